@@ -1,0 +1,120 @@
+//! Append: messages become durable rows with ids, exactly once per external id.
+
+use crate::Oneiro;
+use crate::sessions::{Draft, create_in, no_session};
+use oneiro_model::{Appended, Error, MessageId, NewMessage, NewSession, Result, SessionId};
+use oneiro_store::messages::Prepared;
+use oneiro_store::{Tx, messages, sequence, sessions};
+use std::sync::Arc;
+
+/// What to do when the session does not exist: begin it like this.
+pub type CreateMissing = NewSession;
+
+/// Batches above this go past the group: they fill a transaction by themselves.
+const BULK: usize = 256;
+
+impl Oneiro {
+    /// Appends messages to a session that exists. When this returns they are durable, in this
+    /// order, all of them or none.
+    pub fn append(&self, session: &SessionId, messages: Vec<NewMessage>) -> Result<Appended> {
+        self.append_to(session, messages, None)
+    }
+
+    /// Appends messages, beginning the session in the same transaction if it does not exist.
+    pub fn append_or_create(
+        &self,
+        session: &SessionId,
+        messages: Vec<NewMessage>,
+        create: CreateMissing,
+    ) -> Result<Appended> {
+        let draft = Draft::new(self, NewSession { id: Some(session.clone()), ..create })?;
+        self.append_to(session, messages, Some(draft))
+    }
+
+    fn append_to(
+        &self,
+        session: &SessionId,
+        messages: Vec<NewMessage>,
+        create: Option<Draft>,
+    ) -> Result<Appended> {
+        let now = self.now();
+        let repaired = messages.iter().map(|message| message.repaired).sum();
+        let withheld = messages.iter().map(|message| message.withheld).sum();
+        let prepared = messages
+            .into_iter()
+            .enumerate()
+            .map(|(index, message)| {
+                messages::prepare(message, now)
+                    .map_err(|error| error.at(format!("message {}", index + 1)))
+            })
+            .collect::<Result<Vec<_>>>()?;
+        let count = prepared.len();
+        let append = Append {
+            oneiro: self.clone(),
+            session: session.clone(),
+            prepared: Arc::new(prepared),
+            create: create.map(Arc::new),
+        };
+        let mut appended = match count {
+            0..=BULK => self.store.write(move |tx| append.run(tx))?,
+            _ => self.store.write_bulk(|tx| append.run(tx))?,
+        };
+        appended.repaired = repaired;
+        appended.withheld = withheld;
+        Ok(appended)
+    }
+}
+
+/// One append, ready to be run, and to be run again if the group it shares must be.
+struct Append {
+    oneiro: Oneiro,
+    session: SessionId,
+    prepared: Arc<Vec<Prepared>>,
+    create: Option<Arc<Draft>>,
+}
+
+impl Append {
+    fn run(&self, tx: &Tx<'_>) -> Result<Appended> {
+        let count = self.prepared.len();
+        let key = match (sessions::key(tx, &self.session)?, &self.create) {
+            (Some(key), _) => Some(key),
+            (None, Some(draft)) if !self.oneiro.settings_in(tx)?.ignores(&self.session) => {
+                Some(create_in(&self.oneiro, tx, draft)?)
+            }
+            _ => None,
+        };
+        let taken = sequence::take_messages(tx, count)?;
+        let settings = self.oneiro.settings_at(tx, taken.settings)?;
+        if settings.keeps_nothing_of(&self.session) {
+            return Ok(Appended { skipped: count, ..Appended::default() });
+        }
+        let key = key.ok_or_else(|| {
+            no_session(self.session.as_str()).remedy(format!(
+                "create it: oneiro session new --id {:?}, or append with --create",
+                self.session.as_str()
+            ))
+        })?;
+        append_prepared(tx, key, taken.first, &self.prepared)
+    }
+}
+
+/// Inserts prepared messages under the ids from `first` on and counts them.
+pub(crate) fn append_prepared(
+    tx: &Tx<'_>,
+    key: i64,
+    first: i64,
+    prepared: &[Prepared],
+) -> Result<Appended> {
+    let inserted = messages::insert(tx, key, first, prepared)?;
+    if inserted.duplicates < prepared.len() {
+        sessions::count_appended(tx, key, &inserted.added)?;
+    }
+    if inserted.seqs.len() != prepared.len() {
+        return Err(Error::internal("an append answered fewer ids than messages"));
+    }
+    Ok(Appended {
+        ids: inserted.seqs.into_iter().map(MessageId).collect(),
+        duplicates: inserted.duplicates,
+        ..Appended::default()
+    })
+}

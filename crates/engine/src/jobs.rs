@@ -1,0 +1,105 @@
+//! Background work: claimed under a lease, finished or put back. Any process may drain the queue;
+//! a job whose holder died is taken again when its lease runs out.
+
+use crate::Oneiro;
+use oneiro_model::{Cursor, Error, Job, JobId, NewJob, Page, Result, Span, Timestamp};
+use oneiro_store::jobs::Failure;
+use oneiro_store::{Tx, jobs};
+use serde_json::Value;
+use std::time::{Duration, Instant};
+
+/// How long a holder may work before others take the job again.
+const LEASE: Span = Span::seconds(300);
+
+/// The kinds of work there are.
+pub(crate) const SCRUB: &str = "scrub";
+
+/// What a drain did.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize)]
+pub struct Ran {
+    /// Jobs finished.
+    pub done: usize,
+    /// Attempts that failed and will be repeated, or were given up.
+    pub failed: usize,
+}
+
+impl Oneiro {
+    /// Runs due jobs until none is left or `limit` is over; a job that has begun is finished.
+    pub fn run_jobs(&self, limit: Duration) -> Result<Ran> {
+        let started = Instant::now();
+        let mut ran = Ran::default();
+        while started.elapsed() < limit {
+            let (holder, now) = (self.holder.clone(), self.now());
+            // Looking before claiming keeps an idle process from writing.
+            let due = self.store.read(jobs::next_at)?.is_some_and(|at| at <= now);
+            if !due {
+                break;
+            }
+            let Some(job) = self.store.write(move |tx| jobs::claim(tx, &holder, LEASE, now))?
+            else {
+                break;
+            };
+            match self.run_job(&job) {
+                Ok(()) => {
+                    ran.done += 1;
+                    self.finish_job(job)?;
+                }
+                Err(error) => {
+                    ran.failed += 1;
+                    tracing::warn!(job = %job.id, kind = job.kind, error = %error, "a job failed");
+                    self.fail_job(job, &error)?;
+                }
+            }
+        }
+        Ok(ran)
+    }
+
+    fn run_job(&self, job: &Job) -> Result<()> {
+        match job.kind.as_str() {
+            SCRUB => self.store.scrub(&[]).map(|_| ()),
+            other => {
+                Err(Error::invalid(format!("this Oneiro does not know the job kind {other:?}"))
+                    .remedy("upgrade oneiro"))
+            }
+        }
+    }
+
+    fn finish_job(&self, job: Job) -> Result<()> {
+        let (holder, now) = (self.holder.clone(), self.now());
+        self.store.write(move |tx| jobs::finish(tx, &job.id, &holder, now).map(|_| ()))
+    }
+
+    fn fail_job(&self, job: Job, error: &Error) -> Result<()> {
+        let (holder, now, error) = (self.holder.clone(), self.now(), error.to_string());
+        self.store.write(move |tx| {
+            jobs::fail(tx, &Failure { job: &job, holder: &holder, error: &error }, now)
+        })
+    }
+
+    /// Jobs, newest first.
+    pub fn list_jobs(&self, cursor: Option<Cursor>, limit: usize) -> Result<Page<Job>> {
+        let before = cursor.map_or(i64::MAX, |cursor| cursor.key);
+        let mut found = self.store.read(|tx| jobs::list(tx, before, limit.saturating_add(1)))?;
+        let more = found.len() > limit;
+        found.truncate(limit);
+        let next = found.last().filter(|_| more).map(|(key, _)| Cursor { order: *key, key: *key });
+        Ok(Page { items: found.into_iter().map(|(_, job)| job).collect(), next })
+    }
+
+    /// A job to add inside a transaction.
+    pub(crate) fn new_job(&self, kind: &str, payload: Value, run_at: Timestamp) -> NewJob {
+        NewJob {
+            id: JobId::from_random(self.ids.random()),
+            kind: kind.to_owned(),
+            payload,
+            unique_key: Some(kind.to_owned()),
+            run_at,
+        }
+    }
+}
+
+/// Marks a job that this process did itself, right after it was added, as done.
+pub(crate) fn done_by(tx: &Tx<'_>, id: &JobId, holder: &str, now: Timestamp) -> Result<()> {
+    jobs::claim_this(tx, id, holder, (now.plus(LEASE), now))?;
+    jobs::finish(tx, id, holder, now).map(|_| ())
+}

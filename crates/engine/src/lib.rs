@@ -1,0 +1,136 @@
+//! Oneiro, the memory of AI agents: the library people use. [`Oneiro`] is the handle; each module
+//! is one capability. It reads no environment, prints nothing and knows no surface; time, ids and
+//! everything else from outside come in through the ports.
+//!
+//! ```
+//! use oneiro::{NewMessage, NewSession, Oneiro, Options, Role, SessionId, Target};
+//!
+//! # fn main() -> oneiro::Result<()> {
+//! # let folder = tempfile::tempdir().map_err(|e| oneiro::Error::internal(e.to_string()))?;
+//! # let place = folder.path().to_string_lossy().into_owned();
+//! let oneiro = Oneiro::open(&Target::parse(&place, None)?, Options::default())?;
+//! let id = SessionId::new("monday")?;
+//! oneiro.create_session(NewSession::with_id(id.clone()))?;
+//! let said = oneiro.append(&id, vec![NewMessage::text(Role::User, "the tea is in the blue tin")])?;
+//! assert_eq!(said.ids.len(), 1);
+//! assert_eq!(oneiro.show_session(&id, false)?.messages.len(), 1);
+//! # Ok(())
+//! # }
+//! ```
+
+mod append;
+mod backup;
+mod check;
+mod erase;
+mod jobs;
+mod ports;
+mod sessions;
+mod settings;
+mod stats;
+mod transfer;
+
+pub use append::CreateMissing;
+pub use backup::Progress;
+pub use check::Checked;
+pub use erase::EraseTarget;
+pub use jobs::Ran;
+pub use oneiro_model::*;
+pub use oneiro_store::{Durability, Engine, Target};
+pub use ports::{Clock, Ids, RandomIds, SystemClock};
+pub use sessions::BranchRequest;
+pub use settings::{SETTINGS, Setting, SettingValue, Settings};
+pub use transfer::{ExportRequest, ImportLimits, TransferProgress};
+
+use oneiro_store::Store;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+/// How a space is opened.
+#[derive(Clone)]
+pub struct Options {
+    /// What an acknowledged write survives.
+    pub durability: Durability,
+    /// How long a writer waits for other processes before it answers `busy`.
+    pub busy_timeout: Duration,
+    /// How many reads may run at once.
+    pub readers: usize,
+    /// Refuse to create a store that does not exist.
+    pub must_exist: bool,
+    /// Where the time comes from.
+    pub clock: Arc<dyn Clock>,
+    /// Where random ids come from.
+    pub ids: Arc<dyn Ids>,
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        let store = oneiro_store::Options::default();
+        Options {
+            durability: store.durability,
+            busy_timeout: store.busy_timeout,
+            readers: store.readers,
+            must_exist: store.must_exist,
+            clock: Arc::new(SystemClock),
+            ids: Arc::new(RandomIds),
+        }
+    }
+}
+
+impl Options {
+    fn for_store(&self) -> oneiro_store::Options {
+        oneiro_store::Options {
+            durability: self.durability,
+            busy_timeout: self.busy_timeout,
+            readers: self.readers,
+            must_exist: self.must_exist,
+            ..oneiro_store::Options::default()
+        }
+    }
+}
+
+/// One space, opened. Cheap to clone; threads and processes may share the space freely.
+#[derive(Clone)]
+pub struct Oneiro {
+    store: Store,
+    clock: Arc<dyn Clock>,
+    ids: Arc<dyn Ids>,
+    settings: Arc<Mutex<Option<settings::Cached>>>,
+    holder: Arc<str>,
+}
+
+impl Oneiro {
+    /// Opens a space, creating it if it does not exist.
+    pub fn open(target: &Target, options: Options) -> Result<Oneiro> {
+        let store = Store::open(target, &options.for_store(), options.clock.now())?;
+        Ok(Oneiro::over(store, options))
+    }
+
+    /// Wraps a store that is open already; tests hand in one that fails as planned.
+    #[doc(hidden)]
+    pub fn over(store: Store, options: Options) -> Oneiro {
+        let holder = SessionId::from_random(options.ids.random());
+        Oneiro {
+            store,
+            clock: options.clock,
+            ids: options.ids,
+            settings: Arc::default(),
+            holder: format!("{}.{holder}", std::process::id()).into(),
+        }
+    }
+
+    /// Where the space is kept.
+    pub fn target(&self) -> &Target {
+        self.store.target()
+    }
+
+    /// The store below, for tests and benchmarks.
+    #[doc(hidden)]
+    pub fn store(&self) -> &Store {
+        &self.store
+    }
+
+    /// The time, as this handle's clock tells it.
+    pub fn now(&self) -> Timestamp {
+        self.clock.now()
+    }
+}

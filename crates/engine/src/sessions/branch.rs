@@ -1,0 +1,64 @@
+//! Branch: a new session that begins with the conversation so far, and goes another way.
+
+use super::{Draft, create_in, key_of, show::no_message, whole};
+use crate::Oneiro;
+use oneiro_model::{Error, Lineage, MessageId, NewSession, Result, Session, SessionId};
+use oneiro_store::{messages, sequence, sessions};
+
+/// How to branch.
+#[derive(Debug, Clone, Default)]
+pub struct BranchRequest {
+    /// The last message that the branch shares; the whole conversation when absent.
+    pub at: Option<MessageId>,
+    /// The id of the branch; one is made when absent.
+    pub id: Option<SessionId>,
+    /// Its title.
+    pub title: Option<String>,
+}
+
+impl Oneiro {
+    /// Branches a session. The shared messages are copied with new ids; their payloads are shared.
+    pub fn branch_session(&self, from: &SessionId, request: BranchRequest) -> Result<Session> {
+        let parent = self.find_session(from)?.ok_or_else(|| super::no_session(from.as_str()))?;
+        let draft = Draft::new(
+            self,
+            NewSession {
+                id: request.id,
+                source: Some(parent.source),
+                user_id: parent.user_id,
+                model: parent.model,
+                model_config: parent.model_config,
+                system_prompt: parent.system_prompt,
+                parent_id: Some(from.clone()),
+                lineage: Some(Lineage::Branch),
+                title: request.title,
+                project: parent.project,
+                cwd: parent.cwd,
+                metadata: parent.metadata,
+                started_at: None,
+            },
+        )?;
+        let (oneiro, from, at) = (self.clone(), from.clone(), request.at);
+        self.store.write(move |tx| {
+            let parent = key_of(tx, &from)?;
+            if sessions::key(tx, &draft.id)?.is_some() {
+                return Err(Error::conflict(format!("session {:?} exists", draft.id.as_str()))
+                    .remedy("give the branch another id, or none"));
+            }
+            if let Some(at) = at {
+                let held = messages::get(tx, at)?.is_some_and(|(session, _)| session == parent);
+                if !held {
+                    return Err(no_message(at).at(format!("session {:?}", from.as_str())));
+                }
+            }
+            let key = create_in(&oneiro, tx, &draft)?;
+            let shared = messages::seqs_until(tx, parent, at.map_or(i64::MAX, |at| at.0))?;
+            let taken = sequence::take_messages(tx, shared.len())?;
+            for (from, to) in shared.into_iter().zip(taken.first..) {
+                messages::copy(tx, from, to, key)?;
+            }
+            sessions::recount(tx, key)?;
+            whole(tx, key)
+        })
+    }
+}

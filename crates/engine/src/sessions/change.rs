@@ -1,0 +1,67 @@
+//! Change a session explicitly: what is given overwrites.
+
+use super::{key_of, titles, whole};
+use crate::Oneiro;
+use oneiro_model::{Lineage, Result, Session, SessionId, SessionPatch, Title};
+use oneiro_store::{Tx, lineage, sessions};
+use serde_json::{Map, Value};
+
+impl Oneiro {
+    /// Changes a session. Archiving applies to its whole chain.
+    pub fn change_session(&self, id: &SessionId, patch: SessionPatch) -> Result<Session> {
+        patch.check()?;
+        let title = match &patch.title {
+            Some(Some(text)) => Some(Title::clean(text)?),
+            Some(None) => Some(None),
+            None => None,
+        };
+        let fields = sessions::Fields {
+            model: patch.model.clone(),
+            model_config: patch.model_config.as_ref().map(Value::to_string),
+            system_prompt: patch.system_prompt.as_deref().map(sessions::pack_prompt).transpose()?,
+            project: patch.project.clone(),
+            cwd: patch.cwd.clone(),
+            ..sessions::Fields::default()
+        };
+        let id = id.clone();
+        self.store.write(move |tx| {
+            let key = key_of(tx, &id)?;
+            let stored = whole(tx, key)?;
+            let mut fields = fields.clone();
+            fields.metadata = changed(&stored.metadata, &patch.metadata);
+            sessions::overwrite(tx, key, &fields)?;
+            if let Some(title) = &title
+                && !(patch.title_if_unset && stored.title.is_some())
+            {
+                titles::set_in(tx, key, title.as_ref())?;
+            }
+            if let Some(archived) = patch.archived {
+                archive_chain(tx, key, archived)?;
+            }
+            whole(tx, key)
+        })
+    }
+}
+
+/// The metadata after the change; null removes a key.
+fn changed(stored: &Map<String, Value>, patch: &Map<String, Value>) -> Option<String> {
+    if patch.is_empty() {
+        return None;
+    }
+    let mut all = stored.clone();
+    for (name, value) in patch {
+        match value {
+            Value::Null => all.shift_remove(name),
+            value => all.insert(name.clone(), value.clone()),
+        };
+    }
+    Some(Value::Object(all).to_string())
+}
+
+fn archive_chain(tx: &Tx<'_>, key: i64, archived: bool) -> Result<()> {
+    let root = lineage::chain_root(tx, key)?.map_or(key, |root| root.key);
+    for link in lineage::descendants(tx, root, Lineage::Continuation)? {
+        sessions::archive(tx, link.key, archived)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,143 @@
+//! Create a session, or fill in what is unset of one that exists.
+
+use super::{titles, whole};
+use crate::Oneiro;
+use oneiro_model::{Error, Lineage, NewSession, Result, Session, SessionId, Timestamp, Title};
+use oneiro_store::{Tx, lineage, sessions};
+use serde_json::{Map, Value};
+
+/// A session to create, checked and packed before the transaction.
+#[derive(Debug, Clone)]
+pub(crate) struct Draft {
+    pub(crate) id: SessionId,
+    source: String,
+    parent_id: Option<SessionId>,
+    lineage: Option<Lineage>,
+    title: Option<Title>,
+    metadata: Map<String, Value>,
+    fields: sessions::Fields,
+    started_at: Timestamp,
+}
+
+impl Draft {
+    pub(crate) fn new(oneiro: &Oneiro, session: NewSession) -> Result<Draft> {
+        session.check()?;
+        if session.lineage.is_some() && session.parent_id.is_none() {
+            return Err(Error::field("lineage", "is given without a parent_id")
+                .remedy("name the parent, or leave the lineage out"));
+        }
+        let id = session.id.unwrap_or_else(|| SessionId::from_random(oneiro.ids.random()));
+        if session.parent_id.as_ref() == Some(&id) {
+            return Err(Error::field("parent_id", "is the session itself"));
+        }
+        let title = session.title.as_deref().map(Title::clean).transpose()?.flatten();
+        Ok(Draft {
+            id,
+            source: session.source.unwrap_or_else(|| "api".to_owned()),
+            parent_id: session.parent_id,
+            lineage: session.lineage,
+            title,
+            metadata: session.metadata,
+            fields: sessions::Fields {
+                user_id: session.user_id,
+                model: session.model,
+                model_config: session.model_config.map(|config| config.to_string()),
+                system_prompt: session
+                    .system_prompt
+                    .as_deref()
+                    .map(sessions::pack_prompt)
+                    .transpose()?,
+                project: session.project,
+                cwd: session.cwd,
+                metadata: None,
+            },
+            started_at: session.started_at.unwrap_or_else(|| oneiro.now()),
+        })
+    }
+}
+
+impl Oneiro {
+    /// Creates a session, or fills in what is unset of the one that has this id. Its source never
+    /// changes.
+    pub fn create_session(&self, session: NewSession) -> Result<Session> {
+        let draft = Draft::new(self, session)?;
+        let oneiro = self.clone();
+        self.store.write(move |tx| {
+            if oneiro.settings_in(tx)?.ignores(&draft.id) {
+                return Err(Error::conflict(format!(
+                    "session {:?} matches ignore_session_patterns, so nothing of it is stored",
+                    draft.id.as_str()
+                ))
+                .remedy("choose another id, or change the patterns with `oneiro config set`"));
+            }
+            let key = create_in(&oneiro, tx, &draft)?;
+            whole(tx, key)
+        })
+    }
+}
+
+/// Creates or fills in a session inside a transaction; answers its key.
+pub(crate) fn create_in(_oneiro: &Oneiro, tx: &Tx<'_>, draft: &Draft) -> Result<i64> {
+    let key = match sessions::key(tx, &draft.id)? {
+        Some(key) => key,
+        None => sessions::insert(tx, &draft.id, &draft.source, draft.started_at)?,
+    };
+    let stored = whole(tx, key)?;
+    let mut fields = draft.fields.clone();
+    fields.metadata = merged(&stored.metadata, &draft.metadata);
+    sessions::fill(tx, key, &fields)?;
+    if let Some(parent_id) = &draft.parent_id
+        && stored.parent_id.is_none()
+    {
+        adopt(tx, key, parent_id, draft.lineage)?;
+    }
+    if stored.title.is_none() {
+        give_title(tx, key, draft.title.as_ref())?;
+    }
+    Ok(key)
+}
+
+/// Keys that are unset, added to those that are set; `None` when nothing is new.
+fn merged(stored: &Map<String, Value>, given: &Map<String, Value>) -> Option<String> {
+    let mut all = stored.clone();
+    for (name, value) in given {
+        if !all.contains_key(name) {
+            all.insert(name.clone(), value.clone());
+        }
+    }
+    (all.len() > stored.len()).then(|| Value::Object(all).to_string())
+}
+
+/// Gives a session its parent, unless that would make it its own descendant.
+fn adopt(tx: &Tx<'_>, key: i64, parent_id: &SessionId, kind: Option<Lineage>) -> Result<()> {
+    let parent = sessions::key(tx, parent_id)?.ok_or_else(|| {
+        Error::not_found(format!("there is no parent session {:?}", parent_id.as_str()))
+            .remedy("create the parent first")
+    })?;
+    let above = lineage::ancestors(tx, parent, |_| true)?;
+    if above.iter().any(|link| link.key == key) {
+        return Err(Error::field("parent_id", "descends from the session itself")
+            .remedy("name a parent that is not a descendant"));
+    }
+    let compressed = whole(tx, parent)?.end_reason.as_deref() == Some("compression");
+    let default = if compressed { Lineage::Continuation } else { Lineage::Branch };
+    lineage::attach(tx, key, parent, kind.unwrap_or(default))
+}
+
+/// The title asked for; a continuation without one takes its parent's with the next number.
+fn give_title(tx: &Tx<'_>, key: i64, title: Option<&Title>) -> Result<()> {
+    if let Some(title) = title {
+        return titles::set_in(tx, key, Some(title));
+    }
+    let Some(link) = lineage::link(tx, key)? else { return Ok(()) };
+    let (Some(Lineage::Continuation), Some(parent)) = (link.lineage, link.parent_key) else {
+        return Ok(());
+    };
+    match whole(tx, parent)?.title {
+        Some(title) => {
+            let next = oneiro_store::titles::next(tx, &title)?;
+            oneiro_store::titles::set(tx, key, Some(&next))
+        }
+        None => Ok(()),
+    }
+}

@@ -1,0 +1,40 @@
+//! Delete a session: its delegates go with it, its other children become roots, in one
+//! transaction.
+
+use super::key_of;
+use crate::Oneiro;
+use oneiro_model::{Deleted, Lineage, Result, SessionId};
+use oneiro_store::{Tx, lineage, sessions};
+use std::collections::HashSet;
+
+impl Oneiro {
+    /// Deletes a session and the delegates under it.
+    pub fn delete_session(&self, id: &SessionId) -> Result<Deleted> {
+        let id = id.clone();
+        self.store.write(move |tx| delete_in(tx, &[key_of(tx, &id)?]))
+    }
+}
+
+/// Deletes sessions and the delegates under them.
+pub(crate) fn delete_in(tx: &Tx<'_>, keys: &[i64]) -> Result<Deleted> {
+    let mut going = Vec::new();
+    let mut seen = HashSet::new();
+    for key in keys {
+        for link in lineage::descendants(tx, *key, Lineage::Delegate)? {
+            if seen.insert(link.key) {
+                going.push(link);
+            }
+        }
+    }
+    let mut deleted = Deleted::default();
+    for link in &going {
+        let left = lineage::children(tx, link.key)?.into_iter().filter(|c| !seen.contains(&c.key));
+        deleted.orphaned.extend(left.map(|child| child.id));
+        lineage::detach_children(tx, link.key)?;
+    }
+    for link in going {
+        deleted.messages += sessions::remove(tx, link.key)?.0;
+        deleted.sessions.push(link.id);
+    }
+    Ok(deleted)
+}

@@ -1,0 +1,28 @@
+//! End a session, and take the end back.
+
+use super::{key_of, whole};
+use crate::Oneiro;
+use oneiro_model::{Ending, Result, Session, SessionId};
+use oneiro_store::sessions;
+
+impl Oneiro {
+    /// Ends a session. The first reason wins: ending it again changes nothing.
+    pub fn end_session(&self, id: &SessionId, ending: Ending) -> Result<Session> {
+        let (id, now) = (id.clone(), self.now());
+        self.store.write(move |tx| {
+            let key = key_of(tx, &id)?;
+            sessions::end(tx, key, &ending.reason, now)?;
+            whole(tx, key)
+        })
+    }
+
+    /// Takes back the end of a session.
+    pub fn reopen_session(&self, id: &SessionId) -> Result<Session> {
+        let id = id.clone();
+        self.store.write(move |tx| {
+            let key = key_of(tx, &id)?;
+            sessions::reopen(tx, key)?;
+            whole(tx, key)
+        })
+    }
+}

@@ -1,0 +1,20 @@
+//! Sessions: begin, find, change, end, list, hide, branch and remove. One use case per file.
+
+mod branch;
+mod change;
+mod create;
+mod delete;
+mod ending;
+mod list;
+mod prune;
+mod relatives;
+mod resolve;
+mod rewind;
+mod show;
+mod titles;
+mod usage;
+
+pub use branch::BranchRequest;
+pub(crate) use create::{Draft, create_in};
+pub(crate) use delete::delete_in;
+pub(crate) use resolve::{key_of, no_session, whole};

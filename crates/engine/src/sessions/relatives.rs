@@ -1,0 +1,33 @@
+//! Where a session stands among its relatives.
+
+use super::key_of;
+use crate::Oneiro;
+use oneiro_model::{Result, SessionId};
+use oneiro_store::lineage;
+
+impl Oneiro {
+    /// The first ancestor of a session, through every kind of lineage.
+    pub fn session_root(&self, id: &SessionId) -> Result<SessionId> {
+        self.store.read(|tx| {
+            let above = lineage::ancestors(tx, key_of(tx, id)?, |_| true)?;
+            Ok(above.into_iter().next_back().map_or_else(|| id.clone(), |link| link.id))
+        })
+    }
+
+    /// Where the conversation that this session belongs to has come to: the end of its chain of
+    /// continuations, which is what one resumes.
+    pub fn session_tip(&self, id: &SessionId) -> Result<SessionId> {
+        self.store.read(|tx| {
+            let tip = lineage::tip(tx, key_of(tx, id)?)?;
+            Ok(tip.map_or_else(|| id.clone(), |link| link.id))
+        })
+    }
+
+    /// The sessions that descend from one directly, oldest first.
+    pub fn session_children(&self, id: &SessionId) -> Result<Vec<SessionId>> {
+        self.store.read(|tx| {
+            let children = lineage::children(tx, key_of(tx, id)?)?;
+            Ok(children.into_iter().map(|link| link.id).collect())
+        })
+    }
+}

@@ -1,0 +1,68 @@
+//! Find a session by what a person types: its id, the beginning of it, or its title.
+
+use crate::Oneiro;
+use oneiro_model::{Error, Result, Session, SessionId};
+use oneiro_store::{Tx, sessions, titles};
+
+impl Oneiro {
+    /// The id of the session that `text` names: exactly, by a prefix that only one session has, or
+    /// by title (of a numbered title's base, the most recently started).
+    pub fn resolve_session(&self, text: &str) -> Result<SessionId> {
+        self.store.read(|tx| {
+            if let Ok(id) = SessionId::new(text)
+                && sessions::key(tx, &id)?.is_some()
+            {
+                return Ok(id);
+            }
+            let begun = match text.is_empty() || text.contains('\0') {
+                true => Vec::new(),
+                false => sessions::by_prefix(tx, text)?,
+            };
+            match begun.as_slice() {
+                [(_, only)] => Ok(only.clone()),
+                [(_, first), (_, second), ..] => Err(Error::conflict(format!(
+                    "{text:?} is the beginning of several ids, {:?} and {:?} among them",
+                    first.as_str(),
+                    second.as_str()
+                ))
+                .remedy("type more of the id")),
+                [] => match titled(tx, text)? {
+                    Some(key) => Ok(whole(tx, key)?.id),
+                    None => Err(no_session(text)),
+                },
+            }
+        })
+    }
+
+    /// The id of the session that has exactly this id.
+    pub fn find_session(&self, id: &SessionId) -> Result<Option<Session>> {
+        self.store.read(|tx| match sessions::key(tx, id)? {
+            Some(key) => sessions::get(tx, key),
+            None => Ok(None),
+        })
+    }
+}
+
+fn titled(tx: &Tx<'_>, text: &str) -> Result<Option<i64>> {
+    if text.contains('\0') {
+        return Ok(None);
+    }
+    Ok(titles::numbered(tx, text)?.into_iter().next().map(|(_, key)| key))
+}
+
+/// The error of a session that is not there.
+pub(crate) fn no_session(text: &str) -> Error {
+    Error::not_found(format!("there is no session {text:?}"))
+        .remedy("`oneiro session list --all` shows the sessions there are")
+}
+
+/// The key of a session that must exist.
+pub(crate) fn key_of(tx: &Tx<'_>, id: &SessionId) -> Result<i64> {
+    sessions::key(tx, id)?.ok_or_else(|| no_session(id.as_str()))
+}
+
+/// A session that must exist, whole.
+pub(crate) fn whole(tx: &Tx<'_>, key: i64) -> Result<Session> {
+    sessions::get(tx, key)?
+        .ok_or_else(|| Error::internal("a session vanished inside a transaction"))
+}

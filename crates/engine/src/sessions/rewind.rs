@@ -1,0 +1,69 @@
+//! Rewind a session to something the person said, and restore what was rewound. Rows stay; only
+//! what is shown changes.
+
+use super::{key_of, show::no_message};
+use crate::Oneiro;
+use oneiro_model::{Error, Message, MessageId, Result, Rewound, Role, SessionId, Visibility};
+use oneiro_store::{messages, sessions};
+
+impl Oneiro {
+    /// Takes back a live user message and everything after it, so that it can be said anew.
+    pub fn rewind_session(&self, id: &SessionId, to: MessageId) -> Result<Rewound> {
+        let id = id.clone();
+        self.store.write(move |tx| {
+            let key = key_of(tx, &id)?;
+            let target = messages::get(tx, to)?.filter(|(session, _)| *session == key);
+            let (_, target) =
+                target.ok_or_else(|| no_message(to).at(format!("session {:?}", id.as_str())))?;
+            if target.role != Role::User {
+                return Err(Error::field(
+                    "message",
+                    format!(
+                        "{to} was said by the {}, and a rewind goes to a user message",
+                        target.role.as_str()
+                    ),
+                )
+                .remedy("`oneiro session rewind SESSION` without a message shows the choices"));
+            }
+            if target.visibility == Visibility::Rewound {
+                return Err(Error::conflict(format!("message {to} is rewound already"))
+                    .remedy("`oneiro session restore SESSION` brings it back"));
+            }
+            let number = sessions::count_rewind(tx, key)?;
+            let rewound = messages::rewind(tx, key, to, number)?;
+            sessions::recount(tx, key)?;
+            Ok(Rewound { rewound, target, head: messages::head(tx, key)? })
+        })
+    }
+
+    /// The newest live things the person said, newest first: where a rewind may go.
+    pub fn rewind_points(&self, id: &SessionId, limit: usize) -> Result<Vec<Message>> {
+        self.store.read(|tx| {
+            let key = key_of(tx, id)?;
+            messages::recent_user(tx, (key, id), limit)
+        })
+    }
+
+    /// Shows again what the latest rewind hid, or with `all` every rewind; answers how many
+    /// messages came back. What was compacted stays compacted.
+    pub fn restore_session(&self, id: &SessionId, all: bool) -> Result<usize> {
+        let id = id.clone();
+        self.store.write(move |tx| {
+            let key = key_of(tx, &id)?;
+            let from = if all { 1 } else { messages::last_rewind(tx, key)? };
+            let restored = match from {
+                0 => 0,
+                from => messages::restore(tx, key, from)?,
+            };
+            sessions::recount(tx, key)?;
+            Ok(restored)
+        })
+    }
+
+    /// Covers all live messages up to `until`: they stay stored and searchable, but are no longer
+    /// loaded.
+    pub fn compact_messages(&self, id: &SessionId, until: MessageId) -> Result<usize> {
+        let id = id.clone();
+        self.store.write(move |tx| messages::compact(tx, key_of(tx, &id)?, until))
+    }
+}

@@ -1,0 +1,36 @@
+//! Token and cost accounts.
+
+use super::{key_of, whole};
+use crate::Oneiro;
+use oneiro_model::{Result, Session, SessionId, Usage, UsageKey, UsageRow};
+use oneiro_store::usage;
+
+impl Oneiro {
+    /// Adds to an account of a session.
+    pub fn add_usage(&self, id: &SessionId, key: UsageKey, used: Usage) -> Result<Session> {
+        key.check()?;
+        used.check()?;
+        let (id, now) = (id.clone(), self.now());
+        self.store.write(move |tx| {
+            let session = key_of(tx, &id)?;
+            usage::add(tx, session, (&key, &used), now)?;
+            whole(tx, session)
+        })
+    }
+
+    /// Sets a session's totals, for hosts that count for themselves.
+    pub fn set_usage(&self, id: &SessionId, used: Usage) -> Result<Session> {
+        used.check()?;
+        let id = id.clone();
+        self.store.write(move |tx| {
+            let session = key_of(tx, &id)?;
+            usage::set_totals(tx, session, &used)?;
+            whole(tx, session)
+        })
+    }
+
+    /// The accounts of a session.
+    pub fn usage(&self, id: &SessionId) -> Result<Vec<UsageRow>> {
+        self.store.read(|tx| usage::of_session(tx, key_of(tx, id)?))
+    }
+}

@@ -1,0 +1,153 @@
+//! What every process of a space must agree on, typed, with defaults. Kept in the space itself and
+//! cached by generation, so that a change by any process is seen by the next write of every other.
+
+use crate::Oneiro;
+use oneiro_model::{Error, Result, SessionId, SessionPattern};
+use oneiro_store::{Tx, sequence, settings};
+use serde_json::Value;
+use std::sync::{Arc, PoisonError};
+
+/// A setting of a space.
+#[derive(Debug, Clone, Copy)]
+pub struct Setting {
+    /// Its name.
+    pub name: &'static str,
+    /// Its default, as JSON.
+    pub default: &'static str,
+    /// What it does.
+    pub doc: &'static str,
+}
+
+/// Every setting of a space.
+pub const SETTINGS: &[Setting] = &[
+    Setting {
+        name: "ignore_session_patterns",
+        default: r#"["heartbeat"]"#,
+        doc: "Sessions whose id matches one of these globs are not stored at all. `*` is a run \
+              without a colon, `**` is anything.",
+    },
+    Setting {
+        name: "stateless_session_patterns",
+        default: "[]",
+        doc: "Sessions whose id matches one of these globs may exist, but nothing said in them is \
+              stored.",
+    },
+];
+
+/// The settings of a space, read.
+#[derive(Debug, Clone)]
+pub struct Settings {
+    /// Sessions that are not stored at all.
+    pub ignore_session_patterns: Vec<SessionPattern>,
+    /// Sessions in which nothing said is stored.
+    pub stateless_session_patterns: Vec<SessionPattern>,
+}
+
+/// A setting and where its value comes from.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SettingValue {
+    /// Its name.
+    pub name: &'static str,
+    /// Its value.
+    pub value: Value,
+    /// Whether it was set in this space.
+    pub is_set: bool,
+}
+
+pub(crate) struct Cached {
+    generation: i64,
+    settings: Arc<Settings>,
+}
+
+impl Settings {
+    /// Whether a session must not be stored at all.
+    pub fn ignores(&self, id: &SessionId) -> bool {
+        self.ignore_session_patterns.iter().any(|pattern| pattern.matches(id.as_str()))
+    }
+
+    /// Whether nothing said in a session is stored.
+    pub fn keeps_nothing_of(&self, id: &SessionId) -> bool {
+        self.ignores(id)
+            || self.stateless_session_patterns.iter().any(|pattern| pattern.matches(id.as_str()))
+    }
+
+    fn read(rows: &[(String, String)]) -> Result<Settings> {
+        let patterns = |name| {
+            let value = value_of(name, rows)?.value;
+            let items = value.as_array().cloned().unwrap_or_default();
+            let texts = items.iter().filter_map(Value::as_str);
+            texts.map(SessionPattern::parse).collect::<Result<Vec<_>>>()
+        };
+        Ok(Settings {
+            ignore_session_patterns: patterns("ignore_session_patterns")?,
+            stateless_session_patterns: patterns("stateless_session_patterns")?,
+        })
+    }
+}
+
+fn setting(name: &str) -> Result<&'static Setting> {
+    SETTINGS
+        .iter()
+        .find(|setting| setting.name == name)
+        .ok_or_else(|| Error::field("setting", format!("{name:?} is not a setting of a space")))
+}
+
+fn value_of(name: &str, rows: &[(String, String)]) -> Result<SettingValue> {
+    let setting = setting(name)?;
+    let stored = rows.iter().find(|(row, _)| row == name).map(|(_, value)| value.as_str());
+    let value = serde_json::from_str(stored.unwrap_or(setting.default)).map_err(|error| {
+        Error::new(oneiro_model::ErrorKind::Corrupt, format!("the setting {name} is not JSON"))
+            .remedy(format!("set it again: oneiro config set {name} ..."))
+            .because(error)
+    })?;
+    Ok(SettingValue { name: setting.name, value, is_set: stored.is_some() })
+}
+
+/// Refuses a value that a setting cannot have.
+fn check(name: &str, value: &Value) -> Result<()> {
+    let list =
+        || Error::field(name.to_owned(), "is not a list of strings").remedy(r#"write ["cron:*"]"#);
+    for item in value.as_array().ok_or_else(list)? {
+        SessionPattern::parse(item.as_str().ok_or_else(list)?)?;
+    }
+    Ok(())
+}
+
+impl Oneiro {
+    /// Every setting with its value.
+    pub fn settings(&self) -> Result<Vec<SettingValue>> {
+        let rows = self.store.read(settings::all)?;
+        SETTINGS.iter().map(|setting| value_of(setting.name, &rows)).collect()
+    }
+
+    /// Sets a setting, or takes it back to its default.
+    pub fn set_setting(&self, name: &str, value: Option<Value>) -> Result<SettingValue> {
+        let name = setting(name)?.name;
+        if let Some(value) = &value {
+            check(name, value)?;
+        }
+        let text = value.map(|value| value.to_string());
+        let now = self.now();
+        self.store.write(move |tx| settings::put(tx, name, text.as_deref(), now))?;
+        value_of(name, &self.store.read(settings::all)?)
+    }
+
+    /// The settings as of `generation`, from memory when they have not changed since.
+    pub(crate) fn settings_at(&self, tx: &Tx<'_>, generation: i64) -> Result<Arc<Settings>> {
+        {
+            let cached = self.settings.lock().unwrap_or_else(PoisonError::into_inner);
+            if let Some(cached) = cached.as_ref().filter(|cached| cached.generation == generation) {
+                return Ok(Arc::clone(&cached.settings));
+            }
+        }
+        let settings = Arc::new(Settings::read(&settings::all(tx)?)?);
+        let mut cached = self.settings.lock().unwrap_or_else(PoisonError::into_inner);
+        *cached = Some(Cached { generation, settings: Arc::clone(&settings) });
+        Ok(settings)
+    }
+
+    /// The settings as this transaction sees them.
+    pub(crate) fn settings_in(&self, tx: &Tx<'_>) -> Result<Arc<Settings>> {
+        self.settings_at(tx, sequence::settings_generation(tx)?)
+    }
+}

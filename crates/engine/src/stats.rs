@@ -1,0 +1,32 @@
+//! Figures of a space.
+
+use crate::Oneiro;
+use oneiro_model::{Result, Stats};
+use oneiro_store::{backups, jobs, messages, payloads, sessions};
+
+impl Oneiro {
+    /// Figures of the space, read in one snapshot.
+    pub fn stats(&self) -> Result<Stats> {
+        let bytes = self.store.bytes()? as i64;
+        self.store.read(|tx| {
+            let (sessions, open_sessions, repaired, last_active_at) = sessions::totals(tx)?;
+            let (messages, rewound) = messages::counts(tx)?;
+            Ok(Stats {
+                space: self.target().space().to_string(),
+                store: self.target().to_string(),
+                engine: self.store.engine().as_str().to_owned(),
+                schema: self.store.schema(),
+                sessions,
+                open_sessions,
+                messages: messages - rewound,
+                rewound,
+                payloads: payloads::count(tx)?,
+                repaired,
+                jobs: jobs::unfinished(tx)?,
+                bytes,
+                last_active_at,
+                backups: backups::all(tx)?,
+            })
+        })
+    }
+}

@@ -1,0 +1,117 @@
+//! Export sessions, whole, in one snapshot.
+
+use super::TransferProgress;
+use crate::Oneiro;
+use crate::sessions::{key_of, whole};
+use oneiro_model::{Error, ErrorKind, Message, Result, Session, SessionId, UsageRow};
+use oneiro_store::messages::{self, PageRequest};
+use oneiro_store::{Tx, sessions, usage};
+use std::io::Write;
+
+/// Which sessions to export.
+#[derive(Debug, Clone, Default)]
+pub struct ExportRequest {
+    /// These sessions; all when empty.
+    pub sessions: Vec<SessionId>,
+    /// Only this source.
+    pub source: Option<String>,
+}
+
+/// Sessions read at a time.
+const BATCH: usize = 256;
+
+/// Messages read at a time.
+const PAGE: usize = 1_024;
+
+impl Oneiro {
+    /// Writes sessions as JSONL, oldest first. Rewound and compacted messages are included.
+    pub fn export(
+        &self,
+        request: &ExportRequest,
+        out: &mut dyn Write,
+        progress: &mut dyn FnMut(TransferProgress),
+    ) -> Result<TransferProgress> {
+        let mut done = TransferProgress::default();
+        self.store.read(|tx| {
+            let mut export = |key: i64| -> Result<()> {
+                let session = whole(tx, key)?;
+                if request.source.as_ref().is_some_and(|source| *source != session.source) {
+                    return Ok(());
+                }
+                write_session(tx, (key, session), out, &mut done)?;
+                progress(done);
+                Ok(())
+            };
+            if !request.sessions.is_empty() {
+                let keys = request.sessions.iter().map(|id| key_of(tx, id));
+                return keys.collect::<Result<Vec<_>>>()?.into_iter().try_for_each(export);
+            }
+            let mut after = 0;
+            loop {
+                let keys = sessions::keys_after(tx, after, BATCH)?;
+                let Some(last) = keys.last() else { return Ok(()) };
+                after = *last;
+                keys.into_iter().try_for_each(&mut export)?;
+            }
+        })?;
+        out.flush().map_err(cannot_write)?;
+        Ok(done)
+    }
+}
+
+/// Writes one line, message by message, so that a long session is never whole in memory.
+fn write_session(
+    tx: &Tx<'_>,
+    (key, session): (i64, Session),
+    out: &mut dyn Write,
+    done: &mut TransferProgress,
+) -> Result<()> {
+    let mut line = Line { out, bytes: 0 };
+    let accounts: Vec<UsageRow> = usage::of_session(tx, key)?;
+    let head = serde_json::to_string(&session).map_err(cannot_encode)?;
+    line.write(head.strip_suffix('}').unwrap_or(&head))?;
+    line.write(",\"usage\":")?;
+    line.write(&serde_json::to_string(&accounts).map_err(cannot_encode)?)?;
+    line.write(",\"messages\":[")?;
+    let mut after = 0;
+    let mut first = true;
+    loop {
+        let request = PageRequest { after, hidden: true, limit: PAGE };
+        let page: Vec<Message> = messages::page(tx, (key, &session.id), request)?;
+        let Some(last) = page.last() else { break };
+        after = last.id.0;
+        done.messages += page.len() as u64;
+        for message in &page {
+            if !std::mem::take(&mut first) {
+                line.write(",")?;
+            }
+            line.write(&serde_json::to_string(message).map_err(cannot_encode)?)?;
+        }
+    }
+    line.write("]}\n")?;
+    done.sessions += 1;
+    done.bytes += line.bytes;
+    Ok(())
+}
+
+struct Line<'o> {
+    out: &'o mut dyn Write,
+    bytes: u64,
+}
+
+impl Line<'_> {
+    fn write(&mut self, text: &str) -> Result<()> {
+        self.bytes += text.len() as u64;
+        self.out.write_all(text.as_bytes()).map_err(cannot_write)
+    }
+}
+
+fn cannot_encode(error: serde_json::Error) -> Error {
+    Error::internal("a session cannot be written as JSON").because(error)
+}
+
+fn cannot_write(error: std::io::Error) -> Error {
+    Error::new(ErrorKind::Unavailable, format!("writing the export failed: {error}"))
+        .remedy("check the disk, or whoever reads the output")
+        .because(error)
+}

@@ -1,0 +1,296 @@
+//! Import sessions from JSONL: all of a file or nothing of it. Sessions that exist are skipped, so
+//! an import can be repeated; a parent that is missing, or that would make a cycle, is let go.
+
+use super::TransferProgress;
+use crate::append::append_prepared;
+use crate::sessions::{Draft, create_in};
+use crate::{Oneiro, sessions::key_of};
+use oneiro_model::{
+    Error, ErrorKind, Imported, Lineage, NewMessage, NewSession, Result, SessionId, Timestamp,
+    Usage, UsageKey,
+};
+use oneiro_store::messages::Prepared;
+use oneiro_store::sessions::ImportedState;
+use oneiro_store::{Tx, lineage, messages, sequence, sessions, titles, usage};
+use serde_json::{Map, Value};
+use std::cell::RefCell;
+use std::io::BufRead;
+
+/// How much one import may hold.
+#[derive(Debug, Clone, Copy)]
+pub struct ImportLimits {
+    /// Sessions in a file.
+    pub sessions: usize,
+    /// Messages in a session.
+    pub messages: usize,
+    /// Bytes of a session.
+    pub session_bytes: usize,
+    /// Bytes of a file.
+    pub bytes: u64,
+}
+
+impl Default for ImportLimits {
+    fn default() -> ImportLimits {
+        ImportLimits {
+            sessions: 1_000_000,
+            messages: 1_000_000,
+            session_bytes: 2 << 30,
+            bytes: 64 << 30,
+        }
+    }
+}
+
+impl Oneiro {
+    /// Imports one file. Any line that cannot be taken rejects the whole file.
+    pub fn import(
+        &self,
+        input: &mut dyn BufRead,
+        limits: ImportLimits,
+        progress: &mut dyn FnMut(TransferProgress),
+    ) -> Result<Imported> {
+        let source = RefCell::new((input, progress));
+        self.store.write_bulk(|tx| {
+            let (input, progress) = &mut *source.borrow_mut();
+            let mut import =
+                Import { oneiro: self, tx, done: Imported::default(), parents: Vec::new() };
+            let mut at = TransferProgress::default();
+            let mut line = Vec::new();
+            let mut number = 0;
+            while read_line(input, &mut line, limits, at.bytes)? {
+                number += 1;
+                at.bytes += line.len() as u64;
+                if !line.trim_ascii().is_empty() {
+                    let place = |error: Error| error.at(format!("line {number}"));
+                    import.line(&line, limits).map_err(place)?;
+                }
+                at.sessions = (import.done.sessions + import.done.skipped) as u64;
+                at.messages = import.done.messages as u64;
+                progress(at);
+            }
+            import.link_parents()?;
+            Ok(import.done)
+        })
+    }
+}
+
+/// Reads a line of bounded length; false at the end.
+fn read_line(
+    input: &mut dyn BufRead,
+    line: &mut Vec<u8>,
+    limits: ImportLimits,
+    before: u64,
+) -> Result<bool> {
+    line.clear();
+    let mut bounded = std::io::Read::take(&mut *input, limits.session_bytes as u64 + 1);
+    bounded.read_until(b'\n', line).map_err(|error| {
+        Error::new(ErrorKind::Unavailable, format!("reading the import failed: {error}"))
+            .because(error)
+    })?;
+    if line.len() > limits.session_bytes {
+        return Err(Error::too_large(format!(
+            "a session is longer than {} bytes",
+            limits.session_bytes
+        ))
+        .remedy("raise --max-session-bytes"));
+    }
+    if before + line.len() as u64 > limits.bytes {
+        return Err(Error::too_large(format!("the file is longer than {} bytes", limits.bytes))
+            .remedy("split it, or raise --max-bytes"));
+    }
+    Ok(!line.is_empty())
+}
+
+struct Import<'t, 'c> {
+    oneiro: &'t Oneiro,
+    tx: &'t Tx<'c>,
+    done: Imported,
+    /// Sessions whose parents are linked at the end, when all of them are there.
+    parents: Vec<(SessionId, SessionId, Option<Lineage>)>,
+}
+
+impl Import<'_, '_> {
+    fn line(&mut self, line: &[u8], limits: ImportLimits) -> Result<()> {
+        let Value::Object(mut fields) = oneiro_model::json::parse(line)?.value else {
+            return Err(Error::invalid("a session is a JSON object")
+                .remedy("import what `oneiro session export` wrote"));
+        };
+        let id = match fields.shift_remove("id") {
+            Some(Value::String(id)) => SessionId::new(id)?,
+            _ => return Err(Error::field("id", "is missing or not a string")),
+        };
+        if sessions::key(self.tx, &id)?.is_some() {
+            self.done.skipped += 1;
+            return Ok(());
+        }
+        if self.done.sessions >= limits.sessions {
+            return Err(Error::too_large(format!("more than {} sessions", limits.sessions))
+                .remedy("split the file, or raise --max-sessions"));
+        }
+        let messages = match fields.shift_remove("messages") {
+            None | Some(Value::Null) => Vec::new(),
+            Some(Value::Array(messages)) => messages,
+            Some(_) => return Err(Error::field("messages", "is not a list")),
+        };
+        if messages.len() > limits.messages {
+            return Err(Error::too_large(format!(
+                "session {:?} has {} messages; at most {} are taken",
+                id.as_str(),
+                messages.len(),
+                limits.messages
+            ))
+            .remedy("raise --max-messages"));
+        }
+        self.session(id, fields, messages)
+    }
+
+    fn session(
+        &mut self,
+        id: SessionId,
+        mut fields: Map<String, Value>,
+        messages: Vec<Value>,
+    ) -> Result<()> {
+        let tx = self.tx;
+        let text =
+            |fields: &mut Map<String, Value>, name: &'static str| match fields.shift_remove(name) {
+                None | Some(Value::Null) => Ok(None),
+                Some(Value::String(text)) => Ok(Some(text)),
+                Some(_) => Err(Error::field(name, "is not a string")),
+            };
+        let time = |fields: &mut Map<String, Value>, name: &'static str| {
+            let text = text(fields, name)?;
+            let parse =
+                |text: String| Timestamp::parse(&text).map_err(|error| Error::field(name, error));
+            text.map(parse).transpose()
+        };
+        if let Some(parent) = text(&mut fields, "parent_id")? {
+            let kind = text(&mut fields, "lineage")?.as_deref().map(Lineage::parse).transpose()?;
+            self.parents.push((id.clone(), SessionId::new(parent)?, kind));
+        }
+        let title = text(&mut fields, "title")?;
+        // A title that is taken here gets the next number: the session matters more than its name.
+        let title = match title {
+            Some(title) if titles::holder(tx, &title)?.is_some() => Some(titles::next(tx, &title)?),
+            title => title,
+        };
+        let started_at = time(&mut fields, "started_at")?;
+        let session = NewSession {
+            id: Some(id.clone()),
+            source: text(&mut fields, "source")?,
+            user_id: text(&mut fields, "user_id")?,
+            model: text(&mut fields, "model")?,
+            model_config: fields.shift_remove("model_config").filter(|config| !config.is_null()),
+            system_prompt: text(&mut fields, "system_prompt")?,
+            title,
+            project: text(&mut fields, "project")?,
+            cwd: text(&mut fields, "cwd")?,
+            metadata: match fields.shift_remove("metadata") {
+                None | Some(Value::Null) => Map::new(),
+                Some(Value::Object(metadata)) => metadata,
+                Some(_) => return Err(Error::field("metadata", "is not an object")),
+            },
+            started_at,
+            ..NewSession::default()
+        };
+        let key = create_in(self.oneiro, tx, &Draft::new(self.oneiro, session)?)?;
+        let now = self.oneiro.now();
+        let prepared = prepare(messages, started_at.unwrap_or(now))?;
+        let taken = sequence::take_messages(tx, prepared.len())?;
+        let appended = append_prepared(tx, key, taken.first, &prepared)?;
+        let begun = sessions::get(tx, key)?.map_or(now, |session| session.last_active_at);
+        let state = ImportedState {
+            ended_at: time(&mut fields, "ended_at")?,
+            end_reason: text(&mut fields, "end_reason")?,
+            archived: fields.get("archived").and_then(Value::as_bool).unwrap_or(false),
+            rewind_count: count(&fields, "rewind_count")?,
+            last_active_at: time(&mut fields, "last_active_at")?.unwrap_or(begun),
+        };
+        sessions::set_imported(tx, key, &state)?;
+        import_usage(tx, key, &fields)?;
+        self.done.sessions += 1;
+        self.done.messages += appended.ids.len() - appended.duplicates;
+        Ok(())
+    }
+
+    fn link_parents(&mut self) -> Result<()> {
+        for (child, parent, kind) in std::mem::take(&mut self.parents) {
+            let child = key_of(self.tx, &child)?;
+            let parent = match sessions::key(self.tx, &parent)? {
+                Some(parent) => parent,
+                None => {
+                    self.done.detached += 1;
+                    continue;
+                }
+            };
+            let above = lineage::ancestors(self.tx, parent, |_| true)?;
+            if above.iter().any(|link| link.key == child) {
+                self.done.detached += 1;
+                continue;
+            }
+            lineage::attach(self.tx, child, parent, kind.unwrap_or(Lineage::Branch))?;
+        }
+        Ok(())
+    }
+}
+
+fn prepare(messages: Vec<Value>, default_at: Timestamp) -> Result<Vec<Prepared>> {
+    let prepare = |(index, message)| {
+        let message = NewMessage::from_json(message);
+        let place = |error: Error| error.at(format!("message {}", index + 1));
+        messages::prepare(message.map_err(place)?, default_at).map_err(place)
+    };
+    messages.into_iter().enumerate().map(prepare).collect()
+}
+
+fn count(fields: &Map<String, Value>, name: &'static str) -> Result<i64> {
+    match fields.get(name) {
+        None | Some(Value::Null) => Ok(0),
+        Some(value) => value
+            .as_i64()
+            .filter(|count| *count >= 0)
+            .ok_or_else(|| Error::field(name, "is not a whole number")),
+    }
+}
+
+fn money(fields: &Map<String, Value>, name: &'static str) -> Result<i64> {
+    match fields.get(name) {
+        None | Some(Value::Null) => Ok(0),
+        Some(value) => Usage::nanousd(name, value.as_f64().unwrap_or(f64::NAN)),
+    }
+}
+
+/// The totals of the session, then its accounts, which add to no totals here.
+fn import_usage(tx: &Tx<'_>, key: i64, fields: &Map<String, Value>) -> Result<()> {
+    if let Some(Value::Array(rows)) = fields.get("usage") {
+        for row in rows {
+            let Value::Object(row) = row else {
+                return Err(Error::field("usage", "is not a list of accounts"));
+            };
+            let text = |name| row.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
+            let account = UsageKey {
+                model: text("model"),
+                provider: text("provider"),
+                base_url: text("base_url"),
+                billing_mode: text("billing_mode"),
+                task: text("task"),
+            };
+            account.check()?;
+            let last = text("last_at");
+            let at = Timestamp::parse(&last).map_err(|error| Error::field("usage", error))?;
+            usage::add(tx, key, (&account, &used(row, "api_calls")?), at)?;
+        }
+    }
+    usage::set_totals(tx, key, &used(fields, "api_call_count")?)
+}
+
+fn used(fields: &Map<String, Value>, calls: &'static str) -> Result<Usage> {
+    Ok(Usage {
+        api_calls: count(fields, calls)?,
+        input_tokens: count(fields, "input_tokens")?,
+        output_tokens: count(fields, "output_tokens")?,
+        cache_read_tokens: count(fields, "cache_read_tokens")?,
+        cache_write_tokens: count(fields, "cache_write_tokens")?,
+        reasoning_tokens: count(fields, "reasoning_tokens")?,
+        estimated_cost_nanousd: money(fields, "estimated_cost_usd")?,
+        actual_cost_nanousd: money(fields, "actual_cost_usd")?,
+    })
+}

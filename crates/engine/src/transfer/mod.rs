@@ -1,0 +1,18 @@
+//! Moving sessions between spaces as JSONL: one session with all its messages to a line.
+
+mod export;
+mod import;
+
+pub use export::ExportRequest;
+pub use import::ImportLimits;
+
+/// How far an export or import has come.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct TransferProgress {
+    /// Sessions done.
+    pub sessions: u64,
+    /// Messages done.
+    pub messages: u64,
+    /// Bytes read or written.
+    pub bytes: u64,
+}

@@ -1,0 +1,39 @@
+//! The words of Oneiro: ids, time, roles, sessions, messages, jobs, requests and answers, and the
+//! one public [`Error`]. It owns meaning and validation; it must not know SQL, files, or any engine.
+
+mod error;
+mod id;
+mod job;
+pub mod json;
+mod message;
+mod page;
+mod part;
+mod pattern;
+mod private;
+mod retention;
+mod role;
+mod session;
+mod space;
+mod stats;
+mod time;
+mod title;
+mod usage;
+
+pub use error::{Error, ErrorKind, KINDS, KindRow, Result};
+pub use id::{JobId, MessageId, SessionId};
+pub use job::{Job, JobState, NewJob};
+pub use message::{Appended, Message, NewMessage, Visibility};
+pub use page::{Cursor, Page};
+pub use part::{Part, parts};
+pub use pattern::SessionPattern;
+pub use private::{PRIVATE_MARKER, withhold};
+pub use retention::{Deleted, Erased, ErasureProof, Imported, PruneRequest, Pruned, Rewound};
+pub use role::{Role, Trust};
+pub use session::{
+    Ending, Lineage, ListOrder, ListSessions, NewSession, Session, SessionPatch, SessionView,
+};
+pub use space::SpaceName;
+pub use stats::{BackupRecord, Stats};
+pub use time::{Span, Timestamp};
+pub use title::Title;
+pub use usage::{Usage, UsageKey, UsageRow};

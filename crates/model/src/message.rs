@@ -1,0 +1,273 @@
+//! Messages: what a caller hands in ([`NewMessage`]) and what is stored ([`Message`]). The JSON is
+//! the OpenAI chat message plus ours; every field nobody knows is kept in `body`.
+
+use crate::id::check_text;
+use crate::part::calls_made;
+use crate::{Error, MessageId, Result, Role, SessionId, Timestamp, Trust, withhold};
+use serde::{Serialize, Serializer, ser::SerializeMap};
+use serde_json::{Map, Value};
+
+/// A message to append.
+#[derive(Debug, Clone)]
+pub struct NewMessage {
+    /// Who speaks.
+    pub role: Role,
+    /// Every other field of the message, in the order it came.
+    pub body: Map<String, Value>,
+    /// When it was said; the time of the append when absent.
+    pub at: Option<Timestamp>,
+    /// The caller's id, which makes the append idempotent within the session.
+    pub external_id: Option<String>,
+    /// How many lone surrogates were replaced while reading it.
+    pub repaired: usize,
+    /// How many `<private>` spans were withheld.
+    pub withheld: usize,
+    /// The visibility it had where it was exported; live for everything else.
+    pub visibility: Visibility,
+}
+
+/// The most characters an external id may have.
+const EXTERNAL_ID_CHARS: usize = 512;
+
+impl NewMessage {
+    /// A plain message.
+    pub fn text(role: Role, content: impl Into<String>) -> NewMessage {
+        let mut content = Value::String(content.into());
+        let withheld = withhold(&mut content);
+        NewMessage {
+            role,
+            body: Map::from_iter([("content".to_owned(), content)]),
+            at: None,
+            external_id: None,
+            repaired: 0,
+            withheld,
+            visibility: Visibility::Live,
+        }
+    }
+
+    /// Gives the message the caller's own id.
+    #[must_use]
+    pub fn external_id(mut self, id: impl Into<String>) -> NewMessage {
+        self.external_id = Some(id.into());
+        self
+    }
+
+    /// Says when the message was said.
+    #[must_use]
+    pub fn at(mut self, at: Timestamp) -> NewMessage {
+        self.at = Some(at);
+        self
+    }
+
+    /// Reads the JSON of one message from bytes.
+    pub fn parse(bytes: &[u8]) -> Result<NewMessage> {
+        let repaired = crate::json::parse(bytes)?;
+        let mut message = NewMessage::from_json(repaired.value)?;
+        message.repaired = repaired.surrogates;
+        Ok(message)
+    }
+
+    /// Takes a JSON message apart. `id`, `session_id` and `visibility` are answers of ours and are
+    /// given anew.
+    pub fn from_json(value: Value) -> Result<NewMessage> {
+        let Value::Object(mut body) = value else {
+            return Err(Error::invalid("a message is a JSON object")
+                .remedy(r#"write {"role":"user","content":"..."}"#));
+        };
+        let role = match body.shift_remove("role") {
+            Some(Value::String(role)) => Role::parse(&role)?,
+            Some(_) => return Err(Error::field("role", "is not a string")),
+            None => {
+                return Err(Error::field("role", "is missing")
+                    .remedy("give user, assistant, system or tool"));
+            }
+        };
+        let at = match body.shift_remove("at") {
+            None | Some(Value::Null) => None,
+            Some(Value::String(at)) => Some(Timestamp::parse(&at).map_err(|error| {
+                Error::field("at", error.message()).remedy("write it as 2026-01-31T09:30:00Z")
+            })?),
+            Some(_) => {
+                return Err(Error::field("at", "is not an RFC 3339 string")
+                    .remedy("write it as \"2026-01-31T09:30:00Z\""));
+            }
+        };
+        let external_id = match body.shift_remove("external_id") {
+            None | Some(Value::Null) => None,
+            Some(Value::String(id)) => Some(checked_external_id(id)?),
+            Some(_) => return Err(Error::field("external_id", "is not a string")),
+        };
+        match body.get("trust") {
+            None | Some(Value::Null) => {}
+            Some(Value::String(trust)) => {
+                Trust::parse(trust)?;
+            }
+            Some(_) => return Err(Error::field("trust", "is not a string")),
+        }
+        match body.get("tokens") {
+            None | Some(Value::Null) => {}
+            Some(tokens) if tokens.as_u64().is_some_and(|count| count <= i64::MAX as u64) => {}
+            Some(_) => return Err(Error::field("tokens", "is not a whole number of tokens")),
+        }
+        match body.shift_remove("id") {
+            None | Some(Value::Null | Value::Number(_)) => {}
+            Some(_) => {
+                return Err(Error::field("id", "is given by Oneiro and is a number")
+                    .remedy("put an id of your own into external_id"));
+            }
+        }
+        body.shift_remove("session_id");
+        let visibility = match body.shift_remove("visibility") {
+            Some(Value::String(name)) => Visibility::parse(&name)?,
+            _ => Visibility::Live,
+        };
+        let withheld = body.values_mut().map(withhold).sum();
+        Ok(NewMessage { role, body, at, external_id, repaired: 0, withheld, visibility })
+    }
+
+    /// How many tool calls this message makes.
+    pub fn calls_made(&self) -> usize {
+        calls_made(&self.role, &self.body)
+    }
+}
+
+fn checked_external_id(id: String) -> Result<String> {
+    check_text("external_id", &id)?;
+    if id.is_empty() {
+        return Err(Error::field("external_id", "is empty").remedy("leave it out, or give an id"));
+    }
+    if id.chars().count() > EXTERNAL_ID_CHARS {
+        return Err(Error::field(
+            "external_id",
+            format!("is longer than {EXTERNAL_ID_CHARS} characters"),
+        ));
+    }
+    Ok(id)
+}
+
+/// Where a message stands: what is shown changes, what is stored does not.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Visibility {
+    /// Part of the conversation.
+    Live,
+    /// Covered by a summary: searchable, not loaded.
+    Compacted,
+    /// Taken back: neither searched nor loaded, until restored.
+    Rewound,
+}
+
+impl Visibility {
+    /// Reads a visibility.
+    pub fn parse(name: &str) -> Result<Visibility> {
+        match name {
+            "live" => Ok(Visibility::Live),
+            "compacted" => Ok(Visibility::Compacted),
+            "rewound" => Ok(Visibility::Rewound),
+            _ => Err(Error::field(
+                "visibility",
+                format!("{name:?} is not live, compacted or rewound"),
+            )),
+        }
+    }
+}
+
+/// A stored message.
+#[derive(Debug, Clone)]
+pub struct Message {
+    /// Its place in the sequence of the space.
+    pub id: MessageId,
+    /// The session it belongs to.
+    pub session_id: SessionId,
+    /// Who spoke.
+    pub role: Role,
+    /// Every other field, in the order it came.
+    pub body: Map<String, Value>,
+    /// When it was said.
+    pub at: Timestamp,
+    /// The caller's id.
+    pub external_id: Option<String>,
+    /// Where it stands.
+    pub visibility: Visibility,
+}
+
+impl Serialize for Message {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("id", &self.id)?;
+        map.serialize_entry("session_id", &self.session_id)?;
+        map.serialize_entry("role", &self.role)?;
+        for (name, value) in &self.body {
+            map.serialize_entry(name, value)?;
+        }
+        map.serialize_entry("at", &self.at)?;
+        if let Some(external_id) = &self.external_id {
+            map.serialize_entry("external_id", external_id)?;
+        }
+        if self.visibility != Visibility::Live {
+            map.serialize_entry("visibility", &self.visibility)?;
+        }
+        map.end()
+    }
+}
+
+/// The answer to an append.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct Appended {
+    /// The id of each message handed in, in order; a duplicate answers with the id it has.
+    pub ids: Vec<MessageId>,
+    /// How many were there already.
+    pub duplicates: usize,
+    /// How many were not stored because the session's id matches an ignore or stateless pattern.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub skipped: usize,
+    /// How many lone surrogates were replaced.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub repaired: usize,
+    /// How many `<private>` spans were withheld.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub withheld: usize,
+}
+
+fn is_zero(count: &usize) -> bool {
+    *count == 0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn known_fields_come_out_and_unknown_ones_stay_in_order() {
+        let message = NewMessage::from_json(json!({
+            "zeta": null, "role": "assistant", "content": "", "at": "2026-01-01T00:00:00Z",
+            "external_id": "e1", "alpha": {"b": 1, "a": 2}, "id": 9, "session_id": "s",
+        }))
+        .unwrap();
+        assert_eq!(message.role, Role::Assistant);
+        assert_eq!(message.external_id.as_deref(), Some("e1"));
+        let body = serde_json::to_string(&message.body).unwrap();
+        assert_eq!(body, r#"{"zeta":null,"content":"","alpha":{"b":1,"a":2}}"#);
+    }
+
+    #[test]
+    fn bad_fields_are_named() {
+        for (value, field) in [
+            (json!({"content": "x"}), "role"),
+            (json!({"role": 1}), "role"),
+            (json!({"role": "user", "at": "yesterday"}), "at"),
+            (json!({"role": "user", "at": 5}), "at"),
+            (json!({"role": "user", "external_id": 5}), "external_id"),
+            (json!({"role": "user", "external_id": ""}), "external_id"),
+            (json!({"role": "user", "external_id": "a\u{0}"}), "external_id"),
+            (json!({"role": "user", "trust": "god"}), "trust"),
+            (json!({"role": "user", "tokens": -1}), "tokens"),
+            (json!({"role": "user", "id": "msg_1"}), "id"),
+        ] {
+            let error = NewMessage::from_json(value.clone()).unwrap_err();
+            assert_eq!(error.field_name(), Some(field), "{value}");
+        }
+        assert!(NewMessage::from_json(json!([])).is_err());
+    }
+}

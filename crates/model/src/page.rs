@@ -1,0 +1,61 @@
+//! The shape of every list: items and a cursor to the next page.
+
+use crate::{Error, Result};
+use serde::{Serialize, Serializer};
+
+/// One page of a list.
+#[derive(Debug, Clone, Serialize)]
+pub struct Page<T> {
+    /// What was found, in order.
+    pub items: Vec<T>,
+    /// Where the next page begins, if there is one.
+    pub next: Option<Cursor>,
+}
+
+/// A place in a list ordered by a time or number and, within it, by a unique key. Opaque to callers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Cursor {
+    /// The value that the list is ordered by.
+    pub order: i64,
+    /// The unique key that breaks ties.
+    pub key: i64,
+}
+
+impl Cursor {
+    /// Reads a cursor that an earlier page answered.
+    pub fn parse(text: &str) -> Result<Cursor> {
+        let cursor = text.split_once('.').and_then(|(order, key)| {
+            Some(Cursor { order: order.parse().ok()?, key: key.parse().ok()? })
+        });
+        cursor.ok_or_else(|| {
+            Error::field("cursor", "was not made by an earlier page")
+                .remedy("pass the `next` of the page before, unchanged")
+        })
+    }
+}
+
+impl std::fmt::Display for Cursor {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}.{}", self.order, self.key)
+    }
+}
+
+impl Serialize for Cursor {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cursors_round_trip_and_refuse_others() {
+        let cursor = Cursor { order: -5, key: 7 };
+        assert_eq!(Cursor::parse(&cursor.to_string()).unwrap(), cursor);
+        for bad in ["", ".", "1", "1.x", "abc"] {
+            assert!(Cursor::parse(bad).is_err());
+        }
+    }
+}

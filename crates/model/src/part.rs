@@ -1,0 +1,144 @@
+//! The typed pieces of a message, read from its JSON on demand: OpenAI fields and content parts,
+//! Anthropic content blocks.
+
+use crate::Role;
+use serde_json::{Map, Value};
+
+/// A typed piece of a message.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Part<'a> {
+    /// Words.
+    Text(&'a str),
+    /// A call the agent made.
+    ToolCall {
+        /// The tool.
+        name: &'a str,
+        /// Its arguments, as given.
+        arguments: &'a Value,
+    },
+    /// What a tool answered.
+    ToolResult(&'a Value),
+    /// An image, sound or file.
+    Media(&'a Value),
+    /// The agent's thinking.
+    Reasoning(&'a str),
+}
+
+/// The pieces of a message, reasoning first, then content, then calls.
+pub fn parts<'a>(role: &Role, body: &'a Map<String, Value>) -> Vec<Part<'a>> {
+    let mut found = Vec::new();
+    for name in ["reasoning", "reasoning_content"] {
+        if let Some(Value::String(text)) = body.get(name) {
+            found.push(Part::Reasoning(text));
+        }
+    }
+    match body.get("content") {
+        Some(content) if *role == Role::Tool => found.push(Part::ToolResult(content)),
+        Some(Value::String(text)) => found.push(Part::Text(text)),
+        Some(Value::Array(blocks)) => found.extend(blocks.iter().map(block)),
+        _ => {}
+    }
+    if let Some(Value::Array(calls)) = body.get("tool_calls") {
+        for call in calls {
+            let function = call.get("function").unwrap_or(call);
+            found.push(Part::ToolCall {
+                name: function.get("name").and_then(Value::as_str).unwrap_or_default(),
+                arguments: function.get("arguments").unwrap_or(&Value::Null),
+            });
+        }
+    }
+    found
+}
+
+fn block(block: &Value) -> Part<'_> {
+    if let Value::String(text) = block {
+        return Part::Text(text);
+    }
+    let text = |name| block.get(name).and_then(Value::as_str);
+    match (text("type"), text("text")) {
+        (Some("tool_use"), _) => Part::ToolCall {
+            name: text("name").unwrap_or_default(),
+            arguments: block.get("input").unwrap_or(&Value::Null),
+        },
+        (Some("tool_result"), _) => Part::ToolResult(block.get("content").unwrap_or(&Value::Null)),
+        (Some("thinking" | "reasoning"), _) => {
+            Part::Reasoning(text("thinking").or(text("text")).unwrap_or_default())
+        }
+        (_, Some(text)) => Part::Text(text),
+        _ => Part::Media(block),
+    }
+}
+
+/// How many tool calls a message makes: the length of `tool_calls`, or of its `tool_use` blocks.
+pub(crate) fn calls_made(role: &Role, body: &Map<String, Value>) -> usize {
+    if *role != Role::Assistant {
+        return 0;
+    }
+    match body.get("tool_calls") {
+        Some(Value::Array(calls)) => calls.len(),
+        Some(Value::Null) | None => {
+            let blocks = body.get("content").and_then(Value::as_array);
+            let is_call = |block: &&Value| block.get("type") == Some(&Value::from("tool_use"));
+            blocks.map_or(0, |blocks| blocks.iter().filter(is_call).count())
+        }
+        Some(_) => 1,
+    }
+}
+
+/// The words of a message, for previews: its text parts joined.
+pub(crate) fn words(role: &Role, body: &Map<String, Value>) -> String {
+    let texts = parts(role, body).into_iter().filter_map(|part| match part {
+        Part::Text(text) => Some(text),
+        _ => None,
+    });
+    texts.collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn body(value: Value) -> Map<String, Value> {
+        value.as_object().cloned().unwrap()
+    }
+
+    #[test]
+    fn calls_are_counted_as_made() {
+        for (role, message, want) in [
+            (Role::Assistant, json!({"tool_calls": [{}, {}]}), 2),
+            (Role::Assistant, json!({"tool_calls": []}), 0),
+            (Role::Assistant, json!({"tool_calls": null}), 0),
+            (Role::Assistant, json!({"tool_calls": {"name": "x"}}), 1),
+            (Role::Tool, json!({"tool_calls": [{}]}), 0),
+            (Role::Assistant, json!({"content": [{"type": "tool_use"}, {"type": "text"}]}), 1),
+        ] {
+            assert_eq!(calls_made(&role, &body(message.clone())), want, "{message}");
+        }
+    }
+
+    #[test]
+    fn parts_of_both_dialects() {
+        let openai = body(json!({
+            "reasoning": "hm", "content": "hi",
+            "tool_calls": [{"function": {"name": "ls", "arguments": "{}"}}],
+        }));
+        assert_eq!(
+            parts(&Role::Assistant, &openai),
+            [
+                Part::Reasoning("hm"),
+                Part::Text("hi"),
+                Part::ToolCall { name: "ls", arguments: &json!("{}") },
+            ]
+        );
+        let anthropic = body(json!({"content": [
+            {"type": "thinking", "thinking": "hm"}, {"type": "text", "text": "hi"},
+            {"type": "image", "source": {}}, {"type": "tool_result", "content": "ok"},
+        ]}));
+        assert!(matches!(
+            parts(&Role::User, &anthropic).as_slice(),
+            [Part::Reasoning("hm"), Part::Text("hi"), Part::Media(_), Part::ToolResult(_)]
+        ));
+        assert_eq!(words(&Role::User, &anthropic), "hi");
+    }
+}

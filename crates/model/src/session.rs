@@ -1,0 +1,348 @@
+//! Sessions: what a caller asks for, what is stored, how they descend from each other, and how
+//! they are listed.
+
+use crate::id::check_text;
+use crate::part::words;
+use crate::{Cursor, Error, Message, Result, Role, SessionId, Timestamp};
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+/// How a session descends from its parent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Lineage {
+    /// The same conversation, carried on after compression.
+    Continuation,
+    /// The same conversation, taken another way.
+    Branch,
+    /// Work handed to another agent.
+    Delegate,
+    /// A fresh start in the same place.
+    Reset,
+}
+
+impl Lineage {
+    /// Reads a lineage.
+    pub fn parse(name: &str) -> Result<Lineage> {
+        Ok(match name {
+            "continuation" => Lineage::Continuation,
+            "branch" => Lineage::Branch,
+            "delegate" => Lineage::Delegate,
+            "reset" => Lineage::Reset,
+            _ => {
+                return Err(Error::field("lineage", format!("{name:?} is not a lineage"))
+                    .remedy("give continuation, branch, delegate or reset"));
+            }
+        })
+    }
+
+    /// The lineage as text.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Lineage::Continuation => "continuation",
+            Lineage::Branch => "branch",
+            Lineage::Delegate => "delegate",
+            Lineage::Reset => "reset",
+        }
+    }
+}
+
+/// A session to create, or to fill in where it exists: only what is unset is filled.
+#[derive(Debug, Clone, Default)]
+pub struct NewSession {
+    /// The caller's id; one is made when absent.
+    pub id: Option<SessionId>,
+    /// Where the conversation happens (cli, telegram, cron ...); never changed later.
+    pub source: Option<String>,
+    /// Who the agent talks to.
+    pub user_id: Option<String>,
+    /// The model.
+    pub model: Option<String>,
+    /// Settings of the model.
+    pub model_config: Option<Value>,
+    /// The system prompt, stored once however many sessions share it.
+    pub system_prompt: Option<String>,
+    /// The session this one descends from.
+    pub parent_id: Option<SessionId>,
+    /// How it descends; a child of a compressed session continues it, any other branches.
+    pub lineage: Option<Lineage>,
+    /// A title, unique in the space.
+    pub title: Option<String>,
+    /// The project it belongs to.
+    pub project: Option<String>,
+    /// The working directory.
+    pub cwd: Option<String>,
+    /// Anything else the host knows; each key is filled only where unset.
+    pub metadata: Map<String, Value>,
+    /// When it began; now when absent.
+    pub started_at: Option<Timestamp>,
+}
+
+impl NewSession {
+    /// A session with the caller's id.
+    pub fn with_id(id: SessionId) -> NewSession {
+        NewSession { id: Some(id), ..NewSession::default() }
+    }
+
+    /// Refuses text that an engine could not hold.
+    pub fn check(&self) -> Result<()> {
+        let fields = [
+            ("source", &self.source),
+            ("user_id", &self.user_id),
+            ("model", &self.model),
+            ("project", &self.project),
+            ("cwd", &self.cwd),
+        ];
+        fields.into_iter().try_for_each(|(name, text)| check_field(name, text.as_deref()))
+    }
+}
+
+/// The most bytes of a session's short text fields.
+const FIELD_BYTES: usize = 4_096;
+
+fn check_field(name: &'static str, text: Option<&str>) -> Result<()> {
+    let Some(text) = text else { return Ok(()) };
+    check_text(name, text)?;
+    match text.len() > FIELD_BYTES {
+        true => Err(Error::field(name, format!("is longer than {FIELD_BYTES} bytes"))),
+        false => Ok(()),
+    }
+}
+
+/// An explicit change of a session: what is given overwrites.
+#[derive(Debug, Clone, Default)]
+pub struct SessionPatch {
+    /// A new title; `Some(None)` takes it away.
+    pub title: Option<Option<String>>,
+    /// Set the title only if there is none.
+    pub title_if_unset: bool,
+    /// Archive or unarchive the whole chain.
+    pub archived: Option<bool>,
+    /// A new model.
+    pub model: Option<String>,
+    /// New settings of the model.
+    pub model_config: Option<Value>,
+    /// A new system prompt.
+    pub system_prompt: Option<String>,
+    /// A new project.
+    pub project: Option<String>,
+    /// A new working directory.
+    pub cwd: Option<String>,
+    /// Keys to set in the metadata; null removes one.
+    pub metadata: Map<String, Value>,
+}
+
+impl SessionPatch {
+    /// Refuses text that an engine could not hold.
+    pub fn check(&self) -> Result<()> {
+        let fields = [("model", &self.model), ("project", &self.project), ("cwd", &self.cwd)];
+        fields.into_iter().try_for_each(|(name, text)| check_field(name, text.as_deref()))
+    }
+}
+
+/// The end of a session.
+#[derive(Debug, Clone)]
+pub struct Ending {
+    /// Why it ended; the first reason wins.
+    pub reason: String,
+}
+
+impl Ending {
+    /// Takes a reason.
+    pub fn new(reason: impl Into<String>) -> Result<Ending> {
+        let reason = reason.into();
+        check_field("end_reason", Some(&reason))?;
+        Ok(Ending { reason })
+    }
+}
+
+/// A stored session.
+#[derive(Debug, Clone, Serialize)]
+pub struct Session {
+    /// The caller's id.
+    pub id: SessionId,
+    /// Where the conversation happens.
+    pub source: String,
+    /// Who the agent talks to.
+    pub user_id: Option<String>,
+    /// The model.
+    pub model: Option<String>,
+    /// Settings of the model.
+    pub model_config: Option<Value>,
+    /// The system prompt; left out of lists.
+    pub system_prompt: Option<String>,
+    /// The session this one descends from.
+    pub parent_id: Option<SessionId>,
+    /// How it descends.
+    pub lineage: Option<Lineage>,
+    /// Its title.
+    pub title: Option<String>,
+    /// The project it belongs to.
+    pub project: Option<String>,
+    /// The working directory.
+    pub cwd: Option<String>,
+    /// Anything else the host knows.
+    pub metadata: Map<String, Value>,
+    /// When it began.
+    pub started_at: Timestamp,
+    /// When it ended.
+    pub ended_at: Option<Timestamp>,
+    /// Why it ended.
+    pub end_reason: Option<String>,
+    /// When something was last said.
+    pub last_active_at: Timestamp,
+    /// Whether it is put away.
+    pub archived: bool,
+    /// Messages that are not rewound.
+    pub message_count: i64,
+    /// Tool calls made in them.
+    pub tool_call_count: i64,
+    /// Input tokens used.
+    pub input_tokens: i64,
+    /// Output tokens used.
+    pub output_tokens: i64,
+    /// Input tokens read from the provider's cache.
+    pub cache_read_tokens: i64,
+    /// Input tokens written to the provider's cache.
+    pub cache_write_tokens: i64,
+    /// Tokens spent on reasoning.
+    pub reasoning_tokens: i64,
+    /// Calls of the model.
+    pub api_call_count: i64,
+    /// What it cost by our estimate, in US dollars.
+    pub estimated_cost_usd: f64,
+    /// What it cost by the provider's account, in US dollars.
+    pub actual_cost_usd: f64,
+    /// How often it was rewound.
+    pub rewind_count: i64,
+    /// The beginning of the first thing the person said.
+    pub preview: Option<String>,
+    /// In a list of conversations, where the chain that ends in this session began.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub root_id: Option<SessionId>,
+}
+
+impl Session {
+    /// The beginning of a message, as lists show it.
+    pub fn preview_of(role: &Role, body: &Map<String, Value>) -> String {
+        const CHARS: usize = 60;
+        let text = words(role, body);
+        let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        match text.char_indices().nth(CHARS) {
+            Some((end, _)) => format!("{}...", text.get(..end).unwrap_or_default()),
+            None => text,
+        }
+    }
+}
+
+/// A session with its messages.
+#[derive(Debug, Clone, Serialize)]
+pub struct SessionView {
+    /// The session.
+    #[serde(flatten)]
+    pub session: Session,
+    /// Its messages, in the order they came.
+    pub messages: Vec<Message>,
+}
+
+/// What a list is ordered by, newest first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum ListOrder {
+    /// The last thing said.
+    #[default]
+    Active,
+    /// The start.
+    Started,
+}
+
+/// Which sessions to list.
+#[derive(Debug, Clone)]
+pub struct ListSessions {
+    /// Every session; otherwise conversations: chains shown as their tip, delegates left out.
+    pub all: bool,
+    /// Only this source.
+    pub source: Option<String>,
+    /// Not these sources.
+    pub exclude_sources: Vec<String>,
+    /// Only this project.
+    pub project: Option<String>,
+    /// Only this person.
+    pub user_id: Option<String>,
+    /// Only children of this session.
+    pub parent_id: Option<SessionId>,
+    /// Only working directories that begin so.
+    pub cwd_prefix: Option<String>,
+    /// At least so many messages.
+    pub min_messages: i64,
+    /// Archived ones only (true), none of them (false), or both (absent).
+    pub archived: Option<bool>,
+    /// Ended ones only (true), none of them (false), or both (absent).
+    pub ended: Option<bool>,
+    /// Active at or after.
+    pub since: Option<Timestamp>,
+    /// Active before.
+    pub until: Option<Timestamp>,
+    /// Id or title contains this, whatever the case and punctuation.
+    pub matching: Option<String>,
+    /// The order.
+    pub order: ListOrder,
+    /// At most so many (1 to 1,000).
+    pub limit: usize,
+    /// Where the page begins.
+    pub cursor: Option<Cursor>,
+}
+
+impl Default for ListSessions {
+    fn default() -> ListSessions {
+        ListSessions {
+            all: false,
+            source: None,
+            exclude_sources: Vec::new(),
+            project: None,
+            user_id: None,
+            parent_id: None,
+            cwd_prefix: None,
+            min_messages: 0,
+            archived: Some(false),
+            ended: None,
+            since: None,
+            until: None,
+            matching: None,
+            order: ListOrder::Active,
+            limit: 20,
+            cursor: None,
+        }
+    }
+}
+
+impl ListSessions {
+    /// Whether `session` passes the filters that are not questions of SQL.
+    pub fn takes(&self, session: &Session) -> bool {
+        let matching = self.matching.as_deref().map(plain);
+        let holds = |text: &str| matching.as_deref().is_none_or(|want| plain(text).contains(want));
+        let cwd = session.cwd.as_deref().unwrap_or_default();
+        !self.exclude_sources.contains(&session.source)
+            && self.cwd_prefix.as_deref().is_none_or(|prefix| cwd.starts_with(prefix))
+            && (holds(session.id.as_str()) || session.title.as_deref().is_some_and(holds))
+    }
+}
+
+/// Text without case and punctuation, as people remember titles.
+fn plain(text: &str) -> String {
+    text.chars().filter(|letter| letter.is_alphanumeric()).flat_map(char::to_lowercase).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn previews_are_one_short_line() {
+        let body = |text: &str| json!({"content": text}).as_object().cloned().unwrap();
+        let preview = |text: &str| Session::preview_of(&Role::User, &body(text));
+        assert_eq!(preview(" a\n b "), "a b");
+        assert_eq!(preview(&"é".repeat(61)), format!("{}...", "é".repeat(60)));
+        assert_eq!(preview(&"é".repeat(60)), "é".repeat(60));
+    }
+}

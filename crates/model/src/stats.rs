@@ -1,0 +1,48 @@
+//! What `stats` answers.
+
+use crate::Timestamp;
+use serde::Serialize;
+
+/// Figures of a space.
+#[derive(Debug, Clone, Serialize)]
+pub struct Stats {
+    /// The space.
+    pub space: String,
+    /// Where it is kept, without secrets.
+    pub store: String,
+    /// The engine: sqlite or postgres.
+    pub engine: String,
+    /// The version of its schema.
+    pub schema: i64,
+    /// Sessions.
+    pub sessions: i64,
+    /// Sessions that have not ended.
+    pub open_sessions: i64,
+    /// Messages that are not rewound.
+    pub messages: i64,
+    /// Messages that are rewound.
+    pub rewound: i64,
+    /// Payloads kept apart, each once.
+    pub payloads: i64,
+    /// Lone surrogates replaced since the beginning.
+    pub repaired: i64,
+    /// Jobs that wait or run.
+    pub jobs: i64,
+    /// Bytes on disk, the write-ahead log included.
+    pub bytes: i64,
+    /// When something was last said.
+    pub last_active_at: Option<Timestamp>,
+    /// Known copies of the store.
+    pub backups: Vec<BackupRecord>,
+}
+
+/// A copy of the store that was made and may still be there.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct BackupRecord {
+    /// Where it was written.
+    pub path: String,
+    /// When.
+    pub at: Timestamp,
+    /// Why: backup or migration.
+    pub reason: String,
+}

@@ -1,0 +1,109 @@
+//! Session titles: cleaned, at most 100 characters, numbered `base #N` along a continuation.
+
+use crate::{Error, Result};
+
+/// A cleaned, non-empty title.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Title(String);
+
+impl Title {
+    /// The most characters a title may have.
+    pub const MAX_CHARS: usize = 100;
+
+    /// Cleans `text` (control, zero-width and bidi characters out, white space collapsed); `None`
+    /// when nothing is left.
+    pub fn clean(text: &str) -> Result<Option<Title>> {
+        let visible: String = text
+            .chars()
+            .filter(|letter| !is_invisible(*letter))
+            .map(|letter| if letter.is_control() { ' ' } else { letter })
+            .collect();
+        let title = visible.split_whitespace().collect::<Vec<_>>().join(" ");
+        if title.is_empty() {
+            return Ok(None);
+        }
+        let length = title.chars().count();
+        if length > Title::MAX_CHARS {
+            return Err(Error::field(
+                "title",
+                format!("has {length} characters, at most {} fit", Title::MAX_CHARS),
+            )
+            .remedy("shorten it"));
+        }
+        Ok(Some(Title(title)))
+    }
+
+    /// The title as text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// The title without its ` #N`, and N (1 when there is none).
+    pub fn split_number(title: &str) -> (&str, u64) {
+        match title.rsplit_once(" #") {
+            Some((base, digits))
+                if !base.is_empty()
+                    && !digits.is_empty()
+                    && digits.bytes().all(|b| b.is_ascii_digit()) =>
+            {
+                match digits.parse() {
+                    Ok(number) => (base, number),
+                    Err(_) => (title, 1),
+                }
+            }
+            _ => (title, 1),
+        }
+    }
+
+    /// `base #N`, with the base cut so that the whole still fits.
+    pub fn numbered(base: &str, number: u64) -> String {
+        let suffix = format!(" #{number}");
+        let room = Title::MAX_CHARS.saturating_sub(suffix.chars().count());
+        let base: String = base.chars().take(room).collect();
+        format!("{}{suffix}", base.trim_end())
+    }
+}
+
+/// Zero-width and bidi characters, which make two titles look alike.
+fn is_invisible(letter: char) -> bool {
+    matches!(letter,
+        '\u{00AD}' | '\u{061C}' | '\u{180E}' | '\u{200B}'..='\u{200F}' | '\u{202A}'..='\u{202E}'
+        | '\u{2060}'..='\u{2069}' | '\u{FEFF}' | '\u{FFF9}'..='\u{FFFB}')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn titles_are_cleaned() {
+        for (text, want) in [
+            ("  plan\tthe\n trip ", Some("plan the trip")),
+            ("a\u{200B}b\u{202E}c", Some("abc")),
+            ("\0\u{1}", None),
+            (" \u{FEFF} ", None),
+            ("naïve 🦀", Some("naïve 🦀")),
+        ] {
+            let title = Title::clean(text).unwrap();
+            assert_eq!(title.as_ref().map(Title::as_str), want, "{text:?}");
+        }
+        assert!(Title::clean(&"é".repeat(100)).unwrap().is_some());
+        assert!(Title::clean(&"é".repeat(101)).is_err());
+    }
+
+    #[test]
+    fn numbers_split_off_and_back_on() {
+        for (title, want) in [
+            ("plan", ("plan", 1)),
+            ("plan #2", ("plan", 2)),
+            ("issue #12 #3", ("issue #12", 3)),
+            ("plan #", ("plan #", 1)),
+            ("#4", ("#4", 1)),
+            ("plan #99999999999999999999999", ("plan #99999999999999999999999", 1)),
+        ] {
+            assert_eq!(Title::split_number(title), want);
+        }
+        assert_eq!(Title::numbered("plan", 3), "plan #3");
+        assert_eq!(Title::numbered(&"x".repeat(100), 12).chars().count(), 100);
+    }
+}

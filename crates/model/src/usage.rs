@@ -1,0 +1,122 @@
+//! Token and cost accounts of a session, per model and task.
+
+use crate::{Error, Result, Timestamp, id::check_text};
+use serde::Serialize;
+
+/// Which account of a session is charged.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct UsageKey {
+    /// The model, empty when unknown.
+    pub model: String,
+    /// Who bills, empty when unknown.
+    pub provider: String,
+    /// The provider's address, empty when unknown.
+    pub base_url: String,
+    /// How it bills (api, subscription ...), empty when unknown.
+    pub billing_mode: String,
+    /// What the tokens were for; empty for the conversation itself.
+    pub task: String,
+}
+
+impl UsageKey {
+    /// Refuses text that an engine could not hold.
+    pub fn check(&self) -> Result<()> {
+        check_text("model", &self.model)?;
+        check_text("provider", &self.provider)?;
+        check_text("base_url", &self.base_url)?;
+        check_text("billing_mode", &self.billing_mode)?;
+        check_text("task", &self.task)
+    }
+}
+
+/// What was used. Costs are billionths of a US dollar, so that sums are exact.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Usage {
+    /// Calls of the model.
+    pub api_calls: i64,
+    /// Input tokens.
+    pub input_tokens: i64,
+    /// Output tokens.
+    pub output_tokens: i64,
+    /// Input tokens read from the provider's cache.
+    pub cache_read_tokens: i64,
+    /// Input tokens written to the provider's cache.
+    pub cache_write_tokens: i64,
+    /// Tokens spent on reasoning.
+    pub reasoning_tokens: i64,
+    /// Estimated cost.
+    pub estimated_cost_nanousd: i64,
+    /// Cost by the provider's account.
+    pub actual_cost_nanousd: i64,
+}
+
+impl Usage {
+    /// Refuses negative amounts.
+    pub fn check(&self) -> Result<()> {
+        let amounts = [
+            ("api_calls", self.api_calls),
+            ("input_tokens", self.input_tokens),
+            ("output_tokens", self.output_tokens),
+            ("cache_read_tokens", self.cache_read_tokens),
+            ("cache_write_tokens", self.cache_write_tokens),
+            ("reasoning_tokens", self.reasoning_tokens),
+            ("estimated_cost", self.estimated_cost_nanousd),
+            ("actual_cost", self.actual_cost_nanousd),
+        ];
+        match amounts.into_iter().find(|(_, amount)| *amount < 0) {
+            Some((name, amount)) => Err(Error::field(name, format!("{amount} is negative"))),
+            None => Ok(()),
+        }
+    }
+
+    /// Reads dollars as billionths.
+    pub fn nanousd(field: &'static str, dollars: f64) -> Result<i64> {
+        let nano = dollars * 1e9;
+        match nano.is_finite() && (0.0..9e18).contains(&nano) {
+            true => Ok(nano.round() as i64),
+            false => Err(Error::field(field, format!("{dollars} is not an amount of dollars"))),
+        }
+    }
+}
+
+/// One account of a session.
+#[derive(Debug, Clone, Serialize)]
+pub struct UsageRow {
+    /// Which account.
+    #[serde(flatten)]
+    pub key: UsageKey,
+    /// Calls of the model.
+    pub api_calls: i64,
+    /// Input tokens.
+    pub input_tokens: i64,
+    /// Output tokens.
+    pub output_tokens: i64,
+    /// Input tokens read from the provider's cache.
+    pub cache_read_tokens: i64,
+    /// Input tokens written to the provider's cache.
+    pub cache_write_tokens: i64,
+    /// Tokens spent on reasoning.
+    pub reasoning_tokens: i64,
+    /// Estimated cost in US dollars.
+    pub estimated_cost_usd: f64,
+    /// Cost by the provider's account in US dollars.
+    pub actual_cost_usd: f64,
+    /// First charged.
+    pub first_at: Timestamp,
+    /// Last charged.
+    pub last_at: Timestamp,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn dollars_become_exact_billionths() {
+        assert_eq!(Usage::nanousd("cost", 0.000000015).unwrap(), 15);
+        assert_eq!(Usage::nanousd("cost", 12.5).unwrap(), 12_500_000_000);
+        for bad in [-1.0, f64::NAN, f64::INFINITY, 1e12] {
+            assert!(Usage::nanousd("cost", bad).is_err());
+        }
+    }
+}

@@ -1,0 +1,91 @@
+//! Looks for erased text in the raw bytes of a store's files.
+
+use aho_corasick::AhoCorasick;
+use oneiro_model::{Error, ErrorKind, Result};
+use std::collections::{BTreeSet, HashMap};
+use std::fs::File;
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+
+/// Descriptors that stay open until the process ends: closing one would drop the POSIX locks that
+/// SQLite holds on the same file in this process.
+static KEPT_OPEN: Mutex<Option<HashMap<PathBuf, Arc<File>>>> = Mutex::new(None);
+
+/// Which of `needles` stand somewhere in `files`, and how many bytes were searched.
+pub(super) fn search(files: &[PathBuf], needles: &[Vec<u8>]) -> Result<(Vec<usize>, u64)> {
+    let finder = Finder::new(needles)?;
+    let mut found = BTreeSet::new();
+    let mut bytes = 0;
+    let longest = needles.iter().map(Vec::len).max().unwrap_or(0);
+    for path in files.iter().filter(|path| path.exists()) {
+        let file = kept_open(path)?;
+        let mut window: Vec<u8> = Vec::new();
+        let mut block = vec![0; 1 << 20];
+        let mut offset = 0;
+        loop {
+            let read = file.read_at(&mut block, offset).map_err(|error| unreadable(path, error))?;
+            if read == 0 {
+                break;
+            }
+            offset += read as u64;
+            window.extend_from_slice(block.get(..read).unwrap_or_default());
+            finder.mark(&window, &mut found);
+            let keep = window.len().saturating_sub(longest);
+            window.drain(..keep);
+        }
+        bytes += offset;
+    }
+    Ok((found.into_iter().collect(), bytes))
+}
+
+/// Looks for many needles at once.
+pub struct Finder(AhoCorasick);
+
+impl Finder {
+    /// Makes ready to look for `needles`.
+    pub fn new(needles: &[Vec<u8>]) -> Result<Finder> {
+        AhoCorasick::new(needles)
+            .map(Finder)
+            .map_err(|error| Error::internal("too many pieces of text to look for").because(error))
+    }
+
+    /// Adds the index of each needle that stands in `haystack`.
+    pub fn mark(&self, haystack: &[u8], found: &mut BTreeSet<usize>) {
+        let hits = self.0.find_overlapping_iter(haystack);
+        found.extend(hits.map(|hit| hit.pattern().as_usize()));
+    }
+}
+
+fn kept_open(path: &Path) -> Result<Arc<File>> {
+    let mut kept = KEPT_OPEN.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+    let kept = kept.get_or_insert_default();
+    if let Some(file) = kept.get(path) {
+        return Ok(Arc::clone(file));
+    }
+    let file = Arc::new(File::open(path).map_err(|error| unreadable(path, error))?);
+    kept.insert(path.to_owned(), Arc::clone(&file));
+    Ok(file)
+}
+
+fn unreadable(path: &Path, error: std::io::Error) -> Error {
+    Error::new(ErrorKind::Unavailable, format!("{} cannot be searched: {error}", path.display()))
+        .because(error)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn needles_are_found_across_block_borders() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("raw");
+        let mut bytes = vec![b'x'; (1 << 20) - 3];
+        bytes.extend_from_slice(b"needle and more");
+        std::fs::write(&path, &bytes).unwrap();
+        let needles = [b"needle".to_vec(), b"absent".to_vec(), b"xxn".to_vec()];
+        let (found, searched) = search(&[path], &needles).unwrap();
+        assert_eq!((found, searched), (vec![0, 2], bytes.len() as u64));
+    }
+}

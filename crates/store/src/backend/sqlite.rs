@@ -1,0 +1,453 @@
+//! SQLite through rusqlite: WAL, foreign keys, one writer at a time by BEGIN IMMEDIATE with
+//! bounded, jittered waits. No stray descriptor on the database file is ever closed here, because
+//! that would drop the POSIX locks of every connection of this process.
+
+use super::{Access, Backend, Connection, Engine, Row, State, Value, raw_search};
+use crate::options::{Durability, Options};
+use crate::store::{Progress, Scrubbed};
+use oneiro_model::{Error, ErrorKind, Result};
+use rusqlite::ffi::ErrorCode;
+use rusqlite::types::{ToSqlOutput, ValueRef};
+use rusqlite::{OpenFlags, ToSql};
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+
+/// Marks a file as ours: "Onei".
+const APPLICATION_ID: i64 = 0x4F6E_6569;
+
+/// Creating a file and opening it must not interleave between threads: the creator closes the
+/// descriptor it created the file with.
+static CREATE: Mutex<()> = Mutex::new(());
+
+pub(crate) struct Sqlite {
+    path: PathBuf,
+    durability: Durability,
+    busy_timeout: Duration,
+}
+
+impl Sqlite {
+    pub(crate) fn new(path: &Path, options: &Options) -> Sqlite {
+        Sqlite {
+            path: path.to_owned(),
+            durability: options.durability,
+            busy_timeout: options.busy_timeout,
+        }
+    }
+
+    /// A connection to a file that is known to be ours, or new.
+    fn open(&self) -> Result<SqliteConnection> {
+        let _one_at_a_time = CREATE.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        create_private(&self.path)?;
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let inner = rusqlite::Connection::open_with_flags(&self.path, flags)
+            .map_err(|error| self.explain(error))?;
+        let mut connection =
+            SqliteConnection { inner, path: self.path.clone(), busy_timeout: self.busy_timeout };
+        self.prepare(&mut connection)?;
+        Ok(connection)
+    }
+
+    fn prepare(&self, connection: &mut SqliteConnection) -> Result<()> {
+        connection.inner.set_prepared_statement_cache_capacity(128);
+        // Readers meet a lock only while another process recovers or closes the log; SQLite's own
+        // wait serves them. Writers wait in `begin`, so that the wait is jittered and bounded.
+        let explain = |error| self.explain(error);
+        connection.inner.busy_timeout(self.busy_timeout).map_err(explain)?;
+        self.check_owner(&connection.inner)?;
+        let synchronous = match self.durability {
+            Durability::Full => "FULL",
+            Durability::Normal => "NORMAL",
+        };
+        let setup = format!(
+            "PRAGMA synchronous = {synchronous}; PRAGMA foreign_keys = ON; \
+             PRAGMA temp_store = MEMORY; PRAGMA cache_size = -8000; \
+             PRAGMA journal_size_limit = 67108864;"
+        );
+        connection.inner.execute_batch(&setup).map_err(explain)?;
+        let read_only = connection.inner.is_readonly("main").map_err(explain)?;
+        if !read_only {
+            let deadline = Instant::now() + self.busy_timeout;
+            loop {
+                let switched: rusqlite::Result<String> =
+                    connection.inner.query_row("PRAGMA journal_mode = WAL", [], |row| row.get(0));
+                match switched {
+                    Ok(_) => break,
+                    Err(error) if is_busy(&error) && Instant::now() < deadline => {
+                        std::thread::sleep(jitter(Duration::from_millis(5)));
+                    }
+                    Err(error) => return Err(self.explain(error)),
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Refuses a file of somebody else, and one that was cut short; marks a new one as ours.
+    fn check_owner(&self, inner: &rusqlite::Connection) -> Result<()> {
+        let number = |sql: &str| {
+            inner
+                .query_row(sql, [], |row| row.get::<_, i64>(0))
+                .map_err(|error| self.explain(error))
+        };
+        let bytes = |suffix: &str| file_bytes(&with_suffix(&self.path, suffix));
+        if bytes("") == 0 && bytes("-wal") > 0 {
+            return Err(self.damaged("it is empty, but its log is not"));
+        }
+        // Tables first: whoever creates a store marks it before it makes tables, so a file that
+        // has tables and no mark is not being created, it is somebody else's.
+        let tables = number("SELECT COUNT(*) FROM sqlite_schema")?;
+        let owner = number("PRAGMA application_id")?;
+        if owner == APPLICATION_ID {
+            let is_short = || -> Result<bool> {
+                let pages = number("PRAGMA page_count")?;
+                let size = number("PRAGMA page_size")?;
+                Ok(bytes("-wal") == 0 && (bytes("") as i64) < pages.saturating_mul(size))
+            };
+            // Twice, because another process may vacuum between the two looks.
+            return match is_short()? && is_short()? {
+                true => Err(self.damaged("it is shorter than it says: it was cut off")),
+                false => Ok(()),
+            };
+        }
+        if owner != 0 || tables != 0 {
+            let place = self.path.display();
+            return Err(Error::invalid(format!(
+                "{place} is a SQLite database, but not a store of Oneiro"
+            ))
+            .remedy("give another --store; this file was not touched"));
+        }
+        let mark = format!("PRAGMA application_id = {APPLICATION_ID}");
+        inner.busy_timeout(self.busy_timeout).map_err(|error| self.explain(error))?;
+        inner.execute_batch(&mark).map_err(|error| self.explain(error))
+    }
+
+    fn damaged(&self, how: &str) -> Error {
+        damaged(&self.path, how)
+    }
+
+    fn explain(&self, error: rusqlite::Error) -> Error {
+        explain(&self.path, error)
+    }
+}
+
+impl Backend for Sqlite {
+    fn engine(&self) -> Engine {
+        Engine::Sqlite
+    }
+
+    fn connect(&self) -> Result<Box<dyn Connection>> {
+        Ok(Box::new(self.open()?))
+    }
+
+    fn group_limit(&self) -> usize {
+        256
+    }
+
+    fn bytes(&self) -> Result<u64> {
+        Ok(file_bytes(&self.path) + file_bytes(&with_suffix(&self.path, "-wal")))
+    }
+
+    fn copy_to(&self, path: &Path, progress: &mut dyn FnMut(Progress)) -> Result<Option<()>> {
+        let explain = |error| self.explain(error);
+        let source = self.open()?;
+        let there = |error| crate::backend::sqlite::explain(path, error);
+        create_private(path)?;
+        let mut copy = rusqlite::Connection::open(path).map_err(there)?;
+        // A read transaction pins the snapshot: without it each write of another connection would
+        // start the copy anew, and a busy store could never be copied.
+        source
+            .inner
+            .execute_batch("BEGIN; SELECT COUNT(*) FROM sqlite_schema;")
+            .map_err(explain)?;
+        let backup = rusqlite::backup::Backup::new(&source.inner, &mut copy).map_err(there)?;
+        loop {
+            let step = backup.step(1_024).map_err(there)?;
+            let at = backup.progress();
+            let total = at.pagecount.max(0) as u64;
+            progress(Progress { done: total - at.remaining.max(0) as u64, total });
+            match step {
+                rusqlite::backup::StepResult::Done => break,
+                rusqlite::backup::StepResult::More => {}
+                _ => std::thread::sleep(jitter(Duration::from_millis(5))),
+            }
+        }
+        drop(backup);
+        copy.close().map_err(|(_, error)| there(error))?;
+        std::fs::File::open(path)
+            .and_then(|file| file.sync_all())
+            .map_err(|error| io_error(path, error))?;
+        Ok(Some(()))
+    }
+
+    fn integrity(&self) -> Result<Vec<String>> {
+        let connection = self.open()?;
+        let mut problems = Vec::new();
+        for check in ["PRAGMA integrity_check", "PRAGMA foreign_key_check"] {
+            let mut statement =
+                connection.inner.prepare(check).map_err(|error| self.explain(error))?;
+            let rows = statement.query_map([], |row| row.get::<_, String>(0));
+            for row in rows.map_err(|error| self.explain(error))? {
+                let line = row.map_err(|error| self.explain(error))?;
+                problems.extend(Some(line).filter(|line| line != "ok"));
+            }
+        }
+        Ok(problems)
+    }
+
+    fn scrub(&self, needles: &[Vec<u8>]) -> Result<Scrubbed> {
+        let connection = self.open()?;
+        let deadline = Instant::now() + self.busy_timeout;
+        let vacuum = "PRAGMA secure_delete = ON; VACUUM;";
+        connection.inner.execute_batch(vacuum).map_err(|error| self.explain(error))?;
+        loop {
+            let busy: i64 = connection
+                .inner
+                .query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get(0))
+                .map_err(|error| self.explain(error))?;
+            match busy {
+                0 => break,
+                _ if Instant::now() < deadline => {
+                    std::thread::sleep(jitter(Duration::from_millis(20)));
+                }
+                _ => {
+                    return Err(Error::new(
+                        ErrorKind::Busy,
+                        "a reader of another process kept the log from being emptied",
+                    )
+                    .remedy("end long reads of this store, then run `oneiro jobs run`"));
+                }
+            }
+        }
+        let files = [self.path.clone(), with_suffix(&self.path, "-wal")];
+        let (found, bytes) = raw_search::search(&files, needles)?;
+        Ok(Scrubbed { searched: true, found, bytes, out_of_reach: Vec::new() })
+    }
+}
+
+struct SqliteConnection {
+    inner: rusqlite::Connection,
+    path: PathBuf,
+    busy_timeout: Duration,
+}
+
+impl SqliteConnection {
+    fn explain(&self, error: rusqlite::Error) -> Error {
+        explain(&self.path, error)
+    }
+
+    /// BEGIN IMMEDIATE in a loop of our own: SQLite's built-in wait sleeps in fixed steps, which
+    /// starves processes that compete.
+    fn begin_immediate(&self) -> Result<()> {
+        let started = Instant::now();
+        let mut wait = Duration::from_micros(100);
+        self.inner.busy_timeout(Duration::ZERO).map_err(|error| self.explain(error))?;
+        let begun = loop {
+            let begun =
+                self.inner.prepare_cached("BEGIN IMMEDIATE").and_then(|mut s| s.execute([]));
+            match begun {
+                Ok(_) => break Ok(()),
+                Err(error) if is_busy(&error) => {
+                    let waited = started.elapsed();
+                    if waited >= self.busy_timeout {
+                        break Err(busy(&self.path, waited));
+                    }
+                    std::thread::sleep(jitter(wait).min(self.busy_timeout - waited));
+                    wait = (wait * 3 / 2).min(Duration::from_millis(10));
+                }
+                Err(error) => break Err(self.explain(error)),
+            }
+        };
+        self.inner.busy_timeout(self.busy_timeout).map_err(|error| self.explain(error))?;
+        begun
+    }
+}
+
+impl Connection for SqliteConnection {
+    fn begin(&mut self, access: Access) -> Result<()> {
+        match access {
+            Access::Read => {
+                let begun = self.inner.prepare_cached("BEGIN").and_then(|mut s| s.execute([]));
+                begun.map(|_| ()).map_err(|error| self.explain(error))
+            }
+            Access::Write | Access::Migrate => self.begin_immediate(),
+        }
+    }
+
+    fn execute(&mut self, sql: &str, values: &[Value<'_>]) -> Result<u64> {
+        let run = || -> rusqlite::Result<usize> {
+            self.inner.prepare_cached(sql)?.execute(rusqlite::params_from_iter(values))
+        };
+        run().map(|rows| rows as u64).map_err(|error| self.explain(error))
+    }
+
+    fn query(
+        &mut self,
+        sql: &str,
+        values: &[Value<'_>],
+        each: &mut dyn FnMut(&dyn Row) -> Result<()>,
+    ) -> Result<()> {
+        let explain = |error| self.explain(error);
+        let mut statement = self.inner.prepare_cached(sql).map_err(explain)?;
+        let mut rows = statement.query(rusqlite::params_from_iter(values)).map_err(explain)?;
+        while let Some(row) = rows.next().map_err(explain)? {
+            each(&SqliteRow(row))?;
+        }
+        Ok(())
+    }
+
+    fn commit(&mut self) -> Result<()> {
+        let done = self.inner.prepare_cached("COMMIT").and_then(|mut s| s.execute([]));
+        done.map(|_| ()).map_err(|error| self.explain(error))
+    }
+
+    fn rollback(&mut self) {
+        if !self.inner.is_autocommit() {
+            // A rollback that fails leaves the transaction open; `state` then says so.
+            let _ = self.inner.execute_batch("ROLLBACK");
+        }
+    }
+
+    fn state(&self) -> State {
+        match self.inner.is_autocommit() {
+            true => State::Idle,
+            false => State::Open,
+        }
+    }
+}
+
+struct SqliteRow<'r>(&'r rusqlite::Row<'r>);
+
+impl Row for SqliteRow<'_> {
+    fn value(&self, column: usize) -> Result<Value<'_>> {
+        let value = self.0.get_ref(column).map_err(|error| {
+            Error::internal(format!("column {column} of an answer")).because(error)
+        })?;
+        match value {
+            ValueRef::Null => Ok(Value::Null),
+            ValueRef::Integer(value) => Ok(Value::Int(value)),
+            ValueRef::Text(bytes) => std::str::from_utf8(bytes).map(Value::Text).map_err(|error| {
+                Error::new(ErrorKind::Corrupt, "stored text is not UTF-8")
+                    .remedy("restore the newest backup")
+                    .because(error)
+            }),
+            ValueRef::Blob(bytes) => Ok(Value::Bytes(bytes)),
+            ValueRef::Real(_) => Err(Error::internal("a column holds a floating-point number")),
+        }
+    }
+}
+
+impl ToSql for Value<'_> {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        Ok(ToSqlOutput::Borrowed(match self {
+            Value::Null => ValueRef::Null,
+            Value::Int(value) => ValueRef::Integer(*value),
+            Value::Text(text) => ValueRef::Text(text.as_bytes()),
+            Value::Bytes(bytes) => ValueRef::Blob(bytes),
+        }))
+    }
+}
+
+/// Between half of `wait` and one and a half, so that processes do not march in step.
+fn jitter(wait: Duration) -> Duration {
+    wait.mul_f64(0.5 + fastrand::f64())
+}
+
+fn is_busy(error: &rusqlite::Error) -> bool {
+    matches!(error.sqlite_error_code(), Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked))
+}
+
+fn busy(path: &Path, waited: Duration) -> Error {
+    Error::new(
+        ErrorKind::Busy,
+        format!("another process has been writing to {} for {waited:.1?}", path.display()),
+    )
+    .remedy("try again; raise busy_timeout_ms if this happens often")
+}
+
+fn damaged(path: &Path, how: &str) -> Error {
+    Error::new(ErrorKind::Corrupt, format!("the store {} is damaged: {how}", path.display()))
+        .remedy("do not write to it; restore the newest backup (`oneiro backup` makes them)")
+}
+
+fn explain(path: &Path, error: rusqlite::Error) -> Error {
+    let place = path.display();
+    let said = match error.sqlite_error_code() {
+        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
+            return busy(path, Duration::ZERO).because(error);
+        }
+        Some(ErrorCode::DatabaseCorrupt) => damaged(path, "its pages contradict each other"),
+        Some(ErrorCode::NotADatabase) => damaged(path, "it is not a SQLite database")
+            .remedy("give another --store, or restore a backup; this file was not touched"),
+        Some(ErrorCode::DiskFull) => {
+            Error::new(ErrorKind::Unavailable, format!("the disk of {place} is full"))
+                .remedy("free some space and try again; nothing of this write was kept")
+        }
+        Some(ErrorCode::ReadOnly) => {
+            Error::new(ErrorKind::Forbidden, format!("the store {place} is read-only"))
+                .remedy("make the file and its folder writable, or only read from it")
+        }
+        Some(ErrorCode::CannotOpen) => {
+            let why = if path.is_dir() { ": it is a folder" } else { "" };
+            Error::new(ErrorKind::Unavailable, format!("the store {place} cannot be opened{why}"))
+                .remedy("check that the path is a file in a folder you may write to")
+        }
+        Some(ErrorCode::PermissionDenied | ErrorCode::AuthorizationForStatementDenied) => {
+            Error::new(ErrorKind::Forbidden, format!("no permission for the store {place}"))
+                .remedy("check the owner and mode of the file and its folder")
+        }
+        Some(ErrorCode::SystemIoFailure) => {
+            Error::new(ErrorKind::Unavailable, format!("reading or writing {place} failed"))
+                .remedy("check the disk and try again; nothing of this write was kept")
+        }
+        Some(ErrorCode::TooBig) => Error::too_large("a value is larger than SQLite can hold"),
+        Some(ErrorCode::ConstraintViolation) => {
+            Error::conflict(format!("the store refused a row: {error}"))
+        }
+        _ => Error::internal(format!("SQLite: {error}")),
+    };
+    said.because(error)
+}
+
+/// Creates the file with mode 0600 in a folder with mode 0700, unless it is there.
+fn create_private(path: &Path) -> Result<()> {
+    if path.exists() {
+        return Ok(());
+    }
+    if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
+        let mut builder = std::fs::DirBuilder::new();
+        builder.recursive(true);
+        #[cfg(unix)]
+        std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+        builder.create(folder).map_err(|error| io_error(folder, error))?;
+    }
+    let mut open = std::fs::OpenOptions::new();
+    open.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut open, 0o600);
+    match open.open(path) {
+        Ok(_) => Ok(()),
+        Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => Ok(()),
+        Err(error) => Err(io_error(path, error)),
+    }
+}
+
+fn io_error(path: &Path, error: std::io::Error) -> Error {
+    let kind = match error.kind() {
+        std::io::ErrorKind::PermissionDenied => ErrorKind::Forbidden,
+        _ => ErrorKind::Unavailable,
+    };
+    Error::new(kind, format!("{}: {error}", path.display()))
+        .remedy("check the path, its permissions and the disk")
+        .because(error)
+}
+
+fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(suffix);
+    PathBuf::from(name)
+}
+
+fn file_bytes(path: &Path) -> u64 {
+    std::fs::metadata(path).map_or(0, |data| data.len())
+}

@@ -1,0 +1,326 @@
+//! Group commit inside a process: writers queue, whoever leads runs every queued write in one
+//! transaction and commits once. A caller alone runs at once, on its own thread, without a hop.
+//!
+//! A group is first run plainly. When a write of it fails, the whole is rolled back and run again
+//! with a savepoint around each write, so that one bad write cannot take the others with it; when
+//! the engine itself rolls back (a full disk does), the survivors run one by one.
+
+use crate::Tx;
+use crate::backend::{Access, Backend, Connection, State};
+use oneiro_model::{Error, Result};
+use std::any::Any;
+use std::collections::VecDeque;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+
+/// The writers of one store in this process.
+pub(crate) struct Writers {
+    queue: Mutex<Queue>,
+    connection: Mutex<Option<Box<dyn Connection>>>,
+}
+
+#[derive(Default)]
+struct Queue {
+    waiting: VecDeque<Arc<dyn Waiting>>,
+    led: bool,
+}
+
+impl Writers {
+    pub(crate) fn new(connection: Box<dyn Connection>) -> Writers {
+        Writers { queue: Mutex::default(), connection: Mutex::new(Some(connection)) }
+    }
+
+    /// Runs `work` in a transaction that other writers of this process may share.
+    pub(crate) fn write<T: Send + 'static>(
+        &self,
+        backend: &dyn Backend,
+        work: impl Fn(&Tx<'_>) -> Result<T> + Send + Sync + 'static,
+    ) -> Result<T> {
+        let mut queue = lock(&self.queue);
+        if !queue.led {
+            queue.led = true;
+            drop(queue);
+            let _lead = Lead(self);
+            return self.alone(backend, &work);
+        }
+        let write = Arc::new(Write {
+            work,
+            value: Mutex::new(None),
+            turn: Mutex::new(Turn::Wait),
+            turned: Condvar::new(),
+        });
+        queue.waiting.push_back(Arc::clone(&write) as _);
+        drop(queue);
+        if write.wait() {
+            let _lead = Lead(self);
+            let group: Vec<_> = {
+                let mut queue = lock(&self.queue);
+                let size = queue.waiting.len().min(backend.group_limit());
+                queue.waiting.drain(..size).collect()
+            };
+            self.lead(backend, &group);
+        }
+        write.answer()
+    }
+
+    /// Runs `work` in a transaction of its own, past the queue: for bulk work.
+    pub(crate) fn alone<T>(
+        &self,
+        backend: &dyn Backend,
+        work: &dyn Fn(&Tx<'_>) -> Result<T>,
+    ) -> Result<T> {
+        self.with_connection(backend, |connection| {
+            begin(backend, connection)?;
+            let connection = open(connection)?;
+            let answer = guarded(|| work(&Tx::new(connection)));
+            match answer {
+                Ok(value) => finish(connection).map(|()| value),
+                Err(error) => {
+                    connection.rollback();
+                    Err(error)
+                }
+            }
+        })
+    }
+
+    fn with_connection<T>(
+        &self,
+        backend: &dyn Backend,
+        work: impl FnOnce(&mut Option<Box<dyn Connection>>) -> Result<T>,
+    ) -> Result<T> {
+        let mut slot = lock(&self.connection);
+        if slot.is_none() {
+            *slot = Some(backend.connect()?);
+        }
+        let answer = work(&mut slot);
+        // A connection that is lost, or that would not roll back, must not serve the next writer.
+        if slot.as_ref().is_none_or(|connection| connection.state() != State::Idle) {
+            *slot = None;
+        }
+        answer
+    }
+
+    fn lead(&self, backend: &dyn Backend, group: &[Arc<dyn Waiting>]) {
+        let ran = self.with_connection(backend, |connection| {
+            let outcomes = run_group(backend, connection, group);
+            for (write, outcome) in group.iter().zip(outcomes) {
+                write.settle(outcome);
+            }
+            Ok(())
+        });
+        if let Err(error) = ran {
+            group.iter().for_each(|write| write.settle(Err(error.clone())));
+        }
+    }
+}
+
+/// The right to write; passed to the next waiter when dropped.
+struct Lead<'w>(&'w Writers);
+
+impl Drop for Lead<'_> {
+    fn drop(&mut self) {
+        let mut queue = lock(&self.0.queue);
+        match queue.waiting.front() {
+            Some(next) => next.lead(),
+            None => queue.led = false,
+        }
+    }
+}
+
+/// Begins a write, on a new connection if the old one was lost while idle.
+fn begin(backend: &dyn Backend, slot: &mut Option<Box<dyn Connection>>) -> Result<()> {
+    match open(slot)?.begin(Access::Write) {
+        Err(_) if open(slot)?.state() == State::Broken => {
+            *slot = Some(backend.connect()?);
+            open(slot)?.begin(Access::Write)
+        }
+        begun => begun,
+    }
+}
+
+fn open(slot: &mut Option<Box<dyn Connection>>) -> Result<&mut dyn Connection> {
+    match slot {
+        Some(connection) => Ok(connection.as_mut()),
+        None => Err(Error::internal("the writing connection is gone")),
+    }
+}
+
+fn finish(connection: &mut dyn Connection) -> Result<()> {
+    connection.commit().inspect_err(|_| connection.rollback())
+}
+
+fn run_group(
+    backend: &dyn Backend,
+    slot: &mut Option<Box<dyn Connection>>,
+    group: &[Arc<dyn Waiting>],
+) -> Vec<Result<()>> {
+    match plainly(backend, slot, group) {
+        Ok(()) => group.iter().map(|_| Ok(())).collect(),
+        Err(Plain::NotBegun(error)) => group.iter().map(|_| Err(error.clone())).collect(),
+        Err(Plain::Unknown(error)) => group.iter().map(|_| Err(error.clone())).collect(),
+        Err(Plain::RolledBack(error)) if group.len() == 1 => vec![Err(error)],
+        Err(Plain::RolledBack(_)) => carefully(backend, slot, group),
+    }
+}
+
+enum Plain {
+    /// The transaction could not be opened.
+    NotBegun(Error),
+    /// A write or the commit failed and nothing was kept.
+    RolledBack(Error),
+    /// The connection was lost: whether the commit was kept cannot be known, so nothing may be
+    /// run again.
+    Unknown(Error),
+}
+
+fn plainly(
+    backend: &dyn Backend,
+    slot: &mut Option<Box<dyn Connection>>,
+    group: &[Arc<dyn Waiting>],
+) -> Result<(), Plain> {
+    begin(backend, slot).map_err(Plain::NotBegun)?;
+    let connection = open(slot).map_err(Plain::NotBegun)?;
+    let ran = group.iter().try_for_each(|write| guarded(|| write.run(&Tx::new(&mut *connection))));
+    let done = ran.map_err(Plain::RolledBack).and_then(|()| {
+        connection.commit().map_err(|error| match connection.state() {
+            State::Broken => Plain::Unknown(error),
+            State::Open | State::Idle => Plain::RolledBack(error),
+        })
+    });
+    done.inspect_err(|_| connection.rollback())
+}
+
+/// Each write in its own savepoint.
+fn carefully(
+    backend: &dyn Backend,
+    slot: &mut Option<Box<dyn Connection>>,
+    group: &[Arc<dyn Waiting>],
+) -> Vec<Result<()>> {
+    let mut outcomes: Vec<Result<()>> = Vec::with_capacity(group.len());
+    if let Err(error) = begin(backend, slot) {
+        return group.iter().map(|_| Err(error.clone())).collect();
+    }
+    let Ok(connection) = open(slot) else { return one_by_one(backend, slot, group) };
+    for write in group {
+        let outcome = in_savepoint(connection, write.as_ref());
+        if connection.state() != State::Open {
+            // The engine took the whole group back: what ran before must run again, singly.
+            return one_by_one(backend, slot, group);
+        }
+        outcomes.push(outcome);
+    }
+    match connection.commit() {
+        Ok(()) => outcomes,
+        Err(error) if connection.state() == State::Broken => {
+            group.iter().map(|_| Err(error.clone())).collect()
+        }
+        Err(_) => {
+            connection.rollback();
+            one_by_one(backend, slot, group)
+        }
+    }
+}
+
+fn in_savepoint(connection: &mut dyn Connection, write: &dyn Waiting) -> Result<()> {
+    connection.execute("SAVEPOINT write_of_group", &[])?;
+    let outcome = guarded(|| write.run(&Tx::new(&mut *connection)));
+    if outcome.is_err() && connection.state() == State::Open {
+        connection.execute("ROLLBACK TO SAVEPOINT write_of_group", &[])?;
+    }
+    if connection.state() == State::Open {
+        connection.execute("RELEASE SAVEPOINT write_of_group", &[])?;
+    }
+    outcome
+}
+
+fn one_by_one(
+    backend: &dyn Backend,
+    slot: &mut Option<Box<dyn Connection>>,
+    group: &[Arc<dyn Waiting>],
+) -> Vec<Result<()>> {
+    let run = |write: &Arc<dyn Waiting>| {
+        plainly(backend, slot, std::slice::from_ref(write)).map_err(|plain| match plain {
+            Plain::NotBegun(error) | Plain::RolledBack(error) | Plain::Unknown(error) => error,
+        })
+    };
+    group.iter().map(run).collect()
+}
+
+/// Runs a write of a caller; a panic in it becomes its error and nobody else's.
+fn guarded<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
+    catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| {
+        Err(Error::internal(format!("a write panicked: {}", panic_text(panic.as_ref()))))
+    })
+}
+
+fn panic_text(panic: &(dyn Any + Send)) -> &str {
+    match (panic.downcast_ref::<&str>(), panic.downcast_ref::<String>()) {
+        (Some(text), _) => text,
+        (_, Some(text)) => text,
+        _ => "no message",
+    }
+}
+
+/// A queued write, whatever it answers.
+trait Waiting: Send + Sync {
+    fn run(&self, tx: &Tx<'_>) -> Result<()>;
+    fn settle(&self, outcome: Result<()>);
+    fn lead(&self);
+}
+
+struct Write<T, F> {
+    work: F,
+    value: Mutex<Option<T>>,
+    turn: Mutex<Turn>,
+    turned: Condvar,
+}
+
+enum Turn {
+    Wait,
+    Lead,
+    Settled(Result<()>),
+}
+
+impl<T: Send, F: Fn(&Tx<'_>) -> Result<T> + Send + Sync> Waiting for Write<T, F> {
+    fn run(&self, tx: &Tx<'_>) -> Result<()> {
+        let value = (self.work)(tx)?;
+        *lock(&self.value) = Some(value);
+        Ok(())
+    }
+
+    fn settle(&self, outcome: Result<()>) {
+        *lock(&self.turn) = Turn::Settled(outcome);
+        self.turned.notify_one();
+    }
+
+    fn lead(&self) {
+        *lock(&self.turn) = Turn::Lead;
+        self.turned.notify_one();
+    }
+}
+
+impl<T, F> Write<T, F> {
+    /// Waits for an outcome (false) or for the right to lead (true).
+    fn wait(&self) -> bool {
+        let mut turn = lock(&self.turn);
+        loop {
+            match *turn {
+                Turn::Wait => turn = self.turned.wait(turn).unwrap_or_else(PoisonError::into_inner),
+                Turn::Lead => return true,
+                Turn::Settled(_) => return false,
+            }
+        }
+    }
+
+    fn answer(&self) -> Result<T> {
+        match std::mem::replace(&mut *lock(&self.turn), Turn::Wait) {
+            Turn::Settled(outcome) => outcome?,
+            _ => return Err(Error::internal("a write was never settled")),
+        }
+        lock(&self.value).take().ok_or_else(|| Error::internal("a write answered nothing"))
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

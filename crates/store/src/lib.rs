@@ -1,0 +1,36 @@
+//! Persistence: [`Store`] and [`Tx`] over SQLite and PostgreSQL. Aggregates are modules of
+//! functions over `&Tx` with their SQL beside them, written once for both engines; what differs
+//! lives in `backend/`. It must not know policy: when to compact, whom to trust, what to show.
+
+#[macro_use]
+mod statements;
+
+mod backend;
+pub mod backups;
+mod copy;
+mod group;
+pub mod jobs;
+pub mod lineage;
+pub mod messages;
+mod options;
+pub mod payloads;
+mod pool;
+mod schema;
+pub mod sequence;
+pub mod sessions;
+pub mod settings;
+mod store;
+mod target;
+pub mod titles;
+mod tx;
+pub mod usage;
+
+pub use backend::Engine;
+pub use backend::fault::{Fault, FaultPlan};
+pub use backend::raw_search::Finder;
+pub use options::{Durability, Options};
+pub use schema::{CURRENT, Migration, SchemaSet};
+pub use statements::all_statements;
+pub use store::{Progress, Scrubbed, Store};
+pub use target::Target;
+pub use tx::Tx;

@@ -1,0 +1,133 @@
+//! How sessions descend: parents, chains of continuations, delegates. Every walk is bounded and
+//! survives a cycle, which a damaged or imported store may hold.
+
+use crate::Tx;
+use oneiro_model::{Lineage, Result, SessionId, Timestamp};
+use std::collections::HashSet;
+
+statements! {
+    LINK = "SELECT key, id, parent_key, lineage, started_at, ended_at, last_active_at \
+            FROM sessions WHERE key = ?1";
+    CHILDREN = "SELECT key, id, parent_key, lineage, started_at, ended_at, last_active_at \
+                FROM sessions WHERE parent_key = ?1 ORDER BY key";
+    DETACH_CHILDREN = "UPDATE sessions SET parent_key = NULL, lineage = NULL WHERE parent_key = ?1";
+    ATTACH = "UPDATE sessions SET parent_key = ?2, lineage = ?3 WHERE key = ?1";
+}
+
+/// A session as its relatives see it.
+#[derive(Debug, Clone)]
+pub struct Link {
+    /// Its internal key.
+    pub key: i64,
+    /// Its id.
+    pub id: SessionId,
+    /// Its parent's key.
+    pub parent_key: Option<i64>,
+    /// How it descends.
+    pub lineage: Option<Lineage>,
+    /// When it began.
+    pub started_at: Timestamp,
+    /// When it ended.
+    pub ended_at: Option<Timestamp>,
+    /// When something was last said.
+    pub last_active_at: Timestamp,
+}
+
+/// The longest walk, well past any real chain.
+const HOPS: usize = 10_000;
+
+/// One session.
+pub fn link(tx: &Tx<'_>, key: i64) -> Result<Option<Link>> {
+    tx.first(LINK, &[key.into()], read)
+}
+
+/// The sessions that descend from one directly.
+pub fn children(tx: &Tx<'_>, key: i64) -> Result<Vec<Link>> {
+    tx.all(CHILDREN, &[key.into()], read)
+}
+
+/// The session itself and everything it descends from, nearest first, as long as `follow` agrees
+/// to step from a child to its parent.
+pub fn ancestors(tx: &Tx<'_>, key: i64, follow: impl Fn(&Link) -> bool) -> Result<Vec<Link>> {
+    let mut found: Vec<Link> = Vec::new();
+    let mut seen = HashSet::new();
+    let mut next = Some(key);
+    while let Some(key) = next.filter(|key| seen.insert(*key) && found.len() < HOPS) {
+        let Some(link) = link(tx, key)? else { break };
+        next = link.parent_key.filter(|_| follow(&link));
+        found.push(link);
+    }
+    Ok(found)
+}
+
+/// Where the chain of continuations that holds this session began.
+pub fn chain_root(tx: &Tx<'_>, key: i64) -> Result<Option<Link>> {
+    let chain = ancestors(tx, key, |link| link.lineage == Some(Lineage::Continuation))?;
+    Ok(chain.into_iter().next_back())
+}
+
+/// Where the chain of continuations that holds this session has come to. Of several continuations
+/// the one that was itself continued is preferred, then a live one, then the latest active.
+pub fn tip(tx: &Tx<'_>, key: i64) -> Result<Option<Link>> {
+    let Some(mut at) = link(tx, key)? else { return Ok(None) };
+    let mut seen = HashSet::from([at.key]);
+    while seen.len() < HOPS {
+        let mut best: Option<((bool, bool, Timestamp), Link)> = None;
+        for child in continuations(tx, at.key)? {
+            let continued = !continuations(tx, child.key)?.is_empty();
+            let rank = (continued, child.ended_at.is_none(), child.last_active_at);
+            if best.as_ref().is_none_or(|(found, _)| rank > *found) {
+                best = Some((rank, child));
+            }
+        }
+        match best {
+            Some((_, child)) if seen.insert(child.key) => at = child,
+            _ => break,
+        }
+    }
+    Ok(Some(at))
+}
+
+fn continuations(tx: &Tx<'_>, key: i64) -> Result<Vec<Link>> {
+    let mut children = children(tx, key)?;
+    children.retain(|child| child.lineage == Some(Lineage::Continuation));
+    Ok(children)
+}
+
+/// This session and all that descend from it through `kind` alone.
+pub fn descendants(tx: &Tx<'_>, key: i64, kind: Lineage) -> Result<Vec<Link>> {
+    let mut found: Vec<Link> = link(tx, key)?.into_iter().collect();
+    let mut seen = HashSet::from([key]);
+    let mut at = 0;
+    while let Some(parent) = found.get(at).map(|link| link.key) {
+        for child in children(tx, parent)? {
+            if child.lineage == Some(kind) && seen.insert(child.key) {
+                found.push(child);
+            }
+        }
+        at += 1;
+    }
+    Ok(found)
+}
+
+/// Makes the children of a session roots.
+pub fn detach_children(tx: &Tx<'_>, key: i64) -> Result<()> {
+    tx.execute(DETACH_CHILDREN, &[key.into()]).map(|_| ())
+}
+
+/// Gives a session a parent.
+pub fn attach(tx: &Tx<'_>, key: i64, parent_key: i64, lineage: Lineage) -> Result<()> {
+    tx.execute(ATTACH, &[key.into(), parent_key.into(), lineage.as_str().into()]).map(|_| ())
+}
+
+fn read(row: &dyn crate::backend::Row) -> Result<Link> {
+    Ok(Link {
+        key: row.int(0)?,
+        id: SessionId::new(row.text(1)?)?,
+        parent_key: row.opt_int(2)?,
+        lineage: row.opt_text(3)?.map(Lineage::parse).transpose()?,
+        started_at: Timestamp::from_micros(row.int(4)?),
+        ended_at: row.opt_int(5)?.map(Timestamp::from_micros),
+        last_active_at: Timestamp::from_micros(row.int(6)?),
+    })
+}

@@ -1,0 +1,380 @@
+//! Messages: immutable rows. Appending gives them ids; afterwards only their visibility changes,
+//! and only deletion and erasure remove them.
+
+use crate::backend::{Row, Value};
+use crate::{Tx, payloads};
+use oneiro_model::{
+    Error, ErrorKind, Message, MessageId, NewMessage, Result, Role, SessionId, Timestamp,
+    Visibility,
+};
+use std::sync::LazyLock;
+
+macro_rules! insert {
+    () => {
+        "INSERT INTO messages (seq, session_key, at, role, external_id, compacted, rewind, \
+         tool_calls, payloads, body) VALUES "
+    };
+}
+macro_rules! unless_there {
+    () => {
+        " ON CONFLICT (session_key, external_id) WHERE external_id IS NOT NULL DO NOTHING"
+    };
+}
+macro_rules! columns {
+    () => {
+        "SELECT seq, at, role, external_id, compacted, rewind, payloads, body FROM messages "
+    };
+}
+
+statements! {
+    INSERT = concat!(insert!(), "(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)", unless_there!());
+    BY_EXTERNAL_ID = "SELECT seq FROM messages WHERE session_key = ?1 AND external_id = ?2";
+    PAGE = concat!(columns!(), "WHERE session_key = ?1 AND seq > CAST(?2 AS BIGINT) \
+        AND (CAST(?3 AS BIGINT) = 1 OR (rewind = 0 AND compacted = 0)) \
+        ORDER BY seq LIMIT CAST(?4 AS BIGINT)");
+    GET = concat!(columns!(), "WHERE seq = ?1");
+    SESSION_OF = "SELECT s.key, s.id FROM messages m JOIN sessions s ON s.key = m.session_key \
+                  WHERE m.seq = ?1";
+    REWIND = "UPDATE messages SET rewind = ?3 WHERE session_key = ?1 AND seq >= ?2 AND rewind = 0";
+    RESTORE = "UPDATE messages SET rewind = 0 WHERE session_key = ?1 AND rewind >= CAST(?2 AS BIGINT)";
+    LAST_REWIND = "SELECT COALESCE(MAX(rewind), 0) FROM messages WHERE session_key = ?1";
+    COMPACT = "UPDATE messages SET compacted = 1 WHERE session_key = ?1 AND rewind = 0 \
+               AND compacted = 0 AND seq <= ?2";
+    HEAD = "SELECT MAX(seq) FROM messages WHERE session_key = ?1 AND rewind = 0 AND compacted = 0";
+    REMOVE = "DELETE FROM messages WHERE seq = ?1";
+    LIVE_SEQS = "SELECT seq FROM messages WHERE session_key = ?1 AND rewind = 0 \
+                 AND seq <= CAST(?2 AS BIGINT) ORDER BY seq";
+    COPY = concat!("INSERT INTO messages (seq, session_key, at, role, external_id, compacted, \
+        rewind, tool_calls, payloads, body) SELECT CAST(?2 AS BIGINT), CAST(?3 AS BIGINT), at, \
+        role, external_id, compacted, rewind, tool_calls, payloads, body FROM messages WHERE seq = ?1 \
+        RETURNING payloads");
+    COUNT_OF_SESSION = "SELECT COUNT(*) FROM messages WHERE session_key = ?1";
+    COUNTS = "SELECT COUNT(*), COALESCE(CAST(SUM(CASE WHEN rewind > 0 THEN 1 ELSE 0 END) AS BIGINT), 0) \
+              FROM messages";
+    STORED = "SELECT body, external_id FROM messages";
+    STORED_OF_SESSION = "SELECT body, external_id FROM messages WHERE session_key = ?1";
+    STORED_OF_MESSAGE = "SELECT body, external_id FROM messages WHERE seq = ?1";
+    RECENT_USER = concat!(columns!(), "WHERE session_key = ?1 AND rewind = 0 AND compacted = 0 \
+        AND role = 'user' ORDER BY seq DESC LIMIT CAST(?2 AS BIGINT)");
+}
+
+/// Rows to a statement when many are inserted: a round trip to a server costs more than the rows.
+const ROWS: usize = 32;
+
+/// [`INSERT`] for [`ROWS`] rows, answering those that were not there.
+static INSERT_MANY: LazyLock<String> = LazyLock::new(|| {
+    let row = |n: usize| {
+        let marks: Vec<String> = (1..=10).map(|mark| format!("?{}", n * 10 + mark)).collect();
+        format!("({})", marks.join(", "))
+    };
+    let rows: Vec<String> = (0..ROWS).map(row).collect();
+    format!("{}{}{} RETURNING seq", insert!(), rows.join(", "), unless_there!())
+});
+
+/// The multi-row insert, for the test that prepares every statement.
+pub fn insert_many_sql() -> &'static str {
+    &INSERT_MANY
+}
+
+/// A message made ready outside the transaction: serialised, split, compressed.
+#[derive(Debug, Clone)]
+pub struct Prepared {
+    role: Role,
+    at: Timestamp,
+    external_id: Option<String>,
+    compacted: bool,
+    rewound: bool,
+    tool_calls: i64,
+    repaired: i64,
+    split: payloads::Split,
+}
+
+/// Makes a message ready to be inserted; `now` is its time unless it has one.
+pub fn prepare(message: NewMessage, now: Timestamp) -> Result<Prepared> {
+    let tool_calls = message.calls_made() as i64;
+    let limit = match message.role.is_instructions() {
+        true => payloads::INSTRUCTIONS_APART_BYTES,
+        false => payloads::APART_BYTES,
+    };
+    Ok(Prepared {
+        at: message.at.unwrap_or(now),
+        external_id: message.external_id,
+        compacted: message.visibility == Visibility::Compacted,
+        rewound: message.visibility == Visibility::Rewound,
+        tool_calls,
+        repaired: message.repaired as i64,
+        split: payloads::split(message.body, limit)?,
+        role: message.role,
+    })
+}
+
+/// What became of the messages of one insert.
+#[derive(Debug, Clone, Default)]
+pub struct Inserted {
+    /// Each message's id, in order; a duplicate has the id it was first given.
+    pub seqs: Vec<i64>,
+    /// How many were there already.
+    pub duplicates: usize,
+    /// What the new ones add to their session.
+    pub added: Added,
+}
+
+/// What new messages add to the counters of their session.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Added {
+    /// Messages that are not rewound.
+    pub messages: i64,
+    /// Tool calls in them.
+    pub tool_calls: i64,
+    /// The latest time among all new messages.
+    pub last_at: Option<Timestamp>,
+    /// The first user message among them.
+    pub first_user_seq: Option<i64>,
+    /// Lone surrogates that were replaced.
+    pub repaired: i64,
+}
+
+impl Added {
+    fn add(&mut self, seq: i64, message: &Prepared) {
+        self.repaired += message.repaired;
+        self.last_at = self.last_at.max(Some(message.at));
+        if message.rewound {
+            return;
+        }
+        self.messages += 1;
+        self.tool_calls += message.tool_calls;
+        if message.role == Role::User {
+            self.first_user_seq = self.first_user_seq.or(Some(seq));
+        }
+    }
+}
+
+/// Inserts messages under the ids from `first` on; one whose external id is there is left out.
+pub fn insert(
+    tx: &Tx<'_>,
+    session_key: i64,
+    first: i64,
+    messages: &[Prepared],
+) -> Result<Inserted> {
+    let mut inserted = Inserted { seqs: Vec::with_capacity(messages.len()), ..Inserted::default() };
+    let mut first = first;
+    for chunk in messages.chunks(ROWS) {
+        let is_new = insert_chunk(tx, session_key, first, chunk)?;
+        for (message, (seq, is_new)) in chunk.iter().zip((first..).zip(is_new)) {
+            if is_new {
+                payloads::attach(tx, seq, &message.split.apart)?;
+                inserted.added.add(seq, message);
+                inserted.seqs.push(seq);
+            } else {
+                let external_id = message.external_id.as_deref();
+                let there = [session_key.into(), external_id.into()];
+                inserted.seqs.push(tx.one(BY_EXTERNAL_ID, &there, |row| row.int(0))?);
+                inserted.duplicates += 1;
+            }
+        }
+        first += chunk.len() as i64;
+    }
+    Ok(inserted)
+}
+
+/// Inserts up to [`ROWS`] messages; answers for each whether it was new.
+fn insert_chunk(
+    tx: &Tx<'_>,
+    session_key: i64,
+    first: i64,
+    chunk: &[Prepared],
+) -> Result<Vec<bool>> {
+    if chunk.len() == ROWS {
+        let values: Vec<Value<'_>> = chunk
+            .iter()
+            .zip(first..)
+            .flat_map(|(message, seq)| row(session_key, seq, message))
+            .collect();
+        let mut is_new = vec![false; ROWS];
+        tx.each(&INSERT_MANY, &values, |row| {
+            let index = usize::try_from(row.int(0)? - first).unwrap_or(usize::MAX);
+            if let Some(slot) = is_new.get_mut(index) {
+                *slot = true;
+            }
+            Ok(())
+        })?;
+        return Ok(is_new);
+    }
+    let insert = |(message, seq)| Ok(tx.execute(INSERT, &row(session_key, seq, message))? == 1);
+    chunk.iter().zip(first..).map(insert).collect()
+}
+
+fn row(session_key: i64, seq: i64, message: &Prepared) -> [Value<'_>; 10] {
+    [
+        seq.into(),
+        session_key.into(),
+        message.at.micros().into(),
+        message.role.as_str().into(),
+        message.external_id.as_deref().into(),
+        i64::from(message.compacted).into(),
+        i64::from(message.rewound).into(),
+        message.tool_calls.into(),
+        (message.split.apart.len() as i64).into(),
+        message.split.body.as_str().into(),
+    ]
+}
+
+/// Which messages of a session to read.
+#[derive(Debug, Clone, Copy)]
+pub struct PageRequest {
+    /// After this id.
+    pub after: i64,
+    /// Compacted and rewound ones too.
+    pub hidden: bool,
+    /// At most so many.
+    pub limit: usize,
+}
+
+/// Messages of a session, in the order they came.
+pub fn page(tx: &Tx<'_>, session: (i64, &SessionId), request: PageRequest) -> Result<Vec<Message>> {
+    let limit = i64::try_from(request.limit).unwrap_or(i64::MAX);
+    let values =
+        [session.0.into(), request.after.into(), i64::from(request.hidden).into(), limit.into()];
+    let rows = tx.all(PAGE, &values, |row| read(row, session.1))?;
+    rows.into_iter().map(|row| complete(tx, row)).collect()
+}
+
+/// The newest live things the person said, newest first.
+pub fn recent_user(tx: &Tx<'_>, session: (i64, &SessionId), limit: usize) -> Result<Vec<Message>> {
+    let values = [session.0.into(), (limit as i64).into()];
+    let rows = tx.all(RECENT_USER, &values, |row| read(row, session.1))?;
+    rows.into_iter().map(|row| complete(tx, row)).collect()
+}
+
+/// One message and the key of its session.
+pub fn get(tx: &Tx<'_>, id: MessageId) -> Result<Option<(i64, Message)>> {
+    let session = tx.first(SESSION_OF, &[id.0.into()], |row| {
+        Ok((row.int(0)?, SessionId::new(row.text(1)?)?))
+    })?;
+    let Some((key, session_id)) = session else { return Ok(None) };
+    let row = tx.one(GET, &[id.0.into()], |row| read(row, &session_id))?;
+    Ok(Some((key, complete(tx, row)?)))
+}
+
+/// A message whose payloads may still live apart, and how many do.
+type Incomplete = (Message, i64);
+
+fn read(row: &dyn Row, session_id: &SessionId) -> Result<Incomplete> {
+    let body = oneiro_model::json::parse_text(row.text(7)?);
+    let Ok(serde_json::Value::Object(body)) = body.map(|repaired| repaired.value) else {
+        return Err(Error::new(
+            ErrorKind::Corrupt,
+            format!("message {} is not readable", row.int(0)?),
+        )
+        .remedy("restore the newest backup"));
+    };
+    let message = Message {
+        id: MessageId(row.int(0)?),
+        session_id: session_id.clone(),
+        role: Role::parse(row.text(2)?)?,
+        body,
+        at: Timestamp::from_micros(row.int(1)?),
+        external_id: row.opt_string(3)?,
+        visibility: match (row.int(4)?, row.int(5)?) {
+            (_, rewind) if rewind > 0 => Visibility::Rewound,
+            (0, _) => Visibility::Live,
+            _ => Visibility::Compacted,
+        },
+    };
+    Ok((message, row.int(6)?))
+}
+
+fn complete(tx: &Tx<'_>, (mut message, apart): Incomplete) -> Result<Message> {
+    if apart > 0 {
+        payloads::join(tx, message.id.0, &mut message.body)?;
+    }
+    Ok(message)
+}
+
+/// Hides the messages from `from` on under rewind number `rewind`; answers how many.
+pub fn rewind(tx: &Tx<'_>, session_key: i64, from: MessageId, rewind: i64) -> Result<usize> {
+    let values = [session_key.into(), from.0.into(), rewind.into()];
+    Ok(tx.execute(REWIND, &values)? as usize)
+}
+
+/// Shows again what rewinds from number `from` on have hidden; answers how many.
+pub fn restore(tx: &Tx<'_>, session_key: i64, from: i64) -> Result<usize> {
+    Ok(tx.execute(RESTORE, &[session_key.into(), from.into()])? as usize)
+}
+
+/// The number of the newest rewind that still hides something; 0 when none does.
+pub fn last_rewind(tx: &Tx<'_>, session_key: i64) -> Result<i64> {
+    tx.one(LAST_REWIND, &[session_key.into()], |row| row.int(0))
+}
+
+/// Marks live messages up to `until` as covered by a summary; answers how many.
+pub fn compact(tx: &Tx<'_>, session_key: i64, until: MessageId) -> Result<usize> {
+    Ok(tx.execute(COMPACT, &[session_key.into(), until.0.into()])? as usize)
+}
+
+/// The last live message.
+pub fn head(tx: &Tx<'_>, session_key: i64) -> Result<Option<MessageId>> {
+    tx.one(HEAD, &[session_key.into()], |row| Ok(row.opt_int(0)?.map(MessageId)))
+}
+
+/// The messages up to `until` that are not rewound.
+pub fn seqs_until(tx: &Tx<'_>, session_key: i64, until: i64) -> Result<Vec<i64>> {
+    tx.all(LIVE_SEQS, &[session_key.into(), until.into()], |row| row.int(0))
+}
+
+/// Copies one message into another session; its payloads are shared.
+pub fn copy(tx: &Tx<'_>, from: i64, to: i64, session_key: i64) -> Result<()> {
+    let values = [from.into(), to.into(), session_key.into()];
+    let apart = tx.one(COPY, &values, |row| row.int(0))?;
+    if apart > 0 {
+        payloads::copy_links(tx, from, to)?;
+    }
+    Ok(())
+}
+
+/// Removes one message for good.
+pub fn remove(tx: &Tx<'_>, id: MessageId) -> Result<bool> {
+    Ok(tx.execute(REMOVE, &[id.0.into()])? > 0)
+}
+
+/// All messages of a session, rewound ones too.
+pub fn count_of_session(tx: &Tx<'_>, session_key: i64) -> Result<i64> {
+    tx.one(COUNT_OF_SESSION, &[session_key.into()], |row| row.int(0))
+}
+
+/// All messages of the space, and how many of them are rewound.
+pub fn counts(tx: &Tx<'_>) -> Result<(i64, i64)> {
+    tx.one(COUNTS, &[], |row| Ok((row.int(0)?, row.int(1)?)))
+}
+
+/// Hands over the stored text and external id of every message of the space.
+pub fn each_stored(tx: &Tx<'_>, each: impl FnMut(&str, Option<&str>) -> Result<()>) -> Result<()> {
+    stored(tx, STORED, &[], each)
+}
+
+/// The same for one session.
+pub fn each_of_session(
+    tx: &Tx<'_>,
+    session_key: i64,
+    each: impl FnMut(&str, Option<&str>) -> Result<()>,
+) -> Result<()> {
+    stored(tx, STORED_OF_SESSION, &[session_key.into()], each)
+}
+
+/// The same for one message.
+pub fn each_of_message(
+    tx: &Tx<'_>,
+    id: MessageId,
+    each: impl FnMut(&str, Option<&str>) -> Result<()>,
+) -> Result<()> {
+    stored(tx, STORED_OF_MESSAGE, &[id.0.into()], each)
+}
+
+fn stored(
+    tx: &Tx<'_>,
+    sql: &str,
+    values: &[Value<'_>],
+    mut each: impl FnMut(&str, Option<&str>) -> Result<()>,
+) -> Result<()> {
+    tx.each(sql, values, |row| each(row.text(0)?, row.opt_text(1)?))
+}

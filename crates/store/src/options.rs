@@ -1,0 +1,61 @@
+//! How a store is opened.
+
+use crate::schema::{CURRENT, SchemaSet};
+use oneiro_model::{Error, Result};
+use std::time::Duration;
+
+/// What an acknowledged write survives.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Durability {
+    /// Power loss: every commit reaches the disk before it is acknowledged.
+    #[default]
+    Full,
+    /// The death of the process; power loss may take the last commits.
+    Normal,
+}
+
+impl Durability {
+    /// Reads a durability.
+    pub fn parse(name: &str) -> Result<Durability> {
+        match name {
+            "full" => Ok(Durability::Full),
+            "normal" => Ok(Durability::Normal),
+            _ => Err(Error::field("durability", format!("{name:?} is not full or normal"))),
+        }
+    }
+
+    /// The durability as text.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Durability::Full => "full",
+            Durability::Normal => "normal",
+        }
+    }
+}
+
+/// How a store is opened.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// What an acknowledged write survives.
+    pub durability: Durability,
+    /// How long a writer waits for other processes before it answers `busy`.
+    pub busy_timeout: Duration,
+    /// How many reads may run at once.
+    pub readers: usize,
+    /// Refuse to create a store that does not exist.
+    pub must_exist: bool,
+    /// The migrations to bring the store to; tests may add to them.
+    pub schema: SchemaSet,
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        Options {
+            durability: Durability::Full,
+            busy_timeout: Duration::from_secs(20),
+            readers: 8,
+            must_exist: false,
+            schema: CURRENT,
+        }
+    }
+}

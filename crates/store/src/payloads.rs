@@ -1,0 +1,270 @@
+//! Payloads kept apart from their rows: large values and system prompts, content-addressed,
+//! compressed, each stored once however often it is referred to.
+
+use crate::{Tx, sequence};
+use oneiro_model::{Error, ErrorKind, Result};
+use serde_json::{Map, Value};
+
+statements! {
+    BY_HASH = "SELECT key FROM payloads WHERE hash = ?1";
+    INSERT = "INSERT INTO payloads (key, hash, size, data) VALUES (?1, ?2, ?3, ?4)";
+    GET = "SELECT size, data FROM payloads WHERE key = ?1";
+    LINK = "INSERT INTO message_payloads (seq, pointer, payload_key) VALUES (?1, ?2, ?3)";
+    OF_MESSAGE = "SELECT l.pointer, p.size, p.data FROM message_payloads l \
+                  JOIN payloads p ON p.key = l.payload_key WHERE l.seq = ?1 ORDER BY l.pointer";
+    LINKS = "SELECT pointer, payload_key FROM message_payloads WHERE seq = ?1 ORDER BY pointer";
+    KEYS_OF_SESSION = "SELECT DISTINCT l.payload_key FROM message_payloads l \
+                       JOIN messages m ON m.seq = l.seq WHERE m.session_key = ?1";
+    REMOVE_UNUSED = "DELETE FROM payloads WHERE key = ?1 \
+        AND NOT EXISTS (SELECT 1 FROM message_payloads l WHERE l.payload_key = payloads.key) \
+        AND NOT EXISTS (SELECT 1 FROM sessions s WHERE s.system_prompt_key = payloads.key)";
+    COUNT = "SELECT COUNT(*) FROM payloads";
+    DATA = "SELECT data FROM payloads WHERE key = ?1";
+}
+
+/// Values whose JSON is longer than this live apart.
+pub const APART_BYTES: usize = 64 * 1024;
+
+/// Instructions repeat across sessions, so theirs live apart much sooner.
+pub const INSTRUCTIONS_APART_BYTES: usize = 1024;
+
+/// The largest message that is taken.
+pub const MESSAGE_BYTES: usize = 256 * 1024 * 1024;
+
+/// A compressed value, ready to be stored.
+#[derive(Debug, Clone)]
+pub struct Payload {
+    hash: [u8; 32],
+    size: usize,
+    data: Vec<u8>,
+}
+
+impl Payload {
+    /// Compresses `bytes`; done before the transaction, so that no writer waits for it.
+    pub fn pack(bytes: &[u8]) -> Result<Payload> {
+        let data = zstd::bulk::compress(bytes, 3)
+            .map_err(|error| Error::internal("compressing a payload failed").because(error))?;
+        Ok(Payload { hash: *blake3::hash(bytes).as_bytes(), size: bytes.len(), data })
+    }
+}
+
+/// A message's body as its row holds it, and the values that live apart.
+#[derive(Debug, Clone)]
+pub(crate) struct Split {
+    pub(crate) body: String,
+    pub(crate) apart: Vec<(String, Payload)>,
+}
+
+/// Takes long strings out of `body`, or the whole of it when it is long without one.
+pub(crate) fn split(body: Map<String, Value>, limit: usize) -> Result<Split> {
+    let text = write(&body)?;
+    if text.len() > MESSAGE_BYTES {
+        return Err(Error::too_large(format!(
+            "a message of {} bytes; at most {MESSAGE_BYTES} are taken",
+            text.len()
+        ))
+        .remedy("store large files elsewhere and refer to them"));
+    }
+    if text.len() <= limit {
+        return Ok(Split { body: text, apart: Vec::new() });
+    }
+    let mut body = Value::Object(body);
+    let mut apart = Vec::new();
+    take_long_strings(&mut body, limit, &mut String::new(), &mut apart)?;
+    let mut text = write(&body)?;
+    if text.len() > APART_BYTES {
+        apart = vec![(String::new(), Payload::pack(write_whole(&body, &apart)?.as_bytes())?)];
+        text = "{}".to_owned();
+    }
+    Ok(Split { body: text, apart })
+}
+
+/// The whole body again, long strings put back: for one that is long in many small pieces.
+fn write_whole(body: &Value, apart: &[(String, Payload)]) -> Result<String> {
+    let mut whole = body.clone();
+    for (pointer, payload) in apart {
+        put_back(&mut whole, pointer, &unpack(payload.size, &payload.data)?)?;
+    }
+    write(&whole)
+}
+
+fn take_long_strings(
+    value: &mut Value,
+    limit: usize,
+    pointer: &mut String,
+    apart: &mut Vec<(String, Payload)>,
+) -> Result<()> {
+    match value {
+        Value::String(text) if text.len() > limit => {
+            let payload = Payload::pack(write(&*text)?.as_bytes())?;
+            apart.push((pointer.clone(), payload));
+            text.clear();
+            text.shrink_to_fit();
+        }
+        Value::Array(items) => {
+            for (index, item) in items.iter_mut().enumerate() {
+                descend(item, &index.to_string(), limit, pointer, apart)?;
+            }
+        }
+        Value::Object(fields) => {
+            for (name, field) in fields.iter_mut() {
+                descend(field, &name.replace('~', "~0").replace('/', "~1"), limit, pointer, apart)?;
+            }
+        }
+        _ => {}
+    }
+    Ok(())
+}
+
+#[expect(clippy::too_many_arguments, reason = "a step of one recursion, not an interface")]
+fn descend(
+    value: &mut Value,
+    name: &str,
+    limit: usize,
+    pointer: &mut String,
+    apart: &mut Vec<(String, Payload)>,
+) -> Result<()> {
+    let length = pointer.len();
+    pointer.push('/');
+    pointer.push_str(name);
+    // A pointer is a TEXT column, which cannot hold NUL; such a key's value stays in the row.
+    if !name.contains('\0') {
+        take_long_strings(value, limit, pointer, apart)?;
+    }
+    pointer.truncate(length);
+    Ok(())
+}
+
+/// Puts the values that live apart back into `body`.
+pub(crate) fn join(tx: &Tx<'_>, seq: i64, body: &mut Map<String, Value>) -> Result<()> {
+    let found = tx.all(OF_MESSAGE, &[seq.into()], |row| {
+        Ok((row.text(0)?.to_owned(), unpack(row.int(1)? as usize, row.bytes(2)?)?))
+    })?;
+    let mut whole = Value::Object(std::mem::take(body));
+    for (pointer, bytes) in found {
+        put_back(&mut whole, &pointer, &bytes)?;
+    }
+    match whole {
+        Value::Object(fields) => *body = fields,
+        _ => return Err(damaged("a message's body is not an object")),
+    }
+    Ok(())
+}
+
+fn put_back(whole: &mut Value, pointer: &str, bytes: &[u8]) -> Result<()> {
+    let value = oneiro_model::json::parse(bytes).map_err(|_| damaged("a payload is not JSON"))?;
+    let place = whole.pointer_mut(pointer).ok_or_else(|| damaged("a payload has no place"))?;
+    *place = value.value;
+    Ok(())
+}
+
+/// Stores a payload, or finds the one that has the same content.
+pub fn put(tx: &Tx<'_>, payload: &Payload) -> Result<i64> {
+    let hash = payload.hash.as_slice();
+    if let Some(key) = tx.first(BY_HASH, &[hash.into()], |row| row.int(0))? {
+        return Ok(key);
+    }
+    let key = sequence::take_key(tx)?;
+    let values =
+        [key.into(), hash.into(), (payload.size as i64).into(), payload.data.as_slice().into()];
+    tx.execute(INSERT, &values)?;
+    Ok(key)
+}
+
+/// Links stored payloads to a message.
+pub(crate) fn attach(tx: &Tx<'_>, seq: i64, apart: &[(String, Payload)]) -> Result<()> {
+    for (pointer, payload) in apart {
+        let key = put(tx, payload)?;
+        tx.execute(LINK, &[seq.into(), pointer.into(), key.into()])?;
+    }
+    Ok(())
+}
+
+/// Gives a copied message the payloads of the original.
+pub(crate) fn copy_links(tx: &Tx<'_>, from: i64, to: i64) -> Result<()> {
+    let links = tx.all(LINKS, &[from.into()], |row| Ok((row.text(0)?.to_owned(), row.int(1)?)))?;
+    for (pointer, key) in links {
+        tx.execute(LINK, &[to.into(), (&pointer).into(), key.into()])?;
+    }
+    Ok(())
+}
+
+/// The content of a payload.
+pub fn get(tx: &Tx<'_>, key: i64) -> Result<Vec<u8>> {
+    let found = tx.first(GET, &[key.into()], |row| unpack(row.int(0)? as usize, row.bytes(1)?))?;
+    found.ok_or_else(|| damaged("a payload is missing"))
+}
+
+/// The compressed bytes of a payload, as they lie in the store.
+pub fn stored_bytes(tx: &Tx<'_>, key: i64) -> Result<Vec<u8>> {
+    let found = tx.first(DATA, &[key.into()], |row| Ok(row.bytes(0)?.to_owned()))?;
+    Ok(found.unwrap_or_default())
+}
+
+/// The payloads that messages of a session refer to.
+pub fn keys_of_session(tx: &Tx<'_>, session_key: i64) -> Result<Vec<i64>> {
+    tx.all(KEYS_OF_SESSION, &[session_key.into()], |row| row.int(0))
+}
+
+/// The payloads that a message refers to.
+pub fn keys_of_message(tx: &Tx<'_>, seq: i64) -> Result<Vec<i64>> {
+    tx.all(LINKS, &[seq.into()], |row| row.int(1))
+}
+
+/// Removes those of `keys` that nothing refers to any more; answers how many.
+pub fn remove_unused(tx: &Tx<'_>, keys: &[i64]) -> Result<i64> {
+    let mut removed = 0;
+    for key in keys {
+        removed += tx.execute(REMOVE_UNUSED, &[(*key).into()])? as i64;
+    }
+    Ok(removed)
+}
+
+/// How many payloads are stored.
+pub fn count(tx: &Tx<'_>) -> Result<i64> {
+    tx.one(COUNT, &[], |row| row.int(0))
+}
+
+fn unpack(size: usize, data: &[u8]) -> Result<Vec<u8>> {
+    zstd::bulk::decompress(data, size).map_err(|error| damaged("a payload is cut").because(error))
+}
+
+fn write(value: &impl serde::Serialize) -> Result<String> {
+    serde_json::to_string(value)
+        .map_err(|error| Error::internal("a value cannot be written as JSON").because(error))
+}
+
+fn damaged(what: &str) -> Error {
+    Error::new(ErrorKind::Corrupt, what.to_owned()).remedy("restore the newest backup")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn round_trip(body: Value, limit: usize) -> (Value, usize) {
+        let split = split(body.as_object().cloned().unwrap(), limit).unwrap();
+        let mut whole = oneiro_model::json::parse_text(&split.body).unwrap().value;
+        for (pointer, payload) in &split.apart {
+            put_back(&mut whole, pointer, &unpack(payload.size, &payload.data).unwrap()).unwrap();
+        }
+        (whole, split.apart.len())
+    }
+
+    #[test]
+    fn long_values_leave_and_come_back() {
+        let long = "é".repeat(APART_BYTES);
+        let many: Vec<u32> = (0..40_000).collect();
+        for (body, apart) in [
+            (json!({"content": "short"}), 0),
+            (json!({"content": long}), 1),
+            (json!({"content": [{"url": long, "a/b~c": long}, 1.50]}), 2),
+            (json!({"content": many}), 1),
+            (json!({"content": many, "x": long}), 1),
+            (json!({"a\0b": long}), 1),
+        ] {
+            assert_eq!(round_trip(body.clone(), APART_BYTES), (body, apart));
+        }
+    }
+}

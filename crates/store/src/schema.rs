@@ -1,0 +1,121 @@
+//! Numbered migrations, forward only, recorded, run under the write lock, each file twin for twin.
+//! It must not know what the tables mean.
+
+use crate::backend::{Access, Backend, Connection, Engine, Value};
+use oneiro_model::{Error, ErrorKind, Result, Timestamp};
+
+/// One step of the schema, in both dialects.
+#[derive(Debug, Clone, Copy)]
+pub struct Migration {
+    /// What it brings, as in its file name.
+    pub name: &'static str,
+    /// Statements for SQLite, each ended by a semicolon at the end of a line.
+    pub sqlite: &'static str,
+    /// The same for PostgreSQL.
+    pub postgres: &'static str,
+}
+
+/// The migrations that a store is brought to, in order; the first is number 1.
+pub type SchemaSet = &'static [Migration];
+
+/// The schema of this version of Oneiro.
+pub const CURRENT: SchemaSet = &[Migration {
+    name: "foundation",
+    sqlite: include_str!("schema/0001_foundation.sqlite.sql"),
+    postgres: include_str!("schema/0001_foundation.postgres.sql"),
+}];
+
+const RECORD: &str = "INSERT INTO migrations (version, name, applied_at) VALUES (?1, ?2, ?3)";
+const VERSION: &str = "SELECT COALESCE(MAX(version), 0) FROM migrations";
+
+/// The version a store is at; 0 when it is new.
+pub(crate) fn version(engine: Engine, connection: &mut dyn Connection) -> Result<i64> {
+    let there = match engine {
+        Engine::Sqlite => "SELECT COUNT(*) FROM sqlite_schema WHERE name = 'migrations'",
+        Engine::Postgres => {
+            "SELECT COUNT(*) FROM pg_tables \
+             WHERE schemaname = current_schema() AND tablename = 'migrations'"
+        }
+    };
+    match number(connection, there)? {
+        0 => Ok(0),
+        _ => number(connection, VERSION),
+    }
+}
+
+fn number(connection: &mut dyn Connection, sql: &str) -> Result<i64> {
+    let mut found = 0;
+    connection.query(sql, &[], &mut |row| {
+        found = row.int(0)?;
+        Ok(())
+    })?;
+    Ok(found)
+}
+
+/// Refuses a store that a newer Oneiro wrote.
+pub(crate) fn refuse_newer(version: i64, schema: SchemaSet) -> Result<()> {
+    let known = schema.len() as i64;
+    match version > known {
+        true => Err(Error::new(
+            ErrorKind::NewerSchema,
+            format!("this store has schema {version}, and this Oneiro knows up to {known}"),
+        )
+        .remedy("upgrade oneiro; the store was not touched")),
+        false => Ok(()),
+    }
+}
+
+/// Brings a store to `schema`, all steps in one transaction.
+pub(crate) fn migrate(
+    backend: &dyn Backend,
+    connection: &mut dyn Connection,
+    schema: SchemaSet,
+    now: Timestamp,
+) -> Result<()> {
+    connection.begin(Access::Migrate)?;
+    let done = steps(backend.engine(), connection, schema, now);
+    match done.and_then(|()| connection.commit()) {
+        Ok(()) => Ok(()),
+        Err(error) => {
+            connection.rollback();
+            Err(error)
+        }
+    }
+}
+
+fn steps(
+    engine: Engine,
+    connection: &mut dyn Connection,
+    schema: SchemaSet,
+    now: Timestamp,
+) -> Result<()> {
+    // Under the lock the version is read again: another process may have migrated meanwhile.
+    let at = version(engine, connection)?;
+    refuse_newer(at, schema)?;
+    if at == 0 {
+        let table = match engine {
+            Engine::Sqlite => {
+                "CREATE TABLE migrations (version INTEGER PRIMARY KEY, \
+                 name TEXT NOT NULL, applied_at INTEGER NOT NULL) STRICT"
+            }
+            Engine::Postgres => {
+                "CREATE TABLE migrations (version BIGINT PRIMARY KEY, \
+                 name TEXT COLLATE \"C\" NOT NULL, applied_at BIGINT NOT NULL)"
+            }
+        };
+        connection.execute(table, &[])?;
+    }
+    for (index, migration) in schema.iter().enumerate().skip(at.max(0) as usize) {
+        let sql = match engine {
+            Engine::Sqlite => migration.sqlite,
+            Engine::Postgres => migration.postgres,
+        };
+        for statement in sql.split(";\n").map(str::trim).filter(|part| !part.is_empty()) {
+            connection.execute(statement.trim_end_matches(';'), &[])?;
+        }
+        let record =
+            [Value::Int(index as i64 + 1), Value::Text(migration.name), Value::Int(now.micros())];
+        connection.execute(RECORD, &record)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,409 @@
+//! Sessions: one row each, found by the caller's id, listed by activity. Policy (titles, lineage,
+//! patterns) is the engine's; here are only the rows.
+
+use crate::backend::Row;
+use crate::messages::Added;
+use crate::{Tx, messages, payloads, sequence};
+use oneiro_model::{
+    Error, ErrorKind, Lineage, ListOrder, ListSessions, MessageId, Result, Session, SessionId,
+    Timestamp,
+};
+use serde_json::{Map, Value};
+
+macro_rules! columns {
+    () => {
+        "SELECT s.key, s.id, s.source, s.user_id, s.model, s.model_config, s.system_prompt_key, \
+         p.id, s.lineage, s.title, s.project, s.cwd, s.metadata, s.started_at, s.ended_at, \
+         s.end_reason, s.last_active_at, s.archived, s.message_count, s.tool_call_count, \
+         s.input_tokens, s.output_tokens, s.cache_read_tokens, s.cache_write_tokens, \
+         s.reasoning_tokens, s.api_call_count, s.estimated_cost_nanousd, s.actual_cost_nanousd, \
+         s.rewind_count, s.first_user_seq \
+         FROM sessions s LEFT JOIN sessions p ON p.key = s.parent_key "
+    };
+}
+macro_rules! filters {
+    () => {
+        "WHERE (CAST(?1 AS TEXT) IS NULL OR s.source = ?1) \
+         AND (CAST(?2 AS TEXT) IS NULL OR s.project = ?2) \
+         AND (CAST(?3 AS TEXT) IS NULL OR s.user_id = ?3) \
+         AND (CAST(?4 AS TEXT) IS NULL OR p.id = ?4) \
+         AND s.message_count >= CAST(?5 AS BIGINT) \
+         AND (CAST(?6 AS BIGINT) IS NULL OR s.archived = ?6) \
+         AND (CAST(?7 AS BIGINT) IS NULL OR (CASE WHEN s.ended_at IS NULL THEN 0 ELSE 1 END) = ?7) \
+         AND (CAST(?8 AS BIGINT) IS NULL OR s.last_active_at >= ?8) \
+         AND (CAST(?9 AS BIGINT) IS NULL OR s.last_active_at < ?9) \
+         AND (CAST(?10 AS BIGINT) = 1 OR ((s.lineage IS NULL OR s.lineage <> 'delegate') \
+              AND NOT EXISTS (SELECT 1 FROM sessions c WHERE c.parent_key = s.key \
+                              AND c.lineage = 'continuation'))) "
+    };
+}
+
+statements! {
+    KEY = "SELECT key FROM sessions WHERE id = ?1";
+    GET = concat!(columns!(), "WHERE s.key = ?1");
+    BY_PREFIX = "SELECT key, id FROM sessions WHERE id >= ?1 ORDER BY id LIMIT 2";
+    INSERT = "INSERT INTO sessions (key, id, source, started_at, last_active_at) \
+              VALUES (?1, ?2, ?3, ?4, ?4)";
+    FILL = "UPDATE sessions SET user_id = COALESCE(user_id, CAST(?2 AS TEXT)), \
+            model = COALESCE(model, CAST(?3 AS TEXT)), \
+            model_config = COALESCE(model_config, CAST(?4 AS TEXT)), \
+            system_prompt_key = COALESCE(system_prompt_key, CAST(?5 AS BIGINT)), \
+            project = COALESCE(project, CAST(?6 AS TEXT)), \
+            cwd = COALESCE(cwd, CAST(?7 AS TEXT)), \
+            metadata = COALESCE(CAST(?8 AS TEXT), metadata) WHERE key = ?1";
+    OVERWRITE = "UPDATE sessions SET model = COALESCE(CAST(?2 AS TEXT), model), \
+            model_config = COALESCE(CAST(?3 AS TEXT), model_config), \
+            system_prompt_key = COALESCE(CAST(?4 AS BIGINT), system_prompt_key), \
+            project = COALESCE(CAST(?5 AS TEXT), project), \
+            cwd = COALESCE(CAST(?6 AS TEXT), cwd), \
+            metadata = COALESCE(CAST(?7 AS TEXT), metadata) WHERE key = ?1";
+    END = "UPDATE sessions SET ended_at = ?2, end_reason = ?3 WHERE key = ?1 AND ended_at IS NULL";
+    REOPEN = "UPDATE sessions SET ended_at = NULL, end_reason = NULL WHERE key = ?1";
+    ARCHIVE = "UPDATE sessions SET archived = ?2 WHERE key = ?1";
+    COUNT_APPENDED = "UPDATE sessions SET message_count = message_count + CAST(?2 AS BIGINT), \
+            tool_call_count = tool_call_count + CAST(?3 AS BIGINT), \
+            last_active_at = CASE WHEN last_active_at < CAST(?4 AS BIGINT) \
+                             THEN CAST(?4 AS BIGINT) ELSE last_active_at END, \
+            first_user_seq = COALESCE(first_user_seq, CAST(?5 AS BIGINT)), \
+            repaired = repaired + CAST(?6 AS BIGINT) WHERE key = ?1";
+    RECOUNT = "UPDATE sessions SET \
+            message_count = (SELECT COUNT(*) FROM messages m \
+                             WHERE m.session_key = sessions.key AND m.rewind = 0), \
+            tool_call_count = (SELECT COALESCE(CAST(SUM(m.tool_calls) AS BIGINT), 0) \
+                             FROM messages m WHERE m.session_key = sessions.key AND m.rewind = 0), \
+            first_user_seq = (SELECT MIN(m.seq) FROM messages m WHERE m.session_key = sessions.key \
+                             AND m.rewind = 0 AND m.role = 'user') WHERE key = ?1";
+    COUNT_REWIND = "UPDATE sessions SET rewind_count = rewind_count + 1 WHERE key = ?1 \
+            RETURNING rewind_count";
+    IMPORT = "UPDATE sessions SET ended_at = ?2, end_reason = ?3, archived = ?4, \
+            rewind_count = ?5, last_active_at = ?6 WHERE key = ?1";
+    LIST_ACTIVE = concat!(columns!(), filters!(),
+            "AND (s.last_active_at, s.key) < (CAST(?11 AS BIGINT), CAST(?12 AS BIGINT)) \
+             ORDER BY s.last_active_at DESC, s.key DESC LIMIT CAST(?13 AS BIGINT)");
+    LIST_STARTED = concat!(columns!(), filters!(),
+            "AND (s.started_at, s.key) < (CAST(?11 AS BIGINT), CAST(?12 AS BIGINT)) \
+             ORDER BY s.started_at DESC, s.key DESC LIMIT CAST(?13 AS BIGINT)");
+    ENDED_BEFORE = concat!(columns!(), "WHERE s.ended_at IS NOT NULL AND s.ended_at < ?1 ORDER BY s.key");
+    REMOVE = "DELETE FROM sessions WHERE key = ?1";
+    PROMPT_KEY = "SELECT system_prompt_key FROM sessions WHERE key = ?1";
+    TOTALS = "SELECT COUNT(*), COALESCE(CAST(SUM(CASE WHEN ended_at IS NULL THEN 1 ELSE 0 END) \
+            AS BIGINT), 0), COALESCE(CAST(SUM(repaired) AS BIGINT), 0), MAX(last_active_at) FROM sessions";
+    ALL_KEYS = "SELECT key FROM sessions WHERE key > CAST(?1 AS BIGINT) ORDER BY key LIMIT CAST(?2 AS BIGINT)";
+    STORED = "SELECT id, title, user_id, cwd, metadata, model_config FROM sessions";
+    MISCOUNTED = "SELECT s.id FROM sessions s WHERE s.message_count <> (SELECT COUNT(*) \
+            FROM messages m WHERE m.session_key = s.key AND m.rewind = 0) OR s.tool_call_count <> \
+            (SELECT COALESCE(CAST(SUM(m.tool_calls) AS BIGINT), 0) FROM messages m \
+             WHERE m.session_key = s.key AND m.rewind = 0) ORDER BY s.key";
+}
+
+/// The internal key of a session.
+pub fn key(tx: &Tx<'_>, id: &SessionId) -> Result<Option<i64>> {
+    tx.first(KEY, &[id.as_str().into()], |row| row.int(0))
+}
+
+/// The sessions whose id begins with `prefix`, at most two: enough to tell whether it is unique.
+pub fn by_prefix(tx: &Tx<'_>, prefix: &str) -> Result<Vec<(i64, SessionId)>> {
+    let mut found = tx
+        .all(BY_PREFIX, &[prefix.into()], |row| Ok((row.int(0)?, SessionId::new(row.text(1)?)?)))?;
+    found.retain(|(_, id)| id.as_str().starts_with(prefix));
+    Ok(found)
+}
+
+/// One session, whole.
+pub fn get(tx: &Tx<'_>, key: i64) -> Result<Option<Session>> {
+    let Some(found) = tx.first(GET, &[key.into()], read)? else { return Ok(None) };
+    let mut session = found.session;
+    if let Some(prompt) = found.system_prompt_key {
+        session.system_prompt = Some(prompt_text(payloads::get(tx, prompt)?)?);
+    }
+    session.preview = preview(tx, found.first_user_seq)?;
+    Ok(Some(session))
+}
+
+/// Begins a session; it must not exist.
+pub fn insert(tx: &Tx<'_>, id: &SessionId, source: &str, started_at: Timestamp) -> Result<i64> {
+    let key = sequence::take_key(tx)?;
+    let values = [key.into(), id.as_str().into(), source.into(), started_at.micros().into()];
+    tx.execute(INSERT, &values)?;
+    Ok(key)
+}
+
+/// Values of a session that may be filled in or overwritten; what is absent stays.
+#[derive(Debug, Clone, Default)]
+pub struct Fields {
+    /// Who the agent talks to.
+    pub user_id: Option<String>,
+    /// The model.
+    pub model: Option<String>,
+    /// Settings of the model, as JSON.
+    pub model_config: Option<String>,
+    /// The system prompt, packed.
+    pub system_prompt: Option<payloads::Payload>,
+    /// The project.
+    pub project: Option<String>,
+    /// The working directory.
+    pub cwd: Option<String>,
+    /// All metadata as it shall be, as JSON.
+    pub metadata: Option<String>,
+}
+
+/// Packs a system prompt; done before the transaction.
+pub fn pack_prompt(prompt: &str) -> Result<payloads::Payload> {
+    payloads::Payload::pack(prompt.as_bytes())
+}
+
+/// Fills in what is unset.
+pub fn fill(tx: &Tx<'_>, key: i64, fields: &Fields) -> Result<()> {
+    let unset = prompt_key(tx, key)?.is_none();
+    let prompt = fields.system_prompt.as_ref().filter(|_| unset);
+    let prompt = prompt.map(|prompt| payloads::put(tx, prompt)).transpose()?;
+    let values = [
+        key.into(),
+        fields.user_id.as_deref().into(),
+        fields.model.as_deref().into(),
+        fields.model_config.as_deref().into(),
+        prompt.into(),
+        fields.project.as_deref().into(),
+        fields.cwd.as_deref().into(),
+        fields.metadata.as_deref().into(),
+    ];
+    tx.execute(FILL, &values).map(|_| ())
+}
+
+/// Overwrites what is given.
+pub fn overwrite(tx: &Tx<'_>, key: i64, fields: &Fields) -> Result<()> {
+    let before = prompt_key(tx, key)?;
+    let prompt =
+        fields.system_prompt.as_ref().map(|prompt| payloads::put(tx, prompt)).transpose()?;
+    let values = [
+        key.into(),
+        fields.model.as_deref().into(),
+        fields.model_config.as_deref().into(),
+        prompt.into(),
+        fields.project.as_deref().into(),
+        fields.cwd.as_deref().into(),
+        fields.metadata.as_deref().into(),
+    ];
+    tx.execute(OVERWRITE, &values)?;
+    let unused: Vec<i64> = before.filter(|_| prompt.is_some()).into_iter().collect();
+    payloads::remove_unused(tx, &unused).map(|_| ())
+}
+
+/// The payload that holds a session's system prompt.
+pub fn prompt_key(tx: &Tx<'_>, key: i64) -> Result<Option<i64>> {
+    Ok(tx.first(PROMPT_KEY, &[key.into()], |row| row.opt_int(0))?.flatten())
+}
+
+/// Ends a session that has not ended.
+pub fn end(tx: &Tx<'_>, key: i64, reason: &str, now: Timestamp) -> Result<()> {
+    tx.execute(END, &[key.into(), now.micros().into(), reason.into()]).map(|_| ())
+}
+
+/// Takes back the end of a session.
+pub fn reopen(tx: &Tx<'_>, key: i64) -> Result<()> {
+    tx.execute(REOPEN, &[key.into()]).map(|_| ())
+}
+
+/// Puts a session away, or takes it out again.
+pub fn archive(tx: &Tx<'_>, key: i64, archived: bool) -> Result<()> {
+    tx.execute(ARCHIVE, &[key.into(), i64::from(archived).into()]).map(|_| ())
+}
+
+/// Adds appended messages to the counters.
+pub fn count_appended(tx: &Tx<'_>, key: i64, added: &Added) -> Result<()> {
+    let values = [
+        key.into(),
+        added.messages.into(),
+        added.tool_calls.into(),
+        added.last_at.map_or(i64::MIN, Timestamp::micros).into(),
+        added.first_user_seq.into(),
+        added.repaired.into(),
+    ];
+    tx.execute(COUNT_APPENDED, &values).map(|_| ())
+}
+
+/// Counts a session's rows anew, after some were hidden, shown or removed.
+pub fn recount(tx: &Tx<'_>, key: i64) -> Result<()> {
+    tx.execute(RECOUNT, &[key.into()]).map(|_| ())
+}
+
+/// Counts a rewind; answers its number.
+pub fn count_rewind(tx: &Tx<'_>, key: i64) -> Result<i64> {
+    tx.one(COUNT_REWIND, &[key.into()], |row| row.int(0))
+}
+
+/// The state of a session as another store knew it.
+#[derive(Debug, Clone)]
+pub struct ImportedState {
+    /// When it ended.
+    pub ended_at: Option<Timestamp>,
+    /// Why it ended.
+    pub end_reason: Option<String>,
+    /// Whether it was put away.
+    pub archived: bool,
+    /// How often it was rewound.
+    pub rewind_count: i64,
+    /// When something was last said.
+    pub last_active_at: Timestamp,
+}
+
+/// Takes over the state of an imported session.
+pub fn set_imported(tx: &Tx<'_>, key: i64, state: &ImportedState) -> Result<()> {
+    let values = [
+        key.into(),
+        state.ended_at.map(Timestamp::micros).into(),
+        state.end_reason.as_deref().into(),
+        i64::from(state.archived).into(),
+        state.rewind_count.into(),
+        state.last_active_at.micros().into(),
+    ];
+    tx.execute(IMPORT, &values).map(|_| ())
+}
+
+/// A session of a list, with what the list needs beyond it.
+#[derive(Debug, Clone)]
+pub struct Listed {
+    /// Its internal key.
+    pub key: i64,
+    /// The session, without its system prompt and preview.
+    pub session: Session,
+    first_user_seq: Option<i64>,
+    system_prompt_key: Option<i64>,
+}
+
+/// Sessions that pass the filters SQL knows, before `cursor` in the order asked for.
+pub fn list(
+    tx: &Tx<'_>,
+    request: &ListSessions,
+    before: (i64, i64),
+    limit: usize,
+) -> Result<Vec<Listed>> {
+    let values = [
+        request.source.as_deref().into(),
+        request.project.as_deref().into(),
+        request.user_id.as_deref().into(),
+        request.parent_id.as_ref().map(SessionId::as_str).into(),
+        request.min_messages.into(),
+        request.archived.map(i64::from).into(),
+        request.ended.map(i64::from).into(),
+        request.since.map(Timestamp::micros).into(),
+        request.until.map(Timestamp::micros).into(),
+        i64::from(request.all).into(),
+        before.0.into(),
+        before.1.into(),
+        (limit as i64).into(),
+    ];
+    let sql = match request.order {
+        ListOrder::Active => LIST_ACTIVE,
+        ListOrder::Started => LIST_STARTED,
+    };
+    tx.all(sql, &values, read)
+}
+
+/// Gives a listed session its preview.
+pub fn with_preview(tx: &Tx<'_>, listed: Listed) -> Result<Session> {
+    let mut session = listed.session;
+    session.preview = preview(tx, listed.first_user_seq)?;
+    Ok(session)
+}
+
+/// Sessions that ended before a moment.
+pub fn ended_before(tx: &Tx<'_>, before: Timestamp) -> Result<Vec<Listed>> {
+    tx.all(ENDED_BEFORE, &[before.micros().into()], read)
+}
+
+/// Removes a session, its messages and its accounts; payloads that nothing else uses go too.
+/// Answers how many messages and payloads went.
+pub fn remove(tx: &Tx<'_>, key: i64) -> Result<(i64, i64)> {
+    let mut unused = payloads::keys_of_session(tx, key)?;
+    unused.extend(prompt_key(tx, key)?);
+    let messages = messages::count_of_session(tx, key)?;
+    tx.execute(REMOVE, &[key.into()])?;
+    Ok((messages, payloads::remove_unused(tx, &unused)?))
+}
+
+/// Totals over all sessions: how many, how many open, surrogates replaced, last activity.
+pub fn totals(tx: &Tx<'_>) -> Result<(i64, i64, i64, Option<Timestamp>)> {
+    tx.one(TOTALS, &[], |row| {
+        Ok((row.int(0)?, row.int(1)?, row.int(2)?, row.opt_int(3)?.map(Timestamp::from_micros)))
+    })
+}
+
+/// Keys of all sessions after `after`, oldest first.
+pub fn keys_after(tx: &Tx<'_>, after: i64, limit: usize) -> Result<Vec<i64>> {
+    tx.all(ALL_KEYS, &[after.into(), (limit as i64).into()], |row| row.int(0))
+}
+
+/// Sessions whose counters do not match their rows; there are none in a sound store.
+pub fn miscounted(tx: &Tx<'_>) -> Result<Vec<SessionId>> {
+    tx.all(MISCOUNTED, &[], |row| SessionId::new(row.text(0)?))
+}
+
+/// Hands over every text that sessions hold besides their messages.
+pub fn each_stored(tx: &Tx<'_>, mut each: impl FnMut(&str) -> Result<()>) -> Result<()> {
+    tx.each(STORED, &[], |row| {
+        (0..6).try_for_each(|column| each(row.opt_text(column)?.unwrap_or_default()))
+    })
+}
+
+fn preview(tx: &Tx<'_>, first_user_seq: Option<i64>) -> Result<Option<String>> {
+    let Some(seq) = first_user_seq else { return Ok(None) };
+    let first = messages::get(tx, MessageId(seq))?;
+    Ok(first.map(|(_, message)| Session::preview_of(&message.role, &message.body)))
+}
+
+fn prompt_text(bytes: Vec<u8>) -> Result<String> {
+    String::from_utf8(bytes).map_err(|error| {
+        Error::new(ErrorKind::Corrupt, "a system prompt is not UTF-8").because(error)
+    })
+}
+
+fn read(row: &dyn Row) -> Result<Listed> {
+    let time = |column| row.int(column).map(Timestamp::from_micros);
+    let session = Session {
+        id: SessionId::new(row.text(1)?)?,
+        source: row.text(2)?.to_owned(),
+        user_id: row.opt_string(3)?,
+        model: row.opt_string(4)?,
+        model_config: row.opt_text(5)?.map(parse).transpose()?,
+        system_prompt: None,
+        parent_id: row.opt_text(7)?.map(SessionId::new).transpose()?,
+        lineage: row.opt_text(8)?.map(Lineage::parse).transpose()?,
+        title: row.opt_string(9)?,
+        project: row.opt_string(10)?,
+        cwd: row.opt_string(11)?,
+        metadata: match row.opt_text(12)?.map(parse).transpose()? {
+            Some(Value::Object(fields)) => fields,
+            _ => Map::new(),
+        },
+        started_at: time(13)?,
+        ended_at: row.opt_int(14)?.map(Timestamp::from_micros),
+        end_reason: row.opt_string(15)?,
+        last_active_at: time(16)?,
+        archived: row.int(17)? != 0,
+        message_count: row.int(18)?,
+        tool_call_count: row.int(19)?,
+        input_tokens: row.int(20)?,
+        output_tokens: row.int(21)?,
+        cache_read_tokens: row.int(22)?,
+        cache_write_tokens: row.int(23)?,
+        reasoning_tokens: row.int(24)?,
+        api_call_count: row.int(25)?,
+        estimated_cost_usd: row.int(26)? as f64 / 1e9,
+        actual_cost_usd: row.int(27)? as f64 / 1e9,
+        rewind_count: row.int(28)?,
+        preview: None,
+        root_id: None,
+    };
+    Ok(Listed {
+        key: row.int(0)?,
+        session,
+        first_user_seq: row.opt_int(29)?,
+        system_prompt_key: row.opt_int(6)?,
+    })
+}
+
+fn parse(text: &str) -> Result<Value> {
+    let damaged = |_| Error::new(ErrorKind::Corrupt, "a session's JSON column is not JSON");
+    oneiro_model::json::parse_text(text).map(|repaired| repaired.value).map_err(damaged)
+}

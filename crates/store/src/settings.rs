@@ -1,0 +1,25 @@
+//! What every process of a space must agree on: names and JSON values.
+
+use crate::{Tx, sequence};
+use oneiro_model::{Result, Timestamp};
+
+statements! {
+    ALL = "SELECT name, value FROM settings ORDER BY name";
+    PUT = "INSERT INTO settings (name, value, updated_at) VALUES (?1, ?2, ?3) \
+           ON CONFLICT (name) DO UPDATE SET value = excluded.value, updated_at = excluded.updated_at";
+    REMOVE = "DELETE FROM settings WHERE name = ?1";
+}
+
+/// Every setting that was set.
+pub fn all(tx: &Tx<'_>) -> Result<Vec<(String, String)>> {
+    tx.all(ALL, &[], |row| Ok((row.text(0)?.to_owned(), row.text(1)?.to_owned())))
+}
+
+/// Sets one, or takes it back to its default.
+pub fn put(tx: &Tx<'_>, name: &str, value: Option<&str>, now: Timestamp) -> Result<()> {
+    match value {
+        Some(value) => tx.execute(PUT, &[name.into(), value.into(), now.micros().into()])?,
+        None => tx.execute(REMOVE, &[name.into()])?,
+    };
+    sequence::bump_settings(tx).map(|_| ())
+}

@@ -1,0 +1,32 @@
+//! The closed list of SQL: every statement is declared through [`statements!`], so that one test
+//! can prepare them all on both engines.
+
+/// Declares SQL constants and the module's list of them.
+macro_rules! statements {
+    ($($(#[$meta:meta])* $name:ident = $sql:expr;)*) => {
+        $($(#[$meta])* const $name: &str = $sql;)*
+
+        /// Every statement of this module, by name.
+        pub(crate) const STATEMENTS: &[(&str, &str)] = &[$((stringify!($name), $name)),*];
+    };
+}
+
+/// Every statement of the store: module, name, SQL.
+pub fn all_statements() -> Vec<(&'static str, &'static str, &'static str)> {
+    let modules: &[(&str, &[(&str, &str)])] = &[
+        ("backups", crate::backups::STATEMENTS),
+        ("jobs", crate::jobs::STATEMENTS),
+        ("lineage", crate::lineage::STATEMENTS),
+        ("messages", crate::messages::STATEMENTS),
+        ("payloads", crate::payloads::STATEMENTS),
+        ("sequence", crate::sequence::STATEMENTS),
+        ("sessions", crate::sessions::STATEMENTS),
+        ("settings", crate::settings::STATEMENTS),
+        ("titles", crate::titles::STATEMENTS),
+        ("usage", crate::usage::STATEMENTS),
+    ];
+    let flat = modules.iter().flat_map(|(module, statements)| {
+        statements.iter().map(|(name, sql)| (*module, *name, *sql))
+    });
+    flat.collect()
+}

@@ -1,0 +1,85 @@
+//! One transaction, as aggregates see it: run a statement, read rows.
+
+use crate::backend::{Connection, Row, Value};
+use oneiro_model::{Error, Result};
+use std::cell::RefCell;
+
+/// One open transaction. Handed to the closures of [`crate::Store::read`] and
+/// [`crate::Store::write`]; it commits when the closure answers well, and leaves nothing otherwise.
+pub struct Tx<'c> {
+    connection: RefCell<&'c mut dyn Connection>,
+}
+
+impl<'c> Tx<'c> {
+    pub(crate) fn new(connection: &'c mut dyn Connection) -> Tx<'c> {
+        Tx { connection: RefCell::new(connection) }
+    }
+
+    /// Runs a statement and answers how many rows it changed.
+    pub(crate) fn execute(&self, sql: &str, values: &[Value<'_>]) -> Result<u64> {
+        self.connection.try_borrow_mut().map_err(|_| nested())?.execute(sql, values)
+    }
+
+    /// Runs a query and hands over each row.
+    pub(crate) fn each(
+        &self,
+        sql: &str,
+        values: &[Value<'_>],
+        mut each: impl FnMut(&dyn Row) -> Result<()>,
+    ) -> Result<()> {
+        self.connection.try_borrow_mut().map_err(|_| nested())?.query(sql, values, &mut each)
+    }
+
+    /// Every row of a query.
+    pub(crate) fn all<T>(
+        &self,
+        sql: &str,
+        values: &[Value<'_>],
+        mut read: impl FnMut(&dyn Row) -> Result<T>,
+    ) -> Result<Vec<T>> {
+        let mut found = Vec::new();
+        self.each(sql, values, |row| {
+            found.push(read(row)?);
+            Ok(())
+        })?;
+        Ok(found)
+    }
+
+    /// The first row of a query, if there is one.
+    pub(crate) fn first<T>(
+        &self,
+        sql: &str,
+        values: &[Value<'_>],
+        mut read: impl FnMut(&dyn Row) -> Result<T>,
+    ) -> Result<Option<T>> {
+        let mut found = None;
+        self.each(sql, values, |row| {
+            if found.is_none() {
+                found = Some(read(row)?);
+            }
+            Ok(())
+        })?;
+        Ok(found)
+    }
+
+    /// The only row of a query that always has one.
+    pub(crate) fn one<T>(
+        &self,
+        sql: &str,
+        values: &[Value<'_>],
+        read: impl FnMut(&dyn Row) -> Result<T>,
+    ) -> Result<T> {
+        self.first(sql, values, read)?
+            .ok_or_else(|| Error::internal("a statement that always answers a row answered none"))
+    }
+
+    /// Prepares and runs nothing: for the test that every statement is understood.
+    #[doc(hidden)]
+    pub fn explain(&self, sql: &str) -> Result<()> {
+        self.each(&format!("EXPLAIN {sql}"), &[], |_| Ok(()))
+    }
+}
+
+fn nested() -> Error {
+    Error::internal("a statement was run while the rows of another were still being read")
+}

@@ -1,0 +1,38 @@
+//! For tests only: the back-end matrix and messages to feed it. It knows the model and how to
+//! reach a PostgreSQL server, and nothing of the store.
+
+mod conversation;
+mod matrix;
+
+pub use conversation::{awkward_messages, words};
+pub use matrix::{Backend, TestSpace};
+
+/// Declares tests that run once on SQLite and once on PostgreSQL.
+///
+/// ```ignore
+/// oneiro_testkit::on_both_backends! {
+///     fn appends_are_kept(space) { ... }
+/// }
+/// ```
+#[macro_export]
+macro_rules! on_both_backends {
+    ($($(#[$meta:meta])* fn $name:ident($space:ident) $body:block)*) => {$(
+        mod $name {
+            #[allow(unused_imports)]
+            use super::*;
+
+            $(#[$meta])*
+            fn check($space: &$crate::TestSpace) $body
+
+            #[test]
+            fn on_sqlite() {
+                check(&$crate::TestSpace::new($crate::Backend::Sqlite));
+            }
+
+            #[test]
+            fn on_postgres() {
+                check(&$crate::TestSpace::new($crate::Backend::Postgres));
+            }
+        }
+    )*};
+}

@@ -1,0 +1,95 @@
+//! Runs the checks of `xtask::tidy` on this repository. Every test shows all that its check found.
+
+use std::path::Path;
+use xtask::tidy::tree::Tree;
+use xtask::tidy::{
+    Problem, documents, drivers, gate, layering, leftovers, migrations, module_docs, naming,
+    origin, size, sql_subset, test_binaries, whitespace,
+};
+
+fn assert_tidy(check: fn(&Tree) -> Vec<Problem>) {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let found = match Tree::read(&root) {
+        Ok(tree) => check(&tree).iter().map(Problem::to_string).collect(),
+        Err(error) => vec![format!("cannot read {}: {error}", root.display())],
+    };
+    assert!(found.is_empty(), "{} to repair:\n{}\n", found.len(), found.join("\n"));
+}
+
+#[test]
+fn no_check_is_forgotten() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let tree = Tree::read(root).unwrap();
+    let forgotten: Vec<_> = tree
+        .files()
+        .filter(|file| file.text.contains("\npub fn check("))
+        .map(|file| file.name().trim_end_matches(".rs").to_owned())
+        .filter(|name| !include_str!("tidy.rs").contains(&format!("assert_tidy({name}::check);")))
+        .collect();
+    assert_eq!(forgotten, Vec::<String>::new(), "call these in a test here");
+}
+
+#[test]
+fn arrows_between_crates_point_one_way() {
+    assert_tidy(layering::check);
+}
+
+#[test]
+fn drivers_stay_in_the_back_ends() {
+    assert_tidy(drivers::check);
+}
+
+#[test]
+fn modules_open_with_their_purpose() {
+    assert_tidy(module_docs::check);
+}
+
+#[test]
+fn names_say_something() {
+    assert_tidy(naming::check);
+}
+
+#[test]
+fn migrations_are_numbered_twins() {
+    assert_tidy(migrations::check);
+}
+
+#[test]
+fn files_hold_one_use_case() {
+    assert_tidy(size::check);
+}
+
+#[test]
+fn sql_keeps_to_the_subset_of_both_engines() {
+    assert_tidy(sql_subset::check);
+}
+
+#[test]
+fn nothing_unfinished_is_left() {
+    assert_tidy(leftovers::check);
+}
+
+#[test]
+fn whitespace_is_clean() {
+    assert_tidy(whitespace::check);
+}
+
+#[test]
+fn nothing_tells_of_this_machine() {
+    assert_tidy(origin::check);
+}
+
+#[test]
+fn documents_and_the_tests_they_name_exist() {
+    assert_tidy(documents::check);
+}
+
+#[test]
+fn no_integration_test_is_forgotten() {
+    assert_tidy(test_binaries::check);
+}
+
+#[test]
+fn ci_goes_through_the_gate() {
+    assert_tidy(gate::check);
+}
