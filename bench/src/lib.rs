@@ -1,1 +1,10 @@
-//! x
+//! What `oneiro bench` measures: the engine beside the barest raw SQLite loop that does the same
+//! work on the same machine in the same run. It must not be needed by anything else.
+
+pub mod load;
+mod machine;
+mod processes;
+mod raw;
+mod text;
+
+pub use processes::Writer;

@@ -1,0 +1,381 @@
+//! `oneiro bench load`: write, read, list and open, interleaved with the raw loop round by round;
+//! the median of the rounds counts.
+
+use crate::processes::{race, target};
+use crate::raw::{Raw, RawRow};
+use crate::text::Text;
+use crate::{machine, processes};
+use oneiro::{
+    ImportLimits, ListSessions, NewMessage, NewSession, Oneiro, Options, Result, Role, SessionId,
+};
+use serde::Serialize;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+pub use processes::Writer;
+
+/// What to measure.
+pub struct LoadRequest {
+    /// How many messages the store holds in the end, about.
+    pub messages: usize,
+    /// Rounds of each measurement.
+    pub rounds: usize,
+    /// Where to put the stores; a temporary folder when absent.
+    pub folder: Option<PathBuf>,
+    /// The program to start writers with.
+    pub program: PathBuf,
+    /// How the engine opens its store.
+    pub options: Options,
+}
+
+/// A rate beside the raw loop's.
+#[derive(Debug, Clone, Copy, Serialize)]
+pub struct Rate {
+    /// Messages per second.
+    pub per_s: f64,
+    /// Messages per second of the raw loop.
+    pub raw_per_s: f64,
+    /// The first over the second.
+    pub ratio: f64,
+}
+
+/// What was measured.
+#[derive(Debug, Clone, Serialize)]
+pub struct Load {
+    /// On what.
+    pub machine: String,
+    /// Messages in the store at the end.
+    pub messages: usize,
+    /// Durable appends by one writer, beside autocommit inserts.
+    pub append_single: Rate,
+    /// Durable appends by 16 threads, beside commits of 16 inserts.
+    pub append_16: Rate,
+    /// Durable appends by 4 processes, beside 4 processes of autocommit inserts.
+    pub append_4_processes: Rate,
+    /// Import of JSONL in one transaction, beside inserts in one transaction.
+    pub bulk: Rate,
+    /// Reading a conversation of 120 messages.
+    pub read_120_ms: f64,
+    /// The same rows by the raw loop.
+    pub read_120_raw_ms: f64,
+    /// Listing 20 sessions.
+    pub list_ms: f64,
+    /// 20 bare rows by the raw loop.
+    pub list_raw_ms: f64,
+    /// Opening the store and answering a first read.
+    pub open_ms: f64,
+    /// The same by the raw loop.
+    pub open_raw_ms: f64,
+    /// Bytes on disk to a byte of text.
+    pub size_ratio: f64,
+    /// The same of the raw tables.
+    pub size_raw_ratio: f64,
+    /// Resident memory at the end.
+    pub rss_mb: f64,
+}
+
+/// Messages in a session of the load.
+const SESSION: usize = 120;
+
+/// Measures.
+pub fn run(request: &LoadRequest, say: &mut dyn FnMut(&str)) -> Result<Load> {
+    let temporary;
+    let folder = match &request.folder {
+        Some(folder) => folder.as_path(),
+        None => {
+            temporary =
+                tempfile::tempdir().map_err(|error| oneiro::Error::internal(error.to_string()))?;
+            temporary.path()
+        }
+    };
+    let mut bench = Bench::new(request, folder)?;
+    say("bulk import");
+    let bulk = bench.rounds(Bench::bulk)?;
+    let (size_ratio, size_raw_ratio) = bench.sizes()?;
+    say("append, one writer");
+    let append_single = bench.rounds(Bench::single)?;
+    say("append, 16 threads");
+    let append_16 = bench.rounds(Bench::sixteen)?;
+    say("append, 4 processes");
+    let append_4_processes = bench.rounds(Bench::four_processes)?;
+    say("read, list, open");
+    let (read_120_ms, read_120_raw_ms) = bench.pairs(Bench::read)?;
+    let (list_ms, list_raw_ms) = bench.pairs(Bench::list)?;
+    let (open_ms, open_raw_ms) = bench.pairs(Bench::open)?;
+    let messages = bench.oneiro.stats()?.messages as usize;
+    Ok(Load {
+        machine: machine::describe(),
+        messages,
+        append_single,
+        append_16,
+        append_4_processes,
+        bulk,
+        read_120_ms,
+        read_120_raw_ms,
+        list_ms,
+        list_raw_ms,
+        open_ms,
+        open_raw_ms,
+        size_ratio,
+        size_raw_ratio,
+        rss_mb: machine::resident_mb(),
+    })
+}
+
+struct Bench<'r> {
+    request: &'r LoadRequest,
+    file: PathBuf,
+    raw_file: PathBuf,
+    oneiro: Oneiro,
+    raw: Raw,
+    text: Text,
+    text_bytes: usize,
+    round: usize,
+    raw_session: i64,
+}
+
+/// Messages per second of the engine and of the raw loop, in one round.
+type Pair = (f64, f64);
+
+impl<'r> Bench<'r> {
+    fn new(request: &'r LoadRequest, folder: &Path) -> Result<Bench<'r>> {
+        let (file, raw_file) = (folder.join("oneiro.db"), folder.join("raw.db"));
+        Ok(Bench {
+            oneiro: Oneiro::open(&target(&file)?, request.options.clone())?,
+            raw: Raw::open(&raw_file)?,
+            request,
+            file,
+            raw_file,
+            text: Text::new(1),
+            text_bytes: 0,
+            round: 0,
+            raw_session: 0,
+        })
+    }
+
+    fn rounds(&mut self, measure: fn(&mut Self) -> Result<Pair>) -> Result<Rate> {
+        let (per_s, raw_per_s) = self.pairs(measure)?;
+        let ratio = (per_s / raw_per_s * 100.0).round() / 100.0;
+        Ok(Rate { per_s: per_s.round(), raw_per_s: raw_per_s.round(), ratio })
+    }
+
+    /// The medians of both sides over all rounds.
+    fn pairs(&mut self, measure: fn(&mut Self) -> Result<Pair>) -> Result<Pair> {
+        let mut ours = Vec::new();
+        let mut raws = Vec::new();
+        for _ in 0..self.request.rounds.max(1) {
+            self.round += 1;
+            let (one, raw) = measure(self)?;
+            ours.push(one);
+            raws.push(raw);
+        }
+        Ok((median(ours), median(raws)))
+    }
+
+    fn texts(&mut self, count: usize) -> Vec<String> {
+        (0..count).map(|_| self.text.message()).collect()
+    }
+
+    fn new_session(&mut self, name: &str) -> Result<SessionId> {
+        let session = SessionId::new(format!("{name}-{}", self.round))?;
+        self.oneiro.create_session(NewSession::with_id(session.clone()))?;
+        self.raw_session = self.raw.session(session.as_str())?;
+        Ok(session)
+    }
+
+    fn bulk(&mut self) -> Result<Pair> {
+        let sessions = (self.request.messages / self.request.rounds.max(1) / SESSION).max(1);
+        let mut lines = String::new();
+        let mut rows = Vec::new();
+        for n in 0..sessions {
+            let id = format!("bulk-{}-{n}", self.round);
+            let texts = self.texts(SESSION);
+            self.text_bytes += texts.iter().map(String::len).sum::<usize>();
+            let message = |(m, text): (usize, &String)| serde_json::json!({"role": "user", "content": text, "external_id": format!("e{m}")});
+            let messages: Vec<_> = texts.iter().enumerate().map(message).collect();
+            lines.push_str(
+                &serde_json::json!({"id": id, "source": "bench", "messages": messages}).to_string(),
+            );
+            lines.push('\n');
+            rows.push((id, texts));
+        }
+        let count = (sessions * SESSION) as f64;
+        let started = Instant::now();
+        self.oneiro.import(&mut lines.as_bytes(), ImportLimits::default(), &mut |_| {})?;
+        let ours = count / started.elapsed().as_secs_f64();
+        drop(lines);
+        // Bodies as they are stored, made before the clock runs: the raw loop only inserts.
+        let externals: Vec<String> = (0..SESSION).map(|m| format!("e{m}")).collect();
+        let bodies: Vec<(i64, Vec<String>)> = rows
+            .into_iter()
+            .map(|(id, texts)| {
+                Ok((self.raw.session(&id)?, texts.iter().map(|text| body(text)).collect()))
+            })
+            .collect::<Result<_>>()?;
+        let raw_rows: Vec<RawRow<'_>> = bodies
+            .iter()
+            .flat_map(|(session, bodies)| {
+                bodies.iter().zip(&externals).map(|(body, external_id)| RawRow {
+                    session: *session,
+                    external_id,
+                    body,
+                })
+            })
+            .collect();
+        let started = Instant::now();
+        self.raw.insert(&raw_rows, usize::MAX)?;
+        Ok((ours, count / started.elapsed().as_secs_f64()))
+    }
+
+    fn single(&mut self) -> Result<Pair> {
+        const COUNT: usize = 2_000;
+        let session = self.new_session("single")?;
+        let texts = self.texts(COUNT);
+        let bodies: Vec<String> = texts.iter().map(|text| body(text)).collect();
+        let externals: Vec<String> = (0..COUNT).map(|n| format!("e{n}")).collect();
+        let started = Instant::now();
+        for (text, external_id) in texts.into_iter().zip(&externals) {
+            let message = NewMessage::text(Role::User, text).external_id(external_id.clone());
+            self.oneiro.append(&session, vec![message])?;
+        }
+        let ours = COUNT as f64 / started.elapsed().as_secs_f64();
+        let rows: Vec<RawRow<'_>> = bodies
+            .iter()
+            .zip(&externals)
+            .map(|(body, external_id)| RawRow { session: self.raw_session, external_id, body })
+            .collect();
+        let started = Instant::now();
+        self.raw.insert(&rows, 1)?;
+        Ok((ours, COUNT as f64 / started.elapsed().as_secs_f64()))
+    }
+
+    fn sixteen(&mut self) -> Result<Pair> {
+        const THREADS: usize = 16;
+        const EACH: usize = 1_000;
+        let session = self.new_session("sixteen")?;
+        let texts: Vec<Vec<String>> = (0..THREADS).map(|_| self.texts(EACH)).collect();
+        let bodies: Vec<String> = texts.iter().flatten().map(|text| body(text)).collect();
+        let started = Instant::now();
+        let append = |(thread, texts): (usize, Vec<String>)| -> Result<()> {
+            for (n, text) in texts.into_iter().enumerate() {
+                let message =
+                    NewMessage::text(Role::User, text).external_id(format!("{thread}-{n}"));
+                self.oneiro.append(&session, vec![message])?;
+            }
+            Ok(())
+        };
+        let append = &append;
+        std::thread::scope(|scope| {
+            let threads: Vec<_> = texts
+                .into_iter()
+                .enumerate()
+                .map(|work| scope.spawn(move || append(work)))
+                .collect();
+            threads.into_iter().try_for_each(|thread| {
+                thread.join().unwrap_or_else(|_| Err(oneiro::Error::internal("a writer panicked")))
+            })
+        })?;
+        let ours = (THREADS * EACH) as f64 / started.elapsed().as_secs_f64();
+        let externals: Vec<String> = (0..bodies.len()).map(|n| format!("s{n}")).collect();
+        let rows: Vec<RawRow<'_>> = bodies
+            .iter()
+            .zip(&externals)
+            .map(|(body, external_id)| RawRow { session: self.raw_session, external_id, body })
+            .collect();
+        let started = Instant::now();
+        self.raw.insert(&rows, THREADS)?;
+        Ok((ours, rows.len() as f64 / started.elapsed().as_secs_f64()))
+    }
+
+    fn four_processes(&mut self) -> Result<Pair> {
+        const EACH: usize = 1_000;
+        let ours = race(&self.request.program, &self.file, false, EACH)?;
+        Ok((ours, race(&self.request.program, &self.raw_file, true, EACH)?))
+    }
+
+    fn read(&mut self) -> Result<Pair> {
+        let session = SessionId::new(format!("bulk-{}-0", 1))?;
+        let ours = per_call(50, || {
+            self.oneiro.show_session(&session, false).map(|view| view.messages.len())
+        })?;
+        Ok((ours, per_call(50, || self.raw.read(1))?))
+    }
+
+    fn list(&mut self) -> Result<Pair> {
+        let request = ListSessions::default();
+        let ours =
+            per_call(50, || self.oneiro.list_sessions(&request).map(|page| page.items.len()))?;
+        Ok((ours, per_call(50, || self.raw.list())?))
+    }
+
+    fn open(&mut self) -> Result<Pair> {
+        let target = target(&self.file)?;
+        let ours = per_call(5, || {
+            Oneiro::open(&target, self.request.options.clone())?
+                .settings()
+                .map(|settings| settings.len())
+        })?;
+        Ok((ours, per_call(5, || Raw::open(&self.raw_file)?.list())?))
+    }
+
+    /// Bytes to a byte of text after the bulk import, logs emptied.
+    fn sizes(&self) -> Result<(f64, f64)> {
+        let bytes = |file: &Path| -> Result<f64> {
+            let raw = rusqlite::Connection::open(file)
+                .and_then(|raw| raw.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())));
+            raw.map_err(|error| oneiro::Error::internal(error.to_string()))?;
+            Ok(std::fs::metadata(file).map_or(0, |data| data.len()) as f64)
+        };
+        let ratio = |bytes: f64| (bytes / self.text_bytes as f64 * 1_000.0).round() / 1_000.0;
+        Ok((ratio(bytes(&self.file)?), ratio(bytes(&self.raw_file)?)))
+    }
+}
+
+/// A body as the store keeps it.
+fn body(text: &str) -> String {
+    serde_json::json!({"content": text}).to_string()
+}
+
+/// Milliseconds of the median call.
+fn per_call<T>(count: usize, mut call: impl FnMut() -> Result<T>) -> Result<f64> {
+    let mut times = Vec::with_capacity(count);
+    for _ in 0..count {
+        let started = Instant::now();
+        std::hint::black_box(call()?);
+        times.push(started.elapsed().as_secs_f64() * 1_000.0);
+    }
+    Ok((median(times) * 1_000.0).round() / 1_000.0)
+}
+
+fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values.get(values.len() / 2).copied().unwrap_or_default()
+}
+
+/// The figures as people read them.
+pub fn describe(load: &Load) -> String {
+    let rate = |name: &str, rate: &Rate| {
+        format!(
+            "{name:<24} {:>9.0}/s   raw {:>9.0}/s   {:.2}x",
+            rate.per_s, rate.raw_per_s, rate.ratio
+        )
+    };
+    let time =
+        |name: &str, ours: f64, raw: f64| format!("{name:<24} {ours:>8.3} ms   raw {raw:>8.3} ms");
+    [
+        format!("{}, {} messages", load.machine, load.messages),
+        rate("append, one writer", &load.append_single),
+        rate("append, 16 threads", &load.append_16),
+        rate("append, 4 processes", &load.append_4_processes),
+        rate("bulk import", &load.bulk),
+        time("read 120 messages", load.read_120_ms, load.read_120_raw_ms),
+        time("list 20 sessions", load.list_ms, load.list_raw_ms),
+        time("open", load.open_ms, load.open_raw_ms),
+        format!(
+            "{:<24} {:.2}x the text   raw {:.2}x",
+            "size", load.size_ratio, load.size_raw_ratio
+        ),
+        format!("{:<24} {:.1} MB", "resident", load.rss_mb),
+    ]
+    .join("\n")
+}

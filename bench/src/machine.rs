@@ -1,0 +1,18 @@
+//! What the figures were measured on.
+
+/// The processor, its cores and the system, in one line.
+pub(crate) fn describe() -> String {
+    let cpus = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let model = cpus.lines().find_map(|line| line.strip_prefix("model name")?.split(": ").nth(1));
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    format!("{}, {cores} cores, {}", model.unwrap_or("unknown processor"), std::env::consts::OS)
+}
+
+/// Resident memory of this process in megabytes.
+pub(crate) fn resident_mb() -> f64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+    let kilobytes: f64 =
+        line.and_then(|line| line.split_whitespace().next()?.parse().ok()).unwrap_or(0.0);
+    (kilobytes / 1024.0 * 10.0).round() / 10.0
+}

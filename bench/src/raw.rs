@@ -1,0 +1,101 @@
+//! The barest SQLite could do: the same columns, indexes, page size and durability, prepared
+//! statements, one connection, and no feature at all.
+
+use oneiro::{Error, Result};
+use rusqlite::{Connection, params};
+use std::path::Path;
+
+/// The tables and indexes that a message touches in the store.
+const SCHEMA: &str = "
+CREATE TABLE IF NOT EXISTS sessions (key INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE,
+    source TEXT NOT NULL, last_active_at INTEGER NOT NULL) STRICT;
+CREATE INDEX IF NOT EXISTS sessions_active ON sessions (last_active_at, key);
+CREATE TABLE IF NOT EXISTS messages (seq INTEGER PRIMARY KEY, session_key INTEGER NOT NULL,
+    at INTEGER NOT NULL, role TEXT NOT NULL, external_id TEXT, compacted INTEGER NOT NULL,
+    rewind INTEGER NOT NULL, tool_calls INTEGER NOT NULL, payloads INTEGER NOT NULL,
+    body TEXT NOT NULL) STRICT;
+CREATE INDEX IF NOT EXISTS messages_session ON messages (session_key, seq);
+CREATE UNIQUE INDEX IF NOT EXISTS messages_external ON messages (session_key, external_id)
+    WHERE external_id IS NOT NULL;";
+
+const INSERT: &str = "INSERT INTO messages (session_key, at, role, external_id, compacted, rewind, \
+                      tool_calls, payloads, body) VALUES (?1, ?2, 'user', ?3, 0, 0, 0, 0, ?4)";
+
+/// A row of the raw loop.
+pub(crate) struct RawRow<'a> {
+    pub(crate) session: i64,
+    pub(crate) external_id: &'a str,
+    pub(crate) body: &'a str,
+}
+
+/// One raw connection.
+pub(crate) struct Raw(Connection);
+
+fn failed(error: rusqlite::Error) -> Error {
+    Error::internal(format!("raw SQLite: {error}")).because(error)
+}
+
+impl Raw {
+    pub(crate) fn open(path: &Path) -> Result<Raw> {
+        let raw = Connection::open(path).map_err(failed)?;
+        raw.busy_timeout(std::time::Duration::from_secs(60)).map_err(failed)?;
+        raw.execute_batch("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;")
+            .map_err(failed)?;
+        raw.execute_batch(SCHEMA).map_err(failed)?;
+        Ok(Raw(raw))
+    }
+
+    pub(crate) fn session(&self, id: &str) -> Result<i64> {
+        self.0
+            .execute("INSERT INTO sessions (id, source, last_active_at) VALUES (?1, 'b', 0)", [id])
+            .map_err(failed)?;
+        Ok(self.0.last_insert_rowid())
+    }
+
+    /// Inserts rows, `group` to a commit; 1 is SQLite's own autocommit.
+    pub(crate) fn insert(&self, rows: &[RawRow<'_>], group: usize) -> Result<()> {
+        for chunk in rows.chunks(group.max(1)) {
+            if group > 1 {
+                self.0.execute_batch("BEGIN IMMEDIATE").map_err(failed)?;
+            }
+            let mut insert = self.0.prepare_cached(INSERT).map_err(failed)?;
+            for row in chunk {
+                insert
+                    .execute(params![
+                        row.session,
+                        1_700_000_000_000_000_i64,
+                        row.external_id,
+                        row.body
+                    ])
+                    .map_err(failed)?;
+            }
+            if group > 1 {
+                self.0.execute_batch("COMMIT").map_err(failed)?;
+            }
+        }
+        Ok(())
+    }
+
+    pub(crate) fn read(&self, session: i64) -> Result<usize> {
+        let sql = "SELECT seq, at, role, external_id, body FROM messages WHERE session_key = ?1 ORDER BY seq";
+        let mut query = self.0.prepare_cached(sql).map_err(failed)?;
+        let mut rows = query.query([session]).map_err(failed)?;
+        let mut bytes = 0;
+        while let Some(row) = rows.next().map_err(failed)? {
+            bytes += row.get::<_, String>(4).map_err(failed)?.len();
+        }
+        Ok(bytes)
+    }
+
+    pub(crate) fn list(&self) -> Result<usize> {
+        let sql = "SELECT key, id, source, last_active_at FROM sessions \
+                   ORDER BY last_active_at DESC, key DESC LIMIT 20";
+        let mut query = self.0.prepare_cached(sql).map_err(failed)?;
+        let mut rows = query.query([]).map_err(failed)?;
+        let mut bytes = 0;
+        while let Some(row) = rows.next().map_err(failed)? {
+            bytes += row.get::<_, String>(1).map_err(failed)?.len();
+        }
+        Ok(bytes)
+    }
+}

@@ -1,0 +1,98 @@
+//! What can be typed: the global options and the table of commands.
+
+use crate::commands::{
+    append, backup, bench, completions, config, doctor, erase, jobs, serve, session, stats,
+};
+use crate::context::Context;
+use crate::reference;
+use clap::{Args, Parser, Subcommand};
+
+/// The memory of AI agents: keeps every word, and can explain and undo everything it believes.
+#[derive(Debug, Parser)]
+#[command(
+    name = "oneiro",
+    version,
+    arg_required_else_help = true,
+    max_term_width = 100,
+    after_help = "Exit codes: 0 done, 1 internal, 2 invalid, 3 not found, 4 conflict, 5 busy or \
+                  unavailable, 6 not allowed, 7 store damaged or too new."
+)]
+pub struct Cli {
+    /// Options of every command.
+    #[command(flatten)]
+    pub global: Global,
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// Options of every command.
+#[derive(Debug, Args)]
+pub struct Global {
+    /// Where memory is kept: a folder of spaces, a single .db file, or postgres://user@host/database
+    /// [env: ONEIRO_STORE]
+    #[arg(long, global = true, value_name = "PATH|URL", help_heading = "Global options")]
+    pub store: Option<String>,
+    /// Which space of the store, each isolated from the others [env: ONEIRO_SPACE]
+    #[arg(long, global = true, value_name = "NAME", help_heading = "Global options")]
+    pub space: Option<String>,
+    /// The configuration file [env: ONEIRO_CONFIG]
+    #[arg(long, global = true, value_name = "FILE", help_heading = "Global options")]
+    pub config: Option<std::path::PathBuf>,
+    /// Print JSON for programs; errors too, on standard error
+    #[arg(long, global = true, help_heading = "Global options")]
+    pub json: bool,
+}
+
+/// The commands.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Serve HTTP on this machine
+    Serve(serve::ServeArgs),
+    /// Work with conversations
+    #[command(subcommand)]
+    Session(session::SessionCommand),
+    /// Append messages to a session, as JSONL on standard input
+    Append(append::AppendArgs),
+    /// Erase a session or a message for good, and prove it
+    Erase(erase::EraseArgs),
+    /// Show figures of the space
+    Stats(stats::StatsArgs),
+    /// Copy the space into a new file while others use it
+    Backup(backup::BackupArgs),
+    /// Check the store for damage
+    Doctor(doctor::DoctorArgs),
+    /// Show background work, or run what is due
+    Jobs(jobs::JobsArgs),
+    /// Show and change the configuration
+    #[command(subcommand)]
+    Config(config::ConfigCommand),
+    /// Measure this machine, each figure beside raw SQLite
+    #[command(subcommand)]
+    Bench(bench::BenchCommand),
+    /// Print a completion script for a shell
+    Completions(completions::CompletionsArgs),
+    /// Print a generated reference, as kept in docs/reference
+    #[command(hide = true)]
+    Reference(reference::ReferenceArgs),
+}
+
+impl Command {
+    /// Runs the command.
+    pub fn run(self, context: &Context) -> anyhow::Result<()> {
+        match self {
+            Command::Serve(args) => args.run(context),
+            Command::Session(command) => command.run(context),
+            Command::Append(args) => args.run(context),
+            Command::Erase(args) => args.run(context),
+            Command::Stats(args) => args.run(context),
+            Command::Backup(args) => args.run(context),
+            Command::Doctor(args) => args.run(context),
+            Command::Jobs(args) => args.run(context),
+            Command::Config(command) => command.run(context),
+            Command::Bench(command) => command.run(context),
+            Command::Completions(args) => args.run(),
+            Command::Reference(args) => args.run(),
+        }
+    }
+}

@@ -1,0 +1,123 @@
+//! `oneiro append`: messages from standard input become durable rows.
+
+use crate::context::Context;
+use crate::input::Lines;
+use crate::output::count;
+use clap::Args;
+use oneiro::{Appended, NewMessage, NewSession, Oneiro, Role, SessionId};
+use std::io::{IsTerminal, Write};
+
+/// Append messages to a session, as JSONL on standard input
+///
+/// A message is an OpenAI chat message on one line: {"role":"user","content":"..."}. Any field is
+/// kept as it is. `external_id` makes an append idempotent within the session, `at` says when the
+/// message was said. All messages are stored, or none.
+#[derive(Debug, Args)]
+pub struct AppendArgs {
+    /// The whole id of the session
+    session: String,
+    /// Begin the session if it does not exist
+    #[arg(long)]
+    create: bool,
+    /// With --create: where the conversation happens
+    #[arg(long, requires = "create", default_value = "cli")]
+    source: String,
+    /// Acknowledge each line as soon as it is durable, by printing its id
+    #[arg(long)]
+    stream: bool,
+    /// Append this text as one message instead of reading standard input
+    #[arg(long, conflicts_with = "stream")]
+    text: Option<String>,
+    /// With --text: who says it
+    #[arg(long, default_value = "user", requires = "text")]
+    role: String,
+}
+
+impl AppendArgs {
+    /// Appends.
+    pub fn run(self, context: &Context) -> anyhow::Result<()> {
+        let session = SessionId::new(self.session.clone())?;
+        if self.text.is_none() && std::io::stdin().is_terminal() {
+            context.output.say("Reading JSONL messages from the terminal; end with Ctrl-D.");
+        }
+        let oneiro = context.open()?;
+        if self.stream {
+            return self.stream(&oneiro, &session);
+        }
+        let messages = match &self.text {
+            Some(text) => vec![NewMessage::text(Role::parse(&self.role)?, text.clone())],
+            None => {
+                let mut lines = Lines::new(std::io::stdin());
+                let mut messages = Vec::new();
+                while let Some(message) = lines.next()? {
+                    messages.push(message);
+                }
+                messages
+            }
+        };
+        let appended = self.append(&oneiro, &session, messages)?;
+        context.output.show(&appended, describe)?;
+        context.after(&oneiro);
+        Ok(())
+    }
+
+    fn append(
+        &self,
+        oneiro: &Oneiro,
+        session: &SessionId,
+        messages: Vec<NewMessage>,
+    ) -> anyhow::Result<Appended> {
+        Ok(match self.create {
+            true => {
+                let create =
+                    NewSession { source: Some(self.source.clone()), ..NewSession::default() };
+                oneiro.append_or_create(session, messages, create)?
+            }
+            false => oneiro.append(session, messages)?,
+        })
+    }
+
+    fn stream(&self, oneiro: &Oneiro, session: &SessionId) -> anyhow::Result<()> {
+        let mut lines = Lines::new(std::io::stdin());
+        let mut out = std::io::BufWriter::new(std::io::stdout().lock());
+        loop {
+            let (batch, rest) = lines.batch();
+            if !batch.is_empty() {
+                let count = batch.len();
+                let appended = self.append(oneiro, session, batch)?;
+                for id in &appended.ids {
+                    writeln!(out, "{id}")?;
+                }
+                // A line that a pattern keeps out is answered too: its sender waits.
+                for _ in appended.ids.len()..count {
+                    writeln!(out, "null")?;
+                }
+                out.flush()?;
+            }
+            if !rest? {
+                return Ok(());
+            }
+        }
+    }
+}
+
+fn describe(appended: &Appended) -> String {
+    let stored = appended.ids.len() - appended.duplicates;
+    let mut text = format!("{} appended", count(stored, "message"));
+    if let (Some(first), Some(last)) = (appended.ids.first(), appended.ids.last()) {
+        text.push_str(&match first == last {
+            true => format!(", id {first}"),
+            false => format!(", ids {first} to {last}"),
+        });
+    }
+    let notes = [
+        (appended.duplicates, "there already"),
+        (appended.skipped, "not stored: the session matches a pattern (`oneiro config show`)"),
+        (appended.repaired, "lone surrogates replaced"),
+        (appended.withheld, "private spans withheld"),
+    ];
+    for (number, what) in notes.into_iter().filter(|(number, _)| *number > 0) {
+        text.push_str(&format!("; {number} {what}"));
+    }
+    text
+}

@@ -1,0 +1,186 @@
+//! `oneiro config`: show and change the configuration and the settings of the space.
+
+use crate::config::{self, KEYS};
+use crate::context::Context;
+use crate::output::{data, table};
+use anyhow::Context as _;
+use clap::Subcommand;
+use oneiro::{Error, SETTINGS, SettingValue};
+use serde_json::{Value, json};
+
+/// Show and change the configuration
+///
+/// Keys of this machine are kept in a TOML file; settings that every process of a space must agree
+/// on are kept in the space.
+#[derive(Debug, Subcommand)]
+pub enum ConfigCommand {
+    /// Show every key and setting
+    Show {
+        /// Say where each value comes from
+        #[arg(long)]
+        origin: bool,
+    },
+    /// Print one value
+    Get {
+        /// The key
+        key: String,
+    },
+    /// Set a key in the file, or a setting in the space
+    Set {
+        /// The key
+        key: String,
+        /// The value; a list is written as JSON, ["cron:*"]
+        value: String,
+    },
+    /// Take a key or setting back to its default
+    Unset {
+        /// The key
+        key: String,
+    },
+    /// Print where the file is
+    Path,
+}
+
+/// One value, as it is shown.
+struct Shown {
+    name: &'static str,
+    value: Value,
+    origin: &'static str,
+}
+
+impl ConfigCommand {
+    /// Shows or changes.
+    pub fn run(self, context: &Context) -> anyhow::Result<()> {
+        match self {
+            ConfigCommand::Show { origin } => show(context, origin),
+            ConfigCommand::Get { key } => get(context, &key),
+            ConfigCommand::Set { key, value } => set(context, &key, Some(&value)),
+            ConfigCommand::Unset { key } => set(context, &key, None),
+            ConfigCommand::Path => data(&file(context)?.display().to_string()),
+        }
+    }
+}
+
+fn all(context: &Context) -> anyhow::Result<Vec<Shown>> {
+    let mut shown: Vec<Shown> = context
+        .config
+        .values
+        .iter()
+        .map(|(name, value)| {
+            let secret = *name == "store";
+            let text = if secret { without_password(&value.value) } else { value.value.clone() };
+            Shown { name, value: Value::String(text), origin: value.origin.as_str() }
+        })
+        .collect();
+    let of_space = |setting: SettingValue| Shown {
+        name: setting.name,
+        value: setting.value,
+        origin: if setting.is_set { "space" } else { "default" },
+    };
+    shown.extend(context.open()?.settings()?.into_iter().map(of_space));
+    Ok(shown)
+}
+
+fn show(context: &Context, origin: bool) -> anyhow::Result<()> {
+    let shown = all(context)?;
+    if context.output.json {
+        let entry = |item: &Shown| match origin {
+            true => (item.name.to_owned(), json!({"value": item.value, "origin": item.origin})),
+            false => (item.name.to_owned(), item.value.clone()),
+        };
+        let map: serde_json::Map<String, Value> = shown.iter().map(entry).collect();
+        return data(&Value::Object(map).to_string());
+    }
+    let rows: Vec<Vec<String>> = shown
+        .iter()
+        .map(|item| {
+            let mut row = vec![item.name.to_owned(), text(&item.value)];
+            row.extend(origin.then(|| item.origin.to_owned()));
+            row
+        })
+        .collect();
+    data(&table(if origin { &["key", "value", "origin"] } else { &["key", "value"] }, &rows))
+}
+
+fn get(context: &Context, key: &str) -> anyhow::Result<()> {
+    let found = all(context)?.into_iter().find(|item| item.name == key);
+    let item = found.ok_or_else(|| config::unknown(key))?;
+    context.output.show(&item.value, text)
+}
+
+fn text(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+}
+
+fn set(context: &Context, key: &str, value: Option<&str>) -> anyhow::Result<()> {
+    if SETTINGS.iter().any(|setting| setting.name == key) {
+        let value = value.map(|text| {
+            serde_json::from_str::<Value>(text).map_err(|_| {
+                Error::field(key.to_owned(), format!("{text:?} is not JSON"))
+                    .remedy(r#"write ["cron:*"]"#)
+            })
+        });
+        let set = context.open()?.set_setting(key, value.transpose()?)?;
+        return context.output.show(&json!({key: set.value}), |_| {
+            format!("{key} = {} (in space {})", text(&set.value), space(context))
+        });
+    }
+    if !KEYS.iter().any(|known| known.name == key) {
+        return Err(config::unknown(key).into());
+    }
+    if let Some(value) = value {
+        config::check(key, value)?;
+    }
+    let path = file(context)?;
+    let before = match std::fs::read_to_string(&path) {
+        Ok(text) => text,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
+        Err(error) => return Err(error).with_context(|| path.display().to_string()),
+    };
+    let mut document: toml_edit::DocumentMut =
+        before.parse().with_context(|| path.display().to_string())?;
+    match (value, value.and_then(|value| value.parse::<i64>().ok())) {
+        (Some(_), Some(number)) if key == "busy_timeout_ms" => {
+            document[key] = toml_edit::value(number)
+        }
+        (Some(value), _) => document[key] = toml_edit::value(value),
+        (None, _) => {
+            document.remove(key);
+        }
+    }
+    write_file(&path, &document.to_string())?;
+    let now = value.unwrap_or("(default)");
+    context.output.show(&json!({key: value}), |_| format!("{key} = {now} (in {})", path.display()))
+}
+
+/// Written beside and moved into place, so that a crash leaves the old file or the new one.
+fn write_file(path: &std::path::Path, text: &str) -> anyhow::Result<()> {
+    let folder = path.parent().context("the configuration has no folder")?;
+    std::fs::create_dir_all(folder).with_context(|| folder.display().to_string())?;
+    let mut part = tempfile::NamedTempFile::new_in(folder)?;
+    std::io::Write::write_all(&mut part, text.as_bytes())?;
+    part.as_file().sync_all()?;
+    part.persist(path).with_context(|| path.display().to_string())?;
+    Ok(())
+}
+
+fn file(context: &Context) -> anyhow::Result<std::path::PathBuf> {
+    let missing =
+        || Error::invalid("there is no home directory").remedy("name a file: --config FILE");
+    Ok(context.config.path.clone().ok_or_else(missing)?)
+}
+
+fn space(context: &Context) -> String {
+    context.config.space.clone().unwrap_or_default().to_string()
+}
+
+fn without_password(store: &str) -> String {
+    let Some((scheme, rest)) = store.split_once("://") else { return store.to_owned() };
+    match rest.rsplit_once('@') {
+        Some((login, place)) => {
+            let user = login.split(':').next().unwrap_or_default();
+            format!("{scheme}://{user}:***@{place}")
+        }
+        None => store.to_owned(),
+    }
+}

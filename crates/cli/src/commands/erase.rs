@@ -1,0 +1,84 @@
+//! `oneiro erase`: remove for good, and prove it.
+
+use crate::context::Context;
+use crate::output::{bytes, count};
+use clap::Args;
+use oneiro::{EraseTarget, Erased, MessageId, SessionId};
+
+/// Erase a session or a message for good, and prove it
+///
+/// Removes the rows and payloads, rewrites the files so that no trace is left, and searches their
+/// raw bytes for what was erased. Copies of the store are out of reach and are named.
+#[derive(Debug, Args)]
+pub struct EraseArgs {
+    /// The whole id of a session, or the number of a message
+    id: String,
+    /// The id is a session's
+    #[arg(long, conflicts_with = "message")]
+    session: bool,
+    /// The id is a message's
+    #[arg(long)]
+    message: bool,
+    /// Do not ask
+    #[arg(long, short)]
+    yes: bool,
+}
+
+impl EraseArgs {
+    /// Erases.
+    pub fn run(self, context: &Context) -> anyhow::Result<()> {
+        let oneiro = context.open()?;
+        let target = match (self.session, self.message) {
+            (true, _) => EraseTarget::Session(SessionId::new(self.id.clone())?),
+            (_, true) => EraseTarget::Message(MessageId(self.id.parse().map_err(|_| {
+                oneiro::Error::field("id", format!("{:?} is not a message's number", self.id))
+            })?)),
+            _ => oneiro.erase_target(&self.id)?,
+        };
+        let what = match &target {
+            EraseTarget::Session(id) => format!("session {id}"),
+            EraseTarget::Message(id) => format!("message {id}"),
+        };
+        if !context.output.confirm(&format!("Erase {what} for good?"), self.yes)? {
+            return Ok(());
+        }
+        let erased = oneiro.erase(&target)?;
+        context.output.show(&erased, describe)?;
+        match erased.proof.found {
+            0 => Ok(()),
+            found => Err(oneiro::Error::internal(format!(
+                "{found} pieces of the erased text are still in the files"
+            ))
+            .remedy("end other processes that use the store, then run `oneiro jobs run`")
+            .into()),
+        }
+    }
+}
+
+fn describe(erased: &Erased) -> String {
+    let proof = &erased.proof;
+    let mut lines = vec![format!(
+        "Erased {}: {}, {}.",
+        erased.id,
+        count(erased.messages as usize, "message"),
+        count(erased.payloads as usize, "payload")
+    )];
+    lines.push(match proof.searched {
+        true => format!(
+            "Looked for {} pieces of it in {}: {} found{}.",
+            proof.pieces,
+            bytes(proof.bytes as i64),
+            proof.found,
+            match proof.said_elsewhere {
+                0 => String::new(),
+                said => format!(" ({said} are also said in what is kept)"),
+            }
+        ),
+        false => "The server's files could not be searched from here.".to_owned(),
+    });
+    if !erased.out_of_reach.is_empty() {
+        lines.push("Out of reach, and possibly holding it still:".to_owned());
+        lines.extend(erased.out_of_reach.iter().map(|place| format!("  {place}")));
+    }
+    lines.join("\n")
+}

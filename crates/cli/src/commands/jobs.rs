@@ -1,0 +1,63 @@
+//! `oneiro jobs`: background work.
+
+use crate::context::Context;
+use crate::output::{one_line, table};
+use clap::{Args, Subcommand};
+use oneiro::{Cursor, Job, Page};
+use std::time::Duration;
+
+/// Show background work, or run what is due
+#[derive(Debug, Args)]
+pub struct JobsArgs {
+    #[command(subcommand)]
+    command: Option<JobsCommand>,
+    /// At most so many
+    #[arg(long, default_value_t = 20)]
+    limit: usize,
+    /// The `next` of the page before
+    #[arg(long)]
+    cursor: Option<String>,
+}
+
+#[derive(Debug, Subcommand)]
+enum JobsCommand {
+    /// Run every job that is due, then stop
+    Run {
+        /// Stop beginning new jobs after so many seconds
+        #[arg(long, default_value_t = 3600)]
+        seconds: u64,
+    },
+}
+
+impl JobsArgs {
+    /// Lists or runs jobs.
+    pub fn run(self, context: &Context) -> anyhow::Result<()> {
+        let oneiro = context.open()?;
+        if let Some(JobsCommand::Run { seconds }) = self.command {
+            let ran = oneiro.run_jobs(Duration::from_secs(seconds))?;
+            return context
+                .output
+                .show(&ran, |ran| format!("{} done, {} failed", ran.done, ran.failed));
+        }
+        let cursor = self.cursor.as_deref().map(Cursor::parse).transpose()?;
+        context.output.show(&oneiro.list_jobs(cursor, self.limit)?, describe)
+    }
+}
+
+fn describe(page: &Page<Job>) -> String {
+    if page.items.is_empty() {
+        return "No jobs.".to_owned();
+    }
+    let row = |job: &Job| {
+        let error = job.last_error.as_deref().unwrap_or_default();
+        vec![
+            job.id.to_string(),
+            job.kind.clone(),
+            job.state.as_str().to_owned(),
+            job.attempts.to_string(),
+            one_line(error, 60),
+        ]
+    };
+    let rows: Vec<_> = page.items.iter().map(row).collect();
+    table(&["id", "kind", "state", "attempts", "last error"], &rows)
+}

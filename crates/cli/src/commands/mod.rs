@@ -1,0 +1,13 @@
+//! The commands, one file each: read the arguments, call the engine, print the answer.
+
+pub mod append;
+pub mod backup;
+pub mod bench;
+pub mod completions;
+pub mod config;
+pub mod doctor;
+pub mod erase;
+pub mod jobs;
+pub mod serve;
+pub mod session;
+pub mod stats;

@@ -1,0 +1,27 @@
+//! `oneiro session archive`.
+
+use crate::context::Context;
+use clap::Args;
+use oneiro::SessionPatch;
+
+/// Put a whole conversation away, or take it out again
+///
+/// Archived sessions keep everything; lists leave them out.
+#[derive(Debug, Args)]
+pub struct ArchiveArgs {
+    /// Any session of the conversation
+    session: String,
+    /// Take it out again
+    #[arg(long)]
+    undo: bool,
+}
+
+impl ArchiveArgs {
+    /// Archives.
+    pub fn run(self, context: &Context) -> anyhow::Result<()> {
+        let oneiro = context.open()?;
+        let id = oneiro.resolve_session(&self.session)?;
+        let patch = SessionPatch { archived: Some(!self.undo), ..SessionPatch::default() };
+        context.output.show(&oneiro.change_session(&id, patch)?, super::describe)
+    }
+}

@@ -1,0 +1,35 @@
+//! `oneiro session branch`.
+
+use crate::context::Context;
+use clap::Args;
+use oneiro::{BranchRequest, MessageId, SessionId};
+
+/// Begin a new session with the conversation so far
+#[derive(Debug, Args)]
+pub struct BranchArgs {
+    /// The session to branch from
+    session: String,
+    /// The last message to share; all of them when absent
+    #[arg(long, value_name = "MESSAGE")]
+    at: Option<i64>,
+    /// The id of the branch; one is made when absent
+    #[arg(long)]
+    id: Option<String>,
+    /// Its title
+    #[arg(long)]
+    title: Option<String>,
+}
+
+impl BranchArgs {
+    /// Branches.
+    pub fn run(self, context: &Context) -> anyhow::Result<()> {
+        let oneiro = context.open()?;
+        let from = oneiro.resolve_session(&self.session)?;
+        let request = BranchRequest {
+            at: self.at.map(MessageId),
+            id: self.id.map(SessionId::new).transpose()?,
+            title: self.title,
+        };
+        context.output.show(&oneiro.branch_session(&from, request)?, super::describe)
+    }
+}

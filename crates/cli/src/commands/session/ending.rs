@@ -1,0 +1,40 @@
+//! `oneiro session end` and `reopen`.
+
+use crate::context::Context;
+use clap::Args;
+use oneiro::Ending;
+
+/// End a session; the first reason wins
+#[derive(Debug, Args)]
+pub struct EndArgs {
+    /// The session
+    session: String,
+    /// Why it ended
+    #[arg(long, default_value = "ended")]
+    reason: String,
+}
+
+impl EndArgs {
+    /// Ends.
+    pub fn run(self, context: &Context) -> anyhow::Result<()> {
+        let oneiro = context.open()?;
+        let id = oneiro.resolve_session(&self.session)?;
+        context.output.show(&oneiro.end_session(&id, Ending::new(self.reason)?)?, super::describe)
+    }
+}
+
+/// Take back the end of a session
+#[derive(Debug, Args)]
+pub struct ReopenArgs {
+    /// The session
+    session: String,
+}
+
+impl ReopenArgs {
+    /// Reopens.
+    pub fn run(self, context: &Context) -> anyhow::Result<()> {
+        let oneiro = context.open()?;
+        let id = oneiro.resolve_session(&self.session)?;
+        context.output.show(&oneiro.reopen_session(&id)?, super::describe)
+    }
+}

@@ -1,0 +1,69 @@
+//! `oneiro session export`.
+
+use crate::context::Context;
+use crate::output::count;
+use crate::progress;
+use clap::Args;
+use oneiro::ExportRequest;
+use std::io::{BufWriter, Write};
+use std::path::PathBuf;
+
+/// Write sessions with all their messages as JSONL
+///
+/// One session to a line, oldest first, rewound and compacted messages included; all sessions when
+/// none is named. Reading it back with `import` gives the same sessions.
+#[derive(Debug, Args)]
+pub struct ExportArgs {
+    /// The sessions
+    sessions: Vec<String>,
+    /// Only this source
+    #[arg(long)]
+    source: Option<String>,
+    /// Write to this file, which must not exist, instead of standard output
+    #[arg(long, short, value_name = "FILE")]
+    output: Option<PathBuf>,
+}
+
+impl ExportArgs {
+    /// Exports.
+    pub fn run(self, context: &Context) -> anyhow::Result<()> {
+        let oneiro = context.open()?;
+        let sessions = self.sessions.iter().map(|text| oneiro.resolve_session(text));
+        let request = ExportRequest {
+            sessions: sessions.collect::<oneiro::Result<_>>()?,
+            source: self.source,
+        };
+        let bar = progress::counter("sessions", context.output.json);
+        let export = |out: &mut dyn Write| {
+            let done = oneiro.export(&request, out, &mut |at| bar.set_position(at.sessions));
+            bar.finish_and_clear();
+            done
+        };
+        let Some(path) = self.output else {
+            export(&mut BufWriter::with_capacity(1 << 20, std::io::stdout().lock()))?;
+            return Ok(());
+        };
+        if path.exists() {
+            return Err(oneiro::Error::conflict(format!("{} exists already", path.display()))
+                .remedy("name a file that does not exist")
+                .into());
+        }
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+        let part = tempfile::NamedTempFile::new_in(folder.unwrap_or(std::path::Path::new(".")))?;
+        let mut out = BufWriter::with_capacity(1 << 20, part);
+        let done = export(&mut out)?;
+        let part = out.into_inner().map_err(|error| error.into_error())?;
+        part.as_file().sync_all()?;
+        part.persist_noclobber(&path)?;
+        let answer =
+            serde_json::json!({"path": path, "sessions": done.sessions, "messages": done.messages});
+        context.output.show(&answer, |_| {
+            format!(
+                "{}: {}, {}",
+                path.display(),
+                count(done.sessions as usize, "session"),
+                count(done.messages as usize, "message")
+            )
+        })
+    }
+}

@@ -1,0 +1,132 @@
+//! `oneiro session list`.
+
+use crate::context::Context;
+use crate::output::{ago, one_line, table};
+use clap::{Args, ValueEnum};
+use oneiro::{Cursor, ListOrder, ListSessions, Page, Session, SessionId, Timestamp};
+
+/// List conversations, newest first
+///
+/// A conversation that was continued is shown once, as its latest session; delegates are left out.
+#[derive(Debug, Args)]
+pub struct ListArgs {
+    /// Every session: delegates and continued ones too
+    #[arg(long)]
+    all: bool,
+    /// Only this source
+    #[arg(long)]
+    source: Option<String>,
+    /// Not this source; may be repeated
+    #[arg(long, value_name = "SOURCE")]
+    exclude_source: Vec<String>,
+    /// Only this project
+    #[arg(long)]
+    project: Option<String>,
+    /// Only this person
+    #[arg(long, value_name = "USER")]
+    user_id: Option<String>,
+    /// Only children of this session
+    #[arg(long, value_name = "SESSION")]
+    parent: Option<String>,
+    /// Only working directories that begin so
+    #[arg(long, value_name = "PREFIX")]
+    cwd: Option<String>,
+    /// Only with at least so many messages
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    min_messages: i64,
+    /// Only those put away
+    #[arg(long, conflicts_with = "with_archived")]
+    archived: bool,
+    /// Those put away too
+    #[arg(long)]
+    with_archived: bool,
+    /// Only those that ended
+    #[arg(long, conflicts_with = "open")]
+    ended: bool,
+    /// Only those that have not ended
+    #[arg(long)]
+    open: bool,
+    /// Active at or after: a time, a date, or an age such as 3d
+    #[arg(long, value_name = "TIME")]
+    since: Option<String>,
+    /// Active before
+    #[arg(long, value_name = "TIME")]
+    until: Option<String>,
+    /// Id or title contains this
+    #[arg(long, value_name = "TEXT")]
+    matching: Option<String>,
+    /// Newest by what
+    #[arg(long, value_enum, default_value_t = Order::Active)]
+    order: Order,
+    /// At most so many
+    #[arg(long, default_value_t = 20)]
+    limit: usize,
+    /// The `next` of the page before
+    #[arg(long)]
+    cursor: Option<String>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Order {
+    /// The last thing said
+    Active,
+    /// The start
+    Started,
+}
+
+impl ListArgs {
+    /// Lists.
+    pub fn run(self, context: &Context) -> anyhow::Result<()> {
+        let oneiro = context.open()?;
+        let now = oneiro.now();
+        let time = |text: &Option<String>| {
+            text.as_deref().map(|text| Timestamp::parse_relative(text, now)).transpose()
+        };
+        let request = ListSessions {
+            all: self.all || self.parent.is_some(),
+            since: time(&self.since)?,
+            until: time(&self.until)?,
+            source: self.source,
+            exclude_sources: self.exclude_source,
+            project: self.project,
+            user_id: self.user_id,
+            parent_id: self.parent.map(SessionId::new).transpose()?,
+            cwd_prefix: self.cwd,
+            min_messages: self.min_messages,
+            archived: if self.with_archived { None } else { Some(self.archived) },
+            ended: if self.ended { Some(true) } else { self.open.then_some(false) },
+            matching: self.matching,
+            order: if self.order == Order::Started {
+                ListOrder::Started
+            } else {
+                ListOrder::Active
+            },
+            limit: self.limit,
+            cursor: self.cursor.as_deref().map(Cursor::parse).transpose()?,
+        };
+        context.output.show(&oneiro.list_sessions(&request)?, |page| describe(page, now))
+    }
+}
+
+fn describe(page: &Page<Session>, now: Timestamp) -> String {
+    if page.items.is_empty() {
+        return "No sessions. Begin one: oneiro append SESSION --create --text \"hello\""
+            .to_owned();
+    }
+    let row = |session: &Session| {
+        let about = session.title.as_deref().or(session.preview.as_deref()).unwrap_or_default();
+        vec![
+            one_line(session.id.as_str(), 36),
+            one_line(&session.source, 12),
+            ago(session.last_active_at, now),
+            session.message_count.to_string(),
+            one_line(about, 60),
+        ]
+    };
+    let rows: Vec<_> = page.items.iter().map(row).collect();
+    let mut text = table(&["id", "source", "active", "messages", "about"], &rows);
+    if let Some(next) = &page.next {
+        text.push_str(&format!("\nmore: --cursor {next}"));
+    }
+    text
+}

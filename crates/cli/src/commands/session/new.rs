@@ -1,0 +1,102 @@
+//! `oneiro session new`.
+
+use crate::context::Context;
+use clap::Args;
+use oneiro::{Error, Lineage, NewSession, SessionId, Timestamp};
+use serde_json::{Map, Value};
+
+/// Begin a session, or fill in what is unset of one that exists
+#[derive(Debug, Args)]
+pub struct NewArgs {
+    /// Its id; one is made when absent
+    #[arg(long)]
+    id: Option<String>,
+    /// Where the conversation happens (cli, telegram, cron ...)
+    #[arg(long, default_value = "cli")]
+    source: String,
+    /// A title, unique in the space
+    #[arg(long)]
+    title: Option<String>,
+    /// The session it descends from
+    #[arg(long, value_name = "SESSION")]
+    parent: Option<String>,
+    /// How it descends: continuation, branch, delegate or reset
+    #[arg(long, requires = "parent")]
+    lineage: Option<String>,
+    /// Who the agent talks to
+    #[arg(long, value_name = "USER")]
+    user_id: Option<String>,
+    /// The model
+    #[arg(long)]
+    model: Option<String>,
+    /// Settings of the model, as JSON
+    #[arg(long, value_name = "JSON")]
+    model_config: Option<String>,
+    /// The system prompt, or @FILE to read it from a file
+    #[arg(long, value_name = "TEXT|@FILE")]
+    system_prompt: Option<String>,
+    /// The project it belongs to
+    #[arg(long)]
+    project: Option<String>,
+    /// The working directory
+    #[arg(long)]
+    cwd: Option<String>,
+    /// Anything else the host knows, as a JSON object
+    #[arg(long, value_name = "JSON")]
+    metadata: Option<String>,
+    /// When it began: a time, a date, or an age such as 3d
+    #[arg(long, value_name = "TIME")]
+    started_at: Option<String>,
+}
+
+impl NewArgs {
+    /// Creates the session.
+    pub fn run(self, context: &Context) -> anyhow::Result<()> {
+        let oneiro = context.open()?;
+        let parse_time = |text: &str| Timestamp::parse_relative(text, oneiro.now());
+        let session = NewSession {
+            id: self.id.map(SessionId::new).transpose()?,
+            source: Some(self.source),
+            user_id: self.user_id,
+            model: self.model,
+            model_config: self
+                .model_config
+                .as_deref()
+                .map(|text| json("model-config", text))
+                .transpose()?,
+            system_prompt: self.system_prompt.map(text_or_file).transpose()?,
+            parent_id: self.parent.map(SessionId::new).transpose()?,
+            lineage: self.lineage.as_deref().map(Lineage::parse).transpose()?,
+            title: self.title,
+            project: self.project,
+            cwd: self.cwd,
+            metadata: self.metadata.as_deref().map(object).transpose()?.unwrap_or_default(),
+            started_at: self.started_at.as_deref().map(parse_time).transpose()?,
+        };
+        let session = oneiro.create_session(session)?;
+        context.output.show(&session, super::describe)?;
+        context.after(&oneiro);
+        Ok(())
+    }
+}
+
+fn json(field: &'static str, text: &str) -> oneiro::Result<Value> {
+    oneiro::json::parse_text(text)
+        .map(|repaired| repaired.value)
+        .map_err(|error| Error::field(field, error.message()).remedy("give JSON in quotes"))
+}
+
+fn object(text: &str) -> oneiro::Result<Map<String, Value>> {
+    match json("metadata", text)? {
+        Value::Object(fields) => Ok(fields),
+        _ => Err(Error::field("metadata", "is not a JSON object")),
+    }
+}
+
+fn text_or_file(text: String) -> oneiro::Result<String> {
+    match text.strip_prefix('@') {
+        Some(path) => std::fs::read_to_string(path)
+            .map_err(|error| Error::field("system-prompt", format!("{path}: {error}"))),
+        None => Ok(text),
+    }
+}

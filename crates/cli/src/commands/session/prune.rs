@@ -1,0 +1,92 @@
+//! `oneiro session prune`.
+
+use crate::context::Context;
+use crate::output::{count, one_line};
+use clap::Args;
+use oneiro::{PruneRequest, Pruned, Span};
+
+/// Delete ended sessions by age and filters
+///
+/// Only sessions that have ended go, and every filter must hold.
+#[derive(Debug, Args)]
+pub struct PruneArgs {
+    /// Ended at least so long ago: 90d, 12h, 2w
+    #[arg(long, value_name = "AGE", default_value = "90d")]
+    older_than: String,
+    /// Only this source
+    #[arg(long)]
+    source: Option<String>,
+    /// Only this project
+    #[arg(long)]
+    project: Option<String>,
+    /// Only this person
+    #[arg(long, value_name = "USER")]
+    user_id: Option<String>,
+    /// Only models whose name contains this
+    #[arg(long)]
+    model: Option<String>,
+    /// Only titles that contain this
+    #[arg(long)]
+    title: Option<String>,
+    /// Only this end reason
+    #[arg(long, value_name = "REASON")]
+    end_reason: Option<String>,
+    /// Only with at least so many messages
+    #[arg(long, value_name = "N")]
+    min_messages: Option<i64>,
+    /// Only with at most so many messages
+    #[arg(long, value_name = "N")]
+    max_messages: Option<i64>,
+    /// Only archived ones (true) or none of them (false)
+    #[arg(long)]
+    archived: Option<bool>,
+    /// List what would go, and remove nothing
+    #[arg(long)]
+    dry_run: bool,
+    /// Do not ask
+    #[arg(long, short)]
+    yes: bool,
+}
+
+impl PruneArgs {
+    /// Prunes.
+    pub fn run(self, context: &Context) -> anyhow::Result<()> {
+        let oneiro = context.open()?;
+        let request = PruneRequest {
+            ended_before: oneiro.now().minus(Span::parse(&self.older_than)?),
+            source: self.source,
+            project: self.project,
+            user_id: self.user_id,
+            model: self.model,
+            title: self.title,
+            end_reason: self.end_reason,
+            min_messages: self.min_messages,
+            max_messages: self.max_messages,
+            archived: self.archived,
+            dry_run: true,
+        };
+        let would = oneiro.prune_sessions(request.clone())?;
+        if self.dry_run {
+            return context.output.show(&would, describe);
+        }
+        let question = format!("Delete {}?", count(would.deleted.sessions.len(), "ended session"));
+        if !context.output.confirm(&question, self.yes || would.deleted.sessions.is_empty())? {
+            return Ok(());
+        }
+        let pruned = oneiro.prune_sessions(PruneRequest { dry_run: false, ..request })?;
+        context.output.show(&pruned, describe)
+    }
+}
+
+fn describe(pruned: &Pruned) -> String {
+    if !pruned.dry_run {
+        return super::delete::describe(&pruned.deleted);
+    }
+    let mut lines = vec![format!(
+        "{} with {} would go",
+        count(pruned.deleted.sessions.len(), "session"),
+        count(pruned.deleted.messages as usize, "message")
+    )];
+    lines.extend(pruned.deleted.sessions.iter().map(|id| one_line(id.as_str(), 90)));
+    lines.join("\n")
+}

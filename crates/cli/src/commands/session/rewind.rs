@@ -1,0 +1,82 @@
+//! `oneiro session rewind` and `restore`.
+
+use super::show::line;
+use crate::context::Context;
+use crate::output::count;
+use clap::Args;
+use oneiro::{Error, MessageId, Rewound};
+
+/// Take back a user message and everything after it
+///
+/// Nothing is removed: `restore` shows it again. Without a message, the choices are shown.
+#[derive(Debug, Args)]
+pub struct RewindArgs {
+    /// The session
+    session: String,
+    /// The user message to go back to
+    #[arg(conflicts_with = "turns")]
+    message: Option<i64>,
+    /// Take back so many turns of the person
+    #[arg(long, value_name = "N")]
+    turns: Option<usize>,
+}
+
+impl RewindArgs {
+    /// Rewinds, or shows where to.
+    pub fn run(self, context: &Context) -> anyhow::Result<()> {
+        let oneiro = context.open()?;
+        let id = oneiro.resolve_session(&self.session)?;
+        let to = match (self.message, self.turns) {
+            (Some(message), _) => MessageId(message),
+            (None, Some(turns)) => {
+                let points = oneiro.rewind_points(&id, turns)?;
+                let target = turns.checked_sub(1).and_then(|index| points.get(index));
+                target.map(|message| message.id).ok_or_else(|| {
+                    Error::field(
+                        "turns",
+                        format!("the person has said {} live messages", points.len()),
+                    )
+                })?
+            }
+            (None, None) => {
+                let points = oneiro.rewind_points(&id, 20)?;
+                let page = oneiro::Page { items: points, next: None };
+                return context.output.show(&page, |page| {
+                    let lines: Vec<String> = page.items.iter().map(line).collect();
+                    match lines.is_empty() {
+                        true => "Nothing to rewind to.".to_owned(),
+                        false => lines.join("\n"),
+                    }
+                });
+            }
+        };
+        context.output.show(&oneiro.rewind_session(&id, to)?, describe)
+    }
+}
+
+fn describe(rewound: &Rewound) -> String {
+    let head = rewound.head.map_or("nothing".to_owned(), |head| format!("message {head}"));
+    format!("{} rewound; the conversation ends with {head}", count(rewound.rewound, "message"))
+}
+
+/// Show again what was rewound
+#[derive(Debug, Args)]
+pub struct RestoreArgs {
+    /// The session
+    session: String,
+    /// What every rewind hid, not only the latest
+    #[arg(long)]
+    all: bool,
+}
+
+impl RestoreArgs {
+    /// Restores.
+    pub fn run(self, context: &Context) -> anyhow::Result<()> {
+        let oneiro = context.open()?;
+        let id = oneiro.resolve_session(&self.session)?;
+        let restored = oneiro.restore_session(&id, self.all)?;
+        context.output.show(&serde_json::json!({"restored": restored}), |_| {
+            format!("{} restored", count(restored, "message"))
+        })
+    }
+}

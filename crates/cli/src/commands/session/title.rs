@@ -1,0 +1,31 @@
+//! `oneiro session title`.
+
+use crate::context::Context;
+use clap::Args;
+use oneiro::SessionPatch;
+
+/// Give a session a title, or take it away
+#[derive(Debug, Args)]
+pub struct TitleArgs {
+    /// The session
+    session: String,
+    /// The title: at most 100 characters, unique in the space; empty takes it away
+    title: String,
+    /// Only if it has none
+    #[arg(long)]
+    if_unset: bool,
+}
+
+impl TitleArgs {
+    /// Sets the title.
+    pub fn run(self, context: &Context) -> anyhow::Result<()> {
+        let oneiro = context.open()?;
+        let id = oneiro.resolve_session(&self.session)?;
+        let patch = SessionPatch {
+            title: Some(Some(self.title)),
+            title_if_unset: self.if_unset,
+            ..SessionPatch::default()
+        };
+        context.output.show(&oneiro.change_session(&id, patch)?, super::describe)
+    }
+}

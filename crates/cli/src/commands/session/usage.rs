@@ -1,0 +1,117 @@
+//! `oneiro session usage`.
+
+use crate::context::Context;
+use crate::output::{one_line, table};
+use clap::Args;
+use oneiro::{Usage, UsageKey, UsageRow};
+
+/// Show, add to or set the token and cost accounts of a session
+///
+/// Without amounts the accounts are shown. Amounts are added to the account of the model and task,
+/// and, without a task, to the session's totals. With --set the totals are set.
+#[derive(Debug, Args)]
+pub struct UsageArgs {
+    /// The session
+    session: String,
+    /// Input tokens
+    #[arg(long, value_name = "N")]
+    input: Option<i64>,
+    /// Output tokens
+    #[arg(long, value_name = "N")]
+    output: Option<i64>,
+    /// Input tokens read from the provider's cache
+    #[arg(long, value_name = "N")]
+    cache_read: Option<i64>,
+    /// Input tokens written to the provider's cache
+    #[arg(long, value_name = "N")]
+    cache_write: Option<i64>,
+    /// Tokens spent on reasoning
+    #[arg(long, value_name = "N")]
+    reasoning: Option<i64>,
+    /// Calls of the model
+    #[arg(long, value_name = "N")]
+    calls: Option<i64>,
+    /// Estimated cost in US dollars
+    #[arg(long, value_name = "USD")]
+    estimated_cost: Option<f64>,
+    /// Cost by the provider's account in US dollars
+    #[arg(long, value_name = "USD")]
+    actual_cost: Option<f64>,
+    /// The model
+    #[arg(long, default_value = "")]
+    model: String,
+    /// Who bills
+    #[arg(long, default_value = "")]
+    provider: String,
+    /// What the tokens were for, when not the conversation itself
+    #[arg(long, default_value = "")]
+    task: String,
+    /// Set the session's totals instead of adding
+    #[arg(long)]
+    set: bool,
+}
+
+impl UsageArgs {
+    /// Shows or charges.
+    pub fn run(self, context: &Context) -> anyhow::Result<()> {
+        let oneiro = context.open()?;
+        let id = oneiro.resolve_session(&self.session)?;
+        let counts = [
+            self.input,
+            self.output,
+            self.cache_read,
+            self.cache_write,
+            self.reasoning,
+            self.calls,
+        ];
+        let costs = [self.estimated_cost, self.actual_cost];
+        if counts.iter().all(Option::is_none) && costs.iter().all(Option::is_none) {
+            let page = oneiro::Page { items: oneiro.usage(&id)?, next: None };
+            return context.output.show(&page, |page| describe(&page.items));
+        }
+        let used = Usage {
+            api_calls: self.calls.unwrap_or(if self.set { 0 } else { 1 }),
+            input_tokens: self.input.unwrap_or(0),
+            output_tokens: self.output.unwrap_or(0),
+            cache_read_tokens: self.cache_read.unwrap_or(0),
+            cache_write_tokens: self.cache_write.unwrap_or(0),
+            reasoning_tokens: self.reasoning.unwrap_or(0),
+            estimated_cost_nanousd: Usage::nanousd(
+                "estimated-cost",
+                self.estimated_cost.unwrap_or(0.0),
+            )?,
+            actual_cost_nanousd: Usage::nanousd("actual-cost", self.actual_cost.unwrap_or(0.0))?,
+        };
+        let session = match self.set {
+            true => oneiro.set_usage(&id, used)?,
+            false => {
+                let key = UsageKey {
+                    model: self.model,
+                    provider: self.provider,
+                    task: self.task,
+                    ..UsageKey::default()
+                };
+                oneiro.add_usage(&id, key, used)?
+            }
+        };
+        context.output.show(&session, super::describe)
+    }
+}
+
+fn describe(rows: &[UsageRow]) -> String {
+    if rows.is_empty() {
+        return "No usage recorded.".to_owned();
+    }
+    let row = |row: &UsageRow| {
+        vec![
+            one_line(&row.key.model, 30),
+            one_line(&row.key.task, 20),
+            row.api_calls.to_string(),
+            row.input_tokens.to_string(),
+            row.output_tokens.to_string(),
+            format!("{:.4}", row.estimated_cost_usd.max(row.actual_cost_usd)),
+        ]
+    };
+    let rows: Vec<_> = rows.iter().map(row).collect();
+    table(&["model", "task", "calls", "in", "out", "usd"], &rows)
+}

@@ -1,0 +1,252 @@
+//! The one typed configuration: flag, then environment, then file, then default. Only this file
+//! reads the environment.
+
+use crate::args::Global;
+use oneiro::{Durability, Error, Result, SETTINGS, SpaceName};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// A key of the configuration file.
+#[derive(Debug, Clone, Copy)]
+pub struct Key {
+    /// Its name in the file; `ONEIRO_` and the name in capitals in the environment.
+    pub name: &'static str,
+    /// Its default, as people read it.
+    pub default: &'static str,
+    /// What it does.
+    pub doc: &'static str,
+}
+
+/// Every key of the configuration file.
+pub const KEYS: &[Key] = &[
+    Key {
+        name: "store",
+        default: "a folder `oneiro` in the user's data directory",
+        doc: "Where memory is kept: a folder of spaces, a single `.db` file, or \
+              `postgres://user:password@host:5432/database`.",
+    },
+    Key { name: "space", default: "default", doc: "Which space of the store." },
+    Key {
+        name: "durability",
+        default: "full",
+        doc: "What an acknowledged write survives: `full` a power loss, `normal` only the death \
+              of the process.",
+    },
+    Key {
+        name: "busy_timeout_ms",
+        default: "20000",
+        doc: "How long a writer waits for other processes before it answers `busy`.",
+    },
+    Key {
+        name: "listen",
+        default: "127.0.0.1:4747",
+        doc: "Where `oneiro serve` listens; port 0 picks one.",
+    },
+    Key {
+        name: "log",
+        default: "warn",
+        doc: "What is logged to standard error: off, error, warn, info, debug or trace, or a \
+              filter such as `oneiro=debug`.",
+    },
+];
+
+/// Where a value comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Origin {
+    /// The command line.
+    Flag,
+    /// The environment.
+    Environment,
+    /// The configuration file.
+    File,
+    /// Nobody said anything.
+    Default,
+}
+
+impl Origin {
+    /// The origin as text.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Origin::Flag => "flag",
+            Origin::Environment => "environment",
+            Origin::File => "file",
+            Origin::Default => "default",
+        }
+    }
+}
+
+/// A value and where it comes from.
+#[derive(Debug, Clone)]
+pub struct Sourced {
+    /// The value as text.
+    pub value: String,
+    /// Where it comes from.
+    pub origin: Origin,
+}
+
+/// The configuration, read and checked.
+#[derive(Debug, Clone)]
+pub struct Config {
+    /// The file, whether it exists or not.
+    pub path: Option<PathBuf>,
+    /// Every key with its value.
+    pub values: Vec<(&'static str, Sourced)>,
+    /// Where memory is kept.
+    pub store: String,
+    /// Which space of it, if one was named.
+    pub space: Option<SpaceName>,
+    /// What an acknowledged write survives.
+    pub durability: Durability,
+    /// How long a writer waits.
+    pub busy_timeout: Duration,
+    /// Where to listen.
+    pub listen: String,
+    /// What is logged.
+    pub log: String,
+}
+
+impl Config {
+    /// Reads the configuration.
+    pub fn load(global: &Global) -> Result<Config> {
+        let path = config_path(global);
+        let named = global.config.is_some() || environment("ONEIRO_CONFIG").is_some();
+        let file = match &path {
+            Some(path) if path.exists() || named => read_file(path)?,
+            _ => toml::Table::new(),
+        };
+        let mut values = Vec::new();
+        for key in KEYS {
+            values.push((key.name, sourced(key, global, &file)?));
+        }
+        let get = |name: &str| {
+            values.iter().find(|(key, _)| *key == name).map(|(_, value)| value.clone())
+        };
+        let text = |name: &str| get(name).map(|found| found.value).unwrap_or_default();
+        let space = get("space").filter(|space| space.origin != Origin::Default);
+        let store = text("store");
+        if store.is_empty() {
+            return Err(Error::invalid("there is no home directory to keep memory in")
+                .remedy("say where: --store PATH"));
+        }
+        let busy = text("busy_timeout_ms");
+        let busy_timeout_ms: u64 = busy.parse().map_err(|_| {
+            Error::field(
+                "busy_timeout_ms",
+                format!("{busy:?} is not a whole number of milliseconds"),
+            )
+        })?;
+        Ok(Config {
+            space: space.map(|space| SpaceName::new(&space.value)).transpose()?,
+            durability: Durability::parse(&text("durability"))?,
+            busy_timeout: Duration::from_millis(busy_timeout_ms),
+            listen: text("listen"),
+            log: text("log"),
+            store,
+            path,
+            values,
+        })
+    }
+}
+
+/// Checks a value that somebody wants to set in the file.
+pub fn check(name: &str, value: &str) -> Result<()> {
+    match name {
+        "space" => SpaceName::new(value).map(|_| ()),
+        "durability" => Durability::parse(value).map(|_| ()),
+        "busy_timeout_ms" => value.parse::<u64>().map(|_| ()).map_err(|_| {
+            Error::field(
+                "busy_timeout_ms",
+                format!("{value:?} is not a whole number of milliseconds"),
+            )
+        }),
+        _ => Ok(()),
+    }
+}
+
+fn sourced(key: &Key, global: &Global, file: &toml::Table) -> Result<Sourced> {
+    let flag = match key.name {
+        "store" => global.store.clone(),
+        "space" => global.space.clone(),
+        _ => None,
+    };
+    if let Some(value) = flag {
+        return Ok(Sourced { value, origin: Origin::Flag });
+    }
+    if let Some(value) = environment(&format!("ONEIRO_{}", key.name.to_uppercase())) {
+        return Ok(Sourced { value, origin: Origin::Environment });
+    }
+    let value = match file.get(key.name) {
+        Some(toml::Value::String(text)) => Some(text.clone()),
+        Some(toml::Value::Integer(number)) if key.name == "busy_timeout_ms" => {
+            Some(number.to_string())
+        }
+        Some(other) => {
+            return Err(Error::field(key.name, format!("cannot be a TOML {}", other.type_str())));
+        }
+        None => None,
+    };
+    if let Some(value) = value {
+        return Ok(Sourced { value, origin: Origin::File });
+    }
+    let value = match key.name {
+        "store" => {
+            data_folder().map(|path| path.to_string_lossy().into_owned()).unwrap_or_default()
+        }
+        _ => key.default.to_owned(),
+    };
+    Ok(Sourced { value, origin: Origin::Default })
+}
+
+fn read_file(path: &Path) -> Result<toml::Table> {
+    let text = std::fs::read_to_string(path).map_err(|error| {
+        Error::invalid(format!("the configuration {} cannot be read: {error}", path.display()))
+            .remedy("check --config and ONEIRO_CONFIG")
+    })?;
+    let table: toml::Table = text.parse().map_err(|error: toml::de::Error| {
+        Error::invalid(format!("{} is not TOML: {}", path.display(), error.message()))
+            .remedy("mend the file, or move it away")
+    })?;
+    for name in table.keys() {
+        known(name).map_err(|error| error.at(path.display()))?;
+    }
+    Ok(table)
+}
+
+/// Refuses a key that nobody knows, naming the nearest.
+pub fn known(name: &str) -> Result<()> {
+    if KEYS.iter().any(|key| key.name == name) {
+        return Ok(());
+    }
+    if SETTINGS.iter().any(|setting| setting.name == name) {
+        return Err(Error::field(name.to_owned(), "is a setting of the space, not of this file")
+            .remedy(format!("set it with `oneiro config set {name} VALUE`")));
+    }
+    Err(unknown(name))
+}
+
+/// The error of a key that nobody knows.
+pub fn unknown(name: &str) -> Error {
+    let names = KEYS.iter().map(|key| key.name).chain(SETTINGS.iter().map(|setting| setting.name));
+    let near = |candidate: &&str| (strsim::jaro_winkler(candidate, name) * 1000.0) as i64;
+    let nearest = names.max_by_key(near).unwrap_or_default();
+    Error::field(name.to_owned(), "is not a key of the configuration")
+        .remedy(format!("did you mean {nearest}? `oneiro config show` lists all keys"))
+}
+
+fn config_path(global: &Global) -> Option<PathBuf> {
+    global.config.clone().or_else(|| environment("ONEIRO_CONFIG").map(PathBuf::from)).or_else(
+        || {
+            let folders = directories::ProjectDirs::from("", "", "oneiro")?;
+            Some(folders.config_dir().join("config.toml"))
+        },
+    )
+}
+
+fn data_folder() -> Option<PathBuf> {
+    Some(directories::ProjectDirs::from("", "", "oneiro")?.data_dir().to_owned())
+}
+
+#[expect(clippy::disallowed_methods, reason = "this is the one place that reads the environment")]
+fn environment(name: &str) -> Option<String> {
+    std::env::var(name).ok().filter(|value| !value.is_empty())
+}

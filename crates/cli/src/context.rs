@@ -1,0 +1,61 @@
+//! What every command gets: the configuration, the way to print, and the open space.
+
+use crate::args::Global;
+use crate::config::Config;
+use crate::output::Output;
+use anyhow::Result;
+use oneiro::{Oneiro, Options, Target};
+use std::time::Duration;
+
+/// What every command gets.
+pub struct Context {
+    /// The configuration.
+    pub config: Config,
+    /// How to print.
+    pub output: Output,
+}
+
+impl Context {
+    /// Reads the configuration.
+    pub fn new(global: &Global) -> Result<Context> {
+        Ok(Context { config: Config::load(global)?, output: Output::new(global.json) })
+    }
+
+    /// Logs to standard error as configured; a filter that cannot be read logs warnings.
+    pub fn start_logging(&self) {
+        let filter = tracing_subscriber::EnvFilter::try_new(&self.config.log)
+            .unwrap_or_else(|_| tracing_subscriber::EnvFilter::new("warn"));
+        let _ = tracing_subscriber::fmt()
+            .with_env_filter(filter)
+            .with_writer(std::io::stderr)
+            .with_target(false)
+            .try_init();
+    }
+
+    /// Where the space is kept.
+    pub fn target(&self) -> Result<Target> {
+        Ok(Target::parse(&self.config.store, self.config.space.as_ref())?)
+    }
+
+    /// Opens the space, creating it if it does not exist.
+    pub fn open(&self) -> Result<Oneiro> {
+        Ok(Oneiro::open(&self.target()?, self.options())?)
+    }
+
+    /// How the space is opened.
+    pub fn options(&self) -> Options {
+        Options {
+            durability: self.config.durability,
+            busy_timeout: self.config.busy_timeout,
+            ..Options::default()
+        }
+    }
+
+    /// Does one short slice of background work after a command; what fails is tried again by
+    /// somebody else, so it is only logged.
+    pub fn after(&self, oneiro: &Oneiro) {
+        if let Err(error) = oneiro.run_jobs(Duration::from_millis(20)) {
+            tracing::info!(error = %error, "background work waits");
+        }
+    }
+}

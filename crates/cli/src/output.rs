@@ -1,0 +1,195 @@
+//! Printing: data on standard output, talk on standard error, JSON for programs, tables for
+//! people. Stored text reaches a terminal only with its control characters taken out.
+
+use oneiro::{ErrorKind, Timestamp};
+use serde::Serialize;
+use std::io::{IsTerminal, Write};
+use std::process::ExitCode;
+use unicode_width::UnicodeWidthStr;
+
+/// How to print.
+#[derive(Debug, Clone, Copy)]
+pub struct Output {
+    /// Print JSON.
+    pub json: bool,
+}
+
+impl Output {
+    /// Prints JSON or text.
+    pub fn new(json: bool) -> Output {
+        Output { json }
+    }
+
+    /// Prints `value` as JSON, or what `text` makes of it.
+    pub fn show<T: Serialize>(
+        &self,
+        value: &T,
+        text: impl FnOnce(&T) -> String,
+    ) -> anyhow::Result<()> {
+        match self.json {
+            true => data(&serde_json::to_string(value)?),
+            false => data(text(value).trim_end_matches('\n')),
+        }
+    }
+
+    /// Tells a person something that is not data.
+    #[expect(clippy::print_stderr, reason = "this is how the binary talks")]
+    pub fn say(&self, text: &str) {
+        if !self.json {
+            eprintln!("{text}");
+        }
+    }
+
+    /// Asks a person at a terminal; anyone else has decided already.
+    #[expect(clippy::print_stderr, reason = "this is how the binary asks")]
+    pub fn confirm(&self, question: &str, yes: bool) -> anyhow::Result<bool> {
+        let person = std::io::stdin().is_terminal() && std::io::stderr().is_terminal();
+        if yes || self.json || !person {
+            return Ok(true);
+        }
+        eprint!("{question} [y/N] ");
+        let mut answer = String::new();
+        std::io::stdin().read_line(&mut answer)?;
+        Ok(matches!(answer.trim(), "y" | "Y" | "yes"))
+    }
+}
+
+/// Writes one line of data.
+pub fn data(line: &str) -> anyhow::Result<()> {
+    let mut out = std::io::stdout().lock();
+    let written = writeln!(out, "{line}").and_then(|()| out.flush());
+    match written {
+        // Nobody reads any more: there is nobody to tell, either.
+        Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => std::process::exit(0),
+        written => Ok(written?),
+    }
+}
+
+/// Prints an error and answers its exit code.
+#[expect(clippy::print_stderr, reason = "this is how the binary fails")]
+pub fn fail(error: &anyhow::Error, json: bool) -> ExitCode {
+    let (kind, message, hint) = match error.downcast_ref::<oneiro::Error>() {
+        Some(known) => (known.kind(), known.message().to_owned(), known.remedy_text()),
+        None => (ErrorKind::Internal, format!("{error:#}"), None),
+    };
+    if json {
+        let problem =
+            serde_json::json!({"error": {"kind": kind.name(), "message": message, "hint": hint}});
+        eprintln!("{problem}");
+    } else {
+        eprintln!("error: {}", plain(&message));
+        if let Some(hint) = hint {
+            eprintln!("hint: {}", plain(hint));
+        }
+    }
+    ExitCode::from(kind.row().exit)
+}
+
+/// Text that cannot move the cursor, colour the screen or forge a line.
+pub fn plain(text: &str) -> String {
+    text.chars()
+        .map(|letter| match letter {
+            '\n' | '\t' => letter,
+            letter if letter.is_control() => '\u{FFFD}',
+            letter => letter,
+        })
+        .collect()
+}
+
+/// The same on one line, cut to `width` columns.
+pub fn one_line(text: &str, width: usize) -> String {
+    let text = plain(text).split_whitespace().collect::<Vec<_>>().join(" ");
+    if text.width() <= width {
+        return text;
+    }
+    let mut cut = String::new();
+    for letter in text.chars() {
+        if cut.width() + 1 >= width {
+            break;
+        }
+        cut.push(letter);
+    }
+    cut.push('…');
+    cut
+}
+
+/// Columns under headings.
+pub fn table(headings: &[&str], rows: &[Vec<String>]) -> String {
+    let mut widths: Vec<usize> = headings.iter().map(|heading| heading.width()).collect();
+    for row in rows {
+        for (width, cell) in widths.iter_mut().zip(row) {
+            *width = (*width).max(cell.width());
+        }
+    }
+    let line = |cells: &mut dyn Iterator<Item = &str>| {
+        let padded = cells.zip(&widths).map(|(cell, width)| {
+            format!("{cell}{}", " ".repeat(width.saturating_sub(cell.width())))
+        });
+        padded.collect::<Vec<_>>().join("  ").trim_end().to_owned()
+    };
+    let mut lines = vec![line(&mut headings.iter().copied())];
+    lines.extend(rows.iter().map(|row| line(&mut row.iter().map(String::as_str))));
+    lines.join("\n")
+}
+
+/// How long ago, as people say it.
+pub fn ago(then: Timestamp, now: Timestamp) -> String {
+    let seconds = now.micros().saturating_sub(then.micros()) / 1_000_000;
+    match seconds {
+        i64::MIN..60 => "just now".to_owned(),
+        60..3_600 => format!("{} min ago", seconds / 60),
+        3_600..172_800 => format!("{} h ago", seconds / 3_600),
+        172_800..5_184_000 => format!("{} days ago", seconds / 86_400),
+        _ => then.to_string().chars().take(10).collect(),
+    }
+}
+
+/// Bytes, as people say them.
+pub fn bytes(count: i64) -> String {
+    let mut amount = count as f64;
+    for unit in ["B", "KiB", "MiB", "GiB"] {
+        if amount < 1024.0 {
+            return if unit == "B" { format!("{count} B") } else { format!("{amount:.1} {unit}") };
+        }
+        amount /= 1024.0;
+    }
+    format!("{amount:.1} TiB")
+}
+
+/// `1 message`, `2 messages`.
+pub fn count(number: usize, what: &str) -> String {
+    match number {
+        1 => format!("1 {what}"),
+        _ => format!("{number} {what}s"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stored_text_cannot_reach_the_terminal_raw() {
+        assert_eq!(plain("a\u{1b}[31mb\rc"), "a\u{FFFD}[31mb\u{FFFD}c");
+        assert_eq!(one_line("a\n b\tc", 20), "a b c");
+        assert_eq!(one_line("漢字漢字漢字", 7), "漢字漢…");
+    }
+
+    #[test]
+    fn tables_line_up_by_columns_not_bytes() {
+        let rows =
+            vec![vec!["漢字".to_owned(), "1".to_owned()], vec!["ab".to_owned(), "2".to_owned()]];
+        assert_eq!(table(&["id", "n"], &rows), "id    n\n漢字  1\nab    2");
+    }
+
+    #[test]
+    fn sizes_and_times_read_well() {
+        let now = Timestamp::from_micros(10_000_000_000_000);
+        let before = |seconds: i64| Timestamp::from_micros(now.micros() - seconds * 1_000_000);
+        assert_eq!(ago(before(5), now), "just now");
+        assert_eq!(ago(before(-5), now), "just now");
+        assert_eq!(ago(before(7_300), now), "2 h ago");
+        assert_eq!(bytes(500), "500 B");
+        assert_eq!(bytes(1_572_864), "1.5 MiB");
+    }
+}
