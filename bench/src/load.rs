@@ -276,7 +276,10 @@ impl<'r> Bench<'r> {
             })
         })?;
         let ours = (THREADS * EACH) as f64 / started.elapsed().as_secs_f64();
-        let externals: Vec<String> = (0..bodies.len()).map(|n| format!("s{n}")).collect();
+        // The same ids in the order the threads interleave: the index has as much to do.
+        let externals: Vec<String> = (0..EACH)
+            .flat_map(|n| (0..THREADS).map(move |thread| format!("{thread}-{n}")))
+            .collect();
         let rows: Vec<RawRow<'_>> = bodies
             .iter()
             .zip(&externals)

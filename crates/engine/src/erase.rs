@@ -3,10 +3,10 @@
 
 use crate::sessions::{delete_in, key_of};
 use crate::{Oneiro, jobs};
-use oneiro_model::{Erased, ErasureProof, Error, JobId, MessageId, Result, SessionId};
+use oneiro_model::{Erased, ErasureProof, Error, JobId, MessageId, NewJob, Result, SessionId};
 use oneiro_store::{Finder, Tx, backups, lineage, messages, payloads, sessions};
 use serde_json::Value;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// What to erase.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -102,7 +102,8 @@ impl Oneiro {
             sessions::each_stored(tx, |text| {
                 finder.mark(text.as_bytes(), &mut elsewhere);
                 Ok(())
-            })
+            })?;
+            payloads::each_stored(tx, |data| finder.mark(data, &mut elsewhere))
         })?;
         Ok(elsewhere)
     }
@@ -115,26 +116,31 @@ fn remove(oneiro: &Oneiro, tx: &Tx<'_>, target: &EraseTarget) -> Result<Removed>
         EraseTarget::Message(id) => remove_message(tx, *id, &mut pieces)?,
     };
     let now = oneiro.now();
-    let job = oneiro.new_job(jobs::SCRUB, Value::Null, now);
+    // A job of its own: a scrub that already runs may have passed these rows.
+    let job = NewJob { unique_key: None, ..oneiro.new_job(jobs::SCRUB, Value::Null, now) };
     let job = oneiro_store::jobs::add(tx, &job, now)?;
     Ok(Removed { messages, payloads, pieces: pieces.0.into_iter().collect(), job })
 }
 
 fn remove_session(tx: &Tx<'_>, id: &SessionId, pieces: &mut Pieces) -> Result<(i64, i64)> {
     let key = key_of(tx, id)?;
+    let mut apart = Vec::new();
     for link in lineage::descendants(tx, key, oneiro_model::Lineage::Delegate)? {
+        sessions::each_of(tx, link.key, |text| {
+            pieces.add(text.as_bytes());
+            Ok(())
+        })?;
         messages::each_of_session(tx, link.key, |body, external_id| {
             pieces.add(body.as_bytes());
             pieces.add(external_id.unwrap_or_default().as_bytes());
             Ok(())
         })?;
-        for payload in payloads::keys_of_session(tx, link.key)? {
-            pieces.add(&payloads::stored_bytes(tx, payload)?);
-        }
+        apart.extend(payloads::keys_of_session(tx, link.key)?);
+        apart.extend(sessions::prompt_key(tx, link.key)?);
     }
-    let before = payloads::count(tx)?;
+    let apart = Apart::of(tx, apart)?;
     let deleted = delete_in(tx, &[key])?;
-    Ok((deleted.messages, before - payloads::count(tx)?))
+    Ok((deleted.messages, apart.add_removed(tx, pieces)?))
 }
 
 fn remove_message(tx: &Tx<'_>, id: MessageId, pieces: &mut Pieces) -> Result<(i64, i64)> {
@@ -146,13 +152,38 @@ fn remove_message(tx: &Tx<'_>, id: MessageId, pieces: &mut Pieces) -> Result<(i6
         Ok(())
     })?;
     let keys = payloads::keys_of_message(tx, message.id.0)?;
-    for payload in &keys {
-        pieces.add(&payloads::stored_bytes(tx, *payload)?);
-    }
+    let apart = Apart::of(tx, keys.clone())?;
     messages::remove(tx, id)?;
-    let unused = payloads::remove_unused(tx, &keys)?;
+    payloads::remove_unused(tx, &keys)?;
     sessions::recount(tx, session)?;
-    Ok((1, unused))
+    Ok((1, apart.add_removed(tx, pieces)?))
+}
+
+/// Payloads of what is being erased; those that others share stay, and prove nothing.
+struct Apart(BTreeMap<i64, Vec<u8>>);
+
+impl Apart {
+    fn of(tx: &Tx<'_>, keys: Vec<i64>) -> Result<Apart> {
+        let mut found = BTreeMap::new();
+        for key in keys {
+            if let Some(data) = payloads::stored_bytes(tx, key)? {
+                found.insert(key, data);
+            }
+        }
+        Ok(Apart(found))
+    }
+
+    /// Adds pieces of the payloads that are gone; answers how many are.
+    fn add_removed(self, tx: &Tx<'_>, pieces: &mut Pieces) -> Result<i64> {
+        let mut removed = 0;
+        for (key, data) in self.0 {
+            if payloads::stored_bytes(tx, key)?.is_none() {
+                pieces.add(&data);
+                removed += 1;
+            }
+        }
+        Ok(removed)
+    }
 }
 
 /// Pieces of the erased text to look for in the raw bytes. A long text lies in several pages with
@@ -166,11 +197,16 @@ const PIECE_BYTES: usize = 24;
 /// At most so many, so that the search stays bounded.
 const PIECES: usize = 20_000;
 
+/// What is shorter than this occurs by chance.
+const LEAST_BYTES: usize = 8;
+
 impl Pieces {
     fn add(&mut self, bytes: &[u8]) {
         let step = (bytes.len() / 16).max(PIECE_BYTES);
-        for start in (0..bytes.len()).step_by(step) {
-            if let Some(piece) = bytes.get(start..start + PIECE_BYTES)
+        let last = bytes.len().saturating_sub(PIECE_BYTES);
+        for start in (0..last).step_by(step).chain([last]) {
+            let piece = bytes.get(start..(start + PIECE_BYTES).min(bytes.len()));
+            if let Some(piece) = piece.filter(|piece| piece.len() >= LEAST_BYTES)
                 && self.0.len() < PIECES
             {
                 self.0.insert(piece.to_vec());

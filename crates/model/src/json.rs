@@ -45,6 +45,27 @@ pub fn parse_text(text: &str) -> Result<Repaired> {
     Ok(Repaired { value, surrogates })
 }
 
+/// The deepest nesting that is stored: an export wraps it once more, and must still be readable.
+pub const DEPTH: usize = 120;
+
+/// Refuses a value that is nested too deeply to be read back.
+pub fn check_depth(field: &'static str, value: &Value) -> Result<()> {
+    match is_within(value, DEPTH) {
+        true => Ok(()),
+        false => Err(Error::field(field, format!("is nested deeper than {DEPTH} levels"))
+            .remedy("flatten it, or send the inner part as a string")),
+    }
+}
+
+fn is_within(value: &Value, depth: usize) -> bool {
+    match (value, depth.checked_sub(1)) {
+        (Value::Array(items), Some(left)) => items.iter().all(|item| is_within(item, left)),
+        (Value::Object(fields), Some(left)) => fields.values().all(|item| is_within(item, left)),
+        (Value::Array(_) | Value::Object(_), None) => false,
+        _ => true,
+    }
+}
+
 /// Gives numbers with an exponent their own text back: the parser writes `1E5` as `1e+5`.
 fn keep_exponents(text: &str, value: &mut Value) {
     let exponent = |w: &[u8]| matches!(w, [d, b'e' | b'E', s] if d.is_ascii_digit() && (s.is_ascii_digit() || matches!(s, b'+' | b'-')));

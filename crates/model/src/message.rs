@@ -125,6 +125,17 @@ impl NewMessage {
         Ok(NewMessage { role, body, at, external_id, repaired: 0, withheld, visibility })
     }
 
+    /// Refuses what could be stored but not read back: fields built by hand pass no parser.
+    pub fn check(&self) -> Result<()> {
+        for (name, value) in &self.body {
+            crate::json::check_depth("message", value).map_err(|error| error.at(name))?;
+        }
+        match &self.external_id {
+            Some(id) => checked_external_id(id.clone()).map(|_| ()),
+            None => Ok(()),
+        }
+    }
+
     /// How many tool calls this message makes.
     pub fn calls_made(&self) -> usize {
         calls_made(&self.role, &self.body)

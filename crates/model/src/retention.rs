@@ -69,7 +69,7 @@ pub struct Imported {
     pub sessions: usize,
     /// Messages created.
     pub messages: usize,
-    /// Sessions that were there already, left as they are.
+    /// Sessions that were there already, left as they are, or that an ignore pattern matches.
     pub skipped: usize,
     /// Sessions whose parent is missing or would be their own descendant.
     pub detached: usize,

@@ -2,6 +2,7 @@
 //! they are listed.
 
 use crate::id::check_text;
+use crate::json::check_depth;
 use crate::part::words;
 use crate::{Cursor, Error, Message, Result, Role, SessionId, Timestamp};
 use serde::Serialize;
@@ -93,6 +94,7 @@ impl NewSession {
             ("project", &self.project),
             ("cwd", &self.cwd),
         ];
+        check_json(self.model_config.as_ref(), &self.metadata)?;
         fields.into_iter().try_for_each(|(name, text)| check_field(name, text.as_deref()))
     }
 }
@@ -107,6 +109,13 @@ fn check_field(name: &'static str, text: Option<&str>) -> Result<()> {
         true => Err(Error::field(name, format!("is longer than {FIELD_BYTES} bytes"))),
         false => Ok(()),
     }
+}
+
+fn check_json(model_config: Option<&Value>, metadata: &Map<String, Value>) -> Result<()> {
+    if let Some(config) = model_config {
+        check_depth("model_config", config)?;
+    }
+    metadata.values().try_for_each(|value| check_depth("metadata", value))
 }
 
 /// An explicit change of a session: what is given overwrites.
@@ -136,6 +145,7 @@ impl SessionPatch {
     /// Refuses text that an engine could not hold.
     pub fn check(&self) -> Result<()> {
         let fields = [("model", &self.model), ("project", &self.project), ("cwd", &self.cwd)];
+        check_json(self.model_config.as_ref(), &self.metadata)?;
         fields.into_iter().try_for_each(|(name, text)| check_field(name, text.as_deref()))
     }
 }

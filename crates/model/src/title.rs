@@ -43,7 +43,7 @@ impl Title {
         match title.rsplit_once(" #") {
             Some((base, digits))
                 if !base.is_empty()
-                    && !digits.is_empty()
+                    && (1..=9).contains(&digits.len())
                     && digits.bytes().all(|b| b.is_ascii_digit()) =>
             {
                 match digits.parse() {
@@ -99,7 +99,8 @@ mod tests {
             ("issue #12 #3", ("issue #12", 3)),
             ("plan #", ("plan #", 1)),
             ("#4", ("#4", 1)),
-            ("plan #99999999999999999999999", ("plan #99999999999999999999999", 1)),
+            ("plan #999999999", ("plan", 999_999_999)),
+            ("plan #18446744073709551615", ("plan #18446744073709551615", 1)),
         ] {
             assert_eq!(Title::split_number(title), want);
         }

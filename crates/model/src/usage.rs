@@ -21,11 +21,22 @@ pub struct UsageKey {
 impl UsageKey {
     /// Refuses text that an engine could not hold.
     pub fn check(&self) -> Result<()> {
-        check_text("model", &self.model)?;
-        check_text("provider", &self.provider)?;
-        check_text("base_url", &self.base_url)?;
-        check_text("billing_mode", &self.billing_mode)?;
-        check_text("task", &self.task)
+        check_key("model", &self.model)?;
+        check_key("provider", &self.provider)?;
+        check_key("base_url", &self.base_url)?;
+        check_key("billing_mode", &self.billing_mode)?;
+        check_key("task", &self.task)
+    }
+}
+
+/// The most bytes of one text of a key: five of them make an index row.
+const KEY_BYTES: usize = 512;
+
+fn check_key(field: &'static str, text: &str) -> Result<()> {
+    check_text(field, text)?;
+    match text.len() > KEY_BYTES {
+        true => Err(Error::field(field, format!("is longer than {KEY_BYTES} bytes"))),
+        false => Ok(()),
     }
 }
 
@@ -51,7 +62,10 @@ pub struct Usage {
 }
 
 impl Usage {
-    /// Refuses negative amounts.
+    /// The largest amount: a thousand of them still add up.
+    const MOST: i64 = i64::MAX / 1_000;
+
+    /// Refuses negative amounts, and those that would overflow a sum.
     pub fn check(&self) -> Result<()> {
         let amounts = [
             ("api_calls", self.api_calls),
@@ -63,10 +77,15 @@ impl Usage {
             ("estimated_cost", self.estimated_cost_nanousd),
             ("actual_cost", self.actual_cost_nanousd),
         ];
-        match amounts.into_iter().find(|(_, amount)| *amount < 0) {
-            Some((name, amount)) => Err(Error::field(name, format!("{amount} is negative"))),
-            None => Ok(()),
+        for (name, amount) in amounts {
+            if amount < 0 {
+                return Err(Error::field(name, format!("{amount} is negative")));
+            }
+            if amount > Usage::MOST {
+                return Err(Error::field(name, format!("{amount} is more than {}", Usage::MOST)));
+            }
         }
+        Ok(())
     }
 
     /// Reads dollars as billionths.

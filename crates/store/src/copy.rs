@@ -37,6 +37,12 @@ const TABLES: &[(&str, &str)] = &[
     ("backups", "path, at, reason"),
 ];
 
+/// The tables and columns that are copied, for the test that none is forgotten.
+#[doc(hidden)]
+pub fn copied_tables() -> &'static [(&'static str, &'static str)] {
+    TABLES
+}
+
 /// A value that outlives its row.
 enum Owned {
     Null,
@@ -89,7 +95,7 @@ pub(crate) fn rows_to_file(
                 total += from.one(&count, &[], |row| row.int(0))? as u64;
             }
             for (table, columns) in TABLES {
-                copy_table(from, to, table, columns, &mut |rows| {
+                copy_table((from, to), table, columns, &mut |rows| {
                     done += rows;
                     (progress.borrow_mut())(Progress { done, total });
                 })?;
@@ -105,8 +111,7 @@ pub(crate) fn rows_to_file(
 }
 
 fn copy_table(
-    from: &Tx<'_>,
-    to: &Tx<'_>,
+    (from, to): (&Tx<'_>, &Tx<'_>),
     table: &str,
     columns: &str,
     done: &mut dyn FnMut(u64),

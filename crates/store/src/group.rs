@@ -7,16 +7,25 @@
 
 use crate::Tx;
 use crate::backend::{Access, Backend, Connection, State};
-use oneiro_model::{Error, Result};
+use oneiro_model::{Error, ErrorKind, Result};
 use std::any::Any;
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 /// The writers of one store in this process.
 pub(crate) struct Writers {
     queue: Mutex<Queue>,
-    connection: Mutex<Option<Box<dyn Connection>>>,
+    seat: Mutex<Seat>,
+    freed: Condvar,
+    patience: Duration,
+}
+
+/// The one writing connection of the process, and whether somebody has it.
+struct Seat {
+    is_taken: bool,
+    connection: Option<Box<dyn Connection>>,
 }
 
 #[derive(Default)]
@@ -26,8 +35,13 @@ struct Queue {
 }
 
 impl Writers {
-    pub(crate) fn new(connection: Box<dyn Connection>) -> Writers {
-        Writers { queue: Mutex::default(), connection: Mutex::new(Some(connection)) }
+    pub(crate) fn new(connection: Box<dyn Connection>, patience: Duration) -> Writers {
+        Writers {
+            queue: Mutex::default(),
+            seat: Mutex::new(Seat { is_taken: false, connection: Some(connection) }),
+            freed: Condvar::new(),
+            patience,
+        }
     }
 
     /// Runs `work` in a transaction that other writers of this process may share.
@@ -83,21 +97,39 @@ impl Writers {
         })
     }
 
+    /// How many writes wait for their turn.
+    pub(crate) fn queued(&self) -> usize {
+        lock(&self.queue).waiting.len()
+    }
+
     fn with_connection<T>(
         &self,
         backend: &dyn Backend,
         work: impl FnOnce(&mut Option<Box<dyn Connection>>) -> Result<T>,
     ) -> Result<T> {
-        let mut slot = lock(&self.connection);
-        if slot.is_none() {
-            *slot = Some(backend.connect()?);
+        let mut held = self.take()?;
+        if held.connection.is_none() {
+            held.connection = Some(backend.connect()?);
         }
-        let answer = work(&mut slot);
-        // A connection that is lost, or that would not roll back, must not serve the next writer.
-        if slot.as_ref().is_none_or(|connection| connection.state() != State::Idle) {
-            *slot = None;
+        work(&mut held.connection)
+    }
+
+    /// Takes the connection, waiting as long as for a writer of another process: a bulk write of
+    /// this one may hold it for minutes.
+    fn take(&self) -> Result<Held<'_>> {
+        let deadline = Instant::now() + self.patience;
+        let mut seat = lock(&self.seat);
+        while seat.is_taken {
+            let left = deadline.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                let what = "another write of this process has held the store for too long";
+                return Err(Error::new(ErrorKind::Busy, what)
+                    .remedy("try again; raise busy_timeout_ms if this happens often"));
+            }
+            seat = self.freed.wait_timeout(seat, left).unwrap_or_else(PoisonError::into_inner).0;
         }
-        answer
+        seat.is_taken = true;
+        Ok(Held { writers: self, connection: seat.connection.take() })
     }
 
     fn lead(&self, backend: &dyn Backend, group: &[Arc<dyn Waiting>]) {
@@ -111,6 +143,23 @@ impl Writers {
         if let Err(error) = ran {
             group.iter().for_each(|write| write.settle(Err(error.clone())));
         }
+    }
+}
+
+/// The writing connection, given back when dropped.
+struct Held<'w> {
+    writers: &'w Writers,
+    connection: Option<Box<dyn Connection>>,
+}
+
+impl Drop for Held<'_> {
+    fn drop(&mut self) {
+        // A connection that is lost, or that would not roll back, must not serve the next writer.
+        let connection = self.connection.take().filter(|held| held.state() == State::Idle);
+        let mut seat = lock(&self.writers.seat);
+        *seat = Seat { is_taken: false, connection };
+        drop(seat);
+        self.writers.freed.notify_one();
     }
 }
 
@@ -202,12 +251,15 @@ fn carefully(
     }
     let Ok(connection) = open(slot) else { return one_by_one(backend, slot, group) };
     for write in group {
-        let outcome = in_savepoint(connection, write.as_ref());
-        if connection.state() != State::Open {
-            // The engine took the whole group back: what ran before must run again, singly.
-            return one_by_one(backend, slot, group);
+        match in_savepoint(connection, write.as_ref()) {
+            Ok(outcome) if connection.state() == State::Open => outcomes.push(outcome),
+            // The engine took the whole group back, or the savepoint could not be closed and may
+            // hold half a write: what ran before must run again, singly.
+            _ => {
+                connection.rollback();
+                return one_by_one(backend, slot, group);
+            }
         }
-        outcomes.push(outcome);
     }
     match connection.commit() {
         Ok(()) => outcomes,
@@ -221,7 +273,8 @@ fn carefully(
     }
 }
 
-fn in_savepoint(connection: &mut dyn Connection, write: &dyn Waiting) -> Result<()> {
+/// The outcome of the write, or the error of the savepoint around it.
+fn in_savepoint(connection: &mut dyn Connection, write: &dyn Waiting) -> Result<Result<()>> {
     connection.execute("SAVEPOINT write_of_group", &[])?;
     let outcome = guarded(|| write.run(&Tx::new(&mut *connection)));
     if outcome.is_err() && connection.state() == State::Open {
@@ -230,7 +283,7 @@ fn in_savepoint(connection: &mut dyn Connection, write: &dyn Waiting) -> Result<
     if connection.state() == State::Open {
         connection.execute("RELEASE SAVEPOINT write_of_group", &[])?;
     }
-    outcome
+    Ok(outcome)
 }
 
 fn one_by_one(

@@ -75,10 +75,17 @@ pub fn finish(tx: &Tx<'_>, id: &JobId, holder: &str, now: Timestamp) -> Result<b
     Ok(tx.execute(FINISH, &[id.as_str().into(), holder.into(), now.micros().into()])? > 0)
 }
 
-/// Gives a job more time; false when the lease was lost meanwhile.
-pub fn extend(tx: &Tx<'_>, id: &JobId, holder: &str, until: Timestamp) -> Result<bool> {
-    let until = until.micros();
-    Ok(tx.execute(EXTEND, &[id.as_str().into(), holder.into(), until.into(), until.into()])? > 0)
+/// Gives a job more time, until the first of `until`, seen at the second; false when the lease was
+/// lost meanwhile.
+pub fn extend(
+    tx: &Tx<'_>,
+    id: &JobId,
+    holder: &str,
+    until: (Timestamp, Timestamp),
+) -> Result<bool> {
+    let (until, now) = until;
+    let values = [id.as_str().into(), holder.into(), until.micros().into(), now.micros().into()];
+    Ok(tx.execute(EXTEND, &values)? > 0)
 }
 
 /// A failed attempt.

@@ -28,6 +28,8 @@ pub mod usage;
 pub use backend::Engine;
 pub use backend::fault::{Fault, FaultPlan};
 pub use backend::raw_search::Finder;
+#[doc(hidden)]
+pub use copy::copied_tables;
 pub use options::{Durability, Options};
 pub use schema::{CURRENT, Migration, SchemaSet};
 pub use statements::all_statements;

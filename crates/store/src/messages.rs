@@ -44,10 +44,10 @@ statements! {
     REMOVE = "DELETE FROM messages WHERE seq = ?1";
     LIVE_SEQS = "SELECT seq FROM messages WHERE session_key = ?1 AND rewind = 0 \
                  AND seq <= CAST(?2 AS BIGINT) ORDER BY seq";
-    COPY = concat!("INSERT INTO messages (seq, session_key, at, role, external_id, compacted, \
+    COPY = "INSERT INTO messages (seq, session_key, at, role, external_id, compacted, \
         rewind, tool_calls, payloads, body) SELECT CAST(?2 AS BIGINT), CAST(?3 AS BIGINT), at, \
         role, external_id, compacted, rewind, tool_calls, payloads, body FROM messages WHERE seq = ?1 \
-        RETURNING payloads");
+        RETURNING payloads";
     COUNT_OF_SESSION = "SELECT COUNT(*) FROM messages WHERE session_key = ?1";
     COUNTS = "SELECT COUNT(*), COALESCE(CAST(SUM(CASE WHEN rewind > 0 THEN 1 ELSE 0 END) AS BIGINT), 0) \
               FROM messages";
@@ -91,6 +91,7 @@ pub struct Prepared {
 
 /// Makes a message ready to be inserted; `now` is its time unless it has one.
 pub fn prepare(message: NewMessage, now: Timestamp) -> Result<Prepared> {
+    message.check()?;
     let tool_calls = message.calls_made() as i64;
     let limit = match message.role.is_instructions() {
         true => payloads::INSTRUCTIONS_APART_BYTES,

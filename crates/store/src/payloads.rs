@@ -20,6 +20,7 @@ statements! {
         AND NOT EXISTS (SELECT 1 FROM sessions s WHERE s.system_prompt_key = payloads.key)";
     COUNT = "SELECT COUNT(*) FROM payloads";
     DATA = "SELECT data FROM payloads WHERE key = ?1";
+    ALL_DATA = "SELECT data FROM payloads";
 }
 
 /// Values whose JSON is longer than this live apart.
@@ -27,6 +28,9 @@ pub const APART_BYTES: usize = 64 * 1024;
 
 /// Instructions repeat across sessions, so theirs live apart much sooner.
 pub const INSTRUCTIONS_APART_BYTES: usize = 1024;
+
+/// The longest pointer to a value that lives apart: an index row of PostgreSQL holds 2,700 bytes.
+const POINTER_BYTES: usize = 1024;
 
 /// The largest message that is taken.
 pub const MESSAGE_BYTES: usize = 256 * 1024 * 1024;
@@ -127,8 +131,9 @@ fn descend(
     let length = pointer.len();
     pointer.push('/');
     pointer.push_str(name);
-    // A pointer is a TEXT column, which cannot hold NUL; such a key's value stays in the row.
-    if !name.contains('\0') {
+    // A pointer is an indexed TEXT column, which can hold neither NUL nor much; the value of such
+    // a key stays in the row, or leaves with the whole body.
+    if !name.contains('\0') && pointer.len() <= POINTER_BYTES {
         take_long_strings(value, limit, pointer, apart)?;
     }
     pointer.truncate(length);
@@ -195,10 +200,17 @@ pub fn get(tx: &Tx<'_>, key: i64) -> Result<Vec<u8>> {
     found.ok_or_else(|| damaged("a payload is missing"))
 }
 
-/// The compressed bytes of a payload, as they lie in the store.
-pub fn stored_bytes(tx: &Tx<'_>, key: i64) -> Result<Vec<u8>> {
-    let found = tx.first(DATA, &[key.into()], |row| Ok(row.bytes(0)?.to_owned()))?;
-    Ok(found.unwrap_or_default())
+/// The compressed bytes of a payload, as they lie in the store; `None` when it is gone.
+pub fn stored_bytes(tx: &Tx<'_>, key: i64) -> Result<Option<Vec<u8>>> {
+    tx.first(DATA, &[key.into()], |row| Ok(row.bytes(0)?.to_owned()))
+}
+
+/// Hands over the compressed bytes of every payload.
+pub fn each_stored(tx: &Tx<'_>, mut each: impl FnMut(&[u8])) -> Result<()> {
+    tx.each(ALL_DATA, &[], |row| {
+        each(row.bytes(0)?);
+        Ok(())
+    })
 }
 
 /// The payloads that messages of a session refer to.
@@ -263,6 +275,7 @@ mod tests {
             (json!({"content": many}), 1),
             (json!({"content": many, "x": long}), 1),
             (json!({"a\0b": long}), 1),
+            (json!({"k".repeat(4_000): {"k": long}}), 1),
         ] {
             assert_eq!(round_trip(body.clone(), APART_BYTES), (body, apart));
         }

@@ -65,15 +65,24 @@ pub(crate) fn refuse_newer(version: i64, schema: SchemaSet) -> Result<()> {
     }
 }
 
-/// Brings a store to `schema`, all steps in one transaction.
+/// Brings a store to `schema`, all steps in one transaction. `before` is handed the version of a
+/// store that is not new, under the lock, so that it sees what no other process changes.
+#[expect(clippy::too_many_arguments, reason = "one step of opening a store, not an interface")]
 pub(crate) fn migrate(
     backend: &dyn Backend,
     connection: &mut dyn Connection,
     schema: SchemaSet,
     now: Timestamp,
+    before: impl FnOnce(i64) -> Result<()>,
 ) -> Result<()> {
     connection.begin(Access::Migrate)?;
-    let done = steps(backend.engine(), connection, schema, now);
+    let done = match version(backend.engine(), connection) {
+        // Read again under the lock: another process may have migrated meanwhile.
+        Ok(at) if at == 0 || at >= schema.len() as i64 => Ok(()),
+        Ok(at) => before(at),
+        Err(error) => Err(error),
+    };
+    let done = done.and_then(|()| steps(backend.engine(), connection, schema, now));
     match done.and_then(|()| connection.commit()) {
         Ok(()) => Ok(()),
         Err(error) => {
@@ -89,7 +98,6 @@ fn steps(
     schema: SchemaSet,
     now: Timestamp,
 ) -> Result<()> {
-    // Under the lock the version is read again: another process may have migrated meanwhile.
     let at = version(engine, connection)?;
     refuse_newer(at, schema)?;
     if at == 0 {

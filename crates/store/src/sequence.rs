@@ -9,7 +9,7 @@ statements! {
     TAKE_MESSAGES =
         "UPDATE sequence SET message = message + CAST(?1 AS BIGINT) WHERE id = 1 RETURNING message, settings";
     TAKE_KEY = "UPDATE sequence SET key = key + 1 WHERE id = 1 RETURNING key";
-    BUMP_SETTINGS = "UPDATE sequence SET settings = settings + 1 WHERE id = 1 RETURNING settings";
+    CHANGE_SETTINGS = "UPDATE sequence SET settings = CAST(?1 AS BIGINT) WHERE id = 1";
     SETTINGS = "SELECT settings FROM sequence WHERE id = 1";
 }
 
@@ -35,9 +35,10 @@ pub fn take_key(tx: &Tx<'_>) -> Result<i64> {
     tx.one(TAKE_KEY, &[], |row| row.int(0))
 }
 
-/// Says that the settings changed.
-pub(crate) fn bump_settings(tx: &Tx<'_>) -> Result<i64> {
-    tx.one(BUMP_SETTINGS, &[], |row| row.int(0))
+/// Says that the settings changed. Generations are random: one that was rolled back after
+/// somebody had read it must not come again with other settings.
+pub(crate) fn change_settings(tx: &Tx<'_>) -> Result<()> {
+    tx.execute(CHANGE_SETTINGS, &[fastrand::i64(1..).into()]).map(|_| ())
 }
 
 /// The generation of the settings.

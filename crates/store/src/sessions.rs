@@ -90,6 +90,7 @@ statements! {
             AS BIGINT), 0), COALESCE(CAST(SUM(repaired) AS BIGINT), 0), MAX(last_active_at) FROM sessions";
     ALL_KEYS = "SELECT key FROM sessions WHERE key > CAST(?1 AS BIGINT) ORDER BY key LIMIT CAST(?2 AS BIGINT)";
     STORED = "SELECT id, title, user_id, cwd, metadata, model_config FROM sessions";
+    STORED_OF = "SELECT id, title, user_id, cwd, metadata, model_config FROM sessions WHERE key = ?1";
     MISCOUNTED = "SELECT s.id FROM sessions s WHERE s.message_count <> (SELECT COUNT(*) \
             FROM messages m WHERE m.session_key = s.key AND m.rewind = 0) OR s.tool_call_count <> \
             (SELECT COALESCE(CAST(SUM(m.tool_calls) AS BIGINT), 0) FROM messages m \
@@ -341,9 +342,16 @@ pub fn miscounted(tx: &Tx<'_>) -> Result<Vec<SessionId>> {
 
 /// Hands over every text that sessions hold besides their messages.
 pub fn each_stored(tx: &Tx<'_>, mut each: impl FnMut(&str) -> Result<()>) -> Result<()> {
-    tx.each(STORED, &[], |row| {
-        (0..6).try_for_each(|column| each(row.opt_text(column)?.unwrap_or_default()))
-    })
+    tx.each(STORED, &[], |row| texts(row, &mut each))
+}
+
+/// The same for one session.
+pub fn each_of(tx: &Tx<'_>, key: i64, mut each: impl FnMut(&str) -> Result<()>) -> Result<()> {
+    tx.each(STORED_OF, &[key.into()], |row| texts(row, &mut each))
+}
+
+fn texts(row: &dyn Row, each: &mut dyn FnMut(&str) -> Result<()>) -> Result<()> {
+    (0..6).try_for_each(|column| each(row.opt_text(column)?.unwrap_or_default()))
 }
 
 fn preview(tx: &Tx<'_>, first_user_seq: Option<i64>) -> Result<Option<String>> {

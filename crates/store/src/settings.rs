@@ -21,5 +21,5 @@ pub fn put(tx: &Tx<'_>, name: &str, value: Option<&str>, now: Timestamp) -> Resu
         Some(value) => tx.execute(PUT, &[name.into(), value.into(), now.micros().into()])?,
         None => tx.execute(REMOVE, &[name.into()])?,
     };
-    sequence::bump_settings(tx).map(|_| ())
+    sequence::change_settings(tx)
 }

@@ -12,6 +12,7 @@ use crate::{Target, Tx, backups, copy, schema};
 use oneiro_model::{Error, ErrorKind, Result, Timestamp};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// One space, opened. Cheap to clone; any number of threads may use it, and any number of
 /// processes may open the same space.
@@ -82,13 +83,19 @@ impl Store {
         let known = options.schema.len() as i64;
         let mut copied = None;
         if version < known {
-            if version > 0 {
-                copied = copy_before_migration(backend.as_ref(), target, version)?;
-            }
-            schema::migrate(backend.as_ref(), connection.as_mut(), options.schema, now)?;
+            schema::migrate(
+                backend.as_ref(),
+                connection.as_mut(),
+                options.schema,
+                now,
+                |version| {
+                    copied = copy_before_migration(backend.as_ref(), target, version)?;
+                    Ok(())
+                },
+            )?;
         }
         let store = Store(Arc::new(Inner {
-            writers: Writers::new(connection),
+            writers: Writers::new(connection, options.busy_timeout),
             pool: Pool::new(options.readers, options.busy_timeout),
             backend,
             target: target.clone(),
@@ -117,6 +124,12 @@ impl Store {
     /// Runs a large write in a transaction of its own. `work` is run once.
     pub fn write_bulk<T>(&self, work: impl Fn(&Tx<'_>) -> Result<T>) -> Result<T> {
         self.0.writers.alone(self.0.backend.as_ref(), &work)
+    }
+
+    /// How many writes of this process wait for their turn: for tests of groups.
+    #[doc(hidden)]
+    pub fn queued(&self) -> usize {
+        self.0.writers.queued()
     }
 
     /// Which engine keeps the space.
@@ -185,8 +198,8 @@ fn backend(target: &Target, options: &Options) -> Result<Box<dyn Backend>> {
     })
 }
 
-/// A copy beside the file before its schema changes. A PostgreSQL migration is one transaction and
-/// its server has backups of its own.
+/// A copy beside the file before its schema changes, in place of one that an earlier, failed
+/// migration left. A PostgreSQL migration is one transaction and its server has backups of its own.
 fn copy_before_migration(
     backend: &dyn Backend,
     target: &Target,
@@ -196,9 +209,6 @@ fn copy_before_migration(
     let mut name = path.as_os_str().to_owned();
     name.push(format!(".schema-{version}.bak"));
     let path = PathBuf::from(name);
-    if path.exists() {
-        return Ok(None);
-    }
     let part = part_of(&path);
     let copied = backend.copy_to(&part, &mut |_| {}).and_then(|_| publish(&part, &path));
     if copied.is_err() {
@@ -215,14 +225,23 @@ fn refuse_existing(path: &Path) -> Result<()> {
     }
 }
 
+/// A name beside `path` that no other copy uses, of this process or another.
 fn part_of(path: &Path) -> PathBuf {
+    static NEXT: AtomicU64 = AtomicU64::new(0);
+    let number = NEXT.fetch_add(1, Ordering::Relaxed);
     let mut name = path.as_os_str().to_owned();
-    name.push(format!(".{}.part", std::process::id()));
+    name.push(format!(".{}-{number}.part", std::process::id()));
     PathBuf::from(name)
 }
 
 fn publish(part: &Path, path: &Path) -> Result<()> {
-    std::fs::rename(part, path).map_err(|error| {
+    // The folder is synced too: without that, power loss may take the new name back.
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let folder = folder.unwrap_or(Path::new("."));
+    let moved = std::fs::rename(part, path)
+        .and_then(|()| std::fs::File::open(folder))
+        .and_then(|folder| folder.sync_all());
+    moved.map_err(|error| {
         Error::new(ErrorKind::Unavailable, format!("{}: {error}", path.display())).because(error)
     })
 }

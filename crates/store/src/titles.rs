@@ -34,9 +34,16 @@ pub fn numbered(tx: &Tx<'_>, base: &str) -> Result<Vec<(String, i64)>> {
 pub fn next(tx: &Tx<'_>, title: &str) -> Result<String> {
     let (base, _) = Title::split_number(title);
     let taken = numbered(tx, base)?;
-    let highest = taken.iter().map(|(title, _)| Title::split_number(title).1).max().unwrap_or(0);
-    Ok(match highest {
-        0 => base.to_owned(),
-        _ => Title::numbered(base, highest + 1),
-    })
+    let Some(highest) = taken.iter().map(|(title, _)| Title::split_number(title).1).max() else {
+        return Ok(base.to_owned());
+    };
+    // A long base is cut to make room for its number, and so may meet the titles of another.
+    let mut number = highest + 1;
+    loop {
+        let title = Title::numbered(base, number);
+        if holder(tx, &title)?.is_none() {
+            return Ok(title);
+        }
+        number += 1;
+    }
 }

@@ -8,7 +8,7 @@ statements! {
     ADD = "INSERT INTO usage (session_key, model, provider, base_url, billing_mode, task, \
            api_calls, input_tokens, output_tokens, cache_read_tokens, cache_write_tokens, \
            reasoning_tokens, estimated_cost_nanousd, actual_cost_nanousd, first_at, last_at) \
-           VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?15) \
+           VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16) \
            ON CONFLICT (session_key, model, provider, base_url, billing_mode, task) DO UPDATE SET \
            api_calls = usage.api_calls + excluded.api_calls, \
            input_tokens = usage.input_tokens + excluded.input_tokens, \
@@ -46,6 +46,21 @@ pub fn add(
     (key, used): (&UsageKey, &Usage),
     now: Timestamp,
 ) -> Result<()> {
+    charge(tx, session_key, (key, used), (now, now))?;
+    if key.task.is_empty() {
+        totals(tx, ADD_TO_SESSION, session_key, used)?;
+        tx.execute(FILL_MODEL, &[session_key.into(), (&key.model).into()])?;
+    }
+    Ok(())
+}
+
+/// Adds to an account alone, first and last charged at the times given.
+pub fn charge(
+    tx: &Tx<'_>,
+    session_key: i64,
+    (key, used): (&UsageKey, &Usage),
+    (first_at, last_at): (Timestamp, Timestamp),
+) -> Result<()> {
     let values = [
         session_key.into(),
         (&key.model).into(),
@@ -61,14 +76,10 @@ pub fn add(
         used.reasoning_tokens.into(),
         used.estimated_cost_nanousd.into(),
         used.actual_cost_nanousd.into(),
-        now.micros().into(),
+        first_at.micros().into(),
+        last_at.micros().into(),
     ];
-    tx.execute(ADD, &values)?;
-    if key.task.is_empty() {
-        totals(tx, ADD_TO_SESSION, session_key, used)?;
-        tx.execute(FILL_MODEL, &[session_key.into(), (&key.model).into()])?;
-    }
-    Ok(())
+    tx.execute(ADD, &values).map(|_| ())
 }
 
 /// Sets the session's totals, for hosts that count for themselves; the accounts stay.

@@ -3,9 +3,11 @@
 
 mod conversation;
 mod matrix;
+mod server;
 
 pub use conversation::{awkward_messages, words};
 pub use matrix::{Backend, TestSpace};
+pub use server::OwnServer;
 
 /// Declares tests that run once on SQLite and once on PostgreSQL.
 ///

@@ -1,5 +1,6 @@
 //! Branch: a new session that begins with the conversation so far, and goes another way.
 
+use super::create::refuse_ignored;
 use super::{Draft, create_in, key_of, show::no_message, whole};
 use crate::Oneiro;
 use oneiro_model::{Error, Lineage, MessageId, NewSession, Result, Session, SessionId};
@@ -41,6 +42,7 @@ impl Oneiro {
         let (oneiro, from, at) = (self.clone(), from.clone(), request.at);
         self.store.write(move |tx| {
             let parent = key_of(tx, &from)?;
+            refuse_ignored(&oneiro, tx, &draft.id)?;
             if sessions::key(tx, &draft.id)?.is_some() {
                 return Err(Error::conflict(format!("session {:?} exists", draft.id.as_str()))
                     .remedy("give the branch another id, or none"));

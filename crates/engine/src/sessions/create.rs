@@ -63,16 +63,22 @@ impl Oneiro {
         let draft = Draft::new(self, session)?;
         let oneiro = self.clone();
         self.store.write(move |tx| {
-            if oneiro.settings_in(tx)?.ignores(&draft.id) {
-                return Err(Error::conflict(format!(
-                    "session {:?} matches ignore_session_patterns, so nothing of it is stored",
-                    draft.id.as_str()
-                ))
-                .remedy("choose another id, or change the patterns with `oneiro config set`"));
-            }
+            refuse_ignored(&oneiro, tx, &draft.id)?;
             let key = create_in(&oneiro, tx, &draft)?;
             whole(tx, key)
         })
+    }
+}
+
+/// Refuses to begin a session that must not be stored.
+pub(crate) fn refuse_ignored(oneiro: &Oneiro, tx: &Tx<'_>, id: &SessionId) -> Result<()> {
+    match oneiro.settings_in(tx)?.ignores(id) {
+        false => Ok(()),
+        true => Err(Error::conflict(format!(
+            "session {:?} matches ignore_session_patterns, so nothing of it is stored",
+            id.as_str()
+        ))
+        .remedy("choose another id, or change the patterns with `oneiro config set`")),
     }
 }
 

@@ -4,7 +4,7 @@
 use super::key_of;
 use crate::Oneiro;
 use oneiro_model::{Deleted, Lineage, Result, SessionId};
-use oneiro_store::{Tx, lineage, sessions};
+use oneiro_store::{Tx, lineage, messages, sessions};
 use std::collections::HashSet;
 
 impl Oneiro {
@@ -17,6 +17,18 @@ impl Oneiro {
 
 /// Deletes sessions and the delegates under them.
 pub(crate) fn delete_in(tx: &Tx<'_>, keys: &[i64]) -> Result<Deleted> {
+    let (going, deleted) = plan(tx, keys)?;
+    for key in &going {
+        lineage::detach_children(tx, *key)?;
+    }
+    for key in going {
+        sessions::remove(tx, key)?;
+    }
+    Ok(deleted)
+}
+
+/// What deleting sessions would take with it: their keys, and the answer.
+pub(crate) fn plan(tx: &Tx<'_>, keys: &[i64]) -> Result<(Vec<i64>, Deleted)> {
     let mut going = Vec::new();
     let mut seen = HashSet::new();
     for key in keys {
@@ -30,11 +42,8 @@ pub(crate) fn delete_in(tx: &Tx<'_>, keys: &[i64]) -> Result<Deleted> {
     for link in &going {
         let left = lineage::children(tx, link.key)?.into_iter().filter(|c| !seen.contains(&c.key));
         deleted.orphaned.extend(left.map(|child| child.id));
-        lineage::detach_children(tx, link.key)?;
+        deleted.messages += messages::count_of_session(tx, link.key)?;
+        deleted.sessions.push(link.id.clone());
     }
-    for link in going {
-        deleted.messages += sessions::remove(tx, link.key)?.0;
-        deleted.sessions.push(link.id);
-    }
-    Ok(deleted)
+    Ok((going.into_iter().map(|link| link.key).collect(), deleted))
 }

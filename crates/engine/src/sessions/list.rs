@@ -36,7 +36,7 @@ fn page(tx: &Tx<'_>, request: &ListSessions) -> Result<Page<Session>> {
             if items.len() == request.limit {
                 return Ok(Page {
                     items,
-                    next: Some(Cursor { order: at.0, key: at.1 }).map(inclusive),
+                    next: Some(inclusive(Cursor { order: at.0, key: at.1 })),
                 });
             }
             items.push(session);

@@ -1,37 +1,25 @@
 //! Prune: delete ended sessions by age and filters, or say which would go.
 
-use super::delete_in;
+use super::delete::{delete_in, plan};
 use crate::Oneiro;
-use oneiro_model::{Deleted, PruneRequest, Pruned, Result, Session};
+use oneiro_model::{PruneRequest, Pruned, Result, Session};
 use oneiro_store::{Tx, sessions};
 
 impl Oneiro {
     /// Deletes every ended session that passes all filters.
     pub fn prune_sessions(&self, request: PruneRequest) -> Result<Pruned> {
         if request.dry_run {
-            let deleted = self.store.read(|tx| {
-                let found = candidates(tx, &request)?;
-                Ok(Deleted {
-                    messages: found.iter().map(|listed| listed.session.message_count).sum(),
-                    sessions: found.into_iter().map(|listed| listed.session.id).collect(),
-                    orphaned: Vec::new(),
-                })
-            })?;
-            return Ok(Pruned { dry_run: true, deleted });
+            let planned = self.store.read(|tx| plan(tx, &candidates(tx, &request)?))?;
+            return Ok(Pruned { dry_run: true, deleted: planned.1 });
         }
-        let deleted = self.store.write_bulk(|tx| {
-            let keys: Vec<i64> =
-                candidates(tx, &request)?.iter().map(|listed| listed.key).collect();
-            delete_in(tx, &keys)
-        })?;
+        let deleted = self.store.write_bulk(|tx| delete_in(tx, &candidates(tx, &request)?))?;
         Ok(Pruned { dry_run: false, deleted })
     }
 }
 
-fn candidates(tx: &Tx<'_>, request: &PruneRequest) -> Result<Vec<sessions::Listed>> {
-    let mut found = sessions::ended_before(tx, request.ended_before)?;
-    found.retain(|listed| goes(request, &listed.session));
-    Ok(found)
+fn candidates(tx: &Tx<'_>, request: &PruneRequest) -> Result<Vec<i64>> {
+    let found = sessions::ended_before(tx, request.ended_before)?.into_iter();
+    Ok(found.filter(|listed| goes(request, &listed.session)).map(|listed| listed.key).collect())
 }
 
 fn goes(request: &PruneRequest, session: &Session) -> bool {

@@ -7,7 +7,7 @@ use crate::sessions::{Draft, create_in};
 use crate::{Oneiro, sessions::key_of};
 use oneiro_model::{
     Error, ErrorKind, Imported, Lineage, NewMessage, NewSession, Result, SessionId, Timestamp,
-    Usage, UsageKey,
+    Title, Usage, UsageKey,
 };
 use oneiro_store::messages::Prepared;
 use oneiro_store::sessions::ImportedState;
@@ -110,7 +110,8 @@ struct Import<'t, 'c> {
 
 impl Import<'_, '_> {
     fn line(&mut self, line: &[u8], limits: ImportLimits) -> Result<()> {
-        let Value::Object(mut fields) = oneiro_model::json::parse(line)?.value else {
+        let read = oneiro_model::json::parse(line)?;
+        let Value::Object(mut fields) = read.value else {
             return Err(Error::invalid("a session is a JSON object")
                 .remedy("import what `oneiro session export` wrote"));
         };
@@ -118,7 +119,8 @@ impl Import<'_, '_> {
             Some(Value::String(id)) => SessionId::new(id)?,
             _ => return Err(Error::field("id", "is missing or not a string")),
         };
-        if sessions::key(self.tx, &id)?.is_some() {
+        let settings = self.oneiro.settings_in(self.tx)?;
+        if settings.ignores(&id) || sessions::key(self.tx, &id)?.is_some() {
             self.done.skipped += 1;
             return Ok(());
         }
@@ -140,6 +142,12 @@ impl Import<'_, '_> {
             ))
             .remedy("raise --max-messages"));
         }
+        let messages = if settings.keeps_nothing_of(&id) { Vec::new() } else { messages };
+        let mut messages = read_messages(messages)?;
+        // Which message held them is not known any more; the space counts them all the same.
+        if let Some(first) = messages.first_mut() {
+            first.repaired = read.surrogates;
+        }
         self.session(id, fields, messages)
     }
 
@@ -147,7 +155,7 @@ impl Import<'_, '_> {
         &mut self,
         id: SessionId,
         mut fields: Map<String, Value>,
-        messages: Vec<Value>,
+        messages: Vec<NewMessage>,
     ) -> Result<()> {
         let tx = self.tx;
         let text =
@@ -166,11 +174,13 @@ impl Import<'_, '_> {
             let kind = text(&mut fields, "lineage")?.as_deref().map(Lineage::parse).transpose()?;
             self.parents.push((id.clone(), SessionId::new(parent)?, kind));
         }
-        let title = text(&mut fields, "title")?;
+        let title = text(&mut fields, "title")?.as_deref().map(Title::clean).transpose()?.flatten();
         // A title that is taken here gets the next number: the session matters more than its name.
         let title = match title {
-            Some(title) if titles::holder(tx, &title)?.is_some() => Some(titles::next(tx, &title)?),
-            title => title,
+            Some(title) if titles::holder(tx, title.as_str())?.is_some() => {
+                Some(titles::next(tx, title.as_str())?)
+            }
+            title => title.map(|title| title.as_str().to_owned()),
         };
         let started_at = time(&mut fields, "started_at")?;
         let session = NewSession {
@@ -232,13 +242,20 @@ impl Import<'_, '_> {
     }
 }
 
-fn prepare(messages: Vec<Value>, default_at: Timestamp) -> Result<Vec<Prepared>> {
-    let prepare = |(index, message)| {
-        let message = NewMessage::from_json(message);
-        let place = |error: Error| error.at(format!("message {}", index + 1));
-        messages::prepare(message.map_err(place)?, default_at).map_err(place)
+fn read_messages(messages: Vec<Value>) -> Result<Vec<NewMessage>> {
+    each_in_place(messages, NewMessage::from_json)
+}
+
+fn prepare(messages: Vec<NewMessage>, default_at: Timestamp) -> Result<Vec<Prepared>> {
+    each_in_place(messages, |message| messages::prepare(message, default_at))
+}
+
+/// Turns each message into something else; an error says which message it was.
+fn each_in_place<T, U>(messages: Vec<T>, turn: impl Fn(T) -> Result<U>) -> Result<Vec<U>> {
+    let turn = |(index, message)| {
+        turn(message).map_err(|error| error.at(format!("message {}", index + 1)))
     };
-    messages.into_iter().enumerate().map(prepare).collect()
+    messages.into_iter().enumerate().map(turn).collect()
 }
 
 fn count(fields: &Map<String, Value>, name: &'static str) -> Result<i64> {
@@ -274,12 +291,20 @@ fn import_usage(tx: &Tx<'_>, key: i64, fields: &Map<String, Value>) -> Result<()
                 task: text("task"),
             };
             account.check()?;
-            let last = text("last_at");
-            let at = Timestamp::parse(&last).map_err(|error| Error::field("usage", error))?;
-            usage::add(tx, key, (&account, &used(row, "api_calls")?), at)?;
+            let time = |name| {
+                Timestamp::parse(&text(name))
+                    .map_err(|error| Error::field("usage", format!("{name}: {error}")))
+            };
+            let last = time("last_at")?;
+            let first = if row.contains_key("first_at") { time("first_at")? } else { last };
+            let used = used(row, "api_calls")?;
+            used.check()?;
+            usage::charge(tx, key, (&account, &used), (first, last))?;
         }
     }
-    usage::set_totals(tx, key, &used(fields, "api_call_count")?)
+    let totals = used(fields, "api_call_count")?;
+    totals.check()?;
+    usage::set_totals(tx, key, &totals)
 }
 
 fn used(fields: &Map<String, Value>, calls: &'static str) -> Result<Usage> {

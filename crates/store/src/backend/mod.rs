@@ -5,6 +5,7 @@ pub(crate) mod fault;
 pub(crate) mod postgres;
 pub(crate) mod raw_search;
 pub(crate) mod sqlite;
+mod sqlite_errors;
 
 use crate::store::{Progress, Scrubbed};
 use oneiro_model::{Error, ErrorKind, Result};

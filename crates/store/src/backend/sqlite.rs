@@ -2,15 +2,16 @@
 //! bounded, jittered waits. No stray descriptor on the database file is ever closed here, because
 //! that would drop the POSIX locks of every connection of this process.
 
+use super::sqlite_errors::{busy, damaged, explain, io_error, is_busy};
 use super::{Access, Backend, Connection, Engine, Row, State, Value, raw_search};
 use crate::options::{Durability, Options};
 use crate::store::{Progress, Scrubbed};
 use oneiro_model::{Error, ErrorKind, Result};
-use rusqlite::ffi::ErrorCode;
 use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{OpenFlags, ToSql};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 /// Marks a file as ours: "Onei".
@@ -21,6 +22,9 @@ const APPLICATION_ID: i64 = 0x4F6E_6569;
 static CREATE: Mutex<()> = Mutex::new(());
 
 pub(crate) struct Sqlite {
+    /// Whether the file was opened once: from then on it is never created again, or a reader would
+    /// put an empty store in place of one that was moved away.
+    was_open: AtomicBool,
     path: PathBuf,
     durability: Durability,
     busy_timeout: Duration,
@@ -29,6 +33,7 @@ pub(crate) struct Sqlite {
 impl Sqlite {
     pub(crate) fn new(path: &Path, options: &Options) -> Sqlite {
         Sqlite {
+            was_open: AtomicBool::new(false),
             path: path.to_owned(),
             durability: options.durability,
             busy_timeout: options.busy_timeout,
@@ -38,13 +43,16 @@ impl Sqlite {
     /// A connection to a file that is known to be ours, or new.
     fn open(&self) -> Result<SqliteConnection> {
         let _one_at_a_time = CREATE.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-        create_private(&self.path)?;
+        if !self.was_open.load(Ordering::SeqCst) {
+            create_private(&self.path)?;
+        }
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let inner = rusqlite::Connection::open_with_flags(&self.path, flags)
             .map_err(|error| self.explain(error))?;
         let mut connection =
             SqliteConnection { inner, path: self.path.clone(), busy_timeout: self.busy_timeout };
         self.prepare(&mut connection)?;
+        self.was_open.store(true, Ordering::SeqCst);
         Ok(connection)
     }
 
@@ -117,6 +125,9 @@ impl Sqlite {
             ))
             .remedy("give another --store; this file was not touched"));
         }
+        if self.was_open.load(Ordering::SeqCst) {
+            return Err(self.damaged("an empty file took its place"));
+        }
         let mark = format!("PRAGMA application_id = {APPLICATION_ID}");
         inner.busy_timeout(self.busy_timeout).map_err(|error| self.explain(error))?;
         inner.execute_batch(&mark).map_err(|error| self.explain(error))
@@ -151,7 +162,7 @@ impl Backend for Sqlite {
     fn copy_to(&self, path: &Path, progress: &mut dyn FnMut(Progress)) -> Result<Option<()>> {
         let explain = |error| self.explain(error);
         let source = self.open()?;
-        let there = |error| crate::backend::sqlite::explain(path, error);
+        let there = |error| super::sqlite_errors::explain(path, error);
         create_private(path)?;
         let mut copy = rusqlite::Connection::open(path).map_err(there)?;
         // A read transaction pins the snapshot: without it each write of another connection would
@@ -353,62 +364,6 @@ fn jitter(wait: Duration) -> Duration {
     wait.mul_f64(0.5 + fastrand::f64())
 }
 
-fn is_busy(error: &rusqlite::Error) -> bool {
-    matches!(error.sqlite_error_code(), Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked))
-}
-
-fn busy(path: &Path, waited: Duration) -> Error {
-    Error::new(
-        ErrorKind::Busy,
-        format!("another process has been writing to {} for {waited:.1?}", path.display()),
-    )
-    .remedy("try again; raise busy_timeout_ms if this happens often")
-}
-
-fn damaged(path: &Path, how: &str) -> Error {
-    Error::new(ErrorKind::Corrupt, format!("the store {} is damaged: {how}", path.display()))
-        .remedy("do not write to it; restore the newest backup (`oneiro backup` makes them)")
-}
-
-fn explain(path: &Path, error: rusqlite::Error) -> Error {
-    let place = path.display();
-    let said = match error.sqlite_error_code() {
-        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
-            return busy(path, Duration::ZERO).because(error);
-        }
-        Some(ErrorCode::DatabaseCorrupt) => damaged(path, "its pages contradict each other"),
-        Some(ErrorCode::NotADatabase) => damaged(path, "it is not a SQLite database")
-            .remedy("give another --store, or restore a backup; this file was not touched"),
-        Some(ErrorCode::DiskFull) => {
-            Error::new(ErrorKind::Unavailable, format!("the disk of {place} is full"))
-                .remedy("free some space and try again; nothing of this write was kept")
-        }
-        Some(ErrorCode::ReadOnly) => {
-            Error::new(ErrorKind::Forbidden, format!("the store {place} is read-only"))
-                .remedy("make the file and its folder writable, or only read from it")
-        }
-        Some(ErrorCode::CannotOpen) => {
-            let why = if path.is_dir() { ": it is a folder" } else { "" };
-            Error::new(ErrorKind::Unavailable, format!("the store {place} cannot be opened{why}"))
-                .remedy("check that the path is a file in a folder you may write to")
-        }
-        Some(ErrorCode::PermissionDenied | ErrorCode::AuthorizationForStatementDenied) => {
-            Error::new(ErrorKind::Forbidden, format!("no permission for the store {place}"))
-                .remedy("check the owner and mode of the file and its folder")
-        }
-        Some(ErrorCode::SystemIoFailure) => {
-            Error::new(ErrorKind::Unavailable, format!("reading or writing {place} failed"))
-                .remedy("check the disk and try again; nothing of this write was kept")
-        }
-        Some(ErrorCode::TooBig) => Error::too_large("a value is larger than SQLite can hold"),
-        Some(ErrorCode::ConstraintViolation) => {
-            Error::conflict(format!("the store refused a row: {error}"))
-        }
-        _ => Error::internal(format!("SQLite: {error}")),
-    };
-    said.because(error)
-}
-
 /// Creates the file with mode 0600 in a folder with mode 0700, unless it is there.
 fn create_private(path: &Path) -> Result<()> {
     if path.exists() {
@@ -430,16 +385,6 @@ fn create_private(path: &Path) -> Result<()> {
         Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => Ok(()),
         Err(error) => Err(io_error(path, error)),
     }
-}
-
-fn io_error(path: &Path, error: std::io::Error) -> Error {
-    let kind = match error.kind() {
-        std::io::ErrorKind::PermissionDenied => ErrorKind::Forbidden,
-        _ => ErrorKind::Unavailable,
-    };
-    Error::new(kind, format!("{}: {error}", path.display()))
-        .remedy("check the path, its permissions and the disk")
-        .because(error)
 }
 
 fn with_suffix(path: &Path, suffix: &str) -> PathBuf {

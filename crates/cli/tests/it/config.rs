@@ -1,0 +1,84 @@
+//! `config`: precedence, origins, unknown keys, settings of the space.
+
+use crate::support::{config, json, oneiro, run, run_with};
+use oneiro_testkit::{Backend, TestSpace};
+use serde_json::json as value;
+
+fn space() -> TestSpace {
+    TestSpace::new(Backend::Sqlite)
+}
+
+#[test]
+fn a_flag_wins_over_the_environment_over_the_file_over_the_default() {
+    let space = space();
+    let origin = |environment: Option<&str>| {
+        let mut command = oneiro(&space);
+        if let Some(value) = environment {
+            command.env("ONEIRO_DURABILITY", value);
+        }
+        let shown = run_with(command, &["config", "show", "--origin", "--json"], b"").json();
+        assert_eq!(shown["store"]["origin"], "flag");
+        (shown["durability"]["value"].clone(), shown["durability"]["origin"].clone())
+    };
+    assert_eq!(origin(None), (value!("full"), value!("default")));
+    std::fs::write(config(&space), "# mine\ndurability = \"normal\"\n").unwrap();
+    assert_eq!(origin(None), (value!("normal"), value!("file")));
+    assert_eq!(origin(Some("full")), (value!("full"), value!("environment")));
+}
+
+#[test]
+fn set_keeps_comments_and_refuses_nonsense() {
+    let space = space();
+    std::fs::write(config(&space), "# mine\ndurability = \"full\" # strict\n").unwrap();
+    run(&space, &["config", "set", "busy_timeout_ms", "500"]).json_free();
+    let text = std::fs::read_to_string(config(&space)).unwrap();
+    assert_eq!(text, "# mine\ndurability = \"full\" # strict\nbusy_timeout_ms = 500\n");
+    assert_eq!(run(&space, &["config", "get", "busy_timeout_ms"]).out, "500\n");
+    run(&space, &["config", "unset", "busy_timeout_ms"]).json_free();
+    assert_eq!(run(&space, &["config", "get", "busy_timeout_ms"]).out, "20000\n");
+    for args in [["durability", "sometimes"], ["busy_timeout_ms", "soon"], ["space", "No Such"]] {
+        assert_eq!(run(&space, &["config", "set", args[0], args[1]]).code, 2);
+    }
+}
+
+#[test]
+fn an_unknown_key_names_the_nearest() {
+    let space = space();
+    std::fs::write(config(&space), "durabilty = \"full\"\n").unwrap();
+    let answer = run(&space, &["stats"]);
+    assert_eq!(answer.code, 2);
+    assert!(
+        answer.err.contains("config.toml: durabilty")
+            && answer.err.contains("did you mean durability?"),
+        "{}",
+        answer.err
+    );
+    std::fs::write(config(&space), "ignore_session_patterns = []\n").unwrap();
+    assert!(run(&space, &["stats"]).err.contains("is a setting of the space"));
+    std::fs::write(config(&space), "= broken").unwrap();
+    assert_eq!(run(&space, &["stats"]).code, 2);
+}
+
+#[test]
+fn settings_live_in_the_space() {
+    let space = space();
+    run(&space, &["config", "set", "ignore_session_patterns", "[\"a:*\"]"]).json_free();
+    let shown = json(&space, &["config", "show", "--origin"]);
+    assert_eq!(shown["ignore_session_patterns"], value!({"value": ["a:*"], "origin": "space"}));
+    for bad in ["a:*", "[1]", "[\"\"]", "{}"] {
+        assert_eq!(
+            run(&space, &["config", "set", "ignore_session_patterns", bad]).code,
+            2,
+            "{bad}"
+        );
+    }
+    run(&space, &["config", "unset", "ignore_session_patterns"]).json_free();
+    assert_eq!(json(&space, &["config", "get", "ignore_session_patterns"]), value!(["heartbeat"]));
+}
+
+impl crate::support::Answer {
+    /// The command must have succeeded; what it printed does not matter.
+    fn json_free(&self) {
+        assert_eq!(self.code, 0, "{}", self.err);
+    }
+}

@@ -1,0 +1,81 @@
+//! Errors: kinds, exit codes, hints, and stores that cannot be used.
+
+use crate::support::{bare, json, run, run_with};
+use oneiro_testkit::{Backend, TestSpace};
+
+fn at(store: &std::path::Path, args: &[&str]) -> crate::support::Answer {
+    let mut command = bare();
+    command.args(["--store", store.to_str().unwrap()]);
+    run_with(command, args, b"")
+}
+
+#[test]
+fn stores_that_cannot_be_used_are_refused_clearly() {
+    let space = TestSpace::new(Backend::Sqlite);
+    let folder = space.folder();
+    let text = folder.join("text.db");
+    std::fs::write(&text, "this is not a database, however long it may be").unwrap();
+    let directory = folder.join("dir.db");
+    std::fs::create_dir(&directory).unwrap();
+    let cut = folder.join("cut.db");
+    at(&cut, &["append", "s", "--create", "--text", "hello"]);
+    let whole = std::fs::read(&cut).unwrap();
+    std::fs::write(&cut, &whole[..whole.len() / 2]).unwrap();
+    for (store, code, says) in [
+        (&text, 7, "not a SQLite database"),
+        (&directory, 2, "is a folder"),
+        (&cut, 7, "is damaged"),
+        (&folder.join("new/folder/y.db"), 0, ""),
+    ] {
+        let answer = at(store, &["stats"]);
+        assert_eq!(answer.code, code, "{}: {}", store.display(), answer.err);
+        assert!(
+            answer.err.contains(says) && (code == 0 || answer.err.contains("hint: ")),
+            "{}",
+            answer.err
+        );
+    }
+    assert_eq!(std::fs::read(&text).unwrap(), b"this is not a database, however long it may be");
+    assert_eq!(std::fs::read(&cut).unwrap(), &whole[..whole.len() / 2]);
+}
+
+#[test]
+fn a_server_that_is_not_there_is_unavailable() {
+    let mut command = bare();
+    command.args(["--store", "postgres://nobody:secret@127.0.0.1:1/none", "--json"]);
+    let answer = run_with(command, &["stats"], b"");
+    assert_eq!(answer.code, 5);
+    assert_eq!(answer.error()["kind"], "unavailable");
+    assert!(!answer.err.contains("secret"), "the password was printed");
+}
+
+#[test]
+fn bad_arguments_say_what_to_do() {
+    let space = TestSpace::new(Backend::Sqlite);
+    for (args, code, says) in [
+        (&["session", "show", "nothing"][..], 3, "there is no session \"nothing\""),
+        (&["session", "new", "--id", ""], 2, "session id: is empty"),
+        (&["session", "new", "--id", "x", "--parent", "none"], 3, "there is no parent session"),
+        (&["session", "list", "--since", "whenever"], 2, "is not a time"),
+        (&["session", "list", "--limit", "0"], 2, "limit: is not between"),
+        (&["erase", "12345"], 3, "nothing has the id"),
+        (&["session", "title", "none", "t"], 3, "there is no session"),
+        (&["nonsense"], 2, "unrecognized subcommand"),
+    ] {
+        let answer = run(&space, args);
+        assert_eq!(answer.code, code, "{args:?}: {}", answer.err);
+        assert!(answer.err.contains(says), "{args:?}: {}", answer.err);
+        assert!(answer.out.is_empty(), "{args:?} printed data: {}", answer.out);
+    }
+    let mut command = bare();
+    command.args(["--store", "x.db", "--space", "Not A Space"]);
+    assert_eq!(run_with(command, &["stats"], b"").code, 2);
+}
+
+#[test]
+fn a_sound_store_passes_the_doctor() {
+    let space = TestSpace::new(Backend::Sqlite);
+    assert_eq!(json(&space, &["doctor"])["ok"], true);
+    assert_eq!(json(&space, &["jobs"])["items"], serde_json::json!([]));
+    assert_eq!(json(&space, &["jobs", "run"])["done"], 0);
+}

@@ -1,0 +1,27 @@
+//! The generated references in docs/reference are what the binary prints now.
+
+use crate::support::{bare, run_with};
+use std::path::Path;
+
+#[test]
+fn generated_references_are_fresh() {
+    for which in ["cli", "config", "errors"] {
+        let printed = run_with(bare(), &["reference", which], b"").out;
+        let path =
+            Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../docs/reference/{which}.md"));
+        let kept = std::fs::read_to_string(&path).unwrap_or_default();
+        assert!(
+            printed == kept,
+            "docs/reference/{which}.md is stale: cargo run -- reference {which} > docs/reference/{which}.md"
+        );
+    }
+}
+
+#[test]
+fn completions_are_printed_for_every_shell() {
+    for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
+        let script = run_with(bare(), &["completions", shell], b"");
+        assert_eq!(script.code, 0);
+        assert!(script.out.contains("oneiro"), "{shell}");
+    }
+}

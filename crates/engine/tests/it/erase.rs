@@ -1,0 +1,139 @@
+//! Erasure leaves nothing behind in the files, proves it, and names what it cannot reach.
+
+use crate::support::{Fixed, begin, id, is_sound, new, open, say, shown, user};
+use oneiro::{EraseTarget, Lineage, MessageId, NewMessage, NewSession, Role};
+use oneiro_testkit::{Backend, TestSpace, on_both_backends, words};
+use std::path::PathBuf;
+
+/// Whether any of `texts` stands in the raw bytes of the files.
+fn found_raw(space: &TestSpace, texts: &[&[u8]]) -> Vec<String> {
+    let log = PathBuf::from(format!("{}-wal", space.file().display()));
+    let mut raw = std::fs::read(space.file()).unwrap();
+    raw.extend(std::fs::read(log).unwrap_or_default());
+    let is_there = |text: &&&[u8]| raw.windows(text.len()).any(|part| part == **text);
+    texts.iter().filter(is_there).map(|text| String::from_utf8_lossy(text).into_owned()).collect()
+}
+
+const SECRET: &str = "the safe opens with seven and nine";
+const ID: &str = "message-id-of-the-secret";
+const TITLE: &str = "where the secret garden lies";
+const PROMPT: &str = "never tell them about the lighthouse keeper";
+
+/// A space in which session `s` holds secrets, and `t` does not.
+fn furnish(oneiro: &Fixed, large: &str) -> Vec<MessageId> {
+    let session =
+        NewSession { title: Some(TITLE.into()), system_prompt: Some(PROMPT.into()), ..new("s") };
+    oneiro.create_session(session).unwrap();
+    begin(oneiro, "t");
+    say(oneiro, "t", &["the weather is fine today", "and so it will be tomorrow"]);
+    let messages =
+        vec![user(SECRET).external_id(ID), user(large), user("harmless words of some length")];
+    oneiro.append(&id("s"), messages).unwrap().ids
+}
+
+on_both_backends! {
+    fn an_erased_session_leaves_no_byte_behind(space) {
+        let oneiro = open(space);
+        let large = words(7, 20_000);
+        furnish(&oneiro, &large);
+        let delegate = NewSession { parent_id: Some(id("s")), lineage: Some(Lineage::Delegate), ..new("d") };
+        oneiro.append_or_create(&id("d"), vec![user("a delegate knows of the hidden staircase")], delegate).unwrap();
+        // Deleted long ago, and still in a free page: a scrub takes that too.
+        begin(&oneiro, "old");
+        say(&oneiro, "old", &["an older secret about the cellar"]);
+        oneiro.delete_session(&id("old")).unwrap();
+        let erased = oneiro.erase(&EraseTarget::Session(id("s"))).unwrap();
+        assert_eq!((erased.messages, erased.payloads), (4, 2));
+        assert_eq!((erased.proof.found, erased.proof.searched), (0, space.backend == Backend::Sqlite));
+        assert!(erased.proof.pieces > 10);
+        assert_eq!(shown(&oneiro, "t", true).len(), 2);
+        assert!(oneiro.find_session(&id("s")).unwrap().is_none());
+        assert!(oneiro.find_session(&id("d")).unwrap().is_none());
+        let stats = oneiro.stats().unwrap();
+        assert_eq!((stats.jobs, stats.payloads), (0, 0));
+        is_sound(&oneiro);
+        if space.backend == Backend::Sqlite {
+            let texts = [SECRET, ID, TITLE, "hidden staircase", "secret about the cellar", &large[..40]];
+            let texts: Vec<&[u8]> = texts.iter().map(|text| text.as_bytes()).collect();
+            assert_eq!(found_raw(space, &texts), [""; 0]);
+            assert_eq!(found_raw(space, &[b"the weather is fine today"]).len(), 1);
+        }
+    }
+
+    fn an_erased_message_leaves_no_byte_behind_and_the_rest_stays(space) {
+        let oneiro = open(space);
+        let ids = furnish(&oneiro, &words(8, 20_000));
+        for message in &ids[..2] {
+            let erased = oneiro.erase(&EraseTarget::Message(*message)).unwrap();
+            assert_eq!((erased.messages, erased.proof.found), (1, 0));
+        }
+        assert_eq!(shown(&oneiro, "s", true), ["harmless words of some length"]);
+        let session = oneiro.find_session(&id("s")).unwrap().unwrap();
+        assert_eq!((session.message_count, session.preview.as_deref()), (1, Some("harmless words of some length")));
+        assert_eq!((session.title.as_deref(), session.system_prompt.as_deref()), (Some(TITLE), Some(PROMPT)));
+        is_sound(&oneiro);
+        if space.backend == Backend::Sqlite {
+            assert_eq!(found_raw(space, &[SECRET.as_bytes(), ID.as_bytes()]), [""; 0]);
+        }
+    }
+
+    fn a_payload_that_others_share_stays_and_is_no_trace(space) {
+        let oneiro = open(space);
+        let large = words(9, 20_000);
+        let ids = furnish(&oneiro, &large);
+        oneiro.append(&id("t"), vec![user(&large)]).unwrap();
+        let prompted = NewSession { system_prompt: Some(PROMPT.into()), ..new("u") };
+        oneiro.create_session(prompted).unwrap();
+        let erased = oneiro.erase(&EraseTarget::Message(ids[1])).unwrap();
+        assert_eq!((erased.payloads, erased.proof.found), (0, 0));
+        let erased = oneiro.erase(&EraseTarget::Session(id("s"))).unwrap();
+        assert_eq!((erased.payloads, erased.proof.found), (0, 0));
+        assert!(shown(&oneiro, "t", true).contains(&large));
+        let other = oneiro.find_session(&id("u")).unwrap().unwrap();
+        assert_eq!(other.system_prompt.as_deref(), Some(PROMPT));
+    }
+
+    fn text_that_is_also_said_elsewhere_is_reported_as_such(space) {
+        let oneiro = open(space);
+        furnish(&oneiro, "short");
+        say(&oneiro, "t", &[SECRET]);
+        let erased = oneiro.erase(&EraseTarget::Session(id("s"))).unwrap();
+        assert_eq!(erased.proof.found, 0);
+        assert_eq!(erased.proof.said_elsewhere > 0, space.backend == Backend::Sqlite);
+    }
+
+    fn copies_are_named_because_they_cannot_be_reached(space) {
+        let oneiro = open(space);
+        furnish(&oneiro, "short");
+        let copy = space.folder().join("copy.db");
+        oneiro.backup(&copy, &mut |_| {}).unwrap();
+        let erased = oneiro.erase(&EraseTarget::Session(id("s"))).unwrap();
+        let named = erased.out_of_reach.iter().any(|place| place.contains(copy.to_str().unwrap()));
+        assert!(named, "{:?}", erased.out_of_reach);
+    }
+
+    fn short_messages_are_looked_for_too(space) {
+        let oneiro = open(space);
+        begin(&oneiro, "s");
+        let short = NewMessage::text(Role::User, "pin 1234");
+        oneiro.append(&id("s"), vec![short]).unwrap();
+        let erased = oneiro.erase(&EraseTarget::Session(id("s"))).unwrap();
+        assert!(erased.proof.pieces >= 1, "nothing was looked for");
+    }
+
+    fn a_target_is_told_by_what_exists(space) {
+        let oneiro = open(space);
+        begin(&oneiro, "s");
+        let message = say(&oneiro, "s", &["x"])[0];
+        assert_eq!(oneiro.erase_target("s").unwrap(), EraseTarget::Session(id("s")));
+        let named = message.to_string();
+        assert_eq!(oneiro.erase_target(&named).unwrap(), EraseTarget::Message(MessageId(message)));
+        begin(&oneiro, &named);
+        assert_eq!(oneiro.erase_target(&named).unwrap_err().kind(), oneiro::ErrorKind::Conflict);
+        for nothing in ["999", "nobody", "", "a\0b"] {
+            assert_eq!(oneiro.erase_target(nothing).unwrap_err().kind(), oneiro::ErrorKind::NotFound);
+        }
+        let missing = oneiro.erase(&EraseTarget::Session(id("nobody"))).unwrap_err();
+        assert_eq!(missing.kind(), oneiro::ErrorKind::NotFound);
+    }
+}

@@ -1,0 +1,211 @@
+//! Faults and crashes at every call: after reopening, the space is as before the operation or as
+//! after it, never between.
+
+use crate::support::{clock, dump, id, ids, is_sound, new, target, user};
+use oneiro::{
+    BranchRequest, Durability, Ending, EraseTarget, ImportLimits, Lineage, MessageId, NewMessage,
+    NewSession, Oneiro, Options, Result, SessionPatch, Usage, UsageKey,
+};
+use oneiro_store::{Fault, FaultPlan, Store};
+use oneiro_testkit::{Backend, TestSpace, on_both_backends};
+use serde_json::json;
+
+type Step = fn(&Oneiro) -> Result<()>;
+
+/// Every kind of change there is.
+const STEPS: &[Step] = &[
+    |oneiro| {
+        let prompt = Some("be careful".to_owned());
+        oneiro
+            .create_session(NewSession {
+                system_prompt: prompt,
+                title: Some("plan".into()),
+                ..new("a")
+            })
+            .map(drop)
+    },
+    |oneiro| {
+        let large = "payload ".repeat(20_000);
+        let messages = vec![
+            user("one").external_id("e1"),
+            NewMessage::from_json(
+                json!({"role": "assistant", "content": large, "tool_calls": [{}, {}]}),
+            )?,
+            user("two").external_id("e2"),
+            user("one").external_id("e1"),
+        ];
+        oneiro.append(&id("a"), messages).map(drop)
+    },
+    |oneiro| oneiro.rewind_session(&id("a"), MessageId(3)).map(drop),
+    |oneiro| oneiro.restore_session(&id("a"), false).map(drop),
+    |oneiro| {
+        let request = BranchRequest { id: Some(id("b")), ..BranchRequest::default() };
+        oneiro.branch_session(&id("a"), request).map(drop)
+    },
+    |oneiro| {
+        let used = Usage { api_calls: 1, input_tokens: 5, ..Usage::default() };
+        oneiro
+            .add_usage(&id("a"), UsageKey { model: "m".into(), ..UsageKey::default() }, used)
+            .map(drop)
+    },
+    |oneiro| oneiro.set_setting("stateless_session_patterns", Some(json!(["cron:*"]))).map(drop),
+    |oneiro| {
+        let create = NewSession {
+            parent_id: Some(id("a")),
+            lineage: Some(Lineage::Delegate),
+            ..NewSession::default()
+        };
+        oneiro.append_or_create(&id("c"), vec![user("delegated")], create).map(drop)
+    },
+    |oneiro| oneiro.end_session(&id("b"), Ending::new("compression")?).map(drop),
+    |oneiro| {
+        let patch = SessionPatch {
+            archived: Some(true),
+            title: Some(Some("other".into())),
+            ..SessionPatch::default()
+        };
+        oneiro.change_session(&id("b"), patch).map(drop)
+    },
+    |oneiro| {
+        let lines = "{\"id\":\"x\",\"title\":\"other\",\"messages\":[{\"role\":\"user\",\"content\":\"hi\"}]}\n\
+                     {\"id\":\"y\",\"parent_id\":\"x\",\"lineage\":\"continuation\"}\n";
+        oneiro.import(&mut lines.as_bytes(), ImportLimits::default(), &mut |_| {}).map(drop)
+    },
+    |oneiro| oneiro.delete_session(&id("a")).map(drop),
+];
+
+fn open(space: &TestSpace, step: usize, fault: &Fault) -> Result<Oneiro> {
+    let (clock, ids) = (clock(), ids());
+    clock.set(step as i64);
+    ids.set(1_000 * step as i64);
+    let options = Options { clock, ids, ..Options::default() };
+    let store = oneiro_store::Options {
+        durability: Durability::Normal,
+        ..oneiro_store::Options::default()
+    };
+    let store = Store::open_with_faults(&target(space), &store, options.clock.now(), fault)?;
+    Ok(Oneiro::over(store, options))
+}
+
+fn sound(space: &TestSpace, step: usize) -> Oneiro {
+    open(space, step, &Fault::new(FaultPlan::Count)).unwrap()
+}
+
+/// A space after the first `count` steps.
+fn after(backend: Backend, count: usize) -> TestSpace {
+    let space = TestSpace::new(backend);
+    sound(&space, 0);
+    for (step, run) in STEPS.iter().enumerate().take(count) {
+        run(&sound(&space, step)).unwrap();
+    }
+    space
+}
+
+/// Runs one step under a fault; answers whether the fault was reached.
+fn attempt(space: &TestSpace, step: usize, plan: FaultPlan, at: u64) -> bool {
+    let fault = Fault::new(plan);
+    let outcome = open(space, step, &fault).and_then(|oneiro| STEPS[step](&oneiro));
+    let fired = fault.calls() >= at;
+    assert!(fired || outcome.is_ok(), "step {step} failed without a fault: {outcome:?}");
+    fired
+}
+
+/// What the space holds after each step, beginning with none.
+fn dumps(backend: Backend) -> Vec<String> {
+    let space = TestSpace::new(backend);
+    let mut dumps = vec![dump(&sound(&space, 0))];
+    for (step, run) in STEPS.iter().enumerate() {
+        run(&sound(&space, step)).unwrap();
+        dumps.push(dump(&sound(&space, 0)));
+    }
+    dumps
+}
+
+/// Lets the n-th call of every step fail as `plan` says, for every n there is.
+fn every_step_is_whole_or_absent(backend: Backend, plan: fn(u64) -> FaultPlan) {
+    let dumps = dumps(backend);
+    let mut space = after(backend, 0);
+    let mut tried = 0;
+    for step in 0..STEPS.len() {
+        let (before, wanted) = (&dumps[step], &dumps[step + 1]);
+        assert_ne!(before, wanted, "step {step} changes nothing");
+        let mut at = 1;
+        while attempt(&space, step, plan(at), at) {
+            let reopened = sound(&space, 0);
+            is_sound(&reopened);
+            let found = dump(&reopened);
+            if found != *before {
+                assert_eq!(found, *wanted, "step {step}, {:?}", plan(at));
+                space = after(backend, step);
+            }
+            at += 1;
+            tried += 1;
+        }
+        assert_eq!(dump(&sound(&space, 0)), *wanted, "step {step}");
+    }
+    assert!(tried > 100, "only {tried} faults were tried");
+}
+
+on_both_backends! {
+    fn a_change_is_whole_or_absent_after_any_call_of_it_failed(space) {
+        every_step_is_whole_or_absent(space.backend, FaultPlan::FailAt);
+    }
+
+    fn a_change_is_whole_or_absent_after_a_crash_before_any_call_of_it(space) {
+        every_step_is_whole_or_absent(space.backend, FaultPlan::CrashBefore);
+    }
+
+    fn a_change_is_whole_or_absent_after_a_crash_after_any_call_of_it(space) {
+        every_step_is_whole_or_absent(space.backend, FaultPlan::CrashAfter);
+    }
+
+    fn after_a_fault_at_any_call_a_new_space_can_be_opened(space) {
+        for plan in [FaultPlan::FailAt, FaultPlan::CrashBefore, FaultPlan::CrashAfter] {
+            let mut at = 0;
+            loop {
+                at += 1;
+                let space = TestSpace::new(space.backend);
+                let fault = Fault::new(plan(at));
+                let opened = open(&space, 0, &fault);
+                let fired = fault.calls() >= at;
+                drop(opened);
+                assert_eq!(sound(&space, 0).stats().unwrap().sessions, 0);
+                if !fired {
+                    break;
+                }
+            }
+            assert!(at > 10);
+        }
+    }
+
+    fn an_erasure_that_crashes_is_finished_by_whoever_runs_the_jobs(space) {
+        for plan in [FaultPlan::FailAt, FaultPlan::CrashBefore, FaultPlan::CrashAfter] {
+            let mut at = 0;
+            let mut fired = true;
+            while fired {
+                at += 1;
+                let space = TestSpace::new(space.backend);
+                let first = sound(&space, 0);
+                first.append_or_create(&id("s"), vec![user("the secret of the blue tin")], new("s")).unwrap();
+                first.append_or_create(&id("t"), vec![user("untouched")], new("t")).unwrap();
+                drop(first);
+                let fault = Fault::new(plan(at));
+                let erased = open(&space, 0, &fault)
+                    .and_then(|oneiro| oneiro.erase(&EraseTarget::Session(id("s"))));
+                fired = fault.calls() >= at;
+                let oneiro = sound(&space, 0);
+                is_sound(&oneiro);
+                assert_eq!(oneiro.show_session(&id("t"), true).unwrap().messages.len(), 1);
+                let gone = oneiro.find_session(&id("s")).unwrap().is_none();
+                assert!(gone || erased.is_err());
+                oneiro.run_jobs(std::time::Duration::from_secs(60)).unwrap();
+                assert_eq!(oneiro.stats().unwrap().jobs, 0);
+                if gone && space.backend == Backend::Sqlite {
+                    drop(oneiro);
+                    let raw = std::fs::read(space.file()).unwrap();
+                    assert!(!raw.windows(8).any(|part| part == b"blue tin"), "{:?}", plan(at));
+                }
+            }
+        }
+    }
+}

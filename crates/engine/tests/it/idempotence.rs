@@ -1,0 +1,82 @@
+//! Exactly once: an external id makes an append idempotent within its session.
+
+use crate::support::{begin, id, is_sound, open, shown, user};
+use oneiro::NewMessage;
+use oneiro_testkit::on_both_backends;
+use std::sync::Barrier;
+
+fn batch(from: usize, to: usize) -> Vec<NewMessage> {
+    (from..to).map(|n| user(&format!("text {n}")).external_id(format!("e{n}"))).collect()
+}
+
+on_both_backends! {
+    fn the_same_batch_twice_is_stored_once(space) {
+        let oneiro = open(space);
+        begin(&oneiro, "s");
+        for size in [5, 80] {
+            let first = oneiro.append(&id("s"), batch(size, 2 * size)).unwrap();
+            let again = oneiro.append(&id("s"), batch(size, 2 * size)).unwrap();
+            assert_eq!((first.duplicates, again.duplicates), (0, size));
+            assert_eq!(first.ids, again.ids);
+        }
+        assert_eq!(shown(&oneiro, "s", true).len(), 85);
+        is_sound(&oneiro);
+    }
+
+    fn what_is_new_in_a_mixed_batch_is_stored_in_order(space) {
+        let oneiro = open(space);
+        begin(&oneiro, "s");
+        oneiro.append(&id("s"), batch(10, 20)).unwrap();
+        let mixed = oneiro.append(&id("s"), batch(0, 40)).unwrap();
+        assert_eq!(mixed.duplicates, 10);
+        let order: Vec<String> =
+            (10..20).chain(0..10).chain(20..40).map(|n| format!("text {n}")).collect();
+        assert_eq!(shown(&oneiro, "s", true), order);
+        is_sound(&oneiro);
+    }
+
+    fn duplicates_inside_one_batch_answer_with_the_first_id(space) {
+        let oneiro = open(space);
+        begin(&oneiro, "s");
+        for count in [3, 64] {
+            let name = format!("same-{count}");
+            let messages = (0..count).map(|n| user(&format!("{n}")).external_id(&name)).collect();
+            let appended = oneiro.append(&id("s"), messages).unwrap();
+            assert_eq!(appended.duplicates, count - 1);
+            assert!(appended.ids.iter().all(|id| *id == appended.ids[0]));
+        }
+        assert_eq!(shown(&oneiro, "s", true), ["0", "0"]);
+        is_sound(&oneiro);
+    }
+
+    fn many_threads_that_send_the_same_store_it_once(space) {
+        let oneiro = open(space);
+        begin(&oneiro, "s");
+        let start = Barrier::new(8);
+        let ids: Vec<Vec<oneiro::MessageId>> = std::thread::scope(|scope| {
+            let senders: Vec<_> = (0..8).map(|_| scope.spawn(|| {
+                let other = open(space);
+                start.wait();
+                (0..10).flat_map(|turn| {
+                    other.append(&id("s"), batch(turn * 3, turn * 3 + 3)).unwrap().ids
+                }).collect()
+            })).collect();
+            senders.into_iter().map(|sender| sender.join().unwrap()).collect()
+        });
+        assert!(ids.iter().all(|of_one| *of_one == ids[0]), "threads were given different ids");
+        assert_eq!(shown(&oneiro, "s", true).len(), 30);
+        is_sound(&oneiro);
+    }
+
+    fn external_ids_count_within_their_session_only(space) {
+        let oneiro = open(space);
+        begin(&oneiro, "s");
+        begin(&oneiro, "t");
+        for session in ["s", "t"] {
+            assert_eq!(oneiro.append(&id(session), batch(0, 3)).unwrap().duplicates, 0);
+        }
+        let without = oneiro.append(&id("s"), vec![user("same"), user("same")]).unwrap();
+        assert_eq!(without.duplicates, 0);
+        assert_eq!(shown(&oneiro, "s", true).len(), 5);
+    }
+}

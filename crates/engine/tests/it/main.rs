@@ -1,0 +1,29 @@
+//! The engine, tested from outside: each behaviour on both engines of the store.
+#![allow(missing_docs, reason = "the names of tests say what they prove")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "tests may fail"
+)]
+
+mod backup;
+mod counters;
+mod differential;
+mod erase;
+mod faults;
+mod fidelity;
+mod hostile;
+mod idempotence;
+mod jobs;
+mod lineage;
+mod listing;
+mod order;
+mod patterns;
+mod removal;
+mod sessions;
+mod support;
+mod titles;
+mod transfer;
+mod usage;

@@ -1,0 +1,148 @@
+//! Create, end, reopen, change and find sessions.
+
+use crate::support::{begin, id, new, open, say, user};
+use oneiro::{Ending, ErrorKind, NewSession, SessionPatch};
+use oneiro_testkit::on_both_backends;
+use serde_json::{Value, json};
+
+fn full(name: &str, text: &str) -> NewSession {
+    let metadata = json!({"k": text, text: 1});
+    NewSession {
+        source: Some(text.into()),
+        user_id: Some(text.into()),
+        model: Some(text.into()),
+        model_config: Some(json!({"m": text})),
+        system_prompt: Some(text.into()),
+        title: Some(text.into()),
+        project: Some(text.into()),
+        cwd: Some(text.into()),
+        metadata: metadata.as_object().cloned().unwrap(),
+        ..new(name)
+    }
+}
+
+on_both_backends! {
+    fn creating_again_fills_only_what_is_unset(space) {
+        let oneiro = open(space);
+        oneiro.clock.set(5);
+        oneiro.create_session(NewSession { model: Some("first".into()), ..new("a") }).unwrap();
+        oneiro.clock.set(9);
+        let filled = oneiro.create_session(full("a", "second")).unwrap();
+        assert_eq!((filled.source.as_str(), filled.model.as_deref()), ("api", Some("first")));
+        let second = Some("second");
+        assert_eq!((filled.user_id.as_deref(), filled.system_prompt.as_deref()), (second, second));
+        assert_eq!((filled.title.as_deref(), filled.project.as_deref(), filled.cwd.as_deref()), (second, second, second));
+        assert_eq!(filled.model_config, Some(json!({"m": "second"})));
+        let third = oneiro.create_session(full("a", "third")).unwrap();
+        assert_eq!(third.metadata, *json!({"k": "second", "second": 1, "third": 1}).as_object().unwrap());
+        let mut third = json!(third);
+        let mut filled = json!(filled);
+        third["metadata"] = Value::Null;
+        filled["metadata"] = Value::Null;
+        assert_eq!(third, filled);
+        assert_eq!(oneiro.stats().unwrap().payloads, 1);
+    }
+
+    fn a_session_without_an_id_is_given_one(space) {
+        let oneiro = open(space);
+        let (one, two) = (oneiro.create_session(NewSession::default()).unwrap(), oneiro.create_session(NewSession::default()).unwrap());
+        assert!(one.id.as_str().starts_with("ses_") && one.id != two.id);
+    }
+
+    fn the_first_end_reason_wins_until_reopened(space) {
+        let oneiro = open(space);
+        begin(&oneiro, "a");
+        oneiro.clock.set(5);
+        let ended = oneiro.end_session(&id("a"), Ending::new("first").unwrap()).unwrap();
+        oneiro.clock.set(9);
+        let again = oneiro.end_session(&id("a"), Ending::new("second").unwrap()).unwrap();
+        assert_eq!((again.end_reason.as_deref(), again.ended_at), (Some("first"), ended.ended_at));
+        let reopened = oneiro.reopen_session(&id("a")).unwrap();
+        assert_eq!((reopened.end_reason, reopened.ended_at), (None, None));
+        let third = oneiro.end_session(&id("a"), Ending::new("third").unwrap()).unwrap();
+        assert_eq!((third.end_reason.as_deref(), third.ended_at), (Some("third"), Some(oneiro.now())));
+    }
+
+    fn a_change_overwrites_what_is_given_and_nothing_else(space) {
+        let oneiro = open(space);
+        oneiro.create_session(full("a", "old")).unwrap();
+        let metadata = json!({"k": null, "new": [1]});
+        let patch = SessionPatch {
+            model: Some("new".into()),
+            system_prompt: Some("new prompt".into()),
+            metadata: metadata.as_object().cloned().unwrap(),
+            ..SessionPatch::default()
+        };
+        let changed = oneiro.change_session(&id("a"), patch).unwrap();
+        assert_eq!((changed.model.as_deref(), changed.system_prompt.as_deref()), (Some("new"), Some("new prompt")));
+        assert_eq!((changed.cwd.as_deref(), changed.source.as_str()), (Some("old"), "old"));
+        assert_eq!(changed.metadata, *json!({"old": 1, "new": [1]}).as_object().unwrap());
+        assert_eq!(oneiro.stats().unwrap().payloads, 1, "the old prompt is gone");
+    }
+
+    fn what_does_not_exist_is_not_found(space) {
+        let oneiro = open(space);
+        let nobody = id("nobody");
+        let errors = [
+            oneiro.append(&nobody, vec![user("x")]).err(),
+            oneiro.append(&nobody, vec![]).err(),
+            oneiro.end_session(&nobody, Ending::new("x").unwrap()).err(),
+            oneiro.reopen_session(&nobody).err(),
+            oneiro.change_session(&nobody, SessionPatch::default()).err(),
+            oneiro.delete_session(&nobody).err(),
+            oneiro.show_session(&nobody, false).err(),
+            oneiro.session_tip(&nobody).err(),
+            oneiro.usage(&nobody).err(),
+            oneiro.restore_session(&nobody, true).err(),
+            oneiro.resolve_session("nobody").err(),
+            oneiro.message(oneiro::MessageId(1)).err(),
+        ];
+        for error in errors {
+            let error = error.unwrap();
+            assert_eq!(error.kind(), ErrorKind::NotFound, "{error:?}");
+            assert!(error.remedy_text().is_some(), "{error:?}");
+        }
+    }
+
+    fn ids_are_resolved_by_prefix_and_title(space) {
+        let oneiro = open(space);
+        for (name, seconds, title) in [
+            ("alpha-1", 1, Some("trip")), ("alpha-2", 2, None), ("beta", 3, Some("trip #2")),
+            ("al", 4, None), ("100%_x", 5, Some("50% off")), ("100axx", 6, Some("trips")), ("zoë🦀", 7, None),
+        ] {
+            oneiro.clock.set(seconds);
+            oneiro.create_session(NewSession { title: title.map(Into::into), ..new(name) }).unwrap();
+        }
+        for (text, want) in [
+            ("al", "al"), ("alpha-1", "alpha-1"), ("b", "beta"), ("trip #2", "beta"), ("trip", "beta"),
+            ("trips", "100axx"), ("50% off", "100%_x"), ("100%", "100%_x"), ("100a", "100axx"), ("zo", "zoë🦀"),
+        ] {
+            assert_eq!(oneiro.resolve_session(text).unwrap().as_str(), want, "{text}");
+        }
+        for (text, kind) in [
+            ("alpha", ErrorKind::Conflict), ("100", ErrorKind::Conflict), ("%", ErrorKind::NotFound),
+            ("alpha_1", ErrorKind::NotFound), ("ALPHA-1", ErrorKind::NotFound), ("", ErrorKind::NotFound),
+            ("a\0", ErrorKind::NotFound), ("_", ErrorKind::NotFound), ("*", ErrorKind::NotFound),
+        ] {
+            assert_eq!(oneiro.resolve_session(text).unwrap_err().kind(), kind, "{text}");
+        }
+    }
+
+    fn messages_are_read_in_pages(space) {
+        let oneiro = open(space);
+        begin(&oneiro, "a");
+        let ids = say(&oneiro, "a", &["1", "2", "3", "4", "5"]);
+        let mut read = Vec::new();
+        let mut after = 0;
+        loop {
+            let request = oneiro_store::messages::PageRequest { after, hidden: false, limit: 2 };
+            let page = oneiro.messages(&id("a"), request).unwrap();
+            read.extend(page.items.iter().map(|message| message.id.0));
+            match page.next {
+                Some(next) => after = next.key,
+                None => break,
+            }
+        }
+        assert_eq!(read, ids);
+    }
+}

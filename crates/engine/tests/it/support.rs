@@ -1,0 +1,166 @@
+//! What the tests of the engine share: a clock and ids that obey, opening a space, and a dump of
+//! everything in it.
+
+use oneiro::{
+    Clock, Durability, ExportRequest, Ids, ImportLimits, Message, NewMessage, NewSession, Oneiro,
+    Options, Result, Role, Session, SessionId, Target, Timestamp,
+};
+use oneiro_testkit::TestSpace;
+use serde_json::{Value, json};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
+
+/// Where every clock begins.
+pub const NOW: Timestamp = Timestamp::from_micros(1_700_000_000_000_000);
+
+/// A clock that stands still until it is set.
+pub struct FakeClock(AtomicI64);
+
+impl FakeClock {
+    pub fn set(&self, seconds: i64) {
+        self.0.store(NOW.micros() + seconds * 1_000_000, Ordering::SeqCst);
+    }
+}
+
+impl Clock for FakeClock {
+    fn now(&self) -> Timestamp {
+        Timestamp::from_micros(self.0.load(Ordering::SeqCst))
+    }
+}
+
+/// Ids that count.
+pub struct FakeIds(AtomicI64);
+
+impl FakeIds {
+    pub fn set(&self, next: i64) {
+        self.0.store(next, Ordering::SeqCst);
+    }
+}
+
+impl Ids for FakeIds {
+    fn random(&self) -> [u8; 10] {
+        let mut bytes = [0; 10];
+        let number = self.0.fetch_add(1, Ordering::SeqCst);
+        bytes[2..].copy_from_slice(&number.to_be_bytes());
+        bytes
+    }
+}
+
+/// A handle with its clock and ids.
+pub struct Fixed {
+    pub oneiro: Oneiro,
+    pub clock: Arc<FakeClock>,
+}
+
+impl std::ops::Deref for Fixed {
+    type Target = Oneiro;
+
+    fn deref(&self) -> &Oneiro {
+        &self.oneiro
+    }
+}
+
+pub fn clock() -> Arc<FakeClock> {
+    let clock = FakeClock(AtomicI64::new(0));
+    clock.set(0);
+    Arc::new(clock)
+}
+
+pub fn ids() -> Arc<FakeIds> {
+    Arc::new(FakeIds(AtomicI64::new(1)))
+}
+
+pub fn target(space: &TestSpace) -> Target {
+    Target::parse(&space.store, Some(&space.space)).unwrap()
+}
+
+/// Opens a space; what these tests lose with the power they may lose.
+pub fn open(space: &TestSpace) -> Fixed {
+    open_at(&target(space))
+}
+
+pub fn open_at(target: &Target) -> Fixed {
+    let clock = clock();
+    let options = Options {
+        durability: Durability::Normal,
+        clock: Arc::clone(&clock) as _,
+        ids: ids(),
+        ..Options::default()
+    };
+    Fixed { oneiro: Oneiro::open(target, options).unwrap(), clock }
+}
+
+pub fn id(text: &str) -> SessionId {
+    SessionId::new(text).unwrap()
+}
+
+pub fn new(text: &str) -> NewSession {
+    NewSession::with_id(id(text))
+}
+
+pub fn begin(oneiro: &Oneiro, text: &str) -> Session {
+    oneiro.create_session(new(text)).unwrap()
+}
+
+pub fn user(text: &str) -> NewMessage {
+    NewMessage::text(Role::User, text)
+}
+
+pub fn agent(text: &str) -> NewMessage {
+    NewMessage::text(Role::Assistant, text)
+}
+
+/// Says something in a session; answers the ids.
+pub fn say(oneiro: &Oneiro, session: &str, texts: &[&str]) -> Vec<i64> {
+    let messages = texts.iter().map(|text| user(text)).collect();
+    oneiro.append(&id(session), messages).unwrap().ids.into_iter().map(|id| id.0).collect()
+}
+
+pub fn content(message: &Message) -> String {
+    message.body.get("content").and_then(Value::as_str).unwrap_or_default().to_owned()
+}
+
+/// What a session shows, or with `hidden` everything in it.
+pub fn shown(oneiro: &Oneiro, session: &str, hidden: bool) -> Vec<String> {
+    let view = oneiro.show_session(&id(session), hidden).unwrap();
+    view.messages.iter().map(content).collect()
+}
+
+pub fn export(oneiro: &Oneiro) -> String {
+    let mut out = Vec::new();
+    oneiro.export(&ExportRequest::default(), &mut out, &mut |_| {}).unwrap();
+    String::from_utf8(out).unwrap()
+}
+
+pub fn import(oneiro: &Oneiro, text: &str) -> Result<oneiro::Imported> {
+    oneiro.import(&mut text.as_bytes(), ImportLimits::default(), &mut |_| {})
+}
+
+/// An export without the ids of messages, which each space gives anew.
+pub fn without_ids(export: &str) -> Vec<Value> {
+    let lines = export.lines().map(|line| {
+        let mut session: Value = serde_json::from_str(line).unwrap();
+        for message in session["messages"].as_array_mut().unwrap() {
+            message.as_object_mut().unwrap().remove("id");
+        }
+        session
+    });
+    lines.collect()
+}
+
+/// Everything in a space, but for where it is and how large.
+pub fn dump(oneiro: &Oneiro) -> String {
+    let mut stats = json!(oneiro.stats().unwrap());
+    for place in ["space", "store", "engine", "bytes"] {
+        stats.as_object_mut().unwrap().remove(place);
+    }
+    let settings = oneiro.settings().unwrap();
+    let jobs = json!(oneiro.list_jobs(None, 1_000).unwrap().items);
+    format!("{}{stats}\n{settings:?}\n{jobs}\n", export(oneiro))
+}
+
+/// Nothing is damaged, and every counter matches its rows.
+pub fn is_sound(oneiro: &Oneiro) {
+    let checked = oneiro.check().unwrap();
+    assert!(checked.ok, "{checked:?}");
+}

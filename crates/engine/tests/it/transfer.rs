@@ -1,0 +1,200 @@
+//! Export and import: a round trip between engines, repeatable, all of a file or nothing of it.
+
+use crate::support::{
+    Fixed, agent, begin, dump, export, id, import, is_sound, new, open, say, user, without_ids,
+};
+use oneiro::{
+    Ending, ErrorKind, ExportRequest, ImportLimits, Lineage, NewMessage, NewSession, SessionPatch,
+    Usage, UsageKey,
+};
+use oneiro_testkit::{Backend, TestSpace, awkward_messages, on_both_backends};
+use serde_json::json;
+
+/// A space with one of everything.
+fn furnish(oneiro: &Fixed) {
+    let metadata = json!({"z": 1.50, "a": {"deep": [null, "\u{0}"]}});
+    oneiro
+        .create_session(NewSession {
+            source: Some("cli".into()),
+            user_id: Some("u".into()),
+            model_config: Some(json!({"t": 0.10})),
+            system_prompt: Some("be careful".into()),
+            title: Some("plan".into()),
+            project: Some("p".into()),
+            cwd: Some("/tmp".into()),
+            metadata: metadata.as_object().cloned().unwrap(),
+            ..new("a")
+        })
+        .unwrap();
+    let messages =
+        awkward_messages().into_iter().map(|message| NewMessage::from_json(message).unwrap());
+    let mut ids = oneiro.append(&id("a"), messages.collect()).unwrap().ids;
+    oneiro.clock.set(10);
+    let more = vec![user("later").external_id("e1"), agent("yes"), user("undone")];
+    ids.extend(oneiro.append(&id("a"), more).unwrap().ids);
+    oneiro.compact_messages(&id("a"), ids[2]).unwrap();
+    oneiro.rewind_session(&id("a"), *ids.last().unwrap()).unwrap();
+    let used = Usage {
+        api_calls: 2,
+        output_tokens: 7,
+        actual_cost_nanousd: 123_456_789,
+        ..Usage::default()
+    };
+    for (seconds, task) in [(20, ""), (30, ""), (40, "title")] {
+        oneiro.clock.set(seconds);
+        let key = UsageKey { model: "m".into(), task: task.into(), ..UsageKey::default() };
+        oneiro.add_usage(&id("a"), key, used).unwrap();
+    }
+    oneiro.end_session(&id("a"), Ending::new("compression").unwrap()).unwrap();
+    oneiro.clock.set(50);
+    oneiro.create_session(NewSession { parent_id: Some(id("a")), ..new("b") }).unwrap();
+    oneiro
+        .create_session(NewSession {
+            parent_id: Some(id("b")),
+            lineage: Some(Lineage::Delegate),
+            ..new("c")
+        })
+        .unwrap();
+    oneiro
+        .change_session(&id("c"), SessionPatch { archived: Some(true), ..SessionPatch::default() })
+        .unwrap();
+}
+
+fn other(backend: Backend) -> TestSpace {
+    TestSpace::new(match backend {
+        Backend::Sqlite => Backend::Postgres,
+        Backend::Postgres => Backend::Sqlite,
+    })
+}
+
+on_both_backends! {
+    fn an_export_imported_into_the_other_engine_exports_the_same(space) {
+        let (here, there) = (open(space), other(space.backend));
+        let there = open(&there);
+        furnish(&here);
+        let written = export(&here);
+        // Ids are taken there already, so that equal ids prove nothing.
+        begin(&there, "first");
+        say(&there, "first", &["x"]);
+        there.delete_session(&id("first")).unwrap();
+        let imported = import(&there, &written).unwrap();
+        assert_eq!((imported.sessions, imported.messages, imported.skipped, imported.detached), (3, 14, 0, 0));
+        let again = export(&there);
+        for (one, two) in without_ids(&written).into_iter().zip(without_ids(&again)) {
+            assert_eq!(one.to_string(), two.to_string());
+        }
+        assert_eq!(written.lines().count(), again.lines().count());
+        assert_eq!(here.session_tip(&id("a")).unwrap(), there.session_tip(&id("a")).unwrap());
+        is_sound(&there);
+        // Once more: everything is there, nothing changes.
+        let before = dump(&there);
+        let imported = import(&there, &written).unwrap();
+        assert_eq!((imported.sessions, imported.messages, imported.skipped), (0, 0, 3));
+        assert_eq!(dump(&there), before);
+    }
+
+    fn a_bad_line_leaves_nothing_of_the_file(space) {
+        let oneiro = open(space);
+        let before = dump(&oneiro);
+        let good = r#"{"id":"x","messages":[{"role":"user","content":"hi"}]}"#;
+        for (bad, what) in [
+            ("{", "not JSON"),
+            ("[]", "object"),
+            ("{}", "id"),
+            (r#"{"id":5}"#, "id"),
+            (r#"{"id":"y","messages":{}}"#, "messages"),
+            (r#"{"id":"y","messages":[{"content":"no role"}]}"#, "message 1"),
+            (r#"{"id":"y","messages":[{"role":"user","at":"soon"}]}"#, "at"),
+            (r#"{"id":"y","started_at":"never"}"#, "started_at"),
+            (r#"{"id":"y","lineage":"twin","parent_id":"x"}"#, "lineage"),
+            (r#"{"id":"y","metadata":[]}"#, "metadata"),
+            (r#"{"id":"y","input_tokens":-1}"#, "input_tokens"),
+            (r#"{"id":"y","usage":[{"last_at":"x"}]}"#, "usage"),
+            (r#"{"id":"y","title":5}"#, "title"),
+        ] {
+            let error = import(&oneiro, &format!("{good}\n\n{bad}\n{good}\n")).unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::Invalid, "{bad}: {error:?}");
+            assert!(error.message().contains("line 3") && error.message().contains(what), "{bad}: {error:?}");
+            assert_eq!(dump(&oneiro), before, "{bad}");
+        }
+        let mut not_utf8 = format!("{good}\n").into_bytes();
+        not_utf8.extend(b"{\"id\":\"\xff\"}\n");
+        let limits = ImportLimits::default();
+        assert!(oneiro.import(&mut not_utf8.as_slice(), limits, &mut |_| {}).is_err());
+        assert_eq!(dump(&oneiro), before);
+    }
+
+    fn limits_are_kept_and_named(space) {
+        let oneiro = open(space);
+        let line = |name: &str| format!("{{\"id\":\"{name}\",\"messages\":[{{\"role\":\"user\"}},{{\"role\":\"user\"}}]}}\n");
+        let file = line("x") + &line("y");
+        let all = ImportLimits::default();
+        for (limits, what) in [
+            (ImportLimits { sessions: 1, ..all }, "1 sessions"),
+            (ImportLimits { messages: 1, ..all }, "2 messages"),
+            (ImportLimits { session_bytes: 20, ..all }, "20 bytes"),
+            (ImportLimits { bytes: file.len() as u64 - 1, ..all }, "file"),
+        ] {
+            let error = oneiro.import(&mut file.as_bytes(), limits, &mut |_| {}).unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::TooLarge, "{error:?}");
+            assert!(error.message().contains(what) && error.remedy_text().is_some(), "{error:?}");
+            assert_eq!(oneiro.stats().unwrap().sessions, 0);
+        }
+        let exact = ImportLimits { sessions: 2, messages: 2, session_bytes: line("x").len(), bytes: file.len() as u64 };
+        assert_eq!(oneiro.import(&mut file.as_bytes(), exact, &mut |_| {}).unwrap().sessions, 2);
+    }
+
+    fn missing_and_cyclic_parents_are_let_go(space) {
+        let oneiro = open(space);
+        let file = r#"{"id":"orphan","parent_id":"nobody","lineage":"branch"}
+            {"id":"a","parent_id":"c","lineage":"branch"}
+            {"id":"b","parent_id":"a","lineage":"branch"}
+            {"id":"c","parent_id":"b","lineage":"branch"}
+            {"id":"self","parent_id":"self"}
+            {"id":"child","parent_id":"later"}
+            {"id":"later"}"#;
+        let imported = import(&oneiro, file).unwrap();
+        assert_eq!((imported.sessions, imported.detached), (7, 3));
+        let parent = |name: &str| oneiro.find_session(&id(name)).unwrap().unwrap().parent_id;
+        assert_eq!((parent("orphan"), parent("self"), parent("child")), (None, None, Some(id("later"))));
+        assert_eq!(oneiro.session_root(&id("a")).unwrap(), oneiro.session_root(&id("c")).unwrap());
+    }
+
+    fn taken_titles_are_numbered(space) {
+        let oneiro = open(space);
+        oneiro.create_session(NewSession { title: Some("plan".into()), ..new("a") }).unwrap();
+        let file = "{\"id\":\"b\",\"title\":\"plan\"}\n{\"id\":\"c\",\"title\":\" plan\\t\"}\n{\"id\":\"d\",\"title\":\"free\"}";
+        import(&oneiro, file).unwrap();
+        let title = |name: &str| oneiro.find_session(&id(name)).unwrap().unwrap().title.unwrap();
+        assert_eq!((title("b"), title("c"), title("d")), ("plan #2".into(), "plan #3".into(), "free".into()));
+    }
+
+    fn an_export_may_be_narrowed(space) {
+        let oneiro = open(space);
+        for (name, source) in [("a", "cli"), ("b", "cron"), ("c", "cli")] {
+            oneiro.create_session(NewSession { source: Some(source.into()), ..new(name) }).unwrap();
+        }
+        let ids = |request: ExportRequest| {
+            let mut out = Vec::new();
+            let done = oneiro.export(&request, &mut out, &mut |_| {}).unwrap();
+            assert_eq!(done.bytes, out.len() as u64);
+            without_ids(&String::from_utf8(out).unwrap()).iter().map(|s| s["id"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+        };
+        assert_eq!(ids(ExportRequest::default()), ["a", "b", "c"]);
+        assert_eq!(ids(ExportRequest { source: Some("cli".into()), ..ExportRequest::default() }), ["a", "c"]);
+        assert_eq!(ids(ExportRequest { sessions: vec![id("c"), id("b")], ..ExportRequest::default() }), ["c", "b"]);
+        let missing = ExportRequest { sessions: vec![id("nobody")], ..ExportRequest::default() };
+        assert_eq!(oneiro.export(&missing, &mut Vec::new(), &mut |_| {}).unwrap_err().kind(), ErrorKind::NotFound);
+    }
+
+    fn surrogates_of_an_import_are_counted_and_visibility_is_kept(space) {
+        let oneiro = open(space);
+        let file = r#"{"id":"a","messages":[{"role":"user","content":"\ud800"},{"role":"user","content":"c","visibility":"compacted"},{"role":"user","content":"r","visibility":"rewound"}]}"#;
+        import(&oneiro, file).unwrap();
+        assert_eq!(oneiro.stats().unwrap().repaired, 1);
+        assert_eq!(oneiro.show_session(&id("a"), false).unwrap().messages.len(), 1);
+        assert_eq!(oneiro.find_session(&id("a")).unwrap().unwrap().message_count, 2);
+        assert_eq!(oneiro.restore_session(&id("a"), false).unwrap(), 1);
+        is_sound(&oneiro);
+    }
+}

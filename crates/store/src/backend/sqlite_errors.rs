@@ -1,0 +1,76 @@
+//! What an error of SQLite, or of the file system below it, means to a caller.
+
+use oneiro_model::{Error, ErrorKind};
+use rusqlite::ffi::ErrorCode;
+use std::path::Path;
+use std::time::Duration;
+
+pub(super) fn is_busy(error: &rusqlite::Error) -> bool {
+    matches!(error.sqlite_error_code(), Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked))
+}
+
+pub(super) fn busy(path: &Path, waited: Duration) -> Error {
+    Error::new(
+        ErrorKind::Busy,
+        format!("another process has been writing to {} for {waited:.1?}", path.display()),
+    )
+    .remedy("try again; raise busy_timeout_ms if this happens often")
+}
+
+pub(super) fn damaged(path: &Path, how: &str) -> Error {
+    Error::new(ErrorKind::Corrupt, format!("the store {} is damaged: {how}", path.display()))
+        .remedy("do not write to it; restore the newest backup (`oneiro backup` makes them)")
+}
+
+pub(super) fn explain(path: &Path, error: rusqlite::Error) -> Error {
+    let place = path.display();
+    let said = match error.sqlite_error_code() {
+        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
+            return busy(path, Duration::ZERO).because(error);
+        }
+        Some(ErrorCode::DatabaseCorrupt) => damaged(path, "its pages contradict each other"),
+        Some(ErrorCode::NotADatabase) => damaged(path, "it is not a SQLite database")
+            .remedy("give another --store, or restore a backup; this file was not touched"),
+        Some(ErrorCode::DiskFull) => {
+            Error::new(ErrorKind::Unavailable, format!("the disk of {place} is full"))
+                .remedy("free some space and try again; nothing of this write was kept")
+        }
+        Some(ErrorCode::ReadOnly) => {
+            Error::new(ErrorKind::Forbidden, format!("the store {place} is read-only"))
+                .remedy("make the file and its folder writable, or only read from it")
+        }
+        Some(ErrorCode::CannotOpen) => {
+            let why = match (path.exists(), path.is_dir()) {
+                (false, _) => ": it is not there",
+                (_, true) => ": it is a folder",
+                _ => "",
+            };
+            Error::new(ErrorKind::Unavailable, format!("the store {place} cannot be opened{why}"))
+                .remedy("check that the path is a file in a folder you may write to")
+        }
+        Some(ErrorCode::PermissionDenied | ErrorCode::AuthorizationForStatementDenied) => {
+            Error::new(ErrorKind::Forbidden, format!("no permission for the store {place}"))
+                .remedy("check the owner and mode of the file and its folder")
+        }
+        Some(ErrorCode::SystemIoFailure) => {
+            Error::new(ErrorKind::Unavailable, format!("reading or writing {place} failed"))
+                .remedy("check the disk and try again; nothing of this write was kept")
+        }
+        Some(ErrorCode::TooBig) => Error::too_large("a value is larger than SQLite can hold"),
+        Some(ErrorCode::ConstraintViolation) => {
+            Error::conflict(format!("the store refused a row: {error}"))
+        }
+        _ => Error::internal(format!("SQLite: {error}")),
+    };
+    said.because(error)
+}
+
+pub(super) fn io_error(path: &Path, error: std::io::Error) -> Error {
+    let kind = match error.kind() {
+        std::io::ErrorKind::PermissionDenied => ErrorKind::Forbidden,
+        _ => ErrorKind::Unavailable,
+    };
+    Error::new(kind, format!("{}: {error}", path.display()))
+        .remedy("check the path, its permissions and the disk")
+        .because(error)
+}
