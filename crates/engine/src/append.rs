@@ -75,25 +75,21 @@ struct Append {
 
 impl Append {
     fn run(&self, tx: &Tx<'_>) -> Result<Appended> {
-        let count = self.prepared.len();
-        let key = match (sessions::key(tx, &self.session)?, &self.create) {
-            (Some(key), _) => Some(key),
-            (None, Some(draft)) if !self.oneiro.settings_in(tx)?.ignores(&self.session) => {
-                Some(create_in(&self.oneiro, tx, draft)?)
-            }
-            _ => None,
-        };
-        let taken = sequence::take_messages(tx, count)?;
+        let (taken, key) = sequence::next_of_session(tx, &self.session)?;
         let settings = self.oneiro.settings_at(tx, taken.settings)?;
         if settings.keeps_nothing_of(&self.session) {
-            return Ok(Appended { skipped: count, ..Appended::default() });
+            return Ok(Appended { skipped: self.prepared.len(), ..Appended::default() });
         }
-        let key = key.ok_or_else(|| {
-            no_session(self.session.as_str()).remedy(format!(
-                "create it: oneiro session new --id {:?}, or append with --create",
-                self.session.as_str()
-            ))
-        })?;
+        let key = match (key, &self.create) {
+            (Some(key), _) => key,
+            (None, Some(draft)) => create_in(&self.oneiro, tx, draft)?,
+            (None, None) => {
+                return Err(no_session(self.session.as_str()).remedy(format!(
+                    "create it: oneiro session new --id {:?}, or append with --create",
+                    self.session.as_str()
+                )));
+            }
+        };
         append_prepared(tx, key, taken.first, &self.prepared)
     }
 }

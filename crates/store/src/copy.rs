@@ -12,7 +12,7 @@ const TABLES: &[(&str, &str)] = &[
     ("payloads", "key, hash, size, data"),
     (
         "sessions",
-        "key, id, source, started_at, last_active_at, message_count, tool_call_count, \
+        "key, id, source, started_at, last_active_at, active_minute, message_count, tool_call_count, \
          first_user_seq, repaired, rewind_count, archived, ended_at, end_reason, user_id, model, \
          model_config, system_prompt_key, parent_key, lineage, title, project, cwd, metadata, \
          input_tokens, output_tokens, cache_read_tokens, cache_write_tokens, reasoning_tokens, \

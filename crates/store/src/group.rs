@@ -32,7 +32,13 @@ struct Seat {
 struct Queue {
     waiting: VecDeque<Arc<dyn Waiting>>,
     led: bool,
+    /// How many writers were seen at once lately; a leader waits a moment for as many.
+    recent: usize,
 }
+
+/// How long a leader waits for the writers it has just answered to come back. Much shorter than a
+/// commit, which is what each of them would pay for alone.
+const GATHER: Duration = Duration::from_micros(100);
 
 impl Writers {
     pub(crate) fn new(connection: Box<dyn Connection>, patience: Duration) -> Writers {
@@ -51,11 +57,13 @@ impl Writers {
         work: impl Fn(&Tx<'_>) -> Result<T> + Send + Sync + 'static,
     ) -> Result<T> {
         let mut queue = lock(&self.queue);
-        if !queue.led {
+        if !queue.led && queue.recent <= 1 {
             queue.led = true;
             drop(queue);
-            let _lead = Lead(self);
-            return self.alone(backend, &work);
+            let lead = Lead(self);
+            let answer = self.commit_alone(backend, &work);
+            drop(lead);
+            return durably(backend, answer);
         }
         let write = Arc::new(Write {
             work,
@@ -64,21 +72,51 @@ impl Writers {
             turned: Condvar::new(),
         });
         queue.waiting.push_back(Arc::clone(&write) as _);
+        let leads = !std::mem::replace(&mut queue.led, true);
         drop(queue);
-        if write.wait() {
-            let _lead = Lead(self);
-            let group: Vec<_> = {
-                let mut queue = lock(&self.queue);
-                let size = queue.waiting.len().min(backend.group_limit());
-                queue.waiting.drain(..size).collect()
+        if leads || write.wait() {
+            let lead = Lead(self);
+            let group = self.gather(backend.group_limit());
+            let committed = self.commit_group(backend, &group);
+            // The next group is run while this one waits for the disk.
+            drop(lead);
+            let durable = match committed.iter().any(Result::is_ok) {
+                true => backend.make_durable(),
+                false => Ok(()),
             };
-            self.lead(backend, &group);
+            for (write, outcome) in group.iter().zip(committed) {
+                write.settle(outcome.and(durable.clone()));
+            }
         }
         write.answer()
     }
 
+    /// The writes to commit together: those that wait, and those that are about to.
+    fn gather(&self, limit: usize) -> Vec<Arc<dyn Waiting>> {
+        let started = Instant::now();
+        loop {
+            let mut queue = lock(&self.queue);
+            let expected = queue.recent.min(limit);
+            if queue.waiting.len() >= expected || started.elapsed() >= GATHER {
+                let size = queue.waiting.len().min(limit);
+                queue.recent = size.max(queue.recent / 2);
+                return queue.waiting.drain(..size).collect();
+            }
+            drop(queue);
+            std::thread::yield_now();
+        }
+    }
+
     /// Runs `work` in a transaction of its own, past the queue: for bulk work.
     pub(crate) fn alone<T>(
+        &self,
+        backend: &dyn Backend,
+        work: &dyn Fn(&Tx<'_>) -> Result<T>,
+    ) -> Result<T> {
+        durably(backend, self.commit_alone(backend, work))
+    }
+
+    fn commit_alone<T>(
         &self,
         backend: &dyn Backend,
         work: &dyn Fn(&Tx<'_>) -> Result<T>,
@@ -132,17 +170,15 @@ impl Writers {
         Ok(Held { writers: self, connection: seat.connection.take() })
     }
 
-    fn lead(&self, backend: &dyn Backend, group: &[Arc<dyn Waiting>]) {
-        let ran = self.with_connection(backend, |connection| {
-            let outcomes = run_group(backend, connection, group);
-            for (write, outcome) in group.iter().zip(outcomes) {
-                write.settle(outcome);
-            }
-            Ok(())
+    fn commit_group(
+        &self,
+        backend: &dyn Backend,
+        group: &[Arc<dyn Waiting>],
+    ) -> Vec<Result<()>> {
+        let committed = self.with_connection(backend, |connection| {
+            Ok(run_group(backend, connection, group))
         });
-        if let Err(error) = ran {
-            group.iter().for_each(|write| write.settle(Err(error.clone())));
-        }
+        committed.unwrap_or_else(|error| group.iter().map(|_| Err(error.clone())).collect())
     }
 }
 
@@ -163,12 +199,19 @@ impl Drop for Held<'_> {
     }
 }
 
+/// Answers only what has reached the disk.
+fn durably<T>(backend: &dyn Backend, answer: Result<T>) -> Result<T> {
+    answer.and_then(|value| backend.make_durable().map(|()| value))
+}
+
 /// The right to write; passed to the next waiter when dropped.
 struct Lead<'w>(&'w Writers);
 
 impl Drop for Lead<'_> {
     fn drop(&mut self) {
         let mut queue = lock(&self.0.queue);
+        let waiting = queue.waiting.len();
+        queue.recent = queue.recent.max(waiting + usize::from(waiting > 0));
         match queue.waiting.front() {
             Some(next) => next.lead(),
             None => queue.led = false,

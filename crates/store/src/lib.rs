@@ -8,6 +8,7 @@ mod statements;
 mod backend;
 pub mod backups;
 mod copy;
+mod durable;
 mod group;
 pub mod jobs;
 pub mod lineage;

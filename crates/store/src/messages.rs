@@ -2,7 +2,7 @@
 //! and only deletion and erasure remove them.
 
 use crate::backend::{Row, Value};
-use crate::{Tx, payloads};
+use crate::{Tx, payloads, sequence};
 use oneiro_model::{
     Error, ErrorKind, Message, MessageId, NewMessage, Result, Role, SessionId, Timestamp,
     Visibility,
@@ -335,6 +335,7 @@ pub fn copy(tx: &Tx<'_>, from: i64, to: i64, session_key: i64) -> Result<()> {
 
 /// Removes one message for good.
 pub fn remove(tx: &Tx<'_>, id: MessageId) -> Result<bool> {
+    sequence::keep_highest(tx)?;
     Ok(tx.execute(REMOVE, &[id.0.into()])? > 0)
 }
 

@@ -1,13 +1,18 @@
-//! The one-row counters of a space: message ids, internal keys, and the generation of the
-//! settings. Taken inside the write transaction, so commit order is sequence order and nothing is
-//! ever used twice.
+//! The one row of counters of a space: the highest message id that went away, the last internal key,
+//! and the generation of the settings. Read and taken under the write lock, so commit order is
+//! sequence order and nothing is ever used twice.
 
 use crate::Tx;
-use oneiro_model::Result;
+use crate::backend::Row;
+use oneiro_model::{Result, SessionId};
 
 statements! {
-    TAKE_MESSAGES =
-        "UPDATE sequence SET message = message + CAST(?1 AS BIGINT) WHERE id = 1 RETURNING message, settings";
+    NEXT_MESSAGE = "SELECT message, settings, (SELECT MAX(seq) FROM messages) FROM sequence WHERE id = 1";
+    NEXT_OF_SESSION = "SELECT q.message, q.settings, (SELECT MAX(seq) FROM messages), s.key \
+                       FROM sequence q LEFT JOIN sessions s ON s.id = ?1 WHERE q.id = 1";
+    // Once per delete, so that an id that went away is never given again.
+    KEEP_HIGHEST = "UPDATE sequence SET message = (SELECT MAX(seq) FROM messages) WHERE id = 1 \
+                    AND message < (SELECT MAX(seq) FROM messages)";
     TAKE_KEY = "UPDATE sequence SET key = key + 1 WHERE id = 1 RETURNING key";
     CHANGE_SETTINGS = "UPDATE sequence SET settings = CAST(?1 AS BIGINT) WHERE id = 1";
     SETTINGS = "SELECT settings FROM sequence WHERE id = 1";
@@ -22,12 +27,26 @@ pub struct Taken {
     pub settings: i64,
 }
 
-/// Takes `count` message ids.
-pub fn take_messages(tx: &Tx<'_>, count: usize) -> Result<Taken> {
-    let count = count as i64;
-    tx.one(TAKE_MESSAGES, &[count.into()], |row| {
-        Ok(Taken { first: row.int(0)? - count + 1, settings: row.int(1)? })
-    })
+/// The ids for messages that are inserted next in this transaction. The write lock is held, so
+/// the highest id there is, or ever was, is the last one given; a counter that every append wrote
+/// to would cost each commit a page more.
+pub fn next_messages(tx: &Tx<'_>) -> Result<Taken> {
+    tx.one(NEXT_MESSAGE, &[], read)
+}
+
+/// The same with the key of the session they go to, if it exists: all an append needs to know.
+pub fn next_of_session(tx: &Tx<'_>, id: &SessionId) -> Result<(Taken, Option<i64>)> {
+    tx.one(NEXT_OF_SESSION, &[id.as_str().into()], |row| Ok((read(row)?, row.opt_int(3)?)))
+}
+
+fn read(row: &dyn Row) -> Result<Taken> {
+    let highest = row.int(0)?.max(row.opt_int(2)?.unwrap_or(0));
+    Ok(Taken { first: highest + 1, settings: row.int(1)? })
+}
+
+/// Remembers the highest id before messages are removed.
+pub(crate) fn keep_highest(tx: &Tx<'_>) -> Result<()> {
+    tx.execute(KEEP_HIGHEST, &[]).map(|_| ())
 }
 
 /// Takes one internal key.

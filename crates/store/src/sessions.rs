@@ -37,13 +37,23 @@ macro_rules! filters {
                               AND c.lineage = 'continuation'))) "
     };
 }
+macro_rules! count_appended {
+    () => {
+        "UPDATE sessions SET message_count = message_count + CAST(?2 AS BIGINT), \
+         tool_call_count = tool_call_count + CAST(?3 AS BIGINT), \
+         last_active_at = CASE WHEN last_active_at < CAST(?4 AS BIGINT) \
+                          THEN CAST(?4 AS BIGINT) ELSE last_active_at END, \
+         first_user_seq = COALESCE(first_user_seq, CAST(?5 AS BIGINT)), \
+         repaired = repaired + CAST(?6 AS BIGINT)"
+    };
+}
 
 statements! {
     KEY = "SELECT key FROM sessions WHERE id = ?1";
     GET = concat!(columns!(), "WHERE s.key = ?1");
     BY_PREFIX = "SELECT key, id FROM sessions WHERE id >= ?1 ORDER BY id LIMIT 2";
-    INSERT = "INSERT INTO sessions (key, id, source, started_at, last_active_at) \
-              VALUES (?1, ?2, ?3, ?4, ?4)";
+    INSERT = "INSERT INTO sessions (key, id, source, started_at, last_active_at, active_minute) \
+              VALUES (?1, ?2, ?3, ?4, ?4, ?5)";
     FILL = "UPDATE sessions SET user_id = COALESCE(user_id, CAST(?2 AS TEXT)), \
             model = COALESCE(model, CAST(?3 AS TEXT)), \
             model_config = COALESCE(model_config, CAST(?4 AS TEXT)), \
@@ -60,12 +70,9 @@ statements! {
     END = "UPDATE sessions SET ended_at = ?2, end_reason = ?3 WHERE key = ?1 AND ended_at IS NULL";
     REOPEN = "UPDATE sessions SET ended_at = NULL, end_reason = NULL WHERE key = ?1";
     ARCHIVE = "UPDATE sessions SET archived = ?2 WHERE key = ?1";
-    COUNT_APPENDED = "UPDATE sessions SET message_count = message_count + CAST(?2 AS BIGINT), \
-            tool_call_count = tool_call_count + CAST(?3 AS BIGINT), \
-            last_active_at = CASE WHEN last_active_at < CAST(?4 AS BIGINT) \
-                             THEN CAST(?4 AS BIGINT) ELSE last_active_at END, \
-            first_user_seq = COALESCE(first_user_seq, CAST(?5 AS BIGINT)), \
-            repaired = repaired + CAST(?6 AS BIGINT) WHERE key = ?1";
+    // Almost every append falls into a minute the index knows; only the others touch it.
+    COUNT_APPENDED = concat!(count_appended!(), " WHERE key = ?1 AND active_minute >= CAST(?7 AS BIGINT)");
+    COUNT_APPENDED_LATER = concat!(count_appended!(), ", active_minute = CAST(?7 AS BIGINT) WHERE key = ?1");
     RECOUNT = "UPDATE sessions SET \
             message_count = (SELECT COUNT(*) FROM messages m \
                              WHERE m.session_key = sessions.key AND m.rewind = 0), \
@@ -76,12 +83,15 @@ statements! {
     COUNT_REWIND = "UPDATE sessions SET rewind_count = rewind_count + 1 WHERE key = ?1 \
             RETURNING rewind_count";
     IMPORT = "UPDATE sessions SET ended_at = ?2, end_reason = ?3, archived = ?4, \
-            rewind_count = ?5, last_active_at = ?6 WHERE key = ?1";
+            rewind_count = ?5, last_active_at = ?6, active_minute = ?7 WHERE key = ?1";
     LIST_ACTIVE = concat!(columns!(), filters!(),
-            "AND (s.last_active_at, s.key) < (CAST(?11 AS BIGINT), CAST(?12 AS BIGINT)) \
-             ORDER BY s.last_active_at DESC, s.key DESC LIMIT CAST(?13 AS BIGINT)");
+            "AND (s.active_minute, s.last_active_at, s.key) \
+                 < (CAST(?14 AS BIGINT), CAST(?11 AS BIGINT), CAST(?12 AS BIGINT)) \
+             ORDER BY s.active_minute DESC, s.last_active_at DESC, s.key DESC \
+             LIMIT CAST(?13 AS BIGINT)");
     LIST_STARTED = concat!(columns!(), filters!(),
             "AND (s.started_at, s.key) < (CAST(?11 AS BIGINT), CAST(?12 AS BIGINT)) \
+             AND CAST(?14 AS BIGINT) IS NOT NULL \
              ORDER BY s.started_at DESC, s.key DESC LIMIT CAST(?13 AS BIGINT)");
     ENDED_BEFORE = concat!(columns!(), "WHERE s.ended_at IS NOT NULL AND s.ended_at < ?1 ORDER BY s.key");
     REMOVE = "DELETE FROM sessions WHERE key = ?1";
@@ -124,7 +134,13 @@ pub fn get(tx: &Tx<'_>, key: i64) -> Result<Option<Session>> {
 /// Begins a session; it must not exist.
 pub fn insert(tx: &Tx<'_>, id: &SessionId, source: &str, started_at: Timestamp) -> Result<i64> {
     let key = sequence::take_key(tx)?;
-    let values = [key.into(), id.as_str().into(), source.into(), started_at.micros().into()];
+    let values = [
+        key.into(),
+        id.as_str().into(),
+        source.into(),
+        started_at.micros().into(),
+        minute(started_at.micros()).into(),
+    ];
     tx.execute(INSERT, &values)?;
     Ok(key)
 }
@@ -212,15 +228,20 @@ pub fn archive(tx: &Tx<'_>, key: i64, archived: bool) -> Result<()> {
 
 /// Adds appended messages to the counters.
 pub fn count_appended(tx: &Tx<'_>, key: i64, added: &Added) -> Result<()> {
+    let last_at = added.last_at.map_or(i64::MIN, Timestamp::micros);
     let values = [
         key.into(),
         added.messages.into(),
         added.tool_calls.into(),
-        added.last_at.map_or(i64::MIN, Timestamp::micros).into(),
+        last_at.into(),
         added.first_user_seq.into(),
         added.repaired.into(),
+        minute(last_at).into(),
     ];
-    tx.execute(COUNT_APPENDED, &values).map(|_| ())
+    if tx.execute(COUNT_APPENDED, &values)? == 0 {
+        tx.execute(COUNT_APPENDED_LATER, &values)?;
+    }
+    Ok(())
 }
 
 /// Counts a session's rows anew, after some were hidden, shown or removed.
@@ -257,6 +278,7 @@ pub fn set_imported(tx: &Tx<'_>, key: i64, state: &ImportedState) -> Result<()> 
         i64::from(state.archived).into(),
         state.rewind_count.into(),
         state.last_active_at.micros().into(),
+        minute(state.last_active_at.micros()).into(),
     ];
     tx.execute(IMPORT, &values).map(|_| ())
 }
@@ -293,6 +315,7 @@ pub fn list(
         before.0.into(),
         before.1.into(),
         (limit as i64).into(),
+        minute(before.0).into(),
     ];
     let sql = match request.order {
         ListOrder::Active => LIST_ACTIVE,
@@ -319,6 +342,7 @@ pub fn remove(tx: &Tx<'_>, key: i64) -> Result<(i64, i64)> {
     let mut unused = payloads::keys_of_session(tx, key)?;
     unused.extend(prompt_key(tx, key)?);
     let messages = messages::count_of_session(tx, key)?;
+    sequence::keep_highest(tx)?;
     tx.execute(REMOVE, &[key.into()])?;
     Ok((messages, payloads::remove_unused(tx, &unused)?))
 }
@@ -352,6 +376,12 @@ pub fn each_of(tx: &Tx<'_>, key: i64, mut each: impl FnMut(&str) -> Result<()>) 
 
 fn texts(row: &dyn Row, each: &mut dyn FnMut(&str) -> Result<()>) -> Result<()> {
     (0..6).try_for_each(|column| each(row.opt_text(column)?.unwrap_or_default()))
+}
+
+/// The minute of a time: what the index of activity holds, so that it changes once a minute and not
+/// with every message.
+fn minute(micros: i64) -> i64 {
+    micros.div_euclid(60_000_000)
 }
 
 fn preview(tx: &Tx<'_>, first_user_seq: Option<i64>) -> Result<Option<String>> {

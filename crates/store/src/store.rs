@@ -93,6 +93,7 @@ impl Store {
                     Ok(())
                 },
             )?;
+            backend.make_durable()?;
         }
         let store = Store(Arc::new(Inner {
             writers: Writers::new(connection, options.busy_timeout),

@@ -55,7 +55,7 @@ impl Oneiro {
             }
             let key = create_in(&oneiro, tx, &draft)?;
             let shared = messages::seqs_until(tx, parent, at.map_or(i64::MAX, |at| at.0))?;
-            let taken = sequence::take_messages(tx, shared.len())?;
+            let taken = sequence::next_messages(tx)?;
             for (from, to) in shared.into_iter().zip(taken.first..) {
                 messages::copy(tx, from, to, key)?;
             }

@@ -204,7 +204,7 @@ impl Import<'_, '_> {
         let key = create_in(self.oneiro, tx, &Draft::new(self.oneiro, session)?)?;
         let now = self.oneiro.now();
         let prepared = prepare(messages, started_at.unwrap_or(now))?;
-        let taken = sequence::take_messages(tx, prepared.len())?;
+        let taken = sequence::next_messages(tx)?;
         let appended = append_prepared(tx, key, taken.first, &prepared)?;
         let begun = sessions::get(tx, key)?.map_or(now, |session| session.last_active_at);
         let state = ImportedState {

@@ -84,6 +84,10 @@ impl Backend for FaultBackend {
         Ok(Box::new(FaultConnection { inner, fault: self.fault.clone() }))
     }
 
+    fn make_durable(&self) -> Result<()> {
+        self.fault.around(|| self.inner.make_durable())
+    }
+
     fn group_limit(&self) -> usize {
         self.inner.group_limit()
     }

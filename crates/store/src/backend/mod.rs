@@ -47,6 +47,9 @@ pub(crate) trait Backend: Send + Sync {
     fn engine(&self) -> Engine;
     /// A new connection.
     fn connect(&self) -> Result<Box<dyn Connection>>;
+    /// Brings every commit of this process so far to the disk. Called after a commit and outside
+    /// its lock, so that nobody waits for the disk with the lock held.
+    fn make_durable(&self) -> Result<()>;
     /// How many writes may share one commit.
     fn group_limit(&self) -> usize;
     /// Bytes on disk.

@@ -82,6 +82,11 @@ impl Backend for Postgres {
         Ok(Box::new(self.open()?))
     }
 
+    fn make_durable(&self) -> Result<()> {
+        // The server does this before it answers a commit.
+        Ok(())
+    }
+
     fn group_limit(&self) -> usize {
         32
     }

@@ -4,14 +4,16 @@
 
 use super::sqlite_errors::{busy, damaged, explain, io_error, is_busy};
 use super::{Access, Backend, Connection, Engine, Row, State, Value, raw_search};
+use crate::durable::Syncs;
 use crate::options::{Durability, Options};
 use crate::store::{Progress, Scrubbed};
 use oneiro_model::{Error, ErrorKind, Result};
 use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{OpenFlags, ToSql};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 /// Marks a file as ours: "Onei".
@@ -28,6 +30,15 @@ pub(crate) struct Sqlite {
     path: PathBuf,
     durability: Durability,
     busy_timeout: Duration,
+    log: Mutex<Option<Arc<Log>>>,
+    syncs: Syncs,
+}
+
+/// The write-ahead log, held open to be synced. SQLite locks only the database and its index, so
+/// this descriptor may be closed at any time.
+struct Log {
+    file: std::fs::File,
+    inode: u64,
 }
 
 impl Sqlite {
@@ -37,7 +48,22 @@ impl Sqlite {
             path: path.to_owned(),
             durability: options.durability,
             busy_timeout: options.busy_timeout,
+            log: Mutex::default(),
+            syncs: Syncs::default(),
         }
+    }
+
+    /// The log as it is now: one that all connections had closed is deleted and made anew.
+    fn log(&self) -> std::io::Result<Arc<Log>> {
+        let path = with_suffix(&self.path, "-wal");
+        let inode = std::fs::metadata(&path)?.ino();
+        let mut log = self.log.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        if let Some(log) = log.as_ref().filter(|log| log.inode == inode) {
+            return Ok(Arc::clone(log));
+        }
+        let file = std::fs::File::open(&path)?;
+        let inode = file.metadata()?.ino();
+        Ok(Arc::clone(log.insert(Arc::new(Log { file, inode }))))
     }
 
     /// A connection to a file that is known to be ours, or new.
@@ -58,21 +84,21 @@ impl Sqlite {
 
     fn prepare(&self, connection: &mut SqliteConnection) -> Result<()> {
         connection.inner.set_prepared_statement_cache_capacity(128);
+        // Without this guarantee SQLite plans a statement anew for every value bound to it, which
+        // costs an append more than everything else it does.
+        let stable = rusqlite::config::DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG;
+        connection.inner.set_db_config(stable, true).map_err(|error| self.explain(error))?;
         // Readers meet a lock only while another process recovers or closes the log; SQLite's own
         // wait serves them. Writers wait in `begin`, so that the wait is jittered and bounded.
         let explain = |error| self.explain(error);
         connection.inner.busy_timeout(self.busy_timeout).map_err(explain)?;
         self.check_owner(&connection.inner)?;
-        let synchronous = match self.durability {
-            Durability::Full => "FULL",
-            Durability::Normal => "NORMAL",
-        };
-        let setup = format!(
-            "PRAGMA synchronous = {synchronous}; PRAGMA foreign_keys = ON; \
-             PRAGMA temp_store = MEMORY; PRAGMA cache_size = -8000; \
-             PRAGMA journal_size_limit = 67108864;"
-        );
-        connection.inner.execute_batch(&setup).map_err(explain)?;
+        // NORMAL syncs the log before it is copied into the database; `make_durable` syncs it after
+        // each commit, which FULL would do with the write lock held.
+        let setup = "PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON; \
+                     PRAGMA temp_store = MEMORY; PRAGMA cache_size = -8000; \
+                     PRAGMA journal_size_limit = 67108864;";
+        connection.inner.execute_batch(setup).map_err(explain)?;
         let read_only = connection.inner.is_readonly("main").map_err(explain)?;
         if !read_only {
             let deadline = Instant::now() + self.busy_timeout;
@@ -80,7 +106,15 @@ impl Sqlite {
                 let switched: rusqlite::Result<String> =
                     connection.inner.query_row("PRAGMA journal_mode = WAL", [], |row| row.get(0));
                 match switched {
-                    Ok(_) => break,
+                    Ok(mode) if mode == "wal" => break,
+                    Ok(mode) => {
+                        let place = self.path.display();
+                        return Err(Error::new(
+                            ErrorKind::Unavailable,
+                            format!("the file system of {place} cannot keep a write-ahead log ({mode})"),
+                        )
+                        .remedy("keep the store on a local disk, or use PostgreSQL"));
+                    }
                     Err(error) if is_busy(&error) && Instant::now() < deadline => {
                         std::thread::sleep(jitter(Duration::from_millis(5)));
                     }
@@ -149,6 +183,22 @@ impl Backend for Sqlite {
 
     fn connect(&self) -> Result<Box<dyn Connection>> {
         Ok(Box::new(self.open()?))
+    }
+
+    fn make_durable(&self) -> Result<()> {
+        match self.durability {
+            Durability::Normal => Ok(()),
+            Durability::Full => self.syncs.sync(|| {
+                self.log().and_then(|log| log.file.sync_data()).map_err(|error| {
+                    Error::new(
+                        ErrorKind::Unavailable,
+                        format!("{} could not be synced: {error}", self.path.display()),
+                    )
+                    .remedy("check the disk, then send it again with the same external_id")
+                    .because(error)
+                })
+            }),
+        }
     }
 
     fn group_limit(&self) -> usize {

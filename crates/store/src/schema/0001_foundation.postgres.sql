@@ -26,6 +26,7 @@ CREATE TABLE sessions (
     source TEXT COLLATE "C" NOT NULL,
     started_at BIGINT NOT NULL,
     last_active_at BIGINT NOT NULL,
+    active_minute BIGINT NOT NULL,
     message_count BIGINT NOT NULL DEFAULT 0,
     tool_call_count BIGINT NOT NULL DEFAULT 0,
     first_user_seq BIGINT,
@@ -54,7 +55,7 @@ CREATE TABLE sessions (
     actual_cost_nanousd BIGINT NOT NULL DEFAULT 0
 );
 
-CREATE INDEX sessions_active ON sessions (last_active_at, key);
+CREATE INDEX sessions_active ON sessions (active_minute);
 
 CREATE INDEX sessions_started ON sessions (started_at, key);
 

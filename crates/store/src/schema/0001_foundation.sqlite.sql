@@ -26,6 +26,7 @@ CREATE TABLE sessions (
     source TEXT NOT NULL,
     started_at INTEGER NOT NULL,
     last_active_at INTEGER NOT NULL,
+    active_minute INTEGER NOT NULL,
     message_count INTEGER NOT NULL DEFAULT 0,
     tool_call_count INTEGER NOT NULL DEFAULT 0,
     first_user_seq INTEGER,
@@ -54,7 +55,7 @@ CREATE TABLE sessions (
     actual_cost_nanousd INTEGER NOT NULL DEFAULT 0
 ) STRICT;
 
-CREATE INDEX sessions_active ON sessions (last_active_at, key);
+CREATE INDEX sessions_active ON sessions (active_minute);
 
 CREATE INDEX sessions_started ON sessions (started_at, key);
 
