@@ -77,12 +77,14 @@ impl Append {
     fn run(&self, tx: &Tx<'_>) -> Result<Appended> {
         let (taken, key) = sequence::next_of_session(tx, &self.session)?;
         let settings = self.oneiro.settings_at(tx, taken.settings)?;
-        if settings.keeps_nothing_of(&self.session) {
-            return Ok(Appended { skipped: self.prepared.len(), ..Appended::default() });
+        let skipped = Appended { skipped: self.prepared.len(), ..Appended::default() };
+        if settings.ignores(&self.session) {
+            return Ok(skipped);
         }
         let key = match (key, &self.create) {
             (Some(key), _) => key,
             (None, Some(draft)) => create_in(&self.oneiro, tx, draft)?,
+            (None, None) if settings.keeps_nothing_of(&self.session) => return Ok(skipped),
             (None, None) => {
                 return Err(no_session(self.session.as_str()).remedy(format!(
                     "create it: oneiro session new --id {:?}, or append with --create",
@@ -90,6 +92,9 @@ impl Append {
                 )));
             }
         };
+        if settings.keeps_nothing_of(&self.session) {
+            return Ok(skipped);
+        }
         append_prepared(tx, key, taken.first, &self.prepared)
     }
 }

@@ -68,7 +68,8 @@ mod tests {
     #[test]
     fn commits_share_syncs_and_none_returns_before_its_own() {
         let syncs = Syncs::default();
-        let (written, synced, count) = (AtomicUsize::new(0), AtomicUsize::new(0), AtomicUsize::new(0));
+        let (written, synced, count) =
+            (AtomicUsize::new(0), AtomicUsize::new(0), AtomicUsize::new(0));
         std::thread::scope(|scope| {
             for _ in 0..8 {
                 scope.spawn(|| {

@@ -170,14 +170,9 @@ impl Writers {
         Ok(Held { writers: self, connection: seat.connection.take() })
     }
 
-    fn commit_group(
-        &self,
-        backend: &dyn Backend,
-        group: &[Arc<dyn Waiting>],
-    ) -> Vec<Result<()>> {
-        let committed = self.with_connection(backend, |connection| {
-            Ok(run_group(backend, connection, group))
-        });
+    fn commit_group(&self, backend: &dyn Backend, group: &[Arc<dyn Waiting>]) -> Vec<Result<()>> {
+        let committed =
+            self.with_connection(backend, |connection| Ok(run_group(backend, connection, group)));
         committed.unwrap_or_else(|error| group.iter().map(|_| Err(error.clone())).collect())
     }
 }

@@ -111,7 +111,9 @@ impl Sqlite {
                         let place = self.path.display();
                         return Err(Error::new(
                             ErrorKind::Unavailable,
-                            format!("the file system of {place} cannot keep a write-ahead log ({mode})"),
+                            format!(
+                                "the file system of {place} cannot keep a write-ahead log ({mode})"
+                            ),
                         )
                         .remedy("keep the store on a local disk, or use PostgreSQL"));
                     }
