@@ -25,6 +25,7 @@ pub(crate) struct Writers {
 /// The one writing connection of the process, and whether somebody has it.
 struct Seat {
     is_taken: bool,
+    awaited: usize,
     connection: Option<Box<dyn Connection>>,
 }
 
@@ -44,7 +45,7 @@ impl Writers {
     pub(crate) fn new(connection: Box<dyn Connection>, patience: Duration) -> Writers {
         Writers {
             queue: Mutex::default(),
-            seat: Mutex::new(Seat { is_taken: false, connection: Some(connection) }),
+            seat: Mutex::new(Seat { is_taken: false, awaited: 0, connection: Some(connection) }),
             freed: Condvar::new(),
             patience,
         }
@@ -164,7 +165,9 @@ impl Writers {
                 return Err(Error::new(ErrorKind::Busy, what)
                     .remedy("try again; raise busy_timeout_ms if this happens often"));
             }
+            seat.awaited += 1;
             seat = self.freed.wait_timeout(seat, left).unwrap_or_else(PoisonError::into_inner).0;
+            seat.awaited -= 1;
         }
         seat.is_taken = true;
         Ok(Held { writers: self, connection: seat.connection.take() })
@@ -188,9 +191,12 @@ impl Drop for Held<'_> {
         // A connection that is lost, or that would not roll back, must not serve the next writer.
         let connection = self.connection.take().filter(|held| held.state() == State::Idle);
         let mut seat = lock(&self.writers.seat);
-        *seat = Seat { is_taken: false, connection };
-        drop(seat);
-        self.writers.freed.notify_one();
+        seat.is_taken = false;
+        seat.connection = connection;
+        // Waking nobody still costs a system call.
+        if seat.awaited > 0 {
+            self.writers.freed.notify_one();
+        }
     }
 }
 

@@ -58,7 +58,7 @@ statements! {
         AND role = 'user' ORDER BY seq DESC LIMIT CAST(?2 AS BIGINT)");
 }
 
-/// Rows to a statement when many are inserted: a round trip to a server costs more than the rows.
+/// Rows to a statement where the engine wants many at once.
 const ROWS: usize = 32;
 
 /// [`INSERT`] for [`ROWS`] rows, answering those that were not there.
@@ -185,7 +185,7 @@ fn insert_chunk(
     first: i64,
     chunk: &[Prepared],
 ) -> Result<Vec<bool>> {
-    if chunk.len() == ROWS {
+    if chunk.len() == ROWS && tx.rows_at_once() >= ROWS {
         let values: Vec<Value<'_>> = chunk
             .iter()
             .zip(first..)

@@ -20,6 +20,11 @@ impl<'c> Tx<'c> {
         self.connection.try_borrow_mut().map_err(|_| nested())?.execute(sql, values)
     }
 
+    /// How many rows an insert of many should carry.
+    pub(crate) fn rows_at_once(&self) -> usize {
+        self.connection.try_borrow().map_or(1, |connection| connection.rows_at_once())
+    }
+
     /// Runs a query and hands over each row.
     pub(crate) fn each(
         &self,

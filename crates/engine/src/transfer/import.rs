@@ -2,19 +2,21 @@
 //! an import can be repeated; a parent that is missing, or that would make a cycle, is let go.
 
 use super::TransferProgress;
+use super::lines::{LINES_AHEAD, ReadSession, read_lines};
 use crate::append::append_prepared;
 use crate::sessions::{Draft, create_in};
 use crate::{Oneiro, sessions::key_of};
 use oneiro_model::{
-    Error, ErrorKind, Imported, Lineage, NewMessage, NewSession, Result, SessionId, Timestamp,
-    Title, Usage, UsageKey,
+    Error, Imported, Lineage, NewSession, Result, SessionId, Timestamp, Title, Usage, UsageKey,
 };
 use oneiro_store::messages::Prepared;
 use oneiro_store::sessions::ImportedState;
-use oneiro_store::{Tx, lineage, messages, sequence, sessions, titles, usage};
+use oneiro_store::{Tx, lineage, sequence, sessions, titles, usage};
 use serde_json::{Map, Value};
 use std::cell::RefCell;
 use std::io::BufRead;
+use std::sync::Mutex;
+use std::sync::mpsc::sync_channel;
 
 /// How much one import may hold.
 #[derive(Debug, Clone, Copy)]
@@ -44,60 +46,39 @@ impl Oneiro {
     /// Imports one file. Any line that cannot be taken rejects the whole file.
     pub fn import(
         &self,
-        input: &mut dyn BufRead,
+        input: &mut (dyn BufRead + Send),
         limits: ImportLimits,
         progress: &mut dyn FnMut(TransferProgress),
     ) -> Result<Imported> {
-        let source = RefCell::new((input, progress));
+        let input = Mutex::new(input);
+        let progress = RefCell::new(progress);
         self.store.write_bulk(|tx| {
-            let (input, progress) = &mut *source.borrow_mut();
             let mut import =
                 Import { oneiro: self, tx, done: Imported::default(), parents: Vec::new() };
             let mut at = TransferProgress::default();
-            let mut line = Vec::new();
-            let mut number = 0;
-            while read_line(input, &mut line, limits, at.bytes)? {
-                number += 1;
-                at.bytes += line.len() as u64;
-                if !line.trim_ascii().is_empty() {
-                    let place = |error: Error| error.at(format!("line {number}"));
-                    import.line(&line, limits).map_err(place)?;
+            // One thread reads and prepares while this one inserts; the lock is held for the
+            // slower of the two and not for their sum.
+            std::thread::scope(|scope| {
+                let (lines, read) = sync_channel(LINES_AHEAD);
+                let (input, now) = (&input, self.now());
+                scope.spawn(move || read_lines(input, limits, now, &lines));
+                for line in read {
+                    let line = line?;
+                    at.bytes += line.bytes;
+                    if let Some(session) = line.session {
+                        let place = |error: Error| error.at(format!("line {}", line.number));
+                        import.line(session.map_err(place)?, limits).map_err(place)?;
+                    }
+                    at.sessions = (import.done.sessions + import.done.skipped) as u64;
+                    at.messages = import.done.messages as u64;
+                    (progress.borrow_mut())(at);
                 }
-                at.sessions = (import.done.sessions + import.done.skipped) as u64;
-                at.messages = import.done.messages as u64;
-                progress(at);
-            }
+                Ok(())
+            })?;
             import.link_parents()?;
             Ok(import.done)
         })
     }
-}
-
-/// Reads a line of bounded length; false at the end.
-fn read_line(
-    input: &mut dyn BufRead,
-    line: &mut Vec<u8>,
-    limits: ImportLimits,
-    before: u64,
-) -> Result<bool> {
-    line.clear();
-    let mut bounded = std::io::Read::take(&mut *input, limits.session_bytes as u64 + 1);
-    bounded.read_until(b'\n', line).map_err(|error| {
-        Error::new(ErrorKind::Unavailable, format!("reading the import failed: {error}"))
-            .because(error)
-    })?;
-    if line.len() > limits.session_bytes {
-        return Err(Error::too_large(format!(
-            "a session is longer than {} bytes",
-            limits.session_bytes
-        ))
-        .remedy("raise --max-session-bytes"));
-    }
-    if before + line.len() as u64 > limits.bytes {
-        return Err(Error::too_large(format!("the file is longer than {} bytes", limits.bytes))
-            .remedy("split it, or raise --max-bytes"));
-    }
-    Ok(!line.is_empty())
 }
 
 struct Import<'t, 'c> {
@@ -109,18 +90,9 @@ struct Import<'t, 'c> {
 }
 
 impl Import<'_, '_> {
-    fn line(&mut self, line: &[u8], limits: ImportLimits) -> Result<()> {
-        let read = oneiro_model::json::parse(line)?;
-        let Value::Object(mut fields) = read.value else {
-            return Err(Error::invalid("a session is a JSON object")
-                .remedy("import what `oneiro session export` wrote"));
-        };
-        let id = match fields.shift_remove("id") {
-            Some(Value::String(id)) => SessionId::new(id)?,
-            _ => return Err(Error::field("id", "is missing or not a string")),
-        };
+    fn line(&mut self, read: ReadSession, limits: ImportLimits) -> Result<()> {
         let settings = self.oneiro.settings_in(self.tx)?;
-        if settings.ignores(&id) || sessions::key(self.tx, &id)?.is_some() {
+        if settings.ignores(&read.id) || sessions::key(self.tx, &read.id)?.is_some() {
             self.done.skipped += 1;
             return Ok(());
         }
@@ -128,34 +100,16 @@ impl Import<'_, '_> {
             return Err(Error::too_large(format!("more than {} sessions", limits.sessions))
                 .remedy("split the file, or raise --max-sessions"));
         }
-        let messages = match fields.shift_remove("messages") {
-            None | Some(Value::Null) => Vec::new(),
-            Some(Value::Array(messages)) => messages,
-            Some(_) => return Err(Error::field("messages", "is not a list")),
-        };
-        if messages.len() > limits.messages {
-            return Err(Error::too_large(format!(
-                "session {:?} has {} messages; at most {} are taken",
-                id.as_str(),
-                messages.len(),
-                limits.messages
-            ))
-            .remedy("raise --max-messages"));
-        }
-        let messages = if settings.keeps_nothing_of(&id) { Vec::new() } else { messages };
-        let mut messages = read_messages(messages)?;
-        // Which message held them is not known any more; the space counts them all the same.
-        if let Some(first) = messages.first_mut() {
-            first.repaired = read.surrogates;
-        }
-        self.session(id, fields, messages)
+        let keeps_nothing = settings.keeps_nothing_of(&read.id);
+        let messages = if keeps_nothing { Vec::new() } else { read.messages? };
+        self.session(read.id, read.fields, messages)
     }
 
     fn session(
         &mut self,
         id: SessionId,
         mut fields: Map<String, Value>,
-        messages: Vec<NewMessage>,
+        messages: Vec<Prepared>,
     ) -> Result<()> {
         let tx = self.tx;
         let text =
@@ -203,9 +157,8 @@ impl Import<'_, '_> {
         };
         let key = create_in(self.oneiro, tx, &Draft::new(self.oneiro, session)?)?;
         let now = self.oneiro.now();
-        let prepared = prepare(messages, started_at.unwrap_or(now))?;
         let taken = sequence::next_messages(tx)?;
-        let appended = append_prepared(tx, key, taken.first, &prepared)?;
+        let appended = append_prepared(tx, key, taken.first, &messages)?;
         let begun = sessions::get(tx, key)?.map_or(now, |session| session.last_active_at);
         let state = ImportedState {
             ended_at: time(&mut fields, "ended_at")?,
@@ -240,22 +193,6 @@ impl Import<'_, '_> {
         }
         Ok(())
     }
-}
-
-fn read_messages(messages: Vec<Value>) -> Result<Vec<NewMessage>> {
-    each_in_place(messages, NewMessage::from_json)
-}
-
-fn prepare(messages: Vec<NewMessage>, default_at: Timestamp) -> Result<Vec<Prepared>> {
-    each_in_place(messages, |message| messages::prepare(message, default_at))
-}
-
-/// Turns each message into something else; an error says which message it was.
-fn each_in_place<T, U>(messages: Vec<T>, turn: impl Fn(T) -> Result<U>) -> Result<Vec<U>> {
-    let turn = |(index, message)| {
-        turn(message).map_err(|error| error.at(format!("message {}", index + 1)))
-    };
-    messages.into_iter().enumerate().map(turn).collect()
 }
 
 fn count(fields: &Map<String, Value>, name: &'static str) -> Result<i64> {

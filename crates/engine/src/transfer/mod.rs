@@ -2,6 +2,7 @@
 
 mod export;
 mod import;
+mod lines;
 
 pub use export::ExportRequest;
 pub use import::ImportLimits;

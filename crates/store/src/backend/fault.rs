@@ -142,6 +142,10 @@ impl Connection for FaultConnection {
         }
     }
 
+    fn rows_at_once(&self) -> usize {
+        self.inner.rows_at_once()
+    }
+
     fn state(&self) -> State {
         self.inner.state()
     }

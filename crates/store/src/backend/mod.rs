@@ -80,6 +80,9 @@ pub(crate) trait Connection: Send {
     fn commit(&mut self) -> Result<()>;
     /// Forgets the transaction; safe when none is open.
     fn rollback(&mut self);
+    /// How many rows an insert of many should carry: a round trip to a server costs more than the
+    /// rows, a call into a library costs nothing.
+    fn rows_at_once(&self) -> usize;
     /// Where the connection stands: after an error the engine may have rolled back by itself.
     fn state(&self) -> State;
 }

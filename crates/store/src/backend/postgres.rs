@@ -241,6 +241,10 @@ impl Connection for PostgresConnection {
         }
     }
 
+    fn rows_at_once(&self) -> usize {
+        32
+    }
+
     fn state(&self) -> State {
         match (self.client.is_closed(), self.open) {
             (true, _) => State::Broken,

@@ -10,7 +10,7 @@ use crate::store::{Progress, Scrubbed};
 use oneiro_model::{Error, ErrorKind, Result};
 use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{OpenFlags, ToSql};
-use std::os::unix::fs::MetadataExt;
+use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
@@ -23,6 +23,9 @@ const APPLICATION_ID: i64 = 0x4F6E_6569;
 /// descriptor it created the file with.
 static CREATE: Mutex<()> = Mutex::new(());
 
+/// How long a writer only gives way to others before it sleeps.
+const GIVE_WAY: Duration = Duration::from_micros(300);
+
 pub(crate) struct Sqlite {
     /// Whether the file was opened once: from then on it is never created again, or a reader would
     /// put an empty store in place of one that was moved away.
@@ -30,15 +33,10 @@ pub(crate) struct Sqlite {
     path: PathBuf,
     durability: Durability,
     busy_timeout: Duration,
-    log: Mutex<Option<Arc<Log>>>,
+    /// The write-ahead log, held open to be synced. SQLite locks only the database and its index, so
+    /// this descriptor may be closed at any time.
+    log: Mutex<Option<Arc<File>>>,
     syncs: Syncs,
-}
-
-/// The write-ahead log, held open to be synced. SQLite locks only the database and its index, so
-/// this descriptor may be closed at any time.
-struct Log {
-    file: std::fs::File,
-    inode: u64,
 }
 
 impl Sqlite {
@@ -53,17 +51,17 @@ impl Sqlite {
         }
     }
 
-    /// The log as it is now: one that all connections had closed is deleted and made anew.
-    fn log(&self) -> std::io::Result<Arc<Log>> {
-        let path = with_suffix(&self.path, "-wal");
-        let inode = std::fs::metadata(&path)?.ino();
+    /// The log as it is now. It is deleted and made anew only when every connection was closed, so
+    /// it is opened again after each new connection. Looking at its inode each time would be
+    /// dearer: a file whose times were looked at gets new ones with its next write, and the sync
+    /// then has an inode to write as well.
+    fn log(&self) -> std::io::Result<Arc<File>> {
         let mut log = self.log.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-        if let Some(log) = log.as_ref().filter(|log| log.inode == inode) {
+        if let Some(log) = log.as_ref() {
             return Ok(Arc::clone(log));
         }
-        let file = std::fs::File::open(&path)?;
-        let inode = file.metadata()?.ino();
-        Ok(Arc::clone(log.insert(Arc::new(Log { file, inode }))))
+        let file = File::open(with_suffix(&self.path, "-wal"))?;
+        Ok(Arc::clone(log.insert(Arc::new(file))))
     }
 
     /// A connection to a file that is known to be ours, or new.
@@ -79,6 +77,7 @@ impl Sqlite {
             SqliteConnection { inner, path: self.path.clone(), busy_timeout: self.busy_timeout };
         self.prepare(&mut connection)?;
         self.was_open.store(true, Ordering::SeqCst);
+        *self.log.lock().unwrap_or_else(|poisoned| poisoned.into_inner()) = None;
         Ok(connection)
     }
 
@@ -191,7 +190,7 @@ impl Backend for Sqlite {
         match self.durability {
             Durability::Normal => Ok(()),
             Durability::Full => self.syncs.sync(|| {
-                self.log().and_then(|log| log.file.sync_data()).map_err(|error| {
+                self.log().and_then(|log| log.sync_data()).map_err(|error| {
                     Error::new(
                         ErrorKind::Unavailable,
                         format!("{} could not be synced: {error}", self.path.display()),
@@ -237,9 +236,7 @@ impl Backend for Sqlite {
         }
         drop(backup);
         copy.close().map_err(|(_, error)| there(error))?;
-        std::fs::File::open(path)
-            .and_then(|file| file.sync_all())
-            .map_err(|error| io_error(path, error))?;
+        File::open(path).and_then(|file| file.sync_all()).map_err(|error| io_error(path, error))?;
         Ok(Some(()))
     }
 
@@ -303,7 +300,7 @@ impl SqliteConnection {
     /// starves processes that compete.
     fn begin_immediate(&self) -> Result<()> {
         let started = Instant::now();
-        let mut wait = Duration::from_micros(100);
+        let mut wait = Duration::from_micros(20);
         self.inner.busy_timeout(Duration::ZERO).map_err(|error| self.explain(error))?;
         let begun = loop {
             let begun =
@@ -315,8 +312,14 @@ impl SqliteConnection {
                     if waited >= self.busy_timeout {
                         break Err(busy(&self.path, waited));
                     }
-                    std::thread::sleep(jitter(wait).min(self.busy_timeout - waited));
-                    wait = (wait * 3 / 2).min(Duration::from_millis(10));
+                    // Others hold the lock for less than a sleep takes: at first only give way.
+                    match waited < GIVE_WAY {
+                        true => std::thread::yield_now(),
+                        false => {
+                            std::thread::sleep(jitter(wait).min(self.busy_timeout - waited));
+                            wait = (wait * 3 / 2).min(Duration::from_millis(10));
+                        }
+                    }
                 }
                 Err(error) => break Err(self.explain(error)),
             }
@@ -369,6 +372,10 @@ impl Connection for SqliteConnection {
             // A rollback that fails leaves the transaction open; `state` then says so.
             let _ = self.inner.execute_batch("ROLLBACK");
         }
+    }
+
+    fn rows_at_once(&self) -> usize {
+        1
     }
 
     fn state(&self) -> State {
