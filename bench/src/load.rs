@@ -7,6 +7,7 @@ use crate::text::Text;
 use crate::{machine, processes};
 use oneiro::{
     ImportLimits, ListSessions, NewMessage, NewSession, Oneiro, Options, Result, Role, SessionId,
+    Timestamp,
 };
 use serde::Serialize;
 use std::path::{Path, PathBuf};
@@ -183,6 +184,14 @@ impl<'r> Bench<'r> {
         Ok(session)
     }
 
+    /// Conversations one after another, as a history has them.
+    fn said_at(&self, session: usize, message: usize) -> Timestamp {
+        let minutes = (self.round * 100_000 + session) as i64 * 7;
+        Timestamp::from_micros(
+            1_700_000_000_000_000 + minutes * 60_000_000 + message as i64 * 3_000_000,
+        )
+    }
+
     fn bulk(&mut self) -> Result<Pair> {
         let sessions = (self.request.messages / self.request.rounds.max(1) / SESSION).max(1);
         let mut lines = String::new();
@@ -194,7 +203,11 @@ impl<'r> Bench<'r> {
             let message = |(m, text): (usize, &String)| serde_json::json!({"role": "user", "content": text, "external_id": format!("e{m}")});
             let messages: Vec<_> = texts.iter().enumerate().map(message).collect();
             lines.push_str(
-                &serde_json::json!({"id": id, "source": "bench", "messages": messages}).to_string(),
+                &serde_json::json!({
+                    "id": id, "source": "bench", "messages": messages,
+                    "started_at": self.said_at(n, 0).to_string(),
+                })
+                .to_string(),
             );
             lines.push('\n');
             rows.push((id, texts));

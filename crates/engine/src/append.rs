@@ -2,7 +2,9 @@
 
 use crate::Oneiro;
 use crate::sessions::{Draft, create_in, no_session};
-use oneiro_model::{Appended, Error, MessageId, NewMessage, NewSession, Result, SessionId};
+use oneiro_model::{
+    Appended, Error, MessageId, NewMessage, NewSession, Result, SessionId, Visibility,
+};
 use oneiro_store::messages::Prepared;
 use oneiro_store::{Tx, messages, sequence, sessions};
 use std::sync::Arc;
@@ -44,6 +46,8 @@ impl Oneiro {
             .into_iter()
             .enumerate()
             .map(|(index, message)| {
+                // Where a message stood elsewhere means nothing here: what is said now is live.
+                let message = NewMessage { visibility: Visibility::Live, ..message };
                 messages::prepare(message, now)
                     .map_err(|error| error.at(format!("message {}", index + 1)))
             })

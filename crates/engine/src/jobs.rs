@@ -6,10 +6,14 @@ use oneiro_model::{Cursor, Error, Job, JobId, NewJob, Page, Result, Span, Timest
 use oneiro_store::jobs::Failure;
 use oneiro_store::{Tx, jobs};
 use serde_json::Value;
+use std::sync::mpsc::RecvTimeoutError;
 use std::time::{Duration, Instant};
 
-/// How long a holder may work before others take the job again.
-const LEASE: Span = Span::seconds(300);
+/// How long a job stays with a holder that no longer says it is alive.
+const LEASE: Span = Span::seconds(90);
+
+/// How often a holder says so.
+const HEARTBEAT: Duration = Duration::from_secs(30);
 
 /// The kinds of work there are.
 pub(crate) const SCRUB: &str = "scrub";
@@ -39,7 +43,7 @@ impl Oneiro {
             else {
                 break;
             };
-            match self.run_job(&job) {
+            match self.holding(&job, || self.run_job(&job)) {
                 Ok(()) => {
                     ran.done += 1;
                     self.finish_job(job)?;
@@ -52,6 +56,25 @@ impl Oneiro {
             }
         }
         Ok(ran)
+    }
+
+    /// Runs `work` while a thread beside it keeps the lease.
+    fn holding<T>(&self, job: &Job, work: impl FnOnce() -> T) -> T {
+        std::thread::scope(|scope| {
+            let (working, done) = std::sync::mpsc::channel::<()>();
+            scope.spawn(move || {
+                // The channel closes when the work ends, and then the wait ends at once.
+                while done.recv_timeout(HEARTBEAT) == Err(RecvTimeoutError::Timeout) {
+                    let (id, holder, now) = (job.id.clone(), self.holder.clone(), self.now());
+                    let until = (now.plus(LEASE), now);
+                    // A beat that fails is tried again; the lease outlasts two of them.
+                    let _ = self.store.write(move |tx| jobs::extend(tx, &id, &holder, until));
+                }
+            });
+            let answer = work();
+            drop(working);
+            answer
+        })
     }
 
     fn run_job(&self, job: &Job) -> Result<()> {

@@ -26,6 +26,7 @@ pub fn parse(bytes: &[u8]) -> Result<Repaired> {
 /// Reads one JSON value from text.
 pub fn parse_text(text: &str) -> Result<Repaired> {
     let text = text.strip_prefix('\u{FEFF}').unwrap_or(text);
+    refuse_reserved_key(text)?;
     let (text, surrogates) = replace_lone_surrogates(text);
     let mut value = serde_json::from_str(&text).map_err(|error| {
         let what = error.to_string();
@@ -43,6 +44,20 @@ pub fn parse_text(text: &str) -> Result<Repaired> {
     })?;
     keep_exponents(&text, &mut value);
     Ok(Repaired { value, surrogates })
+}
+
+/// The parser keeps the text of numbers by a trick with one key of its own; an object that has it
+/// would come out as a number, so it is refused and not changed.
+fn refuse_reserved_key(text: &str) -> Result<()> {
+    const KEY: &str = "\"$serde_json::private::Number\"";
+    let is_key = |(at, _): (usize, &str)| {
+        let after = text.get(at + KEY.len()..).unwrap_or_default();
+        after.trim_start().starts_with(':')
+    };
+    match text.match_indices(KEY).any(is_key) {
+        true => Err(Error::invalid(format!("the key {KEY} cannot be stored")).remedy("rename it")),
+        false => Ok(()),
+    }
 }
 
 /// The deepest nesting that is stored: an export wraps it once more, and must still be readable.
@@ -196,6 +211,13 @@ mod tests {
         let deep = format!("{}{}", "[".repeat(5_000), "]".repeat(5_000));
         assert!(parse_text(&deep).unwrap_err().message().contains("nested"));
         assert!(parse_text("{} {}").is_err());
+    }
+
+    #[test]
+    fn the_key_that_the_parser_reserves_is_refused_and_its_name_may_be_said() {
+        let key = "$serde_json::private::Number";
+        assert!(parse_text(&format!("{{\"{key}\" : \"1\"}}")).is_err());
+        assert!(parse_text(&format!("{{\"a\": \"{key}\"}}")).is_ok());
     }
 
     #[test]

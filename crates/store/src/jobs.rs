@@ -13,6 +13,10 @@ statements! {
              OR (state = 'running' AND lease_until <= ?3) \
              ORDER BY next_run_at, key LIMIT 1) \
              RETURNING id, kind, state, payload, lease_until, attempts, last_error, next_run_at";
+    // A job that takes its holder down with it must not do so for ever.
+    GIVE_UP = "UPDATE jobs SET state = 'failed', holder = NULL, lease_until = NULL, \
+             last_error = 'every process that began it died or ran out of time', updated_at = ?1 \
+             WHERE state = 'running' AND lease_until <= ?1 AND attempts >= CAST(?2 AS BIGINT)";
     CLAIM_THIS = "UPDATE jobs SET state = 'running', holder = ?2, lease_until = ?3, \
              attempts = attempts + 1, updated_at = ?4 WHERE id = ?1 AND state = 'queued'";
     FINISH = "UPDATE jobs SET state = 'done', holder = NULL, lease_until = NULL, \
@@ -54,6 +58,7 @@ pub fn add(tx: &Tx<'_>, job: &NewJob, now: Timestamp) -> Result<JobId> {
 
 /// Takes the next job that is due, under a lease.
 pub fn claim(tx: &Tx<'_>, holder: &str, lease: Span, now: Timestamp) -> Result<Option<Job>> {
+    tx.execute(GIVE_UP, &[now.micros().into(), ATTEMPTS.into()])?;
     let until = now.plus(lease).micros();
     tx.first(CLAIM, &[holder.into(), until.into(), now.micros().into()], read)
 }

@@ -21,12 +21,15 @@ macro_rules! columns {
          FROM sessions s LEFT JOIN sessions p ON p.key = s.parent_key "
     };
 }
+// Which sessions to list is settled on few columns; only those that are shown are read whole.
 macro_rules! filters {
     () => {
-        "WHERE (CAST(?1 AS TEXT) IS NULL OR s.source = ?1) \
+        "JOIN (SELECT s.key AS found FROM sessions s \
+         WHERE (CAST(?1 AS TEXT) IS NULL OR s.source = ?1) \
          AND (CAST(?2 AS TEXT) IS NULL OR s.project = ?2) \
          AND (CAST(?3 AS TEXT) IS NULL OR s.user_id = ?3) \
-         AND (CAST(?4 AS TEXT) IS NULL OR p.id = ?4) \
+         AND (CAST(?4 AS TEXT) IS NULL \
+              OR s.parent_key = (SELECT q.key FROM sessions q WHERE q.id = ?4)) \
          AND s.message_count >= CAST(?5 AS BIGINT) \
          AND (CAST(?6 AS BIGINT) IS NULL OR s.archived = ?6) \
          AND (CAST(?7 AS BIGINT) IS NULL OR (CASE WHEN s.ended_at IS NULL THEN 0 ELSE 1 END) = ?7) \
@@ -88,11 +91,13 @@ statements! {
             "AND (s.active_minute, s.last_active_at, s.key) \
                  < (CAST(?14 AS BIGINT), CAST(?11 AS BIGINT), CAST(?12 AS BIGINT)) \
              ORDER BY s.active_minute DESC, s.last_active_at DESC, s.key DESC \
-             LIMIT CAST(?13 AS BIGINT)");
+             LIMIT CAST(?13 AS BIGINT)) f ON f.found = s.key \
+             ORDER BY s.active_minute DESC, s.last_active_at DESC, s.key DESC");
     LIST_STARTED = concat!(columns!(), filters!(),
             "AND (s.started_at, s.key) < (CAST(?11 AS BIGINT), CAST(?12 AS BIGINT)) \
              AND CAST(?14 AS BIGINT) IS NOT NULL \
-             ORDER BY s.started_at DESC, s.key DESC LIMIT CAST(?13 AS BIGINT)");
+             ORDER BY s.started_at DESC, s.key DESC LIMIT CAST(?13 AS BIGINT)) f \
+             ON f.found = s.key ORDER BY s.started_at DESC, s.key DESC");
     ENDED_BEFORE = concat!(columns!(), "WHERE s.ended_at IS NOT NULL AND s.ended_at < ?1 ORDER BY s.key");
     REMOVE = "DELETE FROM sessions WHERE key = ?1";
     PROMPT_KEY = "SELECT system_prompt_key FROM sessions WHERE key = ?1";

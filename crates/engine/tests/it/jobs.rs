@@ -52,6 +52,21 @@ on_both_backends! {
         assert!(claim(&oneiro, "three", at(500)).is_none());
     }
 
+    fn a_job_whose_holders_all_die_is_given_up(space) {
+        let oneiro = open(space);
+        add(&oneiro, job(1, None));
+        let mut deaths = 0;
+        while let Some(job) = claim(&oneiro, "doomed", at(deaths * 60)) {
+            deaths += 1;
+            assert_eq!(job.attempts, deaths);
+            assert!(deaths < 20, "it is claimed for ever");
+        }
+        assert_eq!(deaths, 8);
+        let page = oneiro.list_jobs(None, 10).unwrap();
+        assert_eq!(page.items[0].state, JobState::Failed);
+        assert!(page.items[0].last_error.as_deref().unwrap().contains("died"));
+    }
+
     fn a_failing_job_is_repeated_later_and_later_and_then_given_up(space) {
         let oneiro = open(space);
         add(&oneiro, job(1, None));
