@@ -33,12 +33,14 @@ struct Seat {
 struct Queue {
     waiting: VecDeque<Arc<dyn Waiting>>,
     led: bool,
-    /// How many writers were seen at once lately; a leader waits a moment for as many.
+    /// Writers that have not been answered yet, those that wait for the disk included.
+    unanswered: usize,
+    /// How many of those there were at once lately.
     recent: usize,
 }
 
-/// How long a leader waits for the writers it has just answered to come back. Much shorter than a
-/// commit, which is what each of them would pay for alone.
+/// How long a leader waits for half of the recent writers: the other half is on its way to the
+/// disk, so that the two halves take turns. Much shorter than what each would pay for alone.
 const GATHER: Duration = Duration::from_micros(100);
 
 impl Writers {
@@ -58,6 +60,9 @@ impl Writers {
         work: impl Fn(&Tx<'_>) -> Result<T> + Send + Sync + 'static,
     ) -> Result<T> {
         let mut queue = lock(&self.queue);
+        queue.unanswered += 1;
+        queue.recent = queue.recent.max(queue.unanswered);
+        let _answered = Answered(self);
         if !queue.led && queue.recent <= 1 {
             queue.led = true;
             drop(queue);
@@ -97,10 +102,11 @@ impl Writers {
         let started = Instant::now();
         loop {
             let mut queue = lock(&self.queue);
-            let expected = queue.recent.min(limit);
+            let expected = (queue.recent / 2).min(limit);
             if queue.waiting.len() >= expected || started.elapsed() >= GATHER {
                 let size = queue.waiting.len().min(limit);
-                queue.recent = size.max(queue.recent / 2);
+                // One that stopped writing is forgotten after a few groups.
+                queue.recent = queue.unanswered.max(queue.recent - queue.recent.div_ceil(8));
                 return queue.waiting.drain(..size).collect();
             }
             drop(queue);
@@ -205,14 +211,21 @@ fn durably<T>(backend: &dyn Backend, answer: Result<T>) -> Result<T> {
     answer.and_then(|value| backend.make_durable().map(|()| value))
 }
 
+/// A writer's place among the unanswered, given up when dropped.
+struct Answered<'w>(&'w Writers);
+
+impl Drop for Answered<'_> {
+    fn drop(&mut self) {
+        lock(&self.0.queue).unanswered -= 1;
+    }
+}
+
 /// The right to write; passed to the next waiter when dropped.
 struct Lead<'w>(&'w Writers);
 
 impl Drop for Lead<'_> {
     fn drop(&mut self) {
         let mut queue = lock(&self.0.queue);
-        let waiting = queue.waiting.len();
-        queue.recent = queue.recent.max(waiting + usize::from(waiting > 0));
         match queue.waiting.front() {
             Some(next) => next.lead(),
             None => queue.led = false,
