@@ -123,22 +123,18 @@ impl Config {
         };
         let text = |name: &str| get(name).map(|found| found.value).unwrap_or_default();
         let space = get("space").filter(|space| space.origin != Origin::Default);
-        let store = text("store");
+        let store = at_home(&text("store"));
+        if global.store.as_deref() == Some("") {
+            return Err(Error::field("store", "is empty").remedy("name a folder or a file"));
+        }
         if store.is_empty() {
             return Err(Error::invalid("there is no home directory to keep memory in")
                 .remedy("say where: --store PATH"));
         }
-        let busy = text("busy_timeout_ms");
-        let busy_timeout_ms: u64 = busy.parse().map_err(|_| {
-            Error::field(
-                "busy_timeout_ms",
-                format!("{busy:?} is not a whole number of milliseconds"),
-            )
-        })?;
         Ok(Config {
             space: space.map(|space| SpaceName::new(&space.value)).transpose()?,
             durability: Durability::parse(&text("durability"))?,
-            busy_timeout: Duration::from_millis(busy_timeout_ms),
+            busy_timeout: milliseconds(&text("busy_timeout_ms"))?,
             listen: text("listen"),
             log: text("log"),
             store,
@@ -153,13 +149,36 @@ pub fn check(name: &str, value: &str) -> Result<()> {
     match name {
         "space" => SpaceName::new(value).map(|_| ()),
         "durability" => Durability::parse(value).map(|_| ()),
-        "busy_timeout_ms" => value.parse::<u64>().map(|_| ()).map_err(|_| {
-            Error::field(
-                "busy_timeout_ms",
-                format!("{value:?} is not a whole number of milliseconds"),
-            )
+        "busy_timeout_ms" => milliseconds(value).map(|_| ()),
+        "store" if value.trim().is_empty() => {
+            Err(Error::field("store", "is empty")
+                .remedy("`oneiro config unset store` takes it back"))
+        }
+        "listen" => oneiro_server::address(value).map(|_| ()),
+        "log" => tracing_subscriber::EnvFilter::try_new(value).map(|_| ()).map_err(|error| {
+            Error::field("log", error).remedy("give off, error, warn, info, debug or trace")
         }),
         _ => Ok(()),
+    }
+}
+
+fn milliseconds(value: &str) -> Result<Duration> {
+    const DAY: u64 = 86_400_000;
+    match value.parse::<u64>() {
+        Ok(number) if number <= DAY => Ok(Duration::from_millis(number)),
+        _ => Err(Error::field(
+            "busy_timeout_ms",
+            format!("{value:?} is not a whole number of milliseconds up to a day"),
+        )),
+    }
+}
+
+/// A path as a shell would read it: a configuration file has no shell to expand `~`.
+fn at_home(store: &str) -> String {
+    let home = directories::BaseDirs::new();
+    match (store.strip_prefix("~/"), home) {
+        (Some(rest), Some(home)) => home.home_dir().join(rest).to_string_lossy().into_owned(),
+        _ => store.to_owned(),
     }
 }
 

@@ -42,6 +42,11 @@ impl Context {
         Ok(Oneiro::open(&self.target()?, self.options())?)
     }
 
+    /// Opens a space that must exist: a mistyped path is not a sound, empty store.
+    pub fn open_existing(&self) -> Result<Oneiro> {
+        Ok(Oneiro::open(&self.target()?, Options { must_exist: true, ..self.options() })?)
+    }
+
     /// How the space is opened.
     pub fn options(&self) -> Options {
         Options {

@@ -14,13 +14,26 @@ use clap::Parser;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    // A reader that goes away (`oneiro session list | head`) ends us quietly, as it does `cat`.
-    let cli = args::Cli::parse();
+    let cli = match args::Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) if error.use_stderr() && std::env::args_os().any(|arg| arg == "--json") => {
+            return output::fail(&usage(&error).into(), true);
+        }
+        Err(error) => error.exit(),
+    };
     let json = cli.global.json;
     match run(cli) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => output::fail(&error, json),
     }
+}
+
+/// What clap found wrong with the arguments, for a program that reads JSON.
+fn usage(error: &clap::Error) -> oneiro::Error {
+    let text = error.to_string();
+    let first = text.lines().next().unwrap_or_default();
+    let what = first.strip_prefix("error: ").unwrap_or(first).to_owned();
+    oneiro::Error::invalid(what).remedy("see --help")
 }
 
 fn run(cli: args::Cli) -> anyhow::Result<()> {

@@ -68,9 +68,15 @@ pub fn data(line: &str) -> anyhow::Result<()> {
 /// Prints an error and answers its exit code.
 #[expect(clippy::print_stderr, reason = "this is how the binary fails")]
 pub fn fail(error: &anyhow::Error, json: bool) -> ExitCode {
-    let (kind, message, hint) = match error.downcast_ref::<oneiro::Error>() {
-        Some(known) => (known.kind(), known.message().to_owned(), known.remedy_text()),
-        None => (ErrorKind::Internal, format!("{error:#}"), None),
+    let file = error.chain().find_map(|cause| cause.downcast_ref::<std::io::Error>());
+    let (kind, message, hint) = match (error.downcast_ref::<oneiro::Error>(), file) {
+        (Some(known), _) => (known.kind(), known.message().to_owned(), known.remedy_text()),
+        (None, Some(file)) => {
+            let denied = file.kind() == std::io::ErrorKind::PermissionDenied;
+            let kind = if denied { ErrorKind::Forbidden } else { ErrorKind::Unavailable };
+            (kind, format!("{error:#}"), Some("check the path, its permissions and the disk"))
+        }
+        (None, None) => (ErrorKind::Internal, format!("{error:#}"), None),
     };
     if json {
         let problem =
@@ -91,6 +97,8 @@ pub fn plain(text: &str) -> String {
         .map(|letter| match letter {
             '\n' | '\t' => letter,
             letter if letter.is_control() => '\u{FFFD}',
+            // Bidi controls make a line read as another.
+            '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}' => '\u{FFFD}',
             letter => letter,
         })
         .collect()

@@ -22,6 +22,7 @@ struct Removed {
     messages: i64,
     payloads: i64,
     pieces: Vec<Vec<u8>>,
+    not_searched: usize,
     job: JobId,
 }
 
@@ -58,7 +59,14 @@ impl Oneiro {
         let what = target.clone();
         let removed = self.store.write_bulk(move |tx| remove(&oneiro, tx, &what))?;
         // From here on a crash leaves the job, and any process finishes the scrubbing.
-        let scrubbed = self.store.scrub(&removed.pieces)?;
+        let scrubbed = self.store.scrub(&removed.pieces).map_err(|error| {
+            Error::new(
+                error.kind(),
+                format!("the rows are erased, but the files may still hold traces: {error}"),
+            )
+            .remedy("end long reads of this store, then run `oneiro jobs run`, which scrubs them")
+            .because(error)
+        })?;
         let elsewhere = self.said_elsewhere(&removed.pieces, &scrubbed.found)?;
         let (holder, now, job) = (self.holder.clone(), self.now(), removed.job.clone());
         self.store.write(move |tx| jobs::done_by(tx, &job, &holder, now))?;
@@ -79,6 +87,7 @@ impl Oneiro {
                 said_elsewhere: elsewhere.len(),
                 bytes: scrubbed.bytes,
                 found: scrubbed.found.len() - elsewhere.len(),
+                not_searched: removed.not_searched,
             },
             out_of_reach,
         })
@@ -119,7 +128,13 @@ fn remove(oneiro: &Oneiro, tx: &Tx<'_>, target: &EraseTarget) -> Result<Removed>
     // A job of its own: a scrub that already runs may have passed these rows.
     let job = NewJob { unique_key: None, ..oneiro.new_job(jobs::SCRUB, Value::Null, now) };
     let job = oneiro_store::jobs::add(tx, &job, now)?;
-    Ok(Removed { messages, payloads, pieces: pieces.0.into_iter().collect(), job })
+    Ok(Removed {
+        messages,
+        payloads,
+        not_searched: pieces.left_out,
+        pieces: pieces.found.into_iter().collect(),
+        job,
+    })
 }
 
 fn remove_session(tx: &Tx<'_>, id: &SessionId, pieces: &mut Pieces) -> Result<(i64, i64)> {
@@ -189,7 +204,10 @@ impl Apart {
 /// Pieces of the erased text to look for in the raw bytes. A long text lies in several pages with
 /// other bytes between, so it is looked for in short pieces from all over it.
 #[derive(Default)]
-struct Pieces(BTreeSet<Vec<u8>>);
+struct Pieces {
+    found: BTreeSet<Vec<u8>>,
+    left_out: usize,
+}
 
 /// Long enough not to occur by chance, short enough to lie within one page.
 const PIECE_BYTES: usize = 24;
@@ -206,10 +224,12 @@ impl Pieces {
         let last = bytes.len().saturating_sub(PIECE_BYTES);
         for start in (0..last).step_by(step).chain([last]) {
             let piece = bytes.get(start..(start + PIECE_BYTES).min(bytes.len()));
-            if let Some(piece) = piece.filter(|piece| piece.len() >= LEAST_BYTES)
-                && self.0.len() < PIECES
-            {
-                self.0.insert(piece.to_vec());
+            match piece {
+                Some(piece) if piece.len() >= LEAST_BYTES && self.found.len() < PIECES => {
+                    self.found.insert(piece.to_vec());
+                }
+                Some(piece) if !piece.is_empty() => self.left_out += 1,
+                _ => {}
             }
         }
     }

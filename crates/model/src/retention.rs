@@ -71,6 +71,8 @@ pub struct Imported {
     pub messages: usize,
     /// Sessions that were there already, left as they are, or that an ignore pattern matches.
     pub skipped: usize,
+    /// Messages left out because their external id was there already in the same session.
+    pub duplicates: usize,
     /// Sessions whose parent is missing or would be their own descendant.
     pub detached: usize,
 }
@@ -101,6 +103,8 @@ pub struct ErasureProof {
     pub said_elsewhere: usize,
     /// Bytes searched.
     pub bytes: u64,
+    /// Pieces that were not looked for: too short to tell from chance, or past the limit.
+    pub not_searched: usize,
     /// Pieces that were found; zero is the proof.
     pub found: usize,
 }

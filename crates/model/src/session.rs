@@ -4,6 +4,7 @@
 use crate::id::check_text;
 use crate::json::check_depth;
 use crate::part::words;
+use crate::private::{withhold, withhold_text};
 use crate::{Cursor, Error, Message, Result, Role, SessionId, Timestamp};
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -85,6 +86,11 @@ impl NewSession {
         NewSession { id: Some(id), ..NewSession::default() }
     }
 
+    /// Takes private spans out of what people write.
+    pub fn withhold_private(&mut self) {
+        withhold_in([&mut self.title, &mut self.system_prompt], &mut self.metadata);
+    }
+
     /// Refuses text that an engine could not hold.
     pub fn check(&self) -> Result<()> {
         let fields = [
@@ -97,6 +103,17 @@ impl NewSession {
         check_json(self.model_config.as_ref(), &self.metadata)?;
         fields.into_iter().try_for_each(|(name, text)| check_field(name, text.as_deref()))
     }
+}
+
+fn withhold_in(texts: [&mut Option<String>; 2], metadata: &mut Map<String, Value>) {
+    for text in texts.into_iter().flatten() {
+        if let Some((withheld, _)) = withhold_text(text) {
+            *text = withheld;
+        }
+    }
+    metadata.values_mut().for_each(|value| {
+        withhold(value);
+    });
 }
 
 /// The most bytes of a session's short text fields.
@@ -142,6 +159,15 @@ pub struct SessionPatch {
 }
 
 impl SessionPatch {
+    /// Takes private spans out of what people write.
+    pub fn withhold_private(&mut self) {
+        let mut title = self.title.take();
+        let mut none = None;
+        let text = title.as_mut().unwrap_or(&mut none);
+        withhold_in([text, &mut self.system_prompt], &mut self.metadata);
+        self.title = title;
+    }
+
     /// Refuses text that an engine could not hold.
     pub fn check(&self) -> Result<()> {
         let fields = [("model", &self.model), ("project", &self.project), ("cwd", &self.cwd)];
@@ -329,7 +355,13 @@ impl ListSessions {
     /// Whether `session` passes the filters that are not questions of SQL.
     pub fn takes(&self, session: &Session) -> bool {
         let matching = self.matching.as_deref().map(plain);
-        let holds = |text: &str| matching.as_deref().is_none_or(|want| plain(text).contains(want));
+        let raw = self.matching.as_deref().unwrap_or_default().to_lowercase();
+        let holds = |text: &str| match matching.as_deref() {
+            None => true,
+            // Nothing but punctuation is meant literally.
+            Some("") => text.to_lowercase().contains(&raw),
+            Some(want) => plain(text).contains(want),
+        };
         let cwd = session.cwd.as_deref().unwrap_or_default();
         !self.exclude_sources.contains(&session.source)
             && self.cwd_prefix.as_deref().is_none_or(|prefix| cwd.starts_with(prefix))

@@ -21,10 +21,7 @@ pub fn serve(
     listen: &str,
     ready: impl FnOnce(SocketAddr) -> Result<()>,
 ) -> Result<()> {
-    let address: SocketAddr = listen.parse().map_err(|_| {
-        Error::field("listen", format!("{listen:?} is not an address and port"))
-            .remedy("write 127.0.0.1:4747")
-    })?;
+    let address = address(listen)?;
     if !address.ip().is_loopback() {
         return Err(Error::new(
             ErrorKind::Forbidden,
@@ -49,6 +46,18 @@ pub fn serve(
     runtime.shutdown_timeout(Duration::from_secs(5));
     drop(oneiro);
     served
+}
+
+/// Reads where to listen; `localhost` is this machine's own address.
+pub fn address(listen: &str) -> Result<SocketAddr> {
+    let numeric = match listen.strip_prefix("localhost:") {
+        Some(port) => format!("127.0.0.1:{port}"),
+        None => listen.to_owned(),
+    };
+    numeric.parse().map_err(|_| {
+        Error::field("listen", format!("{listen:?} is not an address and port"))
+            .remedy("write 127.0.0.1:4747")
+    })
 }
 
 async fn run(

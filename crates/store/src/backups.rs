@@ -6,12 +6,18 @@ use oneiro_model::{BackupRecord, Result, Timestamp};
 statements! {
     RECORD = "INSERT INTO backups (path, at, reason) VALUES (?1, ?2, ?3) \
               ON CONFLICT (path) DO UPDATE SET at = excluded.at, reason = excluded.reason";
+    FORGET = "DELETE FROM backups WHERE path = ?1";
     ALL = "SELECT path, at, reason FROM backups ORDER BY at, path";
 }
 
 /// Remembers a copy.
 pub(crate) fn record(tx: &Tx<'_>, path: &str, at: Timestamp, reason: &str) -> Result<()> {
     tx.execute(RECORD, &[path.into(), at.micros().into(), reason.into()]).map(|_| ())
+}
+
+/// Forgets a copy that is not there any more.
+pub(crate) fn forget(tx: &Tx<'_>, path: &str) -> Result<()> {
+    tx.execute(FORGET, &[path.into()]).map(|_| ())
 }
 
 /// Every copy that was made, oldest first.

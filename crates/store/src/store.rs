@@ -162,17 +162,33 @@ impl Store {
     ) -> Result<()> {
         refuse_existing(path)?;
         let part = part_of(path);
+        // Remembered before it is begun: an interrupted copy holds as much as a finished one.
+        self.record_copy(&part, now, "unfinished backup")?;
         let copied = match self.0.backend.copy_to(&part, progress) {
             Ok(Some(())) => Ok(()),
             Ok(None) => copy::rows_to_file(self, &part, now, progress),
             Err(error) => Err(error),
         };
-        let moved = copied.and_then(|()| publish(&part, path));
+        let moved = copied
+            .and_then(|()| self.forget_in_copy(&part, now))
+            .and_then(|()| publish(&part, path));
         if moved.is_err() {
             discard(&part);
         }
-        moved?;
-        self.record_copy(path, now, "backup")
+        let (part, copy) = (absolute(&part), moved.is_ok().then(|| absolute(path)));
+        self.write(move |tx| {
+            backups::forget(tx, &part)?;
+            copy.iter().try_for_each(|copy| backups::record(tx, copy, now, "backup"))
+        })?;
+        moved
+    }
+
+    /// Takes the note of the unfinished copy out of the copy itself.
+    fn forget_in_copy(&self, part: &Path, now: Timestamp) -> Result<()> {
+        let target = Target::File { path: part.to_owned(), space: self.target().space().clone() };
+        let copy = Store::open(&target, &Options { readers: 1, ..Options::default() }, now)?;
+        let path = absolute(part);
+        copy.write(move |tx| backups::forget(tx, &path))
     }
 
     /// What the engine itself finds wrong with its files; empty when nothing is.
@@ -186,8 +202,7 @@ impl Store {
     }
 
     fn record_copy(&self, path: &Path, now: Timestamp, reason: &'static str) -> Result<()> {
-        let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
-        let path = path.to_string_lossy().into_owned();
+        let path = absolute(path);
         self.write(move |tx| backups::record(tx, &path, now, reason))
     }
 }
@@ -216,6 +231,11 @@ fn copy_before_migration(
         discard(&part);
     }
     copied.map(|()| Some(path))
+}
+
+fn absolute(path: &Path) -> String {
+    let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    path.to_string_lossy().into_owned()
 }
 
 fn refuse_existing(path: &Path) -> Result<()> {

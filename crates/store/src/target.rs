@@ -34,8 +34,9 @@ impl Target {
             return Err(Error::field("store", "is empty")
                 .remedy("give a folder, a file ending in .db, or postgres://..."));
         }
-        if let Some((scheme, _)) = store.split_once("://") {
-            return Err(Error::field("store", format!("{scheme}:// is not a kind of store"))
+        let scheme = store.split_once("://").map(|(scheme, _)| scheme);
+        if let Some(scheme) = scheme.or(store.starts_with("file:").then_some("file")) {
+            return Err(Error::field("store", format!("{scheme}: is not a kind of store"))
                 .remedy("give a folder, a file ending in .db, or postgres://..."));
         }
         let path = PathBuf::from(store);

@@ -56,7 +56,10 @@ impl ConfigCommand {
             ConfigCommand::Get { key } => get(context, &key),
             ConfigCommand::Set { key, value } => set(context, &key, Some(&value)),
             ConfigCommand::Unset { key } => set(context, &key, None),
-            ConfigCommand::Path => data(&file(context)?.display().to_string()),
+            ConfigCommand::Path => {
+                let path = file(context)?.display().to_string();
+                context.output.show(&path, String::clone)
+            }
         }
     }
 }
@@ -141,9 +144,11 @@ fn set(context: &Context, key: &str, value: Option<&str>) -> anyhow::Result<()> 
         before.parse().with_context(|| path.display().to_string())?;
     match (value, value.and_then(|value| value.parse::<i64>().ok())) {
         (Some(_), Some(number)) if key == "busy_timeout_ms" => {
-            document[key] = toml_edit::value(number)
+            document.insert(key, toml_edit::value(number));
         }
-        (Some(value), _) => document[key] = toml_edit::value(value),
+        (Some(value), _) => {
+            document.insert(key, toml_edit::value(value));
+        }
         (None, _) => {
             document.remove(key);
         }

@@ -19,7 +19,7 @@ pub struct EraseArgs {
     /// The id is a message's
     #[arg(long)]
     message: bool,
-    /// Do not ask
+    /// Do not ask; without a terminal nobody is asked
     #[arg(long, short)]
     yes: bool,
 }
@@ -76,6 +76,17 @@ fn describe(erased: &Erased) -> String {
         ),
         false => "The server's files could not be searched from here.".to_owned(),
     });
+    if proof.searched && proof.not_searched > 0 {
+        lines.push(format!(
+            "{} pieces were not looked for: too short, or too many.",
+            proof.not_searched
+        ));
+    }
+    if proof.said_elsewhere > 0 {
+        lines.push(
+            "`oneiro session list --all` shows what is kept: branches hold copies.".to_owned(),
+        );
+    }
     if !erased.out_of_reach.is_empty() {
         lines.push("Out of reach, and possibly holding it still:".to_owned());
         lines.extend(erased.out_of_reach.iter().map(|place| format!("  {place}")));

@@ -36,7 +36,15 @@ fn set_keeps_comments_and_refuses_nonsense() {
     assert_eq!(run(&space, &["config", "get", "busy_timeout_ms"]).out, "500\n");
     run(&space, &["config", "unset", "busy_timeout_ms"]).json_free();
     assert_eq!(run(&space, &["config", "get", "busy_timeout_ms"]).out, "20000\n");
-    for args in [["durability", "sometimes"], ["busy_timeout_ms", "soon"], ["space", "No Such"]] {
+    for args in [
+        ["durability", "sometimes"],
+        ["busy_timeout_ms", "soon"],
+        ["busy_timeout_ms", "99999999999999"],
+        ["store", ""],
+        ["listen", "here"],
+        ["log", "a=b=c"],
+        ["space", "No Such"],
+    ] {
         assert_eq!(run(&space, &["config", "set", args[0], args[1]]).code, 2);
     }
 }

@@ -73,8 +73,40 @@ fn bad_arguments_say_what_to_do() {
 }
 
 #[test]
+fn usage_errors_are_json_for_programs() {
+    let space = TestSpace::new(Backend::Sqlite);
+    let answer = run(&space, &["session", "list", "--limit", "many", "--json"]);
+    assert_eq!((answer.code, answer.error()["kind"].as_str()), (2, Some("invalid")));
+    assert!(answer.error()["message"].as_str().unwrap().contains("many"));
+}
+
+#[test]
+fn a_damaged_store_is_neither_sound_nor_worth_a_backup() {
+    let space = TestSpace::new(Backend::Sqlite);
+    let missing = run(&space, &["doctor"]);
+    assert_eq!(missing.code, 3, "a mistyped path is not a sound store");
+    run(&space, &["session", "new", "--id", "s"]);
+    let lines: String = (0..2_000)
+        .map(|n| format!("{{\"role\":\"user\",\"content\":\"message {n}\"}}\n"))
+        .collect();
+    crate::support::append(&space, "s", &lines);
+    let mut bytes = std::fs::read(space.file()).unwrap();
+    let middle = bytes.len() / 2 / 4096 * 4096;
+    bytes[middle..middle + 3 * 4096].fill(0xA5);
+    std::fs::write(space.file(), &bytes).unwrap();
+    let checked = run(&space, &["doctor", "--json"]);
+    assert_eq!(checked.code, 7, "{}", checked.err);
+    let found: serde_json::Value = serde_json::from_str(&checked.out).unwrap();
+    assert!(found["ok"] == false && !found["integrity"].as_array().unwrap().is_empty(), "{found}");
+    let copy = space.folder().join("copy.db");
+    assert_eq!(run(&space, &["backup", copy.to_str().unwrap()]).code, 7);
+    assert!(!copy.exists());
+}
+
+#[test]
 fn a_sound_store_passes_the_doctor() {
     let space = TestSpace::new(Backend::Sqlite);
+    run(&space, &["stats"]);
     assert_eq!(json(&space, &["doctor"])["ok"], true);
     assert_eq!(json(&space, &["jobs"])["items"], serde_json::json!([]));
     assert_eq!(json(&space, &["jobs", "run"])["done"], 0);

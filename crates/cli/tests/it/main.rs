@@ -1,5 +1,14 @@
 //! The binary as people and programs use it: standard input, output, errors and exit codes.
 
+// A test says what is wrong by failing.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    missing_docs
+)]
+
 mod append;
 mod config;
 mod errors;

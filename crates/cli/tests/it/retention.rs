@@ -34,7 +34,7 @@ on_both_backends! {
             Backend::Postgres => Backend::Sqlite,
         });
         let imported = run_with(oneiro(&other), &["session", "import", "-", "--json"], export.as_bytes()).json();
-        assert_eq!(imported, value!({"sessions": 2, "messages": 4, "skipped": 0, "detached": 0}));
+        assert_eq!(imported, value!({"sessions": 2, "messages": 4, "skipped": 0, "duplicates": 0, "detached": 0}));
         assert_eq!(comparable(&run(&other, &["session", "export"]).out), comparable(&export));
         let again = run_with(oneiro(&other), &["session", "import", "-", "--json"], export.as_bytes()).json();
         assert_eq!((&again["sessions"], &again["skipped"]), (&value!(0), &value!(2)));
@@ -57,6 +57,14 @@ on_both_backends! {
         let pruned = json(space, &["session", "prune", "--older-than", "0s"]);
         assert_eq!((&pruned["dry_run"], &pruned["sessions"], &pruned["messages"]), (&value!(false), &value!(["b"]), &value!(2)));
         assert_eq!(json(space, &["session", "list", "--all"])["items"].as_array().unwrap().len(), 1);
+    }
+
+    fn prune_spares_what_was_written_to_after_its_end(space) {
+        let old = "{\"id\":\"old\",\"started_at\":\"2020-01-01T00:00:00Z\",\"ended_at\":\"2020-01-02T00:00:00Z\"}\n";
+        run_with(oneiro(space), &["session", "import", "-"], old.as_bytes());
+        assert_eq!(json(space, &["session", "prune", "--dry-run"])["sessions"], value!(["old"]));
+        run(space, &["append", "old", "--text", "said today"]);
+        assert_eq!(json(space, &["session", "prune"])["sessions"], value!([]));
     }
 
     fn delete_takes_delegates_and_orphans_the_rest(space) {

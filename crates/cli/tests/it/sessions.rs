@@ -55,6 +55,7 @@ on_both_backends! {
         let shown = json(space, &["session", "show", "s"]);
         assert_eq!((&shown["message_count"], &shown["tool_call_count"]), (&value!(4), &value!(1)));
         assert_eq!(json(space, &["session", "rewind", "s", "--turns", "2"])["rewound"], 4);
+        assert_eq!(run(space, &["session", "rewind", "s", "--turns", "1"]).code, 2);
     }
 
     fn chains_are_listed_as_their_tip(space) {
@@ -104,6 +105,28 @@ on_both_backends! {
         let taken = run(space, &["session", "title", "20260101", "Plan #2"]);
         assert_eq!(taken.code, 4);
         assert!(taken.err.contains("Plan #3"), "{}", taken.err);
+    }
+
+    fn private_spans_are_stored_nowhere(space) {
+        let made = json(space, &["session", "new", "--id", "s", "--title", "a <private>PIN1</private>",
+            "--system-prompt", "<PRIVATE>PIN2</PRIVATE>", "--metadata", "{\"m\":\"<private >PIN3</private>\"}"]);
+        append(space, "s", "{\"role\":\"user\",\"content\":\"<private>PIN4</private>\"}\n");
+        let title = json(space, &["session", "title", "s", "b <private>PIN5</private>"]);
+        let all = format!("{made}{title}{}", run(space, &["session", "export"]).out);
+        assert!(!all.contains("PIN") && all.contains("withheld"), "{all}");
+    }
+
+    fn a_pattern_of_punctuation_is_meant_literally(space) {
+        run(space, &["session", "new", "--id", "50%", "--title", "Half"]);
+        run(space, &["session", "new", "--id", "other", "--title", "C++ notes"]);
+        let found = |text: &str| {
+            let list = json(space, &["session", "list", "--matching", text]);
+            list["items"].as_array().unwrap().iter().map(|item| item["id"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+        };
+        assert_eq!(found("%"), ["50%"]);
+        assert_eq!(found("++"), ["other"]);
+        assert_eq!(found("cnotes"), ["other"]);
+        assert!(found("_").is_empty());
     }
 
     fn usage_is_added_per_model_and_task(space) {

@@ -8,7 +8,8 @@ use serde_json::{Map, Value};
 
 impl Oneiro {
     /// Changes a session. Archiving applies to its whole chain.
-    pub fn change_session(&self, id: &SessionId, patch: SessionPatch) -> Result<Session> {
+    pub fn change_session(&self, id: &SessionId, mut patch: SessionPatch) -> Result<Session> {
+        patch.withhold_private();
         patch.check()?;
         let title = match &patch.title {
             Some(Some(text)) => Some(Title::clean(text)?),

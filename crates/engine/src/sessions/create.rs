@@ -20,7 +20,8 @@ pub(crate) struct Draft {
 }
 
 impl Draft {
-    pub(crate) fn new(oneiro: &Oneiro, session: NewSession) -> Result<Draft> {
+    pub(crate) fn new(oneiro: &Oneiro, mut session: NewSession) -> Result<Draft> {
+        session.withhold_private();
         session.check()?;
         if session.lineage.is_some() && session.parent_id.is_none() {
             return Err(Error::field("lineage", "is given without a parent_id")

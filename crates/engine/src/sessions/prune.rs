@@ -30,7 +30,9 @@ fn goes(request: &PruneRequest, session: &Session) -> bool {
         let want = want.as_deref().map(str::to_lowercase);
         want.is_none_or(|want| have.is_some_and(|have| have.to_lowercase().contains(&want)))
     };
-    same(&request.source, Some(&session.source))
+    // A session that was written to after its end is in use again.
+    session.last_active_at < request.ended_before
+        && same(&request.source, Some(&session.source))
         && same(&request.project, session.project.as_deref())
         && same(&request.user_id, session.user_id.as_deref())
         && same(&request.end_reason, session.end_reason.as_deref())

@@ -4,35 +4,29 @@
 use super::{key_of, show::no_message};
 use crate::Oneiro;
 use oneiro_model::{Error, Message, MessageId, Result, Rewound, Role, SessionId, Visibility};
-use oneiro_store::{messages, sessions};
+use oneiro_store::{Tx, messages, sessions};
 
 impl Oneiro {
     /// Takes back a live user message and everything after it, so that it can be said anew.
     pub fn rewind_session(&self, id: &SessionId, to: MessageId) -> Result<Rewound> {
         let id = id.clone();
+        self.store.write(move |tx| rewind_in(tx, (key_of(tx, &id)?, &id), to))
+    }
+
+    /// Takes back the last `turns` things the person said and everything after the first of them.
+    pub fn rewind_turns(&self, id: &SessionId, turns: usize) -> Result<Rewound> {
+        let id = id.clone();
         self.store.write(move |tx| {
             let key = key_of(tx, &id)?;
-            let target = messages::get(tx, to)?.filter(|(session, _)| *session == key);
-            let (_, target) =
-                target.ok_or_else(|| no_message(to).at(format!("session {:?}", id.as_str())))?;
-            if target.role != Role::User {
-                return Err(Error::field(
-                    "message",
-                    format!(
-                        "{to} was said by the {}, and a rewind goes to a user message",
-                        target.role.as_str()
-                    ),
-                )
-                .remedy("`oneiro session rewind SESSION` without a message shows the choices"));
-            }
-            if target.visibility == Visibility::Rewound {
-                return Err(Error::conflict(format!("message {to} is rewound already"))
-                    .remedy("`oneiro session restore SESSION` brings it back"));
-            }
-            let number = sessions::count_rewind(tx, key)?;
-            let rewound = messages::rewind(tx, key, to, number)?;
-            sessions::recount(tx, key)?;
-            Ok(Rewound { rewound, target, head: messages::head(tx, key)? })
+            // Found in the same transaction: what is said meanwhile is not taken for these turns.
+            let said = messages::recent_user(tx, (key, &id), turns)?;
+            let target = turns.checked_sub(1).and_then(|index| said.get(index));
+            let target = target.ok_or_else(|| {
+                let there = said.len();
+                Error::field("turns", format!("the person has said {there} live messages"))
+                    .remedy("give a number between 1 and that")
+            })?;
+            rewind_in(tx, (key, &id), target.id)
         })
     }
 
@@ -66,4 +60,29 @@ impl Oneiro {
         let id = id.clone();
         self.store.write(move |tx| messages::compact(tx, key_of(tx, &id)?, until))
     }
+}
+
+/// Hides `to` and everything after it.
+fn rewind_in(tx: &Tx<'_>, (key, id): (i64, &SessionId), to: MessageId) -> Result<Rewound> {
+    let target = messages::get(tx, to)?.filter(|(session, _)| *session == key);
+    let (_, target) =
+        target.ok_or_else(|| no_message(to).at(format!("session {:?}", id.as_str())))?;
+    if target.role != Role::User {
+        return Err(Error::field(
+            "message",
+            format!(
+                "{to} was said by the {}, and a rewind goes to a user message",
+                target.role.as_str()
+            ),
+        )
+        .remedy("`oneiro session rewind SESSION` without a message shows the choices"));
+    }
+    if target.visibility == Visibility::Rewound {
+        return Err(Error::conflict(format!("message {to} is rewound already"))
+            .remedy("`oneiro session restore SESSION` brings it back"));
+    }
+    let number = sessions::count_rewind(tx, key)?;
+    let rewound = messages::rewind(tx, key, to, number)?;
+    sessions::recount(tx, key)?;
+    Ok(Rewound { rewound, target, head: messages::head(tx, key)? })
 }

@@ -170,6 +170,7 @@ impl Import<'_, '_> {
         sessions::set_imported(tx, key, &state)?;
         import_usage(tx, key, &fields)?;
         self.done.sessions += 1;
+        self.done.duplicates += appended.duplicates;
         self.done.messages += appended.ids.len() - appended.duplicates;
         Ok(())
     }

@@ -235,6 +235,12 @@ impl Backend for Sqlite {
             }
         }
         drop(backup);
+        // A copy of damage must not take the place of the last good copy.
+        let sound: String =
+            copy.query_row("PRAGMA quick_check(1)", [], |row| row.get(0)).map_err(there)?;
+        if sound != "ok" {
+            return Err(self.damaged(&sound));
+        }
         copy.close().map_err(|(_, error)| there(error))?;
         File::open(path).and_then(|file| file.sync_all()).map_err(|error| io_error(path, error))?;
         Ok(Some(()))
@@ -248,8 +254,14 @@ impl Backend for Sqlite {
                 connection.inner.prepare(check).map_err(|error| self.explain(error))?;
             let rows = statement.query_map([], |row| row.get::<_, String>(0));
             for row in rows.map_err(|error| self.explain(error))? {
-                let line = row.map_err(|error| self.explain(error))?;
-                problems.extend(Some(line).filter(|line| line != "ok"));
+                match row {
+                    Ok(line) => problems.extend(Some(line).filter(|line| line != "ok")),
+                    // The damage may keep the check itself from going on.
+                    Err(error) => {
+                        problems.push(self.explain(error).to_string());
+                        break;
+                    }
+                }
             }
         }
         Ok(problems)
@@ -426,6 +438,11 @@ fn jitter(wait: Duration) -> Duration {
 /// Creates the file with mode 0600 in a folder with mode 0700, unless it is there.
 fn create_private(path: &Path) -> Result<()> {
     if path.exists() {
+        // An empty file that somebody made for us is as private as one that we make.
+        if path.is_file() && file_bytes(path) == 0 {
+            let private = std::os::unix::fs::PermissionsExt::from_mode(0o600);
+            std::fs::set_permissions(path, private).map_err(|error| io_error(path, error))?;
+        }
         return Ok(());
     }
     if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {

@@ -35,18 +35,21 @@ pub(super) fn explain(path: &Path, error: rusqlite::Error) -> Error {
             Error::new(ErrorKind::Unavailable, format!("the disk of {place} is full"))
                 .remedy("free some space and try again; nothing of this write was kept")
         }
-        Some(ErrorCode::ReadOnly) => {
-            Error::new(ErrorKind::Forbidden, format!("the store {place} is read-only"))
-                .remedy("make the file and its folder writable, or only read from it")
-        }
+        Some(ErrorCode::ReadOnly) => Error::new(
+            ErrorKind::Forbidden,
+            format!("the store {place} is read-only"),
+        )
+        .remedy(
+            "make the file and its folder writable: reading keeps an index of the log there, too",
+        ),
         Some(ErrorCode::CannotOpen) => {
-            let why = match (path.exists(), path.is_dir()) {
-                (false, _) => ": it is not there",
-                (_, true) => ": it is a folder",
-                _ => "",
+            let (kind, why) = match (path.exists(), path.is_dir()) {
+                (false, _) => (ErrorKind::Unavailable, "it is not there"),
+                (_, true) => (ErrorKind::Unavailable, "it is a folder"),
+                _ => (ErrorKind::Forbidden, "its owner or mode does not allow it"),
             };
-            Error::new(ErrorKind::Unavailable, format!("the store {place} cannot be opened{why}"))
-                .remedy("check that the path is a file in a folder you may write to")
+            Error::new(kind, format!("the store {place} cannot be opened: {why}"))
+                .remedy("check that the path is a file of yours in a folder you may write to")
         }
         Some(ErrorCode::PermissionDenied | ErrorCode::AuthorizationForStatementDenied) => {
             Error::new(ErrorKind::Forbidden, format!("no permission for the store {place}"))

@@ -13,7 +13,7 @@ use oneiro::{Deleted, SessionId};
 pub struct DeleteArgs {
     /// The whole id of the session
     session: String,
-    /// Do not ask
+    /// Do not ask; without a terminal nobody is asked
     #[arg(long, short)]
     yes: bool,
 }

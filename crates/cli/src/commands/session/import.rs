@@ -76,6 +76,9 @@ fn describe(imported: &Imported) -> String {
     if imported.skipped > 0 {
         text.push_str(&format!("; {} there already", imported.skipped));
     }
+    if imported.duplicates > 0 {
+        text.push_str(&format!("; {} left out: same external_id", imported.duplicates));
+    }
     if imported.detached > 0 {
         text.push_str(&format!("; {} without their missing parent", imported.detached));
     }

@@ -43,7 +43,7 @@ pub struct PruneArgs {
     /// List what would go, and remove nothing
     #[arg(long)]
     dry_run: bool,
-    /// Do not ask
+    /// Do not ask; without a terminal nobody is asked
     #[arg(long, short)]
     yes: bool,
 }

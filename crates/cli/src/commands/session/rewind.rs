@@ -4,7 +4,7 @@ use super::show::line;
 use crate::context::Context;
 use crate::output::count;
 use clap::Args;
-use oneiro::{Error, MessageId, Rewound};
+use oneiro::{MessageId, Rewound};
 
 /// Take back a user message and everything after it
 ///
@@ -26,18 +26,9 @@ impl RewindArgs {
     pub fn run(self, context: &Context) -> anyhow::Result<()> {
         let oneiro = context.open()?;
         let id = oneiro.resolve_session(&self.session)?;
-        let to = match (self.message, self.turns) {
-            (Some(message), _) => MessageId(message),
-            (None, Some(turns)) => {
-                let points = oneiro.rewind_points(&id, turns)?;
-                let target = turns.checked_sub(1).and_then(|index| points.get(index));
-                target.map(|message| message.id).ok_or_else(|| {
-                    Error::field(
-                        "turns",
-                        format!("the person has said {} live messages", points.len()),
-                    )
-                })?
-            }
+        let rewound = match (self.message, self.turns) {
+            (Some(message), _) => oneiro.rewind_session(&id, MessageId(message))?,
+            (None, Some(turns)) => oneiro.rewind_turns(&id, turns)?,
             (None, None) => {
                 let points = oneiro.rewind_points(&id, 20)?;
                 let page = oneiro::Page { items: points, next: None };
@@ -50,7 +41,7 @@ impl RewindArgs {
                 });
             }
         };
-        context.output.show(&oneiro.rewind_session(&id, to)?, describe)
+        context.output.show(&rewound, describe)
     }
 }
 
