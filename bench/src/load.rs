@@ -252,14 +252,19 @@ impl<'r> Bench<'r> {
             self.oneiro.append(&session, vec![message])?;
         }
         let ours = COUNT as f64 / started.elapsed().as_secs_f64();
+        Ok((ours, self.insert_raw(&bodies, &externals, 1)?))
+    }
+
+    /// Messages per second of the raw loop, `group` to a commit.
+    fn insert_raw(&self, bodies: &[String], externals: &[String], group: usize) -> Result<f64> {
         let rows: Vec<RawRow<'_>> = bodies
             .iter()
-            .zip(&externals)
+            .zip(externals)
             .map(|(body, external_id)| RawRow { session: self.raw_session, external_id, body })
             .collect();
         let started = Instant::now();
-        self.raw.insert(&rows, 1)?;
-        Ok((ours, COUNT as f64 / started.elapsed().as_secs_f64()))
+        self.raw.insert(&rows, group)?;
+        Ok(rows.len() as f64 / started.elapsed().as_secs_f64())
     }
 
     fn sixteen(&mut self) -> Result<Pair> {
@@ -293,14 +298,7 @@ impl<'r> Bench<'r> {
         let externals: Vec<String> = (0..EACH)
             .flat_map(|n| (0..THREADS).map(move |thread| format!("{thread}-{n}")))
             .collect();
-        let rows: Vec<RawRow<'_>> = bodies
-            .iter()
-            .zip(&externals)
-            .map(|(body, external_id)| RawRow { session: self.raw_session, external_id, body })
-            .collect();
-        let started = Instant::now();
-        self.raw.insert(&rows, THREADS)?;
-        Ok((ours, rows.len() as f64 / started.elapsed().as_secs_f64()))
+        Ok((ours, self.insert_raw(&bodies, &externals, THREADS)?))
     }
 
     fn four_processes(&mut self) -> Result<Pair> {

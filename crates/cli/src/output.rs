@@ -69,6 +69,10 @@ pub fn data(line: &str) -> anyhow::Result<()> {
 #[expect(clippy::print_stderr, reason = "this is how the binary fails")]
 pub fn fail(error: &anyhow::Error, json: bool) -> ExitCode {
     let file = error.chain().find_map(|cause| cause.downcast_ref::<std::io::Error>());
+    if file.is_some_and(|file| file.kind() == std::io::ErrorKind::BrokenPipe) {
+        // Whoever read our output has had enough, as in `oneiro session export | head`.
+        return ExitCode::SUCCESS;
+    }
     let (kind, message, hint) = match (error.downcast_ref::<oneiro::Error>(), file) {
         (Some(known), _) => (known.kind(), known.message().to_owned(), known.remedy_text()),
         (None, Some(file)) => {

@@ -40,6 +40,15 @@ on_both_backends! {
         assert_eq!((&again["sessions"], &again["skipped"]), (&value!(0), &value!(2)));
     }
 
+    fn a_reader_that_has_had_enough_is_not_an_error(space) {
+        run(space, &["session", "new", "--id", "s"]);
+        let line = format!("{{\"role\":\"user\",\"content\":\"{}\"}}\n", "x".repeat(60_000));
+        append(space, "s", &line.repeat(100));
+        let mut export = oneiro(space).args(["session", "export"]).stdout(std::process::Stdio::piped()).spawn().unwrap();
+        drop(export.stdout.take());
+        assert_eq!(export.wait().unwrap().code(), Some(0));
+    }
+
     fn a_bad_line_imports_nothing(space) {
         let lines = "{\"id\":\"x\",\"messages\":[]}\n{\"id\":\"y\",\"messages\":[{\"content\":1}]}\n";
         let answer = run_with(oneiro(space), &["session", "import", "-"], lines.as_bytes());

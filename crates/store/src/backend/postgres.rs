@@ -318,7 +318,10 @@ fn explain(place: &str, error: postgres::Error) -> Error {
             ErrorKind::Unavailable,
             format!("{place} does not answer: {}", cause(&error)),
         )
-        .remedy("check that the server runs and the address is right, then try again")
+        .remedy(match cause(&error).contains("TLS") {
+            true => "TLS is not supported yet: reach the server over a local or private network",
+            false => "check that the server runs and the address is right, then try again",
+        })
         .because(error);
     };
     let what = error.as_db_error().map_or_else(|| error.to_string(), |db| db.message().to_owned());
