@@ -37,6 +37,8 @@ statements! {
                   WHERE m.seq = ?1";
     REWIND = "UPDATE messages SET rewind = ?3 WHERE session_key = ?1 AND seq >= ?2 AND rewind = 0";
     RESTORE = "UPDATE messages SET rewind = 0 WHERE session_key = ?1 AND rewind >= CAST(?2 AS BIGINT)";
+    REWOUND = "SELECT seq, rewind, compacted FROM messages WHERE session_key = ?1 AND rewind > 0 \
+               ORDER BY seq";
     LAST_REWIND = "SELECT COALESCE(MAX(rewind), 0) FROM messages WHERE session_key = ?1";
     COMPACT = "UPDATE messages SET compacted = 1 WHERE session_key = ?1 AND rewind = 0 \
                AND compacted = 0 AND seq <= ?2";
@@ -83,7 +85,7 @@ pub struct Prepared {
     at: Timestamp,
     external_id: Option<String>,
     compacted: bool,
-    rewound: bool,
+    rewind: i64,
     tool_calls: i64,
     repaired: i64,
     split: payloads::Split,
@@ -101,11 +103,37 @@ pub fn prepare(message: NewMessage, now: Timestamp) -> Result<Prepared> {
         at: message.at.unwrap_or(now),
         external_id: message.external_id,
         compacted: message.visibility == Visibility::Compacted,
-        rewound: message.visibility == Visibility::Rewound,
+        rewind: i64::from(message.visibility == Visibility::Rewound),
         tool_calls,
         repaired: message.repaired as i64,
         split: payloads::split(message.body, limit)?,
         role: message.role,
+    })
+}
+
+impl Prepared {
+    /// Takes over which rewind hid the message where it comes from.
+    pub fn was_rewound(&mut self, rewound: &RewoundRow) {
+        self.rewind = rewound.rewind.max(1);
+        self.compacted = rewound.compacted;
+    }
+}
+
+/// A rewound message, as an export tells of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
+pub struct RewoundRow {
+    /// Its id.
+    pub message: i64,
+    /// The number of the rewind that hid it.
+    pub rewind: i64,
+    /// Whether it was compacted before.
+    pub compacted: bool,
+}
+
+/// The rewound messages of a session, in the order they came.
+pub fn rewound(tx: &Tx<'_>, session_key: i64) -> Result<Vec<RewoundRow>> {
+    tx.all(REWOUND, &[session_key.into()], |row| {
+        Ok(RewoundRow { message: row.int(0)?, rewind: row.int(1)?, compacted: row.int(2)? != 0 })
     })
 }
 
@@ -139,7 +167,7 @@ impl Added {
     fn add(&mut self, seq: i64, message: &Prepared) {
         self.repaired += message.repaired;
         self.last_at = self.last_at.max(Some(message.at));
-        if message.rewound {
+        if message.rewind > 0 {
             return;
         }
         self.messages += 1;
@@ -213,7 +241,7 @@ fn row(session_key: i64, seq: i64, message: &Prepared) -> [Value<'_>; 10] {
         message.role.as_str().into(),
         message.external_id.as_deref().into(),
         i64::from(message.compacted).into(),
-        i64::from(message.rewound).into(),
+        message.rewind.into(),
         message.tool_calls.into(),
         (message.split.apart.len() as i64).into(),
         message.split.body.as_str().into(),

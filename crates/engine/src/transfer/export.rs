@@ -72,6 +72,11 @@ fn write_session(
     line.write(head.strip_suffix('}').unwrap_or(&head))?;
     line.write(",\"usage\":")?;
     line.write(&serde_json::to_string(&accounts).map_err(cannot_encode)?)?;
+    let rewound = messages::rewound(tx, key)?;
+    if !rewound.is_empty() {
+        line.write(",\"rewinds\":")?;
+        line.write(&serde_json::to_string(&rewound).map_err(cannot_encode)?)?;
+    }
     line.write(",\"messages\":[")?;
     let mut after = 0;
     let mut first = true;

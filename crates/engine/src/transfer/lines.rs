@@ -3,8 +3,9 @@
 
 use super::ImportLimits;
 use oneiro_model::{Error, ErrorKind, NewMessage, Result, SessionId, Timestamp};
-use oneiro_store::messages::{self, Prepared};
+use oneiro_store::messages::{self, Prepared, RewoundRow};
 use serde_json::{Map, Value};
+use std::collections::HashMap;
 use std::io::BufRead;
 use std::sync::mpsc::SyncSender;
 use std::sync::{Mutex, PoisonError};
@@ -104,19 +105,45 @@ fn read_session(line: &[u8], limits: ImportLimits, now: Timestamp) -> Result<Rea
             ))
             .remedy("raise --max-messages"))
         }
-        Some(Value::Array(messages)) => prepare(messages, read.surrogates, default_at),
+        Some(Value::Array(messages)) => {
+            let rewinds = rewinds(fields.shift_remove("rewinds"))?;
+            prepare(messages, &rewinds, read.surrogates, default_at)
+        }
         Some(_) => Err(Error::field("messages", "is not a list")),
     };
     Ok(ReadSession { id, fields, messages })
 }
 
+/// Which rewinds hid which messages, by the ids they had where they come from.
+fn rewinds(rows: Option<Value>) -> Result<HashMap<i64, RewoundRow>> {
+    let bad = || Error::field("rewinds", "is not a list of messages and rewinds");
+    let Some(Value::Array(rows)) = rows else { return Ok(HashMap::new()) };
+    let read = |row: &Value| {
+        let number = |name: &str| row.get(name).and_then(Value::as_i64).ok_or_else(bad);
+        let compacted = row.get("compacted").and_then(Value::as_bool).unwrap_or(false);
+        let (message, rewind) = (number("message")?, number("rewind")?);
+        Ok((message, RewoundRow { message, rewind, compacted }))
+    };
+    rows.iter().map(read).collect()
+}
+
 /// Makes messages ready; an error says which it was.
-fn prepare(messages: Vec<Value>, surrogates: usize, at: Timestamp) -> Result<Vec<Prepared>> {
-    let prepare = |(index, message)| {
+fn prepare(
+    messages: Vec<Value>,
+    rewinds: &HashMap<i64, RewoundRow>,
+    surrogates: usize,
+    at: Timestamp,
+) -> Result<Vec<Prepared>> {
+    let prepare = |(index, message): (usize, Value)| {
+        let rewound = message.get("id").and_then(Value::as_i64).and_then(|id| rewinds.get(&id));
         let mut message = NewMessage::from_json(message)?;
         // Which message held them is not known any more; the space counts them all the same.
         message.repaired = if index == 0 { surrogates } else { 0 };
-        messages::prepare(message, at)
+        let mut prepared = messages::prepare(message, at)?;
+        if let Some(rewound) = rewound {
+            prepared.was_rewound(rewound);
+        }
+        Ok(prepared)
     };
     let place = |index: usize| move |error: Error| error.at(format!("message {}", index + 1));
     let messages = messages.into_iter().enumerate();

@@ -143,6 +143,11 @@ pub fn without_ids(export: &str) -> Vec<Value> {
         for message in session["messages"].as_array_mut().unwrap() {
             message.as_object_mut().unwrap().remove("id");
         }
+        for rewound in
+            session.get_mut("rewinds").and_then(Value::as_array_mut).into_iter().flatten()
+        {
+            rewound.as_object_mut().unwrap().remove("message");
+        }
         session
     });
     lines.collect()

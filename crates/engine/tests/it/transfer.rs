@@ -4,8 +4,8 @@ use crate::support::{
     Fixed, agent, begin, dump, export, id, import, is_sound, new, open, say, user, without_ids,
 };
 use oneiro::{
-    Ending, ErrorKind, ExportRequest, ImportLimits, Lineage, NewMessage, NewSession, SessionPatch,
-    Usage, UsageKey,
+    Ending, ErrorKind, ExportRequest, ImportLimits, Lineage, MessageId, NewMessage, NewSession,
+    SessionPatch, Usage, UsageKey,
 };
 use oneiro_testkit::{Backend, TestSpace, awkward_messages, on_both_backends};
 use serde_json::json;
@@ -91,6 +91,29 @@ on_both_backends! {
         let imported = import(&there, &written).unwrap();
         assert_eq!((imported.sessions, imported.messages, imported.skipped), (0, 0, 3));
         assert_eq!(dump(&there), before);
+    }
+
+    fn rewinds_are_restored_one_by_one_after_an_import(space) {
+        let oneiro = open(space);
+        begin(&oneiro, "s");
+        let ids = say(&oneiro, "s", &["one", "two", "three", "four"]);
+        oneiro.compact_messages(&id("s"), MessageId(ids[2])).unwrap();
+        oneiro.rewind_session(&id("s"), MessageId(ids[3])).unwrap();
+        oneiro.rewind_session(&id("s"), MessageId(ids[1])).unwrap();
+        let other = TestSpace::new(Backend::Sqlite);
+        let copy = open(&other);
+        // Other ids than where they come from.
+        begin(&copy, "before");
+        say(&copy, "before", &["x", "y"]);
+        import(&copy, &export(&oneiro)).unwrap();
+        for oneiro in [&oneiro, &copy] {
+            assert_eq!(oneiro.restore_session(&id("s"), false).unwrap(), 2);
+            assert_eq!(oneiro.show_session(&id("s"), false).unwrap().messages.len(), 0);
+            assert_eq!(oneiro.restore_session(&id("s"), false).unwrap(), 1);
+            assert_eq!(oneiro.show_session(&id("s"), false).unwrap().messages.len(), 1);
+        }
+        let bad = r#"{"id":"t","rewinds":[{"message":"x"}],"messages":[{"role":"user"}]}"#;
+        assert_eq!(import(&copy, bad).unwrap_err().field_name(), Some("rewinds"));
     }
 
     fn a_bad_line_leaves_nothing_of_the_file(space) {

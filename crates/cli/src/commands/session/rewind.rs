@@ -16,6 +16,9 @@ pub struct RewindArgs {
     /// The user message to go back to
     #[arg(conflicts_with = "turns")]
     message: Option<i64>,
+    /// The same, by name
+    #[arg(long, value_name = "MESSAGE", conflicts_with_all = ["message", "turns"])]
+    to: Option<i64>,
     /// Take back so many turns of the person
     #[arg(long, value_name = "N")]
     turns: Option<usize>,
@@ -26,7 +29,7 @@ impl RewindArgs {
     pub fn run(self, context: &Context) -> anyhow::Result<()> {
         let oneiro = context.open()?;
         let id = oneiro.resolve_session(&self.session)?;
-        let rewound = match (self.message, self.turns) {
+        let rewound = match (self.message.or(self.to), self.turns) {
             (Some(message), _) => oneiro.rewind_session(&id, MessageId(message))?,
             (None, Some(turns)) => oneiro.rewind_turns(&id, turns)?,
             (None, None) => {
