@@ -27,17 +27,24 @@ pub struct Fault {
     plan: FaultPlan,
     calls: Arc<AtomicU64>,
     dead: Arc<AtomicBool>,
+    hit_a_sync: Arc<AtomicBool>,
 }
 
 impl Fault {
     /// Faults as planned.
     pub fn new(plan: FaultPlan) -> Fault {
-        Fault { plan, calls: Arc::default(), dead: Arc::default() }
+        Fault { plan, calls: Arc::default(), dead: Arc::default(), hit_a_sync: Arc::default() }
     }
 
     /// How many calls were made.
     pub fn calls(&self) -> u64 {
         self.calls.load(Ordering::SeqCst)
+    }
+
+    /// Whether the planned fault hit the sync of a commit: what was kept is then unknown to the
+    /// writer, as after any lost answer.
+    pub fn hit_a_sync(&self) -> bool {
+        self.hit_a_sync.load(Ordering::SeqCst)
     }
 
     fn around<T>(&self, call: impl FnOnce() -> Result<T>) -> Result<T> {
@@ -85,7 +92,16 @@ impl Backend for FaultBackend {
     }
 
     fn make_durable(&self) -> Result<()> {
-        self.fault.around(|| self.inner.make_durable())
+        let was_dead = self.fault.dead.load(Ordering::SeqCst);
+        let mut synced = false;
+        let answer = self.fault.around(|| {
+            synced = true;
+            self.inner.make_durable()
+        });
+        if answer.is_err() && !was_dead && !synced {
+            self.fault.hit_a_sync.store(true, Ordering::SeqCst);
+        }
+        answer
     }
 
     fn group_limit(&self) -> usize {
