@@ -87,7 +87,7 @@ impl Append {
         }
         let key = match (key, &self.create) {
             (Some(key), _) => key,
-            (None, Some(draft)) => create_in(&self.oneiro, tx, draft)?,
+            (None, Some(draft)) => create_in(tx, draft)?,
             (None, None) if settings.keeps_nothing_of(&self.session) => return Ok(skipped),
             (None, None) => {
                 return Err(no_session(self.session.as_str()).remedy(format!(

@@ -53,7 +53,7 @@ impl Oneiro {
                     return Err(no_message(at).at(format!("session {:?}", from.as_str())));
                 }
             }
-            let key = create_in(&oneiro, tx, &draft)?;
+            let key = create_in(tx, &draft)?;
             let shared = messages::seqs_until(tx, parent, at.map_or(i64::MAX, |at| at.0))?;
             let taken = sequence::next_messages(tx)?;
             for (from, to) in shared.into_iter().zip(taken.first..) {

@@ -65,7 +65,7 @@ impl Oneiro {
         let oneiro = self.clone();
         self.store.write(move |tx| {
             refuse_ignored(&oneiro, tx, &draft.id)?;
-            let key = create_in(&oneiro, tx, &draft)?;
+            let key = create_in(tx, &draft)?;
             whole(tx, key)
         })
     }
@@ -84,7 +84,7 @@ pub(crate) fn refuse_ignored(oneiro: &Oneiro, tx: &Tx<'_>, id: &SessionId) -> Re
 }
 
 /// Creates or fills in a session inside a transaction; answers its key.
-pub(crate) fn create_in(_oneiro: &Oneiro, tx: &Tx<'_>, draft: &Draft) -> Result<i64> {
+pub(crate) fn create_in(tx: &Tx<'_>, draft: &Draft) -> Result<i64> {
     let key = match sessions::key(tx, &draft.id)? {
         Some(key) => key,
         None => sessions::insert(tx, &draft.id, &draft.source, draft.started_at)?,

@@ -155,7 +155,7 @@ impl Import<'_, '_> {
             started_at,
             ..NewSession::default()
         };
-        let key = create_in(self.oneiro, tx, &Draft::new(self.oneiro, session)?)?;
+        let key = create_in(tx, &Draft::new(self.oneiro, session)?)?;
         let now = self.oneiro.now();
         let taken = sequence::next_messages(tx)?;
         let appended = append_prepared(tx, key, taken.first, &messages)?;
