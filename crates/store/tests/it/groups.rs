@@ -158,6 +158,23 @@ on_both_backends! {
         }
     }
 
+    fn nothing_is_acknowledged_before_it_is_synced(space) {
+        let mut synced = 0;
+        for at in 1..40 {
+            let space = TestSpace::new(space.backend);
+            drop(open(&space));
+            let fault = Fault::new(FaultPlan::FailAt(at));
+            let opened = Store::open_with_faults(&target(&space), &Options::default(), NOW, &fault);
+            let Ok(store) = opened else { continue };
+            let outcomes = [write(&store, "a"), store.write_bulk(|tx| put(tx, "b"))];
+            if fault.hit_a_sync() {
+                synced += 1;
+                assert!(outcomes.iter().any(Result::is_err), "call {at}: acknowledged, not synced");
+            }
+        }
+        assert_eq!(synced, 2, "a write and a bulk write are synced once each");
+    }
+
     fn a_generation_of_settings_that_was_rolled_back_never_comes_again(space) {
         let store = open(space);
         let seen = Arc::new(Mutex::new(BTreeSet::new()));
