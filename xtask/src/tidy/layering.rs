@@ -6,13 +6,15 @@ use super::manifest::{Dependency, Manifest};
 use super::tree::Tree;
 
 /// A crate, and the crates of this workspace that it may depend on.
-const ARROWS: [(&str, &[&str]); 8] = [
+const ARROWS: [(&str, &[&str]); 10] = [
     ("oneiro-model", &[]),
+    ("oneiro-text", &[]),
     ("oneiro-store", &["oneiro-model"]),
-    ("oneiro", &["oneiro-model", "oneiro-store"]),
+    ("oneiro", &["oneiro-model", "oneiro-store", "oneiro-text"]),
+    ("oneiro-inference", &["oneiro"]),
     ("oneiro-server", &["oneiro"]),
-    ("oneiro-bench", &["oneiro"]),
-    ("oneiro-cli", &["oneiro", "oneiro-bench", "oneiro-server"]),
+    ("oneiro-bench", &["oneiro", "oneiro-inference"]),
+    ("oneiro-cli", &["oneiro", "oneiro-bench", "oneiro-inference", "oneiro-server"]),
     (TESTKIT, &["oneiro-model"]),
     ("xtask", &[]),
 ];

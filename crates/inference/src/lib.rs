@@ -1,0 +1,2 @@
+//! Models behind the engine's ports: static embeddings compiled into the binary, and servers that
+//! speak the OpenAI protocol. It must not know stores, sessions or ranking.
