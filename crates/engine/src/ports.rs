@@ -1,6 +1,6 @@
-//! What comes from outside: time and randomness.
+//! What comes from outside: time, randomness, and models that turn text into vectors.
 
-use oneiro_model::Timestamp;
+use oneiro_model::{Result, Timestamp};
 
 /// Tells the time.
 pub trait Clock: Send + Sync {
@@ -41,4 +41,29 @@ impl Ids for RandomIds {
         }
         bytes
     }
+}
+
+/// A model of words inside this process: microseconds to a text, no network. Its vectors are never
+/// stored exactly, because they can be made again at any time.
+pub trait WordModel: Send + Sync {
+    /// Names the model and its version: derived data is kept under it.
+    fn id(&self) -> &str;
+    /// Numbers to a vector.
+    fn dims(&self) -> usize;
+    /// The mean vector of ordinary texts.
+    fn center(&self) -> &[f32];
+    /// Writes the normalised vector of a text; false when it knows no word of it.
+    fn embed(&self, text: &str, out: &mut [f32]) -> bool;
+    /// Writes the normalised vector of a word; false when it does not know it.
+    fn word(&self, word: &str, out: &mut [f32]) -> bool;
+    /// How rare a word is in ordinary text: the negative logarithm of its share.
+    fn rarity(&self, word: &str) -> f32;
+}
+
+/// A model that answers from elsewhere: slow, dear, or not at all.
+pub trait Embedder: Send + Sync {
+    /// Names the model: derived data is kept under it.
+    fn id(&self) -> &str;
+    /// The normalised vectors of texts, in order.
+    fn embed(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>>;
 }

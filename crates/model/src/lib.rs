@@ -24,7 +24,7 @@ pub use id::{JobId, MessageId, SessionId};
 pub use job::{Job, JobState, NewJob};
 pub use message::{Appended, Message, NewMessage, Visibility};
 pub use page::{Cursor, Page};
-pub use part::{Part, parts};
+pub use part::{Part, parts, searchable};
 pub use pattern::SessionPattern;
 pub use private::{PRIVATE_MARKER, withhold};
 pub use retention::{Deleted, Erased, ErasureProof, Imported, PruneRequest, Pruned, Rewound};

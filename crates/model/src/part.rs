@@ -94,6 +94,50 @@ pub(crate) fn words(role: &Role, body: &Map<String, Value>) -> String {
     texts.collect::<Vec<_>>().join(" ")
 }
 
+/// What of a message can be searched: its words, the calls it makes and what tools answered, each
+/// on lines of its own. Reasoning and media are left out.
+pub fn searchable(role: &Role, body: &Map<String, Value>) -> String {
+    if let Some(Value::String(text)) = body.get("content")
+        && body.get("tool_calls").is_none_or(Value::is_null)
+    {
+        return text.clone();
+    }
+    let mut out = String::new();
+    for part in parts(role, body) {
+        match part {
+            Part::Text(text) => push_line(&mut out, text),
+            Part::ToolCall { name, arguments } => {
+                push_line(&mut out, name);
+                push_value(&mut out, arguments);
+            }
+            Part::ToolResult(result) => push_value(&mut out, result),
+            Part::Media(_) | Part::Reasoning(_) => {}
+        }
+    }
+    out
+}
+
+fn push_line(out: &mut String, text: &str) {
+    if !out.is_empty() && !text.is_empty() {
+        out.push('\n');
+    }
+    out.push_str(text);
+}
+
+/// Adds the words of a tool's input or output. Blocks of a list count by their text, so that an
+/// image in them is not taken for words.
+fn push_value(out: &mut String, value: &Value) {
+    match value {
+        Value::Null => {}
+        Value::String(text) => push_line(out, text),
+        Value::Array(blocks) if blocks.iter().any(|block| block.get("type").is_some()) => {
+            let texts = blocks.iter().filter_map(|block| block.get("text").and_then(Value::as_str));
+            texts.for_each(|text| push_line(out, text));
+        }
+        other => push_line(out, &other.to_string()),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -140,5 +184,31 @@ mod tests {
             [Part::Reasoning("hm"), Part::Text("hi"), Part::Media(_), Part::ToolResult(_)]
         ));
         assert_eq!(words(&Role::User, &anthropic), "hi");
+    }
+
+    #[test]
+    fn words_calls_and_results_can_be_searched() {
+        for (role, message, want) in [
+            (Role::User, json!({"content": "hi", "name": "Ann"}), "hi"),
+            (Role::Tool, json!({"content": "exit 1"}), "exit 1"),
+            (
+                Role::Assistant,
+                json!({"content": "look", "tool_calls": [
+                    {"function": {"name": "read", "arguments": "{\"path\":\"a.rs\"}"}}]}),
+                "look\nread\n{\"path\":\"a.rs\"}",
+            ),
+            (
+                Role::Assistant,
+                json!({"content": [
+                    {"type": "text", "text": "see"}, {"type": "image", "data": "iVBOR"},
+                    {"type": "tool_use", "name": "ls", "input": {"dir": "/tmp"}},
+                    {"type": "tool_result", "content": [{"type": "text", "text": "ok"}]},
+                ]}),
+                "see\nls\n{\"dir\":\"/tmp\"}\nok",
+            ),
+            (Role::User, json!({"reasoning": "secret"}), ""),
+        ] {
+            assert_eq!(searchable(&role, &body(message)), want);
+        }
     }
 }

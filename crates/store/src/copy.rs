@@ -35,6 +35,15 @@ const TABLES: &[(&str, &str)] = &[
          next_run_at, created_at, updated_at",
     ),
     ("backups", "path, at, reason"),
+    ("text_index", "id, build, generation"),
+    (
+        "segments",
+        "id, build, live, first_seq, last_seq, messages, docs, words, analyzer, embedder, created_at",
+    ),
+    ("segment_terms", "key, segment, first_term, part, data"),
+    ("segment_docs", "key, data"),
+    ("segment_vectors", "key, data"),
+    ("embeddings", "seq, chunk, model, data"),
 ];
 
 /// The tables and columns that are copied, for the test that none is forgotten.

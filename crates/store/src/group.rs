@@ -123,6 +123,16 @@ impl Writers {
         durably(backend, self.commit_alone(backend, work))
     }
 
+    /// The same without bringing it to the disk: the next write that does brings this one along,
+    /// since the log is in order.
+    pub(crate) fn alone_unsynced<T>(
+        &self,
+        backend: &dyn Backend,
+        work: &dyn Fn(&Tx<'_>) -> Result<T>,
+    ) -> Result<T> {
+        self.commit_alone(backend, work)
+    }
+
     fn commit_alone<T>(
         &self,
         backend: &dyn Backend,

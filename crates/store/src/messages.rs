@@ -285,30 +285,37 @@ pub fn get(tx: &Tx<'_>, id: MessageId) -> Result<Option<(i64, Message)>> {
     Ok(Some((key, complete(tx, row)?)))
 }
 
+pub(crate) fn visibility(compacted: i64, rewind: i64) -> Visibility {
+    match (compacted, rewind) {
+        (_, rewind) if rewind > 0 => Visibility::Rewound,
+        (0, _) => Visibility::Live,
+        _ => Visibility::Compacted,
+    }
+}
+
+pub(crate) fn read_body(
+    seq: i64,
+    text: &str,
+) -> Result<serde_json::Map<String, serde_json::Value>> {
+    match oneiro_model::json::parse_text(text).map(|repaired| repaired.value) {
+        Ok(serde_json::Value::Object(body)) => Ok(body),
+        _ => Err(Error::new(ErrorKind::Corrupt, format!("message {seq} is not readable"))
+            .remedy("restore the newest backup")),
+    }
+}
+
 /// A message whose payloads may still live apart, and how many do.
 type Incomplete = (Message, i64);
 
 fn read(row: &dyn Row, session_id: &SessionId) -> Result<Incomplete> {
-    let body = oneiro_model::json::parse_text(row.text(7)?);
-    let Ok(serde_json::Value::Object(body)) = body.map(|repaired| repaired.value) else {
-        return Err(Error::new(
-            ErrorKind::Corrupt,
-            format!("message {} is not readable", row.int(0)?),
-        )
-        .remedy("restore the newest backup"));
-    };
     let message = Message {
         id: MessageId(row.int(0)?),
         session_id: session_id.clone(),
         role: Role::parse(row.text(2)?)?,
-        body,
+        body: read_body(row.int(0)?, row.text(7)?)?,
         at: Timestamp::from_micros(row.int(1)?),
         external_id: row.opt_string(3)?,
-        visibility: match (row.int(4)?, row.int(5)?) {
-            (_, rewind) if rewind > 0 => Visibility::Rewound,
-            (0, _) => Visibility::Live,
-            _ => Visibility::Compacted,
-        },
+        visibility: visibility(row.int(4)?, row.int(5)?),
     };
     Ok((message, row.int(6)?))
 }

@@ -19,11 +19,18 @@ pub struct Migration {
 pub type SchemaSet = &'static [Migration];
 
 /// The schema of this version of Oneiro.
-pub const CURRENT: SchemaSet = &[Migration {
-    name: "foundation",
-    sqlite: include_str!("schema/0001_foundation.sqlite.sql"),
-    postgres: include_str!("schema/0001_foundation.postgres.sql"),
-}];
+pub const CURRENT: SchemaSet = &[
+    Migration {
+        name: "foundation",
+        sqlite: include_str!("schema/0001_foundation.sqlite.sql"),
+        postgres: include_str!("schema/0001_foundation.postgres.sql"),
+    },
+    Migration {
+        name: "text_index",
+        sqlite: include_str!("schema/0002_text_index.sqlite.sql"),
+        postgres: include_str!("schema/0002_text_index.postgres.sql"),
+    },
+];
 
 const RECORD: &str = "INSERT INTO migrations (version, name, applied_at) VALUES (?1, ?2, ?3)";
 const VERSION: &str = "SELECT COALESCE(MAX(version), 0) FROM migrations";

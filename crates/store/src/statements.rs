@@ -19,6 +19,8 @@ pub fn all_statements() -> Vec<(&'static str, &'static str, &'static str)> {
         ("lineage", crate::lineage::STATEMENTS),
         ("messages", crate::messages::STATEMENTS),
         ("payloads", crate::payloads::STATEMENTS),
+        ("said", crate::said::STATEMENTS),
+        ("segments", crate::segments::STATEMENTS),
         ("sequence", crate::sequence::STATEMENTS),
         ("sessions", crate::sessions::STATEMENTS),
         ("settings", crate::settings::STATEMENTS),

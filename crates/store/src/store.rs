@@ -127,6 +127,12 @@ impl Store {
         self.0.writers.alone(self.0.backend.as_ref(), &work)
     }
 
+    /// Runs a write of derived data, which may be lost to a power cut without harm: nobody waits
+    /// for the disk. `work` is run once.
+    pub fn write_derived<T>(&self, work: impl Fn(&Tx<'_>) -> Result<T>) -> Result<T> {
+        self.0.writers.alone_unsynced(self.0.backend.as_ref(), &work)
+    }
+
     /// How many writes of this process wait for their turn: for tests of groups.
     #[doc(hidden)]
     pub fn queued(&self) -> usize {

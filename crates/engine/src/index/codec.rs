@@ -1,0 +1,224 @@
+//! Numbers and lists as bytes. A list of postings is delta-coded, so that two lists of adjacent
+//! segments join by changing one number.
+
+use oneiro_model::{Error, ErrorKind, Result};
+
+/// Bits of a posting that tell how much the term says about the document.
+pub(super) const IMPACT_BITS: u32 = 3;
+
+/// How many levels of impact there are.
+pub(super) const IMPACTS: u8 = 1 << IMPACT_BITS;
+
+/// Appends a number, seven bits to a byte, lowest first.
+pub(super) fn put(out: &mut Vec<u8>, mut value: u64) {
+    while value >= 0x80 {
+        out.push(value as u8 | 0x80);
+        value >>= 7;
+    }
+    out.push(value as u8);
+}
+
+/// Appends a number that may be negative.
+pub(super) fn put_signed(out: &mut Vec<u8>, value: i64) {
+    put(out, ((value << 1) ^ (value >> 63)) as u64);
+}
+
+/// Reads numbers and bytes from the front of a slice.
+pub(super) struct Bytes<'a>(pub(super) &'a [u8]);
+
+impl<'a> Bytes<'a> {
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    pub(super) fn number(&mut self) -> Result<u64> {
+        let mut value = 0;
+        let mut shift = 0;
+        for (at, byte) in self.0.iter().enumerate() {
+            value |= u64::from(byte & 0x7F) << shift;
+            if *byte < 0x80 {
+                self.0 = self.0.get(at + 1..).unwrap_or_default();
+                return Ok(value);
+            }
+            shift += 7;
+            if shift > 63 {
+                break;
+            }
+        }
+        Err(damaged("a number is cut"))
+    }
+
+    pub(super) fn signed(&mut self) -> Result<i64> {
+        let value = self.number()?;
+        Ok((value >> 1) as i64 ^ -((value & 1) as i64))
+    }
+
+    pub(super) fn length(&mut self) -> Result<usize> {
+        usize::try_from(self.number()?).map_err(|_| damaged("a length is too large"))
+    }
+
+    pub(super) fn take(&mut self, length: usize) -> Result<&'a [u8]> {
+        let (taken, rest) =
+            self.0.split_at_checked(length).ok_or_else(|| damaged("a block is cut"))?;
+        self.0 = rest;
+        Ok(taken)
+    }
+}
+
+/// The index is derived from the rows, so damage in it loses nothing.
+pub(super) fn damaged(what: &str) -> Error {
+    Error::new(ErrorKind::Corrupt, format!("the text index is damaged: {what}"))
+        .remedy("run `oneiro doctor --fix`, which builds it anew from the messages")
+}
+
+/// One term in one document.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Posting {
+    /// The document's number in its segment.
+    pub(crate) doc: u32,
+    /// How much the term says about it, below [`IMPACTS`].
+    pub(crate) impact: u8,
+}
+
+/// Appends a posting to a list whose last document is `last`; `None` for an empty list.
+pub(super) fn put_posting(out: &mut Vec<u8>, last: Option<u32>, posting: Posting) {
+    let delta = u64::from(posting.doc - last.unwrap_or(0));
+    put(out, (delta << IMPACT_BITS) | u64::from(posting.impact));
+}
+
+/// The postings of a list, in order.
+pub(crate) struct Postings<'a> {
+    bytes: &'a [u8],
+    doc: u32,
+}
+
+impl<'a> Postings<'a> {
+    pub(crate) fn new(bytes: &'a [u8]) -> Postings<'a> {
+        Postings { bytes, doc: 0 }
+    }
+}
+
+impl Iterator for Postings<'_> {
+    type Item = Posting;
+
+    #[inline]
+    fn next(&mut self) -> Option<Posting> {
+        let (first, rest) = self.bytes.split_first()?;
+        let mut value = u32::from(first & 0x7F);
+        self.bytes = rest;
+        if *first >= 0x80 {
+            let mut shift = 7;
+            loop {
+                let (byte, rest) = self.bytes.split_first()?;
+                self.bytes = rest;
+                value |= u32::from(byte & 0x7F).wrapping_shl(shift);
+                if *byte < 0x80 {
+                    break;
+                }
+                shift += 7;
+            }
+        }
+        self.doc = self.doc.wrapping_add(value >> IMPACT_BITS);
+        Some(Posting { doc: self.doc, impact: (value & u32::from(IMPACTS - 1)) as u8 })
+    }
+}
+
+/// A list of postings under construction, or read for a merge.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct List {
+    /// Documents in it.
+    pub(super) count: u32,
+    /// The last of them.
+    pub(super) last: u32,
+    /// The postings.
+    pub(super) bytes: Vec<u8>,
+}
+
+impl List {
+    pub(super) fn push(&mut self, posting: Posting) {
+        let last = (self.count > 0).then_some(self.last);
+        put_posting(&mut self.bytes, last, posting);
+        self.count += 1;
+        self.last = posting.doc;
+    }
+
+    /// Appends a list of the documents that follow, `offset` further on.
+    pub(super) fn join(&mut self, next: ListRef<'_>, offset: u32) -> Result<()> {
+        if next.count == 0 {
+            return Ok(());
+        }
+        let mut bytes = Bytes(next.bytes);
+        let first = bytes.number()?;
+        let doc = u32::try_from(first >> IMPACT_BITS).map_err(|_| damaged("a document number"))?;
+        let delta = u64::from(doc + offset - if self.count > 0 { self.last } else { 0 });
+        put(&mut self.bytes, (delta << IMPACT_BITS) | (first & u64::from(IMPACTS - 1)));
+        self.bytes.extend_from_slice(bytes.0);
+        self.count += next.count;
+        self.last = next.last + offset;
+        Ok(())
+    }
+
+    pub(super) fn lend(&self) -> ListRef<'_> {
+        ListRef { count: self.count, last: self.last, bytes: &self.bytes }
+    }
+}
+
+/// A list as it lies in a block.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct ListRef<'a> {
+    pub(super) count: u32,
+    pub(super) last: u32,
+    pub(super) bytes: &'a [u8],
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn list(docs: &[u32]) -> List {
+        let mut list = List::default();
+        docs.iter().for_each(|doc| list.push(Posting { doc: *doc, impact: (doc % 8) as u8 }));
+        list
+    }
+
+    fn docs(list: &List) -> Vec<u32> {
+        Postings::new(&list.bytes).map(|posting| posting.doc).collect()
+    }
+
+    proptest! {
+        #[test]
+        fn numbers_come_back(value: u64, signed: i64) {
+            let mut out = Vec::new();
+            put(&mut out, value);
+            put_signed(&mut out, signed);
+            let mut bytes = Bytes(&out);
+            prop_assert_eq!(bytes.number().unwrap(), value);
+            prop_assert_eq!(bytes.signed().unwrap(), signed);
+            prop_assert!(bytes.is_empty());
+        }
+
+        #[test]
+        fn joined_lists_are_the_list_of_both(
+            a in prop::collection::btree_set(0u32..1_000, 0..40),
+            b in prop::collection::btree_set(0u32..1_000_000, 0..40),
+        ) {
+            let (a, b): (Vec<u32>, Vec<u32>) = (a.into_iter().collect(), b.into_iter().collect());
+            let mut joined = list(&a);
+            joined.join(list(&b).lend(), 1_000).unwrap();
+            let want: Vec<u32> = a.iter().copied().chain(b.iter().map(|doc| doc + 1_000)).collect();
+            prop_assert_eq!(docs(&joined), want.clone());
+            prop_assert_eq!(joined.count as usize, want.len());
+            let impacts: Vec<u8> = Postings::new(&joined.bytes).map(|p| p.impact).collect();
+            let kept: Vec<u8> = a.iter().chain(&b).map(|doc| (doc % 8) as u8).collect();
+            prop_assert_eq!(impacts, kept);
+        }
+
+        #[test]
+        fn any_bytes_end(bytes: Vec<u8>) {
+            prop_assert!(Postings::new(&bytes).count() <= bytes.len());
+            let mut reader = Bytes(&bytes);
+            while reader.number().is_ok() {}
+        }
+    }
+}

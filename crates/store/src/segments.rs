@@ -1,0 +1,338 @@
+//! The text index as rows: immutable segments over ranges of messages, each with blocks of terms,
+//! documents and vectors. It keeps bytes; what is in them is the engine's business.
+
+use crate::backend::Row;
+use crate::{Tx, sequence};
+use oneiro_model::{Result, Timestamp};
+
+macro_rules! columns {
+    () => {
+        "SELECT id, build, live, first_seq, last_seq, messages, docs, words, analyzer, embedder, \
+         created_at FROM segments "
+    };
+}
+
+statements! {
+    STATE = "SELECT build, generation FROM text_index WHERE id = 1";
+    PUT_STATE = "INSERT INTO text_index (id, build, generation) VALUES (1, ?1, ?2) \
+        ON CONFLICT (id) DO UPDATE SET build = excluded.build, generation = excluded.generation";
+    LIVE = concat!(columns!(), "WHERE build = ?1 AND live = 1 ORDER BY first_seq");
+    ALL = concat!(columns!(), "ORDER BY id");
+    REACH = "SELECT COALESCE(MAX(last_seq), 0) FROM segments WHERE build = ?1 AND live = 1";
+    INSERT = "INSERT INTO segments (id, build, live, first_seq, last_seq, messages, docs, words, \
+        analyzer, embedder, created_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)";
+    MAKE_LIVE = "UPDATE segments SET live = 1 WHERE id = ?1 AND live = 0";
+    REMOVE = "DELETE FROM segments WHERE id = ?1";
+    REMOVE_TERMS = "DELETE FROM segment_terms WHERE key >= ?1 AND key < ?2";
+    REMOVE_DOCS = "DELETE FROM segment_docs WHERE key >= ?1 AND key < ?2";
+    REMOVE_VECTORS = "DELETE FROM segment_vectors WHERE key >= ?1 AND key < ?2";
+    INSERT_TERMS = "INSERT INTO segment_terms (key, segment, first_term, part, data) \
+        VALUES (?1, ?2, ?3, ?4, ?5)";
+    INSERT_DOCS = "INSERT INTO segment_docs (key, data) VALUES (?1, ?2)";
+    INSERT_VECTORS = "INSERT INTO segment_vectors (key, data) VALUES (?1, ?2)";
+    // The one block of each live segment that may hold the term.
+    LOOKUP = "SELECT s.id, b.first_term, b.part, b.data FROM segments s \
+        JOIN segment_terms b ON b.key = (SELECT c.key FROM segment_terms c WHERE c.segment = s.id \
+        AND c.first_term <= ?2 ORDER BY c.first_term DESC, c.part DESC LIMIT 1) \
+        WHERE s.build = ?1 AND s.live = 1";
+    PARTS = "SELECT part, data FROM segment_terms WHERE segment = ?1 AND first_term = ?2 \
+        AND part < CAST(?3 AS BIGINT) ORDER BY part DESC";
+    BETWEEN = "SELECT first_term, part, data FROM segment_terms WHERE segment = ?1 \
+        AND first_term > ?2 AND first_term < ?3 ORDER BY first_term, part LIMIT CAST(?4 AS BIGINT)";
+    TERMS = "SELECT key, first_term, part, data FROM segment_terms WHERE key >= ?1 AND key < ?2 \
+        ORDER BY key LIMIT CAST(?3 AS BIGINT)";
+    DOCS = "SELECT data FROM segment_docs WHERE key >= ?1 AND key < ?2 ORDER BY key";
+    VECTORS = "SELECT data FROM segment_vectors WHERE key >= ?1 AND key < ?2 ORDER BY key";
+    BYTES = "SELECT CAST((SELECT COALESCE(SUM(LENGTH(data)), 0) FROM segment_terms) AS BIGINT), \
+        CAST((SELECT COALESCE(SUM(LENGTH(data)), 0) FROM segment_docs) AS BIGINT), \
+        CAST((SELECT COALESCE(SUM(LENGTH(data)), 0) FROM segment_vectors) AS BIGINT)";
+    PUT_EMBEDDING = "INSERT INTO embeddings (seq, chunk, model, data) VALUES (?1, ?2, ?3, ?4) \
+        ON CONFLICT (seq, chunk, model) DO UPDATE SET data = excluded.data";
+    EMBEDDINGS = "SELECT seq, chunk, data FROM embeddings WHERE seq >= ?1 AND seq <= ?2 \
+        AND model = ?3 ORDER BY seq, chunk";
+    FORGET_EMBEDDINGS = "DELETE FROM embeddings WHERE model <> ?1";
+}
+
+/// Blocks of one segment are numbered below this.
+const BLOCKS: i64 = 1 << 24;
+
+/// Which build answers, and how often what was indexed had to be forgotten.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct IndexState {
+    /// The build that answers searches.
+    pub build: i64,
+    /// Changed by every erasure: what was read before it must not be written after it.
+    pub generation: i64,
+}
+
+/// One segment: the index of a range of messages.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Segment {
+    /// Never used twice.
+    pub id: i64,
+    /// The build it belongs to.
+    pub build: i64,
+    /// Whether it is whole and answers; one that is still being written is not.
+    pub live: bool,
+    /// The first message it covers.
+    pub first_seq: i64,
+    /// The last message it covers.
+    pub last_seq: i64,
+    /// Messages in it.
+    pub messages: i64,
+    /// Documents in it: a message has one to each chunk.
+    pub docs: i64,
+    /// Words in them.
+    pub words: i64,
+    /// The version of the analyzer that read it.
+    pub analyzer: i64,
+    /// The model of its vectors, if it has some.
+    pub embedder: Option<String>,
+    /// When it was made.
+    pub created_at: Timestamp,
+}
+
+/// A block of terms.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TermBlock {
+    /// The first term in it, in byte order.
+    pub first_term: Vec<u8>,
+    /// Which part of a list too long for one block.
+    pub part: i64,
+    /// Terms and their lists.
+    pub data: Vec<u8>,
+}
+
+/// The blocks of one segment.
+#[derive(Debug, Clone, Default)]
+pub struct Blocks {
+    /// Terms, in byte order.
+    pub terms: Vec<TermBlock>,
+    /// Documents, in order.
+    pub docs: Vec<Vec<u8>>,
+    /// Vectors, in the order of the documents.
+    pub vectors: Vec<Vec<u8>>,
+}
+
+/// Which build answers; the first when nothing was ever said about it.
+pub fn state(tx: &Tx<'_>) -> Result<IndexState> {
+    let found =
+        tx.first(STATE, &[], |row| Ok(IndexState { build: row.int(0)?, generation: row.int(1)? }))?;
+    Ok(found.unwrap_or(IndexState { build: 1, generation: 0 }))
+}
+
+/// Says which build answers.
+pub fn put_state(tx: &Tx<'_>, state: IndexState) -> Result<()> {
+    tx.execute(PUT_STATE, &[state.build.into(), state.generation.into()]).map(|_| ())
+}
+
+/// The segments of a build that answer, oldest messages first.
+pub fn live(tx: &Tx<'_>, build: i64) -> Result<Vec<Segment>> {
+    tx.all(LIVE, &[build.into()], read)
+}
+
+/// Every segment, of every build, whole or not.
+pub fn all(tx: &Tx<'_>) -> Result<Vec<Segment>> {
+    tx.all(ALL, &[], read)
+}
+
+/// The last message that a build covers: the watermark.
+pub fn reach(tx: &Tx<'_>, build: i64) -> Result<i64> {
+    tx.one(REACH, &[build.into()], |row| row.int(0))
+}
+
+/// Adds the row of a segment under a new id, which is answered.
+pub fn insert(tx: &Tx<'_>, segment: &Segment) -> Result<i64> {
+    let id = sequence::take_key(tx)?;
+    let values = [
+        id.into(),
+        segment.build.into(),
+        i64::from(segment.live).into(),
+        segment.first_seq.into(),
+        segment.last_seq.into(),
+        segment.messages.into(),
+        segment.docs.into(),
+        segment.words.into(),
+        segment.analyzer.into(),
+        segment.embedder.as_deref().into(),
+        segment.created_at.micros().into(),
+    ];
+    tx.execute(INSERT, &values)?;
+    Ok(id)
+}
+
+/// Where the next blocks of a segment go: how many of each kind it has.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Written {
+    terms: i64,
+    docs: i64,
+    vectors: i64,
+}
+
+/// Adds blocks to a segment, after those written before.
+pub fn insert_blocks(tx: &Tx<'_>, id: i64, blocks: &Blocks, written: Written) -> Result<Written> {
+    let mut at = written;
+    let base = id * BLOCKS;
+    for block in &blocks.terms {
+        let values = [
+            (base + at.terms).into(),
+            id.into(),
+            block.first_term.as_slice().into(),
+            block.part.into(),
+            block.data.as_slice().into(),
+        ];
+        tx.execute(INSERT_TERMS, &values)?;
+        at.terms += 1;
+    }
+    for block in &blocks.docs {
+        tx.execute(INSERT_DOCS, &[(base + at.docs).into(), block.as_slice().into()])?;
+        at.docs += 1;
+    }
+    for block in &blocks.vectors {
+        tx.execute(INSERT_VECTORS, &[(base + at.vectors).into(), block.as_slice().into()])?;
+        at.vectors += 1;
+    }
+    Ok(at)
+}
+
+/// Lets a segment that was written in pieces answer; false when it is gone.
+pub fn make_live(tx: &Tx<'_>, id: i64) -> Result<bool> {
+    Ok(tx.execute(MAKE_LIVE, &[id.into()])? > 0)
+}
+
+/// Removes a segment with all its blocks; false when it was gone already.
+pub fn remove(tx: &Tx<'_>, id: i64) -> Result<bool> {
+    let range = [(id * BLOCKS).into(), ((id + 1) * BLOCKS).into()];
+    tx.execute(REMOVE_TERMS, &range)?;
+    tx.execute(REMOVE_DOCS, &range)?;
+    tx.execute(REMOVE_VECTORS, &range)?;
+    Ok(tx.execute(REMOVE, &[id.into()])? > 0)
+}
+
+/// A block of terms as it lies in its segment.
+pub struct FoundBlock<'r> {
+    /// The segment.
+    pub segment: i64,
+    /// The first term of the block.
+    pub first_term: &'r [u8],
+    /// Which part of a long list.
+    pub part: i64,
+    /// Terms and their lists.
+    pub data: &'r [u8],
+}
+
+/// Hands over, for each live segment of a build, the block that holds `term` if any does. Of a
+/// list in parts it is the last.
+pub fn lookup(
+    tx: &Tx<'_>,
+    build: i64,
+    term: &[u8],
+    mut each: impl FnMut(FoundBlock<'_>) -> Result<()>,
+) -> Result<()> {
+    tx.each(LOOKUP, &[build.into(), term.into()], |row| {
+        each(FoundBlock {
+            segment: row.int(0)?,
+            first_term: row.bytes(1)?,
+            part: row.int(2)?,
+            data: row.bytes(3)?,
+        })
+    })
+}
+
+/// Hands over the parts of a long list before part `before`, newest first.
+pub fn parts(
+    tx: &Tx<'_>,
+    (segment, term): (i64, &[u8]),
+    before: i64,
+    mut each: impl FnMut(&[u8]) -> Result<()>,
+) -> Result<()> {
+    tx.each(PARTS, &[segment.into(), term.into(), before.into()], |row| each(row.bytes(1)?))
+}
+
+/// Hands over blocks of a segment whose first term lies strictly between two.
+pub fn between(
+    tx: &Tx<'_>,
+    segment: i64,
+    (after, before): (&[u8], &[u8]),
+    limit: usize,
+    mut each: impl FnMut(FoundBlock<'_>) -> Result<()>,
+) -> Result<()> {
+    let values = [segment.into(), after.into(), before.into(), (limit as i64).into()];
+    tx.each(BETWEEN, &values, |row| {
+        each(FoundBlock {
+            segment,
+            first_term: row.bytes(0)?,
+            part: row.int(1)?,
+            data: row.bytes(2)?,
+        })
+    })
+}
+
+/// Up to `limit` blocks of terms of a segment from block number `from` on, in order.
+pub fn term_blocks(tx: &Tx<'_>, id: i64, from: i64, limit: usize) -> Result<Vec<TermBlock>> {
+    let base = id * BLOCKS;
+    let values = [(base + from).into(), (base + BLOCKS).into(), (limit as i64).into()];
+    tx.all(TERMS, &values, |row| {
+        Ok(TermBlock {
+            first_term: row.bytes(1)?.to_owned(),
+            part: row.int(2)?,
+            data: row.bytes(3)?.to_owned(),
+        })
+    })
+}
+
+/// Hands over the blocks of documents of a segment, in order.
+pub fn docs(tx: &Tx<'_>, id: i64, mut each: impl FnMut(&[u8]) -> Result<()>) -> Result<()> {
+    let range = [(id * BLOCKS).into(), ((id + 1) * BLOCKS).into()];
+    tx.each(DOCS, &range, |row| each(row.bytes(0)?))
+}
+
+/// Hands over the blocks of vectors of a segment, in order.
+pub fn vectors(tx: &Tx<'_>, id: i64, mut each: impl FnMut(&[u8]) -> Result<()>) -> Result<()> {
+    let range = [(id * BLOCKS).into(), ((id + 1) * BLOCKS).into()];
+    tx.each(VECTORS, &range, |row| each(row.bytes(0)?))
+}
+
+/// Bytes of the blocks of terms, documents and vectors.
+pub fn bytes(tx: &Tx<'_>) -> Result<[i64; 3]> {
+    tx.one(BYTES, &[], |row| Ok([row.int(0)?, row.int(1)?, row.int(2)?]))
+}
+
+/// Keeps the exact vector of a chunk.
+pub fn put_embedding(tx: &Tx<'_>, place: (i64, i64), model: &str, data: &[u8]) -> Result<()> {
+    let values = [place.0.into(), place.1.into(), model.into(), data.into()];
+    tx.execute(PUT_EMBEDDING, &values).map(|_| ())
+}
+
+/// Hands over the exact vectors of a range of messages: message, chunk, vector.
+pub fn embeddings(
+    tx: &Tx<'_>,
+    (first, last): (i64, i64),
+    model: &str,
+    mut each: impl FnMut(i64, i64, &[u8]) -> Result<()>,
+) -> Result<()> {
+    tx.each(EMBEDDINGS, &[first.into(), last.into(), model.into()], |row| {
+        each(row.int(0)?, row.int(1)?, row.bytes(2)?)
+    })
+}
+
+/// Removes the exact vectors of every other model.
+pub fn forget_embeddings(tx: &Tx<'_>, kept: &str) -> Result<()> {
+    tx.execute(FORGET_EMBEDDINGS, &[kept.into()]).map(|_| ())
+}
+
+fn read(row: &dyn Row) -> Result<Segment> {
+    Ok(Segment {
+        id: row.int(0)?,
+        build: row.int(1)?,
+        live: row.int(2)? != 0,
+        first_seq: row.int(3)?,
+        last_seq: row.int(4)?,
+        messages: row.int(5)?,
+        docs: row.int(6)?,
+        words: row.int(7)?,
+        analyzer: row.int(8)?,
+        embedder: row.opt_string(9)?,
+        created_at: Timestamp::from_micros(row.int(10)?),
+    })
+}
