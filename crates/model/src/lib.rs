@@ -12,6 +12,7 @@ mod pattern;
 mod private;
 mod retention;
 mod role;
+mod search;
 mod session;
 mod space;
 mod stats;
@@ -29,6 +30,10 @@ pub use pattern::SessionPattern;
 pub use private::{PRIVATE_MARKER, withhold};
 pub use retention::{Deleted, Erased, ErasureProof, Imported, PruneRequest, Pruned, Rewound};
 pub use role::{Role, Trust};
+pub use search::{
+    Conversation, Discover, Found, Hit, HitKind, Neighbour, SEARCH_LIMIT, SEARCH_LIMIT_MAX,
+    SearchRequest, SessionFound, SessionSearch, ShownMessage, Sort, Tier, Trace, TracePart, TraceWord,
+};
 pub use session::{
     Ending, Lineage, ListOrder, ListSessions, NewSession, Session, SessionPatch, SessionView,
 };

@@ -110,6 +110,26 @@ pub fn descendants(tx: &Tx<'_>, key: i64, kind: Lineage) -> Result<Vec<Link>> {
     Ok(found)
 }
 
+/// The keys of every session that shares a root with this one, itself included.
+pub fn family(tx: &Tx<'_>, key: i64) -> Result<Vec<i64>> {
+    let root = ancestors(tx, key, |_| true)?.last().map_or(key, |link| link.key);
+    let mut found = vec![root];
+    let mut seen = HashSet::from([root]);
+    let mut at = 0;
+    while let Some(parent) = found.get(at).copied().filter(|_| at < HOPS) {
+        found.extend(
+            children(tx, parent)?.into_iter().map(|child| child.key).filter(|key| seen.insert(*key)),
+        );
+        at += 1;
+    }
+    Ok(found)
+}
+
+/// The key of the session that a session descends from in the end, however.
+pub fn root_key(tx: &Tx<'_>, key: i64) -> Result<i64> {
+    Ok(ancestors(tx, key, |_| true)?.last().map_or(key, |link| link.key))
+}
+
 /// Makes the children of a session roots.
 pub fn detach_children(tx: &Tx<'_>, key: i64) -> Result<()> {
     tx.execute(DETACH_CHILDREN, &[key.into()]).map(|_| ())

@@ -21,8 +21,11 @@ statements! {
     REACH = "SELECT COALESCE(MAX(last_seq), 0) FROM segments WHERE build = ?1 AND live = 1";
     INSERT = "INSERT INTO segments (id, build, live, first_seq, last_seq, messages, docs, words, \
         analyzer, embedder, created_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)";
-    MAKE_LIVE = "UPDATE segments SET live = 1 WHERE id = ?1 AND live = 0";
+    STATE_OF = "SELECT live FROM segments WHERE id = ?1";
+    SET_STATE = "UPDATE segments SET live = ?2 WHERE id = ?1";
+    SET_EMBEDDER = "UPDATE segments SET embedder = ?2 WHERE id = ?1";
     REMOVE = "DELETE FROM segments WHERE id = ?1";
+    FIRST_TERMS = "SELECT MIN(key) FROM segment_terms WHERE key >= ?1 AND key < ?2";
     REMOVE_TERMS = "DELETE FROM segment_terms WHERE key >= ?1 AND key < ?2";
     REMOVE_DOCS = "DELETE FROM segment_docs WHERE key >= ?1 AND key < ?2";
     REMOVE_VECTORS = "DELETE FROM segment_vectors WHERE key >= ?1 AND key < ?2";
@@ -65,6 +68,35 @@ pub struct IndexState {
     pub generation: i64,
 }
 
+/// Where a segment stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stage {
+    /// Being written; it does not answer yet.
+    Written,
+    /// Whole; it answers.
+    Live,
+    /// Replaced; its blocks are being removed.
+    Dead,
+}
+
+impl Stage {
+    fn number(self) -> i64 {
+        match self {
+            Stage::Written => 0,
+            Stage::Live => 1,
+            Stage::Dead => 2,
+        }
+    }
+
+    fn of(number: i64) -> Stage {
+        match number {
+            0 => Stage::Written,
+            1 => Stage::Live,
+            _ => Stage::Dead,
+        }
+    }
+}
+
 /// One segment: the index of a range of messages.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Segment {
@@ -72,8 +104,8 @@ pub struct Segment {
     pub id: i64,
     /// The build it belongs to.
     pub build: i64,
-    /// Whether it is whole and answers; one that is still being written is not.
-    pub live: bool,
+    /// Whether it answers.
+    pub stage: Stage,
     /// The first message it covers.
     pub first_seq: i64,
     /// The last message it covers.
@@ -147,7 +179,7 @@ pub fn insert(tx: &Tx<'_>, segment: &Segment) -> Result<i64> {
     let values = [
         id.into(),
         segment.build.into(),
-        i64::from(segment.live).into(),
+        segment.stage.number().into(),
         segment.first_seq.into(),
         segment.last_seq.into(),
         segment.messages.into(),
@@ -195,18 +227,48 @@ pub fn insert_blocks(tx: &Tx<'_>, id: i64, blocks: &Blocks, written: Written) ->
     Ok(at)
 }
 
-/// Lets a segment that was written in pieces answer; false when it is gone.
-pub fn make_live(tx: &Tx<'_>, id: i64) -> Result<bool> {
-    Ok(tx.execute(MAKE_LIVE, &[id.into()])? > 0)
+/// Where a segment stands; `None` when it is gone.
+pub fn stage(tx: &Tx<'_>, id: i64) -> Result<Option<Stage>> {
+    tx.first(STATE_OF, &[id.into()], |row| Ok(Stage::of(row.int(0)?)))
 }
 
-/// Removes a segment with all its blocks; false when it was gone already.
-pub fn remove(tx: &Tx<'_>, id: i64) -> Result<bool> {
+/// Moves a segment to another stage.
+pub fn set_stage(tx: &Tx<'_>, id: i64, stage: Stage) -> Result<()> {
+    tx.execute(SET_STATE, &[id.into(), stage.number().into()]).map(|_| ())
+}
+
+/// Gives a segment the vectors of a model, in the order of its documents.
+pub fn replace_vectors(tx: &Tx<'_>, id: i64, model: &str, vectors: &[Vec<u8>]) -> Result<()> {
+    let base = id * BLOCKS;
+    tx.execute(REMOVE_VECTORS, &[base.into(), (base + BLOCKS).into()])?;
+    for (key, block) in (base..).zip(vectors) {
+        tx.execute(INSERT_VECTORS, &[key.into(), block.as_slice().into()])?;
+    }
+    tx.execute(SET_EMBEDDER, &[id.into(), model.into()]).map(|_| ())
+}
+
+/// Removes a segment with all its blocks.
+pub fn remove(tx: &Tx<'_>, id: i64) -> Result<()> {
+    while !remove_some(tx, id, BLOCKS)? {}
+    Ok(())
+}
+
+/// Removes up to `blocks` blocks of terms of a segment, and itself after the last; answers whether
+/// nothing is left.
+pub fn remove_some(tx: &Tx<'_>, id: i64, blocks: i64) -> Result<bool> {
     let range = [(id * BLOCKS).into(), ((id + 1) * BLOCKS).into()];
-    tx.execute(REMOVE_TERMS, &range)?;
+    let first = tx.one(FIRST_TERMS, &range, |row| row.opt_int(0))?;
+    if let Some(first) = first {
+        let until = first.saturating_add(blocks).min((id + 1) * BLOCKS);
+        tx.execute(REMOVE_TERMS, &[first.into(), until.into()])?;
+        if until < (id + 1) * BLOCKS {
+            return Ok(false);
+        }
+    }
     tx.execute(REMOVE_DOCS, &range)?;
     tx.execute(REMOVE_VECTORS, &range)?;
-    Ok(tx.execute(REMOVE, &[id.into()])? > 0)
+    tx.execute(REMOVE, &[id.into()])?;
+    Ok(true)
 }
 
 /// A block of terms as it lies in its segment.
@@ -281,6 +343,12 @@ pub fn term_blocks(tx: &Tx<'_>, id: i64, from: i64, limit: usize) -> Result<Vec<
     })
 }
 
+/// Hands over every block of terms of a segment, in order.
+pub fn each_terms(tx: &Tx<'_>, id: i64, mut each: impl FnMut(&[u8]) -> Result<()>) -> Result<()> {
+    let range = [(id * BLOCKS).into(), ((id + 1) * BLOCKS).into(), BLOCKS.into()];
+    tx.each(TERMS, &range, |row| each(row.bytes(3)?))
+}
+
 /// Hands over the blocks of documents of a segment, in order.
 pub fn docs(tx: &Tx<'_>, id: i64, mut each: impl FnMut(&[u8]) -> Result<()>) -> Result<()> {
     let range = [(id * BLOCKS).into(), ((id + 1) * BLOCKS).into()];
@@ -325,7 +393,7 @@ fn read(row: &dyn Row) -> Result<Segment> {
     Ok(Segment {
         id: row.int(0)?,
         build: row.int(1)?,
-        live: row.int(2)? != 0,
+        stage: Stage::of(row.int(2)?),
         first_seq: row.int(3)?,
         last_seq: row.int(4)?,
         messages: row.int(5)?,

@@ -52,6 +52,8 @@ macro_rules! count_appended {
 }
 
 statements! {
+    KEYS_OF_SOURCE = "SELECT key FROM sessions WHERE source = ?1";
+    KEYS_OF_PROJECT = "SELECT key FROM sessions WHERE project = ?1";
     KEY = "SELECT key FROM sessions WHERE id = ?1";
     GET = concat!(columns!(), "WHERE s.key = ?1");
     BY_PREFIX = "SELECT key, id FROM sessions WHERE id >= ?1 ORDER BY id LIMIT 2";
@@ -123,6 +125,16 @@ pub fn by_prefix(tx: &Tx<'_>, prefix: &str) -> Result<Vec<(i64, SessionId)>> {
         .all(BY_PREFIX, &[prefix.into()], |row| Ok((row.int(0)?, SessionId::new(row.text(1)?)?)))?;
     found.retain(|(_, id)| id.as_str().starts_with(prefix));
     Ok(found)
+}
+
+/// The sessions of a source.
+pub fn keys_of_source(tx: &Tx<'_>, source: &str) -> Result<Vec<i64>> {
+    tx.all(KEYS_OF_SOURCE, &[source.into()], |row| row.int(0))
+}
+
+/// The sessions of a project.
+pub fn keys_of_project(tx: &Tx<'_>, project: &str) -> Result<Vec<i64>> {
+    tx.all(KEYS_OF_PROJECT, &[project.into()], |row| row.int(0))
 }
 
 /// One session, whole.

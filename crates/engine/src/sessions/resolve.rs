@@ -8,30 +8,7 @@ impl Oneiro {
     /// The id of the session that `text` names: exactly, by a prefix that only one session has, or
     /// by title (of a numbered title's base, the most recently started).
     pub fn resolve_session(&self, text: &str) -> Result<SessionId> {
-        self.store.read(|tx| {
-            if let Ok(id) = SessionId::new(text)
-                && sessions::key(tx, &id)?.is_some()
-            {
-                return Ok(id);
-            }
-            let begun = match text.is_empty() || text.contains('\0') {
-                true => Vec::new(),
-                false => sessions::by_prefix(tx, text)?,
-            };
-            match begun.as_slice() {
-                [(_, only)] => Ok(only.clone()),
-                [(_, first), (_, second), ..] => Err(Error::conflict(format!(
-                    "{text:?} is the beginning of several ids, {:?} and {:?} among them",
-                    first.as_str(),
-                    second.as_str()
-                ))
-                .remedy("type more of the id")),
-                [] => match titled(tx, text)? {
-                    Some(key) => Ok(whole(tx, key)?.id),
-                    None => Err(no_session(text)),
-                },
-            }
-        })
+        self.store.read(|tx| Ok(resolve_in(tx, text)?.1))
     }
 
     /// The id of the session that has exactly this id.
@@ -40,6 +17,32 @@ impl Oneiro {
             Some(key) => sessions::get(tx, key),
             None => Ok(None),
         })
+    }
+}
+
+/// The key and the id of the session that `text` names.
+pub(crate) fn resolve_in(tx: &Tx<'_>, text: &str) -> Result<(i64, SessionId)> {
+    if let Ok(id) = SessionId::new(text)
+        && let Some(key) = sessions::key(tx, &id)?
+    {
+        return Ok((key, id));
+    }
+    let begun = match text.is_empty() || text.contains('\0') {
+        true => Vec::new(),
+        false => sessions::by_prefix(tx, text)?,
+    };
+    match begun.as_slice() {
+        [only] => Ok(only.clone()),
+        [(_, first), (_, second), ..] => Err(Error::conflict(format!(
+            "{text:?} is the beginning of several ids, {:?} and {:?} among them",
+            first.as_str(),
+            second.as_str()
+        ))
+        .remedy("type more of the id")),
+        [] => match titled(tx, text)? {
+            Some(key) => Ok((key, whole(tx, key)?.id)),
+            None => Err(no_session(text)),
+        },
     }
 }
 

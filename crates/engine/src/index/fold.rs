@@ -1,0 +1,278 @@
+//! The fold: rows that no segment covers yet become one, and small segments become larger ones.
+//! Everything is read and computed outside the write transaction; inside, it is only checked that
+//! nobody was faster, and written.
+
+use super::build::Building;
+use super::merge::Merge;
+use super::read::Reader;
+use oneiro_model::{Result, Span, Timestamp};
+use oneiro_store::segments::{self, Blocks, IndexState, Segment, Stage, Written};
+use oneiro_store::{Store, said};
+
+/// Adjacent segments of about one size that become one.
+const FAN: usize = 6;
+
+/// Documents of the smallest size.
+const SMALLEST: i64 = 256;
+
+/// Segments that are tolerated before unequal ones are merged as well.
+const MANY: usize = 48;
+
+/// A segment that was not finished in this time never will be.
+const ABANDONED: Span = Span::seconds(600);
+
+/// Blocks removed in one transaction.
+const REMOVED: i64 = 2_048;
+
+/// What one fold did.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Folded {
+    /// Messages that are covered now and were not before.
+    pub(crate) messages: usize,
+    /// The last message that is covered.
+    pub(crate) reach: i64,
+    /// Whether rows may be left.
+    pub(crate) more: bool,
+}
+
+/// Covers up to `limit` messages more.
+pub(crate) fn fold(
+    store: &Store,
+    reader: &mut Reader,
+    limit: usize,
+    now: Timestamp,
+) -> Result<Folded> {
+    let build = store.read(|tx| Ok(segments::state(tx)?.build))?;
+    fold_build(store, reader, (build, limit), now)
+}
+
+/// The same for one build, which need not be the one that answers.
+pub(crate) fn fold_build(
+    store: &Store,
+    reader: &mut Reader,
+    (build, limit): (i64, usize),
+    now: Timestamp,
+) -> Result<Folded> {
+    let (state, reach, rows) = store.read(|tx| {
+        let reach = segments::reach(tx, build)?;
+        Ok((segments::state(tx)?, reach, said::said_after(tx, reach, limit)?))
+    })?;
+    let (Some(first), Some(last)) = (rows.first(), rows.last()) else {
+        return Ok(Folded { messages: 0, reach, more: false });
+    };
+    let mut building = Building::default();
+    for row in &rows {
+        reader.read(row, &mut building)?;
+    }
+    let segment = Segment {
+        id: 0,
+        build,
+        stage: Stage::Live,
+        first_seq: first.seq,
+        last_seq: last.seq,
+        messages: rows.len() as i64,
+        docs: building.docs().len() as i64,
+        words: building.docs().total_words(),
+        analyzer: i64::from(oneiro_text::VERSION),
+        embedder: reader.model().map(str::to_owned),
+        created_at: now,
+    };
+    let blocks = building.finish(segment.embedder.is_some());
+    let folded = store.write_derived(|tx| {
+        let is_first = segments::reach(tx, build)? == reach
+            && segments::state(tx)?.generation == state.generation;
+        if is_first {
+            let id = segments::insert(tx, &segment)?;
+            segments::insert_blocks(tx, id, &blocks, Written::default())?;
+        }
+        Ok(is_first)
+    })?;
+    let more = rows.len() == limit;
+    Ok(match folded {
+        true => Folded { messages: rows.len(), reach: segment.last_seq, more },
+        // Somebody else covered them.
+        false => Folded { messages: 0, reach, more: true },
+    })
+}
+
+/// Merges segments where there are too many of one size; answers whether it did.
+pub(crate) fn merge(
+    store: &Store,
+    build: i64,
+    now: Timestamp,
+    stopped: &dyn Fn() -> bool,
+) -> Result<bool> {
+    let from = store.read(|tx| segments::live(tx, build).map(|live| choose(&live)))?;
+    if from.is_empty() {
+        return Ok(false);
+    }
+    merge_these(store, &from, now, stopped)
+}
+
+/// Which adjacent segments to merge next: none when they are few.
+fn choose(live: &[Segment]) -> Vec<Segment> {
+    let mut best: Option<(i64, &[Segment])> = None;
+    let mut from = 0;
+    for (at, segment) in live.iter().enumerate() {
+        let level_of = |at: usize| live.get(at).map(|segment| level(segment.docs));
+        if level_of(from) != Some(level(segment.docs)) {
+            from = at;
+        }
+        let run = live.get(from..=at).unwrap_or_default();
+        if run.len() >= FAN && best.as_ref().is_none_or(|(lowest, _)| level(segment.docs) < *lowest)
+        {
+            best = Some((level(segment.docs), run));
+        }
+    }
+    if best.is_none() && live.len() > MANY {
+        let smallest = live.windows(FAN).min_by_key(|run| run.iter().map(|s| s.docs).sum::<i64>());
+        best = smallest.map(|run| (0, run));
+    }
+    best.map(|(_, run)| run.to_vec()).unwrap_or_default()
+}
+
+fn level(docs: i64) -> i64 {
+    let mut level = 0;
+    let mut size = SMALLEST * FAN as i64;
+    while docs >= size {
+        level += 1;
+        size = size.saturating_mul(FAN as i64);
+    }
+    level
+}
+
+/// Writes the merged segment in pieces that nobody sees, then puts it in the place of its inputs.
+fn merge_these(
+    store: &Store,
+    from: &[Segment],
+    now: Timestamp,
+    stopped: &dyn Fn() -> bool,
+) -> Result<bool> {
+    let (Some(first), Some(last)) = (from.first(), from.last()) else { return Ok(false) };
+    store.read(|tx| {
+        let state = segments::state(tx)?;
+        let merge = Merge::begin(tx, from, |_| true)?;
+        let segment = Segment {
+            id: 0,
+            stage: Stage::Written,
+            last_seq: last.last_seq,
+            messages: merge.docs().messages() as i64,
+            docs: merge.docs().len() as i64,
+            words: merge.docs().total_words(),
+            embedder: merge.embedder().map(str::to_owned),
+            created_at: now,
+            ..first.clone()
+        };
+        let id = store.write_derived(|tx| segments::insert(tx, &segment))?;
+        let mut target = Target { store, id, state, written: Written::default() };
+        let mut is_whole = true;
+        merge.write(tx, |blocks| {
+            is_whole = is_whole && !stopped() && target.add(blocks)?;
+            Ok(())
+        })?;
+        let swapped = is_whole
+            && store.write_derived(|tx| {
+                let mut are_live = target.is_mine(tx)?;
+                for input in from {
+                    are_live &= segments::stage(tx, input.id)? == Some(Stage::Live);
+                }
+                if are_live {
+                    from.iter().try_for_each(|s| segments::set_stage(tx, s.id, Stage::Dead))?;
+                    segments::set_stage(tx, id, Stage::Live)?;
+                }
+                Ok(are_live)
+            })?;
+        if !swapped {
+            store.write_derived(|tx| segments::set_stage(tx, id, Stage::Dead))?;
+        }
+        Ok(swapped)
+    })
+}
+
+/// A segment that is being written.
+struct Target<'s> {
+    store: &'s Store,
+    id: i64,
+    state: IndexState,
+    written: Written,
+}
+
+impl Target<'_> {
+    /// Adds blocks; false when an erasure came between, and what was read may not be written.
+    fn add(&mut self, blocks: &Blocks) -> Result<bool> {
+        let added = self.store.write_derived(|tx| {
+            if !self.is_mine(tx)? {
+                return Ok(None);
+            }
+            segments::insert_blocks(tx, self.id, blocks, self.written).map(Some)
+        })?;
+        if let Some(written) = added {
+            self.written = written;
+        }
+        Ok(added.is_some())
+    }
+
+    fn is_mine(&self, tx: &oneiro_store::Tx<'_>) -> Result<bool> {
+        Ok(segments::state(tx)?.generation == self.state.generation
+            && segments::stage(tx, self.id)? == Some(Stage::Written))
+    }
+}
+
+/// Removes a bounded part of what was replaced or abandoned; answers whether more is left.
+pub(crate) fn sweep(store: &Store, now: Timestamp) -> Result<bool> {
+    let useless = |segment: &Segment| match segment.stage {
+        Stage::Live => false,
+        Stage::Dead => true,
+        Stage::Written => segment.created_at.plus(ABANDONED) < now,
+    };
+    let found = store.read(|tx| Ok(segments::all(tx)?.into_iter().find(useless)))?;
+    let Some(segment) = found else { return Ok(false) };
+    store.write_derived(|tx| segments::remove_some(tx, segment.id, REMOVED)).map(|_| true)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn live(docs: &[i64]) -> Vec<Segment> {
+        let segment = |(id, docs): (usize, &i64)| Segment {
+            id: id as i64,
+            build: 1,
+            stage: Stage::Live,
+            first_seq: 0,
+            last_seq: 0,
+            messages: *docs,
+            docs: *docs,
+            words: 0,
+            analyzer: 1,
+            embedder: None,
+            created_at: Timestamp::from_micros(0),
+        };
+        docs.iter().enumerate().map(segment).collect()
+    }
+
+    #[test]
+    fn enough_of_one_size_are_merged() {
+        let chosen = |docs: &[i64]| choose(&live(docs)).iter().map(|s| s.id).collect::<Vec<_>>();
+        assert_eq!(chosen(&[256; 5]), [0; 0]);
+        assert_eq!(chosen(&[256; 6]), [0, 1, 2, 3, 4, 5]);
+        assert_eq!(chosen(&[90_000, 9_000, 256, 1, 256, 2, 256, 256]), [2, 3, 4, 5, 6, 7]);
+        assert_eq!(chosen(&[256, 9_000, 256, 256, 256, 256, 256]), [0; 0]);
+    }
+
+    #[test]
+    fn the_number_of_segments_stays_small() {
+        let mut sizes: Vec<i64> = Vec::new();
+        for _ in 0..8_000 {
+            sizes.push(256);
+            loop {
+                let run = choose(&live(&sizes));
+                let (Some(first), Some(last)) = (run.first(), run.last()) else { break };
+                let merged: i64 = run.iter().map(|segment| segment.docs).sum();
+                sizes.splice(first.id as usize..=last.id as usize, [merged]);
+            }
+        }
+        assert_eq!(sizes.iter().sum::<i64>(), 8_000 * 256);
+        assert!(sizes.len() <= 30, "{sizes:?}");
+    }
+}

@@ -1,0 +1,20 @@
+//! The text index: what is said, found by its words and its vectors. Immutable segments cover the
+//! rows up to a watermark, the rest is read as it is; both engines keep the same bytes. It owns
+//! terms, documents and vectors; it must not know questions or ranking.
+
+mod bits;
+mod build;
+mod codec;
+mod docs;
+mod fold;
+mod merge;
+mod read;
+mod terms;
+mod view;
+
+pub(crate) use bits::{Bits, cosine, distance, signs};
+pub(crate) use build::weight;
+pub(crate) use docs::{Doc, role_code};
+pub(crate) use fold::{Folded, fold, fold_build, merge, sweep};
+pub(crate) use read::{Reader, indexed, name_term};
+pub(crate) use view::{Cache, TermLists, View};

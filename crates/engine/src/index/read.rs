@@ -1,0 +1,110 @@
+//! How a message becomes documents: its searchable words, cut into chunks, each with its terms and
+//! the signs of its vector.
+
+use super::bits::{Bits, signs};
+use super::build::Building;
+use super::docs::{Doc, role_code};
+use crate::WordModel;
+use oneiro_model::{Result, searchable};
+use oneiro_store::said::Said;
+use oneiro_text::Analyzer;
+use std::sync::Arc;
+
+/// Bytes of a message that are indexed; what comes after is stored, but not found by its words.
+const INDEXED: usize = 1 << 20;
+
+/// Reads messages into segments. Kept over many messages, it need not think about a word twice.
+pub(crate) struct Reader {
+    analyzer: Analyzer,
+    model: Option<Arc<dyn WordModel>>,
+    vector: Vec<f32>,
+}
+
+impl Reader {
+    /// Reads with the vectors of a model, or without any.
+    pub(crate) fn new(model: Option<Arc<dyn WordModel>>) -> Reader {
+        let vector = vec![0.0; model.as_ref().map_or(0, |model| model.dims())];
+        Reader { analyzer: Analyzer::default(), model, vector }
+    }
+
+    /// The model whose vectors it writes.
+    pub(crate) fn model(&self) -> Option<&str> {
+        self.model.as_ref().map(|model| model.id())
+    }
+
+    /// Adds a message to a segment.
+    pub(crate) fn read(&mut self, said: &Said, into: &mut Building) -> Result<()> {
+        let text = searchable(&said.role, &said.body);
+        let text = indexed(&text);
+        let mut name = said.body.get("name").and_then(serde_json::Value::as_str).map(name_term);
+        for chunk in oneiro_text::chunks(text) {
+            let chunk = text.get(chunk).unwrap_or_default();
+            let bits = self.signs(chunk);
+            let mut terms = Terms::default();
+            let mut words = 0u32;
+            self.analyzer.tokens(chunk, |token| {
+                words = words.max(token.position + 1);
+                terms.push(token.term.as_bytes());
+            });
+            let doc = Doc {
+                seq: said.seq,
+                session: said.session_key,
+                minute: said.at.micros().div_euclid(60_000_000),
+                role: role_code(&said.role),
+                words: u16::try_from(words).unwrap_or(u16::MAX),
+            };
+            let name = name.take();
+            into.add(doc, bits, |each| {
+                terms.iter().for_each(&mut *each);
+                name.iter().for_each(|name| each(name));
+            })?;
+        }
+        Ok(())
+    }
+
+    /// The signs of a text.
+    pub(crate) fn signs(&mut self, text: &str) -> Bits {
+        match &self.model {
+            Some(model) if model.embed(text, &mut self.vector) => {
+                signs(&self.vector, Some(model.center()))
+            }
+            _ => Bits::default(),
+        }
+    }
+}
+
+/// Terms one after the other, without an allocation for each.
+#[derive(Default)]
+struct Terms {
+    bytes: Vec<u8>,
+    ends: Vec<usize>,
+}
+
+impl Terms {
+    fn push(&mut self, term: &[u8]) {
+        self.bytes.extend_from_slice(term);
+        self.ends.push(self.bytes.len());
+    }
+
+    fn iter(&self) -> impl Iterator<Item = &[u8]> {
+        let mut from = 0;
+        self.ends.iter().filter_map(move |end| {
+            let term = self.bytes.get(from..*end);
+            from = *end;
+            term
+        })
+    }
+}
+
+/// The part of a text that is indexed.
+pub(crate) fn indexed(text: &str) -> &str {
+    text.get(..text.floor_char_boundary(INDEXED)).unwrap_or(text)
+}
+
+/// The term under which everything that a speaker said is found. No word begins like this.
+pub(crate) fn name_term(name: &str) -> Vec<u8> {
+    let mut term = vec![1];
+    term.extend_from_slice(oneiro_text::normalise(name).as_bytes());
+    term.truncate(200);
+    term
+}

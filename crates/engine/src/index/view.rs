@@ -1,0 +1,362 @@
+//! The index as one search sees it: live segments and the rows after them, in one snapshot. What
+//! is immutable is kept in memory between searches.
+
+use super::bits::Bits;
+use super::build::Building;
+use super::codec::Postings;
+use super::docs::{Doc, Docs};
+use super::merge::load;
+use super::read::Reader;
+use super::terms::{TermReader, find};
+use oneiro_model::Result;
+use oneiro_store::segments::{self, IndexState, Segment};
+use oneiro_store::{Tx, said};
+use std::collections::{BTreeMap, HashMap};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Rows of the tail that are read at once.
+const TAIL_ROWS: usize = 4_096;
+
+/// Pieces of the tail before they are read again as one.
+const TAIL_PIECES: usize = 8;
+
+/// What stays in memory between searches.
+#[derive(Default)]
+pub(crate) struct Cache {
+    segments: Mutex<HashMap<i64, Arc<Loaded>>>,
+    tail: Mutex<Tail>,
+}
+
+/// The documents of a segment, and their vectors.
+pub(crate) struct Loaded {
+    docs: Docs,
+    bits: Vec<Bits>,
+}
+
+/// The rows that no segment covers, in the pieces they were read in.
+#[derive(Default)]
+struct Tail {
+    state: Option<(IndexState, i64)>,
+    last: i64,
+    pieces: Vec<Arc<Building>>,
+}
+
+/// One piece of what is searched.
+struct Piece {
+    source: Source,
+    /// The number of its first document among all.
+    base: u32,
+}
+
+enum Source {
+    Stored(i64, Arc<Loaded>),
+    Memory(Arc<Building>),
+}
+
+impl Piece {
+    fn docs(&self) -> &Docs {
+        match &self.source {
+            Source::Stored(_, loaded) => &loaded.docs,
+            Source::Memory(building) => building.docs(),
+        }
+    }
+
+    fn bits(&self) -> &[Bits] {
+        match &self.source {
+            Source::Stored(_, loaded) => &loaded.bits,
+            Source::Memory(building) => building.bits(),
+        }
+    }
+}
+
+/// The index in one snapshot. Documents are numbered from 0 over all pieces, oldest first.
+pub(crate) struct View<'t> {
+    tx: &'t Tx<'t>,
+    build: i64,
+    pieces: Vec<Piece>,
+    docs: u32,
+    /// The version of the analyzer that read the stored part.
+    pub(crate) is_current: bool,
+}
+
+/// The postings of one term over all pieces.
+#[derive(Default)]
+pub(crate) struct TermLists {
+    /// Documents that have the term.
+    pub(crate) count: u64,
+    /// The number of the first document of a piece, and the postings in it, newest part first.
+    lists: Vec<(u32, Vec<u8>)>,
+    /// Long lists of which only the newest part was read: segment, first document, part.
+    rest: Vec<(i64, u32, i64)>,
+    term: Vec<u8>,
+}
+
+impl TermLists {
+    /// Every posting that was read, as the number of a document over all pieces and its impact.
+    pub(crate) fn postings(&self) -> impl Iterator<Item = (u32, u8)> {
+        self.lists.iter().flat_map(|(base, bytes)| {
+            Postings::new(bytes).map(move |posting| (base + posting.doc, posting.impact))
+        })
+    }
+}
+
+impl Cache {
+    /// Forgets everything.
+    pub(crate) fn clear(&self) {
+        self.segments.lock().unwrap_or_else(PoisonError::into_inner).clear();
+        *self.tail.lock().unwrap_or_else(PoisonError::into_inner) = Tail::default();
+    }
+
+    /// The index as this snapshot has it. `reader` makes the vectors of the tail; those of
+    /// segments count only when they are of the same model.
+    pub(crate) fn view<'t>(&self, tx: &'t Tx<'t>, reader: &mut Reader) -> Result<View<'t>> {
+        let state = segments::state(tx)?;
+        let live = segments::live(tx, state.build)?;
+        let reach = live.iter().map(|segment| segment.last_seq).max().unwrap_or(0);
+        let is_current =
+            live.iter().all(|segment| segment.analyzer == i64::from(oneiro_text::VERSION));
+        let mut view =
+            View { tx, build: state.build, pieces: Vec::new(), docs: 0, is_current };
+        for segment in &live {
+            let loaded = self.loaded(tx, segment, reader.model())?;
+            view.push(Source::Stored(segment.id, loaded));
+        }
+        self.segments
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .retain(|id, _| live.iter().any(|segment| segment.id == *id));
+        for piece in self.tail(tx, (state, reach), reader)? {
+            view.push(Source::Memory(piece));
+        }
+        Ok(view)
+    }
+
+    fn loaded(&self, tx: &Tx<'_>, segment: &Segment, model: Option<&str>) -> Result<Arc<Loaded>> {
+        let cached = self.segments.lock().unwrap_or_else(PoisonError::into_inner);
+        let wanted = model.is_some() && segment.embedder.as_deref() == model;
+        if let Some(loaded) = cached.get(&segment.id)
+            && wanted != loaded.bits.is_empty()
+        {
+            return Ok(Arc::clone(loaded));
+        }
+        drop(cached);
+        let (docs, mut bits) = load(tx, segment, wanted)?;
+        if bits.len() != docs.len() {
+            bits.clear();
+        }
+        let loaded = Arc::new(Loaded { docs, bits });
+        let mut cached = self.segments.lock().unwrap_or_else(PoisonError::into_inner);
+        cached.insert(segment.id, Arc::clone(&loaded));
+        Ok(loaded)
+    }
+
+    fn tail(
+        &self,
+        tx: &Tx<'_>,
+        state: (IndexState, i64),
+        reader: &mut Reader,
+    ) -> Result<Vec<Arc<Building>>> {
+        let mut tail = self.tail.lock().unwrap_or_else(PoisonError::into_inner);
+        if tail.state != Some(state) || tail.pieces.len() >= TAIL_PIECES {
+            *tail = Tail { state: Some(state), last: state.1, pieces: Vec::new() };
+        }
+        loop {
+            let rows = said::said_after(tx, tail.last, TAIL_ROWS)?;
+            let Some(last) = rows.last() else { break };
+            let mut building = Building::default();
+            for row in &rows {
+                reader.read(row, &mut building)?;
+            }
+            building.settle();
+            tail.last = last.seq;
+            tail.pieces.push(Arc::new(building));
+            if rows.len() < TAIL_ROWS {
+                break;
+            }
+        }
+        Ok(tail.pieces.clone())
+    }
+}
+
+impl<'t> View<'t> {
+    fn push(&mut self, source: Source) {
+        let piece = Piece { source, base: self.docs };
+        self.docs += piece.docs().len() as u32;
+        self.pieces.push(piece);
+    }
+
+    /// Documents in all.
+    pub(crate) fn docs(&self) -> usize {
+        self.docs as usize
+    }
+
+    fn piece(&self, doc: u32) -> Option<(&Piece, usize)> {
+        let at = self.pieces.partition_point(|piece| piece.base <= doc);
+        let piece = self.pieces.get(at.checked_sub(1)?)?;
+        Some((piece, (doc - piece.base) as usize))
+    }
+
+    /// A document.
+    pub(crate) fn doc(&self, doc: u32) -> Option<Doc> {
+        let (piece, at) = self.piece(doc)?;
+        piece.docs().get(at)
+    }
+
+    /// The first document of the message that a document belongs to.
+    pub(crate) fn first_chunk(&self, doc: u32) -> u32 {
+        self.piece(doc)
+            .map_or(doc, |(piece, at)| piece.base + piece.docs().first_chunk(at) as u32)
+    }
+
+    /// The first document of a message.
+    pub(crate) fn find(&self, seq: i64) -> Option<u32> {
+        self.pieces
+            .iter()
+            .find_map(|piece| piece.docs().find(seq).map(|at| piece.base + at as u32))
+    }
+
+    /// The signs of a document's vector, if it has one.
+    pub(crate) fn bits(&self, doc: u32) -> Option<&Bits> {
+        let (piece, at) = self.piece(doc)?;
+        piece.bits().get(at)
+    }
+
+    /// Every vector, piece by piece: the number of the first document, and the vectors.
+    pub(crate) fn vectors(&self) -> impl Iterator<Item = (u32, &[Bits])> {
+        self.pieces.iter().map(|piece| (piece.base, piece.bits()))
+    }
+
+    /// Documents near this one, `step` of -1 or 1 at a time, that belong to other messages of its
+    /// session; looks no further than `reach` documents.
+    pub(crate) fn nearby(&self, doc: u32, step: i64, reach: usize) -> impl Iterator<Item = u32> {
+        let here = self.doc(doc);
+        let mut last = here.map(|here| here.seq);
+        (1..=reach as i64).filter_map(move |distance| {
+            let at = u32::try_from(i64::from(doc) + distance * step).ok()?;
+            let (found, here) = (self.doc(at)?, here?);
+            let is_next = found.session == here.session && Some(found.seq) != last;
+            if is_next {
+                last = Some(found.seq);
+            }
+            is_next.then_some(at)
+        })
+    }
+
+    /// The postings of a term; of a list in parts the newest, with the count of all.
+    pub(crate) fn lists(&self, term: &[u8]) -> Result<TermLists> {
+        let mut found = TermLists { term: term.to_owned(), ..TermLists::default() };
+        for piece in self.pieces.iter().rev() {
+            if let Source::Memory(building) = &piece.source
+                && let Some((count, bytes)) = building.list(term)
+            {
+                found.count += u64::from(count);
+                found.lists.push((piece.base, bytes.to_owned()));
+            }
+        }
+        let bases: HashMap<i64, u32> = self
+            .pieces
+            .iter()
+            .filter_map(|piece| match &piece.source {
+                Source::Stored(id, _) => Some((*id, piece.base)),
+                Source::Memory(_) => None,
+            })
+            .collect();
+        if bases.is_empty() {
+            return Ok(found);
+        }
+        segments::lookup(self.tx, self.build, term, |block| {
+            let Some(base) = bases.get(&block.segment) else { return Ok(()) };
+            if let Some(list) = find(block.data, term)? {
+                found.count += u64::from(list.before + list.list.count);
+                found.lists.push((*base, list.list.bytes.to_owned()));
+                if list.before > 0 {
+                    found.rest.push((block.segment, *base, block.part));
+                }
+            }
+            Ok(())
+        })?;
+        Ok(found)
+    }
+
+    /// Reads the older parts of long lists, newest first, until `budget` postings were read.
+    pub(crate) fn read_rest(&self, lists: &mut TermLists, budget: u64) -> Result<()> {
+        let mut left = budget;
+        let mut rest = std::mem::take(&mut lists.rest);
+        rest.sort_unstable_by_key(|(_, base, _)| std::cmp::Reverse(*base));
+        for (segment, base, part) in rest {
+            if left == 0 {
+                break;
+            }
+            let term = lists.term.clone();
+            let mut read = Vec::new();
+            segments::parts(self.tx, (segment, &term), part, |data| {
+                if left > 0
+                    && let Some(list) = find(data, &term)?
+                {
+                    left = left.saturating_sub(u64::from(list.list.count));
+                    read.push((base, list.list.bytes.to_owned()));
+                }
+                Ok(())
+            })?;
+            lists.lists.append(&mut read);
+        }
+        Ok(())
+    }
+
+    /// The terms that begin with `prefix`, most frequent first.
+    pub(crate) fn with_prefix(&self, prefix: &[u8], limit: usize) -> Result<Vec<Vec<u8>>> {
+        let mut found: BTreeMap<Vec<u8>, u64> = BTreeMap::new();
+        let mut add = |data: &[u8]| -> Result<()> {
+            let mut reader = TermReader::new(data)?;
+            while let Some((term, list)) = reader.next()? {
+                if term.starts_with(prefix) {
+                    *found.entry(term.to_owned()).or_default() += u64::from(list.count);
+                }
+            }
+            Ok(())
+        };
+        segments::lookup(self.tx, self.build, prefix, |block| add(block.data))?;
+        let mut beyond = prefix.to_owned();
+        beyond.extend([0xFF; 4]);
+        for piece in &self.pieces {
+            match &piece.source {
+                Source::Stored(id, _) => {
+                    let range = (prefix, beyond.as_slice());
+                    segments::between(self.tx, *id, range, 256, |block| add(block.data))?;
+                }
+                Source::Memory(_) => {}
+            }
+        }
+        for piece in &self.pieces {
+            if let Source::Memory(building) = &piece.source {
+                for term in building.terms().filter(|term| term.starts_with(prefix)) {
+                    let count = building.list(term).map_or(0, |(count, _)| u64::from(count));
+                    *found.entry(term.to_owned()).or_default() += count;
+                }
+            }
+        }
+        let mut found: Vec<(Vec<u8>, u64)> = found.into_iter().collect();
+        found.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+        found.truncate(limit);
+        Ok(found.into_iter().map(|(term, _)| term).collect())
+    }
+
+    /// Hands over every term of the index, block by block; one may come several times.
+    pub(crate) fn each_term(&self, mut each: impl FnMut(&[u8])) -> Result<()> {
+        for piece in &self.pieces {
+            match &piece.source {
+                Source::Memory(building) => building.terms().for_each(&mut each),
+                Source::Stored(id, _) => {
+                    segments::each_terms(self.tx, *id, |data| {
+                        let mut reader = TermReader::new(data)?;
+                        while let Some((term, _)) = reader.next()? {
+                            each(term);
+                        }
+                        Ok(())
+                    })?;
+                }
+            }
+        }
+        Ok(())
+    }
+}

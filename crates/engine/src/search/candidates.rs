@@ -1,0 +1,381 @@
+//! Candidates: which documents are worth a closer look. Postings, rarest words first and within a
+//! budget, the nearest vectors, and days that the question names; then a cheap score of absolute
+//! parts, computed from the index alone.
+
+use super::doc_set::DocSet;
+use super::question::Question;
+use super::rank::{NEIGHBOURS, WEIGHTS, date_fit, fade};
+use super::scope::Scope;
+use crate::index::{View, cosine, distance, weight};
+use oneiro_model::Result;
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// Postings that one search may read.
+const POSTINGS: u64 = 1_500_000;
+
+/// Postings that every word may read, however common it is: those of the newest documents.
+const EVERY_WORD: u64 = 60_000;
+
+/// Documents by words.
+const BY_WORDS: usize = 300;
+
+/// Documents by vector.
+const BY_VECTOR: usize = 150;
+
+/// Documents by day.
+const BY_DATE: usize = 200;
+
+/// Best documents whose neighbours are looked at too.
+const WITH_NEIGHBOURS: usize = 100;
+
+/// How far neighbours of a session are looked for among the documents of others.
+pub(super) const NEAR: usize = 48;
+
+/// Where candidates came from.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Origin {
+    pub(super) words: bool,
+    pub(super) vector: bool,
+    pub(super) date: bool,
+    pub(super) neighbour: bool,
+}
+
+/// A document worth a closer look.
+#[derive(Debug, Clone)]
+pub(super) struct Candidate {
+    /// The document; of a message in chunks, the best of them.
+    pub(super) doc: u32,
+    /// The message.
+    pub(super) seq: i64,
+    /// Its session.
+    pub(super) session: i64,
+    /// The words that occur in the whole message.
+    pub(super) mask: u16,
+    /// How far the words are covered, neighbours included.
+    pub(super) coverage: f32,
+    /// Whether the question names its speaker.
+    pub(super) is_named: bool,
+    /// The cheap score.
+    pub(super) score: f32,
+    pub(super) origin: Origin,
+}
+
+/// What the postings say about every document.
+pub(super) struct Matches {
+    masks: Vec<u16>,
+    scores: Vec<f32>,
+    touched: Vec<u32>,
+    named: Option<DocSet>,
+}
+
+/// How much of the index may be looked at.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Effort {
+    /// Look at everything, to measure what the plan leaves out.
+    pub(super) exhaustive: bool,
+    /// Candidates that are wanted at the least.
+    pub(super) wanted: usize,
+}
+
+impl Matches {
+    /// Reads the postings of a question's words.
+    pub(super) fn new(view: &View<'_>, question: &mut Question, effort: Effort) -> Result<Matches> {
+        let docs = view.docs();
+        let mut matches = Matches {
+            masks: vec![0; docs],
+            scores: vec![0.0; docs],
+            touched: Vec::new(),
+            named: None,
+        };
+        let mut left = if effort.exhaustive { u64::MAX } else { POSTINGS };
+        // Words are sorted by weight, so the rarest are read first.
+        for (at, word) in question.words.iter_mut().enumerate() {
+            for lists in &mut word.lists {
+                let budget = left.max(EVERY_WORD);
+                view.read_rest(lists, budget)?;
+                left = left.saturating_sub(lists.count);
+            }
+            let worth = word.weight;
+            let mut add = |doc: u32, impact: u8| matches.add(doc, at, worth * weight(impact));
+            match (word.all, word.lists.as_slice()) {
+                (true, [first, rest @ ..]) if !rest.is_empty() => {
+                    let mut seen: FxHashMap<u32, (usize, u8)> =
+                        first.postings().map(|(doc, impact)| (doc, (1, impact))).collect();
+                    for (more, lists) in rest.iter().enumerate() {
+                        for (doc, _) in lists.postings() {
+                            if let Some((times, _)) = seen.get_mut(&doc)
+                                && *times == more + 1
+                            {
+                                *times += 1;
+                            }
+                        }
+                    }
+                    let mut whole: Vec<(u32, u8)> = seen
+                        .into_iter()
+                        .filter(|(_, (times, _))| *times == rest.len() + 1)
+                        .map(|(doc, (_, impact))| (doc, impact))
+                        .collect();
+                    whole.sort_unstable();
+                    whole.into_iter().for_each(|(doc, impact)| add(doc, impact));
+                }
+                (_, lists) => {
+                    for list in lists {
+                        list.postings().for_each(|(doc, impact)| add(doc, impact));
+                    }
+                }
+            }
+        }
+        if !question.speakers.is_empty() {
+            let mut named = DocSet::none(docs);
+            for term in &question.speakers {
+                let mut lists = view.lists(term)?;
+                view.read_rest(&mut lists, left.max(EVERY_WORD))?;
+                lists.postings().for_each(|(doc, _)| named.insert(doc));
+            }
+            matches.named = Some(named);
+        }
+        Ok(matches)
+    }
+
+    #[inline]
+    fn add(&mut self, doc: u32, word: usize, score: f32) {
+        let (Some(mask), Some(total)) =
+            (self.masks.get_mut(doc as usize), self.scores.get_mut(doc as usize))
+        else {
+            return;
+        };
+        if *mask == 0 {
+            self.touched.push(doc);
+        }
+        // Two forms of one word are one word.
+        if *mask >> word & 1 == 0 {
+            *mask |= 1 << word;
+            *total += score;
+        }
+    }
+
+    /// The words that a document has.
+    pub(super) fn mask(&self, doc: u32) -> u16 {
+        self.masks.get(doc as usize).copied().unwrap_or(0)
+    }
+
+    /// The documents that have any word.
+    pub(super) fn touched(&self) -> &[u32] {
+        &self.touched
+    }
+
+    fn is_named(&self, first: u32) -> bool {
+        self.named.as_ref().is_some_and(|named| named.has(first))
+    }
+}
+
+/// Keeps the best of many by a score, without sorting them all.
+fn best(mut scored: Vec<(f32, u32)>, limit: usize) -> Vec<(f32, u32)> {
+    if scored.len() > limit {
+        scored.select_nth_unstable_by(limit, |a, b| b.0.total_cmp(&a.0).then(b.1.cmp(&a.1)));
+        scored.truncate(limit);
+    }
+    scored.sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then(b.1.cmp(&a.1)));
+    scored
+}
+
+/// The search for candidates.
+pub(super) struct Hunt<'h> {
+    pub(super) view: &'h View<'h>,
+    pub(super) question: &'h Question,
+    pub(super) matches: &'h Matches,
+    pub(super) scope: &'h Scope,
+    /// What the operators of the query leave over.
+    pub(super) within: Option<&'h DocSet>,
+    pub(super) effort: Effort,
+}
+
+impl Hunt<'_> {
+    /// The candidates, best first by the cheap score.
+    pub(super) fn run(&self) -> Vec<Candidate> {
+        let mut found: FxHashMap<u32, Origin> = FxHashMap::default();
+        let limit = |limit: usize| match self.effort.exhaustive {
+            true => usize::MAX,
+            false => limit.max(self.effort.wanted * 2),
+        };
+        let by_words = self.by_words(limit(BY_WORDS));
+        for (_, doc) in &by_words {
+            found.entry(*doc).or_default().words = true;
+        }
+        for doc in self.by_vector(limit(BY_VECTOR)) {
+            found.entry(doc).or_default().vector = true;
+        }
+        for doc in self.by_date(limit(BY_DATE)) {
+            found.entry(doc).or_default().date = true;
+        }
+        for (_, doc) in by_words.iter().take(limit(WITH_NEIGHBOURS)) {
+            for step in [-1, 1] {
+                for near in self.view.nearby(*doc, step, NEAR).take(2) {
+                    if self.allows(near) {
+                        found.entry(near).or_default().neighbour = true;
+                    }
+                }
+            }
+        }
+        self.score(found)
+    }
+
+    fn allows(&self, doc: u32) -> bool {
+        if self.within.is_none() && self.scope.is_everything() {
+            return true;
+        }
+        let first = self.view.first_chunk(doc);
+        self.within.is_none_or(|within| within.has(first))
+            && self.view.doc(doc).is_some_and(|found| self.scope.allows(&found, first))
+    }
+
+    fn by_words(&self, limit: usize) -> Vec<(f32, u32)> {
+        let touched = self.matches.touched.iter();
+        let scored = touched.filter(|doc| self.allows(**doc)).map(|doc| {
+            let score = self.matches.scores.get(*doc as usize).copied().unwrap_or(0.0);
+            (score, *doc)
+        });
+        best(scored.collect(), limit)
+    }
+
+    fn by_vector(&self, limit: usize) -> Vec<u32> {
+        let Some((_, bits)) = &self.question.vector else { return Vec::new() };
+        // Counting by distance first gives the distance that just enough documents are within.
+        let mut counts = vec![0usize; crate::index::SIGNS + 1];
+        let mut distances: Vec<(u32, &[crate::index::Bits], Vec<u16>)> = Vec::new();
+        for (base, vectors) in self.view.vectors() {
+            let measured: Vec<u16> =
+                vectors.iter().map(|vector| distance(bits, vector) as u16).collect();
+            for far in &measured {
+                if let Some(count) = counts.get_mut(usize::from(*far)) {
+                    *count += 1;
+                }
+            }
+            distances.push((base, vectors, measured));
+        }
+        let narrow = self.within.is_some() || !self.scope.is_everything();
+        let mut within = 0;
+        let mut total = 0usize;
+        for (far, count) in counts.iter().enumerate() {
+            total += count;
+            within = far as u16;
+            if total >= limit && !narrow {
+                break;
+            }
+        }
+        let mut near = Vec::new();
+        for (base, vectors, measured) in &distances {
+            for (at, far) in measured.iter().enumerate() {
+                let is_known = vectors.get(at).is_some_and(|vector| *vector != [0; 4]);
+                let doc = base + at as u32;
+                if *far <= within && is_known && self.allows(doc) {
+                    near.push((-f32::from(*far), doc));
+                }
+            }
+        }
+        best(near, limit).into_iter().map(|(_, doc)| doc).collect()
+    }
+
+    fn by_date(&self, limit: usize) -> Vec<u32> {
+        if self.question.dates.is_empty() {
+            return Vec::new();
+        }
+        let mut scored = Vec::new();
+        for doc in 0..self.view.docs() as u32 {
+            let Some(found) = self.view.doc(doc) else { continue };
+            let fit = date_fit(&self.question.dates, found.minute.div_euclid(1_440));
+            if fit > 0.0 && self.allows(doc) {
+                let score = self.matches.scores.get(doc as usize).copied().unwrap_or(0.0);
+                scored.push((fit * 4.0 + score, doc));
+            }
+        }
+        best(scored, limit).into_iter().map(|(_, doc)| doc).collect()
+    }
+
+    /// Scores documents by what the index alone tells, and keeps the best chunk of each message.
+    fn score(&self, found: FxHashMap<u32, Origin>) -> Vec<Candidate> {
+        let total = self.question.total_weight();
+        let mut by_message: FxHashMap<i64, Candidate> = FxHashMap::default();
+        for (doc, origin) in found {
+            let Some(here) = self.view.doc(doc) else { continue };
+            let coverage = self.coverage(doc, here.words) / total;
+            let first = self.view.first_chunk(doc);
+            let candidate = Candidate {
+                doc,
+                seq: here.seq,
+                session: here.session,
+                mask: self.message_mask(first),
+                coverage,
+                is_named: self.matches.is_named(first),
+                score: 0.0,
+                origin,
+            };
+            by_message
+                .entry(here.seq)
+                .and_modify(|there| {
+                    if candidate.coverage > there.coverage {
+                        *there = candidate.clone();
+                    }
+                })
+                .or_insert(candidate);
+        }
+        let mut best_of_session: FxHashMap<i64, f32> = FxHashMap::default();
+        for candidate in by_message.values() {
+            let best = best_of_session.entry(candidate.session).or_insert(0.0);
+            *best = best.max(candidate.coverage);
+        }
+        let mut candidates: Vec<Candidate> = by_message.into_values().collect();
+        for candidate in &mut candidates {
+            let near = match (&self.question.vector, self.view.bits(candidate.doc)) {
+                (Some((_, bits)), Some(vector)) => cosine(distance(bits, vector)),
+                _ => 0.0,
+            };
+            let day = self.view.doc(candidate.doc).map(|doc| doc.minute.div_euclid(1_440));
+            let session = best_of_session.get(&candidate.session).copied().unwrap_or(0.0);
+            candidate.score = WEIGHTS.coverage * candidate.coverage
+                + WEIGHTS.similarity * near
+                + WEIGHTS.session * session
+                + WEIGHTS.speaker * f32::from(u8::from(candidate.is_named))
+                + WEIGHTS.date * day.map_or(0.0, |day| date_fit(&self.question.dates, day));
+        }
+        candidates.sort_by(|a, b| b.score.total_cmp(&a.score).then(b.seq.cmp(&a.seq)));
+        candidates
+    }
+
+    fn message_mask(&self, first: u32) -> u16 {
+        let seq = self.view.doc(first).map(|doc| doc.seq);
+        let chunks = (first..).take_while(|doc| self.view.doc(*doc).map(|found| found.seq) == seq);
+        chunks.map(|doc| self.matches.mask(doc)).fold(0, |all, mask| all | mask)
+    }
+
+    /// The weight of the words that a document or its neighbours have.
+    fn coverage(&self, doc: u32, words: u16) -> f32 {
+        let own = self.matches.mask(doc);
+        let faded = fade(usize::from(words));
+        let mut near: Vec<(f32, u16)> = Vec::with_capacity(4);
+        for (step, shares) in [(-1, [NEIGHBOURS[0], NEIGHBOURS[2]]), (1, [NEIGHBOURS[1], NEIGHBOURS[3]])]
+        {
+            for (at, share) in self.view.nearby(doc, step, NEAR).zip(shares) {
+                let mask = self.matches.mask(at);
+                if mask != 0 {
+                    let words = self.view.doc(at).map_or(0, |doc| doc.words);
+                    near.push((share * faded * fade(usize::from(words)), mask));
+                }
+            }
+        }
+        let met = |at: usize| match own >> at & 1 {
+            1 => 1.0,
+            _ => near
+                .iter()
+                .filter(|(_, mask)| mask >> at & 1 == 1)
+                .map(|(share, _)| *share)
+                .fold(0.0, f32::max),
+        };
+        self.question.words.iter().enumerate().map(|(at, word)| word.weight * met(at)).sum()
+    }
+}
+
+/// The distinct sessions of candidates.
+pub(super) fn sessions_of(candidates: &[Candidate]) -> FxHashSet<i64> {
+    candidates.iter().map(|candidate| candidate.session).collect()
+}

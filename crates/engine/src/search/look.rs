@@ -1,0 +1,357 @@
+//! The closer look: the texts of the best candidates and of their neighbours are read, and every
+//! part of the score is measured on them.
+
+use super::candidates::{Candidate, NEAR};
+use super::question::{Question, WORDS};
+use super::rank::{CONTEXT, Measured, NEIGHBOURS, date_fit, fade, similarity};
+use crate::WordModel;
+use crate::index::{View, indexed};
+use oneiro_model::{Result, Role, Visibility, searchable};
+use oneiro_store::said::{self, Said};
+use oneiro_store::Tx;
+use oneiro_text::Analyzer;
+use rustc_hash::FxHashMap;
+use std::ops::Range;
+
+/// How far the words of a question are met, each from 0 to 1.
+type Met = [f32; WORDS];
+
+/// A message that was read.
+pub(super) struct Text {
+    pub(super) said: Said,
+    pub(super) text: String,
+    pub(super) name: Option<String>,
+    chunks: Vec<Chunk>,
+    /// The best of all chunks for each word.
+    met: Met,
+    words: usize,
+    /// The vector of the whole.
+    vector: Option<Vec<f32>>,
+    asks: bool,
+    tells_time: bool,
+    tells_of_self: bool,
+}
+
+struct Chunk {
+    range: Range<usize>,
+    met: Met,
+    vector: Option<Vec<f32>>,
+}
+
+/// A candidate that was looked at.
+pub(super) struct Looked {
+    pub(super) candidate: Candidate,
+    pub(super) measured: Measured,
+    pub(super) met: Met,
+    /// The chunk that matters.
+    pub(super) chunk: Range<usize>,
+    vector: Option<Vec<f32>>,
+}
+
+/// Reads texts and measures candidates.
+pub(super) struct Look<'l> {
+    tx: &'l Tx<'l>,
+    view: &'l View<'l>,
+    question: &'l Question,
+    analyzer: &'l mut Analyzer,
+    model: Option<&'l dyn WordModel>,
+    texts: FxHashMap<i64, Text>,
+    /// How near each word that was read is to each word of the question.
+    near: FxHashMap<Box<str>, Met>,
+}
+
+impl<'l> Look<'l> {
+    pub(super) fn new(
+        (tx, view): (&'l Tx<'l>, &'l View<'l>),
+        question: &'l Question,
+        analyzer: &'l mut Analyzer,
+        model: Option<&'l dyn WordModel>,
+    ) -> Look<'l> {
+        Look {
+            tx,
+            view,
+            question,
+            analyzer,
+            model,
+            texts: FxHashMap::default(),
+            near: FxHashMap::default(),
+        }
+    }
+
+    /// A message that was read.
+    pub(super) fn text(&self, seq: i64) -> Option<&Text> {
+        self.texts.get(&seq)
+    }
+
+    /// Reads the messages among `seqs` that were not read yet.
+    pub(super) fn read(&mut self, seqs: impl Iterator<Item = i64>) -> Result<()> {
+        let mut missing: Vec<i64> = seqs.filter(|seq| !self.texts.contains_key(seq)).collect();
+        missing.sort_unstable();
+        missing.dedup();
+        for said in said::said(self.tx, &missing)? {
+            let text = self.analyse(said);
+            self.texts.insert(text.said.seq, text);
+        }
+        Ok(())
+    }
+
+    fn analyse(&mut self, said: Said) -> Text {
+        let text = searchable(&said.role, &said.body);
+        let name = said.body.get("name").and_then(serde_json::Value::as_str).map(str::to_owned);
+        let mut chunks = Vec::new();
+        let mut met = Met::default();
+        let mut words = 0;
+        let (mut tells_time, mut tells_of_self) = (false, false);
+        for range in oneiro_text::chunks(indexed(&text)) {
+            let part = text.get(range.clone()).unwrap_or_default();
+            let mut here = Met::default();
+            let (question, near, model) = (self.question, &mut self.near, self.model);
+            let mut seen = AllTerms::new(question);
+            self.analyzer.tokens(part, |token| {
+                words += usize::from(token.stop || token.term.len() > 1);
+                tells_time |= oneiro_text::is_time_word(token.norm);
+                tells_of_self |= oneiro_text::is_first_person(token.norm);
+                seen.see(token.term, &mut here);
+                if let Some(model) = model
+                    && !token.stop
+                {
+                    soften(question, model, near, (token.norm, &mut here));
+                }
+            });
+            met.iter_mut().zip(here).for_each(|(all, here)| *all = all.max(here));
+            chunks.push(Chunk { vector: self.embed(part), range, met: here });
+        }
+        let vector = match chunks.as_slice() {
+            [only] => only.vector.clone(),
+            _ => self.embed(indexed(&text)),
+        };
+        let asks = text.trim_end().ends_with(['?', '？', '؟']);
+        Text { said, name, chunks, met, words, vector, asks, tells_time, tells_of_self, text }
+    }
+
+    fn embed(&self, text: &str) -> Option<Vec<f32>> {
+        let model = self.model.filter(|_| self.question.vector.is_some())?;
+        let mut vector = vec![0.0; model.dims()];
+        model.embed(text, &mut vector).then_some(vector)
+    }
+
+    /// Reads and measures candidates. Those that are gone, rewound or refused are left out.
+    pub(super) fn measure(
+        &mut self,
+        candidates: &[Candidate],
+        holds: &mut dyn FnMut(&Text) -> bool,
+    ) -> Result<Vec<Looked>> {
+        let mut around: Vec<(Candidate, [Option<i64>; 4])> = Vec::with_capacity(candidates.len());
+        for candidate in candidates {
+            around.push((candidate.clone(), self.neighbours(candidate.doc)));
+        }
+        let seqs: Vec<i64> = around
+            .iter()
+            .flat_map(|(candidate, near)| {
+                std::iter::once(candidate.seq).chain(near.iter().flatten().copied())
+            })
+            .collect();
+        self.read(seqs.into_iter())?;
+        let mut looked = Vec::with_capacity(around.len());
+        for (candidate, near) in around {
+            let Some(text) = self.texts.get(&candidate.seq) else { continue };
+            if text.said.visibility != Visibility::Rewound && holds(text) {
+                looked.push(self.measure_one(candidate, text, near));
+            }
+        }
+        Ok(looked)
+    }
+
+    fn neighbours(&self, doc: u32) -> [Option<i64>; 4] {
+        let mut near = [None; 4];
+        for (step, places) in [(-1, [0, 2]), (1, [1, 3])] {
+            let found = self.view.nearby(doc, step, NEAR).zip(places);
+            for (at, place) in found {
+                if let Some(slot) = near.get_mut(place) {
+                    *slot = self.view.doc(at).map(|doc| doc.seq);
+                }
+            }
+        }
+        near
+    }
+
+    fn measure_one(&self, candidate: Candidate, text: &Text, near: [Option<i64>; 4]) -> Looked {
+        let question = self.question;
+        let near = near.map(|seq| {
+            let text = self.texts.get(&seq?)?;
+            (text.said.visibility != Visibility::Rewound).then_some(text)
+        });
+        let total = question.total_weight();
+        let own_fade = fade(text.words);
+        let mut best: Option<(f32, Looked)> = None;
+        for chunk in &text.chunks {
+            let mut met = chunk.met;
+            for (neighbour, share) in near.iter().zip(NEIGHBOURS) {
+                let Some(neighbour) = neighbour else { continue };
+                let share = share * own_fade * fade(neighbour.words);
+                for (met, theirs) in met.iter_mut().zip(neighbour.met) {
+                    *met = met.max(share * theirs);
+                }
+            }
+            let weighted = question.words.iter().zip(met).map(|(word, met)| word.weight * met);
+            let coverage = weighted.sum::<f32>() / total;
+            let in_context = in_context(chunk.vector.as_deref(), own_fade, &near);
+            let similarity = match (&question.vector, &in_context) {
+                (Some((asked, _)), Some(vector)) => similarity(asked, vector),
+                _ => 0.0,
+            };
+            let measured = Measured { coverage, similarity, ..Measured::default() };
+            let score = measured.score();
+            if best.as_ref().is_none_or(|(there, _)| score > *there) {
+                let looked = Looked {
+                    candidate: candidate.clone(),
+                    measured,
+                    met,
+                    chunk: chunk.range.clone(),
+                    vector: chunk.vector.clone(),
+                };
+                best = Some((score, looked));
+            }
+        }
+        let mut looked = best.map(|(_, looked)| looked).unwrap_or_else(|| Looked {
+            candidate,
+            measured: Measured::default(),
+            met: Met::default(),
+            chunk: 0..text.text.len(),
+            vector: None,
+        });
+        let measured = &mut looked.measured;
+        let day = text.said.at.micros().div_euclid(86_400_000_000);
+        measured.date = date_fit(&question.dates, day);
+        measured.speaker = f32::from(u8::from(self.is_by_whom_it_asks(text, &looked.candidate)));
+        measured.time = f32::from(u8::from(question.asks_when && text.tells_time));
+        measured.person = f32::from(u8::from(text.tells_of_self));
+        measured.asks = f32::from(u8::from(text.asks));
+        if let Some(previous) = near.first().copied().flatten()
+            && previous.asks
+            && (previous.said.role != text.said.role || previous.name != text.name)
+        {
+            let met = question.words.iter().zip(previous.met);
+            measured.answers = met.map(|(word, met)| word.weight * met).sum::<f32>() / total;
+        }
+        looked
+    }
+
+    /// Whether the question is about what this speaker said: it names them, or, where nobody has a
+    /// name, the person it comes from said it themselves.
+    fn is_by_whom_it_asks(&self, text: &Text, candidate: &Candidate) -> bool {
+        match (&text.name, self.question.names.is_empty()) {
+            (Some(_), false) => candidate.is_named,
+            (None, _) => text.said.role == Role::User,
+            (Some(_), true) => false,
+        }
+    }
+
+    /// Adds what can only be known when all were looked at: the best of each session, and what the
+    /// best candidates are about.
+    pub(super) fn settle(&self, looked: &mut [Looked], others: &[Candidate]) {
+        let mut sessions: FxHashMap<i64, f32> = FxHashMap::default();
+        let exact = looked.iter().map(|one| (one.candidate.session, one.measured.coverage));
+        let cheap = others.iter().map(|one| (one.session, one.coverage));
+        for (session, coverage) in exact.chain(cheap) {
+            let best = sessions.entry(session).or_insert(0.0);
+            *best = best.max(coverage);
+        }
+        for one in looked.iter_mut() {
+            one.measured.session = sessions.get(&one.candidate.session).copied().unwrap_or(0.0);
+            one.measured.feedback = 0.0;
+        }
+        sort(looked);
+        let Some((asked, _)) = &self.question.vector else { return };
+        let top: Vec<&[f32]> =
+            looked.iter().take(3).filter_map(|one| one.vector.as_deref()).collect();
+        if top.is_empty() {
+            return;
+        }
+        let mut wanted = asked.clone();
+        for vector in &top {
+            let share = 0.5 / top.len() as f32;
+            wanted.iter_mut().zip(*vector).for_each(|(sum, value)| *sum += share * value);
+        }
+        for one in looked.iter_mut() {
+            one.measured.feedback =
+                one.vector.as_deref().map_or(0.0, |vector| similarity(&wanted, vector));
+        }
+        sort(looked);
+    }
+}
+
+fn sort(looked: &mut [Looked]) {
+    let key = |one: &Looked| (one.measured.score(), one.candidate.seq);
+    looked.sort_by(|a, b| {
+        let ((a, a_seq), (b, b_seq)) = (key(a), key(b));
+        b.total_cmp(&a).then(b_seq.cmp(&a_seq))
+    });
+}
+
+/// Half the vector of a chunk and half of it with its neighbours.
+fn in_context(own: Option<&[f32]>, own_fade: f32, near: &[Option<&Text>; 4]) -> Option<Vec<f32>> {
+    let own = own?;
+    let mut context = own.to_vec();
+    for (neighbour, share) in near.iter().zip(CONTEXT) {
+        let Some(neighbour) = neighbour else { continue };
+        let Some(vector) = &neighbour.vector else { continue };
+        let share = share * own_fade * fade(neighbour.words);
+        context.iter_mut().zip(vector).for_each(|(sum, value)| *sum += share * value);
+    }
+    let length = context.iter().map(|value| value * value).sum::<f32>().sqrt();
+    let scale = if length > 0.0 { 1.0 / length } else { 0.0 };
+    context.iter_mut().zip(own).for_each(|(sum, own)| *sum = 0.5 * *sum * scale + 0.5 * own);
+    Some(context)
+}
+
+/// Watches for the terms of each word.
+struct AllTerms<'q> {
+    question: &'q Question,
+    /// For a word that needs all of its terms: which were seen.
+    seen: Vec<u64>,
+}
+
+impl<'q> AllTerms<'q> {
+    fn new(question: &'q Question) -> AllTerms<'q> {
+        AllTerms { question, seen: vec![0; question.words.len()] }
+    }
+
+    fn see(&mut self, term: &str, met: &mut Met) {
+        for ((word, seen), met) in
+            self.question.words.iter().zip(&mut self.seen).zip(met.iter_mut())
+        {
+            let Some(at) = word.terms.iter().position(|wanted| wanted == term) else { continue };
+            *seen |= 1 << at.min(63);
+            if !word.all || seen.count_ones() as usize >= word.terms.len().min(64) {
+                *met = 1.0;
+            }
+        }
+    }
+}
+
+/// Counts words that are near in meaning to a word of the question.
+fn soften(
+    question: &Question,
+    model: &dyn WordModel,
+    known: &mut FxHashMap<Box<str>, Met>,
+    (word, met): (&str, &mut Met),
+) {
+    let near = match known.get(word) {
+        Some(near) => *near,
+        None => {
+            let mut near = Met::default();
+            let mut vector = vec![0.0; model.dims()];
+            if model.word(word, &mut vector) {
+                for (slot, asked) in near.iter_mut().zip(&question.words) {
+                    if let Some(asked) = &asked.vector {
+                        *slot = ((similarity(asked, &vector) - 0.2) / 0.8).clamp(0.0, 1.0);
+                    }
+                }
+            }
+            known.insert(word.into(), near);
+            near
+        }
+    };
+    met.iter_mut().zip(near).for_each(|(met, near)| *met = met.max(near));
+}

@@ -1,0 +1,201 @@
+//! A question as the ranking sees it: its words with their weights and postings, the speakers and
+//! days it names, and its vector.
+
+use crate::WordModel;
+use crate::index::{Bits, TermLists, View, name_term, signs};
+use oneiro_model::{Result, Timestamp};
+use oneiro_text::{Analyzer, DateSpan, QueryWord};
+
+/// Words that count; the rest of a long question adds nothing but time.
+pub(super) const WORDS: usize = 16;
+
+/// Words whose weight is looked up; of these the weightiest count.
+const LOOKED_UP: usize = 64;
+
+/// Speakers that a question is held against.
+const NAMES: usize = 512;
+
+/// One word of a question.
+pub(super) struct Word {
+    /// As it was asked, normalised.
+    pub(super) text: String,
+    /// The terms it may be indexed under.
+    pub(super) terms: Vec<String>,
+    /// Whether all of the terms must occur, not any one.
+    pub(super) all: bool,
+    /// How much it counts: rare words count more.
+    pub(super) weight: f32,
+    /// Documents that have it, about.
+    pub(super) count: u64,
+    /// Its postings, a list for each term.
+    pub(super) lists: Vec<TermLists>,
+    /// Its vector, if the model knows it.
+    pub(super) vector: Option<Vec<f32>>,
+}
+
+/// A question, ready to be asked.
+pub(super) struct Question {
+    pub(super) words: Vec<Word>,
+    /// Speakers it names, as terms.
+    pub(super) speakers: Vec<Vec<u8>>,
+    /// Their names, normalised.
+    pub(super) names: Vec<String>,
+    /// Days it names.
+    pub(super) dates: Vec<DateSpan>,
+    /// Whether it asks for a time.
+    pub(super) asks_when: bool,
+    /// Whether it is a list of words rather than a sentence: then each of them is wanted.
+    pub(super) is_keywords: bool,
+    /// Its vector and the signs of it.
+    pub(super) vector: Option<(Vec<f32>, Bits)>,
+}
+
+impl Question {
+    /// Reads the words of a query.
+    pub(super) fn new(
+        text: &str,
+        view: &View<'_>,
+        analyzer: &mut Analyzer,
+        model: Option<&dyn WordModel>,
+        now: Timestamp,
+    ) -> Result<Question> {
+        let asked = analyzer.query_words(text);
+        let (speakers, names) = speakers(text, &asked, view)?;
+        let is_name = |word: &QueryWord| names.iter().any(|name| is_name(&word.norm, name));
+        let is_content =
+            |word: &QueryWord| !word.stop && !oneiro_text::is_filler(&word.norm) && !is_name(word);
+        let is_keywords = asked.iter().all(|word| !word.stop);
+        // What is left when nothing else is: fillers, then names, then stop words.
+        let choices: [&dyn Fn(&QueryWord) -> bool; 3] =
+            [&is_content, &|word| !word.stop, &|_| true];
+        let chosen = choices.iter().find(|choice| asked.iter().any(|word| choice(word)));
+        let mut wanted: Vec<QueryWord> = Vec::new();
+        for word in asked.iter().filter(|word| chosen.is_some_and(|choice| choice(word))) {
+            if !wanted.iter().any(|other| other.terms == word.terms) {
+                wanted.push(word.clone());
+            }
+        }
+        wanted.truncate(LOOKED_UP);
+        let embedded = without_names(text, &asked, &is_name);
+        let vector = model.and_then(|model| {
+            let mut vector = vec![0.0; model.dims()];
+            let known = model.embed(&embedded, &mut vector);
+            known.then(|| {
+                let bits = signs(&vector, Some(model.center()));
+                (vector, bits)
+            })
+        });
+        let mut words =
+            wanted.into_iter().map(|word| weigh(word, view, model)).collect::<Result<Vec<_>>>()?;
+        words.sort_by(|a, b| b.weight.total_cmp(&a.weight));
+        words.truncate(WORDS);
+        let lowered = oneiro_text::normalise(text);
+        Ok(Question {
+            words,
+            speakers,
+            names,
+            dates: oneiro_text::names_a_date(text, civil(now)),
+            asks_when: asks_when(&lowered),
+            is_keywords,
+            vector,
+        })
+    }
+
+    /// The sum of the weights of all words.
+    pub(super) fn total_weight(&self) -> f32 {
+        self.words.iter().map(|word| word.weight).sum::<f32>().max(f32::MIN_POSITIVE)
+    }
+
+    /// The mask of a document that has every word.
+    pub(super) fn full_mask(&self) -> u16 {
+        ((1u32 << self.words.len().min(WORDS)) - 1) as u16
+    }
+}
+
+fn weigh(word: QueryWord, view: &View<'_>, model: Option<&dyn WordModel>) -> Result<Word> {
+    let mut lists = Vec::with_capacity(word.terms.len());
+    for term in &word.terms {
+        lists.push(view.lists(term.as_bytes())?);
+    }
+    let counts = lists.iter().map(|list| list.count);
+    let count = if word.all { counts.min() } else { counts.max() }.unwrap_or(0);
+    let docs = view.docs() as f32;
+    let here = (1.0 + (docs - count as f32 + 0.5).max(0.0) / (count as f32 + 0.5)).ln();
+    // A small store has not seen enough to know which words are rare. Twenty words to a document
+    // make a share of words a share of documents.
+    let weight = match model {
+        Some(model) => 0.6 * here + 0.4 * (model.rarity(&word.norm) - 3.0).clamp(0.5, 9.0),
+        None => here,
+    };
+    let vector = model.and_then(|model| {
+        let mut vector = vec![0.0; model.dims()];
+        model.word(&word.norm, &mut vector).then_some(vector)
+    });
+    Ok(Word { text: word.norm, terms: word.terms, all: word.all, weight, count, lists, vector })
+}
+
+/// The speakers a question names: by a whole name, or by three letters and more of its beginning,
+/// or nearly. Only words that begin with a capital letter may be a name in part.
+fn speakers(
+    text: &str,
+    asked: &[QueryWord],
+    view: &View<'_>,
+) -> Result<(Vec<Vec<u8>>, Vec<String>)> {
+    let known = view.with_prefix(&[1], NAMES)?;
+    let mut terms = Vec::new();
+    let mut names = Vec::new();
+    for term in known {
+        let Some(name) = term.get(1..).and_then(|name| std::str::from_utf8(name).ok()) else {
+            continue;
+        };
+        let is_named = asked.iter().any(|word| {
+            let capital = text
+                .get(word.start as usize..)
+                .and_then(|rest| rest.chars().next())
+                .is_some_and(char::is_uppercase);
+            word.norm == name || capital && !word.stop && is_name(&word.norm, name)
+        });
+        if is_named {
+            names.push(name.to_owned());
+            terms.push(name_term(name));
+        }
+    }
+    Ok((terms, names))
+}
+
+/// Whether a word may stand for a name.
+fn is_name(word: &str, name: &str) -> bool {
+    let letters = word.chars().count();
+    name.split(' ').any(|part| {
+        part == word
+            || letters >= 3 && part.starts_with(word)
+            || letters >= 6 && part.chars().count() >= 6 && strsim::levenshtein(word, part) <= 1
+    })
+}
+
+/// The text without the names of speakers: who spoke is known, and a name would pull a vector
+/// towards every turn that greets its owner.
+fn without_names(text: &str, asked: &[QueryWord], is_name: &dyn Fn(&QueryWord) -> bool) -> String {
+    let mut kept = String::with_capacity(text.len());
+    let mut from = 0;
+    for word in asked.iter().filter(|word| is_name(word)) {
+        kept.push_str(text.get(from..word.start as usize).unwrap_or_default());
+        from = from.max(word.end as usize);
+    }
+    kept.push_str(text.get(from..).unwrap_or_default());
+    kept
+}
+
+fn asks_when(text: &str) -> bool {
+    let starts = ["when ", "what date", "what day", "what year", "what month", "what time", "wann "];
+    let inside = ["how long ago", "which year", "which month", "which day", "in what year", "quand ",
+        "cuando "];
+    starts.iter().any(|start| text.starts_with(start))
+        || inside.iter().any(|part| text.contains(part))
+}
+
+fn civil(now: Timestamp) -> (i32, u8, u8) {
+    let at = jiff::Timestamp::from_microsecond(now.micros()).unwrap_or_default();
+    let date = at.to_zoned(jiff::tz::TimeZone::UTC).date();
+    (i32::from(date.year()), date.month().unsigned_abs(), date.day().unsigned_abs())
+}

@@ -1,0 +1,145 @@
+//! Among what a search looks: sessions, roles, names and times, as sets of keys that a document can
+//! be held against without reading its row.
+
+use super::doc_set::DocSet;
+use crate::index::{Doc, View, name_term, role_code};
+use crate::sessions::resolve_in;
+use oneiro_model::{Filters, Result, Role, SearchRequest, Timestamp};
+use oneiro_store::said::Said;
+use oneiro_store::{Tx, lineage, sessions};
+use rustc_hash::FxHashSet;
+
+/// Among what to look.
+#[derive(Default)]
+pub(super) struct Scope {
+    only: Option<FxHashSet<i64>>,
+    not: FxHashSet<i64>,
+    roles: Vec<Role>,
+    not_roles: Vec<Role>,
+    names: Vec<String>,
+    not_names: Vec<String>,
+    named: Option<DocSet>,
+    since: Option<Timestamp>,
+    until: Option<Timestamp>,
+    /// Nothing said after this message: pages of one search agree on it.
+    last: Option<i64>,
+}
+
+impl Scope {
+    /// Reads the filters of a request and of its query.
+    pub(super) fn new(
+        tx: &Tx<'_>,
+        view: &View<'_>,
+        request: &SearchRequest,
+        filters: &Filters,
+    ) -> Result<Scope> {
+        let mut scope = Scope {
+            roles: [request.roles.as_slice(), &filters.roles].concat(),
+            not_roles: filters.exclude_roles.clone(),
+            names: filters.names.iter().map(|name| oneiro_text::normalise(name)).collect(),
+            not_names: filters.exclude_names.iter().map(|name| oneiro_text::normalise(name)).collect(),
+            since: request.since.max(filters.since),
+            until: [request.until, filters.until].into_iter().flatten().min(),
+            last: request.cursor.map(|cursor| cursor.key),
+            ..Scope::default()
+        };
+        let sources = [request.sources.as_slice(), &filters.sources].concat();
+        scope.narrow(&sources, |source| sessions::keys_of_source(tx, source))?;
+        let projects: Vec<String> =
+            request.project.iter().chain(&filters.projects).cloned().collect();
+        scope.narrow(&projects, |project| sessions::keys_of_project(tx, project))?;
+        let named = filters.sessions.iter().map(|id| Ok(resolve_in(tx, id)?.0)).collect::<Result<Vec<_>>>()?;
+        let asked = request.session.iter().map(|id| Ok(resolve_in(tx, id.as_str())?.0));
+        for keys in [named, asked.collect::<Result<Vec<_>>>()?] {
+            if !keys.is_empty() {
+                scope.keep_only(keys.into_iter().collect());
+            }
+        }
+        for source in request.exclude_sources.iter().chain(&filters.exclude_sources) {
+            scope.not.extend(sessions::keys_of_source(tx, source)?);
+        }
+        for project in &filters.exclude_projects {
+            scope.not.extend(sessions::keys_of_project(tx, project)?);
+        }
+        for id in &filters.exclude_sessions {
+            scope.not.insert(resolve_in(tx, id)?.0);
+        }
+        if let Some(id) = &request.exclude_lineage
+            && let Some(key) = sessions::key(tx, id)?
+        {
+            scope.not.extend(lineage::family(tx, key)?);
+        }
+        if !scope.names.is_empty() {
+            let mut named = DocSet::none(view.docs());
+            for name in &scope.names {
+                let mut lists = view.lists(&name_term(name))?;
+                view.read_rest(&mut lists, u64::MAX)?;
+                lists.postings().for_each(|(doc, _)| named.insert(doc));
+            }
+            scope.named = Some(named);
+        }
+        Ok(scope)
+    }
+
+    fn narrow(&mut self, values: &[String], keys: impl Fn(&str) -> Result<Vec<i64>>) -> Result<()> {
+        if values.is_empty() {
+            return Ok(());
+        }
+        let mut found = FxHashSet::default();
+        for value in values {
+            found.extend(keys(value)?);
+        }
+        self.keep_only(found);
+        Ok(())
+    }
+
+    fn keep_only(&mut self, keys: FxHashSet<i64>) {
+        self.only = Some(match self.only.take() {
+            Some(only) => only.intersection(&keys).copied().collect(),
+            None => keys,
+        });
+    }
+
+    /// Whether everything is in scope.
+    pub(super) fn is_everything(&self) -> bool {
+        self.only.is_none()
+            && self.not.is_empty()
+            && self.roles.is_empty()
+            && self.not_roles.is_empty()
+            && self.names.is_empty()
+            && self.not_names.is_empty()
+            && self.since.is_none()
+            && self.until.is_none()
+            && self.last.is_none()
+    }
+
+    /// Whether a document may be in scope; the first of its message is `first`.
+    pub(super) fn allows(&self, doc: &Doc, first: u32) -> bool {
+        let minute = |at: Timestamp| at.micros().div_euclid(60_000_000);
+        let is_role = |role: &Role| role_code(role) == doc.role;
+        self.last.is_none_or(|last| doc.seq <= last)
+            && self.only.as_ref().is_none_or(|only| only.contains(&doc.session))
+            && !self.not.contains(&doc.session)
+            && (self.roles.is_empty() || self.roles.iter().any(is_role))
+            && self.since.is_none_or(|since| doc.minute >= minute(since))
+            && self.until.is_none_or(|until| doc.minute <= minute(until))
+            && self.named.as_ref().is_none_or(|named| named.has(first))
+    }
+
+    /// Whether a message is in scope.
+    pub(super) fn holds(&self, said: &Said) -> bool {
+        let name = said.body.get("name").and_then(serde_json::Value::as_str);
+        let name = name.map(oneiro_text::normalise);
+        let is_named = |wanted: &String| {
+            name.as_ref()
+                .is_some_and(|name| name == wanted || name.split(' ').any(|word| word == wanted))
+        };
+        said.visibility != oneiro_model::Visibility::Rewound
+            && (self.roles.is_empty() || self.roles.contains(&said.role))
+            && !self.not_roles.contains(&said.role)
+            && (self.names.is_empty() || self.names.iter().any(is_named))
+            && !self.not_names.iter().any(is_named)
+            && self.since.is_none_or(|since| said.at >= since)
+            && self.until.is_none_or(|until| said.at < until)
+    }
+}
