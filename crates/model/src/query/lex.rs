@@ -219,9 +219,12 @@ impl<'t> Lexer<'t> {
     fn run_end(&self, from: usize) -> usize {
         let mut at = from;
         while let Some(letter) = self.letter(at) {
-            at = match (letter, self.calls.get(&at)) {
-                ('(', Some(close)) => close + 1,
-                ('(' | ')', _) => break,
+            at = match letter {
+                '(' => match self.calls.get(&at) {
+                    Some(close) => close + 1,
+                    None => break,
+                },
+                ')' => break,
                 _ if letter.is_whitespace() || is_quote(letter) => break,
                 _ => at + letter.len_utf8(),
             };

@@ -21,7 +21,12 @@ const PAIRS: [Pair; 7] = [
 
 /// Whether `letter` is a quotation mark of any kind; no word of a query holds one.
 pub(super) fn is_quote(letter: char) -> bool {
-    PAIRS.iter().any(|pair| pair.opens.contains(&letter) || pair.closes.contains(&letter))
+    // Asked of every character, nearly all of which are ASCII.
+    letter == '"'
+        || !letter.is_ascii()
+            && PAIRS
+                .iter()
+                .any(|pair| pair.opens.contains(&letter) || pair.closes.contains(&letter))
 }
 
 /// Whether `letter` opens a quotation even right after a letter: marks that have a direction do,
