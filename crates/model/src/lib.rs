@@ -10,6 +10,7 @@ mod page;
 mod part;
 mod pattern;
 mod private;
+mod query;
 mod retention;
 mod role;
 mod search;
@@ -28,6 +29,7 @@ pub use page::{Cursor, Page};
 pub use part::{Part, parts, searchable};
 pub use pattern::SessionPattern;
 pub use private::{PRIVATE_MARKER, withhold};
+pub use query::{Expr, Filters, Query};
 pub use retention::{Deleted, Erased, ErasureProof, Imported, PruneRequest, Pruned, Rewound};
 pub use role::{Role, Trust};
 pub use search::{

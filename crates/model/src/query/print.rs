@@ -1,0 +1,129 @@
+//! Prints a query in its canonical form, which reads back as the same tree and filters.
+
+use super::quote::quoted;
+use super::{Expr, Filters, Query, clean::has_word};
+use std::fmt::{self, Display, Formatter, Write};
+
+impl Display for Query {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let expr = self.expr.as_ref().map(Expr::to_string);
+        f.write_str(
+            &expr.into_iter().chain(conditions(&self.filters)).collect::<Vec<_>>().join(" "),
+        )
+    }
+}
+
+fn conditions(filters: &Filters) -> Vec<String> {
+    let Filters { roles, exclude_roles, since, until, .. } = filters;
+    let mut out = Vec::new();
+    // A role of the host's own must be quoted to be one.
+    let role = |role: &crate::Role| match role {
+        crate::Role::Other(name) => quoted(name),
+        role => role.as_str().to_owned(),
+    };
+    out.extend(roles.iter().map(|it| format!("role:{}", role(it))));
+    out.extend(exclude_roles.iter().map(|it| format!("-role:{}", role(it))));
+    for (name, wanted, unwanted) in [
+        ("source", &filters.sources, &filters.exclude_sources),
+        ("session", &filters.sessions, &filters.exclude_sessions),
+        ("name", &filters.names, &filters.exclude_names),
+        ("project", &filters.projects, &filters.exclude_projects),
+    ] {
+        out.extend(wanted.iter().map(|it| format!("{name}:{}", value(it))));
+        out.extend(unwanted.iter().map(|it| format!("-{name}:{}", value(it))));
+    }
+    out.extend(since.map(|since| format!("since:{since}")));
+    out.extend(until.map(|until| format!("until:{until}")));
+    out
+}
+
+fn value(text: &str) -> String {
+    let begins = text.starts_with(|letter: char| letter.is_alphanumeric());
+    let plain =
+        |letter: char| letter.is_alphanumeric() || matches!(letter, '-' | '_' | '.' | ':' | '/');
+    if begins && text.chars().all(plain) { text.to_owned() } else { quoted(text) }
+}
+
+/// How tightly what stands around an expression binds; looser expressions need parentheses.
+#[derive(Clone, Copy, PartialEq, PartialOrd)]
+enum Inside {
+    Nothing,
+    Or,
+    And,
+    Not,
+}
+
+impl Display for Expr {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        write(self, f, Inside::Nothing)
+    }
+}
+
+fn write(expr: &Expr, f: &mut Formatter<'_>, around: Inside) -> fmt::Result {
+    match expr {
+        // The sign makes a word of what would be an operator.
+        Expr::Word(word) if matches!(word.as_str(), "AND" | "OR" | "NOT") => write!(f, "+{word}"),
+        Expr::Word(word) => f.write_str(word),
+        Expr::Phrase(text) => f.write_str(&quoted(text)),
+        Expr::Prefix(stem) => write!(f, "{stem}*"),
+        Expr::Infix(text) => write!(f, "*{text}*"),
+        Expr::Regex(pattern) => match between_slashes(pattern) {
+            Some(text) => f.write_str(&text),
+            None => write!(f, "regex:{}", quoted(pattern)),
+        },
+        Expr::And(exprs) => list(exprs, f, (" ", Inside::And, around)),
+        Expr::Or(exprs) => list(exprs, f, (" OR ", Inside::Or, around)),
+        Expr::Not(inner) => {
+            // Two NOTs in a row would be read as one.
+            let parentheses = around == Inside::Not;
+            f.write_str(if parentheses { "(NOT " } else { "NOT " })?;
+            write(inner, f, Inside::Not)?;
+            f.write_str(if parentheses { ")" } else { "" })
+        }
+    }
+}
+
+fn list(
+    exprs: &[Expr],
+    f: &mut Formatter<'_>,
+    (between, inside, around): (&str, Inside, Inside),
+) -> fmt::Result {
+    let parentheses = around >= inside;
+    if parentheses {
+        f.write_char('(')?;
+    }
+    for (at, expr) in exprs.iter().enumerate() {
+        if at > 0 {
+            f.write_str(between)?;
+        }
+        write(expr, f, inside)?;
+    }
+    if parentheses {
+        f.write_char(')')?;
+    }
+    Ok(())
+}
+
+/// The short form of a pattern, where the lexer would read it back.
+fn between_slashes(pattern: &str) -> Option<String> {
+    if !has_word(pattern) || pattern.starts_with(['*', '+', '?']) {
+        return None;
+    }
+    let mut out = String::from("/");
+    let mut letters = pattern.chars();
+    while let Some(letter) = letters.next() {
+        match letter {
+            '/' => out.push_str("\\/"),
+            '\\' => match letters.next()? {
+                // The short form has no way to say a backslash before a slash.
+                '/' => return None,
+                next if next.is_whitespace() => return None,
+                next => out.extend(['\\', next]),
+            },
+            letter if letter.is_whitespace() => return None,
+            letter => out.push(letter),
+        }
+    }
+    out.push('/');
+    Some(out)
+}
