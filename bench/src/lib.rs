@@ -2,9 +2,11 @@
 //! work on the same machine in the same run. It must not be needed by anything else.
 
 pub mod load;
+mod locomo;
 mod machine;
 mod processes;
 mod raw;
+pub mod recall;
 mod text;
 
 pub use processes::Writer;

@@ -63,6 +63,9 @@ impl Oneiro {
             0..=BULK => self.store.write(move |tx| append.run(tx))?,
             _ => self.store.write_bulk(|tx| append.run(tx))?,
         };
+        if let Some(last) = appended.ids.last() {
+            self.index.fold_soon(last.0);
+        }
         appended.repaired = repaired;
         appended.withheld = withheld;
         Ok(appended)

@@ -25,6 +25,7 @@ mod erase;
 mod index;
 mod jobs;
 mod ports;
+mod search;
 mod sessions;
 mod settings;
 mod stats;
@@ -61,6 +62,8 @@ pub struct Options {
     pub clock: Arc<dyn Clock>,
     /// Where random ids come from.
     pub ids: Arc<dyn Ids>,
+    /// The model of words that searches by meaning use; without one, words alone count.
+    pub words: Option<Arc<dyn WordModel>>,
 }
 
 impl Default for Options {
@@ -73,6 +76,7 @@ impl Default for Options {
             must_exist: store.must_exist,
             clock: Arc::new(SystemClock),
             ids: Arc::new(RandomIds),
+            words: None,
         }
     }
 }
@@ -97,6 +101,7 @@ pub struct Oneiro {
     ids: Arc<dyn Ids>,
     settings: Arc<Mutex<Option<settings::Cached>>>,
     holder: Arc<str>,
+    index: Arc<index::Index>,
 }
 
 impl Oneiro {
@@ -110,8 +115,10 @@ impl Oneiro {
     #[doc(hidden)]
     pub fn over(store: Store, options: Options) -> Oneiro {
         let holder = SessionId::from_random(options.ids.random());
+        let index = index::Index::new(&store, Arc::clone(&options.clock), options.words);
         Oneiro {
             store,
+            index: Arc::new(index),
             clock: options.clock,
             ids: options.ids,
             settings: Arc::default(),

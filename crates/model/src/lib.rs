@@ -34,7 +34,8 @@ pub use retention::{Deleted, Erased, ErasureProof, Imported, PruneRequest, Prune
 pub use role::{Role, Trust};
 pub use search::{
     Conversation, Discover, Found, Hit, HitKind, Neighbour, SEARCH_LIMIT, SEARCH_LIMIT_MAX,
-    SearchRequest, SessionFound, SessionSearch, ShownMessage, Sort, Tier, Trace, TracePart, TraceWord,
+    SearchRequest, SessionFound, SessionSearch, ShownMessage, Sort, Tier, Trace, TracePart,
+    TraceWord,
 };
 pub use session::{
     Ending, Lineage, ListOrder, ListSessions, NewSession, Session, SessionPatch, SessionView,

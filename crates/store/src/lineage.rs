@@ -118,7 +118,10 @@ pub fn family(tx: &Tx<'_>, key: i64) -> Result<Vec<i64>> {
     let mut at = 0;
     while let Some(parent) = found.get(at).copied().filter(|_| at < HOPS) {
         found.extend(
-            children(tx, parent)?.into_iter().map(|child| child.key).filter(|key| seen.insert(*key)),
+            children(tx, parent)?
+                .into_iter()
+                .map(|child| child.key)
+                .filter(|key| seen.insert(*key)),
         );
         at += 1;
     }

@@ -343,12 +343,6 @@ pub fn term_blocks(tx: &Tx<'_>, id: i64, from: i64, limit: usize) -> Result<Vec<
     })
 }
 
-/// Hands over every block of terms of a segment, in order.
-pub fn each_terms(tx: &Tx<'_>, id: i64, mut each: impl FnMut(&[u8]) -> Result<()>) -> Result<()> {
-    let range = [(id * BLOCKS).into(), ((id + 1) * BLOCKS).into(), BLOCKS.into()];
-    tx.each(TERMS, &range, |row| each(row.bytes(3)?))
-}
-
 /// Hands over the blocks of documents of a segment, in order.
 pub fn docs(tx: &Tx<'_>, id: i64, mut each: impl FnMut(&[u8]) -> Result<()>) -> Result<()> {
     let range = [(id * BLOCKS).into(), ((id + 1) * BLOCKS).into()];

@@ -2,7 +2,7 @@
 
 use crate::context::Context;
 use clap::{Args, Subcommand};
-use oneiro_bench::load;
+use oneiro_bench::{load, recall};
 use std::path::PathBuf;
 
 /// Measure this machine, each figure beside raw SQLite
@@ -10,6 +10,8 @@ use std::path::PathBuf;
 pub enum BenchCommand {
     /// Append, read, list and open, each beside the barest raw SQLite loop doing the same
     Load(LoadArgs),
+    /// How much of the evidence a search finds: LoCoMo's questions, asked through the normal search
+    Recall(RecallArgs),
     /// One of several processes of `bench load`
     #[command(hide = true)]
     Writer(WriterArgs),
@@ -27,6 +29,39 @@ pub struct LoadArgs {
     /// Where to put the stores; a temporary folder when absent
     #[arg(long)]
     dir: Option<PathBuf>,
+}
+
+/// How much of the evidence a search finds: LoCoMo's questions, asked through the normal search
+#[derive(Debug, Args)]
+pub struct RecallArgs {
+    /// The file locomo10.json
+    #[arg(long)]
+    data: PathBuf,
+    /// Which conversations: `dev` (0, 2, 4, 6, 8, for tuning), `test` (the others), or `all`
+    #[arg(long, value_enum, default_value_t = SplitArg::All)]
+    split: SplitArg,
+    /// The model of words: `static`, built in, or `none`
+    #[arg(long, value_enum, default_value_t = EmbedderArg::Static)]
+    embedder: EmbedderArg,
+    /// Where to put the spaces, a folder or postgres://..; a temporary folder when absent
+    #[arg(long)]
+    into: Option<String>,
+    /// Score everything that matches, to see what the plan leaves out
+    #[arg(long)]
+    exhaustive: bool,
+}
+
+#[derive(Debug, Clone, Copy, clap::ValueEnum)]
+enum SplitArg {
+    Dev,
+    Test,
+    All,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, clap::ValueEnum)]
+enum EmbedderArg {
+    Static,
+    None,
 }
 
 /// One of several processes of `bench load`.
@@ -56,6 +91,25 @@ impl BenchCommand {
                 };
                 let measured = load::run(&request, &mut |step| context.output.say(step))?;
                 context.output.show(&measured, load::describe)
+            }
+            BenchCommand::Recall(args) => {
+                let mut options = context.options();
+                if args.embedder == EmbedderArg::None {
+                    options.words = None;
+                }
+                let request = recall::RecallRequest {
+                    data: args.data,
+                    split: match args.split {
+                        SplitArg::Dev => recall::Split::Dev,
+                        SplitArg::Test => recall::Split::Test,
+                        SplitArg::All => recall::Split::All,
+                    },
+                    store: args.into,
+                    exhaustive: args.exhaustive,
+                    options,
+                };
+                let measured = recall::run(&request, &mut |step| context.output.say(step))?;
+                context.output.show(&measured, recall::describe)
             }
             BenchCommand::Writer(args) => {
                 let writer = load::Writer {

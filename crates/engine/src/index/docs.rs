@@ -55,7 +55,8 @@ impl Docs {
         if self.seqs.is_empty() {
             self.first_seq = doc.seq;
         }
-        let narrow = |value: i64| u32::try_from(value).map_err(|_| damaged("a number is too large"));
+        let narrow =
+            |value: i64| u32::try_from(value).map_err(|_| damaged("a number is too large"));
         self.seqs.push(narrow(doc.seq - self.first_seq)?);
         self.sessions.push(narrow(doc.session)?);
         self.minutes.push(doc.minute.clamp(i64::from(i32::MIN), i64::from(i32::MAX)) as i32);

@@ -42,9 +42,8 @@ impl Merge {
         mut keep: impl FnMut(i64) -> bool,
     ) -> Result<Merge> {
         let embedder = from.first().and_then(|first| first.embedder.clone());
-        let embedder = embedder.filter(|model| {
-            from.iter().all(|segment| segment.embedder.as_deref() == Some(model))
-        });
+        let embedder = embedder
+            .filter(|model| from.iter().all(|segment| segment.embedder.as_deref() == Some(model)));
         let mut merge =
             Merge { inputs: Vec::new(), docs: Docs::default(), bits: Vec::new(), embedder };
         for segment in from {
@@ -87,11 +86,8 @@ impl Merge {
             None => Vec::new(),
         };
         sink(&Blocks { terms: Vec::new(), docs: self.docs.encode(), vectors })?;
-        let mut cursors = self
-            .inputs
-            .iter()
-            .map(|input| Cursor::new(tx, input))
-            .collect::<Result<Vec<_>>>()?;
+        let mut cursors =
+            self.inputs.iter().map(|input| Cursor::new(tx, input)).collect::<Result<Vec<_>>>()?;
         let mut writer = TermWriter::default();
         let mut full = Vec::new();
         while let Some(term) = cursors.iter().filter_map(Cursor::term).min().map(<[u8]>::to_owned) {

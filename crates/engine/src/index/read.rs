@@ -15,7 +15,7 @@ const INDEXED: usize = 1 << 20;
 
 /// Reads messages into segments. Kept over many messages, it need not think about a word twice.
 pub(crate) struct Reader {
-    analyzer: Analyzer,
+    pub(crate) analyzer: Analyzer,
     model: Option<Arc<dyn WordModel>>,
     vector: Vec<f32>,
 }

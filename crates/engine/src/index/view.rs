@@ -70,8 +70,8 @@ impl Piece {
 }
 
 /// The index in one snapshot. Documents are numbered from 0 over all pieces, oldest first.
-pub(crate) struct View<'t> {
-    tx: &'t Tx<'t>,
+pub(crate) struct View<'t, 'c> {
+    tx: &'t Tx<'c>,
     build: i64,
     pieces: Vec<Piece>,
     docs: u32,
@@ -109,14 +109,13 @@ impl Cache {
 
     /// The index as this snapshot has it. `reader` makes the vectors of the tail; those of
     /// segments count only when they are of the same model.
-    pub(crate) fn view<'t>(&self, tx: &'t Tx<'t>, reader: &mut Reader) -> Result<View<'t>> {
+    pub(crate) fn view<'t, 'c>(&self, tx: &'t Tx<'c>, reader: &mut Reader) -> Result<View<'t, 'c>> {
         let state = segments::state(tx)?;
         let live = segments::live(tx, state.build)?;
         let reach = live.iter().map(|segment| segment.last_seq).max().unwrap_or(0);
         let is_current =
             live.iter().all(|segment| segment.analyzer == i64::from(oneiro_text::VERSION));
-        let mut view =
-            View { tx, build: state.build, pieces: Vec::new(), docs: 0, is_current };
+        let mut view = View { tx, build: state.build, pieces: Vec::new(), docs: 0, is_current };
         for segment in &live {
             let loaded = self.loaded(tx, segment, reader.model())?;
             view.push(Source::Stored(segment.id, loaded));
@@ -178,7 +177,7 @@ impl Cache {
     }
 }
 
-impl<'t> View<'t> {
+impl View<'_, '_> {
     fn push(&mut self, source: Source) {
         let piece = Piece { source, base: self.docs };
         self.docs += piece.docs().len() as u32;
@@ -204,15 +203,12 @@ impl<'t> View<'t> {
 
     /// The first document of the message that a document belongs to.
     pub(crate) fn first_chunk(&self, doc: u32) -> u32 {
-        self.piece(doc)
-            .map_or(doc, |(piece, at)| piece.base + piece.docs().first_chunk(at) as u32)
+        self.piece(doc).map_or(doc, |(piece, at)| piece.base + piece.docs().first_chunk(at) as u32)
     }
 
     /// The first document of a message.
     pub(crate) fn find(&self, seq: i64) -> Option<u32> {
-        self.pieces
-            .iter()
-            .find_map(|piece| piece.docs().find(seq).map(|at| piece.base + at as u32))
+        self.pieces.iter().find_map(|piece| piece.docs().find(seq).map(|at| piece.base + at as u32))
     }
 
     /// The signs of a document's vector, if it has one.
@@ -339,24 +335,5 @@ impl<'t> View<'t> {
         found.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
         found.truncate(limit);
         Ok(found.into_iter().map(|(term, _)| term).collect())
-    }
-
-    /// Hands over every term of the index, block by block; one may come several times.
-    pub(crate) fn each_term(&self, mut each: impl FnMut(&[u8])) -> Result<()> {
-        for piece in &self.pieces {
-            match &piece.source {
-                Source::Memory(building) => building.terms().for_each(&mut each),
-                Source::Stored(id, _) => {
-                    segments::each_terms(self.tx, *id, |data| {
-                        let mut reader = TermReader::new(data)?;
-                        while let Some((term, _)) = reader.next()? {
-                            each(term);
-                        }
-                        Ok(())
-                    })?;
-                }
-            }
-        }
-        Ok(())
     }
 }

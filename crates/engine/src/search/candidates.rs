@@ -8,7 +8,7 @@ use super::rank::{NEIGHBOURS, WEIGHTS, date_fit, fade};
 use super::scope::Scope;
 use crate::index::{View, cosine, distance, weight};
 use oneiro_model::Result;
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 
 /// Postings that one search may read.
 const POSTINGS: u64 = 1_500_000;
@@ -79,7 +79,11 @@ pub(super) struct Effort {
 
 impl Matches {
     /// Reads the postings of a question's words.
-    pub(super) fn new(view: &View<'_>, question: &mut Question, effort: Effort) -> Result<Matches> {
+    pub(super) fn new(
+        view: &View<'_, '_>,
+        question: &mut Question,
+        effort: Effort,
+    ) -> Result<Matches> {
         let docs = view.docs();
         let mut matches = Matches {
             masks: vec![0; docs],
@@ -180,8 +184,8 @@ fn best(mut scored: Vec<(f32, u32)>, limit: usize) -> Vec<(f32, u32)> {
 }
 
 /// The search for candidates.
-pub(super) struct Hunt<'h> {
-    pub(super) view: &'h View<'h>,
+pub(super) struct Hunt<'h, 'c> {
+    pub(super) view: &'h View<'h, 'c>,
     pub(super) question: &'h Question,
     pub(super) matches: &'h Matches,
     pub(super) scope: &'h Scope,
@@ -190,7 +194,7 @@ pub(super) struct Hunt<'h> {
     pub(super) effort: Effort,
 }
 
-impl Hunt<'_> {
+impl Hunt<'_, '_> {
     /// The candidates, best first by the cheap score.
     pub(super) fn run(&self) -> Vec<Candidate> {
         let mut found: FxHashMap<u32, Origin> = FxHashMap::default();
@@ -201,6 +205,12 @@ impl Hunt<'_> {
         let by_words = self.by_words(limit(BY_WORDS));
         for (_, doc) in &by_words {
             found.entry(*doc).or_default().words = true;
+        }
+        if let Some(within) = self.within {
+            let allowed = within.newest_first().filter(|doc| self.allows(*doc));
+            for doc in allowed.take(limit(BY_WORDS)) {
+                found.entry(doc).or_default();
+            }
         }
         for doc in self.by_vector(limit(BY_VECTOR)) {
             found.entry(doc).or_default().vector = true;
@@ -353,7 +363,8 @@ impl Hunt<'_> {
         let own = self.matches.mask(doc);
         let faded = fade(usize::from(words));
         let mut near: Vec<(f32, u16)> = Vec::with_capacity(4);
-        for (step, shares) in [(-1, [NEIGHBOURS[0], NEIGHBOURS[2]]), (1, [NEIGHBOURS[1], NEIGHBOURS[3]])]
+        for (step, shares) in
+            [(-1, [NEIGHBOURS[0], NEIGHBOURS[2]]), (1, [NEIGHBOURS[1], NEIGHBOURS[3]])]
         {
             for (at, share) in self.view.nearby(doc, step, NEAR).zip(shares) {
                 let mask = self.matches.mask(at);
@@ -373,9 +384,4 @@ impl Hunt<'_> {
         };
         self.question.words.iter().enumerate().map(|(at, word)| word.weight * met(at)).sum()
     }
-}
-
-/// The distinct sessions of candidates.
-pub(super) fn sessions_of(candidates: &[Candidate]) -> FxHashSet<i64> {
-    candidates.iter().map(|candidate| candidate.session).collect()
 }

@@ -7,8 +7,8 @@ use super::rank::{CONTEXT, Measured, NEIGHBOURS, date_fit, fade, similarity};
 use crate::WordModel;
 use crate::index::{View, indexed};
 use oneiro_model::{Result, Role, Visibility, searchable};
-use oneiro_store::said::{self, Said};
 use oneiro_store::Tx;
+use oneiro_store::said::{self, Said};
 use oneiro_text::Analyzer;
 use rustc_hash::FxHashMap;
 use std::ops::Range;
@@ -49,9 +49,9 @@ pub(super) struct Looked {
 }
 
 /// Reads texts and measures candidates.
-pub(super) struct Look<'l> {
-    tx: &'l Tx<'l>,
-    view: &'l View<'l>,
+pub(super) struct Look<'l, 'c> {
+    tx: &'l Tx<'c>,
+    view: &'l View<'l, 'c>,
     question: &'l Question,
     analyzer: &'l mut Analyzer,
     model: Option<&'l dyn WordModel>,
@@ -60,13 +60,13 @@ pub(super) struct Look<'l> {
     near: FxHashMap<Box<str>, Met>,
 }
 
-impl<'l> Look<'l> {
+impl<'l, 'c> Look<'l, 'c> {
     pub(super) fn new(
-        (tx, view): (&'l Tx<'l>, &'l View<'l>),
+        (tx, view): (&'l Tx<'c>, &'l View<'l, 'c>),
         question: &'l Question,
         analyzer: &'l mut Analyzer,
         model: Option<&'l dyn WordModel>,
-    ) -> Look<'l> {
+    ) -> Look<'l, 'c> {
         Look {
             tx,
             view,

@@ -54,7 +54,7 @@ impl Question {
     /// Reads the words of a query.
     pub(super) fn new(
         text: &str,
-        view: &View<'_>,
+        view: &View<'_, '_>,
         analyzer: &mut Analyzer,
         model: Option<&dyn WordModel>,
         now: Timestamp,
@@ -112,7 +112,7 @@ impl Question {
     }
 }
 
-fn weigh(word: QueryWord, view: &View<'_>, model: Option<&dyn WordModel>) -> Result<Word> {
+fn weigh(word: QueryWord, view: &View<'_, '_>, model: Option<&dyn WordModel>) -> Result<Word> {
     let mut lists = Vec::with_capacity(word.terms.len());
     for term in &word.terms {
         lists.push(view.lists(term.as_bytes())?);
@@ -139,7 +139,7 @@ fn weigh(word: QueryWord, view: &View<'_>, model: Option<&dyn WordModel>) -> Res
 fn speakers(
     text: &str,
     asked: &[QueryWord],
-    view: &View<'_>,
+    view: &View<'_, '_>,
 ) -> Result<(Vec<Vec<u8>>, Vec<String>)> {
     let known = view.with_prefix(&[1], NAMES)?;
     let mut terms = Vec::new();
@@ -187,9 +187,17 @@ fn without_names(text: &str, asked: &[QueryWord], is_name: &dyn Fn(&QueryWord) -
 }
 
 fn asks_when(text: &str) -> bool {
-    let starts = ["when ", "what date", "what day", "what year", "what month", "what time", "wann "];
-    let inside = ["how long ago", "which year", "which month", "which day", "in what year", "quand ",
-        "cuando "];
+    let starts =
+        ["when ", "what date", "what day", "what year", "what month", "what time", "wann "];
+    let inside = [
+        "how long ago",
+        "which year",
+        "which month",
+        "which day",
+        "in what year",
+        "quand ",
+        "cuando ",
+    ];
     starts.iter().any(|start| text.starts_with(start))
         || inside.iter().any(|part| text.contains(part))
 }

@@ -29,7 +29,7 @@ impl Scope {
     /// Reads the filters of a request and of its query.
     pub(super) fn new(
         tx: &Tx<'_>,
-        view: &View<'_>,
+        view: &View<'_, '_>,
         request: &SearchRequest,
         filters: &Filters,
     ) -> Result<Scope> {
@@ -37,7 +37,11 @@ impl Scope {
             roles: [request.roles.as_slice(), &filters.roles].concat(),
             not_roles: filters.exclude_roles.clone(),
             names: filters.names.iter().map(|name| oneiro_text::normalise(name)).collect(),
-            not_names: filters.exclude_names.iter().map(|name| oneiro_text::normalise(name)).collect(),
+            not_names: filters
+                .exclude_names
+                .iter()
+                .map(|name| oneiro_text::normalise(name))
+                .collect(),
             since: request.since.max(filters.since),
             until: [request.until, filters.until].into_iter().flatten().min(),
             last: request.cursor.map(|cursor| cursor.key),
@@ -48,7 +52,11 @@ impl Scope {
         let projects: Vec<String> =
             request.project.iter().chain(&filters.projects).cloned().collect();
         scope.narrow(&projects, |project| sessions::keys_of_project(tx, project))?;
-        let named = filters.sessions.iter().map(|id| Ok(resolve_in(tx, id)?.0)).collect::<Result<Vec<_>>>()?;
+        let named = filters
+            .sessions
+            .iter()
+            .map(|id| Ok(resolve_in(tx, id)?.0))
+            .collect::<Result<Vec<_>>>()?;
         let asked = request.session.iter().map(|id| Ok(resolve_in(tx, id.as_str())?.0));
         for keys in [named, asked.collect::<Result<Vec<_>>>()?] {
             if !keys.is_empty() {

@@ -17,4 +17,4 @@ mod usage;
 pub use branch::BranchRequest;
 pub(crate) use create::{Draft, create_in};
 pub(crate) use delete::delete_in;
-pub(crate) use resolve::{key_of, no_session, whole};
+pub(crate) use resolve::{key_of, no_session, resolve_in, whole};

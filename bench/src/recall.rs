@@ -1,0 +1,222 @@
+//! `oneiro bench recall`: loads conversations through the normal append path, asks their questions
+//! through the normal search, and counts how much of the evidence is found.
+
+use crate::locomo::{self, Asked, Conversation};
+use oneiro::{
+    Error, Found, NewMessage, NewSession, Oneiro, Options, Result, Role, SearchRequest, SessionId,
+    SpaceName, Target,
+};
+use serde::Serialize;
+use std::collections::{BTreeMap, HashSet};
+use std::path::PathBuf;
+use std::time::Instant;
+
+/// Which conversations to ask about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Split {
+    /// Those that weights may be tuned on: 0, 2, 4, 6, 8.
+    Dev,
+    /// Those that nothing may be tuned on: 1, 3, 5, 7, 9.
+    Test,
+    /// All of them.
+    All,
+}
+
+/// What to measure.
+pub struct RecallRequest {
+    /// The file of conversations.
+    pub data: PathBuf,
+    /// Which of them.
+    pub split: Split,
+    /// Where to put the spaces, one to a conversation; a temporary folder when absent.
+    pub store: Option<String>,
+    /// Score everything that matches, to see what the plan leaves out.
+    pub exhaustive: bool,
+    /// How the engine opens its stores.
+    pub options: Options,
+}
+
+/// How much was found, in percent.
+#[derive(Debug, Clone, Default, Serialize)]
+pub struct Figures {
+    /// Questions asked.
+    pub questions: usize,
+    /// Evidence among the first five hits.
+    #[serde(rename = "recall@5")]
+    pub recall_5: f64,
+    /// Evidence among the first ten.
+    #[serde(rename = "recall@10")]
+    pub recall_10: f64,
+    /// Evidence among the first twenty.
+    #[serde(rename = "recall@20")]
+    pub recall_20: f64,
+    /// The mean reciprocal rank of the first piece of evidence.
+    pub mrr: f64,
+    /// The discounted gain of the first ten hits.
+    #[serde(rename = "ndcg@10")]
+    pub ndcg_10: f64,
+    /// Sessions with evidence among the first five different sessions.
+    #[serde(rename = "session_recall@5")]
+    pub session_recall_5: f64,
+}
+
+/// What was measured.
+#[derive(Debug, Clone, Serialize)]
+pub struct Recall {
+    /// Over categories 1 to 4.
+    #[serde(flatten)]
+    pub figures: Figures,
+    /// The same by category; 5 holds the questions that have no answer.
+    pub by_category: BTreeMap<u64, Figures>,
+    /// Half of the searches took no longer.
+    pub p50_ms: f64,
+    /// Nineteen of twenty took no longer.
+    pub p95_ms: f64,
+}
+
+const HITS: usize = 20;
+
+/// Measures.
+pub fn run(request: &RecallRequest, say: &mut dyn FnMut(&str)) -> Result<Recall> {
+    let temporary = tempfile::tempdir().map_err(|error| Error::internal(error.to_string()))?;
+    let store = match &request.store {
+        Some(store) => store.clone(),
+        None => temporary.path().to_string_lossy().into_owned(),
+    };
+    let mut asked: Vec<(u64, Figures)> = Vec::new();
+    let mut times = Vec::new();
+    for (number, conversation) in locomo::read(&request.data)?.iter().enumerate() {
+        let wanted = match request.split {
+            Split::Dev => number % 2 == 0,
+            Split::Test => number % 2 == 1,
+            Split::All => true,
+        };
+        if !wanted {
+            continue;
+        }
+        say(&format!("conversation {number}"));
+        let space = SpaceName::new(&format!("locomo-{number}"))?;
+        let oneiro = Oneiro::open(&Target::parse(&store, Some(&space))?, request.options.clone())?;
+        load(&oneiro, conversation)?;
+        for question in &conversation.questions {
+            let search = SearchRequest {
+                limit: HITS,
+                exhaustive: request.exhaustive,
+                ..SearchRequest::new(&question.text)
+            };
+            let started = Instant::now();
+            let found = oneiro.search(&search)?;
+            times.push(started.elapsed().as_secs_f64() * 1_000.0);
+            asked.push((question.category, measure(question, &found)));
+        }
+    }
+    times.sort_by(f64::total_cmp);
+    let at = |share: f64| {
+        let index = (times.len() as f64 * share) as usize;
+        times.get(index.min(times.len().saturating_sub(1))).copied().unwrap_or(0.0)
+    };
+    let mut by_category: BTreeMap<u64, Vec<&Figures>> = BTreeMap::new();
+    for (category, figures) in &asked {
+        by_category.entry(*category).or_default().push(figures);
+    }
+    let answerable = asked.iter().filter(|(category, _)| (1..=4).contains(category));
+    Ok(Recall {
+        figures: mean(answerable.map(|(_, figures)| figures)),
+        by_category: by_category
+            .into_iter()
+            .map(|(category, figures)| (category, mean(figures.into_iter())))
+            .collect(),
+        p50_ms: at(0.5),
+        p95_ms: at(0.95),
+    })
+}
+
+/// Appends a conversation: one session to a sitting, the speaker as `name`. Loaded twice, it is
+/// there once.
+pub(crate) fn load(oneiro: &Oneiro, conversation: &Conversation) -> Result<()> {
+    for talk in &conversation.sessions {
+        let id = SessionId::new(format!("session-{}", talk.number))?;
+        let messages = talk.turns.iter().map(|turn| {
+            let mut message = NewMessage::text(Role::User, &turn.text);
+            message.body.insert("name".to_owned(), turn.speaker.as_str().into());
+            message.at(talk.at).external_id(&turn.id)
+        });
+        let create = NewSession { started_at: Some(talk.at), ..NewSession::with_id(id.clone()) };
+        oneiro.append_or_create(&id, messages.collect(), create)?;
+    }
+    oneiro.fold_all(&mut |_, _| {})
+}
+
+fn measure(asked: &Asked, found: &Found) -> Figures {
+    let ids: Vec<&str> =
+        found.hits.iter().map(|hit| hit.external_id.as_deref().unwrap_or_default()).collect();
+    let wanted: HashSet<&str> = asked.evidence.iter().map(String::as_str).collect();
+    let recall = |first: usize| {
+        let there = ids.iter().take(first).filter(|id| wanted.contains(**id)).count();
+        there as f64 / wanted.len().max(1) as f64
+    };
+    let first = ids.iter().position(|id| wanted.contains(id));
+    let gain = |rank: usize| 1.0 / ((rank + 2) as f64).log2();
+    let gained: f64 = (0..ids.len().min(10))
+        .filter(|rank| ids.get(*rank).is_some_and(|id| wanted.contains(id)))
+        .map(gain)
+        .sum();
+    let ideal: f64 = (0..wanted.len().min(10)).map(gain).sum();
+    let mut sessions: Vec<&str> = Vec::new();
+    for session in ids.iter().filter_map(|id| id.split(':').next()) {
+        if !sessions.contains(&session) {
+            sessions.push(session);
+        }
+    }
+    let of: HashSet<&str> = wanted.iter().filter_map(|id| id.split(':').next()).collect();
+    let there = sessions.iter().take(5).filter(|session| of.contains(**session)).count();
+    Figures {
+        questions: 1,
+        recall_5: recall(5),
+        recall_10: recall(10),
+        recall_20: recall(20),
+        mrr: first.map_or(0.0, |rank| 1.0 / (rank + 1) as f64),
+        ndcg_10: if ideal > 0.0 { gained / ideal } else { 0.0 },
+        session_recall_5: there as f64 / of.len().max(1) as f64,
+    }
+}
+
+fn mean<'f>(all: impl Iterator<Item = &'f Figures>) -> Figures {
+    let mut sum = Figures::default();
+    for one in all {
+        sum.questions += one.questions;
+        sum.recall_5 += one.recall_5;
+        sum.recall_10 += one.recall_10;
+        sum.recall_20 += one.recall_20;
+        sum.mrr += one.mrr;
+        sum.ndcg_10 += one.ndcg_10;
+        sum.session_recall_5 += one.session_recall_5;
+    }
+    let percent = |value: f64| (10_000.0 * value / sum.questions.max(1) as f64).round() / 100.0;
+    Figures {
+        questions: sum.questions,
+        recall_5: percent(sum.recall_5),
+        recall_10: percent(sum.recall_10),
+        recall_20: percent(sum.recall_20),
+        mrr: percent(sum.mrr),
+        ndcg_10: percent(sum.ndcg_10),
+        session_recall_5: percent(sum.session_recall_5),
+    }
+}
+
+/// The figures for people.
+pub fn describe(recall: &Recall) -> String {
+    let line = |name: &str, f: &Figures| {
+        format!(
+            "{name:<12} {:>5} {:>7.2} {:>7.2} {:>7.2} {:>7.2} {:>7.2} {:>7.2}",
+            f.questions, f.recall_5, f.recall_10, f.recall_20, f.mrr, f.ndcg_10, f.session_recall_5
+        )
+    };
+    let mut lines = vec![
+        "category     asked     r@5    r@10    r@20     mrr  ndcg10  sess@5".to_owned(),
+        line("1 to 4", &recall.figures),
+    ];
+    lines.extend(recall.by_category.iter().map(|(number, f)| line(&number.to_string(), f)));
+    lines.push(format!("p50 {:.2} ms, p95 {:.2} ms", recall.p50_ms, recall.p95_ms));
+    lines.join("\n")
+}

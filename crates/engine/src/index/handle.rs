@@ -1,0 +1,76 @@
+//! What a handle keeps of the index: what is in memory, readers that know words already, and the
+//! fold beside the writers.
+
+use super::folding::{Folder, Folding};
+use super::read::Reader;
+use super::view::Cache;
+use crate::{Clock, Oneiro, WordModel};
+use oneiro_model::Result;
+use oneiro_store::{Store, said};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Readers kept for later searches.
+const READERS: usize = 8;
+
+/// The index of one handle.
+pub(crate) struct Index {
+    pub(crate) cache: Cache,
+    folder: Folder,
+    readers: Mutex<Vec<Reader>>,
+    folding: Folding,
+}
+
+impl Index {
+    pub(crate) fn new(
+        store: &Store,
+        clock: Arc<dyn Clock>,
+        model: Option<Arc<dyn WordModel>>,
+    ) -> Index {
+        Index {
+            cache: Cache::default(),
+            folder: Folder { store: store.clone(), model, clock },
+            readers: Mutex::default(),
+            folding: Folding::default(),
+        }
+    }
+
+    /// The model of words, if there is one.
+    pub(crate) fn model(&self) -> Option<&dyn WordModel> {
+        self.folder.model.as_deref()
+    }
+
+    /// A reader, to be given back.
+    pub(crate) fn reader(&self) -> Reader {
+        let kept = self.readers.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        kept.unwrap_or_else(|| Reader::new(self.folder.model.clone()))
+    }
+
+    /// Keeps a reader for the next search.
+    pub(crate) fn give_back(&self, reader: Reader) {
+        let mut readers = self.readers.lock().unwrap_or_else(PoisonError::into_inner);
+        if readers.len() < READERS {
+            readers.push(reader);
+        }
+    }
+
+    /// Begins to fold if there is enough to fold; `last` is the newest message known.
+    pub(crate) fn fold_soon(&self, last: i64) {
+        self.folding.soon(&self.folder, last);
+    }
+}
+
+impl Oneiro {
+    /// Brings the text index up to the newest message. Searches find everything without it; they
+    /// only take longer while much is left. `told` hears the last message covered and the newest.
+    pub fn fold_all(&self, told: &mut dyn FnMut(i64, i64)) -> Result<()> {
+        self.index.folding.wait();
+        let last = self.store.read(said::last)?;
+        self.index.folder.run(1, &|| false, &mut |reach| told(reach, last))
+    }
+
+    /// Begins to fold beside the caller if there is enough to fold.
+    pub(crate) fn fold_soon(&self) -> Result<()> {
+        self.index.fold_soon(self.store.read(said::last)?);
+        Ok(())
+    }
+}

@@ -1,0 +1,297 @@
+//! From ranked messages to an answer: one page of hits with their snippets, neighbours and traces.
+
+use super::look::Looked;
+use super::matching::Match;
+use super::question::Question;
+use super::snippet::{self, Wanted};
+use oneiro_model::{
+    Cursor, Expr, Found, Hit, HitKind, MessageId, Neighbour, Query, Result, SearchRequest,
+    SessionId, Tier, Trace, TracePart, TraceWord, searchable,
+};
+use oneiro_store::said::{self, Said};
+use oneiro_store::{Tx, lineage, sessions};
+use oneiro_text::{Analyzer, Phrase};
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::ops::Range;
+
+/// A message in its place.
+pub(super) struct Ranked {
+    pub(super) seq: i64,
+    pub(super) session: i64,
+    pub(super) tier: Tier,
+    pub(super) score: f32,
+    /// The words that occur in it.
+    pub(super) mask: u16,
+    pub(super) trace: Option<Traced>,
+    pub(super) chunk: Option<Range<usize>>,
+    pub(super) said: Option<Said>,
+}
+
+impl Ranked {
+    /// A message that stands where its time puts it.
+    pub(super) fn by_time(said: Said) -> Ranked {
+        Ranked {
+            seq: said.seq,
+            session: said.session_key,
+            tier: Tier::Precise,
+            score: 0.0,
+            mask: 0,
+            trace: None,
+            chunk: None,
+            said: Some(said),
+        }
+    }
+}
+
+/// What a trace is made of.
+pub(super) struct Traced {
+    parts: [(&'static str, f32, f32); 10],
+    met: Vec<f32>,
+    from: Vec<&'static str>,
+}
+
+impl Traced {
+    pub(super) fn new(looked: &Looked) -> Traced {
+        let origin = looked.candidate.origin;
+        let all = [
+            (origin.words, "text"),
+            (origin.vector, "vector"),
+            (origin.date, "date"),
+            (origin.neighbour, "neighbour"),
+        ];
+        Traced {
+            parts: looked.measured.parts(),
+            met: looked.met.to_vec(),
+            from: all.iter().filter(|(is, _)| *is).map(|(_, name)| *name).collect(),
+        }
+    }
+}
+
+/// An answer under construction.
+pub(super) struct Answer<'a, 'c> {
+    tx: &'a Tx<'c>,
+    request: &'a SearchRequest,
+    tier: Option<Tier>,
+    terms: Vec<String>,
+    weights: Vec<(String, f32)>,
+    prefixes: Vec<String>,
+    phrases: Vec<Phrase>,
+    patterns: Vec<regex::Regex>,
+    stopped: Option<i64>,
+    truncated: bool,
+    sessions: FxHashMap<i64, Option<(SessionId, String)>>,
+}
+
+impl<'a, 'c> Answer<'a, 'c> {
+    pub(super) fn new(
+        tx: &'a Tx<'c>,
+        request: &'a SearchRequest,
+        query: &Query,
+        expr: Option<&Match>,
+        question: &Question,
+    ) -> Answer<'a, 'c> {
+        let mut answer = Answer {
+            tx,
+            request,
+            tier: None,
+            terms: Vec::new(),
+            weights: Vec::new(),
+            prefixes: Vec::new(),
+            phrases: Vec::new(),
+            patterns: Vec::new(),
+            stopped: None,
+            truncated: query.truncated,
+            sessions: FxHashMap::default(),
+        };
+        if let Some(expr) = expr {
+            expr.patterns(&mut answer.patterns, &mut answer.prefixes);
+        }
+        if let Some(expr) = &query.expr {
+            phrases(expr, &mut answer.phrases);
+        }
+        answer.question(question);
+        answer
+    }
+
+    /// Takes over what is highlighted and what a word weighs.
+    pub(super) fn question(&mut self, question: &Question) {
+        self.terms = question.words.iter().flat_map(|word| word.terms.clone()).collect();
+        self.weights = question.words.iter().map(|word| (word.text.clone(), word.weight)).collect();
+    }
+
+    /// Says how strictly messages that stand by time were found.
+    pub(super) fn tier(&mut self, tier: Tier) {
+        self.tier = Some(tier);
+    }
+
+    /// Says where reading texts stopped.
+    pub(super) fn stopped_at(&mut self, stopped: Option<i64>) {
+        self.stopped = stopped;
+    }
+
+    /// An answer without hits.
+    pub(super) fn nothing(&self, note: &str) -> Found {
+        Found { tier: None, hits: Vec::new(), next: None, note: Some(note.to_owned()) }
+    }
+
+    /// The page of hits that was asked for.
+    pub(super) fn finish(
+        mut self,
+        mut ranked: Vec<Ranked>,
+        analyzer: &mut Analyzer,
+    ) -> Result<Found> {
+        if let Some(tier) = self.tier {
+            ranked.iter_mut().for_each(|one| one.tier = tier);
+        }
+        self.demote(&mut ranked)?;
+        if self.request.one_per_lineage {
+            self.best_of_each_lineage(&mut ranked)?;
+        }
+        let offset =
+            self.request.cursor.map_or(0, |cursor| usize::try_from(cursor.order).unwrap_or(0));
+        let more = ranked.len() > offset + self.request.limit;
+        let page: Vec<Ranked> = ranked.into_iter().skip(offset).take(self.request.limit).collect();
+        let last = match self.request.cursor {
+            Some(cursor) => cursor.key,
+            None => said::last(self.tx)?,
+        };
+        let next = match (more, self.stopped) {
+            (true, _) => Some(Cursor { order: (offset + page.len()) as i64, key: last }),
+            (false, Some(stopped)) => Some(Cursor { order: -stopped, key: last }),
+            (false, None) => None,
+        };
+        let mut hits = Vec::with_capacity(page.len());
+        for one in page {
+            hits.extend(self.hit(one, analyzer)?);
+        }
+        let mut notes = Vec::new();
+        if self.stopped.is_some() {
+            notes.push("only part of the messages was read for this pattern: go on with `next`");
+        }
+        if self.truncated {
+            notes.push("only the first 512 terms of the query count");
+        }
+        let note = (!notes.is_empty()).then(|| notes.join("; "));
+        Ok(Found { tier: hits.first().map(|hit: &Hit| hit.tier), hits, next, note })
+    }
+
+    fn session(&mut self, key: i64) -> Result<Option<(SessionId, String)>> {
+        if let Some(known) = self.sessions.get(&key) {
+            return Ok(known.clone());
+        }
+        let found = sessions::id_and_source(self.tx, key)?;
+        self.sessions.insert(key, found.clone());
+        Ok(found)
+    }
+
+    /// Puts what machines said to themselves below what people said.
+    fn demote(&mut self, ranked: &mut [Ranked]) -> Result<()> {
+        if self.request.demote_sources.is_empty() {
+            return Ok(());
+        }
+        let mut demoted = FxHashSet::default();
+        for one in ranked.iter() {
+            let source = self.session(one.session)?.map(|(_, source)| source);
+            if source.is_some_and(|source| self.request.demote_sources.contains(&source)) {
+                demoted.insert(one.session);
+            }
+        }
+        ranked.sort_by_key(|one| demoted.contains(&one.session));
+        Ok(())
+    }
+
+    fn best_of_each_lineage(&mut self, ranked: &mut Vec<Ranked>) -> Result<()> {
+        let mut roots: FxHashMap<i64, i64> = FxHashMap::default();
+        for one in ranked.iter() {
+            if !roots.contains_key(&one.session) {
+                roots.insert(one.session, lineage::root_key(self.tx, one.session)?);
+            }
+        }
+        let mut seen = FxHashSet::default();
+        ranked.retain(|one| roots.get(&one.session).is_some_and(|root| seen.insert(*root)));
+        Ok(())
+    }
+
+    fn hit(&mut self, ranked: Ranked, analyzer: &mut Analyzer) -> Result<Option<Hit>> {
+        let Some((session_id, _)) = self.session(ranked.session)? else { return Ok(None) };
+        let said = match ranked.said {
+            Some(said) => said,
+            None => match said::said(self.tx, &[ranked.seq])?.pop() {
+                Some(said) => said,
+                None => return Ok(None),
+            },
+        };
+        let text = searchable(&said.role, &said.body);
+        let chunk = ranked.chunk.unwrap_or(0..text.len());
+        let wanted = Wanted {
+            terms: &self.terms,
+            prefixes: &self.prefixes,
+            phrases: &self.phrases,
+            patterns: &self.patterns,
+        };
+        let (snippet, highlights) = snippet::snippet(analyzer, &text, &chunk, &wanted);
+        let neighbours = self.neighbours(&said)?;
+        let trace = ranked.trace.filter(|_| self.request.explain).map(|traced| self.trace(traced));
+        Ok(Some(Hit {
+            kind: HitKind::Message,
+            id: MessageId(said.seq),
+            session_id,
+            external_id: said.external_id.clone(),
+            score: f64::from(ranked.score),
+            tier: ranked.tier,
+            snippet,
+            highlights,
+            at: said.at,
+            name: name(&said),
+            role: said.role,
+            neighbours,
+            trace,
+        }))
+    }
+
+    fn trace(&self, traced: Traced) -> Trace {
+        let part = |(name, value, added)| TracePart {
+            name,
+            value: f64::from(value),
+            added: f64::from(added),
+        };
+        let words = self.weights.iter().zip(traced.met).map(|((word, weight), met)| TraceWord {
+            word: word.clone(),
+            weight: f64::from(*weight),
+            met: f64::from(met),
+        });
+        let parts = traced.parts.into_iter().filter(|(_, value, _): &(_, f32, f32)| *value != 0.0);
+        Trace { parts: parts.map(part).collect(), words: words.collect(), from: traced.from }
+    }
+
+    fn neighbours(&self, said: &Said) -> Result<Vec<Neighbour>> {
+        let count = self.request.neighbours;
+        if count == 0 {
+            return Ok(Vec::new());
+        }
+        let mut near = said::said_earlier(self.tx, said.session_key, said.seq, count)?;
+        near.reverse();
+        near.append(&mut said::said_later(self.tx, said.session_key, said.seq, count)?);
+        let shown = |said: Said| Neighbour {
+            id: MessageId(said.seq),
+            name: name(&said),
+            at: said.at,
+            text: snippet::neighbour(&searchable(&said.role, &said.body)),
+            role: said.role,
+        };
+        Ok(near.into_iter().map(shown).collect())
+    }
+}
+
+/// The speaker's name.
+pub(super) fn name(said: &Said) -> Option<String> {
+    said.body.get("name").and_then(serde_json::Value::as_str).map(str::to_owned)
+}
+
+fn phrases(expr: &Expr, found: &mut Vec<Phrase>) {
+    match expr {
+        Expr::Phrase(text) => found.push(Phrase::new(text)),
+        Expr::And(list) | Expr::Or(list) => list.iter().for_each(|expr| phrases(expr, found)),
+        _ => {}
+    }
+}

@@ -1,0 +1,294 @@
+//! Search: a query in, ranked hits out, in one snapshot. Candidates come from the index and the
+//! rows after it, the ranking is the same on both engines, and every hit can tell why it is there.
+
+mod candidates;
+mod conversations;
+mod doc_set;
+mod hits;
+mod look;
+mod matching;
+mod question;
+mod rank;
+mod scope;
+mod snippet;
+
+use crate::Oneiro;
+use crate::index::{Reader, View};
+use candidates::{Effort, Hunt, Matches};
+use doc_set::DocSet;
+use hits::{Answer, Ranked};
+use look::Look;
+use matching::Match;
+use oneiro_model::{
+    Error, Found, Query, Result, SEARCH_LIMIT_MAX, SearchRequest, Sort, Tier, Visibility,
+    searchable,
+};
+use oneiro_store::{Tx, said};
+use question::Question;
+use scope::Scope;
+
+/// Candidates that are read and measured for a first page.
+const LOOKED_AT: usize = 64;
+
+/// Messages that are read for a pattern before the page ends.
+const SCANNED: usize = 20_000;
+
+/// Messages that match a pattern, of which the best are found.
+const MATCHED: usize = 500;
+
+/// How near a meaning must be when no word of the question occurs anywhere.
+const NEAR_ENOUGH: f32 = 0.35;
+
+impl Oneiro {
+    /// Searches what was said. Everything acknowledged before this began is found.
+    pub fn search(&self, request: &SearchRequest) -> Result<Found> {
+        if request.limit == 0 || request.limit > SEARCH_LIMIT_MAX {
+            return Err(Error::field("limit", format!("is not between 1 and {SEARCH_LIMIT_MAX}")));
+        }
+        let query = Query::parse(&request.query, self.now())?;
+        let mut reader = self.index.reader();
+        let found = self.store.read(|tx| {
+            let view = self.index.cache.view(tx, &mut reader)?;
+            Searching { oneiro: self, tx, view: &view, request, query: &query }.run(&mut reader)
+        })?;
+        self.index.give_back(reader);
+        self.fold_soon()?;
+        Ok(found)
+    }
+}
+
+/// One search in its snapshot.
+struct Searching<'s, 'c> {
+    oneiro: &'s Oneiro,
+    tx: &'s Tx<'c>,
+    view: &'s View<'s, 'c>,
+    request: &'s SearchRequest,
+    query: &'s Query,
+}
+
+/// What is left of the documents after the operators of a query.
+#[derive(Default)]
+struct Within {
+    set: Option<DocSet>,
+    /// Where reading texts stopped, if it did before the end.
+    stopped: Option<i64>,
+}
+
+impl Searching<'_, '_> {
+    fn run(&self, reader: &mut Reader) -> Result<Found> {
+        let scope = Scope::new(self.tx, self.view, self.request, &self.query.filters)?;
+        let model = self.oneiro.index.model();
+        let expr = match &self.query.expr {
+            Some(expr) => Some(Match::new(expr, &mut reader.analyzer)?),
+            None => None,
+        };
+        let mut question = Question::new(
+            &self.query.text,
+            self.view,
+            &mut reader.analyzer,
+            model,
+            self.oneiro.now(),
+        )?;
+        let mut answer = Answer::new(self.tx, self.request, self.query, expr.as_ref(), &question);
+        let Some(expr) = expr else {
+            if scope.is_everything() {
+                return Ok(answer.nothing("the query has no words"));
+            }
+            let everything = DocSet::all(self.view.docs());
+            let ranked = self.by_time(&scope, &everything, Sort::Newest)?;
+            return answer.finish(ranked, &mut reader.analyzer);
+        };
+        let effort = Effort {
+            exhaustive: self.request.exhaustive,
+            wanted: self.offset() + self.request.limit,
+        };
+        let matches = Matches::new(self.view, &mut question, effort)?;
+        answer.question(&question);
+        let mut within = Within::default();
+        let mut tier = None;
+        if self.query.explicit || question.words.is_empty() {
+            within = self.within(&expr, &scope, reader)?;
+            tier = Some(Tier::Precise);
+            let is_empty = within.set.as_ref().is_some_and(|set| set.count() == 0);
+            if is_empty && within.stopped.is_none() {
+                within = match expr.refusals() {
+                    Some(refusals) => self.within(&refusals, &scope, reader)?,
+                    None => Within::default(),
+                };
+                tier = Some(Tier::Relaxed);
+            }
+        }
+        answer.stopped_at(within.stopped);
+        if self.request.sort != Sort::Relevance {
+            let (set, found) = match &within.set {
+                Some(set) if tier == Some(Tier::Precise) => (set.clone(), Tier::Precise),
+                refused => self.with_words(&question, &matches, refused.as_ref()),
+            };
+            answer.tier(found);
+            let ranked = self.by_time(&scope, &set, self.request.sort)?;
+            return answer.finish(ranked, &mut reader.analyzer);
+        }
+        let hunt = Hunt {
+            view: self.view,
+            question: &question,
+            matches: &matches,
+            scope: &scope,
+            within: within.set.as_ref(),
+            effort,
+        };
+        let candidates = hunt.run();
+        let mut look = Look::new((self.tx, self.view), &question, &mut reader.analyzer, model);
+        let mut looked = Vec::new();
+        let mut from = 0;
+        let mut step = LOOKED_AT.max(effort.wanted + 24);
+        if effort.exhaustive {
+            step = step.max(4_096);
+        }
+        while let Some(some) = candidates.get(from..(from + step).min(candidates.len()))
+            && !some.is_empty()
+            && (from == 0 || looked.len() <= effort.wanted)
+        {
+            looked.append(&mut look.measure(some, &mut |text| scope.holds(&text.said))?);
+            from += step;
+        }
+        look.settle(&mut looked, candidates.get(from..).unwrap_or_default());
+        let no_word = matches.touched().is_empty() && within.set.is_none();
+        if no_word {
+            looked.retain(|one| one.measured.similarity >= NEAR_ENOUGH);
+        }
+        let full = question.full_mask();
+        let tier_of = |mask: u16, has_words: bool| match tier {
+            Some(tier) => tier,
+            None if mask == full && full != 0 => Tier::Precise,
+            None if no_word || !has_words => Tier::Semantic,
+            None => Tier::Relaxed,
+        };
+        let mut ranked: Vec<Ranked> = Vec::with_capacity(looked.len());
+        for one in looked {
+            let near_words = one.candidate.coverage > 0.0;
+            ranked.push(Ranked {
+                tier: tier_of(one.candidate.mask, near_words),
+                score: one.measured.score(),
+                mask: one.candidate.mask,
+                trace: Some(hits::Traced::new(&one)),
+                chunk: Some(one.chunk),
+                said: look.text(one.candidate.seq).map(|text| text.said.clone()),
+                seq: one.candidate.seq,
+                session: one.candidate.session,
+            });
+        }
+        // A list of words is a wish for each of them; a sentence describes what is wanted.
+        if question.is_keywords && tier.is_none() && !no_word {
+            ranked.retain(|one| one.mask != 0);
+            ranked.sort_by_key(|one| one.tier);
+        }
+        answer.finish(ranked, &mut reader.analyzer)
+    }
+
+    fn offset(&self) -> usize {
+        let order = self.request.cursor.map_or(0, |cursor| cursor.order);
+        usize::try_from(order).unwrap_or(0)
+    }
+
+    /// The messages that a query matches. Those whose text must be read are read, newest first, up
+    /// to a limit.
+    fn within(&self, expr: &Match, scope: &Scope, reader: &mut Reader) -> Result<Within> {
+        let may = expr.may_match(self.view)?;
+        if !expr.needs_text() {
+            return Ok(Within { set: Some(may), stopped: None });
+        }
+        let before = self.request.cursor.map(|cursor| cursor.order).filter(|order| *order < 0);
+        let mut set = DocSet::none(self.view.docs());
+        let mut left = SCANNED;
+        let mut matched = 0;
+        let mut stopped = None;
+        let docs = may.newest_first().filter_map(|doc| {
+            let found = self.view.doc(doc)?;
+            let is_first = self.view.first_chunk(doc) == doc;
+            let is_before = before.is_none_or(|before| found.seq < -before);
+            (is_first && is_before && scope.allows(&found, doc)).then_some((found.seq, doc))
+        });
+        let docs: Vec<(i64, u32)> = docs.take(SCANNED + 1).collect();
+        for some in docs.chunks(256) {
+            if left == 0 || matched >= MATCHED {
+                stopped = some.first().map(|(seq, _)| seq + 1);
+                break;
+            }
+            let seqs: Vec<i64> = some.iter().map(|(seq, _)| *seq).collect();
+            for said in said::said(self.tx, &seqs)? {
+                if said.visibility == Visibility::Rewound || !scope.holds(&said) {
+                    continue;
+                }
+                let text = searchable(&said.role, &said.body);
+                if expr.matches(&text, &mut reader.analyzer)
+                    && let Some((_, doc)) = some.iter().find(|(seq, _)| *seq == said.seq)
+                {
+                    set.insert(*doc);
+                    matched += 1;
+                }
+            }
+            left = left.saturating_sub(some.len());
+        }
+        Ok(Within { set: Some(set), stopped })
+    }
+
+    /// The messages that have every word, or some of them when none has all.
+    fn with_words(
+        &self,
+        question: &Question,
+        matches: &Matches,
+        within: Option<&DocSet>,
+    ) -> (DocSet, Tier) {
+        let mut any = DocSet::none(self.view.docs());
+        let mut masks: rustc_hash::FxHashMap<u32, u16> = rustc_hash::FxHashMap::default();
+        for doc in matches.touched() {
+            let first = self.view.first_chunk(*doc);
+            any.insert(first);
+            *masks.entry(first).or_default() |= matches.mask(*doc);
+        }
+        let full = question.full_mask();
+        let mut all = DocSet::none(self.view.docs());
+        for (doc, _) in masks.iter().filter(|(_, mask)| **mask == full && full != 0) {
+            all.insert(*doc);
+        }
+        let (mut set, tier) =
+            if all.count() > 0 { (all, Tier::Precise) } else { (any, Tier::Relaxed) };
+        if let Some(within) = within {
+            set.and(within);
+        }
+        (set, tier)
+    }
+
+    /// The messages of a set by time, as many as a page needs.
+    fn by_time(&self, scope: &Scope, set: &DocSet, sort: Sort) -> Result<Vec<Ranked>> {
+        let mut docs: Vec<(i64, i64, u32)> = set
+            .newest_first()
+            .filter_map(|doc| {
+                let found = self.view.doc(doc)?;
+                let is_first = self.view.first_chunk(doc) == doc;
+                (is_first && scope.allows(&found, doc)).then_some((found.minute, found.seq, doc))
+            })
+            .collect();
+        match sort {
+            Sort::Oldest => docs.sort_unstable(),
+            _ => docs.sort_unstable_by_key(|(minute, seq, _)| std::cmp::Reverse((*minute, *seq))),
+        }
+        let wanted = self.offset() + self.request.limit + 1;
+        let mut ranked = Vec::new();
+        for some in docs.chunks(wanted.max(64)) {
+            let seqs: Vec<i64> = some.iter().map(|(_, seq, _)| *seq).collect();
+            let mut rows = said::said(self.tx, &seqs)?;
+            rows.retain(|said| scope.holds(said));
+            // Minutes brought them here; within one, the exact time decides.
+            rows.sort_by_key(|said| (said.at, said.seq));
+            if sort != Sort::Oldest {
+                rows.reverse();
+            }
+            ranked.extend(rows.into_iter().map(Ranked::by_time));
+            if ranked.len() >= wanted && !self.request.one_per_lineage {
+                break;
+            }
+        }
+        Ok(ranked)
+    }
+}
