@@ -52,6 +52,7 @@ impl Context {
         Options {
             durability: self.config.durability,
             busy_timeout: self.config.busy_timeout,
+            words: Some(oneiro_inference::static_words()),
             ..Options::default()
         }
     }

@@ -1,2 +1,12 @@
 //! Models behind the engine's ports: static embeddings compiled into the binary, and servers that
 //! speak the OpenAI protocol. It must not know stores, sessions or ranking.
+
+//pub mod openai;
+pub mod static_model;
+
+//pub use openai::OpenAiEmbedder;
+pub use static_model::StaticModel;
+
+mod ports;
+
+pub use ports::static_words;

@@ -46,13 +46,19 @@ impl Analyzer {
     /// Notes for every word what the cache knows of it, and counts the votes.
     pub(crate) fn look_up(&mut self) -> Vote {
         let mut vote = Vote::default();
-        for unit in &mut self.scanner.units {
-            if unit.shape == Shape::Word {
-                let (id, stop_set) = self.words.look_up(slice(&self.scanner.norm, unit.span));
-                unit.entry = id;
-                if stop_set != 0 {
-                    vote.count(stop_set);
-                }
+        let mut units = self.scanner.units.iter_mut().peekable();
+        while let Some(unit) = units.next() {
+            if unit.shape != Shape::Word {
+                continue;
+            }
+            let norm = slice(&self.scanner.norm, unit.span);
+            let (id, stop_set) = self.words.look_up(norm);
+            unit.entry = id;
+            // Parts of identifiers are in no language: the com of an address is not Portuguese.
+            let alone = unit.joint == Joint::Open
+                && units.peek().is_none_or(|next| next.joint == Joint::Open);
+            if stop_set != 0 && alone && norm.len() > 1 {
+                vote.count(stop_set);
             }
         }
         vote
@@ -96,7 +102,10 @@ pub(crate) fn joined(group: &[Unit], norm: &str) -> Option<Span> {
     let mut text = slice(norm, span);
     // The same place, page or release, whichever way it is written.
     if let Some((_, rest)) = text.split_once("://") {
-        text = rest.strip_prefix("www.").filter(|rest| !rest.is_empty()).unwrap_or(rest);
+        text = rest;
+    }
+    if let Some(rest) = text.strip_prefix("www.") {
+        text = rest;
     } else if let Some(rest) = text.strip_prefix('v')
         && first.shape == Shape::Mixed
         && rest.trim_start_matches(|letter: char| letter.is_ascii_digit()).starts_with('.')
@@ -176,7 +185,7 @@ impl Writer<'_> {
             if component.len() > 1
                 && component.len() < group.len()
                 && let Some(span) = joined(component, self.norm)
-                && Some(span.norm) != whole.map(|whole| whole.norm)
+                && whole.is_none_or(|whole| slice(self.norm, whole) != slice(self.norm, span))
             {
                 self.exact(span, Kind::Part, each);
             }

@@ -77,14 +77,14 @@ pub(crate) fn stretch(text: &str, from: usize) -> usize {
         .unwrap_or(bytes.len().min(HARD));
     let mut end = from + length;
     if length > SOFT {
-        let rest = text.get(from..).unwrap_or_default();
-        let breaks = |(at, letter): (usize, char)| {
-            (at >= SOFT && !letter.is_alphanumeric() && letter != ZERO_WIDTH_JOINER).then_some(at)
-        };
-        end = from + rest.char_indices().find_map(breaks).unwrap_or(length).min(length);
         while !text.is_char_boundary(end) {
             end -= 1;
         }
+        let rest = text.get(from..end).unwrap_or_default();
+        let breaks = |(at, letter): (usize, char)| {
+            (at >= SOFT && !letter.is_alphanumeric() && letter != ZERO_WIDTH_JOINER).then_some(at)
+        };
+        end = from + rest.char_indices().find_map(breaks).unwrap_or(rest.len());
     }
     end
 }

@@ -1,0 +1,176 @@
+//! The built-in embeddings: a table of word pieces distilled from all-MiniLM-L6-v2, summed. It
+//! owns vectors of texts and words and how rare a word is; it must not know what they are for.
+//!
+//! How the table was made, and from what: `scripts/distil/README.md`.
+
+mod asset;
+mod wordpiece;
+
+use asset::{Asset, BLOCK, DIMS, Row};
+use std::sync::OnceLock;
+
+/// The name of the table in `assets/static.bin`; vectors of different names do not compare.
+const ID: &str = "oneiro-static-1";
+
+/// Pieces gathered before their rows are added, so that a block of sums stays in registers.
+const PENDING: usize = 64;
+
+/// Static embeddings: no network, no file, microseconds a text.
+pub struct StaticModel {
+    asset: Asset,
+}
+
+impl StaticModel {
+    /// The model compiled into the binary. Opening reads forty bytes.
+    pub fn built_in() -> &'static StaticModel {
+        static MODEL: OnceLock<StaticModel> = OnceLock::new();
+        MODEL.get_or_init(|| StaticModel { asset: Asset::built_in().unwrap_or_default() })
+    }
+
+    /// The name vectors are stored under. It changes when the table does.
+    pub fn id(&self) -> &str {
+        ID
+    }
+
+    /// How many numbers a vector has.
+    pub fn dims(&self) -> usize {
+        DIMS
+    }
+
+    /// The mean of the vectors of typical texts, for centring.
+    pub fn mean(&self) -> &[f32] {
+        self.asset.mean
+    }
+
+    /// Writes the vector of `text`, of length one, to `out`, which is [`dims`](Self::dims) long.
+    /// False, and all zero, when no part of the text is known.
+    pub fn embed(&self, text: &str, out: &mut [f32]) -> bool {
+        let Ok(out) = <&mut [f32; DIMS]>::try_from(out) else { return false };
+        *out = [0.0; DIMS];
+        let mut pending = [0_u16; PENDING];
+        let mut count = 0;
+        wordpiece::rows(&self.asset, text, &mut |row| {
+            if let Some(place) = pending.get_mut(count) {
+                *place = row;
+                count += 1;
+            }
+            if count == PENDING {
+                self.add(&pending, out);
+                count = 0;
+            }
+        });
+        self.add(pending.get(..count).unwrap_or_default(), out);
+        normalise(out)
+    }
+
+    /// The vector of one word, the sum of its pieces, of length one. The same as
+    /// [`embed`](Self::embed) of a text of one word.
+    pub fn word(&self, word: &str, out: &mut [f32]) -> bool {
+        self.embed(word, out)
+    }
+
+    /// How rare a word is in ordinary English: `-ln p`, about 3 for `the`, 16 for what was never
+    /// seen. A word of several pieces is not among the common ones and counts as its rarest.
+    pub fn rarity(&self, word: &str) -> f32 {
+        let mut rarest: Option<f32> = None;
+        let mut pieces = 0;
+        wordpiece::rows(&self.asset, word, &mut |row| {
+            pieces += 1;
+            let rarity = self.asset.rarity(row).unwrap_or(UNSEEN);
+            rarest = Some(rarest.map_or(rarity, |r| r.max(rarity)));
+        });
+        match rarest {
+            Some(rarity) if pieces == 1 => rarity,
+            Some(rarity) => rarity.max(COMPOUND),
+            None => UNSEEN,
+        }
+    }
+
+    /// The `n` whole words of the vocabulary nearest to `word`, nearest first, each with its
+    /// cosine. Neither the word itself nor single letters and marks are among them.
+    pub fn nearest(&self, word: &str, n: usize) -> Vec<(&'static str, f32)> {
+        let mut vector = [0.0; DIMS];
+        if n == 0 || !self.embed(word, &mut vector) {
+            return Vec::new();
+        }
+        let (query, norm) = quantise(&vector);
+        let mut best: Vec<(f32, usize)> = Vec::with_capacity(n + 1);
+        let mut worst = f32::NEG_INFINITY;
+        for (row, (numbers, length)) in self.asset.words().enumerate() {
+            let cosine = dot(&query, numbers) as f32 / (norm * length);
+            if cosine <= worst || !self.is_neighbour(row, word) {
+                continue;
+            }
+            let place = best.partition_point(|(c, _)| *c >= cosine);
+            best.insert(place, (cosine, row));
+            best.truncate(n);
+            if best.len() == n {
+                worst = best.last().map_or(worst, |(c, _)| *c);
+            }
+        }
+        let named = |(cosine, row): (f32, usize)| Some((self.asset.entry(row)?, cosine));
+        best.into_iter().filter_map(named).collect()
+    }
+
+    fn is_neighbour(&self, row: usize, word: &str) -> bool {
+        self.asset.entry(row).is_some_and(|e| {
+            e.len() > 1 && e.chars().any(char::is_alphanumeric) && !e.eq_ignore_ascii_case(word)
+        })
+    }
+
+    /// Adds rows to a sum, block by block.
+    fn add(&self, rows: &[u16], sum: &mut [f32; DIMS]) {
+        for (block, sum) in sum.as_chunks_mut::<BLOCK>().0.iter_mut().enumerate() {
+            let mut local = *sum;
+            for row in rows {
+                let row = usize::from(*row);
+                let (Some(numbers), Some(scale)) =
+                    (self.asset.table.get(row).and_then(|r| r.get(block)), self.asset.scales.get(row))
+                else {
+                    continue;
+                };
+                for (l, number) in local.iter_mut().zip(numbers) {
+                    *l += f32::from(*number) * scale;
+                }
+            }
+            *sum = local;
+        }
+    }
+}
+
+/// What a word nobody saw counts as.
+const UNSEEN: f32 = 16.0;
+/// The least a word of several pieces counts as: common words are whole entries.
+const COMPOUND: f32 = 12.0;
+
+/// Makes the length one; false, and all zero, when there is no direction.
+fn normalise(vector: &mut [f32; DIMS]) -> bool {
+    let square: f32 = vector.iter().map(|x| x * x).sum();
+    let scale = 1.0 / square.sqrt();
+    if !(scale.is_finite() && scale > 0.0) {
+        *vector = [0.0; DIMS];
+        return false;
+    }
+    for x in vector {
+        *x *= scale;
+    }
+    true
+}
+
+/// A vector in the form of a row, and its length in units.
+fn quantise(vector: &[f32; DIMS]) -> (Row, f32) {
+    let most = vector.iter().fold(f32::MIN_POSITIVE, |m, x| m.max(x.abs()));
+    let mut row = [[0; BLOCK]; DIMS / BLOCK];
+    let mut square = 0;
+    for (q, x) in row.as_flattened_mut().iter_mut().zip(vector) {
+        *q = (x / most * 127.0).round() as i8;
+        square += i32::from(*q) * i32::from(*q);
+    }
+    (row, (square as f32).sqrt())
+}
+
+fn dot(a: &Row, b: &Row) -> i32 {
+    let pairs = a.as_flattened().iter().zip(b.as_flattened());
+    // Products of two int8 fit 16 bits: this shape becomes one instruction for eight of them.
+    pairs.map(|(x, y)| i32::from(i16::from(*x) * i16::from(*y))).sum()
+}
