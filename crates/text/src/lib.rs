@@ -1,2 +1,32 @@
 //! The analyzer: text to tokens, the same for rows and for questions. It owns what a word is; it
 //! must not know where text comes from or where tokens go.
+
+mod analyzer;
+mod cache;
+mod calendar;
+mod chunk;
+mod date;
+mod date_words;
+mod fold;
+mod irregular;
+mod language;
+mod phrase;
+mod piece;
+mod query;
+mod scan;
+mod script;
+mod stop_words;
+mod token;
+mod words;
+
+pub use analyzer::Analyzer;
+pub use chunk::chunks;
+pub use date::{DateSpan, names_a_date};
+pub use fold::normalise;
+pub use phrase::Phrase;
+pub use query::QueryWord;
+pub use token::{Kind, Token};
+pub use words::{is_filler, is_first_person, is_time_word};
+
+/// Changes whenever the tokens of any text change, so that an index knows it has to be rebuilt.
+pub const VERSION: u32 = 1;

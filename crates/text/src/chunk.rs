@@ -1,0 +1,179 @@
+//! Texts cut to the size that is indexed. It owns where a cut may be; it must not know tokens.
+
+use std::ops::Range;
+
+use crate::script::{ZERO_WIDTH_JOINER, is_cjk, is_emoji, is_gram};
+
+/// Sizes are counted in half words, since a word of Chinese or Thai is about two characters.
+const HALF_WORDS: usize = 2;
+
+/// A text of so many words stays whole.
+const LONGEST: usize = 78 * HALF_WORDS;
+
+/// What a chunk should have.
+const TARGET: usize = 60 * HALF_WORDS;
+
+/// Letters that count as one word more where no space ever comes.
+const LONG_WORD: usize = 24;
+
+/// A place where the text may be cut, and what was counted up to there.
+#[derive(Debug, Clone, Copy)]
+struct Cut {
+    at: usize,
+    size: usize,
+    quality: Quality,
+}
+
+/// The better the place, the greater.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Quality {
+    Letter,
+    Word,
+    Line,
+    Sentence,
+}
+
+/// Cuts a text into ranges that cover it without gaps: one if it has at most some 78 words, else
+/// chunks of about 60, at ends of sentences, else of lines, else of words.
+pub fn chunks(text: &str) -> Vec<Range<usize>> {
+    // Two bytes are the least that a word takes, three for half a word of one character.
+    if !text.is_empty() && text.len() <= LONGEST {
+        return vec![0..text.len()];
+    }
+    let mut chunks = Vec::new();
+    // The places seen since the last cut. Cutting as soon as there are two chunks' worth of them
+    // keeps this short.
+    let mut open: Vec<Cut> = Vec::new();
+    let mut start = 0;
+    let mut base = 0;
+    let mut counter = Counter::default();
+    let mut letters = text.char_indices().peekable();
+    while let Some((at, letter)) = letters.next() {
+        counter.count(letter);
+        let next = letters.peek().map(|(_, next)| *next);
+        let end = at + letter.len_utf8();
+        let Some(quality) = next.and_then(|next| counter.quality(letter, next)) else {
+            continue;
+        };
+        match open.last_mut() {
+            // Nothing but space in between.
+            Some(last) if last.size == counter.size && letter.is_whitespace() => {
+                *last = Cut { at: end, quality: quality.max(last.quality), ..*last };
+            }
+            _ => open.push(Cut { at: end, size: counter.size, quality }),
+        }
+        if counter.size - base > 2 * LONGEST {
+            let cut = choose(&mut open, base, TARGET);
+            chunks.push(start..cut.at);
+            (start, base) = (cut.at, cut.size);
+        }
+    }
+    while counter.size - base > LONGEST && !open.is_empty() {
+        let left = counter.size - base;
+        // Two halves rather than a chunk and a remnant.
+        let cut = choose(&mut open, base, if left < 2 * TARGET { left / 2 } else { TARGET });
+        chunks.push(start..cut.at);
+        (start, base) = (cut.at, cut.size);
+    }
+    if start < text.len() {
+        chunks.push(start..text.len());
+    }
+    chunks
+}
+
+/// The best place near the target; what lies before it is forgotten.
+fn choose(open: &mut Vec<Cut>, base: usize, target: usize) -> Cut {
+    let near = target - target / 3..=(target + target / 3).min(LONGEST);
+    let distance = |cut: &Cut| (cut.size - base).abs_diff(target);
+    let mut best: Option<(usize, &Cut)> = None;
+    for (index, cut) in open.iter().enumerate() {
+        let better = best.is_none_or(|(_, best)| {
+            let (inside, best_inside) =
+                (near.contains(&(cut.size - base)), near.contains(&(best.size - base)));
+            match (inside, best_inside) {
+                (true, true) => {
+                    (cut.quality, best.at) > (best.quality, best.at)
+                        || (cut.quality == best.quality && distance(cut) < distance(best))
+                }
+                (inside, best_inside) if inside != best_inside => inside,
+                _ => distance(cut) < distance(best),
+            }
+        });
+        if better {
+            best = Some((index, cut));
+        }
+    }
+    let Some((index, cut)) = best.map(|(index, cut)| (index, *cut)) else {
+        return Cut { at: 0, size: base, quality: Quality::Letter };
+    };
+    open.drain(..=index);
+    cut
+}
+
+#[derive(Debug, Default)]
+struct Counter {
+    size: usize,
+    /// Characters since the last space or counted word.
+    run: usize,
+    ended_sentence: bool,
+}
+
+impl Counter {
+    fn count(&mut self, letter: char) {
+        if letter.is_ascii_alphanumeric() && self.run > 0 && self.run < LONG_WORD {
+            self.run += 1;
+        } else if letter.is_whitespace() {
+            self.run = 0;
+        } else if is_cjk(letter) || is_gram(letter) {
+            self.size += 1;
+            self.run = 0;
+        } else {
+            if self.run.is_multiple_of(LONG_WORD) {
+                self.size += HALF_WORDS;
+            }
+            self.run += 1;
+        }
+    }
+
+    /// How good it would be to cut after a letter.
+    fn quality(&mut self, letter: char, next: char) -> Option<Quality> {
+        if letter.is_ascii_alphanumeric() && self.run < LONG_WORD {
+            self.ended_sentence = false;
+            return None;
+        }
+        let ends_sentence =
+            matches!(letter, '.' | '!' | '?' | '…' | '。' | '！' | '？' | '।' | '؟');
+        let closes =
+            matches!(letter, '"' | '\'' | ')' | ']' | '”' | '’' | '»' | '」' | '』' | '）');
+        let wide = matches!(letter, '。' | '！' | '？');
+        self.ended_sentence =
+            ends_sentence || (self.ended_sentence && (closes || letter.is_whitespace()));
+        if letter.is_whitespace() {
+            // After the last of several spaces.
+            if next.is_whitespace() && !(letter == '\n' && next != '\n') {
+                self.ended_sentence |= letter == '\n' && next == '\n';
+                return None;
+            }
+            return Some(match letter {
+                _ if self.ended_sentence => Quality::Sentence,
+                '\n' => Quality::Line,
+                _ => Quality::Word,
+            });
+        }
+        let next_closes = matches!(next, '」' | '』' | '）' | '”' | '。' | '！' | '？');
+        if wide && !next_closes && !next.is_whitespace() {
+            return Some(Quality::Sentence);
+        }
+        if matches!(letter, '、' | '，' | '；' | '：') {
+            return Some(Quality::Word);
+        }
+        let divides = !next.is_whitespace()
+            && letter != ZERO_WIDTH_JOINER
+            && next != ZERO_WIDTH_JOINER
+            && !unicode_normalization::char::is_combining_mark(next);
+        let dense = is_cjk(letter) || is_gram(letter) || is_emoji(letter);
+        // Within letters only where a run goes on and on, and even among marks at some point.
+        let long = self.run > 0 && self.run.is_multiple_of(4 * LONG_WORD);
+        ((dense && divides) || long).then_some(Quality::Letter)
+    }
+}

@@ -1,0 +1,459 @@
+//! Dates that a question names. It owns how words make up a date; it must not know what time it
+//! is, which the caller says.
+
+use crate::analyzer::slice;
+use crate::calendar::{checked, number, weekday};
+use crate::date_words::{Concept, Length, concepts, is_ambiguous};
+use crate::scan::{Joint, Scanner, Shape};
+
+/// Units of a question that are looked at.
+const LONGEST_QUESTION: usize = 512;
+
+/// Some days, and the words that named them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct DateSpan {
+    /// The first day, counted from 1970-01-01.
+    pub from: i64,
+    /// The day after the last.
+    pub until: i64,
+    /// Where the words start in the question, in bytes.
+    pub start: u32,
+    /// Where they end.
+    pub end: u32,
+}
+
+/// The dates that a text names, in order, as seen on the day `now`: a month or day without a year
+/// is the latest that is not in the future. A date that can be read in two ways comes twice.
+pub fn names_a_date(text: &str, now: (i32, u8, u8)) -> Vec<DateSpan> {
+    let mut scanner = Scanner::default();
+    scanner.scan(text, 0, LONGEST_QUESTION);
+    let words: Vec<Word<'_>> = scanner
+        .units
+        .iter()
+        .map(|unit| Word {
+            norm: slice(&scanner.norm, unit.span),
+            start: unit.span.start,
+            end: unit.span.end,
+            joined: unit.joint != Joint::Open && unit.shape != Shape::Cjk,
+            sign: scanner.norm.as_bytes().get((unit.span.norm as usize).wrapping_sub(1)).copied(),
+        })
+        .collect();
+    let now = (i64::from(now.0), i64::from(now.1), i64::from(now.2));
+    let reader = Reader { words: &words, now: number(now), year: now.0, month: now.1 };
+    let mut spans = Vec::new();
+    let mut at = 0;
+    while at < words.len() {
+        let Some(found) = reader.read(at) else {
+            at += 1;
+            continue;
+        };
+        let (first, last) = (words.get(at), words.get(at + found.words - 1));
+        if let (Some(first), Some(last)) = (first, last) {
+            for (from, until) in [Some(found.days), found.otherwise].into_iter().flatten() {
+                spans.push(DateSpan { from, until, start: first.start, end: last.end });
+            }
+        }
+        at += found.words;
+    }
+    spans
+}
+
+struct Word<'a> {
+    norm: &'a str,
+    start: u32,
+    end: u32,
+    joined: bool,
+    sign: Option<u8>,
+}
+
+struct Found {
+    days: (i64, i64),
+    otherwise: Option<(i64, i64)>,
+    words: usize,
+}
+
+fn found(days: (i64, i64), words: usize) -> Option<Found> {
+    Some(Found { days, otherwise: None, words })
+}
+
+fn one_day(day: i64) -> (i64, i64) {
+    (day, day + 1)
+}
+
+fn whole_month(year: i64, month: i64) -> (i64, i64) {
+    (number((year, month, 1)), number((year, month + 1, 1)))
+}
+
+fn whole_year(year: i64) -> (i64, i64) {
+    (number((year, 1, 1)), number((year + 1, 1, 1)))
+}
+
+fn whole_season(year: i64, season: i64) -> (i64, i64) {
+    (number((year, 3 + 3 * season, 1)), number((year, 6 + 3 * season, 1)))
+}
+
+struct Reader<'a> {
+    words: &'a [Word<'a>],
+    now: i64,
+    year: i64,
+    month: i64,
+}
+
+impl Reader<'_> {
+    fn read(&self, at: usize) -> Option<Found> {
+        self.digits(at)
+            .or_else(|| self.characters(at))
+            .or_else(|| self.day_month(at))
+            .or_else(|| self.month_first(at))
+            .or_else(|| self.ago(at))
+            .or_else(|| self.relative(at))
+            .or_else(|| self.length_then_relative(at))
+            .or_else(|| self.season(at))
+            .or_else(|| self.single(at))
+    }
+
+    fn norm(&self, at: usize) -> &str {
+        self.words.get(at).map_or("", |word| word.norm)
+    }
+
+    fn pick<T>(&self, at: usize, wanted: impl Fn(Concept) -> Option<T>) -> Option<T> {
+        concepts(self.norm(at)).iter().copied().find_map(wanted)
+    }
+
+    fn is(&self, at: usize, wanted: Concept) -> bool {
+        concepts(self.norm(at)).contains(&wanted)
+    }
+
+    fn month(&self, at: usize) -> Option<i64> {
+        self.pick(at, |concept| match concept {
+            Concept::Month(month) => Some(month),
+            _ => None,
+        })
+    }
+
+    fn season_at(&self, at: usize) -> Option<i64> {
+        self.pick(at, |concept| match concept {
+            Concept::Season(season) => Some(season),
+            _ => None,
+        })
+    }
+
+    fn length(&self, at: usize) -> Option<Length> {
+        self.pick(at, |concept| match concept {
+            Concept::Length(length) => Some(length),
+            _ => None,
+        })
+    }
+
+    fn joined(&self, at: usize) -> bool {
+        self.words.get(at).is_some_and(|word| word.joined)
+    }
+
+    fn value(&self, at: usize) -> Option<i64> {
+        let norm = self.norm(at);
+        let is_number = !norm.is_empty() && norm.bytes().all(|byte| byte.is_ascii_digit());
+        if is_number && norm.len() <= 4 { norm.parse().ok() } else { None }
+    }
+
+    fn count(&self, at: usize) -> Option<i64> {
+        self.value(at).or_else(|| {
+            self.pick(at, |concept| match concept {
+                Concept::Count(count) => Some(count),
+                _ => None,
+            })
+        })
+    }
+
+    fn year(&self, at: usize) -> Option<i64> {
+        let year = self.value(at)?;
+        let is_year = self.norm(at).len() == 4
+            && (1900..=self.year.max(2000) + 50).contains(&year)
+            && !self.joined(at)
+            && !self.joined(at + 1);
+        is_year.then_some(year)
+    }
+
+    /// The day of a month, also as 7th or 1er.
+    fn day(&self, at: usize) -> Option<i64> {
+        let norm = self.norm(at);
+        let digits = norm.trim_end_matches(|letter: char| letter.is_ascii_alphabetic());
+        let ending = norm.get(digits.len()..)?;
+        let fits = matches!(ending, "" | "st" | "nd" | "rd" | "th" | "er" | "e" | "o");
+        let day: i64 = if digits.len() <= 2 { digits.parse().ok()? } else { return None };
+        (fits && (1..=31).contains(&day)).then_some(day)
+    }
+
+    fn skip(&self, at: usize) -> usize {
+        let links = matches!(self.norm(at), "of" | "de" | "del" | "di" | "do" | "in" | "the");
+        if links { at + 1 } else { at }
+    }
+
+    /// 2023-05-07, 7.5.2023, 5/7/2023, 2023-05.
+    fn digits(&self, at: usize) -> Option<Found> {
+        let first = self.value(at)?;
+        if self.joined(at) || !self.joined(at + 1) {
+            return None;
+        }
+        let second = self.value(at + 1)?;
+        let year_first = self.norm(at).len() == 4;
+        let Some(third) = self.value(at + 2).filter(|_| self.joined(at + 2)) else {
+            let is_month = year_first
+                && (1..=12).contains(&second)
+                && self.norm(at + 1).len() == 2
+                && self.words.get(at + 1).is_some_and(|word| word.sign != Some(b':'));
+            return if is_month { found(whole_month(first, second), 2) } else { None };
+        };
+        if year_first {
+            return found(one_day(checked((first, second, third))?), 3);
+        }
+        if self.norm(at + 2).len() != 4 {
+            return None;
+        }
+        let day_first = checked((third, second, first)).map(one_day);
+        let month_first = checked((third, first, second)).map(one_day);
+        let is_dotted = self.words.get(at + 1).is_some_and(|word| word.sign == Some(b'.'));
+        let otherwise = month_first.filter(|_| !is_dotted);
+        let days = day_first.or(otherwise)?;
+        let otherwise = otherwise.filter(|other| *other != days);
+        Some(Found { days, otherwise, words: 3 })
+    }
+
+    /// 2023年5月7日, and the same in Korean.
+    fn characters(&self, at: usize) -> Option<Found> {
+        let marks = |at: usize, signs: [&str; 2]| signs.contains(&self.norm(at));
+        let year = self.value(at).filter(|_| marks(at + 1, ["年", "년"]))?;
+        let Some(month) = self.value(at + 2).filter(|_| marks(at + 3, ["月", "월"])) else {
+            return found(whole_year(year), 2);
+        };
+        match self.value(at + 4).filter(|_| marks(at + 5, ["日", "일"])) {
+            Some(day) => found(one_day(checked((year, month, day))?), 6),
+            None if (1..=12).contains(&month) => found(whole_month(year, month), 4),
+            None => None,
+        }
+    }
+
+    /// 7 May 2023, 7th of May.
+    fn day_month(&self, at: usize) -> Option<Found> {
+        let day = self.day(at)?;
+        let month_at = self.skip(at + 1);
+        let month = self.month(month_at)?;
+        self.day_of(month, day, (at, month_at + 1))
+    }
+
+    fn day_of(&self, month: i64, day: i64, (at, next): (usize, usize)) -> Option<Found> {
+        let year_at = self.skip(next);
+        if let Some(year) = self.year(year_at) {
+            return found(one_day(checked((year, month, day))?), year_at + 1 - at);
+        }
+        let latest = |year: i64| checked((year, month, day)).filter(|day| *day <= self.now);
+        let day = (0..9).find_map(|back| latest(self.year - back))?;
+        found(one_day(day), next - at)
+    }
+
+    /// May 7, 2023; May 2023; in May; last May.
+    fn month_first(&self, at: usize) -> Option<Found> {
+        let relation = [Concept::Last, Concept::This, Concept::Next]
+            .into_iter()
+            .find(|relation| self.is(at, *relation) && self.month(at + 1).is_some());
+        if let Some(relation) = relation {
+            let month = self.month(at + 1)?;
+            let year = match relation {
+                Concept::Last if month >= self.month => self.year - 1,
+                Concept::Next if month <= self.month => self.year + 1,
+                _ => self.year,
+            };
+            return found(whole_month(year, month), 2);
+        }
+        let month = self.month(at)?;
+        if let Some(day) = self.day(at + 1).filter(|_| !self.joined(at + 2)) {
+            return self.day_of(month, day, (at, at + 2));
+        }
+        let year_at = self.skip(at + 1);
+        if let Some(year) = self.year(year_at) {
+            return found(whole_month(year, month), year_at + 1 - at);
+        }
+        if is_ambiguous(self.norm(at)) && !self.is_introduced(at) {
+            return None;
+        }
+        let year = if month > self.month { self.year - 1 } else { self.year };
+        found(whole_month(year, month), 1)
+    }
+
+    /// Whether the word before leads one to expect a time.
+    fn is_introduced(&self, at: usize) -> bool {
+        let before = at.checked_sub(1).map_or("", |before| self.norm(before));
+        matches!(
+            before,
+            "in" | "during"
+                | "since"
+                | "until"
+                | "till"
+                | "by"
+                | "early"
+                | "mid"
+                | "late"
+                | "of"
+                | "im"
+                | "on"
+                | "en"
+                | "i"
+                | "em"
+                | "a"
+                | "over"
+        )
+    }
+
+    /// 3 days ago, a week ago, vor 3 Tagen, hace tres semanas.
+    fn ago(&self, at: usize) -> Option<Found> {
+        let (count_at, after, before) = if self.is(at, Concept::Ago) {
+            (at + 1, None, true)
+        } else if self.norm(at) == "il" && self.norm(at + 1) == "y" && self.norm(at + 2) == "a" {
+            (at + 3, None, true)
+        } else {
+            (at, Some(Concept::Ago), false)
+        };
+        let count = self.count(count_at)?;
+        let length_at = self.skip(count_at + 1);
+        let length = self.length(length_at)?;
+        let words = length_at + 1 - at + usize::from(!before);
+        let is_past = after.is_none_or(|after| self.is(length_at + 1, after));
+        if is_past { found(self.back(length, count), words) } else { None }
+    }
+
+    /// The day, week, month or year so many ago.
+    fn back(&self, length: Length, count: i64) -> (i64, i64) {
+        match length {
+            Length::Day => one_day(self.now - count),
+            Length::Week => {
+                let day = self.now - 7 * count;
+                (day - 3, day + 4)
+            }
+            Length::Weekend => self.weekend(-count),
+            Length::Month => whole_month(self.year, self.month - count),
+            Length::Year => whole_year(self.year - count),
+        }
+    }
+
+    fn weekend(&self, weeks: i64) -> (i64, i64) {
+        let saturday = self.now - weekday(self.now) + 5 + 7 * weeks;
+        (saturday, saturday + 2)
+    }
+
+    fn shifted(&self, length: Length, steps: i64) -> (i64, i64) {
+        match length {
+            Length::Day => one_day(self.now + steps),
+            Length::Week => {
+                let monday = self.now - weekday(self.now) + 7 * steps;
+                (monday, monday + 7)
+            }
+            Length::Weekend => self.weekend(steps),
+            Length::Month => whole_month(self.year, self.month + steps),
+            Length::Year => whole_year(self.year + steps),
+        }
+    }
+
+    fn steps(&self, at: usize) -> Option<i64> {
+        self.pick(at, |concept| match concept {
+            Concept::Last => Some(-1),
+            Concept::This => Some(0),
+            Concept::Next => Some(1),
+            _ => None,
+        })
+    }
+
+    /// Last week, last 3 days, last Monday, last summer.
+    fn relative(&self, at: usize) -> Option<Found> {
+        let steps = self.steps(at)?;
+        let next = at + 1;
+        if let Some(length) = self.length(next) {
+            return found(self.shifted(length, steps), 2);
+        }
+        if let Some(day) = self.weekday_at(next) {
+            let monday = self.now - weekday(self.now);
+            let days = match steps {
+                0 => monday + day,
+                -1 => self.latest_weekday(day),
+                _ => self.now + 1 + (day - weekday(self.now + 1)).rem_euclid(7),
+            };
+            return found(one_day(days), 2);
+        }
+        if let Some(season) = self.season_at(next) {
+            return found(self.season_by(season, steps), 2);
+        }
+        let (count, length) = (self.count(next)?, self.length(next + 1)?);
+        if steps != -1 {
+            return None;
+        }
+        let from = match length {
+            Length::Day => self.now - count,
+            Length::Week | Length::Weekend => self.now - 7 * count,
+            Length::Month => self.now - 31 * count,
+            Length::Year => self.now - 366 * count,
+        };
+        found((from, self.now + 1), 3)
+    }
+
+    /// La semaine dernière, el mes pasado.
+    fn length_then_relative(&self, at: usize) -> Option<Found> {
+        let length = self.length(at)?;
+        if matches!(self.norm(at + 1), "before") && self.is(at + 2, Concept::Offset(-1)) {
+            return found(one_day(self.now - 2), 3);
+        }
+        let steps = self.steps(at + 1)?;
+        // English has it the other way round: "the day this happened" names no date.
+        let foreign = !matches!(self.norm(at + 1), "last" | "past" | "this" | "next" | "previous");
+        if foreign { found(self.shifted(length, steps), 2) } else { None }
+    }
+
+    fn weekday_at(&self, at: usize) -> Option<i64> {
+        self.pick(at, |concept| match concept {
+            Concept::Weekday(day) => Some(day),
+            _ => None,
+        })
+    }
+
+    fn latest_weekday(&self, day: i64) -> i64 {
+        self.now - 1 - (weekday(self.now - 1) - day).rem_euclid(7)
+    }
+
+    fn season_by(&self, season: i64, steps: i64) -> (i64, i64) {
+        let started = |year: i64| whole_season(year, season).0 <= self.now;
+        let latest = if started(self.year) { self.year } else { self.year - 1 };
+        let is_running = whole_season(latest, season).1 > self.now;
+        match steps {
+            -1 if is_running => whole_season(latest - 1, season),
+            0 if !is_running && !started(self.year) => whole_season(self.year, season),
+            1 => whole_season(latest + 1, season),
+            _ => whole_season(latest, season),
+        }
+    }
+
+    /// Summer 2022, in the summer.
+    fn season(&self, at: usize) -> Option<Found> {
+        let season = self.season_at(at)?;
+        let year_at = self.skip(at + 1);
+        if let Some(year) = self.year(year_at) {
+            return found(whole_season(year, season), year_at + 1 - at);
+        }
+        let introduced = self.is_introduced(at) || self.norm(at.wrapping_sub(1)) == "the";
+        let certain = !is_ambiguous(self.norm(at)) || self.is_introduced(at);
+        if introduced && certain { found(self.season_by(season, 2), 1) } else { None }
+    }
+
+    /// Yesterday, Monday, 2022.
+    fn single(&self, at: usize) -> Option<Found> {
+        let certain = !is_ambiguous(self.norm(at));
+        let offset = self.pick(at, |concept| match concept {
+            Concept::Offset(days) => Some(days),
+            _ => None,
+        });
+        if let Some(days) = offset.filter(|_| certain) {
+            return found(one_day(self.now + days), 1);
+        }
+        if let Some(day) = self.weekday_at(at).filter(|_| certain || self.is_introduced(at)) {
+            return found(one_day(self.latest_weekday(day)), 1);
+        }
+        let year = self.year(at).filter(|_| self.length(at + 1).is_none())?;
+        found(whole_year(year), 1)
+    }
+}

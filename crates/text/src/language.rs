@@ -1,0 +1,204 @@
+//! Languages: which one a text is in, its stop words, its stems. It owns the vote and the
+//! stemmers; it must not know how words were found.
+
+use std::borrow::Cow;
+use std::sync::LazyLock;
+
+use rust_stemmers::{Algorithm, Stemmer};
+use rustc_hash::FxHashMap;
+
+use crate::fold::normalise;
+use crate::{irregular, stop_words};
+
+/// A language with stop words and stems.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Language {
+    /// What is assumed of a text in Latin letters that says nothing else.
+    English,
+    /// German.
+    German,
+    /// French.
+    French,
+    /// Spanish.
+    Spanish,
+    /// Italian.
+    Italian,
+    /// Portuguese.
+    Portuguese,
+    /// Dutch.
+    Dutch,
+    /// Swedish.
+    Swedish,
+    /// Danish.
+    Danish,
+    /// Norwegian.
+    Norwegian,
+    /// Finnish.
+    Finnish,
+    /// The one language here in Cyrillic letters: told by its script, without a vote.
+    Russian,
+}
+
+/// The languages that a vote decides between.
+pub(crate) const LATIN: [Language; 11] = [
+    Language::English,
+    Language::German,
+    Language::French,
+    Language::Spanish,
+    Language::Italian,
+    Language::Portuguese,
+    Language::Dutch,
+    Language::Swedish,
+    Language::Danish,
+    Language::Norwegian,
+    Language::Finnish,
+];
+
+impl Language {
+    /// Its bit in a set of languages.
+    pub fn bit(self) -> u16 {
+        1 << self as u16
+    }
+
+    fn algorithm(self) -> Algorithm {
+        match self {
+            Language::English => Algorithm::English,
+            Language::German => Algorithm::German,
+            Language::French => Algorithm::French,
+            Language::Spanish => Algorithm::Spanish,
+            Language::Italian => Algorithm::Italian,
+            Language::Portuguese => Algorithm::Portuguese,
+            Language::Dutch => Algorithm::Dutch,
+            Language::Swedish => Algorithm::Swedish,
+            Language::Danish => Algorithm::Danish,
+            Language::Norwegian => Algorithm::Norwegian,
+            Language::Finnish => Algorithm::Finnish,
+            Language::Russian => Algorithm::Russian,
+        }
+    }
+
+    fn stop_words(self) -> &'static str {
+        match self {
+            Language::English => stop_words::ENGLISH,
+            Language::German => stop_words::GERMAN,
+            Language::French => stop_words::FRENCH,
+            Language::Spanish => stop_words::SPANISH,
+            Language::Italian => stop_words::ITALIAN,
+            Language::Portuguese => stop_words::PORTUGUESE,
+            Language::Dutch => stop_words::DUTCH,
+            Language::Swedish => stop_words::SWEDISH,
+            Language::Danish => stop_words::DANISH,
+            Language::Norwegian => stop_words::NORWEGIAN,
+            Language::Finnish => stop_words::FINNISH,
+            Language::Russian => stop_words::RUSSIAN,
+        }
+    }
+
+    /// Endings that its stemmer knows only with their marks, which were folded away.
+    fn marked_endings(self) -> &'static [(&'static str, &'static str)] {
+        match self {
+            Language::Spanish => &[("ion", "ión"), ("logia", "logía"), ("logias", "logías")],
+            Language::Portuguese => {
+                &[("cao", "ção"), ("coes", "ções"), ("sao", "são"), ("soes", "sões")]
+            }
+            Language::Italian => &[("ita", "ità")],
+            Language::French => &[("ee", "ée"), ("ees", "ées"), ("ite", "ité"), ("ites", "ités")],
+            _ => &[],
+        }
+    }
+}
+
+static STOP_WORDS: LazyLock<FxHashMap<String, u16>> = LazyLock::new(|| {
+    let mut sets = FxHashMap::default();
+    for language in LATIN.into_iter().chain([Language::Russian]) {
+        for word in language.stop_words().split_whitespace() {
+            *sets.entry(normalise(word)).or_insert(0) |= language.bit();
+        }
+    }
+    sets
+});
+
+static IRREGULAR: LazyLock<FxHashMap<&'static str, &'static str>> = LazyLock::new(|| {
+    let mut bases = FxHashMap::default();
+    for line in irregular::ENGLISH {
+        let mut forms = line.split(' ');
+        if let Some(base) = forms.next() {
+            bases.extend(forms.map(|form| (form, base)));
+        }
+    }
+    bases
+});
+
+/// The languages that a normalised word is a stop word in, as a set of bits.
+pub(crate) fn stop_set(norm: &str) -> u16 {
+    STOP_WORDS.get(norm).copied().unwrap_or(0)
+}
+
+/// The vote on the language of a text.
+#[derive(Debug, Default, Clone, Copy)]
+pub(crate) struct Vote([u32; LATIN.len()]);
+
+impl Vote {
+    /// Counts a word by the languages it is a stop word in: the fewer, the more it says.
+    pub fn count(&mut self, stop_set: u16) {
+        let latin = stop_set & !Language::Russian.bit();
+        if latin == 0 {
+            return;
+        }
+        let weight = 60 / latin.count_ones();
+        for (votes, language) in self.0.iter_mut().zip(LATIN) {
+            if latin & language.bit() != 0 {
+                *votes += weight;
+            }
+        }
+    }
+
+    /// The language with the most votes; the first in order where they are equal.
+    pub fn winner(&self) -> Language {
+        let mut best = (Language::English, 0);
+        for (votes, language) in self.0.iter().zip(LATIN) {
+            if *votes > best.1 {
+                best = (language, *votes);
+            }
+        }
+        best.0
+    }
+}
+
+/// The language whose stems a normalised word gets in a text; none for a script without any.
+pub(crate) fn language_of(norm: &str, latin: Language) -> Option<Language> {
+    match norm.as_bytes().first()? {
+        b'a'..=b'z' => Some(latin),
+        // The two lead bytes of Cyrillic.
+        0xd0 | 0xd1 => Some(Language::Russian),
+        _ => None,
+    }
+}
+
+/// The stem of a normalised word of letters, without marks again.
+pub(crate) fn stem(norm: &str, language: Language) -> Cow<'_, str> {
+    if norm.len() < 3 {
+        return Cow::Borrowed(norm);
+    }
+    let mut word = norm;
+    if language == Language::English
+        && let Some(base) = IRREGULAR.get(norm)
+    {
+        word = base;
+    }
+    let marked = language.marked_endings().iter().find_map(|(plain, marked)| {
+        let root = word.strip_suffix(plain)?;
+        (root.len() > 2).then(|| format!("{root}{marked}"))
+    });
+    let stemmer = Stemmer::create(language.algorithm());
+    let stem = match &marked {
+        Some(marked) => Cow::Owned(stemmer.stem(marked).into_owned()),
+        None => stemmer.stem(word),
+    };
+    let stem = if stem.is_ascii() || language == Language::Russian {
+        stem
+    } else {
+        Cow::Owned(normalise(&stem))
+    };
+    if stem.is_empty() { Cow::Borrowed(norm) } else { stem }
+}
