@@ -38,7 +38,7 @@ enum Quality {
 pub fn chunks(text: &str) -> Vec<Range<usize>> {
     // Two bytes are the least that a word takes, three for half a word of one character.
     if !text.is_empty() && text.len() <= LONGEST {
-        return std::iter::once(0..text.len()).collect();
+        return vec![0..text.len()];
     }
     let mut chunks = Vec::new();
     // The places seen since the last cut. Cutting as soon as there are two chunks' worth of them
