@@ -7,6 +7,8 @@ mod machine;
 mod processes;
 mod raw;
 pub mod recall;
+mod search;
 mod text;
 
 pub use processes::Writer;
+pub use search::SearchTimes;

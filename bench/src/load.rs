@@ -4,14 +4,17 @@
 use crate::processes::{race, target};
 use crate::raw::{Raw, RawRow};
 use crate::text::Text;
-use crate::{machine, processes};
+use crate::{machine, processes, raw, search};
 use oneiro::{
     ImportLimits, ListSessions, NewMessage, NewSession, Oneiro, Options, Result, Role, SessionId,
     Timestamp,
 };
 use serde::Serialize;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
+
+use crate::search::SearchTimes;
 
 pub use processes::Writer;
 
@@ -23,6 +26,8 @@ pub struct LoadRequest {
     pub rounds: usize,
     /// Where to put the stores; a temporary folder when absent.
     pub folder: Option<PathBuf>,
+    /// A store for the searches, of any engine; beside the others when absent.
+    pub into: Option<String>,
     /// The program to start writers with.
     pub program: PathBuf,
     /// How the engine opens its store.
@@ -53,8 +58,10 @@ pub struct Load {
     pub append_16: Rate,
     /// Durable appends by 4 processes, beside 4 processes of autocommit inserts.
     pub append_4_processes: Rate,
-    /// Import of JSONL in one transaction, beside inserts in one transaction.
+    /// Import of JSONL and its index, beside inserts with FTS5 in one transaction.
     pub bulk: Rate,
+    /// Turns of 16 messages with their index, beside inserts with FTS5 in the same batches.
+    pub ingest: Rate,
     /// Reading a conversation of 120 messages.
     pub read_120_ms: f64,
     /// The same rows by the raw loop.
@@ -73,22 +80,17 @@ pub struct Load {
     pub size_raw_ratio: f64,
     /// Resident memory at the end.
     pub rss_mb: f64,
+    /// How long questions take, by the size of the store.
+    pub search: BTreeMap<&'static str, SearchTimes>,
 }
 
 /// Messages in a session of the load.
-const SESSION: usize = 120;
+pub(crate) const SESSION: usize = 120;
 
 /// Measures.
 pub fn run(request: &LoadRequest, say: &mut dyn FnMut(&str)) -> Result<Load> {
-    let temporary;
-    let folder = match &request.folder {
-        Some(folder) => folder.as_path(),
-        None => {
-            temporary =
-                tempfile::tempdir().map_err(|error| oneiro::Error::internal(error.to_string()))?;
-            temporary.path()
-        }
-    };
+    let folder = Folder::of(request)?;
+    let folder = folder.path();
     let mut bench = Bench::new(request, folder)?;
     say("bulk import");
     let bulk = bench.rounds(Bench::bulk)?;
@@ -103,7 +105,11 @@ pub fn run(request: &LoadRequest, say: &mut dyn FnMut(&str)) -> Result<Load> {
     let (read_120_ms, read_120_raw_ms) = bench.pairs(Bench::read)?;
     let (list_ms, list_raw_ms) = bench.pairs(Bench::list)?;
     let (open_ms, open_raw_ms) = bench.pairs(Bench::open)?;
+    say("ingest with the index kept up");
+    let ingest = bench.rounds(Bench::ingest)?;
     let messages = bench.oneiro.stats()?.messages as usize;
+    drop(bench);
+    let search = search(request, folder, say)?;
     Ok(Load {
         machine: machine::describe(),
         messages,
@@ -111,6 +117,7 @@ pub fn run(request: &LoadRequest, say: &mut dyn FnMut(&str)) -> Result<Load> {
         append_16,
         append_4_processes,
         bulk,
+        ingest,
         read_120_ms,
         read_120_raw_ms,
         list_ms,
@@ -120,7 +127,61 @@ pub fn run(request: &LoadRequest, say: &mut dyn FnMut(&str)) -> Result<Load> {
         size_ratio,
         size_raw_ratio,
         rss_mb: machine::resident_mb(),
+        search,
     })
+}
+
+/// Where the stores are.
+enum Folder<'r> {
+    Given(&'r Path),
+    Temporary(tempfile::TempDir),
+}
+
+impl Folder<'_> {
+    fn of(request: &LoadRequest) -> Result<Folder<'_>> {
+        let made =
+            || tempfile::tempdir().map_err(|error| oneiro::Error::internal(error.to_string()));
+        Ok(match &request.folder {
+            Some(folder) => Folder::Given(folder),
+            None => Folder::Temporary(made()?),
+        })
+    }
+
+    fn path(&self) -> &Path {
+        match self {
+            Folder::Given(path) => path,
+            Folder::Temporary(folder) => folder.path(),
+        }
+    }
+}
+
+/// Measures searches alone.
+pub fn search_alone(
+    request: &LoadRequest,
+    say: &mut dyn FnMut(&str),
+) -> Result<BTreeMap<&'static str, SearchTimes>> {
+    search(request, Folder::of(request)?.path(), say)
+}
+
+/// Measures searches in stores of their own.
+fn search(
+    request: &LoadRequest,
+    folder: &Path,
+    say: &mut dyn FnMut(&str),
+) -> Result<BTreeMap<&'static str, SearchTimes>> {
+    match &request.into {
+        Some(store) => {
+            let oneiro =
+                Oneiro::open(&oneiro::Target::parse(store, None)?, request.options.clone())?;
+            search::run(&oneiro, None, request.messages, say)
+        }
+        None => {
+            let oneiro =
+                Oneiro::open(&target(&folder.join("search.db"))?, request.options.clone())?;
+            let mut raw = Raw::open(&folder.join("search-raw.db"))?;
+            search::run(&oneiro, Some(&mut raw), request.messages, say)
+        }
+    }
 }
 
 struct Bench<'r> {
@@ -184,60 +245,76 @@ impl<'r> Bench<'r> {
         Ok(session)
     }
 
-    /// Conversations one after another, as a history has them.
-    fn said_at(&self, session: usize, message: usize) -> Timestamp {
-        let minutes = (self.round * 100_000 + session) as i64 * 7;
-        Timestamp::from_micros(
-            1_700_000_000_000_000 + minutes * 60_000_000 + message as i64 * 3_000_000,
-        )
-    }
-
+    /// Import and index, beside rows and the same tokens in FTS5 in one transaction.
     fn bulk(&mut self) -> Result<Pair> {
         let sessions = (self.request.messages / self.request.rounds.max(1) / SESSION).max(1);
-        let mut lines = String::new();
-        let mut rows = Vec::new();
-        for n in 0..sessions {
-            let id = format!("bulk-{}-{n}", self.round);
-            let texts = self.texts(SESSION);
-            self.text_bytes += texts.iter().map(String::len).sum::<usize>();
-            let message = |(m, text): (usize, &String)| serde_json::json!({"role": "user", "content": text, "external_id": format!("e{m}")});
-            let messages: Vec<_> = texts.iter().enumerate().map(message).collect();
-            lines.push_str(
-                &serde_json::json!({
-                    "id": id, "source": "bench", "messages": messages,
-                    "started_at": self.said_at(n, 0).to_string(),
-                })
-                .to_string(),
-            );
-            lines.push('\n');
-            rows.push((id, texts));
-        }
+        let round = self.round;
+        let at = |n: usize, m: usize| said_at(round, n, m).micros();
+        let (lines, rows) = import_lines(&mut self.text, &format!("bulk-{round}"), sessions, at);
+        let bytes = rows.iter().flat_map(|(_, texts)| texts).map(String::len).sum::<usize>();
+        self.text_bytes += bytes;
         let count = (sessions * SESSION) as f64;
         let started = Instant::now();
         self.oneiro.import(&mut lines.as_bytes(), ImportLimits::default(), &mut |_| {})?;
+        self.oneiro.fold_all(&mut |_, _| {})?;
         let ours = count / started.elapsed().as_secs_f64();
         drop(lines);
-        // Bodies as they are stored, made before the clock runs: the raw loop only inserts.
+        // Bodies as they are stored and tokens as they are indexed, made before the clock runs:
+        // the raw loop only inserts.
         let externals: Vec<String> = (0..SESSION).map(|m| format!("e{m}")).collect();
-        let bodies: Vec<(i64, Vec<String>)> = rows
-            .into_iter()
-            .map(|(id, texts)| {
-                Ok((self.raw.session(&id)?, texts.iter().map(|text| body(text)).collect()))
-            })
-            .collect::<Result<_>>()?;
-        let raw_rows: Vec<RawRow<'_>> = bodies
+        let mut made: Vec<(i64, Vec<(String, String)>)> = Vec::with_capacity(rows.len());
+        for (id, texts) in rows {
+            let one = |text: &String| (body(text), raw::tokens(text));
+            made.push((self.raw.session(&id)?, texts.iter().map(one).collect()));
+        }
+        let raw_rows: Vec<RawRow<'_>> = made
             .iter()
             .flat_map(|(session, bodies)| {
-                bodies.iter().zip(&externals).map(|(body, external_id)| RawRow {
+                bodies.iter().zip(&externals).map(|((body, tokens), external_id)| RawRow {
                     session: *session,
-                    external_id,
+                    external_id: Some(external_id),
                     body,
+                    tokens: Some(tokens),
                 })
             })
             .collect();
         let started = Instant::now();
         self.raw.insert(&raw_rows, usize::MAX)?;
         Ok((ours, count / started.elapsed().as_secs_f64()))
+    }
+
+    /// Batches of messages as an agent's turns come, and the index kept up, beside rows and FTS5 in
+    /// the same batches.
+    fn ingest(&mut self) -> Result<Pair> {
+        const TURN: usize = 16;
+        const TURNS: usize = 500;
+        let session = self.new_session("ingest")?;
+        let texts = self.texts(TURN * TURNS);
+        let made: Vec<(String, String)> =
+            texts.iter().map(|text| (body(text), raw::tokens(text))).collect();
+        let externals: Vec<String> = (0..texts.len()).map(|n| format!("e{n}")).collect();
+        let started = Instant::now();
+        for (texts, externals) in texts.chunks(TURN).zip(externals.chunks(TURN)) {
+            let messages = texts.iter().zip(externals).map(|(text, external_id)| {
+                NewMessage::text(Role::User, text).external_id(external_id.clone())
+            });
+            self.oneiro.append(&session, messages.collect())?;
+        }
+        self.oneiro.fold_all(&mut |_, _| {})?;
+        let ours = texts.len() as f64 / started.elapsed().as_secs_f64();
+        let rows: Vec<RawRow<'_>> = made
+            .iter()
+            .zip(&externals)
+            .map(|((body, tokens), external_id)| RawRow {
+                session: self.raw_session,
+                external_id: Some(external_id),
+                body,
+                tokens: Some(tokens),
+            })
+            .collect();
+        let started = Instant::now();
+        self.raw.insert(&rows, TURN)?;
+        Ok((ours, rows.len() as f64 / started.elapsed().as_secs_f64()))
     }
 
     fn single(&mut self) -> Result<Pair> {
@@ -260,7 +337,12 @@ impl<'r> Bench<'r> {
         let rows: Vec<RawRow<'_>> = bodies
             .iter()
             .zip(externals)
-            .map(|(body, external_id)| RawRow { session: self.raw_session, external_id, body })
+            .map(|(body, external_id)| RawRow {
+                session: self.raw_session,
+                external_id: Some(external_id),
+                body,
+                tokens: None,
+            })
             .collect();
         let started = Instant::now();
         self.raw.insert(&rows, group)?;
@@ -345,6 +427,45 @@ impl<'r> Bench<'r> {
     }
 }
 
+/// Conversations one after another, as a history has them.
+fn said_at(round: usize, session: usize, message: usize) -> Timestamp {
+    let minutes = (round * 100_000 + session) as i64 * 7;
+    Timestamp::from_micros(
+        1_700_000_000_000_000 + minutes * 60_000_000 + message as i64 * 3_000_000,
+    )
+}
+
+/// The lines of an import, and the texts in them by session. `at` tells when a message of a
+/// session was said.
+pub(crate) fn import_lines(
+    text: &mut Text,
+    name: &str,
+    sessions: usize,
+    at: impl Fn(usize, usize) -> i64,
+) -> (String, Vec<(String, Vec<String>)>) {
+    let mut lines = String::new();
+    let mut rows = Vec::with_capacity(sessions);
+    for n in 0..sessions {
+        let id = format!("{name}-{n}");
+        let texts: Vec<String> = (0..SESSION).map(|_| text.message()).collect();
+        let message = |(m, text): (usize, &String)| {
+            serde_json::json!({
+                "role": "user", "content": text, "external_id": format!("e{m}"),
+                "at": Timestamp::from_micros(at(n, m)).to_string(),
+            })
+        };
+        let messages: Vec<_> = texts.iter().enumerate().map(message).collect();
+        let session = serde_json::json!({
+            "id": id, "source": "bench", "messages": messages,
+            "started_at": Timestamp::from_micros(at(n, 0)).to_string(),
+        });
+        lines.push_str(&session.to_string());
+        lines.push('\n');
+        rows.push((id, texts));
+    }
+    (lines, rows)
+}
+
 /// A body as the store keeps it.
 fn body(text: &str) -> String {
     serde_json::json!({"content": text}).to_string()
@@ -381,7 +502,8 @@ pub fn describe(load: &Load) -> String {
         rate("append, one writer", &load.append_single),
         rate("append, 16 threads", &load.append_16),
         rate("append, 4 processes", &load.append_4_processes),
-        rate("bulk import", &load.bulk),
+        rate("bulk import, indexed", &load.bulk),
+        rate("ingest, indexed", &load.ingest),
         time("read 120 messages", load.read_120_ms, load.read_120_raw_ms),
         time("list 20 sessions", load.list_ms, load.list_raw_ms),
         time("open", load.open_ms, load.open_raw_ms),
@@ -390,6 +512,20 @@ pub fn describe(load: &Load) -> String {
             "size", load.size_ratio, load.size_raw_ratio
         ),
         format!("{:<24} {:.1} MB", "resident", load.rss_mb),
+        describe_search(&load.search),
     ]
     .join("\n")
+}
+
+/// How long questions take, as people read it.
+pub fn describe_search(search: &BTreeMap<&'static str, SearchTimes>) -> String {
+    let line = |(size, times): (&&str, &SearchTimes)| {
+        let beside = times.fts_p50_ms.map(|fts| {
+            format!("   plain FTS5 p50 {fts:>9.2} ms   {:.0}x", fts / times.p50_ms.max(0.001))
+        });
+        let name = format!("search, {size}");
+        let (p50, p95) = (times.p50_ms, times.p95_ms);
+        format!("{name:<24} p50 {p50:>7.2} ms   p95 {p95:>7.2} ms{}", beside.unwrap_or_default())
+    };
+    search.iter().map(line).collect::<Vec<_>>().join("\n")
 }

@@ -36,7 +36,9 @@ impl Writer {
             let session = raw.session(&id)?;
             wait()?;
             for (n, body) in bodies.iter().enumerate() {
-                raw.insert(&[RawRow { session, external_id: &format!("e{n}"), body }], 1)?;
+                let external_id = format!("e{n}");
+                let row = RawRow { session, external_id: Some(&external_id), body, tokens: None };
+                raw.insert(&[row], 1)?;
             }
             return Ok(());
         }

@@ -16,7 +16,10 @@ CREATE TABLE IF NOT EXISTS messages (seq INTEGER PRIMARY KEY, session_key INTEGE
     body TEXT NOT NULL) STRICT;
 CREATE INDEX IF NOT EXISTS messages_session ON messages (session_key, seq);
 CREATE UNIQUE INDEX IF NOT EXISTS messages_external ON messages (session_key, external_id)
-    WHERE external_id IS NOT NULL;";
+    WHERE external_id IS NOT NULL;
+CREATE VIRTUAL TABLE IF NOT EXISTS messages_text USING fts5(tokens, content='', contentless_delete=1);";
+
+const INSERT_TOKENS: &str = "INSERT INTO messages_text (rowid, tokens) VALUES (?1, ?2)";
 
 const INSERT: &str = "INSERT INTO messages (session_key, at, role, external_id, compacted, rewind, \
                       tool_calls, payloads, body) VALUES (?1, ?2, 'user', ?3, 0, 0, 0, 0, ?4)";
@@ -24,8 +27,20 @@ const INSERT: &str = "INSERT INTO messages (session_key, at, role, external_id, 
 /// A row of the raw loop.
 pub(crate) struct RawRow<'a> {
     pub(crate) session: i64,
-    pub(crate) external_id: &'a str,
+    pub(crate) external_id: Option<&'a str>,
     pub(crate) body: &'a str,
+    /// The analysed tokens, when the text is indexed as well.
+    pub(crate) tokens: Option<&'a str>,
+}
+
+/// The tokens that the store indexes of a text.
+pub(crate) fn tokens(text: &str) -> String {
+    let mut joined = String::with_capacity(text.len());
+    oneiro_text::Analyzer::default().tokens(text, |token| {
+        joined.push_str(token.term);
+        joined.push(' ');
+    });
+    joined
 }
 
 /// One raw connection.
@@ -59,6 +74,7 @@ impl Raw {
                 self.0.execute_batch("BEGIN IMMEDIATE").map_err(failed)?;
             }
             let mut insert = self.0.prepare_cached(INSERT).map_err(failed)?;
+            let mut index = self.0.prepare_cached(INSERT_TOKENS).map_err(failed)?;
             for row in chunk {
                 insert
                     .execute(params![
@@ -68,6 +84,10 @@ impl Raw {
                         row.body
                     ])
                     .map_err(failed)?;
+                if let Some(tokens) = row.tokens {
+                    let seq = self.0.last_insert_rowid();
+                    index.execute(params![seq, tokens]).map_err(failed)?;
+                }
             }
             if group > 1 {
                 self.0.execute_batch("COMMIT").map_err(failed)?;
@@ -85,6 +105,21 @@ impl Raw {
             bytes += row.get::<_, String>(4).map_err(failed)?.len();
         }
         Ok(bytes)
+    }
+
+    /// What plain FTS5 finds with any of the words of a question, best first.
+    pub(crate) fn search_any(&self, question: &str) -> Result<usize> {
+        let words: Vec<String> =
+            tokens(question).split_whitespace().map(|word| format!("\"{word}\"")).collect();
+        let sql = "SELECT rowid, rank FROM messages_text WHERE messages_text MATCH ?1 \
+                   ORDER BY rank LIMIT 10";
+        let mut query = self.0.prepare_cached(sql).map_err(failed)?;
+        let mut rows = query.query([words.join(" OR ")]).map_err(failed)?;
+        let mut found = 0;
+        while rows.next().map_err(failed)?.is_some() {
+            found += 1;
+        }
+        Ok(found)
     }
 
     pub(crate) fn list(&self) -> Result<usize> {

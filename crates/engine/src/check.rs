@@ -1,6 +1,6 @@
 //! Check a space: what the engine finds, and whether counters match rows.
 
-use crate::Oneiro;
+use crate::{Oneiro, index};
 use oneiro_model::{Result, SessionId};
 use oneiro_store::sessions;
 use serde::Serialize;
@@ -14,6 +14,8 @@ pub struct Checked {
     pub integrity: Vec<String>,
     /// Sessions whose counters do not match their rows.
     pub miscounted: Vec<SessionId>,
+    /// What is wrong with the text index, which can be built anew from the rows.
+    pub index: Vec<String>,
 }
 
 impl Oneiro {
@@ -36,6 +38,11 @@ impl Oneiro {
             true => self.store.read(sessions::miscounted)?,
             false => Vec::new(),
         };
-        Ok(Checked { ok: integrity.is_empty() && miscounted.is_empty(), integrity, miscounted })
+        let index = match integrity.is_empty() {
+            true => self.store.read(index::inspect)?,
+            false => Vec::new(),
+        };
+        let ok = integrity.is_empty() && miscounted.is_empty() && index.is_empty();
+        Ok(Checked { ok, integrity, miscounted, index })
     }
 }

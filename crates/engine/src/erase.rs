@@ -1,6 +1,7 @@
 //! Erase: the one irreversible operation. Rows go in one transaction that also leaves a job; then
 //! the files are scrubbed and searched for what was erased, and what cannot be reached is named.
 
+use crate::index::forget;
 use crate::sessions::{delete_in, key_of};
 use crate::{Oneiro, jobs};
 use oneiro_model::{Erased, ErasureProof, Error, JobId, MessageId, NewJob, Result, SessionId};
@@ -58,6 +59,7 @@ impl Oneiro {
         let oneiro = self.clone();
         let what = target.clone();
         let removed = self.store.write_bulk(move |tx| remove(&oneiro, tx, &what))?;
+        self.index.cache.clear();
         // From here on a crash leaves the job, and any process finishes the scrubbing.
         let scrubbed = self.store.scrub(&removed.pieces).map_err(|error| {
             Error::new(
@@ -120,11 +122,12 @@ impl Oneiro {
 
 fn remove(oneiro: &Oneiro, tx: &Tx<'_>, target: &EraseTarget) -> Result<Removed> {
     let mut pieces = Pieces::default();
+    let now = oneiro.now();
+    forget(tx, &seqs_of(tx, target)?, now)?;
     let (messages, payloads) = match target {
         EraseTarget::Session(id) => remove_session(tx, id, &mut pieces)?,
         EraseTarget::Message(id) => remove_message(tx, *id, &mut pieces)?,
     };
-    let now = oneiro.now();
     // A job of its own: a scrub that already runs may have passed these rows.
     let job = NewJob { unique_key: None, ..oneiro.new_job(jobs::SCRUB, Value::Null, now) };
     let job = oneiro_store::jobs::add(tx, &job, now)?;
@@ -135,6 +138,19 @@ fn remove(oneiro: &Oneiro, tx: &Tx<'_>, target: &EraseTarget) -> Result<Removed>
         pieces: pieces.found.into_iter().collect(),
         job,
     })
+}
+
+fn seqs_of(tx: &Tx<'_>, target: &EraseTarget) -> Result<BTreeSet<i64>> {
+    let id = match target {
+        EraseTarget::Message(id) => return Ok(BTreeSet::from([id.0])),
+        EraseTarget::Session(id) => id,
+    };
+    let mut seqs = BTreeSet::new();
+    let key = key_of(tx, id)?;
+    for link in lineage::descendants(tx, key, oneiro_model::Lineage::Delegate)? {
+        seqs.extend(messages::seqs_of_session(tx, link.key)?);
+    }
+    Ok(seqs)
 }
 
 fn remove_session(tx: &Tx<'_>, id: &SessionId, pieces: &mut Pieces) -> Result<(i64, i64)> {

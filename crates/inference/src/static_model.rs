@@ -124,9 +124,10 @@ impl StaticModel {
             let mut local = *sum;
             for row in rows {
                 let row = usize::from(*row);
-                let (Some(numbers), Some(scale)) =
-                    (self.asset.table.get(row).and_then(|r| r.get(block)), self.asset.scales.get(row))
-                else {
+                let (Some(numbers), Some(scale)) = (
+                    self.asset.table.get(row).and_then(|r| r.get(block)),
+                    self.asset.scales.get(row),
+                ) else {
                     continue;
                 };
                 for (l, number) in local.iter_mut().zip(numbers) {

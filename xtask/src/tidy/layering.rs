@@ -13,7 +13,7 @@ const ARROWS: [(&str, &[&str]); 10] = [
     ("oneiro", &["oneiro-model", "oneiro-store", "oneiro-text"]),
     ("oneiro-inference", &["oneiro"]),
     ("oneiro-server", &["oneiro"]),
-    ("oneiro-bench", &["oneiro", "oneiro-inference"]),
+    ("oneiro-bench", &["oneiro", "oneiro-text"]),
     ("oneiro-cli", &["oneiro", "oneiro-bench", "oneiro-inference", "oneiro-server"]),
     (TESTKIT, &["oneiro-model"]),
     ("xtask", &[]),

@@ -29,6 +29,12 @@ pub struct LoadArgs {
     /// Where to put the stores; a temporary folder when absent
     #[arg(long)]
     dir: Option<PathBuf>,
+    /// Measure searches alone
+    #[arg(long)]
+    only_search: bool,
+    /// A store for the searches, a folder or postgres://..; beside the others when absent
+    #[arg(long)]
+    into: Option<String>,
 }
 
 /// How much of the evidence a search finds: LoCoMo's questions, asked through the normal search
@@ -86,11 +92,16 @@ impl BenchCommand {
                     messages: args.messages,
                     rounds: args.rounds,
                     folder: args.dir,
+                    into: args.into,
                     program: std::env::current_exe()?,
                     options: context.options(),
                 };
-                let measured = load::run(&request, &mut |step| context.output.say(step))?;
-                context.output.show(&measured, load::describe)
+                let say = &mut |step: &str| context.output.say(step);
+                if args.only_search {
+                    let measured = load::search_alone(&request, say)?;
+                    return context.output.show(&measured, load::describe_search);
+                }
+                context.output.show(&load::run(&request, say)?, load::describe)
             }
             BenchCommand::Recall(args) => {
                 let mut options = context.options();

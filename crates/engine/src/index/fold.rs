@@ -225,7 +225,11 @@ pub(crate) fn sweep(store: &Store, now: Timestamp) -> Result<bool> {
         Stage::Dead => true,
         Stage::Written => segment.created_at.plus(ABANDONED) < now,
     };
-    let found = store.read(|tx| Ok(segments::all(tx)?.into_iter().find(useless)))?;
+    let found = store.read(|tx| {
+        let build = segments::state(tx)?.build;
+        let found = segments::all(tx)?.into_iter();
+        Ok(found.filter(|segment| segment.build < build || useless(segment)).next())
+    })?;
     let Some(segment) = found else { return Ok(false) };
     store.write_derived(|tx| segments::remove_some(tx, segment.id, REMOVED)).map(|_| true)
 }

@@ -3,6 +3,7 @@
 
 use super::folding::{Folder, Folding};
 use super::read::Reader;
+use super::rebuild::Rebuild;
 use super::view::Cache;
 use crate::{Clock, Oneiro, WordModel};
 use oneiro_model::Result;
@@ -66,6 +67,17 @@ impl Oneiro {
         self.index.folding.wait();
         let last = self.store.read(said::last)?;
         self.index.folder.run(1, &|| false, &mut |reach| told(reach, last))
+    }
+
+    /// Builds the text index anew beside the one that answers, then puts it in its place. `told`
+    /// hears the last message that is covered and the newest.
+    pub fn rebuild_index(&self, told: &mut dyn FnMut(i64, i64)) -> Result<()> {
+        let mut reader = self.index.reader();
+        let rebuild = Rebuild { store: &self.store, stopped: &|| false };
+        rebuild.run(&mut reader, self.now(), told)?;
+        self.index.cache.clear();
+        self.index.give_back(reader);
+        Ok(())
     }
 
     /// Begins to fold beside the caller if there is enough to fold.

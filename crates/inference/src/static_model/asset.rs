@@ -161,7 +161,8 @@ impl Asset {
 
     /// The text of a row, without the mark of a continuation.
     pub(super) fn entry(&self, row: usize) -> Option<&'static str> {
-        let group = self.groups.partition_point(|[first, _]| *first as usize <= row).checked_sub(1)?;
+        let group =
+            self.groups.partition_point(|[first, _]| *first as usize <= row).checked_sub(1)?;
         let length = group % GROUPS;
         let [first, start] = *self.groups.get(group)?;
         let start = start as usize + (row - first as usize) * length;

@@ -118,8 +118,7 @@ impl Word {
             self.end(asset, each);
         }
         decompose_canonical(c, |part| {
-            if is_combining_mark(part)
-                && part.general_category() == GeneralCategory::NonspacingMark
+            if is_combining_mark(part) && part.general_category() == GeneralCategory::NonspacingMark
             {
                 return;
             }

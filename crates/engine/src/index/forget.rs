@@ -1,0 +1,62 @@
+//! Forgetting: an erasure leaves nothing of its messages in any segment, and what others have read
+//! of them before is never written.
+
+use super::merge::{Merge, write_into};
+use oneiro_model::{Result, Timestamp};
+use oneiro_store::Tx;
+use oneiro_store::segments::{self, IndexState, Segment, Stage};
+use std::collections::BTreeSet;
+
+/// Writes every segment anew that covers one of these messages, without them.
+pub(crate) fn forget(tx: &Tx<'_>, seqs: &BTreeSet<i64>, now: Timestamp) -> Result<()> {
+    let state = segments::state(tx)?;
+    segments::put_state(tx, IndexState { generation: state.generation + 1, ..state })?;
+    for segment in segments::all(tx)? {
+        if segment.stage != Stage::Live {
+            // Whoever writes it finds it gone, and begins again with what is left.
+            segments::remove(tx, segment.id)?;
+        } else if seqs.range(segment.first_seq..=segment.last_seq).next().is_some() {
+            rewrite(tx, &segment, seqs, now)?;
+        }
+    }
+    Ok(())
+}
+
+fn rewrite(tx: &Tx<'_>, segment: &Segment, seqs: &BTreeSet<i64>, now: Timestamp) -> Result<()> {
+    let merge = match Merge::begin(tx, std::slice::from_ref(segment), |seq| !seqs.contains(&seq)) {
+        Ok(merge) => merge,
+        // A damaged segment cannot be trusted to have forgotten anything: it goes as a whole, and
+        // the fold reads its messages again.
+        Err(error) if error.kind() == oneiro_model::ErrorKind::Corrupt => {
+            return drop_from(tx, segment);
+        }
+        Err(error) => return Err(error),
+    };
+    let written = segments::insert(
+        tx,
+        &Segment {
+            messages: merge.docs().messages() as i64,
+            docs: merge.docs().len() as i64,
+            words: merge.docs().total_words(),
+            embedder: merge.embedder().map(str::to_owned),
+            created_at: now,
+            ..segment.clone()
+        },
+    )
+    .and_then(|id| write_into(tx, &merge, id));
+    match written {
+        Ok(()) => segments::remove(tx, segment.id),
+        Err(error) if error.kind() == oneiro_model::ErrorKind::Corrupt => drop_from(tx, segment),
+        Err(error) => Err(error),
+    }
+}
+
+/// Removes a segment and all after it, so that the watermark falls back before it.
+fn drop_from(tx: &Tx<'_>, damaged: &Segment) -> Result<()> {
+    for segment in segments::all(tx)? {
+        if segment.build == damaged.build && segment.first_seq >= damaged.first_seq {
+            segments::remove(tx, segment.id)?;
+        }
+    }
+    Ok(())
+}

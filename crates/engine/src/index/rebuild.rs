@@ -1,0 +1,75 @@
+//! Building the index anew beside the one that answers, and putting it in its place: after damage,
+//! or when the analyzer reads texts differently. Writes and searches go on; a build that was
+//! interrupted is taken up where it stopped.
+
+use super::fold::{fold_build, merge, sweep};
+use super::read::Reader;
+use oneiro_model::{Result, Timestamp};
+use oneiro_store::segments::{self, IndexState, Segment, Stage};
+use oneiro_store::{Store, said};
+
+/// Messages of one step.
+const ROWS: usize = 4_096;
+
+/// How a build is made.
+pub(crate) struct Rebuild<'r> {
+    pub(crate) store: &'r Store,
+    pub(crate) stopped: &'r dyn Fn() -> bool,
+}
+
+impl Rebuild<'_> {
+    /// Builds and swaps; answers whether it came to the end. `told` hears the last message that the
+    /// new build covers, and the newest there is.
+    pub(crate) fn run(
+        &self,
+        reader: &mut Reader,
+        now: Timestamp,
+        told: &mut dyn FnMut(i64, i64),
+    ) -> Result<bool> {
+        let build = self.next()?;
+        loop {
+            if (self.stopped)() {
+                return Ok(false);
+            }
+            let folded = fold_build(self.store, reader, (build, ROWS), now)?;
+            told(folded.reach, self.store.read(said::last)?);
+            while !(self.stopped)() && merge(self.store, build, now, self.stopped)? {}
+            if !folded.more && self.swap(build)? {
+                break;
+            }
+        }
+        while sweep(self.store, now)? {}
+        Ok(true)
+    }
+
+    /// The build to write: one that was begun by the analyzer of today, or a new one.
+    fn next(&self) -> Result<i64> {
+        let (state, all) = self.store.read(|tx| Ok((segments::state(tx)?, segments::all(tx)?)))?;
+        let highest = all.iter().map(|segment| segment.build).max().unwrap_or(state.build);
+        let current = i64::from(oneiro_text::VERSION);
+        let begun = |segment: &Segment| {
+            segment.build > state.build
+                && segment.stage == Stage::Live
+                && segment.analyzer == current
+        };
+        let resumed = all.iter().filter(|segment| begun(segment)).map(|s| s.build).max();
+        Ok(resumed.unwrap_or(highest.max(state.build) + 1))
+    }
+
+    /// Lets the new build answer, unless rows came that the old one covers and it does not.
+    fn swap(&self, build: i64) -> Result<bool> {
+        self.store.write_derived(|tx| {
+            let state = segments::state(tx)?;
+            if segments::reach(tx, build)? < segments::reach(tx, state.build)? {
+                return Ok(false);
+            }
+            for segment in segments::all(tx)? {
+                if segment.build != build {
+                    segments::set_stage(tx, segment.id, Stage::Dead)?;
+                }
+            }
+            segments::put_state(tx, IndexState { build, ..state })?;
+            Ok(true)
+        })
+    }
+}
