@@ -102,6 +102,7 @@ pub struct Oneiro {
     settings: Arc<Mutex<Option<settings::Cached>>>,
     holder: Arc<str>,
     index: Arc<index::Index>,
+    kin: Arc<search::Kin>,
 }
 
 impl Oneiro {
@@ -119,6 +120,7 @@ impl Oneiro {
         Oneiro {
             store,
             index: Arc::new(index),
+            kin: Arc::default(),
             clock: options.clock,
             ids: options.ids,
             settings: Arc::default(),

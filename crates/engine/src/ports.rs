@@ -54,8 +54,8 @@ pub trait WordModel: Send + Sync {
     fn center(&self) -> &[f32];
     /// Writes the normalised vector of a text; false when it knows no word of it.
     fn embed(&self, text: &str, out: &mut [f32]) -> bool;
-    /// Writes the normalised vector of a word; false when it does not know it.
-    fn word(&self, word: &str, out: &mut [f32]) -> bool;
+    /// The words nearest in meaning to a word, with their cosines, nearest first.
+    fn nearest(&self, word: &str, count: usize) -> Vec<(&str, f32)>;
     /// How rare a word is in ordinary text: the negative logarithm of its share.
     fn rarity(&self, word: &str) -> f32;
 }

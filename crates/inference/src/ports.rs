@@ -28,8 +28,8 @@ impl WordModel for BuiltIn {
         StaticModel::built_in().embed(text, out)
     }
 
-    fn word(&self, word: &str, out: &mut [f32]) -> bool {
-        StaticModel::built_in().word(word, out)
+    fn nearest(&self, word: &str, count: usize) -> Vec<(&str, f32)> {
+        StaticModel::built_in().nearest(word, count)
     }
 
     fn rarity(&self, word: &str) -> f32 {

@@ -56,8 +56,8 @@ pub(super) struct Look<'l, 'c> {
     analyzer: &'l mut Analyzer,
     model: Option<&'l dyn WordModel>,
     texts: FxHashMap<i64, Text>,
-    /// How near each word that was read is to each word of the question.
-    near: FxHashMap<Box<str>, Met>,
+    /// How far each term meets each word of the question.
+    near: FxHashMap<&'l str, Met>,
 }
 
 impl<'l, 'c> Look<'l, 'c> {
@@ -67,15 +67,17 @@ impl<'l, 'c> Look<'l, 'c> {
         analyzer: &'l mut Analyzer,
         model: Option<&'l dyn WordModel>,
     ) -> Look<'l, 'c> {
-        Look {
-            tx,
-            view,
-            question,
-            analyzer,
-            model,
-            texts: FxHashMap::default(),
-            near: FxHashMap::default(),
+        let mut near: FxHashMap<&str, Met> = FxHashMap::default();
+        for (at, word) in question.words.iter().enumerate() {
+            let exact = word.terms.iter().filter(|_| !word.all).map(|term| (term, 1.0));
+            let about = word.near.iter().map(|(term, met)| (term, *met));
+            for (term, met) in exact.chain(about) {
+                if let Some(slot) = near.entry(term).or_default().get_mut(at) {
+                    *slot = slot.max(met);
+                }
+            }
         }
+        Look { tx, view, question, analyzer, model, texts: FxHashMap::default(), near }
     }
 
     /// A message that was read.
@@ -105,18 +107,16 @@ impl<'l, 'c> Look<'l, 'c> {
         for range in oneiro_text::chunks(indexed(&text)) {
             let part = text.get(range.clone()).unwrap_or_default();
             let mut here = Met::default();
-            let (question, near, model) = (self.question, &mut self.near, self.model);
-            let mut seen = AllTerms::new(question);
+            let near = &self.near;
+            let mut seen = AllTerms::new(self.question);
             self.analyzer.tokens(part, |token| {
                 words += usize::from(token.stop || token.term.len() > 1);
                 tells_time |= oneiro_text::is_time_word(token.norm);
                 tells_of_self |= oneiro_text::is_first_person(token.norm);
-                seen.see(token.term, &mut here);
-                if let Some(model) = model
-                    && !token.stop
-                {
-                    soften(question, model, near, (token.norm, &mut here));
+                if let Some(met) = near.get(token.term) {
+                    here.iter_mut().zip(met).for_each(|(here, met)| *here = here.max(*met));
                 }
+                seen.see(token.term, &mut here);
             });
             met.iter_mut().zip(here).for_each(|(all, here)| *all = all.max(here));
             chunks.push(Chunk { vector: self.embed(part), range, met: here });
@@ -305,19 +305,24 @@ fn in_context(own: Option<&[f32]>, own_fade: f32, near: &[Option<&Text>; 4]) -> 
     Some(context)
 }
 
-/// Watches for the terms of each word.
+/// Watches for words that are met only by all of their terms.
 struct AllTerms<'q> {
     question: &'q Question,
-    /// For a word that needs all of its terms: which were seen.
+    /// Which terms of each were seen.
     seen: Vec<u64>,
+    is_needed: bool,
 }
 
 impl<'q> AllTerms<'q> {
     fn new(question: &'q Question) -> AllTerms<'q> {
-        AllTerms { question, seen: vec![0; question.words.len()] }
+        let is_needed = question.words.iter().any(|word| word.all);
+        AllTerms { question, seen: vec![0; question.words.len()], is_needed }
     }
 
     fn see(&mut self, term: &str, met: &mut Met) {
+        if !self.is_needed {
+            return;
+        }
         for ((word, seen), met) in
             self.question.words.iter().zip(&mut self.seen).zip(met.iter_mut())
         {
@@ -328,30 +333,4 @@ impl<'q> AllTerms<'q> {
             }
         }
     }
-}
-
-/// Counts words that are near in meaning to a word of the question.
-fn soften(
-    question: &Question,
-    model: &dyn WordModel,
-    known: &mut FxHashMap<Box<str>, Met>,
-    (word, met): (&str, &mut Met),
-) {
-    let near = match known.get(word) {
-        Some(near) => *near,
-        None => {
-            let mut near = Met::default();
-            let mut vector = vec![0.0; model.dims()];
-            if model.word(word, &mut vector) {
-                for (slot, asked) in near.iter_mut().zip(&question.words) {
-                    if let Some(asked) = &asked.vector {
-                        *slot = ((similarity(asked, &vector) - 0.2) / 0.8).clamp(0.0, 1.0);
-                    }
-                }
-            }
-            known.insert(word.into(), near);
-            near
-        }
-    };
-    met.iter_mut().zip(near).for_each(|(met, near)| *met = met.max(near));
 }

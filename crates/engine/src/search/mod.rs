@@ -24,6 +24,7 @@ use oneiro_model::{
     searchable,
 };
 use oneiro_store::{Tx, said};
+pub(crate) use question::Kin;
 use question::Question;
 use scope::Scope;
 
@@ -86,7 +87,7 @@ impl Searching<'_, '_> {
             &self.query.text,
             self.view,
             &mut reader.analyzer,
-            model,
+            (model, &self.oneiro.kin),
             self.oneiro.now(),
         )?;
         let mut answer = Answer::new(self.tx, self.request, self.query, expr.as_ref(), &question);

@@ -5,6 +5,8 @@ use crate::WordModel;
 use crate::index::{Bits, TermLists, View, name_term, signs};
 use oneiro_model::{Result, Timestamp};
 use oneiro_text::{Analyzer, DateSpan, QueryWord};
+use rustc_hash::FxHashMap;
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// Words that count; the rest of a long question adds nothing but time.
 pub(super) const WORDS: usize = 16;
@@ -25,12 +27,10 @@ pub(super) struct Word {
     pub(super) all: bool,
     /// How much it counts: rare words count more.
     pub(super) weight: f32,
-    /// Documents that have it, about.
-    pub(super) count: u64,
     /// Its postings, a list for each term.
     pub(super) lists: Vec<TermLists>,
-    /// Its vector, if the model knows it.
-    pub(super) vector: Option<Vec<f32>>,
+    /// Terms of words that mean nearly the same, and how nearly, from 0 to 1.
+    pub(super) near: Arc<[(String, f32)]>,
 }
 
 /// A question, ready to be asked.
@@ -56,7 +56,7 @@ impl Question {
         text: &str,
         view: &View<'_, '_>,
         analyzer: &mut Analyzer,
-        model: Option<&dyn WordModel>,
+        (model, kin): (Option<&dyn WordModel>, &Kin),
         now: Timestamp,
     ) -> Result<Question> {
         let asked = analyzer.query_words(text);
@@ -89,6 +89,11 @@ impl Question {
             wanted.into_iter().map(|word| weigh(word, view, model)).collect::<Result<Vec<_>>>()?;
         words.sort_by(|a, b| b.weight.total_cmp(&a.weight));
         words.truncate(WORDS);
+        if let Some(model) = model {
+            for word in &mut words {
+                word.near = kin.of(&word.text, model, analyzer);
+            }
+        }
         let lowered = oneiro_text::normalise(text);
         Ok(Question {
             words,
@@ -127,11 +132,57 @@ fn weigh(word: QueryWord, view: &View<'_, '_>, model: Option<&dyn WordModel>) ->
         Some(model) => 0.6 * here + 0.4 * (model.rarity(&word.norm) - 3.0).clamp(0.5, 9.0),
         None => here,
     };
-    let vector = model.and_then(|model| {
-        let mut vector = vec![0.0; model.dims()];
-        model.word(&word.norm, &mut vector).then_some(vector)
-    });
-    Ok(Word { text: word.norm, terms: word.terms, all: word.all, weight, count, lists, vector })
+    Ok(Word {
+        text: word.norm,
+        terms: word.terms,
+        all: word.all,
+        weight,
+        lists,
+        near: Arc::default(),
+    })
+}
+
+/// Words that mean nearly the same as a word; looked up once.
+#[derive(Default)]
+pub(crate) struct Kin(Mutex<FxHashMap<String, Arc<[(String, f32)]>>>);
+
+/// Words near to one that count.
+const NEAR: usize = 32;
+
+/// Words whose kin is remembered.
+const REMEMBERED: usize = 4_096;
+
+impl Kin {
+    fn of(
+        &self,
+        word: &str,
+        model: &dyn WordModel,
+        analyzer: &mut Analyzer,
+    ) -> Arc<[(String, f32)]> {
+        let lock = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = lock().get(word) {
+            return Arc::clone(known);
+        }
+        let mut near: Vec<(String, f32)> = Vec::new();
+        for (other, cosine) in model.nearest(word, NEAR) {
+            // What is farther than this says nothing.
+            let met = (cosine - 0.2) / 0.8;
+            let words = analyzer.query_words(other);
+            let term = words.first().and_then(|word| word.terms.first());
+            if let Some(term) = term.filter(|_| met > 0.0)
+                && !near.iter().any(|(known, _)| known == term)
+            {
+                near.push((term.clone(), met.min(1.0)));
+            }
+        }
+        let near: Arc<[(String, f32)]> = near.into();
+        let mut known = lock();
+        if known.len() >= REMEMBERED {
+            known.clear();
+        }
+        known.insert(word.to_owned(), Arc::clone(&near));
+        near
+    }
 }
 
 /// The speakers a question names: by a whole name, or by three letters and more of its beginning,
