@@ -3,8 +3,6 @@
 //! Marks are dropped where readers leave them out (Latin, Greek, Hebrew points, Arabic vowels) and
 //! kept where they are letters (the scripts of India, Thai, kana, Cyrillic й).
 
-use std::borrow::Cow;
-
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::{canonical_combining_class, decompose_canonical};
 use unicode_normalization::{IsNormalized, is_nfkc_quick};
@@ -53,9 +51,21 @@ pub(crate) fn segments(text: &str, mut each: impl FnMut(&str, usize, usize)) {
             letters.next();
         }
         let source = text.get(start..end).unwrap_or_default();
-        let segment: Cow<'_, str> =
-            if plain { Cow::Borrowed(source) } else { Cow::Owned(source.nfkc().collect()) };
-        each(&segment, start, end);
+        if plain {
+            each(source, start, end);
+            continue;
+        }
+        let whole: String = source.nfkc().collect();
+        let alone = |letter: char| std::iter::once(letter).nfkc();
+        if source.chars().flat_map(alone).eq(whole.chars()) {
+            // Nothing composed, so every character keeps its own place.
+            for (at, letter) in source.char_indices() {
+                let segment: String = alone(letter).collect();
+                each(&segment, start + at, start + at + letter.len_utf8());
+            }
+        } else {
+            each(&whole, start, end);
+        }
     }
 }
 
