@@ -129,7 +129,11 @@ pub(crate) fn cluster_end(source: Source<'_>, at: usize) -> usize {
             None => true,
             Some(before) => {
                 class(letter) == Class::Gram
-                    && (extends_cluster(letter) || leads_cluster(before) || stacks_next(before))
+                    && (extends_cluster(letter)
+                        || leads_cluster(before)
+                        || stacks_next(before)
+                        // Two letters that were one character.
+                        || source.start(end) == source.start(end - before.len_utf8()))
             }
         };
         if !belongs {

@@ -4,7 +4,7 @@
 /// Stop words of other languages that are spelled like English words with another meaning.
 pub(crate) const ALSO_ENGLISH: &str = "end men hat die war man sin din dig mine min son come tot sit \
 met bin den van plus ton tout era mod vet op nun bis car sans ad sera chi dove mot ma ha pas os com \
-ben dan hoe wel wie ole si vi ned fait fort pour sale";
+ben dan hoe wel wie ole si vi ned fait fort pour sale em ya";
 
 /// English.
 pub(crate) const ENGLISH: &str = "a about above after again against all am an and any are aren \

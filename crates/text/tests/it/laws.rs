@@ -40,6 +40,9 @@ fn texts() -> impl Strategy<Value = String> {
         "½",
         "1½",
         "㍿",
+        "㏠",
+        "0",
+        "ໜ",
         "㎒",
         "①",
         "ﷺ",
@@ -138,7 +141,7 @@ fn forms(analyzer: &mut Analyzer, text: &str) -> Vec<(String, Vec<String>, bool)
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(1000))]
+    #![proptest_config(ProptestConfig::with_cases(500))]
 
     #[test]
     fn tokens_lie_in_the_text_in_order(text in texts()) {
@@ -257,7 +260,7 @@ fn every_character_is_harmless_and_normalises_once() {
 #[test]
 fn nothing_explodes() {
     let mut analyzer = Analyzer::default();
-    let size = 1 << 20;
+    let size = 1 << 18;
     for piece in [
         "a",
         "aB",
