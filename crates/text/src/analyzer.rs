@@ -2,8 +2,9 @@
 
 use crate::cache::{UNKNOWN, Words};
 use crate::language::{Language, Vote, language_of};
-use crate::scan::{Joint, Scanner, Shape, Span, Unit};
+use crate::scan::Scanner;
 use crate::token::{Kind, Token};
+use crate::unit::{Joint, Shape, Span, Unit};
 
 /// The longest identifier that is kept whole.
 pub(crate) const LONGEST_WHOLE: usize = 96;

@@ -38,7 +38,7 @@ enum Quality {
 pub fn chunks(text: &str) -> Vec<Range<usize>> {
     // Two bytes are the least that a word takes, three for half a word of one character.
     if !text.is_empty() && text.len() <= LONGEST {
-        return vec![0..text.len()];
+        return std::iter::once(0..text.len()).collect();
     }
     let mut chunks = Vec::new();
     // The places seen since the last cut. Cutting as soon as there are two chunks' worth of them
@@ -53,8 +53,10 @@ pub fn chunks(text: &str) -> Vec<Range<usize>> {
         let next = letters.peek().map(|(_, next)| *next);
         let end = at + letter.len_utf8();
         let Some(quality) = next.and_then(|next| counter.quality(letter, next)) else {
+            counter.undivided += 1;
             continue;
         };
+        counter.undivided = 0;
         match open.last_mut() {
             // Nothing but space in between.
             Some(last) if last.size == counter.size && letter.is_whitespace() => {
@@ -115,6 +117,8 @@ struct Counter {
     size: usize,
     /// Characters since the last space or counted word.
     run: usize,
+    /// Characters since the last place to cut.
+    undivided: usize,
     ended_sentence: bool,
 }
 
@@ -137,7 +141,7 @@ impl Counter {
 
     /// How good it would be to cut after a letter.
     fn quality(&mut self, letter: char, next: char) -> Option<Quality> {
-        if letter.is_ascii_alphanumeric() && self.run < LONG_WORD {
+        if letter.is_ascii_alphanumeric() && self.undivided < LONG_WORD {
             self.ended_sentence = false;
             return None;
         }
@@ -172,8 +176,56 @@ impl Counter {
             && next != ZERO_WIDTH_JOINER
             && !unicode_normalization::char::is_combining_mark(next);
         let dense = is_cjk(letter) || is_gram(letter) || is_emoji(letter);
-        // Within letters only where a run goes on and on, and even among marks at some point.
-        let long = self.run > 0 && self.run.is_multiple_of(4 * LONG_WORD);
+        // Within letters only where they go on and on, and even among marks at some point.
+        let long = self.undivided >= 4 * LONG_WORD;
         ((dense && divides) || long).then_some(Quality::Letter)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(count: usize, ending: &str) -> String {
+        let mut text = vec!["word"; count].join(" ");
+        text.push_str(ending);
+        text
+    }
+
+    fn sizes(text: &str) -> Vec<usize> {
+        chunks(text).iter().map(|chunk| text[chunk.clone()].split_whitespace().count()).collect()
+    }
+
+    #[test]
+    fn a_short_text_is_one_chunk() {
+        assert_eq!(chunks(""), []);
+        assert_eq!(sizes(&words(78, ".")), [78]);
+        assert_eq!(sizes(&words(79, ".")).len(), 2);
+    }
+
+    #[test]
+    fn cuts_are_at_sentences_then_lines_then_words() {
+        let sentences = words(20, ". ").repeat(12);
+        assert_eq!(sizes(&sentences), [60, 60, 60, 60]);
+        let quoted = words(50, ".” ").repeat(3);
+        assert_eq!(sizes(&quoted), [50, 50, 50]);
+        let lines = words(25, "\n").repeat(8);
+        assert!(sizes(&lines).iter().all(|size| size % 25 == 0), "{:?}", sizes(&lines));
+        let plain = words(300, "");
+        assert!(sizes(&plain).iter().all(|size| (50..=78).contains(size)), "{:?}", sizes(&plain));
+        let paragraphs = format!("{}\n\n{}", words(55, ""), words(55, ""));
+        assert_eq!(sizes(&paragraphs), [55, 55]);
+    }
+
+    #[test]
+    fn characters_count_half() {
+        let chinese = "一二三四五六七八九。".repeat(40);
+        for chunk in chunks(&chinese) {
+            let text = &chinese[chunk];
+            assert!(text.ends_with('。'), "{text}");
+            assert!((80..=160).contains(&text.chars().count()), "{}", text.chars().count());
+        }
+        let thai = "ก".repeat(1000);
+        assert!(chunks(&thai).len() > 5);
     }
 }

@@ -4,7 +4,8 @@
 use crate::analyzer::slice;
 use crate::calendar::{checked, number, weekday};
 use crate::date_words::{Concept, Length, concepts, is_ambiguous};
-use crate::scan::{Joint, Scanner, Shape};
+use crate::scan::Scanner;
+use crate::unit::{Joint, Shape};
 
 /// Units of a question that are looked at.
 const LONGEST_QUESTION: usize = 512;
@@ -272,7 +273,8 @@ impl Reader<'_> {
         if let Some(year) = self.year(year_at) {
             return found(whole_month(year, month), year_at + 1 - at);
         }
-        if is_ambiguous(self.norm(at)) && !self.is_introduced(at) {
+        let after_on = at > 0 && self.norm(at - 1) == "on";
+        if is_ambiguous(self.norm(at)) && (after_on || !self.is_introduced(at)) {
             return None;
         }
         let year = if month > self.month { self.year - 1 } else { self.year };
@@ -282,25 +284,11 @@ impl Reader<'_> {
     /// Whether the word before leads one to expect a time.
     fn is_introduced(&self, at: usize) -> bool {
         let before = at.checked_sub(1).map_or("", |before| self.norm(before));
-        matches!(
-            before,
-            "in" | "during"
-                | "since"
-                | "until"
-                | "till"
-                | "by"
-                | "early"
-                | "mid"
-                | "late"
-                | "of"
-                | "im"
-                | "on"
-                | "en"
-                | "i"
-                | "em"
-                | "a"
-                | "over"
-        )
+        let leads = [
+            "in", "during", "since", "until", "till", "by", "early", "mid", "late", "of", "im",
+            "on", "en", "em", "over",
+        ];
+        leads.contains(&before)
     }
 
     /// 3 days ago, a week ago, vor 3 Tagen, hace tres semanas.
@@ -455,5 +443,104 @@ impl Reader<'_> {
         }
         let year = self.year(at).filter(|_| self.length(at + 1).is_none())?;
         found(whole_year(year), 1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A Saturday.
+    const NOW: (i32, u8, u8) = (2023, 5, 20);
+
+    fn day(text: &str) -> i64 {
+        let parts: Vec<i64> = text.split('-').map(|part| part.parse().unwrap()).collect();
+        number((parts[0], parts[1], parts[2]))
+    }
+
+    #[test]
+    fn dates_are_read() {
+        for (text, from, until) in [
+            ("What happened on 7 May 2023?", "2023-05-07", "2023-05-08"),
+            ("on May 7, 2023", "2023-05-07", "2023-05-08"),
+            ("on May 7th", "2023-05-07", "2023-05-08"),
+            ("the 3rd of June", "2022-06-03", "2022-06-04"),
+            ("since 2023-05-07", "2023-05-07", "2023-05-08"),
+            ("am 7.5.2023", "2023-05-07", "2023-05-08"),
+            ("on 5/20/2023", "2023-05-20", "2023-05-21"),
+            ("2023-05 report", "2023-05-01", "2023-06-01"),
+            ("2023年5月7日", "2023-05-07", "2023-05-08"),
+            ("in May", "2023-05-01", "2023-06-01"),
+            ("in August", "2022-08-01", "2022-09-01"),
+            ("in December 2021", "2021-12-01", "2022-01-01"),
+            ("last May", "2022-05-01", "2022-06-01"),
+            ("in 2022", "2022-01-01", "2023-01-01"),
+            ("yesterday", "2023-05-19", "2023-05-20"),
+            ("the day before yesterday", "2023-05-18", "2023-05-19"),
+            ("3 days ago", "2023-05-17", "2023-05-18"),
+            ("three days ago", "2023-05-17", "2023-05-18"),
+            ("two months ago", "2023-03-01", "2023-04-01"),
+            ("a year ago", "2022-01-01", "2023-01-01"),
+            ("a week ago", "2023-05-10", "2023-05-17"),
+            ("last week", "2023-05-08", "2023-05-15"),
+            ("last month", "2023-04-01", "2023-05-01"),
+            ("last year", "2022-01-01", "2023-01-01"),
+            ("last weekend", "2023-05-13", "2023-05-15"),
+            ("last Friday", "2023-05-19", "2023-05-20"),
+            ("on Saturday", "2023-05-13", "2023-05-14"),
+            ("in the last 3 days", "2023-05-17", "2023-05-21"),
+            ("next month", "2023-06-01", "2023-07-01"),
+            ("summer 2022", "2022-06-01", "2022-09-01"),
+            ("the winter of 2021", "2021-12-01", "2022-03-01"),
+            ("last summer", "2022-06-01", "2022-09-01"),
+            ("this spring", "2023-03-01", "2023-06-01"),
+            ("vor 3 Tagen", "2023-05-17", "2023-05-18"),
+            ("letzte Woche", "2023-05-08", "2023-05-15"),
+            ("il y a 3 jours", "2023-05-17", "2023-05-18"),
+            ("la semaine dernière", "2023-05-08", "2023-05-15"),
+            ("el 7 de mayo de 2023", "2023-05-07", "2023-05-08"),
+            ("hace dos semanas", "2023-05-03", "2023-05-10"),
+            ("7 мая 2023", "2023-05-07", "2023-05-08"),
+            ("вчера", "2023-05-19", "2023-05-20"),
+        ] {
+            let spans: Vec<(i64, i64)> =
+                names_a_date(text, NOW).iter().map(|span| (span.from, span.until)).collect();
+            assert_eq!(spans, [(day(from), day(until))], "{text}");
+        }
+    }
+
+    #[test]
+    fn a_date_may_be_read_in_two_ways() {
+        let spans = names_a_date("5/7/2023", NOW);
+        let days: Vec<i64> = spans.iter().map(|span| span.from).collect();
+        assert_eq!(days, [day("2023-07-05"), day("2023-05-07")]);
+    }
+
+    #[test]
+    fn other_words_are_no_dates() {
+        for text in [
+            "May I march to the spring?",
+            "the sun sat on mars",
+            "10:30",
+            "version 1.2.3",
+            "2023-13-45",
+            "2000 years",
+            "room 101",
+            "this is the last thing",
+            "I had to go hier",
+        ] {
+            let spans = names_a_date(text, NOW);
+            assert!(spans.is_empty(), "{text} {spans:?}");
+        }
+    }
+
+    #[test]
+    fn the_words_are_marked() {
+        let text = "Where was Anna on 7 May 2023 and in 2021?";
+        let marked: Vec<&str> = names_a_date(text, NOW)
+            .iter()
+            .map(|span| &text[span.start as usize..span.end as usize])
+            .collect();
+        assert_eq!(marked, ["7 May 2023", "2021"]);
     }
 }

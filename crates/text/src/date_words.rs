@@ -163,7 +163,7 @@ const RELATIVES: [(Concept, &str); 4] = [
 ];
 
 /// Words that are mostly something else, and name a date only where the rest shows it.
-const AMBIGUOUS: &str = "may mar march mars mei maj mai jun jan sun sat mon wed fri thu fall spring \
+const AMBIGUOUS: &str = "may mar march mars mai jun jan sun sat mon wed fri thu fall spring \
 hier morgen an ans mes to ni ti sei a um et sex once elf una un été ete lente estate sept dec helg";
 
 /// Other words that speak of time.

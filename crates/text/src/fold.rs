@@ -3,11 +3,11 @@
 //! Marks are dropped where readers leave them out (Latin, Greek, Hebrew points, Arabic vowels) and
 //! kept where they are letters (the scripts of India, Thai, kana, Cyrillic й).
 
-use std::borrow::Cow;
-
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::{canonical_combining_class, decompose_canonical};
 use unicode_normalization::{IsNormalized, is_nfkc_quick};
+
+use crate::script::{is_cjk, is_gram};
 
 /// A text in the form for literal comparison: NFKC, lower case, without the marks that readers
 /// leave out and without characters that cannot be seen.
@@ -44,18 +44,32 @@ pub(crate) fn segments(text: &str, mut each: impl FnMut(&str, usize, usize)) {
     while let Some((start, letter)) = letters.next() {
         let mut end = start + letter.len_utf8();
         let mut plain = is_stable(letter);
+        let mut previous = letter;
         while let Some(&(_, next)) = letters.peek() {
-            if starts_segment(next) {
+            if starts_segment(next) || changes_script(previous, next) {
                 break;
             }
+            previous = next;
             plain = false;
             end += next.len_utf8();
             letters.next();
         }
         let source = text.get(start..end).unwrap_or_default();
-        let segment: Cow<'_, str> =
-            if plain { Cow::Borrowed(source) } else { Cow::Owned(source.nfkc().collect()) };
-        each(&segment, start, end);
+        if plain {
+            each(source, start, end);
+            continue;
+        }
+        let whole: String = source.nfkc().collect();
+        let alone = |letter: char| std::iter::once(letter).nfkc();
+        if source.chars().flat_map(alone).eq(whole.chars()) {
+            // Nothing composed, so every character keeps its own place.
+            for (at, letter) in source.char_indices() {
+                let segment: String = alone(letter).collect();
+                each(&segment, start + at, start + at + letter.len_utf8());
+            }
+        } else {
+            each(&whole, start, end);
+        }
     }
 }
 
@@ -77,13 +91,24 @@ fn starts_segment(letter: char) -> bool {
     if is_stable(letter) {
         return true;
     }
-    let mut first = None;
-    for decomposed in std::iter::once(letter).nfkd() {
-        first = first.or(Some(decomposed));
-    }
-    let first = first.unwrap_or(letter);
+    let first = decomposed(letter);
     canonical_combining_class(first) == 0
         && is_nfkc_quick(std::iter::once(first)) != IsNormalized::Maybe
+}
+
+fn decomposed(letter: char) -> char {
+    std::iter::once(letter).nfkd().next().unwrap_or(letter)
+}
+
+/// Whether a character belongs to another token than the one before in any case, so that nothing
+/// is lost by normalising them apart, and each keeps its place.
+fn changes_script(before: char, letter: char) -> bool {
+    let script = |letter: char| {
+        let letter = decomposed(letter);
+        (is_cjk(letter), is_gram(letter))
+    };
+    let script_after = script(letter);
+    script_after != (false, false) && script_after != script(before)
 }
 
 /// A character of NFKC text without its marks, in the case it had; nothing if it cannot be seen.

@@ -108,11 +108,24 @@ impl Language {
     }
 }
 
+/// Marks a stop word of another language that is an English word of another meaning.
+const WEAK: u16 = 1 << 15;
+
+/// What a language needs to be more than a coincidence in an English text.
+const LEAST_VOTES: u32 = 30;
+
 static STOP_WORDS: LazyLock<FxHashMap<String, u16>> = LazyLock::new(|| {
-    let mut sets = FxHashMap::default();
+    let mut sets: FxHashMap<String, u16> = FxHashMap::default();
     for language in LATIN.into_iter().chain([Language::Russian]) {
         for word in language.stop_words().split_whitespace() {
             *sets.entry(normalise(word)).or_insert(0) |= language.bit();
+        }
+    }
+    for word in stop_words::ALSO_ENGLISH.split_whitespace() {
+        if let Some(set) = sets.get_mut(word)
+            && *set & Language::English.bit() == 0
+        {
+            *set |= WEAK;
         }
     }
     sets
@@ -141,11 +154,12 @@ pub(crate) struct Vote([u32; LATIN.len()]);
 impl Vote {
     /// Counts a word by the languages it is a stop word in: the fewer, the more it says.
     pub fn count(&mut self, stop_set: u16) {
-        let latin = stop_set & !Language::Russian.bit();
+        let latin = stop_set & !Language::Russian.bit() & !WEAK;
         if latin == 0 {
             return;
         }
-        let weight = 60 / latin.count_ones();
+        let full = if stop_set & WEAK == 0 { 60 } else { 10 };
+        let weight = full / latin.count_ones();
         for (votes, language) in self.0.iter_mut().zip(LATIN) {
             if latin & language.bit() != 0 {
                 *votes += weight;
@@ -157,7 +171,7 @@ impl Vote {
     pub fn winner(&self) -> Language {
         let mut best = (Language::English, 0);
         for (votes, language) in self.0.iter().zip(LATIN) {
-            if *votes > best.1 {
+            if *votes > best.1 && (*votes >= LEAST_VOTES || language == Language::English) {
                 best = (language, *votes);
             }
         }

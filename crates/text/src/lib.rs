@@ -9,6 +9,7 @@ mod date;
 mod date_words;
 mod fold;
 mod irregular;
+mod joints;
 mod language;
 mod phrase;
 mod piece;
@@ -17,6 +18,7 @@ mod scan;
 mod script;
 mod stop_words;
 mod token;
+mod unit;
 mod words;
 
 pub use analyzer::Analyzer;

@@ -5,7 +5,8 @@ use std::collections::VecDeque;
 use std::ops::Range;
 
 use crate::analyzer::slice;
-use crate::scan::{Joint, Scanner, Shape, Unit};
+use crate::scan::Scanner;
+use crate::unit::{Joint, Shape, Unit};
 
 const BLOCK: usize = 1024;
 
@@ -85,4 +86,41 @@ impl Phrase {
 /// An emoji with a colour comes a second time without; once is enough to compare.
 fn is_compared(unit: &Unit) -> bool {
     unit.shape != Shape::Emoji || unit.joint == Joint::Open
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn phrases_are_found_as_words_in_order() {
+        for (phrase, text, want) in [
+            ("support group", "the Support-Group, again", Some("Support-Group")),
+            ("to be or not", "Or: to be, or not to be", Some("to be, or not")),
+            ("support groups", "the support group", None),
+            ("port group", "the support group", None),
+            ("group support", "the support group", None),
+            ("a a b", "a a a b", Some("a a b")),
+            ("a b a c", "a b a b a c", Some("a b a c")),
+            ("don't go", "They DON’T go!", Some("DON’T go")),
+            ("cafe noir", "un café noir", Some("café noir")),
+            ("foo bar", "call foo_bar()", Some("foo_bar")),
+            ("GitHub", "on github", Some("github")),
+            ("京タワ", "東京タワー", Some("京タワ")),
+            ("ｶﾞｽ", "ガス会社", Some("ガス")),
+            ("👍🏽 ok", "yes 👍🏽 ok", Some("👍🏽 ok")),
+            ("...", "a ... b", None),
+            ("", "", None),
+        ] {
+            let found = Phrase::new(phrase).find(text);
+            assert_eq!(found.map(|range| &text[range]), want, "{phrase} in {text}");
+        }
+    }
+
+    #[test]
+    fn a_phrase_is_found_across_blocks() {
+        let text = format!("{}needle here{}", "hay ".repeat(BLOCK - 1), " hay".repeat(9));
+        let found = Phrase::new("Needle here").find(&text);
+        assert_eq!(found.map(|range| &text[range]), Some("needle here"));
+    }
 }

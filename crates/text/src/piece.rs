@@ -26,8 +26,7 @@ impl Piece {
         let mut after_emoji = false;
         segments(source, |segment, start, end| {
             // What stands for several words must not run into its neighbours: 1½ is not 11⁄2.
-            let apart = segment.chars().nth(1).is_some()
-                && segment.chars().any(|letter| breaks_words(class(letter)));
+            let apart = stands_for_several(segment);
             if apart {
                 self.push(' ', offset + start, offset + end);
             }
@@ -63,8 +62,14 @@ impl Piece {
     }
 }
 
-fn breaks_words(class: Class) -> bool {
-    matches!(class, Class::Joiner | Class::Break)
+fn stands_for_several(segment: &str) -> bool {
+    let mut classes = segment.chars().map(class);
+    let first = classes.next();
+    let is_run = |class: Class| matches!(class, Class::Letter | Class::Digit | Class::Mark);
+    let breaks = |class: Class| matches!(class, Class::Joiner | Class::Break);
+    first.is_some_and(|first| {
+        classes.any(|class| breaks(class) || breaks(first) || is_run(class) != is_run(first))
+    })
 }
 
 /// How far a stretch without ASCII space reaches from `from`.

@@ -3,8 +3,8 @@
 
 use crate::analyzer::{Analyzer, is_plain, joined, shape_of, slice, split_group};
 use crate::language::{LATIN, Language, language_of, stem, stop_set};
-use crate::scan::{Shape, Span, Unit};
 use crate::script::{CjkScript, cjk_script};
+use crate::unit::{Shape, Span, Unit};
 
 /// Units of a question that are looked at. Nobody asks longer ones, but somebody will paste one.
 const LONGEST_QUESTION: usize = 4096;

@@ -2,17 +2,16 @@
 //! they start and end and what holds them together; it must not know languages or stems.
 
 use crate::fold::lower;
+use crate::joints::{Source, clitic, cluster_end, ends_word, groups_digits, is_address, separator};
 use crate::piece::{Piece, stretch};
-use crate::script::{
-    Class, ZERO_WIDTH_JOINER, ascii_class, class, extends_cluster, is_emoji, is_regional,
-    is_skin_tone, is_tag, leads_cluster, stacks_next,
-};
+use crate::script::{Class, ZERO_WIDTH_JOINER, class, is_emoji, is_regional, is_skin_tone, is_tag};
+use crate::unit::{Joint, Shape, Span, Unit};
 
 /// The longest run that is kept whole; what is beyond is cut off.
 pub(crate) const LONGEST_RUN: usize = 64;
 
 /// Characters in one cluster or emoji, so that nothing grows without end.
-const LONGEST_CLUSTER: usize = 12;
+pub(crate) const LONGEST_CLUSTER: usize = 12;
 
 /// What may stand before an apostrophe as a word of its own, in French and Italian.
 const ELIDED: [&str; 27] = [
@@ -20,69 +19,6 @@ const ELIDED: [&str; 27] = [
     "all", "nell", "sull", "dall", "un", "quest", "quell", "bell", "sant", "gl", "coll", "dov",
     "com",
 ];
-
-/// What follows an apostrophe in English without being part of the word.
-const CLITICS: [&str; 6] = ["s", "ll", "ve", "re", "d", "m"];
-
-/// What a unit is made of.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Shape {
-    /// Letters alone.
-    Word,
-    /// Digits alone.
-    Number,
-    /// Letters and digits.
-    Mixed,
-    /// One character.
-    Cjk,
-    /// One cluster.
-    Gram,
-    /// One emoji.
-    Emoji,
-}
-
-/// How a unit hangs together with the one before it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Joint {
-    /// Not at all.
-    Open,
-    /// Side by side, or by a hyphen, dot or underscore.
-    Run,
-    /// By what separates the components of a path or address.
-    Component,
-}
-
-/// A range of the original with its range of normalised text.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Span {
-    /// In the original.
-    pub start: u32,
-    /// In the original.
-    pub end: u32,
-    /// In [`Scanner::norm`].
-    pub norm: u32,
-    /// In [`Scanner::norm`].
-    pub norm_end: u32,
-}
-
-/// The smallest thing that a phrase is compared by.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Unit {
-    /// Where it is.
-    pub span: Span,
-    /// The same with the signs that belong to it: `#12`, `@name`, `c++`, `[E0277]`.
-    pub outer: Span,
-    /// What it is made of.
-    pub shape: Shape,
-    /// What holds it to the unit before.
-    pub joint: Joint,
-    /// Whether its end was cut off.
-    pub cut: bool,
-    /// Its pieces in [`Scanner::humps`], none if there is but one.
-    pub humps: (u32, u32),
-    /// Room for the reader's note on the word.
-    pub entry: u32,
-}
 
 /// Reads texts into units, over buffers that it keeps.
 #[derive(Debug, Default)]
@@ -109,39 +45,6 @@ enum Case {
     Lower,
     Upper,
     Digit,
-}
-
-/// Where folded text lies in the original: at an offset as it is, or by the map of a piece.
-#[derive(Clone, Copy)]
-struct Source<'a> {
-    text: &'a str,
-    offset: usize,
-    piece: Option<&'a Piece>,
-}
-
-impl Source<'_> {
-    fn start(&self, at: usize) -> u32 {
-        self.piece.map_or((self.offset + at) as u32, |piece| piece.start(at))
-    }
-
-    fn end(&self, at: usize) -> u32 {
-        self.piece.map_or((self.offset + at) as u32, |piece| piece.end(at))
-    }
-
-    fn letter(&self, at: usize) -> Option<char> {
-        match self.text.as_bytes().get(at)? {
-            byte if byte.is_ascii() => Some(char::from(*byte)),
-            _ => self.text.get(at..)?.chars().next(),
-        }
-    }
-
-    fn class(&self, at: usize) -> Class {
-        self.letter(at).map_or(Class::Break, class)
-    }
-
-    fn is_run(&self, at: usize) -> bool {
-        matches!(self.class(at), Class::Letter | Class::Digit)
-    }
 }
 
 impl Scanner {
@@ -225,7 +128,7 @@ impl Scanner {
                     at = if source.is_run(next) { self.identifier(source, at) } else { next };
                     continue;
                 }
-                Class::Break | Class::Joiner | Class::Apostrophe => {
+                Class::Break | Class::Joiner | Class::Apostrophe | Class::Mark => {
                     at = next;
                     continue;
                 }
@@ -292,7 +195,7 @@ impl Scanner {
         }
         let span = self.span(source, (at, end), norm);
         self.push(span, Shape::Emoji, Joint::Open);
-        if toned {
+        if toned && !source.letter(at).is_some_and(is_skin_tone) {
             let norm = self.norm.len();
             let plain = |letter: &char| !is_skin_tone(*letter);
             let sequence = source.text.get(at..end).unwrap_or_default();
@@ -376,13 +279,17 @@ impl Scanner {
         let mut end = start;
         let mut resume = None;
         let mut elided = false;
+        let mut contracted = false;
         let (mut has_letters, mut has_digits) = (false, false);
         self.letters.clear();
         while let Some(letter) = source.letter(at) {
-            match class(letter) {
+            let class = class(letter);
+            let is_mark = class == Class::Mark;
+            match class {
                 Class::Letter => has_letters = true,
                 Class::Digit => has_digits = true,
-                Class::Apostrophe if source.class(at + 1) == Class::Letter && at > start => {
+                Class::Mark if at > start => {}
+                Class::Apostrophe if !has_digits && source.class(at + 1) == Class::Letter => {
                     let after = at + 1;
                     if let Some(length) = clitic(source, after) {
                         resume = Some(after + length);
@@ -394,6 +301,7 @@ impl Scanner {
                         break;
                     }
                     at = after;
+                    contracted = true;
                     continue;
                 }
                 _ if letter == ',' && !has_letters && groups_digits(source, start, at) => {
@@ -408,7 +316,7 @@ impl Scanner {
                 _ if letter.is_uppercase() => Case::Upper,
                 _ => Case::Lower,
             };
-            if self.letters.len() <= LONGEST_RUN {
+            if !is_mark && self.letters.len() <= LONGEST_RUN {
                 self.letters.push(Letter { at, norm: self.norm.len(), case });
             }
             if self.norm.len() <= norm + LONGEST_RUN {
@@ -425,7 +333,8 @@ impl Scanner {
             _ => Shape::Word,
         };
         self.push(span, shape, joint);
-        if !cut {
+        // With an apostrophe inside there are no humps: O'Brien is one name.
+        if !cut && !contracted {
             self.split_humps(source, span, end);
         }
         if let Some(unit) = self.units.last_mut() {
@@ -471,8 +380,10 @@ impl Scanner {
         let mut opened = (span.start, span.norm);
         for at in 0..self.letters.len() {
             let window = self.letters.get(at..).unwrap_or_default();
-            if let [_, letter, ..] = window
+            if let [previous, letter, ..] = window
                 && starts_hump(window)
+                // Not within what is one character of the original.
+                && source.start(previous.at) != source.start(letter.at)
             {
                 let norm_end = letter.norm as u32;
                 let (start, norm) = opened;
@@ -490,94 +401,4 @@ impl Scanner {
             unit.humps = (first as u32, (first + count) as u32);
         }
     }
-}
-
-/// Whether a word of plain letters ends before these two bytes, with nothing attached.
-fn ends_word(byte: Option<u8>, next: Option<u8>) -> bool {
-    let Some(byte) = byte else {
-        return true;
-    };
-    match byte {
-        b' ' | b'\n' | b',' | b'!' | b'?' => true,
-        b'[' | b'+' | b'#' | 0x80.. => false,
-        _ => match ascii_class(byte) {
-            Class::Break => true,
-            Class::Joiner => next.is_none_or(|next| next.is_ascii_whitespace()),
-            Class::Apostrophe => next.is_none_or(|next| next < 0x80 && !next.is_ascii_alphabetic()),
-            _ => false,
-        },
-    }
-}
-
-/// Whether a comma divides thousands.
-fn groups_digits(source: Source<'_>, start: usize, at: usize) -> bool {
-    let bytes = source.text.as_bytes();
-    let before = bytes.get(start..at).unwrap_or_default();
-    let leading = before.iter().position(|byte| *byte == b',').unwrap_or(before.len());
-    leading <= 3
-        && before.iter().all(|byte| byte.is_ascii_digit() || *byte == b',')
-        && bytes.get(at + 1..at + 4).is_some_and(|group| group.iter().all(u8::is_ascii_digit))
-        && !source.is_run(at + 4)
-}
-
-/// The length of an English ending after an apostrophe.
-fn clitic(source: Source<'_>, at: usize) -> Option<usize> {
-    let rest = source.text.as_bytes().get(at..)?;
-    CLITICS.iter().map(|clitic| clitic.len()).find(|length| {
-        let ends = !source.is_run(at + length) && source.class(at + length) != Class::Apostrophe;
-        ends && rest.get(..*length).is_some_and(|ending| {
-            CLITICS.iter().any(|clitic| ending.eq_ignore_ascii_case(clitic.as_bytes()))
-        })
-    })
-}
-
-/// Whether a text starts with a scheme and `://`.
-fn is_address(text: &str) -> bool {
-    let bytes = text.as_bytes();
-    let scheme = bytes.iter().take(16).position(|byte| !byte.is_ascii_alphanumeric());
-    scheme.is_some_and(|end| bytes.get(end..).is_some_and(|rest| rest.starts_with(b"://")))
-}
-
-/// The length of what joins the run before `at` to one after it, zero if there is none; and
-/// whether it divides components.
-fn separator(source: Source<'_>, at: usize, is_address: bool) -> (usize, bool) {
-    let bytes = source.text.as_bytes().get(at..).unwrap_or_default();
-    if bytes.first() == Some(&b'[') {
-        let inner = bytes.iter().skip(1).take_while(|byte| byte.is_ascii_alphanumeric()).count();
-        let closed = inner > 0 && bytes.get(inner + 1) == Some(&b']');
-        return (usize::from(closed), true);
-    }
-    let joins = |byte: &u8| {
-        ascii_class(*byte) == Class::Joiner || (is_address && b"?&=#%+~,;!$*()".contains(byte))
-    };
-    let length = bytes.iter().take(9).take_while(|byte| joins(byte)).count();
-    let signs = bytes.get(..length).unwrap_or_default();
-    let others = signs.iter().filter(|byte| **byte != b'_').count();
-    let holds = length > 0
-        && others <= 3
-        && !signs.windows(2).any(|pair| pair == b".." || (pair == b"--" && !is_address))
-        && source.is_run(at + length);
-    let component = signs.iter().any(|byte| !matches!(byte, b'_' | b'-' | b'.'));
-    (if holds { length } else { 0 }, component)
-}
-
-/// Where the cluster that starts at `at` ends.
-fn cluster_end(source: Source<'_>, at: usize) -> usize {
-    let mut end = at;
-    let mut previous = None;
-    for letter in source.text.get(at..).unwrap_or_default().chars().take(LONGEST_CLUSTER) {
-        let belongs = match previous {
-            None => true,
-            Some(before) => {
-                class(letter) == Class::Gram
-                    && (extends_cluster(letter) || leads_cluster(before) || stacks_next(before))
-            }
-        };
-        if !belongs {
-            break;
-        }
-        previous = Some(letter);
-        end += letter.len_utf8();
-    }
-    end
 }

@@ -4,8 +4,10 @@
 /// How a character takes part in a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Class {
-    /// A letter or mark of a script with spaces between words.
+    /// A letter of a script with spaces between words.
     Letter,
+    /// What goes on with the letter before it, and is nothing alone.
+    Mark,
     /// A digit or another numeral.
     Digit,
     /// A character that is a token by itself and in pairs.
@@ -49,9 +51,11 @@ pub(crate) fn class(letter: char) -> Class {
         Class::Gram
     } else if is_emoji(letter) {
         Class::Emoji
+    } else if unicode_normalization::char::is_combining_mark(letter) {
+        Class::Mark
     } else if letter.is_numeric() {
         Class::Digit
-    } else if letter.is_alphabetic() || unicode_normalization::char::is_combining_mark(letter) {
+    } else if letter.is_alphabetic() {
         Class::Letter
     } else {
         Class::Break

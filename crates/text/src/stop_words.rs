@@ -1,6 +1,11 @@
 //! Function words of each language. It owns the lists; it must not know how languages are told
 //! apart.
 
+/// Stop words of other languages that are spelled like English words with another meaning.
+pub(crate) const ALSO_ENGLISH: &str = "end men hat die war man sin din dig mine min son come tot sit \
+met bin den van plus ton tout era mod vet op nun bis car sans ad sera chi dove mot ma ha pas os com \
+ben dan hoe wel wie ole si vi ned fait fort pour sale em ya";
+
 /// English.
 pub(crate) const ENGLISH: &str = "a about above after again against all am an and any are aren \
 arent as at be because been before being below between both but by can cannot cant could couldn \
