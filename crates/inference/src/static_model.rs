@@ -12,7 +12,7 @@ use asset::{Asset, DIMS};
 use std::sync::OnceLock;
 
 /// The name of the table in `assets/static.bin`; vectors of different names do not compare.
-const ID: &str = "oneiro-static-1";
+const ID: &str = "oneiro-static-2";
 
 /// Pieces gathered before their rows are added, so that a block of sums stays in registers.
 const PENDING: usize = 64;

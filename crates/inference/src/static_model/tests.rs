@@ -62,7 +62,7 @@ fn vectors_are_the_ones_the_script_computes() {
 #[test]
 fn a_new_table_has_a_new_id() {
     let table = blake3::hash(include_bytes!("../../assets/static.bin")).to_hex();
-    assert_eq!((ID, &table[..16]), ("oneiro-static-1", "3d38b5abeab1db4e"));
+    assert_eq!((ID, &table[..16]), ("oneiro-static-2", "3d38b5abeab1db4e"));
 }
 
 #[test]
