@@ -10,10 +10,12 @@ Little-endian; every section starts at a multiple of 64 bytes, in this order:
                                kind 1 continuations; the last pair is the end
     slots    u16 x slots       open hash table of row + 1, 0 is empty
     scales   f32 x rows        one unit of a row's int8
-    norms    u16 x words       length of the int8 row of a word, in sixteenths
+    norms    u16 x words       length of the first 96 numbers of the row of a word, in sixteenths
     rarity   u8 x rows         -ln p in steps
     text     bytes             the entries without `##`, one after the other
-    table    i8 x rows x dims
+    heads    i8 x rows x 96    the first numbers of each row: the search for neighbours reads
+                               only these, and memory is fastest in one stream
+    tails    i8 x rows x rest  the others
 
 Rows are ordered by kind, length in bytes, then bytes, so an entry's place follows from its row
 and no offsets are stored. A slot is found by FNV-1a (32 bits) over the bytes from the seed of the
@@ -28,6 +30,7 @@ MAGIC, VERSION, ALIGN = b"ONEIROSM", 1, 64
 SEEDS = (0x811C9DC5, 0x9747B28C)
 RARITY_STEP = 1.0 / 15.0
 SLOTS = 1 << 16
+HEAD = 96
 
 
 def entry(token):
@@ -90,7 +93,7 @@ def write(path, tokens, table, scales, rarity, mean):
         "<7If", VERSION, dims, len(entries), words, longest, SLOTS, len(text), RARITY_STEP
     )
     steps = np.round(rarity / RARITY_STEP).clip(0, 255).astype(np.uint8)
-    norms = np.round(np.linalg.norm(table[:words].astype(np.float64), axis=1) * 16)
+    norms = np.round(np.linalg.norm(table[:words, :HEAD].astype(np.float64), axis=1) * 16)
     out = bytearray()
     for part in (
         header,
@@ -101,7 +104,8 @@ def write(path, tokens, table, scales, rarity, mean):
         norms.astype("<u2").tobytes(),
         steps.tobytes(),
         text,
-        table.tobytes(),
+        table[:, :HEAD].tobytes(),
+        table[:, HEAD:].tobytes(),
     ):
         out += b"\0" * (-len(out) % ALIGN) + part
     assert len(out) <= 8_000_000, len(out)

@@ -15,6 +15,8 @@ A = 1e-3
 # Ids below are specials and single characters, in the order of Unicode.
 FIRST_BY_RANK = 1996
 RANKED = 0.2
+# Sentences kept aside, which say when the fit should stop.
+HELD = 2000
 
 
 def bag(rows, size):
@@ -59,7 +61,20 @@ def normalised(m):
     return m / np.maximum(np.linalg.norm(m, axis=1, keepdims=True), 1e-9)
 
 
-def fit(rows, bags, targets, epochs=12, batch=512, rate=2e-3, decay=0.0, held=2000, seed=1):
+def turn(rows, bags, targets, held=HELD, ridge=0.03):
+    """One linear map for all rows, towards the teacher's sentences (ridge regression).
+
+    It takes along the rows no sentence of ours reaches, which `fit` alone would leave behind in
+    a different space from their neighbours.
+    """
+    sums = normalised(bags[held:] @ rows)
+    square = sums.T @ sums
+    square += ridge * np.trace(square) / len(square) * np.eye(len(square), dtype=np.float32)
+    turned = rows @ np.linalg.solve(square, sums.T @ targets[held:]).astype(np.float32)
+    return turned * (np.linalg.norm(rows) / np.linalg.norm(turned))
+
+
+def fit(rows, bags, targets, epochs=12, batch=512, rate=5e-3, held=HELD, seed=1):
     """Move the rows so that the sum of a sentence's rows points where the teacher does.
 
     Adam on the cosine, by hand: the gradient of a normalised sum is one projection. `held`
@@ -69,7 +84,6 @@ def fit(rows, bags, targets, epochs=12, batch=512, rate=2e-3, decay=0.0, held=20
     w, m, v = rows.copy(), np.zeros_like(rows), np.zeros_like(rows)
     train, test = np.arange(held, len(targets)), np.arange(held)
     best, best_w, step = -1.0, w, 0
-    first = w.copy()
 
     def score():
         return float((normalised(bags[test] @ w) * targets[test]).sum(1).mean())
@@ -85,7 +99,7 @@ def fit(rows, bags, targets, epochs=12, batch=512, rate=2e-3, decay=0.0, held=20
             u = s / n
             g = (-(t - u * (u * t).sum(1, keepdims=True)) / n / len(part)).astype(np.float32)
             used = np.unique(x.indices)
-            grad = (x[:, used].T @ g).astype(np.float32) + decay * (w[used] - first[used])
+            grad = (x[:, used].T @ g).astype(np.float32)
             step += 1
             m[used] = 0.9 * m[used] + 0.1 * grad
             v[used] = 0.999 * v[used] + 0.001 * grad * grad
@@ -121,7 +135,7 @@ def build(args):
     bags = bag([r[:96] for r in encode(tokenizer, texts)], len(vocabulary))
     if not args.unfitted:
         targets = normalised(np.load(Path(args.cache) / "sentences.npy") @ basis)
-        rows = fit(rows, bags, targets)
+        rows = fit(turn(rows, bags, targets), bags, targets)
     # A rotation changes no cosine, and puts most of every row into the first dimensions, where
     # the search for neighbours looks first.
     _, _, vt = np.linalg.svd(normalised(rows), full_matrices=False)

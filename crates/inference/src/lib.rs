@@ -1,10 +1,10 @@
 //! Models behind the engine's ports: static embeddings compiled into the binary, and servers that
 //! speak the OpenAI protocol. It must not know stores, sessions or ranking.
 
-//pub mod openai;
+pub mod openai;
 pub mod static_model;
 
-//pub use openai::OpenAiEmbedder;
+pub use openai::{OpenAiConfig, OpenAiEmbedder};
 pub use static_model::StaticModel;
 
 mod ports;

@@ -3,14 +3,16 @@
 //!
 //! How the table was made, and from what: `scripts/distil/README.md`.
 
+mod arithmetic;
 mod asset;
 mod wordpiece;
 
-use asset::{Asset, BLOCK, DIMS, Row};
+use arithmetic::Best;
+use asset::{Asset, DIMS};
 use std::sync::OnceLock;
 
 /// The name of the table in `assets/static.bin`; vectors of different names do not compare.
-const ID: &str = "oneiro-static-1";
+const ID: &str = "oneiro-static-2";
 
 /// Pieces gathered before their rows are added, so that a block of sums stays in registers.
 const PENDING: usize = 64;
@@ -55,12 +57,12 @@ impl StaticModel {
                 count += 1;
             }
             if count == PENDING {
-                self.add(&pending, out);
+                arithmetic::add(&self.asset, &pending, out);
                 count = 0;
             }
         });
-        self.add(pending.get(..count).unwrap_or_default(), out);
-        normalise(out)
+        arithmetic::add(&self.asset, pending.get(..count).unwrap_or_default(), out);
+        arithmetic::normalise(out)
     }
 
     /// The vector of one word, the sum of its pieces, of length one. The same as
@@ -93,23 +95,18 @@ impl StaticModel {
         if n == 0 || !self.embed(word, &mut vector) {
             return Vec::new();
         }
-        let (query, norm) = quantise(&vector);
-        let mut best: Vec<(f32, usize)> = Vec::with_capacity(n + 1);
-        let mut worst = f32::NEG_INFINITY;
-        for (row, (numbers, length)) in self.asset.words().enumerate() {
-            let cosine = dot(&query, numbers) as f32 / (norm * length);
-            if cosine <= worst || !self.is_neighbour(row, word) {
-                continue;
-            }
-            let place = best.partition_point(|(c, _)| *c >= cosine);
-            best.insert(place, (cosine, row));
-            best.truncate(n);
-            if best.len() == n {
-                worst = best.last().map_or(worst, |(c, _)| *c);
+        let (head, tail) = arithmetic::quantise(&vector);
+        let rough = n.saturating_mul(4).saturating_add(SPARE);
+        let mut best = Best::new(n);
+        for row in arithmetic::scan(&self.asset, &head, rough) {
+            if let Some(numbers) = self.asset.row(row)
+                && self.is_neighbour(row, word)
+            {
+                best.offer(arithmetic::cosine((&head, &tail), numbers), row);
             }
         }
-        let named = |(cosine, row): (f32, usize)| Some((self.asset.entry(row)?, cosine));
-        best.into_iter().filter_map(named).collect()
+        let named = |(cosine, row)| Some((self.asset.entry(row)?, cosine));
+        best.kept.into_iter().filter_map(named).collect()
     }
 
     fn is_neighbour(&self, row: usize, word: &str) -> bool {
@@ -117,61 +114,14 @@ impl StaticModel {
             e.len() > 1 && e.chars().any(char::is_alphanumeric) && !e.eq_ignore_ascii_case(word)
         })
     }
-
-    /// Adds rows to a sum, block by block.
-    fn add(&self, rows: &[u16], sum: &mut [f32; DIMS]) {
-        for (block, sum) in sum.as_chunks_mut::<BLOCK>().0.iter_mut().enumerate() {
-            let mut local = *sum;
-            for row in rows {
-                let row = usize::from(*row);
-                let (Some(numbers), Some(scale)) = (
-                    self.asset.table.get(row).and_then(|r| r.get(block)),
-                    self.asset.scales.get(row),
-                ) else {
-                    continue;
-                };
-                for (l, number) in local.iter_mut().zip(numbers) {
-                    *l += f32::from(*number) * scale;
-                }
-            }
-            *sum = local;
-        }
-    }
 }
 
+/// Rows the search for neighbours looks at in full, beyond four for each wanted.
+const SPARE: usize = 128;
 /// What a word nobody saw counts as.
 const UNSEEN: f32 = 16.0;
 /// The least a word of several pieces counts as: common words are whole entries.
 const COMPOUND: f32 = 12.0;
 
-/// Makes the length one; false, and all zero, when there is no direction.
-fn normalise(vector: &mut [f32; DIMS]) -> bool {
-    let square: f32 = vector.iter().map(|x| x * x).sum();
-    let scale = 1.0 / square.sqrt();
-    if !(scale.is_finite() && scale > 0.0) {
-        *vector = [0.0; DIMS];
-        return false;
-    }
-    for x in vector {
-        *x *= scale;
-    }
-    true
-}
-
-/// A vector in the form of a row, and its length in units.
-fn quantise(vector: &[f32; DIMS]) -> (Row, f32) {
-    let most = vector.iter().fold(f32::MIN_POSITIVE, |m, x| m.max(x.abs()));
-    let mut row = [[0; BLOCK]; DIMS / BLOCK];
-    let mut square = 0;
-    for (q, x) in row.as_flattened_mut().iter_mut().zip(vector) {
-        *q = (x / most * 127.0).round() as i8;
-        square += i32::from(*q) * i32::from(*q);
-    }
-    (row, (square as f32).sqrt())
-}
-
-fn dot(a: &Row, b: &Row) -> i32 {
-    let pairs = a.as_flattened().iter().zip(b.as_flattened());
-    // Products of two int8 fit 16 bits: this shape becomes one instruction for eight of them.
-    pairs.map(|(x, y)| i32::from(i16::from(*x) * i16::from(*y))).sum()
-}
+#[cfg(test)]
+mod tests;

@@ -105,9 +105,7 @@ impl Word {
     /// characters on their own, accents off, lower case, punctuation on its own.
     #[cold]
     fn other(&mut self, c: char, asset: &Asset, each: &mut impl FnMut(u16)) {
-        if c == char::REPLACEMENT_CHARACTER
-            || c.general_category_group() == GeneralCategoryGroup::Other
-        {
+        if c == char::REPLACEMENT_CHARACTER || is_control(c) {
             return;
         }
         if c.is_whitespace() {
@@ -184,6 +182,12 @@ fn pieces(asset: &Asset, word: &[u8], each: &mut impl FnMut(u16)) {
     for row in found.iter().take(count) {
         each(*row);
     }
+}
+
+/// What is not text. Code points without a meaning yet are kept: they make a word unknown.
+fn is_control(c: char) -> bool {
+    use GeneralCategory::{Control, Format, PrivateUse};
+    matches!(c.general_category(), Control | Format | PrivateUse)
 }
 
 fn is_punctuation(c: char) -> bool {
