@@ -1,7 +1,7 @@
 //! What can be typed: the global options and the table of commands.
 
 use crate::commands::{
-    append, backup, bench, completions, config, doctor, erase, jobs, serve, session, stats,
+    append, backup, bench, completions, config, doctor, erase, jobs, search, serve, session, stats,
 };
 use crate::context::Context;
 use crate::reference;
@@ -55,6 +55,8 @@ pub enum Command {
     Session(session::SessionCommand),
     /// Append messages to a session, as JSONL on standard input
     Append(append::AppendArgs),
+    /// Search what was said
+    Search(search::SearchArgs),
     /// Erase a session or a message for good, and prove it
     Erase(erase::EraseArgs),
     /// Show figures of the space
@@ -85,6 +87,7 @@ impl Command {
             Command::Serve(args) => args.run(context),
             Command::Session(command) => command.run(context),
             Command::Append(args) => args.run(context),
+            Command::Search(args) => args.run(context),
             Command::Erase(args) => args.run(context),
             Command::Stats(args) => args.run(context),
             Command::Backup(args) => args.run(context),

@@ -261,6 +261,11 @@ fn config_path(global: &Global) -> Option<PathBuf> {
     )
 }
 
+/// Whether the person wants no colours, or the terminal has none: <https://no-color.org>.
+pub fn wants_no_colour() -> bool {
+    environment("NO_COLOR").is_some() || environment("TERM").is_none_or(|term| term == "dumb")
+}
+
 fn data_folder() -> Option<PathBuf> {
     Some(directories::ProjectDirs::from("", "", "oneiro")?.data_dir().to_owned())
 }

@@ -1,10 +1,12 @@
 //! What every command gets: the configuration, the way to print, and the open space.
 
 use crate::args::Global;
-use crate::config::Config;
+use crate::config::{Config, wants_no_colour};
+use crate::ink::Ink;
 use crate::output::Output;
 use anyhow::Result;
 use oneiro::{Oneiro, Options, Target};
+use std::io::IsTerminal;
 use std::time::Duration;
 
 /// What every command gets.
@@ -13,12 +15,19 @@ pub struct Context {
     pub config: Config,
     /// How to print.
     pub output: Output,
+    /// How to colour what is printed.
+    pub ink: Ink,
 }
 
 impl Context {
     /// Reads the configuration.
     pub fn new(global: &Global) -> Result<Context> {
-        Ok(Context { config: Config::load(global)?, output: Output::new(global.json) })
+        let is_terminal = std::io::stdout().is_terminal();
+        Ok(Context {
+            config: Config::load(global)?,
+            output: Output::new(global.json),
+            ink: Ink::new(is_terminal && !wants_no_colour()),
+        })
     }
 
     /// Logs to standard error as configured; a filter that cannot be read logs warnings.

@@ -5,6 +5,7 @@ mod args;
 mod commands;
 mod config;
 mod context;
+mod ink;
 mod input;
 mod output;
 mod progress;

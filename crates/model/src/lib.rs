@@ -33,9 +33,9 @@ pub use query::{Expr, Filters, Query};
 pub use retention::{Deleted, Erased, ErasureProof, Imported, PruneRequest, Pruned, Rewound};
 pub use role::{Role, Trust};
 pub use search::{
-    Conversation, Discover, Found, Hit, HitKind, Neighbour, SEARCH_LIMIT, SEARCH_LIMIT_MAX,
-    SearchRequest, SessionFound, SessionSearch, ShownMessage, Sort, Tier, Trace, TracePart,
-    TraceWord,
+    BROWSED, CONVERSATIONS, Conversation, Discover, Found, HIDDEN_SOURCES, Hit, HitKind,
+    MACHINE_SOURCES, Neighbour, SEARCH_LIMIT, SEARCH_LIMIT_MAX, SearchRequest, SessionFound,
+    SessionSearch, ShownMessage, Sort, Tier, Trace, TracePart, TraceWord, WINDOW,
 };
 pub use session::{
     Ending, Lineage, ListOrder, ListSessions, NewSession, Session, SessionPatch, SessionView,

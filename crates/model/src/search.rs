@@ -205,6 +205,22 @@ pub struct Found {
     pub note: Option<String>,
 }
 
+/// Sources whose sessions are work of tools and other agents: not among what people talked about,
+/// unless asked for by name.
+pub const HIDDEN_SOURCES: [&str; 2] = ["tool", "subagent"];
+
+/// Sources whose sessions a machine began: found, but below those of people.
+pub const MACHINE_SOURCES: [&str; 2] = ["cron", "heartbeat"];
+
+/// Conversations of a session search, unless asked otherwise, and at most.
+pub const CONVERSATIONS: (usize, usize) = (3, 10);
+
+/// Messages to each side of the one found or asked for, unless asked otherwise, and at most.
+pub const WINDOW: (usize, usize) = (5, 20);
+
+/// Sessions that browsing shows, unless asked otherwise, and at most.
+pub const BROWSED: (usize, usize) = (10, 100);
+
 /// What a session search is asked, told apart by what is given.
 #[derive(Debug, Clone)]
 pub enum SessionSearch {
@@ -212,19 +228,21 @@ pub enum SessionSearch {
     Discover(Discover),
     /// What was said around a message.
     Scroll {
-        /// The session it is in, or one of its lineage.
+        /// The session it is in, or one of its lineage: an id, a unique prefix, or a title.
         session: SessionId,
         /// The message.
         around: MessageId,
         /// Messages to each side.
         window: usize,
     },
-    /// A session from its beginning.
+    /// A session from its beginning: by id, unique prefix, or title.
     Read(SessionId),
     /// What was active lately.
     Browse {
         /// At most so many sessions.
         limit: usize,
+        /// Not this session, nor any other of its lineage.
+        exclude_lineage: Option<SessionId>,
     },
 }
 
@@ -239,10 +257,30 @@ pub struct Discover {
     pub sort: Sort,
     /// Only hits of these roles; of people and agents when empty.
     pub roles: Vec<Role>,
-    /// The order and filters of the search behind it.
+    /// Only in sessions of these sources; when empty, in all but [`HIDDEN_SOURCES`].
     pub sources: Vec<String>,
+    /// Not in sessions of these sources.
+    pub exclude_sources: Vec<String>,
+    /// Not in this session, nor in any other of its lineage: what an agent has before it already.
+    pub exclude_lineage: Option<SessionId>,
     /// Messages to each side of the hit.
     pub window: usize,
+}
+
+impl Discover {
+    /// A search of all conversations.
+    pub fn new(query: impl Into<String>) -> Discover {
+        Discover {
+            query: query.into(),
+            limit: CONVERSATIONS.0,
+            sort: Sort::Relevance,
+            roles: Vec::new(),
+            sources: Vec::new(),
+            exclude_sources: Vec::new(),
+            exclude_lineage: None,
+            window: WINDOW.0,
+        }
+    }
 }
 
 /// A message as session search shows it.
@@ -267,14 +305,17 @@ pub struct ShownMessage {
 /// A conversation that was found.
 #[derive(Debug, Clone, Serialize)]
 pub struct Conversation {
-    /// The session that holds the hit.
+    /// The session that holds the hit, without its system prompt.
     pub session: Session,
     /// Where the conversation began, when that is another session.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub root_id: Option<SessionId>,
-    /// The hit.
-    pub hit: Hit,
-    /// What was said around it, itself included.
+    /// Whether it comes first because its title has every word of the query.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub titled: bool,
+    /// The hit; none when only the title has the words.
+    pub hit: Option<Hit>,
+    /// What was said around it, itself included; empty without a hit.
     pub window: Vec<ShownMessage>,
     /// Messages of the session before the window.
     pub before: i64,
@@ -296,6 +337,9 @@ pub enum SessionFound {
         tier: Option<Tier>,
         /// The conversations.
         conversations: Vec<Conversation>,
+        /// What the answer leaves out, when it could not look at everything.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        note: Option<String>,
     },
     /// What was said around a message.
     Scroll {
@@ -313,8 +357,8 @@ pub enum SessionFound {
     },
     /// A session.
     Read {
-        /// The session.
-        session: Session,
+        /// The session, without its system prompt.
+        session: Box<Session>,
         /// Its messages, in order; of a long one the beginning and the end.
         messages: Vec<ShownMessage>,
         /// Messages left out between the beginning and the end.

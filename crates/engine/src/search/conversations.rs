@@ -1,2 +1,250 @@
 //! Session search as agents use it: discover conversations, scroll around a message, read a
-//! session, browse what was active lately.
+//! session, browse what was active lately. It owns what of a conversation is shown; it must not
+//! know how messages are found or ranked.
+
+mod discover;
+
+use super::hits::name;
+use super::snippet::beginning;
+use crate::Oneiro;
+use crate::sessions::{resolve_in, whole};
+use oneiro_model::{
+    BROWSED, Error, HIDDEN_SOURCES, ListSessions, MessageId, Result, Role, Session, SessionFound,
+    SessionId, SessionSearch, ShownMessage, Visibility, WINDOW, searchable,
+};
+use oneiro_store::said::{self, Said};
+use oneiro_store::{Tx, lineage, sessions};
+use std::ops::RangeInclusive;
+
+/// Characters of a message in a window.
+const WINDOW_CHARS: usize = 4_000;
+
+/// Characters of a message at the beginning or the end of a session.
+const BOOKEND_CHARS: usize = 1_200;
+
+/// Messages at the beginning and at the end of a session.
+const BOOKENDS: usize = 3;
+
+/// Messages looked through at a time for those that people and agents said, and how often.
+const LOOKED_THROUGH: (usize, usize) = (8, 8);
+
+/// Messages of a session that is read whole, and of a longer one the first and the last shown.
+const READ: (usize, usize, usize) = (30, 20, 10);
+
+impl Oneiro {
+    /// Searches for conversations, or shows one: see [`SessionSearch`]. What was rewound is never
+    /// shown, what was compacted is.
+    pub fn search_sessions(&self, request: SessionSearch) -> Result<SessionFound> {
+        match request {
+            SessionSearch::Discover(asked) => self.discover(&asked),
+            SessionSearch::Scroll { session, around, window } => {
+                within("window", window, 1..=WINDOW.1)?;
+                self.store.read(|tx| scroll(tx, &session, around, window))
+            }
+            SessionSearch::Read(session) => self.store.read(|tx| read(tx, &session)),
+            SessionSearch::Browse { limit, exclude_lineage } => {
+                within("limit", limit, 1..=BROWSED.1)?;
+                self.browse(limit, exclude_lineage.as_ref())
+            }
+        }
+    }
+
+    fn browse(&self, limit: usize, not: Option<&SessionId>) -> Result<SessionFound> {
+        let family = match not {
+            Some(id) => self.store.read(|tx| family(tx, id))?,
+            None => Vec::new(),
+        };
+        let request = ListSessions {
+            exclude_sources: HIDDEN_SOURCES.map(str::to_owned).to_vec(),
+            min_messages: 1,
+            // As many more as may have to be left out.
+            limit: (limit + family.len()).min(1_000),
+            ..ListSessions::default()
+        };
+        let mut sessions = self.list_sessions(&request)?.items;
+        sessions.retain(|session| !family.contains(&session.id));
+        sessions.truncate(limit);
+        Ok(SessionFound::Browse { sessions })
+    }
+}
+
+/// The ids of all sessions that share a root with one; none if it does not exist.
+fn family(tx: &Tx<'_>, id: &SessionId) -> Result<Vec<SessionId>> {
+    let Some(key) = sessions::key(tx, id)? else { return Ok(Vec::new()) };
+    let ids = lineage::family(tx, key)?.into_iter().map(|key| sessions::id_and_source(tx, key));
+    ids.filter_map(|found| found.map(|found| found.map(|(id, _)| id)).transpose()).collect()
+}
+
+fn scroll(
+    tx: &Tx<'_>,
+    session: &SessionId,
+    around: MessageId,
+    window: usize,
+) -> Result<SessionFound> {
+    let (key, id) = resolve_in(tx, session.as_str())?;
+    let anchor = said::said(tx, &[around.0])?.pop().ok_or_else(|| {
+        Error::not_found(format!("there is no message {around}"))
+            .remedy("`oneiro search` and `oneiro session show` tell the ids there are")
+    })?;
+    if anchor.visibility == Visibility::Rewound {
+        return Err(Error::not_found(format!("message {around} was rewound"))
+            .remedy("`oneiro session restore SESSION` brings back what was rewound"));
+    }
+    let mut note = None;
+    let mut session_id = id;
+    if anchor.session_key != key {
+        let there = sessions::id_and_source(tx, anchor.session_key)?;
+        let related = lineage::root_key(tx, key)? == lineage::root_key(tx, anchor.session_key)?;
+        let Some((there, _)) = there.filter(|_| related) else {
+            let asked = session_id.as_str();
+            return Err(Error::not_found(format!(
+                "message {around} is neither in session {asked:?} nor in one of its lineage"
+            ))
+            .remedy("give the session that the message was found in"));
+        };
+        note = Some(format!(
+            "message {around} is in session {:?}, which is of the same lineage as {:?}",
+            there.as_str(),
+            session_id.as_str()
+        ));
+        session_id = there;
+    }
+    let total = whole(tx, anchor.session_key)?.message_count;
+    let shown = Around::of(tx, anchor, window, total)?;
+    Ok(SessionFound::Scroll {
+        session_id,
+        messages: shown.messages,
+        before: shown.before,
+        after: shown.after,
+        note,
+    })
+}
+
+fn read(tx: &Tx<'_>, session: &SessionId) -> Result<SessionFound> {
+    let (key, _) = resolve_in(tx, session.as_str())?;
+    let session = described(tx, key)?;
+    let (most, first, last) = READ;
+    let mut found = said::said_later(tx, key, 0, most + 1)?;
+    let mut omitted = 0;
+    if found.len() > most {
+        found.truncate(first);
+        let mut end = said::said_earlier(tx, key, i64::MAX, last)?;
+        end.reverse();
+        found.append(&mut end);
+        omitted = (session.message_count - found.len() as i64).max(0);
+    }
+    let messages = found.iter().map(|said| shown(said, WINDOW_CHARS)).collect();
+    Ok(SessionFound::Read { session: Box::new(session), messages, omitted })
+}
+
+/// A session as it is shown: its system prompt is not part of the conversation.
+fn described(tx: &Tx<'_>, key: i64) -> Result<Session> {
+    Ok(Session { system_prompt: None, ..whole(tx, key)? })
+}
+
+fn shown(said: &Said, chars: usize) -> ShownMessage {
+    ShownMessage {
+        id: MessageId(said.seq),
+        role: said.role.clone(),
+        name: name(said),
+        at: said.at,
+        text: beginning(&searchable(&said.role, &said.body), chars),
+        anchor: false,
+    }
+}
+
+/// What was said around a message, itself included.
+#[derive(Default)]
+struct Around {
+    messages: Vec<ShownMessage>,
+    before: i64,
+    after: i64,
+}
+
+impl Around {
+    /// The window of a session of `total` messages.
+    fn of(tx: &Tx<'_>, anchor: Said, window: usize, total: i64) -> Result<Around> {
+        let (key, seq) = (anchor.session_key, anchor.seq);
+        let mut earlier = said::said_earlier(tx, key, seq, window)?;
+        let mut later = said::said_later(tx, key, seq, window)?;
+        let reaches = (earlier.len() < window, later.len() < window);
+        earlier.reverse();
+        earlier.push(anchor);
+        earlier.append(&mut later);
+        let outside = (total - earlier.len() as i64).max(0);
+        let before = match (reaches, earlier.first()) {
+            ((true, _), _) | (_, None) => 0,
+            ((false, true), _) => outside,
+            (_, Some(first)) => {
+                oneiro_store::messages::seqs_until(tx, key, first.seq - 1)?.len() as i64
+            }
+        };
+        let messages = earlier
+            .iter()
+            .map(|said| ShownMessage { anchor: said.seq == seq, ..shown(said, WINDOW_CHARS) });
+        Ok(Around { messages: messages.collect(), before, after: (outside - before).max(0) })
+    }
+
+    /// How the session opened and ended, as far as the window does not show it.
+    fn bookends(&self, tx: &Tx<'_>, key: i64) -> Result<[Vec<ShownMessage>; 2]> {
+        let id = |message: Option<&ShownMessage>| message.map(|message| message.id.0);
+        let first = id(self.messages.first()).unwrap_or(i64::MAX);
+        let last = id(self.messages.last()).unwrap_or(0);
+        let mut opening = Vec::new();
+        if self.before > 0 || self.messages.is_empty() {
+            let next = |at| said::said_later(tx, key, at, LOOKED_THROUGH.0);
+            opening = talk(0, next, |said| said.seq < first)?;
+        }
+        let mut closing = Vec::new();
+        if self.after > 0 {
+            // Of a short session the opening may be all there is.
+            let last = last.max(id(opening.last()).unwrap_or(0));
+            let next = |at| said::said_earlier(tx, key, at, LOOKED_THROUGH.0);
+            closing = talk(i64::MAX, next, |said| said.seq > last)?;
+            closing.reverse();
+        }
+        Ok([opening, closing])
+    }
+}
+
+/// The first few things that people and agents said, in the order of `next`, as long as `is_free`
+/// agrees.
+fn talk(
+    mut at: i64,
+    next: impl Fn(i64) -> Result<Vec<Said>>,
+    is_free: impl Fn(&Said) -> bool,
+) -> Result<Vec<ShownMessage>> {
+    let mut found = Vec::new();
+    for _ in 0..LOOKED_THROUGH.1 {
+        let some = next(at)?;
+        let Some(last) = some.last() else { break };
+        at = last.seq;
+        let ends = some.len() < LOOKED_THROUGH.0;
+        for said in &some {
+            if !is_free(said) || found.len() == BOOKENDS {
+                return Ok(found);
+            }
+            if matches!(said.role, Role::User | Role::Assistant) {
+                let message = shown(said, BOOKEND_CHARS);
+                // A message that only calls tools has their names; one of media alone has nothing.
+                if !message.text.trim().is_empty() {
+                    found.push(message);
+                }
+            }
+        }
+        if ends {
+            break;
+        }
+    }
+    Ok(found)
+}
+
+fn within(field: &'static str, value: usize, range: RangeInclusive<usize>) -> Result<()> {
+    match range.contains(&value) {
+        true => Ok(()),
+        false => {
+            let (least, most) = range.into_inner();
+            Err(Error::field(field, format!("{value} is not between {least} and {most}")))
+        }
+    }
+}

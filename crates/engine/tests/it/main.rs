@@ -22,6 +22,7 @@ mod listing;
 mod order;
 mod patterns;
 mod removal;
+mod session_search;
 mod sessions;
 mod support;
 mod titles;

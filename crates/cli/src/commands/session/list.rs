@@ -113,6 +113,15 @@ fn describe(page: &Page<Session>, now: Timestamp) -> String {
         return "No sessions. Begin one: oneiro append SESSION --create --text \"hello\""
             .to_owned();
     }
+    let mut text = sessions(&page.items, now);
+    if let Some(next) = &page.next {
+        text.push_str(&format!("\nmore: --cursor {next}"));
+    }
+    text
+}
+
+/// Sessions, one to a line.
+pub(super) fn sessions(items: &[Session], now: Timestamp) -> String {
     let row = |session: &Session| {
         let about = session.title.as_deref().or(session.preview.as_deref()).unwrap_or_default();
         vec![
@@ -123,10 +132,6 @@ fn describe(page: &Page<Session>, now: Timestamp) -> String {
             one_line(about, 60),
         ]
     };
-    let rows: Vec<_> = page.items.iter().map(row).collect();
-    let mut text = table(&["id", "source", "active", "messages", "about"], &rows);
-    if let Some(next) = &page.next {
-        text.push_str(&format!("\nmore: --cursor {next}"));
-    }
-    text
+    let rows: Vec<_> = items.iter().map(row).collect();
+    table(&["id", "source", "active", "messages", "about"], &rows)
 }

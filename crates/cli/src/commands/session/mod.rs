@@ -10,6 +10,7 @@ mod list;
 mod new;
 mod prune;
 mod rewind;
+mod search;
 mod show;
 mod title;
 mod usage;
@@ -28,6 +29,8 @@ pub enum SessionCommand {
     New(new::NewArgs),
     /// List conversations, newest first
     List(list::ListArgs),
+    /// Find conversations, scroll in one, read one, or see which were active lately
+    Search(search::SearchArgs),
     /// Show a session and its messages
     Show(show::ShowArgs),
     /// End a session; the first reason wins
@@ -62,6 +65,7 @@ impl SessionCommand {
         match self {
             SessionCommand::New(args) => args.run(context),
             SessionCommand::List(args) => args.run(context),
+            SessionCommand::Search(args) => args.run(context),
             SessionCommand::Show(args) => args.run(context),
             SessionCommand::End(args) => args.run(context),
             SessionCommand::Reopen(args) => args.run(context),

@@ -1,0 +1,204 @@
+//! `oneiro session search`.
+
+use super::list;
+use crate::commands::search::show::{head, tier, when, who};
+use crate::commands::search::{Order, query, roles};
+use crate::context::Context;
+use crate::ink::Ink;
+use crate::output::{one_line, plain};
+use clap::Args;
+use oneiro::{
+    BROWSED, CONVERSATIONS, Conversation, Discover, MessageId, SessionFound, SessionId,
+    SessionSearch, ShownMessage, Timestamp, WINDOW,
+};
+
+/// Columns of a message of which only the beginning is shown.
+const LINE_WIDTH: usize = 96;
+
+/// Find conversations, scroll in one, read one, or see which were active lately
+///
+/// With a query: the best hit of each conversation, with what was said around it and how the
+/// session opened and ended; a conversation whose title has every word of the query comes first.
+/// Sessions of the sources cron and heartbeat come after those of people, and those of tool and
+/// subagent are left out unless --source names them. With --session and --around: what was said
+/// around a message. With --read: a session, of a long one the beginning and the end. With nothing:
+/// the conversations that were active lately.
+#[derive(Debug, Args)]
+pub struct SearchArgs {
+    /// What to search for, as in `oneiro search`; several arguments are one query
+    #[arg(conflicts_with_all = ["session", "around", "read"])]
+    query: Vec<String>,
+    /// Scroll in this session, or in one of its lineage
+    #[arg(long, value_name = "SESSION", requires = "around")]
+    session: Option<String>,
+    /// Show what was said around this message
+    #[arg(long, value_name = "MESSAGE", requires = "session", conflicts_with = "read")]
+    around: Option<i64>,
+    /// Read this session
+    #[arg(long, value_name = "SESSION")]
+    read: Option<String>,
+    /// The session one is in: neither it nor any other of its lineage is shown
+    #[arg(long, value_name = "SESSION", conflicts_with_all = ["session", "read"])]
+    current: Option<String>,
+    /// Messages to each side of a hit or of --around
+    #[arg(long, value_name = "N", default_value_t = WINDOW.0)]
+    window: usize,
+    /// Only hits of this role; may be repeated [default: user and assistant]
+    #[arg(long)]
+    role: Vec<String>,
+    /// Only in sessions of this source; may be repeated
+    #[arg(long)]
+    source: Vec<String>,
+    /// Not in sessions of this source; may be repeated
+    #[arg(long, value_name = "SOURCE")]
+    exclude_source: Vec<String>,
+    /// The order of conversations
+    #[arg(long, value_enum, default_value_t = Order::Relevance)]
+    sort: Order,
+    /// At most so many [default: 3 conversations with a query, 10 without]
+    #[arg(long, value_name = "N")]
+    limit: Option<usize>,
+}
+
+impl SearchArgs {
+    /// Searches.
+    pub fn run(self, context: &Context) -> anyhow::Result<()> {
+        let oneiro = context.open()?;
+        let now = oneiro.now();
+        let found = oneiro.search_sessions(self.request()?)?;
+        let is_empty = match &found {
+            SessionFound::Discover { conversations, .. } => conversations.is_empty(),
+            SessionFound::Browse { sessions } => sessions.is_empty(),
+            SessionFound::Scroll { .. } | SessionFound::Read { .. } => false,
+        };
+        let note = match &found {
+            SessionFound::Discover { note, .. } | SessionFound::Scroll { note, .. } => note.clone(),
+            _ => None,
+        };
+        if !is_empty || context.output.json {
+            context.output.show(&found, |found| describe(found, now, context.ink))?;
+        } else {
+            context.output.say("Nothing found.");
+        }
+        match note {
+            Some(note) => context.output.say(&format!("note: {note}")),
+            None if is_empty => context.output.say(
+                "hint: try other words or fewer filters, or no query for what was active lately",
+            ),
+            None => {}
+        }
+        context.after(&oneiro);
+        Ok(())
+    }
+
+    fn request(self) -> anyhow::Result<SessionSearch> {
+        let session = |text: Option<String>| text.map(SessionId::new).transpose();
+        if let Some(id) = session(self.read)? {
+            return Ok(SessionSearch::Read(id));
+        }
+        if let (Some(session), Some(around)) = (session(self.session)?, self.around) {
+            let around = MessageId(around);
+            return Ok(SessionSearch::Scroll { session, around, window: self.window });
+        }
+        let exclude_lineage = session(self.current)?;
+        if self.query.is_empty() {
+            let limit = self.limit.unwrap_or(BROWSED.0);
+            return Ok(SessionSearch::Browse { limit, exclude_lineage });
+        }
+        Ok(SessionSearch::Discover(Discover {
+            limit: self.limit.unwrap_or(CONVERSATIONS.0),
+            sort: self.sort.into(),
+            roles: roles(&self.role)?,
+            sources: self.source,
+            exclude_sources: self.exclude_source,
+            exclude_lineage,
+            window: self.window,
+            ..Discover::new(query(&self.query)?)
+        }))
+    }
+}
+
+fn describe(found: &SessionFound, now: Timestamp, ink: Ink) -> String {
+    match found {
+        SessionFound::Discover { conversations, .. } => {
+            let texts: Vec<String> =
+                conversations.iter().map(|found| conversation(found, ink)).collect();
+            texts.join("\n\n\n")
+        }
+        SessionFound::Scroll { session_id, messages, before, after, .. } => {
+            let mut parts = vec![ink.bold(&one_line(session_id.as_str(), 80))];
+            parts.extend(left_out(*before, "earlier", ink));
+            parts.extend(messages.iter().map(|message| whole(message, ink)));
+            parts.extend(left_out(*after, "later", ink));
+            parts.join("\n\n")
+        }
+        SessionFound::Read { session, messages, omitted } => {
+            let mut parts = vec![super::describe(session)];
+            parts.extend(messages.iter().map(|message| whole(message, ink)));
+            // The gap is where the ids jump: after the first twenty of a long session.
+            if let Some(gap) = left_out(*omitted, "in between", ink) {
+                parts.insert(parts.len().min(21), gap);
+            }
+            parts.join("\n\n")
+        }
+        SessionFound::Browse { sessions } => list::sessions(sessions, now),
+    }
+}
+
+fn conversation(found: &Conversation, ink: Ink) -> String {
+    let session = &found.session;
+    let mut title = ink.bold(&one_line(session.id.as_str(), 48));
+    if let Some(text) = &session.title {
+        title.push_str(&format!("  {}", one_line(text, 60)));
+    }
+    title.push_str(&format!(
+        "  {}  {}",
+        one_line(&session.source, 16),
+        when(session.last_active_at)
+    ));
+    let how = match (&found.hit, found.titled) {
+        (_, true) => "title",
+        (Some(hit), false) => tier(hit.tier),
+        (None, false) => "",
+    };
+    let mut lines = vec![format!("{title}  {}", ink.dim(how))];
+    if let Some(root) = &found.root_id {
+        lines.push(ink.dim(&format!("  began as {}", one_line(root.as_str(), 48))));
+    }
+    let short = |message: &ShownMessage| format!("  {}", ink.dim(&line(message)));
+    lines.extend(found.opening.iter().map(short));
+    let gap = |outside: i64, shown: usize, place: &str| {
+        left_out(outside - shown as i64, place, ink).map(|text| format!("  {text}"))
+    };
+    lines.extend(gap(found.before, found.opening.len(), "earlier"));
+    for message in &found.window {
+        match (&found.hit, message.anchor) {
+            (Some(hit), true) => {
+                let head = head(hit.id, who(&hit.role, hit.name.as_deref()), hit.at, ink);
+                lines.push(format!("> {head}"));
+                lines.push(format!("    {}", ink.marked(&hit.snippet, &hit.highlights)));
+            }
+            _ => lines.push(format!("  {}", line(message))),
+        }
+    }
+    lines.extend(gap(found.after, found.closing.len(), "later"));
+    lines.extend(found.closing.iter().map(short));
+    lines.join("\n")
+}
+
+/// A message on one line.
+fn line(message: &ShownMessage) -> String {
+    let who = who(&message.role, message.name.as_deref());
+    one_line(&format!("#{}  {who}: {}", message.id, message.text), LINE_WIDTH)
+}
+
+/// A message as it was said.
+fn whole(message: &ShownMessage, ink: Ink) -> String {
+    let who = who(&message.role, message.name.as_deref());
+    let mark = if message.anchor { "> " } else { "" };
+    format!("{mark}{}\n{}", head(message.id, who, message.at, ink), plain(&message.text))
+}
+
+fn left_out(count: i64, place: &str, ink: Ink) -> Option<String> {
+    (count > 0).then(|| ink.dim(&format!("... {count} more {place}")))
+}

@@ -1,0 +1,72 @@
+//! Bold, dim and coloured text for a terminal; for anything else, the text alone. It must not know
+//! where the text goes.
+
+use crate::output::plain;
+
+/// Whether text is coloured.
+#[derive(Debug, Clone, Copy)]
+pub struct Ink {
+    colours: bool,
+}
+
+impl Ink {
+    /// Ink with colours, or without any.
+    pub const fn new(colours: bool) -> Ink {
+        Ink { colours }
+    }
+
+    /// Text that stands out.
+    pub fn bold(self, text: &str) -> String {
+        self.paint("1", text)
+    }
+
+    /// Text that stands back.
+    pub fn dim(self, text: &str) -> String {
+        self.paint("2", text)
+    }
+
+    /// Stored text on one line, with stretches of its characters marked. Each character stays one
+    /// character, so that the places of the marks hold.
+    pub fn marked(self, text: &str, marks: &[(usize, usize)]) -> String {
+        let line: Vec<char> = plain(text)
+            .chars()
+            .map(|letter| if letter.is_whitespace() { ' ' } else { letter })
+            .collect();
+        let mut out = String::with_capacity(text.len() + 16 * marks.len());
+        let mut at = 0;
+        for (start, end) in marks {
+            let (start, end) = ((*start).clamp(at, line.len()), (*end).clamp(at, line.len()));
+            out.extend(line.get(at..start).unwrap_or_default());
+            let mark: String = line.get(start..end).unwrap_or_default().iter().collect();
+            out.push_str(&self.paint("1;33", &mark));
+            at = end.max(start);
+        }
+        out.extend(line.get(at..).unwrap_or_default());
+        out
+    }
+
+    fn paint(self, code: &str, text: &str) -> String {
+        match self.colours && !text.is_empty() {
+            true => format!("\u{1b}[{code}m{text}\u{1b}[0m"),
+            false => text.to_owned(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn marks_are_put_by_characters() {
+        let ink = Ink::new(true);
+        assert_eq!(ink.marked("ä 漢字\nb", &[(2, 4)]), "ä \u{1b}[1;33m漢字\u{1b}[0m b");
+        assert_eq!(Ink::new(false).marked("ä 漢字\nb", &[(2, 4)]), "ä 漢字 b");
+        assert_eq!(ink.marked("ab", &[(1, 9), (0, 1)]), "a\u{1b}[1;33mb\u{1b}[0m");
+    }
+
+    #[test]
+    fn stored_text_cannot_bring_colours_of_its_own() {
+        assert_eq!(Ink::new(true).marked("a\u{1b}[31mb", &[]), "a\u{FFFD}[31mb");
+    }
+}

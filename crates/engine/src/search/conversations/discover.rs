@@ -1,0 +1,233 @@
+//! Discover conversations: the best hit of each lineage with what was said around it, and first the
+//! conversation whose title has every word of the query.
+
+use super::super::Searching;
+use super::{Around, described, within};
+use crate::Oneiro;
+use crate::index::{Reader, View};
+use oneiro_model::{
+    CONVERSATIONS, Conversation, Discover, Found, HIDDEN_SOURCES, Hit, ListSessions,
+    MACHINE_SOURCES, Query, Result, Role, SearchRequest, Session, SessionFound, Sort, Tier, WINDOW,
+};
+use oneiro_store::{Tx, lineage, said, sessions, titles};
+use oneiro_text::{Analyzer, QueryWord};
+use rustc_hash::FxHashSet;
+
+/// Stretches of messages that are read for a pattern before the answer is given as it is.
+const STRETCHES: usize = 5;
+
+/// Sessions, most recently active first, whose titles are held against the query.
+const TITLES: usize = 500;
+
+impl Oneiro {
+    pub(super) fn discover(&self, asked: &Discover) -> Result<SessionFound> {
+        within("limit", asked.limit, 1..=CONVERSATIONS.1)?;
+        within("window", asked.window, 1..=WINDOW.1)?;
+        let query = Query::parse(&asked.query, self.now())?;
+        if query.expr.is_none() && query.filters.is_empty() {
+            // Among conversations nothing is no wish for the newest: that is what browsing is for.
+            let note = Some("the query has no words".to_owned());
+            return Ok(SessionFound::Discover { tier: None, conversations: Vec::new(), note });
+        }
+        let mut reader = self.index.reader();
+        let found = self.store.read(|tx| {
+            let view = self.index.cache.view(tx, &mut reader)?;
+            Discovery { oneiro: self, tx, view: &view, asked, query: &query }.run(&mut reader)
+        })?;
+        self.index.give_back(reader);
+        self.fold_soon()?;
+        Ok(found)
+    }
+}
+
+/// One search for conversations in its snapshot.
+struct Discovery<'s, 'c> {
+    oneiro: &'s Oneiro,
+    tx: &'s Tx<'c>,
+    view: &'s View<'s, 'c>,
+    asked: &'s Discover,
+    query: &'s Query,
+}
+
+/// A conversation before it is shown.
+struct Candidate {
+    key: i64,
+    root: i64,
+    hit: Option<Hit>,
+    titled: bool,
+}
+
+impl Discovery<'_, '_> {
+    fn run(&self, reader: &mut Reader) -> Result<SessionFound> {
+        let mut request = self.request();
+        let mut found: Vec<Candidate> = Vec::new();
+        let mut note = None;
+        for _ in 0..STRETCHES {
+            let page = self.search(&request, reader)?;
+            note = page.note;
+            for hit in page.hits {
+                let Some(key) = sessions::key(self.tx, &hit.session_id)? else { continue };
+                let root = lineage::root_key(self.tx, key)?;
+                if found.iter().all(|there| there.root != root) {
+                    found.push(Candidate { key, root, hit: Some(hit), titled: false });
+                }
+            }
+            request.cursor = page.next;
+            if found.len() >= self.asked.limit || page.next.is_none() {
+                break;
+            }
+        }
+        // By time, the order is the caller's, and a title has none of its own.
+        if self.asked.sort == Sort::Relevance {
+            self.put_titled_first(&mut found, reader)?;
+        }
+        found.truncate(self.asked.limit);
+        let tier = found.iter().find_map(|one| one.hit.as_ref()).map(|hit| hit.tier);
+        let conversations = found.into_iter().map(|one| self.conversation(one));
+        let conversations = conversations.collect::<Result<Vec<_>>>()?;
+        Ok(SessionFound::Discover { tier, conversations, note })
+    }
+
+    fn request(&self) -> SearchRequest {
+        let (asked, filters) = (self.asked, &self.query.filters);
+        // What the query names, it means: defaults hold only where nothing was said.
+        let named = asked.sources.iter().chain(&filters.sources);
+        let named: FxHashSet<&str> = named.map(String::as_str).collect();
+        let hidden = HIDDEN_SOURCES.iter().filter(|source| !named.contains(**source));
+        let mut exclude_sources = asked.exclude_sources.clone();
+        exclude_sources.extend(hidden.map(|source| (*source).to_owned()));
+        let roles = match asked.roles.is_empty() && filters.roles.is_empty() {
+            true => vec![Role::User, Role::Assistant],
+            false => asked.roles.clone(),
+        };
+        SearchRequest {
+            roles,
+            sources: asked.sources.clone(),
+            exclude_sources,
+            exclude_lineage: asked.exclude_lineage.clone(),
+            one_per_lineage: true,
+            demote_sources: MACHINE_SOURCES.map(str::to_owned).to_vec(),
+            sort: asked.sort,
+            limit: asked.limit,
+            ..SearchRequest::new(asked.query.clone())
+        }
+    }
+
+    fn search(&self, request: &SearchRequest, reader: &mut Reader) -> Result<Found> {
+        let Discovery { oneiro, tx, view, query, .. } = *self;
+        Searching { oneiro, tx, view, request, query }.run(reader)
+    }
+
+    fn conversation(&self, one: Candidate) -> Result<Conversation> {
+        let session = described(self.tx, one.key)?;
+        let anchor = match &one.hit {
+            Some(hit) => said::said(self.tx, &[hit.id.0])?.pop(),
+            None => None,
+        };
+        let around = match anchor {
+            Some(anchor) => Around::of(self.tx, anchor, self.asked.window, session.message_count)?,
+            None => Around { after: session.message_count, ..Around::default() },
+        };
+        let [opening, closing] = around.bookends(self.tx, one.key)?;
+        let root_id = match one.root == one.key {
+            true => None,
+            false => sessions::id_and_source(self.tx, one.root)?.map(|(id, _)| id),
+        };
+        Ok(Conversation {
+            session,
+            root_id,
+            titled: one.titled,
+            hit: one.hit,
+            window: around.messages,
+            before: around.before,
+            after: around.after,
+            opening,
+            closing,
+        })
+    }
+
+    /// Puts the conversation first whose title has every word of the query, if there is one.
+    fn put_titled_first(&self, found: &mut Vec<Candidate>, reader: &mut Reader) -> Result<()> {
+        let Some((key, session)) = self.best_title(&mut reader.analyzer)? else { return Ok(()) };
+        let root = lineage::root_key(self.tx, key)?;
+        if let Some(at) = found.iter().position(|there| there.root == root) {
+            let mut there = found.remove(at);
+            there.titled = true;
+            found.insert(0, there);
+            return Ok(());
+        }
+        let request = SearchRequest { session: Some(session.id), limit: 1, ..self.request() };
+        let hit = self.search(&request, reader)?.hits.pop().filter(|hit| hit.tier < Tier::Semantic);
+        // Filters and operators are about messages: with them, a title alone is not enough.
+        if hit.is_some() || (self.query.filters.is_empty() && !self.query.explicit) {
+            found.insert(0, Candidate { key, root, hit, titled: true });
+        }
+        Ok(())
+    }
+
+    /// The session whose title has every word of the query and the least besides, of several the
+    /// most recently active.
+    fn best_title(&self, analyzer: &mut Analyzer) -> Result<Option<(i64, Session)>> {
+        let mut words = analyzer.query_words(&self.query.text);
+        words.retain(|word| !word.stop);
+        if words.is_empty() {
+            return Ok(None);
+        }
+        let everything = ListSessions { all: true, archived: None, ..ListSessions::default() };
+        let listed = sessions::list(self.tx, &everything, (i64::MAX, i64::MAX), TITLES)?;
+        let mut known: Vec<(i64, Session)> =
+            listed.into_iter().map(|listed| (listed.key, listed.session)).collect();
+        // A title given in full is found whenever its session was active.
+        let whole = self.asked.query.trim();
+        let titled = match whole.contains('\0') {
+            true => Vec::new(),
+            false => titles::numbered(self.tx, whole)?,
+        };
+        for (_, key) in titled {
+            if known.iter().all(|(there, _)| *there != key) {
+                known.push((key, described(self.tx, key)?));
+            }
+        }
+        let not = match &self.asked.exclude_lineage {
+            Some(id) => match sessions::key(self.tx, id)? {
+                Some(key) => lineage::family(self.tx, key)?,
+                None => Vec::new(),
+            },
+            None => Vec::new(),
+        };
+        let request = self.request();
+        let mut best: Option<(usize, (i64, Session))> = None;
+        for (key, session) in known {
+            let Some(title) = &session.title else { continue };
+            let named = &request.sources;
+            let is_wanted = (named.is_empty() || named.contains(&session.source))
+                && !request.exclude_sources.contains(&session.source)
+                && !request.demote_sources.contains(&session.source)
+                && !not.contains(&key);
+            if !is_wanted {
+                continue;
+            }
+            let mut terms = FxHashSet::default();
+            analyzer.tokens(title, |token| {
+                terms.insert(token.term.to_owned());
+            });
+            let is_better = best.as_ref().is_none_or(|(least, _)| terms.len() < *least);
+            if is_better && words.iter().all(|word| is_met(word, &terms)) {
+                best = Some((terms.len(), (key, session)));
+            }
+        }
+        Ok(best.map(|(_, found)| found))
+    }
+}
+
+/// Whether terms hold a word, whole or in its parts.
+fn is_met(word: &QueryWord, terms: &FxHashSet<String>) -> bool {
+    let mut each = word.terms.iter().map(|term| terms.contains(term));
+    let whole = match word.all {
+        true => each.all(|has| has),
+        false => each.any(|has| has),
+    };
+    let parts = &word.parts;
+    (whole && !word.terms.is_empty())
+        || (!parts.is_empty() && parts.iter().all(|part| is_met(part, terms)))
+}
