@@ -46,7 +46,6 @@ pub struct Global {
 
 /// The commands.
 #[derive(Debug, Subcommand)]
-#[expect(clippy::large_enum_variant, reason = "there is one of it, and it is read once")]
 pub enum Command {
     /// Serve HTTP on this machine
     Serve(serve::ServeArgs),
