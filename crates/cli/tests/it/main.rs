@@ -15,6 +15,7 @@ mod errors;
 mod kill;
 mod reference;
 mod retention;
+mod search;
 mod serve;
 mod sessions;
 mod support;

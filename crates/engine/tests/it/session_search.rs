@@ -45,8 +45,7 @@ fn of_source(oneiro: &Fixed, name: &str, source: &str) {
 }
 
 fn child(oneiro: &Fixed, name: &str, parent: &str, lineage: Lineage) {
-    let session =
-        NewSession { parent_id: Some(id(parent)), lineage: Some(lineage), ..new(name) };
+    let session = NewSession { parent_id: Some(id(parent)), lineage: Some(lineage), ..new(name) };
     oneiro.create_session(session).unwrap();
 }
 
@@ -356,7 +355,7 @@ on_both_backends! {
         for name in ["a", "b", "c"] {
             begin(&oneiro, name);
         }
-        let many: Vec<NewMessage> = (0..200).map(|n| user(&format!("pomegranate {n}"))).collect();
+        let many: Vec<NewMessage> = (0..1_000).map(|n| user(&format!("pomegranate {n}"))).collect();
         oneiro.append(&id("a"), many).unwrap();
         for name in ["b", "c"] {
             say(&oneiro, name, &["among many other things that have nothing to do with fruit at all, somebody sells a pomegranate"]);
