@@ -4,6 +4,7 @@ use crate::args::Global;
 use crate::config::{Config, wants_no_colour};
 use crate::ink::Ink;
 use crate::output::Output;
+use crate::progress;
 use anyhow::Result;
 use oneiro::{Oneiro, Options, Target};
 use std::io::IsTerminal;
@@ -71,6 +72,20 @@ impl Context {
     pub fn after(&self, oneiro: &Oneiro) {
         if let Err(error) = oneiro.run_jobs(Duration::from_millis(20)) {
             tracing::info!(error = %error, "background work waits");
+        }
+    }
+
+    /// Brings the text index up to what was just stored in bulk, so that the first search need not
+    /// read all of it. What fails is done later by somebody else, so it is only logged.
+    pub fn index(&self, oneiro: &Oneiro) {
+        let bar = progress::bar(0, "index", self.output.json);
+        let folded = oneiro.fold_all(&mut |reach, last| {
+            bar.set_length(u64::try_from(last).unwrap_or(0));
+            bar.set_position(u64::try_from(reach).unwrap_or(0));
+        });
+        bar.finish_and_clear();
+        if let Err(error) = folded {
+            tracing::info!(error = %error, "the text index trails");
         }
     }
 }

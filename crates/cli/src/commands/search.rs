@@ -185,7 +185,9 @@ fn follow(oneiro: &Oneiro, mut request: SearchRequest, quiet: bool) -> anyhow::R
         && began.elapsed() < PATIENCE
     {
         bar.inc(1);
-        request.cursor = Some(next);
+        if request.cursor.replace(next) == Some(next) {
+            break;
+        }
         request.limit = wanted - found.hits.len();
         let more = oneiro.search(&request)?;
         found.tier = found.tier.or(more.tier);

@@ -48,6 +48,7 @@ impl ImportArgs {
         let imported = oneiro.import(&mut input, limits, &mut |at| bar.set_position(at.bytes));
         bar.finish_and_clear();
         context.output.show(&imported?, describe)?;
+        context.index(&oneiro);
         context.after(&oneiro);
         Ok(())
     }
