@@ -270,6 +270,18 @@ on_both_backends! {
         assert_eq!(found(space, "/X7Y/"), [8]);
     }
 
+    fn a_talkative_conversation_does_not_hide_the_others(space) {
+        let texts: Vec<String> = (0..1_000).map(|n| format!("pomegranate {n}")).collect();
+        say(space, "a", &texts.iter().map(String::as_str).collect::<Vec<_>>());
+        for session in ["b", "c"] {
+            say(space, session, &["among many other things that have nothing to do with fruit, somebody sells a pomegranate"]);
+        }
+        let found = search(space, &["pomegranate", "--one-per-lineage"]);
+        assert_eq!(found["hits"].as_array().unwrap().len(), 3);
+        let found = json(space, &["session", "search", "pomegranate"]);
+        assert_eq!(found["conversations"].as_array().unwrap().len(), 3);
+    }
+
     fn sessions_are_searched_in_four_ways(space) {
         run(space, &["session", "new", "--id", "a", "--title", "Garden talk"]);
         let ids = say(space, "a", &["hello", "the pomegranate is red", "bye"]);
