@@ -84,6 +84,11 @@ pub(crate) fn distance(a: &Bits, b: &Bits) -> u32 {
     a.iter().zip(b).map(|(a, b)| (a ^ b).count_ones()).sum()
 }
 
+/// How many signs of each vector differ from one. The count runs on what the processor has for it.
+pub(crate) fn distances(from: &Bits, to: &[Bits]) -> Vec<u16> {
+    pulp::Arch::new().dispatch(|| to.iter().map(|bits| distance(from, bits) as u16).collect())
+}
+
 /// The cosine that a share of equal signs stands for.
 pub(crate) fn cosine(distance: u32) -> f32 {
     (std::f32::consts::PI * distance as f32 / SIGNS as f32).cos()

@@ -69,6 +69,13 @@ impl Oneiro {
         self.index.folder.run(1, &|| false, &mut |reach| told(reach, last))
     }
 
+    /// The same for as long as `limit` allows: what a short-lived process owes to the next one.
+    pub fn fold_for(&self, limit: std::time::Duration) -> Result<()> {
+        self.index.folding.wait();
+        let started = std::time::Instant::now();
+        self.index.folder.run(1, &|| started.elapsed() >= limit, &mut |_| {})
+    }
+
     /// Builds the text index anew beside the one that answers, then puts it in its place. `told`
     /// hears the last message that is covered and the newest.
     pub fn rebuild_index(&self, told: &mut dyn FnMut(i64, i64)) -> Result<()> {

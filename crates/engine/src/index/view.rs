@@ -201,6 +201,12 @@ impl View<'_, '_> {
         piece.docs().get(at)
     }
 
+    /// The session of a document.
+    pub(crate) fn session(&self, doc: u32) -> Option<i64> {
+        let (piece, at) = self.piece(doc)?;
+        piece.docs().session(at).map(i64::from)
+    }
+
     /// The first document of the message that a document belongs to.
     pub(crate) fn first_chunk(&self, doc: u32) -> u32 {
         self.piece(doc).map_or(doc, |(piece, at)| piece.base + piece.docs().first_chunk(at) as u32)

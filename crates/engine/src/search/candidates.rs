@@ -3,10 +3,10 @@
 //! parts, computed from the index alone.
 
 use super::doc_set::DocSet;
-use super::question::Question;
-use super::rank::{NEIGHBOURS, WEIGHTS, date_fit, fade};
+use super::question::{Question, WORDS};
+use super::rank::{CONTEXT, Measured, NEIGHBOURS, date_fit, fade, in_context, length};
 use super::scope::Scope;
-use crate::index::{View, cosine, distance, weight};
+use crate::index::{View, cosine, distance, distances, weight};
 use oneiro_model::Result;
 use rustc_hash::FxHashMap;
 
@@ -53,8 +53,14 @@ pub(super) struct Candidate {
     pub(super) mask: u16,
     /// How far the words are covered, neighbours included.
     pub(super) coverage: f32,
+    /// How far neighbours alone meet each word.
+    pub(super) near: [f32; WORDS],
+    /// What the vectors of neighbours add to the similarity, as far as signs tell.
+    pub(super) context: f32,
     /// Whether the question names its speaker.
     pub(super) is_named: bool,
+    /// How much of the question its whole session covers.
+    pub(super) conversation: f32,
     /// The cheap score.
     pub(super) score: f32,
     pub(super) origin: Origin,
@@ -75,6 +81,8 @@ pub(super) struct Effort {
     pub(super) exhaustive: bool,
     /// Candidates that are wanted at the least.
     pub(super) wanted: usize,
+    /// Candidates of one session at the most.
+    pub(super) of_session: usize,
 }
 
 impl Matches {
@@ -245,25 +253,44 @@ impl Hunt<'_, '_> {
             let score = self.matches.scores.get(*doc as usize).copied().unwrap_or(0.0);
             (score, *doc)
         });
-        best(scored.collect(), limit)
+        self.some_of_each(scored.collect(), limit)
+    }
+
+    /// The best of many, and not too many of one session.
+    fn some_of_each(&self, scored: Vec<(f32, u32)>, limit: usize) -> Vec<(f32, u32)> {
+        let most = self.effort.of_session;
+        if most == usize::MAX {
+            return best(scored, limit);
+        }
+        let mut sessions: FxHashMap<i64, Vec<(f32, u32)>> = FxHashMap::default();
+        for (score, doc) in scored {
+            let kept = sessions.entry(self.view.session(doc).unwrap_or_default()).or_default();
+            kept.push((score, doc));
+            if kept.len() > most * 4 {
+                *kept = best(std::mem::take(kept), most);
+            }
+        }
+        let kept = sessions.into_values().flat_map(|kept| best(kept, most));
+        best(kept.collect(), limit)
     }
 
     fn by_vector(&self, limit: usize) -> Vec<u32> {
         let Some((_, bits)) = &self.question.vector else { return Vec::new() };
         // Counting by distance first gives the distance that just enough documents are within.
         let mut counts = vec![0usize; crate::index::SIGNS + 1];
-        let mut distances: Vec<(u32, &[crate::index::Bits], Vec<u16>)> = Vec::new();
+        let mut scanned: Vec<(u32, &[crate::index::Bits], Vec<u16>)> = Vec::new();
         for (base, vectors) in self.view.vectors() {
-            let measured: Vec<u16> =
-                vectors.iter().map(|vector| distance(bits, vector) as u16).collect();
+            let measured = distances(bits, vectors);
             for far in &measured {
                 if let Some(count) = counts.get_mut(usize::from(*far)) {
                     *count += 1;
                 }
             }
-            distances.push((base, vectors, measured));
+            scanned.push((base, vectors, measured));
         }
-        let narrow = self.within.is_some() || !self.scope.is_everything();
+        let narrow = self.within.is_some()
+            || !self.scope.is_everything()
+            || self.effort.of_session != usize::MAX;
         let mut within = 0;
         let mut total = 0usize;
         for (far, count) in counts.iter().enumerate() {
@@ -274,7 +301,7 @@ impl Hunt<'_, '_> {
             }
         }
         let mut near = Vec::new();
-        for (base, vectors, measured) in &distances {
+        for (base, vectors, measured) in &scanned {
             for (at, far) in measured.iter().enumerate() {
                 let is_known = vectors.get(at).is_some_and(|vector| *vector != [0; 4]);
                 let doc = base + at as u32;
@@ -283,7 +310,7 @@ impl Hunt<'_, '_> {
                 }
             }
         }
-        best(near, limit).into_iter().map(|(_, doc)| doc).collect()
+        self.some_of_each(near, limit).into_iter().map(|(_, doc)| doc).collect()
     }
 
     fn by_date(&self, limit: usize) -> Vec<u32> {
@@ -308,15 +335,22 @@ impl Hunt<'_, '_> {
         let mut by_message: FxHashMap<i64, Candidate> = FxHashMap::default();
         for (doc, origin) in found {
             let Some(here) = self.view.doc(doc) else { continue };
-            let coverage = self.coverage(doc, here.words) / total;
+            let near = self.near(doc, here.words);
+            let own = self.matches.mask(doc);
+            let met = |at: usize, near: f32| if own >> at & 1 == 1 { 1.0 } else { near };
+            let words = self.question.words.iter().zip(near).enumerate();
+            let coverage = words.map(|(at, (word, near))| word.weight * met(at, near)).sum::<f32>();
             let first = self.view.first_chunk(doc);
             let candidate = Candidate {
                 doc,
                 seq: here.seq,
                 session: here.session,
                 mask: self.message_mask(first),
-                coverage,
+                coverage: coverage / total,
+                near,
+                context: 0.0,
                 is_named: self.matches.is_named(first),
+                conversation: 0.0,
                 score: 0.0,
                 origin,
             };
@@ -334,22 +368,71 @@ impl Hunt<'_, '_> {
             let best = best_of_session.entry(candidate.session).or_insert(0.0);
             *best = best.max(candidate.coverage);
         }
+        let covered = self.conversations(best_of_session.keys().copied());
         let mut candidates: Vec<Candidate> = by_message.into_values().collect();
         for candidate in &mut candidates {
-            let near = match (&self.question.vector, self.view.bits(candidate.doc)) {
-                (Some((_, bits)), Some(vector)) => cosine(distance(bits, vector)),
-                _ => 0.0,
-            };
-            let day = self.view.doc(candidate.doc).map(|doc| doc.minute.div_euclid(1_440));
+            let Some(doc) = self.view.doc(candidate.doc) else { continue };
             let session = best_of_session.get(&candidate.session).copied().unwrap_or(0.0);
-            candidate.score = WEIGHTS.coverage * candidate.coverage
-                + WEIGHTS.similarity * near
-                + WEIGHTS.session * session
-                + WEIGHTS.speaker * f32::from(u8::from(candidate.is_named))
-                + WEIGHTS.date * day.map_or(0.0, |day| date_fit(&self.question.dates, day));
+            let own = self.nearness(candidate.doc);
+            candidate.context = self.context(candidate.doc, doc.words);
+            let similarity = in_context(own, candidate.context);
+            candidate.conversation = covered.get(&candidate.session).copied().unwrap_or(0.0);
+            let measured = Measured {
+                coverage: candidate.coverage,
+                similarity,
+                session,
+                speaker: f32::from(u8::from(candidate.is_named)),
+                date: date_fit(&self.question.dates, doc.minute.div_euclid(1_440)),
+                conversation: candidate.conversation,
+                length: length(usize::from(doc.words)),
+                ..Measured::default()
+            };
+            candidate.score = measured.score();
         }
         candidates.sort_by(|a, b| b.score.total_cmp(&a.score).then(b.seq.cmp(&a.seq)));
         candidates
+    }
+
+    /// How much of the question the whole of each session covers.
+    fn conversations(&self, sessions: impl Iterator<Item = i64>) -> FxHashMap<i64, f32> {
+        let mut masks: FxHashMap<i64, u16> = sessions.map(|session| (session, 0)).collect();
+        for doc in &self.matches.touched {
+            let session = self.view.session(*doc).unwrap_or_default();
+            if let Some(mask) = masks.get_mut(&session) {
+                *mask |= self.matches.mask(*doc);
+            }
+        }
+        let total = self.question.total_weight();
+        let words = || self.question.words.iter().enumerate();
+        let covered = |mask: u16| {
+            let met = words().filter(|(at, _)| mask >> at & 1 == 1);
+            met.map(|(_, word)| word.weight).sum::<f32>() / total
+        };
+        masks.into_iter().map(|(session, mask)| (session, covered(mask))).collect()
+    }
+
+    /// How near a document is in meaning, as far as signs tell.
+    fn nearness(&self, doc: u32) -> f32 {
+        match (&self.question.vector, self.view.bits(doc)) {
+            (Some((_, asked)), Some(bits)) => cosine(distance(asked, bits)),
+            _ => 0.0,
+        }
+    }
+
+    /// What the neighbours of a document add to that.
+    fn context(&self, doc: u32, words: u16) -> f32 {
+        if self.question.vector.is_none() {
+            return 0.0;
+        }
+        let own_fade = fade(usize::from(words));
+        let mut context = 0.0;
+        for (step, shares) in [(-1, [CONTEXT[0], CONTEXT[2]]), (1, [CONTEXT[1], CONTEXT[3]])] {
+            for (at, share) in self.view.nearby(doc, step, NEAR).zip(shares) {
+                let words = self.view.doc(at).map_or(0, |doc| usize::from(doc.words));
+                context += share * own_fade * fade(words) * self.nearness(at);
+            }
+        }
+        context
     }
 
     fn message_mask(&self, first: u32) -> u16 {
@@ -358,11 +441,10 @@ impl Hunt<'_, '_> {
         chunks.map(|doc| self.matches.mask(doc)).fold(0, |all, mask| all | mask)
     }
 
-    /// The weight of the words that a document or its neighbours have.
-    fn coverage(&self, doc: u32, words: u16) -> f32 {
-        let own = self.matches.mask(doc);
-        let faded = fade(usize::from(words));
-        let mut near: Vec<(f32, u16)> = Vec::with_capacity(4);
+    /// How far the neighbours of a document meet each word.
+    fn near(&self, doc: u32, words: u16) -> [f32; WORDS] {
+        let own_fade = fade(usize::from(words));
+        let mut near = [0.0f32; WORDS];
         for (step, shares) in
             [(-1, [NEIGHBOURS[0], NEIGHBOURS[2]]), (1, [NEIGHBOURS[1], NEIGHBOURS[3]])]
         {
@@ -370,18 +452,15 @@ impl Hunt<'_, '_> {
                 let mask = self.matches.mask(at);
                 if mask != 0 {
                     let words = self.view.doc(at).map_or(0, |doc| doc.words);
-                    near.push((share * faded * fade(usize::from(words)), mask));
+                    let share = share * own_fade * fade(usize::from(words));
+                    for (at, met) in near.iter_mut().enumerate() {
+                        if mask >> at & 1 == 1 {
+                            *met = met.max(share);
+                        }
+                    }
                 }
             }
         }
-        let met = |at: usize| match own >> at & 1 {
-            1 => 1.0,
-            _ => near
-                .iter()
-                .filter(|(_, mask)| mask >> at & 1 == 1)
-                .map(|(share, _)| *share)
-                .fold(0.0, f32::max),
-        };
-        self.question.words.iter().enumerate().map(|(at, word)| word.weight * met(at)).sum()
+        near
     }
 }

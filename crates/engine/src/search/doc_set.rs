@@ -57,11 +57,9 @@ impl DocSet {
         self.words.iter().enumerate().rev().flat_map(|(at, word)| {
             let mut left = *word;
             std::iter::from_fn(move || {
-                let bit = 63 - u64::from(left.checked_ilog2().map_or(64, |high| 63 - high));
-                (left != 0).then(|| {
-                    left &= !(1 << bit);
-                    (at * 64) as u32 + bit as u32
-                })
+                let bit = left.checked_ilog2()?;
+                left &= !(1 << bit);
+                Some((at * 64) as u32 + bit)
             })
         })
     }

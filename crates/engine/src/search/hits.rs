@@ -2,11 +2,12 @@
 
 use super::look::Looked;
 use super::matching::Match;
+use super::place::Place;
 use super::question::Question;
 use super::snippet::{self, Wanted};
 use oneiro_model::{
-    Cursor, Expr, Found, Hit, HitKind, MessageId, Neighbour, Query, Result, SearchRequest,
-    SessionId, Tier, Trace, TracePart, TraceWord, searchable,
+    Expr, Found, Hit, HitKind, MessageId, Neighbour, Query, Result, SearchRequest, SessionId, Tier,
+    Trace, TracePart, TraceWord, searchable,
 };
 use oneiro_store::said::{self, Said};
 use oneiro_store::{Tx, lineage, sessions};
@@ -45,7 +46,7 @@ impl Ranked {
 
 /// What a trace is made of.
 pub(super) struct Traced {
-    parts: [(&'static str, f32, f32); 10],
+    parts: [(&'static str, f32, f32); 12],
     met: Vec<f32>,
     from: Vec<&'static str>,
 }
@@ -147,19 +148,20 @@ impl<'a, 'c> Answer<'a, 'c> {
         if self.request.one_per_lineage {
             self.best_of_each_lineage(&mut ranked)?;
         }
-        let offset =
-            self.request.cursor.map_or(0, |cursor| usize::try_from(cursor.order).unwrap_or(0));
+        let place = Place::of(self.request.cursor);
+        let offset = place.offset;
         let more = ranked.len() > offset + self.request.limit;
         let page: Vec<Ranked> = ranked.into_iter().skip(offset).take(self.request.limit).collect();
-        let last = match self.request.cursor {
-            Some(cursor) => cursor.key,
+        let last = match place.last {
+            Some(last) => last,
             None => said::last(self.tx)?,
         };
         let next = match (more, self.stopped) {
-            (true, _) => Some(Cursor { order: (offset + page.len()) as i64, key: last }),
-            (false, Some(stopped)) => Some(Cursor { order: -stopped, key: last }),
+            (true, _) => Some(Place { offset: offset + page.len(), ..place }),
+            (false, Some(stopped)) => Some(Place { offset: 0, before: Some(stopped), ..place }),
             (false, None) => None,
         };
+        let next = next.map(|place| place.cursor(last));
         let mut hits = Vec::with_capacity(page.len());
         for one in page {
             hits.extend(self.hit(one, analyzer)?);

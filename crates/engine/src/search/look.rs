@@ -3,7 +3,7 @@
 
 use super::candidates::{Candidate, NEAR};
 use super::question::{Question, WORDS};
-use super::rank::{CONTEXT, Measured, NEIGHBOURS, date_fit, fade, similarity};
+use super::rank::{CONTEXT, Measured, NEIGHBOURS, date_fit, fade, in_context, length, similarity};
 use crate::WordModel;
 use crate::index::{View, indexed};
 use oneiro_model::{Result, Role, Visibility, searchable};
@@ -46,6 +46,20 @@ pub(super) struct Looked {
     /// The chunk that matters.
     pub(super) chunk: Range<usize>,
     vector: Option<Vec<f32>>,
+}
+
+/// Words met this little, neighbours included, are met by chance.
+const COVERED: f32 = 0.05;
+
+/// Meanings this far apart have nothing to do with each other.
+const NEAR_AT_ALL: f32 = 0.25;
+
+impl Looked {
+    /// Whether there is any reason to show it.
+    pub(super) fn is_about(&self) -> bool {
+        let measured = &self.measured;
+        measured.coverage > COVERED || measured.similarity > NEAR_AT_ALL || measured.date > 0.0
+    }
 }
 
 /// Reads texts and measures candidates.
@@ -107,11 +121,11 @@ impl<'l, 'c> Look<'l, 'c> {
         for range in oneiro_text::chunks(indexed(&text)) {
             let part = text.get(range.clone()).unwrap_or_default();
             let mut here = Met::default();
-            let near = &self.near;
+            let (near, asks_when) = (&self.near, self.question.asks_when);
             let mut seen = AllTerms::new(self.question);
             self.analyzer.tokens(part, |token| {
                 words += usize::from(token.stop || token.term.len() > 1);
-                tells_time |= oneiro_text::is_time_word(token.norm);
+                tells_time |= asks_when && oneiro_text::is_time_word(token.norm);
                 tells_of_self |= oneiro_text::is_first_person(token.norm);
                 if let Some(met) = near.get(token.term) {
                     here.iter_mut().zip(met).for_each(|(here, met)| *here = here.max(*met));
@@ -135,31 +149,34 @@ impl<'l, 'c> Look<'l, 'c> {
         model.embed(text, &mut vector).then_some(vector)
     }
 
-    /// Reads and measures candidates. Those that are gone, rewound or refused are left out.
+    /// Reads candidates and measures them with what the index tells of their neighbours. Those
+    /// that are gone, rewound or refused are left out.
     pub(super) fn measure(
         &mut self,
         candidates: &[Candidate],
         holds: &mut dyn FnMut(&Text) -> bool,
     ) -> Result<Vec<Looked>> {
-        let mut around: Vec<(Candidate, [Option<i64>; 4])> = Vec::with_capacity(candidates.len());
+        self.read(candidates.iter().map(|candidate| candidate.seq))?;
+        let mut looked = Vec::with_capacity(candidates.len());
         for candidate in candidates {
-            around.push((candidate.clone(), self.neighbours(candidate.doc)));
-        }
-        let seqs: Vec<i64> = around
-            .iter()
-            .flat_map(|(candidate, near)| {
-                std::iter::once(candidate.seq).chain(near.iter().flatten().copied())
-            })
-            .collect();
-        self.read(seqs.into_iter())?;
-        let mut looked = Vec::with_capacity(around.len());
-        for (candidate, near) in around {
             let Some(text) = self.texts.get(&candidate.seq) else { continue };
             if text.said.visibility != Visibility::Rewound && holds(text) {
-                looked.push(self.measure_one(candidate, text, near));
+                looked.push(self.measure_one(candidate.clone(), text, None));
             }
         }
         Ok(looked)
+    }
+
+    /// Measures the best of them again, with their neighbours read as well.
+    pub(super) fn measure_closer(&mut self, looked: &mut [Looked]) -> Result<()> {
+        let around: Vec<[Option<i64>; 4]> =
+            looked.iter().map(|one| self.neighbours(one.candidate.doc)).collect();
+        self.read(around.iter().flatten().flatten().copied())?;
+        for (one, near) in looked.iter_mut().zip(around) {
+            let Some(text) = self.texts.get(&one.candidate.seq) else { continue };
+            *one = self.measure_one(one.candidate.clone(), text, Some(near));
+        }
+        Ok(())
     }
 
     fn neighbours(&self, doc: u32) -> [Option<i64>; 4] {
@@ -175,17 +192,26 @@ impl<'l, 'c> Look<'l, 'c> {
         near
     }
 
-    fn measure_one(&self, candidate: Candidate, text: &Text, near: [Option<i64>; 4]) -> Looked {
+    fn measure_one(
+        &self,
+        candidate: Candidate,
+        text: &Text,
+        around: Option<[Option<i64>; 4]>,
+    ) -> Looked {
         let question = self.question;
-        let near = near.map(|seq| {
+        let near = around.unwrap_or_default().map(|seq| {
             let text = self.texts.get(&seq?)?;
             (text.said.visibility != Visibility::Rewound).then_some(text)
         });
+        let is_close = around.is_some();
         let total = question.total_weight();
         let own_fade = fade(text.words);
         let mut best: Option<(f32, Looked)> = None;
         for chunk in &text.chunks {
             let mut met = chunk.met;
+            if !is_close {
+                met.iter_mut().zip(candidate.near).for_each(|(met, near)| *met = met.max(near));
+            }
             for (neighbour, share) in near.iter().zip(NEIGHBOURS) {
                 let Some(neighbour) = neighbour else { continue };
                 let share = share * own_fade * fade(neighbour.words);
@@ -195,9 +221,13 @@ impl<'l, 'c> Look<'l, 'c> {
             }
             let weighted = question.words.iter().zip(met).map(|(word, met)| word.weight * met);
             let coverage = weighted.sum::<f32>() / total;
-            let in_context = in_context(chunk.vector.as_deref(), own_fade, &near);
-            let similarity = match (&question.vector, &in_context) {
-                (Some((asked, _)), Some(vector)) => similarity(asked, vector),
+            let similarity = match (&question.vector, chunk.vector.as_deref()) {
+                (Some((asked, _)), Some(own)) if is_close => {
+                    similarity(asked, &with_context(own, own_fade, &near))
+                }
+                (Some((asked, _)), Some(own)) => {
+                    in_context(similarity(asked, own), candidate.context)
+                }
                 _ => 0.0,
             };
             let measured = Measured { coverage, similarity, ..Measured::default() };
@@ -223,6 +253,8 @@ impl<'l, 'c> Look<'l, 'c> {
         let measured = &mut looked.measured;
         let day = text.said.at.micros().div_euclid(86_400_000_000);
         measured.date = date_fit(&question.dates, day);
+        measured.conversation = looked.candidate.conversation;
+        measured.length = length(text.words);
         measured.speaker = f32::from(u8::from(self.is_by_whom_it_asks(text, &looked.candidate)));
         measured.time = f32::from(u8::from(question.asks_when && text.tells_time));
         measured.person = f32::from(u8::from(text.tells_of_self));
@@ -290,8 +322,7 @@ fn sort(looked: &mut [Looked]) {
 }
 
 /// Half the vector of a chunk and half of it with its neighbours.
-fn in_context(own: Option<&[f32]>, own_fade: f32, near: &[Option<&Text>; 4]) -> Option<Vec<f32>> {
-    let own = own?;
+fn with_context(own: &[f32], own_fade: f32, near: &[Option<&Text>; 4]) -> Vec<f32> {
     let mut context = own.to_vec();
     for (neighbour, share) in near.iter().zip(CONTEXT) {
         let Some(neighbour) = neighbour else { continue };
@@ -302,7 +333,7 @@ fn in_context(own: Option<&[f32]>, own_fade: f32, near: &[Option<&Text>; 4]) -> 
     let length = context.iter().map(|value| value * value).sum::<f32>().sqrt();
     let scale = if length > 0.0 { 1.0 / length } else { 0.0 };
     context.iter_mut().zip(own).for_each(|(sum, own)| *sum = 0.5 * *sum * scale + 0.5 * own);
-    Some(context)
+    context
 }
 
 /// Watches for words that are met only by all of their terms.

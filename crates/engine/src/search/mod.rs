@@ -7,6 +7,7 @@ mod doc_set;
 mod hits;
 mod look;
 mod matching;
+mod place;
 mod question;
 mod rank;
 mod scope;
@@ -24,12 +25,16 @@ use oneiro_model::{
     searchable,
 };
 use oneiro_store::{Tx, said};
+use place::Place;
 pub(crate) use question::Kin;
 use question::Question;
 use scope::Scope;
 
 /// Candidates that are read and measured for a first page.
 const LOOKED_AT: usize = 64;
+
+/// Of these, those whose neighbours are read as well.
+const CLOSE: usize = 28;
 
 /// Messages that are read for a pattern before the page ends.
 const SCANNED: usize = 20_000;
@@ -102,21 +107,30 @@ impl Searching<'_, '_> {
         let effort = Effort {
             exhaustive: self.request.exhaustive,
             wanted: self.offset() + self.request.limit,
+            // Enough of each that the best of it is among them, and no more: one long conversation
+            // must not hide the others.
+            of_session: if self.request.one_per_lineage { 3 } else { usize::MAX },
         };
         let matches = Matches::new(self.view, &mut question, effort)?;
         answer.question(&question);
         let mut within = Within::default();
         let mut tier = None;
         if self.query.explicit || question.words.is_empty() {
+            let is_first = Place::of(self.request.cursor).before.is_none();
+            let needs_text = expr.needs_text();
             within = self.within(&expr, &scope, reader)?;
             tier = Some(Tier::Precise);
             let is_empty = within.set.as_ref().is_some_and(|set| set.count() == 0);
-            if is_empty && within.stopped.is_none() {
+            if is_empty && within.stopped.is_none() && is_first {
+                // What was refused stays refused when the rest is relaxed.
                 within = match expr.refusals() {
                     Some(refusals) => self.within(&refusals, &scope, reader)?,
                     None => Within::default(),
                 };
                 tier = Some(Tier::Relaxed);
+            } else if is_empty && needs_text {
+                answer.stopped_at(within.stopped);
+                return answer.finish(Vec::new(), &mut reader.analyzer);
             }
         }
         answer.stopped_at(within.stopped);
@@ -141,7 +155,7 @@ impl Searching<'_, '_> {
         let mut look = Look::new((self.tx, self.view), &question, &mut reader.analyzer, model);
         let mut looked = Vec::new();
         let mut from = 0;
-        let mut step = LOOKED_AT.max(effort.wanted + 24);
+        let mut step = (rank::tune("looked", LOOKED_AT as f32) as usize).max(effort.wanted + 8);
         if effort.exhaustive {
             step = step.max(4_096);
         }
@@ -152,11 +166,20 @@ impl Searching<'_, '_> {
             looked.append(&mut look.measure(some, &mut |text| scope.holds(&text.said))?);
             from += step;
         }
-        look.settle(&mut looked, candidates.get(from..).unwrap_or_default());
+        let others = candidates.get(from..).unwrap_or_default();
+        look.settle(&mut looked, others);
+        let close = rank::tune("close", CLOSE as f32) as usize;
+        let close = if effort.exhaustive { looked.len() } else { close.max(effort.wanted + 8) };
+        let close = close.min(looked.len());
+        look.measure_closer(looked.get_mut(..close).unwrap_or_default())?;
+        look.settle(&mut looked, others);
         let no_word = matches.touched().is_empty() && within.set.is_none();
-        if no_word {
-            looked.retain(|one| one.measured.similarity >= NEAR_ENOUGH);
-        }
+        looked.retain(|one| match (tier, no_word) {
+            (Some(Tier::Precise), _) => true,
+            (Some(_), _) => one.candidate.mask != 0,
+            (None, true) => question.is_known && one.measured.similarity >= NEAR_ENOUGH,
+            (None, false) => one.is_about(),
+        });
         let full = question.full_mask();
         let tier_of = |mask: u16, has_words: bool| match tier {
             Some(tier) => tier,
@@ -187,8 +210,7 @@ impl Searching<'_, '_> {
     }
 
     fn offset(&self) -> usize {
-        let order = self.request.cursor.map_or(0, |cursor| cursor.order);
-        usize::try_from(order).unwrap_or(0)
+        Place::of(self.request.cursor).offset
     }
 
     /// The messages that a query matches. Those whose text must be read are read, newest first, up
@@ -198,7 +220,7 @@ impl Searching<'_, '_> {
         if !expr.needs_text() {
             return Ok(Within { set: Some(may), stopped: None });
         }
-        let before = self.request.cursor.map(|cursor| cursor.order).filter(|order| *order < 0);
+        let before = Place::of(self.request.cursor).before;
         let mut set = DocSet::none(self.view.docs());
         let mut left = SCANNED;
         let mut matched = 0;
@@ -206,7 +228,7 @@ impl Searching<'_, '_> {
         let docs = may.newest_first().filter_map(|doc| {
             let found = self.view.doc(doc)?;
             let is_first = self.view.first_chunk(doc) == doc;
-            let is_before = before.is_none_or(|before| found.seq < -before);
+            let is_before = before.is_none_or(|before| found.seq < before);
             (is_first && is_before && scope.allows(&found, doc)).then_some((found.seq, doc))
         });
         let docs: Vec<(i64, u32)> = docs.take(SCANNED + 1).collect();

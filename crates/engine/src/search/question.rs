@@ -14,6 +14,9 @@ pub(super) const WORDS: usize = 16;
 /// Words whose weight is looked up; of these the weightiest count.
 const LOOKED_UP: usize = 64;
 
+/// Words rarer than this are not words of the model, but put together from pieces.
+const RARITY_KNOWN: f32 = 11.9;
+
 /// Speakers that a question is held against.
 const NAMES: usize = 512;
 
@@ -46,6 +49,8 @@ pub(super) struct Question {
     pub(super) asks_when: bool,
     /// Whether it is a list of words rather than a sentence: then each of them is wanted.
     pub(super) is_keywords: bool,
+    /// Whether the model knows any of its words: the vector of others means nothing.
+    pub(super) is_known: bool,
     /// Its vector and the signs of it.
     pub(super) vector: Option<(Vec<f32>, Bits)>,
 }
@@ -64,7 +69,10 @@ impl Question {
         let is_name = |word: &QueryWord| names.iter().any(|name| is_name(&word.norm, name));
         let is_content =
             |word: &QueryWord| !word.stop && !oneiro_text::is_filler(&word.norm) && !is_name(word);
-        let is_keywords = asked.iter().all(|word| !word.stop);
+        let stops = asked.iter().filter(|word| word.stop).count();
+        let is_keywords = stops == 0 || stops == asked.len();
+        let is_known =
+            asked.iter().any(|word| model.is_some_and(|m| m.rarity(&word.norm) < RARITY_KNOWN));
         // What is left when nothing else is: fillers, then names, then stop words.
         let choices: [&dyn Fn(&QueryWord) -> bool; 3] =
             [&is_content, &|word| !word.stop, &|_| true];
@@ -102,6 +110,7 @@ impl Question {
             dates: oneiro_text::names_a_date(text, civil(now)),
             asks_when: asks_when(&lowered),
             is_keywords,
+            is_known,
             vector,
         })
     }

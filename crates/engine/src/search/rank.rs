@@ -25,20 +25,40 @@ pub(super) struct Weights {
     pub(super) asks: f32,
     /// It is near to the best candidates.
     pub(super) feedback: f32,
+    /// How much of the question its whole session covers.
+    pub(super) conversation: f32,
+    /// It tells much, rather than little.
+    pub(super) length: f32,
 }
 
-pub(super) const WEIGHTS: Weights = Weights {
-    coverage: 1.3,
-    similarity: 1.7,
-    session: 1.7,
-    answers: 0.55,
-    speaker: 1.0,
-    date: 2.0,
-    time: 0.75,
-    person: 0.1,
-    asks: -0.25,
-    feedback: 0.8,
-};
+pub(super) static TUNE: std::sync::LazyLock<std::collections::HashMap<String, f32>> =
+    std::sync::LazyLock::new(|| {
+        std::env::var("TUNE")
+            .unwrap_or_default()
+            .split(',')
+            .filter_map(|kv| {
+                let (k, v) = kv.split_once('=')?;
+                Some((k.to_owned(), v.parse().ok()?))
+            })
+            .collect()
+    });
+pub(super) fn tune(k: &str, d: f32) -> f32 {
+    TUNE.get(k).copied().unwrap_or(d)
+}
+pub(super) static WEIGHTS: std::sync::LazyLock<Weights> = std::sync::LazyLock::new(|| Weights {
+    coverage: tune("coverage", 1.3),
+    similarity: tune("similarity", 1.45),
+    session: tune("session", 1.65),
+    answers: tune("answers", 0.7),
+    speaker: tune("speaker", 0.9),
+    date: tune("date", 1.8),
+    time: tune("time", 0.8),
+    person: tune("person", 0.17),
+    asks: tune("asks", -0.25),
+    feedback: tune("feedback", 0.5),
+    conversation: tune("conversation", 0.2),
+    length: tune("length", 0.25),
+});
 
 /// What a match in the previous, next, second previous and second next message counts.
 pub(super) const NEIGHBOURS: [f32; 4] = [0.65, 0.52, 0.325, 0.26];
@@ -50,6 +70,17 @@ pub(super) const CONTEXT: [f32; 4] = [0.4, 0.3, 0.15, 0.15];
 /// speaks for itself.
 pub(super) fn fade(words: usize) -> f32 {
     (60.0 / words.max(1) as f32).min(1.0)
+}
+
+/// The similarity of a message in its context from its own and what its neighbours add. They are
+/// near to each other, so the sum of all is about so much longer than one.
+pub(super) fn in_context(own: f32, context: f32) -> f32 {
+    0.5 * own + 0.5 * (own + context) / 1.3
+}
+
+/// How much a message of so many words tells, from 0 to 1: what comes after sixty adds nothing.
+pub(super) fn length(words: usize) -> f32 {
+    ((1.0 + words as f32).ln() / 61f32.ln()).min(1.0)
 }
 
 /// How well a day fits the days that a question names. People tell of things on the day and in the
@@ -85,12 +116,14 @@ pub(super) struct Measured {
     pub(super) person: f32,
     pub(super) asks: f32,
     pub(super) feedback: f32,
+    pub(super) conversation: f32,
+    pub(super) length: f32,
 }
 
 impl Measured {
     /// Each part: its name, what was measured, and what it adds.
-    pub(super) fn parts(&self) -> [(&'static str, f32, f32); 10] {
-        let w = &WEIGHTS;
+    pub(super) fn parts(&self) -> [(&'static str, f32, f32); 12] {
+        let w = &*WEIGHTS;
         [
             ("coverage", self.coverage, w.coverage),
             ("similarity", self.similarity, w.similarity),
@@ -102,6 +135,8 @@ impl Measured {
             ("person", self.person, w.person),
             ("asks", self.asks, w.asks),
             ("feedback", self.feedback, w.feedback),
+            ("conversation", self.conversation, w.conversation),
+            ("length", self.length, w.length),
         ]
         .map(|(name, value, weight)| (name, value, value * weight))
     }

@@ -14,7 +14,8 @@ use rustc_hash::FxHashSet;
 pub(super) struct Scope {
     only: Option<FxHashSet<i64>>,
     not: FxHashSet<i64>,
-    roles: Vec<Role>,
+    /// Of each list that is not empty, one must fit.
+    roles: [Vec<Role>; 2],
     not_roles: Vec<Role>,
     names: Vec<String>,
     not_names: Vec<String>,
@@ -34,7 +35,7 @@ impl Scope {
         filters: &Filters,
     ) -> Result<Scope> {
         let mut scope = Scope {
-            roles: [request.roles.as_slice(), &filters.roles].concat(),
+            roles: [request.roles.clone(), filters.roles.clone()],
             not_roles: filters.exclude_roles.clone(),
             names: filters.names.iter().map(|name| oneiro_text::normalise(name)).collect(),
             not_names: filters
@@ -47,11 +48,12 @@ impl Scope {
             last: request.cursor.map(|cursor| cursor.key),
             ..Scope::default()
         };
-        let sources = [request.sources.as_slice(), &filters.sources].concat();
-        scope.narrow(&sources, |source| sessions::keys_of_source(tx, source))?;
-        let projects: Vec<String> =
-            request.project.iter().chain(&filters.projects).cloned().collect();
-        scope.narrow(&projects, |project| sessions::keys_of_project(tx, project))?;
+        for sources in [&request.sources, &filters.sources] {
+            scope.narrow(sources, |source| sessions::keys_of_source(tx, source))?;
+        }
+        for projects in [request.project.as_slice(), &filters.projects] {
+            scope.narrow(projects, |project| sessions::keys_of_project(tx, project))?;
+        }
         let named = filters
             .sessions
             .iter()
@@ -112,7 +114,7 @@ impl Scope {
     pub(super) fn is_everything(&self) -> bool {
         self.only.is_none()
             && self.not.is_empty()
-            && self.roles.is_empty()
+            && self.roles.iter().all(Vec::is_empty)
             && self.not_roles.is_empty()
             && self.names.is_empty()
             && self.not_names.is_empty()
@@ -128,7 +130,7 @@ impl Scope {
         self.last.is_none_or(|last| doc.seq <= last)
             && self.only.as_ref().is_none_or(|only| only.contains(&doc.session))
             && !self.not.contains(&doc.session)
-            && (self.roles.is_empty() || self.roles.iter().any(is_role))
+            && self.roles.iter().all(|some| some.is_empty() || some.iter().any(is_role))
             && self.since.is_none_or(|since| doc.minute >= minute(since))
             && self.until.is_none_or(|until| doc.minute <= minute(until))
             && self.named.as_ref().is_none_or(|named| named.has(first))
@@ -143,7 +145,7 @@ impl Scope {
                 .is_some_and(|name| name == wanted || name.split(' ').any(|word| word == wanted))
         };
         said.visibility != oneiro_model::Visibility::Rewound
-            && (self.roles.is_empty() || self.roles.contains(&said.role))
+            && self.roles.iter().all(|some| some.is_empty() || some.contains(&said.role))
             && !self.not_roles.contains(&said.role)
             && (self.names.is_empty() || self.names.iter().any(is_named))
             && !self.not_names.iter().any(is_named)

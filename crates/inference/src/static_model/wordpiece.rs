@@ -1,6 +1,9 @@
 //! Text into rows of the model: BERT's uncased WordPiece, in one pass and without allocating. It
 //! owns what a word is; it must not know what the rows hold.
 
+use rustc_hash::FxHashMap;
+use std::cell::RefCell;
+
 use super::asset::{Asset, Hash, Kind, LONGEST};
 use unicode_normalization::char::{decompose_canonical, is_combining_mark};
 use unicode_properties::{GeneralCategory, GeneralCategoryGroup, UnicodeGeneralCategory};
@@ -63,6 +66,30 @@ pub(super) fn rows(asset: &Asset, text: &str, each: &mut impl FnMut(u16)) {
         }
     }
     word.end(asset, each);
+}
+
+/// Words whose pieces are remembered.
+const REMEMBERED: usize = 8_192;
+
+thread_local! {
+    /// The pieces of words that are in no table: names and terms come again and again, and to
+    /// split one takes longer than all else that is done with it.
+    static PIECES: RefCell<FxHashMap<Box<[u8]>, Vec<u16>>> = RefCell::default();
+}
+
+fn remembered_pieces(asset: &Asset, word: &[u8], each: &mut impl FnMut(u16)) {
+    PIECES.with_borrow_mut(|known| {
+        if let Some(pieces) = known.get(word) {
+            return pieces.iter().for_each(|row| each(*row));
+        }
+        let mut found = Vec::new();
+        pieces(asset, word, &mut |row| found.push(row));
+        found.iter().for_each(|row| each(*row));
+        if known.len() >= REMEMBERED {
+            known.clear();
+        }
+        known.insert(word.into(), found);
+    });
 }
 
 /// The word being read.
@@ -145,7 +172,7 @@ impl Word {
         {
             match asset.find(Kind::Word, bytes, self.hash) {
                 Some(row) => each(row),
-                None => pieces(asset, bytes, each),
+                None => remembered_pieces(asset, bytes, each),
             }
         }
         self.length = 0;
