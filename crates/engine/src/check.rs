@@ -1,7 +1,7 @@
 //! Check a space: what the engine finds, and whether counters match rows.
 
 use crate::{Oneiro, index};
-use oneiro_model::{Result, SessionId};
+use oneiro_model::{ErrorKind, Result, SessionId};
 use oneiro_store::sessions;
 use serde::Serialize;
 
@@ -39,7 +39,12 @@ impl Oneiro {
             false => Vec::new(),
         };
         let index = match integrity.is_empty() {
-            true => self.store.read(index::inspect)?,
+            true => match self.store.read(index::inspect) {
+                Ok(problems) => problems,
+                // A table of it is gone: the rest of the store is sound.
+                Err(error) if error.kind() == ErrorKind::Internal => vec![error.to_string()],
+                Err(error) => return Err(error),
+            },
             false => Vec::new(),
         };
         let ok = integrity.is_empty() && miscounted.is_empty() && index.is_empty();

@@ -17,6 +17,7 @@ const HEARTBEAT: Duration = Duration::from_secs(30);
 
 /// The kinds of work there are.
 pub(crate) const SCRUB: &str = "scrub";
+pub(crate) const REBUILD_INDEX: &str = "rebuild_index";
 
 /// What a drain did.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize)]
@@ -80,6 +81,7 @@ impl Oneiro {
     fn run_job(&self, job: &Job) -> Result<()> {
         match job.kind.as_str() {
             SCRUB => self.store.scrub(&[]).map(|_| ()),
+            REBUILD_INDEX => self.rebuild_index(&mut |_, _| {}),
             other => {
                 Err(Error::invalid(format!("this Oneiro does not know the job kind {other:?}"))
                     .remedy("upgrade oneiro"))

@@ -1,6 +1,6 @@
 //! Figures of a space.
 
-use crate::Oneiro;
+use crate::{Oneiro, index};
 use oneiro_model::{Result, Stats};
 use oneiro_store::{backups, jobs, messages, payloads, sessions};
 
@@ -24,6 +24,7 @@ impl Oneiro {
                 repaired,
                 jobs: jobs::unfinished(tx)?,
                 bytes,
+                index: index::figures(tx)?,
                 last_active_at,
                 backups: backups::all(tx)?,
             })

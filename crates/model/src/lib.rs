@@ -41,7 +41,7 @@ pub use session::{
     Ending, Lineage, ListOrder, ListSessions, NewSession, Session, SessionPatch, SessionView,
 };
 pub use space::SpaceName;
-pub use stats::{BackupRecord, Stats};
+pub use stats::{BackupRecord, IndexStats, Stats};
 pub use time::{Span, Timestamp};
 pub use title::Title;
 pub use usage::{Usage, UsageKey, UsageRow};

@@ -30,10 +30,25 @@ pub struct Stats {
     pub jobs: i64,
     /// Bytes on disk, the write-ahead log included.
     pub bytes: i64,
+    /// The text index.
+    pub index: IndexStats,
     /// When something was last said.
     pub last_active_at: Option<Timestamp>,
     /// Known copies of the store.
     pub backups: Vec<BackupRecord>,
+}
+
+/// Figures of the text index.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct IndexStats {
+    /// Segments that answer.
+    pub segments: usize,
+    /// Documents in them: a message has one to each chunk.
+    pub docs: i64,
+    /// Messages after the last segment, which searches read as they are.
+    pub tail: i64,
+    /// The model of the vectors, if all segments have those of one.
+    pub vectors: Option<String>,
 }
 
 /// A copy of the store that was made and may still be there.

@@ -32,6 +32,25 @@ pub const CURRENT: SchemaSet = &[
     },
 ];
 
+/// The statements that make the tables of the text index where they are missing.
+pub(crate) fn index_tables(engine: Engine) -> Vec<String> {
+    let sql =
+        CURRENT.iter().find(|migration| migration.name == "text_index").map(
+            |migration| match engine {
+                Engine::Sqlite => migration.sqlite,
+                Engine::Postgres => migration.postgres,
+            },
+        );
+    let statements = sql.unwrap_or_default().split(";\n").map(str::trim);
+    let there = statements.filter(|statement| !statement.is_empty()).map(|statement| {
+        statement
+            .trim_end_matches(';')
+            .replacen("CREATE TABLE ", "CREATE TABLE IF NOT EXISTS ", 1)
+            .replacen("CREATE UNIQUE INDEX ", "CREATE UNIQUE INDEX IF NOT EXISTS ", 1)
+    });
+    there.collect()
+}
+
 const RECORD: &str = "INSERT INTO migrations (version, name, applied_at) VALUES (?1, ?2, ?3)";
 const VERSION: &str = "SELECT COALESCE(MAX(version), 0) FROM migrations";
 

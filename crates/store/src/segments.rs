@@ -46,9 +46,6 @@ statements! {
         ORDER BY key LIMIT CAST(?3 AS BIGINT)";
     DOCS = "SELECT data FROM segment_docs WHERE key >= ?1 AND key < ?2 ORDER BY key";
     VECTORS = "SELECT data FROM segment_vectors WHERE key >= ?1 AND key < ?2 ORDER BY key";
-    BYTES = "SELECT CAST((SELECT COALESCE(SUM(LENGTH(data)), 0) FROM segment_terms) AS BIGINT), \
-        CAST((SELECT COALESCE(SUM(LENGTH(data)), 0) FROM segment_docs) AS BIGINT), \
-        CAST((SELECT COALESCE(SUM(LENGTH(data)), 0) FROM segment_vectors) AS BIGINT)";
     PUT_EMBEDDING = "INSERT INTO embeddings (seq, chunk, model, data) VALUES (?1, ?2, ?3, ?4) \
         ON CONFLICT (seq, chunk, model) DO UPDATE SET data = excluded.data";
     EMBEDDINGS = "SELECT seq, chunk, data FROM embeddings WHERE seq >= ?1 AND seq <= ?2 \
@@ -314,9 +311,8 @@ pub fn parts(
 /// Hands over blocks of a segment whose first term lies strictly between two.
 pub fn between(
     tx: &Tx<'_>,
-    segment: i64,
+    (segment, limit): (i64, usize),
     (after, before): (&[u8], &[u8]),
-    limit: usize,
     mut each: impl FnMut(FoundBlock<'_>) -> Result<()>,
 ) -> Result<()> {
     let values = [segment.into(), after.into(), before.into(), (limit as i64).into()];
@@ -353,11 +349,6 @@ pub fn docs(tx: &Tx<'_>, id: i64, mut each: impl FnMut(&[u8]) -> Result<()>) -> 
 pub fn vectors(tx: &Tx<'_>, id: i64, mut each: impl FnMut(&[u8]) -> Result<()>) -> Result<()> {
     let range = [(id * BLOCKS).into(), ((id + 1) * BLOCKS).into()];
     tx.each(VECTORS, &range, |row| each(row.bytes(0)?))
-}
-
-/// Bytes of the blocks of terms, documents and vectors.
-pub fn bytes(tx: &Tx<'_>) -> Result<[i64; 3]> {
-    tx.one(BYTES, &[], |row| Ok([row.int(0)?, row.int(1)?, row.int(2)?]))
 }
 
 /// Keeps the exact vector of a chunk.

@@ -127,6 +127,14 @@ impl Store {
         self.0.writers.alone(self.0.backend.as_ref(), &work)
     }
 
+    /// Makes the tables of the text index that are missing.
+    pub fn mend_index_tables(&self) -> Result<()> {
+        let statements = schema::index_tables(self.engine());
+        self.write_bulk(|tx| {
+            statements.iter().try_for_each(|statement| tx.execute(statement, &[]).map(|_| ()))
+        })
+    }
+
     /// Runs a write of derived data, which may be lost to a power cut without harm: nobody waits
     /// for the disk. `work` is run once.
     pub fn write_derived<T>(&self, work: impl Fn(&Tx<'_>) -> Result<T>) -> Result<T> {

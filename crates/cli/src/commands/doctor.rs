@@ -1,15 +1,18 @@
 //! `oneiro doctor`: check the store for damage.
 
 use crate::context::Context;
+use crate::progress;
 use clap::Args;
 use oneiro::{Checked, Error, ErrorKind};
 
 /// Check the store for damage
 ///
-/// Asks the engine to check its files, and whether every counter matches its rows.
+/// Asks the engine to check its files, whether every counter matches its rows, and whether the text
+/// index holds every message.
 #[derive(Debug, Args)]
 pub struct DoctorArgs {
-    /// Count anew what is counted wrong; damaged files are never touched
+    /// Count anew what is counted wrong, and build a damaged text index anew beside the old one
+    /// while others write; damaged files are never touched
     #[arg(long)]
     fix: bool,
 }
@@ -24,12 +27,26 @@ impl DoctorArgs {
             context.output.say(&format!("Counted {mended} sessions anew."));
             checked = oneiro.check()?;
         }
+        if self.fix && checked.integrity.is_empty() && !checked.index.is_empty() {
+            let bar = progress::bar(0, "Indexing", context.output.json);
+            oneiro.rebuild_index(&mut |done, last| {
+                bar.set_length(last.max(0) as u64);
+                bar.set_position(done.max(0) as u64);
+            })?;
+            bar.finish_and_clear();
+            context.output.say("Built the text index anew.");
+            checked = oneiro.check()?;
+        }
         context.output.show(&checked, describe)?;
         match (checked.ok, checked.integrity.is_empty()) {
             (true, _) => Ok(()),
             (false, true) => {
-                Err(Error::new(ErrorKind::Corrupt, "counters do not match their rows")
-                    .remedy("nothing is lost: `oneiro doctor --fix` counts them anew")
+                let what = match checked.miscounted.is_empty() {
+                    true => "the text index is not sound",
+                    false => "counters do not match their rows",
+                };
+                Err(Error::new(ErrorKind::Corrupt, what)
+                    .remedy("nothing is lost: `oneiro doctor --fix` mends it from the messages")
                     .into())
             }
             (false, false) => Err(Error::new(ErrorKind::Corrupt, "the store is damaged")
@@ -47,5 +64,6 @@ fn describe(checked: &Checked) -> String {
     lines.extend(
         checked.miscounted.iter().map(|id| format!("session {id}: counters do not match its rows")),
     );
+    lines.extend(checked.index.iter().map(|problem| format!("text index: {problem}")));
     lines.join("\n")
 }

@@ -28,6 +28,12 @@ fn describe(stats: &Stats, now: oneiro::Timestamp) -> String {
         format!("messages   {} ({} rewound)", stats.messages, stats.rewound),
         format!("payloads   {}", stats.payloads),
         format!("active     {active}"),
+        format!(
+            "index      {} segments, {} messages after them{}",
+            stats.index.segments,
+            stats.index.tail,
+            stats.index.vectors.as_ref().map_or(String::new(), |model| format!(", {model}"))
+        ),
         format!("jobs       {}", stats.jobs),
     ];
     if stats.repaired > 0 {

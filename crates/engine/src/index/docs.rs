@@ -83,13 +83,6 @@ impl Docs {
         self.sessions.get(doc).copied()
     }
 
-    /// The number of the first document of a message that has one here.
-    pub(crate) fn find(&self, seq: i64) -> Option<usize> {
-        let wanted = u32::try_from(seq - self.first_seq).ok()?;
-        let at = self.seqs.partition_point(|found| *found < wanted);
-        (self.seqs.get(at) == Some(&wanted)).then_some(at)
-    }
-
     /// The number of the first document of the message that this document is a chunk of.
     #[inline]
     pub(crate) fn first_chunk(&self, doc: usize) -> usize {
@@ -182,8 +175,6 @@ mod tests {
             let (a, b) = (docs.get(docs.first_chunk(at)).unwrap(), again.get(at).unwrap());
             assert_eq!((a.seq, a.minute, a.role), (b.seq, b.minute, b.role), "document {at}");
         }
-        assert_eq!(again.find(5 + 2 * 100), Some(300));
-        assert_eq!(again.find(6), None);
         assert_eq!(again.messages(), 3_334);
     }
 

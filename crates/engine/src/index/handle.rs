@@ -79,6 +79,7 @@ impl Oneiro {
     /// Builds the text index anew beside the one that answers, then puts it in its place. `told`
     /// hears the last message that is covered and the newest.
     pub fn rebuild_index(&self, told: &mut dyn FnMut(i64, i64)) -> Result<()> {
+        self.store.mend_index_tables()?;
         let mut reader = self.index.reader();
         let rebuild = Rebuild { store: &self.store, stopped: &|| false };
         rebuild.run(&mut reader, self.now(), told)?;

@@ -3,9 +3,9 @@
 
 use super::merge::load;
 use super::terms::TermReader;
-use oneiro_model::{ErrorKind, Result};
+use oneiro_model::{ErrorKind, IndexStats, Result};
 use oneiro_store::segments::{self, Segment};
-use oneiro_store::{Tx, messages, said};
+use oneiro_store::{Tx, said};
 use std::collections::BTreeSet;
 
 /// Blocks read at once.
@@ -96,11 +96,20 @@ fn inspect_one(tx: &Tx<'_>, segment: &Segment) -> Result<Vec<String>> {
     Ok(problems)
 }
 
-/// Documents of messages that are no more: they are never found, but take room.
-pub(crate) fn dead(tx: &Tx<'_>) -> Result<i64> {
-    let state = segments::state(tx)?;
-    let live = segments::live(tx, state.build)?;
+/// Figures of the index.
+pub(crate) fn figures(tx: &Tx<'_>) -> Result<IndexStats> {
+    let live = segments::live(tx, segments::state(tx)?.build)?;
     let reach = live.iter().map(|segment| segment.last_seq).max().unwrap_or(0);
-    let indexed: i64 = live.iter().map(|segment| segment.messages).sum();
-    Ok((indexed - messages::count_until(tx, reach)?).max(0))
+    let model = live.first().and_then(|first| first.embedder.clone());
+    Ok(IndexStats {
+        segments: live.len(),
+        docs: live.iter().map(|segment| segment.docs).sum(),
+        tail: said::count_after(tx, reach)?,
+        vectors: model.filter(|_| {
+            live.windows(2).all(|pair| match pair {
+                [a, b] => a.embedder == b.embedder,
+                _ => true,
+            })
+        }),
+    })
 }

@@ -22,6 +22,6 @@ pub(crate) use build::weight;
 pub(crate) use docs::{Doc, role_code};
 pub(crate) use forget::forget;
 pub(crate) use handle::Index;
-pub(crate) use inspect::{dead, inspect};
+pub(crate) use inspect::{figures, inspect};
 pub(crate) use read::{Reader, indexed, name_term};
 pub(crate) use view::{TermLists, View};

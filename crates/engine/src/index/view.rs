@@ -14,6 +14,9 @@ use oneiro_store::{Tx, said};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, PoisonError};
 
+/// No build at all.
+const NO_BUILD: i64 = -1;
+
 /// Rows of the tail that are read at once.
 const TAIL_ROWS: usize = 4_096;
 
@@ -113,8 +116,14 @@ impl Cache {
         let state = segments::state(tx)?;
         let live = segments::live(tx, state.build)?;
         let reach = live.iter().map(|segment| segment.last_seq).max().unwrap_or(0);
-        let is_current =
-            live.iter().all(|segment| segment.analyzer == i64::from(oneiro_text::VERSION));
+        let model = reader.model();
+        let is_older = |segment: &Segment| {
+            let vectors = segment.embedder.as_deref();
+            segment.analyzer < i64::from(oneiro_text::VERSION)
+                || model.is_some_and(|model| vectors.is_none_or(|vectors| vectors < model))
+        };
+        // A newer version of ours may share the store: what it wrote is left alone.
+        let is_current = !live.iter().any(is_older);
         let mut view = View { tx, build: state.build, pieces: Vec::new(), docs: 0, is_current };
         for segment in &live {
             let loaded = self.loaded(tx, segment, reader.model())?;
@@ -177,6 +186,26 @@ impl Cache {
     }
 }
 
+impl<'t, 'c> View<'t, 'c> {
+    /// The newest messages alone, without any segment.
+    pub(crate) fn newest(
+        tx: &'t Tx<'c>,
+        reader: &mut Reader,
+        limit: usize,
+    ) -> Result<View<'t, 'c>> {
+        let mut view = View { tx, build: NO_BUILD, pieces: Vec::new(), docs: 0, is_current: true };
+        let mut rows = said::said_before(tx, i64::MAX, limit)?;
+        rows.reverse();
+        let mut building = Building::default();
+        for row in &rows {
+            reader.read(row, &mut building)?;
+        }
+        building.settle();
+        view.push(Source::Memory(Arc::new(building)));
+        Ok(view)
+    }
+}
+
 impl View<'_, '_> {
     fn push(&mut self, source: Source) {
         let piece = Piece { source, base: self.docs };
@@ -210,11 +239,6 @@ impl View<'_, '_> {
     /// The first document of the message that a document belongs to.
     pub(crate) fn first_chunk(&self, doc: u32) -> u32 {
         self.piece(doc).map_or(doc, |(piece, at)| piece.base + piece.docs().first_chunk(at) as u32)
-    }
-
-    /// The first document of a message.
-    pub(crate) fn find(&self, seq: i64) -> Option<u32> {
-        self.pieces.iter().find_map(|piece| piece.docs().find(seq).map(|at| piece.base + at as u32))
     }
 
     /// The signs of a document's vector, if it has one.
@@ -317,14 +341,16 @@ impl View<'_, '_> {
             }
             Ok(())
         };
-        segments::lookup(self.tx, self.build, prefix, |block| add(block.data))?;
+        if self.build != NO_BUILD {
+            segments::lookup(self.tx, self.build, prefix, |block| add(block.data))?;
+        }
         let mut beyond = prefix.to_owned();
         beyond.extend([0xFF; 4]);
         for piece in &self.pieces {
             match &piece.source {
                 Source::Stored(id, _) => {
                     let range = (prefix, beyond.as_slice());
-                    segments::between(self.tx, *id, range, 256, |block| add(block.data))?;
+                    segments::between(self.tx, (*id, 256), range, |block| add(block.data))?;
                 }
                 Source::Memory(_) => {}
             }

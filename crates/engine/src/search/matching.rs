@@ -84,16 +84,6 @@ impl Match {
         }
     }
 
-    /// Whether anything is wanted, rather than only refused.
-    pub(super) fn wants(&self) -> bool {
-        match self {
-            Match::Not(_) => false,
-            Match::All(list) => list.iter().any(Match::wants),
-            Match::Any(list) => list.iter().all(Match::wants),
-            _ => true,
-        }
-    }
-
     /// The part of the query that refuses: what stays when its words are relaxed.
     pub(super) fn refusals(self) -> Option<Match> {
         match self {

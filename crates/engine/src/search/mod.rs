@@ -21,8 +21,8 @@ use hits::{Answer, Ranked};
 use look::Look;
 use matching::Match;
 use oneiro_model::{
-    Error, Found, Query, Result, SEARCH_LIMIT_MAX, SearchRequest, Sort, Tier, Visibility,
-    searchable,
+    Error, ErrorKind, Found, Query, Result, SEARCH_LIMIT_MAX, SearchRequest, Sort, Tier,
+    Visibility, searchable,
 };
 use oneiro_store::{Tx, said};
 use place::Place;
@@ -53,14 +53,61 @@ impl Oneiro {
         }
         let query = Query::parse(&request.query, self.now())?;
         let mut reader = self.index.reader();
+        let mut is_current = true;
         let found = self.store.read(|tx| {
             let view = self.index.cache.view(tx, &mut reader)?;
+            is_current = view.is_current;
             Searching { oneiro: self, tx, view: &view, request, query: &query }.run(&mut reader)
-        })?;
+        });
+        let found = match found {
+            Err(error) if is_damage(&error) => self.search_newest(request, &query, error)?,
+            found => found?,
+        };
         self.index.give_back(reader);
+        if !is_current {
+            self.rebuild_index_soon();
+        }
         self.fold_soon()?;
         Ok(found)
     }
+
+    /// Searches the newest messages without the index, which is damaged, and has it mended.
+    fn search_newest(
+        &self,
+        request: &SearchRequest,
+        query: &Query,
+        damage: Error,
+    ) -> Result<Found> {
+        tracing::warn!(error = %damage, "the text index is not used");
+        self.rebuild_index_soon();
+        let mut reader = self.index.reader();
+        let found = self.store.read(|tx| {
+            let view = View::newest(tx, &mut reader, SCANNED)?;
+            Searching { oneiro: self, tx, view: &view, request, query }.run(&mut reader)
+        });
+        // Damage that is elsewhere stays what it is.
+        let mut found = found.map_err(|_| damage)?;
+        found.note = Some(format!(
+            "the text index is damaged, so only the newest {SCANNED} messages were searched; \
+             `oneiro doctor --fix` mends it"
+        ));
+        Ok(found)
+    }
+
+    /// Leaves a job that builds the index anew; a store that cannot be written to stays as it is.
+    fn rebuild_index_soon(&self) {
+        let now = self.now();
+        let job = self.new_job(crate::jobs::REBUILD_INDEX, serde_json::Value::Null, now);
+        let added = self.store.write(move |tx| oneiro_store::jobs::add(tx, &job, now));
+        if let Err(error) = added {
+            tracing::info!(%error, "the text index waits to be built anew");
+        }
+    }
+}
+
+/// Whether an error says that the index cannot be read.
+fn is_damage(error: &Error) -> bool {
+    matches!(error.kind(), ErrorKind::Corrupt | ErrorKind::Internal)
 }
 
 /// One search in its snapshot.
