@@ -104,22 +104,6 @@ pub fn run(request: &RecallRequest, say: &mut dyn FnMut(&str)) -> Result<Recall>
                 exhaustive: request.exhaustive,
                 ..SearchRequest::new(&question.text)
             };
-            if let Ok(dump) = std::env::var("DUMP") {
-                use std::io::Write;
-                let search = SearchRequest { limit: 100, explain: true, ..search.clone() };
-                let found = oneiro.search(&search)?;
-                let hits: Vec<_> = found.hits.iter().map(|hit| {
-                    let parts: BTreeMap<_, _> = hit.trace.iter().flat_map(|t| &t.parts).map(|p| (p.name, p.value)).collect();
-                    serde_json::json!({"id": hit.external_id, "parts": parts, "score": hit.score})
-                }).collect();
-                let line = serde_json::json!({"c": number, "q": question.text, "cat": question.category, "ev": question.evidence, "hits": hits});
-                let mut file = std::fs::OpenOptions::new()
-                    .append(true)
-                    .create(true)
-                    .open(dump)
-                    .map_err(|e| Error::internal(e.to_string()))?;
-                writeln!(file, "{line}").map_err(|e| Error::internal(e.to_string()))?;
-            }
             let started = Instant::now();
             let found = oneiro.search(&search)?;
             times.push(started.elapsed().as_secs_f64() * 1_000.0);

@@ -103,6 +103,7 @@ pub struct Oneiro {
     holder: Arc<str>,
     index: Arc<index::Index>,
     kin: Arc<search::Kin>,
+    scratch: Arc<search::Scratch>,
 }
 
 impl Oneiro {
@@ -121,6 +122,7 @@ impl Oneiro {
             store,
             index: Arc::new(index),
             kin: Arc::default(),
+            scratch: Arc::default(),
             clock: options.clock,
             ids: options.ids,
             settings: Arc::default(),

@@ -84,9 +84,57 @@ pub(crate) fn distance(a: &Bits, b: &Bits) -> u32 {
     a.iter().zip(b).map(|(a, b)| (a ^ b).count_ones()).sum()
 }
 
-/// How many signs of each vector differ from one. The count runs on what the processor has for it.
-pub(crate) fn distances(from: &Bits, to: &[Bits]) -> Vec<u16> {
-    pulp::Arch::new().dispatch(|| to.iter().map(|bits| distance(from, bits) as u16).collect())
+/// Vectors that are measured at once.
+const MEASURED: usize = 1_024;
+
+/// Hands over the vectors in which fewer than `bound` signs differ from `from`: their places and
+/// how many do. What `take` answers is the bound from there on.
+pub(crate) fn scan(
+    from: &Bits,
+    to: &[Bits],
+    mut bound: u16,
+    mut take: impl FnMut(usize, u16) -> u16,
+) {
+    let arch = pulp::Arch::new();
+    let mut far = [0u16; MEASURED];
+    for (block, vectors) in to.chunks(MEASURED).enumerate() {
+        let nearest = arch.dispatch(Measure { from, vectors, far: &mut far });
+        if nearest >= bound {
+            continue;
+        }
+        for (at, far) in far.iter().take(vectors.len()).enumerate() {
+            if *far < bound {
+                bound = take(block * MEASURED + at, *far);
+            }
+        }
+    }
+}
+
+/// Measures a block, and answers the shortest distance in it. Only what is inlined into it is
+/// compiled for the processor at hand.
+struct Measure<'m> {
+    from: &'m Bits,
+    vectors: &'m [Bits],
+    far: &'m mut [u16; MEASURED],
+}
+
+impl pulp::NullaryFnOnce for Measure<'_> {
+    type Output = u16;
+
+    #[inline(always)]
+    fn call(self) -> u16 {
+        let [e, f, g, h] = *self.from;
+        let mut nearest = u16::MAX;
+        for (far, [a, b, c, d]) in self.far.iter_mut().zip(self.vectors) {
+            let ones = (a ^ e).count_ones()
+                + (b ^ f).count_ones()
+                + (c ^ g).count_ones()
+                + (d ^ h).count_ones();
+            *far = ones as u16;
+            nearest = nearest.min(ones as u16);
+        }
+        nearest
+    }
 }
 
 /// The cosine that a share of equal signs stands for.

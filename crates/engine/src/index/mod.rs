@@ -17,7 +17,7 @@ mod rebuild;
 mod terms;
 mod view;
 
-pub(crate) use bits::{Bits, SIGNS, cosine, distance, distances, signs};
+pub(crate) use bits::{Bits, cosine, distance, scan, signs};
 pub(crate) use build::weight;
 pub(crate) use docs::{Doc, role_code};
 pub(crate) use forget::forget;

@@ -6,15 +6,15 @@ use super::doc_set::DocSet;
 use super::question::{Question, WORDS};
 use super::rank::{CONTEXT, Measured, NEIGHBOURS, date_fit, fade, in_context, length};
 use super::scope::Scope;
-use crate::index::{View, cosine, distance, distances, weight};
+use crate::index::{View, cosine, distance, scan, weight};
 use oneiro_model::Result;
 use rustc_hash::FxHashMap;
 
 /// Postings that one search may read.
-const POSTINGS: u64 = 1_500_000;
+const POSTINGS: u64 = 250_000;
 
 /// Postings that every word may read, however common it is: those of the newest documents.
-const EVERY_WORD: u64 = 60_000;
+const EVERY_WORD: u64 = 16_000;
 
 /// Documents by words.
 const BY_WORDS: usize = 300;
@@ -30,6 +30,9 @@ const WITH_NEIGHBOURS: usize = 100;
 
 /// How far neighbours of a session are looked for among the documents of others.
 pub(super) const NEAR: usize = 48;
+
+/// Documents to each side of a candidate that count as its conversation.
+const AROUND: u32 = 96;
 
 /// Where candidates came from.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -66,8 +69,10 @@ pub(super) struct Candidate {
     pub(super) origin: Origin,
 }
 
-/// What the postings say about every document.
-pub(super) struct Matches {
+/// What the postings say about every document. Kept between searches, since a million zeros take
+/// longer to write than most questions to answer.
+#[derive(Default)]
+pub(crate) struct Matches {
     masks: Vec<u16>,
     scores: Vec<f32>,
     touched: Vec<u32>,
@@ -86,19 +91,31 @@ pub(super) struct Effort {
 }
 
 impl Matches {
+    /// Forgets the question before.
+    fn clear(&mut self, docs: usize) {
+        for doc in self.touched.drain(..) {
+            if let Some(mask) = self.masks.get_mut(doc as usize) {
+                *mask = 0;
+            }
+            if let Some(score) = self.scores.get_mut(doc as usize) {
+                *score = 0.0;
+            }
+        }
+        self.masks.resize(docs, 0);
+        self.scores.resize(docs, 0.0);
+        self.named = None;
+    }
+
     /// Reads the postings of a question's words.
-    pub(super) fn new(
+    pub(super) fn read(
+        &mut self,
         view: &View<'_, '_>,
         question: &mut Question,
         effort: Effort,
-    ) -> Result<Matches> {
+    ) -> Result<()> {
         let docs = view.docs();
-        let mut matches = Matches {
-            masks: vec![0; docs],
-            scores: vec![0.0; docs],
-            touched: Vec::new(),
-            named: None,
-        };
+        self.clear(docs);
+        let matches = self;
         let mut left = if effort.exhaustive { u64::MAX } else { POSTINGS };
         // Words are sorted by weight, so the rarest are read first.
         for (at, word) in question.words.iter_mut().enumerate() {
@@ -146,7 +163,7 @@ impl Matches {
             }
             matches.named = Some(named);
         }
-        Ok(matches)
+        Ok(())
     }
 
     #[inline]
@@ -171,6 +188,10 @@ impl Matches {
         self.masks.get(doc as usize).copied().unwrap_or(0)
     }
 
+    fn score(&self, doc: u32) -> f32 {
+        self.scores.get(doc as usize).copied().unwrap_or(0.0)
+    }
+
     /// The documents that have any word.
     pub(super) fn touched(&self) -> &[u32] {
         &self.touched
@@ -181,14 +202,57 @@ impl Matches {
     }
 }
 
-/// Keeps the best of many by a score, without sorting them all.
-fn best(mut scored: Vec<(f32, u32)>, limit: usize) -> Vec<(f32, u32)> {
-    if scored.len() > limit {
-        scored.select_nth_unstable_by(limit, |a, b| b.0.total_cmp(&a.0).then(b.1.cmp(&a.1)));
-        scored.truncate(limit);
+/// Keeps the best of many by a score, without keeping them all.
+struct Best {
+    limit: usize,
+    /// What a score must pass to be among the best so far.
+    bound: f32,
+    kept: Vec<(f32, u32)>,
+}
+
+/// Scores kept before the worst of them are dropped.
+const SPARE: usize = 1_024;
+
+impl Best {
+    fn new(limit: usize) -> Best {
+        Best { limit, bound: f32::NEG_INFINITY, kept: Vec::new() }
     }
-    scored.sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then(b.1.cmp(&a.1)));
-    scored
+
+    #[inline]
+    fn may_take(&self, score: f32) -> bool {
+        score > self.bound
+    }
+
+    fn take(&mut self, score: f32, doc: u32) {
+        self.kept.push((score, doc));
+        if self.kept.len() >= self.limit.saturating_add(SPARE) {
+            self.drop_worst();
+        }
+    }
+
+    fn drop_worst(&mut self) {
+        if self.kept.len() <= self.limit {
+            return;
+        }
+        let by_score = |a: &(f32, u32), b: &(f32, u32)| b.0.total_cmp(&a.0).then(b.1.cmp(&a.1));
+        let (_, last, _) = self.kept.select_nth_unstable_by(self.limit.saturating_sub(1), by_score);
+        self.bound = last.0;
+        self.kept.truncate(self.limit);
+    }
+
+    /// The best, best first; of equals the newest.
+    fn done(mut self) -> Vec<(f32, u32)> {
+        self.drop_worst();
+        self.kept.sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then(b.1.cmp(&a.1)));
+        self.kept
+    }
+}
+
+/// The best of many.
+fn best(scored: impl IntoIterator<Item = (f32, u32)>, limit: usize) -> Vec<(f32, u32)> {
+    let mut best = Best::new(limit);
+    scored.into_iter().for_each(|(score, doc)| best.take(score, doc));
+    best.done()
 }
 
 /// The search for candidates.
@@ -199,6 +263,8 @@ pub(super) struct Hunt<'h, 'c> {
     pub(super) scope: &'h Scope,
     /// What the operators of the query leave over.
     pub(super) within: Option<&'h DocSet>,
+    /// Whether everything is in scope.
+    pub(super) is_free: bool,
     pub(super) effort: Effort,
 }
 
@@ -239,7 +305,7 @@ impl Hunt<'_, '_> {
     }
 
     fn allows(&self, doc: u32) -> bool {
-        if self.within.is_none() && self.scope.is_everything() {
+        if self.is_free {
             return true;
         }
         let first = self.view.first_chunk(doc);
@@ -248,69 +314,61 @@ impl Hunt<'_, '_> {
     }
 
     fn by_words(&self, limit: usize) -> Vec<(f32, u32)> {
-        let touched = self.matches.touched.iter();
-        let scored = touched.filter(|doc| self.allows(**doc)).map(|doc| {
-            let score = self.matches.scores.get(*doc as usize).copied().unwrap_or(0.0);
-            (score, *doc)
-        });
-        self.some_of_each(scored.collect(), limit)
+        let score = |doc: u32| self.matches.score(doc);
+        let touched = self.matches.touched().iter().copied();
+        if self.effort.of_session != usize::MAX {
+            let allowed = touched.filter(|doc| self.allows(*doc));
+            return self.some_of_each(allowed.map(|doc| (score(doc), doc)).collect(), limit);
+        }
+        let mut best = Best::new(limit);
+        for doc in touched {
+            let score = score(doc);
+            if best.may_take(score) && self.allows(doc) {
+                best.take(score, doc);
+            }
+        }
+        best.done()
     }
 
     /// The best of many, and not too many of one session.
     fn some_of_each(&self, scored: Vec<(f32, u32)>, limit: usize) -> Vec<(f32, u32)> {
         let most = self.effort.of_session;
-        if most == usize::MAX {
-            return best(scored, limit);
-        }
         let mut sessions: FxHashMap<i64, Vec<(f32, u32)>> = FxHashMap::default();
         for (score, doc) in scored {
             let kept = sessions.entry(self.view.session(doc).unwrap_or_default()).or_default();
             kept.push((score, doc));
             if kept.len() > most * 4 {
-                *kept = best(std::mem::take(kept), most);
+                *kept = best(kept.drain(..), most);
             }
         }
         let kept = sessions.into_values().flat_map(|kept| best(kept, most));
-        best(kept.collect(), limit)
+        best(kept, limit)
     }
 
     fn by_vector(&self, limit: usize) -> Vec<u32> {
         let Some((_, bits)) = &self.question.vector else { return Vec::new() };
-        // Counting by distance first gives the distance that just enough documents are within.
-        let mut counts = vec![0usize; crate::index::SIGNS + 1];
-        let mut scanned: Vec<(u32, &[crate::index::Bits], Vec<u16>)> = Vec::new();
+        let is_some_of_each = self.effort.of_session != usize::MAX;
+        let mut all = Vec::new();
+        let mut best = Best::new(limit);
         for (base, vectors) in self.view.vectors() {
-            let measured = distances(bits, vectors);
-            for far in &measured {
-                if let Some(count) = counts.get_mut(usize::from(*far)) {
-                    *count += 1;
-                }
-            }
-            scanned.push((base, vectors, measured));
-        }
-        let narrow = self.within.is_some()
-            || !self.scope.is_everything()
-            || self.effort.of_session != usize::MAX;
-        let mut within = 0;
-        let mut total = 0usize;
-        for (far, count) in counts.iter().enumerate() {
-            total += count;
-            within = far as u16;
-            if total >= limit && !narrow {
-                break;
-            }
-        }
-        let mut near = Vec::new();
-        for (base, vectors, measured) in &scanned {
-            for (at, far) in measured.iter().enumerate() {
-                let is_known = vectors.get(at).is_some_and(|vector| *vector != [0; 4]);
+            let bound = |best: &Best| match is_some_of_each || best.bound == f32::NEG_INFINITY {
+                true => u16::MAX,
+                false => -best.bound as u16,
+            };
+            scan(bits, vectors, bound(&best), |at, far| {
                 let doc = base + at as u32;
-                if *far <= within && is_known && self.allows(doc) {
-                    near.push((-f32::from(*far), doc));
+                let is_known = vectors.get(at).is_some_and(|vector| *vector != [0; 4]);
+                if is_known && self.allows(doc) {
+                    match is_some_of_each {
+                        true => all.push((-f32::from(far), doc)),
+                        false => best.take(-f32::from(far), doc),
+                    }
                 }
-            }
+                bound(&best)
+            });
         }
-        self.some_of_each(near, limit).into_iter().map(|(_, doc)| doc).collect()
+        let found = if is_some_of_each { self.some_of_each(all, limit) } else { best.done() };
+        found.into_iter().map(|(_, doc)| doc).collect()
     }
 
     fn by_date(&self, limit: usize) -> Vec<u32> {
@@ -322,8 +380,7 @@ impl Hunt<'_, '_> {
             let Some(found) = self.view.doc(doc) else { continue };
             let fit = date_fit(&self.question.dates, found.minute.div_euclid(1_440));
             if fit > 0.0 && self.allows(doc) {
-                let score = self.matches.scores.get(doc as usize).copied().unwrap_or(0.0);
-                scored.push((fit * 4.0 + score, doc));
+                scored.push((fit * 4.0 + self.matches.score(doc), doc));
             }
         }
         best(scored, limit).into_iter().map(|(_, doc)| doc).collect()
@@ -368,7 +425,7 @@ impl Hunt<'_, '_> {
             let best = best_of_session.entry(candidate.session).or_insert(0.0);
             *best = best.max(candidate.coverage);
         }
-        let covered = self.conversations(best_of_session.keys().copied());
+        let covered = self.conversations(by_message.values().map(|one| (one.session, one.doc)));
         let mut candidates: Vec<Candidate> = by_message.into_values().collect();
         for candidate in &mut candidates {
             let Some(doc) = self.view.doc(candidate.doc) else { continue };
@@ -393,13 +450,16 @@ impl Hunt<'_, '_> {
         candidates
     }
 
-    /// How much of the question the whole of each session covers.
-    fn conversations(&self, sessions: impl Iterator<Item = i64>) -> FxHashMap<i64, f32> {
-        let mut masks: FxHashMap<i64, u16> = sessions.map(|session| (session, 0)).collect();
-        for doc in &self.matches.touched {
-            let session = self.view.session(*doc).unwrap_or_default();
-            if let Some(mask) = masks.get_mut(&session) {
-                *mask |= self.matches.mask(*doc);
+    /// How much of the question each session covers, as far as it lies around the candidates.
+    fn conversations(&self, docs: impl Iterator<Item = (i64, u32)>) -> FxHashMap<i64, f32> {
+        let mut masks: FxHashMap<i64, u16> = FxHashMap::default();
+        for (session, doc) in docs {
+            let mask = masks.entry(session).or_insert(0);
+            for near in doc.saturating_sub(AROUND)..=doc.saturating_add(AROUND) {
+                let found = self.matches.mask(near);
+                if found & !*mask != 0 && self.view.session(near) == Some(session) {
+                    *mask |= found;
+                }
             }
         }
         let total = self.question.total_weight();

@@ -29,12 +29,13 @@ use place::Place;
 pub(crate) use question::Kin;
 use question::Question;
 use scope::Scope;
+use std::sync::{Mutex, PoisonError};
 
 /// Candidates that are read and measured for a first page.
-const LOOKED_AT: usize = 64;
+const LOOKED_AT: usize = 48;
 
 /// Of these, those whose neighbours are read as well.
-const CLOSE: usize = 28;
+const CLOSE: usize = 20;
 
 /// Messages that are read for a pattern before the page ends.
 const SCANNED: usize = 20_000;
@@ -110,6 +111,26 @@ fn is_damage(error: &Error) -> bool {
     matches!(error.kind(), ErrorKind::Corrupt | ErrorKind::Internal)
 }
 
+/// Room for what postings say, kept between searches.
+#[derive(Default)]
+pub(crate) struct Scratch(Mutex<Vec<Matches>>);
+
+/// Searches at once for which room is kept.
+const SCRATCH: usize = 4;
+
+impl Scratch {
+    fn take(&self) -> Matches {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).pop().unwrap_or_default()
+    }
+
+    fn give_back(&self, matches: Matches) {
+        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if kept.len() < SCRATCH {
+            kept.push(matches);
+        }
+    }
+}
+
 /// One search in its snapshot.
 struct Searching<'s, 'c> {
     oneiro: &'s Oneiro,
@@ -129,6 +150,13 @@ struct Within {
 
 impl Searching<'_, '_> {
     fn run(&self, reader: &mut Reader) -> Result<Found> {
+        let mut matches = self.oneiro.scratch.take();
+        let found = self.run_with(reader, &mut matches);
+        self.oneiro.scratch.give_back(matches);
+        found
+    }
+
+    fn run_with(&self, reader: &mut Reader, matches: &mut Matches) -> Result<Found> {
         let scope = Scope::new(self.tx, self.view, self.request, &self.query.filters)?;
         let model = self.oneiro.index.model();
         let expr = match &self.query.expr {
@@ -158,7 +186,8 @@ impl Searching<'_, '_> {
             // must not hide the others.
             of_session: if self.request.one_per_lineage { 3 } else { usize::MAX },
         };
-        let matches = Matches::new(self.view, &mut question, effort)?;
+        matches.read(self.view, &mut question, effort)?;
+        let matches = &*matches;
         answer.question(&question);
         let mut within = Within::default();
         let mut tier = None;
@@ -184,7 +213,7 @@ impl Searching<'_, '_> {
         if self.request.sort != Sort::Relevance {
             let (set, found) = match &within.set {
                 Some(set) if tier == Some(Tier::Precise) => (set.clone(), Tier::Precise),
-                refused => self.with_words(&question, &matches, refused.as_ref()),
+                refused => self.with_words(&question, matches, refused.as_ref()),
             };
             answer.tier(found);
             let ranked = self.by_time(&scope, &set, self.request.sort)?;
@@ -193,16 +222,17 @@ impl Searching<'_, '_> {
         let hunt = Hunt {
             view: self.view,
             question: &question,
-            matches: &matches,
+            matches,
             scope: &scope,
             within: within.set.as_ref(),
+            is_free: within.set.is_none() && scope.is_everything(),
             effort,
         };
         let candidates = hunt.run();
         let mut look = Look::new((self.tx, self.view), &question, &mut reader.analyzer, model);
         let mut looked = Vec::new();
         let mut from = 0;
-        let mut step = (rank::tune("looked", LOOKED_AT as f32) as usize).max(effort.wanted + 8);
+        let mut step = LOOKED_AT.max(effort.wanted * 3);
         if effort.exhaustive {
             step = step.max(4_096);
         }
@@ -215,8 +245,10 @@ impl Searching<'_, '_> {
         }
         let others = candidates.get(from..).unwrap_or_default();
         look.settle(&mut looked, others);
-        let close = rank::tune("close", CLOSE as f32) as usize;
-        let close = if effort.exhaustive { looked.len() } else { close.max(effort.wanted + 8) };
+        let close = match effort.exhaustive {
+            true => looked.len(),
+            false => CLOSE.max(effort.wanted + 8),
+        };
         let close = close.min(looked.len());
         look.measure_closer(looked.get_mut(..close).unwrap_or_default())?;
         look.settle(&mut looked, others);

@@ -69,7 +69,7 @@ pub(super) fn rows(asset: &Asset, text: &str, each: &mut impl FnMut(u16)) {
 }
 
 /// Words whose pieces are remembered.
-const REMEMBERED: usize = 8_192;
+const REMEMBERED: usize = 32_768;
 
 thread_local! {
     /// The pieces of words that are in no table: names and terms come again and again, and to
