@@ -3,6 +3,7 @@
 
 use crate::args::Global;
 use oneiro::{Durability, Error, Result, SETTINGS, SpaceName};
+use oneiro_inference::OpenAiConfig;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -41,6 +42,22 @@ pub const KEYS: &[Key] = &[
         name: "listen",
         default: "127.0.0.1:4747",
         doc: "Where `oneiro serve` listens; port 0 picks one.",
+    },
+    Key {
+        name: "embedder_url",
+        default: "none",
+        doc: "Where a server with an OpenAI-compatible `/embeddings` is, such as \
+              `http://localhost:11434/v1`; used by spaces whose setting `embedder` is `openai`.",
+    },
+    Key {
+        name: "embedder_model",
+        default: "text-embedding-3-small",
+        doc: "The model to ask it for.",
+    },
+    Key {
+        name: "embedder_key",
+        default: "none",
+        doc: "What is sent to it as a bearer token. Better kept in the environment than in a file.",
     },
     Key {
         name: "log",
@@ -103,6 +120,8 @@ pub struct Config {
     pub listen: String,
     /// What is logged.
     pub log: String,
+    /// The server that is asked for vectors, if one is named.
+    pub embedder: Option<OpenAiConfig>,
 }
 
 impl Config {
@@ -137,6 +156,13 @@ impl Config {
             busy_timeout: milliseconds(&text("busy_timeout_ms"))?,
             listen: text("listen"),
             log: text("log"),
+            embedder: match text("embedder_url").as_str() {
+                "none" | "" => None,
+                url => Some(OpenAiConfig {
+                    key: Some(text("embedder_key")).filter(|key| key != "none" && !key.is_empty()),
+                    ..OpenAiConfig::new(url, text("embedder_model"))
+                }),
+            },
             store,
             path,
             values,

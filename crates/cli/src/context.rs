@@ -57,12 +57,25 @@ impl Context {
         Ok(Oneiro::open(&self.target()?, Options { must_exist: true, ..self.options() })?)
     }
 
+    /// The server that is asked for vectors. One that cannot be is told of, and words still count.
+    fn embedder(&self) -> Option<std::sync::Arc<dyn oneiro::Embedder>> {
+        let config = self.config.embedder.clone()?;
+        match oneiro_inference::openai_embedder(config) {
+            Ok(embedder) => Some(embedder),
+            Err(error) => {
+                tracing::warn!(%error, "embedder_url is of no use");
+                None
+            }
+        }
+    }
+
     /// How the space is opened.
     pub fn options(&self) -> Options {
         Options {
             durability: self.config.durability,
             busy_timeout: self.config.busy_timeout,
             words: Some(oneiro_inference::static_words()),
+            embedder: self.embedder(),
             ..Options::default()
         }
     }

@@ -56,6 +56,7 @@ impl Oneiro {
                 }
             }
         }
+        self.embed_for(limit.saturating_sub(started.elapsed()))?;
         Ok(ran)
     }
 

@@ -40,7 +40,7 @@ pub use oneiro_model::*;
 pub use oneiro_store::{Durability, Engine, Target};
 pub use ports::{Clock, Embedder, Ids, RandomIds, SystemClock, WordModel};
 pub use sessions::BranchRequest;
-pub use settings::{SETTINGS, Setting, SettingValue, Settings};
+pub use settings::{EmbedderChoice, SETTINGS, Setting, SettingValue, Settings};
 pub use transfer::{ExportRequest, ImportLimits, TransferProgress};
 
 use oneiro_store::Store;
@@ -64,6 +64,8 @@ pub struct Options {
     pub ids: Arc<dyn Ids>,
     /// The model of words that searches by meaning use; without one, words alone count.
     pub words: Option<Arc<dyn WordModel>>,
+    /// A model elsewhere, for spaces whose setting `embedder` asks for it.
+    pub embedder: Option<Arc<dyn Embedder>>,
 }
 
 impl Default for Options {
@@ -77,6 +79,7 @@ impl Default for Options {
             clock: Arc::new(SystemClock),
             ids: Arc::new(RandomIds),
             words: None,
+            embedder: None,
         }
     }
 }
@@ -103,6 +106,7 @@ pub struct Oneiro {
     holder: Arc<str>,
     index: Arc<index::Index>,
     kin: Arc<search::Kin>,
+    breaker: Arc<search::Breaker>,
     scratch: Arc<search::Scratch>,
 }
 
@@ -117,11 +121,17 @@ impl Oneiro {
     #[doc(hidden)]
     pub fn over(store: Store, options: Options) -> Oneiro {
         let holder = SessionId::from_random(options.ids.random());
-        let index = index::Index::new(&store, Arc::clone(&options.clock), options.words);
+        let index = index::Index::new(index::Folder {
+            store: store.clone(),
+            clock: Arc::clone(&options.clock),
+            words: options.words,
+            embedder: options.embedder,
+        });
         Oneiro {
             store,
             index: Arc::new(index),
             kin: Arc::default(),
+            breaker: Arc::default(),
             scratch: Arc::default(),
             clock: options.clock,
             ids: options.ids,

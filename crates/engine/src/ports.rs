@@ -64,6 +64,8 @@ pub trait WordModel: Send + Sync {
 pub trait Embedder: Send + Sync {
     /// Names the model: derived data is kept under it.
     fn id(&self) -> &str;
-    /// The normalised vectors of texts, in order.
+    /// The normalised vectors of texts, in order; may take its time.
     fn embed(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>>;
+    /// The normalised vector of a question, while somebody waits for it.
+    fn ask(&self, text: &str) -> Result<Vec<f32>>;
 }

@@ -32,6 +32,12 @@ pub const SETTINGS: &[Setting] = &[
         doc: "Sessions whose id matches one of these globs may exist, but nothing said in them is \
               stored.",
     },
+    Setting {
+        name: "embedder",
+        default: r#""static""#,
+        doc: "Whose vectors searches by meaning use: `static` is the built-in model, `openai` the \
+              server that `embedder_url` names, `none` is words alone.",
+    },
 ];
 
 /// The settings of a space, read.
@@ -41,6 +47,36 @@ pub struct Settings {
     pub ignore_session_patterns: Vec<SessionPattern>,
     /// Sessions in which nothing said is stored.
     pub stateless_session_patterns: Vec<SessionPattern>,
+    /// Whose vectors searches use.
+    pub embedder: EmbedderChoice,
+}
+
+/// Whose vectors searches by meaning use.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum EmbedderChoice {
+    /// The built-in model of words.
+    Static,
+    /// A server that speaks the OpenAI protocol.
+    OpenAi,
+    /// Nobody's: words alone.
+    None,
+}
+
+impl EmbedderChoice {
+    fn parse(value: &Value) -> Result<EmbedderChoice> {
+        match value.as_str() {
+            Some("static") => Ok(EmbedderChoice::Static),
+            Some("openai") => Ok(EmbedderChoice::OpenAi),
+            Some("none") => Ok(EmbedderChoice::None),
+            _ => Err(Error::field("embedder", format!("{value} is not an embedder"))
+                .remedy("give static, openai or none")),
+        }
+    }
+}
+
+/// Whose vectors the space wants, as this transaction sees it.
+pub(crate) fn embedder_in(tx: &Tx<'_>) -> Result<EmbedderChoice> {
+    EmbedderChoice::parse(&value_of("embedder", &settings::all(tx)?)?.value)
 }
 
 /// A setting and where its value comes from.
@@ -81,6 +117,7 @@ impl Settings {
         Ok(Settings {
             ignore_session_patterns: patterns("ignore_session_patterns")?,
             stateless_session_patterns: patterns("stateless_session_patterns")?,
+            embedder: EmbedderChoice::parse(&value_of("embedder", rows)?.value)?,
         })
     }
 }
@@ -105,6 +142,9 @@ fn value_of(name: &str, rows: &[(String, String)]) -> Result<SettingValue> {
 
 /// Refuses a value that a setting cannot have.
 fn check(name: &str, value: &Value) -> Result<()> {
+    if name == "embedder" {
+        return EmbedderChoice::parse(value).map(|_| ());
+    }
     let list =
         || Error::field(name.to_owned(), "is not a list of strings").remedy(r#"write ["cron:*"]"#);
     for item in value.as_array().ok_or_else(list)? {

@@ -9,4 +9,4 @@ pub use static_model::StaticModel;
 
 mod ports;
 
-pub use ports::static_words;
+pub use ports::{openai_embedder, static_words};

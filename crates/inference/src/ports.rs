@@ -1,8 +1,42 @@
-//! The built-in model behind the engine's port.
+//! The models behind the engine's ports.
 
-use crate::StaticModel;
-use oneiro::WordModel;
+use crate::{OpenAiConfig, OpenAiEmbedder, StaticModel};
+use oneiro::{Embedder, Error, Result, WordModel};
 use std::sync::Arc;
+use std::time::Duration;
+
+/// The longest that a search waits for the vector of its question.
+const PATIENCE: Duration = Duration::from_secs(3);
+
+/// A server that speaks the OpenAI protocol, as the engine takes it.
+pub fn openai_embedder(config: OpenAiConfig) -> Result<Arc<dyn Embedder>> {
+    let quick =
+        OpenAiConfig { timeout: PATIENCE, total_timeout: PATIENCE, retries: 0, ..config.clone() };
+    let (patient, quick) = (OpenAiEmbedder::new(config)?, OpenAiEmbedder::new(quick)?);
+    Ok(Arc::new(Server { id: patient.id(), patient, quick }))
+}
+
+/// One server, asked patiently for messages and quickly for questions.
+struct Server {
+    id: String,
+    patient: OpenAiEmbedder,
+    quick: OpenAiEmbedder,
+}
+
+impl Embedder for Server {
+    fn id(&self) -> &str {
+        &self.id
+    }
+
+    fn embed(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>> {
+        self.patient.embed(texts)
+    }
+
+    fn ask(&self, text: &str) -> Result<Vec<f32>> {
+        let vector = self.quick.embed(&[text])?.into_iter().next();
+        vector.ok_or_else(|| Error::internal("the embedder answered no vector"))
+    }
+}
 
 /// The built-in model of words, as the engine takes it.
 pub fn static_words() -> Arc<dyn WordModel> {

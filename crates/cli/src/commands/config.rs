@@ -70,8 +70,11 @@ fn all(context: &Context) -> anyhow::Result<Vec<Shown>> {
         .values
         .iter()
         .map(|(name, value)| {
-            let secret = *name == "store";
-            let text = if secret { without_password(&value.value) } else { value.value.clone() };
+            let text = match *name {
+                "store" => without_password(&value.value),
+                "embedder_key" if value.value != "none" => "***".to_owned(),
+                _ => value.value.clone(),
+            };
             Shown { name, value: Value::String(text), origin: value.origin.as_str() }
         })
         .collect();
@@ -116,12 +119,15 @@ fn text(value: &Value) -> String {
 }
 
 fn set(context: &Context, key: &str, value: Option<&str>) -> anyhow::Result<()> {
-    if SETTINGS.iter().any(|setting| setting.name == key) {
-        let value = value.map(|text| {
-            serde_json::from_str::<Value>(text).map_err(|_| {
+    if let Some(setting) = SETTINGS.iter().find(|setting| setting.name == key) {
+        // A setting that is one word is written as one.
+        let is_word = setting.default.starts_with('"');
+        let value = value.map(|text| match serde_json::from_str::<Value>(text) {
+            Err(_) if is_word => Ok(Value::String(text.to_owned())),
+            read => read.map_err(|_| {
                 Error::field(key.to_owned(), format!("{text:?} is not JSON"))
                     .remedy(r#"write ["cron:*"]"#)
-            })
+            }),
         });
         let set = context.open()?.set_setting(key, value.transpose()?)?;
         return context.output.show(&json!({key: set.value}), |_| {
@@ -154,7 +160,10 @@ fn set(context: &Context, key: &str, value: Option<&str>) -> anyhow::Result<()> 
         }
     }
     write_file(&path, &document.to_string())?;
-    let now = value.unwrap_or("(default)");
+    let now = match (key, value) {
+        ("embedder_key", Some(_)) => "***",
+        (_, value) => value.unwrap_or("(default)"),
+    };
     context.output.show(&json!({key: value}), |_| format!("{key} = {now} (in {})", path.display()))
 }
 

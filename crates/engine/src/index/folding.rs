@@ -3,7 +3,9 @@
 
 use super::fold::{fold, merge, sweep};
 use super::read::Reader;
-use crate::{Clock, WordModel};
+use super::remote::embed_one;
+use crate::settings::{self, EmbedderChoice};
+use crate::{Clock, Embedder, WordModel};
 use oneiro_model::Result;
 use oneiro_store::{Store, said, segments};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -27,8 +29,9 @@ const ROWS: usize = 2_048;
 #[derive(Clone)]
 pub(crate) struct Folder {
     pub(crate) store: Store,
-    pub(crate) model: Option<Arc<dyn WordModel>>,
     pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) words: Option<Arc<dyn WordModel>>,
+    pub(crate) embedder: Option<Arc<dyn Embedder>>,
 }
 
 impl Folder {
@@ -39,7 +42,9 @@ impl Folder {
         stopped: &dyn Fn() -> bool,
         told: &mut dyn FnMut(i64),
     ) -> Result<()> {
-        let mut reader = Reader::new(self.model.clone());
+        let choice = self.store.read(settings::embedder_in)?;
+        let mut reader = Reader::new(self.words.clone());
+        reader.use_vectors(choice == EmbedderChoice::Static);
         while !stopped() {
             let (reach, last) = self.store.read(|tx| {
                 Ok((segments::reach(tx, segments::state(tx)?.build)?, said::last(tx)?))
@@ -55,7 +60,19 @@ impl Folder {
                 break;
             }
         }
-        self.tidy(stopped)
+        self.tidy(stopped)?;
+        self.embed(choice, stopped)
+    }
+
+    /// Gives segments the vectors of the model elsewhere, if the space asks for one and it is known
+    /// here. A model that does not answer is asked again another time.
+    pub(crate) fn embed(&self, choice: EmbedderChoice, stopped: &dyn Fn() -> bool) -> Result<()> {
+        let Some(embedder) = self.embedder.as_deref().filter(|_| choice == EmbedderChoice::OpenAi)
+        else {
+            return Ok(());
+        };
+        while !stopped() && embed_one(&self.store, embedder, stopped)? {}
+        Ok(())
     }
 
     /// Merges and removes what is due.

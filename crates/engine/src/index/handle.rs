@@ -5,10 +5,11 @@ use super::folding::{Folder, Folding};
 use super::read::Reader;
 use super::rebuild::Rebuild;
 use super::view::Cache;
-use crate::{Clock, Oneiro, WordModel};
+use crate::{Embedder, EmbedderChoice, Oneiro, WordModel};
 use oneiro_model::Result;
-use oneiro_store::{Store, said};
-use std::sync::{Arc, Mutex, PoisonError};
+use oneiro_store::said;
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 /// Readers kept for later searches.
 const READERS: usize = 8;
@@ -22,28 +23,31 @@ pub(crate) struct Index {
 }
 
 impl Index {
-    pub(crate) fn new(
-        store: &Store,
-        clock: Arc<dyn Clock>,
-        model: Option<Arc<dyn WordModel>>,
-    ) -> Index {
+    pub(crate) fn new(folder: Folder) -> Index {
         Index {
             cache: Cache::default(),
-            folder: Folder { store: store.clone(), model, clock },
+            folder,
             readers: Mutex::default(),
             folding: Folding::default(),
         }
     }
 
     /// The model of words, if there is one.
-    pub(crate) fn model(&self) -> Option<&dyn WordModel> {
-        self.folder.model.as_deref()
+    pub(crate) fn words(&self) -> Option<&dyn WordModel> {
+        self.folder.words.as_deref()
     }
 
-    /// A reader, to be given back.
-    pub(crate) fn reader(&self) -> Reader {
+    /// The model elsewhere, if there is one.
+    pub(crate) fn embedder(&self) -> Option<&dyn Embedder> {
+        self.folder.embedder.as_deref()
+    }
+
+    /// A reader, to be given back, that makes vectors if the space wants those of words.
+    pub(crate) fn reader(&self, choice: EmbedderChoice) -> Reader {
         let kept = self.readers.lock().unwrap_or_else(PoisonError::into_inner).pop();
-        kept.unwrap_or_else(|| Reader::new(self.folder.model.clone()))
+        let mut reader = kept.unwrap_or_else(|| Reader::new(self.folder.words.clone()));
+        reader.use_vectors(choice == EmbedderChoice::Static);
+        reader
     }
 
     /// Keeps a reader for the next search.
@@ -70,9 +74,9 @@ impl Oneiro {
     }
 
     /// The same for as long as `limit` allows: what a short-lived process owes to the next one.
-    pub fn fold_for(&self, limit: std::time::Duration) -> Result<()> {
+    pub fn fold_for(&self, limit: Duration) -> Result<()> {
         self.index.folding.wait();
-        let started = std::time::Instant::now();
+        let started = Instant::now();
         self.index.folder.run(1, &|| started.elapsed() >= limit, &mut |_| {})
     }
 
@@ -80,12 +84,23 @@ impl Oneiro {
     /// hears the last message that is covered and the newest.
     pub fn rebuild_index(&self, told: &mut dyn FnMut(i64, i64)) -> Result<()> {
         self.store.mend_index_tables()?;
-        let mut reader = self.index.reader();
+        let mut reader = self.index.reader(self.embedder_choice()?);
         let rebuild = Rebuild { store: &self.store, stopped: &|| false };
         rebuild.run(&mut reader, self.now(), told)?;
         self.index.cache.clear();
         self.index.give_back(reader);
         Ok(())
+    }
+
+    /// Which vectors this space wants.
+    pub(crate) fn embedder_choice(&self) -> Result<EmbedderChoice> {
+        Ok(self.store.read(|tx| self.settings_in(tx))?.embedder)
+    }
+
+    /// Gives messages the vectors of the model elsewhere for as long as `limit` allows.
+    pub(crate) fn embed_for(&self, limit: Duration) -> Result<()> {
+        let started = Instant::now();
+        self.index.folder.embed(self.embedder_choice()?, &|| started.elapsed() >= limit)
     }
 
     /// Begins to fold beside the caller if there is enough to fold.

@@ -14,14 +14,17 @@ mod inspect;
 mod merge;
 mod read;
 mod rebuild;
+mod remote;
 mod terms;
 mod view;
 
 pub(crate) use bits::{Bits, cosine, distance, scan, signs};
 pub(crate) use build::weight;
 pub(crate) use docs::{Doc, role_code};
+pub(crate) use folding::Folder;
 pub(crate) use forget::forget;
 pub(crate) use handle::Index;
 pub(crate) use inspect::{figures, inspect};
 pub(crate) use read::{Reader, indexed, name_term};
+pub(crate) use remote::{kept_as, stored_of};
 pub(crate) use view::{TermLists, View};

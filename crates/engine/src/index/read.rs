@@ -17,6 +17,7 @@ const INDEXED: usize = 1 << 20;
 pub(crate) struct Reader {
     pub(crate) analyzer: Analyzer,
     model: Option<Arc<dyn WordModel>>,
+    makes_vectors: bool,
     vector: Vec<f32>,
 }
 
@@ -24,12 +25,17 @@ impl Reader {
     /// Reads with the vectors of a model, or without any.
     pub(crate) fn new(model: Option<Arc<dyn WordModel>>) -> Reader {
         let vector = vec![0.0; model.as_ref().map_or(0, |model| model.dims())];
-        Reader { analyzer: Analyzer::default(), model, vector }
+        Reader { analyzer: Analyzer::default(), model, makes_vectors: true, vector }
+    }
+
+    /// Whether it writes the vectors of its model.
+    pub(crate) fn use_vectors(&mut self, makes_vectors: bool) {
+        self.makes_vectors = makes_vectors;
     }
 
     /// The model whose vectors it writes.
     pub(crate) fn model(&self) -> Option<&str> {
-        self.model.as_ref().map(|model| model.id())
+        self.model.as_ref().filter(|_| self.makes_vectors).map(|model| model.id())
     }
 
     /// Adds a message to a segment.
@@ -65,7 +71,7 @@ impl Reader {
     /// The signs of a text.
     pub(crate) fn signs(&mut self, text: &str) -> Bits {
         match &self.model {
-            Some(model) if model.embed(text, &mut self.vector) => {
+            Some(model) if self.makes_vectors && model.embed(text, &mut self.vector) => {
                 signs(&self.vector, Some(model.center()))
             }
             _ => Bits::default(),

@@ -9,7 +9,7 @@ use oneiro_store::segments::TermBlock;
 const BLOCK: usize = 3_900;
 
 /// Bytes a part of a long list is filled to.
-const PART: usize = 16_000;
+const PART: usize = 16_780;
 
 /// The first byte of a block: many terms.
 const SHARED: u8 = 0;

@@ -111,8 +111,13 @@ impl Cache {
     }
 
     /// The index as this snapshot has it. `reader` makes the vectors of the tail; those of
-    /// segments count only when they are of the same model.
-    pub(crate) fn view<'t, 'c>(&self, tx: &'t Tx<'c>, reader: &mut Reader) -> Result<View<'t, 'c>> {
+    /// segments count only when they are of the same model, or of the one `elsewhere` names.
+    pub(crate) fn view<'t, 'c>(
+        &self,
+        tx: &'t Tx<'c>,
+        reader: &mut Reader,
+        elsewhere: Option<&str>,
+    ) -> Result<View<'t, 'c>> {
         let state = segments::state(tx)?;
         let live = segments::live(tx, state.build)?;
         let reach = live.iter().map(|segment| segment.last_seq).max().unwrap_or(0);
@@ -126,7 +131,7 @@ impl Cache {
         let is_current = !live.iter().any(is_older);
         let mut view = View { tx, build: state.build, pieces: Vec::new(), docs: 0, is_current };
         for segment in &live {
-            let loaded = self.loaded(tx, segment, reader.model())?;
+            let loaded = self.loaded(tx, segment, elsewhere.or(reader.model()))?;
             view.push(Source::Stored(segment.id, loaded));
         }
         self.segments

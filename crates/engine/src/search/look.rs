@@ -5,7 +5,7 @@ use super::candidates::{Candidate, NEAR};
 use super::question::{Question, WORDS};
 use super::rank::{CONTEXT, Measured, NEIGHBOURS, date_fit, fade, in_context, length, similarity};
 use crate::WordModel;
-use crate::index::{View, indexed};
+use crate::index::{View, indexed, stored_of};
 use oneiro_model::{Result, Role, Visibility, searchable};
 use oneiro_store::Tx;
 use oneiro_store::said::{self, Said};
@@ -62,13 +62,24 @@ impl Looked {
     }
 }
 
+/// Where the vectors of texts come from.
+#[derive(Clone, Copy)]
+pub(super) enum Vectors<'v> {
+    /// Nowhere.
+    None,
+    /// They are made here.
+    Words(&'v dyn WordModel),
+    /// They are kept under a name.
+    Kept(&'v str),
+}
+
 /// Reads texts and measures candidates.
 pub(super) struct Look<'l, 'c> {
     tx: &'l Tx<'c>,
     view: &'l View<'l, 'c>,
     question: &'l Question,
     analyzer: &'l mut Analyzer,
-    model: Option<&'l dyn WordModel>,
+    vectors: Vectors<'l>,
     texts: FxHashMap<i64, Text>,
     /// How far each term meets each word of the question.
     near: FxHashMap<&'l str, Met>,
@@ -79,7 +90,7 @@ impl<'l, 'c> Look<'l, 'c> {
         (tx, view): (&'l Tx<'c>, &'l View<'l, 'c>),
         question: &'l Question,
         analyzer: &'l mut Analyzer,
-        model: Option<&'l dyn WordModel>,
+        vectors: Vectors<'l>,
     ) -> Look<'l, 'c> {
         let mut near: FxHashMap<&str, Met> = FxHashMap::default();
         for (at, word) in question.words.iter().enumerate() {
@@ -91,7 +102,7 @@ impl<'l, 'c> Look<'l, 'c> {
                 }
             }
         }
-        Look { tx, view, question, analyzer, model, texts: FxHashMap::default(), near }
+        Look { tx, view, question, analyzer, vectors, texts: FxHashMap::default(), near }
     }
 
     /// A message that was read.
@@ -105,13 +116,17 @@ impl<'l, 'c> Look<'l, 'c> {
         missing.sort_unstable();
         missing.dedup();
         for said in said::said(self.tx, &missing)? {
-            let text = self.analyse(said);
+            let kept = match self.vectors {
+                Vectors::Kept(name) => stored_of(self.tx, said.seq, name)?,
+                Vectors::None | Vectors::Words(_) => FxHashMap::default(),
+            };
+            let text = self.analyse(said, kept);
             self.texts.insert(text.said.seq, text);
         }
         Ok(())
     }
 
-    fn analyse(&mut self, said: Said) -> Text {
+    fn analyse(&mut self, said: Said, mut kept: FxHashMap<i64, Vec<f32>>) -> Text {
         let text = searchable(&said.role, &said.body);
         let name = said.body.get("name").and_then(serde_json::Value::as_str).map(str::to_owned);
         let mut chunks = Vec::new();
@@ -133,10 +148,13 @@ impl<'l, 'c> Look<'l, 'c> {
                 seen.see(token.term, &mut here);
             });
             met.iter_mut().zip(here).for_each(|(all, here)| *all = all.max(here));
-            chunks.push(Chunk { vector: self.embed(part), range, met: here });
+            let vector = kept.remove(&(chunks.len() as i64)).or_else(|| self.embed(part));
+            chunks.push(Chunk { vector, range, met: here });
         }
         let vector = match chunks.as_slice() {
-            [only] => only.vector.clone(),
+            [first, rest @ ..] if rest.is_empty() || matches!(self.vectors, Vectors::Kept(_)) => {
+                first.vector.clone()
+            }
             _ => self.embed(indexed(&text)),
         };
         let asks = text.trim_end().ends_with(['?', '？', '؟']);
@@ -144,7 +162,8 @@ impl<'l, 'c> Look<'l, 'c> {
     }
 
     fn embed(&self, text: &str) -> Option<Vec<f32>> {
-        let model = self.model.filter(|_| self.question.vector.is_some())?;
+        let Vectors::Words(model) = self.vectors else { return None };
+        self.question.vector.as_ref()?;
         let mut vector = vec![0.0; model.dims()];
         model.embed(text, &mut vector).then_some(vector)
     }

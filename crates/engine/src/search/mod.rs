@@ -7,6 +7,7 @@ mod doc_set;
 mod hits;
 mod look;
 mod matching;
+mod meaning;
 mod place;
 mod question;
 mod rank;
@@ -18,8 +19,10 @@ use crate::index::{Reader, View};
 use candidates::{Effort, Hunt, Matches};
 use doc_set::DocSet;
 use hits::{Answer, Ranked};
-use look::Look;
+use look::{Look, Vectors};
 use matching::Match;
+pub(crate) use meaning::Breaker;
+use meaning::Meaning;
 use oneiro_model::{
     Error, ErrorKind, Found, Query, Result, SEARCH_LIMIT_MAX, SearchRequest, Sort, Tier,
     Visibility, searchable,
@@ -53,17 +56,23 @@ impl Oneiro {
             return Err(Error::field("limit", format!("is not between 1 and {SEARCH_LIMIT_MAX}")));
         }
         let query = Query::parse(&request.query, self.now())?;
-        let mut reader = self.index.reader();
+        let meaning = self.meaning(&query)?;
+        let mut reader = self.index.reader(meaning.choice);
         let mut is_current = true;
         let found = self.store.read(|tx| {
-            let view = self.index.cache.view(tx, &mut reader)?;
+            let view = self.index.cache.view(tx, &mut reader, meaning.kept_as())?;
             is_current = view.is_current;
-            Searching { oneiro: self, tx, view: &view, request, query: &query }.run(&mut reader)
+            let asked = Asked { request, query: &query, meaning: &meaning };
+            Searching { oneiro: self, tx, view: &view, asked }.run(&mut reader)
         });
-        let found = match found {
-            Err(error) if is_damage(&error) => self.search_newest(request, &query, error)?,
+        let asked = Asked { request, query: &query, meaning: &meaning };
+        let mut found = match found {
+            Err(error) if is_damage(&error) => self.search_newest(asked, error)?,
             found => found?,
         };
+        if let Some(note) = meaning.note {
+            found.note = Some(found.note.map_or(note.clone(), |other| format!("{other}; {note}")));
+        }
         self.index.give_back(reader);
         if !is_current {
             self.rebuild_index_soon();
@@ -73,18 +82,13 @@ impl Oneiro {
     }
 
     /// Searches the newest messages without the index, which is damaged, and has it mended.
-    fn search_newest(
-        &self,
-        request: &SearchRequest,
-        query: &Query,
-        damage: Error,
-    ) -> Result<Found> {
+    fn search_newest(&self, asked: Asked<'_>, damage: Error) -> Result<Found> {
         tracing::warn!(error = %damage, "the text index is not used");
         self.rebuild_index_soon();
-        let mut reader = self.index.reader();
+        let mut reader = self.index.reader(asked.meaning.choice);
         let found = self.store.read(|tx| {
             let view = View::newest(tx, &mut reader, SCANNED)?;
-            Searching { oneiro: self, tx, view: &view, request, query }.run(&mut reader)
+            Searching { oneiro: self, tx, view: &view, asked }.run(&mut reader)
         });
         // Damage that is elsewhere stays what it is.
         let mut found = found.map_err(|_| damage)?;
@@ -136,8 +140,15 @@ struct Searching<'s, 'c> {
     oneiro: &'s Oneiro,
     tx: &'s Tx<'c>,
     view: &'s View<'s, 'c>,
+    asked: Asked<'s>,
+}
+
+/// What is asked.
+#[derive(Clone, Copy)]
+struct Asked<'s> {
     request: &'s SearchRequest,
     query: &'s Query,
+    meaning: &'s Meaning,
 }
 
 /// What is left of the documents after the operators of a query.
@@ -157,20 +168,21 @@ impl Searching<'_, '_> {
     }
 
     fn run_with(&self, reader: &mut Reader, matches: &mut Matches) -> Result<Found> {
-        let scope = Scope::new(self.tx, self.view, self.request, &self.query.filters)?;
-        let model = self.oneiro.index.model();
-        let expr = match &self.query.expr {
+        let scope = Scope::new(self.tx, self.view, self.asked.request, &self.asked.query.filters)?;
+        let asking = self.asked.meaning.asking(self.oneiro);
+        let expr = match &self.asked.query.expr {
             Some(expr) => Some(Match::new(expr, &mut reader.analyzer)?),
             None => None,
         };
         let mut question = Question::new(
-            &self.query.text,
+            &self.asked.query.text,
             self.view,
             &mut reader.analyzer,
-            (model, &self.oneiro.kin),
+            &asking,
             self.oneiro.now(),
         )?;
-        let mut answer = Answer::new(self.tx, self.request, self.query, expr.as_ref(), &question);
+        let mut answer =
+            Answer::new(self.tx, self.asked.request, self.asked.query, expr.as_ref(), &question);
         let Some(expr) = expr else {
             if scope.is_everything() {
                 return Ok(answer.nothing("the query has no words"));
@@ -180,19 +192,19 @@ impl Searching<'_, '_> {
             return answer.finish(ranked, &mut reader.analyzer);
         };
         let effort = Effort {
-            exhaustive: self.request.exhaustive,
-            wanted: self.offset() + self.request.limit,
+            exhaustive: self.asked.request.exhaustive,
+            wanted: self.offset() + self.asked.request.limit,
             // Enough of each that the best of it is among them, and no more: one long conversation
             // must not hide the others.
-            of_session: if self.request.one_per_lineage { 3 } else { usize::MAX },
+            of_session: if self.asked.request.one_per_lineage { 3 } else { usize::MAX },
         };
         matches.read(self.view, &mut question, effort)?;
         let matches = &*matches;
         answer.question(&question);
         let mut within = Within::default();
         let mut tier = None;
-        if self.query.explicit || question.words.is_empty() {
-            let is_first = Place::of(self.request.cursor).before.is_none();
+        if self.asked.query.explicit || question.words.is_empty() {
+            let is_first = Place::of(self.asked.request.cursor).before.is_none();
             let needs_text = expr.needs_text();
             within = self.within(&expr, &scope, reader)?;
             tier = Some(Tier::Precise);
@@ -210,13 +222,13 @@ impl Searching<'_, '_> {
             }
         }
         answer.stopped_at(within.stopped);
-        if self.request.sort != Sort::Relevance {
+        if self.asked.request.sort != Sort::Relevance {
             let (set, found) = match &within.set {
                 Some(set) if tier == Some(Tier::Precise) => (set.clone(), Tier::Precise),
                 refused => self.with_words(&question, matches, refused.as_ref()),
             };
             answer.tier(found);
-            let ranked = self.by_time(&scope, &set, self.request.sort)?;
+            let ranked = self.by_time(&scope, &set, self.asked.request.sort)?;
             return answer.finish(ranked, &mut reader.analyzer);
         }
         let hunt = Hunt {
@@ -229,7 +241,11 @@ impl Searching<'_, '_> {
             effort,
         };
         let candidates = hunt.run();
-        let mut look = Look::new((self.tx, self.view), &question, &mut reader.analyzer, model);
+        let vectors = match self.asked.meaning.kept_as() {
+            Some(kept) => Vectors::Kept(kept),
+            None => asking.words.filter(|_| asking.by_words).map_or(Vectors::None, Vectors::Words),
+        };
+        let mut look = Look::new((self.tx, self.view), &question, &mut reader.analyzer, vectors);
         let mut looked = Vec::new();
         let mut from = 0;
         let mut step = LOOKED_AT.max(effort.wanted * 3);
@@ -289,7 +305,7 @@ impl Searching<'_, '_> {
     }
 
     fn offset(&self) -> usize {
-        Place::of(self.request.cursor).offset
+        Place::of(self.asked.request.cursor).offset
     }
 
     /// The messages that a query matches. Those whose text must be read are read, newest first, up
@@ -299,7 +315,7 @@ impl Searching<'_, '_> {
         if !expr.needs_text() {
             return Ok(Within { set: Some(may), stopped: None });
         }
-        let before = Place::of(self.request.cursor).before;
+        let before = Place::of(self.asked.request.cursor).before;
         let mut set = DocSet::none(self.view.docs());
         let mut left = SCANNED;
         let mut matched = 0;
@@ -375,7 +391,7 @@ impl Searching<'_, '_> {
             Sort::Oldest => docs.sort_unstable(),
             _ => docs.sort_unstable_by_key(|(minute, seq, _)| std::cmp::Reverse((*minute, *seq))),
         }
-        let wanted = self.offset() + self.request.limit + 1;
+        let wanted = self.offset() + self.asked.request.limit + 1;
         let mut ranked = Vec::new();
         for some in docs.chunks(wanted.max(64)) {
             let seqs: Vec<i64> = some.iter().map(|(_, seq, _)| *seq).collect();
@@ -387,7 +403,7 @@ impl Searching<'_, '_> {
                 rows.reverse();
             }
             ranked.extend(rows.into_iter().map(Ranked::by_time));
-            if ranked.len() >= wanted && !self.request.one_per_lineage {
+            if ranked.len() >= wanted && !self.asked.request.one_per_lineage {
                 break;
             }
         }

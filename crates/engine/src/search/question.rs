@@ -1,6 +1,7 @@
 //! A question as the ranking sees it: its words with their weights and postings, the speakers and
 //! days it names, and its vector.
 
+use super::meaning::Asking;
 use crate::WordModel;
 use crate::index::{Bits, TermLists, View, name_term, signs};
 use oneiro_model::{Result, Timestamp};
@@ -61,9 +62,10 @@ impl Question {
         text: &str,
         view: &View<'_, '_>,
         analyzer: &mut Analyzer,
-        (model, kin): (Option<&dyn WordModel>, &Kin),
+        asking: &Asking<'_>,
         now: Timestamp,
     ) -> Result<Question> {
+        let model = asking.words;
         let asked = analyzer.query_words(text);
         let (speakers, names) = speakers(text, &asked, view)?;
         let is_name = |word: &QueryWord| names.iter().any(|name| is_name(&word.norm, name));
@@ -85,21 +87,26 @@ impl Question {
         }
         wanted.truncate(LOOKED_UP);
         let embedded = without_names(text, &asked, &is_name);
-        let vector = model.and_then(|model| {
+        let own = || {
+            let model = model.filter(|_| asking.by_words)?;
             let mut vector = vec![0.0; model.dims()];
             let known = model.embed(&embedded, &mut vector);
             known.then(|| {
                 let bits = signs(&vector, Some(model.center()));
                 (vector, bits)
             })
-        });
+        };
+        let vector = match asking.elsewhere {
+            Some(vector) => Some((vector.to_vec(), signs(vector, None))),
+            None => own(),
+        };
         let mut words =
             wanted.into_iter().map(|word| weigh(word, view, model)).collect::<Result<Vec<_>>>()?;
         words.sort_by(|a, b| b.weight.total_cmp(&a.weight));
         words.truncate(WORDS);
         if let Some(model) = model {
             for word in &mut words {
-                word.near = kin.of(&word.text, model, analyzer);
+                word.near = asking.kin.of(&word.text, model, analyzer);
             }
         }
         let lowered = oneiro_text::normalise(text);

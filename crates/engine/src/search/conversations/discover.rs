@@ -1,7 +1,8 @@
 //! Discover conversations: the best hit of each lineage with what was said around it, and first the
 //! conversation whose title has every word of the query.
 
-use super::super::Searching;
+use super::super::meaning::Meaning;
+use super::super::{Asked, Searching};
 use super::{Around, described, within};
 use crate::Oneiro;
 use crate::index::{Reader, View};
@@ -29,10 +30,19 @@ impl Oneiro {
             let note = Some("the query has no words".to_owned());
             return Ok(SessionFound::Discover { tier: None, conversations: Vec::new(), note });
         }
-        let mut reader = self.index.reader();
+        let meaning = self.meaning(&query)?;
+        let mut reader = self.index.reader(meaning.choice);
         let found = self.store.read(|tx| {
-            let view = self.index.cache.view(tx, &mut reader)?;
-            Discovery { oneiro: self, tx, view: &view, asked, query: &query }.run(&mut reader)
+            let view = self.index.cache.view(tx, &mut reader, meaning.kept_as())?;
+            let discovery = Discovery {
+                oneiro: self,
+                tx,
+                view: &view,
+                asked,
+                query: &query,
+                meaning: &meaning,
+            };
+            discovery.run(&mut reader)
         })?;
         self.index.give_back(reader);
         self.fold_soon()?;
@@ -47,6 +57,7 @@ struct Discovery<'s, 'c> {
     view: &'s View<'s, 'c>,
     asked: &'s Discover,
     query: &'s Query,
+    meaning: &'s Meaning,
 }
 
 /// A conversation before it is shown.
@@ -114,8 +125,8 @@ impl Discovery<'_, '_> {
     }
 
     fn search(&self, request: &SearchRequest, reader: &mut Reader) -> Result<Found> {
-        let Discovery { oneiro, tx, view, query, .. } = *self;
-        Searching { oneiro, tx, view, request, query }.run(reader)
+        let Discovery { oneiro, tx, view, query, meaning, .. } = *self;
+        Searching { oneiro, tx, view, asked: Asked { request, query, meaning } }.run(reader)
     }
 
     fn conversation(&self, one: Candidate) -> Result<Conversation> {

@@ -1,0 +1,174 @@
+//! Vectors of a model elsewhere: asked for in batches outside any transaction, kept exactly, since
+//! to ask again costs time and money, and given to segments as signs. Another model, or the same
+//! one with another number of dimensions, begins anew; until it is done, words alone count.
+
+use super::bits::{Bits, encode_bits, signs};
+use super::merge::load;
+use super::read::indexed;
+use crate::Embedder;
+use oneiro_model::{Result, searchable};
+use oneiro_store::segments::{self, Segment, Stage};
+use oneiro_store::{Store, Tx, said};
+use rustc_hash::FxHashMap;
+
+/// Chunks whose vectors are asked for at once.
+const BATCH: usize = 64;
+
+/// The name under which vectors are kept: those of another length do not compare.
+pub(crate) fn kept_as(embedder: &dyn Embedder, dims: usize) -> String {
+    format!("{}/{dims}", embedder.id())
+}
+
+/// Gives one segment its vectors; answers whether there was one without.
+pub(crate) fn embed_one(
+    store: &Store,
+    embedder: &dyn Embedder,
+    stopped: &dyn Fn() -> bool,
+) -> Result<bool> {
+    let live = store.read(|tx| segments::live(tx, segments::state(tx)?.build))?;
+    let ours = format!("{}/", embedder.id());
+    let is_ours =
+        |segment: &&Segment| segment.embedder.as_ref().is_some_and(|name| name.starts_with(&ours));
+    // What the newest vectors are kept as is what all should be.
+    let newest = live.iter().rev().find(is_ours).and_then(|segment| segment.embedder.clone());
+    let lacks = |segment: &&Segment| segment.embedder.is_none() || segment.embedder != newest;
+    let Some(segment) = live.iter().rev().find(lacks) else { return Ok(false) };
+    embed_segment(store, embedder, segment, (newest, stopped))
+}
+
+fn embed_segment(
+    store: &Store,
+    embedder: &dyn Embedder,
+    segment: &Segment,
+    (mut kept, stopped): (Option<String>, &dyn Fn() -> bool),
+) -> Result<bool> {
+    let docs = store.read(|tx| load(tx, segment, false))?.0;
+    let mut places: Vec<(i64, i64)> = Vec::with_capacity(docs.len());
+    for doc in (0..docs.len()).filter_map(|at| docs.get(at)) {
+        let chunk = match places.last() {
+            Some((seq, chunk)) if *seq == doc.seq => chunk + 1,
+            _ => 0,
+        };
+        places.push((doc.seq, chunk));
+    }
+    let mut bits: Vec<Bits> = Vec::with_capacity(places.len());
+    for some in places.chunks(BATCH) {
+        if stopped() {
+            return Ok(true);
+        }
+        let mut known = match &kept {
+            Some(kept) => store.read(|tx| stored(tx, some, kept))?,
+            None => FxHashMap::default(),
+        };
+        let missing: Vec<(i64, i64)> =
+            some.iter().filter(|place| !known.contains_key(*place)).copied().collect();
+        if !missing.is_empty() {
+            let texts = store.read(|tx| texts(tx, &missing))?;
+            let asked: Vec<&str> = texts.iter().map(String::as_str).collect();
+            let vectors = embedder.embed(&asked)?;
+            let name = kept_as(embedder, vectors.first().map_or(0, Vec::len));
+            if kept.as_ref().is_some_and(|kept| *kept != name) {
+                // The model has other dimensions now: everything is asked for again under its name.
+                return embed_segment(store, embedder, segment, (Some(name), stopped));
+            }
+            let packed: Vec<((i64, i64), Vec<u8>)> =
+                missing.iter().copied().zip(vectors.iter().map(|vector| pack(vector))).collect();
+            let key = name.clone();
+            store.write(move |tx| {
+                for (place, data) in &packed {
+                    // The message may have gone meanwhile, and its vectors with it.
+                    if !said::seqs_between(tx, place.0, place.0)?.is_empty() {
+                        segments::put_embedding(tx, *place, &key, data)?;
+                    }
+                }
+                Ok(())
+            })?;
+            kept = Some(name);
+            known.extend(missing.into_iter().zip(vectors));
+        }
+        bits.extend(
+            some.iter().map(|place| {
+                known.get(place).map_or(Bits::default(), |vector| signs(vector, None))
+            }),
+        );
+    }
+    let Some(kept) = kept else { return Ok(false) };
+    let blocks = encode_bits(&bits);
+    store.write_derived(|tx| {
+        if segments::stage(tx, segment.id)? == Some(Stage::Live) {
+            segments::replace_vectors(tx, segment.id, &kept, &blocks)?;
+        }
+        Ok(())
+    })?;
+    Ok(true)
+}
+
+/// The chunks of messages; an empty one has no words, and a server refuses it.
+fn texts(tx: &Tx<'_>, places: &[(i64, i64)]) -> Result<Vec<String>> {
+    let mut seqs: Vec<i64> = places.iter().map(|(seq, _)| *seq).collect();
+    seqs.dedup();
+    let rows = said::said(tx, &seqs)?;
+    let mut chunks: FxHashMap<(i64, i64), String> = FxHashMap::default();
+    for row in rows {
+        let text = searchable(&row.role, &row.body);
+        let text = indexed(&text);
+        for (number, range) in oneiro_text::chunks(text).into_iter().enumerate() {
+            let chunk = text.get(range).unwrap_or_default().trim();
+            if !chunk.is_empty() {
+                chunks.insert((row.seq, number as i64), chunk.to_owned());
+            }
+        }
+    }
+    let text = |place| chunks.remove(place).unwrap_or_else(|| "-".to_owned());
+    Ok(places.iter().map(text).collect())
+}
+
+/// The exact vectors of chunks, as far as they are kept.
+pub(crate) fn stored(
+    tx: &Tx<'_>,
+    places: &[(i64, i64)],
+    kept: &str,
+) -> Result<FxHashMap<(i64, i64), Vec<f32>>> {
+    let mut found = FxHashMap::default();
+    let seqs = || places.iter().map(|(seq, _)| *seq);
+    let (Some(first), Some(last)) = (seqs().min(), seqs().max()) else { return Ok(found) };
+    segments::embeddings(tx, (first, last), kept, |seq, chunk, data| {
+        found.insert((seq, chunk), unpack(data));
+        Ok(())
+    })?;
+    Ok(found)
+}
+
+/// All exact vectors of one message.
+pub(crate) fn stored_of(tx: &Tx<'_>, seq: i64, kept: &str) -> Result<FxHashMap<i64, Vec<f32>>> {
+    let found = stored(tx, &[(seq, 0)], kept)?;
+    Ok(found.into_iter().map(|((_, chunk), vector)| (chunk, vector)).collect())
+}
+
+/// A vector of length one in bytes: the largest number, then each as a share of it.
+fn pack(vector: &[f32]) -> Vec<u8> {
+    let largest = vector.iter().fold(f32::MIN_POSITIVE, |largest, value| largest.max(value.abs()));
+    let mut out = largest.to_le_bytes().to_vec();
+    out.extend(vector.iter().map(|value| (value / largest * 127.0).round() as i8 as u8));
+    out
+}
+
+fn unpack(data: &[u8]) -> Vec<f32> {
+    let Some((largest, values)) = data.split_first_chunk::<4>() else { return Vec::new() };
+    let scale = f32::from_le_bytes(*largest) / 127.0;
+    values.iter().map(|value| f32::from(*value as i8) * scale).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn vectors_survive_their_bytes() {
+        let vector: Vec<f32> = (0..300).map(|n| (n as f32).sin() / 12.0).collect();
+        let again = unpack(&pack(&vector));
+        assert_eq!(again.len(), vector.len());
+        assert!(vector.iter().zip(&again).all(|(a, b)| (a - b).abs() < 0.001));
+        assert_eq!(unpack(&[1, 2]), [0.0; 0]);
+    }
+}
