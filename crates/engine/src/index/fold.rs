@@ -227,8 +227,8 @@ pub(crate) fn sweep(store: &Store, now: Timestamp) -> Result<bool> {
     };
     let found = store.read(|tx| {
         let build = segments::state(tx)?.build;
-        let found = segments::all(tx)?.into_iter();
-        Ok(found.filter(|segment| segment.build < build || useless(segment)).next())
+        let mut found = segments::all(tx)?.into_iter();
+        Ok(found.find(|segment| segment.build < build || useless(segment)))
     })?;
     let Some(segment) = found else { return Ok(false) };
     store.write_derived(|tx| segments::remove_some(tx, segment.id, REMOVED)).map(|_| true)
@@ -267,8 +267,8 @@ mod tests {
     #[test]
     fn the_number_of_segments_stays_small() {
         let mut sizes: Vec<i64> = Vec::new();
-        for _ in 0..8_000 {
-            sizes.push(256);
+        for folded in std::iter::repeat_n(256, 8_000) {
+            sizes.push(folded);
             loop {
                 let run = choose(&live(&sizes));
                 let (Some(first), Some(last)) = (run.first(), run.last()) else { break };

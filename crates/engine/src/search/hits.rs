@@ -13,6 +13,7 @@ use oneiro_store::said::{self, Said};
 use oneiro_store::{Tx, lineage, sessions};
 use oneiro_text::{Analyzer, Phrase};
 use rustc_hash::{FxHashMap, FxHashSet};
+use std::collections::hash_map::Entry;
 use std::ops::Range;
 
 /// A message in its place.
@@ -86,8 +87,7 @@ pub(super) struct Answer<'a, 'c> {
 impl<'a, 'c> Answer<'a, 'c> {
     pub(super) fn new(
         tx: &'a Tx<'c>,
-        request: &'a SearchRequest,
-        query: &Query,
+        (request, query): (&'a SearchRequest, &Query),
         expr: Option<&Match>,
         question: &Question,
     ) -> Answer<'a, 'c> {
@@ -205,8 +205,8 @@ impl<'a, 'c> Answer<'a, 'c> {
     fn best_of_each_lineage(&mut self, ranked: &mut Vec<Ranked>) -> Result<()> {
         let mut roots: FxHashMap<i64, i64> = FxHashMap::default();
         for one in ranked.iter() {
-            if !roots.contains_key(&one.session) {
-                roots.insert(one.session, lineage::root_key(self.tx, one.session)?);
+            if let Entry::Vacant(root) = roots.entry(one.session) {
+                root.insert(lineage::root_key(self.tx, one.session)?);
             }
         }
         let mut seen = FxHashSet::default();

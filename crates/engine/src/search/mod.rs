@@ -175,14 +175,13 @@ impl Searching<'_, '_> {
             None => None,
         };
         let mut question = Question::new(
-            &self.asked.query.text,
+            (&self.asked.query.text, self.oneiro.now()),
             self.view,
             &mut reader.analyzer,
             &asking,
-            self.oneiro.now(),
         )?;
         let mut answer =
-            Answer::new(self.tx, self.asked.request, self.asked.query, expr.as_ref(), &question);
+            Answer::new(self.tx, (self.asked.request, self.asked.query), expr.as_ref(), &question);
         let Some(expr) = expr else {
             if scope.is_everything() {
                 return Ok(answer.nothing("the query has no words"));

@@ -34,7 +34,7 @@ pub(super) struct Word {
     /// Its postings, a list for each term.
     pub(super) lists: Vec<TermLists>,
     /// Terms of words that mean nearly the same, and how nearly, from 0 to 1.
-    pub(super) near: Arc<[(String, f32)]>,
+    pub(super) near: Near,
 }
 
 /// A question, ready to be asked.
@@ -59,11 +59,10 @@ pub(super) struct Question {
 impl Question {
     /// Reads the words of a query.
     pub(super) fn new(
-        text: &str,
+        (text, now): (&str, Timestamp),
         view: &View<'_, '_>,
         analyzer: &mut Analyzer,
         asking: &Asking<'_>,
-        now: Timestamp,
     ) -> Result<Question> {
         let model = asking.words;
         let asked = analyzer.query_words(text);
@@ -78,7 +77,7 @@ impl Question {
         // What is left when nothing else is: fillers, then names, then stop words.
         let choices: [&dyn Fn(&QueryWord) -> bool; 3] =
             [&is_content, &|word| !word.stop, &|_| true];
-        let chosen = choices.iter().find(|choice| asked.iter().any(|word| choice(word)));
+        let chosen = choices.iter().find(|choice| asked.iter().any(choice));
         let mut wanted: Vec<QueryWord> = Vec::new();
         for word in asked.iter().filter(|word| chosen.is_some_and(|choice| choice(word))) {
             if !wanted.iter().any(|other| other.terms == word.terms) {
@@ -160,7 +159,10 @@ fn weigh(word: QueryWord, view: &View<'_, '_>, model: Option<&dyn WordModel>) ->
 
 /// Words that mean nearly the same as a word; looked up once.
 #[derive(Default)]
-pub(crate) struct Kin(Mutex<FxHashMap<String, Arc<[(String, f32)]>>>);
+pub(crate) struct Kin(Mutex<FxHashMap<String, Near>>);
+
+/// Terms, and how nearly each means the same, from 0 to 1.
+type Near = Arc<[(String, f32)]>;
 
 /// Words near to one that count.
 const NEAR: usize = 32;
@@ -169,12 +171,7 @@ const NEAR: usize = 32;
 const REMEMBERED: usize = 4_096;
 
 impl Kin {
-    fn of(
-        &self,
-        word: &str,
-        model: &dyn WordModel,
-        analyzer: &mut Analyzer,
-    ) -> Arc<[(String, f32)]> {
+    fn of(&self, word: &str, model: &dyn WordModel, analyzer: &mut Analyzer) -> Near {
         let lock = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = lock().get(word) {
             return Arc::clone(known);
@@ -191,7 +188,7 @@ impl Kin {
                 near.push((term.clone(), met.min(1.0)));
             }
         }
-        let near: Arc<[(String, f32)]> = near.into();
+        let near: Near = near.into();
         let mut known = lock();
         if known.len() >= REMEMBERED {
             known.clear();

@@ -77,9 +77,9 @@ pub(super) fn date_fit(dates: &[DateSpan], day: i64) -> f32 {
     let fit = |span: &DateSpan| {
         let length = span.until - span.from;
         let inside = match length {
-            ..=1 => 1.0,
-            ..=8 => 0.8,
-            ..=31 => 0.6,
+            ..2 => 1.0,
+            2..=8 => 0.8,
+            9..=31 => 0.6,
             _ => 0.25,
         };
         match day {
@@ -158,12 +158,12 @@ mod tests {
 
     #[test]
     fn a_day_fits_itself_best_and_the_week_after_half() {
-        let day = [DateSpan { from: 100, until: 101 }];
+        let day = [DateSpan { from: 100, until: 101, start: 0, end: 0 }];
         assert_eq!(date_fit(&day, 100), 1.0);
         assert_eq!(date_fit(&day, 103), 0.5);
         assert_eq!(date_fit(&day, 99), 0.0);
         assert_eq!(date_fit(&day, 120), 0.0);
-        let month = [DateSpan { from: 100, until: 130 }];
+        let month = [DateSpan { from: 100, until: 130, start: 0, end: 0 }];
         assert!(date_fit(&month, 110) < 1.0);
         assert_eq!(date_fit(&[], 100), 0.0);
     }
