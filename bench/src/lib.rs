@@ -7,6 +7,7 @@ mod machine;
 mod processes;
 mod raw;
 pub mod recall;
+pub mod report;
 mod search;
 mod text;
 

@@ -2,7 +2,7 @@
 
 use crate::context::Context;
 use clap::{Args, Subcommand};
-use oneiro_bench::{load, recall};
+use oneiro_bench::{load, recall, report};
 use std::path::PathBuf;
 
 /// Measure this machine, each figure beside raw SQLite
@@ -99,9 +99,9 @@ impl BenchCommand {
                 let say = &mut |step: &str| context.output.say(step);
                 if args.only_search {
                     let measured = load::search_alone(&request, say)?;
-                    return context.output.show(&measured, load::describe_search);
+                    return context.output.show(&measured, report::describe_search);
                 }
-                context.output.show(&load::run(&request, say)?, load::describe)
+                context.output.show(&load::run(&request, say)?, report::describe)
             }
             BenchCommand::Recall(args) => {
                 let mut options = context.options();

@@ -1,11 +1,13 @@
 //! Search: a query in, ranked hits out, in one snapshot. Candidates come from the index and the
 //! rows after it, the ranking is the same on both engines, and every hit can tell why it is there.
 
+mod best;
 mod candidates;
 mod conversations;
 mod doc_set;
 mod hits;
 mod look;
+mod matches;
 mod matching;
 mod meaning;
 mod place;
@@ -16,10 +18,11 @@ mod snippet;
 
 use crate::Oneiro;
 use crate::index::{Reader, View};
-use candidates::{Effort, Hunt, Matches};
+use candidates::Hunt;
 use doc_set::DocSet;
 use hits::{Answer, Ranked};
 use look::{Look, Vectors};
+use matches::{Effort, Matches};
 use matching::Match;
 pub(crate) use meaning::Breaker;
 use meaning::Meaning;
