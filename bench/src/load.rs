@@ -3,7 +3,7 @@
 
 use crate::processes::{race, target};
 use crate::raw::{Raw, RawRow};
-use crate::text::Text;
+use crate::text::{SESSION, Text, import_lines};
 use crate::{machine, processes, raw, search};
 use oneiro::{
     ImportLimits, ListSessions, NewMessage, NewSession, Oneiro, Options, Result, Role, SessionId,
@@ -83,9 +83,6 @@ pub struct Load {
     /// How long questions take, by the size of the store.
     pub search: BTreeMap<&'static str, SearchTimes>,
 }
-
-/// Messages in a session of the load.
-pub(crate) const SESSION: usize = 120;
 
 /// Measures.
 pub fn run(request: &LoadRequest, say: &mut dyn FnMut(&str)) -> Result<Load> {
@@ -433,37 +430,6 @@ fn said_at(round: usize, session: usize, message: usize) -> Timestamp {
     Timestamp::from_micros(
         1_700_000_000_000_000 + minutes * 60_000_000 + message as i64 * 3_000_000,
     )
-}
-
-/// The lines of an import, and the texts in them by session. `at` tells when a message of a
-/// session was said.
-pub(crate) fn import_lines(
-    text: &mut Text,
-    name: &str,
-    sessions: usize,
-    at: impl Fn(usize, usize) -> i64,
-) -> (String, Vec<(String, Vec<String>)>) {
-    let mut lines = String::new();
-    let mut rows = Vec::with_capacity(sessions);
-    for n in 0..sessions {
-        let id = format!("{name}-{n}");
-        let texts: Vec<String> = (0..SESSION).map(|_| text.message()).collect();
-        let message = |(m, text): (usize, &String)| {
-            serde_json::json!({
-                "role": "user", "content": text, "external_id": format!("e{m}"),
-                "at": Timestamp::from_micros(at(n, m)).to_string(),
-            })
-        };
-        let messages: Vec<_> = texts.iter().enumerate().map(message).collect();
-        let session = serde_json::json!({
-            "id": id, "source": "bench", "messages": messages,
-            "started_at": Timestamp::from_micros(at(n, 0)).to_string(),
-        });
-        lines.push_str(&session.to_string());
-        lines.push('\n');
-        rows.push((id, texts));
-    }
-    (lines, rows)
 }
 
 /// A body as the store keeps it.

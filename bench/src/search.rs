@@ -1,9 +1,8 @@
 //! Search as the store grows: questions in plain words at 10,000, 100,000 and a million messages,
 //! beside the plain FTS5 query that ORs the same words over the same data.
 
-use crate::load::{SESSION, import_lines};
 use crate::raw::{Raw, RawRow};
-use crate::text::Text;
+use crate::text::{SESSION, Text, import_lines};
 use oneiro::{ImportLimits, Oneiro, Result, SearchRequest};
 use serde::Serialize;
 use std::collections::BTreeMap;

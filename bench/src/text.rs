@@ -1,11 +1,16 @@
 //! Made-up messages: words of a seeded vocabulary, as frequent as words are (Zipf).
 
+use oneiro::Timestamp;
+
 /// A source of text, the same for the same seed.
 pub(crate) struct Text {
     words: Vec<String>,
     cumulative: Vec<f64>,
     random: fastrand::Rng,
 }
+
+/// Messages in a session of the load.
+pub(crate) const SESSION: usize = 120;
 
 /// Words in a message.
 pub(crate) const WORDS: usize = 60;
@@ -43,4 +48,35 @@ impl Text {
 fn word(random: &mut fastrand::Rng) -> String {
     let length = random.usize(3..=8);
     (0..length).map(|_| random.lowercase()).collect()
+}
+
+/// The lines of an import, and the texts in them by session. `at` tells when a message of a
+/// session was said.
+pub(crate) fn import_lines(
+    text: &mut Text,
+    name: &str,
+    sessions: usize,
+    at: impl Fn(usize, usize) -> i64,
+) -> (String, Vec<(String, Vec<String>)>) {
+    let mut lines = String::new();
+    let mut rows = Vec::with_capacity(sessions);
+    for n in 0..sessions {
+        let id = format!("{name}-{n}");
+        let texts: Vec<String> = (0..SESSION).map(|_| text.message()).collect();
+        let message = |(m, text): (usize, &String)| {
+            serde_json::json!({
+                "role": "user", "content": text, "external_id": format!("e{m}"),
+                "at": Timestamp::from_micros(at(n, m)).to_string(),
+            })
+        };
+        let messages: Vec<_> = texts.iter().enumerate().map(message).collect();
+        let session = serde_json::json!({
+            "id": id, "source": "bench", "messages": messages,
+            "started_at": Timestamp::from_micros(at(n, 0)).to_string(),
+        });
+        lines.push_str(&session.to_string());
+        lines.push('\n');
+        rows.push((id, texts));
+    }
+    (lines, rows)
 }

@@ -17,6 +17,7 @@ const HEARTBEAT: Duration = Duration::from_secs(30);
 
 /// The kinds of work there are.
 pub(crate) const SCRUB: &str = "scrub";
+pub(crate) const PURGE_INDEX: &str = "purge_index";
 pub(crate) const REBUILD_INDEX: &str = "rebuild_index";
 
 /// What a drain did.
@@ -82,6 +83,7 @@ impl Oneiro {
     fn run_job(&self, job: &Job) -> Result<()> {
         match job.kind.as_str() {
             SCRUB => self.store.scrub(&[]).map(|_| ()),
+            PURGE_INDEX => self.purge_index(),
             REBUILD_INDEX => self.rebuild_index(&mut |_, _| {}),
             other => {
                 Err(Error::invalid(format!("this Oneiro does not know the job kind {other:?}"))

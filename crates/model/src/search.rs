@@ -23,7 +23,7 @@ pub enum Sort {
 pub enum Tier {
     /// Phrases and operators hold, and every word occurs.
     Precise,
-    /// Some of the words occur.
+    /// Some of the words occur, in it or right beside it.
     Relaxed,
     /// None of the words occur; the meaning is near.
     Semantic,

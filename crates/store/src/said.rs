@@ -22,6 +22,7 @@ statements! {
     SAID_LATER = concat!(said!(), "WHERE session_key = ?1 AND seq > ?2 AND rewind = 0 \
         ORDER BY seq LIMIT CAST(?3 AS BIGINT)");
     SEQS_BETWEEN = "SELECT seq FROM messages WHERE seq >= ?1 AND seq <= ?2 ORDER BY seq";
+    COUNT_BETWEEN = "SELECT COUNT(*) FROM messages WHERE seq >= ?1 AND seq <= ?2";
     COUNT_AFTER = "SELECT COUNT(*) FROM messages WHERE seq > ?1";
     LAST = "SELECT COALESCE(MAX(seq), 0) FROM messages";
 }
@@ -94,6 +95,11 @@ pub fn said_later(tx: &Tx<'_>, session_key: i64, seq: i64, limit: usize) -> Resu
 /// Which ids of a range exist.
 pub fn seqs_between(tx: &Tx<'_>, first: i64, last: i64) -> Result<Vec<i64>> {
     tx.all(SEQS_BETWEEN, &[first.into(), last.into()], |row| row.int(0))
+}
+
+/// How many messages of a range exist.
+pub fn count_between(tx: &Tx<'_>, first: i64, last: i64) -> Result<i64> {
+    tx.one(COUNT_BETWEEN, &[first.into(), last.into()], |row| row.int(0))
 }
 
 /// How many messages come after an id.

@@ -3,11 +3,12 @@
 //! nobody was faster, and written.
 
 use super::build::Building;
-use super::merge::Merge;
+use super::merge::{Merge, load};
 use super::read::Reader;
 use oneiro_model::{Result, Span, Timestamp};
 use oneiro_store::segments::{self, Blocks, IndexState, Segment, Stage, Written};
 use oneiro_store::{Store, said};
+use std::collections::BTreeSet;
 
 /// Adjacent segments of about one size that become one.
 const FAN: usize = 6;
@@ -109,6 +110,27 @@ pub(crate) fn merge(
     merge_these(store, &from, now, stopped)
 }
 
+/// Writes a segment anew that holds messages which are no more; answers whether there was one.
+/// They are never found, but their words must not stay.
+pub(crate) fn purge(store: &Store, now: Timestamp) -> Result<bool> {
+    let holds_gone = |tx: &oneiro_store::Tx<'_>, segment: &Segment| {
+        let there = said::count_between(tx, segment.first_seq, segment.last_seq)?;
+        Ok::<bool, oneiro_model::Error>(there < segment.messages)
+    };
+    let found = store.read(|tx| {
+        for segment in segments::live(tx, segments::state(tx)?.build)? {
+            if holds_gone(tx, &segment)? {
+                return Ok(Some(segment));
+            }
+        }
+        Ok(None)
+    })?;
+    match found {
+        Some(segment) => merge_these(store, &[segment], now, &|| false),
+        None => Ok(false),
+    }
+}
+
 /// Which adjacent segments to merge next: none when they are few.
 fn choose(live: &[Segment]) -> Vec<Segment> {
     let mut best: Option<(i64, &[Segment])> = None;
@@ -151,7 +173,12 @@ fn merge_these(
     let (Some(first), Some(last)) = (from.first(), from.last()) else { return Ok(false) };
     store.read(|tx| {
         let state = segments::state(tx)?;
-        let merge = Merge::begin(tx, from, |_| true)?;
+        // Looking costs as much as merging, so only one alone is looked through.
+        let gone = match from {
+            [only] => gone(tx, only)?,
+            _ => BTreeSet::new(),
+        };
+        let merge = Merge::begin(tx, from, |seq| !gone.contains(&seq))?;
         let segment = Segment {
             id: 0,
             stage: Stage::Written,
@@ -187,6 +214,15 @@ fn merge_these(
         }
         Ok(swapped)
     })
+}
+
+/// The messages of a segment that are no more.
+fn gone(tx: &oneiro_store::Tx<'_>, segment: &Segment) -> Result<BTreeSet<i64>> {
+    let docs = load(tx, segment, false)?.0;
+    let there: BTreeSet<i64> =
+        said::seqs_between(tx, segment.first_seq, segment.last_seq)?.into_iter().collect();
+    let seqs = (0..docs.len()).filter_map(|at| docs.get(at)).map(|doc| doc.seq);
+    Ok(seqs.filter(|seq| !there.contains(seq)).collect())
 }
 
 /// A segment that is being written.

@@ -14,7 +14,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 /// Messages of the tail that are worth a fold.
-const LONG: i64 = 512;
+pub(super) const LONG: i64 = 512;
 
 /// Messages of the tail at which writers wait for the fold.
 const TOO_LONG: i64 = 32_768;

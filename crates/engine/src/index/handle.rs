@@ -1,7 +1,8 @@
 //! What a handle keeps of the index: what is in memory, readers that know words already, and the
 //! fold beside the writers.
 
-use super::folding::{Folder, Folding};
+use super::fold::{purge, sweep};
+use super::folding::{Folder, Folding, LONG};
 use super::read::Reader;
 use super::rebuild::Rebuild;
 use super::view::Cache;
@@ -73,11 +74,11 @@ impl Oneiro {
         self.index.folder.run(1, &|| false, &mut |reach| told(reach, last))
     }
 
-    /// The same for as long as `limit` allows: what a short-lived process owes to the next one.
+    /// Shortens the tail if it is long, for as long as `limit` allows: what a short-lived process
+    /// owes to the next one. The thread beside the writers would end with it.
     pub fn fold_for(&self, limit: Duration) -> Result<()> {
-        self.index.folding.wait();
         let started = Instant::now();
-        self.index.folder.run(1, &|| started.elapsed() >= limit, &mut |_| {})
+        self.index.folder.run(LONG, &|| started.elapsed() >= limit, &mut |_| {})
     }
 
     /// Builds the text index anew beside the one that answers, then puts it in its place. `told`
@@ -89,6 +90,13 @@ impl Oneiro {
         rebuild.run(&mut reader, self.now(), told)?;
         self.index.cache.clear();
         self.index.give_back(reader);
+        Ok(())
+    }
+
+    /// Takes the words of messages that were deleted out of the index.
+    pub(crate) fn purge_index(&self) -> Result<()> {
+        while purge(&self.store, self.now())? {}
+        while sweep(&self.store, self.now())? {}
         Ok(())
     }
 

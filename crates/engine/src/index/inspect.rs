@@ -38,7 +38,7 @@ pub(crate) fn inspect(tx: &Tx<'_>) -> Result<Vec<String>> {
         }
         covered = segment.last_seq;
     }
-    if live.iter().any(|segment| segment.analyzer != i64::from(oneiro_text::VERSION)) {
+    if live.iter().any(|segment| segment.analyzer < i64::from(oneiro_text::VERSION)) {
         problems.push("an older analyzer made it".to_owned());
     }
     Ok(problems)

@@ -42,7 +42,8 @@ impl Reader {
     pub(crate) fn read(&mut self, said: &Said, into: &mut Building) -> Result<()> {
         let text = searchable(&said.role, &said.body);
         let text = indexed(&text);
-        let mut name = said.body.get("name").and_then(serde_json::Value::as_str).map(name_term);
+        let name = said.body.get("name").and_then(serde_json::Value::as_str);
+        let mut names = name.map(name_terms).unwrap_or_default();
         for chunk in oneiro_text::chunks(text) {
             let chunk = text.get(chunk).unwrap_or_default();
             let bits = self.signs(chunk);
@@ -59,10 +60,10 @@ impl Reader {
                 role: role_code(&said.role),
                 words: u16::try_from(words).unwrap_or(u16::MAX),
             };
-            let name = name.take();
+            let names = std::mem::take(&mut names);
             into.add(doc, bits, |each| {
                 terms.iter().for_each(&mut *each);
-                name.iter().for_each(|name| each(name));
+                names.iter().for_each(|name| each(name));
             })?;
         }
         Ok(())
@@ -105,6 +106,16 @@ impl Terms {
 /// The part of a text that is indexed.
 pub(crate) fn indexed(text: &str) -> &str {
     text.get(..text.floor_char_boundary(INDEXED)).unwrap_or(text)
+}
+
+/// The terms of a speaker: the whole name and each word of it.
+fn name_terms(name: &str) -> Vec<Vec<u8>> {
+    let whole = oneiro_text::normalise(name);
+    let mut terms: Vec<Vec<u8>> = whole.split_whitespace().map(name_term).collect();
+    terms.push(name_term(&whole));
+    terms.sort_unstable();
+    terms.dedup();
+    terms
 }
 
 /// The term under which everything that a speaker said is found. No word begins like this.

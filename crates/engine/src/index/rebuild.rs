@@ -26,7 +26,7 @@ impl Rebuild<'_> {
         now: Timestamp,
         told: &mut dyn FnMut(i64, i64),
     ) -> Result<bool> {
-        let build = self.next()?;
+        let build = self.next(reader.model())?;
         loop {
             if (self.stopped)() {
                 return Ok(false);
@@ -42,8 +42,8 @@ impl Rebuild<'_> {
         Ok(true)
     }
 
-    /// The build to write: one that was begun by the analyzer of today, or a new one.
-    fn next(&self) -> Result<i64> {
+    /// The build to write: one that was begun by the analyzer and the model of today, or a new one.
+    fn next(&self, model: Option<&str>) -> Result<i64> {
         let (state, all) = self.store.read(|tx| Ok((segments::state(tx)?, segments::all(tx)?)))?;
         let highest = all.iter().map(|segment| segment.build).max().unwrap_or(state.build);
         let current = i64::from(oneiro_text::VERSION);
@@ -51,6 +51,7 @@ impl Rebuild<'_> {
             segment.build > state.build
                 && segment.stage == Stage::Live
                 && segment.analyzer == current
+                && segment.embedder.as_deref() == model
         };
         let resumed = all.iter().filter(|segment| begun(segment)).map(|s| s.build).max();
         Ok(resumed.unwrap_or(highest.max(state.build) + 1))
@@ -60,7 +61,8 @@ impl Rebuild<'_> {
     fn swap(&self, build: i64) -> Result<bool> {
         self.store.write_derived(|tx| {
             let state = segments::state(tx)?;
-            if segments::reach(tx, build)? < segments::reach(tx, state.build)? {
+            let (new, old) = (segments::reach(tx, build)?, segments::reach(tx, state.build)?);
+            if new < old && !said::seqs_between(tx, new + 1, old)?.is_empty() {
                 return Ok(false);
             }
             for segment in segments::all(tx)? {

@@ -1,5 +1,5 @@
-//! Vectors of a model elsewhere: asked for in batches outside any transaction, kept exactly, since
-//! to ask again costs time and money, and given to segments as signs. Another model, or the same
+//! Vectors of a model elsewhere: asked for in batches outside any transaction, kept whole, since to
+//! ask again costs time and money, and given to segments as signs. Another model, or the same
 //! one with another number of dimensions, begins anew; until it is done, words alone count.
 
 use super::bits::{Bits, encode_bits, signs};

@@ -78,9 +78,20 @@ pub(crate) struct View<'t, 'c> {
     build: i64,
     pieces: Vec<Piece>,
     docs: u32,
-    /// The version of the analyzer that read the stored part.
+    /// Whether the analyzer and the model of today made all of it.
     pub(crate) is_current: bool,
 }
+
+/// Terms that begin alike.
+pub(crate) struct Prefixed {
+    /// The most frequent of them.
+    pub(crate) terms: Vec<Vec<u8>>,
+    /// Whether there are no others.
+    pub(crate) is_all: bool,
+}
+
+/// Blocks of one segment that are read for a prefix.
+const PREFIX_BLOCKS: usize = 1_024;
 
 /// The postings of one term over all pieces.
 #[derive(Default)]
@@ -100,6 +111,18 @@ impl TermLists {
         self.lists.iter().flat_map(|(base, bytes)| {
             Postings::new(bytes).map(move |posting| (base + posting.doc, posting.impact))
         })
+    }
+}
+
+/// Whether one version of a model comes before another: the same name, and a lower number.
+fn is_before(one: &str, other: &str) -> bool {
+    let parts = |id: &str| {
+        let (name, number) = id.rsplit_once('-')?;
+        Some((name.to_owned(), number.parse::<u64>().ok()?))
+    };
+    match (parts(one), parts(other)) {
+        (Some((a, before)), Some((b, after))) => a == b && before < after,
+        _ => false,
     }
 }
 
@@ -125,7 +148,8 @@ impl Cache {
         let is_older = |segment: &Segment| {
             let vectors = segment.embedder.as_deref();
             segment.analyzer < i64::from(oneiro_text::VERSION)
-                || model.is_some_and(|model| vectors.is_none_or(|vectors| vectors < model))
+                || model
+                    .is_some_and(|model| vectors.is_none_or(|vectors| is_before(vectors, model)))
         };
         // A newer version of ours may share the store: what it wrote is left alone.
         let is_current = !live.iter().any(is_older);
@@ -335,7 +359,8 @@ impl View<'_, '_> {
     }
 
     /// The terms that begin with `prefix`, most frequent first.
-    pub(crate) fn with_prefix(&self, prefix: &[u8], limit: usize) -> Result<Vec<Vec<u8>>> {
+    pub(crate) fn with_prefix(&self, prefix: &[u8], limit: usize) -> Result<Prefixed> {
+        let mut is_all = true;
         let mut found: BTreeMap<Vec<u8>, u64> = BTreeMap::new();
         let mut add = |data: &[u8]| -> Result<()> {
             let mut reader = TermReader::new(data)?;
@@ -355,7 +380,12 @@ impl View<'_, '_> {
             match &piece.source {
                 Source::Stored(id, _) => {
                     let range = (prefix, beyond.as_slice());
-                    segments::between(self.tx, (*id, 256), range, |block| add(block.data))?;
+                    let mut blocks = 0;
+                    segments::between(self.tx, (*id, PREFIX_BLOCKS), range, |block| {
+                        blocks += 1;
+                        add(block.data)
+                    })?;
+                    is_all &= blocks < PREFIX_BLOCKS;
                 }
                 Source::Memory(_) => {}
             }
@@ -370,7 +400,9 @@ impl View<'_, '_> {
         }
         let mut found: Vec<(Vec<u8>, u64)> = found.into_iter().collect();
         found.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+        is_all &= found.len() <= limit;
         found.truncate(limit);
-        Ok(found.into_iter().map(|(term, _)| term).collect())
+        let terms = found.into_iter().map(|(term, _)| term).collect();
+        Ok(Prefixed { terms, is_all })
     }
 }

@@ -8,7 +8,7 @@ use oneiro_text::{Analyzer, Phrase};
 use rustc_hash::FxHashSet;
 
 /// Words that a prefix stands for.
-const PREFIXED: usize = 256;
+const PREFIXED: usize = 4_096;
 
 /// The most memory a regular expression may take when compiled.
 const PATTERN_BYTES: usize = 1 << 20;
@@ -21,7 +21,8 @@ pub(super) enum Match {
         phrase: Phrase,
         words: Box<Match>,
     },
-    Prefix(String),
+    /// A prefix, and the terms that words which begin so may have been stemmed to.
+    Prefix(String, Vec<String>),
     Infix(String),
     Regex(regex::Regex),
     All(Vec<Match>),
@@ -47,7 +48,11 @@ impl Match {
                 phrase: Phrase::new(text),
                 words: Box::new(Match::words(text, analyzer)),
             },
-            Expr::Prefix(text) => Match::Prefix(oneiro_text::normalise(text)),
+            Expr::Prefix(text) => {
+                let prefix = oneiro_text::normalise(text);
+                let stems = stems(&prefix, analyzer);
+                Match::Prefix(prefix, stems)
+            }
             Expr::Infix(text) => Match::Infix(oneiro_text::normalise(text)),
             Expr::Regex(pattern) => Match::Regex(compile(pattern)?),
             Expr::And(exprs) => Match::All(Match::list(exprs, analyzer)?),
@@ -77,8 +82,8 @@ impl Match {
     /// Whether the text must be read to know.
     pub(super) fn needs_text(&self) -> bool {
         match self {
-            Match::Words(_) | Match::Prefix(_) => false,
-            Match::Phrase { .. } | Match::Infix(_) | Match::Regex(_) => true,
+            Match::Words(_) => false,
+            Match::Prefix(..) | Match::Phrase { .. } | Match::Infix(_) | Match::Regex(_) => true,
             Match::All(list) | Match::Any(list) => list.iter().any(Match::needs_text),
             Match::Not(inner) => inner.needs_text(),
         }
@@ -104,7 +109,7 @@ impl Match {
                 let pattern = format!("(?i){}", regex::escape(text));
                 patterns.extend(regex::Regex::new(&pattern));
             }
-            Match::Prefix(text) => prefixes.push(text.clone()),
+            Match::Prefix(text, _) => prefixes.push(text.clone()),
             Match::All(list) | Match::Any(list) => {
                 list.iter().for_each(|one| one.patterns(patterns, prefixes));
             }
@@ -131,17 +136,26 @@ impl Match {
                 }
                 all
             }
-            Match::Prefix(prefix) => {
-                let terms = view.with_prefix(prefix.as_bytes(), PREFIXED)?;
+            Match::Prefix(prefix, stems) if bound == Bound::Above => {
+                let found = view.with_prefix(prefix.as_bytes(), PREFIXED)?;
+                if !found.is_all {
+                    return Ok(DocSet::all(docs));
+                }
                 let mut any = DocSet::none(docs);
-                terms.iter().try_for_each(|term| add(view, term, &mut any))?;
+                let stems = stems.iter().map(String::as_bytes);
+                let terms = found.terms.iter().map(Vec::as_slice).chain(stems);
+                for term in terms {
+                    add(view, term, &mut any)?;
+                }
                 any
             }
             Match::Phrase { words, .. } if bound == Bound::Above => words.bound(view, bound)?,
-            Match::Phrase { .. } | Match::Infix(_) | Match::Regex(_) => match bound {
-                Bound::Above => DocSet::all(docs),
-                Bound::Below => DocSet::none(docs),
-            },
+            Match::Prefix(..) | Match::Phrase { .. } | Match::Infix(_) | Match::Regex(_) => {
+                match bound {
+                    Bound::Above => DocSet::all(docs),
+                    Bound::Below => DocSet::none(docs),
+                }
+            }
             Match::All(list) => {
                 let mut all = DocSet::all(docs);
                 for one in list {
@@ -187,9 +201,8 @@ impl Match {
                 })
             }),
             Match::Phrase { phrase, .. } => phrase.find(read.text).is_some(),
-            Match::Prefix(prefix) => {
-                let mut words = read.norms.iter().chain(&read.terms);
-                words.any(|word| word.starts_with(prefix.as_str()))
+            Match::Prefix(prefix, _) => {
+                read.norms.iter().any(|word| word.starts_with(prefix.as_str()))
             }
             Match::Infix(text) => oneiro_text::normalise(read.text).contains(text.as_str()),
             Match::Regex(pattern) => pattern.is_match(read.text),
@@ -204,6 +217,22 @@ struct Read<'r> {
     text: &'r str,
     terms: FxHashSet<Box<str>>,
     norms: FxHashSet<Box<str>>,
+}
+
+/// Shorter stems than a prefix: what words that begin so may have been cut to. A stem is the
+/// beginning of its word, but for its last letters and the irregular words.
+fn stems(prefix: &str, analyzer: &mut Analyzer) -> Vec<String> {
+    let mut stems: Vec<String> =
+        analyzer.query_words(prefix).into_iter().flat_map(|word| word.terms).collect();
+    let ends = prefix.char_indices().map(|(at, _)| at).skip(2);
+    for beginning in ends.filter_map(|at| prefix.get(..at)) {
+        stems.push(beginning.to_owned());
+        stems.push(format!("{beginning}i"));
+    }
+    stems.push(format!("{prefix}i"));
+    stems.sort_unstable();
+    stems.dedup();
+    stems
 }
 
 fn compile(pattern: &str) -> Result<regex::Regex> {

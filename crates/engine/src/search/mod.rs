@@ -16,8 +16,8 @@ mod rank;
 mod scope;
 mod snippet;
 
-use crate::Oneiro;
 use crate::index::{Reader, View};
+use crate::{EmbedderChoice, Oneiro};
 use candidates::Hunt;
 use doc_set::DocSet;
 use hits::{Answer, Ranked};
@@ -84,17 +84,27 @@ impl Oneiro {
         Ok(found)
     }
 
-    /// Searches the newest messages without the index, which is damaged, and has it mended.
-    fn search_newest(&self, asked: Asked<'_>, damage: Error) -> Result<Found> {
+    /// Looks at the newest messages without the index, which is damaged, and has it mended.
+    fn without_index<T>(
+        &self,
+        damage: Error,
+        look: impl for<'t, 'c> FnOnce(&'t Tx<'c>, &'t View<'t, 'c>, &mut Reader) -> Result<T>,
+    ) -> Result<T> {
         tracing::warn!(error = %damage, "the text index is not used");
         self.rebuild_index_soon();
-        let mut reader = self.index.reader(asked.meaning.choice);
+        let mut reader = self.index.reader(EmbedderChoice::Static);
         let found = self.store.read(|tx| {
             let view = View::newest(tx, &mut reader, SCANNED)?;
-            Searching { oneiro: self, tx, view: &view, asked }.run(&mut reader)
+            look(tx, &view, &mut reader)
         });
         // Damage that is elsewhere stays what it is.
-        let mut found = found.map_err(|_| damage)?;
+        found.map_err(|_| damage)
+    }
+
+    fn search_newest(&self, asked: Asked<'_>, damage: Error) -> Result<Found> {
+        let mut found = self.without_index(damage, |tx, view, reader| {
+            Searching { oneiro: self, tx, view, asked }.run(reader)
+        })?;
         found.note = Some(format!(
             "the text index is damaged, so only the newest {SCANNED} messages were searched; \
              `oneiro doctor --fix` mends it"
@@ -113,7 +123,8 @@ impl Oneiro {
     }
 }
 
-/// Whether an error says that the index cannot be read.
+/// Whether an error may say that the index cannot be read: its bytes make no sense, or a table of
+/// it is gone. If it is something else, reading without the index fails alike.
 fn is_damage(error: &Error) -> bool {
     matches!(error.kind(), ErrorKind::Corrupt | ErrorKind::Internal)
 }

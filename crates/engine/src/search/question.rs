@@ -205,7 +205,7 @@ fn speakers(
     asked: &[QueryWord],
     view: &View<'_, '_>,
 ) -> Result<(Vec<Vec<u8>>, Vec<String>)> {
-    let known = view.with_prefix(&[1], NAMES)?;
+    let known = view.with_prefix(&[1], NAMES)?.terms;
     let mut terms = Vec::new();
     let mut names = Vec::new();
     for term in known {

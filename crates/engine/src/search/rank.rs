@@ -1,5 +1,5 @@
-//! The score of a candidate: a sum of parts that need no other candidate to be known, so that it
-//! means the same whatever was looked at. Each part has a reason to hold for any conversation.
+//! The score of a candidate: a sum of absolute parts, so that it means the same whatever else was
+//! looked at. Each part has a reason to hold for any conversation.
 
 use oneiro_text::DateSpan;
 

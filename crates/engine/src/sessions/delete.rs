@@ -2,17 +2,32 @@
 //! transaction.
 
 use super::key_of;
-use crate::Oneiro;
-use oneiro_model::{Deleted, Lineage, Result, SessionId};
+use crate::{Oneiro, jobs};
+use oneiro_model::{Deleted, Lineage, Result, SessionId, Span};
 use oneiro_store::{Tx, lineage, messages, sessions};
 use std::collections::HashSet;
 
 impl Oneiro {
     /// Deletes a session and the delegates under it.
     pub fn delete_session(&self, id: &SessionId) -> Result<Deleted> {
-        let id = id.clone();
-        self.store.write(move |tx| delete_in(tx, &[key_of(tx, &id)?]))
+        let (id, oneiro) = (id.clone(), self.clone());
+        self.store.write(move |tx| {
+            let deleted = delete_in(tx, &[key_of(tx, &id)?])?;
+            purge_later(&oneiro, tx)?;
+            Ok(deleted)
+        })
     }
+}
+
+/// How long the words of what was deleted may stay in the index. They are never found, and to take
+/// out many at once costs as much as to take out one.
+const PURGED_WITHIN: Span = Span::seconds(30);
+
+/// Leaves a job that takes the words of what was deleted out of the index.
+pub(crate) fn purge_later(oneiro: &Oneiro, tx: &Tx<'_>) -> Result<()> {
+    let now = oneiro.now();
+    let job = oneiro.new_job(jobs::PURGE_INDEX, serde_json::Value::Null, now.plus(PURGED_WITHIN));
+    oneiro_store::jobs::add(tx, &job, now).map(|_| ())
 }
 
 /// Deletes sessions and the delegates under them.

@@ -1,6 +1,6 @@
 //! Prune: delete ended sessions by age and filters, or say which would go.
 
-use super::delete::{delete_in, plan};
+use super::delete::{delete_in, plan, purge_later};
 use crate::Oneiro;
 use oneiro_model::{PruneRequest, Pruned, Result, Session};
 use oneiro_store::{Tx, sessions};
@@ -12,7 +12,13 @@ impl Oneiro {
             let planned = self.store.read(|tx| plan(tx, &candidates(tx, &request)?))?;
             return Ok(Pruned { dry_run: true, deleted: planned.1 });
         }
-        let deleted = self.store.write_bulk(|tx| delete_in(tx, &candidates(tx, &request)?))?;
+        let deleted = self.store.write_bulk(|tx| {
+            let deleted = delete_in(tx, &candidates(tx, &request)?)?;
+            if !deleted.sessions.is_empty() {
+                purge_later(self, tx)?;
+            }
+            Ok(deleted)
+        })?;
         Ok(Pruned { dry_run: false, deleted })
     }
 }

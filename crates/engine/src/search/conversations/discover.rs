@@ -2,7 +2,7 @@
 //! conversation whose title has every word of the query.
 
 use super::super::meaning::Meaning;
-use super::super::{Asked, Searching};
+use super::super::{Asked, Searching, is_damage};
 use super::{Around, described, within};
 use crate::Oneiro;
 use crate::index::{Reader, View};
@@ -32,19 +32,24 @@ impl Oneiro {
         }
         let meaning = self.meaning(&query)?;
         let mut reader = self.index.reader(meaning.choice);
+        let mut is_current = true;
         let found = self.store.read(|tx| {
             let view = self.index.cache.view(tx, &mut reader, meaning.kept_as())?;
-            let discovery = Discovery {
-                oneiro: self,
-                tx,
-                view: &view,
-                asked,
-                query: &query,
-                meaning: &meaning,
-            };
-            discovery.run(&mut reader)
-        })?;
+            is_current = view.is_current;
+            Discovery { oneiro: self, tx, view: &view, asked, query: &query, meaning: &meaning }
+                .run(&mut reader)
+        });
+        let found = match found {
+            Err(error) if is_damage(&error) => self.without_index(error, |tx, view, reader| {
+                Discovery { oneiro: self, tx, view, asked, query: &query, meaning: &meaning }
+                    .run(reader)
+            })?,
+            found => found?,
+        };
         self.index.give_back(reader);
+        if !is_current {
+            self.rebuild_index_soon();
+        }
         self.fold_soon()?;
         Ok(found)
     }
