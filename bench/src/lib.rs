@@ -1,6 +1,7 @@
 //! What `oneiro bench` measures: the engine beside the barest raw SQLite loop that does the same
 //! work on the same machine in the same run. It must not be needed by anything else.
 
+mod distractors;
 pub mod load;
 mod locomo;
 mod machine;

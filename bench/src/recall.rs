@@ -1,6 +1,7 @@
 //! `oneiro bench recall`: loads conversations through the normal append path, asks their questions
 //! through the normal search, and counts how much of the evidence is found.
 
+use crate::distractors;
 use crate::locomo::{self, Asked, Conversation};
 use oneiro::{
     Error, Found, NewMessage, NewSession, Oneiro, Options, Result, Role, SearchRequest, SessionId,
@@ -32,6 +33,8 @@ pub struct RecallRequest {
     pub store: Option<String>,
     /// Score everything that matches, to see what the plan leaves out.
     pub exhaustive: bool,
+    /// Made-up messages to put in the way; with any, all conversations share one space.
+    pub distractors: usize,
     /// How the engine opens its stores.
     pub options: Options,
 }
@@ -85,7 +88,22 @@ pub fn run(request: &RecallRequest, say: &mut dyn FnMut(&str)) -> Result<Recall>
     };
     let mut asked: Vec<(u64, Figures)> = Vec::new();
     let mut times = Vec::new();
-    for (number, conversation) in locomo::read(&request.data)?.iter().enumerate() {
+    let data = locomo::read(&request.data)?;
+    let shared = match request.distractors {
+        0 => None,
+        count => {
+            let space = SpaceName::new("locomo-all")?;
+            let target = Target::parse(&store, Some(&space))?;
+            let oneiro = Oneiro::open(&target, request.options.clone())?;
+            // A space that was filled before is taken as it is.
+            if oneiro.stats()?.messages == 0 {
+                say("distractors");
+                distractors::add(&oneiro, &data, count)?;
+            }
+            Some(oneiro)
+        }
+    };
+    for (number, conversation) in data.iter().enumerate() {
         let wanted = match request.split {
             Split::Dev => number % 2 == 0,
             Split::Test => number % 2 == 1,
@@ -95,9 +113,15 @@ pub fn run(request: &RecallRequest, say: &mut dyn FnMut(&str)) -> Result<Recall>
             continue;
         }
         say(&format!("conversation {number}"));
-        let space = SpaceName::new(&format!("locomo-{number}"))?;
-        let oneiro = Oneiro::open(&Target::parse(&store, Some(&space))?, request.options.clone())?;
-        load(&oneiro, conversation)?;
+        let oneiro = match &shared {
+            Some(oneiro) => oneiro.clone(),
+            None => {
+                let space = SpaceName::new(&format!("locomo-{number}"))?;
+                Oneiro::open(&Target::parse(&store, Some(&space))?, request.options.clone())?
+            }
+        };
+        let prefix = if shared.is_some() { format!("{number}/") } else { String::new() };
+        load(&oneiro, conversation, &prefix)?;
         for question in &conversation.questions {
             let search = SearchRequest {
                 limit: HITS,
@@ -107,7 +131,7 @@ pub fn run(request: &RecallRequest, say: &mut dyn FnMut(&str)) -> Result<Recall>
             let started = Instant::now();
             let found = oneiro.search(&search)?;
             times.push(started.elapsed().as_secs_f64() * 1_000.0);
-            asked.push((question.category, measure(question, &found)));
+            asked.push((question.category, measure(question, &prefix, &found)));
         }
     }
     times.sort_by(f64::total_cmp);
@@ -133,13 +157,13 @@ pub fn run(request: &RecallRequest, say: &mut dyn FnMut(&str)) -> Result<Recall>
 
 /// Appends a conversation: one session to a sitting, the speaker as `name`. Loaded twice, it is
 /// there once.
-pub(crate) fn load(oneiro: &Oneiro, conversation: &Conversation) -> Result<()> {
+fn load(oneiro: &Oneiro, conversation: &Conversation, prefix: &str) -> Result<()> {
     for talk in &conversation.sessions {
-        let id = SessionId::new(format!("session-{}", talk.number))?;
+        let id = SessionId::new(format!("{prefix}session-{}", talk.number))?;
         let messages = talk.turns.iter().map(|turn| {
             let mut message = NewMessage::text(Role::User, &turn.text);
             message.body.insert("name".to_owned(), turn.speaker.as_str().into());
-            message.at(talk.at).external_id(&turn.id)
+            message.at(talk.at).external_id(format!("{prefix}{}", turn.id))
         });
         let create = NewSession { started_at: Some(talk.at), ..NewSession::with_id(id.clone()) };
         oneiro.append_or_create(&id, messages.collect(), create)?;
@@ -147,9 +171,11 @@ pub(crate) fn load(oneiro: &Oneiro, conversation: &Conversation) -> Result<()> {
     oneiro.fold_all(&mut |_, _| {})
 }
 
-fn measure(asked: &Asked, found: &Found) -> Figures {
-    let ids: Vec<&str> =
-        found.hits.iter().map(|hit| hit.external_id.as_deref().unwrap_or_default()).collect();
+fn measure(asked: &Asked, prefix: &str, found: &Found) -> Figures {
+    let id = |id: Option<&String>| id.and_then(|id| id.strip_prefix(prefix).map(str::to_owned));
+    let ids: Vec<String> =
+        (found.hits.iter()).map(|hit| id(hit.external_id.as_ref()).unwrap_or_default()).collect();
+    let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
     let wanted: HashSet<&str> = asked.evidence.iter().map(String::as_str).collect();
     let recall = |first: usize| {
         let there = ids.iter().take(first).filter(|id| wanted.contains(**id)).count();

@@ -55,6 +55,9 @@ pub struct RecallArgs {
     /// Score everything that matches, to see what the plan leaves out
     #[arg(long)]
     exhaustive: bool,
+    /// Made-up messages to put in the way; with any, all conversations share one space
+    #[arg(long, default_value_t = 0)]
+    distractors: usize,
 }
 
 #[derive(Debug, Clone, Copy, clap::ValueEnum)]
@@ -117,6 +120,7 @@ impl BenchCommand {
                     },
                     store: args.into,
                     exhaustive: args.exhaustive,
+                    distractors: args.distractors,
                     options,
                 };
                 let measured = recall::run(&request, &mut |step| context.output.say(step))?;
