@@ -27,6 +27,8 @@ mod search_child;
 mod search_crash;
 mod search_forget;
 mod search_fresh;
+mod search_hostile;
+mod search_kinds;
 mod search_query;
 mod search_rebuild;
 mod search_same;
