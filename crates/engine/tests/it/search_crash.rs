@@ -11,9 +11,14 @@ use oneiro::{Durability, EraseTarget, MessageId, Oneiro, Options, Result};
 use oneiro_store::segments::Stage;
 use oneiro_store::{Fault, FaultPlan, Store};
 use oneiro_testkit::{Backend, TestSpace, on_both_backends};
+use std::sync::atomic::{AtomicI64, Ordering};
 
 fn open_with(space: &TestSpace, fault: &Fault) -> Result<Oneiro> {
-    let options = Options { clock: clock(), ids: fake_ids(), ..Options::default() };
+    // Ids of jobs are never used twice.
+    static OPENED: AtomicI64 = AtomicI64::new(1);
+    let ids = fake_ids();
+    ids.set(OPENED.fetch_add(1, Ordering::SeqCst) * 1_000_000);
+    let options = Options { clock: clock(), ids, ..Options::default() };
     let store = oneiro_store::Options {
         durability: Durability::Normal,
         ..oneiro_store::Options::default()
@@ -129,14 +134,14 @@ on_both_backends! {
             let faulty = open_with(space, &fault).unwrap();
             let first = faulty.search(&request("dunnock number3"));
             let fired = fault.calls() >= at;
-            assert!(fired || first.is_ok(), "{first:?}");
+            if !fired {
+                first.unwrap();
+                break;
+            }
             // Nothing of a failed search is kept that would make the next one wrong.
             let again = ids(&ask(&faulty, request("dunnock number3")));
             assert_eq!(again, find(&oneiro, "dunnock number3"), "{at}");
             all_is_found(&faulty, &said, "after a failed search");
-            if !fired {
-                break;
-            }
         }
         assert!(at > opening.calls() + 5);
     }

@@ -117,7 +117,8 @@ const DAMAGE: &[(&str, &str)] = &[
     ),
     (
         "a segment between others",
-        "DELETE FROM segments WHERE id = (SELECT MIN(id) FROM segments WHERE first_seq > 1) RETURNING 1",
+        "UPDATE segments SET live = 2 \
+         WHERE id = (SELECT MIN(id) FROM segments WHERE first_seq > 1) RETURNING 1",
     ),
     ("the version of the analyzer", "UPDATE segments SET analyzer = analyzer - 1 RETURNING 1"),
 ];
@@ -128,9 +129,8 @@ on_both_backends! {
         furnish(&oneiro);
         is_sound(&oneiro);
         let before = answers(&oneiro);
-        let mut unseen = Vec::new();
+        let (mut unseen, mut unmended) = (Vec::new(), Vec::new());
         for (what, sql) in DAMAGE {
-            // Apart from each other again, as they were made.
             assert!(!raw(&oneiro, sql).is_empty(), "{what}: nothing was damaged");
             let checked = oneiro.check().unwrap();
             if checked.ok || checked.index.is_empty() {
@@ -145,17 +145,23 @@ on_both_backends! {
                 }
             }
             drop(fresh);
-            rebuild(&oneiro);
-            is_sound(&oneiro);
-            is_swept(&oneiro);
-            assert_eq!(answers(&oneiro), before, "{what}");
-            assert_eq!(answers(&open_with_words(space).0), before, "{what}, by another handle");
+            let mended = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+                rebuild(&oneiro);
+                is_sound(&oneiro);
+                is_swept(&oneiro);
+                assert_eq!(answers(&oneiro), before, "{what}");
+                assert_eq!(answers(&open_with_words(space).0), before, "{what}, by another handle");
+            }));
+            if mended.is_err() {
+                unmended.push(*what);
+            }
             // Several segments again.
             without_segments(&oneiro);
             for limit in [150, 300, 450] {
                 fold_until(&oneiro, limit);
             }
         }
+        assert_eq!(unmended, [""; 0], "a rebuild does not mend it");
         assert_eq!(unseen, [""; 0], "a check finds nothing wrong");
     }
 
@@ -302,7 +308,8 @@ on_both_backends! {
 
 /// Folds as if the messages after `limit` had not come yet.
 fn fold_until(oneiro: &Oneiro, limit: i64) {
-    raw(oneiro, &format!("UPDATE messages SET seq = seq + 1000000 WHERE seq > {limit} RETURNING 1"));
+    raw(oneiro, &format!("UPDATE messages SET seq = -seq WHERE seq > {limit} RETURNING 1"));
     fold(oneiro);
-    raw(oneiro, "UPDATE messages SET seq = seq - 1000000 WHERE seq > 1000000 RETURNING 1");
+    raw(oneiro, "UPDATE messages SET seq = -seq WHERE seq < 0 RETURNING 1");
+    assert_eq!(reach(oneiro), limit);
 }
