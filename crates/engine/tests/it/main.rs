@@ -31,6 +31,7 @@ mod search_hostile;
 mod search_kinds;
 mod search_query;
 mod search_rebuild;
+mod search_remote;
 mod search_same;
 mod search_support;
 mod session_search;

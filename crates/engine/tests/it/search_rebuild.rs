@@ -6,7 +6,7 @@ use crate::search_support::{
 };
 use crate::support::{begin, id, is_sound, open, say, user};
 use oneiro::{EraseTarget, MessageId, Oneiro, SearchRequest, Sort};
-use oneiro_testkit::{on_both_backends, words};
+use oneiro_testkit::{Backend, on_both_backends, words};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// What a few searches answer.
@@ -163,6 +163,93 @@ on_both_backends! {
         }
         assert_eq!(unmended, [""; 0], "a rebuild does not mend it");
         assert_eq!(unseen, [""; 0], "a check finds nothing wrong");
+    }
+
+    fn missing_tables_are_said_searched_without_and_made_again(space) {
+        let (oneiro, _) = open_with_words(space);
+        furnish(&oneiro);
+        let before = answers(&oneiro);
+        for table in ["segment_terms", "segment_docs", "segment_vectors", "segments", "text_index"] {
+            let drop = match space.backend {
+                Backend::Sqlite => format!("DROP TABLE {table}"),
+                Backend::Postgres => format!("DROP TABLE {table} CASCADE"),
+            };
+            raw(&oneiro, &drop);
+            let (fresh, _) = open_with_words(space);
+            for handle in [&oneiro, &fresh] {
+                assert!(!handle.check().unwrap().ok, "{table}");
+                assert_eq!(newest(handle, "rook").len(), 200, "{table}");
+                let said = say(handle, "s", &["a raven"])[0];
+                assert_eq!(newest(handle, "raven")[0], said, "{table}");
+                handle.rewind_session(&id("s"), MessageId(said)).unwrap();
+                assert_eq!(newest(handle, "raven"), [0; 0], "{table}");
+            }
+            rebuild(&oneiro);
+            for handle in [&oneiro, &fresh] {
+                is_sound(handle);
+                assert_eq!(answers(handle), before, "{table}");
+            }
+        }
+    }
+
+    fn an_erasure_without_a_table_of_the_index_erases_or_says_what_to_do(space) {
+        for table in ["segment_terms", "segment_docs", "segments", "text_index"] {
+            let space = oneiro_testkit::TestSpace::new(space.backend);
+            let oneiro = open(&space);
+            begin(&oneiro, "s");
+            let said = say(&oneiro, "s", &["a raven", "another"])[0];
+            fold(&oneiro);
+            raw(&oneiro, &format!("DROP TABLE {table}"));
+            match oneiro.erase(&EraseTarget::Message(MessageId(said))) {
+                Ok(_) => assert_eq!(newest(&oneiro, "raven"), [0; 0], "{table}"),
+                Err(error) => assert!(error.remedy_text().is_some(), "{table}: {error:?}"),
+            }
+        }
+    }
+
+    fn damage_is_mended_by_the_jobs_that_a_search_leaves(space) {
+        let (oneiro, _) = open_with_words(space);
+        furnish(&oneiro);
+        let before = answers(&oneiro);
+        raw(&oneiro, "UPDATE segment_docs SET data = substr(data, 1, length(data) / 2) RETURNING 1");
+        let (fresh, _) = open_with_words(space);
+        let found = ask(&fresh, request("rook 17"));
+        assert!(!found.hits.is_empty() && found.note.is_some_and(|note| note.contains("damaged")));
+        fresh.run_jobs(std::time::Duration::from_secs(60)).unwrap();
+        is_sound(&fresh);
+        assert_eq!(answers(&fresh), before);
+        assert_eq!(fresh.stats().unwrap().jobs, 0);
+    }
+
+    fn a_search_of_a_damaged_index_does_not_wait_for_a_writer(space) {
+        let (oneiro, _) = open_with_words(space);
+        furnish(&oneiro);
+        for damage in ["UPDATE segments SET analyzer = analyzer - 1 RETURNING 1", "UPDATE segment_docs SET data = substr(data, 1, length(data) / 2) RETURNING 1"] {
+            raw(&oneiro, damage);
+            let (begun, has_begun) = std::sync::mpsc::channel();
+            let (found, has_found) = std::sync::mpsc::channel();
+            let (done, is_done) = std::sync::mpsc::channel::<()>();
+            let is_done = std::sync::Mutex::new(is_done);
+            std::thread::scope(|scope| {
+                let writer = &oneiro;
+                scope.spawn(move || {
+                    writer.store().write_bulk(|tx| {
+                        tx.raw("UPDATE sessions SET archived = archived RETURNING 1")?;
+                        begun.send(()).unwrap();
+                        let _ = is_done.lock().unwrap().recv_timeout(std::time::Duration::from_secs(60));
+                        Ok(())
+                    }).unwrap();
+                });
+                has_begun.recv().unwrap();
+                scope.spawn(move || {
+                    let (fresh, _) = open_with_words(space);
+                    let _ = found.send(fresh.search(&request("rook 17")).map(|found| found.hits.len()));
+                });
+                let answer = has_found.recv_timeout(std::time::Duration::from_secs(10));
+                drop(done);
+                assert!(answer.is_ok_and(|hits| hits.unwrap() > 0), "a search waited for a writer: {damage}");
+            });
+        }
     }
 
     fn a_rebuild_goes_on_while_others_append_and_search(space) {

@@ -7,6 +7,7 @@ use oneiro::{
 };
 use oneiro_store::segments::{self, Segment};
 use oneiro_testkit::{Backend, TestSpace};
+use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex};
 
 /// A search of as many hits as a page may have.
@@ -266,11 +267,15 @@ impl WordModel for FewWords {
 
 /// Opens a space with a model of words.
 pub fn open_with_words(space: &TestSpace) -> (Fixed, Arc<FewWords>) {
+    static OPENED: AtomicI64 = AtomicI64::new(1);
     let (clock, words) = (clock(), Arc::new(FewWords::default()));
+    // Two handles of a space never make the same id.
+    let ids = fake_ids();
+    ids.set(OPENED.fetch_add(1, Ordering::SeqCst) * 1_000_000);
     let options = Options {
         durability: Durability::Normal,
         clock: Arc::clone(&clock) as _,
-        ids: fake_ids(),
+        ids,
         words: Some(Arc::clone(&words) as _),
         ..Options::default()
     };
