@@ -12,11 +12,56 @@ use oneiro_text::{Analyzer, Phrase};
 use std::collections::BTreeSet;
 
 const WORDS: &[&str] = &[
-    "apple", "apples", "river", "running", "runner", "ran", "house", "houses", "maison", "maisons",
-    "rivière", "manger", "Haus", "Häuser", "laufen", "gelaufen", "casa", "corriendo", "manzana",
-    "дом", "дома", "река", "реки", "東京", "京都", "東京都", "東", "カタカナ", "ไทย", "ภาษาไทย",
-    "한국어", "foo_bar", "fooBar", "foo", "bar", "v1.2.3", "src/main.rs", "main", "naïve", "naive",
-    "🦀", "👍🏽", "e-mail", "email", "don't", "HTTPServer", "2024-05-01", "42", "ñandú", "ångström",
+    "apple",
+    "apples",
+    "river",
+    "running",
+    "runner",
+    "ran",
+    "house",
+    "houses",
+    "maison",
+    "maisons",
+    "rivière",
+    "manger",
+    "Haus",
+    "Häuser",
+    "laufen",
+    "gelaufen",
+    "casa",
+    "corriendo",
+    "manzana",
+    "дом",
+    "дома",
+    "река",
+    "реки",
+    "東京",
+    "京都",
+    "東京都",
+    "東",
+    "カタカナ",
+    "ไทย",
+    "ภาษาไทย",
+    "한국어",
+    "foo_bar",
+    "fooBar",
+    "foo",
+    "bar",
+    "v1.2.3",
+    "src/main.rs",
+    "main",
+    "naïve",
+    "naive",
+    "🦀",
+    "👍🏽",
+    "e-mail",
+    "email",
+    "don't",
+    "HTTPServer",
+    "2024-05-01",
+    "42",
+    "ñandú",
+    "ångström",
 ];
 
 const SESSIONS: &[&str] = &["a", "b", "c", "d"];
@@ -114,7 +159,8 @@ fn holds(expr: &Expr, read: &Read, (analyzer, stems): (&mut Analyzer, bool)) -> 
     match expr {
         Expr::Word(text) => analyzer.query_words(text).iter().all(|word| {
             let has = |term: &String| read.terms.contains(term);
-            let whole = if word.all { word.terms.iter().all(has) } else { word.terms.iter().any(has) };
+            let whole =
+                if word.all { word.terms.iter().all(has) } else { word.terms.iter().any(has) };
             let first = |part: &oneiro_text::QueryWord| part.terms.first().is_some_and(has);
             whole || !word.parts.is_empty() && word.parts.iter().all(first)
         }),

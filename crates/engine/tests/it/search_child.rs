@@ -135,8 +135,7 @@ fn does_what_its_parent_asks() {
                     Ok(found) => found,
                     Err(error) => panic!("{rest}: {error}"),
                 };
-                let ids: Vec<String> =
-                    found.hits.iter().map(|hit| hit.id.0.to_string()).collect();
+                let ids: Vec<String> = found.hits.iter().map(|hit| hit.id.0.to_string()).collect();
                 answer(ids.join(" "));
             }
             "newest" => {

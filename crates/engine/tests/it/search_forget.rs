@@ -47,7 +47,8 @@ fn is_found(oneiro: &Oneiro, message: i64, expected: bool, why: &str) {
     for query in QUERIES {
         for sort in [Sort::Relevance, Sort::Newest, Sort::Oldest] {
             for one_per_lineage in [false, true] {
-                let request = SearchRequest { sort, one_per_lineage, neighbours: 2, ..request(query) };
+                let request =
+                    SearchRequest { sort, one_per_lineage, neighbours: 2, ..request(query) };
                 let answer = oneiro.search(&request);
                 let gone = !expected && query.contains("session:");
                 let found = match answer {
@@ -62,7 +63,10 @@ fn is_found(oneiro: &Oneiro, message: i64, expected: bool, why: &str) {
                     assert_eq!(is_there, expected, "{why}: {query}, {sort:?}");
                 }
                 let near = found.hits.iter().flat_map(|hit| &hit.neighbours);
-                assert!(expected || !near.into_iter().any(|near| near.id.0 == message), "{why}: {query}");
+                assert!(
+                    expected || !near.into_iter().any(|near| near.id.0 == message),
+                    "{why}: {query}"
+                );
             }
         }
     }
@@ -73,7 +77,9 @@ fn is_found(oneiro: &Oneiro, message: i64, expected: bool, why: &str) {
     };
     let mut hits = conversations.iter().filter_map(|one| one.hit.as_ref());
     assert_eq!(hits.any(|hit| hit.id.0 == message), expected, "{why}: sessions");
-    let mut shown = conversations.iter().flat_map(|one| one.window.iter().chain(&one.opening).chain(&one.closing));
+    let mut shown = conversations
+        .iter()
+        .flat_map(|one| one.window.iter().chain(&one.opening).chain(&one.closing));
     assert_eq!(shown.any(|shown| shown.id.0 == message), expected, "{why}: shown");
 }
 

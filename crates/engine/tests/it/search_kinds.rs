@@ -4,7 +4,9 @@
 use crate::search_support::{
     ask, find, fold, ids, newest, number, oldest, reach, rebuild, request,
 };
-use crate::support::{Fixed, begin, clock, id, ids as fake_ids, is_sound, new, open, open_at, target, user};
+use crate::support::{
+    Fixed, begin, clock, id, ids as fake_ids, is_sound, new, open, open_at, target, user,
+};
 use oneiro::{Durability, NewMessage, Oneiro, Options, SearchRequest, Sort, Target, Visibility};
 use oneiro_store::{CURRENT, SchemaSet, Store};
 use oneiro_testkit::{Backend, TestSpace, awkward_messages, on_both_backends, words};
@@ -25,7 +27,10 @@ fn append(oneiro: &Oneiro, message: Value) -> i64 {
 /// Messages, and the queries that find each of them alone.
 fn kinds() -> Vec<(Value, Vec<&'static str>)> {
     vec![
-        (json!({"role": "user", "content": "a plain aardvark"}), vec!["aardvark", "\"plain aardvark\"", "aardv*"]),
+        (
+            json!({"role": "user", "content": "a plain aardvark"}),
+            vec!["aardvark", "\"plain aardvark\"", "aardv*"],
+        ),
         (
             json!({"role": "assistant", "content": null, "tool_calls": [
                 {"id": "c1", "type": "function", "function": {"name": "read_file", "arguments": "{\"path\":\"/srv/bandicoot.toml\"}"}},
@@ -33,19 +38,52 @@ fn kinds() -> Vec<(Value, Vec<&'static str>)> {
             ]}),
             vec!["bandicoot", "bandicoot.toml", "read_file", "run_shell", "capybara", "*andicoo*"],
         ),
-        (json!({"role": "assistant", "content": "I look with dugong", "tool_calls": [{"function": {"name": "look_closely", "arguments": {"at": "echidna"}}}]}), vec!["dugong", "echidna", "look_closely"]),
-        (json!({"role": "tool", "tool_call_id": "c1", "name": "read_file_result", "content": "error: fossa not found at line 17"}), vec!["fossa", "\"fossa not found\"", "role:tool fossa"]),
-        (json!({"role": "tool", "tool_call_id": "c3", "content": [{"type": "text", "text": "the gerbil list"}, {"type": "image", "data": image()}]}), vec!["gerbil"]),
-        (json!({"role": "tool", "tool_call_id": "c4", "content": {"animals": ["hyrax", "jerboa"], "count": 2}}), vec!["hyrax", "jerboa"]),
-        (json!({"role": "user", "content": [{"type": "text", "text": "look at this ibex"}, {"type": "image_url", "image_url": {"url": image()}}, {"type": "text", "text": "and this kinkajou"}]}), vec!["ibex", "kinkajou"]),
-        (json!({"role": "assistant", "content": [{"type": "thinking", "thinking": "a hidden lemming"}, {"type": "text", "text": "a shown margay"}, {"type": "tool_use", "name": "fetch_page", "input": {"url": "https://example.com/numbat?q=okapi"}}]}), vec!["margay", "numbat", "okapi", "fetch_page"]),
-        (json!({"role": "user", "content": [{"type": "tool_result", "tool_use_id": "x", "content": [{"type": "text", "text": "a pangolin"}, {"type": "image", "source": {"data": image()}}]}]}), vec!["pangolin"]),
+        (
+            json!({"role": "assistant", "content": "I look with dugong", "tool_calls": [{"function": {"name": "look_closely", "arguments": {"at": "echidna"}}}]}),
+            vec!["dugong", "echidna", "look_closely"],
+        ),
+        (
+            json!({"role": "tool", "tool_call_id": "c1", "name": "read_file_result", "content": "error: fossa not found at line 17"}),
+            vec!["fossa", "\"fossa not found\"", "role:tool fossa"],
+        ),
+        (
+            json!({"role": "tool", "tool_call_id": "c3", "content": [{"type": "text", "text": "the gerbil list"}, {"type": "image", "data": image()}]}),
+            vec!["gerbil"],
+        ),
+        (
+            json!({"role": "tool", "tool_call_id": "c4", "content": {"animals": ["hyrax", "jerboa"], "count": 2}}),
+            vec!["hyrax", "jerboa"],
+        ),
+        (
+            json!({"role": "user", "content": [{"type": "text", "text": "look at this ibex"}, {"type": "image_url", "image_url": {"url": image()}}, {"type": "text", "text": "and this kinkajou"}]}),
+            vec!["ibex", "kinkajou"],
+        ),
+        (
+            json!({"role": "assistant", "content": [{"type": "thinking", "thinking": "a hidden lemming"}, {"type": "text", "text": "a shown margay"}, {"type": "tool_use", "name": "fetch_page", "input": {"url": "https://example.com/numbat?q=okapi"}}]}),
+            vec!["margay", "numbat", "okapi", "fetch_page"],
+        ),
+        (
+            json!({"role": "user", "content": [{"type": "tool_result", "tool_use_id": "x", "content": [{"type": "text", "text": "a pangolin"}, {"type": "image", "source": {"data": image()}}]}]}),
+            vec!["pangolin"],
+        ),
         (json!({"role": "user", "content": format!("{} quoll", words(3, 30_000))}), vec!["quoll"]),
-        (json!({"role": "assistant", "content": format!("{} {} serval", words(4, 20_000), "y".repeat(90_000))}), vec!["serval"]),
-        (json!({"role": "system", "content": format!("You are a tamandua. {}", "Be careful. ".repeat(8_000))}), vec!["tamandua", "role:system tamandua"]),
+        (
+            json!({"role": "assistant", "content": format!("{} {} serval", words(4, 20_000), "y".repeat(90_000))}),
+            vec!["serval"],
+        ),
+        (
+            json!({"role": "system", "content": format!("You are a tamandua. {}", "Be careful. ".repeat(8_000))}),
+            vec!["tamandua", "role:system tamandua"],
+        ),
         (json!({"role": "session_meta", "content": "meta uakari"}), vec!["uakari"]),
-        (json!({"role": "user", "content": "vicu\u{f1}a und Wallaby-Känguru: вомбат 袋熊 ウォンバット"}), vec!["vicuna", "вомбат", "袋熊", "ウォンバット", "wallaby"]),
-        (json!({"role": "user", "content": "see src/xerus/yapok.rs:42 and XerusError::NotFound v3.14.1"}), vec!["yapok.rs", "src/xerus/yapok.rs", "XerusError", "v3.14.1", "3.14.1"]),
+        (
+            json!({"role": "user", "content": "vicu\u{f1}a und Wallaby-Känguru: вомбат 袋熊 ウォンバット"}),
+            vec!["vicuna", "вомбат", "袋熊", "ウォンバット", "wallaby"],
+        ),
+        (
+            json!({"role": "user", "content": "see src/xerus/yapok.rs:42 and XerusError::NotFound v3.14.1"}),
+            vec!["yapok.rs", "src/xerus/yapok.rs", "XerusError", "v3.14.1", "3.14.1"],
+        ),
     ]
 }
 
@@ -243,7 +281,12 @@ const FIRST: SchemaSet = &[CURRENT[0]];
 
 /// A store as a version without an index left it; answers the ids.
 fn old_store(space: &TestSpace, count: usize) -> Vec<i64> {
-    let options = Options { durability: Durability::Normal, clock: clock(), ids: fake_ids(), ..Options::default() };
+    let options = Options {
+        durability: Durability::Normal,
+        clock: clock(),
+        ids: fake_ids(),
+        ..Options::default()
+    };
     let store = oneiro_store::Options { schema: FIRST, ..oneiro_store::Options::default() };
     let store = Store::open(&target(space), &store, options.clock.now()).unwrap();
     assert_eq!(store.schema(), 1);
@@ -259,7 +302,8 @@ fn a_copy_of_a_server_keeps_every_segment() {
     let oneiro = open(&space);
     begin(&oneiro, "s");
     for turn in 0..4 {
-        let many = (0..50).map(|n| user(&format!("an oryx number{} {}", turn * 50 + n, words(n, 20))));
+        let many =
+            (0..50).map(|n| user(&format!("an oryx number{} {}", turn * 50 + n, words(n, 20))));
         oneiro.append(&id("s"), many.collect()).unwrap();
         fold(&oneiro);
     }

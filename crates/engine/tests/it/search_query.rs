@@ -38,7 +38,10 @@ fn furnish(oneiro: &Oneiro) {
     let said = [
         ("alpha", by("user", Some("Anna"), "2023-05-01T10:00:00Z", "the peony is out")),
         ("beta", by("assistant", None, "2023-05-02T10:00:00Z", "a peony needs sun")),
-        ("alpha", by("assistant", Some("Bertrand"), "2023-05-02T12:00:00Z", "which peony, which colour")),
+        (
+            "alpha",
+            by("assistant", Some("Bertrand"), "2023-05-02T12:00:00Z", "which peony, which colour"),
+        ),
         ("gamma", by("tool", None, "2023-05-03T00:00:00Z", "peony watered, exit 0")),
         ("delta", by("user", Some("Mary Ann"), "2023-05-03T23:59:59Z", "peony again")),
         ("beta", by("user", Some("Anna"), "2023-05-04T10:00:00Z", "the last peony")),
@@ -113,7 +116,11 @@ fn chatter(oneiro: &Fixed, count: usize) -> Vec<i64> {
     for n in 0..count {
         oneiro.clock.set(n as i64 * 7);
         let session = ["x", "y", "z"][n % 3];
-        let text = format!("fuchsia {} {}", words(n as u64, n % 13), if n % 4 == 0 { "serpent in the storm" } else { "" });
+        let text = format!(
+            "fuchsia {} {}",
+            words(n as u64, n % 13),
+            if n % 4 == 0 { "serpent in the storm" } else { "" }
+        );
         about.push(say(oneiro, session, &[&text])[0]);
         if n % 2 == 0 {
             let other = format!("{} ship", words(n as u64 + 1_000, 5));
@@ -294,16 +301,17 @@ on_both_backends! {
         }
         let mut people = Vec::new();
         let mut machines = Vec::new();
-        for n in 0..30 {
+        // More than are read at once.
+        for n in 0..80 {
             oneiro.clock.set(n * 60);
             machines.push(say(&oneiro, "c", &["an iris"])[0]);
             people.push(say(&oneiro, "p", &["an iris"])[0]);
         }
         for sort in [Sort::Newest, Sort::Oldest, Sort::Relevance] {
-            let demoted = SearchRequest { sort, limit: 4, demote_sources: vec!["cron".into()], ..request("iris") };
+            let demoted = SearchRequest { sort, limit: 9, demote_sources: vec!["cron".into()], ..request("iris") };
             let seen = pages(&oneiro, demoted, || {});
-            assert_eq!((repeated(&seen), seen.len()), (vec![], 60), "{sort:?}");
-            assert!(seen[..30].iter().all(|id| people.contains(id)), "{sort:?}: {seen:?}");
+            assert_eq!((repeated(&seen), seen.len()), (vec![], 160), "{sort:?}");
+            assert!(seen[..80].iter().all(|id| people.contains(id)), "{sort:?}: {seen:?}");
             if sort == Sort::Oldest {
                 assert_eq!(seen, [people.clone(), machines.clone()].concat());
             }
@@ -525,11 +533,12 @@ on_both_backends! {
     fn a_beginning_stands_for_every_word_that_has_it(space) {
         let oneiro = open(space);
         begin(&oneiro, "s");
-        let texts: Vec<String> = (0..320).map(|n| format!("verbena{n:04}")).collect();
+        let letter = |n: u32| char::from_u32(u32::from('a') + n % 26).unwrap();
+        let texts: Vec<String> = (0..320).map(|n| format!("verb{}{}q", letter(n), letter(n / 26))).collect();
         let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
         let said = say(&oneiro, "s", &texts);
         for folded in [false, true] {
-            let mut found = pages(&oneiro, SearchRequest { sort: Sort::Oldest, ..request("verbena*") }, || {});
+            let mut found = pages(&oneiro, SearchRequest { sort: Sort::Oldest, ..request("verb*") }, || {});
             found.dedup();
             assert_eq!(found.len(), said.len(), "folded: {folded}");
             fold(&oneiro);

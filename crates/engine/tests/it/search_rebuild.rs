@@ -27,7 +27,11 @@ fn answers(oneiro: &Oneiro) -> Vec<String> {
         for sort in [Sort::Relevance, Sort::Newest, Sort::Oldest] {
             let found = ask(oneiro, SearchRequest { sort, limit: 20, ..request(query) });
             let hits = found.hits.iter().map(|hit| (hit.id.0, hit.snippet.clone()));
-            answers.push(format!("{query} {sort:?} {:?} {:?}", found.tier, hits.collect::<Vec<_>>()));
+            answers.push(format!(
+                "{query} {sort:?} {:?} {:?}",
+                found.tier,
+                hits.collect::<Vec<_>>()
+            ));
         }
     }
     answers

@@ -43,7 +43,9 @@ impl Server {
     fn answer(&self) -> Result<()> {
         // A loop without end would ask for ever.
         assert!(self.asked.fetch_add(1, Ordering::SeqCst) < 500, "asked without end");
-        let left = self.answers.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |left| left.checked_sub(1));
+        let left = self
+            .answers
+            .fetch_update(Ordering::SeqCst, Ordering::SeqCst, |left| left.checked_sub(1));
         left.map(drop).map_err(|_| Error::new(ErrorKind::Unavailable, "nobody answers"))
     }
 }

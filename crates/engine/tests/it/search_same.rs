@@ -3,16 +3,43 @@
 
 use crate::search_support::{Dice, fold, open_with_words, rebuild, request};
 use crate::support::{Fixed, id, is_sound, new};
-use oneiro::{
-    EraseTarget, Found, MessageId, NewMessage, NewSession, SearchRequest, Sort,
-};
+use oneiro::{EraseTarget, Found, MessageId, NewMessage, NewSession, SearchRequest, Sort};
 use oneiro_testkit::{Backend, TestSpace};
 use serde_json::json;
 
 const WORDS: &[&str] = &[
-    "serpent", "snake", "lantern", "lamp", "storm", "rain", "bread", "baker", "violin", "harbour",
-    "ship", "gate", "running", "runs", "Haus", "maison", "река", "東京都", "京都", "ไทย", "foo_bar",
-    "the", "of", "and", "when", "yesterday", "May", "2023", "🦀", "Anna", "letter", "window",
+    "serpent",
+    "snake",
+    "lantern",
+    "lamp",
+    "storm",
+    "rain",
+    "bread",
+    "baker",
+    "violin",
+    "harbour",
+    "ship",
+    "gate",
+    "running",
+    "runs",
+    "Haus",
+    "maison",
+    "река",
+    "東京都",
+    "京都",
+    "ไทย",
+    "foo_bar",
+    "the",
+    "of",
+    "and",
+    "when",
+    "yesterday",
+    "May",
+    "2023",
+    "🦀",
+    "Anna",
+    "letter",
+    "window",
 ];
 
 const QUERIES: &[&str] = &[
@@ -137,7 +164,8 @@ fn both_engines_answer_the_same() {
         }
         assert!(hits > 1_000, "only {hits} hits were compared");
         // How far each is folded makes no difference.
-        let before: Vec<Found> = QUERIES.iter().filter_map(|query| here.search(&request(query)).ok()).collect();
+        let before: Vec<Found> =
+            QUERIES.iter().filter_map(|query| here.search(&request(query)).ok()).collect();
         fold(&here);
         compare(&here, &there, &format!("seed {seed}, one folded"));
         let after = QUERIES.iter().filter_map(|query| here.search(&request(query)).ok());
