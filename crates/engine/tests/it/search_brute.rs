@@ -1,0 +1,256 @@
+//! The index against brute force: whatever was appended, folded, merged, taken back, deleted and
+//! erased, a query finds exactly what reading every message with the analyzer says it should.
+
+use crate::search_support::{Dice, ask, fold, ids, rebuild, request};
+use crate::support::{Fixed, id, is_sound, new, open, user};
+use oneiro::{
+    EraseTarget, Expr, ListSessions, MessageId, Oneiro, Query, SearchRequest, Sort, Tier,
+    Visibility, searchable,
+};
+use oneiro_testkit::{Backend, TestSpace, on_both_backends};
+use oneiro_text::{Analyzer, Phrase};
+use std::collections::BTreeSet;
+
+const WORDS: &[&str] = &[
+    "apple",
+    "apples",
+    "river",
+    "running",
+    "runner",
+    "ran",
+    "house",
+    "houses",
+    "maison",
+    "maisons",
+    "rivière",
+    "manger",
+    "Haus",
+    "Häuser",
+    "laufen",
+    "gelaufen",
+    "casa",
+    "corriendo",
+    "manzana",
+    "дом",
+    "дома",
+    "река",
+    "реки",
+    "東京",
+    "京都",
+    "東京都",
+    "東",
+    "カタカナ",
+    "ไทย",
+    "ภาษาไทย",
+    "한국어",
+    "foo_bar",
+    "fooBar",
+    "foo",
+    "bar",
+    "v1.2.3",
+    "src/main.rs",
+    "main",
+    "naïve",
+    "naive",
+    "🦀",
+    "👍🏽",
+    "e-mail",
+    "email",
+    "don't",
+    "HTTPServer",
+    "2024-05-01",
+    "42",
+    "ñandú",
+    "ångström",
+];
+
+const SESSIONS: &[&str] = &["a", "b", "c", "d"];
+
+fn text(dice: &mut Dice) -> String {
+    // Mostly short, sometimes of several chunks.
+    let count = if dice.roll(9) == 0 { 90 + dice.roll(150) } else { 1 + dice.roll(9) };
+    let joins = [" ", " ", " ", ", ", ". ", "\n"];
+    let mut text = String::new();
+    for _ in 0..count {
+        if !text.is_empty() {
+            text.push_str(*dice.one(&joins));
+        }
+        text.push_str(*dice.one(WORDS));
+    }
+    text
+}
+
+fn step(oneiro: &Fixed, dice: &mut Dice, known: &mut Vec<i64>) {
+    let session = *dice.one(SESSIONS);
+    let message = if known.is_empty() { 0 } else { *dice.one(known) };
+    // Many of these are refused, of sessions that are not there or messages of others.
+    match dice.roll(20) {
+        0..=9 => {
+            let messages = (0..1 + dice.roll(4)).map(|_| user(&text(dice))).collect();
+            let said = oneiro.append_or_create(&id(session), messages, new(session)).unwrap();
+            known.extend(said.ids.iter().map(|id| id.0));
+        }
+        10..=12 => fold(oneiro),
+        13 => drop(oneiro.rewind_session(&id(session), MessageId(message))),
+        14 => drop(oneiro.restore_session(&id(session), dice.roll(2) == 0)),
+        15 => drop(oneiro.compact_messages(&id(session), MessageId(message))),
+        16 if dice.roll(3) == 0 => drop(oneiro.delete_session(&id(session))),
+        17 => drop(oneiro.erase(&EraseTarget::Message(MessageId(message)))),
+        18 if dice.roll(3) == 0 => drop(oneiro.erase(&EraseTarget::Session(id(session)))),
+        19 => rebuild(oneiro),
+        _ => {}
+    }
+}
+
+fn query(dice: &mut Dice, depth: usize) -> String {
+    let word = |dice: &mut Dice| (*dice.one(WORDS)).to_owned();
+    match dice.roll(if depth == 0 { 5 } else { 9 }) {
+        0..=2 => word(dice),
+        3 => format!("\"{} {}\"", word(dice), word(dice)),
+        4 => {
+            let word = word(dice);
+            let letters = 1 + dice.roll(word.chars().count());
+            let begin: String = word.chars().take(letters).collect();
+            // A star after punctuation is another thing.
+            match begin.chars().all(char::is_alphanumeric) {
+                true => format!("{begin}*"),
+                false => format!("\"{word}\""),
+            }
+        }
+        5 => format!("({} {})", query(dice, depth - 1), query(dice, depth - 1)),
+        6 => format!("({} AND {})", query(dice, depth - 1), query(dice, depth - 1)),
+        7 => format!("({} OR {})", query(dice, depth - 1), query(dice, depth - 1)),
+        _ => format!("({} NOT {})", query(dice, depth - 1), query(dice, depth - 1)),
+    }
+}
+
+/// A message as the analyzer reads it.
+struct Read {
+    id: i64,
+    text: String,
+    terms: BTreeSet<String>,
+    norms: BTreeSet<String>,
+}
+
+fn read_all(oneiro: &Oneiro) -> Vec<Read> {
+    let mut analyzer = Analyzer::default();
+    let every = ListSessions { all: true, archived: None, ..ListSessions::default() };
+    let mut read = Vec::new();
+    for session in oneiro.list_sessions(&every).unwrap().items {
+        for message in oneiro.show_session(&session.id, true).unwrap().messages {
+            if message.visibility == Visibility::Rewound {
+                continue;
+            }
+            let text = searchable(&message.role, &message.body);
+            let (mut terms, mut norms) = (BTreeSet::new(), BTreeSet::new());
+            for chunk in oneiro_text::chunks(&text) {
+                analyzer.tokens(&text[chunk], |token| {
+                    terms.insert(token.term.to_owned());
+                    norms.insert(token.norm.to_owned());
+                });
+            }
+            read.push(Read { id: message.id.0, text, terms, norms });
+        }
+    }
+    read
+}
+
+fn holds(expr: &Expr, read: &Read, (analyzer, stems): (&mut Analyzer, bool)) -> bool {
+    match expr {
+        Expr::Word(text) => analyzer.query_words(text).iter().all(|word| {
+            let has = |term: &String| read.terms.contains(term);
+            let whole =
+                if word.all { word.terms.iter().all(has) } else { word.terms.iter().any(has) };
+            let first = |part: &oneiro_text::QueryWord| part.terms.first().is_some_and(has);
+            whole || !word.parts.is_empty() && word.parts.iter().all(first)
+        }),
+        Expr::Phrase(text) => Phrase::new(text).find(&read.text).is_some(),
+        Expr::Prefix(text) => {
+            let begin = oneiro_text::normalise(text);
+            let begins = |word: &String| word.starts_with(&begin);
+            !stems && read.norms.iter().any(begins) || read.terms.iter().any(begins)
+        }
+        Expr::Infix(_) | Expr::Regex(_) => unreachable!("not asked for"),
+        Expr::And(list) => list.iter().all(|one| holds(one, read, (&mut *analyzer, stems))),
+        Expr::Or(list) => list.iter().any(|one| holds(one, read, (&mut *analyzer, stems))),
+        Expr::Not(one) => !holds(one, read, (&mut *analyzer, stems)),
+    }
+}
+
+/// What is wrong with the answers to `count` random queries.
+fn compare(oneiro: &Fixed, dice: &mut Dice, count: usize, wrong: &mut Vec<String>) {
+    let mut analyzer = Analyzer::default();
+    let read = read_all(oneiro);
+    for _ in 0..count {
+        let text = query(dice, 2);
+        // Brackets make sure that the query is taken as it is written.
+        let text = if dice.roll(4) == 0 { text } else { format!("({text})") };
+        let parsed = Query::parse(&text, oneiro.now()).unwrap();
+        // Plain words are ranked, and an identifier among them is first of all itself.
+        let is_simple = |word: &oneiro_text::QueryWord| word.parts.is_empty() && !word.all;
+        let simple = analyzer.query_words(&text).iter().all(is_simple);
+        if !parsed.explicit && (text.contains(' ') || !simple) {
+            continue;
+        }
+        let expr = parsed.expr.as_ref().unwrap();
+        let mut matching = |stems: bool| {
+            let matching = read.iter().filter(|read| holds(expr, read, (&mut analyzer, stems)));
+            let mut ids: Vec<i64> = matching.map(|read| read.id).collect();
+            ids.sort_unstable_by_key(|id| std::cmp::Reverse(*id));
+            ids.truncate(200);
+            ids
+        };
+        // Whether a beginning is that of a word or of its stem is tested elsewhere.
+        let wanted = [matching(false), matching(true)];
+        // What is relaxed because nothing matches is named so in the order of relevance.
+        let ranked = ask(oneiro, request(&text));
+        let found = ask(oneiro, SearchRequest { sort: Sort::Newest, ..request(&text) });
+        let relaxed = ranked.tier != Some(Tier::Precise);
+        let precise = if relaxed { Vec::new() } else { ids(&found) };
+        let mut best = if relaxed { Vec::new() } else { ids(&ranked) };
+        best.sort_unstable_by_key(|id| std::cmp::Reverse(*id));
+        if parsed.explicit && best != precise {
+            wrong.push(format!("{text}: {best:?} by relevance, {precise:?} by time"));
+        }
+        if !wanted.contains(&precise) {
+            let [wanted, _] = wanted;
+            let differ = |a: &[i64], b: &[i64]| -> Vec<i64> {
+                a.iter().filter(|id| !b.contains(id)).copied().collect()
+            };
+            let (missing, more) = (differ(&wanted, &precise), differ(&precise, &wanted));
+            let example = missing.iter().chain(&more).next();
+            let example = read.iter().find(|read| Some(&read.id) == example);
+            let example = example.map(|read| read.text.chars().take(80).collect::<String>());
+            wrong.push(format!(
+                "{text}: {} of {}, missing {missing:?}, too many {more:?}, such as {example:?}",
+                precise.len(),
+                wanted.len()
+            ));
+        }
+    }
+}
+
+on_both_backends! {
+    fn the_index_finds_what_reading_everything_finds(space) {
+        let mut wrong = Vec::new();
+        let seeds: &[u64] = match space.backend {
+            Backend::Sqlite => &[0x5EED, 0xBEEF, 99_991, 0xABCD_EF01],
+            Backend::Postgres => &[0x5EED],
+        };
+        for seed in seeds {
+            let space = TestSpace::new(space.backend);
+            let oneiro = open(&space);
+            let mut dice = Dice(*seed);
+            let mut known = Vec::new();
+            for _ in 0..10 {
+                for _ in 0..20 {
+                    step(&oneiro, &mut dice, &mut known);
+                }
+                compare(&oneiro, &mut dice, 40, &mut wrong);
+                compare(&open(&space), &mut dice, 10, &mut wrong);
+            }
+            is_sound(&oneiro);
+        }
+        assert!(wrong.is_empty(), "{} wrong answers, such as\n{}", wrong.len(), wrong[..wrong.len().min(12)].join("\n"));
+    }
+}

@@ -1,0 +1,243 @@
+//! Crashes: whatever a fold, a merge, a sweep, a rebuild or an erasure was at when its process
+//! died, nothing acknowledged is missing from search, and nothing half-written answers.
+
+use crate::search_child::Other;
+use crate::search_support::{
+    all_segments, ask, exists, find, fold, ids, is_swept, newest, rebuild, request,
+    without_segments,
+};
+use crate::support::{begin, clock, id, ids as fake_ids, is_sound, open, say, target};
+use oneiro::{Durability, EraseTarget, MessageId, Oneiro, Options, Result};
+use oneiro_store::segments::Stage;
+use oneiro_store::{Fault, FaultPlan, Store};
+use oneiro_testkit::{Backend, TestSpace, on_both_backends};
+use std::sync::atomic::{AtomicI64, Ordering};
+
+fn open_with(space: &TestSpace, fault: &Fault) -> Result<Oneiro> {
+    // Ids of jobs are never used twice.
+    static OPENED: AtomicI64 = AtomicI64::new(1);
+    let ids = fake_ids();
+    ids.set(OPENED.fetch_add(1, Ordering::SeqCst) * 1_000_000);
+    let options = Options { clock: clock(), ids, ..Options::default() };
+    let store = oneiro_store::Options {
+        durability: Durability::Normal,
+        ..oneiro_store::Options::default()
+    };
+    let store = Store::open_with_faults(&target(space), &store, options.clock.now(), fault)?;
+    Ok(Oneiro::over(store, options))
+}
+
+/// Five segments and a tail, so that the next fold also merges and sweeps.
+fn furnish(oneiro: &Oneiro, said: &mut Vec<i64>) {
+    if said.len() > 40 {
+        // Begin again, or the last of many attempts would take the longest.
+        oneiro.delete_session(&id("s")).unwrap();
+        begin(oneiro, "s");
+        *said = vec![say(oneiro, "s", &["dunnock number0"])[0]];
+    }
+    without_segments(oneiro);
+    fold(oneiro);
+    for turn in 0..5 {
+        said.push(say(oneiro, "s", &[&format!("dunnock number{}", said.len())])[0]);
+        if turn < 4 {
+            fold(oneiro);
+        }
+    }
+    assert_eq!(all_segments(oneiro).len(), 5);
+}
+
+/// Everything said is found, newest first, and each of the last by its own word.
+fn all_is_found(oneiro: &Oneiro, said: &[i64], why: &str) {
+    let wanted: Vec<i64> = said.iter().rev().take(200).copied().collect();
+    assert_eq!(newest(oneiro, "dunnock"), wanted, "{why}");
+    for (at, id) in said.iter().enumerate().rev().take(6) {
+        let found = find(oneiro, &format!("(number{at})"));
+        assert_eq!(found, [*id], "{why}: number{at}");
+    }
+}
+
+/// Lets the n-th call of `work` fail, for every n there is and each way of failing.
+fn whatever_fails(space: &TestSpace, work: fn(&Oneiro, &mut Vec<i64>) -> Result<()>, least: u64) {
+    let opening = Fault::new(FaultPlan::Count);
+    let oneiro = open_with(space, &opening).unwrap();
+    begin(&oneiro, "s");
+    let mut said = vec![say(&oneiro, "s", &["dunnock number0"])[0]];
+    drop(oneiro);
+    let opening = Fault::new(FaultPlan::Count);
+    drop(open_with(space, &opening).unwrap());
+    let mut tried = 0;
+    for plan in [FaultPlan::FailAt, FaultPlan::CrashBefore, FaultPlan::CrashAfter] {
+        let mut at = opening.calls();
+        loop {
+            // Both engines are asked the same, so on the slower one some of the calls will do.
+            at += if space.backend == Backend::Postgres { 3 } else { 1 };
+            let why = format!("{:?}", plan(at));
+            let mended = open(space);
+            furnish(&mended, &mut said);
+            drop(mended);
+            let fault = Fault::new(plan(at));
+            let faulty = open_with(space, &fault).unwrap();
+            let outcome = work(&faulty, &mut said);
+            drop(faulty);
+            if fault.calls() < at {
+                outcome.unwrap_or_else(|error| panic!("{why}: {error}"));
+                break;
+            }
+            tried += 1;
+            let oneiro = open(space);
+            said.retain(|id| exists(&oneiro, *id));
+            is_sound(&oneiro);
+            // Numbers are by position, and an erasure moves them: only the newest tell.
+            let wanted: Vec<i64> = said.iter().rev().take(200).copied().collect();
+            assert_eq!(newest(&oneiro, "dunnock"), wanted, "{why}");
+            // An hour later whoever folds takes away what was abandoned.
+            oneiro.clock.set(3_600);
+            fold(&oneiro);
+            oneiro.run_jobs(std::time::Duration::from_secs(60)).unwrap();
+            rebuild(&oneiro);
+            is_swept(&oneiro);
+            is_sound(&oneiro);
+            assert_eq!(newest(&oneiro, "dunnock"), wanted, "{why}, mended");
+        }
+    }
+    assert!(tried >= least, "only {tried} faults were tried");
+}
+
+on_both_backends! {
+    fn a_fold_may_fail_anywhere(space) {
+        whatever_fails(space, |oneiro, _| oneiro.fold_all(&mut |_, _| {}), 30);
+    }
+
+    fn a_rebuild_may_fail_anywhere(space) {
+        whatever_fails(space, |oneiro, _| oneiro.rebuild_index(&mut |_, _| {}), 30);
+    }
+
+    fn an_erasure_may_fail_anywhere(space) {
+        // One in a segment, one in the tail.
+        whatever_fails(space, |oneiro, said| {
+            oneiro.erase(&EraseTarget::Message(MessageId(said[said.len() - 3])))?;
+            oneiro.erase(&EraseTarget::Message(MessageId(said[said.len() - 1]))).map(drop)
+        }, 30);
+    }
+
+    fn a_search_may_fail_anywhere_and_the_next_is_whole(space) {
+        let oneiro = open(space);
+        begin(&oneiro, "s");
+        let mut said = vec![say(&oneiro, "s", &["dunnock number0"])[0]];
+        furnish(&oneiro, &mut said);
+        let opening = Fault::new(FaultPlan::Count);
+        drop(open_with(space, &opening).unwrap());
+        let mut at = opening.calls();
+        loop {
+            at += 1;
+            let fault = Fault::new(FaultPlan::FailAt(at));
+            let faulty = open_with(space, &fault).unwrap();
+            let first = faulty.search(&request("dunnock number3"));
+            let fired = fault.calls() >= at;
+            if !fired {
+                first.unwrap();
+                break;
+            }
+            // Nothing of a failed search is kept that would make the next one wrong.
+            let again = ids(&ask(&faulty, request("dunnock number3")));
+            assert_eq!(again, find(&oneiro, "dunnock number3"), "{at}");
+            all_is_found(&faulty, &said, "after a failed search");
+        }
+        assert!(at > opening.calls() + 5);
+    }
+
+    fn a_half_written_segment_never_answers_and_is_swept(space) {
+        let oneiro = open(space);
+        begin(&oneiro, "s");
+        let mut said = vec![say(&oneiro, "s", &["dunnock number0"])[0]];
+        furnish(&oneiro, &mut said);
+        drop(oneiro);
+        // Somewhere on its way a merge leaves a segment that is being written.
+        let mut found = false;
+        for at in 1..200 {
+            let fault = Fault::new(FaultPlan::CrashBefore(at));
+            let Ok(faulty) = open_with(space, &fault) else { continue };
+            let _ = faulty.fold_all(&mut |_, _| {});
+            drop(faulty);
+            let oneiro = open(space);
+            if !all_segments(&oneiro).iter().any(|segment| segment.stage == Stage::Written) {
+                continue;
+            }
+            found = true;
+            all_is_found(&oneiro, &said, "half written");
+            is_sound(&oneiro);
+            // Whoever writes it may still be at it.
+            fold(&oneiro);
+            all_is_found(&oneiro, &said, "half written, folded");
+            let is_written = |oneiro: &Oneiro| all_segments(oneiro).iter().any(|segment| segment.stage == Stage::Written);
+            assert!(is_written(&oneiro));
+            oneiro.clock.set(700);
+            fold(&oneiro);
+            assert!(!is_written(&oneiro));
+            is_swept(&oneiro);
+            all_is_found(&oneiro, &said, "swept");
+            break;
+        }
+        assert!(found, "no call of a merge leaves a half-written segment");
+    }
+
+    fn what_was_acknowledged_before_a_kill_is_found_after_it(space) {
+        let oneiro = open(space);
+        begin(&oneiro, "s");
+        let mut acknowledged: Vec<(String, i64)> = Vec::new();
+        for round in 0..5 {
+            let mut other = Other::on(space);
+            other.tell(&format!("hammer {round}"));
+            let patience = [1, 60, 7, 30, 90][round];
+            for n in 0.. {
+                let Some(said) = other.hear() else { break };
+                let [word, first, last] = said.split(' ').collect::<Vec<_>>()[..] else { panic!("{said}") };
+                let (first, last): (i64, i64) = (first.parse().unwrap(), last.parse().unwrap());
+                assert_eq!(last - first, 3, "a batch in one piece");
+                acknowledged.push((word.to_owned(), first));
+                if n == patience {
+                    other.kill();
+                }
+            }
+            drop(other);
+            let fresh = open(space);
+            is_sound(&fresh);
+            for (word, first) in acknowledged.iter().rev().take(40) {
+                for handle in [&fresh, &oneiro] {
+                    let mut found = find(handle, word);
+                    found.sort_unstable();
+                    assert_eq!(found, [*first, first + 1, first + 2, first + 3], "{word}");
+                }
+            }
+        }
+        oneiro.clock.set(3_600);
+        fold(&oneiro);
+        // The clock of the killed is the machine's, and that of this handle began before.
+        is_sound(&oneiro);
+        for (word, first) in &acknowledged {
+            let mut found = find(&oneiro, word);
+            found.sort_unstable();
+            assert_eq!(found, [*first, first + 1, first + 2, first + 3], "{word}");
+        }
+        rebuild(&oneiro);
+        is_swept(&oneiro);
+        is_sound(&oneiro);
+        assert_eq!(newest(&oneiro, "hammered").len(), 200);
+    }
+}
+
+/// A space where nothing was ever folded has nothing to sweep, and a rebuild of it is one.
+#[test]
+fn an_empty_space_can_be_folded_rebuilt_and_searched() {
+    let space = TestSpace::new(Backend::Sqlite);
+    let oneiro = open(&space);
+    fold(&oneiro);
+    rebuild(&oneiro);
+    rebuild(&oneiro);
+    assert_eq!(find(&oneiro, "anything"), [0; 0]);
+    is_sound(&oneiro);
+    begin(&oneiro, "s");
+    let said = say(&oneiro, "s", &["anything goes"])[0];
+    assert_eq!(oneiro.show_session(&id("s"), true).unwrap().messages.len(), 1);
+    assert_eq!(find(&oneiro, "anything"), [said]);
+}

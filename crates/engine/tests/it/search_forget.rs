@@ -1,0 +1,413 @@
+//! What is taken back, deleted or erased is not found by any way of asking; what is restored or
+//! compacted is; and an erasure leaves nothing in the index, whatever was running meanwhile.
+
+use crate::search_support::{
+    all_segments, ask, find, fold, in_files, in_segments, newest, oldest, open_with_words, raw,
+    rebuild, request,
+};
+use crate::support::{begin, id, is_sound, new, open, say, user};
+use oneiro::{
+    Discover, Ending, EraseTarget, MessageId, NewMessage, NewSession, Oneiro, PruneRequest,
+    SearchRequest, SessionFound, SessionSearch, Sort, Tier, Timestamp,
+};
+use oneiro_testkit::{TestSpace, on_both_backends};
+use serde_json::json;
+
+const TEXT: &str = "the quetzal serpent guards a lantern by the obsidian gate";
+
+/// Every way of asking for [`TEXT`] in session `s`.
+const QUERIES: &[&str] = &[
+    "quetzal",
+    "quetzal obsidian",
+    "where does the quetzal serpent guard the lantern?",
+    "\"quetzal serpent\"",
+    "quetz*",
+    "*etzal*",
+    "/quetz[a-z]+/",
+    "regex:\"quetzal \\w+\"",
+    "quetzal AND NOT absent",
+    "absent OR quetzal",
+    "NOT absent",
+    "-absent",
+    "session:s",
+    "role:user",
+    "source:cli",
+    "name:Montezuma",
+    "since:2020-01-01",
+    "session:s quetzal",
+    "name:montezuma role:user obsidian",
+];
+
+fn message() -> NewMessage {
+    NewMessage::from_json(json!({"role": "user", "name": "Montezuma", "content": TEXT})).unwrap()
+}
+
+/// Whether a message is found by each of the queries, in each order.
+fn is_found(oneiro: &Oneiro, message: i64, expected: bool, why: &str) {
+    for query in QUERIES {
+        for sort in [Sort::Relevance, Sort::Newest, Sort::Oldest] {
+            for one_per_lineage in [false, true] {
+                let request =
+                    SearchRequest { sort, one_per_lineage, neighbours: 2, ..request(query) };
+                let answer = oneiro.search(&request);
+                let gone = !expected && query.contains("session:");
+                let found = match answer {
+                    // A session that is no more may be said to be none.
+                    Err(error) if gone && error.kind() == oneiro::ErrorKind::NotFound => continue,
+                    Err(error) => panic!("{why}: {query}: {error}"),
+                    Ok(found) => found,
+                };
+                let is_there = found.hits.iter().any(|hit| hit.id.0 == message);
+                // One of a lineage is its best or its newest, which may be another.
+                if !one_per_lineage || !expected {
+                    assert_eq!(is_there, expected, "{why}: {query}, {sort:?}");
+                }
+                let near = found.hits.iter().flat_map(|hit| &hit.neighbours);
+                assert!(
+                    expected || !near.into_iter().any(|near| near.id.0 == message),
+                    "{why}: {query}"
+                );
+            }
+        }
+    }
+    let SessionFound::Discover { conversations, .. } =
+        oneiro.search_sessions(SessionSearch::Discover(Discover::new("quetzal obsidian"))).unwrap()
+    else {
+        panic!()
+    };
+    let mut hits = conversations.iter().filter_map(|one| one.hit.as_ref());
+    assert_eq!(hits.any(|hit| hit.id.0 == message), expected, "{why}: sessions");
+    let mut shown = conversations
+        .iter()
+        .flat_map(|one| one.window.iter().chain(&one.opening).chain(&one.closing));
+    assert_eq!(shown.any(|shown| shown.id.0 == message), expected, "{why}: shown");
+}
+
+/// Whether a message is found by what it means, with no word of it.
+fn is_meant(oneiro: &Oneiro, message: i64, expected: bool, why: &str) {
+    let found = ask(oneiro, request("python torch"));
+    assert_eq!(found.hits.iter().any(|hit| hit.id.0 == message), expected, "{why}");
+    if expected {
+        assert_eq!(found.tier, Some(Tier::Semantic), "{why}");
+    }
+}
+
+/// A session with the message among others; the message is the third.
+fn furnish(oneiro: &Oneiro) -> i64 {
+    oneiro.create_session(NewSession { source: Some("cli".into()), ..new("s") }).unwrap();
+    begin(oneiro, "t");
+    say(oneiro, "t", &["the bread of the baker is good", "so is that of his brother"]);
+    let before = [user("good morning to you"), user("how are things there")];
+    oneiro.append(&id("s"), before.into()).unwrap();
+    let found = oneiro.append(&id("s"), vec![message()]).unwrap().ids[0].0;
+    oneiro.append(&id("s"), vec![user("good night then")]).unwrap();
+    found
+}
+
+fn on_every_stand(space: &TestSpace, check: impl Fn(&Oneiro, &Oneiro, i64, &str)) {
+    // Where the index stands when it happens, and when it is asked: a second handle has everything
+    // in memory from before.
+    for stand in ["tail", "folded", "rebuilt"] {
+        let inner = TestSpace::new(space.backend);
+        let (writer, _) = open_with_words(&inner);
+        let (reader, _) = open_with_words(&inner);
+        let message = furnish(&writer);
+        match stand {
+            "folded" => fold(&writer),
+            "rebuilt" => {
+                fold(&writer);
+                rebuild(&writer);
+            }
+            _ => {}
+        }
+        for handle in [&writer, &reader] {
+            is_found(handle, message, true, stand);
+            is_meant(handle, message, true, stand);
+        }
+        check(&writer, &reader, message, stand);
+        is_sound(&reader);
+    }
+}
+
+on_both_backends! {
+    fn rewound_is_not_found_and_restored_is(space) {
+        on_every_stand(space, |writer, reader, message, stand| {
+            for round in 0..2 {
+                writer.rewind_session(&id("s"), MessageId(message)).unwrap();
+                for handle in [reader, writer] {
+                    is_found(handle, message, false, stand);
+                    is_meant(handle, message, false, stand);
+                }
+                if round == 1 {
+                    // What is taken back is folded like the rest, and still not found.
+                    fold(writer);
+                    is_found(reader, message, false, stand);
+                    rebuild(writer);
+                    is_found(reader, message, false, stand);
+                }
+                writer.restore_session(&id("s"), true).unwrap();
+                for handle in [reader, writer] {
+                    is_found(handle, message, true, stand);
+                    is_meant(handle, message, true, stand);
+                }
+            }
+        });
+    }
+
+    fn compacted_is_found(space) {
+        on_every_stand(space, |writer, reader, message, stand| {
+            writer.compact_messages(&id("s"), MessageId(message)).unwrap();
+            for handle in [reader, writer] {
+                is_found(handle, message, true, stand);
+                is_meant(handle, message, true, stand);
+            }
+        });
+    }
+
+    fn what_was_deleted_is_not_found(space) {
+        on_every_stand(space, |writer, reader, message, stand| {
+            writer.delete_session(&id("s")).unwrap();
+            for handle in [reader, writer] {
+                is_found(handle, message, false, stand);
+                is_meant(handle, message, false, stand);
+            }
+            fold(writer);
+            is_found(reader, message, false, stand);
+            is_sound(writer);
+            // Another session of the same name is another session.
+            writer.create_session(NewSession { source: Some("cli".into()), ..new("s") }).unwrap();
+            let again = writer.append(&id("s"), vec![message_again()]).unwrap().ids[0].0;
+            assert_eq!(newest(reader, "quetzal"), [again]);
+            assert_eq!(oldest(reader, "session:s"), [again]);
+        });
+    }
+
+    fn what_was_pruned_is_not_found(space) {
+        on_every_stand(space, |writer, reader, message, stand| {
+            writer.end_session(&id("s"), Ending::new("done").unwrap()).unwrap();
+            let request = PruneRequest {
+                ended_before: Timestamp::from_micros(i64::MAX),
+                source: Some("cli".into()),
+                project: None,
+                user_id: None,
+                model: None,
+                title: None,
+                end_reason: None,
+                min_messages: None,
+                max_messages: None,
+                archived: None,
+                dry_run: false,
+            };
+            assert_eq!(writer.prune_sessions(request).unwrap().deleted.messages, 4);
+            for handle in [reader, writer] {
+                is_found(handle, message, false, stand);
+            }
+        });
+    }
+
+    fn an_erased_message_is_not_found_and_its_neighbours_are(space) {
+        on_every_stand(space, |writer, reader, message, stand| {
+            writer.erase(&EraseTarget::Message(MessageId(message))).unwrap();
+            for handle in [reader, writer] {
+                is_found(handle, message, false, stand);
+                is_meant(handle, message, false, stand);
+                assert_eq!(find(handle, "\"good morning\"").len(), 1);
+                assert_eq!(find(handle, "\"good night\"").len(), 1);
+                assert_eq!(find(handle, "baker").len(), 1);
+            }
+            is_without_trace(writer, None);
+        });
+    }
+
+    fn an_erased_session_is_not_found(space) {
+        on_every_stand(space, |writer, reader, message, stand| {
+            writer.erase(&EraseTarget::Session(id("s"))).unwrap();
+            for handle in [reader, writer] {
+                is_found(handle, message, false, stand);
+                is_meant(handle, message, false, stand);
+                assert_eq!(find(handle, "baker").len(), 1);
+            }
+            is_without_trace(writer, None);
+            fold(writer);
+            is_sound(writer);
+        });
+    }
+
+    fn an_erased_word_leaves_no_byte_in_the_index(space) {
+        for whole_session in [false, true] {
+            let space = TestSpace::new(space.backend);
+            let (oneiro, _) = open_with_words(&space);
+            let message = furnish_many(&oneiro);
+            assert!(in_segments(&oneiro, RARE_PART) > 0, "the proof looks for nothing");
+            let target = match whole_session {
+                true => EraseTarget::Session(id("s")),
+                false => EraseTarget::Message(MessageId(message)),
+            };
+            oneiro.erase(&target).unwrap();
+            is_without_trace(&oneiro, Some(&space));
+            is_sound(&oneiro);
+            assert_eq!(newest(&oneiro, "ordinary").len(), 200);
+            fold(&oneiro);
+            rebuild(&oneiro);
+            is_without_trace(&oneiro, Some(&space));
+            is_sound(&oneiro);
+        }
+    }
+
+    fn an_erasure_while_a_fold_has_read_the_message_leaves_nothing(space) {
+        let (folding, words) = open_with_words(space);
+        let erasing = open(space);
+        begin(&folding, "s");
+        say(&folding, "s", &["an ordinary beginning"]);
+        let message = folding.append(&id("s"), vec![rare()]).unwrap().ids[0];
+        let kept = say(&folding, "s", &["an ordinary ending"])[0];
+        words.when_reading(RARE, move || {
+            erasing.erase(&EraseTarget::Message(message)).unwrap();
+        });
+        fold(&folding);
+        assert!(words.is_done());
+        is_without_trace(&folding, Some(space));
+        assert_eq!(find(&folding, RARE), [0; 0]);
+        assert_eq!(newest(&folding, "ordinary")[0], kept);
+        fold(&folding);
+        is_without_trace(&folding, Some(space));
+        is_sound(&folding);
+    }
+
+    fn an_erasure_while_a_rebuild_has_read_the_message_leaves_nothing(space) {
+        let (rebuilding, words) = open_with_words(space);
+        let erasing = open(space);
+        let message = furnish_many(&rebuilding);
+        words.when_reading(RARE, move || {
+            erasing.erase(&EraseTarget::Message(MessageId(message))).unwrap();
+        });
+        rebuild(&rebuilding);
+        assert!(words.is_done());
+        is_without_trace(&rebuilding, Some(space));
+        assert_eq!(find(&rebuilding, RARE), [0; 0]);
+        assert_eq!(newest(&rebuilding, "ordinary").len(), 200);
+        is_sound(&rebuilding);
+    }
+
+    fn an_erasure_between_the_steps_of_a_rebuild_leaves_nothing(space) {
+        let (rebuilding, _) = open_with_words(space);
+        let erasing = open(space);
+        let message = furnish_many(&rebuilding);
+        let mut told = 0;
+        rebuilding.rebuild_index(&mut |_, _| {
+            told += 1;
+            assert!(told < 1_000, "the rebuild has no end");
+            if told == 1 {
+                assert!(all_segments(&erasing).iter().any(|segment| segment.build == 2));
+                erasing.erase(&EraseTarget::Message(MessageId(message))).unwrap();
+            }
+        }).unwrap();
+        is_without_trace(&rebuilding, Some(space));
+        assert_eq!(find(&rebuilding, RARE), [0; 0]);
+        is_sound(&rebuilding);
+        assert_eq!(newest(&rebuilding, "ordinary").len(), 200);
+    }
+
+    fn an_erasure_between_the_steps_of_a_fold_leaves_nothing(space) {
+        let (folding, _) = open_with_words(space);
+        let erasing = open(space);
+        let message = furnish_many(&folding);
+        let mut told = 0;
+        folding.fold_all(&mut |_, _| {
+            told += 1;
+            if told == 1 {
+                erasing.erase(&EraseTarget::Message(MessageId(message))).unwrap();
+            }
+        }).unwrap();
+        is_without_trace(&folding, Some(space));
+        is_sound(&folding);
+    }
+
+    fn an_erasure_takes_a_damaged_segment_as_a_whole(space) {
+        let oneiro = open(space);
+        let message = furnish_many(&oneiro);
+        let damaged = all_segments(&oneiro).iter().find(|one| one.last_seq >= message).unwrap().id;
+        raw(&oneiro, &format!("UPDATE segment_terms SET data = substr(data, 1, length(data) / 2) WHERE segment = {damaged} RETURNING 1"));
+        oneiro.erase(&EraseTarget::Message(MessageId(message))).unwrap();
+        is_without_trace(&oneiro, Some(space));
+        assert_eq!(newest(&oneiro, "ordinary").len(), 200);
+        fold(&oneiro);
+        is_sound(&oneiro);
+        assert_eq!(find(&oneiro, RARE), [0; 0]);
+    }
+
+    fn erasing_everything_leaves_a_space_that_works(space) {
+        let oneiro = open(space);
+        furnish_many(&oneiro);
+        for session in ["s", "t"] {
+            oneiro.erase(&EraseTarget::Session(id(session))).unwrap();
+        }
+        assert_eq!(newest(&oneiro, "ordinary"), [0; 0]);
+        is_sound(&oneiro);
+        begin(&oneiro, "s");
+        let said = say(&oneiro, "s", &["an ordinary message"])[0];
+        assert_eq!(newest(&oneiro, "ordinary"), [said]);
+        fold(&oneiro);
+        rebuild(&oneiro);
+        is_sound(&oneiro);
+        assert_eq!(newest(&oneiro, "ordinary"), [said]);
+    }
+
+    fn what_was_taken_back_does_not_hide_what_has_some_of_the_words(space) {
+        let oneiro = open(space);
+        begin(&oneiro, "s");
+        let said = say(&oneiro, "s", &["a magpie", "a jackdaw", "a magpie and a jackdaw"]);
+        for folded in [false, true] {
+            oneiro.rewind_session(&id("s"), MessageId(said[2])).unwrap();
+            assert_eq!(find(&oneiro, "magpie jackdaw").len(), 2, "folded: {folded}");
+            assert_eq!(newest(&oneiro, "magpie jackdaw"), [said[1], said[0]], "folded: {folded}");
+            assert_eq!(newest(&oneiro, "magpie AND jackdaw"), [said[1], said[0]], "folded: {folded}");
+            oneiro.restore_session(&id("s"), true).unwrap();
+            assert_eq!(newest(&oneiro, "magpie jackdaw"), [said[2]], "folded: {folded}");
+            fold(&oneiro);
+        }
+    }
+}
+
+const RARE: &str = "zzyvortexa";
+/// What blocks cannot share with a term before it.
+const RARE_PART: &str = "yvortexa";
+const RARE_NAME: &str = "Qwxkarambol";
+
+fn rare() -> NewMessage {
+    let text = format!("the secret {RARE} of the serpent");
+    NewMessage::from_json(json!({"role": "user", "name": RARE_NAME, "content": text})).unwrap()
+}
+
+fn message_again() -> NewMessage {
+    message()
+}
+
+/// Many ordinary messages around a rare one, folded in several segments.
+fn furnish_many(oneiro: &Oneiro) -> i64 {
+    begin(oneiro, "t");
+    begin(oneiro, "s");
+    let ordinary = |from: usize| {
+        (from..from + 150).map(|n| user(&format!("an ordinary message number{n}"))).collect()
+    };
+    oneiro.append(&id("t"), ordinary(0)).unwrap();
+    fold(oneiro);
+    oneiro.append(&id("s"), vec![user("an ordinary neighbour")]).unwrap();
+    let message = oneiro.append(&id("s"), vec![rare()]).unwrap().ids[0].0;
+    oneiro.append(&id("t"), ordinary(150)).unwrap();
+    fold(oneiro);
+    oneiro.append(&id("t"), ordinary(300)).unwrap();
+    fold(oneiro);
+    message
+}
+
+fn is_without_trace(oneiro: &Oneiro, space: Option<&TestSpace>) {
+    for text in [RARE_PART, &RARE_NAME.to_lowercase()[2..], "etzal", "bsidian", "ontezuma"] {
+        assert_eq!(in_segments(oneiro, text), 0, "{text} is in the index");
+    }
+    if let Some(space) = space {
+        for text in [RARE, RARE_PART, RARE_NAME, "qwxkarambol"] {
+            assert!(!in_files(space, text), "{text} is in the files");
+        }
+    }
+}

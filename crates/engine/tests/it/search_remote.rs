@@ -1,0 +1,255 @@
+//! Vectors of a model elsewhere: slow, dear, sometimes not there. Searches go on without it, folds
+//! come to an end, and nothing erased stays behind in what is kept of it.
+
+use crate::search_support::{FewWords, ask, find, fold, newest, number, reach, request};
+use crate::support::{Fixed, begin, clock, id, ids as fake_ids, is_sound, open, say, target, user};
+use oneiro::{
+    Durability, Embedder, EraseTarget, Error, ErrorKind, MessageId, NewMessage, Oneiro, Options,
+    Result, Tier, WordModel,
+};
+use oneiro_testkit::{TestSpace, on_both_backends};
+use serde_json::json;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+
+/// What is done when the model is first asked.
+type Hook = Box<dyn FnOnce() + Send>;
+
+/// A model that knows what [`FewWords`] knows, in as many dimensions as it is told.
+struct Server {
+    dims: AtomicUsize,
+    /// Batches it answers before it is gone.
+    answers: AtomicUsize,
+    asked: AtomicUsize,
+    hook: Mutex<Option<Hook>>,
+}
+
+impl Server {
+    fn vector(&self, text: &str) -> Vec<f32> {
+        let mut small = [0.0; 8];
+        FewWords::default().embed(text, &mut small);
+        let mut vector = vec![0.001; self.dims.load(Ordering::SeqCst)];
+        vector.iter_mut().zip(small).for_each(|(to, value)| *to += value);
+        let length = vector.iter().map(|value| value * value).sum::<f32>().sqrt();
+        vector.iter().map(|value| value / length).collect()
+    }
+
+    fn set(&self, dims: usize, answers: usize) {
+        self.dims.store(dims, Ordering::SeqCst);
+        self.answers.store(answers, Ordering::SeqCst);
+        self.asked.store(0, Ordering::SeqCst);
+    }
+
+    fn answer(&self) -> Result<()> {
+        // A loop without end would ask for ever.
+        assert!(self.asked.fetch_add(1, Ordering::SeqCst) < 500, "asked without end");
+        let left = self
+            .answers
+            .fetch_update(Ordering::SeqCst, Ordering::SeqCst, |left| left.checked_sub(1));
+        left.map(drop).map_err(|_| Error::new(ErrorKind::Unavailable, "nobody answers"))
+    }
+}
+
+impl Embedder for Server {
+    fn id(&self) -> &str {
+        "server-1"
+    }
+
+    fn embed(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>> {
+        let hook = self.hook.lock().unwrap().take();
+        if let Some(hook) = hook {
+            hook();
+        }
+        self.answer()?;
+        assert!(texts.iter().all(|text| !text.trim().is_empty()), "a server refuses empty texts");
+        Ok(texts.iter().map(|text| self.vector(text)).collect())
+    }
+
+    fn ask(&self, text: &str) -> Result<Vec<f32>> {
+        self.answer()?;
+        Ok(self.vector(text))
+    }
+}
+
+const MANY: usize = 1_000_000;
+
+/// A handle that knows the server, and the built-in words as every handle of the program does.
+fn open_with_server(space: &TestSpace) -> (Fixed, Arc<Server>) {
+    let server = Arc::new(Server {
+        dims: AtomicUsize::new(8),
+        answers: AtomicUsize::new(MANY),
+        asked: AtomicUsize::new(0),
+        hook: Mutex::new(None),
+    });
+    let clock = clock();
+    let options = Options {
+        durability: Durability::Normal,
+        clock: Arc::clone(&clock) as _,
+        ids: fake_ids(),
+        words: Some(Arc::new(FewWords::default())),
+        embedder: Some(Arc::clone(&server) as _),
+        ..Options::default()
+    };
+    let oneiro = Oneiro::open(&target(space), options).unwrap();
+    oneiro.set_setting("embedder", Some(json!("openai"))).unwrap();
+    (Fixed { oneiro, clock }, server)
+}
+
+/// Whether something that has no word of the question is found by what it means.
+fn is_meant(oneiro: &Oneiro, message: i64) -> bool {
+    let found = ask(oneiro, request("python"));
+    found.hits.first().is_some_and(|hit| hit.id.0 == message && hit.tier == Tier::Semantic)
+}
+
+fn furnish(oneiro: &Oneiro) -> i64 {
+    begin(oneiro, "s");
+    say(oneiro, "s", &["the bread of the baker", "rain tomorrow", "a violin"]);
+    let found = say(oneiro, "s", &["a serpent in the grass"])[0];
+    say(oneiro, "s", &["good night"]);
+    found
+}
+
+on_both_backends! {
+    fn meanings_of_a_server_are_found(space) {
+        let (oneiro, _) = open_with_server(space);
+        let message = furnish(&oneiro);
+        // Before its vectors came, the words are enough for what has them.
+        assert_eq!(find(&oneiro, "serpent"), [message]);
+        fold(&oneiro);
+        assert!(is_meant(&oneiro, message));
+        assert_eq!(find(&oneiro, "serpent")[0], message);
+        let (other, _) = open_with_server(space);
+        assert!(is_meant(&other, message));
+        is_sound(&other);
+        // Who knows no server searches by words, and says so.
+        let without = open(space);
+        let found = ask(&without, request("serpent"));
+        assert_eq!(found.hits[0].id.0, message);
+        assert!(found.note.is_some_and(|note| note.contains("words alone")));
+    }
+
+    fn a_server_that_is_gone_costs_its_vectors_and_nothing_else(space) {
+        let (oneiro, server) = open_with_server(space);
+        server.set(8, 0);
+        let message = furnish(&oneiro);
+        let _ = oneiro.fold_all(&mut |_, _| {});
+        assert_eq!(reach(&oneiro), 5, "what is not embedded is folded all the same");
+        for _ in 0..3 {
+            let found = ask(&oneiro, request("serpent"));
+            assert_eq!(found.hits[0].id.0, message);
+            assert!(found.note.as_ref().is_some_and(|note| note.contains("words alone")), "{found:?}");
+        }
+        assert!(server.asked.load(Ordering::SeqCst) < 5, "a server that is gone is left alone");
+        is_sound(&oneiro);
+        // When it is back, the next fold brings the vectors.
+        server.set(8, MANY);
+        fold(&oneiro);
+        let (fresh, _) = open_with_server(space);
+        assert!(is_meant(&fresh, message));
+    }
+
+    fn a_server_that_changes_its_dimensions_is_asked_anew(space) {
+        let (oneiro, server) = open_with_server(space);
+        let message = furnish(&oneiro);
+        fold(&oneiro);
+        assert!(is_meant(&oneiro, message));
+        server.set(16, MANY);
+        // Vectors of other dimensions do not compare; words still do.
+        assert_eq!(find(&oneiro, "serpent")[0], message);
+        say(&oneiro, "s", &["something else"]);
+        fold(&oneiro);
+        assert!(is_meant(&oneiro, message));
+        is_sound(&oneiro);
+    }
+
+    fn dimensions_that_change_halfway_come_to_an_end(space) {
+        let (oneiro, server) = open_with_server(space);
+        server.set(8, 0);
+        let message = furnish(&oneiro);
+        let _ = oneiro.fold_all(&mut |_, _| {});
+        say(&oneiro, "s", &["a lamp"]);
+        // The newest segment gets its vectors, then the server goes away ...
+        server.set(8, 1);
+        let _ = oneiro.fold_all(&mut |_, _| {});
+        assert_eq!(number(&oneiro, "SELECT COUNT(*) FROM segments WHERE embedder = 'server-1/8'"), 1);
+        // ... and comes back as another.
+        server.set(16, MANY);
+        fold(&oneiro);
+        let (fresh, server) = open_with_server(space);
+        server.set(16, MANY);
+        assert!(is_meant(&fresh, message));
+        is_sound(&fresh);
+    }
+
+    fn a_segment_without_words_does_not_keep_the_others_from_their_vectors(space) {
+        let (oneiro, server) = open_with_server(space);
+        server.set(8, 0);
+        let message = furnish(&oneiro);
+        let _ = oneiro.fold_all(&mut |_, _| {});
+        let empty = json!({"role": "assistant", "content": null});
+        oneiro.append(&id("s"), vec![NewMessage::from_json(empty).unwrap()]).unwrap();
+        server.set(8, MANY);
+        fold(&oneiro);
+        let (fresh, _) = open_with_server(space);
+        assert!(is_meant(&fresh, message));
+    }
+
+    fn nothing_waits_while_a_server_thinks(space) {
+        let (oneiro, server) = open_with_server(space);
+        let message = furnish(&oneiro);
+        let other = open(space);
+        *server.hook.lock().unwrap() = Some(Box::new(move || {
+            // No transaction is open: others write and search.
+            say(&other, "s", &["said meanwhile"]);
+            assert_eq!(newest(&other, "meanwhile").len(), 1);
+        }));
+        fold(&oneiro);
+        assert_eq!(newest(&oneiro, "meanwhile").len(), 1);
+        assert!(is_meant(&oneiro, message));
+    }
+
+    fn what_is_erased_while_a_server_thinks_leaves_no_vector(space) {
+        let (oneiro, server) = open_with_server(space);
+        let message = furnish(&oneiro);
+        let other = open(space);
+        *server.hook.lock().unwrap() = Some(Box::new(move || {
+            other.erase(&EraseTarget::Message(MessageId(message))).unwrap();
+        }));
+        fold(&oneiro);
+        assert_eq!(number(&oneiro, &format!("SELECT COUNT(*) FROM embeddings WHERE seq = {message}")), 0);
+        assert_eq!(find(&oneiro, "serpent"), [0; 0]);
+        assert!(!is_meant(&oneiro, message));
+        fold(&oneiro);
+        is_sound(&oneiro);
+        assert!(number(&oneiro, "SELECT COUNT(*) FROM embeddings") >= 4);
+    }
+
+    fn what_is_erased_or_deleted_has_no_vectors(space) {
+        let (oneiro, _) = open_with_server(space);
+        let message = furnish(&oneiro);
+        begin(&oneiro, "t");
+        say(&oneiro, "t", &["a snake of another session"]);
+        fold(&oneiro);
+        assert_eq!(number(&oneiro, "SELECT COUNT(*) FROM embeddings"), 6);
+        oneiro.erase(&EraseTarget::Message(MessageId(message))).unwrap();
+        assert_eq!(number(&oneiro, "SELECT COUNT(*) FROM embeddings"), 5);
+        oneiro.delete_session(&id("t")).unwrap();
+        assert_eq!(number(&oneiro, "SELECT COUNT(*) FROM embeddings"), 4);
+        assert!(!is_meant(&oneiro, message));
+        is_sound(&oneiro);
+    }
+
+    fn a_space_may_want_no_vectors_at_all(space) {
+        let (oneiro, server) = open_with_server(space);
+        oneiro.set_setting("embedder", Some(json!("none"))).unwrap();
+        let message = furnish(&oneiro);
+        fold(&oneiro);
+        assert_eq!(find(&oneiro, "serpent"), [message]);
+        assert_eq!(find(&oneiro, "python"), [0; 0]);
+        assert_eq!(server.asked.load(Ordering::SeqCst), 0);
+        let bad = oneiro.set_setting("embedder", Some(json!("magic"))).unwrap_err();
+        assert_eq!(bad.kind(), ErrorKind::Invalid);
+        oneiro.append(&id("s"), vec![user("and more")]).unwrap();
+        is_sound(&oneiro);
+    }
+}
