@@ -73,9 +73,11 @@ fn text(dice: &mut Dice) -> String {
     let mut text = String::new();
     for _ in 0..count {
         if !text.is_empty() {
-            text.push_str(*dice.one(&joins));
+            let join = *dice.one(&joins);
+            text.push_str(join);
         }
-        text.push_str(*dice.one(WORDS));
+        let word = *dice.one(WORDS);
+        text.push_str(word);
     }
     text
 }

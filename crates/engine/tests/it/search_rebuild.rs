@@ -42,7 +42,7 @@ fn furnish(oneiro: &Oneiro) {
     begin(oneiro, "s");
     for turn in 0..4u64 {
         let text = |n: u64| {
-            let kind = if n % 2 == 0 { "even" } else { "odd" };
+            let kind = if n.is_multiple_of(2) { "even" } else { "odd" };
             let about = ["serpent", "lamp", "storm"][(n % 3) as usize];
             format!("rook number {n} {kind} {about} w{n}x{turn} {}", words(n * 7 + turn, 12))
         };
