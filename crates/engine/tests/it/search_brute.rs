@@ -1,8 +1,8 @@
 //! The index against brute force: whatever was appended, folded, merged, taken back, deleted and
 //! erased, a query finds exactly what reading every message with the analyzer says it should.
 
-use crate::search_support::{Dice, ask, fold, ids, rebuild, request};
-use crate::support::{Fixed, id, is_sound, new, open, user};
+use crate::search_support::{Dice, ask, fold, ids, open, rebuild, request};
+use crate::support::{Fixed, id, is_sound, new, user};
 use oneiro::{
     EraseTarget, Expr, ListSessions, MessageId, Oneiro, Query, SearchRequest, Sort, Tier,
     Visibility, searchable,

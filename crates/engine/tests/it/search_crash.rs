@@ -3,22 +3,17 @@
 
 use crate::search_child::Other;
 use crate::search_support::{
-    all_segments, ask, exists, find, fold, ids, is_swept, newest, rebuild, request,
+    all_segments, ask, exists, find, fold, ids, is_swept, newest, open, own_ids, rebuild, request,
     without_segments,
 };
-use crate::support::{begin, clock, id, ids as fake_ids, is_sound, open, say, target};
+use crate::support::{begin, clock, id, is_sound, say, target};
 use oneiro::{Durability, EraseTarget, MessageId, Oneiro, Options, Result};
 use oneiro_store::segments::Stage;
 use oneiro_store::{Fault, FaultPlan, Store};
 use oneiro_testkit::{Backend, TestSpace, on_both_backends};
-use std::sync::atomic::{AtomicI64, Ordering};
 
 fn open_with(space: &TestSpace, fault: &Fault) -> Result<Oneiro> {
-    // Ids of jobs are never used twice.
-    static OPENED: AtomicI64 = AtomicI64::new(1);
-    let ids = fake_ids();
-    ids.set(OPENED.fetch_add(1, Ordering::SeqCst) * 1_000_000);
-    let options = Options { clock: clock(), ids, ..Options::default() };
+    let options = Options { clock: clock(), ids: own_ids(), ..Options::default() };
     let store = oneiro_store::Options {
         durability: Durability::Normal,
         ..oneiro_store::Options::default()

@@ -2,10 +2,10 @@
 //! compacted is; and an erasure leaves nothing in the index, whatever was running meanwhile.
 
 use crate::search_support::{
-    all_segments, ask, find, fold, in_files, in_segments, newest, oldest, open_with_words, raw,
-    rebuild, request,
+    all_segments, ask, find, fold, in_files, in_segments, newest, oldest, open, open_with_words,
+    raw, rebuild, request,
 };
-use crate::support::{begin, id, is_sound, new, open, say, user};
+use crate::support::{begin, id, is_sound, new, say, user};
 use oneiro::{
     Discover, Ending, EraseTarget, MessageId, NewMessage, NewSession, Oneiro, PruneRequest,
     SearchRequest, SessionFound, SessionSearch, Sort, Tier, Timestamp,

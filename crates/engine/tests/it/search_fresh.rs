@@ -3,9 +3,9 @@
 
 use crate::search_child::Other;
 use crate::search_support::{
-    all_segments, find, fold, newest, oldest, raw, reach, without_segments,
+    all_segments, find, fold, newest, oldest, open, raw, reach, without_segments,
 };
-use crate::support::{begin, id, import, is_sound, open, say, user};
+use crate::support::{begin, id, import, is_sound, say, user};
 use oneiro_testkit::{Backend, TestSpace, on_both_backends, words};
 use std::sync::Mutex;
 use std::sync::mpsc;

@@ -1,7 +1,7 @@
 //! Queries that nobody should send: an answer or a clear error, soon, and never a panic.
 
-use crate::search_support::{fold, open_with_words, request};
-use crate::support::{begin, id, open, say, user};
+use crate::search_support::{fold, open, open_with_words, request};
+use crate::support::{begin, id, say, user};
 use oneiro::{Cursor, Discover, ErrorKind, Oneiro, SearchRequest, SessionSearch, Sort};
 use oneiro_testkit::{awkward_messages, on_both_backends, words};
 use std::time::{Duration, Instant};

@@ -2,10 +2,10 @@
 //! for any. And stores that come from elsewhere: an older schema, a copy.
 
 use crate::search_support::{
-    ask, find, fold, ids, newest, number, oldest, reach, rebuild, request,
+    ask, find, fold, ids, newest, number, oldest, open, reach, rebuild, request,
 };
 use crate::support::{
-    Fixed, begin, clock, id, ids as fake_ids, is_sound, new, open, open_at, target, user,
+    Fixed, begin, clock, id, ids as fake_ids, is_sound, new, open_at, target, user,
 };
 use oneiro::{Durability, NewMessage, Oneiro, Options, SearchRequest, Sort, Target, Visibility};
 use oneiro_store::{CURRENT, SchemaSet, Store};

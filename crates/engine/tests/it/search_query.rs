@@ -1,9 +1,9 @@
 //! What can be asked: filters, orders, pages, lineages, neighbours, snippets and reasons.
 
 use crate::search_support::{
-    ask, at, find, fold, ids, newest, oldest, open_with_words, pages, repeated, request,
+    ask, at, find, fold, ids, newest, oldest, open, open_with_words, pages, repeated, request,
 };
-use crate::support::{Fixed, agent, begin, id, new, open, say, user};
+use crate::support::{Fixed, agent, begin, id, new, say, user};
 use oneiro::{
     ErrorKind, Found, Lineage, NewMessage, NewSession, Oneiro, Role, SearchRequest, Sort, Tier,
     Timestamp,

@@ -1,10 +1,10 @@
 //! Damage in the index is found, said, and mended from the rows while others write and search.
 
 use crate::search_support::{
-    Dice, all_segments, ask, fold, is_swept, newest, number, open_with_words, raw, reach, rebuild,
-    request, without_segments,
+    Dice, all_segments, ask, fold, is_swept, newest, number, open, open_with_words, raw, reach,
+    rebuild, request, without_segments,
 };
-use crate::support::{begin, id, is_sound, open, say, user};
+use crate::support::{begin, id, is_sound, say, user};
 use oneiro::{EraseTarget, MessageId, Oneiro, SearchRequest, Sort};
 use oneiro_testkit::{Backend, on_both_backends, words};
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -1,11 +1,13 @@
 //! Vectors of a model elsewhere: slow, dear, sometimes not there. Searches go on without it, folds
 //! come to an end, and nothing erased stays behind in what is kept of it.
 
-use crate::search_support::{FewWords, ask, find, fold, newest, number, reach, request};
-use crate::support::{Fixed, begin, clock, id, ids as fake_ids, is_sound, open, say, target, user};
+use crate::search_support::{
+    FewWords, ask, find, fold, newest, number, open, open_as, reach, request,
+};
+use crate::support::{Fixed, begin, id, is_sound, say, user};
 use oneiro::{
-    Durability, Embedder, EraseTarget, Error, ErrorKind, MessageId, NewMessage, Oneiro, Options,
-    Result, Tier, WordModel,
+    Embedder, EraseTarget, Error, ErrorKind, MessageId, NewMessage, Oneiro, Options, Result, Tier,
+    WordModel,
 };
 use oneiro_testkit::{TestSpace, on_both_backends};
 use serde_json::json;
@@ -81,18 +83,14 @@ fn open_with_server(space: &TestSpace) -> (Fixed, Arc<Server>) {
         asked: AtomicUsize::new(0),
         hook: Mutex::new(None),
     });
-    let clock = clock();
     let options = Options {
-        durability: Durability::Normal,
-        clock: Arc::clone(&clock) as _,
-        ids: fake_ids(),
         words: Some(Arc::new(FewWords::default())),
         embedder: Some(Arc::clone(&server) as _),
         ..Options::default()
     };
-    let oneiro = Oneiro::open(&target(space), options).unwrap();
+    let oneiro = open_as(space, options);
     oneiro.set_setting("embedder", Some(json!("openai"))).unwrap();
-    (Fixed { oneiro, clock }, server)
+    (oneiro, server)
 }
 
 /// Whether something that has no word of the question is found by what it means.

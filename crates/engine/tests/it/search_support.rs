@@ -1,7 +1,7 @@
 //! What the tests of search share: asking, looking at segments, breaking them, a model of words
 //! that knows a few, and dice that fall the same for the same seed.
 
-use crate::support::{Fixed, clock, ids as fake_ids, target};
+use crate::support::{FakeIds, Fixed, clock, ids as fake_ids, target};
 use oneiro::{
     Durability, Found, MessageId, NewMessage, Oneiro, Options, SearchRequest, Sort, WordModel,
 };
@@ -265,20 +265,34 @@ impl WordModel for FewWords {
     }
 }
 
-/// Opens a space with a model of words.
-pub fn open_with_words(space: &TestSpace) -> (Fixed, Arc<FewWords>) {
+/// Ids that count, from elsewhere for every handle: two of a space never make the same.
+pub fn own_ids() -> Arc<FakeIds> {
     static OPENED: AtomicI64 = AtomicI64::new(1);
-    let (clock, words) = (clock(), Arc::new(FewWords::default()));
-    // Two handles of a space never make the same id.
     let ids = fake_ids();
     ids.set(OPENED.fetch_add(1, Ordering::SeqCst) * 1_000_000);
+    ids
+}
+
+/// Opens a space.
+pub fn open(space: &TestSpace) -> Fixed {
+    open_as(space, Options::default())
+}
+
+/// Opens a space with a model of words.
+pub fn open_with_words(space: &TestSpace) -> (Fixed, Arc<FewWords>) {
+    let words = Arc::new(FewWords::default());
+    let options = Options { words: Some(Arc::clone(&words) as _), ..Options::default() };
+    (open_as(space, options), words)
+}
+
+/// Opens a space; what these tests lose with the power they may lose.
+pub fn open_as(space: &TestSpace, options: Options) -> Fixed {
+    let clock = clock();
     let options = Options {
         durability: Durability::Normal,
         clock: Arc::clone(&clock) as _,
-        ids,
-        words: Some(Arc::clone(&words) as _),
-        ..Options::default()
+        ids: own_ids(),
+        ..options
     };
-    let oneiro = Oneiro::open(&target(space), options).unwrap();
-    (Fixed { oneiro, clock }, words)
+    Fixed { oneiro: Oneiro::open(&target(space), options).unwrap(), clock }
 }
