@@ -2,8 +2,8 @@
 //! compacted is; and an erasure leaves nothing in the index, whatever was running meanwhile.
 
 use crate::search_support::{
-    all_segments, ask, find, fold, in_files, in_segments, newest, oldest, open, open_with_words,
-    raw, rebuild, request,
+    all_segments, ask, find, fold, in_files, in_segments, is_swept, newest, oldest, open,
+    open_with_words, raw, rebuild, request,
 };
 use crate::support::{begin, id, is_sound, new, say, user};
 use oneiro::{
@@ -334,6 +334,42 @@ on_both_backends! {
         fold(&oneiro);
         is_sound(&oneiro);
         assert_eq!(find(&oneiro, RARE), [0; 0]);
+    }
+
+    fn words_of_what_was_deleted_leave_the_index_with_the_jobs(space) {
+        let oneiro = open(space);
+        furnish_many(&oneiro);
+        assert!(in_segments(&oneiro, RARE_PART) > 0, "the proof looks for nothing");
+        oneiro.delete_session(&id("s")).unwrap();
+        assert_eq!(find(&oneiro, RARE), [0; 0]);
+        oneiro.clock.set(3_600);
+        oneiro.run_jobs(std::time::Duration::from_secs(60)).unwrap();
+        assert_eq!(in_segments(&oneiro, RARE_PART), 0);
+        is_swept(&oneiro);
+        is_sound(&oneiro);
+        assert_eq!((newest(&oneiro, "ordinary").len(), oneiro.stats().unwrap().jobs), (200, 0));
+    }
+
+    fn words_of_what_was_deleted_leave_the_index_beside_messages_without_words(space) {
+        let oneiro = open(space);
+        begin(&oneiro, "s");
+        begin(&oneiro, "t");
+        // Six folds, so that they are merged.
+        for turn in 0..6 {
+            let empty = || NewMessage::from_json(json!({"role": "assistant", "content": null})).unwrap();
+            oneiro.append(&id("t"), vec![empty(), user("an ordinary message"), empty()]).unwrap();
+            if turn == 2 {
+                oneiro.append(&id("s"), vec![rare()]).unwrap();
+            }
+            fold(&oneiro);
+        }
+        assert_eq!(all_segments(&oneiro).len(), 1);
+        assert!(in_segments(&oneiro, RARE_PART) > 0, "the proof looks for nothing");
+        oneiro.delete_session(&id("s")).unwrap();
+        oneiro.clock.set(3_600);
+        oneiro.run_jobs(std::time::Duration::from_secs(60)).unwrap();
+        assert_eq!(in_segments(&oneiro, RARE_PART), 0);
+        assert_eq!(newest(&oneiro, "ordinary").len(), 6);
     }
 
     fn erasing_everything_leaves_a_space_that_works(space) {
