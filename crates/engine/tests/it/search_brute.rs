@@ -244,7 +244,7 @@ on_both_backends! {
             let oneiro = open(&space);
             let mut dice = Dice(*seed);
             let mut known = Vec::new();
-            for _ in 0..10 {
+            for _ in 0..6 {
                 for _ in 0..20 {
                     step(&oneiro, &mut dice, &mut known);
                 }

@@ -65,7 +65,7 @@ fn whatever_fails(space: &TestSpace, work: fn(&Oneiro, &mut Vec<i64>) -> Result<
         let mut at = opening.calls();
         loop {
             // Both engines are asked the same, so on the slower one some of the calls will do.
-            at += if space.backend == Backend::Postgres { 3 } else { 1 };
+            at += if space.backend == Backend::Postgres { 6 } else { 1 };
             let why = format!("{:?}", plan(at));
             let mended = open(space);
             furnish(&mended, &mut said);
@@ -100,11 +100,11 @@ fn whatever_fails(space: &TestSpace, work: fn(&Oneiro, &mut Vec<i64>) -> Result<
 
 on_both_backends! {
     fn a_fold_may_fail_anywhere(space) {
-        whatever_fails(space, |oneiro, _| oneiro.fold_all(&mut |_, _| {}), 30);
+        whatever_fails(space, |oneiro, _| oneiro.fold_all(&mut |_, _| {}), 15);
     }
 
     fn a_rebuild_may_fail_anywhere(space) {
-        whatever_fails(space, |oneiro, _| oneiro.rebuild_index(&mut |_, _| {}), 30);
+        whatever_fails(space, |oneiro, _| oneiro.rebuild_index(&mut |_, _| {}), 15);
     }
 
     fn an_erasure_may_fail_anywhere(space) {
@@ -112,7 +112,7 @@ on_both_backends! {
         whatever_fails(space, |oneiro, said| {
             oneiro.erase(&EraseTarget::Message(MessageId(said[said.len() - 3])))?;
             oneiro.erase(&EraseTarget::Message(MessageId(said[said.len() - 1]))).map(drop)
-        }, 30);
+        }, 15);
     }
 
     fn a_search_may_fail_anywhere_and_the_next_is_whole(space) {
