@@ -4,7 +4,9 @@
 use crate::index::forget;
 use crate::sessions::{delete_in, key_of};
 use crate::{Oneiro, jobs};
-use oneiro_model::{Erased, ErasureProof, Error, JobId, MessageId, NewJob, Result, SessionId};
+use oneiro_model::{
+    Erased, ErasureProof, Error, ErrorKind, JobId, MessageId, NewJob, Result, SessionId,
+};
 use oneiro_store::{Finder, Tx, backups, lineage, messages, payloads, sessions};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -58,7 +60,14 @@ impl Oneiro {
     pub fn erase(&self, target: &EraseTarget) -> Result<Erased> {
         let oneiro = self.clone();
         let what = target.clone();
-        let removed = self.store.write_bulk(move |tx| remove(&oneiro, tx, &what))?;
+        let removed = match self.store.write_bulk(|tx| remove(&oneiro, tx, &what)) {
+            // A table of the index is gone: what is left of it is emptied as well.
+            Err(error) if error.kind() == ErrorKind::Internal => {
+                self.store.mend_index_tables()?;
+                self.store.write_bulk(|tx| remove(&oneiro, tx, &what))?
+            }
+            removed => removed?,
+        };
         self.index.cache.clear();
         // From here on a crash leaves the job, and any process finishes the scrubbing.
         let scrubbed = self.store.scrub(&removed.pieces).map_err(|error| {

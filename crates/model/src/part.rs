@@ -129,11 +129,29 @@ fn push_line(out: &mut String, text: &str) {
 fn push_value(out: &mut String, value: &Value) {
     match value {
         Value::Null => {}
-        Value::String(text) => push_line(out, text),
+        Value::String(text) => match serde_json::from_str::<Value>(text) {
+            // Arguments come as JSON in a string: its marks would stick to the words.
+            Ok(inner @ (Value::Object(_) | Value::Array(_))) => push_leaves(out, &inner),
+            _ => push_line(out, text),
+        },
         Value::Array(blocks) if blocks.iter().any(|block| block.get("type").is_some()) => {
             let texts = blocks.iter().filter_map(|block| block.get("text").and_then(Value::as_str));
             texts.for_each(|text| push_line(out, text));
         }
+        other => push_leaves(out, other),
+    }
+}
+
+/// Adds the names and values of an object, each on a line of its own.
+fn push_leaves(out: &mut String, value: &Value) {
+    match value {
+        Value::Null => {}
+        Value::String(text) => push_line(out, text),
+        Value::Array(items) => items.iter().for_each(|item| push_leaves(out, item)),
+        Value::Object(fields) => fields.iter().for_each(|(name, value)| {
+            push_line(out, name);
+            push_leaves(out, value);
+        }),
         other => push_line(out, &other.to_string()),
     }
 }
@@ -195,7 +213,7 @@ mod tests {
                 Role::Assistant,
                 json!({"content": "look", "tool_calls": [
                     {"function": {"name": "read", "arguments": "{\"path\":\"a.rs\"}"}}]}),
-                "look\nread\n{\"path\":\"a.rs\"}",
+                "look\nread\npath\na.rs",
             ),
             (
                 Role::Assistant,
@@ -204,7 +222,7 @@ mod tests {
                     {"type": "tool_use", "name": "ls", "input": {"dir": "/tmp"}},
                     {"type": "tool_result", "content": [{"type": "text", "text": "ok"}]},
                 ]}),
-                "see\nls\n{\"dir\":\"/tmp\"}\nok",
+                "see\nls\ndir\n/tmp\nok",
             ),
             (Role::User, json!({"reasoning": "secret"}), ""),
         ] {

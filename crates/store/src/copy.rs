@@ -38,7 +38,8 @@ const TABLES: &[(&str, &str)] = &[
     ("text_index", "id, build, generation"),
     (
         "segments",
-        "id, build, live, first_seq, last_seq, messages, docs, words, analyzer, embedder, created_at",
+        "id, build, live, first_seq, last_seq, messages, docs, words, blocks, analyzer, \
+         embedder, created_at",
     ),
     ("segment_terms", "key, segment, first_term, part, data"),
     ("segment_docs", "key, data"),

@@ -53,6 +53,7 @@ statements! {
     COUNT_OF_SESSION = "SELECT COUNT(*) FROM messages WHERE session_key = ?1";
     COUNTS = "SELECT COUNT(*), COALESCE(CAST(SUM(CASE WHEN rewind > 0 THEN 1 ELSE 0 END) AS BIGINT), 0) \
               FROM messages";
+    FIRST_OF_SESSION = "SELECT MIN(seq) FROM messages WHERE session_key = ?1";
     SEQS_OF_SESSION = "SELECT seq FROM messages WHERE session_key = ?1";
     STORED = "SELECT body, external_id FROM messages";
     STORED_OF_SESSION = "SELECT body, external_id FROM messages WHERE session_key = ?1";
@@ -383,6 +384,11 @@ pub fn count_of_session(tx: &Tx<'_>, session_key: i64) -> Result<i64> {
 /// All messages of the space, and how many of them are rewound.
 pub fn counts(tx: &Tx<'_>) -> Result<(i64, i64)> {
     tx.one(COUNTS, &[], |row| Ok((row.int(0)?, row.int(1)?)))
+}
+
+/// The first message of a session, rewound or not.
+pub fn first_of_session(tx: &Tx<'_>, session_key: i64) -> Result<Option<i64>> {
+    tx.one(FIRST_OF_SESSION, &[session_key.into()], |row| row.opt_int(0))
 }
 
 /// The ids of all messages of a session.

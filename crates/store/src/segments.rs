@@ -7,8 +7,8 @@ use oneiro_model::{Result, Timestamp};
 
 macro_rules! columns {
     () => {
-        "SELECT id, build, live, first_seq, last_seq, messages, docs, words, analyzer, embedder, \
-         created_at FROM segments "
+        "SELECT id, build, live, first_seq, last_seq, messages, docs, words, blocks, analyzer, \
+         embedder, created_at FROM segments "
     };
 }
 
@@ -20,7 +20,13 @@ statements! {
     ALL = concat!(columns!(), "ORDER BY id");
     REACH = "SELECT COALESCE(MAX(last_seq), 0) FROM segments WHERE build = ?1 AND live = 1";
     INSERT = "INSERT INTO segments (id, build, live, first_seq, last_seq, messages, docs, words, \
-        analyzer, embedder, created_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)";
+        blocks, analyzer, embedder, created_at) \
+        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, 0, ?9, ?10, ?11)";
+    COUNT_BLOCKS = "UPDATE segments SET blocks = CAST(?2 AS BIGINT) WHERE id = ?1";
+    REMOVE_STRAY_TERMS = "DELETE FROM segment_terms WHERE segment NOT IN (SELECT id FROM segments)";
+    REMOVE_STRAY_DOCS = "DELETE FROM segment_docs WHERE key / 16777216 NOT IN (SELECT id FROM segments)";
+    REMOVE_STRAY_VECTORS = "DELETE FROM segment_vectors \
+        WHERE key / 16777216 NOT IN (SELECT id FROM segments)";
     STATE_OF = "SELECT live FROM segments WHERE id = ?1";
     SET_STATE = "UPDATE segments SET live = ?2 WHERE id = ?1";
     SET_EMBEDDER = "UPDATE segments SET embedder = ?2 WHERE id = ?1";
@@ -113,6 +119,8 @@ pub struct Segment {
     pub docs: i64,
     /// Words in them.
     pub words: i64,
+    /// Blocks of terms; counted as they are written.
+    pub blocks: i64,
     /// The version of the analyzer that read it.
     pub analyzer: i64,
     /// The model of its vectors, if it has some.
@@ -221,6 +229,7 @@ pub fn insert_blocks(tx: &Tx<'_>, id: i64, blocks: &Blocks, written: Written) ->
         tx.execute(INSERT_VECTORS, &[(base + at.vectors).into(), block.as_slice().into()])?;
         at.vectors += 1;
     }
+    tx.execute(COUNT_BLOCKS, &[id.into(), at.terms.into()])?;
     Ok(at)
 }
 
@@ -266,6 +275,14 @@ pub fn remove_some(tx: &Tx<'_>, id: i64, blocks: i64) -> Result<bool> {
     tx.execute(REMOVE_VECTORS, &range)?;
     tx.execute(REMOVE, &[id.into()])?;
     Ok(true)
+}
+
+/// Removes blocks that belong to no segment: only damage from outside leaves any.
+pub fn remove_strays(tx: &Tx<'_>) -> Result<()> {
+    for sql in [REMOVE_STRAY_TERMS, REMOVE_STRAY_DOCS, REMOVE_STRAY_VECTORS] {
+        tx.execute(sql, &[])?;
+    }
+    Ok(())
 }
 
 /// A block of terms as it lies in its segment.
@@ -384,8 +401,9 @@ fn read(row: &dyn Row) -> Result<Segment> {
         messages: row.int(5)?,
         docs: row.int(6)?,
         words: row.int(7)?,
-        analyzer: row.int(8)?,
-        embedder: row.opt_string(9)?,
-        created_at: Timestamp::from_micros(row.int(10)?),
+        blocks: row.int(8)?,
+        analyzer: row.int(9)?,
+        embedder: row.opt_string(10)?,
+        created_at: Timestamp::from_micros(row.int(11)?),
     })
 }

@@ -1,5 +1,11 @@
 //! English forms that no rule leads back to their base. It owns the table; it must not know stems.
 
+/// The forms in the table that begin with a prefix.
+pub fn irregular_words(prefix: &str) -> Vec<&'static str> {
+    let forms = ENGLISH.iter().flat_map(|line| line.split(' ').skip(1));
+    forms.filter(|form| form.starts_with(prefix)).collect()
+}
+
 /// Each line: the base form, then forms of it. A form that is mostly another word (rose, ground,
 /// lives, media) is left out.
 pub(crate) const ENGLISH: &[&str] = &[

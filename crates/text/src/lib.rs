@@ -25,6 +25,7 @@ pub use analyzer::Analyzer;
 pub use chunk::chunks;
 pub use date::{DateSpan, names_a_date};
 pub use fold::normalise;
+pub use irregular::irregular_words;
 pub use phrase::Phrase;
 pub use query::QueryWord;
 pub use token::{Kind, Token};

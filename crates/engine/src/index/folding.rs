@@ -6,8 +6,8 @@ use super::read::Reader;
 use super::remote::embed_one;
 use crate::settings::{self, EmbedderChoice};
 use crate::{Clock, Embedder, WordModel};
-use oneiro_model::Result;
-use oneiro_store::{Store, said, segments};
+use oneiro_model::{NewJob, Result};
+use oneiro_store::{Store, jobs, said, segments};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
@@ -103,6 +103,8 @@ struct State {
     runs: bool,
     /// The last message that is covered, as far as it is known.
     reach: i64,
+    /// A job to be left.
+    job: Option<NewJob>,
 }
 
 impl Shared {
@@ -128,10 +130,27 @@ impl Folding {
         }
     }
 
+    /// Leaves a job, beside the caller.
+    pub(crate) fn with_job(&self, folder: &Folder, job: NewJob) {
+        let mut state = self.shared.lock();
+        state.job = Some(job);
+        if !state.runs {
+            state.runs = true;
+            self.begin(folder.clone());
+        }
+    }
+
     fn begin(&self, folder: Folder) {
         let shared = Arc::clone(&self.shared);
         let work = move || {
             let stopped = || shared.stopped.load(Ordering::Relaxed);
+            let job = shared.lock().job.take();
+            if let Some(job) = job {
+                let now = folder.clock.now();
+                if let Err(error) = folder.store.write(move |tx| jobs::add(tx, &job, now)) {
+                    tracing::info!(%error, "the text index waits to be built anew");
+                }
+            }
             let done = folder.run(LONG / 2, &stopped, &mut |reach| {
                 let mut state = shared.lock();
                 state.reach = state.reach.max(reach);

@@ -7,7 +7,7 @@ use super::read::Reader;
 use super::rebuild::Rebuild;
 use super::view::Cache;
 use crate::{Embedder, EmbedderChoice, Oneiro, WordModel};
-use oneiro_model::Result;
+use oneiro_model::{NewJob, Result};
 use oneiro_store::said;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -57,6 +57,11 @@ impl Index {
         if readers.len() < READERS {
             readers.push(reader);
         }
+    }
+
+    /// Leaves a job to build the index anew, beside the caller.
+    pub(crate) fn rebuild_soon(&self, job: NewJob) {
+        self.folding.with_job(&self.folder, job);
     }
 
     /// Begins to fold if there is enough to fold; `last` is the newest message known.

@@ -65,8 +65,13 @@ fn inspect_one(tx: &Tx<'_>, segment: &Segment) -> Result<Vec<String>> {
     if missing > 0 {
         problems.push(format!("segment {}: {missing} messages are missing", segment.id));
     }
+    if docs.messages() as i64 != segment.messages {
+        let (found, said) = (docs.messages(), segment.messages);
+        problems.push(format!("segment {}: {found} messages of {said}", segment.id));
+    }
     let mut from = 0;
     let mut last = Vec::new();
+    let mut part = 0;
     let mut postings = 0u64;
     loop {
         let blocks = segments::term_blocks(tx, segment.id, from, BLOCKS)?;
@@ -76,7 +81,19 @@ fn inspect_one(tx: &Tx<'_>, segment: &Segment) -> Result<Vec<String>> {
         from += blocks.len() as i64;
         for block in &blocks {
             let mut reader = TermReader::new(&block.data)?;
+            // A part of a long list follows the one before; every other block begins a term.
+            let follows = block.part > 0 && block.part == part + 1 && block.first_term == last;
+            part = block.part;
+            if block.part > 0 && !follows {
+                problems.push(format!("segment {}: a part of a list is missing", segment.id));
+                return Ok(problems);
+            }
+            let mut is_first = true;
             while let Some((term, list)) = reader.next()? {
+                if std::mem::take(&mut is_first) && term != block.first_term {
+                    problems.push(format!("segment {}: a block is out of place", segment.id));
+                    return Ok(problems);
+                }
                 if term < last.as_slice() {
                     problems.push(format!("segment {}: terms are out of order", segment.id));
                     return Ok(problems);
@@ -89,6 +106,10 @@ fn inspect_one(tx: &Tx<'_>, segment: &Segment) -> Result<Vec<String>> {
                 last = term.to_owned();
             }
         }
+    }
+    if from != segment.blocks {
+        let (found, said) = (from, segment.blocks);
+        problems.push(format!("segment {}: {found} blocks of terms of {said}", segment.id));
     }
     if postings == 0 && segment.words > 0 {
         problems.push(format!("segment {}: its terms are missing", segment.id));

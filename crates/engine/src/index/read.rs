@@ -44,7 +44,12 @@ impl Reader {
         let text = indexed(&text);
         let name = said.body.get("name").and_then(serde_json::Value::as_str);
         let mut names = name.map(name_terms).unwrap_or_default();
-        for chunk in oneiro_text::chunks(text) {
+        let mut chunks = oneiro_text::chunks(text);
+        if chunks.is_empty() {
+            // Without a word it is still found by who said it, and when.
+            chunks.push(0..0);
+        }
+        for chunk in chunks {
             let chunk = text.get(chunk).unwrap_or_default();
             let bits = self.signs(chunk);
             let mut terms = Terms::default();

@@ -39,6 +39,7 @@ impl Rebuild<'_> {
             }
         }
         while sweep(self.store, now)? {}
+        self.store.write_derived(segments::remove_strays)?;
         Ok(true)
     }
 

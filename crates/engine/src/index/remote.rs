@@ -6,7 +6,7 @@ use super::bits::{Bits, encode_bits, signs};
 use super::merge::load;
 use super::read::indexed;
 use crate::Embedder;
-use oneiro_model::{Result, searchable};
+use oneiro_model::{Error, ErrorKind, Result, searchable};
 use oneiro_store::segments::{self, Segment, Stage};
 use oneiro_store::{Store, Tx, said};
 use rustc_hash::FxHashMap;
@@ -31,9 +31,35 @@ pub(crate) fn embed_one(
         |segment: &&Segment| segment.embedder.as_ref().is_some_and(|name| name.starts_with(&ours));
     // What the newest vectors are kept as is what all should be.
     let newest = live.iter().rev().find(is_ours).and_then(|segment| segment.embedder.clone());
-    let lacks = |segment: &&Segment| segment.embedder.is_none() || segment.embedder != newest;
+    let lacks = |segment: &&Segment| {
+        segment.docs > 0 && (segment.embedder.is_none() || segment.embedder != newest)
+    };
     let Some(segment) = live.iter().rev().find(lacks) else { return Ok(false) };
-    embed_segment(store, embedder, segment, (newest, stopped))
+    let mut name = newest.clone();
+    for _ in 0..CHANGES {
+        match embed_segment(store, embedder, segment, (name, stopped))? {
+            Embedded::Done | Embedded::Stopped => return Ok(true),
+            Embedded::Changed(other) => name = Some(other),
+        }
+    }
+    Err(Error::new(
+        ErrorKind::Unavailable,
+        format!("{} answers with vectors of ever other lengths", embedder.id()),
+    )
+    .remedy("set embedder_model to a model that keeps to one, or `embedder` to static"))
+}
+
+/// How often the length of vectors may change before it is given up.
+const CHANGES: usize = 3;
+
+/// What became of a segment.
+enum Embedded {
+    /// It has its vectors.
+    Done,
+    /// It was left for another time.
+    Stopped,
+    /// The model has other dimensions now, and everything is to be asked for under this name.
+    Changed(String),
 }
 
 fn embed_segment(
@@ -41,7 +67,7 @@ fn embed_segment(
     embedder: &dyn Embedder,
     segment: &Segment,
     (mut kept, stopped): (Option<String>, &dyn Fn() -> bool),
-) -> Result<bool> {
+) -> Result<Embedded> {
     let docs = store.read(|tx| load(tx, segment, false))?.0;
     let mut places: Vec<(i64, i64)> = Vec::with_capacity(docs.len());
     for doc in (0..docs.len()).filter_map(|at| docs.get(at)) {
@@ -54,7 +80,7 @@ fn embed_segment(
     let mut bits: Vec<Bits> = Vec::with_capacity(places.len());
     for some in places.chunks(BATCH) {
         if stopped() {
-            return Ok(true);
+            return Ok(Embedded::Stopped);
         }
         let mut known = match &kept {
             Some(kept) => store.read(|tx| stored(tx, some, kept))?,
@@ -68,8 +94,7 @@ fn embed_segment(
             let vectors = embedder.embed(&asked)?;
             let name = kept_as(embedder, vectors.first().map_or(0, Vec::len));
             if kept.as_ref().is_some_and(|kept| *kept != name) {
-                // The model has other dimensions now: everything is asked for again under its name.
-                return embed_segment(store, embedder, segment, (Some(name), stopped));
+                return Ok(Embedded::Changed(name));
             }
             let packed: Vec<((i64, i64), Vec<u8>)> =
                 missing.iter().copied().zip(vectors.iter().map(|vector| pack(vector))).collect();
@@ -92,7 +117,7 @@ fn embed_segment(
             }),
         );
     }
-    let Some(kept) = kept else { return Ok(false) };
+    let Some(kept) = kept else { return Ok(Embedded::Done) };
     let blocks = encode_bits(&bits);
     store.write_derived(|tx| {
         if segments::stage(tx, segment.id)? == Some(Stage::Live) {
@@ -100,7 +125,7 @@ fn embed_segment(
         }
         Ok(())
     })?;
-    Ok(true)
+    Ok(Embedded::Done)
 }
 
 /// The chunks of messages; an empty one has no words, and a server refuses it.

@@ -83,7 +83,7 @@ impl Hunt<'_, '_> {
         let mut found: FxHashMap<u32, Origin> = FxHashMap::default();
         let limit = |limit: usize| match self.effort.exhaustive {
             true => usize::MAX,
-            false => limit.max(self.effort.wanted * 2),
+            false => limit,
         };
         let by_words = self.by_words(limit(BY_WORDS));
         for (_, doc) in &by_words {

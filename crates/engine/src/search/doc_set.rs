@@ -30,6 +30,7 @@ impl DocSet {
         self.words.get(doc as usize / 64).is_some_and(|word| word >> (doc % 64) & 1 == 1)
     }
 
+    #[cfg(test)]
     pub(super) fn count(&self) -> usize {
         self.words.iter().map(|word| word.count_ones() as usize).sum()
     }

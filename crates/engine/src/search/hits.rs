@@ -22,8 +22,6 @@ pub(super) struct Ranked {
     pub(super) session: i64,
     pub(super) tier: Tier,
     pub(super) score: f32,
-    /// The words that occur in it.
-    pub(super) mask: u16,
     pub(super) trace: Option<Traced>,
     pub(super) chunk: Option<Range<usize>>,
     pub(super) said: Option<Said>,
@@ -37,7 +35,6 @@ impl Ranked {
             session: said.session_key,
             tier: Tier::Precise,
             score: 0.0,
-            mask: 0,
             trace: None,
             chunk: None,
             said: Some(said),
@@ -73,7 +70,6 @@ impl Traced {
 pub(super) struct Answer<'a, 'c> {
     tx: &'a Tx<'c>,
     request: &'a SearchRequest,
-    tier: Option<Tier>,
     terms: Vec<String>,
     weights: Vec<(String, f32)>,
     prefixes: Vec<String>,
@@ -94,7 +90,6 @@ impl<'a, 'c> Answer<'a, 'c> {
         let mut answer = Answer {
             tx,
             request,
-            tier: None,
             terms: Vec::new(),
             weights: Vec::new(),
             prefixes: Vec::new(),
@@ -120,11 +115,6 @@ impl<'a, 'c> Answer<'a, 'c> {
         self.weights = question.words.iter().map(|word| (word.text.clone(), word.weight)).collect();
     }
 
-    /// Says how strictly messages that stand by time were found.
-    pub(super) fn tier(&mut self, tier: Tier) {
-        self.tier = Some(tier);
-    }
-
     /// Says where reading texts stopped.
     pub(super) fn stopped_at(&mut self, stopped: Option<i64>) {
         self.stopped = stopped;
@@ -141,10 +131,6 @@ impl<'a, 'c> Answer<'a, 'c> {
         mut ranked: Vec<Ranked>,
         analyzer: &mut Analyzer,
     ) -> Result<Found> {
-        if let Some(tier) = self.tier {
-            ranked.iter_mut().for_each(|one| one.tier = tier);
-        }
-        self.demote(&mut ranked)?;
         if self.request.one_per_lineage {
             self.best_of_each_lineage(&mut ranked)?;
         }
@@ -184,22 +170,6 @@ impl<'a, 'c> Answer<'a, 'c> {
         let found = sessions::id_and_source(self.tx, key)?;
         self.sessions.insert(key, found.clone());
         Ok(found)
-    }
-
-    /// Puts what machines said to themselves below what people said.
-    fn demote(&mut self, ranked: &mut [Ranked]) -> Result<()> {
-        if self.request.demote_sources.is_empty() {
-            return Ok(());
-        }
-        let mut demoted = FxHashSet::default();
-        for one in ranked.iter() {
-            let source = self.session(one.session)?.map(|(_, source)| source);
-            if source.is_some_and(|source| self.request.demote_sources.contains(&source)) {
-                demoted.insert(one.session);
-            }
-        }
-        ranked.sort_by_key(|one| demoted.contains(&one.session));
-        Ok(())
     }
 
     fn best_of_each_lineage(&mut self, ranked: &mut Vec<Ranked>) -> Result<()> {

@@ -58,7 +58,10 @@ impl Looked {
     /// Whether there is any reason to show it.
     pub(super) fn is_about(&self) -> bool {
         let measured = &self.measured;
-        measured.coverage > COVERED || measured.similarity > NEAR_AT_ALL || measured.date > 0.0
+        self.candidate.mask != 0
+            || measured.coverage > COVERED
+            || measured.similarity > NEAR_AT_ALL
+            || measured.date > 0.0
     }
 }
 
@@ -83,6 +86,8 @@ pub(super) struct Look<'l, 'c> {
     texts: FxHashMap<i64, Text>,
     /// How far each term meets each word of the question.
     near: FxHashMap<&'l str, Met>,
+    /// What the best candidates are about, once that is known.
+    wanted: Option<Vec<f32>>,
 }
 
 impl<'l, 'c> Look<'l, 'c> {
@@ -102,7 +107,16 @@ impl<'l, 'c> Look<'l, 'c> {
                 }
             }
         }
-        Look { tx, view, question, analyzer, vectors, texts: FxHashMap::default(), near }
+        Look {
+            tx,
+            view,
+            question,
+            analyzer,
+            vectors,
+            texts: FxHashMap::default(),
+            near,
+            wanted: None,
+        }
     }
 
     /// A message that was read.
@@ -313,22 +327,34 @@ impl<'l, 'c> Look<'l, 'c> {
             one.measured.feedback = 0.0;
         }
         sort(looked);
-        let Some((asked, _)) = &self.question.vector else { return };
-        let top: Vec<&[f32]> =
-            looked.iter().take(3).filter_map(|one| one.vector.as_deref()).collect();
-        if top.is_empty() {
-            return;
-        }
-        let mut wanted = asked.clone();
-        for vector in &top {
-            let share = 0.5 / top.len() as f32;
-            wanted.iter_mut().zip(*vector).for_each(|(sum, value)| *sum += share * value);
-        }
+        let Some(wanted) = self.wanted.clone().or_else(|| self.wanted_of(looked)) else { return };
         for one in looked.iter_mut() {
             one.measured.feedback =
                 one.vector.as_deref().map_or(0.0, |vector| similarity(&wanted, vector));
         }
         sort(looked);
+    }
+}
+
+impl Look<'_, '_> {
+    /// The question with what the best three candidates say.
+    fn wanted_of(&self, looked: &[Looked]) -> Option<Vec<f32>> {
+        let (asked, _) = self.question.vector.as_ref()?;
+        let top: Vec<&[f32]> =
+            looked.iter().take(3).filter_map(|one| one.vector.as_deref()).collect();
+        let mut wanted = asked.clone();
+        for vector in &top {
+            let share = 0.5 / top.len() as f32;
+            wanted.iter_mut().zip(*vector).for_each(|(sum, value)| *sum += share * value);
+        }
+        (!top.is_empty()).then_some(wanted)
+    }
+
+    /// Holds all that come after against the best of the first.
+    pub(super) fn keep_wanted(&mut self, looked: &[Looked]) {
+        if self.wanted.is_none() {
+            self.wanted = self.wanted_of(looked);
+        }
     }
 }
 

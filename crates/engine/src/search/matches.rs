@@ -28,8 +28,6 @@ pub(crate) struct Matches {
 pub(super) struct Effort {
     /// Look at everything, to measure what the plan leaves out.
     pub(super) exhaustive: bool,
-    /// Candidates that are wanted at the least.
-    pub(super) wanted: usize,
     /// Candidates of one session at the most.
     pub(super) of_session: usize,
 }

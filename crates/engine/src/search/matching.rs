@@ -62,7 +62,14 @@ impl Match {
     }
 
     fn list(exprs: &[Expr], analyzer: &mut Analyzer) -> Result<Vec<Match>> {
-        exprs.iter().map(|expr| Match::new(expr, analyzer)).collect()
+        // The same thing said twice is looked for once.
+        let mut seen: Vec<&Expr> = Vec::with_capacity(exprs.len());
+        for expr in exprs {
+            if !seen.contains(&expr) {
+                seen.push(expr);
+            }
+        }
+        seen.into_iter().map(|expr| Match::new(expr, analyzer)).collect()
     }
 
     /// The words of a text, each of which must occur: whole, or in all of its parts.
@@ -202,7 +209,8 @@ impl Match {
             }),
             Match::Phrase { phrase, .. } => phrase.find(read.text).is_some(),
             Match::Prefix(prefix, _) => {
-                read.norms.iter().any(|word| word.starts_with(prefix.as_str()))
+                let mut words = read.norms.iter().chain(&read.terms);
+                words.any(|word| word.starts_with(prefix.as_str()))
             }
             Match::Infix(text) => oneiro_text::normalise(read.text).contains(text.as_str()),
             Match::Regex(pattern) => pattern.is_match(read.text),
@@ -230,6 +238,9 @@ fn stems(prefix: &str, analyzer: &mut Analyzer) -> Vec<String> {
         stems.push(format!("{beginning}i"));
     }
     stems.push(format!("{prefix}i"));
+    for irregular in oneiro_text::irregular_words(prefix) {
+        stems.extend(analyzer.query_words(irregular).into_iter().flat_map(|word| word.terms));
+    }
     stems.sort_unstable();
     stems.dedup();
     stems

@@ -6,6 +6,9 @@ use oneiro_model::Cursor;
 /// Hits that one stretch of reading may yield; a stretch ends before it yields more.
 const STRETCH: i64 = 1 << 12;
 
+/// Hits before a page at the most: a place that nobody was given is after the end.
+const DEEPEST: usize = 1 << 20;
+
 /// Where a page begins.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Place {
@@ -22,7 +25,7 @@ impl Place {
         let Some(cursor) = cursor else { return Place::default() };
         let last = Some(cursor.key);
         match usize::try_from(cursor.order) {
-            Ok(offset) => Place { offset, before: None, last },
+            Ok(offset) => Place { offset: offset.min(DEEPEST), before: None, last },
             Err(_) => {
                 let packed = cursor.order.checked_neg().unwrap_or(i64::MAX);
                 let offset = usize::try_from(packed % STRETCH).unwrap_or(0);

@@ -72,8 +72,8 @@ impl Question {
             |word: &QueryWord| !word.stop && !oneiro_text::is_filler(&word.norm) && !is_name(word);
         let stops = asked.iter().filter(|word| word.stop).count();
         let is_keywords = stops == 0 || stops == asked.len();
-        let is_known =
-            asked.iter().any(|word| model.is_some_and(|m| m.rarity(&word.norm) < RARITY_KNOWN));
+        let is_known = asking.elsewhere.is_some()
+            || asked.iter().any(|word| model.is_some_and(|m| m.rarity(&word.norm) < RARITY_KNOWN));
         // What is left when nothing else is: fillers, then names, then stop words.
         let choices: [&dyn Fn(&QueryWord) -> bool; 3] =
             [&is_content, &|word| !word.stop, &|_| true];
@@ -99,8 +99,20 @@ impl Question {
             Some(vector) => Some((vector.to_vec(), signs(vector, None))),
             None => own(),
         };
-        let mut words =
-            wanted.into_iter().map(|word| weigh(word, view, model)).collect::<Result<Vec<_>>>()?;
+        let mut words = Vec::with_capacity(wanted.len());
+        for word in wanted {
+            let parts = word.parts.clone();
+            let whole = weigh(word, view, model)?;
+            // What is nowhere as it stands may be there in its parts: a path, with a line after it.
+            match parts.is_empty() || whole.lists.iter().any(|list| list.count > 0) {
+                true => words.push(whole),
+                false => {
+                    for part in parts {
+                        words.push(weigh(part, view, model)?);
+                    }
+                }
+            }
+        }
         words.sort_by(|a, b| b.weight.total_cmp(&a.weight));
         words.truncate(WORDS);
         if let Some(model) = model {

@@ -4,7 +4,7 @@
 use super::key_of;
 use crate::{Oneiro, jobs};
 use oneiro_model::{Deleted, Lineage, Result, SessionId, Span};
-use oneiro_store::{Tx, lineage, messages, sessions};
+use oneiro_store::{Tx, lineage, messages, segments, sessions};
 use std::collections::HashSet;
 
 impl Oneiro {
@@ -12,9 +12,9 @@ impl Oneiro {
     pub fn delete_session(&self, id: &SessionId) -> Result<Deleted> {
         let (id, oneiro) = (id.clone(), self.clone());
         self.store.write(move |tx| {
-            let deleted = delete_in(tx, &[key_of(tx, &id)?])?;
-            purge_later(&oneiro, tx)?;
-            Ok(deleted)
+            let keys = [key_of(tx, &id)?];
+            purge_later(&oneiro, tx, &keys)?;
+            delete_in(tx, &keys)
         })
     }
 }
@@ -23,8 +23,16 @@ impl Oneiro {
 /// out many at once costs as much as to take out one.
 const PURGED_WITHIN: Span = Span::seconds(30);
 
-/// Leaves a job that takes the words of what was deleted out of the index.
-pub(crate) fn purge_later(oneiro: &Oneiro, tx: &Tx<'_>) -> Result<()> {
+/// Leaves a job that takes the words of what is deleted out of the index, if they are in it.
+pub(crate) fn purge_later(oneiro: &Oneiro, tx: &Tx<'_>, keys: &[i64]) -> Result<()> {
+    let reach = segments::reach(tx, segments::state(tx)?.build)?;
+    let mut is_indexed = false;
+    for link in plan(tx, keys)?.0 {
+        is_indexed |= messages::first_of_session(tx, link)?.is_some_and(|first| first <= reach);
+    }
+    if !is_indexed {
+        return Ok(());
+    }
     let now = oneiro.now();
     let job = oneiro.new_job(jobs::PURGE_INDEX, serde_json::Value::Null, now.plus(PURGED_WITHIN));
     oneiro_store::jobs::add(tx, &job, now).map(|_| ())

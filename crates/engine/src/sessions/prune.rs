@@ -13,11 +13,9 @@ impl Oneiro {
             return Ok(Pruned { dry_run: true, deleted: planned.1 });
         }
         let deleted = self.store.write_bulk(|tx| {
-            let deleted = delete_in(tx, &candidates(tx, &request)?)?;
-            if !deleted.sessions.is_empty() {
-                purge_later(self, tx)?;
-            }
-            Ok(deleted)
+            let keys = candidates(tx, &request)?;
+            purge_later(self, tx, &keys)?;
+            delete_in(tx, &keys)
         })?;
         Ok(Pruned { dry_run: false, deleted })
     }

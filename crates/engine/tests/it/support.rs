@@ -67,7 +67,9 @@ pub fn clock() -> Arc<FakeClock> {
 }
 
 pub fn ids() -> Arc<FakeIds> {
-    Arc::new(FakeIds(AtomicI64::new(1)))
+    // Handles on one store must not make the same ids.
+    static HANDLES: AtomicI64 = AtomicI64::new(0);
+    Arc::new(FakeIds(AtomicI64::new(1 + 1_000_000_000 * HANDLES.fetch_add(1, Ordering::SeqCst))))
 }
 
 pub fn target(space: &TestSpace) -> Target {

@@ -13,6 +13,7 @@ CREATE TABLE segments (
     messages BIGINT NOT NULL,
     docs BIGINT NOT NULL,
     words BIGINT NOT NULL,
+    blocks BIGINT NOT NULL,
     analyzer BIGINT NOT NULL,
     embedder TEXT COLLATE "C",
     created_at BIGINT NOT NULL

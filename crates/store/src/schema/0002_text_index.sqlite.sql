@@ -13,6 +13,7 @@ CREATE TABLE segments (
     messages INTEGER NOT NULL,
     docs INTEGER NOT NULL,
     words INTEGER NOT NULL,
+    blocks INTEGER NOT NULL,
     analyzer INTEGER NOT NULL,
     embedder TEXT,
     created_at INTEGER NOT NULL

@@ -1,8 +1,9 @@
 //! Discover conversations: the best hit of each lineage with what was said around it, and first the
 //! conversation whose title has every word of the query.
 
+use super::super::is_damage;
 use super::super::meaning::Meaning;
-use super::super::{Asked, Searching, is_damage};
+use super::super::searching::{Asked, Searching};
 use super::{Around, described, within};
 use crate::Oneiro;
 use crate::index::{Reader, View};
