@@ -3,7 +3,7 @@
 
 use super::fold::{fold, merge, sweep};
 use super::read::Reader;
-use super::remote::embed_one;
+use super::remote::embed_all;
 use crate::settings::{self, EmbedderChoice};
 use crate::{Clock, Embedder, WordModel};
 use oneiro_model::{NewJob, Result};
@@ -71,8 +71,7 @@ impl Folder {
         else {
             return Ok(());
         };
-        while !stopped() && embed_one(&self.store, embedder, stopped)? {}
-        Ok(())
+        embed_all(&self.store, embedder, stopped)
     }
 
     /// Merges and removes what is due.

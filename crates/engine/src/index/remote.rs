@@ -19,34 +19,45 @@ pub(crate) fn kept_as(embedder: &dyn Embedder, dims: usize) -> String {
     format!("{}/{dims}", embedder.id())
 }
 
-/// Gives one segment its vectors; answers whether there was one without.
-pub(crate) fn embed_one(
+/// Gives segments their vectors until none lacks them or `stopped` says so.
+pub(crate) fn embed_all(
     store: &Store,
     embedder: &dyn Embedder,
     stopped: &dyn Fn() -> bool,
-) -> Result<bool> {
-    let live = store.read(|tx| segments::live(tx, segments::state(tx)?.build))?;
-    let ours = format!("{}/", embedder.id());
-    let is_ours =
-        |segment: &&Segment| segment.embedder.as_ref().is_some_and(|name| name.starts_with(&ours));
-    // What the newest vectors are kept as is what all should be.
-    let newest = live.iter().rev().find(is_ours).and_then(|segment| segment.embedder.clone());
-    let lacks = |segment: &&Segment| {
-        segment.docs > 0 && (segment.embedder.is_none() || segment.embedder != newest)
-    };
-    let Some(segment) = live.iter().rev().find(lacks) else { return Ok(false) };
-    let mut name = newest.clone();
-    for _ in 0..CHANGES {
-        match embed_segment(store, embedder, segment, (name, stopped))? {
-            Embedded::Done | Embedded::Stopped => return Ok(true),
-            Embedded::Changed(other) => name = Some(other),
+) -> Result<()> {
+    // What the model last answered is what all should be kept as.
+    let mut current = None;
+    let mut changes = 0;
+    while !stopped() {
+        let live = store.read(|tx| segments::live(tx, segments::state(tx)?.build))?;
+        let ours = format!("{}/", embedder.id());
+        let is_ours = |name: &&String| name.starts_with(&ours);
+        let newest =
+            live.iter().rev().find_map(|segment| segment.embedder.as_ref().filter(is_ours));
+        let wanted = current.clone().or_else(|| newest.cloned());
+        let lacks = |segment: &&Segment| segment.docs > 0 && segment.embedder != wanted;
+        let is_empty = |segment: &&Segment| segment.docs > 0 && segment.embedder.is_none();
+        // One without any tells by its answer what the model is now.
+        let next = live.iter().rev().find(is_empty).or_else(|| live.iter().rev().find(lacks));
+        let Some(segment) = next else { break };
+        match embed_segment(store, embedder, segment, (wanted, stopped))? {
+            Embedded::Done(name) => current = name.or(current),
+            Embedded::Stopped => break,
+            Embedded::Changed(_) if changes >= CHANGES => {
+                let id = embedder.id();
+                return Err(Error::new(
+                    ErrorKind::Unavailable,
+                    format!("{id} answers with vectors of ever other lengths"),
+                )
+                .remedy("name a model that keeps to one, or set `embedder` to static"));
+            }
+            Embedded::Changed(name) => {
+                changes += 1;
+                current = Some(name);
+            }
         }
     }
-    Err(Error::new(
-        ErrorKind::Unavailable,
-        format!("{} answers with vectors of ever other lengths", embedder.id()),
-    )
-    .remedy("set embedder_model to a model that keeps to one, or `embedder` to static"))
+    Ok(())
 }
 
 /// How often the length of vectors may change before it is given up.
@@ -54,8 +65,8 @@ const CHANGES: usize = 3;
 
 /// What became of a segment.
 enum Embedded {
-    /// It has its vectors.
-    Done,
+    /// It has its vectors, kept under this name.
+    Done(Option<String>),
     /// It was left for another time.
     Stopped,
     /// The model has other dimensions now, and everything is to be asked for under this name.
@@ -117,7 +128,7 @@ fn embed_segment(
             }),
         );
     }
-    let Some(kept) = kept else { return Ok(Embedded::Done) };
+    let Some(kept) = kept else { return Ok(Embedded::Done(None)) };
     let blocks = encode_bits(&bits);
     store.write_derived(|tx| {
         if segments::stage(tx, segment.id)? == Some(Stage::Live) {
@@ -125,7 +136,7 @@ fn embed_segment(
         }
         Ok(())
     })?;
-    Ok(Embedded::Done)
+    Ok(Embedded::Done(Some(kept)))
 }
 
 /// The chunks of messages; an empty one has no words, and a server refuses it.

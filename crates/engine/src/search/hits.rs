@@ -44,13 +44,14 @@ impl Ranked {
 
 /// What a trace is made of.
 pub(super) struct Traced {
-    parts: [(&'static str, f32, f32); 12],
+    parts: Vec<(&'static str, f32, f32)>,
     met: Vec<f32>,
     from: Vec<&'static str>,
 }
 
 impl Traced {
-    pub(super) fn new(looked: &Looked) -> Traced {
+    /// Traces a candidate that stands where this score puts it.
+    pub(super) fn new(looked: &Looked, score: f32) -> Traced {
         let origin = looked.candidate.origin;
         let all = [
             (origin.words, "text"),
@@ -58,8 +59,13 @@ impl Traced {
             (origin.date, "date"),
             (origin.neighbour, "neighbour"),
         ];
+        let mut parts = looked.measured.parts().to_vec();
+        let lowered = score - looked.measured.score();
+        if lowered < 0.0 {
+            parts.push(("order", lowered, lowered));
+        }
         Traced {
-            parts: looked.measured.parts(),
+            parts,
             met: looked.met.to_vec(),
             from: all.iter().filter(|(is, _)| *is).map(|(_, name)| *name).collect(),
         }

@@ -209,8 +209,7 @@ impl Match {
             }),
             Match::Phrase { phrase, .. } => phrase.find(read.text).is_some(),
             Match::Prefix(prefix, _) => {
-                let mut words = read.norms.iter().chain(&read.terms);
-                words.any(|word| word.starts_with(prefix.as_str()))
+                read.norms.iter().any(|word| word.starts_with(prefix.as_str()))
             }
             Match::Infix(text) => oneiro_text::normalise(read.text).contains(text.as_str()),
             Match::Regex(pattern) => pattern.is_match(read.text),

@@ -107,9 +107,17 @@ impl Question {
             match parts.is_empty() || whole.lists.iter().any(|list| list.count > 0) {
                 true => words.push(whole),
                 false => {
-                    for part in parts {
-                        words.push(weigh(part, view, model)?);
-                    }
+                    let terms = parts.into_iter().filter_map(|part| part.terms.into_iter().next());
+                    let in_parts = QueryWord {
+                        norm: whole.text,
+                        terms: terms.collect(),
+                        all: true,
+                        parts: Vec::new(),
+                        stop: false,
+                        start: 0,
+                        end: 0,
+                    };
+                    words.push(weigh(in_parts, view, model)?);
                 }
             }
         }

@@ -203,6 +203,8 @@ impl Searching<'_, '_> {
             None => Tier::Relaxed,
         };
         let mut look = Look::new((self.tx, self.view), question, &mut reader.analyzer, vectors);
+        // Below a line that is not drawn by score, scores begin again.
+        let rank_changes = by_tier || !demoted.is_empty();
         let mut ranked: Vec<Ranked> = Vec::new();
         let size = if effort.exhaustive { candidates.len().max(1) } else { BATCH };
         for batch in candidates.chunks(size) {
@@ -218,10 +220,16 @@ impl Searching<'_, '_> {
             looked.retain(is_wanted);
             looked.sort_by_key(|one| rank(&one.candidate));
             for one in looked {
+                // A batch comes after the one before, whatever its own look at it says.
+                let score = ranked.last().map_or(f32::MAX, |last: &Ranked| match rank_changes {
+                    true => f32::MAX,
+                    false => last.score,
+                });
+                let score = score.min(one.measured.score());
                 ranked.push(Ranked {
                     tier: tier_of(&one),
-                    score: one.measured.score(),
-                    trace: Some(Traced::new(&one)),
+                    score,
+                    trace: Some(Traced::new(&one, score)),
                     said: look.text(one.candidate.seq).map(|text| text.said.clone()),
                     seq: one.candidate.seq,
                     session: one.candidate.session,
