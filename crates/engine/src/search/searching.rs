@@ -20,10 +20,10 @@ use oneiro_store::{Tx, lineage, sessions};
 use rustc_hash::FxHashSet;
 
 /// Candidates that are read and measured at once.
-const BATCH: usize = 56;
+const BATCH: usize = 64;
 
 /// Of these, those whose neighbours are read as well.
-const CLOSE: usize = 24;
+const CLOSE: usize = 28;
 
 /// How near a meaning must be when no word of the question occurs anywhere.
 const NEAR_ENOUGH: f32 = 0.35;
@@ -93,7 +93,7 @@ impl Searching<'_, '_> {
         }
         let within = self.within(&expr, &scope, reader)?;
         answer.stopped_at(within.stopped);
-        let ranked = self.ranked(&ready, &within, Tier::Precise, reader)?;
+        let ranked = self.ranked(&ready, (&within, Tier::Precise), reader)?;
         let is_first = Place::of(request.cursor).before.is_none();
         if !ranked.is_empty() || within.stopped.is_some() || !is_first {
             return answer.finish(ranked, &mut reader.analyzer);
@@ -104,7 +104,7 @@ impl Searching<'_, '_> {
             None => Within::default(),
         };
         answer.stopped_at(within.stopped);
-        let ranked = self.ranked(&ready, &within, Tier::Relaxed, reader)?;
+        let ranked = self.ranked(&ready, (&within, Tier::Relaxed), reader)?;
         answer.finish(ranked, &mut reader.analyzer)
     }
 
@@ -120,8 +120,7 @@ impl Searching<'_, '_> {
     fn ranked(
         &self,
         ready: &Ready<'_>,
-        within: &Within,
-        tier: Tier,
+        (within, tier): (&Within, Tier),
         reader: &mut Reader,
     ) -> Result<Vec<Ranked>> {
         match (self.asked.request.sort, &within.set, tier) {
