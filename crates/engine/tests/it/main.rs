@@ -29,6 +29,7 @@ mod search_forget;
 mod search_fresh;
 mod search_hostile;
 mod search_kinds;
+mod search_pages;
 mod search_query;
 mod search_rebuild;
 mod search_remote;

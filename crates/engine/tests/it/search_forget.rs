@@ -388,21 +388,6 @@ on_both_backends! {
         is_sound(&oneiro);
         assert_eq!(newest(&oneiro, "ordinary"), [said]);
     }
-
-    fn what_was_taken_back_does_not_hide_what_has_some_of_the_words(space) {
-        let oneiro = open(space);
-        begin(&oneiro, "s");
-        let said = say(&oneiro, "s", &["a magpie", "a jackdaw", "a magpie and a jackdaw"]);
-        for folded in [false, true] {
-            oneiro.rewind_session(&id("s"), MessageId(said[2])).unwrap();
-            assert_eq!(find(&oneiro, "magpie jackdaw").len(), 2, "folded: {folded}");
-            assert_eq!(newest(&oneiro, "magpie jackdaw"), [said[1], said[0]], "folded: {folded}");
-            assert_eq!(newest(&oneiro, "magpie AND jackdaw"), [said[1], said[0]], "folded: {folded}");
-            oneiro.restore_session(&id("s"), true).unwrap();
-            assert_eq!(newest(&oneiro, "magpie jackdaw"), [said[2]], "folded: {folded}");
-            fold(&oneiro);
-        }
-    }
 }
 
 const RARE: &str = "zzyvortexa";
