@@ -83,8 +83,7 @@ impl Context {
     /// Does one short slice of background work after a command; what fails is tried again by
     /// somebody else, so it is only logged.
     pub fn after(&self, oneiro: &Oneiro) {
-        let folded = oneiro.fold_for(Duration::from_millis(20));
-        if let Err(error) = folded.and_then(|()| oneiro.run_jobs(Duration::from_millis(20))) {
+        if let Err(error) = oneiro.run_jobs(Duration::from_millis(20)) {
             tracing::info!(error = %error, "background work waits");
         }
     }

@@ -34,6 +34,10 @@ impl Oneiro {
     pub fn run_jobs(&self, limit: Duration) -> Result<Ran> {
         let started = Instant::now();
         let mut ran = Ran::default();
+        if let Err(error) = self.fold_for(limit) {
+            // The tail is searched as it is, and folded another time.
+            tracing::info!(%error, "the text index waits");
+        }
         while started.elapsed() < limit {
             let (holder, now) = (self.holder.clone(), self.now());
             // Looking before claiming keeps an idle process from writing.

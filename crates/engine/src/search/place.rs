@@ -6,6 +6,9 @@ use oneiro_model::Cursor;
 /// Hits that one stretch of reading may yield; a stretch ends before it yields more.
 const STRETCH: i64 = 1 << 12;
 
+/// Orders from here on are places in a stretch. Never below zero: a cursor is typed after a flag.
+const STRETCHES: i64 = 1 << 40;
+
 /// Hits before a page at the most: a place that nobody was given is after the end.
 const DEEPEST: usize = 1 << 20;
 
@@ -24,13 +27,13 @@ impl Place {
     pub(super) fn of(cursor: Option<Cursor>) -> Place {
         let Some(cursor) = cursor else { return Place::default() };
         let last = Some(cursor.key);
-        match usize::try_from(cursor.order) {
-            Ok(offset) => Place { offset: offset.min(DEEPEST), before: None, last },
-            Err(_) => {
-                let packed = cursor.order.checked_neg().unwrap_or(i64::MAX);
-                let offset = usize::try_from(packed % STRETCH).unwrap_or(0);
-                Place { offset, before: Some(packed / STRETCH), last }
+        let packed = cursor.order.saturating_sub(STRETCHES);
+        let offset = |order: i64| usize::try_from(order).unwrap_or(0).min(DEEPEST);
+        match packed >= 0 {
+            true => {
+                Place { offset: offset(packed % STRETCH), before: Some(packed / STRETCH), last }
             }
+            false => Place { offset: offset(cursor.order), before: None, last },
         }
     }
 
@@ -39,7 +42,7 @@ impl Place {
         let offset = self.offset as i64;
         let order = match self.before {
             None => offset,
-            Some(before) => -(before * STRETCH + offset.min(STRETCH - 1)),
+            Some(before) => STRETCHES + before * STRETCH + offset.min(STRETCH - 1),
         };
         Cursor { order, key: last }
     }
@@ -57,6 +60,8 @@ mod tests {
         }
         assert_eq!(Place::of(None), Place::default());
         // Any cursor a caller may make up is some place.
-        Place::of(Some(Cursor { order: i64::MIN, key: -1 }));
+        for order in [i64::MIN, -1, i64::MAX] {
+            Place::of(Some(Cursor { order, key: -1 }));
+        }
     }
 }
