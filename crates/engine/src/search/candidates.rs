@@ -14,6 +14,9 @@ use rustc_hash::FxHashMap;
 /// Documents by words.
 const BY_WORDS: usize = 300;
 
+/// Documents by operators: all that one stretch of reading may find, and the newest of more.
+const BY_OPERATORS: usize = 1_024;
+
 /// Documents by vector.
 const BY_VECTOR: usize = 150;
 
@@ -91,7 +94,7 @@ impl Hunt<'_, '_> {
         }
         if let Some(within) = self.within {
             let allowed = within.newest_first().filter(|doc| self.allows(*doc));
-            for doc in allowed.take(limit(BY_WORDS)) {
+            for doc in allowed.take(limit(BY_OPERATORS)) {
                 found.entry(doc).or_default();
             }
         }
