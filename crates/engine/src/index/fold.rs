@@ -5,9 +5,10 @@
 use super::build::Building;
 use super::merge::{Merge, load};
 use super::read::Reader;
-use oneiro_model::{Result, Span, Timestamp};
+use oneiro_model::{Error, Result, Span, Timestamp};
+use oneiro_store::Store;
+use oneiro_store::said::{self, Said};
 use oneiro_store::segments::{self, Blocks, IndexState, Segment, Stage, Written};
-use oneiro_store::{Store, said};
 use std::collections::BTreeSet;
 
 /// Adjacent segments of about one size that become one.
@@ -36,21 +37,21 @@ pub(crate) struct Folded {
     pub(crate) more: bool,
 }
 
-/// Covers up to `limit` messages more.
+/// Covers up to `limit` messages more. Each reader takes its share of them, beside the others.
 pub(crate) fn fold(
     store: &Store,
-    reader: &mut Reader,
+    readers: &mut [Reader],
     limit: usize,
     now: Timestamp,
 ) -> Result<Folded> {
     let build = store.read(|tx| Ok(segments::state(tx)?.build))?;
-    fold_build(store, reader, (build, limit), now)
+    fold_build(store, readers, (build, limit), now)
 }
 
 /// The same for one build, which need not be the one that answers.
 pub(crate) fn fold_build(
     store: &Store,
-    reader: &mut Reader,
+    readers: &mut [Reader],
     (build, limit): (i64, usize),
     now: Timestamp,
 ) -> Result<Folded> {
@@ -58,19 +59,55 @@ pub(crate) fn fold_build(
         let reach = segments::reach(tx, build)?;
         Ok((segments::state(tx)?, reach, said::said_after(tx, reach, limit)?))
     })?;
-    let (Some(first), Some(last)) = (rows.first(), rows.last()) else {
+    let Some(last) = rows.last() else {
         return Ok(Folded { messages: 0, reach, more: false });
     };
+    let share = rows.len().div_ceil(readers.len().max(1)).max(1);
+    let shares = rows.chunks(share).zip(readers);
+    let made: Vec<(Segment, Blocks)> = std::thread::scope(|scope| {
+        let threads: Vec<_> = shares
+            .map(|(rows, reader)| scope.spawn(move || make(rows, reader, (build, now))))
+            .collect();
+        let join = |thread: std::thread::ScopedJoinHandle<'_, _>| {
+            thread.join().unwrap_or_else(|_| Err(Error::internal("a reader of messages panicked")))
+        };
+        threads.into_iter().map(join).collect::<Result<Vec<_>>>()
+    })?;
+    let folded = store.write_derived(|tx| {
+        let is_first = segments::reach(tx, build)? == reach
+            && segments::state(tx)?.generation == state.generation;
+        if is_first {
+            for (segment, blocks) in &made {
+                let id = segments::insert(tx, segment)?;
+                segments::insert_blocks(tx, id, blocks, Written::default())?;
+            }
+        }
+        Ok(is_first)
+    })?;
+    let more = rows.len() == limit;
+    Ok(match folded {
+        true => Folded { messages: rows.len(), reach: last.seq, more },
+        // Somebody else covered them.
+        false => Folded { messages: 0, reach, more: true },
+    })
+}
+
+/// Makes a segment of messages that follow each other.
+fn make(
+    rows: &[Said],
+    reader: &mut Reader,
+    (build, now): (i64, Timestamp),
+) -> Result<(Segment, Blocks)> {
     let mut building = Building::default();
-    for row in &rows {
+    for row in rows {
         reader.read(row, &mut building)?;
     }
     let segment = Segment {
         id: 0,
         build,
         stage: Stage::Live,
-        first_seq: first.seq,
-        last_seq: last.seq,
+        first_seq: rows.first().map_or(0, |row| row.seq),
+        last_seq: rows.last().map_or(0, |row| row.seq),
         messages: rows.len() as i64,
         docs: building.docs().len() as i64,
         words: building.docs().total_words(),
@@ -80,21 +117,7 @@ pub(crate) fn fold_build(
         created_at: now,
     };
     let blocks = building.finish(segment.embedder.is_some());
-    let folded = store.write_derived(|tx| {
-        let is_first = segments::reach(tx, build)? == reach
-            && segments::state(tx)?.generation == state.generation;
-        if is_first {
-            let id = segments::insert(tx, &segment)?;
-            segments::insert_blocks(tx, id, &blocks, Written::default())?;
-        }
-        Ok(is_first)
-    })?;
-    let more = rows.len() == limit;
-    Ok(match folded {
-        true => Folded { messages: rows.len(), reach: segment.last_seq, more },
-        // Somebody else covered them.
-        false => Folded { messages: 0, reach, more: true },
-    })
+    Ok((segment, blocks))
 }
 
 /// Merges segments where there are too many of one size; answers whether it did.

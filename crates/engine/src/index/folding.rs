@@ -25,6 +25,9 @@ const WAIT: Duration = Duration::from_secs(2);
 /// Messages of one fold.
 const ROWS: usize = 2_048;
 
+/// A tail that is worth two threads.
+const FAR: i64 = 16_384;
+
 /// What folding needs.
 #[derive(Clone)]
 pub(crate) struct Folder {
@@ -43,8 +46,8 @@ impl Folder {
         told: &mut dyn FnMut(i64),
     ) -> Result<()> {
         let choice = self.store.read(settings::embedder_in)?;
-        let mut reader = Reader::new(self.words.clone());
-        reader.use_vectors(choice == EmbedderChoice::Static);
+        let mut readers = [(); 2].map(|()| Reader::new(self.words.clone()));
+        readers.iter_mut().for_each(|reader| reader.use_vectors(choice == EmbedderChoice::Static));
         while !stopped() {
             let (reach, last) = self.store.read(|tx| {
                 Ok((segments::reach(tx, segments::state(tx)?.build)?, said::last(tx)?))
@@ -53,7 +56,10 @@ impl Folder {
             if last - reach < leave.max(1) {
                 break;
             }
-            let folded = fold(&self.store, &mut reader, ROWS, self.clock.now())?;
+            // What is far behind is read by two; else the writers need the other core.
+            let share = if last - reach > FAR { 2 } else { 1 };
+            let some = readers.get_mut(..share).unwrap_or_default();
+            let folded = fold(&self.store, some, share * ROWS, self.clock.now())?;
             told(folded.reach);
             self.tidy(stopped)?;
             if !folded.more {

@@ -31,7 +31,7 @@ impl Rebuild<'_> {
             if (self.stopped)() {
                 return Ok(false);
             }
-            let folded = fold_build(self.store, reader, (build, ROWS), now)?;
+            let folded = fold_build(self.store, std::slice::from_mut(reader), (build, ROWS), now)?;
             told(folded.reach, self.store.read(said::last)?);
             while !(self.stopped)() && merge(self.store, build, now, self.stopped)? {}
             if !folded.more && self.swap(build)? {
