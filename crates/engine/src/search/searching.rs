@@ -26,7 +26,7 @@ const BATCH: usize = 64;
 const CLOSE: usize = 28;
 
 /// How near a meaning must be when no word of the question occurs anywhere.
-const NEAR_ENOUGH: f32 = 0.35;
+const NEAR_ENOUGH: f32 = 0.25;
 
 /// One search in its snapshot.
 pub(super) struct Searching<'s, 'c> {
