@@ -45,6 +45,9 @@ const TABLES: &[(&str, &str)] = &[
     ("segment_docs", "key, data"),
     ("segment_vectors", "key, data"),
     ("embeddings", "seq, chunk, model, data"),
+    ("tokens", "key, id, label, hash, role, name, created_at, expires_at, revoked_at"),
+    ("changes", "key, kind, session_id, at"),
+    ("transcripts", "path, agent, position, updated_at"),
 ];
 
 /// The tables and columns that are copied, for the test that none is forgotten.

@@ -30,6 +30,11 @@ pub const CURRENT: SchemaSet = &[
         sqlite: include_str!("schema/0002_text_index.sqlite.sql"),
         postgres: include_str!("schema/0002_text_index.postgres.sql"),
     },
+    Migration {
+        name: "serving",
+        sqlite: include_str!("schema/0003_serving.sqlite.sql"),
+        postgres: include_str!("schema/0003_serving.postgres.sql"),
+    },
 ];
 
 /// The statements that make the tables of the text index where they are missing.

@@ -6,15 +6,28 @@ use super::manifest::{Dependency, Manifest};
 use super::tree::Tree;
 
 /// A crate, and the crates of this workspace that it may depend on.
-const ARROWS: [(&str, &[&str]); 10] = [
+const ARROWS: [(&str, &[&str]); 13] = [
     ("oneiro-model", &[]),
     ("oneiro-text", &[]),
     ("oneiro-store", &["oneiro-model"]),
     ("oneiro", &["oneiro-model", "oneiro-store", "oneiro-text"]),
     ("oneiro-inference", &["oneiro"]),
-    ("oneiro-server", &["oneiro"]),
+    ("oneiro-mcp", &["oneiro"]),
+    ("oneiro-page", &["oneiro"]),
+    ("oneiro-demo", &["oneiro"]),
+    ("oneiro-server", &["oneiro", "oneiro-mcp", "oneiro-page"]),
     ("oneiro-bench", &["oneiro", "oneiro-text"]),
-    ("oneiro-cli", &["oneiro", "oneiro-bench", "oneiro-inference", "oneiro-server"]),
+    (
+        "oneiro-cli",
+        &[
+            "oneiro",
+            "oneiro-bench",
+            "oneiro-demo",
+            "oneiro-inference",
+            "oneiro-mcp",
+            "oneiro-server",
+        ],
+    ),
     (TESTKIT, &["oneiro-model"]),
     ("xtask", &[]),
 ];

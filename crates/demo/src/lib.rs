@@ -1,0 +1,1 @@
+//! The demonstration: a seeded month of conversations, written into a space through the engine.
