@@ -2,6 +2,7 @@
 
 use crate::commands::{
     append, backup, bench, completions, config, doctor, erase, jobs, search, serve, session, stats,
+    token,
 };
 use crate::context::Context;
 use crate::reference;
@@ -64,6 +65,9 @@ pub enum Command {
     Backup(backup::BackupArgs),
     /// Check the store for damage
     Doctor(doctor::DoctorArgs),
+    /// Make, list and take back tokens, by which others reach a space
+    #[command(subcommand)]
+    Token(token::TokenCommand),
     /// Show background work, or run what is due
     Jobs(jobs::JobsArgs),
     /// Show and change the configuration
@@ -91,6 +95,7 @@ impl Command {
             Command::Stats(args) => args.run(context),
             Command::Backup(args) => args.run(context),
             Command::Doctor(args) => args.run(context),
+            Command::Token(command) => command.run(context),
             Command::Jobs(args) => args.run(context),
             Command::Config(command) => command.run(context),
             Command::Bench(command) => command.run(context),

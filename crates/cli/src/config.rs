@@ -44,6 +44,27 @@ pub const KEYS: &[Key] = &[
         doc: "Where `oneiro serve` listens; port 0 picks one.",
     },
     Key {
+        name: "allowed_hosts",
+        default: "none",
+        doc: "Names, separated by commas, that requests to `oneiro serve` may use for it beside \
+              `localhost` and its address: those of a proxy before it.",
+    },
+    Key {
+        name: "require_token",
+        default: "false",
+        doc: "Whether `oneiro serve` asks for a token on loopback too, as behind a proxy it must.",
+    },
+    Key {
+        name: "rate_limit",
+        default: "1000",
+        doc: "Requests a second that one token may make; 0 is no limit.",
+    },
+    Key {
+        name: "max_body_mb",
+        default: "16",
+        doc: "The most megabytes of one request to `oneiro serve`.",
+    },
+    Key {
         name: "embedder_url",
         default: "none",
         doc: "Where a server with an OpenAI-compatible `/embeddings` is, such as \
@@ -66,6 +87,9 @@ pub const KEYS: &[Key] = &[
               filter such as `oneiro=debug`.",
     },
 ];
+
+/// Keys that may be written as a number.
+const NUMBERS: [&str; 3] = ["busy_timeout_ms", "rate_limit", "max_body_mb"];
 
 /// Where a value comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -118,6 +142,10 @@ pub struct Config {
     pub busy_timeout: Duration,
     /// Where to listen.
     pub listen: String,
+    /// Who may come in where `oneiro serve` listens.
+    pub rules: oneiro_server::Rules,
+    /// The most bytes of a request.
+    pub max_body: usize,
     /// What is logged.
     pub log: String,
     /// The server that is asked for vectors, if one is named.
@@ -155,6 +183,12 @@ impl Config {
             durability: Durability::parse(&text("durability"))?,
             busy_timeout: milliseconds(&text("busy_timeout_ms"))?,
             listen: text("listen"),
+            rules: oneiro_server::Rules {
+                allowed_hosts: names(&text("allowed_hosts")),
+                require_token: yes_or_no("require_token", &text("require_token"))?,
+                rate_limit: number("rate_limit", &text("rate_limit"), (0, 1_000_000))?,
+            },
+            max_body: (number("max_body_mb", &text("max_body_mb"), (1, 1_024))? as usize) << 20,
             log: text("log"),
             embedder: match text("embedder_url").as_str() {
                 "none" | "" => None,
@@ -176,6 +210,9 @@ pub fn check(name: &str, value: &str) -> Result<()> {
         "space" => SpaceName::new(value).map(|_| ()),
         "durability" => Durability::parse(value).map(|_| ()),
         "busy_timeout_ms" => milliseconds(value).map(|_| ()),
+        "require_token" => yes_or_no("require_token", value).map(|_| ()),
+        "rate_limit" => number("rate_limit", value, (0, 1_000_000)).map(|_| ()),
+        "max_body_mb" => number("max_body_mb", value, (1, 1_024)).map(|_| ()),
         "store" if value.trim().is_empty() => {
             Err(Error::field("store", "is empty")
                 .remedy("`oneiro config unset store` takes it back"))
@@ -197,6 +234,26 @@ fn milliseconds(value: &str) -> Result<Duration> {
             format!("{value:?} is not a whole number of milliseconds up to a day"),
         )),
     }
+}
+
+/// Names separated by commas.
+fn names(value: &str) -> Vec<String> {
+    let names = value.split(',').map(str::trim).filter(|name| !name.is_empty() && *name != "none");
+    names.map(str::to_owned).collect()
+}
+
+fn yes_or_no(key: &'static str, value: &str) -> Result<bool> {
+    match value {
+        "true" => Ok(true),
+        "false" => Ok(false),
+        _ => Err(Error::field(key, format!("{value:?} is not true or false"))),
+    }
+}
+
+fn number(key: &'static str, value: &str, (least, most): (u32, u32)) -> Result<u32> {
+    let number = value.parse().ok().filter(|number| (least..=most).contains(number));
+    let wrong = || format!("{value:?} is not a whole number between {least} and {most}");
+    number.ok_or_else(|| Error::field(key, wrong()))
 }
 
 /// A path as a shell would read it: a configuration file has no shell to expand `~`.
@@ -222,8 +279,14 @@ fn sourced(key: &Key, global: &Global, file: &toml::Table) -> Result<Sourced> {
     }
     let value = match file.get(key.name) {
         Some(toml::Value::String(text)) => Some(text.clone()),
-        Some(toml::Value::Integer(number)) if key.name == "busy_timeout_ms" => {
+        Some(toml::Value::Integer(number)) if NUMBERS.contains(&key.name) => {
             Some(number.to_string())
+        }
+        Some(toml::Value::Boolean(value)) if key.name == "require_token" => Some(value.to_string()),
+        Some(toml::Value::Array(list)) if key.name == "allowed_hosts" => {
+            let names = list.iter().map(|name| name.as_str().ok_or(name.type_str()));
+            let names = names.collect::<std::result::Result<Vec<_>, _>>();
+            Some(names.map_err(|kind| Error::field(key.name, format!("holds a {kind}")))?.join(","))
         }
         Some(other) => {
             return Err(Error::field(key.name, format!("cannot be a TOML {}", other.type_str())));

@@ -22,6 +22,8 @@ enum Reference {
     Config,
     /// Every kind of error
     Errors,
+    /// The HTTP API, as OpenAPI 3.1
+    Openapi,
 }
 
 impl ReferenceArgs {
@@ -31,6 +33,7 @@ impl ReferenceArgs {
             Reference::Cli => cli()?,
             Reference::Config => config()?,
             Reference::Errors => errors()?,
+            Reference::Openapi => oneiro_server::openapi(),
         };
         data(text.trim_end())
     }

@@ -5,9 +5,9 @@ use crate::index::forget;
 use crate::sessions::{delete_in, key_of};
 use crate::{Oneiro, jobs};
 use oneiro_model::{
-    Erased, ErasureProof, Error, ErrorKind, JobId, MessageId, NewJob, Result, SessionId,
+    ChangeKind, Erased, ErasureProof, Error, ErrorKind, JobId, MessageId, NewJob, Result, SessionId,
 };
-use oneiro_store::{Finder, Tx, backups, lineage, messages, payloads, sessions};
+use oneiro_store::{Finder, Tx, backups, changes, lineage, messages, payloads, sessions};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -137,6 +137,7 @@ fn remove(oneiro: &Oneiro, tx: &Tx<'_>, target: &EraseTarget) -> Result<Removed>
         EraseTarget::Session(id) => remove_session(tx, id, &mut pieces)?,
         EraseTarget::Message(id) => remove_message(tx, *id, &mut pieces)?,
     };
+    changes::record(tx, ChangeKind::Erased, None, now)?;
     // A job of its own: a scrub that already runs may have passed these rows.
     let job = NewJob { unique_key: None, ..oneiro.new_job(jobs::SCRUB, Value::Null, now) };
     let job = oneiro_store::jobs::add(tx, &job, now)?;
@@ -180,6 +181,7 @@ fn remove_session(tx: &Tx<'_>, id: &SessionId, pieces: &mut Pieces) -> Result<(i
     }
     let apart = Apart::of(tx, apart)?;
     let deleted = delete_in(tx, &[key])?;
+    deleted.sessions.iter().try_for_each(|id| changes::forget(tx, id))?;
     Ok((deleted.messages, apart.add_removed(tx, pieces)?))
 }
 

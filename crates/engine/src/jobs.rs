@@ -111,11 +111,8 @@ impl Oneiro {
     /// Jobs, newest first.
     pub fn list_jobs(&self, cursor: Option<Cursor>, limit: usize) -> Result<Page<Job>> {
         let before = cursor.map_or(i64::MAX, |cursor| cursor.key);
-        let mut found = self.store.read(|tx| jobs::list(tx, before, limit.saturating_add(1)))?;
-        let more = found.len() > limit;
-        found.truncate(limit);
-        let next = found.last().filter(|_| more).map(|(key, _)| Cursor { order: *key, key: *key });
-        Ok(Page { items: found.into_iter().map(|(_, job)| job).collect(), next })
+        let found = self.store.read(|tx| jobs::list(tx, before, limit.saturating_add(1)))?;
+        Ok(Page::of(found, limit))
     }
 
     /// A job to add inside a transaction.

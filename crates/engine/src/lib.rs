@@ -18,8 +18,10 @@
 //! # }
 //! ```
 
+mod activity;
 mod append;
 mod backup;
+mod changes;
 mod check;
 mod erase;
 mod index;
@@ -29,6 +31,7 @@ mod search;
 mod sessions;
 mod settings;
 mod stats;
+mod tokens;
 mod transfer;
 
 pub use append::CreateMissing;
@@ -37,7 +40,8 @@ pub use check::Checked;
 pub use erase::EraseTarget;
 pub use jobs::Ran;
 pub use oneiro_model::*;
-pub use oneiro_store::{Durability, Engine, Target};
+pub use oneiro_store::messages::PageRequest;
+pub use oneiro_store::{Durability, Engine, Target, WriteFigures};
 pub use ports::{Clock, Embedder, Ids, RandomIds, SystemClock, WordModel};
 pub use sessions::BranchRequest;
 pub use settings::{EmbedderChoice, SETTINGS, Setting, SettingValue, Settings};

@@ -1,6 +1,6 @@
 //! What comes from outside: time, randomness, and models that turn text into vectors.
 
-use oneiro_model::{Result, Timestamp};
+use oneiro_model::{Error, Result, Timestamp};
 
 /// Tells the time.
 pub trait Clock: Send + Sync {
@@ -24,6 +24,8 @@ impl Clock for SystemClock {
 pub trait Ids: Send + Sync {
     /// Ten random bytes.
     fn random(&self) -> [u8; 10];
+    /// Thirty-two random bytes that nobody can guess.
+    fn secret(&self) -> Result<[u8; 32]>;
 }
 
 /// Randomness of the operating system.
@@ -40,6 +42,14 @@ impl Ids for RandomIds {
             bytes.iter_mut().zip(hash.to_le_bytes()).for_each(|(byte, random)| *byte = random);
         }
         bytes
+    }
+
+    fn secret(&self) -> Result<[u8; 32]> {
+        let mut bytes = [0; 32];
+        getrandom::fill(&mut bytes).map_err(|error| {
+            Error::internal("this machine gives no randomness for a secret").because(error)
+        })?;
+        Ok(bytes)
     }
 }
 

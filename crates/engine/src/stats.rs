@@ -2,9 +2,19 @@
 
 use crate::{Oneiro, index};
 use oneiro_model::{Result, Stats};
-use oneiro_store::{backups, jobs, messages, payloads, sessions};
+use oneiro_store::{WriteFigures, backups, jobs, messages, payloads, sessions};
 
 impl Oneiro {
+    /// How the writes of this process were committed so far.
+    pub fn write_figures(&self) -> WriteFigures {
+        self.store.write_figures()
+    }
+
+    /// How many writes of this process wait for their turn.
+    pub fn writes_queued(&self) -> usize {
+        self.store.queued()
+    }
+
     /// Figures of the space, read in one snapshot.
     pub fn stats(&self) -> Result<Stats> {
         let bytes = self.store.bytes()? as i64;

@@ -60,7 +60,7 @@ pub(crate) fn check_text(field: &'static str, text: &str) -> Result<()> {
 }
 
 /// The letters of random ids: RFC 4648 base32, lower case.
-const ALPHABET: &[u8; 32] = b"abcdefghijklmnopqrstuvwxyz234567";
+pub(crate) const ALPHABET: &[u8; 32] = b"abcdefghijklmnopqrstuvwxyz234567";
 
 macro_rules! prefixed_ids {
     ($($(#[$doc:meta])* $name:ident $prefix:literal;)*) => {$(
@@ -105,6 +105,8 @@ macro_rules! prefixed_ids {
 prefixed_ids! {
     /// The id of a job.
     JobId "job_";
+    /// The id of a token.
+    TokenId "tok_";
 }
 
 fn base32(prefix: &str, random: [u8; 10]) -> String {

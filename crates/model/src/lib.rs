@@ -1,6 +1,7 @@
 //! The words of Oneiro: ids, time, roles, sessions, messages, jobs, requests and answers, and the
 //! one public [`Error`]. It owns meaning and validation; it must not know SQL, files, or any engine.
 
+mod change;
 mod error;
 mod id;
 mod job;
@@ -19,10 +20,12 @@ mod space;
 mod stats;
 mod time;
 mod title;
+mod token;
 mod usage;
 
+pub use change::{Change, ChangeKind, ChangeMark};
 pub use error::{Error, ErrorKind, KINDS, KindRow, Result};
-pub use id::{JobId, MessageId, SessionId};
+pub use id::{JobId, MessageId, SessionId, TokenId};
 pub use job::{Job, JobState, NewJob};
 pub use message::{Appended, Message, NewMessage, Visibility};
 pub use page::{Cursor, Page};
@@ -41,7 +44,8 @@ pub use session::{
     Ending, Lineage, ListOrder, ListSessions, NewSession, Session, SessionPatch, SessionView,
 };
 pub use space::SpaceName;
-pub use stats::{BackupRecord, IndexStats, Stats};
+pub use stats::{Activity, BackupRecord, DayActivity, IndexStats, Stats};
 pub use time::{Span, Timestamp};
 pub use title::Title;
+pub use token::{NewToken, Token, TokenRole, TokenText, bad_token};
 pub use usage::{Usage, UsageKey, UsageRow};

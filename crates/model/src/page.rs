@@ -12,6 +12,17 @@ pub struct Page<T> {
     pub next: Option<Cursor>,
 }
 
+impl<T> Page<T> {
+    /// The page of up to `limit` of what was found, each with its key; whatever was found beyond
+    /// that says only that there is more.
+    pub fn of(mut found: Vec<(i64, T)>, limit: usize) -> Page<T> {
+        let more = found.len() > limit;
+        found.truncate(limit);
+        let next = found.last().filter(|_| more).map(|(key, _)| Cursor { order: *key, key: *key });
+        Page { items: found.into_iter().map(|(_, item)| item).collect(), next }
+    }
+}
+
 /// A place in a list ordered by a time or number and, within it, by a unique key. Opaque to callers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Cursor {

@@ -61,3 +61,25 @@ pub struct BackupRecord {
     /// Why: backup or migration.
     pub reason: String,
 }
+
+/// How much was said, day by day.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Activity {
+    /// Days in UTC, oldest first, those without a word included.
+    pub days: Vec<DayActivity>,
+}
+
+/// How much was said on one day: messages with words in them, by who spoke.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct DayActivity {
+    /// The day, as `2026-01-31`.
+    pub date: String,
+    /// By people.
+    pub user: u64,
+    /// By agents.
+    pub assistant: u64,
+    /// By tools.
+    pub tool: u64,
+    /// By anybody else.
+    pub other: u64,
+}

@@ -1,50 +1,87 @@
 //! The server: HTTP in, engine calls, HTTP out, and a thread that drains background work. It must
 //! not know how anything is stored.
+//!
+//! - [`api`] is the table of endpoints under `/v1` and their handlers; `openapi` describes it.
+//! - `gate` says who may come in, `spaces` opens what they come into.
+//! - `listen` accepts connections, `router` is what is around every request, `dispatch` what is
+//!   around every endpoint.
+//! - `page` is the web page.
 
-use axum::extract::State;
-use axum::http::StatusCode;
-use axum::response::{IntoResponse, Response};
-use axum::routing::get;
-use axum::{Json, Router};
-use oneiro::{Error, ErrorKind, Oneiro, Result};
+mod api;
+mod call;
+mod decode;
+mod dispatch;
+mod figures;
+mod gate;
+mod listen;
+mod openapi;
+mod page;
+mod peer;
+mod problem;
+mod rate;
+mod router;
+mod spaces;
+mod state;
+mod watch;
+
+pub use gate::Rules;
+pub use openapi::text as openapi;
+pub use spaces::OpenSpace;
+
+use gate::Gate;
+use oneiro::{Error, ErrorKind, Result, SpaceName};
+use spaces::Spaces;
+use state::State;
 use std::net::SocketAddr;
+use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 /// How often an idle server looks for background work.
 const DRAIN_EVERY: Duration = Duration::from_millis(500);
 
-/// Serves `oneiro` at `listen` until SIGINT or SIGTERM; calls `ready` with the address.
-pub fn serve(
-    oneiro: Oneiro,
-    listen: &str,
-    ready: impl FnOnce(SocketAddr) -> Result<()>,
-) -> Result<()> {
-    let address = address(listen)?;
-    if !address.ip().is_loopback() {
-        return Err(Error::new(
-            ErrorKind::Forbidden,
-            format!("{address} is reachable from other machines, and nothing asks who comes in"),
-        )
-        .remedy("listen on 127.0.0.1 and forward to it"));
-    }
+/// Threads that may wait for the store at once.
+const BLOCKING: usize = 64;
+
+/// What to serve, and how.
+pub struct Serving {
+    /// Opens a space by name.
+    pub open: OpenSpace,
+    /// The space that requests reach which name none.
+    pub space: SpaceName,
+    /// Where to listen.
+    pub listen: String,
+    /// How strict the gate is.
+    pub rules: Rules,
+    /// The most bytes of a body.
+    pub max_body: usize,
+    /// Where copies go that are asked for over HTTP.
+    pub backups: PathBuf,
+}
+
+/// Serves until SIGINT or SIGTERM; calls `ready` with the address.
+pub fn serve(serving: Serving, ready: impl FnOnce(SocketAddr) -> Result<()>) -> Result<()> {
+    let address = address(&serving.listen)?;
+    let spaces = Spaces::new(serving.open, serving.space)?;
+    refuse_open_door(&spaces, address)?;
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
+        .max_blocking_threads(BLOCKING)
         .enable_all()
         .build()
         .map_err(|error| Error::internal("the server cannot start").because(error))?;
-    let stopping = Arc::new(AtomicBool::new(false));
-    let drain = drain_jobs(oneiro.clone(), Arc::clone(&stopping))?;
-    let served = runtime.block_on(run(oneiro.clone(), address, ready));
-    stopping.store(true, Ordering::SeqCst);
+    let gate = Gate::new(serving.rules, address);
+    let state = Arc::new(State::new(spaces, gate, serving.max_body, serving.backups));
+    let drain = drain_jobs(Arc::clone(&state))?;
+    let served = runtime.block_on(run(Arc::clone(&state), address, ready));
+    state.stopping.send_replace(true);
     drain.thread().unpark();
     // A job that has begun is finished; a panic in it was logged by its thread.
     let _ = drain.join();
-    // The store is dropped here, outside the runtime: the PostgreSQL client may not be dropped on
-    // an async thread.
+    // What still runs may hold the store, whose PostgreSQL client may not be dropped on an async
+    // thread; so the runtime ends first.
     runtime.shutdown_timeout(Duration::from_secs(5));
-    drop(oneiro);
+    drop(state);
     served
 }
 
@@ -60,8 +97,27 @@ pub fn address(listen: &str) -> Result<SocketAddr> {
     })
 }
 
+/// Beyond loopback somebody must ask who comes in.
+fn refuse_open_door(spaces: &Spaces, address: SocketAddr) -> Result<()> {
+    if address.ip().is_loopback() {
+        return Ok(());
+    }
+    let name = spaces.first();
+    match spaces.space(name, true)?.oneiro()?.has_tokens()? {
+        true => Ok(()),
+        false => Err(Error::new(
+            ErrorKind::Forbidden,
+            format!("{address} is reachable from other machines, and space {name} has no token"),
+        )
+        .remedy(format!(
+            "make one first: oneiro token create --space {name} --role write; or listen on \
+             127.0.0.1"
+        ))),
+    }
+}
+
 async fn run(
-    oneiro: Oneiro,
+    state: Arc<State>,
     address: SocketAddr,
     ready: impl FnOnce(SocketAddr) -> Result<()>,
 ) -> Result<()> {
@@ -71,39 +127,13 @@ async fn run(
             .because(error)
     };
     // Signals are caught before anyone is told that we are ready.
-    let stop = stop_signal()?;
+    let stop = stop_signal(Arc::clone(&state))?;
     let listener = tokio::net::TcpListener::bind(address).await.map_err(cannot)?;
     ready(listener.local_addr().map_err(cannot)?)?;
-    let router = Router::new().route("/healthz", get(healthz)).with_state(oneiro);
-    axum::serve(listener, router)
-        .with_graceful_shutdown(stop)
-        .await
-        .map_err(|error| Error::internal("the server stopped").because(error))
+    listen::listen(listener, router::router(state), stop).await
 }
 
-/// Answers whether the store can be read.
-async fn healthz(State(oneiro): State<Oneiro>) -> Response {
-    match blocking(move || oneiro.settings()).await {
-        Ok(_) => Json(serde_json::json!({"status": "ok"})).into_response(),
-        Err(error) => {
-            let status = StatusCode::from_u16(error.http_status());
-            let body =
-                serde_json::json!({"status": error.kind().name(), "detail": error.message()});
-            (status.unwrap_or(StatusCode::INTERNAL_SERVER_ERROR), Json(body)).into_response()
-        }
-    }
-}
-
-/// Runs a call of the engine where blocking is allowed; what it captured is dropped there too.
-async fn blocking<T: Send + 'static>(
-    call: impl FnOnce() -> Result<T> + Send + 'static,
-) -> Result<T> {
-    tokio::task::spawn_blocking(call)
-        .await
-        .unwrap_or_else(|error| Err(Error::internal("a call panicked").because(error)))
-}
-
-fn stop_signal() -> Result<impl Future<Output = ()> + Send + 'static> {
+fn stop_signal(state: Arc<State>) -> Result<impl Future<Output = ()> + Send + 'static> {
     use tokio::signal::unix::{SignalKind, signal};
     let cannot = |error: std::io::Error| Error::internal("signals cannot be caught").because(error);
     let mut interrupt = signal(SignalKind::interrupt()).map_err(cannot)?;
@@ -113,14 +143,18 @@ fn stop_signal() -> Result<impl Future<Output = ()> + Send + 'static> {
             _ = interrupt.recv() => {}
             _ = terminate.recv() => {}
         }
+        state.stopping.send_replace(true);
     })
 }
 
-fn drain_jobs(oneiro: Oneiro, stopping: Arc<AtomicBool>) -> Result<std::thread::JoinHandle<()>> {
+fn drain_jobs(state: Arc<State>) -> Result<std::thread::JoinHandle<()>> {
     let drain = move || {
-        while !stopping.load(Ordering::SeqCst) {
-            if let Err(error) = oneiro.run_jobs(DRAIN_EVERY) {
-                tracing::warn!(error = %error, "background work waits");
+        while !*state.stopping.borrow() {
+            for (name, space) in state.spaces.all() {
+                let ran = space.oneiro().and_then(|oneiro| oneiro.run_jobs(DRAIN_EVERY));
+                if let Err(error) = ran {
+                    tracing::warn!(space = %name, error = %error, "background work waits");
+                }
             }
             std::thread::park_timeout(DRAIN_EVERY);
         }

@@ -20,6 +20,30 @@ pub(crate) struct Writers {
     seat: Mutex<Seat>,
     freed: Condvar,
     patience: Duration,
+    figures: Mutex<WriteFigures>,
+}
+
+/// How the writes of this process were committed, since it opened the store.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct WriteFigures {
+    /// Writes that were committed.
+    pub writes: u64,
+    /// Commits, by how many writes shared one: 1, 2, up to 4, 8, 16, 32, and more.
+    pub commits: [u64; 7],
+}
+
+impl WriteFigures {
+    /// The most writes of a commit counted in each place but the last.
+    pub const SIZES: [u64; 6] = [1, 2, 4, 8, 16, 32];
+
+    fn count(&mut self, writes: usize) {
+        let writes = writes as u64;
+        let place = WriteFigures::SIZES.iter().position(|most| writes <= *most);
+        if let Some(commits) = self.commits.get_mut(place.unwrap_or(WriteFigures::SIZES.len())) {
+            *commits += 1;
+        }
+        self.writes += writes;
+    }
 }
 
 /// The one writing connection of the process, and whether somebody has it.
@@ -50,6 +74,7 @@ impl Writers {
             seat: Mutex::new(Seat { is_taken: false, awaited: 0, connection: Some(connection) }),
             freed: Condvar::new(),
             patience,
+            figures: Mutex::default(),
         }
     }
 
@@ -69,6 +94,9 @@ impl Writers {
             let lead = Lead(self);
             let answer = self.commit_alone(backend, &work);
             drop(lead);
+            if answer.is_ok() {
+                lock(&self.figures).count(1);
+            }
             return durably(backend, answer);
         }
         let write = Arc::new(Write {
@@ -90,6 +118,7 @@ impl Writers {
                 true => backend.make_durable(),
                 false => Ok(()),
             };
+            lock(&self.figures).count(group.len());
             for (write, outcome) in group.iter().zip(committed) {
                 write.settle(outcome.and(durable.clone()));
             }
@@ -150,6 +179,11 @@ impl Writers {
                 }
             }
         })
+    }
+
+    /// How writes were committed so far.
+    pub(crate) fn figures(&self) -> WriteFigures {
+        *lock(&self.figures)
     }
 
     /// How many writes wait for their turn.

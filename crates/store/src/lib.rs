@@ -7,6 +7,7 @@ mod statements;
 
 mod backend;
 pub mod backups;
+pub mod changes;
 mod copy;
 mod durable;
 mod group;
@@ -25,6 +26,7 @@ pub mod settings;
 mod store;
 mod target;
 pub mod titles;
+pub mod tokens;
 mod tx;
 pub mod usage;
 
@@ -33,6 +35,7 @@ pub use backend::fault::{Fault, FaultPlan};
 pub use backend::raw_search::Finder;
 #[doc(hidden)]
 pub use copy::copied_tables;
+pub use group::WriteFigures;
 pub use options::{Durability, Options};
 pub use schema::{CURRENT, Migration, SchemaSet};
 pub use statements::all_statements;

@@ -15,6 +15,7 @@ macro_rules! statements {
 pub fn all_statements() -> Vec<(&'static str, &'static str, &'static str)> {
     let modules: &[(&str, &[(&str, &str)])] = &[
         ("backups", crate::backups::STATEMENTS),
+        ("changes", crate::changes::STATEMENTS),
         ("jobs", crate::jobs::STATEMENTS),
         ("lineage", crate::lineage::STATEMENTS),
         ("messages", crate::messages::STATEMENTS),
@@ -25,6 +26,7 @@ pub fn all_statements() -> Vec<(&'static str, &'static str, &'static str)> {
         ("sessions", crate::sessions::STATEMENTS),
         ("settings", crate::settings::STATEMENTS),
         ("titles", crate::titles::STATEMENTS),
+        ("tokens", crate::tokens::STATEMENTS),
         ("usage", crate::usage::STATEMENTS),
     ];
     let flat = modules.iter().flat_map(|(module, statements)| {

@@ -82,6 +82,9 @@ impl Store {
         schema::refuse_newer(version, options.schema)?;
         let known = options.schema.len() as i64;
         let mut copied = None;
+        if options.must_exist && version == 0 {
+            target.refuse_new()?;
+        }
         if version < known {
             schema::migrate(
                 backend.as_ref(),
@@ -141,8 +144,12 @@ impl Store {
         self.0.writers.alone_unsynced(self.0.backend.as_ref(), &work)
     }
 
-    /// How many writes of this process wait for their turn: for tests of groups.
-    #[doc(hidden)]
+    /// How the writes of this process were committed so far.
+    pub fn write_figures(&self) -> crate::WriteFigures {
+        self.0.writers.figures()
+    }
+
+    /// How many writes of this process wait for their turn.
     pub fn queued(&self) -> usize {
         self.0.writers.queued()
     }

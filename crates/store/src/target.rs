@@ -75,6 +75,17 @@ impl Target {
             _ => Ok(()),
         }
     }
+
+    /// Refuses to make a schema where there is none; an empty file is a store in the making.
+    pub(crate) fn refuse_new(&self) -> Result<()> {
+        match self {
+            Target::File { .. } => Ok(()),
+            Target::Postgres { space, .. } => {
+                Err(Error::new(ErrorKind::NotFound, format!("there is no space {space} in {self}"))
+                    .remedy("check --space, or write something first: that creates it"))
+            }
+        }
+    }
 }
 
 /// A path that means one file: it is one, or it has the extension of one.

@@ -12,3 +12,4 @@ pub mod search;
 pub mod serve;
 pub mod session;
 pub mod stats;
+pub mod token;

@@ -2,31 +2,62 @@
 
 use crate::context::Context;
 use clap::Args;
+use oneiro::{Error, Oneiro, Options, Target};
+use oneiro_server::Serving;
+use std::path::{Path, PathBuf};
 
-/// Serve HTTP on this machine
+/// Serve the page, HTTP and MCP
 ///
-/// Answers /healthz for now, and drains background work. Stops cleanly on SIGINT and SIGTERM.
+/// The page is at /, the API under /v1 (described at /openapi.json), MCP at /mcp. On this machine
+/// no token is needed; to listen beyond it, make one first with `oneiro token create`. Drains
+/// background work. Stops cleanly on SIGINT and SIGTERM.
 #[derive(Debug, Args)]
 pub struct ServeArgs {
     /// Where to listen; port 0 picks a free one [default: 127.0.0.1:4747]
     #[arg(long, value_name = "ADDRESS")]
     listen: Option<String>,
+    /// Ask for a token on this machine too
+    #[arg(long)]
+    require_token: bool,
 }
 
 impl ServeArgs {
     /// Serves until told to stop.
     pub fn run(self, context: &Context) -> anyhow::Result<()> {
-        let listen = self.listen.as_deref().unwrap_or(&context.config.listen);
-        let oneiro = context.open()?;
-        let data = oneiro.target().to_string();
-        let output = context.output;
-        oneiro_server::serve(oneiro, listen, move |address| {
+        let target = context.target()?;
+        let (store, output) = (context.config.store.clone(), context.output);
+        let options = context.options();
+        let data = target.to_string();
+        let mut rules = context.config.rules.clone();
+        rules.require_token |= self.require_token;
+        let serving = Serving {
+            space: target.space().clone(),
+            open: Box::new(move |space, must_exist| {
+                let options = Options { must_exist, ..options.clone() };
+                Oneiro::open(&Target::parse(&store, Some(space))?, options)
+            }),
+            listen: self.listen.unwrap_or_else(|| context.config.listen.clone()),
+            rules,
+            max_body: context.config.max_body,
+            backups: backups(&target),
+        };
+        oneiro_server::serve(serving, move |address| {
             let url = format!("http://{address}");
             let ready = serde_json::json!({"url": url, "store": data});
-            output.show(&ready, |_| format!("Oneiro listens on {url}\nand keeps its memory in {data}\nStop it with Ctrl-C."))
-                .map_err(|error| oneiro::Error::internal(error.to_string()))
+            let text = format!(
+                "Oneiro listens on {url}\nand keeps its memory in {data}\nStop it with Ctrl-C."
+            );
+            output.show(&ready, |_| text).map_err(|error| Error::internal(error.to_string()))
         })?;
         context.output.say("Stopped.");
         Ok(())
+    }
+}
+
+/// Copies that are asked for over HTTP go into a folder beside the store.
+fn backups(target: &Target) -> PathBuf {
+    match target {
+        Target::File { path, .. } => path.parent().unwrap_or(Path::new(".")).join("oneiro-backups"),
+        Target::Postgres { .. } => PathBuf::from("oneiro-backups"),
     }
 }

@@ -5,14 +5,18 @@ use std::path::Path;
 
 #[test]
 fn generated_references_are_fresh() {
-    for which in ["cli", "config", "errors"] {
+    for (which, file) in [
+        ("cli", "cli.md"),
+        ("config", "config.md"),
+        ("errors", "errors.md"),
+        ("openapi", "openapi.json"),
+    ] {
         let printed = run_with(bare(), &["reference", which], b"").out;
-        let path =
-            Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../docs/reference/{which}.md"));
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/reference").join(file);
         let kept = std::fs::read_to_string(&path).unwrap_or_default();
         assert!(
             printed == kept,
-            "docs/reference/{which}.md is stale: cargo run -- reference {which} > docs/reference/{which}.md"
+            "docs/reference/{file} is stale: cargo run -- reference {which} > docs/reference/{file}"
         );
     }
 }

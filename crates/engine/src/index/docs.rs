@@ -22,14 +22,21 @@ pub(crate) struct Doc {
     pub(crate) words: u16,
 }
 
+/// Roles as one byte.
+pub(crate) mod role {
+    pub(crate) const USER: u8 = 2;
+    pub(crate) const ASSISTANT: u8 = 3;
+    pub(crate) const TOOL: u8 = 4;
+}
+
 /// A role as one byte; roles that no provider defines share one.
 pub(crate) fn role_code(role: &Role) -> u8 {
     match role {
         Role::System => 0,
         Role::Developer => 1,
-        Role::User => 2,
-        Role::Assistant => 3,
-        Role::Tool => 4,
+        Role::User => role::USER,
+        Role::Assistant => role::ASSISTANT,
+        Role::Tool => role::TOOL,
         Role::Other(_) => 7,
     }
 }

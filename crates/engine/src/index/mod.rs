@@ -20,7 +20,7 @@ mod view;
 
 pub(crate) use bits::{Bits, cosine, distance, scan, signs};
 pub(crate) use build::weight;
-pub(crate) use docs::{Doc, role_code};
+pub(crate) use docs::{Doc, role, role_code};
 pub(crate) use folding::Folder;
 pub(crate) use forget::forget;
 pub(crate) use handle::Index;

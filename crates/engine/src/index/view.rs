@@ -259,6 +259,14 @@ impl View<'_, '_> {
         piece.docs().get(at)
     }
 
+    /// Every document, oldest first.
+    pub(crate) fn each_doc(&self, mut each: impl FnMut(Doc)) {
+        for piece in &self.pieces {
+            let docs = piece.docs();
+            (0..docs.len()).filter_map(|at| docs.get(at)).for_each(&mut each);
+        }
+    }
+
     /// The session of a document.
     pub(crate) fn session(&self, doc: u32) -> Option<i64> {
         let (piece, at) = self.piece(doc)?;

@@ -24,6 +24,7 @@ use crate::jobs::REBUILD_INDEX;
 use crate::{EmbedderChoice, Oneiro};
 use matches::Matches;
 pub(crate) use meaning::Breaker;
+use meaning::Meaning;
 use oneiro_model::{Error, ErrorKind, Found, Query, Result, SEARCH_LIMIT_MAX, SearchRequest};
 use oneiro_store::Tx;
 pub(crate) use question::Kin;
@@ -41,35 +42,45 @@ impl Oneiro {
         }
         let query = Query::parse(&request.query, self.now())?;
         let meaning = self.meaning(&query)?;
+        let asked = Asked { request, query: &query, meaning: &meaning };
+        let (mut found, note) = self.in_view(&meaning, |tx, view, reader| {
+            Searching { oneiro: self, tx, view, asked }.run(reader)
+        })?;
+        found.note = joined(found.note, note);
+        Ok(found)
+    }
+
+    /// Looks at the index in one snapshot and, when it is damaged, at the newest messages without
+    /// it, and has it mended. Answers what could not be used, too.
+    fn in_view<T>(
+        &self,
+        meaning: &Meaning,
+        look: impl for<'t, 'c> Fn(&'t Tx<'c>, &'t View<'t, 'c>, &mut Reader) -> Result<T>,
+    ) -> Result<(T, Option<String>)> {
         let mut reader = self.index.reader(meaning.choice);
         let mut is_current = true;
         let found = self.store.read(|tx| {
             let view = self.index.cache.view(tx, &mut reader, meaning.kept_as())?;
             is_current = view.is_current;
-            let asked = Asked { request, query: &query, meaning: &meaning };
-            Searching { oneiro: self, tx, view: &view, asked }.run(&mut reader)
+            look(tx, &view, &mut reader)
         });
-        let asked = Asked { request, query: &query, meaning: &meaning };
-        let mut found = match found {
-            Err(error) if is_damage(&error) => self.search_newest(asked, error)?,
-            found => found?,
+        let (found, damage) = match found {
+            Err(error) if is_damage(&error) => (self.without_index(error, look)?, Some(DAMAGED)),
+            found => (found?, None),
         };
-        if let Some(note) = meaning.note {
-            found.note = Some(found.note.map_or(note.clone(), |other| format!("{other}; {note}")));
-        }
         self.index.give_back(reader);
         if !is_current {
             self.rebuild_index_soon();
         }
         self.fold_soon()?;
-        Ok(found)
+        Ok((found, joined(damage.map(str::to_owned), meaning.note.clone())))
     }
 
     /// Looks at the newest messages without the index, which is damaged, and has it mended.
     fn without_index<T>(
         &self,
         damage: Error,
-        look: impl for<'t, 'c> FnOnce(&'t Tx<'c>, &'t View<'t, 'c>, &mut Reader) -> Result<T>,
+        look: impl for<'t, 'c> Fn(&'t Tx<'c>, &'t View<'t, 'c>, &mut Reader) -> Result<T>,
     ) -> Result<T> {
         tracing::warn!(error = %damage, "the text index is not used");
         self.rebuild_index_soon();
@@ -82,21 +93,21 @@ impl Oneiro {
         found.map_err(|_| damage)
     }
 
-    fn search_newest(&self, asked: Asked<'_>, damage: Error) -> Result<Found> {
-        let mut found = self.without_index(damage, |tx, view, reader| {
-            Searching { oneiro: self, tx, view, asked }.run(reader)
-        })?;
-        found.note = Some(format!(
-            "the text index is damaged, so only the newest {SCANNED} messages were searched; \
-             `oneiro doctor --fix` mends it"
-        ));
-        Ok(found)
-    }
-
     /// Has the index built anew, by a job that is left beside this search: it waits for nobody.
     fn rebuild_index_soon(&self) {
         let now = self.now();
         self.index.rebuild_soon(self.new_job(REBUILD_INDEX, serde_json::Value::Null, now));
+    }
+}
+
+/// What an answer says that was found without the index.
+const DAMAGED: &str = "the text index is damaged, so only the newest 20000 messages were \
+                       searched; `oneiro doctor --fix` mends it";
+
+fn joined(one: Option<String>, other: Option<String>) -> Option<String> {
+    match (one, other) {
+        (Some(one), Some(other)) => Some(format!("{one}; {other}")),
+        (one, other) => one.or(other),
     }
 }
 

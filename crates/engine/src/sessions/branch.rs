@@ -3,8 +3,8 @@
 use super::create::refuse_ignored;
 use super::{Draft, create_in, key_of, show::no_message, whole};
 use crate::Oneiro;
-use oneiro_model::{Error, Lineage, MessageId, NewSession, Result, Session, SessionId};
-use oneiro_store::{messages, sequence, sessions};
+use oneiro_model::{ChangeKind, Error, Lineage, MessageId, NewSession, Result, Session, SessionId};
+use oneiro_store::{changes, messages, sequence, sessions};
 
 /// How to branch.
 #[derive(Debug, Clone, Default)]
@@ -60,6 +60,7 @@ impl Oneiro {
                 messages::copy(tx, from, to, key)?;
             }
             sessions::recount(tx, key)?;
+            changes::record(tx, ChangeKind::Created, Some(&draft.id), oneiro.now())?;
             whole(tx, key)
         })
     }

@@ -2,8 +2,8 @@
 
 use super::{key_of, titles, whole};
 use crate::Oneiro;
-use oneiro_model::{Lineage, Result, Session, SessionId, SessionPatch, Title};
-use oneiro_store::{Tx, lineage, sessions};
+use oneiro_model::{ChangeKind, Lineage, Result, Session, SessionId, SessionPatch, Title};
+use oneiro_store::{Tx, changes, lineage, sessions};
 use serde_json::{Map, Value};
 
 impl Oneiro {
@@ -24,7 +24,7 @@ impl Oneiro {
             cwd: patch.cwd.clone(),
             ..sessions::Fields::default()
         };
-        let id = id.clone();
+        let (id, now) = (id.clone(), self.now());
         self.store.write(move |tx| {
             let key = key_of(tx, &id)?;
             let stored = whole(tx, key)?;
@@ -39,6 +39,7 @@ impl Oneiro {
             if let Some(archived) = patch.archived {
                 archive_chain(tx, key, archived)?;
             }
+            changes::record(tx, ChangeKind::Changed, Some(&id), now)?;
             whole(tx, key)
         })
     }

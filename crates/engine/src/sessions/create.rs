@@ -2,8 +2,10 @@
 
 use super::{titles, whole};
 use crate::Oneiro;
-use oneiro_model::{Error, Lineage, NewSession, Result, Session, SessionId, Timestamp, Title};
-use oneiro_store::{Tx, lineage, sessions};
+use oneiro_model::{
+    ChangeKind, Error, Lineage, NewSession, Result, Session, SessionId, Timestamp, Title,
+};
+use oneiro_store::{Tx, changes, lineage, sessions};
 use serde_json::{Map, Value};
 
 /// A session to create, checked and packed before the transaction.
@@ -65,7 +67,10 @@ impl Oneiro {
         let oneiro = self.clone();
         self.store.write(move |tx| {
             refuse_ignored(&oneiro, tx, &draft.id)?;
+            let is_new = sessions::key(tx, &draft.id)?.is_none();
             let key = create_in(tx, &draft)?;
+            let kind = if is_new { ChangeKind::Created } else { ChangeKind::Changed };
+            changes::record(tx, kind, Some(&draft.id), oneiro.now())?;
             whole(tx, key)
         })
     }

@@ -3,8 +3,8 @@
 
 use super::key_of;
 use crate::{Oneiro, jobs};
-use oneiro_model::{Deleted, Lineage, Result, SessionId, Span};
-use oneiro_store::{Tx, lineage, messages, segments, sessions};
+use oneiro_model::{ChangeKind, Deleted, Lineage, Result, SessionId, Span, Timestamp};
+use oneiro_store::{Tx, changes, lineage, messages, segments, sessions};
 use std::collections::HashSet;
 
 impl Oneiro {
@@ -14,9 +14,17 @@ impl Oneiro {
         self.store.write(move |tx| {
             let keys = [key_of(tx, &id)?];
             purge_later(&oneiro, tx, &keys)?;
-            delete_in(tx, &keys)
+            let deleted = delete_in(tx, &keys)?;
+            record_deleted(tx, &deleted, oneiro.now())?;
+            Ok(deleted)
         })
     }
+}
+
+/// Notes which sessions are gone.
+pub(crate) fn record_deleted(tx: &Tx<'_>, deleted: &Deleted, now: Timestamp) -> Result<()> {
+    let mut ids = deleted.sessions.iter();
+    ids.try_for_each(|id| changes::record(tx, ChangeKind::Deleted, Some(id), now))
 }
 
 /// How long the words of what was deleted may stay in the index. They are never found, and to take

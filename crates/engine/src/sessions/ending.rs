@@ -2,8 +2,8 @@
 
 use super::{key_of, whole};
 use crate::Oneiro;
-use oneiro_model::{Ending, Result, Session, SessionId};
-use oneiro_store::sessions;
+use oneiro_model::{ChangeKind, Ending, Result, Session, SessionId};
+use oneiro_store::{changes, sessions};
 
 impl Oneiro {
     /// Ends a session. The first reason wins: ending it again changes nothing.
@@ -12,16 +12,18 @@ impl Oneiro {
         self.store.write(move |tx| {
             let key = key_of(tx, &id)?;
             sessions::end(tx, key, &ending.reason, now)?;
+            changes::record(tx, ChangeKind::Ended, Some(&id), now)?;
             whole(tx, key)
         })
     }
 
     /// Takes back the end of a session.
     pub fn reopen_session(&self, id: &SessionId) -> Result<Session> {
-        let id = id.clone();
+        let (id, now) = (id.clone(), self.now());
         self.store.write(move |tx| {
             let key = key_of(tx, &id)?;
             sessions::reopen(tx, key)?;
+            changes::record(tx, ChangeKind::Reopened, Some(&id), now)?;
             whole(tx, key)
         })
     }

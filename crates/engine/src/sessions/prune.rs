@@ -1,6 +1,6 @@
 //! Prune: delete ended sessions by age and filters, or say which would go.
 
-use super::delete::{delete_in, plan, purge_later};
+use super::delete::{delete_in, plan, purge_later, record_deleted};
 use crate::Oneiro;
 use oneiro_model::{PruneRequest, Pruned, Result, Session};
 use oneiro_store::{Tx, sessions};
@@ -15,7 +15,9 @@ impl Oneiro {
         let deleted = self.store.write_bulk(|tx| {
             let keys = candidates(tx, &request)?;
             purge_later(self, tx, &keys)?;
-            delete_in(tx, &keys)
+            let deleted = delete_in(tx, &keys)?;
+            record_deleted(tx, &deleted, self.now())?;
+            Ok(deleted)
         })?;
         Ok(Pruned { dry_run: false, deleted })
     }

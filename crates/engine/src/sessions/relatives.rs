@@ -1,8 +1,8 @@
 //! Where a session stands among its relatives.
 
-use super::key_of;
+use super::{key_of, whole};
 use crate::Oneiro;
-use oneiro_model::{Result, SessionId};
+use oneiro_model::{Result, Session, SessionId};
 use oneiro_store::lineage;
 
 impl Oneiro {
@@ -20,6 +20,17 @@ impl Oneiro {
         self.store.read(|tx| {
             let tip = lineage::tip(tx, key_of(tx, id)?)?;
             Ok(tip.map_or_else(|| id.clone(), |link| link.id))
+        })
+    }
+
+    /// Every session that shares its first ancestor with this one, itself included, oldest first;
+    /// of a large family the first of them.
+    pub fn session_family(&self, id: &SessionId, limit: usize) -> Result<Vec<Session>> {
+        self.store.read(|tx| {
+            let mut keys = lineage::family(tx, key_of(tx, id)?)?;
+            keys.sort_unstable();
+            keys.truncate(limit);
+            keys.into_iter().map(|key| whole(tx, key)).collect()
         })
     }
 

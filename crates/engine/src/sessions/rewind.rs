@@ -3,19 +3,25 @@
 
 use super::{key_of, show::no_message};
 use crate::Oneiro;
-use oneiro_model::{Error, Message, MessageId, Result, Rewound, Role, SessionId, Visibility};
-use oneiro_store::{Tx, messages, sessions};
+use oneiro_model::{
+    ChangeKind, Error, Message, MessageId, Result, Rewound, Role, SessionId, Visibility,
+};
+use oneiro_store::{Tx, changes, messages, sessions};
 
 impl Oneiro {
     /// Takes back a live user message and everything after it, so that it can be said anew.
     pub fn rewind_session(&self, id: &SessionId, to: MessageId) -> Result<Rewound> {
-        let id = id.clone();
-        self.store.write(move |tx| rewind_in(tx, (key_of(tx, &id)?, &id), to))
+        let (id, now) = (id.clone(), self.now());
+        self.store.write(move |tx| {
+            let rewound = rewind_in(tx, (key_of(tx, &id)?, &id), to)?;
+            changes::record(tx, ChangeKind::Rewound, Some(&id), now)?;
+            Ok(rewound)
+        })
     }
 
     /// Takes back the last `turns` things the person said and everything after the first of them.
     pub fn rewind_turns(&self, id: &SessionId, turns: usize) -> Result<Rewound> {
-        let id = id.clone();
+        let (id, now) = (id.clone(), self.now());
         self.store.write(move |tx| {
             let key = key_of(tx, &id)?;
             // Found in the same transaction: what is said meanwhile is not taken for these turns.
@@ -26,7 +32,9 @@ impl Oneiro {
                 Error::field("turns", format!("the person has said {there} live messages"))
                     .remedy("give a number between 1 and that")
             })?;
-            rewind_in(tx, (key, &id), target.id)
+            let rewound = rewind_in(tx, (key, &id), target.id)?;
+            changes::record(tx, ChangeKind::Rewound, Some(&id), now)?;
+            Ok(rewound)
         })
     }
 
@@ -41,7 +49,7 @@ impl Oneiro {
     /// Shows again what the latest rewind hid, or with `all` every rewind; answers how many
     /// messages came back. What was compacted stays compacted.
     pub fn restore_session(&self, id: &SessionId, all: bool) -> Result<usize> {
-        let id = id.clone();
+        let (id, now) = (id.clone(), self.now());
         self.store.write(move |tx| {
             let key = key_of(tx, &id)?;
             let from = if all { 1 } else { messages::last_rewind(tx, key)? };
@@ -50,6 +58,7 @@ impl Oneiro {
                 from => messages::restore(tx, key, from)?,
             };
             sessions::recount(tx, key)?;
+            changes::record(tx, ChangeKind::Restored, Some(&id), now)?;
             Ok(restored)
         })
     }

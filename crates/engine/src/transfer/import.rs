@@ -7,11 +7,12 @@ use crate::append::append_prepared;
 use crate::sessions::{Draft, create_in};
 use crate::{Oneiro, sessions::key_of};
 use oneiro_model::{
-    Error, Imported, Lineage, NewSession, Result, SessionId, Timestamp, Title, Usage, UsageKey,
+    ChangeKind, Error, Imported, Lineage, NewSession, Result, SessionId, Timestamp, Title, Usage,
+    UsageKey,
 };
 use oneiro_store::messages::Prepared;
 use oneiro_store::sessions::ImportedState;
-use oneiro_store::{Tx, lineage, sequence, sessions, titles, usage};
+use oneiro_store::{Tx, changes, lineage, sequence, sessions, titles, usage};
 use serde_json::{Map, Value};
 use std::cell::RefCell;
 use std::io::BufRead;
@@ -76,6 +77,7 @@ impl Oneiro {
                 Ok(())
             })?;
             import.link_parents()?;
+            changes::record(tx, ChangeKind::Imported, None, self.now())?;
             Ok(import.done)
         })
     }

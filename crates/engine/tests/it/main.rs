@@ -9,6 +9,7 @@
 )]
 
 mod backup;
+mod changes;
 mod counters;
 mod differential;
 mod erase;
@@ -39,5 +40,6 @@ mod session_search;
 mod sessions;
 mod support;
 mod titles;
+mod tokens;
 mod transfer;
 mod usage;

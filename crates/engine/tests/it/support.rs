@@ -44,6 +44,12 @@ impl Ids for FakeIds {
         bytes[2..].copy_from_slice(&number.to_be_bytes());
         bytes
     }
+
+    fn secret(&self) -> oneiro::Result<[u8; 32]> {
+        let mut bytes = [0; 32];
+        bytes[..10].copy_from_slice(&self.random());
+        Ok(bytes)
+    }
 }
 
 /// A handle with its clock and ids.

@@ -1,7 +1,7 @@
 //! Discover conversations: the best hit of each lineage with what was said around it, and first the
 //! conversation whose title has every word of the query.
 
-use super::super::is_damage;
+use super::super::joined;
 use super::super::meaning::Meaning;
 use super::super::searching::{Asked, Searching};
 use super::{Around, described, within};
@@ -32,26 +32,13 @@ impl Oneiro {
             return Ok(SessionFound::Discover { tier: None, conversations: Vec::new(), note });
         }
         let meaning = self.meaning(&query)?;
-        let mut reader = self.index.reader(meaning.choice);
-        let mut is_current = true;
-        let found = self.store.read(|tx| {
-            let view = self.index.cache.view(tx, &mut reader, meaning.kept_as())?;
-            is_current = view.is_current;
-            Discovery { oneiro: self, tx, view: &view, asked, query: &query, meaning: &meaning }
-                .run(&mut reader)
-        });
-        let found = match found {
-            Err(error) if is_damage(&error) => self.without_index(error, |tx, view, reader| {
-                Discovery { oneiro: self, tx, view, asked, query: &query, meaning: &meaning }
-                    .run(reader)
-            })?,
-            found => found?,
-        };
-        self.index.give_back(reader);
-        if !is_current {
-            self.rebuild_index_soon();
+        let (mut found, missing) = self.in_view(&meaning, |tx, view, reader| {
+            Discovery { oneiro: self, tx, view, asked, query: &query, meaning: &meaning }
+                .run(reader)
+        })?;
+        if let SessionFound::Discover { note, .. } = &mut found {
+            *note = joined(note.take(), missing);
         }
-        self.fold_soon()?;
         Ok(found)
     }
 }

@@ -1,0 +1,95 @@
+//! Tokens: made, listed, taken back, and checked. The secret is answered once and kept as a hash:
+//! it has 256 random bits, so a slow hash would add nothing.
+
+use crate::Oneiro;
+use oneiro_model::{Cursor, Error, NewToken, Page, Result, Token, TokenId, TokenText, bad_token};
+use oneiro_store::tokens;
+
+/// Characters of a token's name.
+const NAME_CHARS: usize = 200;
+
+impl Oneiro {
+    /// Makes a token for this space; its text is in this answer and never again.
+    pub fn create_token(&self, token: NewToken) -> Result<Token> {
+        let now = self.now();
+        if token.expires_at.is_some_and(|at| at <= now) {
+            return Err(Error::field("expires_at", "is not in the future"));
+        }
+        let named = token.name.as_deref().unwrap_or_default();
+        if named.chars().count() > NAME_CHARS || named.chars().any(char::is_control) {
+            return Err(Error::field("name", format!("is not one line of up to {NAME_CHARS}")));
+        }
+        let id = TokenId::from_random(self.ids.random());
+        let text = TokenText::new(self.target().space().clone(), self.ids.secret()?);
+        let hash = *blake3::hash(text.secret().as_bytes()).as_bytes();
+        let answer = Token {
+            id: id.clone(),
+            space: text.space().to_string(),
+            role: token.role,
+            name: token.name.clone(),
+            token: Some(text.reveal()),
+            created_at: now,
+            expires_at: token.expires_at,
+            revoked_at: None,
+        };
+        self.store.write(move |tx| tokens::add(tx, &id, (&token, &hash), now))?;
+        Ok(answer)
+    }
+
+    /// Tokens, newest first, those that ended or were taken back included.
+    pub fn list_tokens(&self, cursor: Option<Cursor>, limit: usize) -> Result<Page<Token>> {
+        let before = cursor.map_or(i64::MAX, |cursor| cursor.key);
+        let space = self.target().space();
+        let found =
+            self.store.read(|tx| tokens::list(tx, space, before, limit.saturating_add(1)))?;
+        Ok(Page::of(found, limit))
+    }
+
+    /// Takes back the token with this id, or the one whose id alone begins like this. From then on
+    /// it opens nothing, in any process.
+    pub fn revoke_token(&self, id: &str) -> Result<Token> {
+        let (id, now, space) = (id.to_owned(), self.now(), self.target().space().clone());
+        self.store.write(move |tx| {
+            let found = match id.len() > TokenId::PREFIX.len() {
+                true => tokens::begun(tx, &space, &id)?,
+                false => Vec::new(),
+            };
+            let mut found = found.into_iter();
+            match (found.next(), found.next()) {
+                (Some(one), other) if other.is_none() || one.id.as_str() == id => {
+                    let is_new = tokens::revoke(tx, &one.id, now)?;
+                    let revoked_at = if is_new { Some(now) } else { one.revoked_at };
+                    Ok(Token { revoked_at, ..one })
+                }
+                (Some(_), _) => {
+                    Err(Error::conflict(format!("{id:?} is the beginning of several tokens"))
+                        .remedy("type more of the id"))
+                }
+                (None, _) => Err(Error::not_found(format!("there is no token {id:?}"))
+                    .remedy("`oneiro token list` shows the tokens there are")),
+            }
+        })
+    }
+
+    /// The token that was presented, if it opens this space now.
+    pub fn authenticate(&self, presented: &TokenText) -> Result<Token> {
+        let now = self.now();
+        let hash = blake3::hash(presented.secret().as_bytes());
+        let space = self.target().space();
+        let found = self.store.read(|tx| tokens::labelled(tx, space, hash.as_bytes()))?;
+        let (token, kept) = found.ok_or_else(bad_token)?;
+        // Comparing hashes of this type takes as long whether they differ early or late.
+        let same = blake3::Hash::from_slice(&kept).is_ok_and(|kept| kept == hash);
+        let ended = token.revoked_at.is_some() || token.expires_at.is_some_and(|at| at <= now);
+        match same && !ended && presented.space() == space {
+            true => Ok(token),
+            false => Err(bad_token()),
+        }
+    }
+
+    /// Whether any token opens this space.
+    pub fn has_tokens(&self) -> Result<bool> {
+        let now = self.now();
+        Ok(self.store.read(|tx| tokens::valid(tx, now))? > 0)
+    }
+}

@@ -1,0 +1,126 @@
+//! Changes: what happened is told once, in order, to whoever looks, and days are counted.
+
+use crate::support::{begin, id, open, say};
+use oneiro::{
+    BranchRequest, Change, ChangeKind, ChangeMark, Ending, EraseTarget, MessageId, Oneiro,
+    SessionPatch,
+};
+use oneiro_testkit::on_both_backends;
+
+fn told(oneiro: &Oneiro, seen: &mut ChangeMark) -> Vec<(ChangeKind, Option<String>)> {
+    let changes = oneiro.changes_since(*seen).unwrap();
+    *seen = changes.last().map_or(*seen, |change| change.id);
+    assert_eq!(oneiro.changes_since(*seen).unwrap(), []);
+    changes
+        .into_iter()
+        .map(|change| (change.kind, change.session_id.map(|id| id.to_string())))
+        .collect()
+}
+
+fn of(kind: ChangeKind, session: &str) -> (ChangeKind, Option<String>) {
+    (kind, Some(session.to_owned()))
+}
+
+on_both_backends! {
+    fn everything_that_happens_to_a_session_is_told_in_order(space) {
+        let oneiro = open(space);
+        let mut seen = oneiro.change_mark().unwrap();
+        assert_eq!(told(&oneiro, &mut seen), []);
+        begin(&oneiro, "s");
+        let ids = say(&oneiro, "s", &["one", "two", "three"]);
+        assert_eq!(told(&oneiro, &mut seen), [of(ChangeKind::Created, "s"), of(ChangeKind::Appended, "s")]);
+        let title = SessionPatch { title: Some(Some("T".into())), ..SessionPatch::default() };
+        oneiro.change_session(&id("s"), title).unwrap();
+        oneiro.rewind_session(&id("s"), MessageId(ids[2])).unwrap();
+        oneiro.restore_session(&id("s"), false).unwrap();
+        oneiro.end_session(&id("s"), Ending::new("done").unwrap()).unwrap();
+        oneiro.reopen_session(&id("s")).unwrap();
+        let branch = BranchRequest { id: Some(id("b")), ..BranchRequest::default() };
+        oneiro.branch_session(&id("s"), branch).unwrap();
+        oneiro.delete_session(&id("b")).unwrap();
+        let expected = [
+            of(ChangeKind::Changed, "s"),
+            of(ChangeKind::Rewound, "s"),
+            of(ChangeKind::Restored, "s"),
+            of(ChangeKind::Ended, "s"),
+            of(ChangeKind::Reopened, "s"),
+            of(ChangeKind::Created, "b"),
+            of(ChangeKind::Deleted, "b"),
+        ];
+        assert_eq!(told(&oneiro, &mut seen), expected);
+    }
+
+    fn messages_are_told_of_by_session_and_by_any_process(space) {
+        let (oneiro, other) = (open(space), open(space));
+        begin(&oneiro, "a");
+        begin(&oneiro, "b");
+        let seen = oneiro.change_mark().unwrap();
+        let first = say(&other, "a", &["1", "2"]);
+        let second = say(&oneiro, "b", &["3"]);
+        let third = say(&other, "a", &["4"]);
+        let found = oneiro.changes_since(seen).unwrap();
+        let one = |change: &Change| (change.first_id, change.last_id, change.count);
+        let message = |id: i64| Some(MessageId(id));
+        assert_eq!(found.len(), 2);
+        assert_eq!(one(&found[0]), (message(second[0]), message(second[0]), Some(1)));
+        assert_eq!(one(&found[1]), (message(first[0]), message(third[0]), Some(3)));
+        assert_eq!(oneiro.changes_since(found[1].id).unwrap(), []);
+        // Whoever saw only the first is told of the second again, and misses nothing.
+        assert_eq!(oneiro.changes_since(found[0].id).unwrap().len(), 2);
+    }
+
+    fn who_is_far_behind_is_told_to_read_again(space) {
+        let oneiro = open(space);
+        begin(&oneiro, "s");
+        let seen = oneiro.change_mark().unwrap();
+        let many: Vec<String> = (0..10_001).map(|n| n.to_string()).collect();
+        say(&oneiro, "s", &many.iter().map(String::as_str).collect::<Vec<_>>());
+        let found = oneiro.changes_since(seen).unwrap();
+        assert_eq!(found.iter().map(|change| change.kind).collect::<Vec<_>>(), [ChangeKind::Missed]);
+        assert_eq!(oneiro.changes_since(found[0].id).unwrap(), []);
+        // A mark of another store, which was further, is not waited for.
+        let beyond = ChangeMark { message: 0, change: i64::MAX };
+        assert_eq!(oneiro.changes_since(beyond).unwrap()[0].kind, ChangeKind::Missed);
+    }
+
+    fn notes_are_swept_and_an_erased_session_is_in_none(space) {
+        let oneiro = open(space);
+        begin(&oneiro, "secret-name");
+        let seen = oneiro.change_mark().unwrap();
+        say(&oneiro, "secret-name", &["x"]);
+        oneiro.erase(&EraseTarget::Session(id("secret-name"))).unwrap();
+        let found = oneiro.changes_since(ChangeMark { message: seen.message, change: 0 }).unwrap();
+        assert!(found.iter().all(|change| change.session_id.is_none()), "{found:?}");
+        assert_eq!(found.last().unwrap().kind, ChangeKind::Erased);
+        begin(&oneiro, "s");
+        let early = oneiro.change_mark().unwrap();
+        oneiro.store().write_bulk(|tx| {
+            (0..4_300).try_for_each(|_| {
+                oneiro_store::changes::record(tx, ChangeKind::Changed, Some(&id("s")), oneiro.now())
+            })
+        }).unwrap();
+        let kinds: Vec<_> = oneiro.changes_since(early).unwrap().iter().map(|one| one.kind).collect();
+        assert_eq!(kinds, [ChangeKind::Missed]);
+    }
+
+    fn days_are_counted_by_who_spoke(space) {
+        let oneiro = open(space);
+        begin(&oneiro, "s");
+        say(&oneiro, "s", &["today", "again"]);
+        let long = "many words of a long message ".repeat(100);
+        let at = |text: &str, day: &str| {
+            oneiro::NewMessage::from_json(serde_json::json!({
+                "role": "assistant", "content": text, "at": format!("2023-11-{day}T12:00:00Z"),
+            })).unwrap()
+        };
+        oneiro.append(&id("s"), vec![at(&long, "13"), at("old", "01")]).unwrap();
+        for _ in 0..2 {
+            let days = oneiro.activity(3).unwrap().days;
+            let counts: Vec<_> =
+                days.iter().map(|day| (day.date.as_str(), day.user, day.assistant, day.tool)).collect();
+            assert_eq!(counts, [("2023-11-12", 0, 0, 0), ("2023-11-13", 0, 1, 0), ("2023-11-14", 2, 0, 0)]);
+            oneiro.fold_all(&mut |_, _| {}).unwrap();
+        }
+        assert!(oneiro.activity(0).is_err());
+    }
+}

@@ -1,0 +1,93 @@
+//! Tokens: shown once, hashed, bound to a space, ended by time or by hand.
+
+use crate::support::{NOW, open};
+use oneiro::{ErrorKind, NewToken, Oneiro, Span, Token, TokenRole, TokenText};
+use oneiro_testkit::on_both_backends;
+
+fn make(oneiro: &Oneiro, role: TokenRole, seconds: Option<i64>) -> (Token, TokenText) {
+    let expires_at = seconds.map(|seconds| NOW.plus(Span::seconds(seconds)));
+    let name = Some("laptop".to_owned());
+    let token = oneiro.create_token(NewToken { role, name, expires_at }).unwrap();
+    let text = TokenText::parse(token.token.as_deref().unwrap()).unwrap();
+    (token, text)
+}
+
+fn refused(oneiro: &Oneiro, text: &TokenText) {
+    assert_eq!(oneiro.authenticate(text).unwrap_err().kind(), ErrorKind::Unauthorized);
+}
+
+on_both_backends! {
+    fn a_token_opens_its_space_until_it_is_taken_back(space) {
+        let oneiro = open(space);
+        assert!(!oneiro.has_tokens().unwrap());
+        let (made, text) = make(&oneiro, TokenRole::Write, None);
+        let known = oneiro.authenticate(&text).unwrap();
+        assert_eq!((known.id.clone(), known.role, known.token), (made.id.clone(), TokenRole::Write, None));
+        assert!(oneiro.has_tokens().unwrap());
+        let taken = oneiro.revoke_token(&made.id.as_str()[..12]).unwrap();
+        assert_eq!(taken.revoked_at, Some(NOW));
+        refused(&oneiro, &text);
+        assert!(!oneiro.has_tokens().unwrap());
+        // Taking it back again changes nothing, and it stays listed.
+        oneiro.clock.set(50);
+        assert_eq!(oneiro.revoke_token(made.id.as_str()).unwrap().revoked_at, Some(NOW));
+        let listed = oneiro.list_tokens(None, 10).unwrap().items;
+        assert_eq!(listed.len(), 1);
+        assert!(listed[0].token.is_none());
+    }
+
+    fn a_token_ends_when_its_time_is_over(space) {
+        let oneiro = open(space);
+        let (_, text) = make(&oneiro, TokenRole::Read, Some(60));
+        oneiro.clock.set(59);
+        assert!(oneiro.authenticate(&text).is_ok());
+        oneiro.clock.set(60);
+        refused(&oneiro, &text);
+        assert!(!oneiro.has_tokens().unwrap());
+        let late = NewToken { role: TokenRole::Read, name: None, expires_at: Some(NOW) };
+        assert_eq!(oneiro.create_token(late).unwrap_err().field_name(), Some("expires_at"));
+    }
+
+    fn a_token_of_another_space_or_with_another_secret_opens_nothing(space) {
+        let oneiro = open(space);
+        let (_, text) = make(&oneiro, TokenRole::Admin, None);
+        let elsewhere = format!("oneiro_elsewhere_{}", text.secret());
+        refused(&oneiro, &TokenText::parse(&elsewhere).unwrap());
+        refused(&oneiro, &TokenText::new(text.space().clone(), [9; 32]));
+    }
+
+    fn only_a_beginning_that_one_token_has_is_enough(space) {
+        let oneiro = open(space);
+        make(&oneiro, TokenRole::Read, None);
+        make(&oneiro, TokenRole::Read, None);
+        for (id, kind) in [
+            ("", ErrorKind::NotFound),
+            ("tok_", ErrorKind::NotFound),
+            ("tok_zzz", ErrorKind::NotFound),
+            ("nonsense", ErrorKind::NotFound),
+            ("tok_\u{10ffff}", ErrorKind::NotFound),
+        ] {
+            assert_eq!(oneiro.revoke_token(id).unwrap_err().kind(), kind, "{id}");
+        }
+        let ids: Vec<String> =
+            oneiro.list_tokens(None, 10).unwrap().items.iter().map(|token| token.id.to_string()).collect();
+        let shared = ids[0].bytes().zip(ids[1].bytes()).take_while(|(a, b)| a == b).count();
+        if shared > "tok_".len() {
+            assert_eq!(oneiro.revoke_token(&ids[0][..shared]).unwrap_err().kind(), ErrorKind::Conflict);
+        }
+        let page = oneiro.list_tokens(None, 1).unwrap();
+        let rest = oneiro.list_tokens(page.next, 1).unwrap();
+        assert_eq!((page.items.len(), rest.items.len(), rest.next), (1, 1, None));
+        assert_ne!(page.items[0].id, rest.items[0].id);
+    }
+
+    fn the_secret_is_nowhere_in_the_store(space) {
+        let oneiro = open(space);
+        let (_, text) = make(&oneiro, TokenRole::Admin, None);
+        let path = space.folder().join("copy.db");
+        oneiro.backup(&path, &mut |_| {}).unwrap();
+        let bytes = std::fs::read(path).unwrap();
+        let secret = text.secret().as_bytes();
+        assert!(!bytes.windows(secret.len()).any(|window| window == secret));
+    }
+}

@@ -1,0 +1,162 @@
+//! Changes: what happened in a space, told to whoever watches it. Messages tell of themselves by
+//! their ids; everything else that happens to sessions is noted in passing.
+
+use crate::{Error, MessageId, Result, SessionId};
+use serde::{Serialize, Serializer};
+use std::fmt;
+
+/// What happened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ChangeKind {
+    /// Messages were appended.
+    Appended,
+    /// A session began.
+    Created,
+    /// A session's fields changed.
+    Changed,
+    /// A session ended.
+    Ended,
+    /// A session's end was taken back.
+    Reopened,
+    /// Messages were taken back.
+    Rewound,
+    /// Messages that were taken back came again.
+    Restored,
+    /// A session was deleted.
+    Deleted,
+    /// Something was erased, and is not named.
+    Erased,
+    /// Sessions were imported.
+    Imported,
+    /// More happened than is told: read again what is shown.
+    Missed,
+}
+
+impl ChangeKind {
+    const ALL: [ChangeKind; 11] = [
+        ChangeKind::Appended,
+        ChangeKind::Created,
+        ChangeKind::Changed,
+        ChangeKind::Ended,
+        ChangeKind::Reopened,
+        ChangeKind::Rewound,
+        ChangeKind::Restored,
+        ChangeKind::Deleted,
+        ChangeKind::Erased,
+        ChangeKind::Imported,
+        ChangeKind::Missed,
+    ];
+
+    /// Every kind.
+    pub fn all() -> &'static [ChangeKind] {
+        &ChangeKind::ALL
+    }
+
+    /// The kind as text.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            ChangeKind::Appended => "appended",
+            ChangeKind::Created => "created",
+            ChangeKind::Changed => "changed",
+            ChangeKind::Ended => "ended",
+            ChangeKind::Reopened => "reopened",
+            ChangeKind::Rewound => "rewound",
+            ChangeKind::Restored => "restored",
+            ChangeKind::Deleted => "deleted",
+            ChangeKind::Erased => "erased",
+            ChangeKind::Imported => "imported",
+            ChangeKind::Missed => "missed",
+        }
+    }
+
+    /// Reads a kind; one of a newer Oneiro is a change of which nothing more is known.
+    pub fn parse(name: &str) -> ChangeKind {
+        let known = ChangeKind::ALL.into_iter().find(|kind| kind.as_str() == name);
+        known.unwrap_or(ChangeKind::Changed)
+    }
+}
+
+/// How far somebody has seen: the last message and the last note of a change.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct ChangeMark {
+    /// The last message seen.
+    pub message: i64,
+    /// The key of the last change seen.
+    pub change: i64,
+}
+
+impl ChangeMark {
+    /// Reads the id of an event.
+    pub fn parse(text: &str) -> Result<ChangeMark> {
+        let mark = text.trim().split_once('.').and_then(|(message, change)| {
+            Some(ChangeMark { message: message.parse().ok()?, change: change.parse().ok()? })
+        });
+        mark.filter(|mark| mark.message >= 0 && mark.change >= 0).ok_or_else(|| {
+            Error::field("Last-Event-ID", "was not the id of an event")
+                .remedy("send the id of the last event you saw, or none")
+        })
+    }
+}
+
+impl fmt::Display for ChangeMark {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{}", self.message, self.change)
+    }
+}
+
+impl Serialize for ChangeMark {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+/// One change.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Change {
+    /// How far whoever has seen this change has seen.
+    pub id: ChangeMark,
+    /// What happened.
+    pub kind: ChangeKind,
+    /// To which session, if to one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub session_id: Option<SessionId>,
+    /// The first message appended.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub first_id: Option<MessageId>,
+    /// The last message appended.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub last_id: Option<MessageId>,
+    /// How many were appended.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub count: Option<i64>,
+}
+
+impl Change {
+    /// A change of which only the kind and the session are known.
+    pub fn new(id: ChangeMark, kind: ChangeKind, session_id: Option<SessionId>) -> Change {
+        Change { id, kind, session_id, first_id: None, last_id: None, count: None }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn marks_round_trip_and_refuse_others() {
+        let mark = ChangeMark { message: 12, change: 7 };
+        assert_eq!(ChangeMark::parse(&mark.to_string()).unwrap(), mark);
+        for bad in ["", "1", "1.", "-1.2", "1.x", "1.2.3"] {
+            assert!(ChangeMark::parse(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn kinds_round_trip() {
+        for kind in ChangeKind::all() {
+            assert_eq!(ChangeKind::parse(kind.as_str()), *kind);
+        }
+        assert_eq!(ChangeKind::parse("dreamt"), ChangeKind::Changed);
+    }
+}

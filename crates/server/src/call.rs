@@ -1,0 +1,103 @@
+//! One call of the API as its handlers see it: who calls, what the path, the query string and the
+//! body say; and the answer to it.
+
+use crate::decode::{Fields, Query};
+use crate::gate::Visitor;
+use crate::state::State;
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use bytes::Bytes;
+use oneiro::{Error, MessageId, Oneiro, Result, SessionId};
+use serde::Serialize;
+use std::sync::Arc;
+
+/// One call.
+pub(crate) struct Call {
+    pub(crate) state: Arc<State>,
+    pub(crate) visitor: Visitor,
+    /// The parts of the path that the table leaves open, unescaped.
+    pub(crate) path: Vec<(String, String)>,
+    pub(crate) query: Query,
+    pub(crate) body: Bytes,
+}
+
+impl Call {
+    pub(crate) fn oneiro(&self) -> Result<&Oneiro> {
+        self.visitor.space.oneiro()
+    }
+
+    pub(crate) fn part(&self, name: &str) -> Result<&str> {
+        let found = self.path.iter().find(|(there, _)| there == name);
+        found
+            .map(|(_, value)| value.as_str())
+            .ok_or_else(|| Error::internal(format!("the path has no {name}")))
+    }
+
+    /// The session that the path names.
+    pub(crate) fn session(&self) -> Result<SessionId> {
+        SessionId::new(self.part("id")?)
+    }
+
+    /// The message that the path names.
+    pub(crate) fn message(&self) -> Result<MessageId> {
+        let text = self.part("id")?;
+        let id = text.parse().ok().filter(|id| *id > 0).map(MessageId);
+        id.ok_or_else(|| Error::field("id", format!("{text:?} is not the number of a message")))
+    }
+
+    pub(crate) fn fields(&self) -> Result<Fields> {
+        Fields::read(&self.body)
+    }
+}
+
+/// The answer to a call.
+#[derive(Debug)]
+pub(crate) struct Answer {
+    status: StatusCode,
+    body: Vec<u8>,
+    location: Option<String>,
+}
+
+impl Answer {
+    /// Something, as JSON.
+    pub(crate) fn ok(value: &impl Serialize) -> Result<Answer> {
+        let body = serde_json::to_vec(value)
+            .map_err(|error| Error::internal("an answer is not JSON").because(error))?;
+        Ok(Answer { status: StatusCode::OK, body, location: None })
+    }
+
+    /// Something new, and where it is.
+    pub(crate) fn created(value: &impl Serialize, location: String) -> Result<Answer> {
+        let answer = Answer::ok(value)?;
+        Ok(Answer { status: StatusCode::CREATED, location: Some(location), ..answer })
+    }
+}
+
+impl IntoResponse for Answer {
+    fn into_response(self) -> Response {
+        let json = HeaderValue::from_static("application/json");
+        let none = HeaderValue::from_static("no-store");
+        let headers = [(header::CONTENT_TYPE, json), (header::CACHE_CONTROL, none)];
+        let mut response = (self.status, headers, self.body).into_response();
+        let location = self.location.and_then(|place| HeaderValue::from_str(&place).ok());
+        if let Some(location) = location {
+            response.headers_mut().insert(header::LOCATION, location);
+        }
+        response
+    }
+}
+
+/// One segment of a path, escaped.
+pub(crate) fn segment(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for byte in text.bytes() {
+        match byte {
+            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'_' | b'~' => {
+                escaped.push(char::from(byte));
+            }
+            b'.' if text != "." && text != ".." => escaped.push('.'),
+            other => escaped.push_str(&format!("%{other:02X}")),
+        }
+    }
+    escaped
+}

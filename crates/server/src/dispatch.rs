@@ -1,0 +1,150 @@
+//! The frame around every endpoint: read the body within its bounds, let the caller in, check the
+//! role, call the handler where blocking is allowed, and turn errors into problems.
+
+use crate::api::{Endpoint, Run, events, export};
+use crate::call::Call;
+use crate::decode::Query;
+use crate::gate::Presented;
+use crate::peer::Peer;
+use crate::problem::Problem;
+use crate::state::{BODY_TIME, State};
+use axum::body::Body;
+use axum::extract::{FromRequestParts, RawPathParams, Request};
+use axum::http::{HeaderMap, StatusCode, header, request::Parts};
+use axum::response::{IntoResponse, Response};
+use bytes::{Bytes, BytesMut};
+use http_body_util::BodyExt;
+use oneiro::{Error, ErrorKind, Result};
+use std::net::{IpAddr, Ipv4Addr};
+use std::sync::Arc;
+
+/// Answers one request to an endpoint.
+pub(crate) async fn dispatch(
+    endpoint: &'static Endpoint,
+    state: Arc<State>,
+    request: Request,
+) -> Response {
+    match answer(endpoint, state, request).await {
+        Ok(response) => response,
+        Err(problem) => problem.into_response(),
+    }
+}
+
+async fn answer(
+    endpoint: &'static Endpoint,
+    state: Arc<State>,
+    request: Request,
+) -> Result<Response, Problem> {
+    let (mut parts, body) = request.into_parts();
+    let path = path_parts(&mut parts).await?;
+    let presented = Presented::read(&parts.headers, peer(&parts))?;
+    if endpoint.body.is_some() {
+        check_type(&parts.headers)?;
+    }
+    // Who may not come in is told so before a body is read for nothing.
+    let entering = Arc::clone(&state);
+    let visitor = blocking(move || {
+        let visitor = entering.gate.enter(&entering.spaces, &presented)?;
+        visitor.role.require(endpoint.role)?;
+        Ok(visitor)
+    })
+    .await?;
+    let query = Query::read(parts.uri.query().unwrap_or_default(), endpoint.query)?;
+    let body = read_body(&state, &parts.headers, body).await?;
+    let call = Call { state, visitor, path, query, body };
+    match endpoint.run {
+        Run::Call(run) => {
+            let answer = blocking(move || run(&call)).await?;
+            Ok(answer.into_response())
+        }
+        Run::Events => events(call, &parts.headers).await,
+        Run::Export => export(call).await,
+    }
+}
+
+/// The open parts of the path, each one segment, unescaped.
+async fn path_parts(parts: &mut Parts) -> Result<Vec<(String, String)>> {
+    let found = RawPathParams::from_request_parts(parts, &())
+        .await
+        .map_err(|_| Error::invalid("the path is not percent-encoded UTF-8"))?;
+    Ok(found.iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect())
+}
+
+/// Where the connection comes from.
+pub(crate) fn peer(parts: &Parts) -> IpAddr {
+    parts.extensions.get::<Peer>().map_or(IpAddr::V4(Ipv4Addr::LOCALHOST), |peer| peer.0.ip())
+}
+
+/// A body must say that it is JSON: a form that a page of another site sends cannot.
+fn check_type(headers: &HeaderMap) -> Result<(), Problem> {
+    let Some(kind) = headers.get(header::CONTENT_TYPE) else {
+        let has_body = headers.contains_key(header::TRANSFER_ENCODING)
+            || headers.get(header::CONTENT_LENGTH).is_some_and(|length| length != "0");
+        return if has_body { Err(not_json("nothing")) } else { Ok(()) };
+    };
+    let kind = kind.to_str().unwrap_or_default();
+    let plain = kind.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+    let is_json = plain == "application/json"
+        || (plain.starts_with("application/") && plain.ends_with("+json"));
+    if is_json { Ok(()) } else { Err(not_json(&plain)) }
+}
+
+fn not_json(kind: &str) -> Problem {
+    let error = Error::invalid(format!("the body is said to be {kind}, not JSON"))
+        .remedy("send the header Content-Type: application/json");
+    Problem::of(StatusCode::UNSUPPORTED_MEDIA_TYPE, error)
+}
+
+/// Reads a body: bounded in bytes, in time, and in what all bodies take together.
+pub(crate) async fn read_body(
+    state: &State,
+    headers: &HeaderMap,
+    mut body: Body,
+) -> Result<Bytes, Problem> {
+    let most = state.max_body;
+    let too_large = || {
+        Error::too_large(format!("the body is larger than {most} bytes"))
+            .remedy("send less at a time")
+    };
+    let length = headers.get(header::CONTENT_LENGTH).and_then(|length| length.to_str().ok());
+    let length: Option<usize> = length.and_then(|length| length.parse().ok());
+    if length.is_some_and(|length| length > most) {
+        return Err(too_large().into());
+    }
+    // Without a length it may be as long as one may be, if it turns out to have any.
+    let mut room = None;
+    let reading = async {
+        let mut held = BytesMut::new();
+        while let Some(frame) = body.frame().await {
+            let frame = frame
+                .map_err(|error| Error::invalid("the body ended before its time").because(error))?;
+            let Ok(data) = frame.into_data() else { continue };
+            if room.is_none() {
+                let kilobytes = u32::try_from(length.unwrap_or(most).div_ceil(1_024));
+                let wanted = state.bodies.acquire_many(kilobytes.unwrap_or(u32::MAX)).await;
+                room = Some(wanted.map_err(|_| Error::internal("the server stops"))?);
+            }
+            if held.len() + data.len() > most {
+                return Err(too_large());
+            }
+            held.extend_from_slice(&data);
+        }
+        Ok(held.freeze())
+    };
+    match tokio::time::timeout(BODY_TIME, reading).await {
+        Ok(read) => Ok(read?),
+        Err(_) => {
+            let error = Error::new(ErrorKind::Invalid, "the body took too long to arrive");
+            Err(Problem::of(StatusCode::REQUEST_TIMEOUT, error))
+        }
+    }
+}
+
+/// Runs a call of the engine where blocking is allowed; what it captured is dropped there too.
+pub(crate) async fn blocking<T: Send + 'static>(
+    call: impl FnOnce() -> Result<T> + Send + 'static,
+) -> Result<T> {
+    tokio::task::spawn_blocking(call)
+        .await
+        .unwrap_or_else(|error| Err(Error::internal("a call panicked").because(error)))
+}

@@ -1,0 +1,249 @@
+//! Figures of this server: how many requests, how long each took, minute by minute and in all, as
+//! Prometheus reads them and as the page plots them.
+
+use crate::spaces::Spaces;
+use oneiro::{Oneiro, Result, Timestamp, WriteFigures};
+use prometheus_client::encoding::{EncodeLabelSet, text};
+use prometheus_client::metrics::counter::Counter;
+use prometheus_client::metrics::family::Family;
+use prometheus_client::metrics::gauge::Gauge;
+use prometheus_client::metrics::histogram::Histogram;
+use prometheus_client::registry::{Registry, Unit};
+use serde::Serialize;
+use std::collections::VecDeque;
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+/// Upper bounds of the buckets of durations, in seconds.
+const BUCKETS: [f64; 16] = [
+    0.000_25, 0.000_5, 0.001, 0.002, 0.004, 0.008, 0.016, 0.032, 0.064, 0.125, 0.25, 0.5, 1.0, 2.0,
+    5.0, 10.0,
+];
+
+/// Minutes that are remembered.
+const MINUTES: usize = 60;
+
+#[derive(Clone, Debug, Hash, PartialEq, Eq, EncodeLabelSet)]
+struct Route {
+    method: &'static str,
+    route: &'static str,
+}
+
+#[derive(Clone, Debug, Hash, PartialEq, Eq, EncodeLabelSet)]
+struct Outcome {
+    method: &'static str,
+    route: &'static str,
+    status: u16,
+}
+
+#[derive(Clone, Debug, Hash, PartialEq, Eq, EncodeLabelSet)]
+struct InSpace {
+    space: String,
+}
+
+#[derive(Clone, Debug, Hash, PartialEq, Eq, EncodeLabelSet)]
+struct CommitSize {
+    space: String,
+    le: String,
+}
+
+/// How long the requests of one minute took.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub(crate) struct Minute {
+    /// The minute.
+    pub(crate) at: Timestamp,
+    /// Requests.
+    pub(crate) count: u64,
+    /// Half of them took no longer.
+    pub(crate) p50_ms: f64,
+    /// All but a twentieth took no longer.
+    pub(crate) p95_ms: f64,
+}
+
+/// A request that was answered.
+pub(crate) struct Answered {
+    pub(crate) method: &'static str,
+    pub(crate) route: &'static str,
+    pub(crate) status: u16,
+    pub(crate) took: Duration,
+}
+
+struct Counted {
+    minute: i64,
+    buckets: [u64; BUCKETS.len() + 1],
+}
+
+/// Figures of this server.
+pub(crate) struct Figures {
+    registry: Registry,
+    durations: Family<Route, Histogram, fn() -> Histogram>,
+    outcomes: Family<Outcome, Counter>,
+    minutes: Mutex<VecDeque<Counted>>,
+}
+
+impl Default for Figures {
+    fn default() -> Figures {
+        let mut registry = Registry::with_prefix("oneiro");
+        let histogram: fn() -> Histogram = || Histogram::new(BUCKETS);
+        let durations = Family::new_with_constructor(histogram);
+        let outcomes = Family::<Outcome, Counter>::default();
+        let took = "How long requests took";
+        registry.register_with_unit("request_duration", took, Unit::Seconds, durations.clone());
+        registry.register("requests", "Requests by status", outcomes.clone());
+        Figures { registry, durations, outcomes, minutes: Mutex::default() }
+    }
+}
+
+impl Figures {
+    /// Counts one request that was answered now.
+    pub(crate) fn count(&self, answered: Answered, now: Timestamp) {
+        let Answered { method, route, status, took } = answered;
+        let seconds = took.as_secs_f64();
+        self.durations.get_or_create(&Route { method, route }).observe(seconds);
+        self.outcomes.get_or_create(&Outcome { method, route, status }).inc();
+        let minute = now.micros().div_euclid(60_000_000);
+        let place = BUCKETS.iter().position(|most| seconds <= *most).unwrap_or(BUCKETS.len());
+        let mut minutes = self.minutes.lock().unwrap_or_else(PoisonError::into_inner);
+        if minutes.back().is_none_or(|last| last.minute < minute) {
+            minutes.push_back(Counted { minute, buckets: [0; BUCKETS.len() + 1] });
+        }
+        if minutes.len() > MINUTES {
+            minutes.pop_front();
+        }
+        let last = minutes.back_mut().and_then(|last| last.buckets.get_mut(place));
+        if let Some(count) = last {
+            *count += 1;
+        }
+    }
+
+    /// The minutes of the last hour in which anything was asked, oldest first.
+    pub(crate) fn minutes(&self, now: Timestamp) -> Vec<Minute> {
+        let first = now.micros().div_euclid(60_000_000) - MINUTES as i64;
+        let minutes = self.minutes.lock().unwrap_or_else(PoisonError::into_inner);
+        let recent = minutes.iter().filter(|counted| counted.minute > first);
+        recent
+            .map(|counted| Minute {
+                at: Timestamp::from_micros(counted.minute * 60_000_000),
+                count: counted.buckets.iter().sum(),
+                p50_ms: quantile(&counted.buckets, 0.5),
+                p95_ms: quantile(&counted.buckets, 0.95),
+            })
+            .collect()
+    }
+
+    /// Everything, as Prometheus reads it; what the open spaces say is asked now.
+    pub(crate) fn text(&self, spaces: &Spaces) -> Result<String> {
+        let mut of_spaces = Registry::with_prefix("oneiro");
+        let gauges = Gauges::new(&mut of_spaces);
+        for (name, space) in spaces.all() {
+            gauges.fill(&name.to_string(), space.oneiro()?)?;
+        }
+        let mut out = String::new();
+        let encoded = text::encode_registry(&mut out, &self.registry)
+            .and_then(|()| text::encode_registry(&mut out, &of_spaces))
+            .and_then(|()| text::encode_eof(&mut out));
+        encoded
+            .map_err(|error| oneiro::Error::internal("figures cannot be told").because(error))?;
+        Ok(out)
+    }
+}
+
+/// What the spaces say of themselves.
+struct Gauges {
+    queued: Family<InSpace, Gauge>,
+    lag: Family<InSpace, Gauge>,
+    jobs: Family<InSpace, Gauge>,
+    messages: Family<InSpace, Gauge>,
+    sessions: Family<InSpace, Gauge>,
+    bytes: Family<InSpace, Gauge>,
+    writes: Family<InSpace, Gauge>,
+    commits: Family<CommitSize, Gauge>,
+}
+
+impl Gauges {
+    fn new(registry: &mut Registry) -> Gauges {
+        let mut gauge = |name: &str, help: &str| {
+            let family = Family::<InSpace, Gauge>::default();
+            registry.register(name, help, family.clone());
+            family
+        };
+        let gauges = Gauges {
+            queued: gauge("writes_queued", "Writes that wait for their turn"),
+            lag: gauge("index_lag_messages", "Messages that no segment of the index covers yet"),
+            jobs: gauge("jobs_unfinished", "Jobs that wait or run"),
+            messages: gauge("messages", "Messages that are not rewound"),
+            sessions: gauge("sessions", "Sessions"),
+            bytes: gauge("store_bytes", "Bytes on disk"),
+            writes: gauge("writes_committed", "Writes this server committed"),
+            commits: Family::default(),
+        };
+        let help = "Commits of this server, by how many writes shared one, at most";
+        registry.register("group_commits", help, gauges.commits.clone());
+        gauges
+    }
+
+    fn fill(&self, space: &str, oneiro: &Oneiro) -> Result<()> {
+        let stats = oneiro.stats()?;
+        let written = oneiro.write_figures();
+        let set = |family: &Family<InSpace, Gauge>, value: i64| {
+            family.get_or_create(&InSpace { space: space.to_owned() }).set(value);
+        };
+        set(&self.queued, oneiro.writes_queued() as i64);
+        set(&self.lag, stats.index.tail);
+        set(&self.jobs, stats.jobs);
+        set(&self.messages, stats.messages);
+        set(&self.sessions, stats.sessions);
+        set(&self.bytes, stats.bytes);
+        set(&self.writes, written.writes as i64);
+        let bounds = WriteFigures::SIZES.iter().map(u64::to_string).chain(["+Inf".to_owned()]);
+        let mut so_far = 0;
+        for (le, commits) in bounds.zip(written.commits) {
+            so_far += commits;
+            let size = CommitSize { space: space.to_owned(), le };
+            self.commits.get_or_create(&size).set(so_far as i64);
+        }
+        Ok(())
+    }
+}
+
+/// Where a share of the durations lies, in milliseconds, between the bounds of its bucket.
+fn quantile(buckets: &[u64], share: f64) -> f64 {
+    let total: u64 = buckets.iter().sum();
+    let wanted = share * total as f64;
+    let mut before = 0.0;
+    for (at, count) in buckets.iter().enumerate() {
+        let count = *count as f64;
+        if count > 0.0 && before + count >= wanted {
+            let low = at.checked_sub(1).and_then(|at| BUCKETS.get(at)).copied().unwrap_or(0.0);
+            let high = BUCKETS.get(at).copied().unwrap_or(low * 2.0);
+            return (low + (high - low) * ((wanted - before) / count)) * 1_000.0;
+        }
+        before += count;
+    }
+    0.0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn minutes_are_told_apart_and_old_ones_go() {
+        let figures = Figures::default();
+        let at = |minute: i64| Timestamp::from_micros(minute * 60_000_000);
+        let count = |minute, micros| {
+            let took = Duration::from_micros(micros);
+            figures.count(Answered { method: "GET", route: "/x", status: 200, took }, at(minute));
+        };
+        (0..90).for_each(|_| count(1_000, 900));
+        (0..10).for_each(|_| count(1_000, 100_000));
+        count(1_001, 3_000);
+        let told = figures.minutes(at(1_001));
+        assert_eq!(told.iter().map(|minute| minute.count).collect::<Vec<_>>(), [100, 1]);
+        assert!((0.5..=1.0).contains(&told[0].p50_ms), "{told:?}");
+        assert!((64.0..=125.0).contains(&told[0].p95_ms), "{told:?}");
+        assert_eq!(figures.minutes(at(1_060)).len(), 1);
+        assert_eq!(figures.minutes(at(2_000)).len(), 0);
+        assert_eq!(quantile(&[0; 17], 0.5), 0.0);
+    }
+}

@@ -1,0 +1,274 @@
+//! The gate: whether a request may come in, into which space, and how far. Requests from pages of
+//! other sites and by names that are not ours are refused before anything is looked up.
+
+use crate::rate::{Buckets, too_many};
+use crate::spaces::{Space, Spaces};
+use axum::http::{HeaderMap, header, uri::Authority};
+use oneiro::{Error, ErrorKind, Result, SpaceName, TokenId, TokenRole, TokenText, bad_token};
+use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
+use std::time::Instant;
+
+/// The cookie that holds the token of somebody who logged in on the page.
+pub(crate) const COOKIE: &str = "oneiro_token";
+
+/// The header that names a space where no token does.
+pub(crate) const SPACE_HEADER: &str = "oneiro-space";
+
+/// Bad tokens from one address before it has to wait, and how many more each second.
+const BAD_TOKENS: (f64, f64) = (0.2, 10.0);
+
+/// How strict the gate is.
+#[derive(Debug, Clone, Default)]
+pub struct Rules {
+    /// Names and addresses, beside this machine's own, that requests may name as their host.
+    pub allowed_hosts: Vec<String>,
+    /// Ask for a token on loopback too.
+    pub require_token: bool,
+    /// Requests a second for each token; 0 is no limit.
+    pub rate_limit: u32,
+}
+
+/// The gate of one server.
+pub(crate) struct Gate {
+    rules: Rules,
+    is_loopback: bool,
+    bad_tokens: Buckets<IpAddr>,
+    requests: Buckets<TokenId>,
+}
+
+/// Somebody who came in.
+pub(crate) struct Visitor {
+    pub(crate) space: Arc<Space>,
+    pub(crate) role: TokenRole,
+    /// The token presented, to be looked at again by what lasts.
+    pub(crate) token: Option<TokenText>,
+}
+
+/// What a request says about who sends it.
+pub(crate) struct Presented {
+    token: Option<String>,
+    space: Option<String>,
+    peer: IpAddr,
+}
+
+impl Gate {
+    pub(crate) fn new(rules: Rules, address: SocketAddr) -> Gate {
+        let rate = f64::from(rules.rate_limit);
+        Gate {
+            is_loopback: address.ip().is_loopback(),
+            bad_tokens: Buckets::new(BAD_TOKENS.0, BAD_TOKENS.1),
+            requests: Buckets::new(rate, rate * 2.0),
+            rules,
+        }
+    }
+
+    /// Whether a request without a token is let in.
+    pub(crate) fn is_open(&self) -> bool {
+        self.is_loopback && !self.rules.require_token
+    }
+
+    /// Refuses a request whose host is not ours (a name that was made to point here), or that a
+    /// page of another site sent.
+    pub(crate) fn check_site(&self, headers: &HeaderMap) -> Result<()> {
+        let mut hosts = headers.get_all(header::HOST).iter();
+        let host = match (hosts.next().map(|host| host.to_str()), hosts.next()) {
+            (Some(Ok(host)), None) => host,
+            _ => return Err(Error::invalid("the request names no host, or several")),
+        };
+        let authority: Authority =
+            host.parse().map_err(|_| Error::invalid("the header Host is not a host"))?;
+        if !self.is_ours(authority.host()) {
+            return Err(Error::new(
+                ErrorKind::Forbidden,
+                format!("{:?} is not a name of this server", authority.host()),
+            )
+            .remedy("use 127.0.0.1 or localhost, or add the name to allowed_hosts"));
+        }
+        let Some(origin) = headers.get(header::ORIGIN) else { return Ok(()) };
+        let site = origin.to_str().ok().and_then(|origin| {
+            origin.strip_prefix("http://").or_else(|| origin.strip_prefix("https://"))
+        });
+        match site.is_some_and(|site| site.eq_ignore_ascii_case(host)) {
+            true => Ok(()),
+            false => Err(Error::new(ErrorKind::Forbidden, "another site's page sent this request")
+                .remedy("call Oneiro from the program itself; pages of other sites may not")),
+        }
+    }
+
+    fn is_ours(&self, host: &str) -> bool {
+        let plain = host.trim_matches(['[', ']']).trim_end_matches('.').to_ascii_lowercase();
+        let address: Option<IpAddr> = plain.parse().ok();
+        plain == "localhost"
+            || plain.ends_with(".localhost")
+            || address.is_some_and(|address| address.is_loopback() || !self.is_loopback)
+            || self.rules.allowed_hosts.iter().any(|allowed| allowed.eq_ignore_ascii_case(&plain))
+    }
+
+    /// Lets somebody in. It looks into the store, so it runs where blocking is allowed.
+    pub(crate) fn enter(&self, spaces: &Spaces, presented: &Presented) -> Result<Visitor> {
+        let asked = presented.space.as_deref().map(SpaceName::new).transpose()?;
+        match &presented.token {
+            Some(token) => self.by_token(spaces, token, (presented.peer, asked)),
+            None if self.is_open() => {
+                let name = asked.unwrap_or_else(|| spaces.first().clone());
+                let space = spaces.space(&name, false)?;
+                Ok(Visitor { space, role: TokenRole::Admin, token: None })
+            }
+            None => Err(Error::new(ErrorKind::Unauthorized, "a token is needed here").remedy(
+                "send `Authorization: Bearer oneiro_...` with a token of `oneiro token create`",
+            )),
+        }
+    }
+
+    fn by_token(
+        &self,
+        spaces: &Spaces,
+        token: &str,
+        (peer, asked): (IpAddr, Option<SpaceName>),
+    ) -> Result<Visitor> {
+        let now = Instant::now();
+        // Who guesses is slowed down before anything is looked up.
+        if self.bad_tokens.is_empty(&peer, now) {
+            return Err(too_many());
+        }
+        let known = TokenText::parse(token).and_then(|text| {
+            // A name in a token makes no space, and whether there is one stays unsaid.
+            let space = spaces.space(text.space(), true).map_err(|error| match error.kind() {
+                ErrorKind::NotFound | ErrorKind::Invalid => bad_token(),
+                _ => error,
+            })?;
+            let token = space.oneiro()?.authenticate(&text)?;
+            Ok((space, token, text))
+        });
+        let (space, token, text) = known.inspect_err(|error| {
+            if error.kind() == ErrorKind::Unauthorized {
+                // Refused already: this only counts.
+                let _ = self.bad_tokens.take(peer, now);
+            }
+        })?;
+        if asked.is_some_and(|asked| asked != *text.space()) {
+            return Err(Error::new(
+                ErrorKind::Forbidden,
+                "the token opens another space than the header Oneiro-Space names",
+            )
+            .remedy("leave the header out: the token names its space"));
+        }
+        if self.rules.rate_limit > 0 {
+            self.requests.take(token.id, now)?;
+        }
+        Ok(Visitor { space, role: token.role, token: Some(text) })
+    }
+}
+
+impl Presented {
+    /// What the headers say; `peer` is where the connection comes from.
+    pub(crate) fn read(headers: &HeaderMap, peer: IpAddr) -> Result<Presented> {
+        let text = |name: &str| -> Result<Option<String>> {
+            let Some(value) = headers.get(name) else { return Ok(None) };
+            let text = value.to_str().map_err(|_| Error::invalid(format!("{name} is not text")))?;
+            Ok(Some(text.to_owned()))
+        };
+        let token = match text("authorization")? {
+            // What is presented in any other way is no token of ours, and refused as a bad one.
+            Some(held) => match held.split_once(' ') {
+                Some((scheme, token)) if scheme.eq_ignore_ascii_case("bearer") => {
+                    Some(token.trim().to_owned())
+                }
+                _ => Some(String::new()),
+            },
+            None => cookie(headers),
+        };
+        Ok(Presented { token, space: text(SPACE_HEADER)?, peer })
+    }
+}
+
+fn cookie(headers: &HeaderMap) -> Option<String> {
+    let cookies = headers.get_all(header::COOKIE).iter().filter_map(|value| value.to_str().ok());
+    cookies.flat_map(|cookies| cookies.split(';')).find_map(|cookie| {
+        let (name, value) = cookie.trim().split_once('=')?;
+        (name == COOKIE && !value.is_empty()).then(|| value.to_owned())
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn headers(pairs: &[(&'static str, &str)]) -> HeaderMap {
+        let mut headers = HeaderMap::new();
+        for (name, value) in pairs {
+            headers.append(*name, value.parse().unwrap());
+        }
+        headers
+    }
+
+    fn gate(address: &str, allowed: &[&str]) -> Gate {
+        let allowed_hosts = allowed.iter().map(|name| (*name).to_owned()).collect();
+        let rules = Rules { allowed_hosts, ..Rules::default() };
+        Gate::new(rules, address.parse().unwrap())
+    }
+
+    #[test]
+    fn only_our_own_names_are_answered() {
+        let local = gate("127.0.0.1:4747", &["memory.example"]);
+        let far = gate("0.0.0.0:4747", &[]);
+        let cases = [
+            ("127.0.0.1:4747", true, true),
+            ("localhost:4747", true, true),
+            ("LOCALHOST", true, true),
+            ("[::1]:4747", true, true),
+            ("oneiro.localhost:4747", true, true),
+            ("Memory.Example:80", true, false),
+            ("evil.example:4747", false, false),
+            ("127.0.0.1.evil.example", false, false),
+            ("10.0.0.7:4747", false, true),
+            ("", false, false),
+            ("a b", false, false),
+        ];
+        for (host, on_loopback, beyond) in cases {
+            let headers = headers(&[("host", host)]);
+            assert_eq!(local.check_site(&headers).is_ok(), on_loopback, "{host}");
+            assert_eq!(far.check_site(&headers).is_ok(), beyond, "{host}");
+        }
+        assert!(local.check_site(&HeaderMap::new()).is_err());
+        let two = headers(&[("host", "localhost"), ("host", "localhost")]);
+        assert!(local.check_site(&two).is_err());
+    }
+
+    #[test]
+    fn pages_of_other_sites_are_refused() {
+        let gate = gate("127.0.0.1:4747", &[]);
+        let cases = [
+            ("http://localhost:4747", true),
+            ("https://localhost:4747", true),
+            ("http://localhost:9999", false),
+            ("http://evil.example", false),
+            ("null", false),
+            ("file://", false),
+            ("", false),
+        ];
+        for (origin, good) in cases {
+            let headers = headers(&[("host", "localhost:4747"), ("origin", origin)]);
+            assert_eq!(gate.check_site(&headers).is_ok(), good, "{origin}");
+        }
+    }
+
+    #[test]
+    fn a_token_is_read_from_the_header_or_the_cookie() {
+        let peer = "127.0.0.1".parse().unwrap();
+        let read =
+            |pairs: &[(&'static str, &str)]| Presented::read(&headers(pairs), peer).unwrap().token;
+        assert_eq!(read(&[("authorization", "Bearer x")]), Some("x".to_owned()));
+        assert_eq!(read(&[("authorization", "bearer  x ")]), Some("x".to_owned()));
+        assert_eq!(read(&[("authorization", "Basic x")]), Some(String::new()));
+        assert_eq!(read(&[("authorization", "")]), Some(String::new()));
+        assert_eq!(read(&[("cookie", "a=b; oneiro_token=y; c=d")]), Some("y".to_owned()));
+        assert_eq!(read(&[("cookie", "oneiro_token=")]), None);
+        assert_eq!(
+            read(&[("authorization", "Bearer x"), ("cookie", "oneiro_token=y")]),
+            Some("x".to_owned())
+        );
+        assert_eq!(read(&[]), None);
+    }
+}

@@ -1,0 +1,7 @@
+//! Where a connection comes from.
+
+use std::net::SocketAddr;
+
+/// The address of whoever connected.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Peer(pub(crate) SocketAddr);

@@ -1,0 +1,193 @@
+//! Every route, and what is around all of them: the site check, request ids, figures, headers that
+//! keep browsers strict, compression.
+
+use crate::api::{ENDPOINTS, Verb};
+use crate::dispatch::{blocking, dispatch, peer};
+use crate::figures::Answered;
+use crate::gate::Presented;
+use crate::problem::Problem;
+use crate::state::State;
+use crate::{openapi, page};
+use axum::Router;
+use axum::extract::{MatchedPath, Request, State as Shared};
+use axum::http::{HeaderName, HeaderValue, Method, StatusCode, header};
+use axum::middleware::{Next, from_fn_with_state};
+use axum::response::{IntoResponse, Response};
+use axum::routing::{MethodFilter, MethodRouter, get};
+use oneiro::{Error, SystemClock, TokenRole};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Instant;
+use tower_http::compression::CompressionLayer;
+use tracing::Instrument;
+
+const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+
+/// Characters of a request id that a caller may choose.
+const REQUEST_ID_CHARS: usize = 64;
+
+/// The routes of a server.
+pub(crate) fn router(state: Arc<State>) -> Router {
+    let mut router = Router::new()
+        .route("/healthz", get(healthz))
+        .route("/readyz", get(readyz))
+        .route("/metrics", get(metrics))
+        .route("/openapi.json", get(openapi_json));
+    let mut paths: BTreeMap<&'static str, MethodRouter<Arc<State>>> = BTreeMap::new();
+    for endpoint in ENDPOINTS {
+        let filter = match endpoint.verb {
+            Verb::Get => MethodFilter::GET,
+            Verb::Post => MethodFilter::POST,
+            Verb::Patch => MethodFilter::PATCH,
+            Verb::Delete => MethodFilter::DELETE,
+        };
+        let answer = move |Shared(state): Shared<Arc<State>>, request: Request| {
+            dispatch(endpoint, state, request)
+        };
+        let route = paths.remove(endpoint.path).unwrap_or_default().on(filter, answer);
+        paths.insert(endpoint.path, route);
+    }
+    for (path, route) in paths {
+        router = router.route(path, route);
+    }
+    router
+        .merge(page::routes())
+        .fallback(nothing_here)
+        .method_not_allowed_fallback(wrong_method)
+        .layer(CompressionLayer::new())
+        .layer(from_fn_with_state(Arc::clone(&state), around))
+        .with_state(state)
+}
+
+/// What is around every request.
+async fn around(Shared(state): Shared<Arc<State>>, request: Request, next: Next) -> Response {
+    let started = Instant::now();
+    let id = request_id(&request);
+    let method = method_name(request.method());
+    let route = request.extensions().get::<MatchedPath>().map(|path| path.as_str().to_owned());
+    let route = known_route(route.as_deref());
+    let span = tracing::info_span!("request", id = %id.to_str().unwrap_or_default(), method, route);
+    let mut response = async {
+        match state.gate.check_site(request.headers()) {
+            Ok(()) => next.run(request).await,
+            Err(error) => Problem::from(error).into_response(),
+        }
+    }
+    .instrument(span.clone())
+    .await;
+    let took = started.elapsed();
+    let status = response.status().as_u16();
+    let now = oneiro::Clock::now(&SystemClock);
+    state.figures.count(Answered { method, route, status, took }, now);
+    span.in_scope(|| tracing::debug!(status, took = ?took, "answered"));
+    let headers = response.headers_mut();
+    headers.insert(REQUEST_ID, id);
+    headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    headers.insert(header::REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
+    headers
+        .entry(header::CONTENT_SECURITY_POLICY)
+        .or_insert(HeaderValue::from_static("default-src 'none'; frame-ancestors 'none'"));
+    response
+}
+
+/// The caller's id of the request if it is a plain one, else one of ours.
+fn request_id(request: &Request) -> HeaderValue {
+    let given = request.headers().get(&REQUEST_ID).filter(|id| {
+        let bytes = id.as_bytes();
+        (1..=REQUEST_ID_CHARS).contains(&bytes.len()) && bytes.iter().all(u8::is_ascii_graphic)
+    });
+    given.cloned().unwrap_or_else(|| {
+        let random = oneiro::Ids::random(&oneiro::RandomIds);
+        let id = random.iter().fold(String::from("req_"), |id, byte| id + &format!("{byte:02x}"));
+        HeaderValue::from_str(&id).unwrap_or(HeaderValue::from_static("req"))
+    })
+}
+
+fn method_name(method: &Method) -> &'static str {
+    match *method {
+        Method::GET => "GET",
+        Method::POST => "POST",
+        Method::PATCH => "PATCH",
+        Method::PUT => "PUT",
+        Method::DELETE => "DELETE",
+        Method::HEAD => "HEAD",
+        _ => "OTHER",
+    }
+}
+
+/// A route as figures know it: what anybody may type must not become a label.
+fn known_route(matched: Option<&str>) -> &'static str {
+    let Some(matched) = matched else { return "none" };
+    let api = ENDPOINTS.iter().map(|endpoint| endpoint.path);
+    api.chain(page::ROUTES.iter().copied())
+        .chain(["/healthz", "/readyz", "/metrics", "/openapi.json", "/mcp"])
+        .find(|path| *path == matched)
+        .unwrap_or("none")
+}
+
+/// Answers that the process lives.
+async fn healthz() -> Response {
+    axum::Json(serde_json::json!({"status": "ok"})).into_response()
+}
+
+/// Answers whether the store can be read, so that requests will be served.
+async fn readyz(Shared(state): Shared<Arc<State>>) -> Response {
+    let asked = blocking(move || {
+        let space = state.spaces.space(state.spaces.first(), true)?;
+        space.oneiro()?.settings().map(|_| ())
+    });
+    match asked.await {
+        Ok(()) => axum::Json(serde_json::json!({"status": "ready"})).into_response(),
+        Err(error) => {
+            let mut problem = Problem::from(error);
+            problem.status = StatusCode::SERVICE_UNAVAILABLE;
+            problem.into_response()
+        }
+    }
+}
+
+/// Figures for Prometheus. They tell of every open space, so they need what reads one.
+async fn metrics(Shared(state): Shared<Arc<State>>, request: Request) -> Response {
+    let (parts, _) = request.into_parts();
+    let presented = Presented::read(&parts.headers, peer(&parts));
+    let told = blocking(move || {
+        let visitor = state.gate.enter(&state.spaces, &presented?)?;
+        visitor.role.require(TokenRole::Read)?;
+        state.figures.text(&state.spaces)
+    });
+    match told.await {
+        Ok(text) => {
+            let kind = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+            ([(header::CONTENT_TYPE, HeaderValue::from_static(kind))], text).into_response()
+        }
+        Err(error) => Problem::from(error).into_response(),
+    }
+}
+
+async fn openapi_json() -> Response {
+    let kind = HeaderValue::from_static("application/json");
+    ([(header::CONTENT_TYPE, kind)], openapi::text()).into_response()
+}
+
+async fn nothing_here(request: Request) -> Response {
+    let path: String = request.uri().path().chars().take(200).collect();
+    let error = Error::not_found(format!("there is nothing at {path}"))
+        .remedy("/openapi.json tells what there is");
+    match page::wants_page(request.headers()) && !path.starts_with("/v1/") {
+        true => page::problem(&error.into()),
+        false => Problem::from(error).into_response(),
+    }
+}
+
+async fn wrong_method(request: Request) -> Response {
+    let path = request.extensions().get::<MatchedPath>().map(|path| path.as_str().to_owned());
+    let verbs = ENDPOINTS.iter().filter(|endpoint| Some(endpoint.path) == path.as_deref());
+    let verbs: Vec<&str> = verbs.map(|endpoint| endpoint.verb.as_str()).collect();
+    let error = Error::invalid(format!("{} is not done here", request.method())).remedy(format!(
+        "use {}",
+        if verbs.is_empty() { "GET".into() } else { verbs.join(" or ") }
+    ));
+    let mut problem = Problem::of(StatusCode::METHOD_NOT_ALLOWED, error);
+    problem.allow = Some(if verbs.is_empty() { "GET, HEAD".into() } else { verbs.join(", ") });
+    problem.into_response()
+}

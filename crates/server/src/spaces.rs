@@ -1,0 +1,97 @@
+//! The spaces that this server has open: opened when asked for, the least recently used closed when
+//! there are too many. It must not know who may enter one.
+
+use crate::watch::Watch;
+use oneiro::{Error, Oneiro, Result, SpaceName};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Spaces that stay open at once.
+const OPEN: usize = 16;
+
+/// Opens a space by name; with `true` it must exist already.
+pub type OpenSpace = Box<dyn Fn(&SpaceName, bool) -> Result<Oneiro> + Send + Sync>;
+
+/// One open space.
+pub(crate) struct Space {
+    oneiro: Option<Oneiro>,
+    pub(crate) watch: Watch,
+}
+
+impl Space {
+    fn new(oneiro: Oneiro) -> Result<Space> {
+        let watch = Watch::new(oneiro.clone())?;
+        Ok(Space { oneiro: Some(oneiro), watch })
+    }
+
+    /// The handle. It may only be used, and dropped, where blocking is allowed.
+    pub(crate) fn oneiro(&self) -> Result<&Oneiro> {
+        self.oneiro.as_ref().ok_or_else(|| Error::internal("the space is closed"))
+    }
+}
+
+impl Drop for Space {
+    /// The last holder may be an async thread, where the PostgreSQL client must not be dropped.
+    fn drop(&mut self) {
+        self.watch.stop();
+        if let Some(oneiro) = self.oneiro.take() {
+            std::thread::spawn(move || drop(oneiro));
+        }
+    }
+}
+
+/// The spaces that are open.
+pub(crate) struct Spaces {
+    open: OpenSpace,
+    first: SpaceName,
+    /// Most recently used last.
+    used: Mutex<Vec<(SpaceName, Arc<Space>)>>,
+}
+
+impl Spaces {
+    /// Opens the space that requests reach which name none.
+    pub(crate) fn new(open: OpenSpace, first: SpaceName) -> Result<Spaces> {
+        let spaces = Spaces { open, first, used: Mutex::default() };
+        spaces.space(&spaces.first, false)?;
+        Ok(spaces)
+    }
+
+    /// The name of the space that requests reach which name none.
+    pub(crate) fn first(&self) -> &SpaceName {
+        &self.first
+    }
+
+    /// A space, opened if it is not; with `must_exist` never made.
+    pub(crate) fn space(&self, name: &SpaceName, must_exist: bool) -> Result<Arc<Space>> {
+        if let Some(space) = self.used(name) {
+            return Ok(space);
+        }
+        // Two may open the same space at once: many handles on one are normal, one is kept.
+        let opened = Arc::new(Space::new((self.open)(name, must_exist)?)?);
+        if let Some(space) = self.used(name) {
+            return Ok(space);
+        }
+        let mut used = self.used.lock().unwrap_or_else(PoisonError::into_inner);
+        used.push((name.clone(), Arc::clone(&opened)));
+        let old = match used.len() > OPEN {
+            true => used.iter().position(|(name, _)| *name != self.first).map(|at| used.remove(at)),
+            false => None,
+        };
+        drop(used);
+        drop(old);
+        Ok(opened)
+    }
+
+    fn used(&self, name: &SpaceName) -> Option<Arc<Space>> {
+        let mut used = self.used.lock().unwrap_or_else(PoisonError::into_inner);
+        let at = used.iter().position(|(open, _)| open == name)?;
+        let found = used.remove(at);
+        let space = Arc::clone(&found.1);
+        used.push(found);
+        Some(space)
+    }
+
+    /// Every space that is open.
+    pub(crate) fn all(&self) -> Vec<(SpaceName, Arc<Space>)> {
+        self.used.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}

@@ -1,0 +1,84 @@
+//! Notes of what happened to sessions, for whoever watches the space. They are kept for a while
+//! and not for ever: the sessions themselves are the truth.
+
+use crate::{Tx, sequence};
+use oneiro_model::{Change, ChangeKind, ChangeMark, MessageId, Result, SessionId, Timestamp};
+
+statements! {
+    RECORD = "INSERT INTO changes (key, kind, session_id, at) VALUES (?1, ?2, ?3, ?4)";
+    SWEEP = "DELETE FROM changes WHERE key <= (SELECT key FROM changes ORDER BY key DESC \
+             LIMIT 1 OFFSET CAST(?1 AS BIGINT))";
+    FORGET = "DELETE FROM changes WHERE session_id = ?1";
+    MARK = "SELECT (SELECT MAX(seq) FROM messages), (SELECT MAX(key) FROM changes)";
+    OLDEST = "SELECT MIN(key) FROM changes";
+    NOTED = "SELECT key, kind, session_id FROM changes WHERE key > CAST(?1 AS BIGINT) ORDER BY key";
+    APPENDED = "SELECT s.id, MIN(m.seq), MAX(m.seq), COUNT(*) FROM messages m \
+                JOIN sessions s ON s.key = m.session_key WHERE m.seq > CAST(?1 AS BIGINT) \
+                AND m.seq <= CAST(?2 AS BIGINT) GROUP BY s.id ORDER BY MAX(m.seq)";
+}
+
+/// How many notes are kept.
+const KEPT: i64 = 4_096;
+
+/// Old notes are removed once in so many.
+const SWEEP_EVERY: i64 = 64;
+
+/// Notes that something happened.
+pub fn record(
+    tx: &Tx<'_>,
+    kind: ChangeKind,
+    session: Option<&SessionId>,
+    now: Timestamp,
+) -> Result<()> {
+    let key = sequence::take_key(tx)?;
+    let session = session.map(SessionId::as_str);
+    tx.execute(RECORD, &[key.into(), kind.as_str().into(), session.into(), now.micros().into()])?;
+    if key % SWEEP_EVERY == 0 {
+        tx.execute(SWEEP, &[KEPT.into()])?;
+    }
+    Ok(())
+}
+
+/// Removes every note that names a session.
+pub fn forget(tx: &Tx<'_>, session: &SessionId) -> Result<()> {
+    tx.execute(FORGET, &[session.as_str().into()]).map(|_| ())
+}
+
+/// How far there is anything to see.
+pub fn mark(tx: &Tx<'_>) -> Result<ChangeMark> {
+    tx.one(MARK, &[], |row| {
+        Ok(ChangeMark {
+            message: row.opt_int(0)?.unwrap_or(0),
+            change: row.opt_int(1)?.unwrap_or(0),
+        })
+    })
+}
+
+/// The oldest note there is.
+pub fn oldest(tx: &Tx<'_>) -> Result<Option<i64>> {
+    tx.one(OLDEST, &[], |row| row.opt_int(0))
+}
+
+/// The notes after `mark`, in order.
+pub fn noted(tx: &Tx<'_>, mark: ChangeMark) -> Result<Vec<Change>> {
+    tx.all(NOTED, &[mark.change.into()], |row| {
+        let id = ChangeMark { change: row.int(0)?, ..mark };
+        let session = row.opt_string(2)?.map(SessionId::new).transpose()?;
+        Ok(Change::new(id, ChangeKind::parse(row.text(1)?), session))
+    })
+}
+
+/// The messages after `mark` up to `last`, by session; the one spoken in last comes last.
+pub fn appended(tx: &Tx<'_>, mark: ChangeMark, last: i64) -> Result<Vec<Change>> {
+    tx.all(APPENDED, &[mark.message.into(), last.into()], |row| {
+        Ok(Change {
+            // Sessions overlap, so only the last change says that all of them were seen.
+            id: mark,
+            kind: ChangeKind::Appended,
+            session_id: Some(SessionId::new(row.text(0)?)?),
+            first_id: Some(MessageId(row.int(1)?)),
+            last_id: Some(MessageId(row.int(2)?)),
+            count: Some(row.int(3)?),
+        })
+    })
+}

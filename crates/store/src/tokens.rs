@@ -1,0 +1,95 @@
+//! Tokens of a space: found by the beginning of their hash, compared by whoever asks.
+
+use crate::backend::Row;
+use crate::{Tx, sequence};
+use oneiro_model::{NewToken, Result, SpaceName, Timestamp, Token, TokenId, TokenRole};
+
+statements! {
+    INSERT = "INSERT INTO tokens (key, id, label, hash, role, name, created_at, expires_at) \
+              VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
+    LABELLED = "SELECT id, role, name, created_at, expires_at, revoked_at, hash FROM tokens \
+                WHERE label = ?1";
+    LIST = "SELECT id, role, name, created_at, expires_at, revoked_at, key FROM tokens \
+            WHERE key < CAST(?1 AS BIGINT) ORDER BY key DESC LIMIT CAST(?2 AS BIGINT)";
+    BEGUN = "SELECT id, role, name, created_at, expires_at, revoked_at FROM tokens \
+             WHERE id >= ?1 AND id < ?2 ORDER BY id LIMIT 2";
+    REVOKE = "UPDATE tokens SET revoked_at = ?2 WHERE id = ?1 AND revoked_at IS NULL";
+    VALID = "SELECT COUNT(*) FROM tokens WHERE revoked_at IS NULL \
+             AND (expires_at IS NULL OR expires_at > CAST(?1 AS BIGINT))";
+}
+
+/// Bytes of a hash that a token is found by.
+const LABEL_BYTES: usize = 8;
+
+/// Adds a token with the hash of its secret.
+pub fn add(
+    tx: &Tx<'_>,
+    id: &TokenId,
+    (token, hash): (&NewToken, &[u8; 32]),
+    now: Timestamp,
+) -> Result<()> {
+    let values = [
+        sequence::take_key(tx)?.into(),
+        id.as_str().into(),
+        label(hash).into(),
+        hash.as_slice().into(),
+        token.role.as_str().into(),
+        token.name.as_deref().into(),
+        now.micros().into(),
+        token.expires_at.map(|at| at.micros()).into(),
+    ];
+    tx.execute(INSERT, &values).map(|_| ())
+}
+
+/// The token whose hash begins like this one, and its whole hash.
+pub fn labelled(
+    tx: &Tx<'_>,
+    space: &SpaceName,
+    hash: &[u8; 32],
+) -> Result<Option<(Token, Vec<u8>)>> {
+    tx.first(LABELLED, &[label(hash).into()], |row| Ok((read(row, space)?, row.bytes(6)?.to_vec())))
+}
+
+/// Tokens, newest first, below `before`.
+pub fn list(
+    tx: &Tx<'_>,
+    space: &SpaceName,
+    before: i64,
+    limit: usize,
+) -> Result<Vec<(i64, Token)>> {
+    let values = [before.into(), (limit as i64).into()];
+    tx.all(LIST, &values, |row| Ok((row.int(6)?, read(row, space)?)))
+}
+
+/// Up to two tokens whose id begins like this.
+pub fn begun(tx: &Tx<'_>, space: &SpaceName, prefix: &str) -> Result<Vec<Token>> {
+    let end = format!("{prefix}\u{7f}");
+    tx.all(BEGUN, &[prefix.into(), end.as_str().into()], |row| read(row, space))
+}
+
+/// Takes a token back; false when it was already.
+pub fn revoke(tx: &Tx<'_>, id: &TokenId, now: Timestamp) -> Result<bool> {
+    Ok(tx.execute(REVOKE, &[id.as_str().into(), now.micros().into()])? > 0)
+}
+
+/// How many tokens open the space now.
+pub fn valid(tx: &Tx<'_>, now: Timestamp) -> Result<i64> {
+    tx.one(VALID, &[now.micros().into()], |row| row.int(0))
+}
+
+fn label(hash: &[u8; 32]) -> &[u8] {
+    hash.get(..LABEL_BYTES).unwrap_or(hash)
+}
+
+fn read(row: &dyn Row, space: &SpaceName) -> Result<Token> {
+    Ok(Token {
+        id: TokenId::parse(row.text(0)?)?,
+        space: space.to_string(),
+        role: TokenRole::parse(row.text(1)?)?,
+        name: row.opt_string(2)?,
+        token: None,
+        created_at: Timestamp::from_micros(row.int(3)?),
+        expires_at: row.opt_int(4)?.map(Timestamp::from_micros),
+        revoked_at: row.opt_int(5)?.map(Timestamp::from_micros),
+    })
+}
