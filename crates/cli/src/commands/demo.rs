@@ -1,0 +1,116 @@
+//! `oneiro demo`: a month of somebody else's conversations, to look around in.
+
+use crate::context::Context;
+use crate::output::count;
+use crate::progress;
+use clap::Args;
+use oneiro::{Error, Oneiro, Options, SpaceName, Target};
+use oneiro_demo::{Filled, QUESTIONS, Removed, Request, SPACE};
+
+/// Fill a space with a month of conversations, to look around in
+///
+/// The month ends now and is Mira's: she renovates a flat, trains for a half marathon, maintains a
+/// crate, plans a journey and helps her mother, with several agents and in several languages. It
+/// goes into the space `demo` unless --space says otherwise. Run again, it changes nothing; what is
+/// missing comes back.
+#[derive(Debug, Args)]
+pub struct DemoArgs {
+    /// Delete the demonstration's sessions, and no others
+    #[arg(long, conflicts_with = "force")]
+    remove: bool,
+    /// Fill a space although it holds other sessions
+    #[arg(long)]
+    force: bool,
+}
+
+impl DemoArgs {
+    /// Fills or empties the space.
+    pub fn run(self, context: &Context) -> anyhow::Result<()> {
+        let target = target(context)?;
+        let named = place(context, &target);
+        if self.remove {
+            let options = Options { must_exist: true, ..context.options() };
+            let removed = oneiro_demo::remove(&Oneiro::open(&target, options)?)?;
+            return context.output.show(&removed, describe_removed);
+        }
+        let (_, filled) = open(context, self.force)?;
+        context.output.show(&filled, |filled| describe(filled, &named))
+    }
+}
+
+/// Opens the space of the demonstration, filled: what `oneiro demo` does before it prints.
+pub fn open(context: &Context, force: bool) -> anyhow::Result<(Oneiro, Filled)> {
+    let oneiro = Oneiro::open(&target(context)?, context.options())?;
+    let holding = oneiro_demo::holding(&oneiro)?;
+    if holding.demo == 0 && holding.others > 0 && !force {
+        return Err(Error::conflict(format!(
+            "{} holds {} of its own",
+            oneiro.target(),
+            count(holding.others, "session")
+        ))
+        .remedy("give another --space or --store, or --force to mix the demonstration in")
+        .into());
+    }
+    let bar = progress::bar(0, "demo", context.output.json);
+    let request = Request::new(oneiro.now());
+    let filled = oneiro_demo::fill(&oneiro, request, &mut |at| {
+        bar.set_length(at.of as u64);
+        bar.set_position(at.sessions as u64);
+    });
+    bar.finish_and_clear();
+    let filled = filled?;
+    context.index(&oneiro);
+    Ok((oneiro, filled))
+}
+
+/// The space that was named, else the space `demo`; a single file is a space by itself.
+fn target(context: &Context) -> anyhow::Result<Target> {
+    let named = context.config.space.as_ref();
+    let is_single = named.is_none() && is_single(&context.config.store);
+    if named.is_some() || is_single {
+        return context.target();
+    }
+    Ok(Target::parse(&context.config.store, Some(&SpaceName::new(SPACE)?))?)
+}
+
+/// Whether a store has no room for a second space.
+fn is_single(store: &str) -> bool {
+    let one = SpaceName::new(SPACE).and_then(|space| Target::parse(store, Some(&space)));
+    one.is_err() && Target::parse(store, None).is_ok()
+}
+
+/// The options that lead to the space again.
+fn place(context: &Context, target: &Target) -> String {
+    match is_single(&context.config.store) {
+        true => format!("--store {}", context.config.store),
+        false => format!("--space {}", target.space()),
+    }
+}
+
+fn describe(filled: &Filled, place: &str) -> String {
+    let what = |sessions, messages| {
+        format!("{} with {}", count(sessions, "session"), count(messages, "message"))
+    };
+    let first = match (filled.sessions, filled.messages) {
+        (0, 0) => {
+            format!("All there already, 0 new: {}.", what(filled.all_sessions, filled.all_messages))
+        }
+        (sessions, messages) if sessions == filled.all_sessions => {
+            format!("{}, a month that ends now.", what(sessions, messages))
+        }
+        (sessions, messages) => {
+            let all = what(filled.all_sessions, filled.all_messages);
+            format!("Completed: {} new, of {all}.", what(sessions, messages))
+        }
+    };
+    let [question, ..] = QUESTIONS;
+    format!(
+        "{first}\n\nTry:\n  oneiro {place} search \"{question}\"\n  oneiro {place} session list\n  \
+         oneiro serve --demo"
+    )
+}
+
+fn describe_removed(removed: &Removed) -> String {
+    let messages = usize::try_from(removed.messages).unwrap_or_default();
+    format!("{} with {} removed", count(removed.sessions, "session"), count(messages, "message"))
+}
