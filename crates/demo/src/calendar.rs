@@ -39,6 +39,11 @@ impl Calendar {
         }
     }
 
+    /// Whether this minute of that day is over.
+    pub(crate) fn is_over(&self, before: i64, minute: i64) -> bool {
+        self.at(Start::Day { before, minute }) < self.now
+    }
+
     /// The day `days` after today, or before it.
     pub(crate) fn day(&self, days: i64) -> Date {
         self.today.saturating_add(days.days())

@@ -16,6 +16,12 @@ const STRETCH: i64 = 14;
 /// Days of a week.
 const WEEK: i64 = 7;
 
+/// When the morning brief comes, in minutes after midnight.
+const BRIEF_AT: i64 = 6 * 60 + 45;
+
+/// When the nightly run begins.
+const NIGHTLY_AT: i64 = 3 * 60 + 10;
+
 /// What is in Mira's calendar, so many days after today. The conversations tell the same.
 const ENTRIES: [(i64, &str); 30] = [
     (-27, "18:30 Sr. Joaquim (tiler) comes to measure the bathroom"),
@@ -82,12 +88,21 @@ pub(crate) fn scenes(calendar: &Calendar, seed: u64) -> Vec<Scene> {
     let mut scenes = Vec::new();
     for part in 1..=DAYS / STRETCH {
         let first = DAYS - (part - 1) * STRETCH;
-        let days = (first - STRETCH + 1..=first).rev();
+        let is_last = part == DAYS / STRETCH;
+        // What runs early has run today as well, unless the day has only begun.
+        let last = if is_last { 0 } else { first - STRETCH + 1 };
         let mut lines: [Vec<Line>; 4] = Default::default();
         let [briefs, nights, runs, mails] = &mut lines;
-        for before in days {
-            briefs.extend(brief(calendar, before, &mut rng));
-            nights.extend(nightly(calendar, before, &mut rng));
+        for before in (last..=first).rev() {
+            if calendar.is_over(before, BRIEF_AT + 15) {
+                briefs.extend(brief(calendar, before, &mut rng));
+            }
+            if calendar.is_over(before, NIGHTLY_AT + 15) {
+                nights.extend(nightly(calendar, before, &mut rng));
+            }
+            if before == 0 {
+                continue;
+            }
             runs.extend(run(before, &mut rng));
             mails.extend(mail(before, &mut rng));
         }
@@ -201,7 +216,7 @@ fn brief(calendar: &Calendar, before: i64, rng: &mut Rng) -> Vec<Line> {
         },
     ];
     vec![
-        at(before, 6 * 60 + 45, Line::new(Role::User, format!("Morning brief for {day}."))),
+        at(before, BRIEF_AT, Line::new(Role::User, format!("Morning brief for {day}."))),
         Line { calls, ..Line::new(Role::Assistant, "") },
         Line::new(
             Role::Tool,
@@ -254,7 +269,7 @@ fn nightly(calendar: &Calendar, before: i64, rng: &mut Rng) -> Vec<Line> {
     vec![
         at(
             before,
-            3 * 60 + 10,
+            NIGHTLY_AT,
             Line::new(Role::User, format!("Nightly run of sluice, {}.", calendar.day(-before))),
         ),
         Line::call(

@@ -37,7 +37,7 @@ pub(crate) struct Scene {
 pub(crate) enum Start {
     /// So many days before today, so many minutes after midnight.
     Day {
-        /// Days before today, at least one.
+        /// Days before today.
         before: i64,
         /// Minutes after midnight.
         minute: i64,
