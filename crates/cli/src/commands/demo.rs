@@ -1,5 +1,6 @@
 //! `oneiro demo`: a month of somebody else's conversations, to look around in.
 
+use crate::config::{Origin, Sourced};
 use crate::context::Context;
 use crate::output::count;
 use crate::progress;
@@ -27,14 +28,13 @@ impl DemoArgs {
     /// Fills or empties the space.
     pub fn run(self, context: &Context) -> anyhow::Result<()> {
         let target = target(context)?;
-        let named = place(context, &target);
         if self.remove {
             let options = Options { must_exist: true, ..context.options() };
             let removed = oneiro_demo::remove(&Oneiro::open(&target, options)?)?;
             return context.output.show(&removed, describe_removed);
         }
         let (_, filled) = open(context, self.force)?;
-        context.output.show(&filled, |filled| describe(filled, &named))
+        context.output.show(&filled, |filled| describe(filled, &Way::to(context, &target)))
     }
 }
 
@@ -65,12 +65,11 @@ pub fn open(context: &Context, force: bool) -> anyhow::Result<(Oneiro, Filled)> 
 
 /// The space that was named, else the space `demo`; a single file is a space by itself.
 fn target(context: &Context) -> anyhow::Result<Target> {
-    let named = context.config.space.as_ref();
-    let is_single = named.is_none() && is_single(&context.config.store);
-    if named.is_some() || is_single {
-        return context.target();
+    let config = &context.config;
+    match config.space.is_some() || is_single(&config.store) {
+        true => context.target(),
+        false => Ok(Target::parse(&config.store, Some(&SpaceName::new(SPACE)?))?),
     }
-    Ok(Target::parse(&context.config.store, Some(&SpaceName::new(SPACE)?))?)
 }
 
 /// Whether a store has no room for a second space.
@@ -79,15 +78,48 @@ fn is_single(store: &str) -> bool {
     one.is_err() && Target::parse(store, None).is_ok()
 }
 
-/// The options that lead to the space again.
-fn place(context: &Context, target: &Target) -> String {
-    match is_single(&context.config.store) {
-        true => format!("--store {}", context.config.store),
-        false => format!("--space {}", target.space()),
+/// How to begin a command that leads to the space again.
+struct Way {
+    /// `oneiro`, with the store if it was named on the command line.
+    store: String,
+    /// The same with the space.
+    space: String,
+    /// Whether it is the space that `serve --demo` opens.
+    is_usual: bool,
+}
+
+impl Way {
+    fn to(context: &Context, target: &Target) -> Way {
+        let config = &context.config;
+        let is_flag =
+            |(key, value): &(&str, Sourced)| *key == "store" && value.origin == Origin::Flag;
+        let store = match (config.values.iter().any(is_flag), config.store.contains("://")) {
+            (false, _) => "oneiro".to_owned(),
+            // It may hold a password.
+            (true, true) => "oneiro --store URL".to_owned(),
+            (true, false) => format!("oneiro --store {}", quoted(&config.store)),
+        };
+        match is_single(&config.store) {
+            true => Way { space: store.clone(), store, is_usual: false },
+            false => Way {
+                space: format!("{store} --space {}", target.space()),
+                store,
+                is_usual: target.space().as_str() == SPACE,
+            },
+        }
     }
 }
 
-fn describe(filled: &Filled, place: &str) -> String {
+/// A path as a shell reads it.
+fn quoted(path: &str) -> String {
+    let is_plain = |letter: char| letter.is_alphanumeric() || "/._-".contains(letter);
+    match path.chars().all(is_plain) {
+        true => path.to_owned(),
+        false => format!("'{}'", path.replace('\'', r"'\''")),
+    }
+}
+
+fn describe(filled: &Filled, way: &Way) -> String {
     let what = |sessions, messages| {
         format!("{} with {}", count(sessions, "session"), count(messages, "message"))
     };
@@ -104,10 +136,9 @@ fn describe(filled: &Filled, place: &str) -> String {
         }
     };
     let [question, ..] = QUESTIONS;
-    format!(
-        "{first}\n\nTry:\n  oneiro {place} search \"{question}\"\n  oneiro {place} session list\n  \
-         oneiro serve --demo"
-    )
+    let Way { store, space, is_usual } = way;
+    let serve = if *is_usual { format!("{store} serve --demo") } else { format!("{space} serve") };
+    format!("{first}\n\nTry:\n  {space} search \"{question}\"\n  {space} session list\n  {serve}")
 }
 
 fn describe_removed(removed: &Removed) -> String {
