@@ -201,7 +201,8 @@ fn brief(calendar: &Calendar, before: i64, rng: &mut Rng) -> Vec<Line> {
     let listed = if entries.is_empty() { "nothing".to_owned() } else { entries.join("; ") };
     let next = (1..8).find_map(|days| today(days - before).first().map(|what| (days, *what)));
     let ahead = next.map_or("Nothing in the next week.".to_owned(), |(days, what)| {
-        format!("Next: {what}, in {days} days.")
+        let when = if days == 1 { "tomorrow".to_owned() } else { format!("in {days} days") };
+        format!("Next: {what}, {when}.")
     });
     let advice = match (wind, sky) {
         (20.., _) => "Windy by the river: run in Monsanto.",

@@ -73,8 +73,8 @@ impl<'s> Stage<'s> {
     fn session(mut self, shared: Vec<Value>) -> Result<Staged> {
         let scene = self.scene;
         let (started_at, times) = self.times();
-        let prompt = prompts::text(&scene.prompt)?;
-        self.used.context = tokens(prompt);
+        let (prompt, tools) = prompts::prompt(&scene.prompt)?;
+        self.used.context = tokens(prompt) + tools;
         let mut messages = shared;
         for (line, at) in scene.lines.iter().zip(&times) {
             let number = messages.len() + 1;
@@ -210,7 +210,14 @@ impl<'s> Stage<'s> {
             "first_at": started_at, "last_at": last_at,
         });
         account.extend(key.as_object().cloned().unwrap_or_default());
-        put("usage", json!([account]));
+        // Titles are made by a small model, on an account of their own.
+        let title = json!({
+            "model": "claude-haiku-4-5", "provider": "anthropic", "billing_mode": "api",
+            "task": "title", "api_calls": 1, "input_tokens": 420, "output_tokens": 11,
+            "estimated_cost_usd": 0.000475, "actual_cost_usd": 0.000475,
+            "first_at": started_at, "last_at": started_at,
+        });
+        put("usage", json!([account, title]));
         fields
     }
 }

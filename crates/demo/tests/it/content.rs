@@ -103,7 +103,10 @@ fn every_kind_of_session_is_there() {
         assert!(session["api_call_count"].as_i64().unwrap() > 0, "{}", session["id"]);
         let is_local = session["model"] == "qwen3:14b";
         assert_eq!(session["estimated_cost_usd"].as_f64().unwrap() > 0.0, !is_local);
-        assert_eq!(session["usage"][0]["model"], session["model"]);
+        let accounts = session["usage"].as_array().unwrap();
+        let own = accounts.iter().find(|account| account["task"] == "").unwrap();
+        assert_eq!(own["model"], session["model"]);
+        assert_eq!(own["output_tokens"], session["output_tokens"]);
     }
     for (what, least) in [
         ("source claude-code", 5),
