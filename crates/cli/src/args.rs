@@ -1,8 +1,8 @@
 //! What can be typed: the global options and the table of commands.
 
 use crate::commands::{
-    append, backup, bench, completions, config, doctor, erase, jobs, search, serve, session, stats,
-    token,
+    append, backup, bench, completions, config, demo, doctor, erase, jobs, search, serve, session,
+    stats, token,
 };
 use crate::context::Context;
 use crate::reference;
@@ -73,6 +73,8 @@ pub enum Command {
     /// Show and change the configuration
     #[command(subcommand)]
     Config(config::ConfigCommand),
+    /// Fill a space with a month of conversations, to look around in
+    Demo(demo::DemoArgs),
     /// Measure this machine, each figure beside raw SQLite
     #[command(subcommand)]
     Bench(bench::BenchCommand),
@@ -98,6 +100,7 @@ impl Command {
             Command::Token(command) => command.run(context),
             Command::Jobs(args) => args.run(context),
             Command::Config(command) => command.run(context),
+            Command::Demo(args) => args.run(context),
             Command::Bench(command) => command.run(context),
             Command::Completions(args) => args.run(),
             Command::Reference(args) => args.run(),

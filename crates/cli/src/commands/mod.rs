@@ -5,6 +5,7 @@ pub mod backup;
 pub mod bench;
 pub mod completions;
 pub mod config;
+pub mod demo;
 pub mod doctor;
 pub mod erase;
 pub mod jobs;

@@ -1,5 +1,6 @@
 //! `oneiro serve`: run until a signal.
 
+use crate::commands::demo;
 use crate::context::Context;
 use clap::Args;
 use oneiro::{Error, Oneiro, Options, Target};
@@ -16,6 +17,9 @@ pub struct ServeArgs {
     /// Where to listen; port 0 picks a free one [default: 127.0.0.1:4747]
     #[arg(long, value_name = "ADDRESS")]
     listen: Option<String>,
+    /// Serve a month of somebody else's conversations, to look around in: see `oneiro demo`
+    #[arg(long)]
+    demo: bool,
     /// Ask for a token on this machine too
     #[arg(long)]
     require_token: bool,
@@ -24,7 +28,10 @@ pub struct ServeArgs {
 impl ServeArgs {
     /// Serves until told to stop.
     pub fn run(self, context: &Context) -> anyhow::Result<()> {
-        let target = context.target()?;
+        let target = match self.demo {
+            true => demo::open(context, false)?.0.target().clone(),
+            false => context.target()?,
+        };
         let (store, output) = (context.config.store.clone(), context.output);
         let options = context.options();
         let data = target.to_string();

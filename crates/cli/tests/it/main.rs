@@ -11,6 +11,7 @@
 
 mod append;
 mod config;
+mod demo;
 mod errors;
 mod kill;
 mod reference;

@@ -1,0 +1,147 @@
+//! `oneiro demo`: a month of somebody else's conversations, to look around in.
+
+use crate::config::{Origin, Sourced};
+use crate::context::Context;
+use crate::output::count;
+use crate::progress;
+use clap::Args;
+use oneiro::{Error, Oneiro, Options, SpaceName, Target};
+use oneiro_demo::{Filled, QUESTIONS, Removed, Request, SPACE};
+
+/// Fill a space with a month of conversations, to look around in
+///
+/// The month ends now and is Mira's: she renovates a flat, trains for a half marathon, maintains a
+/// crate, plans a journey and helps her mother, with several agents and in several languages. It
+/// goes into the space `demo` unless --space says otherwise. Run again, it changes nothing; what is
+/// missing comes back.
+#[derive(Debug, Args)]
+pub struct DemoArgs {
+    /// Delete the demonstration's sessions, and no others
+    #[arg(long, conflicts_with = "force")]
+    remove: bool,
+    /// Fill a space although it holds other sessions
+    #[arg(long)]
+    force: bool,
+}
+
+impl DemoArgs {
+    /// Fills or empties the space.
+    pub fn run(self, context: &Context) -> anyhow::Result<()> {
+        let target = target(context)?;
+        if self.remove {
+            let options = Options { must_exist: true, ..context.options() };
+            let removed = oneiro_demo::remove(&Oneiro::open(&target, options)?)?;
+            return context.output.show(&removed, describe_removed);
+        }
+        let (_, filled) = open(context, self.force)?;
+        context.output.show(&filled, |filled| describe(filled, &Way::to(context, &target)))
+    }
+}
+
+/// Opens the space of the demonstration, filled: what `oneiro demo` does before it prints.
+pub fn open(context: &Context, force: bool) -> anyhow::Result<(Oneiro, Filled)> {
+    let oneiro = Oneiro::open(&target(context)?, context.options())?;
+    let holding = oneiro_demo::holding(&oneiro)?;
+    if holding.demo == 0 && holding.others > 0 && !force {
+        return Err(Error::conflict(format!(
+            "{} holds {} of its own",
+            oneiro.target(),
+            count(holding.others, "session")
+        ))
+        .remedy("give another --space or --store, or --force to mix the demonstration in")
+        .into());
+    }
+    let bar = progress::bar(0, "demo", context.output.json);
+    let request = Request::new(oneiro.now());
+    let filled = oneiro_demo::fill(&oneiro, request, &mut |at| {
+        bar.set_length(at.of as u64);
+        bar.set_position(at.sessions as u64);
+    });
+    bar.finish_and_clear();
+    let filled = filled?;
+    context.index(&oneiro);
+    Ok((oneiro, filled))
+}
+
+/// The space that was named, else the space `demo`; a single file is a space by itself.
+fn target(context: &Context) -> anyhow::Result<Target> {
+    let config = &context.config;
+    match config.space.is_some() || is_single(&config.store) {
+        true => context.target(),
+        false => Ok(Target::parse(&config.store, Some(&SpaceName::new(SPACE)?))?),
+    }
+}
+
+/// Whether a store has no room for a second space.
+fn is_single(store: &str) -> bool {
+    let one = SpaceName::new(SPACE).and_then(|space| Target::parse(store, Some(&space)));
+    one.is_err() && Target::parse(store, None).is_ok()
+}
+
+/// How to begin a command that leads to the space again.
+struct Way {
+    /// `oneiro`, with the store if it was named on the command line.
+    store: String,
+    /// The same with the space.
+    space: String,
+    /// Whether it is the space that `serve --demo` opens.
+    is_usual: bool,
+}
+
+impl Way {
+    fn to(context: &Context, target: &Target) -> Way {
+        let config = &context.config;
+        let is_flag =
+            |(key, value): &(&str, Sourced)| *key == "store" && value.origin == Origin::Flag;
+        let store = match (config.values.iter().any(is_flag), config.store.contains("://")) {
+            (false, _) => "oneiro".to_owned(),
+            // It may hold a password.
+            (true, true) => "oneiro --store URL".to_owned(),
+            (true, false) => format!("oneiro --store {}", quoted(&config.store)),
+        };
+        match is_single(&config.store) {
+            true => Way { space: store.clone(), store, is_usual: false },
+            false => Way {
+                space: format!("{store} --space {}", target.space()),
+                store,
+                is_usual: target.space().as_str() == SPACE,
+            },
+        }
+    }
+}
+
+/// A path as a shell reads it.
+fn quoted(path: &str) -> String {
+    let is_plain = |letter: char| letter.is_alphanumeric() || "/._-".contains(letter);
+    match path.chars().all(is_plain) {
+        true => path.to_owned(),
+        false => format!("'{}'", path.replace('\'', r"'\''")),
+    }
+}
+
+fn describe(filled: &Filled, way: &Way) -> String {
+    let what = |sessions, messages| {
+        format!("{} with {}", count(sessions, "session"), count(messages, "message"))
+    };
+    let first = match (filled.sessions, filled.messages) {
+        (0, 0) => {
+            format!("All there already, 0 new: {}.", what(filled.all_sessions, filled.all_messages))
+        }
+        (sessions, messages) if sessions == filled.all_sessions => {
+            format!("{}, a month that ends now.", what(sessions, messages))
+        }
+        (sessions, messages) => {
+            let all = what(filled.all_sessions, filled.all_messages);
+            format!("Completed: {} new, of {all}.", what(sessions, messages))
+        }
+    };
+    let [question, ..] = QUESTIONS;
+    let Way { store, space, is_usual } = way;
+    let serve = if *is_usual { format!("{store} serve --demo") } else { format!("{space} serve") };
+    format!("{first}\n\nTry:\n  {space} search \"{question}\"\n  {space} session list\n  {serve}")
+}
+
+fn describe_removed(removed: &Removed) -> String {
+    let messages = usize::try_from(removed.messages).unwrap_or_default();
+    format!("{} with {} removed", count(removed.sessions, "session"), count(messages, "message"))
+}

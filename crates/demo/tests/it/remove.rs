@@ -1,0 +1,29 @@
+//! Taking the demonstration out again.
+
+use crate::support::{NOW, dump, filled};
+use oneiro::{BranchRequest, NewMessage, NewSession, Role, SessionId};
+use oneiro_demo::{Holding, Removed, holding, remove};
+use oneiro_testkit::on_both_backends;
+
+on_both_backends! {
+    fn what_is_not_the_demonstrations_stays(space) {
+        let oneiro = filled(space, NOW);
+        let there = holding(&oneiro).unwrap().demo;
+        let messages = oneiro.stats().unwrap();
+        let mine = SessionId::new("demo-of-mine").unwrap();
+        oneiro.create_session(NewSession::with_id(mine.clone())).unwrap();
+        oneiro.append(&mine, vec![NewMessage::text(Role::User, "mine")]).unwrap();
+        let branch = SessionId::new("my-way").unwrap();
+        let request = BranchRequest { id: Some(branch.clone()), ..BranchRequest::default() };
+        oneiro.branch_session(&SessionId::new("demo-run-plan").unwrap(), request).unwrap();
+
+        let removed = remove(&oneiro).unwrap();
+        assert_eq!(removed, Removed { sessions: there, messages: messages.messages + messages.rewound });
+        assert_eq!(holding(&oneiro).unwrap(), Holding { demo: 0, others: 2 });
+        let left = oneiro.show_session(&branch, false).unwrap();
+        assert!(left.messages.len() > 5 && left.session.parent_id.is_none());
+        let before = dump(&oneiro);
+        assert_eq!(remove(&oneiro).unwrap(), Removed::default());
+        assert_eq!(before, dump(&oneiro));
+    }
+}
