@@ -98,7 +98,8 @@ async function ask() {
     swap("#results", page);
     $("#count").textContent = $("#count", page)?.textContent ?? "";
     const language = $(".language");
-    if (language) language.open = $(".language", page)?.open ?? language.open;
+    const asks = $(".language", page);
+    if (language && asks && language.className !== asks.className) language.replaceWith(asks);
     history.replaceState(null, "", url);
     document.title = asked.get("q") ? `${asked.get("q").slice(0, 60)} · Oneiro` : "Search · Oneiro";
     choose(-1);

@@ -22,11 +22,16 @@ struct Named {
     asset: Asset,
 }
 
-static FILES: LazyLock<[Named; 4]> = LazyLock::new(|| {
+/// Made once, for the life of the process: what it leaks is what it serves. The style names the font
+/// as addresses do.
+static FILES: LazyLock<[Named; 5]> = LazyLock::new(|| {
+    let font = named("newsreader.woff2", include_bytes!("../assets/newsreader.woff2"), "font/woff2");
+    let style = include_str!("../assets/page.css").replace(font.plain, &font.hashed);
     [
-        named("page.css", include_bytes!("../assets/page.css"), "text/css; charset=utf-8"),
+        named("page.css", style.leak().as_bytes(), "text/css; charset=utf-8"),
         named("page.js", include_bytes!("../assets/page.js"), "text/javascript; charset=utf-8"),
         named("theme.js", include_bytes!("../assets/theme.js"), "text/javascript; charset=utf-8"),
+        font,
         named("icon.svg", include_bytes!("../assets/icon.svg"), "image/svg+xml"),
     ]
 });
@@ -34,8 +39,7 @@ static FILES: LazyLock<[Named; 4]> = LazyLock::new(|| {
 fn named(plain: &'static str, bytes: &'static [u8], content_type: &'static str) -> Named {
     let hash: String = blake3::hash(bytes).to_hex().chars().take(12).collect();
     let (stem, extension) = plain.split_once('.').unwrap_or((plain, ""));
-    // Made once for the life of the process.
-    let etag: &'static str = Box::leak(format!("\"{hash}\"").into_boxed_str());
+    let etag = format!("\"{hash}\"").leak();
     let asset = Asset { bytes, content_type, etag };
     Named { plain, hashed: format!("{stem}.{hash}.{extension}"), asset }
 }

@@ -8,10 +8,10 @@ pub const TEXT_BYTES: usize = 12_000;
 pub const RESULT: (usize, usize) = (30, 2_000);
 
 /// Bytes of HTML that all texts of a page share.
-const PAGE_BYTES: usize = 70_000;
+const PAGE_BYTES: usize = 46_000;
 
 /// The least of any text.
-const LEAST_BYTES: usize = 400;
+const LEAST_BYTES: usize = 300;
 
 /// What one text may take when they share a page: the short ones as much as they need, the long
 /// ones the same each.

@@ -49,7 +49,7 @@ pub fn bytes(count: i64) -> String {
 
 /// A cost in US dollars.
 pub fn dollars(amount: f64) -> String {
-    if amount >= 0.995 { format!("${amount:.2}") } else { format!("${amount:.4}") }
+    if amount >= 0.01 { format!("${amount:.2}") } else { format!("${amount:.4}") }
 }
 
 /// Milliseconds.
@@ -61,14 +61,9 @@ pub fn millis(amount: f64) -> String {
     }
 }
 
-/// A figure with its name below it.
-pub fn figure(value: &str, name: &str, more: &str) -> Markup {
-    html! {
-        div.figure {
-            dt { (name) }
-            dd { (value) @if !more.is_empty() { small { (more) } } }
-        }
-    }
+/// A figure with its name, and what else there is to say about it.
+pub fn figure(value: &str, name: &str, more: &Markup) -> Markup {
+    html! { div.figure { dt { (name) } dd { (value) small { (more) } } } }
 }
 
 #[cfg(test)]
@@ -82,7 +77,7 @@ mod tests {
         assert_eq!([10, 1_500_000, 2_000].map(bytes), ["10 B", "1.5 MB", "2.0 KB"]);
         assert_eq!(counted(1, "turn"), "1 turn");
         assert_eq!(counted(2_000, "turn"), "2,000 turns");
-        assert_eq!([0.0, 0.0123, 2.0].map(dollars), ["$0.0000", "$0.0123", "$2.00"]);
+        assert_eq!([0.0012, 0.4173, 2.0].map(dollars), ["$0.0012", "$0.42", "$2.00"]);
         assert_eq!([0.42, 42.4, 4_200.0].map(millis), ["0.4 ms", "42 ms", "4.2 s"]);
     }
 }

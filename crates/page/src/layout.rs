@@ -41,6 +41,7 @@ pub(crate) fn document(frame: &Frame, tab: Tab, title: &str, main: &Markup) -> S
                 meta name="referrer" content="same-origin";
                 title { (full) }
                 link rel="icon" type="image/svg+xml" href=(address("icon.svg"));
+                link rel="preload" as="font" type="font/woff2" crossorigin href=(address("newsreader.woff2"));
                 link rel="stylesheet" href=(address("page.css"));
                 // Before anything is painted, so that a chosen theme does not flash.
                 script src=(address("theme.js")) {}

@@ -82,7 +82,7 @@ fn one(row: &Row<'_>, lines: &Lines, (lanes, is_current): (usize, bool)) -> Mark
                 a href=(link::session(&member.id)) { bdi { (plain(&one_line(title, 80))) } }
             }
             @if !how.is_empty() { span.note { (how) } }
-            span.note.count { (counted(member.message_count, "message")) }
+            span.note.size { (counted(member.message_count, "message")) }
         }
     }
 }

@@ -73,18 +73,33 @@ fn main(view: &OverviewView) -> Markup {
 fn figures(view: &OverviewView) -> Markup {
     let stats = &view.stats;
     let week: i64 = view.days.iter().rev().take(7).map(Day::total).sum();
-    let totals: Vec<i64> = view.days.iter().map(Day::total).collect();
     html! {
         dl.figures {
-            (figure(&number(stats.messages), "Messages", &format!("{} in the last 7 days", short(week))))
-            (figure(&number(stats.sessions), "Sessions", &format!("{} open", number(stats.open_sessions))))
-            (figure(&bytes(stats.bytes), "On disk", &per_message(stats)))
+            (figure(&number(stats.messages), "Messages", &html! { (short(week)) " in the last 7 days" }))
+            (figure(&number(stats.sessions), "Sessions", &html! { (number(stats.open_sessions)) " open" }))
+            (figure(&bytes(stats.bytes), "On disk", &html! { (per_message(stats)) }))
             @if let Some(at) = stats.last_active_at {
-                (figure(&when::distance(at, view.frame.now), "Last word", &when::exact(at)))
+                (figure(&when::distance(at, view.frame.now), "Last word", &html! { (when::exact(at)) }))
             }
         }
-        @if totals.len() > 1 { div.trend { (plot::sparkline(&totals)) } }
+        @let growth = growth(view);
+        @if growth.len() > 1 {
+            div.trend { (plot::sparkline(&growth)) }
+            p.heard { "Messages kept, over the days shown: from " (number(growth.first().copied().unwrap_or(0))) " to " (number(stats.messages)) "." }
+        }
     }
+}
+
+/// How many messages there were at the end of each day.
+fn growth(view: &OverviewView) -> Vec<i64> {
+    let mut left = view.stats.messages;
+    let mut back = Vec::with_capacity(view.days.len());
+    for day in view.days.iter().rev() {
+        back.push(left);
+        left = left.saturating_sub(day.total()).max(0);
+    }
+    back.reverse();
+    back
 }
 
 fn per_message(stats: &Stats) -> String {

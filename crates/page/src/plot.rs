@@ -159,12 +159,14 @@ pub fn latency(minutes: &[Minute], now: Timestamp) -> Markup {
     }
 }
 
-/// A line without axes, as wide as its place.
+/// A line without axes, from the least to the most there is, as wide as its place.
 pub fn sparkline(values: &[i64]) -> Markup {
-    let most = values.iter().copied().max().unwrap_or(0).max(1) as f64;
-    let values: Vec<f64> = values.iter().map(|value| *value as f64).collect();
+    let least = values.iter().copied().min().unwrap_or(0);
+    let values: Vec<f64> = values.iter().map(|value| (value - least) as f64).collect();
+    let most = values.iter().copied().fold(1.0, f64::max);
     html! {
         svg.spark viewBox="0 0 1000 100" preserveAspectRatio="none" aria-hidden="true" focusable="false" {
+            path.area d={ (path(&values, most)) " V100 H0 Z" } {}
             path d=(path(&values, most)) {}
         }
     }

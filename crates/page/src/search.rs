@@ -134,8 +134,8 @@ fn main(view: &SearchView) -> Markup {
                 (filters(view))
             }
             p #count .count role="status" { (count(view)) }
-            div #results { (results(view)) }
             (language(view.form.is_empty()))
+            div #results { (results(view)) }
         }
     }
 }
@@ -228,7 +228,7 @@ const EXAMPLES: [(&str, &str); 8] = [
 
 fn language(open: bool) -> Markup {
     html! {
-        details.language open[open] {
+        details.language.beside[!open] open[open] {
             summary { "How to ask" }
             dl {
                 @for (written, means) in EXAMPLES {

@@ -70,14 +70,14 @@ pub fn costs(message: &Message) -> Vec<usize> {
 /// Renders a message. `again` when the same one spoke just before.
 pub fn article(message: &Message, reading: &Reading<'_>, again: bool) -> Markup {
     let class = match &message.role {
-        Role::User => "turn user",
-        Role::Assistant => "turn assistant",
-        Role::Tool => "turn tool",
-        _ => "turn system",
+        Role::User => "user",
+        Role::Assistant => "assistant",
+        Role::Tool => "tool",
+        _ => "system",
     };
     let at = reading.at == Some(message.id);
     html! {
-        article.again[again].found[at] class=(class) id={ "m" (message.id) } {
+        article.turn.(class).again[again].found[at] id={ "m" (message.id) } {
             header {
                 strong.who { bdi { (speaker(&message.role, name_of(message))) } }
                 " " a href={ (link::message(message.id)) } aria-label={ "Message " (message.id) } {
