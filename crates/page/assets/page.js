@@ -122,6 +122,9 @@ $("form[data-submit]")?.addEventListener("change", (event) => {
   if (event.target.matches("select, [type=checkbox]")) event.currentTarget.requestSubmit();
 });
 
+// On a phone, filters that say nothing are folded away.
+if (matchMedia("(max-width: 44rem)").matches) $(".fold:not([data-set])")?.removeAttribute("open");
+
 // Keys.
 let chosen = -1;
 const stops = () => $$("a[data-hit], .rows a.name");

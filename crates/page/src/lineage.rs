@@ -81,7 +81,7 @@ fn one(row: &Row<'_>, lines: &Lines, (lanes, is_current): (usize, bool)) -> Mark
             } @else {
                 a href=(link::session(&member.id)) { bdi { (plain(&one_line(title, 80))) } }
             }
-            @if !how.is_empty() { span.note { (how) } }
+            @if !how.is_empty() && !is_current { span.note { (how) } }
             span.note.size { (counted(member.message_count, "message")) }
         }
     }

@@ -13,6 +13,8 @@ const DEPTH: usize = 12;
 /// The longest web address that is made a link.
 const ADDRESS_BYTES: usize = 2_048;
 
+const HEAD_CELL: &str = "<th scope=\"col\">";
+
 /// Sets a text.
 pub fn set(text: &str) -> Markup {
     let options =
@@ -79,7 +81,7 @@ impl Setting {
                 self.enter("<thead><tr>", "</tr></thead>");
             }
             Tag::TableRow => self.enter("<tr>", "</tr>"),
-            Tag::TableCell if self.in_head => self.enter("<th scope=\"col\">", "</th>"),
+            Tag::TableCell if self.in_head => self.enter(HEAD_CELL, "</th>"),
             Tag::TableCell => self.enter("<td>", "</td>"),
             Tag::Emphasis => self.enter("<em>", "</em>"),
             Tag::Strong => self.enter("<strong>", "</strong>"),
@@ -133,6 +135,11 @@ impl Setting {
         }
         if matches!(end, TagEnd::TableHead) {
             self.in_head = false;
+        }
+        // A head over nothing is no head.
+        if matches!(end, TagEnd::TableCell) && self.html.ends_with(HEAD_CELL) {
+            self.html.truncate(self.html.len() - HEAD_CELL.len());
+            self.html.push_str("<td>");
         }
         self.html.push_str(self.open.pop().unwrap_or_default());
     }

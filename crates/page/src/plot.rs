@@ -79,7 +79,7 @@ pub fn activity(days: &[Day]) -> Markup {
                 }
             }
             (ends(bars.first().map(|day| when::short_day(&day.date)), bars.last().map(|day| when::short_day(&day.date))))
-            table.heard {
+            div.heard { table {
                 caption { "Messages by " (unit) }
                 thead { tr { th scope="col" { (unit) } @for (_, name) in SPEAKERS { th scope="col" { (name) } } } }
                 tbody {
@@ -87,7 +87,7 @@ pub fn activity(days: &[Day]) -> Markup {
                         tr { th scope="row" { (plain(&day.date)) } td { (day.user) } td { (day.assistant) } td { (day.tool) } td { (day.other) } }
                     }
                 }
-            }
+            } }
         }
     }
 }

@@ -4,7 +4,7 @@ use crate::figures::{counted, millis};
 use crate::hit::{hit, tier};
 use crate::layout::{Frame, Tab, document};
 use crate::session::title;
-use crate::sessions::choice;
+use crate::sessions::{choice, folded};
 use crate::text::{one_line, plain};
 use crate::{link, problem};
 use maud::{Markup, html};
@@ -144,7 +144,7 @@ fn filters(view: &SearchView) -> Markup {
     let form = &view.form;
     let roles = ["user", "assistant", "tool", "system"].map(str::to_owned);
     html! {
-        div.filters {
+        (folded(form.is_filtered(), &html! {
             (choice("Speaker", "role", &roles, &form.role))
             (choice("Source", "source", &view.sources, &form.source))
             (choice("Project", "project", &view.projects, &form.project))
@@ -156,7 +156,7 @@ fn filters(view: &SearchView) -> Markup {
                 option value="oldest" selected[form.sort == Sort::Oldest] { "Oldest first" }
             } }
             label.check { input type="checkbox" name="explain" value="1" checked[form.explain]; span { "Explain" } }
-        }
+        }))
     }
 }
 

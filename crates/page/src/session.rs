@@ -104,7 +104,7 @@ fn head(view: &ConversationView) -> Markup {
             }
             p.facts.ids {
                 code { bdi { (plain(session.id.as_str())) } }
-                button.scripted type="button" data-copy=(session.id) aria-label="Copy the id of this session" { "Copy id" }
+                button.scripted type="button" data-copy=(session.id) aria-label="Copy id of this session" { "Copy id" }
                 @if session.rewind_count > 0 {
                     @let toggle = if view.hidden { "" } else { "1" };
                     a href=(link::query(&link::session(&session.id), &[("hidden", toggle)])) {

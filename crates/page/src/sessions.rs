@@ -58,7 +58,7 @@ fn main(view: &SessionsView) -> Markup {
     html! {
         div #view data-view="sessions" {
             h1 { "Sessions" }
-            (filters(view))
+            (filters(view, is_filtered))
             div #list data-refresh {
                 @if view.sessions.items.is_empty() {
                     @if is_filtered {
@@ -91,10 +91,21 @@ fn address(form: &SessionsForm, cursor: &str) -> String {
     link::query("/sessions", &pairs)
 }
 
-fn filters(view: &SessionsView) -> Markup {
+/// Filters in a row; on a phone they can be folded away, and are by the script unless one is set.
+pub(crate) fn folded(is_set: bool, fields: &Markup) -> Markup {
+    html! {
+        details.fold open data-set[is_set] {
+            summary { "Filters" }
+            div.filters { (fields) }
+        }
+    }
+}
+
+fn filters(view: &SessionsView, is_filtered: bool) -> Markup {
     let form = &view.form;
     html! {
-        form.filters action="/sessions" method="get" role="search" aria-label="Filter sessions" data-submit {
+        form action="/sessions" method="get" role="search" aria-label="Filter sessions" data-submit {
+          (folded(is_filtered, &html! {
             label.grow { span { "Title or id" } input type="search" name="q" value=(form.q) autocomplete="off"; }
             (choice("Source", "source", &view.sources, &form.source))
             (choice("Project", "project", &view.projects, &form.project))
@@ -105,6 +116,7 @@ fn filters(view: &SessionsView) -> Markup {
             label.check { input type="checkbox" name="archived" value="1" checked[form.archived]; span { "Archived" } }
             label.check { input type="checkbox" name="all" value="1" checked[form.all]; span { "Delegates and chains too" } }
             button type="submit" { "Filter" }
+          }))
         }
     }
 }
@@ -155,7 +167,7 @@ fn row(session: &Session, frame: &Frame) -> Markup {
     html! {
         li {
             a.name href=(link::session(&session.id)) { bdi { (plain(&title(session))) } }
-            @if let Some(preview) = preview { p.preview dir="auto" { (plain(&one_line(preview, 120))) } }
+            @if let Some(preview) = preview { p.preview { bdi { (plain(&one_line(preview, 120))) } } }
             p.facts {
                 span.badge { (plain(&one_line(&session.source, 30))) }
                 @if session.archived { span.badge { "archived" } }

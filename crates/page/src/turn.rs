@@ -80,7 +80,7 @@ pub fn article(message: &Message, reading: &Reading<'_>, again: bool) -> Markup 
         article.turn.(class).again[again].found[at] id={ "m" (message.id) } {
             header {
                 strong.who { bdi { (speaker(&message.role, name_of(message))) } }
-                " " a href={ (link::message(message.id)) } aria-label={ "Message " (message.id) } {
+                " " a href=(link::message(message.id)) title={ "Message " (message.id) ", " (when::exact(message.at)) } {
                     (when::clock(message.at))
                 }
                 @if message.visibility == Visibility::Compacted { " " span.badge { "compacted" } }

@@ -145,7 +145,7 @@ pub fn family() -> Vec<Relative> {
 }
 
 pub fn long_message() -> MessageView {
-    let message = conversation::messages().into_iter().find(|m| m.role == oneiro::Role::Tool).unwrap();
+    let message = conversation::messages().into_iter().find(|message| message.id.0 == 104).unwrap();
     MessageView { frame: frame(), message, session: made::main_session() }
 }
 
