@@ -1,9 +1,10 @@
 //! Writes every state of every view into a folder, with the files they load, to be looked at.
 //!
 //! `cargo run -p oneiro-page --example preview -- FOLDER`, then serve that folder.
+#![allow(missing_docs, clippy::unwrap_used, reason = "made-up values, for looking at only")]
 
 #[path = "../tests/it/states/mod.rs"]
-#[allow(dead_code, clippy::unwrap_used, missing_docs)]
+#[allow(dead_code, reason = "tests use more of it")]
 mod states;
 
 use std::path::PathBuf;

@@ -25,7 +25,8 @@ struct Named {
 /// Made once, for the life of the process: what it leaks is what it serves. The style names the font
 /// as addresses do.
 static FILES: LazyLock<[Named; 5]> = LazyLock::new(|| {
-    let font = named("newsreader.woff2", include_bytes!("../assets/newsreader.woff2"), "font/woff2");
+    let font =
+        named("newsreader.woff2", include_bytes!("../assets/newsreader.woff2"), "font/woff2");
     let style = include_str!("../assets/page.css").replace(font.plain, &font.hashed);
     [
         named("page.css", style.leak().as_bytes(), "text/css; charset=utf-8"),
@@ -79,7 +80,8 @@ mod tests {
 
     #[test]
     fn the_script_is_small() {
-        let size = |name: &str| asset(address(name).trim_start_matches("/assets/")).unwrap().bytes.len();
+        let size =
+            |name: &str| asset(address(name).trim_start_matches("/assets/")).unwrap().bytes.len();
         assert!(size("page.js") < 15_000, "{}", size("page.js"));
         assert!(size("theme.js") < 1_000);
         assert!(size("page.css") < 30_000, "{}", size("page.css"));

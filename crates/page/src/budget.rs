@@ -81,7 +81,7 @@ mod tests {
     fn texts_are_cut_between_letters_and_near_words() {
         assert_eq!(cut("tea", 3), None);
         assert_eq!(cut("日本語", 4), Some("日"));
-        assert_eq!(cut("aaaaaaaa bb cc", 11), Some("aaaaaaaa"));
+        assert_eq!(cut("aaaaaaaaaaaaa bbbb", 15), Some("aaaaaaaaaaaaa"));
         assert_eq!(cut("<<<<", 12), Some("<<"), "what is escaped takes more");
         let long = "x".repeat(1 << 20);
         assert_eq!(cut(&long, 100).map(str::len), Some(100));

@@ -35,7 +35,17 @@ pub struct Call<'a> {
 
 /// Fields that tell most about a call, in order.
 const TELLING: [&str; 12] = [
-    "command", "cmd", "file_path", "path", "query", "pattern", "url", "prompt", "q", "name", "id",
+    "command",
+    "cmd",
+    "file_path",
+    "path",
+    "query",
+    "pattern",
+    "url",
+    "prompt",
+    "q",
+    "name",
+    "id",
     "text",
 ];
 

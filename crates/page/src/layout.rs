@@ -1,7 +1,7 @@
 //! The frame around every view: head, navigation, what is live. It must not know what a view shows.
 
 use crate::assets::address;
-use crate::text::plain;
+use crate::text::{bare, plain};
 use maud::{DOCTYPE, Markup, html};
 use oneiro::Timestamp;
 
@@ -39,7 +39,7 @@ pub(crate) fn document(frame: &Frame, tab: Tab, title: &str, main: &Markup) -> S
                 meta name="viewport" content="width=device-width, initial-scale=1";
                 meta name="color-scheme" content="light dark";
                 meta name="referrer" content="same-origin";
-                title { (full) }
+                title { (bare(&full)) }
                 link rel="icon" type="image/svg+xml" href=(address("icon.svg"));
                 link rel="preload" as="font" type="font/woff2" crossorigin href=(address("newsreader.woff2"));
                 link rel="stylesheet" href=(address("page.css"));
@@ -61,8 +61,11 @@ pub(crate) fn document(frame: &Frame, tab: Tab, title: &str, main: &Markup) -> S
 }
 
 fn header(frame: &Frame, tab: Tab) -> Markup {
-    let tabs =
-        [(Tab::Overview, "/", "Overview"), (Tab::Search, "/search", "Search"), (Tab::Sessions, "/sessions", "Sessions")];
+    let tabs = [
+        (Tab::Overview, "/", "Overview"),
+        (Tab::Search, "/search", "Search"),
+        (Tab::Sessions, "/sessions", "Sessions"),
+    ];
     html! {
         header.top {
             a.mark href="/" aria-label="Oneiro, to the overview" { (emblem()) span { "Oneiro" } }

@@ -51,7 +51,10 @@ mod tests {
     fn ids_are_one_part_of_a_path() {
         let id = SessionId::new("a/b?c#d \u{e9}\"<%2F").unwrap();
         assert_eq!(session(&id), "/sessions/a%2Fb%3Fc%23d%20%C3%A9%22%3C%252F");
-        assert_eq!(query("/search", &[("q", ""), ("role", "user"), ("q", "a&b")]), "/search?role=user&q=a%26b");
+        assert_eq!(
+            query("/search", &[("q", ""), ("role", "user"), ("q", "a&b")]),
+            "/search?role=user&q=a%26b"
+        );
         assert_eq!(query("/search", &[("q", "")]), "/search");
     }
 }

@@ -19,7 +19,8 @@ pub struct LoginView {
 /// The whole page.
 pub fn page(view: &LoginView) -> String {
     // Only a path of our own: two slashes, or one turned round, would name another server.
-    let is_own = view.next.starts_with('/') && !view.next.starts_with("//") && !view.next.contains('\\');
+    let is_own =
+        view.next.starts_with('/') && !view.next.starts_with("//") && !view.next.contains('\\');
     let main = html! {
         div #view .door data-view="login" {
             h1 { "Log in" }

@@ -140,6 +140,8 @@ impl Setting {
         if matches!(end, TagEnd::TableCell) && self.html.ends_with(HEAD_CELL) {
             self.html.truncate(self.html.len() - HEAD_CELL.len());
             self.html.push_str("<td>");
+            self.open.pop();
+            self.open.push("</td>");
         }
         self.html.push_str(self.open.pop().unwrap_or_default());
     }
@@ -169,7 +171,8 @@ fn push_linked(out: &mut String, text: &str) {
     while let Some(at) = rest.find("http") {
         let (before, from) = rest.split_at(at);
         push(out, before);
-        let end = from.find(|c: char| c.is_whitespace() || c.is_control() || "<>\"'`|\\^{}".contains(c));
+        let end =
+            from.find(|c: char| c.is_whitespace() || c.is_control() || "<>\"'`|\\^{}".contains(c));
         let (address, after) = from.split_at(end.unwrap_or(from.len()));
         let kept = if address.len() > ADDRESS_BYTES { "" } else { without_stops(address) };
         let is_word_before = before.ends_with(char::is_alphanumeric);
@@ -198,5 +201,86 @@ fn without_stops(address: &str) -> &str {
             return kept;
         }
         kept = next;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_are_set_lightly() {
+        for (text, want) in [
+            ("a\nb", "<p>a<br>b</p>"),
+            ("# Title", "<p class=\"heading\">Title</p>"),
+            (
+                "**a** *b* ~~c~~ `d<e`",
+                "<p><strong>a</strong> <em>b</em> <del>c</del> <code>d&lt;e</code></p>",
+            ),
+            ("3. x", "<ol start=\"3\"><li>x</li></ol>"),
+            (
+                "```rust no_run\n<a>\n```",
+                "<pre tabindex=\"0\" data-language=\"rust\"><code>&lt;a&gt;\n</code></pre>",
+            ),
+            (
+                "| | b |\n|-|-|\n| 1 | 2 |",
+                "<div class=\"wide\" tabindex=\"0\"><table><thead><tr><td></td><th scope=\"col\">b</th></tr></thead><tr><td>1</td><td>2</td></tr></table></div>",
+            ),
+        ] {
+            assert_eq!(set(text).0, want, "{text}");
+        }
+    }
+
+    #[test]
+    fn only_the_web_is_linked_to() {
+        let link = |address: &str, words: &str| {
+            format!("<a rel=\"noopener noreferrer nofollow\" href=\"{address}\">{words}</a>")
+        };
+        for (text, want) in [
+            ("[a](https://b.c/?d=1&e)", link("https://b.c/?d=1&amp;e", "a")),
+            ("[a](javascript:alert(1))", "a".to_owned()),
+            ("[a](JaVaScRiPt:x) [b](data:x) [c](//d) [e](/f)", "a b c e".to_owned()),
+            ("<javascript:x>", "javascript:x".to_owned()),
+            (
+                "see (https://a.b/c_(d)), ok",
+                format!("see ({}), ok", link("https://a.b/c_(d)", "https://a.b/c_(d)")),
+            ),
+            ("https://a.b.", format!("{}.", link("https://a.b", "https://a.b"))),
+            ("`https://a.b`", "<code>https://a.b</code>".to_owned()),
+            ("http:// httpd xhttp://a", "http:// httpd xhttp://a".to_owned()),
+            (
+                "![a](https://b.c/p.png)",
+                "<span class=\"media\">image https://b.c/p.png: a</span>".to_owned(),
+            ),
+        ] {
+            assert_eq!(set(text).0, format!("<p>{want}</p>"), "{text}");
+        }
+    }
+
+    #[test]
+    fn hostile_text_is_text() {
+        for (text, want) in [
+            (
+                "<script>alert(1)</script>",
+                "<p class=\"raw\">&lt;script&gt;alert(1)&lt;/script&gt;</p>",
+            ),
+            ("a <b onclick=x>c</b>", "<p>a &lt;b onclick=x&gt;c&lt;/b&gt;</p>"),
+        ] {
+            assert_eq!(set(text).0, want, "{text}");
+        }
+    }
+
+    #[test]
+    fn no_text_builds_a_deep_tree_or_takes_long() {
+        let deep = set(&format!("{}x", "> ".repeat(20_000))).0;
+        assert!(deep.matches("<blockquote>").count() <= DEPTH);
+        assert!(deep.contains('x'));
+        let began = std::time::Instant::now();
+        for pattern in ["[", "*a_ ", "http://)", "`", "| a ", "<a ", "![](", "http", "\n> - "] {
+            let text = pattern.repeat((256 << 10) / pattern.len());
+            assert!(set(&text).0.len() <= text.len() * 32, "{pattern}");
+        }
+        // A hundred times what it takes, and far below what a square would.
+        assert!(began.elapsed().as_secs() < 60, "{:?}", began.elapsed());
     }
 }

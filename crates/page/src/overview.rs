@@ -119,6 +119,7 @@ fn health(view: &OverviewView) -> Markup {
                 (fact("Engine", html! { (plain(&stats.engine)) ", schema " (stats.schema) }))
                 (fact("Text index", html! {
                     (counted(index.segments as i64, "segment")) ", " (counted(index.docs, "document"))
+                    (plot::share((stats.messages - index.tail).max(0) as f64, stats.messages as f64))
                     @if index.tail > 0 { "; " (counted(index.tail, "newer message")) " searched as they are" }
                 }))
                 (fact("Meaning", match &index.vectors {

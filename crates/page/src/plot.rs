@@ -65,7 +65,12 @@ pub fn activity(days: &[Day]) -> Markup {
     let most = bars.iter().map(Day::total).max().unwrap_or(0).max(1);
     let total: i64 = bars.iter().map(Day::total).sum();
     let unit = if weekly { "week" } else { "day" };
-    let summary = format!("{} messages in {} {unit}s; at most {} in one {unit}.", number(total), bars.len(), number(most));
+    let summary = format!(
+        "{} messages in {} {unit}s; at most {} in one {unit}.",
+        number(total),
+        bars.len(),
+        number(most)
+    );
     html! {
         figure.plot {
             figcaption {
@@ -118,7 +123,10 @@ fn bar(at: usize, day: &Day, most: i64) -> Markup {
 
 fn weeks(days: &[Day]) -> Vec<Day> {
     let week = |days: &[Day]| {
-        let mut sum = Day { date: days.first().map(|day| day.date.clone()).unwrap_or_default(), ..Day::default() };
+        let mut sum = Day {
+            date: days.first().map(|day| day.date.clone()).unwrap_or_default(),
+            ..Day::default()
+        };
         days.iter().for_each(|day| sum.add(day));
         sum
     };
@@ -134,7 +142,14 @@ pub fn latency(minutes: &[Minute], now: Timestamp) -> Markup {
     let last = points.last();
     let half: Vec<f64> = points.iter().map(|minute| minute.p50_ms).collect();
     let most_of: Vec<f64> = points.iter().map(|minute| minute.p95_ms).collect();
-    let summary = last.map(|last| format!("{} searches; lately half of them within {}, 95 % within {}.", number(count as i64), millis(last.p50_ms), millis(last.p95_ms)));
+    let summary = last.map(|last| {
+        format!(
+            "{} searches; lately half of them within {}, 95 % within {}.",
+            number(count as i64),
+            millis(last.p50_ms),
+            millis(last.p95_ms)
+        )
+    });
     html! {
         figure.plot {
             figcaption {
@@ -211,8 +226,9 @@ mod tests {
 
     #[test]
     fn many_days_are_weeks_that_end_today() {
-        let days: Vec<Day> =
-            (0..365).map(|day| Day { date: format!("d{day}"), user: 1, ..Day::default() }).collect();
+        let days: Vec<Day> = (0..365)
+            .map(|day| Day { date: format!("d{day}"), user: 1, ..Day::default() })
+            .collect();
         let weeks = weeks(&days);
         assert_eq!(weeks.len(), 53);
         assert_eq!(weeks.iter().map(Day::total).sum::<i64>(), 365);

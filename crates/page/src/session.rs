@@ -191,12 +191,17 @@ fn is_rewound(message: &Message) -> bool {
 }
 
 /// A stretch that was taken back: its beginning and what came instead, or that there is one.
-fn rewound(view: &ConversationView, run: &[Message], (room, next): (usize, Option<&Message>)) -> Markup {
+fn rewound(
+    view: &ConversationView,
+    run: &[Message],
+    (room, next): (usize, Option<&Message>),
+) -> Markup {
     let first = run.first().map_or(0, |message| message.id.0);
     let turns = run.iter().filter(|message| message.role == Role::User).count().max(1);
     let words = counted(turns as i64, "turn");
     let were = if turns == 1 { "was" } else { "were" };
-    let show = format!("{}#r{first}", link::query(&link::session(&view.session.id), &[("hidden", "1")]));
+    let show =
+        format!("{}#r{first}", link::query(&link::session(&view.session.id), &[("hidden", "1")]));
     html! {
         div.rewound id={ "r" (first) } {
             @if view.hidden {

@@ -39,6 +39,11 @@ pub fn marked(text: &str, marks: &[(usize, usize)]) -> Markup {
     PreEscaped(out)
 }
 
+/// Text for places that hold no elements: what turns its direction is left out.
+pub fn bare(text: &str) -> String {
+    text.chars().filter(|letter| !turns(*letter)).collect()
+}
+
 /// The beginning of a text on one line.
 pub fn one_line(text: &str, chars: usize) -> String {
     let mut out = String::new();
@@ -76,14 +81,19 @@ fn push_letter(out: &mut String, letter: char) {
         '\0'..='\u{1F}' => out.push(picture(letter)),
         '\u{7F}' => out.push('\u{2421}'),
         '\u{80}'..='\u{9F}' => out.push('\u{FFFD}'),
-        // What turns the direction of text could make it read as something else.
-        '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}' => {
+        letter if turns(letter) => {
             out.push_str("<span class=\"unseen\">U+");
             out.push_str(&format!("{:04X}", u32::from(letter)));
             out.push_str("</span>");
         }
         other => out.push(other),
     }
+}
+
+/// Whether a character turns the direction of what follows, which could make it read as something
+/// else.
+fn turns(letter: char) -> bool {
+    matches!(letter, '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}')
 }
 
 fn picture(control: char) -> char {
@@ -106,19 +116,19 @@ mod tests {
 
     #[test]
     fn marks_count_characters() {
-        let cases: [(&str, &[(usize, usize)], &str); 9] = [
-            ("tea tin", &[(0, 3)], "<mark>tea</mark> tin"),
-            ("tea tin", &[(4, 7), (0, 3)], "<mark>tea</mark> <mark>tin</mark>"),
-            ("日本語", &[(1, 2)], "日<mark>本</mark>語"),
-            ("abcd", &[(0, 2), (1, 3)], "<mark>abc</mark>d"),
-            ("abcd", &[(0, 4), (1, 2)], "<mark>abcd</mark>"),
-            ("abcd", &[(0, 2), (2, 4)], "<mark>ab</mark><mark>cd</mark>"),
-            ("ab", &[(1, 99), (50, 60)], "a<mark>b</mark>"),
-            ("ab", &[(1, 1), (2, 1)], "ab"),
-            ("<b>", &[(1, 2)], "&lt;<mark>b</mark>&gt;"),
+        let cases = [
+            ("tea tin", vec![(0, 3)], "<mark>tea</mark> tin"),
+            ("tea tin", vec![(4, 7), (0, 3)], "<mark>tea</mark> <mark>tin</mark>"),
+            ("日本語", vec![(1, 2)], "日<mark>本</mark>語"),
+            ("abcd", vec![(0, 2), (1, 3)], "<mark>abc</mark>d"),
+            ("abcd", vec![(0, 4), (1, 2)], "<mark>abcd</mark>"),
+            ("abcd", vec![(0, 2), (2, 4)], "<mark>ab</mark><mark>cd</mark>"),
+            ("ab", vec![(1, 99), (50, 60)], "a<mark>b</mark>"),
+            ("ab", vec![(1, 1), (2, 1)], "ab"),
+            ("<b>", vec![(1, 2)], "&lt;<mark>b</mark>&gt;"),
         ];
         for (text, marks, want) in cases {
-            assert_eq!(marked(text, marks).0, want, "{text} {marks:?}");
+            assert_eq!(marked(text, &marks).0, want, "{text} {marks:?}");
         }
     }
 

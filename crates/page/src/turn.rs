@@ -206,7 +206,12 @@ fn results_in(message: &Message) -> Vec<(Option<&str>, Answer<'_>)> {
     let answer = |nth, value| Answer { message: message.id, nth, value };
     if message.role == Role::Tool {
         let id = message.body.get("tool_call_id").and_then(Value::as_str);
-        return message.body.get("content").map(|value| (id, answer(0, value))).into_iter().collect();
+        return message
+            .body
+            .get("content")
+            .map(|value| (id, answer(0, value)))
+            .into_iter()
+            .collect();
     }
     let blocks = message.body.get("content").and_then(Value::as_array);
     let results = blocks.into_iter().flatten().filter(|block| has_type(block, "tool_result"));

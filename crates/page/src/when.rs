@@ -47,7 +47,7 @@ pub fn day_name(date: Option<Date>, now: Timestamp) -> String {
 pub fn short_day(date: &str) -> String {
     match date.parse::<Date>() {
         Ok(date) => date.strftime("%-d %b").to_string(),
-        Err(_) => date.to_owned(),
+        Err(_) => crate::text::bare(date),
     }
 }
 

@@ -42,7 +42,14 @@ pub fn all() -> Vec<(&'static str, String)> {
 pub fn empty_overview() -> OverviewView {
     let mut stats = stats();
     (stats.messages, stats.sessions, stats.open_sessions) = (0, 0, 0);
-    OverviewView { frame: frame(), stats, days: vec![], minutes: vec![], recent: vec![], jobs: vec![] }
+    OverviewView {
+        frame: frame(),
+        stats,
+        days: vec![],
+        minutes: vec![],
+        recent: vec![],
+        jobs: vec![],
+    }
 }
 
 pub fn rich_overview() -> OverviewView {
@@ -75,7 +82,12 @@ pub fn found_search() -> SearchView {
 }
 
 pub fn nothing_found() -> SearchView {
-    let found = Found { tier: None, hits: vec![], next: None, note: Some("only the newest 20,000 messages were read for the pattern".to_owned()) };
+    let found = Found {
+        tier: None,
+        hits: vec![],
+        next: None,
+        note: Some("only the newest 20,000 messages were read for the pattern".to_owned()),
+    };
     let mut view = searching("/zyx+/", Outcome::Found { found, sessions: vec![], millis: 12.0 });
     view.form.role = "user".to_owned();
     view
@@ -139,7 +151,11 @@ pub fn family() -> Vec<Relative> {
         member("lease-2", "Job leases", Some(("root", Continuation))),
         member("redis", "What if it were Redis", Some(("lease-2", Branch))),
         member("redis-2", "What if it were Redis, with streams", Some(("redis", Continuation))),
-        member("lease-flake", "The lease test that fails on Mondays", Some(("lease-2", Continuation))),
+        member(
+            "lease-flake",
+            "The lease test that fails on Mondays",
+            Some(("lease-2", Continuation)),
+        ),
         member("bisect", "Bisect the flake", Some(("lease-flake", Delegate))),
     ]
 }
@@ -152,7 +168,11 @@ pub fn long_message() -> MessageView {
 pub fn door() -> LoginView {
     let mut frame = frame();
     frame.space = String::new();
-    LoginView { frame, refused: Some("That token is not known here.".to_owned()), next: "/sessions".to_owned() }
+    LoginView {
+        frame,
+        refused: Some("That token is not known here.".to_owned()),
+        next: "/sessions".to_owned(),
+    }
 }
 
 pub fn lost() -> ProblemView {
@@ -160,4 +180,3 @@ pub fn lost() -> ProblemView {
         .remedy("`oneiro session list` shows those there are");
     ProblemView { frame: frame(), error }
 }
-
