@@ -22,6 +22,8 @@ enum Reference {
     Config,
     /// Every kind of error
     Errors,
+    /// Every tool
+    Mcp,
 }
 
 impl ReferenceArgs {
@@ -31,6 +33,7 @@ impl ReferenceArgs {
             Reference::Cli => cli()?,
             Reference::Config => config()?,
             Reference::Errors => errors()?,
+            Reference::Mcp => oneiro_mcp::reference(),
         };
         data(text.trim_end())
     }

@@ -8,6 +8,7 @@ pub mod config;
 pub mod doctor;
 pub mod erase;
 pub mod jobs;
+pub mod mcp;
 pub mod search;
 pub mod serve;
 pub mod session;

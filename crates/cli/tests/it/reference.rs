@@ -5,7 +5,7 @@ use std::path::Path;
 
 #[test]
 fn generated_references_are_fresh() {
-    for which in ["cli", "config", "errors"] {
+    for which in ["cli", "config", "errors", "mcp"] {
         let printed = run_with(bare(), &["reference", which], b"").out;
         let path =
             Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../docs/reference/{which}.md"));
