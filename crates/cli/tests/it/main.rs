@@ -13,6 +13,7 @@ mod append;
 mod config;
 mod errors;
 mod kill;
+mod mcp;
 mod reference;
 mod retention;
 mod search;

@@ -28,7 +28,10 @@ fn request(body: &Value) -> http::request::Builder {
 }
 
 async fn send(request: Request<Full<bytes::Bytes>>) -> (StatusCode, String) {
-    let response = http_service().call(request).await.unwrap();
+    // A panic on a thread of the service would otherwise be waited for without end.
+    let answered = http_service().call(request);
+    let within = std::time::Duration::from_secs(60);
+    let response = tokio::time::timeout(within, answered).await.unwrap().unwrap();
     let status = response.status();
     let body = response.into_body().collect().await.unwrap().to_bytes();
     (status, String::from_utf8(body.to_vec()).unwrap())
