@@ -28,7 +28,7 @@ type Answered = Response<BoxBody<bytes::Bytes, Infallible>>;
 ///
 /// No session is kept on any protocol version, which each of them allows; so any node behind a
 /// balancer can answer any request, and a client that vanishes leaves nothing behind.
-pub fn http_service() -> HttpService {
+pub fn http_service() -> OverHttp {
     let config = StreamableHttpServerConfig::default()
         .with_legacy_session_mode(false)
         .with_json_response(true)
@@ -37,16 +37,16 @@ pub fn http_service() -> HttpService {
         .disable_allowed_origins();
     let handler = || Ok(Mcp::of_each_request());
     let sessions = Arc::new(NeverSessionManager::default());
-    HttpService { inner: StreamableHttpService::new(handler, sessions, config) }
+    OverHttp { inner: StreamableHttpService::new(handler, sessions, config) }
 }
 
 /// What [`http_service`] makes.
 #[derive(Clone)]
-pub struct HttpService {
+pub struct OverHttp {
     inner: StreamableHttpService<Mcp, NeverSessionManager>,
 }
 
-impl<B> Service<Request<B>> for HttpService
+impl<B> Service<Request<B>> for OverHttp
 where
     B: Body + Send + 'static,
     B::Data: Send + 'static,
