@@ -49,8 +49,8 @@ impl Budget {
     }
 
     /// Takes a part of it out, for something else.
-    pub(crate) fn set_aside(&mut self, quarters: usize) -> Budget {
-        let aside = Budget { text: quarters.min(self.text), json: quarters.min(self.json) };
+    pub(crate) fn set_aside(&mut self, part: Budget) -> Budget {
+        let aside = Budget { text: part.text.min(self.text), json: part.json.min(self.json) };
         self.text -= aside.text;
         self.json -= aside.json;
         aside

@@ -32,11 +32,14 @@ fn no_answer_is_over_its_budget() {
     let space = TestSpace::new(Backend::Sqlite);
     let oneiro = open(&space);
     let mut said = Vec::new();
-    let long = "長".repeat(500);
-    let sessions = ["a", "漢字\n\"id\"", "c", long.as_str()];
+    // Ids go into the calls that are proposed, which share what is set aside for the end.
+    let ids = [20, 45, 90, 500].map(|length| "\"長".repeat(length / 2));
+    let mut sessions = vec!["a", "漢字\n\"id\"", "c"];
+    sessions.extend(ids.iter().map(String::as_str));
     for (number, session) in sessions.iter().enumerate() {
         let mut texts = texts();
-        texts.rotate_left(number * 2);
+        let turn = number * 2 % texts.len();
+        texts.rotate_left(turn);
         for text in &mut texts {
             *text = format!("needle {text}");
         }
@@ -92,4 +95,27 @@ fn a_larger_budget_shows_more_and_the_hit_comes_first() {
         before = messages.len();
         assert!(recalled(&answer.text).0.contains("the needle is here"));
     }
+}
+
+/// What is left over differs from budget to budget; somewhere among many it is almost nothing, and
+/// there every part of the answer must have been counted.
+#[test]
+fn a_budget_that_is_used_up_is_not_overdrawn() {
+    let space = TestSpace::new(Backend::Sqlite);
+    let oneiro = open(&space);
+    for session in ["an id of some length, as hosts make them", "another one, a little longer"] {
+        let texts: Vec<String> = (0..40).map(|seed| format!("needle {}", words(seed, 6))).collect();
+        let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+        say(&oneiro, session, &texts);
+    }
+    let mut least = usize::MAX;
+    for budget in 200..700 {
+        // Out of bounds and of no use, so that there is much to note.
+        let arguments = json!({"query": "needle", "limit": 99, "window": 99, "max_tokens": budget});
+        let answer = search(&oneiro, arguments.clone());
+        keeps_to(&answer, budget, &arguments);
+        let used = tokens(&answer.text).max(tokens(&answer.structured.to_string()));
+        least = least.min(budget - used);
+    }
+    assert!(least < 30, "at best {least} tokens were left over: the budget is not used");
 }

@@ -16,6 +16,9 @@ const SNIPPET: usize = 160;
 /// What a title costs at most, in quarters of a token.
 const TITLE: usize = 80;
 
+/// What the structured part costs without sessions, note and calls, in quarters of a token.
+const KEYS: usize = 68;
+
 /// Calls that an answer proposes at most.
 const PROPOSED: usize = 3;
 
@@ -35,9 +38,10 @@ struct Draft {
 pub(super) fn answer(found: SessionFound, asked: &Asked) -> Answer {
     let draft = draft(found);
     let mut budget = Budget::tokens(asked.tokens);
-    // The frame, and the keys of the structured part beside the sessions.
-    budget.set_aside(FRAME + quarters(&draft.headline) + 8);
-    let mut close = budget.set_aside((budget.text / 3).min(800));
+    budget.set_aside(Budget { text: FRAME + quarters(&draft.headline) + 1, json: KEYS });
+    // For the note and the calls at the end.
+    let end = (budget.text / 3).min(800);
+    let mut close = budget.set_aside(Budget { text: end, json: end });
     let filled = fill(&draft.items, budget);
     let mut notes = asked.notes.clone();
     notes.extend(draft.note.as_deref().map(one_line));
