@@ -4,7 +4,7 @@
 use crate::budget::{RESULT, cut, first_lines};
 use crate::figures::counted;
 use crate::link;
-use crate::text::{one_line, plain};
+use crate::text::{line, one_line, plain};
 use maud::{Markup, html};
 use oneiro::MessageId;
 use serde_json::Value;
@@ -61,7 +61,7 @@ pub fn call(call: &Call<'_>, room: usize) -> Markup {
     html! {
         details.call {
             summary {
-                span.tool { bdi { (plain(&one_line(name, 60))) } }
+                span.tool { (line(name, 60)) }
                 " " span.gist { bdi { (plain(&gist(&arguments))) } }
             }
             div data-part={ "call-" (call.nth) } {
@@ -98,7 +98,7 @@ pub fn result(answer: &Answer<'_>, room: usize, open: bool) -> Markup {
             div.result { (body) }
         } @else {
             details.result open[open] {
-                summary { span.answered { "Result, " (size(text)) } " " span.gist { bdi { (plain(&one_line(text, 90))) } } }
+                summary { span.answered { "Result, " (size(text)) } " " span.gist { (line(text, 90)) } }
                 (body)
             }
         }

@@ -2,7 +2,7 @@
 //! ranked there. It must not know the form that asked.
 
 use crate::plot::share;
-use crate::text::{marked, one_line, plain};
+use crate::text::{line, marked, one_line, plain};
 use crate::turn::speaker;
 use crate::{link, when};
 use maud::{Markup, html};
@@ -93,7 +93,7 @@ fn why(hit: &Hit, trace: &Trace) -> Markup {
                     "Words: "
                     @for word in &trace.words {
                         span.word.unmet[word.met <= 0.0] {
-                            bdi { (plain(&one_line(&word.word, 40))) } " "
+                            (line(&word.word, 40)) " "
                             @if word.met >= 0.995 { "met" }
                             @else if word.met <= 0.0 { "not met" }
                             @else { (format!("{:.0} %", word.met * 100.0)) }

@@ -3,7 +3,7 @@
 
 use crate::figures::counted;
 use crate::link;
-use crate::text::{one_line, plain};
+use crate::text::{line, push};
 use maud::{Markup, html};
 use oneiro::{Lineage, SessionId};
 use std::collections::{BTreeMap, BTreeSet};
@@ -77,9 +77,9 @@ fn one(row: &Row<'_>, lines: &Lines, (lanes, is_current): (usize, bool)) -> Mark
         li aria-current=[is_current.then_some("true")] {
             (graph(row, lines, lanes))
             @if is_current {
-                strong { bdi { (plain(&one_line(title, 80))) } } span.note { "this session" }
+                strong { (line(title, 80)) } span.note { "this session" }
             } @else {
-                a href=(link::session(&member.id)) { bdi { (plain(&one_line(title, 80))) } }
+                a href=(link::session(&member.id)) { (line(title, 80)) }
             }
             @if !how.is_empty() && !is_current { span.note { (how) } }
             span.note.size { (counted(member.message_count, "message")) }

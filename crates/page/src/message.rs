@@ -2,7 +2,7 @@
 //! not know the rest of the conversation.
 
 use crate::layout::{Frame, Tab, document};
-use crate::text::{one_line, plain};
+use crate::text::{line, plain};
 use crate::turn::{Reading, article};
 use crate::{link, when};
 use maud::{Markup, html};
@@ -37,11 +37,11 @@ fn main(view: &MessageView) -> Markup {
     html! {
         div #view .reading data-view="message" {
             header.head {
-                p.trail { a href=(link::at(&message.session_id, message.id)) { "In its conversation: " bdi { (plain(&one_line(title, 80))) } } }
+                p.trail { a href=(link::at(&message.session_id, message.id)) { "In its conversation: " (line(title, 80)) } }
                 h1 { "Message " (message.id) }
                 p.facts {
                     span { (when::exact(message.at)) } " "
-                    @if let Some(id) = &message.external_id { span { "external id " bdi { (plain(&one_line(id, 80))) } } }
+                    @if let Some(id) = &message.external_id { span { "external id " (line(id, 80)) } }
                     @if message.visibility == Visibility::Rewound { " " span.badge.rewound { "rewound" } }
                 }
             }

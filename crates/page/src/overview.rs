@@ -4,7 +4,7 @@
 use crate::figures::{bytes, counted, figure, number, short};
 use crate::layout::{Frame, Tab, document};
 use crate::plot::{self, Day, Minute};
-use crate::text::{one_line, plain};
+use crate::text::{line, plain, push};
 use crate::{jobs, search, sessions, welcome, when};
 use maud::{Markup, html};
 use oneiro::{Job, Session, Stats};
@@ -115,7 +115,7 @@ fn health(view: &OverviewView) -> Markup {
         section aria-labelledby="health" {
             h2 #health { "The store" }
             dl.facts-list {
-                (fact("Kept in", html! { bdi { (plain(&one_line(&stats.store, 120))) } }))
+                (fact("Kept in", html! { (line(&stats.store, 120)) }))
                 (fact("Engine", html! { (plain(&stats.engine)) ", schema " (stats.schema) }))
                 (fact("Text index", html! {
                     (counted(index.segments as i64, "segment")) ", " (counted(index.docs, "document"))
@@ -123,7 +123,7 @@ fn health(view: &OverviewView) -> Markup {
                     @if index.tail > 0 { "; " (counted(index.tail, "newer message")) " searched as they are" }
                 }))
                 (fact("Meaning", match &index.vectors {
-                    Some(model) => html! { "vectors of " bdi { (plain(&one_line(model, 60))) } },
+                    Some(model) => html! { "vectors of " (line(model, 60)) },
                     None => html! { "words alone, or a model that is not yet used throughout" },
                 }))
                 (fact("Set aside", html! { (counted(stats.payloads, "large value")) ", each once" }))

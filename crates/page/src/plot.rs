@@ -2,7 +2,7 @@
 //! to who cannot see it. It must not know where figures come from.
 
 use crate::figures::{millis, number, short};
-use crate::text::plain;
+use crate::text::{plain, push};
 use crate::when;
 use maud::{Markup, html};
 use oneiro::Timestamp;

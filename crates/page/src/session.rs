@@ -5,7 +5,7 @@ use crate::budget::share;
 use crate::figures::{counted, dollars, number, short};
 use crate::layout::{Frame, Tab, document};
 use crate::lineage::{self, Relative};
-use crate::text::{one_line, plain};
+use crate::text::{line, one_line, plain};
 use crate::turn::{Reading, article, costs, name_of};
 use crate::{link, markdown, when};
 use maud::{Markup, html};
@@ -80,15 +80,15 @@ fn head(view: &ConversationView) -> Markup {
                 @if session.archived { span.badge { "archived" } }
                 @match (session.ended_at, session.end_reason.as_deref()) {
                     (Some(at), reason) => span title=(when::exact(at)) {
-                        "ended " (when::distance(at, now)) @if let Some(reason) = reason { ": " bdi { (plain(&one_line(reason, 60))) } }
+                        "ended " (when::distance(at, now)) @if let Some(reason) = reason { ": " (line(reason, 60)) }
                     },
                     (None, _) => span.open { "open" },
                 }
-                @if let Some(model) = &session.model { span { bdi { (plain(&one_line(model, 60))) } } }
+                @if let Some(model) = &session.model { span { (line(model, 60)) } }
                 @if let Some(project) = &session.project {
-                    a href=(link::query("/sessions", &[("project", project)])) { "project " bdi { (plain(&one_line(project, 60))) } }
+                    a href=(link::query("/sessions", &[("project", project)])) { "project " (line(project, 60)) }
                 }
-                @if let Some(user) = &session.user_id { span { "with " bdi { (plain(&one_line(user, 60))) } } }
+                @if let Some(user) = &session.user_id { span { "with " (line(user, 60)) } }
             }
             p.facts {
                 span { "begun " (when::ago(session.started_at, now)) }

@@ -3,7 +3,7 @@
 use crate::figures::{counted, short};
 use crate::layout::{Frame, Tab, document};
 use crate::session::title;
-use crate::text::{one_line, plain};
+use crate::text::{line, one_line, plain};
 use crate::{link, welcome, when};
 use maud::{Markup, html};
 use oneiro::{Lineage, ListOrder, Page, Session};
@@ -167,12 +167,12 @@ fn row(session: &Session, frame: &Frame) -> Markup {
     html! {
         li {
             a.name href=(link::session(&session.id)) { bdi { (plain(&title(session))) } }
-            @if let Some(preview) = preview { p.preview { bdi { (plain(&one_line(preview, 120))) } } }
+            @if let Some(preview) = preview { p.preview { (line(preview, 120)) } }
             p.facts {
                 span.badge { (plain(&one_line(&session.source, 30))) }
                 @if session.archived { span.badge { "archived" } }
                 @if session.ended_at.is_none() { span.open { "open" } }
-                @if let Some(project) = &session.project { span { bdi { (plain(&one_line(project, 40))) } } }
+                @if let Some(project) = &session.project { span { (line(project, 40)) } }
                 @if let Some(lineage) = session.lineage.filter(|_| session.parent_id.is_some()) { span { (descent(lineage)) } }
                 span { (counted(session.message_count, "message")) }
                 @if session.tool_call_count > 0 { span { (short(session.tool_call_count)) " calls" } }
