@@ -2,7 +2,7 @@
 //! to who cannot see it. It must not know where figures come from.
 
 use crate::figures::{millis, number, short};
-use crate::text::{plain, push};
+use crate::text::plain;
 use crate::when;
 use maud::{Markup, html};
 use oneiro::Timestamp;
@@ -65,6 +65,8 @@ pub fn activity(days: &[Day]) -> Markup {
     let most = bars.iter().map(Day::total).max().unwrap_or(0).max(1);
     let total: i64 = bars.iter().map(Day::total).sum();
     let unit = if weekly { "week" } else { "day" };
+    let date = |day: &Day| when::short_day(&day.date);
+    let (first, last) = (bars.first().map(date), bars.last().map(date));
     let summary = format!(
         "{} messages in {} {unit}s; at most {} in one {unit}.",
         number(total),
@@ -75,24 +77,47 @@ pub fn activity(days: &[Day]) -> Markup {
         figure.plot {
             figcaption {
                 span.title { "Messages by " (unit) }
-                ul.key { @for (class, name) in SPEAKERS { li class=(class) { (name) } } }
+                ul.key {
+                    @for (class, name) in SPEAKERS {
+                        li class=(class) { (name) }
+                    }
+                }
             }
             div.canvas {
                 span.top aria-hidden="true" { (short(most)) }
-                svg role="img" aria-label={ "Messages by " (unit) ". " (summary) } viewBox={ "0 0 " (bars.len().max(1) * 10) " 100" } preserveAspectRatio="none" {
+                svg role="img"
+                    aria-label={ "Messages by " (unit) ". " (summary) }
+                    viewBox={ "0 0 " (bars.len().max(1) * 10) " 100" }
+                    preserveAspectRatio="none"
+                {
                     @for (at, day) in bars.iter().enumerate() { (bar(at, day, most)) }
                 }
             }
-            (ends(bars.first().map(|day| when::short_day(&day.date)), bars.last().map(|day| when::short_day(&day.date))))
-            div.heard { table {
-                caption { "Messages by " (unit) }
-                thead { tr { th scope="col" { (unit) } @for (_, name) in SPEAKERS { th scope="col" { (name) } } } }
-                tbody {
-                    @for day in bars.iter().filter(|day| day.total() > 0) {
-                        tr { th scope="row" { (plain(&day.date)) } td { (day.user) } td { (day.assistant) } td { (day.tool) } td { (day.other) } }
+            (ends(first, last))
+            div.heard {
+                table {
+                    caption { "Messages by " (unit) }
+                    thead {
+                        tr {
+                            th scope="col" { (unit) }
+                            @for (_, name) in SPEAKERS {
+                                th scope="col" { (name) }
+                            }
+                        }
+                    }
+                    tbody {
+                        @for day in bars.iter().filter(|day| day.total() > 0) {
+                            tr {
+                                th scope="row" { (plain(&day.date)) }
+                                td { (day.user) }
+                                td { (day.assistant) }
+                                td { (day.tool) }
+                                td { (day.other) }
+                            }
+                        }
                     }
                 }
-            } }
+            }
         }
     }
 }
@@ -106,7 +131,9 @@ fn bar(at: usize, day: &Day, most: i64) -> Markup {
         let height = 100.0 * count.max(0) as f64 / most as f64;
         top -= height;
         if count > 0 {
-            rects.push(html! { rect class=(class) x=(x) y=(round(top)) width="8" height=(round(height)) {} });
+            rects.push(html! {
+                rect class=(class) x=(x) y=(round(top)) width="8" height=(round(height)) {}
+            });
         }
     }
     html! {
@@ -140,6 +167,7 @@ pub fn latency(minutes: &[Minute], now: Timestamp) -> Markup {
     let most = points.iter().map(|m| m.p95_ms.max(m.p50_ms)).fold(1.0, f64::max);
     let count: u64 = minutes.iter().map(|minute| minute.count).sum();
     let last = points.last();
+    let age = |minute: &&Minute| when::distance(minute.at, now);
     let half: Vec<f64> = points.iter().map(|minute| minute.p50_ms).collect();
     let most_of: Vec<f64> = points.iter().map(|minute| minute.p95_ms).collect();
     let summary = last.map(|last| {
@@ -154,18 +182,25 @@ pub fn latency(minutes: &[Minute], now: Timestamp) -> Markup {
         figure.plot {
             figcaption {
                 span.title { "Time to search" }
-                ul.key { li.s-half { "half within" } li.s-most { "95 % within" } }
+                ul.key {
+                    li.s-half { "half within" }
+                    li.s-most { "95 % within" }
+                }
             }
             @if let Some(summary) = summary {
                 div.canvas {
                     span.top aria-hidden="true" { (millis(most)) }
-                    svg role="img" aria-label={ "Time to search. " (summary) } viewBox="0 0 1000 100" preserveAspectRatio="none" {
+                    svg role="img"
+                        aria-label={ "Time to search. " (summary) }
+                        viewBox="0 0 1000 100"
+                        preserveAspectRatio="none"
+                    {
                         path.s-most-area d={ (path(&most_of, most)) " V100 H0 Z" } {}
                         path.s-most-line d=(path(&most_of, most)) {}
                         path.s-half-line d=(path(&half, most)) {}
                     }
                 }
-                (ends(points.first().map(|minute| when::distance(minute.at, now)), last.map(|minute| when::distance(minute.at, now))))
+                (ends(points.first().map(age), last.map(age)))
                 p.caption { (summary) }
             } @else {
                 p.none { "Nobody has searched since this server started." }
@@ -180,7 +215,12 @@ pub fn sparkline(values: &[i64]) -> Markup {
     let values: Vec<f64> = values.iter().map(|value| (value - least) as f64).collect();
     let most = values.iter().copied().fold(1.0, f64::max);
     html! {
-        svg.spark viewBox="0 0 1000 100" preserveAspectRatio="none" aria-hidden="true" focusable="false" {
+        svg .spark
+            viewBox="0 0 1000 100"
+            preserveAspectRatio="none"
+            aria-hidden="true"
+            focusable="false"
+        {
             path.area d={ (path(&values, most)) " V100 H0 Z" } {}
             path d=(path(&values, most)) {}
         }
@@ -191,7 +231,12 @@ pub fn sparkline(values: &[i64]) -> Markup {
 pub fn share(value: f64, most: f64) -> Markup {
     let width = (100.0 * value.abs() / most.max(f64::MIN_POSITIVE)).clamp(0.0, 100.0);
     html! {
-        svg.share viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true" focusable="false" {
+        svg .share
+            viewBox="0 0 100 8"
+            preserveAspectRatio="none"
+            aria-hidden="true"
+            focusable="false"
+        {
             rect.ground width="100" height="8" {}
             rect.less[value < 0.0] width=(round(width)) height="8" {}
         }
@@ -211,7 +256,10 @@ fn path(values: &[f64], most: f64) -> String {
 
 fn ends(first: Option<String>, last: Option<String>) -> Markup {
     html! {
-        div.ends aria-hidden="true" { span { (first.unwrap_or_default()) } span { (last.unwrap_or_default()) } }
+        div.ends aria-hidden="true" {
+            span { (first.unwrap_or_default()) }
+            span { (last.unwrap_or_default()) }
+        }
     }
 }
 

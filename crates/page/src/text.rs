@@ -46,7 +46,9 @@ pub fn bare(text: &str) -> String {
 
 /// The beginning of a text on one line, apart from the direction of what stands around it.
 pub fn line(text: &str, chars: usize) -> Markup {
-    html! { bdi { (plain(&one_line(text, chars))) } }
+    html! {
+        bdi { (plain(&one_line(text, chars))) }
+    }
 }
 
 /// The beginning of a text on one line.
