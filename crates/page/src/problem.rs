@@ -2,6 +2,7 @@
 //! the table of kinds.
 
 use crate::layout::{Frame, Tab, document};
+use crate::markdown;
 use crate::text::plain;
 use maud::{Markup, html};
 use oneiro::{Error, ErrorKind};
@@ -59,7 +60,7 @@ pub(crate) fn inline(error: &Error) -> Markup {
         div.notice {
             p { (plain(error.message())) }
             @if let Some(remedy) = error.remedy_text() {
-                p.remedy { (plain(remedy)) }
+                div.remedy { (markdown::set(remedy)) }
             }
         }
     }

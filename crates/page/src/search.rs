@@ -212,7 +212,7 @@ fn results(view: &SearchView) -> Markup {
         Outcome::Refused(error) => problem::inline(error),
         Outcome::Found { found, sessions, .. } => html! {
             @if let Some(note) = &found.note {
-                p.notice { (plain(note)) }
+                p.notice.mild { (plain(note)) }
             }
             @if found.hits.is_empty() { (nothing(form)) }
             ol.hits {

@@ -13,7 +13,7 @@ use oneiro::{Message, Part, Role, Visibility, parts};
 /// Renders the messages of a page.
 pub fn turns(view: &ConversationView) -> Markup {
     let shown = view.messages.iter().filter(|message| view.hidden || !is_rewound(message));
-    let room = share(shown.flat_map(costs).collect());
+    let room = share(shown.clone().flat_map(costs).collect(), shown.count());
     let runs: Vec<&[Message]> =
         view.messages.chunk_by(|one, next| is_rewound(one) == is_rewound(next)).collect();
     let replaced = |at: usize| runs.get(at + 1).and_then(|run| run.first());
