@@ -37,10 +37,10 @@ pub struct Call<'a> {
 const TELLING: [&str; 12] = [
     "command",
     "cmd",
-    "file_path",
-    "path",
     "query",
     "pattern",
+    "file_path",
+    "path",
     "url",
     "prompt",
     "q",

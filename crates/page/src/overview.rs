@@ -18,7 +18,7 @@ pub struct OverviewView {
     pub stats: Stats,
     /// What was said day by day, oldest first, with the days on which nothing was.
     pub days: Vec<Day>,
-    /// How long searches of this server took, oldest first.
+    /// How long requests to this server took, oldest first.
     pub minutes: Vec<Minute>,
     /// What was active lately.
     pub recent: Vec<Session>,

@@ -1,6 +1,6 @@
 //! The list of conversations, by day, with its filters. It must not know what was said in them.
 
-use crate::figures::{counted, short};
+use crate::figures::counted;
 use crate::layout::{Frame, Tab, document};
 use crate::session::title;
 use crate::text::{line, one_line, plain};
@@ -220,7 +220,7 @@ fn row(session: &Session, frame: &Frame) -> Markup {
                 }
                 span { (counted(session.message_count, "message")) }
                 @if session.tool_call_count > 0 {
-                    span { (short(session.tool_call_count)) " calls" }
+                    span { (counted(session.tool_call_count, "call")) }
                 }
                 span.when { (when::ago(session.last_active_at, frame.now)) }
             }
