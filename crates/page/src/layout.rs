@@ -99,7 +99,7 @@ fn header(frame: &Frame, tab: Tab) -> Markup {
                     span.dot {}
                     span.word { "" }
                 }
-                button #theme.scripted type="button" { "Theme" }
+                button #theme.scripted type="button" title="Theme" { "Theme" }
                 @if frame.signed_in {
                     form action="/logout" method="post" {
                         button type="submit" { "Log out" }
