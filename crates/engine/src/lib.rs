@@ -29,6 +29,7 @@ mod search;
 mod sessions;
 mod settings;
 mod stats;
+mod transcripts;
 mod transfer;
 
 pub use append::CreateMissing;
@@ -41,6 +42,9 @@ pub use oneiro_store::{Durability, Engine, Target};
 pub use ports::{Clock, Embedder, Ids, RandomIds, SystemClock, WordModel};
 pub use sessions::BranchRequest;
 pub use settings::{EmbedderChoice, SETTINGS, Setting, SettingValue, Settings};
+pub use transcripts::{
+    Agent, CaptureRequest, Captured, DamagedLine, TranscriptFile, find_transcripts,
+};
 pub use transfer::{ExportRequest, ImportLimits, TransferProgress};
 
 use oneiro_store::Store;

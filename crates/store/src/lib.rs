@@ -25,6 +25,7 @@ pub mod settings;
 mod store;
 mod target;
 pub mod titles;
+pub mod transcripts;
 mod tx;
 pub mod usage;
 

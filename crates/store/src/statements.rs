@@ -25,6 +25,7 @@ pub fn all_statements() -> Vec<(&'static str, &'static str, &'static str)> {
         ("sessions", crate::sessions::STATEMENTS),
         ("settings", crate::settings::STATEMENTS),
         ("titles", crate::titles::STATEMENTS),
+        ("transcripts", crate::transcripts::STATEMENTS),
         ("usage", crate::usage::STATEMENTS),
     ];
     let flat = modules.iter().flat_map(|(module, statements)| {
