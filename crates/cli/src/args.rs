@@ -1,7 +1,8 @@
 //! What can be typed: the global options and the table of commands.
 
 use crate::commands::{
-    append, backup, bench, completions, config, doctor, erase, jobs, search, serve, session, stats,
+    append, backup, bench, completions, config, doctor, erase, hook, import, jobs, search, serve,
+    session, setup, stats,
 };
 use crate::context::Context;
 use crate::reference;
@@ -47,6 +48,8 @@ pub struct Global {
 /// The commands.
 #[derive(Debug, Subcommand)]
 pub enum Command {
+    /// Find the agents on this machine, import what they said, and let them use this memory
+    Setup(setup::SetupArgs),
     /// Serve HTTP on this machine
     Serve(serve::ServeArgs),
     /// Work with conversations
@@ -54,6 +57,11 @@ pub enum Command {
     Session(session::SessionCommand),
     /// Append messages to a session, as JSONL on standard input
     Append(append::AppendArgs),
+    /// Import the transcripts of another agent
+    Import(import::ImportArgs),
+    /// Capture what is new, called by an agent's hook with the event on standard input
+    #[command(subcommand)]
+    Hook(hook::HookCommand),
     /// Search what was said
     Search(search::SearchArgs),
     /// Erase a session or a message for good, and prove it
@@ -83,6 +91,9 @@ impl Command {
     /// Runs the command.
     pub fn run(self, context: &Context) -> anyhow::Result<()> {
         match self {
+            Command::Setup(args) => args.run(context),
+            Command::Import(args) => args.run(context),
+            Command::Hook(command) => command.run(context),
             Command::Serve(args) => args.run(context),
             Command::Session(command) => command.run(context),
             Command::Append(args) => args.run(context),

@@ -36,9 +36,8 @@ impl Accounts {
     pub(super) fn charge(
         &mut self,
         tx: &Tx<'_>,
-        key: i64,
+        (key, at): (i64, Timestamp),
         (used, is_new): (&Used, bool),
-        at: Timestamp,
     ) -> Result<()> {
         let (account, added) = match used {
             Used::Answer { id, model, usage } => {

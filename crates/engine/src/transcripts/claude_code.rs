@@ -143,10 +143,10 @@ impl Reader {
             if TOLD.contains(&name.as_str()) || value.is_null() || value == Value::Bool(false) {
                 continue;
             }
-            if USUAL.contains(&name.as_str()) {
-                if *self.usual.entry(name.clone()).or_insert_with(|| value.clone()) == value {
-                    continue;
-                }
+            if USUAL.contains(&name.as_str())
+                && *self.usual.entry(name.clone()).or_insert_with(|| value.clone()) == value
+            {
+                continue;
             }
             rest.insert(name, value);
         }

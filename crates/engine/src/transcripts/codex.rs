@@ -19,13 +19,20 @@ pub(super) struct Reader {
     model: Option<String>,
 }
 
+/// When a line was written, if it says, and the byte of the file it begins at.
+#[derive(Debug, Clone, Copy)]
+struct Place {
+    when: Option<Timestamp>,
+    at: u64,
+}
+
 impl Reader {
     pub(super) fn read(&mut self, mut line: Map<String, Value>, at: u64) -> Said {
         let kind = text(&line, "type").map(str::to_owned);
-        let when = time(&line, "timestamp").or(self.started_at);
+        let place = Place { when: time(&line, "timestamp").or(self.started_at), at };
         match (kind.as_deref(), line.remove("payload")) {
-            (Some(kind), Some(Value::Object(payload))) => self.wrapped((kind, payload), when, at),
-            (Some(kind), _) => self.item(kind.to_owned(), line, when, at),
+            (Some(kind), Some(Value::Object(payload))) => self.wrapped(kind, payload, place),
+            (Some(kind), _) => self.item(kind.to_owned(), line, place),
             (None, _) if line.contains_key("id") && line.contains_key("timestamp") => {
                 self.meta(line)
             }
@@ -33,12 +40,7 @@ impl Reader {
         }
     }
 
-    fn wrapped(
-        &mut self,
-        (kind, payload): (&str, Map<String, Value>),
-        when: Option<Timestamp>,
-        at: u64,
-    ) -> Said {
+    fn wrapped(&mut self, kind: &str, payload: Map<String, Value>, place: Place) -> Said {
         match kind {
             "session_meta" => self.meta(payload),
             "turn_context" => {
@@ -50,7 +52,7 @@ impl Reader {
             "event_msg" => self.event(&payload),
             "response_item" => {
                 let kind = text(&payload, "type").unwrap_or("without a type").to_owned();
-                self.item(kind, payload, when, at)
+                self.item(kind, payload, place)
             }
             "compacted" => match text(&payload, "message").filter(|words| !words.is_empty()) {
                 Some(words) => {
@@ -59,7 +61,7 @@ impl Reader {
                         ("kind", "compact_summary".into()),
                         ("trust", "agent".into()),
                     ];
-                    self.said(message("system", fields), when, at)
+                    self.said(message("system", fields), place)
                 }
                 None => Said::nothing(kind),
             },
@@ -134,13 +136,7 @@ impl Reader {
     }
 
     /// A piece of the conversation.
-    fn item(
-        &mut self,
-        kind: String,
-        mut item: Map<String, Value>,
-        when: Option<Timestamp>,
-        at: u64,
-    ) -> Said {
+    fn item(&mut self, kind: String, mut item: Map<String, Value>, place: Place) -> Said {
         let field = |name: &str| item.get(name).cloned().unwrap_or(Value::Null);
         let call = |name: &str, arguments: &Value| {
             let id = item.get("call_id").or(item.get("id")).cloned().unwrap_or(Value::Null);
@@ -196,24 +192,24 @@ impl Reader {
                 body.insert("transcript".to_owned(), Value::Object(item));
             }
         }
-        let mut said = self.said(made, when, at);
+        let mut said = self.said(made, place);
         said.facts.cwd = cwd;
         said
     }
 
-    fn said(&self, mut made: Value, when: Option<Timestamp>, at: u64) -> Said {
+    fn said(&self, mut made: Value, place: Place) -> Said {
         let Some(session) = self.session.clone() else {
             return Said::nothing("before the session is named");
         };
         if let Value::Object(body) = &mut made {
-            if let Some(when) = when {
+            if let Some(when) = place.when {
                 body.insert("at".to_owned(), when.to_string().into());
             }
-            body.insert("external_id".to_owned(), format!("@{at}").into());
+            body.insert("external_id".to_owned(), format!("@{}", place.at).into());
         }
         let facts = Facts {
             source: self.source,
-            started_at: self.started_at.or(when),
+            started_at: self.started_at.or(place.when),
             model: self.model.clone(),
             ..Facts::default()
         };

@@ -120,7 +120,7 @@ impl Batch<'_> {
         }
         let key = create_in(tx, &group.draft)?;
         done.sessions += usize::from(there.is_none());
-        self.descend(tx, group, key, there.is_none())?;
+        self.descend(tx, group, (key, there.is_none()))?;
         accounts.recall(tx, (key, &group.id))?;
         let copies = self.copies(tx, group, key)?;
         let taken = sequence::next_messages(tx)?;
@@ -132,6 +132,7 @@ impl Batch<'_> {
                 append_prepared(tx, key, taken.first, &kept)?
             }
         };
+        let now = self.oneiro.now();
         let mut ids = appended.ids.iter();
         for ((_, used), is_copy) in group.told.iter().zip(&copies) {
             let is_new = !is_copy && ids.next().is_some_and(|id| id.0 >= taken.first);
@@ -140,11 +141,11 @@ impl Batch<'_> {
                 false => done.duplicates += 1,
             }
             if let Some(used) = used {
-                accounts.charge(tx, key, (used, is_new), self.oneiro.now())?;
+                accounts.charge(tx, (key, now), (used, is_new))?;
             }
         }
         if let Some(total) = &group.total {
-            accounts.charge(tx, key, (total, true), self.oneiro.now())?;
+            accounts.charge(tx, (key, now), (total, true))?;
         }
         give_title(tx, key, &group.facts.titles)
     }
@@ -174,7 +175,7 @@ impl Batch<'_> {
     }
 
     /// Gives a session its parent, where one is known and there.
-    fn descend(&self, tx: &Tx<'_>, group: &Group, key: i64, is_new: bool) -> Result<()> {
+    fn descend(&self, tx: &Tx<'_>, group: &Group, (key, is_new): (i64, bool)) -> Result<()> {
         if lineage::link(tx, key)?.is_some_and(|link| link.parent_key.is_some()) {
             return Ok(());
         }
