@@ -336,3 +336,170 @@ pub(super) fn usage_of(usage: &Map<String, Value>) -> Usage {
         ..Usage::default()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const OWN: &str = "5b3f1a52-6c1d-4f0e-9a37-0d2f6f6e1c01";
+
+    fn read(line: Value) -> Said {
+        let mut whole =
+            json!({"uuid": "u1", "sessionId": OWN, "timestamp": "2026-01-01T00:00:00Z"});
+        let fields = whole.as_object_mut().unwrap();
+        fields.extend(line.as_object().unwrap().clone());
+        Reader::new(OWN).read(fields.clone())
+    }
+
+    fn user_line(content: Value) -> Value {
+        json!({"type": "user", "message": {"role": "user", "content": content}})
+    }
+
+    #[test]
+    fn only_what_the_person_said_is_said_by_the_person() {
+        let with = |name: &str| {
+            let mut line = user_line("words".into());
+            line[name] = true.into();
+            line
+        };
+        for (line, role, kind) in [
+            (user_line("hello".into()), "user", Value::Null),
+            (user_line("<command-name>/x</command-name>".into()), "user", Value::Null),
+            (user_line("<bash-input>ls</bash-input>".into()), "user", Value::Null),
+            (with("isMeta"), "system", "meta".into()),
+            (with("isCompactSummary"), "system", "compact_summary".into()),
+            (user_line("<local-command-stdout>x".into()), "system", "command_output".into()),
+            (user_line("<bash-stdout>x</bash-stdout>".into()), "system", "command_output".into()),
+            (user_line("<task-notification>done".into()), "system", "notification".into()),
+            (user_line("<system-reminder>x".into()), "system", "meta".into()),
+            (
+                user_line(json!([{"type": "text", "text": "[Request interrupted by user]"}])),
+                "system",
+                "interrupted".into(),
+            ),
+            (
+                json!({"type": "attachment", "attachment": {"type": "queued_command", "prompt": "p"}}),
+                "user",
+                Value::Null,
+            ),
+            (
+                json!({"type": "attachment", "attachment":
+                    {"type": "queued_command", "prompt": "p", "commandMode": "task-notification"}}),
+                "system",
+                "notification".into(),
+            ),
+            (
+                json!({"type": "system", "subtype": "compact_boundary", "content": "compacted"}),
+                "system",
+                "compact_boundary".into(),
+            ),
+        ] {
+            let said = read(line.clone());
+            let [message] = said.messages.as_slice() else { panic!("{line}") };
+            assert_eq!((message["role"].as_str(), &message["kind"]), (Some(role), &kind), "{line}");
+        }
+    }
+
+    #[test]
+    fn results_of_tools_are_messages_of_their_own() {
+        let said = read(json!({"type": "user", "toolUseResult": {"stdout": "x"}, "message": {
+        "role": "user", "content": [
+            {"type": "tool_result", "tool_use_id": "t1", "content": "one", "is_error": false},
+            {"type": "tool_result", "tool_use_id": "t2", "content": [{"type": "text", "text": "two"}],
+             "is_error": true},
+            {"type": "text", "text": "and go on"},
+        ]}}));
+        let [one, two, three] = said.messages.as_slice() else { panic!("{said:?}") };
+        assert_eq!(
+            *one,
+            json!({"role": "tool", "tool_call_id": "t1", "content": "one",
+                   "tool_use_result": {"stdout": "x"}, "at": "2026-01-01T00:00:00Z", "external_id": "u1"})
+        );
+        assert_eq!((&two["tool_call_id"], &two["is_error"]), (&json!("t2"), &json!(true)));
+        assert_eq!((&three["role"], &three["content"]), (&json!("user"), &json!("and go on")));
+        assert_eq!((&two["external_id"], &three["external_id"]), (&json!("u1#1"), &json!("u1#2")));
+    }
+
+    #[test]
+    fn a_piece_of_an_answer_keeps_words_thinking_calls_and_use() {
+        let said = read(json!({"type": "assistant", "requestId": "r1", "message": {
+        "id": "m1", "model": "claude", "role": "assistant", "stop_reason": "tool_use",
+        "usage": {"input_tokens": 3, "output_tokens": 5, "cache_read_input_tokens": 7,
+                  "cache_creation_input_tokens": 11},
+        "content": [
+            {"type": "thinking", "thinking": "hm", "signature": "sig"},
+            {"type": "text", "text": "hi"},
+            {"type": "tool_use", "id": "t1", "name": "Bash", "input": {"n": 15}},
+        ]}}));
+        let [message] = said.messages.as_slice() else { panic!("{said:?}") };
+        assert_eq!((&message["content"], &message["reasoning"]), (&json!("hi"), &json!("hm")));
+        assert_eq!(message["tool_calls"][0]["function"]["arguments"], r#"{"n":15}"#);
+        assert_eq!(message["transcript"], json!({"requestId": "r1"}));
+        let Some(Used::Answer { id, model, usage }) = said.used else { panic!("no use") };
+        assert_eq!((id.as_str(), model.as_str()), ("m1", "claude"));
+        assert_eq!((usage.input_tokens, usage.output_tokens), (3, 5));
+        assert_eq!((usage.cache_read_tokens, usage.cache_write_tokens), (7, 11));
+    }
+
+    #[test]
+    fn sessions_are_told_by_file_line_and_agent() {
+        let side = json!({"type": "user", "isSidechain": true, "message": {"content": "x"}});
+        for (line, session, parent) in [
+            (user_line("x".into()), OWN.to_owned(), None),
+            (side.clone(), format!("{OWN}:sidechain"), Some((OWN, Lineage::Delegate))),
+            (
+                json!({"type": "user", "isSidechain": true, "agentId": "a1", "message": {"content": "x"}}),
+                format!("{OWN}:agent-a1"),
+                Some((OWN, Lineage::Delegate)),
+            ),
+            (
+                json!({"type": "user", "sessionId": "other", "message": {"content": "x"}}),
+                OWN.to_owned(),
+                Some(("other", Lineage::Branch)),
+            ),
+            (
+                json!({"type": "user", "forkedFrom": {"sessionId": "f"}, "message": {"content": "x"}}),
+                OWN.to_owned(),
+                Some(("f", Lineage::Branch)),
+            ),
+        ] {
+            let said = read(line.clone());
+            let parent = parent.map(|(id, kind)| (id.to_owned(), kind));
+            assert_eq!((said.session, said.facts.parent), (session, parent), "{line}");
+        }
+        let named = Reader::new("agent-a1").read(side.as_object().unwrap().clone());
+        assert_eq!(named.skipped.as_deref(), Some("user"), "a line of no session was taken");
+    }
+
+    #[test]
+    fn what_says_nothing_is_counted_by_its_type() {
+        for (line, kind) in [
+            (json!({"type": "file-history-snapshot", "uuid": null}), "file-history-snapshot"),
+            (json!({"type": "progress"}), "progress"),
+            (json!({"type": "never-seen"}), "never-seen"),
+            (json!({"type": "system", "subtype": "turn_duration"}), "system/turn_duration"),
+            (json!({"type": "attachment", "attachment": {"type": "file"}}), "attachment"),
+            (json!({"type": 5}), "without a type"),
+            (json!({"type": "user", "message": 5}), "user"),
+            (json!({"type": "assistant", "message": {"content": []}}), "assistant"),
+        ] {
+            let said = read(line.clone());
+            assert!(said.messages.is_empty(), "{line}");
+            assert_eq!(said.skipped.as_deref(), Some(kind), "{line}");
+        }
+    }
+
+    #[test]
+    fn what_every_line_repeats_is_kept_where_it_changes() {
+        let mut reader = Reader::new(OWN);
+        let mut rest = |cwd: &str| {
+            let line =
+                json!({"type": "user", "uuid": "u", "cwd": cwd, "message": {"content": "x"}});
+            let said = reader.read(line.as_object().unwrap().clone());
+            said.messages[0].get("transcript").cloned()
+        };
+        assert_eq!(rest("/a"), None);
+        assert_eq!(rest("/b"), Some(json!({"cwd": "/b"})));
+        assert_eq!(rest("/a"), None);
+    }
+}

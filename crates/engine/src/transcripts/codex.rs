@@ -314,3 +314,160 @@ fn total_usage(total: &Map<String, Value>) -> Usage {
         ..Usage::default()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn reader() -> Reader {
+        let mut reader = Reader::default();
+        let meta = json!({"timestamp": "2026-01-01T00:00:00Z", "type": "session_meta", "payload":
+            {"id": "s", "timestamp": "2026-01-01T00:00:00Z", "cwd": "/home/ann/hive", "source": "cli",
+             "base_instructions": {"text": "be good"}, "git": {"branch": "main"}}});
+        let said = reader.read(meta.as_object().unwrap().clone(), 0);
+        assert_eq!(
+            (said.session.as_str(), said.facts.cwd.as_deref()),
+            ("s", Some("/home/ann/hive"))
+        );
+        assert_eq!(said.facts.system_prompt.as_deref(), Some("be good"));
+        assert_eq!(said.facts.metadata["git"]["branch"], "main");
+        reader
+    }
+
+    fn read(payload: Value) -> Said {
+        let line = json!({"timestamp": "2026-01-01T00:00:09Z", "type": "response_item", "payload": payload});
+        reader().read(line.as_object().unwrap().clone(), 77)
+    }
+
+    fn words(role: &str, text: &str) -> Value {
+        json!({"type": "message", "role": role, "content": [{"type": "input_text", "text": text}]})
+    }
+
+    #[test]
+    fn only_what_the_person_said_is_said_by_the_person() {
+        for (payload, role, kind) in [
+            (words("user", "hello"), "user", Value::Null),
+            (words("assistant", "hi"), "assistant", Value::Null),
+            (words("developer", "be careful"), "developer", Value::Null),
+            (words("user", "<environment_context>\n"), "system", "environment".into()),
+            (words("user", "<user_instructions>x"), "system", "instructions".into()),
+            (words("user", "# AGENTS.md instructions for /x"), "system", "instructions".into()),
+            (words("user", "<turn_aborted>"), "system", "interrupted".into()),
+        ] {
+            let said = read(payload.clone());
+            let [message] = said.messages.as_slice() else { panic!("{payload}") };
+            assert_eq!(
+                (message["role"].as_str(), &message["kind"]),
+                (Some(role), &kind),
+                "{payload}"
+            );
+            assert_eq!(message["external_id"], "@77");
+        }
+    }
+
+    #[test]
+    fn calls_and_what_they_answered() {
+        for (payload, name, arguments) in [
+            (
+                json!({"type": "function_call", "name": "f", "arguments": "{\"a\":1}", "call_id": "c"}),
+                "f",
+                "{\"a\":1}",
+            ),
+            (
+                json!({"type": "custom_tool_call", "name": "p", "input": "*** Begin", "call_id": "c"}),
+                "p",
+                "*** Begin",
+            ),
+            (
+                json!({"type": "local_shell_call", "action": {"command": ["ls"]}, "call_id": "c"}),
+                "local_shell",
+                "{\"command\":[\"ls\"]}",
+            ),
+            (
+                json!({"type": "web_search_call", "action": {"query": "q"}, "id": "c"}),
+                "web_search",
+                "{\"query\":\"q\"}",
+            ),
+            (
+                json!({"type": "new_kind_call", "arguments": {"x": 1}, "call_id": "c"}),
+                "new_kind",
+                "{\"x\":1}",
+            ),
+        ] {
+            let said = read(payload.clone());
+            let [message] = said.messages.as_slice() else { panic!("{payload}") };
+            let call = &message["tool_calls"][0];
+            assert_eq!(
+                (call["id"].as_str(), call["function"]["name"].as_str()),
+                (Some("c"), Some(name))
+            );
+            assert_eq!(call["function"]["arguments"], arguments, "{payload}");
+        }
+        for (output, content) in [
+            (json!("done"), json!("done")),
+            (json!({"content": "done", "success": true}), json!("done")),
+            (
+                json!([{"type": "input_text", "text": "done"}]),
+                json!([{"type": "input_text", "text": "done"}]),
+            ),
+        ] {
+            let said =
+                read(json!({"type": "function_call_output", "call_id": "c", "output": output}));
+            assert_eq!(
+                (&said.messages[0]["role"], &said.messages[0]["content"]),
+                (&json!("tool"), &content)
+            );
+        }
+    }
+
+    #[test]
+    fn what_says_nothing_is_counted_by_its_type() {
+        for (payload, kind) in [
+            (json!({"type": "ghost_snapshot"}), "ghost_snapshot"),
+            (
+                json!({"type": "reasoning", "summary": [], "encrypted_content": "x"}),
+                "reasoning that is encrypted",
+            ),
+            (json!({"type": "message", "role": "user", "content": []}), "message"),
+            (json!({"no": "type"}), "without a type"),
+        ] {
+            assert_eq!(read(payload.clone()).skipped.as_deref(), Some(kind), "{payload}");
+        }
+        let early = json!({"type": "message", "role": "user", "content": "x"});
+        let said = Reader::default().read(early.as_object().unwrap().clone(), 0);
+        assert_eq!(said.skipped.as_deref(), Some("before the session is named"));
+    }
+
+    #[test]
+    fn a_fork_and_a_subagent_name_their_parents() {
+        let mut fork = reader();
+        let copied = json!({"type": "session_meta", "payload": {"id": "origin"}});
+        let said = fork.read(copied.as_object().unwrap().clone(), 50);
+        assert_eq!(
+            (said.session.as_str(), said.facts.parent),
+            ("s", Some(("origin".to_owned(), Lineage::Branch)))
+        );
+        let spawned = json!({"type": "session_meta", "payload": {"id": "c", "source":
+            {"subagent": {"thread_spawn": {"parent_thread_id": "s", "depth": 1}}}}});
+        let said = Reader::default().read(spawned.as_object().unwrap().clone(), 0);
+        assert_eq!(said.facts.source, Some("subagent"));
+        assert_eq!(said.facts.parent, Some(("s".to_owned(), Lineage::Delegate)));
+    }
+
+    #[test]
+    fn totals_and_names_come_from_events() {
+        let mut reader = reader();
+        let mut event = |payload: Value| {
+            let line = json!({"type": "event_msg", "payload": payload});
+            reader.read(line.as_object().unwrap().clone(), 9)
+        };
+        let said = event(json!({"type": "token_count", "info": {"total_token_usage":
+            {"input_tokens": 10, "cached_input_tokens": 4, "output_tokens": 3, "reasoning_output_tokens": 2}}}));
+        let Some(Used::Total { usage, .. }) = said.used else { panic!("no use") };
+        assert_eq!((usage.input_tokens, usage.cache_read_tokens), (6, 4));
+        assert_eq!((usage.output_tokens, usage.reasoning_tokens), (3, 2));
+        let said = event(json!({"type": "thread_name_updated", "thread_name": "Hive"}));
+        assert_eq!(said.facts.titles[0].text, "Hive");
+        assert!(event(json!({"type": "user_message", "message": "again"})).messages.is_empty());
+    }
+}

@@ -27,6 +27,7 @@ pub(super) struct Lines {
     path: PathBuf,
     input: BufReader<File>,
     at: u64,
+    longest: u64,
 }
 
 impl Lines {
@@ -39,7 +40,8 @@ impl Lines {
                 .remedy("name a transcript (.jsonl) or a folder of them"));
         }
         let file = File::open(path).map_err(|error| cannot_read(path, error))?;
-        Ok(Lines { path: path.to_owned(), input: BufReader::with_capacity(1 << 16, file), at: 0 })
+        let input = BufReader::with_capacity(1 << 16, file);
+        Ok(Lines { path: path.to_owned(), input, at: 0, longest: LINE_BYTES })
     }
 
     /// Where to go on after a place that was reached before: there, or at the start when the file is
@@ -70,12 +72,12 @@ impl Lines {
     pub(super) fn next(&mut self) -> Result<Option<Line>> {
         let at = self.at;
         let mut bytes = Vec::new();
-        let mut bounded = (&mut self.input).take(LINE_BYTES);
+        let mut bounded = (&mut self.input).take(self.longest);
         let mut read = bounded
             .read_until(b'\n', &mut bytes)
             .map_err(|error| cannot_read(&self.path, error))? as u64;
         let mut is_whole = bytes.last() == Some(&b'\n');
-        let is_long = !is_whole && read == LINE_BYTES;
+        let is_long = !is_whole && read == self.longest;
         if is_long {
             bytes = Vec::new();
             (read, is_whole) = self.pass_over(read)?;
@@ -155,4 +157,57 @@ pub(super) fn cannot_read(path: &Path, error: std::io::Error) -> Error {
     Error::new(kind, format!("the transcript {} cannot be read: {error}", path.display()))
         .remedy("check the path and its permissions")
         .because(error)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn lines(text: &[u8]) -> (tempfile::TempDir, Lines) {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("t.jsonl");
+        std::fs::write(&path, text).unwrap();
+        let lines = Lines::open(&path).unwrap();
+        (folder, lines)
+    }
+
+    fn all(lines: &mut Lines) -> Vec<(u64, u64, Option<String>)> {
+        std::iter::from_fn(|| lines.next().unwrap())
+            .map(|line| {
+                let text = line.bytes.map(|bytes| String::from_utf8(bytes).unwrap());
+                (line.at, line.end, text)
+            })
+            .collect()
+    }
+
+    #[test]
+    fn a_line_without_its_end_is_not_there_yet() {
+        let (_folder, mut lines) = lines(b"ab\n\ncd");
+        assert_eq!(all(&mut lines), [(0, 3, Some("ab".into())), (3, 4, Some(String::new()))]);
+    }
+
+    #[test]
+    fn a_line_that_is_too_long_is_passed_over_and_the_next_is_read() {
+        let (_folder, mut lines) = lines(b"ab\n0123456789\ncd\n0123456789");
+        lines.longest = 4;
+        let found = all(&mut lines);
+        assert_eq!(found, [(0, 3, Some("ab".into())), (3, 14, None), (14, 17, Some("cd".into()))]);
+    }
+
+    #[test]
+    fn a_place_is_gone_on_from_only_after_the_end_of_a_line() {
+        let (_folder, mut lines) = lines(b"ab\ncd\n");
+        for (position, start) in [(0, 0), (3, 3), (6, 6), (2, 0), (4, 0), (7, 0), (99, 0)] {
+            assert_eq!(lines.resume(position).unwrap(), start, "{position}");
+        }
+    }
+
+    #[test]
+    fn damage_is_told_by_line_and_a_folder_is_no_transcript() {
+        let (folder, _lines) = lines(b"a\nb\nc\n");
+        let damage = [2, 4].map(|at| Damage { at, problem: String::new() });
+        let found = number(&folder.path().join("t.jsonl"), damage.into()).unwrap();
+        assert_eq!(found.iter().map(|line| line.line).collect::<Vec<_>>(), [2, 3]);
+        assert!(Lines::open(folder.path()).is_err());
+    }
 }

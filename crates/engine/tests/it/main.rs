@@ -39,5 +39,8 @@ mod session_search;
 mod sessions;
 mod support;
 mod titles;
+mod transcript_files;
+mod transcript_storms;
+mod transcripts;
 mod transfer;
 mod usage;

@@ -60,8 +60,12 @@ struct Changed {
 
 impl SetupArgs {
     /// Sets up, or takes back.
-    pub fn run(self, context: &Context) -> anyhow::Result<()> {
+    pub fn run(mut self, context: &Context) -> anyhow::Result<()> {
         let agents = self.chosen()?;
+        let is_person = std::io::stdin().is_terminal() && std::io::stderr().is_terminal();
+        // Where nobody can be asked and nobody has agreed, everything is shown and nothing is done.
+        let is_refused = !self.dry_run && !self.yes && (context.output.json || !is_person);
+        self.dry_run |= is_refused;
         let looked = agents.iter().map(|agent| look(agent)).collect::<oneiro::Result<Vec<_>>>()?;
         let present: Vec<&'static AgentRow> = agents
             .iter()
@@ -85,6 +89,13 @@ impl SetupArgs {
         } else if !self.undo && !self.dry_run {
             data(&self.next_steps(&present))?;
         }
+        let is_waiting = changed.iter().any(|changed| changed.plan.diff().is_some())
+            || imported.iter().any(|(_, taken)| taken.captured.messages > 0);
+        if is_refused && is_waiting {
+            return Err(Error::invalid("nothing was changed: there is nobody to ask")
+                .remedy("read what would be done, then run it with --yes")
+                .into());
+        }
         let failed = changed.into_iter().find_map(|changed| changed.error);
         match failed.or(imported.into_iter().find_map(|(_, taken)| taken.failed.into_iter().next()))
         {
@@ -105,18 +116,6 @@ impl SetupArgs {
             })
         };
         self.agents.iter().map(find).collect()
-    }
-
-    /// Whether something may be done: asked of a person, given by `--yes`, and refused to anybody
-    /// else.
-    fn agreed(&self, context: &Context, question: &str) -> anyhow::Result<bool> {
-        let is_person = std::io::stdin().is_terminal() && std::io::stderr().is_terminal();
-        if !self.yes && (context.output.json || !is_person) {
-            return Err(Error::invalid("nothing was changed: there is nobody to ask")
-                .remedy("read what would be done with --dry-run, then run it with --yes")
-                .into());
-        }
-        context.output.confirm(question, self.yes)
     }
 
     fn change(
@@ -153,7 +152,7 @@ impl SetupArgs {
         let mut changed = Changed { plan, is_written: false, error: None };
         let Outcome::Replace { text, .. } = &changed.plan.outcome else { return Ok(changed) };
         let path = changed.plan.original.path.display().to_string();
-        if self.dry_run || !self.agreed(context, &format!("Change {path}?"))? {
+        if self.dry_run || !context.output.confirm(&format!("Change {path}?"), self.yes)? {
             return Ok(changed);
         }
         let (agent, what) = (changed.plan.agent.name, changed.plan.what.as_str());
@@ -215,7 +214,7 @@ impl SetupArgs {
             }
             let question =
                 format!("Import {} of {}?", count(found.files.len(), "transcript"), agent.title);
-            if !self.dry_run && !self.agreed(context, &question)? {
+            if !self.dry_run && !context.output.confirm(&question, self.yes)? {
                 continue;
             }
             let space = match &mut store {
