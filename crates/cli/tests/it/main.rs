@@ -12,10 +12,14 @@
 mod append;
 mod config;
 mod errors;
+mod fake_home;
+mod hook;
+mod import;
 mod kill;
 mod reference;
 mod retention;
 mod search;
 mod serve;
 mod sessions;
+mod setup;
 mod support;

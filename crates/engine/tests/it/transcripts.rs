@@ -257,7 +257,8 @@ on_both_backends! {
             let request = CaptureRequest::new(&file.path, Agent::Codex);
             oneiro.capture_transcript(&request, &mut |_| {}).unwrap();
         }
-        let once = open(&oneiro_testkit::TestSpace::new(space.backend));
+        let other = oneiro_testkit::TestSpace::new(space.backend);
+        let once = open(&other);
         once.capture_transcript(&CaptureRequest::new(&found[1].path, Agent::Codex), &mut |_| {}).unwrap();
         let session = id("0198f0aa-7d31-7c02-b1a5-3c1e5a9b0001");
         let (parts, whole) = (oneiro.show_session(&session, true).unwrap(), once.show_session(&session, true).unwrap());
