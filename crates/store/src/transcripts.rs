@@ -12,7 +12,13 @@ statements! {
 
 /// How far a file has been read, in bytes; `None` when it never was.
 pub fn position(tx: &Tx<'_>, path: &str) -> Result<Option<i64>> {
-    tx.first(POSITION, &[path.into()], |row| row.int(0))
+    tx.first(POSITION, &[(&mark(path)).into()], |row| row.int(0))
+}
+
+/// What a file is remembered by. The row outlives the erasure of the session, so that reading the
+/// file again does not bring it back; the path itself would tell its id and its project.
+fn mark(path: &str) -> String {
+    blake3::hash(path.as_bytes()).to_hex().to_string()
 }
 
 /// A file, and how far it is read now.
@@ -28,6 +34,7 @@ pub struct Advance<'a> {
 
 /// Remembers how far a file has been read: in the transaction that stores what it said.
 pub fn advance(tx: &Tx<'_>, to: Advance<'_>, now: Timestamp) -> Result<()> {
-    let values = [to.path.into(), to.agent.into(), to.position.into(), now.micros().into()];
+    let mark = mark(to.path);
+    let values = [(&mark).into(), to.agent.into(), to.position.into(), now.micros().into()];
     tx.execute(ADVANCE, &values).map(|_| ())
 }
