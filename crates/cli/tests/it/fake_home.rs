@@ -37,7 +37,7 @@ impl Home {
     }
 
     pub fn garden(&self) -> PathBuf {
-        self.at(&format!(".claude/projects/-home-ann-garden/{GARDEN}.jsonl"))
+        self.at(&format!(".claude/projects/-srv-ann-garden/{GARDEN}.jsonl"))
     }
 
     /// A command that lives here.

@@ -15,7 +15,7 @@ fn hook(space: &TestSpace, home: &Home, event: &[u8]) -> Answer {
 
 fn event(home: &Home, name: &str) -> Value {
     value!({
-        "session_id": GARDEN, "transcript_path": home.garden(), "cwd": "/home/ann/garden",
+        "session_id": GARDEN, "transcript_path": home.garden(), "cwd": "/srv/ann/garden",
         "permission_mode": "default", "hook_event_name": name, "stop_hook_active": false,
     })
 }
@@ -35,7 +35,7 @@ on_both_backends! {
             expected += 1;
         }
         let mut stop = event(&home, "SubagentStop");
-        let agent = home.at(&format!(".claude/projects/-home-ann-garden/{GARDEN}/subagents/agent-a3f9c21.jsonl"));
+        let agent = home.at(&format!(".claude/projects/-srv-ann-garden/{GARDEN}/subagents/agent-a3f9c21.jsonl"));
         stop["agent_transcript_path"] = value!(agent);
         stop["agent_id"] = "a3f9c21".into();
         hook(space, &home, stop.to_string().as_bytes());

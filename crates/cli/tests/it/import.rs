@@ -50,7 +50,7 @@ on_both_backends! {
             assert_eq!(hits["hits"][0]["session_id"], session, "{words}");
         }
         let clock = json(space, &["session", "show", "6f1d2c3b-0a09-4807-9605-040302010009"]);
-        assert_eq!((clock["cwd"].as_str(), clock["started_at"].as_str()), (Some("/home/ann/clock"), Some("2025-05-21T10:00:00Z")));
+        assert_eq!((clock["cwd"].as_str(), clock["started_at"].as_str()), (Some("/srv/ann/clock"), Some("2025-05-21T10:00:00Z")));
     }
 
     fn what_was_erased_stays_erased(space) {
@@ -138,7 +138,7 @@ fn bad_input_gets_a_clear_error() {
 fn a_file_that_cannot_be_read_is_named_and_the_others_are_taken() {
     let space = TestSpace::new(oneiro_testkit::Backend::Sqlite);
     let home = Home::of_ann(&space);
-    let gone = home.at(".claude/projects/-home-ann-garden/gone.jsonl");
+    let gone = home.at(".claude/projects/-srv-ann-garden/gone.jsonl");
     std::fs::create_dir(&gone).unwrap();
     std::os::unix::fs::symlink("/etc/hostname", home.at(".claude/projects/link.jsonl")).unwrap();
     assert_eq!(counts(&import(&space, &home, &["claude-code", "--json"])), (6, 26));

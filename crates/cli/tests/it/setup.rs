@@ -110,7 +110,9 @@ fn files_that_were_missing_or_empty_are_so_again() {
             ".nanobot/config.json",
             ".picoclaw/config.json",
         ] {
-            text.map(|text| std::fs::write(home.at(file), text).unwrap());
+            if let Some(text) = text {
+                std::fs::write(home.at(file), text).unwrap();
+            }
         }
         let before = home.snapshot();
         let done = setup(&space, &home, &["--yes", "--hooks", "--no-import"]);

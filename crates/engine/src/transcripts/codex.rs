@@ -322,12 +322,12 @@ mod tests {
     fn reader() -> Reader {
         let mut reader = Reader::default();
         let meta = json!({"timestamp": "2026-01-01T00:00:00Z", "type": "session_meta", "payload":
-            {"id": "s", "timestamp": "2026-01-01T00:00:00Z", "cwd": "/home/ann/hive", "source": "cli",
+            {"id": "s", "timestamp": "2026-01-01T00:00:00Z", "cwd": "/srv/ann/hive", "source": "cli",
              "base_instructions": {"text": "be good"}, "git": {"branch": "main"}}});
         let said = reader.read(meta.as_object().unwrap().clone(), 0);
         assert_eq!(
             (said.session.as_str(), said.facts.cwd.as_deref()),
-            ("s", Some("/home/ann/hive"))
+            ("s", Some("/srv/ann/hive"))
         );
         assert_eq!(said.facts.system_prompt.as_deref(), Some("be good"));
         assert_eq!(said.facts.metadata["git"]["branch"], "main");

@@ -65,7 +65,7 @@ pub fn text(n: u32) -> String {
 /// A turn of the person.
 pub fn said(n: u32, words: &str) -> Value {
     json!({
-        "type": "user", "uuid": text(n), "sessionId": OWN, "cwd": "/home/ann/garden",
+        "type": "user", "uuid": text(n), "sessionId": OWN, "cwd": "/srv/ann/garden",
         "gitBranch": "main", "timestamp": "2026-03-02T09:00:00.000Z",
         "message": {"role": "user", "content": words},
     })
@@ -74,7 +74,7 @@ pub fn said(n: u32, words: &str) -> Value {
 /// A piece of an answer of the agent.
 pub fn answer(n: u32, message: &str, words: &str, output: u32) -> Value {
     json!({
-        "type": "assistant", "uuid": text(n), "sessionId": OWN, "cwd": "/home/ann/garden",
+        "type": "assistant", "uuid": text(n), "sessionId": OWN, "cwd": "/srv/ann/garden",
         "timestamp": "2026-03-02T09:00:01.000Z",
         "message": {
             "id": message, "role": "assistant", "model": "claude-x",

@@ -23,7 +23,7 @@ on_both_backends! {
         assert_eq!(shown(&oneiro, OWN, true), ["first", "second", "third"]);
         let session = oneiro.find_session(&id(OWN)).unwrap().unwrap();
         assert_eq!((session.source.as_str(), session.project.as_deref()), ("claude-code", Some("garden")));
-        assert_eq!(session.cwd.as_deref(), Some("/home/ann/garden"));
+        assert_eq!(session.cwd.as_deref(), Some("/srv/ann/garden"));
         assert_eq!(session.metadata["git_branch"], "main");
         is_sound(&oneiro);
     }
