@@ -43,7 +43,7 @@ pub use ports::{Clock, Embedder, Ids, RandomIds, SystemClock, WordModel};
 pub use sessions::BranchRequest;
 pub use settings::{EmbedderChoice, SETTINGS, Setting, SettingValue, Settings};
 pub use transcripts::{
-    Agent, CaptureRequest, Captured, DamagedLine, TranscriptFile, find_transcripts,
+    Agent, CaptureRequest, Captured, DamagedLine, TranscriptFile, Transcripts, find_transcripts,
 };
 pub use transfer::{ExportRequest, ImportLimits, TransferProgress};
 

@@ -4,11 +4,11 @@
 use crate::agents::AgentRow;
 use crate::context::Context;
 use clap::Subcommand;
-use oneiro::{Agent, CaptureRequest, Error, ErrorKind, Oneiro, Options, Result};
+use oneiro::{Agent, CaptureRequest, Error, ErrorKind, Oneiro, Options, Result, find_transcripts};
 use serde_json::Value;
 use std::io::Read;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -73,11 +73,18 @@ fn capture(context: &Context) -> Result<()> {
     let event = read_event()?;
     let text = |name: &str| event.get(name).and_then(Value::as_str);
     let is_end = text("hook_event_name") == Some("SessionEnd");
-    let files: Vec<PathBuf> = ["transcript_path", "agent_transcript_path"]
-        .into_iter()
-        .filter_map(|name| text(name).filter(|path| !path.is_empty()))
-        .map(PathBuf::from)
-        .collect();
+    let named = |name: &str| text(name).filter(|path| !path.is_empty()).map(PathBuf::from);
+    let main = named("transcript_path");
+    let agent = named("agent_transcript_path").or_else(|| {
+        let agent = text("agent_id")?;
+        Some(subagents(main.as_deref()?).join(format!("agent-{agent}.jsonl")))
+    });
+    let mut files: Vec<PathBuf> = main.iter().cloned().chain(agent).collect();
+    if let Some(main) = main.filter(|_| is_end) {
+        // There may be no next time for the subagents either.
+        let found = find_transcripts(&subagents(&main), Agent::ClaudeCode).unwrap_or_default();
+        files.extend(found.files.into_iter().map(|file| file.path));
+    }
     if files.is_empty() {
         return Err(Error::field("transcript_path", "is missing from the event"));
     }
@@ -105,6 +112,11 @@ fn capture(context: &Context) -> Result<()> {
         }
     }
     outcome
+}
+
+/// Where the transcripts of the subagents of a session are.
+fn subagents(transcript: &Path) -> PathBuf {
+    transcript.with_extension("").join("subagents")
 }
 
 /// Opens the space without any model: a hook stores rows and leaves the index to others.

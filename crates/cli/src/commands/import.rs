@@ -31,34 +31,37 @@ pub struct Found {
     pub agent: Agent,
     /// The files.
     pub files: Vec<(TranscriptFile, Option<PathBuf>)>,
+    /// Folders that could not be listed.
+    unreadable: Vec<Error>,
 }
 
 impl Found {
     /// The transcripts where an agent keeps them.
     pub fn at_home(agent: Agent) -> oneiro::Result<Found> {
         let folders = AgentRow::of(agent).map(AgentRow::kept).unwrap_or_default();
-        let mut files = Vec::new();
+        let (mut files, mut unreadable) = (Vec::new(), Vec::new());
         for folder in folders {
             let found = find_transcripts(&folder, agent)?;
-            files.extend(found.into_iter().map(|file| (file, Some(folder.clone()))));
+            files.extend(found.files.into_iter().map(|file| (file, Some(folder.clone()))));
+            unreadable.extend(found.unreadable);
         }
         // Subagents come after all sessions, of whichever folder.
         files.sort_by_key(|(file, _)| file.is_subagent);
-        Ok(Found { agent, files })
+        Ok(Found { agent, files, unreadable })
     }
 
     fn at(agent: Agent, path: PathBuf) -> oneiro::Result<Found> {
         if path.is_dir() {
-            let files = find_transcripts(&path, agent)?;
-            let files = files.into_iter().map(|file| (file, Some(path.clone()))).collect();
-            return Ok(Found { agent, files });
+            let found = find_transcripts(&path, agent)?;
+            let files = found.files.into_iter().map(|file| (file, Some(path.clone()))).collect();
+            return Ok(Found { agent, files, unreadable: found.unreadable });
         }
         let bytes = std::fs::metadata(&path).map(|meta| meta.len()).map_err(|error| {
             Error::not_found(format!("{}: {error}", path.display()))
                 .remedy("name a transcript (.jsonl) or a folder of them")
         })?;
         let file = TranscriptFile { path, bytes, is_subagent: false };
-        Ok(Found { agent, files: vec![(file, None)] })
+        Ok(Found { agent, files: vec![(file, None)], unreadable: Vec::new() })
     }
 
     /// Bytes of all files.
@@ -69,7 +72,7 @@ impl Found {
     /// Captures every file. One that cannot be read is named and the others are taken.
     pub fn capture(&self, context: &Context, oneiro: &Oneiro, dry_run: bool) -> Taken {
         let bar = progress::bar(self.bytes(), "import", context.output.json);
-        let mut taken = Taken::default();
+        let mut taken = Taken { failed: self.unreadable.clone(), ..Taken::default() };
         taken.captured.finished = true;
         let mut before = 0;
         for (file, within) in &self.files {

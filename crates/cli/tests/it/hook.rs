@@ -24,24 +24,35 @@ on_both_backends! {
     fn each_event_captures_what_is_new(space) {
         let home = Home::of_ann(space);
         let shown = || json(space, &["session", "show", GARDEN])["message_count"].as_i64().unwrap();
-        let mut expected = 17;
-        for name in ["Stop", "SubagentStop", "PreCompact", "SessionEnd"] {
+        let events = ["Stop", "SubagentStop", "PreCompact", "SessionEnd"];
+        for (expected, name) in (17..).zip(events) {
             let answer = hook(space, &home, event(&home, name).to_string().as_bytes());
             assert_eq!(answer.err, "");
             assert_eq!(shown(), expected, "{name}");
             let mut file = std::fs::OpenOptions::new().append(true).open(home.garden()).unwrap();
             writeln!(file, "{}", value!({"type": "user", "uuid": format!("after-{name}"), "sessionId": GARDEN,
                 "message": {"role": "user", "content": name}})).unwrap();
-            expected += 1;
         }
-        let mut stop = event(&home, "SubagentStop");
+        // The end of a session takes its subagents along.
+        let delegate = format!("{GARDEN}:agent-a3f9c21");
+        assert_eq!(json(space, &["session", "show", &delegate])["message_count"], 2);
+    }
+
+    fn the_end_of_a_subagent_captures_its_transcript(space) {
+        let home = Home::of_ann(space);
         let agent = home.at(&format!(".claude/projects/-srv-ann-garden/{GARDEN}/subagents/agent-a3f9c21.jsonl"));
-        stop["agent_transcript_path"] = value!(agent);
-        stop["agent_id"] = "a3f9c21".into();
-        hook(space, &home, stop.to_string().as_bytes());
-        assert_eq!(shown(), expected);
-        let delegate = json(space, &["session", "show", &format!("{GARDEN}:agent-a3f9c21")]);
-        assert_eq!((delegate["message_count"].as_i64(), delegate["parent_id"].as_str()), (Some(2), Some(GARDEN)));
+        let delegate = format!("{GARDEN}:agent-a3f9c21");
+        let named = [("agent_transcript_path", value!(agent)), ("agent_id", "a3f9c21".into())];
+        for (count, (name, path)) in (2..).zip(named) {
+            let mut stop = event(&home, "SubagentStop");
+            stop[name] = path;
+            hook(space, &home, stop.to_string().as_bytes());
+            let shown = json(space, &["session", "show", &delegate]);
+            assert_eq!((shown["message_count"].as_i64(), shown["parent_id"].as_str()), (Some(count), Some(GARDEN)), "{name}");
+            let mut file = std::fs::OpenOptions::new().append(true).open(&agent).unwrap();
+            writeln!(file, "{}", value!({"type": "user", "uuid": name, "sessionId": GARDEN, "agentId": "a3f9c21",
+                "isSidechain": true, "message": {"role": "user", "content": name}})).unwrap();
+        }
     }
 
     fn a_backlog_is_taken_bit_by_bit(space) {

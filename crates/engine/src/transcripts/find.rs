@@ -3,7 +3,7 @@
 
 use super::Agent;
 use super::lines::cannot_read;
-use oneiro_model::Result;
+use oneiro_model::{Error, Result};
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -20,18 +20,35 @@ pub struct TranscriptFile {
     pub is_subagent: bool,
 }
 
+/// What a folder holds.
+#[derive(Debug, Clone, Default)]
+pub struct Transcripts {
+    /// The transcripts.
+    pub files: Vec<TranscriptFile>,
+    /// Folders in it that could not be listed.
+    pub unreadable: Vec<Error>,
+}
+
 /// How deep folders are searched.
 const DEPTH: usize = 12;
 
 /// The transcripts in a folder. Those of subagents come last, after the sessions they belong to; a
 /// copy comes after what it was copied from, as far as times tell.
-pub fn find_transcripts(folder: &Path, agent: Agent) -> Result<Vec<TranscriptFile>> {
+pub fn find_transcripts(folder: &Path, agent: Agent) -> Result<Transcripts> {
     let mut found = Vec::new();
+    let mut unreadable = Vec::new();
     let mut folders = vec![(folder.to_owned(), 0)];
     while let Some((folder, depth)) = folders.pop() {
-        let entries = std::fs::read_dir(&folder).map_err(|error| cannot_read(&folder, error))?;
-        for entry in entries {
-            let entry = entry.map_err(|error| cannot_read(&folder, error))?;
+        let entries = match std::fs::read_dir(&folder).map_err(|error| cannot_read(&folder, error))
+        {
+            Ok(entries) => entries,
+            Err(error) if depth == 0 => return Err(error),
+            Err(error) => {
+                unreadable.push(error);
+                continue;
+            }
+        };
+        for entry in entries.flatten() {
             let path = entry.path();
             // What went away since it was listed is not there.
             let Ok(meta) = std::fs::symlink_metadata(&path) else { continue };
@@ -48,7 +65,8 @@ pub fn find_transcripts(folder: &Path, agent: Agent) -> Result<Vec<TranscriptFil
     found.sort_by(|(one, a): &Found, (other, b): &Found| {
         (a.is_subagent, one, &a.path).cmp(&(b.is_subagent, other, &b.path))
     });
-    Ok(found.into_iter().map(|(_, file)| file).collect())
+    let files = found.into_iter().map(|(_, file)| file).collect();
+    Ok(Transcripts { files, unreadable })
 }
 
 fn is_of_subagent(path: &Path) -> bool {

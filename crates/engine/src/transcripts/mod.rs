@@ -10,7 +10,7 @@ mod lines;
 mod reader;
 mod write;
 
-pub use find::{TranscriptFile, find_transcripts};
+pub use find::{TranscriptFile, Transcripts, find_transcripts};
 
 use oneiro_model::{Error, Result};
 use serde::Serialize;

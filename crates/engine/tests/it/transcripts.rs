@@ -248,7 +248,7 @@ on_both_backends! {
     fn a_rollout_of_codex_is_read_in_parts_and_charged_once(space) {
         let oneiro = open(space);
         let home = concat!(env!("CARGO_MANIFEST_DIR"), "/../cli/tests/fixtures/home/.codex/sessions");
-        let found = find_transcripts(home.as_ref(), Agent::Codex).unwrap();
+        let found = find_transcripts(home.as_ref(), Agent::Codex).unwrap().files;
         let whole = std::fs::read_to_string(&found[1].path).unwrap();
         let name = found[1].path.file_stem().unwrap().to_str().unwrap();
         let file = File::new(space, name);
@@ -304,7 +304,7 @@ fn links_and_pipes_are_not_read() {
     let pipe = folder.join("pipe.jsonl");
     let made = std::process::Command::new("mkfifo").arg(&pipe).status().unwrap();
     assert!(made.success());
-    assert_eq!(find_transcripts(&folder, Agent::ClaudeCode).unwrap(), []);
+    assert_eq!(find_transcripts(&folder, Agent::ClaudeCode).unwrap().files, []);
     let request =
         CaptureRequest { within: Some(&folder), ..CaptureRequest::new(&link, Agent::ClaudeCode) };
     let refused = oneiro.capture_transcript(&request, &mut |_| {}).unwrap_err();

@@ -4,6 +4,7 @@
 use oneiro::{Error, ErrorKind, Result};
 use serde::{Deserialize, Serialize};
 use std::io::Write;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 /// One replacement in a text.
@@ -121,8 +122,13 @@ impl Original {
             let mut part = tempfile::Builder::new().prefix(".oneiro-").tempfile_in(folder)?;
             part.write_all(new.as_bytes())?;
             if self.exists() {
-                let mode = std::fs::metadata(&self.target)?.permissions();
-                part.as_file().set_permissions(mode)?;
+                let meta = std::fs::metadata(&self.target)?;
+                let made = part.as_file().metadata()?;
+                // Somebody else's file stays theirs, also when an administrator runs this.
+                if (meta.uid(), meta.gid()) != (made.uid(), made.gid()) {
+                    std::os::unix::fs::fchown(part.as_file(), Some(meta.uid()), Some(meta.gid()))?;
+                }
+                part.as_file().set_permissions(meta.permissions())?;
             }
             part.as_file().sync_all()?;
             Ok(part)
