@@ -135,6 +135,24 @@ fn bad_input_gets_a_clear_error() {
 }
 
 #[test]
+fn a_line_of_fifty_megabytes_is_a_line() {
+    let space = TestSpace::new(oneiro_testkit::Backend::Sqlite);
+    let home = Home::empty(&space);
+    let path = home.at("long.jsonl");
+    let line = |uuid: &str, words: String| value!({"type": "user", "uuid": uuid, "sessionId": "s", "message": {"role": "user", "content": words}});
+    let lines =
+        [line("a", "before".into()), line("b", "x".repeat(50 << 20)), line("c", "after".into())];
+    let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
+    std::fs::write(&path, text).unwrap();
+    assert_eq!(
+        counts(&import(&space, &home, &["claude-code", path.to_str().unwrap(), "--json"])),
+        (1, 3)
+    );
+    let shown = json(&space, &["session", "show", "s"]);
+    assert_eq!(shown["messages"][1]["content"].as_str().unwrap().len(), 50 << 20);
+}
+
+#[test]
 fn a_file_that_cannot_be_read_is_named_and_the_others_are_taken() {
     let space = TestSpace::new(oneiro_testkit::Backend::Sqlite);
     let home = Home::of_ann(&space);

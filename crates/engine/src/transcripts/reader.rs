@@ -4,6 +4,7 @@
 use super::{Agent, claude_code, codex};
 use oneiro_model::{Lineage, Timestamp, Usage};
 use serde_json::{Map, Value};
+use std::collections::HashSet;
 
 /// What a line says.
 #[derive(Debug, Default)]
@@ -100,7 +101,13 @@ pub(super) enum Used {
 
 /// A reader of one file.
 #[derive(Debug)]
-pub(super) enum Reader {
+pub(super) struct Reader {
+    form: Form,
+    recalls: Recalls,
+}
+
+#[derive(Debug)]
+enum Form {
     ClaudeCode(claude_code::Reader),
     Codex(codex::Reader),
 }
@@ -108,19 +115,22 @@ pub(super) enum Reader {
 impl Reader {
     /// A reader for a file whose name without its ending is `stem`.
     pub(super) fn new(agent: Agent, stem: &str) -> Reader {
-        match agent {
-            Agent::ClaudeCode => Reader::ClaudeCode(claude_code::Reader::new(stem)),
-            Agent::Codex => Reader::Codex(codex::Reader::default()),
-        }
+        let form = match agent {
+            Agent::ClaudeCode => Form::ClaudeCode(claude_code::Reader::new(stem)),
+            Agent::Codex => Form::Codex(codex::Reader::default()),
+        };
+        Reader { form, recalls: Recalls::default() }
     }
 
     /// Reads the line that begins at byte `at` of its file.
     pub(super) fn read(&mut self, line: Value, at: u64) -> Said {
         let Value::Object(line) = line else { return Said::nothing("not an object") };
-        match self {
-            Reader::ClaudeCode(reader) => reader.read(line),
-            Reader::Codex(reader) => reader.read(line, at),
-        }
+        let mut said = match &mut self.form {
+            Form::ClaudeCode(reader) => reader.read(line),
+            Form::Codex(reader) => reader.read(line, at),
+        };
+        said.messages.iter_mut().for_each(|message| self.recalls.follow(message));
+        said
     }
 }
 
@@ -180,5 +190,59 @@ pub(super) fn content_of(blocks: Vec<Value>) -> Value {
             }
         }
         _ => Value::Array(blocks),
+    }
+}
+
+/// The calls of this memory by the agent, whose answers it must not take for something new.
+#[derive(Debug, Default)]
+pub(super) struct Recalls(HashSet<String>);
+
+/// What marks an answer of this memory.
+const RECALLED: &str = "recalled";
+
+impl Recalls {
+    /// Takes note of calls, and marks the answers to those noted.
+    pub(super) fn follow(&mut self, message: &mut Value) {
+        for call in message.get("tool_calls").and_then(Value::as_array).into_iter().flatten() {
+            let name = call.get("function").and_then(|function| function.get("name"));
+            // Hosts name the tools of a server after it: mcp__oneiro__session_search.
+            let is_ours = name.and_then(Value::as_str).is_some_and(|name| {
+                name.starts_with("mcp__oneiro__") || name.starts_with("oneiro__")
+            });
+            if let Some(id) = call.get("id").and_then(Value::as_str).filter(|_| is_ours) {
+                self.0.insert(id.to_owned());
+            }
+        }
+        let answered = message.get("tool_call_id").and_then(Value::as_str);
+        if answered.is_some_and(|id| self.0.remove(id))
+            && let Value::Object(body) = message
+        {
+            body.insert("kind".to_owned(), RECALLED.into());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn what_this_memory_answered_is_marked_and_nothing_else() {
+        let mut reader = Reader::new(Agent::Codex, "");
+        reader.read(json!({"type": "session_meta", "payload": {"id": "s"}}), 0);
+        let mut answer = |name: &str, id: &str| {
+            let mut read = |payload: Value| {
+                let line = json!({"type": "response_item", "payload": payload});
+                reader.read(line, 0).messages.remove(0)
+            };
+            read(json!({"type": "function_call", "name": name, "arguments": "{}", "call_id": id}));
+            read(json!({"type": "function_call_output", "call_id": id, "output": "x"}))["kind"]
+                .clone()
+        };
+        assert_eq!(answer("mcp__oneiro__session_search", "c1"), "recalled");
+        assert_eq!(answer("oneiro__memory_recall", "c2"), "recalled");
+        assert_eq!(answer("mcp__weather__today", "c3"), Value::Null);
+        assert_eq!(answer("shell", "c4"), Value::Null);
     }
 }

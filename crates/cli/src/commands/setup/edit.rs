@@ -112,8 +112,8 @@ impl Original {
     /// Puts `new` in the place of the file, or removes it; refused when it changed since it was
     /// read.
     pub fn replace(&self, new: Option<&str>) -> Result<()> {
+        self.refuse_changed()?;
         let Some(new) = new else {
-            self.refuse_changed()?;
             return std::fs::remove_file(&self.target)
                 .map_err(|error| cannot("remove", &self.path, error));
         };
@@ -134,7 +134,7 @@ impl Original {
             Ok(part)
         })();
         let part = written.map_err(|error| cannot("write", &self.path, error))?;
-        // As late as can be: what a running agent wrote meanwhile must not be lost.
+        // Once more, as late as can be: what a running agent wrote meanwhile must not be lost.
         self.refuse_changed()?;
         let kept = match self.exists() {
             true => part.persist(&self.target),

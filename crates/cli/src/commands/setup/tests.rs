@@ -1,7 +1,7 @@
 //! Tests of the changes to other programs' files: what is put in can be taken out again to the
 //! byte, whatever the file looks like.
 
-use super::edit::Change;
+use super::edit::{Change, Original};
 use super::{json_text, toml_text, yaml_text};
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -195,6 +195,29 @@ fn a_change_is_found_where_others_moved_it_and_never_guessed() {
     assert_eq!(change.revert("longer aXYb").as_deref(), Some("longer ab"));
     assert_eq!(change.revert("XY and XY"), None);
     assert_eq!(change.revert("nothing"), None);
+}
+
+#[test]
+fn a_file_that_changed_meanwhile_is_not_written_over() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("settings.json");
+    for (first, meanwhile) in [(Some("{}"), Some("{ }")), (None, Some("{}")), (Some("{}"), None)] {
+        let put = |text: Option<&str>| match text {
+            Some(text) => std::fs::write(&path, text).unwrap(),
+            None => drop(std::fs::remove_file(&path)),
+        };
+        put(first);
+        let original = Original::read(&path).unwrap();
+        put(meanwhile);
+        for new in [Some("new"), None] {
+            assert_eq!(original.replace(new).unwrap_err().kind(), oneiro::ErrorKind::Conflict);
+        }
+        assert_eq!(std::fs::read_to_string(&path).ok().as_deref(), meanwhile);
+        // Nothing is left beside it either.
+        let left = std::fs::read_dir(folder.path()).unwrap().count();
+        assert_eq!(left, usize::from(meanwhile.is_some()));
+        put(None);
+    }
 }
 
 /// JSON documents, laid out in odd ways.
