@@ -1,8 +1,8 @@
 //! What can be typed: the global options and the table of commands.
 
 use crate::commands::{
-    append, backup, bench, completions, config, demo, doctor, erase, jobs, mcp, search, serve,
-    session, stats, token,
+    append, backup, bench, completions, config, demo, doctor, erase, hook, import, jobs, mcp,
+    search, serve, session, setup, stats, token,
 };
 use crate::context::Context;
 use crate::reference;
@@ -48,6 +48,8 @@ pub struct Global {
 /// The commands.
 #[derive(Debug, Subcommand)]
 pub enum Command {
+    /// Find the agents on this machine, import what they said, and let them use this memory
+    Setup(setup::SetupArgs),
     /// Serve HTTP on this machine
     Serve(serve::ServeArgs),
     /// Serve MCP to an agent on standard input and output
@@ -57,6 +59,11 @@ pub enum Command {
     Session(session::SessionCommand),
     /// Append messages to a session, as JSONL on standard input
     Append(append::AppendArgs),
+    /// Import the transcripts of another agent
+    Import(import::ImportArgs),
+    /// Capture what is new, called by an agent's hook with the event on standard input
+    #[command(subcommand)]
+    Hook(hook::HookCommand),
     /// Search what was said
     Search(search::SearchArgs),
     /// Erase a session or a message for good, and prove it
@@ -91,6 +98,9 @@ impl Command {
     /// Runs the command.
     pub fn run(self, context: &Context) -> anyhow::Result<()> {
         match self {
+            Command::Setup(args) => args.run(context),
+            Command::Import(args) => args.run(context),
+            Command::Hook(command) => command.run(context),
             Command::Serve(args) => args.run(context),
             Command::Mcp(args) => args.run(context),
             Command::Session(command) => command.run(context),
