@@ -15,7 +15,8 @@ use clap::{Args, Parser, Subcommand};
     version,
     arg_required_else_help = true,
     max_term_width = 100,
-    after_help = "Exit codes: 0 done, 1 internal, 2 invalid, 3 not found, 4 conflict, 5 busy or \
+    after_help = "Begin with `oneiro setup`, which brings in your agents, or `oneiro serve --demo`, to \
+                  look around.\n\nExit codes: 0 done, 1 internal, 2 invalid, 3 not found, 4 conflict, 5 busy or \
                   unavailable, 6 not allowed, 7 store damaged or too new."
 )]
 pub struct Cli {
@@ -50,7 +51,9 @@ pub struct Global {
 pub enum Command {
     /// Find the agents on this machine, import what they said, and let them use this memory
     Setup(setup::SetupArgs),
-    /// Serve HTTP on this machine
+    /// Fill a space with a month of conversations, to look around in
+    Demo(demo::DemoArgs),
+    /// Serve the page, HTTP and MCP
     Serve(serve::ServeArgs),
     /// Serve MCP to an agent on standard input and output
     Mcp(mcp::McpArgs),
@@ -82,8 +85,6 @@ pub enum Command {
     /// Show and change the configuration
     #[command(subcommand)]
     Config(config::ConfigCommand),
-    /// Fill a space with a month of conversations, to look around in
-    Demo(demo::DemoArgs),
     /// Measure this machine, each figure beside raw SQLite
     #[command(subcommand)]
     Bench(bench::BenchCommand),
