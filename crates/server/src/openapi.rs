@@ -71,8 +71,7 @@ fn operation(endpoint: &Endpoint) -> Value {
 }
 
 /// Bodies that must be there.
-const REQUIRED: [&str; 7] =
-    ["NewMessages", "Search", "NewToken", "Erasure", "Prune", "Rewind", "SessionPatch"];
+const REQUIRED: [&str; 6] = ["NewMessages", "Search", "NewToken", "Erasure", "Prune", "Rewind"];
 
 fn schema_of(name: &str) -> Value {
     json!({"$ref": format!("#/components/schemas/{name}")})
