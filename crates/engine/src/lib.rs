@@ -43,7 +43,7 @@ pub use oneiro_model::*;
 pub use oneiro_store::messages::PageRequest;
 pub use oneiro_store::{Durability, Engine, Target, WriteFigures};
 pub use ports::{Clock, Embedder, Ids, RandomIds, SystemClock, WordModel};
-pub use sessions::BranchRequest;
+pub use sessions::{BranchRequest, Stretch, StretchFrom, StretchRequest};
 pub use settings::{EmbedderChoice, SETTINGS, Setting, SettingValue, Settings};
 pub use transfer::{ExportRequest, ImportLimits, TransferProgress};
 

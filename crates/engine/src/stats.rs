@@ -1,8 +1,8 @@
 //! Figures of a space.
 
 use crate::{Oneiro, index};
-use oneiro_model::{Result, Stats};
-use oneiro_store::{WriteFigures, backups, jobs, messages, payloads, sessions};
+use oneiro_model::{Result, SessionGroup, Stats};
+use oneiro_store::{WriteFigures, backups, groups, jobs, messages, payloads, sessions};
 
 impl Oneiro {
     /// How the writes of this process were committed so far.
@@ -15,12 +15,17 @@ impl Oneiro {
         self.store.queued()
     }
 
+    /// Sessions by source and by project, the largest groups first.
+    pub fn session_groups(&self) -> Result<(Vec<SessionGroup>, Vec<SessionGroup>)> {
+        self.store.read(|tx| Ok((groups::by_source(tx)?, groups::by_project(tx)?)))
+    }
+
     /// Figures of the space, read in one snapshot.
     pub fn stats(&self) -> Result<Stats> {
         let bytes = self.store.bytes()? as i64;
         self.store.read(|tx| {
             let (sessions, open_sessions, repaired, last_active_at) = sessions::totals(tx)?;
-            let (messages, rewound) = messages::counts(tx)?;
+            let (all, messages) = (messages::count(tx)?, groups::messages_shown(tx)?);
             Ok(Stats {
                 space: self.target().space().to_string(),
                 store: self.target().to_string(),
@@ -28,8 +33,10 @@ impl Oneiro {
                 schema: self.store.schema(),
                 sessions,
                 open_sessions,
-                messages: messages - rewound,
-                rewound,
+                sources: groups::by_source(tx)?,
+                projects: groups::by_project(tx)?,
+                messages,
+                rewound: all - messages,
                 payloads: payloads::count(tx)?,
                 repaired,
                 jobs: jobs::unfinished(tx)?,

@@ -44,7 +44,7 @@ pub use session::{
     Ending, Lineage, ListOrder, ListSessions, NewSession, Session, SessionPatch, SessionView,
 };
 pub use space::SpaceName;
-pub use stats::{Activity, BackupRecord, DayActivity, IndexStats, Stats};
+pub use stats::{Activity, BackupRecord, DayActivity, IndexStats, SessionGroup, Stats};
 pub use time::{Span, Timestamp};
 pub use title::Title;
 pub use token::{NewToken, Token, TokenRole, TokenText, bad_token};

@@ -18,6 +18,10 @@ pub struct Stats {
     pub sessions: i64,
     /// Sessions that have not ended.
     pub open_sessions: i64,
+    /// Sessions by source, the largest group first.
+    pub sources: Vec<SessionGroup>,
+    /// Sessions by project, the largest group first.
+    pub projects: Vec<SessionGroup>,
     /// Messages that are not rewound.
     pub messages: i64,
     /// Messages that are rewound.
@@ -36,6 +40,15 @@ pub struct Stats {
     pub last_active_at: Option<Timestamp>,
     /// Known copies of the store.
     pub backups: Vec<BackupRecord>,
+}
+
+/// Sessions that have something in common.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct SessionGroup {
+    /// The source, or the project.
+    pub name: String,
+    /// How many sessions have it.
+    pub sessions: i64,
 }
 
 /// Figures of the text index.

@@ -1,1 +1,30 @@
 //! The web page: functions from what the engine answered to HTML, and the files it loads. It must not know HTTP.
+//!
+//! Each view has a struct of what it shows, `page` for the whole document and `fragment` for the
+//! content of `<main>` alone. Nothing here needs JavaScript; the script only saves waiting.
+
+pub mod assets;
+pub mod jobs;
+pub mod layout;
+pub mod lineage;
+pub mod login;
+pub mod message;
+pub mod overview;
+pub mod plot;
+pub mod problem;
+pub mod search;
+pub mod session;
+pub mod sessions;
+
+mod budget;
+mod call;
+mod figures;
+mod hit;
+mod link;
+mod markdown;
+mod text;
+mod turn;
+mod welcome;
+mod when;
+
+pub use layout::Frame;

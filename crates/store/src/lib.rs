@@ -11,6 +11,7 @@ pub mod changes;
 mod copy;
 mod durable;
 mod group;
+pub mod groups;
 pub mod jobs;
 pub mod lineage;
 pub mod messages;

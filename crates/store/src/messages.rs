@@ -51,8 +51,7 @@ statements! {
         role, external_id, compacted, rewind, tool_calls, payloads, body FROM messages WHERE seq = ?1 \
         RETURNING payloads";
     COUNT_OF_SESSION = "SELECT COUNT(*) FROM messages WHERE session_key = ?1";
-    COUNTS = "SELECT COUNT(*), COALESCE(CAST(SUM(CASE WHEN rewind > 0 THEN 1 ELSE 0 END) AS BIGINT), 0) \
-              FROM messages";
+    COUNT = "SELECT COUNT(*) FROM messages";
     FIRST_OF_SESSION = "SELECT MIN(seq) FROM messages WHERE session_key = ?1";
     SEQS_OF_SESSION = "SELECT seq FROM messages WHERE session_key = ?1";
     STORED = "SELECT body, external_id FROM messages";
@@ -381,9 +380,9 @@ pub fn count_of_session(tx: &Tx<'_>, session_key: i64) -> Result<i64> {
     tx.one(COUNT_OF_SESSION, &[session_key.into()], |row| row.int(0))
 }
 
-/// All messages of the space, and how many of them are rewound.
-pub fn counts(tx: &Tx<'_>) -> Result<(i64, i64)> {
-    tx.one(COUNTS, &[], |row| Ok((row.int(0)?, row.int(1)?)))
+/// How many messages there are, counted in an index and not in the rows.
+pub fn count(tx: &Tx<'_>) -> Result<i64> {
+    tx.one(COUNT, &[], |row| row.int(0))
 }
 
 /// The first message of a session, rewound or not.

@@ -24,7 +24,17 @@ statements! {
     SEQS_BETWEEN = "SELECT seq FROM messages WHERE seq >= ?1 AND seq <= ?2 ORDER BY seq";
     COUNT_BETWEEN = "SELECT COUNT(*) FROM messages WHERE seq >= ?1 AND seq <= ?2";
     COUNT_AFTER = "SELECT COUNT(*) FROM messages WHERE seq > ?1";
+    SEQS_EARLIER = "SELECT seq FROM messages WHERE session_key = ?1 AND seq < CAST(?2 AS BIGINT) \
+        AND (CAST(?3 AS BIGINT) = 1 OR (rewind = 0 AND compacted = 0)) \
+        ORDER BY seq DESC LIMIT CAST(?4 AS BIGINT)";
     LAST = "SELECT COALESCE(MAX(seq), 0) FROM messages";
+}
+
+/// The ids before one in its session, nearest first; with `hidden` of compacted and rewound
+/// messages too.
+pub fn seqs_earlier(tx: &Tx<'_>, at: (i64, i64), hidden: bool, limit: usize) -> Result<Vec<i64>> {
+    let values = [at.0.into(), at.1.into(), i64::from(hidden).into(), (limit as i64).into()];
+    tx.all(SEQS_EARLIER, &values, |row| row.int(0))
 }
 
 /// Ids to a statement.

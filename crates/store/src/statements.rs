@@ -16,6 +16,7 @@ pub fn all_statements() -> Vec<(&'static str, &'static str, &'static str)> {
     let modules: &[(&str, &[(&str, &str)])] = &[
         ("backups", crate::backups::STATEMENTS),
         ("changes", crate::changes::STATEMENTS),
+        ("groups", crate::groups::STATEMENTS),
         ("jobs", crate::jobs::STATEMENTS),
         ("lineage", crate::lineage::STATEMENTS),
         ("messages", crate::messages::STATEMENTS),

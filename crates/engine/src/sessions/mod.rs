@@ -18,3 +18,4 @@ pub use branch::BranchRequest;
 pub(crate) use create::{Draft, create_in};
 pub(crate) use delete::delete_in;
 pub(crate) use resolve::{key_of, no_session, resolve_in, whole};
+pub use show::{Stretch, StretchFrom, StretchRequest};

@@ -4,6 +4,43 @@ use super::{key_of, whole};
 use crate::Oneiro;
 use oneiro_model::{Cursor, Error, Message, MessageId, Page, Result, SessionId, SessionView};
 use oneiro_store::messages::{self, PageRequest};
+use oneiro_store::said;
+
+/// Which stretch of a session to read.
+#[derive(Debug, Clone, Copy)]
+pub struct StretchRequest {
+    /// Where it begins.
+    pub from: StretchFrom,
+    /// Compacted and rewound messages too.
+    pub hidden: bool,
+    /// At most so many messages.
+    pub limit: usize,
+}
+
+/// Where a stretch of a session begins.
+#[derive(Debug, Clone, Copy)]
+pub enum StretchFrom {
+    /// At a place that another stretch told, or at the beginning.
+    After(Option<Cursor>),
+    /// A little before a message.
+    Around(MessageId),
+}
+
+/// A stretch of a session's messages.
+#[derive(Debug, Clone)]
+pub struct Stretch {
+    /// The messages, in the order they came.
+    pub messages: Vec<Message>,
+    /// Where the stretch before begins.
+    pub earlier: Option<Cursor>,
+    /// Where the stretch after begins.
+    pub later: Option<Cursor>,
+}
+
+/// The place after which `limit` of these messages are read; they come nearest first.
+fn start(before: &[i64], limit: usize) -> i64 {
+    before.get(limit).copied().unwrap_or(0)
+}
 
 impl Oneiro {
     /// A session with its messages; with `hidden`, compacted and rewound ones too.
@@ -30,6 +67,31 @@ impl Oneiro {
             let last = items.last().filter(|_| more);
             let next = last.map(|message| Cursor { order: message.id.0, key: message.id.0 });
             Ok(Page { items, next })
+        })
+    }
+
+    /// A stretch of a session's messages, and where the stretches beside it begin.
+    pub fn stretch(&self, id: &SessionId, request: StretchRequest) -> Result<Stretch> {
+        self.store.read(|tx| {
+            let key = key_of(tx, id)?;
+            let StretchRequest { from, hidden, limit } = request;
+            let after = match from {
+                StretchFrom::After(cursor) => cursor.map_or(0, |cursor| cursor.key),
+                StretchFrom::Around(message) => start(
+                    &said::seqs_earlier(tx, (key, message.0), hidden, limit / 4 + 1)?,
+                    limit / 4,
+                ),
+            };
+            let wanted = PageRequest { after, hidden, limit: limit.saturating_add(1) };
+            let mut messages = messages::page(tx, (key, id), wanted)?;
+            let more = messages.len() > limit;
+            messages.truncate(limit);
+            let later = messages.last().filter(|_| more).map(|last| last.id.0);
+            let first = messages.first().map_or(after.saturating_add(1), |first| first.id.0);
+            let before = said::seqs_earlier(tx, (key, first), hidden, limit.saturating_add(1))?;
+            let earlier = (!before.is_empty()).then(|| start(&before, limit));
+            let cursor = |key| Cursor { order: key, key };
+            Ok(Stretch { messages, earlier: earlier.map(cursor), later: later.map(cursor) })
         })
     }
 

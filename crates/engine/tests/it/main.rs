@@ -38,6 +38,7 @@ mod search_same;
 mod search_support;
 mod session_search;
 mod sessions;
+mod stretches;
 mod support;
 mod titles;
 mod tokens;

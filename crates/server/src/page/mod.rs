@@ -1,18 +1,111 @@
-//! The web page over HTTP: decode, call the engine, and let `oneiro-page` draw what came back.
+//! The web page over HTTP: decode what was typed, call the engine, and let `oneiro-page` draw what
+//! came back. Everything it does can be done through the API.
 
+mod assets;
+mod login;
+mod look;
+mod overview;
+mod search;
+mod sessions;
+
+use crate::dispatch::{blocking, peer};
+use crate::gate::Presented;
 use crate::problem::Problem;
 use crate::state::State;
 use axum::Router;
-use axum::http::{HeaderMap, header};
+use axum::extract::{RawPathParams, Request, State as Shared};
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
+use axum::routing::{get, post};
+use look::Look;
+use oneiro::{Clock, Error, ErrorKind, Result, SystemClock, TokenRole};
+use oneiro_page::Frame;
 use std::sync::Arc;
 
+/// Scripts, styles and connections of our own alone: nothing that was ever said can load anything.
+const POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; \
+                      img-src 'self' data:; font-src 'self'; connect-src 'self'; \
+                      form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
+
+/// A view: what it shows, drawn.
+type View = fn(&Look) -> Result<String>;
+
+/// The views and their paths.
+const VIEWS: &[(&str, View)] = &[
+    ("/", overview::overview),
+    ("/search", search::search),
+    ("/sessions", sessions::list),
+    ("/sessions/{id}", sessions::conversation),
+    ("/messages/{id}", sessions::message),
+    ("/jobs", overview::jobs),
+];
+
 /// The routes of the page, as figures know them.
-pub(crate) const ROUTES: &[&str] = &[];
+pub(crate) const ROUTES: &[&str] = &[
+    "/",
+    "/search",
+    "/sessions",
+    "/sessions/{id}",
+    "/messages/{id}",
+    "/jobs",
+    "/login",
+    "/logout",
+    "/assets/{name}",
+];
 
 /// The routes of the page.
 pub(crate) fn routes() -> Router<Arc<State>> {
-    Router::new()
+    let mut router = Router::new()
+        .route("/login", get(login::form).post(login::login))
+        .route("/logout", post(login::logout))
+        .route("/assets/{name}", get(assets::asset));
+    for (path, view) in VIEWS {
+        let view = *view;
+        let answer = move |Shared(state): Shared<Arc<State>>, parts: RawPathParams, request| {
+            show(view, state, parts, request)
+        };
+        router = router.route(path, get(answer));
+    }
+    router
+}
+
+async fn show(view: View, state: Arc<State>, path: RawPathParams, request: Request) -> Response {
+    let part = path.iter().next().map(|(_, value)| value.to_owned()).unwrap_or_default();
+    let (parts, _) = request.into_parts();
+    let is_fragment = parts.headers.contains_key("oneiro-fragment");
+    let address = parts.uri.path_and_query().map_or("/", |address| address.as_str()).to_owned();
+    let presented = Presented::read(&parts.headers, peer(&parts));
+    let query = parts.uri.query().unwrap_or_default().to_owned();
+    let drawn = blocking(move || {
+        let visitor = state.gate.enter(&state.spaces, &presented?)?;
+        visitor.role.require(TokenRole::Read)?;
+        let look = Look::new(state, visitor, (part, &query), is_fragment)?;
+        // What went wrong is shown inside the frame of the space.
+        Ok(match view(&look) {
+            Ok(drawn) => (StatusCode::OK, drawn),
+            Err(error) => {
+                let problem = Problem::from(error);
+                (problem.status, look.problem(problem.error))
+            }
+        })
+    });
+    match drawn.await {
+        Ok((status, drawn)) => html(status, drawn),
+        Err(error) if error.kind() == ErrorKind::Unauthorized && !is_fragment => {
+            login::ask(&address)
+        }
+        Err(error) => problem(&error.into()),
+    }
+}
+
+/// Something to look at.
+fn html(status: StatusCode, text: String) -> Response {
+    let kind = HeaderValue::from_static("text/html; charset=utf-8");
+    let mut response = (status, [(header::CONTENT_TYPE, kind)], text).into_response();
+    let headers = response.headers_mut();
+    headers.insert(header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(POLICY));
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    response
 }
 
 /// Whether a browser asks for something to look at.
@@ -21,7 +114,20 @@ pub(crate) fn wants_page(headers: &HeaderMap) -> bool {
     accept.is_some_and(|accept| accept.contains("text/html"))
 }
 
-/// An error as a page.
+/// An error as a page of its own, outside any space.
 pub(crate) fn problem(problem: &Problem) -> Response {
-    problem.json().to_string().into_response()
+    let view = oneiro_page::problem::ProblemView { frame: nowhere(), error: problem.error.clone() };
+    let mut response = html(problem.status, oneiro_page::problem::page(&view));
+    problem.dress(&mut response);
+    response
+}
+
+/// The frame of a page that belongs to no space.
+fn nowhere() -> Frame {
+    Frame { space: String::new(), signed_in: false, now: SystemClock.now() }
+}
+
+/// The error of a part of the path that names nothing.
+fn not_there(what: &str) -> Error {
+    Error::not_found(format!("there is no {what}")).remedy("look through the sessions")
 }

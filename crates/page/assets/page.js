@@ -1,0 +1,282 @@
+// What the page does beyond links and forms: results as you type, long texts opened in place, keys,
+// the theme, and what is live. Everything it shows is a page that the server can answer alone.
+
+const $ = (query, root = document) => root.querySelector(query);
+const $$ = (query, root = document) => [...root.querySelectorAll(query)];
+const root = document.documentElement;
+const view = () => $("#view")?.dataset.view;
+
+/** The content of another page, as a document. */
+async function fetched(url, signal) {
+  const answer = await fetch(url, { headers: { "Oneiro-Fragment": "1" }, signal, cache: "no-store" });
+  if (answer.status === 401) location.reload();
+  const type = answer.headers.get("content-type") ?? "";
+  if (!type.includes("html")) throw new Error(`${answer.status}`);
+  return new DOMParser().parseFromString(await answer.text(), "text/html");
+}
+
+/** Puts what a fragment has under a selector in place of what is here. */
+function swap(selector, from) {
+  const [here, there] = [$(selector), $(selector, from)];
+  if (!here || !there) return;
+  const open = new Set($$("details[open]", here).map(keyOf));
+  here.replaceChildren(...there.childNodes);
+  for (const one of $$("details", here)) if (open.has(keyOf(one))) one.open = true;
+}
+
+/** A fold is the same as before when it has the same words in the same item. */
+function keyOf(fold) {
+  const item = fold.closest("[id], li");
+  return `${fold.className}|${item?.id || $("a", item ?? fold)?.getAttribute("href")}`;
+}
+
+// The theme: as the system says, light, dark.
+const themes = ["system", "light", "dark"];
+const themeButton = $("#theme");
+function showTheme() {
+  const theme = root.dataset.theme ?? "system";
+  const name = { system: "Auto", light: "Light", dark: "Dark" }[theme];
+  themeButton.textContent = name;
+  themeButton.setAttribute("aria-label", `Theme: ${name}`);
+}
+themeButton?.addEventListener("click", () => {
+  const next = themes[(themes.indexOf(root.dataset.theme ?? "system") + 1) % themes.length];
+  if (next === "system") delete root.dataset.theme;
+  else root.dataset.theme = next;
+  try {
+    if (next === "system") localStorage.removeItem("oneiro-theme");
+    else localStorage.setItem("oneiro-theme", next);
+  } catch {}
+  showTheme();
+});
+if (themeButton) showTheme();
+
+// Copying, and opening what was cut.
+document.addEventListener("click", async (event) => {
+  const copy = event.target.closest("[data-copy]");
+  if (copy) {
+    const words = copy.textContent;
+    try {
+      await navigator.clipboard.writeText(copy.dataset.copy);
+      copy.textContent = "Copied";
+    } catch {
+      copy.textContent = "Cannot copy";
+    }
+    setTimeout(() => (copy.textContent = words), 1500);
+    return;
+  }
+  const more = event.target.closest("a[data-expand]");
+  if (more && !event.metaKey && !event.ctrlKey && !event.shiftKey && event.button === 0) {
+    event.preventDefault();
+    const part = more.closest("[data-part]");
+    more.setAttribute("aria-busy", "true");
+    try {
+      const whole = $(`[data-part="${part.dataset.part}"]`, await fetched(more.href));
+      if (!whole) throw new Error("no such part");
+      part.replaceWith(whole);
+      whole.tabIndex = -1;
+      whole.focus({ preventScroll: true });
+    } catch {
+      location.assign(more.href);
+    }
+  }
+});
+
+// Results as you type.
+const form = $("#search");
+let asking;
+let timer;
+async function ask() {
+  asking?.abort();
+  const mine = (asking = new AbortController());
+  const asked = new URLSearchParams();
+  for (const [name, value] of new FormData(form)) if (value.trim()) asked.set(name, value);
+  const url = asked.size ? `/search?${asked}` : "/search";
+  try {
+    const page = await fetched(url, mine.signal);
+    if (mine.signal.aborted) return;
+    swap("#results", page);
+    $("#count").textContent = $("#count", page)?.textContent ?? "";
+    const language = $(".language");
+    const asks = $(".language", page);
+    if (language && asks && language.className !== asks.className) language.replaceWith(asks);
+    history.replaceState(null, "", url);
+    document.title = asked.get("q") ? `${asked.get("q").slice(0, 60)} · Oneiro` : "Search · Oneiro";
+    choose(-1);
+  } catch (error) {
+    if (error.name !== "AbortError") $("#count").textContent = "The server does not answer.";
+  }
+}
+const soon = (wait) => {
+  clearTimeout(timer);
+  timer = setTimeout(ask, wait);
+};
+form?.addEventListener("input", (event) => soon(event.target.id === "q" ? 110 : 250));
+form?.addEventListener("submit", (event) => {
+  event.preventDefault();
+  clearTimeout(timer);
+  ask();
+});
+// Filters of lists hold as soon as they are chosen.
+$("form[data-submit]")?.addEventListener("change", (event) => {
+  if (event.target.matches("select, [type=checkbox]")) event.currentTarget.requestSubmit();
+});
+
+// On a phone, filters that say nothing are folded away.
+if (matchMedia("(max-width: 44rem)").matches) $(".fold:not([data-set])")?.removeAttribute("open");
+
+// Keys.
+let chosen = -1;
+const stops = () => $$("a[data-hit], .rows a.name");
+function choose(next) {
+  const all = stops();
+  chosen = Math.max(-1, Math.min(next, all.length - 1));
+  for (const one of $$(".chosen")) one.classList.remove("chosen");
+  const one = all[chosen];
+  if (!one) return;
+  one.closest("li").classList.add("chosen");
+  one.focus({ preventScroll: true });
+  one.closest("li").scrollIntoView({ block: "nearest" });
+}
+document.addEventListener("focusin", (event) => {
+  const at = stops().indexOf(event.target);
+  if (at >= 0) chosen = at;
+});
+document.addEventListener("keydown", (event) => {
+  if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
+  const field = $("#q") ?? $("form input[type=search]");
+  const typing = event.target.matches("input, select, textarea, [contenteditable]");
+  const inField = event.target === field;
+  if (event.key === "/" && !typing) {
+    event.preventDefault();
+    if (field) field.select();
+    else location.assign("/search");
+  } else if (event.key === "Escape" && inField) {
+    field.value = "";
+    if (form) soon(0);
+  } else if (event.key === "Escape" && !typing && field && chosen >= 0) {
+    choose(-1);
+    field.focus();
+  } else if (event.key === "ArrowDown" && (inField || (!typing && chosen >= 0)) && stops().length) {
+    event.preventDefault();
+    choose(inField ? 0 : chosen + 1);
+  } else if (event.key === "ArrowUp" && !typing && chosen >= 0) {
+    event.preventDefault();
+    if (chosen === 0 && field) {
+      choose(-1);
+      field.focus();
+    } else choose(chosen - 1);
+  } else if (event.key === "j" && !typing && stops().length) choose(chosen + 1);
+  else if (event.key === "k" && !typing && chosen > 0) choose(chosen - 1);
+});
+
+// What is live: one stream while the page is looked at.
+const light = $("#live");
+let stream;
+let refresh;
+function lit(state) {
+  light.dataset.state = state;
+  $(".word", light).textContent = state === "on" ? "live" : "";
+}
+function connect() {
+  if (stream || !light || ["login", "problem"].includes(view())) return;
+  stream = new EventSource("/v1/events");
+  stream.onopen = () => lit("on");
+  stream.onerror = () => lit("off");
+  for (const name of ["appended", "created", "changed", "ended", "rewound", "restored", "deleted"]) {
+    stream.addEventListener(name, (event) => {
+      light.classList.remove("heard-one");
+      void light.offsetWidth;
+      light.classList.add("heard-one");
+      let told = {};
+      try {
+        told = JSON.parse(event.data);
+      } catch {}
+      heard(name, told);
+    });
+  }
+}
+function disconnect() {
+  stream?.close();
+  stream = undefined;
+}
+document.addEventListener("visibilitychange", () => (document.hidden ? disconnect() : connect()));
+addEventListener("pagehide", disconnect);
+addEventListener("pageshow", connect);
+if (!document.hidden) connect();
+
+function heard(name, told) {
+  const here = $("#view")?.dataset;
+  const lists = here?.view === "overview" || (here?.view === "sessions" && !location.search.includes("cursor"));
+  const mine = here?.view === "session" && told.session_id === here.session;
+  if (!lists && !mine) return;
+  clearTimeout(refresh);
+  refresh = setTimeout(() => (mine ? follow(name) : renew()), mine ? 150 : 1500);
+}
+
+/** Renews a list, unless somebody is in the midst of it. */
+async function renew() {
+  const list = $("[data-refresh]");
+  if (!list || list.contains(document.activeElement)) return;
+  try {
+    const page = await fetched(location.href);
+    if (!list.contains(document.activeElement)) swap(`#${list.id}`, page);
+  } catch {}
+}
+
+/** Adds what was said since; the reader stays where they are. */
+async function follow(name) {
+  const here = $("#view");
+  const turns = $("#turns");
+  if (!("end" in here.dataset)) return offer("There are new messages", () => location.assign(location.pathname));
+  if (name === "rewound" || name === "restored") return offer("The conversation changed", () => location.reload());
+  const atEnd = innerHeight + scrollY > document.body.scrollHeight - 240;
+  let page;
+  try {
+    page = await fetched(location.href);
+  } catch {
+    return;
+  }
+  const last = Number(here.dataset.last);
+  let added = 0;
+  for (const one of [...($("#turns", page)?.children ?? [])]) {
+    const old = one.id && document.getElementById(one.id);
+    if (old && old.parentElement === turns) {
+      // A step that was waiting for its result, or a rewind since.
+      if (old.outerHTML !== one.outerHTML && !$("[data-part]:focus", old) && $$("[id]", one).length > $$("[id]", old).length) old.replaceWith(one);
+    } else if (Number(one.id.slice(1)) > last) {
+      one.classList.add("fresh");
+      turns.append(one);
+      if (one.matches("article")) added += 1;
+    }
+  }
+  here.dataset.last = $("#view", page)?.dataset.last ?? last;
+  if (!("end" in ($("#view", page)?.dataset ?? {}))) delete here.dataset.end;
+  if (!added) return;
+  if (atEnd) scrollTo({ top: document.body.scrollHeight, behavior: "smooth" });
+  else offer(added === 1 ? "1 new message" : `${added} new messages`, () => $(".fresh")?.scrollIntoView({ block: "start" }));
+}
+function offer(words, then) {
+  $(".pill")?.remove();
+  const pill = document.createElement("button");
+  pill.type = "button";
+  pill.className = "pill";
+  pill.textContent = words;
+  pill.addEventListener("click", () => {
+    pill.remove();
+    then();
+  });
+  $("#view").append(pill);
+  $(".word", light).textContent = words;
+}
+
+// A message that was asked for by name is shown, whatever it is folded in.
+function reveal() {
+  const target = location.hash && document.getElementById(decodeURIComponent(location.hash.slice(1)));
+  if (!target) return;
+  for (let fold = target.closest("details"); fold; fold = fold.parentElement.closest("details")) fold.open = true;
+  $("details.result", target)?.setAttribute("open", "");
+  target.scrollIntoView({ block: "start" });
+}
+addEventListener("hashchange", reveal);
+reveal();

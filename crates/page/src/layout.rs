@@ -1,0 +1,101 @@
+//! The frame around every view: head, navigation, what is live. It must not know what a view shows.
+
+use crate::assets::address;
+use crate::text::{bare, plain};
+use maud::{DOCTYPE, Markup, html};
+use oneiro::Timestamp;
+
+/// What every page knows.
+#[derive(Debug, Clone)]
+pub struct Frame {
+    /// The space that is looked at.
+    pub space: String,
+    /// Whether somebody logged in, and so can log out.
+    pub signed_in: bool,
+    /// The time.
+    pub now: Timestamp,
+}
+
+/// Where a page belongs in the navigation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Tab {
+    Overview,
+    Search,
+    Sessions,
+    None,
+}
+
+/// Renders a whole document around the content of `<main>`.
+pub(crate) fn document(frame: &Frame, tab: Tab, title: &str, main: &Markup) -> String {
+    let full = match tab {
+        Tab::Overview => "Oneiro".to_owned(),
+        _ => format!("{title} · Oneiro"),
+    };
+    let page = html! {
+        (DOCTYPE)
+        html lang="en" {
+            head {
+                meta charset="utf-8";
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                meta name="color-scheme" content="light dark";
+                meta name="referrer" content="same-origin";
+                title { (bare(&full)) }
+                link rel="icon" type="image/svg+xml" href=(address("icon.svg"));
+                link rel="preload" as="font" type="font/woff2" crossorigin href=(address("newsreader.woff2"));
+                link rel="stylesheet" href=(address("page.css"));
+                // Before anything is painted, so that a chosen theme does not flash.
+                script src=(address("theme.js")) {}
+                script type="module" src=(address("page.js")) {}
+            }
+            body {
+                a.skip href="#main" { "Skip to the content" }
+                (header(frame, tab))
+                main #main tabindex="-1" { (main) }
+                footer.foot {
+                    p { "Everything on this page is also an HTTP call: " a href="/openapi.json" { "openapi.json" } }
+                }
+            }
+        }
+    };
+    page.into_string()
+}
+
+fn header(frame: &Frame, tab: Tab) -> Markup {
+    let tabs = [
+        (Tab::Overview, "/", "Overview"),
+        (Tab::Search, "/search", "Search"),
+        (Tab::Sessions, "/sessions", "Sessions"),
+    ];
+    html! {
+        header.top {
+            a.mark href="/" aria-label="Oneiro, to the overview" { (emblem()) span { "Oneiro" } }
+            nav aria-label="Views" {
+                ul {
+                    @for (one, href, name) in tabs {
+                        li { a href=(href) aria-current=[(one == tab).then_some("page")] { (name) } }
+                    }
+                }
+            }
+            div.aside {
+                @if !frame.space.is_empty() {
+                    span.space title="The space that is shown" { bdi { (plain(&frame.space)) } }
+                }
+                span #live .live role="status" data-state="off" { span.dot {} span.word { "" } }
+                button #theme .scripted type="button" { "Theme" }
+                @if frame.signed_in {
+                    form action="/logout" method="post" { button type="submit" { "Log out" } }
+                }
+            }
+        }
+    }
+}
+
+/// A closed eye below a horizon: the sign of Oneiro.
+fn emblem() -> Markup {
+    html! {
+        svg.emblem viewBox="0 0 32 32" width="28" height="28" aria-hidden="true" focusable="false" {
+            path.moon d="M20.5 4.6a9.6 9.6 0 1 0 7 12.6 7.6 7.6 0 0 1-7-12.6z" {}
+            path.lid d="M4 23.5c4.6 5 17.4 5 24 0" {}
+        }
+    }
+}

@@ -1,0 +1,250 @@
+//! Plots as SVG that stretches with its place; labels are text beside it, and a table says the same
+//! to who cannot see it. It must not know where figures come from.
+
+use crate::figures::{millis, number, short};
+use crate::text::plain;
+use crate::when;
+use maud::{Markup, html};
+use oneiro::Timestamp;
+
+/// What was said on a day, by who spoke.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Day {
+    /// The day, as 2026-01-31.
+    pub date: String,
+    /// Messages of people.
+    pub user: i64,
+    /// Messages of agents.
+    pub assistant: i64,
+    /// Results of tools.
+    pub tool: i64,
+    /// All others.
+    pub other: i64,
+}
+
+impl Day {
+    /// All messages of the day.
+    pub fn total(&self) -> i64 {
+        self.user + self.assistant + self.tool + self.other
+    }
+
+    fn add(&mut self, other: &Day) {
+        self.user += other.user;
+        self.assistant += other.assistant;
+        self.tool += other.tool;
+        self.other += other.other;
+    }
+}
+
+/// How long searches of one minute took.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Minute {
+    /// The minute.
+    pub at: Timestamp,
+    /// Searches in it.
+    pub count: u64,
+    /// Half of them took no longer, in milliseconds.
+    pub p50_ms: f64,
+    /// Nineteen of twenty took no longer.
+    pub p95_ms: f64,
+}
+
+/// More days than these are shown as weeks.
+const DAYS: usize = 62;
+
+/// Points of a line; more are thinned out.
+const POINTS: usize = 120;
+
+const SPEAKERS: [(&str, &str); 4] =
+    [("s-user", "user"), ("s-assistant", "assistant"), ("s-tool", "tool"), ("s-other", "other")];
+
+/// Bars of what was said, day by day, or week by week where there are many.
+pub fn activity(days: &[Day]) -> Markup {
+    let weekly = days.len() > DAYS;
+    let bars = if weekly { weeks(days) } else { days.to_vec() };
+    let most = bars.iter().map(Day::total).max().unwrap_or(0).max(1);
+    let total: i64 = bars.iter().map(Day::total).sum();
+    let unit = if weekly { "week" } else { "day" };
+    let summary = format!(
+        "{} messages in {} {unit}s; at most {} in one {unit}.",
+        number(total),
+        bars.len(),
+        number(most)
+    );
+    html! {
+        figure.plot {
+            figcaption {
+                span.title { "Messages by " (unit) }
+                ul.key { @for (class, name) in SPEAKERS { li class=(class) { (name) } } }
+            }
+            div.canvas {
+                span.top aria-hidden="true" { (short(most)) }
+                svg role="img" aria-label={ "Messages by " (unit) ". " (summary) } viewBox={ "0 0 " (bars.len().max(1) * 10) " 100" } preserveAspectRatio="none" {
+                    @for (at, day) in bars.iter().enumerate() { (bar(at, day, most)) }
+                }
+            }
+            (ends(bars.first().map(|day| when::short_day(&day.date)), bars.last().map(|day| when::short_day(&day.date))))
+            div.heard { table {
+                caption { "Messages by " (unit) }
+                thead { tr { th scope="col" { (unit) } @for (_, name) in SPEAKERS { th scope="col" { (name) } } } }
+                tbody {
+                    @for day in bars.iter().filter(|day| day.total() > 0) {
+                        tr { th scope="row" { (plain(&day.date)) } td { (day.user) } td { (day.assistant) } td { (day.tool) } td { (day.other) } }
+                    }
+                }
+            } }
+        }
+    }
+}
+
+fn bar(at: usize, day: &Day, most: i64) -> Markup {
+    let x = at * 10 + 1;
+    let parts = [day.user, day.assistant, day.tool, day.other];
+    let mut top = 100.0;
+    let mut rects = Vec::new();
+    for ((class, _), count) in SPEAKERS.iter().zip(parts) {
+        let height = 100.0 * count.max(0) as f64 / most as f64;
+        top -= height;
+        if count > 0 {
+            rects.push(html! { rect class=(class) x=(x) y=(round(top)) width="8" height=(round(height)) {} });
+        }
+    }
+    html! {
+        @if day.total() > 0 {
+            g {
+                title { (when::short_day(&day.date)) ": " (number(day.total())) " messages" }
+                @for rect in rects { (rect) }
+            }
+        } @else {
+            rect.nothing x=(x) y="99" width="8" height="1" {}
+        }
+    }
+}
+
+fn weeks(days: &[Day]) -> Vec<Day> {
+    let week = |days: &[Day]| {
+        let mut sum = Day {
+            date: days.first().map(|day| day.date.clone()).unwrap_or_default(),
+            ..Day::default()
+        };
+        days.iter().for_each(|day| sum.add(day));
+        sum
+    };
+    days.rchunks(7).rev().map(week).collect()
+}
+
+/// Lines of how long searches took, minute by minute.
+pub fn latency(minutes: &[Minute], now: Timestamp) -> Markup {
+    let every = minutes.len().div_ceil(POINTS).max(1);
+    let points: Vec<&Minute> = minutes.iter().step_by(every).collect();
+    let most = points.iter().map(|m| m.p95_ms.max(m.p50_ms)).fold(1.0, f64::max);
+    let count: u64 = minutes.iter().map(|minute| minute.count).sum();
+    let last = points.last();
+    let half: Vec<f64> = points.iter().map(|minute| minute.p50_ms).collect();
+    let most_of: Vec<f64> = points.iter().map(|minute| minute.p95_ms).collect();
+    let summary = last.map(|last| {
+        format!(
+            "{} searches; lately half of them within {}, 95 % within {}.",
+            number(count as i64),
+            millis(last.p50_ms),
+            millis(last.p95_ms)
+        )
+    });
+    html! {
+        figure.plot {
+            figcaption {
+                span.title { "Time to search" }
+                ul.key { li.s-half { "half within" } li.s-most { "95 % within" } }
+            }
+            @if let Some(summary) = summary {
+                div.canvas {
+                    span.top aria-hidden="true" { (millis(most)) }
+                    svg role="img" aria-label={ "Time to search. " (summary) } viewBox="0 0 1000 100" preserveAspectRatio="none" {
+                        path.s-most-area d={ (path(&most_of, most)) " V100 H0 Z" } {}
+                        path.s-most-line d=(path(&most_of, most)) {}
+                        path.s-half-line d=(path(&half, most)) {}
+                    }
+                }
+                (ends(points.first().map(|minute| when::distance(minute.at, now)), last.map(|minute| when::distance(minute.at, now))))
+                p.caption { (summary) }
+            } @else {
+                p.none { "Nobody has searched since this server started." }
+            }
+        }
+    }
+}
+
+/// A line without axes, from the least to the most there is, as wide as its place.
+pub fn sparkline(values: &[i64]) -> Markup {
+    let least = values.iter().copied().min().unwrap_or(0);
+    let values: Vec<f64> = values.iter().map(|value| (value - least) as f64).collect();
+    let most = values.iter().copied().fold(1.0, f64::max);
+    html! {
+        svg.spark viewBox="0 0 1000 100" preserveAspectRatio="none" aria-hidden="true" focusable="false" {
+            path.area d={ (path(&values, most)) " V100 H0 Z" } {}
+            path d=(path(&values, most)) {}
+        }
+    }
+}
+
+/// A bar of a share between nothing and the most there is, or below nothing.
+pub fn share(value: f64, most: f64) -> Markup {
+    let width = (100.0 * value.abs() / most.max(f64::MIN_POSITIVE)).clamp(0.0, 100.0);
+    html! {
+        svg.share viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true" focusable="false" {
+            rect.ground width="100" height="8" {}
+            rect.less[value < 0.0] width=(round(width)) height="8" {}
+        }
+    }
+}
+
+fn path(values: &[f64], most: f64) -> String {
+    let step = 1000.0 / values.len().saturating_sub(1).max(1) as f64;
+    let point = |(at, value): (usize, &f64)| {
+        let letter = if at == 0 { 'M' } else { 'L' };
+        format!("{letter}{} {}", round(at as f64 * step), round(98.0 - 96.0 * value / most))
+    };
+    let line = values.iter().enumerate().map(point).collect::<Vec<_>>().join("");
+    // One value is a line too.
+    if values.len() == 1 { line + "H1000" } else { line }
+}
+
+fn ends(first: Option<String>, last: Option<String>) -> Markup {
+    html! {
+        div.ends aria-hidden="true" { span { (first.unwrap_or_default()) } span { (last.unwrap_or_default()) } }
+    }
+}
+
+/// To a tenth; what is not a number is nothing.
+fn round(value: f64) -> f64 {
+    if value.is_finite() { (value * 10.0).round() / 10.0 } else { 0.0 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn many_days_are_weeks_that_end_today() {
+        let days: Vec<Day> = (0..365)
+            .map(|day| Day { date: format!("d{day}"), user: 1, ..Day::default() })
+            .collect();
+        let weeks = weeks(&days);
+        assert_eq!(weeks.len(), 53);
+        assert_eq!(weeks.iter().map(Day::total).sum::<i64>(), 365);
+        assert_eq!(weeks.last().map(|week| (week.date.as_str(), week.user)), Some(("d358", 7)));
+        assert!(activity(&days).0.contains("in 53 weeks"));
+    }
+
+    #[test]
+    fn lines_stay_in_the_picture_whatever_the_values() {
+        assert_eq!(path(&[1.0], 1.0), "M0 2H1000");
+        assert_eq!(path(&[0.0, 2.0], 2.0), "M0 98L1000 2");
+        assert_eq!(path(&[], 1.0), "");
+        assert_eq!(path(&[f64::NAN, 1.0], 1.0), "M0 0L1000 2");
+        let now = Timestamp::from_micros(0);
+        let minute = Minute { at: now, count: 1, p50_ms: 1.0, p95_ms: 2.0 };
+        let drawn = latency(&vec![minute; 10_000], now).0;
+        assert!(drawn.len() < 12_000, "{}", drawn.len());
+    }
+}

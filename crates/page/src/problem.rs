@@ -1,0 +1,65 @@
+//! What went wrong, as a page: what, and what to do. It must not know HTTP; the status comes from
+//! the table of kinds.
+
+use crate::layout::{Frame, Tab, document};
+use crate::text::plain;
+use maud::{Markup, html};
+use oneiro::{Error, ErrorKind};
+
+/// An error to show.
+#[derive(Debug, Clone)]
+pub struct ProblemView {
+    /// What every page knows.
+    pub frame: Frame,
+    /// The error.
+    pub error: Error,
+}
+
+/// The whole page.
+pub fn page(view: &ProblemView) -> String {
+    document(&view.frame, Tab::None, heading(view.error.kind()), &main(view))
+}
+
+/// The content alone.
+pub fn fragment(view: &ProblemView) -> String {
+    main(view).into_string()
+}
+
+fn main(view: &ProblemView) -> Markup {
+    let kind = view.error.kind();
+    html! {
+        div #view .problem data-view="problem" {
+            h1 { (heading(kind)) }
+            (inline(&view.error))
+            p { @match kind {
+                ErrorKind::Unauthorized | ErrorKind::Forbidden => a href="/login" { "Log in with another token" },
+                _ => { a href="/search" { "Search" } " or " a href="/sessions" { "look through the sessions" } },
+            } }
+            p.note { "Kind " code { (kind.name()) } ", status " (kind.row().http) }
+        }
+    }
+}
+
+/// The error on a page of something else.
+pub(crate) fn inline(error: &Error) -> Markup {
+    html! {
+        div.notice {
+            p { (plain(error.message())) }
+            @if let Some(remedy) = error.remedy_text() { p.remedy { (plain(remedy)) } }
+        }
+    }
+}
+
+fn heading(kind: ErrorKind) -> &'static str {
+    match kind {
+        ErrorKind::NotFound => "Not found",
+        ErrorKind::Unauthorized => "Who are you?",
+        ErrorKind::Forbidden => "Not allowed",
+        ErrorKind::Invalid | ErrorKind::TooLarge => "That cannot be taken",
+        ErrorKind::Busy | ErrorKind::RateLimited => "Busy; try again in a moment",
+        ErrorKind::Unavailable => "The store cannot be reached",
+        ErrorKind::NewerSchema => "The store is newer than this program",
+        ErrorKind::Corrupt => "The store is damaged",
+        _ => "Something went wrong",
+    }
+}

@@ -1,0 +1,231 @@
+//! One message as people read it: who spoke, when, and each of its parts in its own form. It must
+//! not know pages.
+
+use crate::budget::{TEXT_BYTES, cost, cut};
+use crate::call::{Answer, Call, call, kind_of_media, more, result, told, whole_result, written};
+use crate::figures::number;
+use crate::text::{one_line, plain};
+use crate::{link, markdown, when};
+use maud::{Markup, html};
+use oneiro::{Message, MessageId, Part, Role, Visibility, parts};
+use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Messages that are read together: which result belongs to which call, and how much of each text
+/// is shown.
+#[derive(Debug, Default)]
+pub struct Reading<'a> {
+    /// Results by the message and the place of their call in it.
+    answers: BTreeMap<(MessageId, usize), Answer<'a>>,
+    /// Messages that say nothing but results shown with their calls.
+    told: BTreeSet<MessageId>,
+    /// What each text may take; everything is shown whole without it.
+    room: Option<usize>,
+    /// The message that was asked for, which stands open.
+    at: Option<MessageId>,
+}
+
+impl<'a> Reading<'a> {
+    /// Messages in their order.
+    pub fn of(messages: &'a [Message], room: usize, at: Option<MessageId>) -> Reading<'a> {
+        let mut reading = Reading { room: Some(room), at, ..Reading::default() };
+        let mut waiting: BTreeMap<&str, (MessageId, usize)> = BTreeMap::new();
+        for message in messages {
+            let results = results_in(message);
+            let mut met = 0;
+            for (id, answer) in &results {
+                if let Some(call) = id.and_then(|id| waiting.remove(id)) {
+                    reading.answers.insert(call, *answer);
+                    met += 1;
+                }
+            }
+            if met > 0 && met == results.len() && says_only_results(message) {
+                reading.told.insert(message.id);
+            }
+            for (nth, id) in call_ids(message).into_iter().enumerate() {
+                // A host may use the same id again: the latest call is the one that is answered.
+                id.map(|id| waiting.insert(id, (message.id, nth)));
+            }
+        }
+        reading
+    }
+
+    /// Whether a message is shown elsewhere, with the calls that it answers.
+    pub fn is_told(&self, message: &Message) -> bool {
+        self.told.contains(&message.id)
+    }
+}
+
+/// What the texts of a message take at most.
+pub fn costs(message: &Message) -> Vec<usize> {
+    let part = |part: Part<'_>| match part {
+        Part::Text(text) | Part::Reasoning(text) => cost(text).min(TEXT_BYTES),
+        Part::ToolCall { arguments, .. } => cost(&written(arguments)).min(TEXT_BYTES),
+        Part::ToolResult(value) => cost(&told(value)).min(crate::budget::RESULT.1),
+        Part::Media(_) => 0,
+    };
+    parts(&message.role, &message.body).into_iter().map(part).filter(|cost| *cost > 0).collect()
+}
+
+/// Renders a message. `again` when the same one spoke just before.
+pub fn article(message: &Message, reading: &Reading<'_>, again: bool) -> Markup {
+    let class = match &message.role {
+        Role::User => "user",
+        Role::Assistant => "assistant",
+        Role::Tool => "tool",
+        _ => "system",
+    };
+    let at = reading.at == Some(message.id);
+    html! {
+        article.turn.(class).again[again].found[at] id={ "m" (message.id) } {
+            header {
+                strong.who { bdi { (speaker(&message.role, name_of(message))) } }
+                " " a href=(link::message(message.id)) title={ "Message " (message.id) ", " (when::exact(message.at)) } {
+                    (when::clock(message.at))
+                }
+                @if message.visibility == Visibility::Compacted { " " span.badge { "compacted" } }
+            }
+            div.said { (body(message, reading)) }
+        }
+    }
+}
+
+/// Who speaks, by name where there is one.
+pub fn speaker(role: &Role, name: Option<&str>) -> Markup {
+    let known = match role {
+        Role::User => "User",
+        Role::Assistant => "Assistant",
+        Role::Tool => "Tool",
+        Role::System => "System",
+        Role::Developer => "Developer",
+        Role::Other(other) => other,
+    };
+    html! { (plain(&one_line(name.unwrap_or(known), 40))) }
+}
+
+/// The speaker's name.
+pub fn name_of(message: &Message) -> Option<&str> {
+    message.body.get("name").and_then(Value::as_str).filter(|name| !name.trim().is_empty())
+}
+
+fn body(message: &Message, reading: &Reading<'_>) -> Markup {
+    let folded = message.role.is_instructions() && reading.room.is_some();
+    let said = said(message, reading);
+    html! {
+        @if folded {
+            details.instructions open[reading.at == Some(message.id)] {
+                summary { "Instructions to the agent" }
+                (said)
+            }
+        } @else {
+            (said)
+        }
+    }
+}
+
+fn said(message: &Message, reading: &Reading<'_>) -> Markup {
+    let (mut calls, mut results, mut texts) = (0, 0, 0);
+    let parts = parts(&message.role, &message.body);
+    let next = |count: &mut usize| {
+        *count += 1;
+        *count - 1
+    };
+    html! {
+        @if parts.is_empty() { p.none { "Nothing was said." } }
+        @for part in &parts {
+            @match part {
+                Part::Text(said) => (text(message, said, (next(&mut texts), reading.room))),
+                Part::Reasoning(thought) => {
+                    details.reasoning {
+                        summary { "Reasoning, " (number(thought.split_whitespace().count() as i64)) " words" }
+                        (text(message, thought, (next(&mut texts), reading.room)))
+                    }
+                }
+                Part::ToolCall { name, arguments } => {
+                    (step(&Call { message: message.id, nth: next(&mut calls), name, arguments }, reading))
+                }
+                Part::ToolResult(value) => {
+                    (alone(&Answer { message: message.id, nth: next(&mut results), value }, reading))
+                }
+                Part::Media(block) => p.media { (plain(&kind_of_media(block))) },
+            }
+        }
+    }
+}
+
+fn text(message: &Message, text: &str, (nth, room): (usize, Option<usize>)) -> Markup {
+    let shown = room.and_then(|room| cut(text, room));
+    html! {
+        @if !text.trim().is_empty() {
+            div.words dir="auto" data-part={ "text-" (nth) } {
+                (markdown::set(shown.unwrap_or(text)))
+                @if shown.is_some() {
+                    (more(message.id, &format!("Show all {} characters", number(text.chars().count() as i64))))
+                }
+            }
+        }
+    }
+}
+
+fn step(made: &Call<'_>, reading: &Reading<'_>) -> Markup {
+    let answer = reading.answers.get(&(made.message, made.nth));
+    let is_first = |answer: &Answer<'_>| answer.nth == 0;
+    html! {
+        div.step {
+            (call(made, reading.room.unwrap_or(usize::MAX)))
+            @if let Some(answer) = answer {
+                // The message that carried the result can be linked to here.
+                div id=[is_first(answer).then(|| format!("m{}", answer.message))] {
+                    (result(answer, reading.room.unwrap_or(usize::MAX), reading.at == Some(answer.message)))
+                }
+            }
+        }
+    }
+}
+
+fn alone(answer: &Answer<'_>, reading: &Reading<'_>) -> Markup {
+    match reading.room {
+        Some(room) => {
+            let open = reading.at == Some(answer.message);
+            html! { div.step { (result(answer, room, open)) } }
+        }
+        None => html! { div.step { (whole_result(answer)) } },
+    }
+}
+
+/// The ids of the calls that a message makes, in the order of its parts.
+fn call_ids(message: &Message) -> Vec<Option<&str>> {
+    let blocks = message.body.get("content").and_then(Value::as_array);
+    let uses = blocks.into_iter().flatten().filter(|block| has_type(block, "tool_use"));
+    let calls = message.body.get("tool_calls").and_then(Value::as_array);
+    let all = uses.chain(calls.into_iter().flatten());
+    all.map(|call| call.get("id").and_then(Value::as_str)).collect()
+}
+
+fn results_in(message: &Message) -> Vec<(Option<&str>, Answer<'_>)> {
+    let answer = |nth, value| Answer { message: message.id, nth, value };
+    if message.role == Role::Tool {
+        let id = message.body.get("tool_call_id").and_then(Value::as_str);
+        return message
+            .body
+            .get("content")
+            .map(|value| (id, answer(0, value)))
+            .into_iter()
+            .collect();
+    }
+    let blocks = message.body.get("content").and_then(Value::as_array);
+    let results = blocks.into_iter().flatten().filter(|block| has_type(block, "tool_result"));
+    let results = results.enumerate().map(|(nth, block)| {
+        let id = block.get("tool_use_id").and_then(Value::as_str);
+        (id, answer(nth, block.get("content").unwrap_or(&Value::Null)))
+    });
+    results.collect()
+}
+
+fn says_only_results(message: &Message) -> bool {
+    parts(&message.role, &message.body).iter().all(|part| matches!(part, Part::ToolResult(_)))
+}
+
+fn has_type(block: &Value, name: &str) -> bool {
+    block.get("type").and_then(Value::as_str) == Some(name)
+}

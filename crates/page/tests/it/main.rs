@@ -1,0 +1,14 @@
+//! What the views promise, on made-up answers of the engine.
+#![allow(missing_docs, reason = "the names of tests say what they prove")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "tests may fail"
+)]
+
+mod safety;
+mod size;
+mod states;
+mod views;

@@ -1,0 +1,29 @@
+//! A page with all that it loads is small, whatever is in it.
+
+use crate::states::all;
+use oneiro_page::assets;
+
+const BUDGET: usize = 150_000;
+
+#[test]
+fn every_page_is_small_with_all_that_it_loads() {
+    let loaded: usize = assets::names().map(|name| assets::asset(name).unwrap().bytes.len()).sum();
+    // A message alone is shown whole: that is what its page is for.
+    for (page, html) in all().iter().filter(|(page, _)| *page != "hostile-message") {
+        assert!(html.len() + loaded < BUDGET, "{page}: {} and {loaded}", html.len());
+    }
+}
+
+#[test]
+fn pages_load_only_files_that_there_are() {
+    for (page, html) in all() {
+        for (at, _) in html.match_indices("\"/assets/") {
+            let name = html[at + "\"/assets/".len()..].split('"').next().unwrap();
+            assert!(assets::asset(name).is_some(), "{page}: {name}");
+        }
+    }
+    let style = assets::names().find(|name| name.ends_with(".css")).unwrap();
+    let style = String::from_utf8_lossy(assets::asset(style).unwrap().bytes).into_owned();
+    let font = style.split("url(\"").nth(1).and_then(|rest| rest.split('"').next()).unwrap();
+    assert!(assets::asset(font).is_some(), "{font}");
+}

@@ -1,0 +1,219 @@
+//! What each view shows, and what it leaves for a click.
+
+use crate::states::conversation::{huge, message, messages, rewound};
+use crate::states::{self, made};
+use oneiro::{Lineage, MessageId};
+use oneiro_page::lineage::{Relative, drawing};
+use oneiro_page::message as one;
+use oneiro_page::session::{self, ConversationView};
+use oneiro_page::{overview, search, sessions};
+use serde_json::json;
+
+fn talk(messages: Vec<oneiro::Message>) -> ConversationView {
+    ConversationView { messages, ..states::rich_talk(false) }
+}
+
+fn part<'a>(html: &'a str, from: &str, to: &str) -> &'a str {
+    let at = html.find(from).unwrap_or_else(|| panic!("no {from}"));
+    let rest = &html[at..];
+    &rest[..rest[from.len()..].find(to).map_or(rest.len(), |end| end + from.len())]
+}
+
+#[test]
+fn a_fragment_is_the_content_of_the_page() {
+    let search = states::found_search();
+    let list = states::listing(made::sessions());
+    for (page, fragment) in [
+        (search::page(&search), search::fragment(&search)),
+        (sessions::page(&list), sessions::fragment(&list)),
+        (session::page(&talk(messages())), session::fragment(&talk(messages()))),
+        (overview::page(&states::rich_overview()), overview::fragment(&states::rich_overview())),
+    ] {
+        assert!(!fragment.contains("<html") && !fragment.contains("<main"));
+        assert!(page.contains(&format!("<main id=\"main\" tabindex=\"-1\">{fragment}</main>")));
+    }
+}
+
+#[test]
+fn results_stand_below_their_calls_and_only_there() {
+    let html = session::fragment(&talk(messages()));
+    let asked = part(&html, "id=\"m102\"", "</article>");
+    let order: Vec<usize> = ["read_file", "next_lease", "cargo test", "case_001"]
+        .map(|text| asked.find(text).unwrap())
+        .to_vec();
+    assert!(order.is_sorted(), "{order:?}");
+    for told in ["m103", "m104", "m106", "m112"] {
+        assert_eq!(html.matches(&format!("id=\"{told}\"")).count(), 1, "{told} can be linked to");
+        assert!(!html.contains(&format!("<article class=\"turn tool\" id=\"{told}\"")), "{told}");
+    }
+}
+
+#[test]
+fn a_host_that_uses_an_id_again_gets_each_result_below_its_own_call() {
+    let call = |id, name: &str| {
+        message(
+            id,
+            9,
+            json!({"role": "assistant", "content": "", "tool_calls": [{"id": "c", "function": {"name": name, "arguments": "{}"}}]}),
+        )
+    };
+    let result = |id, text: &str| {
+        message(id, 9, json!({"role": "tool", "tool_call_id": "c", "content": text}))
+    };
+    let lost =
+        message(5, 9, json!({"role": "tool", "tool_call_id": "other", "content": "nobody asked"}));
+    let html = session::fragment(&talk(vec![
+        call(1, "first"),
+        result(2, "one"),
+        call(3, "second"),
+        result(4, "two"),
+        lost,
+    ]));
+    assert!(part(&html, "id=\"m1\"", "</article>").contains("one"));
+    assert!(part(&html, "id=\"m3\"", "</article>").contains("two"));
+    assert!(part(&html, "<article class=\"turn tool", "</article>").contains("nobody asked"));
+}
+
+#[test]
+fn long_results_are_cut_and_lead_to_the_whole() {
+    let html = session::fragment(&talk(messages()));
+    let result = part(&html, "id=\"m104\"", "</article>");
+    assert!(result.contains("case_030") && !result.contains("case_031"));
+    assert!(result.contains("href=\"/messages/104\"") && result.contains("Show all 124 lines"));
+    let whole = one::fragment(&states::long_message());
+    assert!(whole.contains("case_124") && whole.contains("data-part=\"result-0\""));
+    let long = message(7, 1, json!({"role": "tool", "content": "y".repeat(90_000)}));
+    let html = session::fragment(&talk(vec![long]));
+    assert!(html.contains("Show all 90,000 characters") && html.len() < 20_000);
+}
+
+#[test]
+fn long_texts_of_a_full_page_share_its_room() {
+    let html = session::fragment(&talk(huge(session::MESSAGES)));
+    assert!(html.contains("And step 0?") && html.contains("And step 96?"));
+    let cut = html.matches("data-expand").count();
+    assert!(cut > 20, "{cut}");
+}
+
+#[test]
+fn what_was_asked_for_stands_open() {
+    let view = |at| ConversationView { at: Some(MessageId(at)), ..talk(messages()) };
+    let html = session::fragment(&view(104));
+    assert!(part(&html, "id=\"m104\"", "summary").contains("<details class=\"result\" open"));
+    assert!(
+        session::fragment(&view(107))
+            .contains("<article class=\"turn assistant again found\" id=\"m107\"")
+    );
+}
+
+#[test]
+fn what_was_rewound_is_a_line_until_it_is_asked_for() {
+    let said = |text: &str| json!({"role": "user", "content": text});
+    let all = vec![
+        message(1, 9, said("keep")),
+        rewound(2, said("never mind")),
+        rewound(3, said("nor this")),
+        message(4, 3, said("instead")),
+    ];
+    let html = session::fragment(&talk(all.clone()));
+    assert!(html.contains("2 turns were rewound here") && !html.contains("never mind"));
+    assert!(html.contains("href=\"/sessions/lease-flake?hidden=1#r2\""));
+    let html = session::fragment(&ConversationView { hidden: true, ..talk(all) });
+    let fold = part(&html, "id=\"r2\"", "id=\"m4\"");
+    assert!(fold.contains("never mind") && fold.contains("nor this"));
+    assert!(fold.contains("replaced by <q><bdi>instead"), "{fold}");
+}
+
+#[test]
+fn days_part_a_conversation_once_each() {
+    let html = session::fragment(&talk(messages()));
+    for day in [">Yesterday</h2>", ">Today</h2>"] {
+        assert_eq!(html.matches(day).count(), 1, "{day}");
+    }
+}
+
+#[test]
+fn a_search_keeps_its_filters_from_page_to_page() {
+    let mut view = states::found_search();
+    (view.form.q, view.form.since, view.form.sort) =
+        ("a & b".to_owned(), "3d".to_owned(), oneiro::Sort::Newest);
+    let html = search::fragment(&view);
+    assert!(html.contains(
+        "/search?q=a%20%26%20b&amp;since=3d&amp;sort=newest&amp;explain=1&amp;cursor=4.2"
+    ));
+    assert!(html.contains("<mark>lease</mark> <mark>test</mark>"));
+    assert!(
+        html.contains("every word met")
+            && html.contains("near in meaning")
+            && html.contains("flake</bdi> 60 %")
+    );
+    assert!(html.contains("href=\"/sessions/lease-flake?at=101#m101\""));
+}
+
+#[test]
+fn a_newcomer_is_told_what_to_do() {
+    for html in [
+        overview::fragment(&states::empty_overview()),
+        sessions::fragment(&states::listing(vec![])),
+    ] {
+        for command in ["oneiro setup", "oneiro demo", "oneiro append monday --create"] {
+            assert!(html.contains(&format!("<code>{command}")), "{command}");
+        }
+    }
+    let mut filtered = states::listing(vec![]);
+    filtered.form.source = "cron".to_owned();
+    let html = sessions::fragment(&filtered);
+    assert!(html.contains("No session passes these filters") && !html.contains("oneiro setup"));
+    assert!(search::fragment(&states::nothing_found()).contains("Search without filters"));
+    assert!(search::fragment(&states::refused_search()).contains("close the group"));
+}
+
+fn relatives(
+    count: usize,
+    parent: impl Fn(usize) -> Option<usize>,
+    lineage: Lineage,
+) -> Vec<Relative> {
+    let name = |at: usize| made::id(&format!("s{at}"));
+    let one = |at: usize| Relative {
+        id: name(at),
+        title: None,
+        parent: parent(at).map(name),
+        lineage: Some(lineage),
+        message_count: 1,
+    };
+    (0..count).map(one).collect()
+}
+
+#[test]
+fn families_are_drawn_within_bounds() {
+    let before = |at: usize| at.checked_sub(1);
+    let deep = relatives(5_000, before, Lineage::Branch);
+    let chain = relatives(5_000, before, Lineage::Continuation);
+    let wide = relatives(5_000, |at| (at > 0).then_some(0), Lineage::Delegate);
+    let ring = relatives(50, |at| Some((at + 1) % 50), Lineage::Branch);
+    for family in [deep, chain, wide, ring] {
+        let current = family[family.len() / 2].id.clone();
+        let drawn = drawing(&family, &current).unwrap().into_string();
+        assert!(drawn.len() < 20_000, "{}", drawn.len());
+        assert_eq!(drawn.matches("aria-current").count(), 1, "the session itself is drawn");
+        assert!(drawn.contains("before") && drawn.contains("more"));
+    }
+    assert!(drawing(&relatives(1, |_| None, Lineage::Branch), &made::id("s0")).is_none());
+}
+
+#[test]
+fn a_family_has_everybody_after_whom_they_descend_from() {
+    let drawn = drawing(&states::family(), &made::id("lease-flake")).unwrap().into_string();
+    let at = |title: &str| drawn.find(title).unwrap();
+    let order = [
+        "first design",
+        "Read the scheduler",
+        ">Job leases<",
+        "Redis<",
+        "with streams",
+        "Mondays",
+        "Bisect",
+    ]
+    .map(at);
+    assert!(order.is_sorted(), "{order:?}");
+}

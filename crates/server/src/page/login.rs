@@ -1,0 +1,144 @@
+//! Logging in on the page: a token becomes a cookie that scripts cannot read and other sites cannot
+//! send.
+
+use super::{html, nowhere};
+use crate::decode::unescape;
+use crate::dispatch::{blocking, peer, read_body};
+use crate::gate::{COOKIE, Presented};
+use crate::state::State;
+use axum::extract::{Request, State as Shared};
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header, uri::Scheme};
+use axum::response::{IntoResponse, Response};
+use oneiro::{Error, Result};
+use oneiro_page::login::LoginView;
+use std::sync::Arc;
+
+/// How long somebody stays logged in, in seconds: a month.
+const STAY: u64 = 2_592_000;
+
+/// Sends a browser to the form, to come back afterwards.
+pub(super) fn ask(next: &str) -> Response {
+    let escaped: String = crate::call::segment(next);
+    see(&format!("/login?next={escaped}"))
+}
+
+/// Sends a browser elsewhere on this server.
+fn see(place: &str) -> Response {
+    let place = HeaderValue::from_str(place).unwrap_or(HeaderValue::from_static("/"));
+    (StatusCode::SEE_OTHER, [(header::LOCATION, place)]).into_response()
+}
+
+/// A path of our own: two slashes, or one turned round, would name another server.
+fn own(next: Option<String>) -> String {
+    let is_own = |next: &String| {
+        next.starts_with('/') && !next.starts_with("//") && !next.contains(['\\', '\r', '\n'])
+    };
+    next.filter(is_own).unwrap_or_else(|| "/".to_owned())
+}
+
+fn drawn(status: StatusCode, refused: Option<String>, next: String) -> Response {
+    let view = LoginView { frame: nowhere(), refused, next };
+    html(status, oneiro_page::login::page(&view))
+}
+
+/// The form.
+pub(super) async fn form(request: Request) -> Response {
+    let next = field(request.uri().query().unwrap_or_default().as_bytes(), "next");
+    drawn(StatusCode::OK, None, own(next))
+}
+
+/// A token comes in.
+pub(super) async fn login(Shared(state): Shared<Arc<State>>, request: Request) -> Response {
+    let (mut parts, body) = request.into_parts();
+    let body = match read_body(&state, &parts.headers, body).await {
+        Ok(body) => body,
+        Err(problem) => return problem.into_response(),
+    };
+    let next = own(field(&body, "next"));
+    let token = field(&body, "token").unwrap_or_default().trim().to_owned();
+    let is_secure = parts.uri.scheme() == Some(&Scheme::HTTPS) || came_by_tls(&parts.headers);
+    let Ok(cookie) = cookie(&token, STAY, is_secure) else {
+        return drawn(StatusCode::UNAUTHORIZED, Some("That is not a token.".to_owned()), next);
+    };
+    parts.headers.remove(header::COOKIE);
+    if let Ok(bearer) = HeaderValue::from_str(&format!("Bearer {token}")) {
+        parts.headers.insert(header::AUTHORIZATION, bearer);
+    }
+    let presented = Presented::read(&parts.headers, peer(&parts));
+    let entered = blocking(move || {
+        // Looked up and dropped where blocking is allowed.
+        state.gate.enter(&state.spaces, &presented?).map(|_| ())
+    });
+    match entered.await {
+        Ok(()) => {
+            let mut response = see(&next);
+            response.headers_mut().insert(header::SET_COOKIE, cookie);
+            response
+        }
+        Err(error) => {
+            let status = StatusCode::from_u16(error.http_status());
+            drawn(status.unwrap_or(StatusCode::UNAUTHORIZED), Some(error.message().into()), next)
+        }
+    }
+}
+
+/// Somebody goes.
+pub(super) async fn logout() -> Response {
+    let mut response = see("/login");
+    if let Ok(cookie) = cookie("", 0, false) {
+        response.headers_mut().insert(header::SET_COOKIE, cookie);
+    }
+    response
+}
+
+/// Whether a proxy before us says that it was asked by TLS.
+fn came_by_tls(headers: &HeaderMap) -> bool {
+    headers.get("x-forwarded-proto").is_some_and(|proto| proto == "https")
+}
+
+fn cookie(token: &str, seconds: u64, is_secure: bool) -> Result<HeaderValue> {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
+    if !token.bytes().all(plain) || (token.is_empty() && seconds > 0) {
+        return Err(Error::field("token", "is not a token"));
+    }
+    let secure = if is_secure { "; Secure" } else { "" };
+    let text =
+        format!("{COOKIE}={token}; Path=/; Max-Age={seconds}; HttpOnly; SameSite=Strict{secure}");
+    HeaderValue::from_str(&text).map_err(|_| Error::field("token", "is not a token"))
+}
+
+/// A field of a form, or of a query string.
+fn field(text: &[u8], name: &str) -> Option<String> {
+    let text = std::str::from_utf8(text).ok()?;
+    let mut pairs = text.split('&').filter_map(|pair| pair.split_once('='));
+    let (_, value) = pairs.find(|(there, _)| *there == name)?;
+    unescape(value).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_comes_back_to_this_server_only() {
+        let own = |next: &str| own(Some(next.to_owned()));
+        assert_eq!(own("/sessions/a%2Fb?at=3"), "/sessions/a%2Fb?at=3");
+        for elsewhere in
+            ["//evil.example", "https://evil.example", "/\\evil.example", "", "x", "/a\r\nb"]
+        {
+            assert_eq!(own(elsewhere), "/", "{elsewhere}");
+        }
+    }
+
+    #[test]
+    fn a_cookie_holds_a_token_and_nothing_else() {
+        let text = cookie("oneiro_default_abc", 5, false).unwrap();
+        let text = text.to_str().unwrap();
+        assert!(text.contains("HttpOnly") && text.contains("SameSite=Strict"), "{text}");
+        assert!(!text.contains("Secure"));
+        assert!(cookie("x", 5, true).unwrap().to_str().unwrap().contains("; Secure"));
+        for bad in ["", "a;b", "a b", "a\nb", "é"] {
+            assert!(cookie(bad, 5, false).is_err(), "{bad:?}");
+        }
+    }
+}
