@@ -1,8 +1,8 @@
 //! What can be typed: the global options and the table of commands.
 
 use crate::commands::{
-    append, backup, bench, completions, config, demo, doctor, erase, jobs, search, serve, session,
-    stats, token,
+    append, backup, bench, completions, config, demo, doctor, erase, jobs, mcp, search, serve,
+    session, stats, token,
 };
 use crate::context::Context;
 use crate::reference;
@@ -50,6 +50,8 @@ pub struct Global {
 pub enum Command {
     /// Serve HTTP on this machine
     Serve(serve::ServeArgs),
+    /// Serve MCP to an agent on standard input and output
+    Mcp(mcp::McpArgs),
     /// Work with conversations
     #[command(subcommand)]
     Session(session::SessionCommand),
@@ -90,6 +92,7 @@ impl Command {
     pub fn run(self, context: &Context) -> anyhow::Result<()> {
         match self {
             Command::Serve(args) => args.run(context),
+            Command::Mcp(args) => args.run(context),
             Command::Session(command) => command.run(context),
             Command::Append(args) => args.run(context),
             Command::Search(args) => args.run(context),

@@ -24,6 +24,8 @@ enum Reference {
     Errors,
     /// The HTTP API, as OpenAPI 3.1
     Openapi,
+    /// Every tool
+    Mcp,
 }
 
 impl ReferenceArgs {
@@ -34,6 +36,7 @@ impl ReferenceArgs {
             Reference::Config => config()?,
             Reference::Errors => errors()?,
             Reference::Openapi => oneiro_server::openapi(),
+            Reference::Mcp => oneiro_mcp::reference(),
         };
         data(text.trim_end())
     }

@@ -22,8 +22,8 @@ struct Named {
     asset: Asset,
 }
 
-/// Made once, for the life of the process: what it leaks is what it serves. The style names the font
-/// as addresses do.
+/// Made once, for the life of the process: what it leaks is what it serves. The style names the
+/// font as addresses do.
 static FILES: LazyLock<[Named; 5]> = LazyLock::new(|| {
     let font =
         named("newsreader.woff2", include_bytes!("../assets/newsreader.woff2"), "font/woff2");

@@ -7,17 +7,18 @@ pub const TEXT_BYTES: usize = 12_000;
 /// The most lines and bytes of a tool's result.
 pub const RESULT: (usize, usize) = (30, 2_000);
 
-/// Bytes of HTML that all texts of a page share.
-const PAGE_BYTES: usize = 46_000;
+/// Bytes of HTML of a page of messages, and what each message takes beside its texts.
+const PAGE_BYTES: usize = 88_000;
+const FRAME_BYTES: usize = 430;
 
 /// The least of any text.
 const LEAST_BYTES: usize = 300;
 
-/// What one text may take when they share a page: the short ones as much as they need, the long
-/// ones the same each.
-pub fn share(mut costs: Vec<usize>) -> usize {
+/// What one text may take when they share a page with so many messages: the short ones as much as
+/// they need, the long ones the same each.
+pub fn share(mut costs: Vec<usize>, messages: usize) -> usize {
     costs.sort_unstable();
-    let mut left = PAGE_BYTES;
+    let mut left = PAGE_BYTES.saturating_sub(messages.saturating_mul(FRAME_BYTES));
     let mut count = costs.len();
     for cost in costs {
         let each = left / count.max(1);
@@ -70,11 +71,11 @@ mod tests {
 
     #[test]
     fn short_texts_are_whole_and_long_ones_share() {
-        assert_eq!(share(vec![]), TEXT_BYTES);
-        assert_eq!(share(vec![100; 200]), TEXT_BYTES, "all of them fit");
-        let each = share([vec![100; 100], vec![50_000; 10]].concat());
-        assert_eq!(each, (PAGE_BYTES - 10_000) / 10);
-        assert_eq!(share(vec![1 << 20; 10_000]), LEAST_BYTES);
+        assert_eq!(share(vec![], 0), TEXT_BYTES);
+        assert_eq!(share(vec![100; 100], 100), TEXT_BYTES, "all of them fit");
+        let each = share([vec![100; 90], vec![50_000; 10]].concat(), 100);
+        assert_eq!(each, (PAGE_BYTES - 100 * FRAME_BYTES - 9_000) / 10);
+        assert_eq!(share(vec![1 << 20; 10_000], 10_000), LEAST_BYTES);
     }
 
     #[test]

@@ -4,7 +4,7 @@
 use crate::budget::{RESULT, cut, first_lines};
 use crate::figures::counted;
 use crate::link;
-use crate::text::{one_line, plain};
+use crate::text::{line, one_line, plain};
 use maud::{Markup, html};
 use oneiro::MessageId;
 use serde_json::Value;
@@ -37,10 +37,10 @@ pub struct Call<'a> {
 const TELLING: [&str; 12] = [
     "command",
     "cmd",
-    "file_path",
-    "path",
     "query",
     "pattern",
+    "file_path",
+    "path",
     "url",
     "prompt",
     "q",
@@ -57,18 +57,20 @@ pub fn call(call: &Call<'_>, room: usize) -> Markup {
     let arguments = decoded(call.arguments);
     let text = written(&arguments);
     let shown = cut(&text, room);
+    let all = format!("Show all {}", counted(lines(&text), "line"));
     let name = if call.name.is_empty() { "unnamed tool" } else { call.name };
     html! {
         details.call {
             summary {
-                span.tool { bdi { (plain(&one_line(name, 60))) } }
-                " " span.gist { bdi { (plain(&gist(&arguments))) } }
+                span.tool { (line(name, 60)) }
+                " "
+                span.gist {
+                    bdi { (plain(&gist(&arguments))) }
+                }
             }
             div data-part={ "call-" (call.nth) } {
                 pre { (plain(shown.unwrap_or(&text))) }
-                @if shown.is_some() {
-                    (more(call.message, &format!("Show all {}", counted(lines(&text), "line"))))
-                }
+                @if shown.is_some() { (more(call.message, &all)) }
             }
         }
     }
@@ -86,9 +88,7 @@ pub fn result(answer: &Answer<'_>, room: usize, open: bool) -> Markup {
     let body = html! {
         div data-part={ "result-" (answer.nth) } {
             pre dir="auto" { (plain(shown.unwrap_or(text))) }
-            @if shown.is_some() {
-                (more(answer.message, &format!("Show all {}", size(text))))
-            }
+            @if shown.is_some() { (more(answer.message, &format!("Show all {}", size(text)))) }
         }
     };
     html! {
@@ -98,7 +98,11 @@ pub fn result(answer: &Answer<'_>, room: usize, open: bool) -> Markup {
             div.result { (body) }
         } @else {
             details.result open[open] {
-                summary { span.answered { "Result, " (size(text)) } " " span.gist { bdi { (plain(&one_line(text, 90))) } } }
+                summary {
+                    span.answered { "Result, " (size(text)) }
+                    " "
+                    span.gist { (line(text, 90)) }
+                }
                 (body)
             }
         }
@@ -108,12 +112,20 @@ pub fn result(answer: &Answer<'_>, room: usize, open: bool) -> Markup {
 /// Renders all of a result, for a message that is shown alone.
 pub fn whole_result(answer: &Answer<'_>) -> Markup {
     let text = told(answer.value);
-    html! { div.result { div data-part={ "result-" (answer.nth) } { pre dir="auto" { (plain(&text)) } } } }
+    html! {
+        div.result {
+            div data-part={ "result-" (answer.nth) } {
+                pre dir="auto" { (plain(&text)) }
+            }
+        }
+    }
 }
 
 /// A link to the whole of a message, which the script opens in place.
 pub fn more(message: MessageId, words: &str) -> Markup {
-    html! { a.more data-expand href=(link::message(message)) { (words) } }
+    html! {
+        a.more data-expand href=(link::message(message)) { (words) }
+    }
 }
 
 /// What a result says, as text.

@@ -62,8 +62,16 @@ pub fn millis(amount: f64) -> String {
 }
 
 /// A figure with its name, and what else there is to say about it.
-pub fn figure(value: &str, name: &str, more: &Markup) -> Markup {
-    html! { div.figure { dt { (name) } dd { (value) small { (more) } } } }
+pub fn figure(value: &str, name: &str, more: &str) -> Markup {
+    html! {
+        div.figure {
+            dt { (name) }
+            dd {
+                (value)
+                small { (more) }
+            }
+        }
+    }
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 //! ranked there. It must not know the form that asked.
 
 use crate::plot::share;
-use crate::text::{marked, one_line, plain};
+use crate::text::{line, marked, one_line, plain};
 use crate::turn::speaker;
 use crate::{link, when};
 use maud::{Markup, html};
@@ -13,13 +13,21 @@ pub fn hit(hit: &Hit, title: &str, now: Timestamp) -> Markup {
     let href = link::at(&hit.session_id, hit.id);
     html! {
         li.hit {
-            h2 { a href=(href) data-hit { bdi { (plain(title)) } } }
+            h2 {
+                a href=(href) data-hit {
+                    bdi { (plain(title)) }
+                }
+            }
             p.facts {
-                strong.who { bdi { (speaker(&hit.role, hit.name.as_deref())) } }
+                strong.who {
+                    bdi { (speaker(&hit.role, hit.name.as_deref())) }
+                }
                 (when::ago(hit.at, now))
                 span.tier data-tier=(name(hit.tier)) { (tier(hit.tier)) }
             }
-            blockquote.snippet dir="auto" { p { (marked(&hit.snippet, &hit.highlights)) } }
+            blockquote.snippet dir="auto" {
+                p { (marked(&hit.snippet, &hit.highlights)) }
+            }
             @if !hit.neighbours.is_empty() { (context(hit)) }
             @if let Some(trace) = &hit.trace { (why(hit, trace)) }
         }
@@ -49,7 +57,10 @@ fn context(hit: &Hit) -> Markup {
     let near = |neighbour: &Neighbour| {
         html! {
             li {
-                strong { bdi { (speaker(&neighbour.role, neighbour.name.as_deref())) } } " "
+                strong {
+                    bdi { (speaker(&neighbour.role, neighbour.name.as_deref())) }
+                }
+                " "
                 span dir="auto" { (plain(&one_line(&neighbour.text, 240))) }
             }
         }
@@ -60,7 +71,10 @@ fn context(hit: &Hit) -> Markup {
             ol {
                 @for neighbour in before { (near(neighbour)) }
                 li.here {
-                    strong { bdi { (speaker(&hit.role, hit.name.as_deref())) } } " "
+                    strong {
+                        bdi { (speaker(&hit.role, hit.name.as_deref())) }
+                    }
+                    " "
                     span dir="auto" { (marked(&hit.snippet, &hit.highlights)) }
                 }
                 @for neighbour in after { (near(neighbour)) }
@@ -93,17 +107,25 @@ fn why(hit: &Hit, trace: &Trace) -> Markup {
                     "Words: "
                     @for word in &trace.words {
                         span.word.unmet[word.met <= 0.0] {
-                            bdi { (plain(&one_line(&word.word, 40))) } " "
-                            @if word.met >= 0.995 { "met" }
-                            @else if word.met <= 0.0 { "not met" }
-                            @else { (format!("{:.0} %", word.met * 100.0)) }
+                            (line(&word.word, 40)) " " (met(word.met))
                         }
                         " "
                     }
                 }
             }
-            @if !trace.from.is_empty() { p.note { "Brought up by " (trace.from.join(", ")) "." } }
+            @if !trace.from.is_empty() {
+                p.note { "Brought up by " (trace.from.join(", ")) "." }
+            }
         }
+    }
+}
+
+/// How far a word was met.
+fn met(share: f64) -> String {
+    match share {
+        share if share >= 0.995 => "met".to_owned(),
+        share if share <= 0.0 => "not met".to_owned(),
+        share => format!("{:.0} %", share * 100.0),
     }
 }
 

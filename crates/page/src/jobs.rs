@@ -29,9 +29,17 @@ fn main(view: &JobsView) -> Markup {
     html! {
         div #view data-view="jobs" {
             h1 { "Jobs" }
-            p.lead { "Work that is done behind the conversations: the text index is folded and merged, vectors are made. This server does it as it comes; " code { "oneiro jobs run" } " does it at once." }
-            @if view.jobs.is_empty() { div.empty { p { "Nothing waits, and nothing has failed." } } }
-            @else { (table(&view.jobs, view.frame.now)) }
+            p.lead {
+                "Work behind the conversations: the text index is folded and merged, vectors are "
+                "made. This server does it as it comes; "
+                code { "oneiro jobs run" }
+                " does it at once."
+            }
+            @if view.jobs.is_empty() {
+                div.empty {
+                    p { "Nothing waits, and nothing has failed." }
+                }
+            } @else { (table(&view.jobs, view.frame.now)) }
         }
     }
 }
@@ -45,14 +53,24 @@ pub(crate) fn table(jobs: &[Job], now: Timestamp) -> Markup {
                     p.name { (plain(&one_line(&job.kind, 60))) }
                     p.facts {
                         span.badge.failed[job.state == JobState::Failed] { (job.state.as_str()) }
-                        @if job.attempts > 1 { span { "begun " (job.attempts) " times" } }
+                        @if job.attempts > 1 {
+                            span { "begun " (job.attempts) " times" }
+                        }
                         @match (job.state, job.lease_until) {
-                            (JobState::Queued, _) => span { "runs " (when::distance(job.next_run_at, now)) },
-                            (JobState::Running, Some(until)) => span { "held until " (when::exact(until)) },
-                            _ => {},
+                            (JobState::Queued, _) => span {
+                                "runs "
+                                (when::distance(job.next_run_at, now))
+                            },
+                            (JobState::Running, Some(until)) => span {
+                                "held until "
+                                (when::exact(until))
+                            },
+                            _ => {}
                         }
                     }
-                    @if let Some(error) = &job.last_error { p.preview { (plain(&one_line(error, 240))) } }
+                    @if let Some(error) = &job.last_error {
+                        p.preview { (plain(&one_line(error, 240))) }
+                    }
                 }
             }
         }

@@ -41,7 +41,12 @@ pub(crate) fn document(frame: &Frame, tab: Tab, title: &str, main: &Markup) -> S
                 meta name="referrer" content="same-origin";
                 title { (bare(&full)) }
                 link rel="icon" type="image/svg+xml" href=(address("icon.svg"));
-                link rel="preload" as="font" type="font/woff2" crossorigin href=(address("newsreader.woff2"));
+                link
+                    rel="preload"
+                    as="font"
+                    type="font/woff2"
+                    crossorigin
+                    href=(address("newsreader.woff2"));
                 link rel="stylesheet" href=(address("page.css"));
                 // Before anything is painted, so that a chosen theme does not flash.
                 script src=(address("theme.js")) {}
@@ -52,7 +57,10 @@ pub(crate) fn document(frame: &Frame, tab: Tab, title: &str, main: &Markup) -> S
                 (header(frame, tab))
                 main #main tabindex="-1" { (main) }
                 footer.foot {
-                    p { "Everything on this page is also an HTTP call: " a href="/openapi.json" { "openapi.json" } }
+                    p {
+                        "Everything on this page is also an HTTP call: "
+                        a href="/openapi.json" { "openapi.json" }
+                    }
                 }
             }
         }
@@ -68,22 +76,34 @@ fn header(frame: &Frame, tab: Tab) -> Markup {
     ];
     html! {
         header.top {
-            a.mark href="/" aria-label="Oneiro, to the overview" { (emblem()) span { "Oneiro" } }
+            a.mark href="/" aria-label="Oneiro, to the overview" {
+                (emblem())
+                span { "Oneiro" }
+            }
             nav aria-label="Views" {
                 ul {
                     @for (one, href, name) in tabs {
-                        li { a href=(href) aria-current=[(one == tab).then_some("page")] { (name) } }
+                        li {
+                            a href=(href) aria-current=[(one == tab).then_some("page")] { (name) }
+                        }
                     }
                 }
             }
             div.aside {
                 @if !frame.space.is_empty() {
-                    span.space title="The space that is shown" { bdi { (plain(&frame.space)) } }
+                    span.space title="The space that is shown" {
+                        bdi { (plain(&frame.space)) }
+                    }
                 }
-                span #live .live role="status" data-state="off" { span.dot {} span.word { "" } }
-                button #theme .scripted type="button" { "Theme" }
+                span #live.live role="status" data-state="off" {
+                    span.dot {}
+                    span.word { "" }
+                }
+                button #theme.scripted type="button" title="Theme" { "Theme" }
                 @if frame.signed_in {
-                    form action="/logout" method="post" { button type="submit" { "Log out" } }
+                    form action="/logout" method="post" {
+                        button type="submit" { "Log out" }
+                    }
                 }
             }
         }

@@ -1,4 +1,5 @@
-//! The web page: functions from what the engine answered to HTML, and the files it loads. It must not know HTTP.
+//! The web page: functions from what the engine answered to HTML, and the files it loads. It must
+//! not know HTTP.
 //!
 //! Each view has a struct of what it shows, `page` for the whole document and `fragment` for the
 //! content of `<main>` alone. Nothing here needs JavaScript; the script only saves waiting.
@@ -24,6 +25,7 @@ mod link;
 mod markdown;
 mod text;
 mod turn;
+mod turns;
 mod welcome;
 mod when;
 

@@ -3,7 +3,7 @@
 
 use crate::figures::counted;
 use crate::link;
-use crate::text::{one_line, plain};
+use crate::text::line;
 use maud::{Markup, html};
 use oneiro::{Lineage, SessionId};
 use std::collections::{BTreeMap, BTreeSet};
@@ -56,9 +56,13 @@ pub fn drawing(members: &[Relative], current: &SessionId) -> Option<Markup> {
     let after = rows.len().saturating_sub(first + ROWS);
     Some(html! {
         ol.lineage {
-            @if first > 0 { li.rest { (counted(first as i64, "session")) " before" } }
+            @if first > 0 {
+                li.rest { (counted(first as i64, "session")) " before" }
+            }
             @for (row, lines) in shown { (one(row, lines, (lanes, row.member.id == *current))) }
-            @if after > 0 { li.rest { (counted(after as i64, "session")) " more" } }
+            @if after > 0 {
+                li.rest { (counted(after as i64, "session")) " more" }
+            }
         }
     })
 }
@@ -77,11 +81,14 @@ fn one(row: &Row<'_>, lines: &Lines, (lanes, is_current): (usize, bool)) -> Mark
         li aria-current=[is_current.then_some("true")] {
             (graph(row, lines, lanes))
             @if is_current {
-                strong { bdi { (plain(&one_line(title, 80))) } } span.note { "this session" }
+                strong { (line(title, 80)) }
+                span.note { "this session" }
             } @else {
-                a href=(link::session(&member.id)) { bdi { (plain(&one_line(title, 80))) } }
+                a href=(link::session(&member.id)) { (line(title, 80)) }
             }
-            @if !how.is_empty() && !is_current { span.note { (how) } }
+            @if !how.is_empty() && !is_current {
+                span.note { (how) }
+            }
             span.note.size { (counted(member.message_count, "message")) }
         }
     }
@@ -91,7 +98,12 @@ fn graph(row: &Row<'_>, lines: &Lines, lanes: usize) -> Markup {
     let x = |lane: usize| lane * WIDE + WIDE / 2;
     let (middle, here) = (HIGH / 2, x(row.lane));
     html! {
-        svg width=(lanes * WIDE) height=(HIGH) viewBox={ "0 0 " (lanes * WIDE) " " (HIGH) } aria-hidden="true" focusable="false" {
+        svg width=(lanes * WIDE)
+            height=(HIGH)
+            viewBox={ "0 0 " (lanes * WIDE) " " (HIGH) }
+            aria-hidden="true"
+            focusable="false"
+        {
             @for (lane, (above, below)) in lines.above.iter().zip(lines.below).enumerate() {
                 @if lane != row.lane && *above && below {
                     path d={ "M" (x(lane)) " 0V" (HIGH) } {}
@@ -105,7 +117,7 @@ fn graph(row: &Row<'_>, lines: &Lines, lanes: usize) -> Markup {
             }
             @if !row.is_root && !row.goes_on {
                 @let from = x(row.lane.saturating_sub(1));
-                path d={ "M" (from) " 0C" (from) " " (middle) " " (from) " " (middle) " " (here) " " (middle) } {}
+                path d={ "M" (from) " 0Q" (from) " " (middle) " " (here) " " (middle) } {}
             }
             circle cx=(here) cy=(middle) r="4.5" {}
         }

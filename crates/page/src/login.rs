@@ -22,14 +22,25 @@ pub fn page(view: &LoginView) -> String {
     let is_own =
         view.next.starts_with('/') && !view.next.starts_with("//") && !view.next.contains('\\');
     let main = html! {
-        div #view .door data-view="login" {
+        div #view.door data-view="login" {
             h1 { "Log in" }
             p { "This server asks for a token. It says which space you see." }
-            @if let Some(refused) = &view.refused { p.notice role="alert" { (plain(refused)) } }
+            @if let Some(refused) = &view.refused {
+                p.notice role="alert" { (plain(refused)) }
+            }
             form action="/login" method="post" {
                 label for="token" { "Token" }
-                input #token type="password" name="token" required autocomplete="current-password" placeholder="oneiro_default_..." autofocus;
-                @if is_own { input type="hidden" name="next" value=(view.next); }
+                input
+                    #token
+                    type="password"
+                    name="token"
+                    required
+                    autocomplete="current-password"
+                    placeholder="oneiro_default_..."
+                    autofocus;
+                @if is_own {
+                    input type="hidden" name="next" value=(view.next);
+                }
                 button type="submit" { "Log in" }
             }
             p { "Whoever runs this server can make one:" }

@@ -2,7 +2,7 @@
 //! not know the rest of the conversation.
 
 use crate::layout::{Frame, Tab, document};
-use crate::text::{one_line, plain};
+use crate::text::{line, plain};
 use crate::turn::{Reading, article};
 use crate::{link, when};
 use maud::{Markup, html};
@@ -35,14 +35,25 @@ fn main(view: &MessageView) -> Markup {
     let title = view.session.title.as_deref().unwrap_or(message.session_id.as_str());
     let stored = serde_json::to_string_pretty(message).unwrap_or_default();
     html! {
-        div #view .reading data-view="message" {
+        div #view.reading data-view="message" {
             header.head {
-                p.trail { a href=(link::at(&message.session_id, message.id)) { "In its conversation: " bdi { (plain(&one_line(title, 80))) } } }
+                p.trail {
+                    a href=(link::at(&message.session_id, message.id)) {
+                        "In its conversation: "
+                        (line(title, 80))
+                    }
+                }
                 h1 { "Message " (message.id) }
                 p.facts {
-                    span { (when::exact(message.at)) } " "
-                    @if let Some(id) = &message.external_id { span { "external id " bdi { (plain(&one_line(id, 80))) } } }
-                    @if message.visibility == Visibility::Rewound { " " span.badge.rewound { "rewound" } }
+                    span { (when::exact(message.at)) }
+                    " "
+                    @if let Some(id) = &message.external_id {
+                        span { "external id " (line(id, 80)) }
+                    }
+                    @if message.visibility == Visibility::Rewound {
+                        " "
+                        span.badge.rewound { "rewound" }
+                    }
                 }
             }
             (article(message, &Reading::default(), false))

@@ -36,12 +36,12 @@ impl Day {
     }
 }
 
-/// How long searches of one minute took.
+/// How long the requests of one minute took.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Minute {
     /// The minute.
     pub at: Timestamp,
-    /// Searches in it.
+    /// Requests in it.
     pub count: u64,
     /// Half of them took no longer, in milliseconds.
     pub p50_ms: f64,
@@ -65,6 +65,8 @@ pub fn activity(days: &[Day]) -> Markup {
     let most = bars.iter().map(Day::total).max().unwrap_or(0).max(1);
     let total: i64 = bars.iter().map(Day::total).sum();
     let unit = if weekly { "week" } else { "day" };
+    let date = |day: &Day| when::short_day(&day.date);
+    let (first, last) = (bars.first().map(date), bars.last().map(date));
     let summary = format!(
         "{} messages in {} {unit}s; at most {} in one {unit}.",
         number(total),
@@ -75,24 +77,47 @@ pub fn activity(days: &[Day]) -> Markup {
         figure.plot {
             figcaption {
                 span.title { "Messages by " (unit) }
-                ul.key { @for (class, name) in SPEAKERS { li class=(class) { (name) } } }
+                ul.key {
+                    @for (class, name) in SPEAKERS {
+                        li class=(class) { (name) }
+                    }
+                }
             }
             div.canvas {
                 span.top aria-hidden="true" { (short(most)) }
-                svg role="img" aria-label={ "Messages by " (unit) ". " (summary) } viewBox={ "0 0 " (bars.len().max(1) * 10) " 100" } preserveAspectRatio="none" {
+                svg role="img"
+                    aria-label={ "Messages by " (unit) ". " (summary) }
+                    viewBox={ "0 0 " (bars.len().max(1) * 10) " 100" }
+                    preserveAspectRatio="none"
+                {
                     @for (at, day) in bars.iter().enumerate() { (bar(at, day, most)) }
                 }
             }
-            (ends(bars.first().map(|day| when::short_day(&day.date)), bars.last().map(|day| when::short_day(&day.date))))
-            div.heard { table {
-                caption { "Messages by " (unit) }
-                thead { tr { th scope="col" { (unit) } @for (_, name) in SPEAKERS { th scope="col" { (name) } } } }
-                tbody {
-                    @for day in bars.iter().filter(|day| day.total() > 0) {
-                        tr { th scope="row" { (plain(&day.date)) } td { (day.user) } td { (day.assistant) } td { (day.tool) } td { (day.other) } }
+            (ends(first, last))
+            div.heard {
+                table {
+                    caption { "Messages by " (unit) }
+                    thead {
+                        tr {
+                            th scope="col" { (unit) }
+                            @for (_, name) in SPEAKERS {
+                                th scope="col" { (name) }
+                            }
+                        }
+                    }
+                    tbody {
+                        @for day in bars.iter().filter(|day| day.total() > 0) {
+                            tr {
+                                th scope="row" { (plain(&day.date)) }
+                                td { (day.user) }
+                                td { (day.assistant) }
+                                td { (day.tool) }
+                                td { (day.other) }
+                            }
+                        }
                     }
                 }
-            } }
+            }
         }
     }
 }
@@ -106,7 +131,9 @@ fn bar(at: usize, day: &Day, most: i64) -> Markup {
         let height = 100.0 * count.max(0) as f64 / most as f64;
         top -= height;
         if count > 0 {
-            rects.push(html! { rect class=(class) x=(x) y=(round(top)) width="8" height=(round(height)) {} });
+            rects.push(html! {
+                rect class=(class) x=(x) y=(round(top)) width="8" height=(round(height)) {}
+            });
         }
     }
     html! {
@@ -133,42 +160,81 @@ fn weeks(days: &[Day]) -> Vec<Day> {
     days.rchunks(7).rev().map(week).collect()
 }
 
-/// Lines of how long searches took, minute by minute.
+/// Lines of how long requests took, minute by minute.
 pub fn latency(minutes: &[Minute], now: Timestamp) -> Markup {
     let every = minutes.len().div_ceil(POINTS).max(1);
-    let points: Vec<&Minute> = minutes.iter().step_by(every).collect();
+    // Of minutes that share a point, the slowest is shown.
+    let slowest =
+        |some: &'_ [Minute]| some.iter().max_by(|a, b| a.p95_ms.total_cmp(&b.p95_ms)).cloned();
+    let points: Vec<Minute> = minutes.chunks(every).filter_map(slowest).collect();
     let most = points.iter().map(|m| m.p95_ms.max(m.p50_ms)).fold(1.0, f64::max);
     let count: u64 = minutes.iter().map(|minute| minute.count).sum();
-    let last = points.last();
-    let half: Vec<f64> = points.iter().map(|minute| minute.p50_ms).collect();
-    let most_of: Vec<f64> = points.iter().map(|minute| minute.p95_ms).collect();
+    let (first, last) = (points.first(), points.last());
+    let age = |minute: &Minute| when::distance(minute.at, now);
+    let micros = |minute: &Minute| minute.at.micros() as f64;
+    let (begin, end) = (first.map_or(0.0, micros), last.map_or(0.0, micros));
+    let place = |minute: &Minute| (micros(minute) - begin) / (end - begin).max(1.0);
+    let half: Vec<(f64, f64)> = points.iter().map(|one| (place(one), one.p50_ms)).collect();
+    let nearly_all: Vec<(f64, f64)> = points.iter().map(|one| (place(one), one.p95_ms)).collect();
     let summary = last.map(|last| {
-        format!(
-            "{} searches; lately half of them within {}, 95 % within {}.",
-            number(count as i64),
-            millis(last.p50_ms),
-            millis(last.p95_ms)
-        )
+        let (count, half, nearly) =
+            (number(count as i64), millis(last.p50_ms), millis(last.p95_ms));
+        format!("{count} requests; lately half of them within {half}, 95 % within {nearly}.")
     });
     html! {
         figure.plot {
             figcaption {
-                span.title { "Time to search" }
-                ul.key { li.s-half { "half within" } li.s-most { "95 % within" } }
+                span.title { "Time to answer" }
+                ul.key {
+                    li.s-half { "half within" }
+                    li.s-most { "95 % within" }
+                }
             }
             @if let Some(summary) = summary {
                 div.canvas {
                     span.top aria-hidden="true" { (millis(most)) }
-                    svg role="img" aria-label={ "Time to search. " (summary) } viewBox="0 0 1000 100" preserveAspectRatio="none" {
-                        path.s-most-area d={ (path(&most_of, most)) " V100 H0 Z" } {}
-                        path.s-most-line d=(path(&most_of, most)) {}
+                    svg role="img"
+                        aria-label={ "Time to answer. " (summary) }
+                        viewBox="0 0 1000 100"
+                        preserveAspectRatio="none"
+                    {
+                        path.s-most-area d={ (path(&nearly_all, most)) " V100 H0 Z" } {}
+                        path.s-most-line d=(path(&nearly_all, most)) {}
                         path.s-half-line d=(path(&half, most)) {}
                     }
                 }
-                (ends(points.first().map(|minute| when::distance(minute.at, now)), last.map(|minute| when::distance(minute.at, now))))
+                (ends(first.map(age), last.map(age)))
                 p.caption { (summary) }
+                (told(&points))
             } @else {
-                p.none { "Nobody has searched since this server started." }
+                p.none { "Nobody has asked anything since this server started." }
+            }
+        }
+    }
+}
+
+/// The same as a table, for who hears it.
+fn told(points: &[Minute]) -> Markup {
+    html! {
+        div.heard {
+            table {
+                caption { "Time to answer, in milliseconds" }
+                thead {
+                    tr {
+                        th scope="col" { "minute" }
+                        th scope="col" { "half within" }
+                        th scope="col" { "95 % within" }
+                    }
+                }
+                tbody {
+                    @for minute in points {
+                        tr {
+                            th scope="row" { (when::clock(minute.at)) }
+                            td { (round(minute.p50_ms)) }
+                            td { (round(minute.p95_ms)) }
+                        }
+                    }
+                }
             }
         }
     }
@@ -177,10 +243,17 @@ pub fn latency(minutes: &[Minute], now: Timestamp) -> Markup {
 /// A line without axes, from the least to the most there is, as wide as its place.
 pub fn sparkline(values: &[i64]) -> Markup {
     let least = values.iter().copied().min().unwrap_or(0);
-    let values: Vec<f64> = values.iter().map(|value| (value - least) as f64).collect();
-    let most = values.iter().copied().fold(1.0, f64::max);
+    let step = 1.0 / values.len().saturating_sub(1).max(1) as f64;
+    let point = |(at, value): (usize, &i64)| (at as f64 * step, value.saturating_sub(least) as f64);
+    let values: Vec<(f64, f64)> = values.iter().enumerate().map(point).collect();
+    let most = values.iter().map(|(_, value)| *value).fold(1.0, f64::max);
     html! {
-        svg.spark viewBox="0 0 1000 100" preserveAspectRatio="none" aria-hidden="true" focusable="false" {
+        svg .spark
+            viewBox="0 0 1000 100"
+            preserveAspectRatio="none"
+            aria-hidden="true"
+            focusable="false"
+        {
             path.area d={ (path(&values, most)) " V100 H0 Z" } {}
             path d=(path(&values, most)) {}
         }
@@ -191,27 +264,35 @@ pub fn sparkline(values: &[i64]) -> Markup {
 pub fn share(value: f64, most: f64) -> Markup {
     let width = (100.0 * value.abs() / most.max(f64::MIN_POSITIVE)).clamp(0.0, 100.0);
     html! {
-        svg.share viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true" focusable="false" {
+        svg .share
+            viewBox="0 0 100 8"
+            preserveAspectRatio="none"
+            aria-hidden="true"
+            focusable="false"
+        {
             rect.ground width="100" height="8" {}
             rect.less[value < 0.0] width=(round(width)) height="8" {}
         }
     }
 }
 
-fn path(values: &[f64], most: f64) -> String {
-    let step = 1000.0 / values.len().saturating_sub(1).max(1) as f64;
-    let point = |(at, value): (usize, &f64)| {
+/// A line through points: how far to the right, from 0 to 1, and how high.
+fn path(points: &[(f64, f64)], most: f64) -> String {
+    let point = |(at, (x, y)): (usize, &(f64, f64))| {
         let letter = if at == 0 { 'M' } else { 'L' };
-        format!("{letter}{} {}", round(at as f64 * step), round(98.0 - 96.0 * value / most))
+        format!("{letter}{} {}", round(1000.0 * x), round(98.0 - 96.0 * y / most))
     };
-    let line = values.iter().enumerate().map(point).collect::<Vec<_>>().join("");
-    // One value is a line too.
-    if values.len() == 1 { line + "H1000" } else { line }
+    let line = points.iter().enumerate().map(point).collect::<Vec<_>>().join("");
+    // One point is a line too.
+    if points.len() == 1 { line + "H1000" } else { line }
 }
 
 fn ends(first: Option<String>, last: Option<String>) -> Markup {
     html! {
-        div.ends aria-hidden="true" { span { (first.unwrap_or_default()) } span { (last.unwrap_or_default()) } }
+        div.ends aria-hidden="true" {
+            span { (first.unwrap_or_default()) }
+            span { (last.unwrap_or_default()) }
+        }
     }
 }
 
@@ -238,13 +319,27 @@ mod tests {
 
     #[test]
     fn lines_stay_in_the_picture_whatever_the_values() {
-        assert_eq!(path(&[1.0], 1.0), "M0 2H1000");
-        assert_eq!(path(&[0.0, 2.0], 2.0), "M0 98L1000 2");
+        assert_eq!(path(&[(0.0, 1.0)], 1.0), "M0 2H1000");
+        assert_eq!(path(&[(0.0, 0.0), (1.0, 2.0)], 2.0), "M0 98L1000 2");
         assert_eq!(path(&[], 1.0), "");
-        assert_eq!(path(&[f64::NAN, 1.0], 1.0), "M0 0L1000 2");
+        assert_eq!(path(&[(0.0, f64::NAN), (1.0, 1.0)], 1.0), "M0 0L1000 2");
         let now = Timestamp::from_micros(0);
-        let minute = Minute { at: now, count: 1, p50_ms: 1.0, p95_ms: 2.0 };
-        let drawn = latency(&vec![minute; 10_000], now).0;
-        assert!(drawn.len() < 12_000, "{}", drawn.len());
+        let minute = |at: i64| Minute {
+            at: Timestamp::from_micros(at * 60_000_000),
+            count: 1,
+            p50_ms: 1.0,
+            p95_ms: if at == 5_001 { 900.0 } else { 2.0 },
+        };
+        let drawn = latency(&(0..10_000).map(minute).collect::<Vec<_>>(), now).0;
+        assert!(drawn.len() < 24_000, "{}", drawn.len());
+        assert!(drawn.contains("900 ms"), "no peak is lost");
+    }
+
+    #[test]
+    fn minutes_stand_where_they_were_in_time() {
+        let at = |minute: i64| Timestamp::from_micros(minute * 60_000_000);
+        let one = |minute: i64| Minute { at: at(minute), count: 1, p50_ms: 1.0, p95_ms: 1.0 };
+        let drawn = latency(&[one(0), one(1), one(10)], at(10)).0;
+        assert!(drawn.contains("M0 2L100 2L1000 2"), "{drawn}");
     }
 }

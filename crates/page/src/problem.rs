@@ -2,6 +2,7 @@
 //! the table of kinds.
 
 use crate::layout::{Frame, Tab, document};
+use crate::markdown;
 use crate::text::plain;
 use maud::{Markup, html};
 use oneiro::{Error, ErrorKind};
@@ -28,14 +29,27 @@ pub fn fragment(view: &ProblemView) -> String {
 fn main(view: &ProblemView) -> Markup {
     let kind = view.error.kind();
     html! {
-        div #view .problem data-view="problem" {
+        div #view.problem data-view="problem" {
             h1 { (heading(kind)) }
             (inline(&view.error))
-            p { @match kind {
-                ErrorKind::Unauthorized | ErrorKind::Forbidden => a href="/login" { "Log in with another token" },
-                _ => { a href="/search" { "Search" } " or " a href="/sessions" { "look through the sessions" } },
-            } }
-            p.note { "Kind " code { (kind.name()) } ", status " (kind.row().http) }
+            p {
+                @match kind {
+                    ErrorKind::Unauthorized | ErrorKind::Forbidden => a href="/login" {
+                        "Log in with another token"
+                    },
+                    _ => {
+                        a href="/search" { "Search" }
+                        " or "
+                        a href="/sessions" { "look through the sessions" }
+                    }
+                }
+            }
+            p.note {
+                "Kind "
+                code { (kind.name()) }
+                ", status "
+                (kind.row().http)
+            }
         }
     }
 }
@@ -45,7 +59,9 @@ pub(crate) fn inline(error: &Error) -> Markup {
     html! {
         div.notice {
             p { (plain(error.message())) }
-            @if let Some(remedy) = error.remedy_text() { p.remedy { (plain(remedy)) } }
+            @if let Some(remedy) = error.remedy_text() {
+                div.remedy { (markdown::set(remedy)) }
+            }
         }
     }
 }

@@ -117,8 +117,18 @@ pub fn fragment(view: &SearchView) -> String {
 pub(crate) fn field(q: &str, autofocus: bool) -> Markup {
     html! {
         div.field {
-            input #q type="search" name="q" value=(q) aria-label="Search what was said" placeholder="Search what was said"
-                autocomplete="off" autocapitalize="off" spellcheck="false" enterkeyhint="search" autofocus[autofocus];
+            input
+                #q
+                type="search"
+                name="q"
+                value=(q)
+                aria-label="Search what was said"
+                placeholder="Search what was said"
+                autocomplete="off"
+                autocapitalize="off"
+                spellcheck="false"
+                enterkeyhint="search"
+                autofocus[autofocus];
             kbd.scripted aria-hidden="true" { "/" }
             button type="submit" { "Search" }
         }
@@ -133,7 +143,7 @@ fn main(view: &SearchView) -> Markup {
                 (field(&view.form.q, view.form.is_empty()))
                 (filters(view))
             }
-            p #count .count role="status" { (count(view)) }
+            p #count.count role="status" { (count(view)) }
             (language(view.form.is_empty()))
             div #results { (results(view)) }
         }
@@ -143,21 +153,42 @@ fn main(view: &SearchView) -> Markup {
 fn filters(view: &SearchView) -> Markup {
     let form = &view.form;
     let roles = ["user", "assistant", "tool", "system"].map(str::to_owned);
-    html! {
-        (folded(form.is_filtered(), &html! {
-            (choice("Speaker", "role", &roles, &form.role))
-            (choice("Source", "source", &view.sources, &form.source))
-            (choice("Project", "project", &view.projects, &form.project))
-            label { span { "Since" } input name="since" value=(form.since) placeholder="3d, 2026-01" size="9" autocomplete="off"; }
-            label { span { "Until" } input name="until" value=(form.until) placeholder="2026-01-31" size="9" autocomplete="off"; }
-            label { span { "Order" } select name="sort" {
+    let fields = html! {
+        (choice("Speaker", "role", &roles, &form.role))
+        (choice("Source", "source", &view.sources, &form.source))
+        (choice("Project", "project", &view.projects, &form.project))
+        label {
+            span { "Since" }
+            input
+                name="since"
+                value=(form.since)
+                placeholder="3d, 2026-01"
+                size="9"
+                autocomplete="off";
+        }
+        label {
+            span { "Until" }
+            input
+                name="until"
+                value=(form.until)
+                placeholder="2026-01-31"
+                size="9"
+                autocomplete="off";
+        }
+        label {
+            span { "Order" }
+            select name="sort" {
                 option value="" selected[form.sort == Sort::Relevance] { "Best first" }
                 option value="newest" selected[form.sort == Sort::Newest] { "Newest first" }
                 option value="oldest" selected[form.sort == Sort::Oldest] { "Oldest first" }
-            } }
-            label.check { input type="checkbox" name="explain" value="1" checked[form.explain]; span { "Explain" } }
-        }))
-    }
+            }
+        }
+        label.check {
+            input type="checkbox" name="explain" value="1" checked[form.explain];
+            span { "Explain" }
+        }
+    };
+    folded(form.is_filtered(), &fields)
 }
 
 fn count(view: &SearchView) -> String {
@@ -180,16 +211,22 @@ fn results(view: &SearchView) -> Markup {
         Outcome::Unasked => html! {},
         Outcome::Refused(error) => problem::inline(error),
         Outcome::Found { found, sessions, .. } => html! {
-            @if let Some(note) = &found.note { p.notice { (plain(note)) } }
+            @if let Some(note) = &found.note {
+                p.notice.mild { (plain(note)) }
+            }
             @if found.hits.is_empty() { (nothing(form)) }
             ol.hits {
                 @for one in &found.hits { (hit(one, &called(one, sessions), view.frame.now)) }
             }
             @if !form.explain && !found.hits.is_empty() {
-                p.turner { a href=(form.address(true, "")) { "Tell why each ranked where it did" } }
+                p.turner {
+                    a href=(form.address(true, "")) { "Tell why each ranked where it did" }
+                }
             }
             @if let Some(next) = &found.next {
-                p.turner { a href=(form.address(form.explain, &next.to_string())) { "More hits" } }
+                p.turner {
+                    a href=(form.address(form.explain, &next.to_string())) { "More hits" }
+                }
             }
         },
     }
@@ -203,13 +240,25 @@ fn called(hit: &Hit, sessions: &[Session]) -> String {
 fn nothing(form: &SearchForm) -> Markup {
     html! {
         div.empty {
-            p { "Nothing was said that meets this" @if form.is_filtered() { ", with these filters" } "." }
+            p {
+                "Nothing was said that meets this"
+                @if form.is_filtered() { ", with these filters" }
+                "."
+            }
             ul {
                 li { "Fewer or other words find more: they are found in their other forms, too." }
                 @if form.is_filtered() {
-                    li { a href=(link::query("/search", &[("q", &form.q)])) { "Search without filters" } }
+                    li {
+                        a href=(link::query("/search", &[("q", &form.q)])) {
+                            "Search without filters"
+                        }
+                    }
                 }
-                li { "What was rewound is never found. " a href="/sessions" { "Look through the sessions" } " instead." }
+                li {
+                    "What was rewound is never found. "
+                    a href="/sessions" { "Look through the sessions" }
+                    " instead."
+                }
             }
         }
     }
@@ -232,10 +281,32 @@ fn language(open: bool) -> Markup {
             summary { "How to ask" }
             dl {
                 @for (written, means) in EXAMPLES {
-                    div { dt { a href=(link::query("/search", &[("q", written)])) { code { (written) } } } dd { (means) } }
+                    div {
+                        dt {
+                            a href=(link::query("/search", &[("q", written)])) {
+                                code { (written) }
+                            }
+                        }
+                        dd { (means) }
+                    }
                 }
             }
-            p.note.scripted { kbd { "/" } " to the field, " kbd { "↓" } " " kbd { "↑" } " or " kbd { "j" } " " kbd { "k" } " through the hits, " kbd { "Enter" } " opens, " kbd { "Esc" } " clears." }
+            p.note.scripted {
+                kbd { "/" }
+                " to the field, "
+                kbd { "↓" }
+                " "
+                kbd { "↑" }
+                " or "
+                kbd { "j" }
+                " "
+                kbd { "k" }
+                " through the hits, "
+                kbd { "Enter" }
+                " opens, "
+                kbd { "Esc" }
+                " clears."
+            }
         }
     }
 }

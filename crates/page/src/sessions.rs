@@ -1,9 +1,9 @@
 //! The list of conversations, by day, with its filters. It must not know what was said in them.
 
-use crate::figures::{counted, short};
+use crate::figures::counted;
 use crate::layout::{Frame, Tab, document};
 use crate::session::title;
-use crate::text::{one_line, plain};
+use crate::text::{line, one_line, plain};
 use crate::{link, welcome, when};
 use maud::{Markup, html};
 use oneiro::{Lineage, ListOrder, Page, Session};
@@ -64,12 +64,16 @@ fn main(view: &SessionsView) -> Markup {
                     @if is_filtered {
                         div.empty {
                             p { "No session passes these filters." }
-                            p { a href="/sessions" { "Show all conversations" } }
+                            p {
+                                a href="/sessions" { "Show all conversations" }
+                            }
                         }
                     } @else { (welcome::first_steps()) }
                 } @else { (days(view)) }
                 @if let Some(next) = &view.sessions.next {
-                    p.turner { a href=(address(form, &next.to_string())) { "Older sessions" } }
+                    p.turner {
+                        a href=(address(form, &next.to_string())) { "Older sessions" }
+                    }
                 }
             }
         }
@@ -103,21 +107,38 @@ pub(crate) fn folded(is_set: bool, fields: &Markup) -> Markup {
 
 fn filters(view: &SessionsView, is_filtered: bool) -> Markup {
     let form = &view.form;
-    html! {
-        form action="/sessions" method="get" role="search" aria-label="Filter sessions" data-submit {
-          (folded(is_filtered, &html! {
-            label.grow { span { "Title or id" } input type="search" name="q" value=(form.q) autocomplete="off"; }
-            (choice("Source", "source", &view.sources, &form.source))
-            (choice("Project", "project", &view.projects, &form.project))
-            label { span { "Order" } select name="order" {
+    let fields = html! {
+        label.grow {
+            span { "Title or id" }
+            input type="search" name="q" value=(form.q) autocomplete="off";
+        }
+        (choice("Source", "source", &view.sources, &form.source))
+        (choice("Project", "project", &view.projects, &form.project))
+        label {
+            span { "Order" }
+            select name="order" {
                 option value="" selected[form.order == ListOrder::Active] { "Last active" }
                 option value="started" selected[form.order == ListOrder::Started] { "Begun" }
-            } }
-            label.check { input type="checkbox" name="archived" value="1" checked[form.archived]; span { "Archived" } }
-            label.check { input type="checkbox" name="all" value="1" checked[form.all]; span { "Delegates and chains too" } }
-            button type="submit" { "Filter" }
-          }))
+            }
         }
+        label.check {
+            input type="checkbox" name="archived" value="1" checked[form.archived];
+            span { "Archived" }
+        }
+        label.check {
+            input type="checkbox" name="all" value="1" checked[form.all];
+            span { "Delegates and chains too" }
+        }
+        button type="submit" { "Filter" }
+    };
+    html! {
+        form
+            action="/sessions"
+            method="get"
+            role="search"
+            aria-label="Filter sessions"
+            data-submit
+        { (folded(is_filtered, &fields)) }
     }
 }
 
@@ -125,15 +146,20 @@ fn filters(view: &SessionsView, is_filtered: bool) -> Markup {
 pub(crate) fn choice(label: &str, name: &str, values: &[String], chosen: &str) -> Markup {
     html! {
         @if !values.is_empty() || !chosen.is_empty() {
-            label { span { (label) } select name=(name) {
-                option value="" { "any" }
-                @if !chosen.is_empty() && !values.iter().any(|value| value == chosen) {
-                    option value=(chosen) selected { (plain(&one_line(chosen, 40))) }
+            label {
+                span { (label) }
+                select name=(name) {
+                    option value="" { "any" }
+                    @if !chosen.is_empty() && !values.iter().any(|value| value == chosen) {
+                        option value=(chosen) selected { (plain(&one_line(chosen, 40))) }
+                    }
+                    @for value in values {
+                        option value=(value) selected[value == chosen] {
+                            (plain(&one_line(value, 40)))
+                        }
+                    }
                 }
-                @for value in values {
-                    option value=(value) selected[value == chosen] { (plain(&one_line(value, 40))) }
-                }
-            } }
+            }
         }
     }
 }
@@ -148,7 +174,9 @@ fn days(view: &SessionsView) -> Markup {
     html! {
         @for sessions in view.sessions.items.chunk_by(same_day) {
             section.byday {
-                @let first = sessions.first().map(|session| when::day_name(when::day(time(session)), now));
+                @let first = sessions
+                    .first()
+                    .map(|session| when::day_name(when::day(time(session)), now));
                 h2 { (first.unwrap_or_default()) }
                 (rows(sessions, &view.frame))
             }
@@ -158,7 +186,11 @@ fn days(view: &SessionsView) -> Markup {
 
 /// Sessions, a row to each.
 pub(crate) fn rows(sessions: &[Session], frame: &Frame) -> Markup {
-    html! { ul.rows { @for session in sessions { (row(session, frame)) } } }
+    html! {
+        ul.rows {
+            @for session in sessions { (row(session, frame)) }
+        }
+    }
 }
 
 fn row(session: &Session, frame: &Frame) -> Markup {
@@ -166,16 +198,30 @@ fn row(session: &Session, frame: &Frame) -> Markup {
     let preview = session.preview.as_deref().filter(|text| named && !text.trim().is_empty());
     html! {
         li {
-            a.name href=(link::session(&session.id)) { bdi { (plain(&title(session))) } }
-            @if let Some(preview) = preview { p.preview { bdi { (plain(&one_line(preview, 120))) } } }
+            a.name href=(link::session(&session.id)) {
+                bdi { (plain(&title(session))) }
+            }
+            @if let Some(preview) = preview {
+                p.preview { (line(preview, 120)) }
+            }
             p.facts {
                 span.badge { (plain(&one_line(&session.source, 30))) }
-                @if session.archived { span.badge { "archived" } }
-                @if session.ended_at.is_none() { span.open { "open" } }
-                @if let Some(project) = &session.project { span { bdi { (plain(&one_line(project, 40))) } } }
-                @if let Some(lineage) = session.lineage.filter(|_| session.parent_id.is_some()) { span { (descent(lineage)) } }
+                @if session.archived {
+                    span.badge { "archived" }
+                }
+                @if session.ended_at.is_none() {
+                    span.open { "open" }
+                }
+                @if let Some(project) = &session.project {
+                    span { (line(project, 40)) }
+                }
+                @if let Some(lineage) = session.lineage.filter(|_| session.parent_id.is_some()) {
+                    span { (descent(lineage)) }
+                }
                 span { (counted(session.message_count, "message")) }
-                @if session.tool_call_count > 0 { span { (short(session.tool_call_count)) " calls" } }
+                @if session.tool_call_count > 0 {
+                    span { (counted(session.tool_call_count, "call")) }
+                }
                 span.when { (when::ago(session.last_active_at, frame.now)) }
             }
         }

@@ -1,7 +1,7 @@
 //! Stored text as HTML that cannot do anything: escaped, with invisible characters made visible. It
 //! must not know Markdown.
 
-use maud::{Markup, PreEscaped};
+use maud::{Markup, PreEscaped, html};
 
 /// Text as it stands.
 pub fn plain(text: &str) -> Markup {
@@ -42,6 +42,13 @@ pub fn marked(text: &str, marks: &[(usize, usize)]) -> Markup {
 /// Text for places that hold no elements: what turns its direction is left out.
 pub fn bare(text: &str) -> String {
     text.chars().filter(|letter| !turns(*letter)).collect()
+}
+
+/// The beginning of a text on one line, apart from the direction of what stands around it.
+pub fn line(text: &str, chars: usize) -> Markup {
+    html! {
+        bdi { (plain(&one_line(text, chars))) }
+    }
 }
 
 /// The beginning of a text on one line.

@@ -3,7 +3,7 @@
 
 use crate::budget::{TEXT_BYTES, cost, cut};
 use crate::call::{Answer, Call, call, kind_of_media, more, result, told, whole_result, written};
-use crate::figures::number;
+use crate::figures::{counted, number};
 use crate::text::{one_line, plain};
 use crate::{link, markdown, when};
 use maud::{Markup, html};
@@ -79,11 +79,17 @@ pub fn article(message: &Message, reading: &Reading<'_>, again: bool) -> Markup 
     html! {
         article.turn.(class).again[again].found[at] id={ "m" (message.id) } {
             header {
-                strong.who { bdi { (speaker(&message.role, name_of(message))) } }
-                " " a href=(link::message(message.id)) title={ "Message " (message.id) ", " (when::exact(message.at)) } {
-                    (when::clock(message.at))
+                strong.who {
+                    bdi { (speaker(&message.role, name_of(message))) }
                 }
-                @if message.visibility == Visibility::Compacted { " " span.badge { "compacted" } }
+                " "
+                a   href=(link::message(message.id))
+                    title={ "Message " (message.id) ", " (when::exact(message.at)) }
+                { (when::clock(message.at)) }
+                @if message.visibility == Visibility::Compacted {
+                    " "
+                    span.badge { "compacted" }
+                }
             }
             div.said { (body(message, reading)) }
         }
@@ -100,7 +106,9 @@ pub fn speaker(role: &Role, name: Option<&str>) -> Markup {
         Role::Developer => "Developer",
         Role::Other(other) => other,
     };
-    html! { (plain(&one_line(name.unwrap_or(known), 40))) }
+    html! {
+        (plain(&one_line(name.unwrap_or(known), 40)))
+    }
 }
 
 /// The speaker's name.
@@ -117,66 +125,74 @@ fn body(message: &Message, reading: &Reading<'_>) -> Markup {
                 summary { "Instructions to the agent" }
                 (said)
             }
-        } @else {
-            (said)
-        }
+        } @else { (said) }
     }
 }
 
 fn said(message: &Message, reading: &Reading<'_>) -> Markup {
     let (mut calls, mut results, mut texts) = (0, 0, 0);
-    let parts = parts(&message.role, &message.body);
-    let next = |count: &mut usize| {
-        *count += 1;
-        *count - 1
-    };
-    html! {
-        @if parts.is_empty() { p.none { "Nothing was said." } }
-        @for part in &parts {
-            @match part {
-                Part::Text(said) => (text(message, said, (next(&mut texts), reading.room))),
-                Part::Reasoning(thought) => {
-                    details.reasoning {
-                        summary { "Reasoning, " (number(thought.split_whitespace().count() as i64)) " words" }
-                        (text(message, thought, (next(&mut texts), reading.room)))
-                    }
+    let mut part = |part: &Part<'_>| match part {
+        Part::Text(said) => text(message, said, (next(&mut texts), reading.room)),
+        Part::Reasoning(thought) => {
+            let words = counted(thought.split_whitespace().count() as i64, "word");
+            let thought = text(message, thought, (next(&mut texts), reading.room));
+            html! {
+                details.reasoning {
+                    summary { "Reasoning, " (words) }
+                    (thought)
                 }
-                Part::ToolCall { name, arguments } => {
-                    (step(&Call { message: message.id, nth: next(&mut calls), name, arguments }, reading))
-                }
-                Part::ToolResult(value) => {
-                    (alone(&Answer { message: message.id, nth: next(&mut results), value }, reading))
-                }
-                Part::Media(block) => p.media { (plain(&kind_of_media(block))) },
             }
         }
+        Part::ToolCall { name, arguments } => {
+            step(&Call { message: message.id, nth: next(&mut calls), name, arguments }, reading)
+        }
+        Part::ToolResult(value) => {
+            alone(&Answer { message: message.id, nth: next(&mut results), value }, reading)
+        }
+        Part::Media(block) => html! {
+            p.media { (plain(&kind_of_media(block))) }
+        },
+    };
+    let parts: Vec<Markup> = parts(&message.role, &message.body).iter().map(&mut part).collect();
+    html! {
+        @if parts.is_empty() {
+            p.none { "Nothing was said." }
+        }
+        @for part in parts { (part) }
     }
+}
+
+/// Counts on, and answers where it stood.
+fn next(count: &mut usize) -> usize {
+    *count += 1;
+    *count - 1
 }
 
 fn text(message: &Message, text: &str, (nth, room): (usize, Option<usize>)) -> Markup {
     let shown = room.and_then(|room| cut(text, room));
+    let all = format!("Show all {} characters", number(text.chars().count() as i64));
     html! {
         @if !text.trim().is_empty() {
             div.words dir="auto" data-part={ "text-" (nth) } {
                 (markdown::set(shown.unwrap_or(text)))
-                @if shown.is_some() {
-                    (more(message.id, &format!("Show all {} characters", number(text.chars().count() as i64))))
-                }
+                @if shown.is_some() { (more(message.id, &all)) }
             }
         }
     }
 }
 
 fn step(made: &Call<'_>, reading: &Reading<'_>) -> Markup {
+    let room = reading.room.unwrap_or(usize::MAX);
     let answer = reading.answers.get(&(made.message, made.nth));
+    let is_open = |answer: &Answer<'_>| reading.at == Some(answer.message);
     let is_first = |answer: &Answer<'_>| answer.nth == 0;
     html! {
         div.step {
-            (call(made, reading.room.unwrap_or(usize::MAX)))
+            (call(made, room))
             @if let Some(answer) = answer {
                 // The message that carried the result can be linked to here.
                 div id=[is_first(answer).then(|| format!("m{}", answer.message))] {
-                    (result(answer, reading.room.unwrap_or(usize::MAX), reading.at == Some(answer.message)))
+                    (result(answer, room, is_open(answer)))
                 }
             }
         }
@@ -187,9 +203,13 @@ fn alone(answer: &Answer<'_>, reading: &Reading<'_>) -> Markup {
     match reading.room {
         Some(room) => {
             let open = reading.at == Some(answer.message);
-            html! { div.step { (result(answer, room, open)) } }
+            html! {
+                div.step { (result(answer, room, open)) }
+            }
         }
-        None => html! { div.step { (whole_result(answer)) } },
+        None => html! {
+            div.step { (whole_result(answer)) }
+        },
     }
 }
 

@@ -21,7 +21,12 @@ pub fn first_steps() -> Markup {
 }
 
 fn step(words: &str, command: &str) -> Markup {
-    html! { li { p { (words) } (copyable(command)) } }
+    html! {
+        li {
+            p { (words) }
+            (copyable(command))
+        }
+    }
 }
 
 /// A command, with a button that copies it.
@@ -29,7 +34,9 @@ pub fn copyable(command: &str) -> Markup {
     html! {
         div.command {
             code { (command) }
-            button.scripted type="button" data-copy=(command) aria-label={ "Copy: " (command) } { "Copy" }
+            button.scripted type="button" data-copy=(command) aria-label={ "Copy: " (command) } {
+                "Copy"
+            }
         }
     }
 }

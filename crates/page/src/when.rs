@@ -7,13 +7,17 @@ use oneiro::Timestamp;
 
 /// A moment: how long ago it was, and exactly when.
 pub fn ago(at: Timestamp, now: Timestamp) -> Markup {
-    html! { time datetime=(at) title=(exact(at)) { (distance(at, now)) } }
+    html! {
+        time datetime=(at) title=(exact(at)) { (distance(at, now)) }
+    }
 }
 
 /// The hour and minute of a moment.
 pub fn clock(at: Timestamp) -> Markup {
     let text: String = at.to_string().chars().skip(11).take(5).collect();
-    html! { time datetime=(at) { (text) } }
+    html! {
+        time datetime=(at) { (text) }
+    }
 }
 
 /// Day and minute.

@@ -20,6 +20,9 @@ const BUCKETS: [f64; 16] = [
     5.0, 10.0,
 ];
 
+/// The routes whose durations are remembered minute by minute.
+const SEARCHES: [&str; 3] = ["/v1/search", "/v1/session-search", "/search"];
+
 /// Minutes that are remembered.
 const MINUTES: usize = 60;
 
@@ -47,12 +50,12 @@ struct CommitSize {
     le: String,
 }
 
-/// How long the requests of one minute took.
+/// How long the searches of one minute took.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub(crate) struct Minute {
     /// The minute.
     pub(crate) at: Timestamp,
-    /// Requests.
+    /// Searches.
     pub(crate) count: u64,
     /// Half of them took no longer.
     pub(crate) p50_ms: f64,
@@ -101,6 +104,9 @@ impl Figures {
         let seconds = took.as_secs_f64();
         self.durations.get_or_create(&Route { method, route }).observe(seconds);
         self.outcomes.get_or_create(&Outcome { method, route, status }).inc();
+        if !SEARCHES.contains(&route) {
+            return;
+        }
         let minute = now.micros().div_euclid(60_000_000);
         let place = BUCKETS.iter().position(|most| seconds <= *most).unwrap_or(BUCKETS.len());
         let mut minutes = self.minutes.lock().unwrap_or_else(PoisonError::into_inner);
@@ -116,7 +122,7 @@ impl Figures {
         }
     }
 
-    /// The minutes of the last hour in which anything was asked, oldest first.
+    /// The minutes of the last hour in which anything was searched, oldest first.
     pub(crate) fn minutes(&self, now: Timestamp) -> Vec<Minute> {
         let first = now.micros().div_euclid(60_000_000) - MINUTES as i64;
         let minutes = self.minutes.lock().unwrap_or_else(PoisonError::into_inner);
@@ -233,7 +239,10 @@ mod tests {
         let at = |minute: i64| Timestamp::from_micros(minute * 60_000_000);
         let count = |minute, micros| {
             let took = Duration::from_micros(micros);
-            figures.count(Answered { method: "GET", route: "/x", status: 200, took }, at(minute));
+            figures.count(
+                Answered { method: "GET", route: "/v1/search", status: 200, took },
+                at(minute),
+            );
         };
         (0..90).for_each(|_| count(1_000, 900));
         (0..10).for_each(|_| count(1_000, 100_000));

@@ -14,6 +14,7 @@ mod dispatch;
 mod figures;
 mod gate;
 mod listen;
+mod mcp;
 mod openapi;
 mod page;
 mod peer;

@@ -7,13 +7,13 @@ use crate::figures::Answered;
 use crate::gate::Presented;
 use crate::problem::Problem;
 use crate::state::State;
-use crate::{openapi, page};
+use crate::{mcp, openapi, page};
 use axum::Router;
 use axum::extract::{MatchedPath, Request, State as Shared};
 use axum::http::{HeaderName, HeaderValue, Method, StatusCode, header};
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
-use axum::routing::{MethodFilter, MethodRouter, get};
+use axum::routing::{MethodFilter, MethodRouter, any, get};
 use oneiro::{Error, SystemClock, TokenRole};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -33,6 +33,9 @@ pub(crate) fn router(state: Arc<State>) -> Router {
         .route("/readyz", get(readyz))
         .route("/metrics", get(metrics))
         .route("/openapi.json", get(openapi_json));
+    let tools = oneiro_mcp::http_service();
+    let mcp = move |state, request| mcp::mcp(tools.clone(), state, request);
+    router = router.route("/mcp", any(mcp));
     let mut paths: BTreeMap<&'static str, MethodRouter<Arc<State>>> = BTreeMap::new();
     for endpoint in ENDPOINTS {
         let filter = match endpoint.verb {

@@ -9,6 +9,7 @@ pub mod demo;
 pub mod doctor;
 pub mod erase;
 pub mod jobs;
+pub mod mcp;
 pub mod search;
 pub mod serve;
 pub mod session;

@@ -14,6 +14,7 @@ mod config;
 mod demo;
 mod errors;
 mod kill;
+mod mcp;
 mod reference;
 mod retention;
 mod search;

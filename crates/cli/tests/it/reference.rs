@@ -9,6 +9,7 @@ fn generated_references_are_fresh() {
         ("cli", "cli.md"),
         ("config", "config.md"),
         ("errors", "errors.md"),
+        ("mcp", "mcp.md"),
         ("openapi", "openapi.json"),
     ] {
         let printed = run_with(bare(), &["reference", which], b"").out;

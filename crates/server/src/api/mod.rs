@@ -186,7 +186,7 @@ pub(crate) const ENDPOINTS: &[Endpoint] = &[
         .query(params::ACTIVITY)
         .says("How much was said, day by day"),
     get("/v1/latency", "Latency", stats::latency)
-        .says("How long the requests of the last hour took, minute by minute"),
+        .says("How long the searches of the last hour took, minute by minute"),
     post("/v1/backup", "Backup", stats::backup)
         .role(TokenRole::Admin)
         .body("NewBackup")

@@ -1,0 +1,88 @@
+//! MCP over streamable HTTP: every request by itself, answered with JSON. It must not know who may
+//! come in: whoever does leaves a [`Caller`] in the request, and has checked Host and Origin.
+
+use crate::caller::Held;
+use crate::{Caller, Mcp};
+use http::{Request, Response, StatusCode, header};
+use http_body::Body;
+use http_body_util::combinators::BoxBody;
+use http_body_util::{BodyExt, Full};
+use oneiro::ErrorKind;
+use rmcp::transport::StreamableHttpService;
+use rmcp::transport::streamable_http_server::StreamableHttpServerConfig;
+use rmcp::transport::streamable_http_server::session::never::NeverSessionManager;
+use std::convert::Infallible;
+use std::fmt::Display;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use tower_service::Service;
+
+/// The bytes of a request at most; a call of a tool has a few hundred.
+const REQUEST_MAX: usize = 4 << 20;
+
+type Answered = Response<BoxBody<bytes::Bytes, Infallible>>;
+
+/// A service to be mounted at `/mcp`. It needs a [`Caller`] in the extensions of each request and
+/// answers 401 without one.
+///
+/// No session is kept on any protocol version, which each of them allows; so any node behind a
+/// balancer can answer any request, and a client that vanishes leaves nothing behind.
+pub fn http_service() -> OverHttp {
+    let config = StreamableHttpServerConfig::default()
+        .with_legacy_session_mode(false)
+        .with_json_response(true)
+        .with_max_request_body_bytes(REQUEST_MAX)
+        .disable_allowed_hosts()
+        .disable_allowed_origins();
+    let handler = || Ok(Mcp::of_each_request());
+    let sessions = Arc::new(NeverSessionManager::default());
+    OverHttp { inner: StreamableHttpService::new(handler, sessions, config) }
+}
+
+/// What [`http_service`] makes.
+#[derive(Clone)]
+pub struct OverHttp {
+    inner: StreamableHttpService<Mcp, NeverSessionManager>,
+}
+
+impl<B> Service<Request<B>> for OverHttp
+where
+    B: Body + Send + 'static,
+    B::Data: Send + 'static,
+    B::Error: Display,
+{
+    type Response = Answered;
+    type Error = Infallible;
+    type Future = Pin<Box<dyn Future<Output = Result<Answered, Infallible>> + Send>>;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, mut request: Request<B>) -> Self::Future {
+        let Some(caller) = request.extensions_mut().remove::<Caller>() else {
+            return Box::pin(std::future::ready(Ok(unauthorized())));
+        };
+        request.extensions_mut().insert(Arc::new(Held::new(caller)));
+        let inner = self.inner.clone();
+        Box::pin(async move { Ok(inner.handle(request).await) })
+    }
+}
+
+fn unauthorized() -> Answered {
+    let row = ErrorKind::Unauthorized.row();
+    let problem = serde_json::json!({
+        "status": row.http,
+        "kind": row.name,
+        "title": "nobody let this request in",
+        "detail": "give a token: Authorization: Bearer TOKEN",
+    });
+    let mut response = Response::new(Full::from(problem.to_string()).boxed());
+    *response.status_mut() = StatusCode::UNAUTHORIZED;
+    let kind = header::HeaderValue::from_static("application/problem+json");
+    response.headers_mut().insert(header::CONTENT_TYPE, kind);
+    let how = header::HeaderValue::from_static("Bearer");
+    response.headers_mut().insert(header::WWW_AUTHENTICATE, how);
+    response
+}

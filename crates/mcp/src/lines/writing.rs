@@ -1,0 +1,58 @@
+//! Writes lines on a thread of its own, so that a client that does not read holds up nobody but
+//! itself. It must not know what is in them.
+
+use std::io::Write;
+use std::time::Duration;
+use tokio::sync::{mpsc, watch};
+
+/// Lines that may wait to be written; whoever has more waits.
+const BEHIND: usize = 64;
+
+/// How long the last lines may take to be written.
+const LAST_WORDS: Duration = Duration::from_secs(2);
+
+/// Where lines go to be written.
+#[derive(Clone)]
+pub(super) struct Writer {
+    lines: mpsc::Sender<String>,
+    gone: watch::Receiver<bool>,
+}
+
+impl Writer {
+    /// Starts the thread; what comes with it turns true when nothing is written any more.
+    pub(super) fn start(
+        mut output: impl Write + Send + 'static,
+    ) -> std::io::Result<(Writer, watch::Receiver<bool>)> {
+        let (lines, mut waiting) = mpsc::channel::<String>(BEHIND);
+        let (ended, gone) = watch::channel(false);
+        let write = move || {
+            while let Some(mut line) = waiting.blocking_recv() {
+                line.push('\n');
+                if output.write_all(line.as_bytes()).and_then(|()| output.flush()).is_err() {
+                    break;
+                }
+            }
+            ended.send_replace(true);
+        };
+        std::thread::Builder::new().name("oneiro-mcp-out".to_owned()).spawn(write)?;
+        Ok((Writer { lines, gone: gone.clone() }, gone))
+    }
+
+    /// Waits until there is room for a line.
+    pub(super) async fn room(&self) -> std::io::Result<mpsc::Permit<'_, String>> {
+        self.lines.reserve().await.map_err(|_| std::io::ErrorKind::BrokenPipe.into())
+    }
+
+    /// Hands a line over.
+    pub(super) async fn line(&self, line: String) -> std::io::Result<()> {
+        self.room().await.map(|room| room.send(line))
+    }
+
+    /// Waits until the lines handed over are written.
+    pub(super) async fn finish(self) {
+        let Writer { lines, mut gone } = self;
+        drop(lines);
+        // A client that does not read does not keep us.
+        let _ = tokio::time::timeout(LAST_WORDS, gone.wait_for(|gone| *gone)).await;
+    }
+}

@@ -1,0 +1,75 @@
+//! The table of tools: what each is called and what it promises. A tool is one file and one line
+//! here. It must not know the protocol that calls them.
+
+mod memory_status;
+mod session_search;
+
+use crate::{Caller, TokenRole};
+use oneiro::Result;
+use serde_json::{Map, Value};
+
+/// The tools there are, in the order they are listed in.
+pub const TOOLS: &[Tool] = &[session_search::TOOL, memory_status::TOOL];
+
+/// A tool.
+pub struct Tool {
+    /// What it is called by.
+    pub name: &'static str,
+    /// What people see.
+    pub title: &'static str,
+    /// When to call it; every word is read by every model that could.
+    pub description: &'static str,
+    /// The arguments it takes, as JSON Schema.
+    pub input: fn() -> Value,
+    /// What its structured answer is like, as JSON Schema.
+    pub output: fn() -> Value,
+    /// What a host may assume about a call.
+    pub hints: Hints,
+    /// The least that a caller must be allowed.
+    pub role: TokenRole,
+    /// Answers a call; it blocks.
+    pub run: fn(&Call) -> Result<Answer>,
+}
+
+/// What a host may assume about a call before it lets one happen.
+#[derive(Debug, Clone, Copy)]
+pub struct Hints {
+    /// It changes nothing.
+    pub read_only: bool,
+    /// It may remove or overwrite.
+    pub destructive: bool,
+    /// Calling it twice does what calling it once does.
+    pub idempotent: bool,
+    /// It reaches beyond the space.
+    pub open_world: bool,
+}
+
+impl Hints {
+    /// Of a tool that only looks.
+    pub const LOOKS: Hints =
+        Hints { read_only: true, destructive: false, idempotent: true, open_world: false };
+}
+
+/// One call of a tool.
+pub struct Call {
+    /// Who calls.
+    pub caller: Caller,
+    /// The arguments as they came.
+    pub arguments: Map<String, Value>,
+}
+
+/// What a tool answers, twice: hosts hand either to the model.
+#[derive(Debug, Clone)]
+pub struct Answer {
+    /// For a model to read.
+    pub text: String,
+    /// The same for a program, as the output schema says.
+    pub structured: Value,
+}
+
+impl Tool {
+    /// The tool of a name, if there is one.
+    pub fn named(name: &str) -> Option<&'static Tool> {
+        TOOLS.iter().find(|tool| tool.name == name)
+    }
+}

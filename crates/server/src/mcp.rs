@@ -1,0 +1,39 @@
+//! MCP over HTTP: whoever comes in through the gate reaches the tools with the same space and role.
+
+use crate::dispatch::{blocking, peer, read_body};
+use crate::gate::Presented;
+use crate::problem::Problem;
+use crate::state::State;
+use axum::body::Body;
+use axum::extract::{Request, State as Shared};
+use axum::response::{IntoResponse, Response};
+use oneiro_mcp::{Caller, OverHttp};
+use std::sync::Arc;
+use tower::ServiceExt;
+
+/// Answers one request.
+pub(crate) async fn mcp(
+    tools: OverHttp,
+    Shared(state): Shared<Arc<State>>,
+    request: Request,
+) -> Response {
+    match answer(tools, state, request).await {
+        Ok(response) => response,
+        Err(problem) => problem.into_response(),
+    }
+}
+
+async fn answer(tools: OverHttp, state: Arc<State>, request: Request) -> Result<Response, Problem> {
+    let (mut parts, body) = request.into_parts();
+    let body = read_body(&state, &parts.headers, body).await?;
+    let presented = Presented::read(&parts.headers, peer(&parts))?;
+    let caller = blocking(move || {
+        let visitor = state.gate.enter(&state.spaces, &presented)?;
+        Ok(Caller { oneiro: visitor.space.oneiro()?.clone(), role: visitor.role })
+    })
+    .await?;
+    // From here on the tools see to it that the caller is dropped where blocking is allowed.
+    parts.extensions.insert(caller);
+    let answered = tools.oneshot(Request::from_parts(parts, Body::from(body))).await;
+    Ok(answered.map_or_else(|never| match never {}, |answer| answer.map(Body::new)))
+}
