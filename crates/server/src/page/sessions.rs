@@ -8,14 +8,11 @@ use oneiro::{
 };
 use oneiro_page::lineage::Relative;
 use oneiro_page::message::MessageView;
-use oneiro_page::session::ConversationView;
+use oneiro_page::session::{ConversationView, MESSAGES};
 use oneiro_page::sessions::{SessionsForm, SessionsView};
 
 /// Sessions to a page.
 const SESSIONS: usize = 50;
-
-/// Messages to a page.
-const MESSAGES: usize = 200;
 
 /// Sessions of a family that may be drawn.
 const FAMILY: usize = 200;
@@ -59,7 +56,9 @@ pub(super) fn conversation(look: &Look) -> Result<String> {
         None => StretchFrom::After(look.cursor()?),
     };
     let hidden = look.is_on("hidden");
-    let stretch = oneiro.stretch(&id, StretchRequest { from, hidden, limit: MESSAGES })?;
+    // What was rewound is told of where it was, even when it is not shown.
+    let request = StretchRequest { from, hidden: true, limit: MESSAGES };
+    let stretch = oneiro.stretch(&id, request)?;
     let family = oneiro.session_family(&id, FAMILY)?;
     let view = ConversationView {
         frame: look.frame.clone(),

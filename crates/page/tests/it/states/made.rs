@@ -170,6 +170,8 @@ pub fn stats() -> Stats {
         schema: 4,
         sessions: 1_284,
         open_sessions: 9,
+        sources: Vec::new(),
+        projects: Vec::new(),
         messages: 96_412,
         rewound: 318,
         payloads: 742,
