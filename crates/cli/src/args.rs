@@ -1,8 +1,8 @@
 //! What can be typed: the global options and the table of commands.
 
 use crate::commands::{
-    append, backup, bench, completions, config, demo, doctor, erase, jobs, mcp, search, serve,
-    session, stats, token,
+    append, backup, bench, completions, config, demo, doctor, erase, hook, import, jobs, mcp,
+    search, serve, session, setup, stats, token,
 };
 use crate::context::Context;
 use crate::reference;
@@ -15,7 +15,8 @@ use clap::{Args, Parser, Subcommand};
     version,
     arg_required_else_help = true,
     max_term_width = 100,
-    after_help = "Exit codes: 0 done, 1 internal, 2 invalid, 3 not found, 4 conflict, 5 busy or \
+    after_help = "Begin with `oneiro setup`, which brings in your agents, or `oneiro serve --demo`, to \
+                  look around.\n\nExit codes: 0 done, 1 internal, 2 invalid, 3 not found, 4 conflict, 5 busy or \
                   unavailable, 6 not allowed, 7 store damaged or too new."
 )]
 pub struct Cli {
@@ -48,7 +49,11 @@ pub struct Global {
 /// The commands.
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Serve HTTP on this machine
+    /// Find the agents on this machine, import what they said, and let them use this memory
+    Setup(setup::SetupArgs),
+    /// Fill a space with a month of conversations, to look around in
+    Demo(demo::DemoArgs),
+    /// Serve the page, HTTP and MCP
     Serve(serve::ServeArgs),
     /// Serve MCP to an agent on standard input and output
     Mcp(mcp::McpArgs),
@@ -57,6 +62,11 @@ pub enum Command {
     Session(session::SessionCommand),
     /// Append messages to a session, as JSONL on standard input
     Append(append::AppendArgs),
+    /// Import the transcripts of another agent
+    Import(import::ImportArgs),
+    /// Capture what is new, called by an agent's hook with the event on standard input
+    #[command(subcommand)]
+    Hook(hook::HookCommand),
     /// Search what was said
     Search(search::SearchArgs),
     /// Erase a session or a message for good, and prove it
@@ -75,8 +85,6 @@ pub enum Command {
     /// Show and change the configuration
     #[command(subcommand)]
     Config(config::ConfigCommand),
-    /// Fill a space with a month of conversations, to look around in
-    Demo(demo::DemoArgs),
     /// Measure this machine, each figure beside raw SQLite
     #[command(subcommand)]
     Bench(bench::BenchCommand),
@@ -91,6 +99,9 @@ impl Command {
     /// Runs the command.
     pub fn run(self, context: &Context) -> anyhow::Result<()> {
         match self {
+            Command::Setup(args) => args.run(context),
+            Command::Import(args) => args.run(context),
+            Command::Hook(command) => command.run(context),
             Command::Serve(args) => args.run(context),
             Command::Mcp(args) => args.run(context),
             Command::Session(command) => command.run(context),

@@ -355,6 +355,20 @@ pub fn wants_no_colour() -> bool {
     environment("NO_COLOR").is_some() || environment("TERM").is_none_or(|term| term == "dumb")
 }
 
+/// The folder that a program keeps its files in: where the variable says, else in the home folder.
+pub fn folder_of_agent(variable: Option<&str>, name: &str) -> Option<PathBuf> {
+    let told = variable.and_then(environment).map(PathBuf::from);
+    told.or_else(|| Some(directories::BaseDirs::new()?.home_dir().join(name)))
+}
+
+/// Whether a program of this name, and no other, is what a shell here would run.
+pub fn is_on_path(name: &str, program: &Path) -> bool {
+    let folders = environment("PATH").unwrap_or_default();
+    let first = std::env::split_paths(&folders).map(|folder| folder.join(name));
+    let first = first.filter(|path| path.is_file()).find_map(|path| path.canonicalize().ok());
+    first.is_some_and(|first| program.canonicalize().is_ok_and(|program| program == first))
+}
+
 fn data_folder() -> Option<PathBuf> {
     Some(directories::ProjectDirs::from("", "", "oneiro")?.data_dir().to_owned())
 }

@@ -1,6 +1,7 @@
 //! The `oneiro` binary: read the arguments and the one configuration, run one command, and turn
 //! its error into a message and an exit code. Commands are in `commands/`, one file each.
 
+mod agents;
 mod args;
 mod commands;
 mod config;
@@ -17,12 +18,20 @@ use std::process::ExitCode;
 fn main() -> ExitCode {
     let cli = match args::Cli::try_parse() {
         Ok(cli) => cli,
+        // An agent that calls a hook must not notice it, not even when it calls it wrongly.
+        Err(error) if error.use_stderr() && std::env::args_os().any(|arg| arg == "hook") => {
+            commands::hook::complain(&usage(&error));
+            return ExitCode::SUCCESS;
+        }
         Err(error) if error.use_stderr() && std::env::args_os().any(|arg| arg == "--json") => {
             return output::fail(&usage(&error).into(), true);
         }
         Err(error) => error.exit(),
     };
     let json = cli.global.json;
+    if matches!(cli.command, args::Command::Hook(_)) {
+        return commands::hook::quietly(|| run(cli));
+    }
     match run(cli) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => output::fail(&error, json),

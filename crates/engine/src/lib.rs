@@ -32,6 +32,7 @@ mod sessions;
 mod settings;
 mod stats;
 mod tokens;
+mod transcripts;
 mod transfer;
 
 pub use append::CreateMissing;
@@ -45,6 +46,9 @@ pub use oneiro_store::{Durability, Engine, Target, WriteFigures};
 pub use ports::{Clock, Embedder, Ids, RandomIds, SystemClock, WordModel};
 pub use sessions::{BranchRequest, Stretch, StretchFrom, StretchRequest};
 pub use settings::{EmbedderChoice, SETTINGS, Setting, SettingValue, Settings};
+pub use transcripts::{
+    Agent, CaptureRequest, Captured, DamagedLine, TranscriptFile, Transcripts, find_transcripts,
+};
 pub use transfer::{ExportRequest, ImportLimits, TransferProgress};
 
 use oneiro_store::Store;

@@ -28,6 +28,7 @@ mod store;
 mod target;
 pub mod titles;
 pub mod tokens;
+pub mod transcripts;
 mod tx;
 pub mod usage;
 

@@ -59,6 +59,8 @@ statements! {
     STORED_OF_MESSAGE = "SELECT body, external_id FROM messages WHERE seq = ?1";
     RECENT_USER = concat!(columns!(), "WHERE session_key = ?1 AND rewind = 0 AND compacted = 0 \
         AND role = 'user' ORDER BY seq DESC LIMIT CAST(?2 AS BIGINT)");
+    RECENT_ASSISTANT = concat!(columns!(), "WHERE session_key = ?1 AND role = 'assistant' \
+        ORDER BY seq DESC LIMIT CAST(?2 AS BIGINT)");
 }
 
 /// Rows to a statement where the engine wants many at once.
@@ -274,6 +276,22 @@ pub fn recent_user(tx: &Tx<'_>, session: (i64, &SessionId), limit: usize) -> Res
     let values = [session.0.into(), (limit as i64).into()];
     let rows = tx.all(RECENT_USER, &values, |row| read(row, session.1))?;
     rows.into_iter().map(|row| complete(tx, row)).collect()
+}
+
+/// The newest things the agent said, rewound or not, newest first.
+pub fn recent_assistant(
+    tx: &Tx<'_>,
+    session: (i64, &SessionId),
+    limit: usize,
+) -> Result<Vec<Message>> {
+    let values = [session.0.into(), (limit as i64).into()];
+    let rows = tx.all(RECENT_ASSISTANT, &values, |row| read(row, session.1))?;
+    rows.into_iter().map(|row| complete(tx, row)).collect()
+}
+
+/// The message that has an external id in a session.
+pub fn by_external_id(tx: &Tx<'_>, session_key: i64, external_id: &str) -> Result<Option<i64>> {
+    tx.first(BY_EXTERNAL_ID, &[session_key.into(), external_id.into()], |row| row.int(0))
 }
 
 /// One message and the key of its session.

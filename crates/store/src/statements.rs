@@ -28,6 +28,7 @@ pub fn all_statements() -> Vec<(&'static str, &'static str, &'static str)> {
         ("settings", crate::settings::STATEMENTS),
         ("titles", crate::titles::STATEMENTS),
         ("tokens", crate::tokens::STATEMENTS),
+        ("transcripts", crate::transcripts::STATEMENTS),
         ("usage", crate::usage::STATEMENTS),
     ];
     let flat = modules.iter().flat_map(|(module, statements)| {

@@ -42,5 +42,8 @@ mod stretches;
 mod support;
 mod titles;
 mod tokens;
+mod transcript_files;
+mod transcript_storms;
+mod transcripts;
 mod transfer;
 mod usage;

@@ -15,6 +15,7 @@ const THERE: i64 = NEXT.len() as i64;
 const NEXT: SchemaSet = &[
     CURRENT[0],
     CURRENT[1],
+    CURRENT[2],
     Migration {
         name: "extra",
         sqlite: "CREATE TABLE extra (id INTEGER PRIMARY KEY) STRICT;\n",
@@ -25,6 +26,7 @@ const NEXT: SchemaSet = &[
 const BROKEN: SchemaSet = &[
     CURRENT[0],
     CURRENT[1],
+    CURRENT[2],
     Migration {
         name: "broken",
         sqlite: "CREATE TABLE extra (id INTEGER PRIMARY KEY) STRICT;\nDROP TABLE no_such_table;\n",

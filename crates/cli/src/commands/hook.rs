@@ -1,0 +1,153 @@
+//! `oneiro hook`: what an agent calls when something happened. It captures the new lines of the
+//! transcript, says nothing on standard output and never fails: the agent must not notice it.
+
+use crate::agents::AgentRow;
+use crate::context::Context;
+use clap::Subcommand;
+use oneiro::{Agent, CaptureRequest, Error, ErrorKind, Oneiro, Options, Result, find_transcripts};
+use serde_json::Value;
+use std::io::Read;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::Duration;
+
+/// Capture what is new, called by an agent's hook with the event on standard input
+///
+/// Always exits with 0 and prints nothing on standard output; what goes wrong is one line on
+/// standard error. `oneiro setup --hooks` installs it.
+#[derive(Debug, Subcommand)]
+pub enum HookCommand {
+    /// Read an event of Claude Code and capture the new lines of its transcript
+    ClaudeCode,
+}
+
+/// The longest event that is read.
+const EVENT_BYTES: u64 = 4 << 20;
+
+/// How long the event is waited for.
+const EVENT_WAIT: Duration = Duration::from_secs(2);
+
+/// How long a hook goes on with a backlog; what is left is taken next time.
+const SLICE: Duration = Duration::from_millis(25);
+
+/// The same when the session ends, since there may be no next time.
+const LAST_SLICE: Duration = Duration::from_secs(2);
+
+/// How long a hook waits for other writers. The lines stay in the file.
+const PATIENCE: Duration = Duration::from_millis(250);
+
+impl HookCommand {
+    /// Captures, whatever happens.
+    pub fn run(self, context: &Context) -> anyhow::Result<()> {
+        let HookCommand::ClaudeCode = self;
+        if let Err(error) = capture(context) {
+            complain(&error);
+        }
+        Ok(())
+    }
+}
+
+/// Runs a hook to its end, whatever that is, and answers success.
+pub fn quietly(hook: impl FnOnce() -> anyhow::Result<()>) -> ExitCode {
+    std::panic::set_hook(Box::new(|_| {}));
+    match catch_unwind(AssertUnwindSafe(hook)) {
+        Ok(Ok(())) => {}
+        Ok(Err(error)) => complain(&match error.downcast::<Error>() {
+            Ok(error) => error,
+            Err(error) => Error::internal(format!("{error:#}")),
+        }),
+        Err(_) => complain(&Error::internal("a fault of oneiro itself")),
+    }
+    ExitCode::SUCCESS
+}
+
+/// One line on standard error, which agents show only to people who look for it.
+#[expect(clippy::print_stderr, reason = "the one place a hook may speak")]
+pub fn complain(error: &Error) {
+    let line = crate::output::one_line(error.message(), 400);
+    eprintln!("oneiro hook: {line}");
+}
+
+fn capture(context: &Context) -> Result<()> {
+    let event = read_event()?;
+    let text = |name: &str| event.get(name).and_then(Value::as_str);
+    let is_end = text("hook_event_name") == Some("SessionEnd");
+    let named = |name: &str| text(name).filter(|path| !path.is_empty()).map(PathBuf::from);
+    let main = named("transcript_path");
+    let agent = named("agent_transcript_path").or_else(|| {
+        let agent = text("agent_id")?;
+        Some(subagents(main.as_deref()?).join(format!("agent-{agent}.jsonl")))
+    });
+    let mut files: Vec<PathBuf> = main.iter().cloned().chain(agent).collect();
+    if let Some(main) = main.filter(|_| is_end) {
+        // There may be no next time for the subagents either.
+        let found = find_transcripts(&subagents(&main), Agent::ClaudeCode).unwrap_or_default();
+        files.extend(found.files.into_iter().map(|file| file.path));
+    }
+    if files.is_empty() {
+        return Err(Error::field("transcript_path", "is missing from the event"));
+    }
+    let limit = if is_end { LAST_SLICE } else { SLICE };
+    let folder = AgentRow::of(Agent::ClaudeCode).and_then(AgentRow::home);
+    let oneiro = open(context)?;
+    let mut outcome = Ok(());
+    for file in &files {
+        // An event may name any file; only transcripts of the agent are read.
+        let within = folder.as_deref().filter(|folder| folder.is_dir());
+        let request = CaptureRequest {
+            within,
+            limit: Some(limit),
+            ..CaptureRequest::new(file, Agent::ClaudeCode)
+        };
+        match oneiro.capture_transcript(&request, &mut |_| {}) {
+            Ok(captured) => {
+                for line in &captured.damaged {
+                    tracing::warn!(path = line.path, line = line.line, "{}", line.problem);
+                }
+            }
+            // A transcript that nothing was written to yet is not there, and nothing is lost.
+            Err(error) if error.kind() == ErrorKind::NotFound => tracing::info!(%error, "no file"),
+            Err(error) => outcome = Err(error),
+        }
+    }
+    outcome
+}
+
+/// Where the transcripts of the subagents of a session are.
+fn subagents(transcript: &Path) -> PathBuf {
+    transcript.with_extension("").join("subagents")
+}
+
+/// Opens the space without any model: a hook stores rows and leaves the index to others.
+fn open(context: &Context) -> Result<Oneiro> {
+    let target = oneiro::Target::parse(&context.config.store, context.config.space.as_ref())?;
+    let options = Options {
+        durability: context.config.durability,
+        busy_timeout: context.config.busy_timeout.min(PATIENCE),
+        readers: 1,
+        ..Options::default()
+    };
+    Oneiro::open(&target, options)
+}
+
+/// Reads the event from a thread of its own: somebody who never closes the other end must not keep
+/// the agent waiting.
+fn read_event() -> Result<Value> {
+    let (sender, receiver) = std::sync::mpsc::channel();
+    std::thread::spawn(move || {
+        let mut bytes = Vec::new();
+        let read = std::io::stdin().lock().take(EVENT_BYTES + 1).read_to_end(&mut bytes);
+        let _ = sender.send(read.map(|_| bytes));
+    });
+    let unavailable = |why: String| Error::new(ErrorKind::Unavailable, why);
+    let bytes = receiver
+        .recv_timeout(EVENT_WAIT)
+        .map_err(|_| unavailable("no event came on standard input".to_owned()))?
+        .map_err(|error| unavailable(format!("the event cannot be read: {error}")))?;
+    if bytes.len() as u64 > EVENT_BYTES {
+        return Err(Error::too_large(format!("the event is longer than {EVENT_BYTES} bytes")));
+    }
+    let event = oneiro::json::parse(&bytes).map_err(|error| error.at("the event"))?;
+    Ok(event.value)
+}

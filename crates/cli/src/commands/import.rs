@@ -1,0 +1,233 @@
+//! `oneiro import`: the transcripts of another agent become sessions.
+
+use crate::agents::AgentRow;
+use crate::context::Context;
+use crate::output::{count, data, plain};
+use crate::progress;
+use clap::Args;
+use oneiro::{Agent, CaptureRequest, Captured, Error, Oneiro, TranscriptFile, find_transcripts};
+use serde_json::json;
+use std::path::PathBuf;
+
+/// Import the transcripts of another agent
+///
+/// Each line is stored once, however often this is run: what was read is remembered. What was erased
+/// does not come back. Lines that cannot be read are named, and the rest is taken.
+#[derive(Debug, Args)]
+pub struct ImportArgs {
+    /// Whose transcripts: claude-code or codex
+    #[arg(value_parser = ["claude-code", "codex"])]
+    agent: String,
+    /// A transcript, or a folder of them; where the agent keeps them unless given
+    path: Option<PathBuf>,
+    /// Count what is new, and store nothing
+    #[arg(long)]
+    dry_run: bool,
+}
+
+/// The files to import, each with the folder it must stay in.
+pub struct Found {
+    /// Whose they are.
+    pub agent: Agent,
+    /// The files.
+    pub files: Vec<(TranscriptFile, Option<PathBuf>)>,
+    /// Folders that could not be listed.
+    unreadable: Vec<Error>,
+}
+
+impl Found {
+    /// The transcripts where an agent keeps them.
+    pub fn at_home(agent: Agent) -> oneiro::Result<Found> {
+        let folders = AgentRow::of(agent).map(AgentRow::kept).unwrap_or_default();
+        let (mut files, mut unreadable) = (Vec::new(), Vec::new());
+        for folder in folders {
+            let found = find_transcripts(&folder, agent)?;
+            files.extend(found.files.into_iter().map(|file| (file, Some(folder.clone()))));
+            unreadable.extend(found.unreadable);
+        }
+        // Subagents come after all sessions, of whichever folder.
+        files.sort_by_key(|(file, _)| file.is_subagent);
+        Ok(Found { agent, files, unreadable })
+    }
+
+    fn at(agent: Agent, path: PathBuf) -> oneiro::Result<Found> {
+        if path.is_dir() {
+            let found = find_transcripts(&path, agent)?;
+            let files = found.files.into_iter().map(|file| (file, Some(path.clone()))).collect();
+            return Ok(Found { agent, files, unreadable: found.unreadable });
+        }
+        let bytes = std::fs::metadata(&path).map(|meta| meta.len()).map_err(|error| {
+            Error::not_found(format!("{}: {error}", path.display()))
+                .remedy("name a transcript (.jsonl) or a folder of them")
+        })?;
+        let file = TranscriptFile { path, bytes, is_subagent: false };
+        Ok(Found { agent, files: vec![(file, None)], unreadable: Vec::new() })
+    }
+
+    /// Bytes of all files.
+    pub fn bytes(&self) -> u64 {
+        self.files.iter().map(|(file, _)| file.bytes).sum()
+    }
+
+    /// Captures every file. One that cannot be read is named and the others are taken.
+    pub fn capture(&self, context: &Context, oneiro: &Oneiro, dry_run: bool) -> Taken {
+        let bar = progress::bar(self.bytes(), "import", context.output.json);
+        let mut taken = Taken { failed: self.unreadable.clone(), ..Taken::default() };
+        taken.captured.finished = true;
+        let mut before = 0;
+        for (file, within) in &self.files {
+            let request = CaptureRequest {
+                within: within.as_deref(),
+                dry_run,
+                ..CaptureRequest::new(&file.path, self.agent)
+            };
+            let captured =
+                oneiro.capture_transcript(&request, &mut |at| bar.set_position(before + at));
+            match captured {
+                Ok(captured) => taken.captured.add(captured),
+                Err(error) => {
+                    let is_ours = !matches!(
+                        error.kind(),
+                        oneiro::ErrorKind::NotFound
+                            | oneiro::ErrorKind::Forbidden
+                            | oneiro::ErrorKind::Invalid
+                    );
+                    taken.failed.push(error);
+                    // A store that cannot be written to will not take the next file either.
+                    if is_ours {
+                        break;
+                    }
+                }
+            }
+            before += file.bytes;
+            bar.set_position(before);
+        }
+        bar.finish_and_clear();
+        taken.files = self.files.len();
+        taken
+    }
+}
+
+/// What became of the files.
+#[derive(Debug, Default)]
+pub struct Taken {
+    /// How many there were.
+    pub files: usize,
+    /// What they held.
+    pub captured: Captured,
+    /// Why some could not be taken.
+    pub failed: Vec<Error>,
+}
+
+/// Damaged lines that are named; the rest are counted.
+const NAMED: usize = 10;
+
+impl Taken {
+    /// As JSON.
+    pub fn json(&self) -> serde_json::Value {
+        let failed: Vec<&str> = self.failed.iter().map(Error::message).collect();
+        let mut value = json!(self.captured);
+        if let serde_json::Value::Object(fields) = &mut value {
+            fields.insert("files".to_owned(), self.files.into());
+            fields.insert("failed".to_owned(), json!(failed));
+        }
+        value
+    }
+
+    /// For people.
+    pub fn describe(&self, dry_run: bool) -> String {
+        let captured = &self.captured;
+        let mut lines = vec![format!(
+            "{} {} in {} from {}",
+            captured.messages,
+            match (captured.messages, dry_run) {
+                (1, true) => "message would be new",
+                (_, true) => "messages would be new",
+                (1, false) => "new message",
+                (_, false) => "new messages",
+            },
+            count(captured.sessions, "new session"),
+            count(self.files, "transcript"),
+        )];
+        let notes = [
+            (captured.duplicates, "there already"),
+            (captured.left_out, "left out: a pattern matches, or their session was removed"),
+            (captured.withheld, "private spans withheld"),
+            (captured.repaired, "lines with bytes that are not UTF-8, replaced"),
+            (captured.skipped.values().sum(), "lines that say nothing of the conversation"),
+        ];
+        let notes = notes.into_iter().filter(|(number, _)| *number > 0);
+        lines.extend(notes.map(|(number, what)| format!("  {number} {what}")));
+        for line in captured.damaged.iter().take(NAMED) {
+            lines.push(format!("  damaged: {} line {}: {}", line.path, line.line, line.problem));
+        }
+        if captured.damaged.len() > NAMED {
+            lines.push(format!("  and {} more damaged lines", captured.damaged.len() - NAMED));
+        }
+        lines.extend(self.failed.iter().map(|error| format!("  not taken: {}", error.message())));
+        plain(&lines.join("\n"))
+    }
+}
+
+impl ImportArgs {
+    /// Imports.
+    pub fn run(self, context: &Context) -> anyhow::Result<()> {
+        let agent = Agent::parse(&self.agent)?;
+        let found = match self.path {
+            Some(path) => Found::at(agent, path)?,
+            None => Found::at_home(agent)?,
+        };
+        if found.files.is_empty() {
+            let home = AgentRow::of(agent).and_then(AgentRow::home).unwrap_or_default();
+            return Err(Error::not_found(format!(
+                "there are no transcripts of {}",
+                agent.as_str()
+            ))
+            .remedy(format!("name a file or a folder; looked in {}", home.display()))
+            .into());
+        }
+        let scratch = Scratch::open(context, self.dry_run)?;
+        let taken = found.capture(context, &scratch.oneiro, self.dry_run);
+        match context.output.json {
+            true => data(&taken.json().to_string())?,
+            false => data(&taken.describe(self.dry_run))?,
+        }
+        if !self.dry_run && taken.captured.messages > 0 {
+            context.index(&scratch.oneiro);
+            context.after(&scratch.oneiro);
+        }
+        match taken.failed.into_iter().next() {
+            Some(error) => Err(error.into()),
+            None => Ok(()),
+        }
+    }
+}
+
+/// An open space; for a dry run on a store that does not exist, one that is thrown away.
+pub struct Scratch {
+    /// The space.
+    pub oneiro: Oneiro,
+    _folder: Option<tempfile::TempDir>,
+}
+
+impl Scratch {
+    /// Opens the space.
+    pub fn open(context: &Context, dry_run: bool) -> anyhow::Result<Scratch> {
+        if !dry_run {
+            return Ok(Scratch { oneiro: context.open()?, _folder: None });
+        }
+        match context.open_existing() {
+            Ok(oneiro) => Ok(Scratch { oneiro, _folder: None }),
+            Err(error) => {
+                let known = error.downcast_ref::<Error>().map(Error::kind);
+                if known != Some(oneiro::ErrorKind::NotFound) {
+                    return Err(error);
+                }
+                let folder = tempfile::tempdir()?;
+                let target = oneiro::Target::parse(&folder.path().to_string_lossy(), None)?;
+                let oneiro = Oneiro::open(&target, context.options())?;
+                Ok(Scratch { oneiro, _folder: Some(folder) })
+            }
+        }
+    }
+}

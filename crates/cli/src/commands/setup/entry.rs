@@ -1,0 +1,105 @@
+//! What is put into an agent's files: how it starts `oneiro mcp`, and which hooks call
+//! `oneiro hook`. It must not know how files are changed.
+
+use super::{toml_text, yaml_text};
+use crate::agents::{AgentRow, Form};
+use crate::config::{Origin, is_on_path};
+use crate::context::Context;
+use oneiro::{Agent, Error, Result};
+use serde_json::{Map, Value, json};
+use std::path::Path;
+
+/// The name of the server in every agent's file.
+pub const NAME: &str = "oneiro";
+
+/// The events of Claude Code that are captured.
+pub const EVENTS: [&str; 4] = ["Stop", "SubagentStop", "PreCompact", "SessionEnd"];
+
+/// Seconds after which the agent ends a hook.
+const HOOK_TIMEOUT: u64 = 10;
+
+/// How this program is started by others.
+#[derive(Debug, Clone)]
+pub struct Program {
+    command: String,
+    /// What the person said about the store, which the agent has to say again.
+    flags: Vec<String>,
+}
+
+impl Program {
+    /// This program, with the store that the person named, if any.
+    pub fn of(context: &Context) -> Result<Program> {
+        let program = std::env::current_exe().map_err(|error| {
+            Error::internal(format!("this program cannot tell where it is: {error}"))
+        })?;
+        let command = match is_on_path(NAME, &program) {
+            true => NAME.to_owned(),
+            false => program.to_string_lossy().into_owned(),
+        };
+        let mut flags = Vec::new();
+        for (name, value) in &context.config.values {
+            if value.origin == Origin::Flag && matches!(*name, "store" | "space") {
+                let value =
+                    if *name == "store" { absolute(&value.value) } else { value.value.clone() };
+                flags.extend([format!("--{name}"), value]);
+            }
+        }
+        Ok(Program { command, flags })
+    }
+
+    /// The entry that an agent starts the server by.
+    pub fn server(&self, agent: &AgentRow) -> Value {
+        let mut args = vec!["mcp".to_owned()];
+        args.extend(self.flags.iter().cloned());
+        let mut entry = Map::new();
+        match agent.name {
+            "claude-code" => entry.insert("type".to_owned(), "stdio".into()),
+            "picoclaw" => entry.insert("enabled".to_owned(), true.into()),
+            _ => None,
+        };
+        entry.insert("command".to_owned(), self.command.as_str().into());
+        entry.insert("args".to_owned(), json!(args));
+        Value::Object(entry)
+    }
+
+    /// The hook that captures what was said.
+    pub fn hook(&self, agent: Agent) -> Value {
+        let words = [self.command.as_str(), "hook", agent.as_str()].into_iter();
+        let words = words.chain(self.flags.iter().map(String::as_str)).map(quoted);
+        let command = words.collect::<Vec<_>>().join(" ");
+        json!({"hooks": [
+            {"type": "command", "command": command, "async": true, "timeout": HOOK_TIMEOUT},
+        ]})
+    }
+}
+
+/// A store that is a path is one wherever the agent runs.
+fn absolute(store: &str) -> String {
+    match store.contains("://") {
+        true => store.to_owned(),
+        false => std::path::absolute(Path::new(store))
+            .map_or_else(|_| store.to_owned(), |path| path.to_string_lossy().into_owned()),
+    }
+}
+
+/// A word as a shell reads it.
+fn quoted(word: &str) -> String {
+    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "-_./:=@,+".contains(letter);
+    match !word.is_empty() && word.chars().all(is_plain) {
+        true => word.to_owned(),
+        false => format!("'{}'", word.replace('\'', r"'\''")),
+    }
+}
+
+/// An entry as a person would write it into an agent's file.
+pub fn to_paste(form: Form, entry: &Value) -> String {
+    match form {
+        Form::Toml(group) => toml_text::table((group, NAME), entry, "\n"),
+        Form::Yaml(group) => format!("{group}:\n{}", yaml_text::lines(NAME, entry, ("  ", "\n"))),
+        Form::Json(path) => {
+            let named = json!({NAME: entry});
+            let whole = path.iter().rev().fold(named, |inner, name| json!({*name: inner}));
+            serde_json::to_string_pretty(&whole).unwrap_or_default()
+        }
+    }
+}

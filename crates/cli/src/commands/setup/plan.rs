@@ -1,0 +1,258 @@
+//! What setup would do to one file of one agent, and what would take it back. Nothing is written
+//! here.
+
+use super::edit::{Change, Original, Refusal};
+use super::entry::{EVENTS, NAME, Program, to_paste};
+use super::record::{Done, Record};
+use super::{json_text, toml_text, yaml_text};
+use crate::agents::{AgentRow, Form};
+use oneiro::Result;
+use serde_json::Value;
+use std::path::PathBuf;
+
+/// What is put into a file of an agent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum What {
+    /// The entry of the MCP server.
+    Mcp,
+    /// The hooks that capture what is said.
+    Hooks,
+}
+
+impl What {
+    /// The name in answers and in the record.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            What::Mcp => "mcp",
+            What::Hooks => "hooks",
+        }
+    }
+}
+
+/// What becomes of a file.
+#[derive(Debug)]
+pub enum Outcome {
+    /// What is wanted is there, or what is unwanted is not.
+    Nothing,
+    /// The file is replaced, or removed when the text is `None`.
+    Replace {
+        /// The whole new text.
+        text: Option<String>,
+        /// What was changed to make it.
+        changes: Vec<Change>,
+    },
+    /// The file is left alone; a person can do it by hand.
+    ByHand {
+        /// Why it is left alone.
+        why: String,
+        /// What to write into it.
+        entry: String,
+    },
+}
+
+/// What becomes of one file of one agent.
+#[derive(Debug)]
+pub struct Plan {
+    /// The agent.
+    pub agent: &'static AgentRow,
+    /// What is put in or taken out.
+    pub what: What,
+    /// The file as it is.
+    pub original: Original,
+    /// What is put in.
+    pub value: Value,
+    /// What becomes of it.
+    pub outcome: Outcome,
+}
+
+impl Plan {
+    /// Puts something into a file; `None` when the agent has no place for it.
+    pub fn add(agent: &'static AgentRow, what: What, program: &Program) -> Result<Option<Plan>> {
+        let Some((path, value)) = subject(agent, what, program) else { return Ok(None) };
+        let original = Original::read(&path)?;
+        let added = original.text().and_then(|text| match what {
+            What::Mcp => Ok(put(agent.mcp_form, text, &value)?.into_iter().collect()),
+            What::Hooks => put_hooks(text, &value),
+        });
+        let outcome = match added.and_then(|changes| applied(&original, changes)) {
+            Ok(None) => Outcome::Nothing,
+            Ok(Some((text, changes))) => Outcome::Replace { text: Some(text), changes },
+            Err(Refusal(why)) => Outcome::ByHand { why, entry: pasted(agent, what, &value) },
+        };
+        Ok(Some(Plan { agent, what, original, value, outcome }))
+    }
+
+    /// Takes it out again: exactly what the record says was put in, or, where the file was written
+    /// anew since, the entry that says the same.
+    pub fn remove(
+        agent: &'static AgentRow,
+        what: What,
+        (program, record): (&Program, &Record),
+    ) -> Result<Option<Plan>> {
+        let Some((path, wanted)) = subject(agent, what, program) else { return Ok(None) };
+        let original = Original::read(&path)?;
+        let done = record.find(agent.name, what.as_str(), &path);
+        let value = done.map_or(wanted, |done| done.value.clone());
+        let removed =
+            original.text().and_then(|text| match done.and_then(|done| exactly(done, text)) {
+                Some(text) => Ok(Some(text)),
+                None => by_meaning((agent, what), text, &value),
+            });
+        let outcome = match removed {
+            Ok(None) => Outcome::Nothing,
+            Ok(Some(text)) => {
+                let is_left = !matches!(text.trim(), "" | "{}");
+                let is_made = done.is_some_and(|done| done.created);
+                let text = (is_left || !is_made).then_some(text);
+                Outcome::Replace { text, changes: Vec::new() }
+            }
+            Err(Refusal(why)) => Outcome::ByHand { why, entry: pasted(agent, what, &value) },
+        };
+        Ok(Some(Plan { agent, what, original, value, outcome }))
+    }
+
+    /// The record of a change that is about to be made.
+    pub fn done(&self) -> Option<Done> {
+        let Outcome::Replace { changes, .. } = &self.outcome else { return None };
+        Some(Done {
+            agent: self.agent.name.to_owned(),
+            what: self.what.as_str().to_owned(),
+            path: self.original.path.clone(),
+            created: !self.original.exists(),
+            changes: changes.clone(),
+            value: self.value.clone(),
+        })
+    }
+
+    /// The difference it makes to the file.
+    pub fn diff(&self) -> Option<String> {
+        match &self.outcome {
+            Outcome::Replace { text, .. } => Some(self.original.diff(text.as_deref())),
+            _ => None,
+        }
+    }
+}
+
+/// The file, and what belongs into it.
+fn subject(agent: &AgentRow, what: What, program: &Program) -> Option<(PathBuf, Value)> {
+    match what {
+        What::Mcp => Some((agent.mcp_file()?, program.server(agent))),
+        What::Hooks => Some((agent.hooks_file()?, program.hook(agent.transcripts?))),
+    }
+}
+
+fn pasted(agent: &AgentRow, what: What, value: &Value) -> String {
+    match what {
+        What::Mcp => to_paste(agent.mcp_form, value),
+        What::Hooks => {
+            let lists =
+                EVENTS.iter().map(|event| ((*event).to_owned(), Value::from(vec![value.clone()])));
+            let hooks = serde_json::json!({"hooks": Value::Object(lists.collect())});
+            serde_json::to_string_pretty(&hooks).unwrap_or_default()
+        }
+    }
+}
+
+fn put(form: Form, text: &str, value: &Value) -> Result<Option<Change>, Refusal> {
+    match form {
+        Form::Json(path) => json_text::put(text, &[path, &[NAME]].concat(), value),
+        Form::Toml(group) => toml_text::put(text, (group, NAME), value),
+        Form::Yaml(group) => yaml_text::put(text, (group, NAME), value),
+    }
+}
+
+fn put_hooks(text: &str, value: &Value) -> Result<Vec<Change>, Refusal> {
+    let mut text = text.to_owned();
+    let mut changes = Vec::new();
+    for event in EVENTS {
+        let is_there = |element: &Value| calls_same(element, value);
+        let Some(change) = json_text::push(&text, &["hooks", event], value, &is_there)? else {
+            continue;
+        };
+        text = change.apply(&text).ok_or_else(|| Refusal::new("a hook has no place"))?;
+        changes.push(change);
+    }
+    Ok(changes)
+}
+
+/// Whether two hooks run the same command.
+fn calls_same(one: &Value, other: &Value) -> bool {
+    let commands = |hook: &Value| -> Vec<Value> {
+        let list = hook.get("hooks").and_then(Value::as_array);
+        list.into_iter().flatten().filter_map(|hook| hook.get("command").cloned()).collect()
+    };
+    let (one, other) = (commands(one), commands(other));
+    other.iter().any(|command| one.contains(command))
+}
+
+/// The text with all changes; `None` when there are none.
+fn applied(
+    original: &Original,
+    changes: Vec<Change>,
+) -> Result<Option<(String, Vec<Change>)>, Refusal> {
+    let mut text = original.text()?.to_owned();
+    for change in &changes {
+        text = change.apply(&text).ok_or_else(|| Refusal::new("a change has no place"))?;
+    }
+    Ok((!changes.is_empty()).then_some((text, changes)))
+}
+
+/// The text without what was put in, if all of it stands there as it was written.
+fn exactly(done: &Done, text: &str) -> Option<String> {
+    let mut text = text.to_owned();
+    for change in done.changes.iter().rev() {
+        text = change.revert(&text)?;
+    }
+    (!done.changes.is_empty()).then_some(text)
+}
+
+/// The text without the entry, if it says what was put in. One that somebody changed is theirs.
+fn by_meaning(
+    (agent, what): (&AgentRow, What),
+    text: &str,
+    value: &Value,
+) -> Result<Option<String>, Refusal> {
+    if text.trim_start_matches('\u{FEFF}').trim().is_empty() {
+        return Ok(None);
+    }
+    let mut text = text.to_owned();
+    let mut is_changed = false;
+    loop {
+        let change = match what {
+            What::Mcp => take(agent.mcp_form, &text, value)?,
+            What::Hooks => {
+                let mut found = None;
+                for event in EVENTS {
+                    let is_ours = |element: &Value| element == value;
+                    found = found.or(json_text::pull(&text, &["hooks", event], &is_ours)?);
+                }
+                found
+            }
+        };
+        let Some(change) = change else { return Ok(is_changed.then_some(text)) };
+        text = change.apply(&text).ok_or_else(|| Refusal::new("the entry has no place"))?;
+        is_changed = true;
+    }
+}
+
+fn take(form: Form, text: &str, value: &Value) -> Result<Option<Change>, Refusal> {
+    let is_changed = || Refusal::new(format!("the entry {NAME:?} is not as setup wrote it"));
+    match form {
+        Form::Json(path) => {
+            let path = [path, &[NAME]].concat();
+            match json_text::put(text, &path, value)? {
+                None => json_text::take(text, &path),
+                Some(_) => Ok(None),
+            }
+        }
+        Form::Toml(group) => match toml_text::get(text, (group, NAME)) {
+            None => Ok(None),
+            Some(found) if found == *value => toml_text::take(text, (group, NAME)),
+            Some(_) => Err(is_changed()),
+        },
+        Form::Yaml(group) => match yaml_text::is(text, (group, NAME), value) {
+            true => yaml_text::take(text, (group, NAME)),
+            false => Ok(None),
+        },
+    }
+}

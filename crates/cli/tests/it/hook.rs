@@ -1,0 +1,147 @@
+//! `oneiro hook`: captures what is new, and is never noticed.
+
+use crate::fake_home::{GARDEN, Home};
+use crate::support::{Answer, json, run_with};
+use oneiro_testkit::{Backend, TestSpace, on_both_backends};
+use serde_json::{Value, json as value};
+use std::io::Write;
+use std::time::{Duration, Instant};
+
+fn hook(space: &TestSpace, home: &Home, event: &[u8]) -> Answer {
+    let answer = run_with(home.oneiro(space), &["hook", "claude-code"], event);
+    assert_eq!((answer.code, answer.out.as_str()), (0, ""), "{}", answer.err);
+    answer
+}
+
+fn event(home: &Home, name: &str) -> Value {
+    value!({
+        "session_id": GARDEN, "transcript_path": home.garden(), "cwd": "/srv/ann/garden",
+        "permission_mode": "default", "hook_event_name": name, "stop_hook_active": false,
+    })
+}
+
+on_both_backends! {
+    fn each_event_captures_what_is_new(space) {
+        let home = Home::of_ann(space);
+        let shown = || json(space, &["session", "show", GARDEN])["message_count"].as_i64().unwrap();
+        let events = ["Stop", "SubagentStop", "PreCompact", "SessionEnd"];
+        for (expected, name) in (17..).zip(events) {
+            let answer = hook(space, &home, event(&home, name).to_string().as_bytes());
+            assert_eq!(answer.err, "");
+            assert_eq!(shown(), expected, "{name}");
+            let mut file = std::fs::OpenOptions::new().append(true).open(home.garden()).unwrap();
+            writeln!(file, "{}", value!({"type": "user", "uuid": format!("after-{name}"), "sessionId": GARDEN,
+                "message": {"role": "user", "content": name}})).unwrap();
+        }
+        // The end of a session takes its subagents along.
+        let delegate = format!("{GARDEN}:agent-a3f9c21");
+        assert_eq!(json(space, &["session", "show", &delegate])["message_count"], 2);
+    }
+
+    fn the_end_of_a_subagent_captures_its_transcript(space) {
+        let home = Home::of_ann(space);
+        let agent = home.at(&format!(".claude/projects/-srv-ann-garden/{GARDEN}/subagents/agent-a3f9c21.jsonl"));
+        let delegate = format!("{GARDEN}:agent-a3f9c21");
+        let named = [("agent_transcript_path", value!(agent)), ("agent_id", "a3f9c21".into())];
+        for (count, (name, path)) in (2..).zip(named) {
+            let mut stop = event(&home, "SubagentStop");
+            stop[name] = path;
+            hook(space, &home, stop.to_string().as_bytes());
+            let shown = json(space, &["session", "show", &delegate]);
+            assert_eq!((shown["message_count"].as_i64(), shown["parent_id"].as_str()), (Some(count), Some(GARDEN)), "{name}");
+            let mut file = std::fs::OpenOptions::new().append(true).open(&agent).unwrap();
+            writeln!(file, "{}", value!({"type": "user", "uuid": name, "sessionId": GARDEN, "agentId": "a3f9c21",
+                "isSidechain": true, "message": {"role": "user", "content": name}})).unwrap();
+        }
+    }
+
+    fn a_backlog_is_taken_bit_by_bit(space) {
+        let home = Home::of_ann(space);
+        let mut file = std::fs::OpenOptions::new().append(true).open(home.garden()).unwrap();
+        let lines: String = (0..30_000).map(|n| format!("{}\n", value!({"type": "user", "uuid": format!("u{n}"),
+            "sessionId": GARDEN, "message": {"role": "user", "content": format!("number {n}")}}))).collect();
+        file.write_all(lines.as_bytes()).unwrap();
+        hook(space, &home, event(&home, "Stop").to_string().as_bytes());
+        let first = json(space, &["stats"])["messages"].as_i64().unwrap();
+        assert!((1..30_017).contains(&first), "{first}");
+        hook(space, &home, event(&home, "Stop").to_string().as_bytes());
+        let second = json(space, &["stats"])["messages"].as_i64().unwrap();
+        assert!(second > first);
+        let rest = run_with(home.oneiro(space), &["import", "claude-code", home.garden().to_str().unwrap(), "--json"], b"").json();
+        assert_eq!((rest["messages"].as_i64().unwrap() + second, rest["duplicates"].as_i64()), (30_017, Some(0)));
+    }
+}
+
+#[test]
+fn whatever_happens_the_agent_does_not_notice() {
+    let space = TestSpace::new(Backend::Sqlite);
+    let home = Home::of_ann(&space);
+    let outside = space.folder().join("outside.jsonl");
+    std::fs::write(&outside, "{}\n").unwrap();
+    for (event, says) in [
+        (b"".to_vec(), "the event"),
+        (b"nonsense".to_vec(), "the event: not JSON"),
+        (b"\xff\xfe".to_vec(), "not UTF-8"),
+        (b"[]".to_vec(), "transcript_path"),
+        (b"{\"transcript_path\":5}".to_vec(), "transcript_path"),
+        (vec![b' '; 5 << 20], "longer than"),
+        (value!({"transcript_path": outside}).to_string().into_bytes(), "leads out of"),
+        (
+            value!({"transcript_path": home.path.join(".claude")}).to_string().into_bytes(),
+            "is not a file",
+        ),
+        // Not written yet, which is no fault.
+        (
+            value!({"transcript_path": home.path.join(".claude/none.jsonl")})
+                .to_string()
+                .into_bytes(),
+            "",
+        ),
+    ] {
+        let answer = hook(&space, &home, &event);
+        assert!(answer.err.contains(says) && answer.err.lines().count() <= 1, "{}", answer.err);
+    }
+    let event = event(&home, "Stop").to_string();
+    for args in [
+        &["hook"][..],
+        &["hook", "emacs"],
+        &["hook", "claude-code", "--nonsense"],
+        &["hook", "claude-code", "--space", "NOT A NAME"],
+        &["hook", "claude-code", "--config", "/nonexistent/config.toml"],
+        &["hook", "claude-code", "--store", "/proc/nowhere"],
+        &["hook", "claude-code", "--store", "postgres://nobody@127.0.0.1:1/none"],
+    ] {
+        let answer = run_with(home.oneiro(&space), args, event.as_bytes());
+        assert_eq!((answer.code, answer.out.as_str()), (0, ""), "{args:?}: {}", answer.err);
+        assert!(answer.err.starts_with("oneiro hook: "), "{args:?}: {}", answer.err);
+    }
+}
+
+#[test]
+fn a_damaged_store_and_a_busy_one_are_no_concern_of_the_agent() {
+    let space = TestSpace::new(Backend::Sqlite);
+    let home = Home::of_ann(&space);
+    hook(&space, &home, event(&home, "Stop").to_string().as_bytes());
+    let mut file = std::fs::OpenOptions::new().append(true).open(home.garden()).unwrap();
+    writeln!(
+        file,
+        "{}",
+        value!({"type": "user", "uuid": "later", "sessionId": GARDEN,
+        "message": {"role": "user", "content": "later"}})
+    )
+    .unwrap();
+    let busy = rusqlite::Connection::open(space.file()).unwrap();
+    busy.execute_batch("BEGIN IMMEDIATE").unwrap();
+    let started = Instant::now();
+    let answer = hook(&space, &home, event(&home, "Stop").to_string().as_bytes());
+    assert!(answer.err.starts_with("oneiro hook: "), "{}", answer.err);
+    // The default wait for other writers is twenty seconds; a hook's is a quarter of one.
+    assert!(started.elapsed() < Duration::from_secs(10));
+    busy.execute_batch("ROLLBACK").unwrap();
+    drop(busy);
+    assert_eq!(hook(&space, &home, event(&home, "Stop").to_string().as_bytes()).err, "");
+    assert_eq!(json(&space, &["session", "show", GARDEN])["message_count"], 18);
+    std::fs::write(space.file(), b"this is no database, but it is long enough to look at").unwrap();
+    let answer = hook(&space, &home, event(&home, "Stop").to_string().as_bytes());
+    assert!(answer.err.starts_with("oneiro hook: "), "{}", answer.err);
+}

@@ -1,0 +1,232 @@
+//! `oneiro setup`: what it shows, what it changes, and that it can be taken back to the byte.
+
+use crate::fake_home::Home;
+use crate::support::{Answer, json, run_with};
+use oneiro_testkit::{Backend, TestSpace};
+use serde_json::Value;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+
+fn space() -> TestSpace {
+    TestSpace::new(Backend::Sqlite)
+}
+
+fn setup(space: &TestSpace, home: &Home, args: &[&str]) -> Answer {
+    run_with(home.oneiro(space), &[&["setup"], args].concat(), b"")
+}
+
+fn read(path: &Path) -> Value {
+    serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap()
+}
+
+#[test]
+fn it_shows_everything_first_and_writes_nothing_unasked() {
+    let space = space();
+    let home = Home::of_ann(&space);
+    let before = home.snapshot();
+    let shown = setup(&space, &home, &["--dry-run", "--hooks"]);
+    assert_eq!(shown.code, 0, "{}", shown.err);
+    for part in [
+        "claude-code",
+        "5 files, 1 of subagents",
+        "picoclaw",
+        "+  \"mcpServers\": {",
+        "+[mcp_servers.oneiro]",
+        "+    \"SubagentStop\": [",
+        "left as it is: it is not plain JSON",
+        "34 messages would be new",
+    ] {
+        assert!(shown.out.contains(part), "{part} is missing:\n{}", shown.out);
+    }
+    // Without --yes and without a terminal, the same, and it says so.
+    let refused = setup(&space, &home, &["--json"]);
+    assert_eq!((refused.code, refused.error()["kind"].as_str()), (2, Some("invalid")));
+    let plan: Value = serde_json::from_str(&refused.out).unwrap();
+    assert_eq!(plan["agents"][0]["changes"][0]["written"], false);
+    assert_eq!(home.snapshot(), before);
+    assert!(!space.file().exists());
+}
+
+#[test]
+fn it_adds_once_imports_once_and_takes_back_to_the_byte() {
+    let space = space();
+    let home = Home::of_ann(&space);
+    let before = home.snapshot();
+    let done = setup(&space, &home, &["--yes", "--hooks", "--json"]).json();
+    assert_eq!(done["agents"][0]["imported"]["messages"], 26);
+    assert_eq!(done["agents"][1]["imported"]["messages"], 17);
+    let entry = &read(&home.at(".claude.json"))["mcpServers"]["oneiro"];
+    assert_eq!((entry["type"].as_str(), entry["args"][0].as_str()), (Some("stdio"), Some("mcp")));
+    assert_eq!(entry["command"], env!("CARGO_BIN_EXE_oneiro"));
+    // What the person said about the store, the agent says again.
+    let args: Vec<&str> =
+        entry["args"].as_array().unwrap().iter().filter_map(Value::as_str).collect();
+    assert_eq!(args, ["mcp", "--store", &space.store, "--space", space.space.as_str()]);
+    let hooks = &read(&home.at(".claude/settings.json"))["hooks"];
+    for event in ["Stop", "SubagentStop", "PreCompact", "SessionEnd"] {
+        let hook = &hooks[event].as_array().unwrap().last().unwrap()["hooks"][0];
+        assert_eq!((hook["async"].as_bool(), hook["timeout"].as_i64()), (Some(true), Some(10)));
+        assert!(hook["command"].as_str().unwrap().contains(" hook claude-code"), "{hook}");
+    }
+    assert_eq!(hooks["Stop"][0]["hooks"][0]["command"], "notify-send done");
+    assert!(read(&home.at(".nanobot/config.json"))["tools"]["mcpServers"]["oneiro"].is_object());
+    assert!(
+        read(&home.at(".picoclaw/config.json"))["tools"]["mcp"]["servers"]["oneiro"].is_object()
+    );
+    assert!(home.read(".hermes/config.yaml").contains("\n  oneiro:\n    command: "));
+    let after = home.snapshot();
+    assert_eq!(
+        after[&home.at(".openclaw/openclaw.json")],
+        before[&home.at(".openclaw/openclaw.json")]
+    );
+    let again = setup(&space, &home, &["--hooks", "--json"]).json();
+    assert_eq!(again["agents"][0]["imported"]["messages"], 0);
+    assert_eq!(home.snapshot(), after);
+    let undone = setup(&space, &home, &["--undo", "--yes"]);
+    assert_eq!(undone.code, 0, "{}", undone.err);
+    assert_eq!(home.snapshot(), before);
+    assert!(!space.folder().join("setup.json").exists());
+    // What was imported stays.
+    assert_eq!(json(&space, &["stats"])["messages"], 43);
+}
+
+#[test]
+fn files_that_were_missing_or_empty_are_so_again() {
+    for (name, text) in [
+        ("missing", None),
+        ("empty", Some("")),
+        ("braces", Some("{}")),
+        ("bom", Some("\u{FEFF}{\r\n}\r\n")),
+    ] {
+        let space = space();
+        let home = Home::empty(&space);
+        for folder in [".claude", ".codex", ".hermes", ".openclaw", ".nanobot", ".picoclaw"] {
+            std::fs::create_dir(home.at(folder)).unwrap();
+        }
+        for file in [
+            ".claude.json",
+            ".claude/settings.json",
+            ".openclaw/openclaw.json",
+            ".nanobot/config.json",
+            ".picoclaw/config.json",
+        ] {
+            if let Some(text) = text {
+                std::fs::write(home.at(file), text).unwrap();
+            }
+        }
+        let before = home.snapshot();
+        let done = setup(&space, &home, &["--yes", "--hooks", "--no-import"]);
+        assert_eq!(done.code, 0, "{name}: {}", done.err);
+        let text = home.read(".openclaw/openclaw.json");
+        let entry: Value = serde_json::from_str(text.trim_start_matches('\u{FEFF}')).unwrap();
+        assert!(entry["mcp"]["servers"]["oneiro"].is_object(), "{name}: {entry}");
+        assert!(home.at(".codex/config.toml").exists() && home.at(".hermes/config.yaml").exists());
+        let undone = setup(&space, &home, &["--yes", "--undo"]);
+        assert_eq!(undone.code, 0, "{name}: {}", undone.err);
+        assert_eq!(home.snapshot(), before, "{name}");
+    }
+}
+
+#[test]
+fn modes_and_links_stay() {
+    let space = space();
+    let home = Home::of_ann(&space);
+    std::fs::create_dir(home.at("dotfiles")).unwrap();
+    std::fs::rename(home.at(".claude.json"), home.at("dotfiles/claude.json")).unwrap();
+    std::os::unix::fs::symlink("dotfiles/claude.json", home.at(".claude.json")).unwrap();
+    let mode = std::fs::Permissions::from_mode(0o640);
+    std::fs::set_permissions(home.at("dotfiles/claude.json"), mode).unwrap();
+    let before = home.snapshot();
+    setup(&space, &home, &["claude-code", "--yes", "--no-import"]);
+    assert!(home.at(".claude.json").is_symlink());
+    assert!(home.read("dotfiles/claude.json").contains("mcpServers"));
+    let meta = std::fs::metadata(home.at("dotfiles/claude.json")).unwrap();
+    assert_eq!(meta.permissions().mode() & 0o777, 0o640);
+    setup(&space, &home, &["claude-code", "--yes", "--undo"]);
+    assert_eq!(home.snapshot(), before);
+}
+
+#[test]
+fn what_others_wrote_since_stays_when_it_is_taken_back() {
+    let space = space();
+    let home = Home::of_ann(&space);
+    setup(&space, &home, &["--yes", "--no-import", "--hooks"]);
+    // An agent writes its file anew in its own way, with something of its own.
+    let mut config = read(&home.at(".claude.json"));
+    config["numStartups"] = 13.into();
+    std::fs::write(home.at(".claude.json"), config.to_string()).unwrap();
+    // A person adds something before and after.
+    let toml = home.read(".codex/config.toml");
+    std::fs::write(home.at(".codex/config.toml"), format!("# new\n{toml}\n[tui]\nx = 1\n"))
+        .unwrap();
+    // And changes an entry, which is theirs from then on.
+    let nanobot = home.read(".nanobot/config.json").replace("\"mcp\"", "\"mcp\", \"--mine\"");
+    std::fs::write(home.at(".nanobot/config.json"), &nanobot).unwrap();
+    let undone = setup(&space, &home, &["--undo", "--yes"]);
+    assert_eq!(undone.code, 0, "{}", undone.err);
+    let config = read(&home.at(".claude.json"));
+    assert_eq!(
+        (config["numStartups"].as_i64(), config["mcpServers"].get("oneiro")),
+        (Some(13), None)
+    );
+    let toml = home.read(".codex/config.toml");
+    assert!(toml.starts_with("# new\n# ann\n") && toml.ends_with("[tui]\nx = 1\n"), "{toml}");
+    assert!(!toml.contains("oneiro"), "{toml}");
+    assert_eq!(home.read(".nanobot/config.json"), nanobot);
+    assert!(undone.out.contains("nanobot") && undone.out.contains("by hand"), "{}", undone.out);
+}
+
+#[test]
+fn an_entry_of_somebody_else_is_left_alone() {
+    let space = space();
+    let home = Home::of_ann(&space);
+    let theirs = "{\"mcpServers\":{\"oneiro\":{\"command\":\"/mine\"}}}";
+    std::fs::write(home.at(".claude.json"), theirs).unwrap();
+    let shown = setup(&space, &home, &["claude-code", "--yes", "--no-import"]);
+    assert!(shown.out.contains("there is another entry \"oneiro\" already"), "{}", shown.out);
+    setup(&space, &home, &["claude-code", "--yes", "--undo"]);
+    assert_eq!(home.read(".claude.json"), theirs);
+}
+
+#[test]
+fn agents_may_live_elsewhere() {
+    let space = space();
+    let home = Home::of_ann(&space);
+    let elsewhere = space.folder().join("elsewhere");
+    std::fs::create_dir_all(elsewhere.join("claude")).unwrap();
+    std::fs::create_dir_all(elsewhere.join("codex")).unwrap();
+    let mut command = home.oneiro(&space);
+    command
+        .env("CLAUDE_CONFIG_DIR", elsewhere.join("claude"))
+        .env("CODEX_HOME", elsewhere.join("codex"));
+    let before = home.snapshot();
+    let done = run_with(command, &["setup", "claude-code", "codex", "--yes"], b"");
+    assert_eq!(done.code, 0, "{}", done.err);
+    assert!(elsewhere.join("claude/.claude.json").exists());
+    assert!(elsewhere.join("codex/config.toml").exists());
+    assert_eq!(home.snapshot(), before);
+}
+
+#[test]
+fn an_empty_machine_and_an_unknown_agent_are_told_what_to_do() {
+    let space = space();
+    let home = Home::empty(&space);
+    let nobody = setup(&space, &home, &[]);
+    assert_eq!(nobody.code, 0);
+    for part in [
+        ".claude",
+        ".codex",
+        ".hermes",
+        ".openclaw",
+        ".nanobot",
+        ".picoclaw",
+        "not found",
+        "oneiro demo",
+        "oneiro serve",
+    ] {
+        assert!(nobody.out.contains(part), "{part} is missing:\n{}", nobody.out);
+    }
+    let unknown = setup(&space, &home, &["emacs", "--json"]);
+    assert_eq!((unknown.code, unknown.error()["kind"].as_str()), (2, Some("invalid")));
+    assert!(home.snapshot().is_empty());
+}

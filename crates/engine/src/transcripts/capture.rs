@@ -1,0 +1,325 @@
+//! Capture: read what is new in a transcript and store it, batch by batch, each with the place that
+//! was reached. What is read twice is stored once.
+
+use super::account::Accounts;
+use super::lines::{Damage, Line, Lines, cannot_read, number};
+use super::reader::{Facts, Reader, Said};
+use super::write::{Batch, Group};
+use super::{CaptureRequest, Captured};
+use crate::Oneiro;
+use crate::sessions::Draft;
+use oneiro_model::{Error, NewMessage, NewSession, Result, SessionId};
+use oneiro_store::{messages, said, transcripts};
+use serde_json::Value;
+use std::collections::{HashMap, HashSet};
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+/// How much a batch holds: messages, and bytes of lines.
+const BATCH: (usize, u64) = (1_024, 8 << 20);
+
+/// The same for somebody who must not be kept waiting.
+const SHORT_BATCH: (usize, u64) = (128, 512 << 10);
+
+/// How much of the beginning of a file is read again before going on in the middle of it.
+const HEAD: (usize, u64) = (64, 256 << 10);
+
+impl Oneiro {
+    /// Stores what is new in a transcript. It may be growing, and any number of processes may
+    /// capture the same one: each line is stored once. `progress` hears how far the file is read.
+    pub fn capture_transcript(
+        &self,
+        request: &CaptureRequest<'_>,
+        progress: &mut dyn FnMut(u64),
+    ) -> Result<Captured> {
+        let path = resolved(request)?;
+        let name = path.to_string_lossy().into_owned();
+        let started = Instant::now();
+        let mut done = Captured { finished: true, ..Captured::default() };
+        let mut damage = Vec::new();
+        loop {
+            let base = self.store.read(|tx| transcripts::position(tx, &name))?;
+            let mut pass = Pass::begin(self, request, &path, base)?;
+            let is_over = loop {
+                let Some(read) = pass.gather()? else { break true };
+                let Some(stored) = pass.store(read.groups)? else { break false };
+                done.add(Captured { finished: true, ..stored });
+                done.add(read.counts);
+                damage.extend(read.damage);
+                progress(pass.position);
+                if request.limit.is_some_and(|limit| started.elapsed() >= limit) {
+                    done.finished = read.is_last;
+                    break true;
+                }
+            };
+            if is_over {
+                break;
+            }
+        }
+        done.damaged = number(&path, damage)?;
+        if request.limit.is_none() && done.messages > 0 && !request.dry_run {
+            self.index.fold_soon(self.store.read(said::last)?);
+        }
+        Ok(done)
+    }
+}
+
+/// The file itself, whatever name it was given by.
+fn resolved(request: &CaptureRequest<'_>) -> Result<PathBuf> {
+    let resolve =
+        |path: &Path| std::fs::canonicalize(path).map_err(|error| cannot_read(path, error));
+    let path = resolve(request.path)?;
+    match request.within {
+        Some(folder) if !path.starts_with(resolve(folder)?) => Err(Error::invalid(format!(
+            "{} leads out of {}",
+            request.path.display(),
+            folder.display()
+        ))
+        .remedy("name the file itself if it is to be read")),
+        _ => Ok(path),
+    }
+}
+
+/// What one batch was read from.
+struct Gathered {
+    groups: Vec<Group>,
+    counts: Captured,
+    damage: Vec<Damage>,
+    /// Whether the end of the file was reached.
+    is_last: bool,
+}
+
+/// One way through a file, from where it was left.
+struct Pass<'a> {
+    oneiro: &'a Oneiro,
+    request: &'a CaptureRequest<'a>,
+    path: &'a Path,
+    stem: String,
+    lines: Lines,
+    reader: Reader,
+    facts: HashMap<String, Facts>,
+    accounts: Accounts,
+    base: Option<i64>,
+    /// How far the file is read.
+    position: u64,
+    /// Whether the file was read before and is read from its start again.
+    is_reread: bool,
+    /// Sessions a dry run has counted.
+    counted: HashSet<SessionId>,
+}
+
+impl<'a> Pass<'a> {
+    fn begin(
+        oneiro: &'a Oneiro,
+        request: &'a CaptureRequest<'a>,
+        path: &'a Path,
+        base: Option<i64>,
+    ) -> Result<Pass<'a>> {
+        let mut lines = Lines::open(path)?;
+        let known = base.and_then(|base| u64::try_from(base).ok()).unwrap_or(0);
+        let start = lines.resume(known)?;
+        let stem = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        let mut pass = Pass {
+            oneiro,
+            request,
+            path,
+            reader: Reader::new(request.agent, &stem),
+            stem,
+            lines,
+            facts: HashMap::new(),
+            accounts: Accounts::default(),
+            base,
+            position: start,
+            is_reread: known > 0 && start == 0,
+            counted: HashSet::new(),
+        };
+        if start > 0 {
+            pass.read_head(start)?;
+        }
+        Ok(pass)
+    }
+
+    /// Lets the reader see how the file begins: who is talking, and where.
+    fn read_head(&mut self, until: u64) -> Result<()> {
+        self.lines.seek(0)?;
+        for _ in 0..HEAD.0 {
+            let Some(line) = self.lines.next()? else { break };
+            if line.end > until || line.end > HEAD.1 {
+                break;
+            }
+            let value =
+                line.bytes.as_deref().and_then(|bytes| oneiro_model::json::parse(bytes).ok());
+            if let Some(value) = value {
+                let said = self.reader.read(value.value, line.at);
+                self.learn(&said.session, said.facts);
+            }
+        }
+        self.lines.seek(until)
+    }
+
+    fn learn(&mut self, session: &str, facts: Facts) {
+        if !session.is_empty() {
+            self.facts.entry(session.to_owned()).or_default().fill(facts);
+        }
+    }
+
+    /// Reads the next batch; `None` when there is nothing new.
+    fn gather(&mut self) -> Result<Option<Gathered>> {
+        let (most, most_bytes) = if self.request.limit.is_some() { SHORT_BATCH } else { BATCH };
+        let from = self.position;
+        let mut read = Gathered {
+            groups: Vec::new(),
+            counts: Captured { finished: true, ..Captured::default() },
+            damage: Vec::new(),
+            is_last: false,
+        };
+        let mut messages = 0;
+        while messages < most && self.position - from < most_bytes {
+            let Some(line) = self.lines.next()? else {
+                read.is_last = true;
+                break;
+            };
+            self.position = line.end;
+            let at = line.at;
+            match self.take(line, &mut read) {
+                Ok(taken) => messages += taken,
+                Err(error) => read.damage.push(Damage { at, problem: error.message().to_owned() }),
+            }
+        }
+        read.counts.bytes = self.position - from;
+        if self.position == from {
+            return Ok(None);
+        }
+        for group in &mut read.groups {
+            group.facts = self.facts.get(group.id.as_str()).cloned().unwrap_or_default();
+            group.draft = Draft::new(self.oneiro, group.facts.session(&group.id))?;
+        }
+        Ok(Some(read))
+    }
+
+    /// Takes one line; answers how many messages it holds.
+    fn take(&mut self, line: Line, read: &mut Gathered) -> Result<usize> {
+        let Some(bytes) = line.bytes else {
+            return Err(Error::too_large("the line is longer than 256 MiB"));
+        };
+        if bytes.trim_ascii().is_empty() {
+            return Ok(0);
+        }
+        let words = String::from_utf8_lossy(&bytes);
+        read.counts.repaired += usize::from(matches!(words, std::borrow::Cow::Owned(_)));
+        let value = oneiro_model::json::parse_text(&words)?;
+        let said = self.reader.read(value.value, line.at);
+        if let Some(kind) = &said.skipped {
+            let kind = kind.chars().take(64).collect();
+            *read.counts.skipped.entry(kind).or_default() += 1;
+        }
+        if said.session.is_empty() {
+            return Ok(0);
+        }
+        let id = SessionId::new(said.session.as_str())?;
+        self.learn(&said.session, said.facts.clone());
+        self.add(said, (id, value.surrogates), read)
+    }
+
+    fn add(
+        &mut self,
+        said: Said,
+        (id, surrogates): (SessionId, usize),
+        read: &mut Gathered,
+    ) -> Result<usize> {
+        let now = self.oneiro.now();
+        let mut ready = Vec::new();
+        let mut used = said.used;
+        let mut withheld = 0;
+        for (index, message) in said.messages.into_iter().enumerate() {
+            let mut message = NewMessage::from_json(message)?;
+            message.repaired = if index == 0 { surrogates } else { 0 };
+            withheld += message.withheld;
+            let external_id = message.external_id.clone().unwrap_or_default();
+            ready.push((messages::prepare(message, now)?, external_id));
+        }
+        read.counts.withheld += withheld;
+        let at = match read.groups.iter().position(|group| group.id == id) {
+            Some(at) => at,
+            None => {
+                let draft = Draft::new(self.oneiro, NewSession::with_id(id.clone()))?;
+                read.groups.push(Group {
+                    id,
+                    facts: Facts::default(),
+                    draft,
+                    messages: Vec::new(),
+                    told: Vec::new(),
+                    total: None,
+                });
+                read.groups.len() - 1
+            }
+        };
+        let Some(group) = read.groups.get_mut(at) else { return Ok(0) };
+        if ready.is_empty() {
+            group.total = used.take().or(group.total.take());
+            return Ok(0);
+        }
+        let count = ready.len();
+        for (message, external_id) in ready {
+            group.messages.push(message);
+            group.told.push((external_id, used.take()));
+        }
+        Ok(count)
+    }
+
+    /// Stores a batch; `None` when another process has read on in the file meanwhile.
+    fn store(&mut self, groups: Vec<Group>) -> Result<Option<Captured>> {
+        let path = self.path.to_string_lossy();
+        let batch = Batch {
+            oneiro: self.oneiro,
+            agent: self.request.agent,
+            path: &path,
+            stem: &self.stem,
+            base: self.base,
+            is_reread: self.is_reread,
+            groups,
+            end: self.position,
+        };
+        if self.request.dry_run {
+            let (mut counts, begun) = self.oneiro.store.read(|tx| batch.preview(tx))?;
+            // Each batch of a new session sees it as new.
+            counts.sessions =
+                begun.into_iter().filter(|id| self.counted.insert(id.clone())).count();
+            return Ok(Some(counts));
+        }
+        let stored = self.oneiro.store.write_bulk(|tx| batch.store(tx, &self.accounts))?;
+        let Some((counts, accounts)) = stored else { return Ok(None) };
+        self.accounts = accounts;
+        self.base = Some(i64::try_from(self.position).unwrap_or(i64::MAX));
+        Ok(Some(counts))
+    }
+}
+
+impl Facts {
+    /// What the session is filled in with. What no session can hold is left out.
+    fn session(&self, id: &SessionId) -> NewSession {
+        let fits = |text: &Option<String>| {
+            text.clone().filter(|text| text.len() <= 4_096 && !text.contains('\0'))
+        };
+        let is_shallow = |value: &Value| oneiro_model::json::check_depth("metadata", value).is_ok();
+        let metadata = self.metadata.iter().filter(|(_, value)| is_shallow(value));
+        NewSession {
+            id: Some(id.clone()),
+            source: self.source.map(str::to_owned),
+            model: fits(&self.model),
+            system_prompt: self.system_prompt.clone(),
+            project: fits(&self.project()),
+            cwd: fits(&self.cwd),
+            metadata: metadata.map(|(name, value)| (name.clone(), value.clone())).collect(),
+            started_at: self.started_at,
+            ..NewSession::default()
+        }
+    }
+
+    /// The project of a session: the last part of its working folder.
+    pub(super) fn project(&self) -> Option<String> {
+        let cwd = self.cwd.as_deref()?.trim_end_matches(['/', '\\']);
+        let last = cwd.rsplit(['/', '\\']).next()?;
+        (!last.is_empty()).then(|| last.to_owned())
+    }
+}

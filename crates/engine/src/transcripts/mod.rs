@@ -1,0 +1,126 @@
+//! Transcripts: the files in which other agents keep their conversations, read line by line into
+//! sessions, each line once. Where these files are is for the caller to know.
+
+mod account;
+mod capture;
+mod claude_code;
+mod codex;
+mod find;
+mod lines;
+mod reader;
+mod write;
+
+pub use find::{TranscriptFile, Transcripts, find_transcripts};
+
+use oneiro_model::{Error, Result};
+use serde::Serialize;
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::time::Duration;
+
+/// An agent whose transcripts are read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Agent {
+    /// Claude Code.
+    ClaudeCode,
+    /// Codex.
+    Codex,
+}
+
+impl Agent {
+    /// Every agent whose transcripts are read.
+    pub const ALL: [Agent; 2] = [Agent::ClaudeCode, Agent::Codex];
+
+    /// Reads the name of an agent.
+    pub fn parse(name: &str) -> Result<Agent> {
+        Agent::ALL.into_iter().find(|agent| agent.as_str() == name).ok_or_else(|| {
+            Error::field("agent", format!("transcripts of {name:?} cannot be read"))
+                .remedy("give claude-code or codex")
+        })
+    }
+
+    /// The name, which is also the source of its sessions.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Agent::ClaudeCode => "claude-code",
+            Agent::Codex => "codex",
+        }
+    }
+}
+
+/// One file to capture.
+#[derive(Debug, Clone, Copy)]
+pub struct CaptureRequest<'a> {
+    /// The file.
+    pub path: &'a Path,
+    /// Whose it is.
+    pub agent: Agent,
+    /// The folder that it must be in when links are resolved, if that matters.
+    pub within: Option<&'a Path>,
+    /// Begin no further batch after this long; the rest is taken next time.
+    pub limit: Option<Duration>,
+    /// Count what is new, and store nothing.
+    pub dry_run: bool,
+}
+
+impl<'a> CaptureRequest<'a> {
+    /// A file, all of it.
+    pub fn new(path: &'a Path, agent: Agent) -> CaptureRequest<'a> {
+        CaptureRequest { path, agent, within: None, limit: None, dry_run: false }
+    }
+}
+
+/// What was captured.
+#[derive(Debug, Clone, Default, Serialize)]
+pub struct Captured {
+    /// Sessions that began.
+    pub sessions: usize,
+    /// Messages stored.
+    pub messages: usize,
+    /// Messages that were there already: in their session, or where they were copied from.
+    pub duplicates: usize,
+    /// Messages not stored because of a pattern, or because their session was removed.
+    pub left_out: usize,
+    /// Lines that say nothing of the conversation, by type.
+    pub skipped: BTreeMap<String, usize>,
+    /// Lines that could not be read.
+    pub damaged: Vec<DamagedLine>,
+    /// Lines with bytes that are not UTF-8, which were replaced.
+    pub repaired: usize,
+    /// `<private>` spans withheld.
+    pub withheld: usize,
+    /// Bytes read.
+    pub bytes: u64,
+    /// Whether the end was reached; a last line that is not finished yet does not count.
+    pub finished: bool,
+}
+
+impl Captured {
+    /// Adds what another file held.
+    pub fn add(&mut self, other: Captured) {
+        self.sessions += other.sessions;
+        self.messages += other.messages;
+        self.duplicates += other.duplicates;
+        self.left_out += other.left_out;
+        for (kind, count) in other.skipped {
+            *self.skipped.entry(kind).or_default() += count;
+        }
+        self.damaged.extend(other.damaged);
+        self.repaired += other.repaired;
+        self.withheld += other.withheld;
+        self.bytes += other.bytes;
+        self.finished &= other.finished;
+    }
+}
+
+/// A line that could not be read.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct DamagedLine {
+    /// The file.
+    pub path: String,
+    /// Which line, from 1.
+    pub line: u64,
+    /// What is wrong with it.
+    pub problem: String,
+}

@@ -1,0 +1,316 @@
+//! Transcripts are captured once, whatever happens to the file and to whoever reads it.
+
+use crate::support::{content, id, is_sound, open, shown};
+use crate::transcript_files::{File, OWN, answer, capture, said, text};
+use oneiro::{Agent, CaptureRequest, EraseTarget, ErrorKind, Lineage, Role, find_transcripts};
+use oneiro_testkit::{Backend, on_both_backends};
+use serde_json::json;
+use std::time::Duration;
+
+on_both_backends! {
+    fn a_file_that_grows_is_stored_once_and_a_torn_line_waits(space) {
+        let oneiro = open(space);
+        let file = File::new(space, OWN);
+        file.add(&said(1, "first"));
+        file.tear(&said(2, "second"), 40);
+        let captured = capture(&oneiro, &file);
+        assert_eq!((captured.sessions, captured.messages), (1, 1));
+        assert_eq!(capture(&oneiro, &file).bytes, 0);
+        file.mend();
+        file.add(&answer(3, "m1", "third", 5));
+        let captured = capture(&oneiro, &file);
+        assert_eq!((captured.sessions, captured.messages, captured.duplicates), (0, 2, 0));
+        assert_eq!(shown(&oneiro, OWN, true), ["first", "second", "third"]);
+        let session = oneiro.find_session(&id(OWN)).unwrap().unwrap();
+        assert_eq!((session.source.as_str(), session.project.as_deref()), ("claude-code", Some("garden")));
+        assert_eq!(session.cwd.as_deref(), Some("/srv/ann/garden"));
+        assert_eq!(session.metadata["git_branch"], "main");
+        is_sound(&oneiro);
+    }
+
+    fn a_damaged_line_is_named_and_the_others_are_stored(space) {
+        let oneiro = open(space);
+        let file = File::new(space, OWN);
+        file.add(&said(1, "one"));
+        file.add_bytes(b"{\"type\":\"user\",\"uuid\":\n");
+        file.add_bytes(b"\n");
+        file.add(&said(2, "two"));
+        file.add_bytes(&[0; 64]);
+        file.add_bytes(b"\n");
+        let bad = said(3, "thr@@").to_string().into_bytes();
+        let bad: Vec<u8> = bad.into_iter().map(|byte| if byte == b'@' { 0xff } else { byte }).collect();
+        file.add_bytes(&bad);
+        file.add_bytes(b"\n[]\n");
+        let captured = capture(&oneiro, &file);
+        let damaged: Vec<u64> = captured.damaged.iter().map(|line| line.line).collect();
+        assert_eq!((damaged, captured.messages, captured.repaired), (vec![2, 5], 3, 1));
+        assert_eq!(captured.skipped["not an object"], 1);
+        assert_eq!(shown(&oneiro, OWN, true), ["one", "two", "thr\u{FFFD}\u{FFFD}"]);
+        // What is named once is not named again.
+        assert!(capture(&oneiro, &file).damaged.is_empty());
+        file.add_bytes(b"nonsense\n");
+        assert_eq!(capture(&oneiro, &file).damaged[0].line, 8);
+    }
+
+    fn a_file_that_shrank_or_was_replaced_is_read_again_and_stored_once(space) {
+        let oneiro = open(space);
+        let file = File::new(space, OWN);
+        for n in 1..=4 {
+            file.add(&said(n, &format!("number {n}")));
+        }
+        assert_eq!(capture(&oneiro, &file).messages, 4);
+        file.replace(&[said(1, "number 1"), said(2, "number 2")]);
+        let captured = capture(&oneiro, &file);
+        assert_eq!((captured.messages, captured.duplicates), (0, 2));
+        file.replace(&[said(9, &"long ".repeat(400)), said(1, "number 1"), said(10, "ten")]);
+        let captured = capture(&oneiro, &file);
+        assert_eq!((captured.messages, captured.duplicates), (2, 1));
+        assert_eq!(oneiro.show_session(&id(OWN), true).unwrap().messages.len(), 6);
+        assert_eq!(capture(&oneiro, &file).bytes, 0);
+        is_sound(&oneiro);
+    }
+
+    fn what_was_erased_does_not_come_back(space) {
+        let oneiro = open(space);
+        let file = File::new(space, OWN);
+        file.add(&said(1, "the secret of the blue tin"));
+        file.add(&said(2, "and of the red one"));
+        capture(&oneiro, &file);
+        oneiro.erase(&EraseTarget::Session(id(OWN))).unwrap();
+        assert_eq!(capture(&oneiro, &file).messages, 0);
+        assert!(oneiro.find_session(&id(OWN)).unwrap().is_none());
+        file.replace(&[said(1, "the secret of the blue tin")]);
+        let captured = capture(&oneiro, &file);
+        assert_eq!((captured.messages, captured.left_out), (0, 1));
+        assert!(oneiro.find_session(&id(OWN)).unwrap().is_none());
+        if space.backend == Backend::Sqlite {
+            drop(oneiro);
+            let raw = std::fs::read(space.file()).unwrap();
+            assert!(!raw.windows(8).any(|part| part == b"blue tin"));
+        }
+    }
+
+    fn the_use_of_an_answer_is_counted_once_however_its_lines_are_read(space) {
+        let oneiro = open(space);
+        let file = File::new(space, OWN);
+        file.add(&answer(1, "m1", "a", 2));
+        file.add(&answer(2, "m1", "b", 2));
+        capture(&oneiro, &file);
+        // The rest of the answer is read by somebody else, later, after a result between.
+        let later = open(space);
+        file.add(&said(3, "a result"));
+        file.add(&answer(4, "m1", "c", 90));
+        file.add(&answer(5, "m2", "d", 7));
+        capture(&later, &file);
+        let session = later.find_session(&id(OWN)).unwrap().unwrap();
+        assert_eq!((session.output_tokens, session.input_tokens, session.api_call_count), (97, 20, 2));
+        assert_eq!((session.cache_read_tokens, session.model.as_deref()), (200, Some("claude-x")));
+        // Read from the start again, it still is.
+        file.replace(&[answer(1, "m1", "a", 2)]);
+        capture(&later, &file);
+        file.add(&answer(4, "m1", "c", 90));
+        capture(&later, &file);
+        let session = later.find_session(&id(OWN)).unwrap().unwrap();
+        assert_eq!((session.output_tokens, session.api_call_count), (97, 2));
+    }
+
+    fn copies_in_a_fork_are_not_stored_twice(space) {
+        let oneiro = open(space);
+        let origin = File::new(space, OWN);
+        origin.add(&said(1, "one"));
+        origin.add(&said(2, "two"));
+        capture(&oneiro, &origin);
+        let told = "5b3f1a52-6c1d-4f0e-9a37-0d2f6f6e1c0a";
+        let silent = "5b3f1a52-6c1d-4f0e-9a37-0d2f6f6e1c0b";
+        for (name, is_told) in [(told, true), (silent, false)] {
+            let fork = File::new(space, name);
+            for n in [1, 2, 30] {
+                let mut line = said(n, &format!("{n} in {name}"));
+                line["sessionId"] = name.into();
+                if is_told && n < 30 {
+                    line["forkedFrom"] = json!({"sessionId": OWN, "messageUuid": "x"});
+                }
+                fork.add(&line);
+            }
+            let captured = capture(&oneiro, &fork);
+            assert_eq!((captured.messages, captured.duplicates), (1, 2), "{name}");
+            let session = oneiro.find_session(&id(name)).unwrap().unwrap();
+            assert_eq!((session.parent_id, session.lineage), (Some(id(OWN)), Some(Lineage::Branch)));
+        }
+        // A copy whose origin was never stored is all there is of it.
+        let orphan = File::new(space, "5b3f1a52-6c1d-4f0e-9a37-0d2f6f6e1c0c");
+        let mut line = said(77, "nowhere else");
+        line["forkedFrom"] = json!({"sessionId": "gone", "messageUuid": "x"});
+        orphan.add(&line);
+        assert_eq!(capture(&oneiro, &orphan).messages, 1);
+    }
+
+    fn the_work_of_a_subagent_is_a_delegate(space) {
+        let oneiro = open(space);
+        let main = File::new(space, OWN);
+        main.add(&said(1, "do it"));
+        capture(&oneiro, &main);
+        let agent = File::new(space, "agent-a1");
+        let mut line = said(50, "look around");
+        line["isSidechain"] = true.into();
+        line["agentId"] = "a1".into();
+        agent.add(&line);
+        capture(&oneiro, &agent);
+        let delegate = oneiro.find_session(&id(&format!("{OWN}:agent-a1"))).unwrap().unwrap();
+        assert_eq!((delegate.source.as_str(), delegate.parent_id), ("subagent", Some(id(OWN))));
+        assert_eq!(delegate.lineage, Some(Lineage::Delegate));
+        oneiro.erase(&EraseTarget::Session(id(OWN))).unwrap();
+        assert!(oneiro.find_session(&delegate.id).unwrap().is_none());
+        capture(&oneiro, &agent);
+        assert!(oneiro.find_session(&delegate.id).unwrap().is_none());
+    }
+
+    fn titles_come_from_the_transcript_until_a_person_gives_one(space) {
+        let oneiro = open(space);
+        let file = File::new(space, OWN);
+        file.add(&json!({"type": "summary", "summary": "Of another", "leafUuid": "elsewhere"}));
+        file.add(&json!({"type": "summary", "summary": "Beds", "leafUuid": text(1)}));
+        file.add(&said(1, "one"));
+        let title = || oneiro.find_session(&id(OWN)).unwrap().unwrap().title.unwrap();
+        capture(&oneiro, &file);
+        assert_eq!(title(), "Beds");
+        file.add(&json!({"type": "ai-title", "aiTitle": "Tomatoes", "sessionId": OWN}));
+        capture(&oneiro, &file);
+        assert_eq!(title(), "Tomatoes");
+        file.add(&json!({"type": "custom-title", "customTitle": "x".repeat(300), "sessionId": OWN}));
+        capture(&oneiro, &file);
+        assert_eq!(title(), "x".repeat(100));
+        file.add(&json!({"type": "ai-title", "aiTitle": "Weaker", "sessionId": OWN}));
+        capture(&oneiro, &file);
+        assert_eq!(title(), "x".repeat(100));
+        let patch = oneiro::SessionPatch { title: Some(Some("Mine".into())), ..Default::default() };
+        oneiro.change_session(&id(OWN), patch).unwrap();
+        file.add(&json!({"type": "custom-title", "customTitle": "Theirs", "sessionId": OWN}));
+        capture(&oneiro, &file);
+        assert_eq!(title(), "Mine");
+    }
+
+    fn what_is_private_is_withheld_wherever_it_stands(space) {
+        let oneiro = open(space);
+        let file = File::new(space, OWN);
+        let secret = "the pin is <private>1234-zebra</private>, so";
+        file.add(&said(1, secret));
+        file.add(&json!({"type": "user", "uuid": text(2), "sessionId": OWN, "toolUseResult": {"stdout": secret},
+            "message": {"content": [{"type": "tool_result", "tool_use_id": "t", "content": secret}]}}));
+        let mut call = answer(3, "m", "x", 1);
+        call["message"]["content"] = json!([{"type": "tool_use", "id": "t", "name": "f", "input": {"a": secret}}]);
+        file.add(&call);
+        let captured = capture(&oneiro, &file);
+        assert_eq!(captured.withheld, 4);
+        let kept = serde_json::to_string(&oneiro.show_session(&id(OWN), true).unwrap().messages).unwrap();
+        assert!(!kept.contains("zebra") && kept.contains("the pin is"), "{kept}");
+    }
+
+    fn a_backlog_is_taken_in_slices(space) {
+        let oneiro = open(space);
+        let file = File::new(space, OWN);
+        file.add_all((1..=300).map(|n| said(n, &format!("number {n}"))));
+        let request = CaptureRequest { limit: Some(Duration::ZERO), ..CaptureRequest::new(&file.path, Agent::ClaudeCode) };
+        let mut slices = Vec::new();
+        loop {
+            let captured = oneiro.capture_transcript(&request, &mut |_| {}).unwrap();
+            slices.push(captured.messages);
+            if captured.finished {
+                break;
+            }
+        }
+        assert_eq!(slices, [128, 128, 44]);
+        assert_eq!(oneiro.show_session(&id(OWN), true).unwrap().messages.len(), 300);
+    }
+
+    fn a_dry_run_counts_and_stores_nothing(space) {
+        let oneiro = open(space);
+        let file = File::new(space, OWN);
+        file.add_all((1..=1_500).map(|n| said(n, &format!("number {n}"))));
+        let request = CaptureRequest { dry_run: true, ..CaptureRequest::new(&file.path, Agent::ClaudeCode) };
+        let counted = oneiro.capture_transcript(&request, &mut |_| {}).unwrap();
+        assert_eq!((counted.sessions, counted.messages), (1, 1_500));
+        assert_eq!(oneiro.stats().unwrap().messages, 0);
+        assert_eq!(capture(&oneiro, &file).messages, 1_500);
+        let counted = oneiro.capture_transcript(&request, &mut |_| {}).unwrap();
+        assert_eq!((counted.sessions, counted.messages, counted.bytes), (0, 0, 0));
+    }
+
+    fn patterns_keep_sessions_out(space) {
+        let oneiro = open(space);
+        oneiro.set_setting("ignore_session_patterns", Some(json!(["5b3f*"]))).unwrap();
+        let file = File::new(space, OWN);
+        file.add(&said(1, "one"));
+        let captured = capture(&oneiro, &file);
+        assert_eq!((captured.sessions, captured.messages, captured.left_out), (0, 0, 1));
+    }
+
+    fn a_rollout_of_codex_is_read_in_parts_and_charged_once(space) {
+        let oneiro = open(space);
+        let home = concat!(env!("CARGO_MANIFEST_DIR"), "/../cli/tests/fixtures/home/.codex/sessions");
+        let found = find_transcripts(home.as_ref(), Agent::Codex).unwrap().files;
+        let whole = std::fs::read_to_string(&found[1].path).unwrap();
+        let name = found[1].path.file_stem().unwrap().to_str().unwrap();
+        let file = File::new(space, name);
+        for line in whole.split_inclusive('\n') {
+            file.add_bytes(line.as_bytes());
+            let request = CaptureRequest::new(&file.path, Agent::Codex);
+            oneiro.capture_transcript(&request, &mut |_| {}).unwrap();
+        }
+        let other = oneiro_testkit::TestSpace::new(space.backend);
+        let once = open(&other);
+        once.capture_transcript(&CaptureRequest::new(&found[1].path, Agent::Codex), &mut |_| {}).unwrap();
+        let session = id("0198f0aa-7d31-7c02-b1a5-3c1e5a9b0001");
+        let (parts, whole) = (oneiro.show_session(&session, true).unwrap(), once.show_session(&session, true).unwrap());
+        let roles = |view: &oneiro::SessionView| view.messages.iter().map(|m| (m.role.clone(), m.external_id.clone(), m.at)).collect::<Vec<_>>();
+        assert_eq!(roles(&parts), roles(&whole));
+        for view in [&parts, &whole] {
+            let session = &view.session;
+            assert_eq!((session.input_tokens, session.cache_read_tokens, session.output_tokens), (900, 3600, 210));
+            assert_eq!((session.title.as_deref(), session.project.as_deref()), (Some("Weighing the hive"), Some("beehive")));
+            assert_eq!(session.system_prompt.as_deref(), Some("You are Codex, a coding agent."));
+            assert_eq!(session.preview.as_deref(), Some("Log the weight of the hive every hour."));
+            assert_eq!(session.tool_call_count, 3);
+        }
+        let people = whole.messages.iter().filter(|message| message.role == Role::User);
+        assert_eq!(people.map(content).collect::<Vec<_>>(), ["Log the weight of the hive every hour."]);
+    }
+
+    fn a_session_may_be_told_of_in_any_file(space) {
+        let oneiro = open(space);
+        // A file under another name goes by what its lines say.
+        let file = File::new(space, "saved");
+        file.add(&said(1, "one"));
+        assert_eq!(capture(&oneiro, &file).messages, 1);
+        let file = File::new(space, OWN);
+        file.add(&said(1, "one"));
+        file.add(&said(2, "two"));
+        let captured = capture(&oneiro, &file);
+        assert_eq!((captured.messages, captured.duplicates), (1, 1));
+    }
+}
+
+#[test]
+fn links_and_pipes_are_not_read() {
+    let space = oneiro_testkit::TestSpace::new(Backend::Sqlite);
+    let oneiro = open(&space);
+    let folder = space.folder().join("projects");
+    std::fs::create_dir(&folder).unwrap();
+    let outside = File::new(&space, OWN);
+    outside.add(&said(1, "outside"));
+    let link = folder.join("link.jsonl");
+    std::os::unix::fs::symlink(&outside.path, &link).unwrap();
+    std::os::unix::fs::symlink(space.folder(), folder.join("up")).unwrap();
+    let pipe = folder.join("pipe.jsonl");
+    let made = std::process::Command::new("mkfifo").arg(&pipe).status().unwrap();
+    assert!(made.success());
+    assert_eq!(find_transcripts(&folder, Agent::ClaudeCode).unwrap().files, []);
+    let request =
+        CaptureRequest { within: Some(&folder), ..CaptureRequest::new(&link, Agent::ClaudeCode) };
+    let refused = oneiro.capture_transcript(&request, &mut |_| {}).unwrap_err();
+    assert_eq!(refused.kind(), ErrorKind::Invalid);
+    let refused = oneiro
+        .capture_transcript(&CaptureRequest::new(&pipe, Agent::ClaudeCode), &mut |_| {})
+        .unwrap_err();
+    assert_eq!(refused.kind(), ErrorKind::Invalid);
+}

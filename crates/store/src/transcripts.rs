@@ -1,0 +1,40 @@
+//! Transcripts: how far the file of an agent has been read. What a line means is the engine's.
+
+use crate::Tx;
+use oneiro_model::{Result, Timestamp};
+
+statements! {
+    POSITION = "SELECT position FROM transcripts WHERE path = ?1";
+    ADVANCE = "INSERT INTO transcripts (path, agent, position, updated_at) VALUES (?1, ?2, ?3, ?4) \
+               ON CONFLICT (path) DO UPDATE SET agent = excluded.agent, \
+               position = excluded.position, updated_at = excluded.updated_at";
+}
+
+/// How far a file has been read, in bytes; `None` when it never was.
+pub fn position(tx: &Tx<'_>, path: &str) -> Result<Option<i64>> {
+    tx.first(POSITION, &[(&mark(path)).into()], |row| row.int(0))
+}
+
+/// What a file is remembered by. The row outlives the erasure of the session, so that reading the
+/// file again does not bring it back; the path itself would tell its id and its project.
+fn mark(path: &str) -> String {
+    blake3::hash(path.as_bytes()).to_hex().to_string()
+}
+
+/// A file, and how far it is read now.
+#[derive(Debug, Clone, Copy)]
+pub struct Advance<'a> {
+    /// The whole path, with links resolved.
+    pub path: &'a str,
+    /// Whose transcript it is.
+    pub agent: &'a str,
+    /// The byte after the last line that was taken.
+    pub position: i64,
+}
+
+/// Remembers how far a file has been read: in the transaction that stores what it said.
+pub fn advance(tx: &Tx<'_>, to: Advance<'_>, now: Timestamp) -> Result<()> {
+    let mark = mark(to.path);
+    let values = [(&mark).into(), to.agent.into(), to.position.into(), now.micros().into()];
+    tx.execute(ADVANCE, &values).map(|_| ())
+}
