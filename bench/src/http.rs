@@ -27,6 +27,8 @@ pub struct HttpRequest {
     pub each: usize,
     /// Messages in the store that is searched.
     pub messages: usize,
+    /// Questions that are asked in a round, up to 200.
+    pub questions: usize,
     /// Rounds of each measurement; the median counts.
     pub rounds: usize,
     /// Where to put the stores; a temporary folder when absent.
@@ -91,7 +93,8 @@ pub fn run(request: &HttpRequest, say: &mut dyn FnMut(&str)) -> Result<Http> {
     let idle_rss_mb = idle(request, folder.path())?;
     let file = folder.path().join("served.db");
     let engine = Oneiro::open(&target(&file)?, request.options.clone())?;
-    let questions = fill(&engine, request.messages, say)?;
+    let mut questions = fill(&engine, request.messages, say)?;
+    questions.truncate(request.questions.max(1));
     let server = Serving::start(&request.program, &file)?;
     say("search");
     let search = search(&server, &engine, (request, &questions))?;

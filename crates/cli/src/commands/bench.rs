@@ -74,6 +74,9 @@ pub struct HttpArgs {
     /// Messages in the store that is searched
     #[arg(long, default_value_t = 100_000)]
     messages: usize,
+    /// Questions that are asked in a round, up to 200
+    #[arg(long, default_value_t = 200)]
+    questions: usize,
     /// Rounds of each measurement; the median counts
     #[arg(long, default_value_t = 5)]
     rounds: usize,
@@ -153,6 +156,7 @@ impl BenchCommand {
                     clients: args.clients,
                     each: args.each,
                     messages: args.messages,
+                    questions: args.questions,
                     rounds: args.rounds,
                     folder: args.dir,
                     program: std::env::current_exe()?,
