@@ -15,7 +15,7 @@ const CHROMIUM = process.env.ONEIRO_CHROMIUM ?? "/usr/bin/chromium";
 const SCREENSHOTS = process.env.ONEIRO_SCREENSHOTS ?? join(ROOT, "target/page-screenshots");
 
 /** Longer than anything takes that does not hang. */
-export const PATIENCE = 15_000;
+export const PATIENCE = 30_000;
 
 /** A home folder of its own, and the binary in it. */
 function home() {
