@@ -2,6 +2,7 @@
 //! work on the same machine in the same run. It must not be needed by anything else.
 
 mod distractors;
+pub mod http;
 pub mod load;
 mod locomo;
 mod machine;

@@ -86,7 +86,7 @@ pub struct Load {
 
 /// Measures.
 pub fn run(request: &LoadRequest, say: &mut dyn FnMut(&str)) -> Result<Load> {
-    let folder = Folder::of(request)?;
+    let folder = Folder::of(request.folder.as_deref())?;
     let folder = folder.path();
     let mut bench = Bench::new(request, folder)?;
     say("bulk import");
@@ -129,22 +129,22 @@ pub fn run(request: &LoadRequest, say: &mut dyn FnMut(&str)) -> Result<Load> {
 }
 
 /// Where the stores are.
-enum Folder<'r> {
+pub(crate) enum Folder<'r> {
     Given(&'r Path),
     Temporary(tempfile::TempDir),
 }
 
 impl Folder<'_> {
-    fn of(request: &LoadRequest) -> Result<Folder<'_>> {
+    pub(crate) fn of(given: Option<&Path>) -> Result<Folder<'_>> {
         let made =
             || tempfile::tempdir().map_err(|error| oneiro::Error::internal(error.to_string()));
-        Ok(match &request.folder {
+        Ok(match given {
             Some(folder) => Folder::Given(folder),
             None => Folder::Temporary(made()?),
         })
     }
 
-    fn path(&self) -> &Path {
+    pub(crate) fn path(&self) -> &Path {
         match self {
             Folder::Given(path) => path,
             Folder::Temporary(folder) => folder.path(),
@@ -157,7 +157,7 @@ pub fn search_alone(
     request: &LoadRequest,
     say: &mut dyn FnMut(&str),
 ) -> Result<BTreeMap<&'static str, SearchTimes>> {
-    search(request, Folder::of(request)?.path(), say)
+    search(request, Folder::of(request.folder.as_deref())?.path(), say)
 }
 
 /// Measures searches in stores of their own.
@@ -448,7 +448,7 @@ fn per_call<T>(count: usize, mut call: impl FnMut() -> Result<T>) -> Result<f64>
     Ok((median(times) * 1_000.0).round() / 1_000.0)
 }
 
-fn median(mut values: Vec<f64>) -> f64 {
+pub(crate) fn median(mut values: Vec<f64>) -> f64 {
     values.sort_by(f64::total_cmp);
     values.get(values.len() / 2).copied().unwrap_or_default()
 }

@@ -10,7 +10,12 @@ pub(crate) fn describe() -> String {
 
 /// Resident memory of this process in megabytes.
 pub(crate) fn resident_mb() -> f64 {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    resident_mb_of("self")
+}
+
+/// Resident memory of a process in megabytes.
+pub(crate) fn resident_mb_of(process: &str) -> f64 {
+    let status = std::fs::read_to_string(format!("/proc/{process}/status")).unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
     let kilobytes: f64 =
         line.and_then(|line| line.split_whitespace().next()?.parse().ok()).unwrap_or(0.0);

@@ -107,7 +107,7 @@ pub(crate) fn run(
     Ok(found)
 }
 
-fn share(times: &mut [f64], share: f64) -> f64 {
+pub(crate) fn share(times: &mut [f64], share: f64) -> f64 {
     times.sort_by(f64::total_cmp);
     let index = (times.len() as f64 * share) as usize;
     let found = times.get(index.min(times.len().saturating_sub(1))).copied().unwrap_or(0.0);
@@ -115,7 +115,7 @@ fn share(times: &mut [f64], share: f64) -> f64 {
 }
 
 /// Questions about messages that exist: some of their words, frequent and rare, in a sentence.
-struct Questions {
+pub(crate) struct Questions {
     found: Vec<String>,
     seen: usize,
     random: fastrand::Rng,
@@ -129,7 +129,7 @@ impl Default for Questions {
 
 impl Questions {
     /// Takes a message as a subject, each as likely as any other.
-    fn maybe_about(&mut self, text: &str) {
+    pub(crate) fn maybe_about(&mut self, text: &str) {
         self.seen += 1;
         if self.found.len() < QUESTIONS {
             let question = self.ask(text);
@@ -153,7 +153,7 @@ impl Questions {
         format!("what did we say about {}?", some.join(" and the "))
     }
 
-    fn done(self) -> Vec<String> {
+    pub(crate) fn done(self) -> Vec<String> {
         self.found
     }
 }

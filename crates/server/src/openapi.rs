@@ -7,6 +7,8 @@ use serde_json::{Map, Value, json};
 
 const SCHEMAS: &str = include_str!("schemas.json");
 
+const WITHOUT_NUL: &str = "^[^\\u0000]*$";
+
 /// The document as JSON text.
 pub fn text() -> String {
     let mut text = serde_json::to_string_pretty(&document()).unwrap_or_default();
@@ -71,8 +73,7 @@ fn operation(endpoint: &Endpoint) -> Value {
 }
 
 /// Bodies that must be there.
-const REQUIRED: [&str; 7] =
-    ["NewMessages", "Search", "NewToken", "Erasure", "Prune", "Rewind", "SessionPatch"];
+const REQUIRED: [&str; 6] = ["NewMessages", "Search", "NewToken", "Erasure", "Prune", "Rewind"];
 
 fn schema_of(name: &str) -> Value {
     json!({"$ref": format!("#/components/schemas/{name}")})
@@ -108,7 +109,7 @@ fn parameters(endpoint: &Endpoint) -> Vec<Value> {
         let schema = match endpoint.path {
             "/v1/messages/{id}" => json!({"type": "integer", "minimum": 1}),
             "/v1/tokens/{id}" => json!({"type": "string", "pattern": "^tok_[a-z2-7]+$"}),
-            _ => json!({"type": "string", "minLength": 1, "maxLength": 512}),
+            _ => session_id(),
         };
         found.push(json!({"name": "id", "in": "path", "required": true, "schema": schema}));
     }
@@ -129,20 +130,26 @@ fn parameter(param: &Param) -> Value {
         ("since", Kind::Text) => {
             json!({"type": "string", "pattern": "^[0-9]{1,18}\\.[0-9]{1,18}$"})
         }
-        ("parent_id", _) => json!({"type": "string", "minLength": 1, "maxLength": 512}),
-        (_, Kind::Text) => json!({"type": "string"}),
+        ("parent_id", _) => session_id(),
+        (_, Kind::Text) => text_without_nul(),
         (_, Kind::Bool) => json!({"type": "boolean"}),
         (_, Kind::Int(least, most)) => {
             json!({"type": "integer", "minimum": least, "maximum": most})
         }
         (_, Kind::Time) => json!({"type": "string", "format": "date-time"}),
         (_, Kind::Word(words)) => json!({"type": "string", "enum": words}),
-        ("session", Kind::Texts) => {
-            json!({"type": "array", "items": {"type": "string", "minLength": 1, "maxLength": 512}})
-        }
-        (_, Kind::Texts) => json!({"type": "array", "items": {"type": "string"}}),
+        ("session", Kind::Texts) => json!({"type": "array", "items": session_id()}),
+        (_, Kind::Texts) => json!({"type": "array", "items": text_without_nul()}),
     };
     json!({"name": param.name, "in": "query", "description": param.doc, "schema": schema})
+}
+
+fn session_id() -> Value {
+    json!({"type": "string", "minLength": 1, "maxLength": 512, "pattern": WITHOUT_NUL})
+}
+
+fn text_without_nul() -> Value {
+    json!({"type": "string", "pattern": WITHOUT_NUL})
 }
 
 #[cfg(test)]

@@ -6,7 +6,8 @@ use super::tree::{File, Tree};
 const GATE: &str = "scripts/test";
 const CI: &str = ".ci/run";
 
-/// The gate and the CI script can be executed, and the CI script calls the gate.
+/// The gate and the CI script can be executed, the CI script calls the gate, and the gate runs
+/// everything under `tests`.
 pub fn check(tree: &Tree) -> Vec<Problem> {
     let mut problems = Vec::new();
     for path in [GATE, CI] {
@@ -25,7 +26,26 @@ pub fn check(tree: &Tree) -> Vec<Problem> {
     if tree.get(CI).is_some_and(|file| !calls_gate(file)) {
         problems.push(Problem::new(CI, 1, format!("call {GATE} here, and nothing else")));
     }
+    problems.extend(tree.get(GATE).into_iter().flat_map(|gate| forgotten(tree, gate)));
     problems
+}
+
+/// Cargo finds its tests by itself; a folder of others, or a script, is run only where it is named.
+fn forgotten(tree: &Tree, gate: &File) -> Vec<Problem> {
+    let is_run = |path: &str| {
+        let folder = path.rsplit_once('/').map_or(path, |(folder, _)| folder);
+        gate.text.contains(&format!("{folder}/")) || gate.text.contains(&format!("{folder}\n"))
+    };
+    let is_test = |file: &&File| {
+        let name = file.name();
+        name.starts_with("test_") || name.ends_with(".test.mjs")
+    };
+    let tests = tree.files().filter(|file| file.path.starts_with("tests/")).filter(is_test);
+    let forgotten = tests.filter(|file| !is_run(&file.path)).map(|file| file.path.as_str());
+    let scripts = tree.files().filter(|file| file.executable && file.path.starts_with("tests/"));
+    let unnamed = scripts.filter(|file| !gate.text.contains(&file.path));
+    let paths = forgotten.chain(unnamed.map(|file| file.path.as_str()));
+    paths.map(|path| Problem::new(path, 1, format!("run it in a step of {GATE}"))).collect()
 }
 
 fn calls_gate(file: &File) -> bool {
@@ -46,6 +66,18 @@ mod tests {
     fn scripts_that_cannot_be_executed_are_found() {
         let tree = Tree::made_up(&[(GATE, ""), (CI, "exec scripts/test\n")]);
         assert_eq!(check(&tree).len(), 2);
+    }
+
+    #[test]
+    fn tests_that_nobody_runs_are_found() {
+        let found = |gate: &str, path: &str| {
+            let tree = Tree::made_up(&[(GATE, gate), (path, "")]);
+            tree.get(GATE).map_or(0, |gate| forgotten(&tree, gate).len())
+        };
+        assert_eq!(found("pytest tests/http\n", "tests/http/test_a.py"), 0);
+        assert_eq!(found("node --test tests/page/*.test.mjs", "tests/page/a.test.mjs"), 0);
+        assert_eq!(found("pytest tests/http\n", "tests/other/test_a.py"), 1);
+        assert_eq!(found("pytest tests/http\n", "tests/http/conftest.py"), 0);
     }
 
     #[test]

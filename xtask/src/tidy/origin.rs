@@ -19,6 +19,9 @@ const REGISTRIES: [&str; 4] = [
 /// Cargo writes the name of its registry into this file.
 const LOCK_FILE: &str = "Cargo.lock";
 
+/// npm writes where it fetched each package from into this file, unless it is told not to.
+const NPM_LOCK_FILE: &str = "package-lock.json";
+
 /// No text file names a path of somebody's machine or the host of a package registry.
 pub fn check(tree: &Tree) -> Vec<Problem> {
     tree.files().flat_map(check_file).collect()
@@ -29,6 +32,10 @@ fn check_file(file: &File) -> Vec<Problem> {
     for (line, text) in file.lines() {
         for path in MACHINE_PATHS.iter().filter(|path| names_path(text, path)) {
             let remedy = format!("name no path under {path}: take a relative one, or $HOME");
+            problems.push(Problem::new(&file.path, line, remedy));
+        }
+        if file.name() == NPM_LOCK_FILE && text.trim_start().starts_with("\"resolved\"") {
+            let remedy = "write it anew with `omit-lockfile-registry-resolved=true` in .npmrc";
             problems.push(Problem::new(&file.path, line, remedy));
         }
         for host in REGISTRIES.iter().filter(|host| text.contains(**host)) {
@@ -64,6 +71,13 @@ mod tests {
             assert_eq!(found(&format!("open file://{path}x")), 1);
             assert_eq!(found(&format!("see docs{path}x")), 0);
         }
+    }
+
+    #[test]
+    fn a_lock_file_of_npm_tells_no_addresses() {
+        let locked = |line: &str| check(&Tree::made_up(&[("tests/a/package-lock.json", line)]));
+        assert_eq!(locked("      \"resolved\": \"https://mirror.example/x.tgz\",").len(), 1);
+        assert_eq!(locked("      \"integrity\": \"sha512-x\","), []);
     }
 
     #[test]

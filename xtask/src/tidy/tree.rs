@@ -7,7 +7,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 /// Never part of the repository, wherever they stand; see `.gitignore`.
-const SKIPPED: [&str; 3] = [".git", ".venv", "__pycache__"];
+const SKIPPED: [&str; 4] = [".git", ".venv", "__pycache__", "node_modules"];
 
 /// Cargo marks its target directories with this file. The name `target` alone would not do: it
 /// is also a good name for a module directory.

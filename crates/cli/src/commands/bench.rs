@@ -2,7 +2,7 @@
 
 use crate::context::Context;
 use clap::{Args, Subcommand};
-use oneiro_bench::{load, recall, report};
+use oneiro_bench::{http, load, recall, report};
 use std::path::PathBuf;
 
 /// Measure this machine, each figure beside raw SQLite
@@ -12,6 +12,8 @@ pub enum BenchCommand {
     Load(LoadArgs),
     /// How much of the evidence a search finds: LoCoMo's questions, asked through the normal search
     Recall(RecallArgs),
+    /// What the way over HTTP costs: appends by many clients, searches, memory of an idle server
+    Http(HttpArgs),
     /// One of several processes of `bench load`
     #[command(hide = true)]
     Writer(WriterArgs),
@@ -58,6 +60,29 @@ pub struct RecallArgs {
     /// Made-up messages to put in the way; with any, all conversations share one space
     #[arg(long, default_value_t = 0)]
     distractors: usize,
+}
+
+/// What the way over HTTP costs: appends by many clients, searches, memory of an idle server
+#[derive(Debug, Args)]
+pub struct HttpArgs {
+    /// Clients that append at once
+    #[arg(long, default_value_t = 32)]
+    clients: usize,
+    /// Messages that each client appends in a round
+    #[arg(long, default_value_t = 500)]
+    each: usize,
+    /// Messages in the store that is searched
+    #[arg(long, default_value_t = 100_000)]
+    messages: usize,
+    /// Questions that are asked in a round, up to 200
+    #[arg(long, default_value_t = 200)]
+    questions: usize,
+    /// Rounds of each measurement; the median counts
+    #[arg(long, default_value_t = 5)]
+    rounds: usize,
+    /// Where to put the stores; a temporary folder when absent
+    #[arg(long)]
+    dir: Option<PathBuf>,
 }
 
 #[derive(Debug, Clone, Copy, clap::ValueEnum)]
@@ -125,6 +150,20 @@ impl BenchCommand {
                 };
                 let measured = recall::run(&request, &mut |step| context.output.say(step))?;
                 context.output.show(&measured, recall::describe)
+            }
+            BenchCommand::Http(args) => {
+                let request = http::HttpRequest {
+                    clients: args.clients,
+                    each: args.each,
+                    messages: args.messages,
+                    questions: args.questions,
+                    rounds: args.rounds,
+                    folder: args.dir,
+                    program: std::env::current_exe()?,
+                    options: context.options(),
+                };
+                let measured = http::run(&request, &mut |step| context.output.say(step))?;
+                context.output.show(&measured, http::describe)
             }
             BenchCommand::Writer(args) => {
                 let writer = load::Writer {

@@ -10,6 +10,7 @@
 )]
 
 mod append;
+mod bench;
 mod config;
 mod demo;
 mod errors;

@@ -1,0 +1,35 @@
+"""The server keeps the contract that it publishes, whatever is sent to it."""
+
+import pathlib
+import shutil
+import subprocess
+import sys
+
+import rig
+
+HERE = pathlib.Path(__file__).resolve().parent
+
+# With every phase this is some 3,000 requests.
+EXAMPLES = 40
+
+
+def test_the_document_that_is_served_is_the_one_that_is_committed(demo):
+    status, headers, text = demo.ask("GET", "/openapi.json")
+    assert status == 200
+    assert headers["content-type"].startswith("application/json")
+    assert text == (rig.ROOT / "docs/reference/openapi.json").read_bytes()
+
+
+def test_schemathesis_finds_no_breach(demo, home):
+    # The program that pip installed beside this Python.
+    program = shutil.which("schemathesis", path=str(pathlib.Path(sys.executable).parent))
+    assert program, "schemathesis is not installed beside this Python"
+    run = [program, "--config-file", str(HERE / "schemathesis.toml"), "--no-color"]
+    run += ["run", f"{demo.url}/openapi.json"]
+    # A failure must come again on the next run, and two workers break Python 3.11's parser.
+    run += ["--generation-deterministic", "--workers", "1", "--max-examples", str(EXAMPLES)]
+    run += ["--continue-on-failure", "--request-timeout", "20"]
+    environment = {**rig.environment(home.folder), "PYTHONPATH": str(HERE)}
+    done = subprocess.run(run, cwd=home.folder, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, f"{done.stdout}\n{done.stderr}"
+    assert demo.get("/healthz") == {"status": "ok"}, "still there"

@@ -1,0 +1,136 @@
+// What holds for every page: accessible in both themes, no wider than a phone, small, quick.
+
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { after, before, test } from "node:test";
+import { browse, live, overhang, picture, serve, visit } from "./rig.mjs";
+
+const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+
+/** Bytes that a page and everything it needs may take on the wire. */
+const WEIGHT = 150_000;
+
+let server, browser, empty, pages;
+before(async () => {
+  server = await serve("--demo");
+  browser = await browse();
+  const { items } = await server.ask("GET", "/v1/sessions?all=true&limit=100");
+  const longest = items.reduce((one, other) => (one.message_count > other.message_count ? one : other));
+  const branch = items.find((session) => session.lineage === "branch");
+  const { messages } = await server.ask("GET", `/v1/sessions/${longest.id}?limit=1`);
+  empty = await serve();
+  pages = {
+    overview: `${server.url}/`,
+    search: `${server.url}/search`,
+    "search-found": `${server.url}/search?q=what+did+we+say+about+the+flat&explain=1`,
+    "search-nothing": `${server.url}/search?q=%22xyzzy+plugh%22`,
+    sessions: `${server.url}/sessions`,
+    conversation: `${server.url}/sessions/${longest.id}`,
+    branch: `${server.url}/sessions/${branch.id}?hidden=1`,
+    message: `${server.url}/messages/${messages[0].id}`,
+    jobs: `${server.url}/jobs`,
+    missing: `${server.url}/sessions/not-there`,
+    welcome: `${empty.url}/`,
+    "no-sessions": `${empty.url}/sessions`,
+    login: `${server.url}/login`,
+  };
+});
+after(async () => {
+  await browser?.close();
+  await server?.stop();
+  await empty?.stop();
+});
+
+const missing = (text) => text.includes("404") && text.includes("/sessions/not-there");
+
+/** Opens a page; those that hear of changes are awaited until they do. */
+async function open(page, name) {
+  await page.goto(pages[name]);
+  await page.waitForLoadState();
+  if (!["missing", "login"].includes(name)) await live(page);
+}
+
+const finding = (name, one) =>
+  [`${name}: ${one.impact} ${one.id}: ${one.help}`, ...one.nodes.slice(0, 3).map((node) => node.html)].join("\n  ");
+
+for (const colorScheme of ["light", "dark"]) {
+  test(`every page is accessible, ${colorScheme}`, async (t) => {
+    const options = { colorScheme, viewport: { width: 1280, height: 900 }, allowed: missing };
+    await visit(browser, options, async (page) => {
+      for (const name of Object.keys(pages)) {
+        await open(page, name);
+        assert.equal(await overhang(page), 0, `${name} can be scrolled sideways`);
+        await picture(page, `${name}-${colorScheme}`);
+        // What is folded must be accessible as well.
+        await page.evaluate(() => document.querySelectorAll("details").forEach((fold) => (fold.open = true)));
+        await page.evaluate(axe);
+        const { violations, passes } = await page.evaluate(() => window.axe.run());
+        assert.ok(passes.length > 5, `${name} was looked at`);
+        const bad = violations.filter((one) => ["serious", "critical"].includes(one.impact));
+        for (const one of violations) if (!bad.includes(one)) t.diagnostic(finding(name, one));
+        assert.deepEqual(bad.map((one) => finding(name, one)), []);
+      }
+    });
+  });
+
+  test(`every page fits a phone, ${colorScheme}`, async () => {
+    for (const width of [390, 320]) {
+      const options = { colorScheme, viewport: { width, height: 780 }, hasTouch: true, isMobile: true, allowed: missing };
+      await visit(browser, options, async (page) => {
+        for (const name of Object.keys(pages)) {
+          await open(page, name);
+          assert.equal(await overhang(page), 0, `${name} at ${width} pixels can be scrolled sideways`);
+          if (width === 390) await picture(page, `phone-${name}-${colorScheme}`);
+        }
+      });
+    }
+  });
+}
+
+test("every page is small, and painted soon", async (t) => {
+  for (const name of Object.keys(pages)) {
+    // A new context has nothing in its cache.
+    await visit(browser, { allowed: missing }, async (page, context) => {
+      const wire = await context.newCDPSession(page);
+      await wire.send("Network.enable");
+      let bytes = 0;
+      wire.on("Network.loadingFinished", (event) => (bytes += event.encodedDataLength));
+      await open(page, name);
+      // How soon depends on what else this machine does: told, not judged.
+      const paint = await page.waitForFunction(() => performance.getEntriesByName("first-contentful-paint")[0]?.startTime);
+      t.diagnostic(`${name}: ${(bytes / 1000).toFixed(1)} kB, first paint ${(await paint.jsonValue()).toFixed(0)} ms`);
+      assert.ok(bytes > 1000, "it was counted");
+      assert.ok(bytes <= WEIGHT, `${name} takes ${bytes} bytes`);
+    });
+  }
+});
+
+test("the overview has its plots", async () => {
+  await visit(browser, {}, async (page) => {
+    await open(page, "overview");
+    const drawn = await page.locator("main svg:visible").evaluateAll((plots) =>
+      plots.map((plot) => plot.querySelectorAll("rect, path, polyline, circle").length),
+    );
+    assert.ok(drawn.length >= 2 && drawn.every((shapes) => shapes > 0), `growth and latency: ${drawn}`);
+    const { messages } = await server.ask("GET", "/v1/stats");
+    const figures = (await page.locator("dl.figures").textContent()).replace(/[^\da-z]/gi, "");
+    assert.ok(figures.includes(`${messages}Messages`) || figures.includes(`Messages${messages}`), figures);
+  });
+});
+
+test("the theme can be chosen, and stays", async () => {
+  await visit(browser, { colorScheme: "light" }, async (page) => {
+    await open(page, "overview");
+    const shade = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
+    const light = await shade();
+    const button = page.locator("#theme");
+    while ((await button.textContent()) !== "Dark") await button.click();
+    const dark = await shade();
+    assert.notEqual(dark, light);
+    await open(page, "sessions");
+    assert.equal(await shade(), dark, "on the next page too");
+    while ((await button.textContent()) !== "Auto") await button.click();
+    assert.equal(await shade(), light);
+  });
+});
