@@ -34,6 +34,17 @@ test("results come as one types, with what was met marked", async () => {
   });
 });
 
+test("a word that is only begun finds what begins so", async () => {
+  await visit(browser, {}, async (page) => {
+    await page.goto(`${server.url}/search`);
+    await live(page);
+    await page.locator("#q").pressSequentially("birthd", { delay: 20 });
+    await page.locator("#results .hit mark").first().waitFor();
+    const marks = await page.locator("#results mark").allTextContents();
+    assert.ok(marks.some((mark) => /birthday/i.test(mark)), marks.join());
+  });
+});
+
 test("a hit unfolds what stood around it, and why it ranked there", async () => {
   await visit(browser, {}, async (page) => {
     await page.goto(`${server.url}/search?q=ferry+to+the+island`);

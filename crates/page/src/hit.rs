@@ -140,7 +140,7 @@ fn reason(name: &str) -> &str {
         "similarity" => "near in meaning",
         "session" => "best turn of its session",
         "answers" => "answers such a question",
-        "speaker" => "speaker who is named",
+        "speaker" => "who spoke",
         "date" => "day that is named",
         "time" => "tells a time",
         "person" => "tells of oneself",

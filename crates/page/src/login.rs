@@ -44,7 +44,7 @@ pub fn page(view: &LoginView) -> String {
                 button type="submit" { "Log in" }
             }
             p { "Whoever runs this server can make one:" }
-            (copyable("oneiro token create --role read"))
+            (copyable("oneiro token create --space default --role read"))
         }
     };
     document(&view.frame, Tab::None, "Log in", &main)

@@ -129,5 +129,5 @@ fn nowhere() -> Frame {
 
 /// The error of a part of the path that names nothing.
 fn not_there(what: &str) -> Error {
-    Error::not_found(format!("there is no {what}")).remedy("look through the sessions")
+    Error::not_found(format!("there is no {what}"))
 }

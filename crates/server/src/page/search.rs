@@ -1,7 +1,7 @@
 //! The search page.
 
 use super::look::Look;
-use oneiro::{Error, Found, Result, Role, SearchRequest, Session, Sort};
+use oneiro::{Error, Found, Result, Role, SearchRequest, Session, Sort, Tier};
 use oneiro_page::search::{Outcome, SearchForm, SearchView};
 use std::time::Instant;
 
@@ -67,10 +67,28 @@ fn asked(look: &Look, form: &SearchForm) -> Result<Option<Outcome>> {
     }
     let oneiro = look.oneiro()?;
     let started = Instant::now();
-    let found = oneiro.search(&request)?;
+    let mut found = oneiro.search(&request)?;
+    // Whoever is still typing has begun the last word: it may be the beginning of one.
+    if found.tier.is_none_or(|tier| tier == Tier::Semantic)
+        && request.cursor.is_none()
+        && let Some(begun) = begun(&form.q)
+    {
+        let query = request.query.replacen(&form.q, &begun, 1);
+        let longer = oneiro.search(&SearchRequest { query, ..request })?;
+        if !longer.hits.is_empty() {
+            found = longer;
+        }
+    }
     let millis = started.elapsed().as_secs_f64() * 1_000.0;
     let sessions = sessions_of(look, &found)?;
     Ok(Some(Outcome::Found { found, sessions, millis }))
+}
+
+/// The query with its last word as the beginning of one, if it is a plain word.
+fn begun(query: &str) -> Option<String> {
+    let last = query.split_whitespace().next_back()?;
+    let is_word = last.chars().count() >= 2 && last.chars().all(char::is_alphanumeric);
+    (is_word && query.ends_with(last)).then(|| format!("{query}*"))
 }
 
 /// A time as the query language writes it.
