@@ -5,6 +5,9 @@ use crate::api::{ENDPOINTS, Endpoint, Verb};
 use crate::decode::{Kind, Param};
 use serde_json::{Map, Value, json};
 
+/// The id of an event.
+const MARK: &str = "^[0-9]{1,18}\\.[0-9]{1,18}(\\.[0-9]{1,18}\\.[0-9]{1,18})?$";
+
 const SCHEMAS: &str = include_str!("schemas.json");
 
 /// The document as JSON text.
@@ -117,7 +120,7 @@ fn parameters(endpoint: &Endpoint) -> Vec<Value> {
         let doc = "The id of the last event seen";
         found.push(json!({
             "name": "Last-Event-ID", "in": "header", "description": doc,
-            "schema": {"type": "string", "pattern": "^[0-9]{1,18}\\.[0-9]{1,18}$"},
+            "schema": {"type": "string", "pattern": MARK},
         }));
     }
     found
@@ -127,7 +130,7 @@ fn parameter(param: &Param) -> Value {
     let schema = match (param.name, param.kind) {
         ("cursor", _) => json!({"type": "string", "pattern": "^-?[0-9]{1,18}\\.-?[0-9]{1,18}$"}),
         ("since", Kind::Text) => {
-            json!({"type": "string", "pattern": "^[0-9]{1,18}\\.[0-9]{1,18}$"})
+            json!({"type": "string", "pattern": MARK})
         }
         ("parent_id", _) => json!({"type": "string", "minLength": 1, "maxLength": 512}),
         (_, Kind::Text) => json!({"type": "string"}),

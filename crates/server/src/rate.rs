@@ -37,6 +37,12 @@ impl<K: Eq + Hash> Buckets<K> {
         if left >= 1.0 { Ok(()) } else { Err(too_many()) }
     }
 
+    /// Whether anything was taken lately.
+    pub(crate) fn knows(&self, visitor: &K) -> bool {
+        let filled = self.filled.lock().unwrap_or_else(PoisonError::into_inner);
+        filled.contains_key(visitor)
+    }
+
     /// Whether nothing is left, without taking any.
     pub(crate) fn is_empty(&self, visitor: &K, now: Instant) -> bool {
         let filled = self.filled.lock().unwrap_or_else(PoisonError::into_inner);
