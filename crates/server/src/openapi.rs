@@ -91,7 +91,12 @@ fn answer(name: &str) -> Value {
         "Events" | "Export" => json!({"type": "string"}),
         name => schema_of(name),
     };
-    json!({"description": "Done", "content": {kind: {"schema": schema}}})
+    let mut content = json!({ "schema": schema });
+    if let ("Events", Value::Object(content)) = (name, &mut content) {
+        // OpenAPI 3.1 has no word for what the events of a stream hold.
+        content.insert("x-event-data".to_owned(), schema_of("Change"));
+    }
+    json!({"description": "Done", "content": {kind: content}})
 }
 
 /// A name such as `post_sessions_id_end`.

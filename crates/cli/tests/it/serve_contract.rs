@@ -22,11 +22,8 @@ impl Contract {
     fn check(&mut self, place: &str, value: &Value) {
         let document = &self.document;
         let validator = self.validators.entry(place.to_owned()).or_insert_with(|| {
-            // References are to places in the document, so the schema is all of it with one more.
-            let schema = json!({
-                "$ref": format!("#/whole{place}").replace("/whole/components", "/components"),
-                "components": document["components"], "whole": document,
-            });
+            let schema = document.pointer(place).unwrap_or_else(|| panic!("{place} is not there"));
+            let schema = json!({"allOf": [schema], "components": document["components"]});
             jsonschema::options().should_validate_formats(true).build(&schema).unwrap()
         });
         let errors: Vec<String> = validator

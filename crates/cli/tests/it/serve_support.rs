@@ -275,7 +275,11 @@ impl Listening {
 
     /// The next event; none when the stream ends.
     pub fn next(&mut self) -> Result<Option<Told>> {
+        let deadline = Instant::now() + LONG;
         loop {
+            if Instant::now() > deadline {
+                return Err(ErrorKind::TimedOut.into());
+            }
             if let Some((event, rest)) = self.held.split_once("\n\n") {
                 let (event, rest) = (event.to_owned(), rest.to_owned());
                 self.held = rest;

@@ -50,6 +50,17 @@ on_both_backends! {
         assert_eq!(told(&oneiro, &mut seen), expected);
     }
 
+    fn a_session_that_an_append_begins_is_told_of(space) {
+        let oneiro = open(space);
+        let mut seen = oneiro.change_mark().unwrap();
+        for _ in 0..2 {
+            let said = vec![oneiro::NewMessage::text(oneiro::Role::User, "x")];
+            oneiro.append_or_create(&id("s"), said, oneiro::NewSession::default()).unwrap();
+        }
+        let expected = [of(ChangeKind::Created, "s"), of(ChangeKind::Appended, "s")];
+        assert_eq!(told(&oneiro, &mut seen), expected);
+    }
+
     fn messages_are_told_of_by_session_and_by_any_process(space) {
         let (oneiro, other) = (open(space), open(space));
         begin(&oneiro, "a");
