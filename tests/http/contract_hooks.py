@@ -5,10 +5,7 @@ import schemathesis
 
 @schemathesis.hook
 def before_call(context, case, kwargs):
-    body, query = case.body, case.query
-    # A cursor says where messages go on; where none are asked for it says nothing.
-    if case.path == "/v1/sessions/{id}" and query and str(query.get("messages")).lower() == "false":
-        query.pop("cursor", None)
+    body = case.body
     if not isinstance(body, dict):
         return
     if case.method == "POST" and case.path == "/v1/sessions":

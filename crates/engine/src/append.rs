@@ -3,10 +3,10 @@
 use crate::Oneiro;
 use crate::sessions::{Draft, create_in, no_session};
 use oneiro_model::{
-    Appended, Error, MessageId, NewMessage, NewSession, Result, SessionId, Visibility,
+    Appended, ChangeKind, Error, MessageId, NewMessage, NewSession, Result, SessionId, Visibility,
 };
 use oneiro_store::messages::Prepared;
-use oneiro_store::{Tx, messages, sequence, sessions};
+use oneiro_store::{Tx, changes, messages, sequence, sessions};
 use std::sync::Arc;
 
 /// What to do when the session does not exist: begin it like this.
@@ -90,7 +90,12 @@ impl Append {
         }
         let key = match (key, &self.create) {
             (Some(key), _) => key,
-            (None, Some(draft)) => create_in(tx, draft)?,
+            (None, Some(draft)) => {
+                let key = create_in(tx, draft)?;
+                let now = self.oneiro.now();
+                changes::record(tx, ChangeKind::Created, Some(&self.session), now)?;
+                key
+            }
             (None, None) if settings.keeps_nothing_of(&self.session) => return Ok(skipped),
             (None, None) => {
                 return Err(no_session(self.session.as_str()).remedy(format!(

@@ -32,8 +32,14 @@ impl Oneiro {
             let mut told = changes::noted(tx, seen)?;
             let noted = told.last().map_or(seen, |change| change.id);
             told.extend(changes::appended(tx, noted, now.message)?);
-            if let Some(last) = told.last_mut() {
-                last.id = now;
+            match told.last_mut() {
+                Some(last) => last.id = now,
+                // A mark of another store, or of before a copy was put back: the messages that it
+                // waits for may never come.
+                None if now.message < seen.message => {
+                    told.push(Change::new(now, ChangeKind::Missed, None));
+                }
+                None => {}
             }
             Ok(told)
         })

@@ -84,15 +84,39 @@ pub struct ChangeMark {
     pub message: i64,
     /// The key of the last change seen.
     pub change: i64,
+    /// What was seen of the messages after that one, if it was not all of them.
+    pub part: Option<SeenPart>,
+}
+
+/// A part of the messages that are told of together: sessions overlap, so no single message says
+/// how far somebody has seen while they are being told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SeenPart {
+    /// The last of the messages that are told of.
+    pub until: i64,
+    /// Sessions whose last message among these is no later were seen.
+    pub told: i64,
 }
 
 impl ChangeMark {
     /// Reads the id of an event.
     pub fn parse(text: &str) -> Result<ChangeMark> {
-        let mark = text.trim().split_once('.').and_then(|(message, change)| {
-            Some(ChangeMark { message: message.parse().ok()?, change: change.parse().ok()? })
-        });
-        mark.filter(|mark| mark.message >= 0 && mark.change >= 0).ok_or_else(|| {
+        let numbers: Option<Vec<i64>> = text
+            .trim()
+            .split('.')
+            .map(|number| number.parse().ok().filter(|number| *number >= 0))
+            .collect();
+        let mark = match numbers.as_deref() {
+            Some([message, change]) => {
+                Some(ChangeMark { message: *message, change: *change, part: None })
+            }
+            Some([message, change, until, told]) => {
+                let part = Some(SeenPart { until: *until, told: *told });
+                Some(ChangeMark { message: *message, change: *change, part })
+            }
+            _ => None,
+        };
+        mark.ok_or_else(|| {
             Error::field("Last-Event-ID", "was not the id of an event")
                 .remedy("send the id of the last event you saw, or none")
         })
@@ -101,7 +125,11 @@ impl ChangeMark {
 
 impl fmt::Display for ChangeMark {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}.{}", self.message, self.change)
+        write!(f, "{}.{}", self.message, self.change)?;
+        match self.part {
+            Some(part) => write!(f, ".{}.{}", part.until, part.told),
+            None => Ok(()),
+        }
     }
 }
 
@@ -145,9 +173,12 @@ mod tests {
 
     #[test]
     fn marks_round_trip_and_refuse_others() {
-        let mark = ChangeMark { message: 12, change: 7 };
-        assert_eq!(ChangeMark::parse(&mark.to_string()).unwrap(), mark);
-        for bad in ["", "1", "1.", "-1.2", "1.x", "1.2.3"] {
+        let part = Some(SeenPart { until: 30, told: 21 });
+        for part in [None, part] {
+            let mark = ChangeMark { message: 12, change: 7, part };
+            assert_eq!(ChangeMark::parse(&mark.to_string()).unwrap(), mark);
+        }
+        for bad in ["", "1", "1.", "-1.2", "1.x", "1.2.3", "1.2.3.-4", "1.2.3.4.5"] {
             assert!(ChangeMark::parse(bad).is_err(), "{bad}");
         }
     }

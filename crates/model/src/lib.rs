@@ -23,7 +23,7 @@ mod title;
 mod token;
 mod usage;
 
-pub use change::{Change, ChangeKind, ChangeMark};
+pub use change::{Change, ChangeKind, ChangeMark, SeenPart};
 pub use error::{Error, ErrorKind, KINDS, KindRow, Result};
 pub use id::{JobId, MessageId, SessionId, TokenId};
 pub use job::{Job, JobState, NewJob};

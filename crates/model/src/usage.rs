@@ -74,8 +74,8 @@ impl Usage {
             ("cache_read_tokens", self.cache_read_tokens),
             ("cache_write_tokens", self.cache_write_tokens),
             ("reasoning_tokens", self.reasoning_tokens),
-            ("estimated_cost", self.estimated_cost_nanousd),
-            ("actual_cost", self.actual_cost_nanousd),
+            ("estimated_cost_usd", self.estimated_cost_nanousd),
+            ("actual_cost_usd", self.actual_cost_nanousd),
         ];
         for (name, amount) in amounts {
             if amount < 0 {

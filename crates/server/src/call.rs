@@ -1,12 +1,12 @@
 //! One call of the API as its handlers see it: who calls, what the path, the query string and the
 //! body say; and the answer to it.
 
+use crate::body::Received;
 use crate::decode::{Fields, Query};
 use crate::gate::Visitor;
 use crate::state::State;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use bytes::Bytes;
 use oneiro::{Error, MessageId, Oneiro, Result, SessionId};
 use serde::Serialize;
 use std::sync::Arc;
@@ -18,7 +18,7 @@ pub(crate) struct Call {
     /// The parts of the path that the table leaves open, unescaped.
     pub(crate) path: Vec<(String, String)>,
     pub(crate) query: Query,
-    pub(crate) body: Bytes,
+    pub(crate) body: Received,
 }
 
 impl Call {

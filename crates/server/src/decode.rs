@@ -145,11 +145,18 @@ pub(crate) fn unescape(text: &str) -> Result<String> {
 fn unknown(name: &str, known: impl Iterator<Item = &'static str>) -> Error {
     let shown: String = name.chars().take(64).collect();
     let error = Error::field(shown, "is not known here");
+    let mut known = known.peekable();
+    if known.peek().is_none() {
+        return error.remedy("nothing can be given here");
+    }
+    // The distance to a name of megabytes would take gigabytes to measure.
+    if name.len() > 64 {
+        return error;
+    }
     let distance = |known: &&str| strsim::damerau_levenshtein(known, name);
     match known.min_by_key(distance) {
-        Some(nearest) if name.len() <= 64 => error.remedy(format!("the nearest is {nearest:?}")),
-        Some(_) => error,
-        None => error.remedy("nothing can be given here"),
+        Some(nearest) => error.remedy(format!("the nearest is {nearest:?}")),
+        None => error,
     }
 }
 
@@ -301,7 +308,7 @@ fn whole(value: &Value) -> Option<i64> {
     let exact = value.as_i64();
     exact.or_else(|| {
         let number = value.as_f64()?;
-        let is_whole = number.fract() == 0.0 && number.abs() < 9e15;
+        let is_whole = number.fract() == 0.0 && number.abs() <= 9_007_199_254_740_992.0;
         is_whole.then_some(number as i64)
     })
 }

@@ -2,19 +2,17 @@
 //! role, call the handler where blocking is allowed, and turn errors into problems.
 
 use crate::api::{Endpoint, Run, events, export};
+use crate::body::{read_body, unfold};
 use crate::call::Call;
 use crate::decode::Query;
 use crate::gate::Presented;
 use crate::peer::Peer;
 use crate::problem::Problem;
-use crate::state::{BODY_TIME, State};
-use axum::body::Body;
+use crate::state::State;
 use axum::extract::{FromRequestParts, RawPathParams, Request};
 use axum::http::{HeaderMap, StatusCode, header, request::Parts};
 use axum::response::{IntoResponse, Response};
-use bytes::{Bytes, BytesMut};
-use http_body_util::BodyExt;
-use oneiro::{Error, ErrorKind, Result};
+use oneiro::{Error, Result, TokenRole};
 use std::net::{IpAddr, Ipv4Addr};
 use std::sync::Arc;
 
@@ -38,6 +36,7 @@ async fn answer(
     let (mut parts, body) = request.into_parts();
     let path = path_parts(&mut parts).await?;
     let presented = Presented::read(&parts.headers, peer(&parts))?;
+    let presented = presented.to_write(endpoint.role > TokenRole::Read);
     if endpoint.body.is_some() {
         check_type(&parts.headers)?;
     }
@@ -51,6 +50,7 @@ async fn answer(
     .await?;
     let query = Query::read(parts.uri.query().unwrap_or_default(), endpoint.query)?;
     let body = read_body(&state, &parts.headers, body).await?;
+    let body = unfold(&state, body).await?;
     let call = Call { state, visitor, path, query, body };
     match endpoint.run {
         Run::Call(run) => {
@@ -93,51 +93,6 @@ fn not_json(kind: &str) -> Problem {
     let error = Error::invalid(format!("the body is said to be {kind}, not JSON"))
         .remedy("send the header Content-Type: application/json");
     Problem::of(StatusCode::UNSUPPORTED_MEDIA_TYPE, error)
-}
-
-/// Reads a body: bounded in bytes, in time, and in what all bodies take together.
-pub(crate) async fn read_body(
-    state: &State,
-    headers: &HeaderMap,
-    mut body: Body,
-) -> Result<Bytes, Problem> {
-    let most = state.max_body;
-    let too_large = || {
-        Error::too_large(format!("the body is larger than {most} bytes"))
-            .remedy("send less at a time")
-    };
-    let length = headers.get(header::CONTENT_LENGTH).and_then(|length| length.to_str().ok());
-    let length: Option<usize> = length.and_then(|length| length.parse().ok());
-    if length.is_some_and(|length| length > most) {
-        return Err(too_large().into());
-    }
-    // Without a length it may be as long as one may be, if it turns out to have any.
-    let mut room = None;
-    let reading = async {
-        let mut held = BytesMut::new();
-        while let Some(frame) = body.frame().await {
-            let frame = frame
-                .map_err(|error| Error::invalid("the body ended before its time").because(error))?;
-            let Ok(data) = frame.into_data() else { continue };
-            if room.is_none() {
-                let kilobytes = u32::try_from(length.unwrap_or(most).div_ceil(1_024));
-                let wanted = state.bodies.acquire_many(kilobytes.unwrap_or(u32::MAX)).await;
-                room = Some(wanted.map_err(|_| Error::internal("the server stops"))?);
-            }
-            if held.len() + data.len() > most {
-                return Err(too_large());
-            }
-            held.extend_from_slice(&data);
-        }
-        Ok(held.freeze())
-    };
-    match tokio::time::timeout(BODY_TIME, reading).await {
-        Ok(read) => Ok(read?),
-        Err(_) => {
-            let error = Error::new(ErrorKind::Invalid, "the body took too long to arrive");
-            Err(Problem::of(StatusCode::REQUEST_TIMEOUT, error))
-        }
-    }
 }
 
 /// Runs a call of the engine where blocking is allowed; what it captured is dropped there too.

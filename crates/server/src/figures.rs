@@ -1,8 +1,8 @@
 //! Figures of this server: how many requests, how long each took, minute by minute and in all, as
 //! Prometheus reads them and as the page plots them.
 
-use crate::spaces::Spaces;
-use oneiro::{Oneiro, Result, Timestamp, WriteFigures};
+use crate::spaces::Space;
+use oneiro::{Oneiro, Result, SpaceName, Timestamp, WriteFigures};
 use prometheus_client::encoding::{EncodeLabelSet, text};
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
@@ -11,7 +11,7 @@ use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::{Registry, Unit};
 use serde::Serialize;
 use std::collections::VecDeque;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 /// Upper bounds of the buckets of durations, in seconds.
@@ -137,11 +137,11 @@ impl Figures {
             .collect()
     }
 
-    /// Everything, as Prometheus reads it; what the open spaces say is asked now.
-    pub(crate) fn text(&self, spaces: &Spaces) -> Result<String> {
+    /// Everything, as Prometheus reads it; what these spaces say is asked now.
+    pub(crate) fn text(&self, spaces: &[(SpaceName, Arc<Space>)]) -> Result<String> {
         let mut of_spaces = Registry::with_prefix("oneiro");
         let gauges = Gauges::new(&mut of_spaces);
-        for (name, space) in spaces.all() {
+        for (name, space) in spaces {
             gauges.fill(&name.to_string(), space.oneiro()?)?;
         }
         let mut out = String::new();

@@ -2,8 +2,9 @@
 //! other sites and by names that are not ours are refused before anything is looked up.
 
 use crate::rate::{Buckets, too_many};
+use crate::recent::Recent;
 use crate::spaces::{Space, Spaces};
-use axum::http::{HeaderMap, header, uri::Authority};
+use axum::http::{HeaderMap, Uri, header, uri::Authority};
 use oneiro::{Error, ErrorKind, Result, SpaceName, TokenId, TokenRole, TokenText, bad_token};
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
@@ -15,7 +16,8 @@ pub(crate) const COOKIE: &str = "oneiro_token";
 /// The header that names a space where no token does.
 pub(crate) const SPACE_HEADER: &str = "oneiro-space";
 
-/// Bad tokens from one address before it has to wait, and how many more each second.
+/// Bad tokens from one address, and times that the same bad one is shown, before somebody has to
+/// wait; and how many more each second. No secret of 256 bits is guessed: this spares the store.
 const BAD_TOKENS: (f64, f64) = (0.2, 10.0);
 
 /// How strict the gate is.
@@ -33,7 +35,13 @@ pub struct Rules {
 pub(crate) struct Gate {
     rules: Rules,
     is_loopback: bool,
-    bad_tokens: Buckets<IpAddr>,
+    /// Bad tokens by where they come from: each counts once here, so that a program with an old
+    /// token does not shut out its neighbours behind the same proxy.
+    strangers: Buckets<IpAddr>,
+    /// How often the same bad token comes again.
+    bad_tokens: Buckets<u64>,
+    /// Tokens that opened something lately: these need not wait for strangers.
+    known: Recent,
     requests: Buckets<TokenId>,
 }
 
@@ -50,6 +58,8 @@ pub(crate) struct Presented {
     token: Option<String>,
     space: Option<String>,
     peer: IpAddr,
+    /// Whether a space that does not exist is made: whoever only looks makes none.
+    makes: bool,
 }
 
 impl Gate {
@@ -57,7 +67,9 @@ impl Gate {
         let rate = f64::from(rules.rate_limit);
         Gate {
             is_loopback: address.ip().is_loopback(),
+            strangers: Buckets::new(BAD_TOKENS.0, BAD_TOKENS.1),
             bad_tokens: Buckets::new(BAD_TOKENS.0, BAD_TOKENS.1),
+            known: Recent::default(),
             requests: Buckets::new(rate, rate * 2.0),
             rules,
         }
@@ -70,7 +82,7 @@ impl Gate {
 
     /// Refuses a request whose host is not ours (a name that was made to point here), or that a
     /// page of another site sent.
-    pub(crate) fn check_site(&self, headers: &HeaderMap) -> Result<()> {
+    pub(crate) fn check_site(&self, headers: &HeaderMap, uri: &Uri) -> Result<()> {
         let mut hosts = headers.get_all(header::HOST).iter();
         let host = match (hosts.next().map(|host| host.to_str()), hosts.next()) {
             (Some(Ok(host)), None) => host,
@@ -78,12 +90,15 @@ impl Gate {
         };
         let authority: Authority =
             host.parse().map_err(|_| Error::invalid("the header Host is not a host"))?;
-        if !self.is_ours(authority.host()) {
-            return Err(Error::new(
-                ErrorKind::Forbidden,
-                format!("{:?} is not a name of this server", authority.host()),
-            )
-            .remedy("use 127.0.0.1 or localhost, or add the name to allowed_hosts"));
+        // A request line may name a host of its own, and then that one counts as well.
+        for host in [Some(authority.host()), uri.host()].into_iter().flatten() {
+            if !self.is_ours(host) {
+                return Err(Error::new(
+                    ErrorKind::Forbidden,
+                    format!("{host:?} is not a name of this server"),
+                )
+                .remedy("use 127.0.0.1 or localhost, or add the name to allowed_hosts"));
+            }
         }
         let Some(origin) = headers.get(header::ORIGIN) else { return Ok(()) };
         let site = origin.to_str().ok().and_then(|origin| {
@@ -112,7 +127,7 @@ impl Gate {
             Some(token) => self.by_token(spaces, token, (presented.peer, asked)),
             None if self.is_open() => {
                 let name = asked.unwrap_or_else(|| spaces.first().clone());
-                let space = spaces.space(&name, false)?;
+                let space = spaces.space(&name, !presented.makes)?;
                 Ok(Visitor { space, role: TokenRole::Admin, token: None })
             }
             None => Err(Error::new(ErrorKind::Unauthorized, "a token is needed here").remedy(
@@ -128,10 +143,8 @@ impl Gate {
         (peer, asked): (IpAddr, Option<SpaceName>),
     ) -> Result<Visitor> {
         let now = Instant::now();
-        // Who guesses is slowed down before anything is looked up.
-        if self.bad_tokens.is_empty(&peer, now) {
-            return Err(too_many());
-        }
+        let mark = self.known.mark(token);
+        self.slow_down((mark, peer), now)?;
         let known = TokenText::parse(token).and_then(|text| {
             // A name in a token makes no space, and whether there is one stays unsaid.
             let space = spaces.space(text.space(), true).map_err(|error| match error.kind() {
@@ -144,9 +157,14 @@ impl Gate {
         let (space, token, text) = known.inspect_err(|error| {
             if error.kind() == ErrorKind::Unauthorized {
                 // Refused already: this only counts.
-                let _ = self.bad_tokens.take(peer, now);
+                if !self.bad_tokens.knows(&mark) {
+                    let _ = self.strangers.take(peer, now);
+                }
+                let _ = self.bad_tokens.take(mark, now);
+                self.known.forget(mark);
             }
         })?;
+        self.known.remember(mark, now);
         if asked.is_some_and(|asked| asked != *text.space()) {
             return Err(Error::new(
                 ErrorKind::Forbidden,
@@ -158,6 +176,18 @@ impl Gate {
             self.requests.take(token.id, now)?;
         }
         Ok(Visitor { space, role: token.role, token: Some(text) })
+    }
+}
+
+impl Gate {
+    /// Who tries tokens is slowed down before anything is looked up; who has a good one is not,
+    /// whoever else comes from the same address.
+    fn slow_down(&self, (mark, peer): (u64, IpAddr), now: Instant) -> Result<()> {
+        let waits = match self.bad_tokens.knows(&mark) {
+            true => self.bad_tokens.is_empty(&mark, now),
+            false => self.strangers.is_empty(&peer, now) && !self.known.knows(mark, now),
+        };
+        if waits { Err(too_many()) } else { Ok(()) }
     }
 }
 
@@ -179,7 +209,12 @@ impl Presented {
             },
             None => cookie(headers),
         };
-        Ok(Presented { token, space: text(SPACE_HEADER)?, peer })
+        Ok(Presented { token, space: text(SPACE_HEADER)?, peer, makes: false })
+    }
+
+    /// The same for somebody who wants to write.
+    pub(crate) fn to_write(self, writes: bool) -> Presented {
+        Presented { makes: writes, ..self }
     }
 }
 
@@ -228,12 +263,12 @@ mod tests {
         ];
         for (host, on_loopback, beyond) in cases {
             let headers = headers(&[("host", host)]);
-            assert_eq!(local.check_site(&headers).is_ok(), on_loopback, "{host}");
-            assert_eq!(far.check_site(&headers).is_ok(), beyond, "{host}");
+            assert_eq!(local.check_site(&headers, &Uri::default()).is_ok(), on_loopback, "{host}");
+            assert_eq!(far.check_site(&headers, &Uri::default()).is_ok(), beyond, "{host}");
         }
-        assert!(local.check_site(&HeaderMap::new()).is_err());
+        assert!(local.check_site(&HeaderMap::new(), &Uri::default()).is_err());
         let two = headers(&[("host", "localhost"), ("host", "localhost")]);
-        assert!(local.check_site(&two).is_err());
+        assert!(local.check_site(&two, &Uri::default()).is_err());
     }
 
     #[test]
@@ -250,7 +285,7 @@ mod tests {
         ];
         for (origin, good) in cases {
             let headers = headers(&[("host", "localhost:4747"), ("origin", origin)]);
-            assert_eq!(gate.check_site(&headers).is_ok(), good, "{origin}");
+            assert_eq!(gate.check_site(&headers, &Uri::default()).is_ok(), good, "{origin}");
         }
     }
 

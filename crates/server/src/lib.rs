@@ -8,6 +8,7 @@
 //! - `page` is the web page.
 
 mod api;
+mod body;
 mod call;
 mod decode;
 mod dispatch;
@@ -17,9 +18,11 @@ mod listen;
 mod mcp;
 mod openapi;
 mod page;
+mod patience;
 mod peer;
 mod problem;
 mod rate;
+mod recent;
 mod router;
 mod spaces;
 mod state;
@@ -27,12 +30,13 @@ mod watch;
 
 pub use gate::Rules;
 pub use openapi::text as openapi;
+pub use patience::Patience;
 pub use spaces::OpenSpace;
 
 use gate::Gate;
 use oneiro::{Error, ErrorKind, Result, SpaceName};
 use spaces::Spaces;
-use state::State;
+use state::{Bounds, State};
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -56,6 +60,8 @@ pub struct Serving {
     pub rules: Rules,
     /// The most bytes of a body.
     pub max_body: usize,
+    /// How long clients are waited for.
+    pub patience: Patience,
     /// Where copies go that are asked for over HTTP.
     pub backups: PathBuf,
 }
@@ -72,7 +78,9 @@ pub fn serve(serving: Serving, ready: impl FnOnce(SocketAddr) -> Result<()>) -> 
         .build()
         .map_err(|error| Error::internal("the server cannot start").because(error))?;
     let gate = Gate::new(serving.rules, address);
-    let state = Arc::new(State::new(spaces, gate, serving.max_body, serving.backups));
+    let bounds =
+        Bounds { max_body: serving.max_body, patience: serving.patience, backups: serving.backups };
+    let state = Arc::new(State::new(spaces, gate, bounds));
     let drain = drain_jobs(Arc::clone(&state))?;
     let served = runtime.block_on(run(Arc::clone(&state), address, ready));
     state.stopping.send_replace(true);
@@ -131,7 +139,8 @@ async fn run(
     let stop = stop_signal(Arc::clone(&state))?;
     let listener = tokio::net::TcpListener::bind(address).await.map_err(cannot)?;
     ready(listener.local_addr().map_err(cannot)?)?;
-    listen::listen(listener, router::router(state), stop).await
+    let patience = state.patience;
+    listen::listen(listener, (router::router(state), patience), stop).await
 }
 
 fn stop_signal(state: Arc<State>) -> Result<impl Future<Output = ()> + Send + 'static> {

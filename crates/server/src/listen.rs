@@ -1,6 +1,7 @@
 //! Accepting connections: bounded in number, slow ones cut off, and on a signal what has begun is
 //! finished.
 
+use crate::patience::{Patience, Patient};
 use crate::peer::Peer;
 use axum::Router;
 use axum::extract::Request;
@@ -19,9 +20,6 @@ use tower::{Service, ServiceExt, service_fn};
 /// Connections at once.
 const CONNECTIONS: usize = 1_024;
 
-/// How long the head of a request may take, the wait for the next one included.
-const HEAD_TIME: Duration = Duration::from_secs(30);
-
 /// Headers of a request.
 const HEADERS: usize = 64;
 
@@ -34,7 +32,7 @@ const GRACE: Duration = Duration::from_secs(20);
 /// Serves `router` until `stop`.
 pub(crate) async fn listen(
     listener: TcpListener,
-    router: Router,
+    (router, patience): (Router, Patience),
     stop: impl Future<Output = ()>,
 ) -> Result<()> {
     let graceful = GracefulShutdown::new();
@@ -60,6 +58,7 @@ pub(crate) async fn listen(
         };
         // Answers are small and complete: waiting to fill a packet only delays them.
         let _ = stream.set_nodelay(true);
+        let stream = Patient::new(stream, patience.answer);
         let router = router.clone();
         let service = service_fn(move |mut request: Request<Incoming>| {
             request.extensions_mut().insert(Peer(peer));
@@ -68,7 +67,7 @@ pub(crate) async fn listen(
         });
         let connection = http1::Builder::new()
             .timer(TokioTimer::new())
-            .header_read_timeout(HEAD_TIME)
+            .header_read_timeout(patience.head)
             .max_headers(HEADERS)
             .max_buf_size(HEAD_BYTES)
             .serve_connection(TokioIo::new(stream), TowerToHyperService::new(service));

@@ -1,6 +1,7 @@
 //! MCP over HTTP: whoever comes in through the gate reaches the tools with the same space and role.
 
-use crate::dispatch::{blocking, peer, read_body};
+use crate::body::read_body;
+use crate::dispatch::{blocking, peer};
 use crate::gate::Presented;
 use crate::problem::Problem;
 use crate::state::State;
@@ -34,6 +35,6 @@ async fn answer(tools: OverHttp, state: Arc<State>, request: Request) -> Result<
     .await?;
     // From here on the tools see to it that the caller is dropped where blocking is allowed.
     parts.extensions.insert(caller);
-    let answered = tools.oneshot(Request::from_parts(parts, Body::from(body))).await;
+    let answered = tools.oneshot(Request::from_parts(parts, Body::from(body.clone()))).await;
     Ok(answered.map_or_else(|never| match never {}, |answer| answer.map(Body::new)))
 }

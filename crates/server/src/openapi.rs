@@ -5,6 +5,9 @@ use crate::api::{ENDPOINTS, Endpoint, Verb};
 use crate::decode::{Kind, Param};
 use serde_json::{Map, Value, json};
 
+/// The id of an event.
+const MARK: &str = "^[0-9]{1,18}\\.[0-9]{1,18}(\\.[0-9]{1,18}\\.[0-9]{1,18})?$";
+
 const SCHEMAS: &str = include_str!("schemas.json");
 
 const WITHOUT_NUL: &str = "^[^\\u0000]*$";
@@ -89,7 +92,12 @@ fn answer(name: &str) -> Value {
         "Events" | "Export" => json!({"type": "string"}),
         name => schema_of(name),
     };
-    json!({"description": "Done", "content": {kind: {"schema": schema}}})
+    let mut content = json!({ "schema": schema });
+    if let ("Events", Value::Object(content)) = (name, &mut content) {
+        // OpenAPI 3.1 has no word for what the events of a stream hold.
+        content.insert("x-event-data".to_owned(), schema_of("Change"));
+    }
+    json!({"description": "Done", "content": {kind: content}})
 }
 
 /// A name such as `post_sessions_id_end`.
@@ -118,7 +126,7 @@ fn parameters(endpoint: &Endpoint) -> Vec<Value> {
         let doc = "The id of the last event seen";
         found.push(json!({
             "name": "Last-Event-ID", "in": "header", "description": doc,
-            "schema": {"type": "string", "pattern": "^[0-9]{1,18}\\.[0-9]{1,18}$"},
+            "schema": {"type": "string", "pattern": MARK},
         }));
     }
     found
@@ -128,7 +136,7 @@ fn parameter(param: &Param) -> Value {
     let schema = match (param.name, param.kind) {
         ("cursor", _) => json!({"type": "string", "pattern": "^-?[0-9]{1,18}\\.-?[0-9]{1,18}$"}),
         ("since", Kind::Text) => {
-            json!({"type": "string", "pattern": "^[0-9]{1,18}\\.[0-9]{1,18}$"})
+            json!({"type": "string", "pattern": MARK})
         }
         ("parent_id", _) => session_id(),
         (_, Kind::Text) => text_without_nul(),

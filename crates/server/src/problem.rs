@@ -5,9 +5,13 @@ use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use oneiro::{Error, ErrorKind};
 use serde_json::{Map, Value, json};
+use std::borrow::Cow;
 
 /// The media type of a problem.
 pub(crate) const PROBLEM_JSON: &str = "application/problem+json";
+
+/// Characters of a problem's detail.
+const SHOWN: usize = 2_000;
 
 /// An error on its way out.
 #[derive(Debug)]
@@ -32,13 +36,13 @@ impl Problem {
             ("title".to_owned(), json!(self.status.canonical_reason().unwrap_or("Error"))),
             ("status".to_owned(), json!(self.status.as_u16())),
             ("kind".to_owned(), json!(kind)),
-            ("detail".to_owned(), json!(self.error.message())),
+            ("detail".to_owned(), json!(cut(self.error.message()))),
         ]);
         if let Some(field) = self.error.field_name() {
-            body.insert("field".to_owned(), json!(field));
+            body.insert("field".to_owned(), json!(cut(field)));
         }
         if let Some(remedy) = self.error.remedy_text() {
-            body.insert("remedy".to_owned(), json!(remedy));
+            body.insert("remedy".to_owned(), json!(cut(remedy)));
         }
         Value::Object(body)
     }
@@ -58,6 +62,14 @@ impl Problem {
             headers.insert(header::ALLOW, allow);
         }
         headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    }
+}
+
+/// What somebody sent is shown back to them, but not all of sixteen megabytes.
+fn cut(text: &str) -> Cow<'_, str> {
+    match text.char_indices().nth(SHOWN) {
+        Some((at, _)) => Cow::Owned(format!("{}...", text.get(..at).unwrap_or_default())),
+        None => Cow::Borrowed(text),
     }
 }
 

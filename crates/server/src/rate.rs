@@ -33,8 +33,16 @@ impl<K: Eq + Hash> Buckets<K> {
         }
         let bucket = filled.entry(visitor).or_insert((self.burst, now));
         let left = self.refilled(bucket.0, bucket.1, now);
-        *bucket = ((left - 1.0).max(0.0), now);
-        if left >= 1.0 { Ok(()) } else { Err(too_many()) }
+        // Who asks too early takes nothing: else whoever keeps asking would never be let in again.
+        let is_enough = left >= 1.0;
+        *bucket = (if is_enough { left - 1.0 } else { left }, now);
+        if is_enough { Ok(()) } else { Err(too_many()) }
+    }
+
+    /// Whether anything was taken lately.
+    pub(crate) fn knows(&self, visitor: &K) -> bool {
+        let filled = self.filled.lock().unwrap_or_else(PoisonError::into_inner);
+        filled.contains_key(visitor)
     }
 
     /// Whether nothing is left, without taking any.
@@ -70,8 +78,11 @@ mod tests {
         assert_eq!(buckets.take("a", start).unwrap_err().kind(), ErrorKind::RateLimited);
         assert!(buckets.take("b", start).is_ok());
         assert!(buckets.take("a", after(400)).is_err());
-        assert!(buckets.take("a", after(1_000)).is_ok());
-        assert!(!buckets.is_empty(&"a", after(10_000)));
+        assert!(buckets.take("a", after(500)).is_ok());
+        // Asking all the time changes nothing about how often one is let in: twice a second.
+        let passed = (501..10_501).filter(|millis| buckets.take("a", after(*millis)).is_ok());
+        assert!((19..=20).contains(&passed.count()));
+        assert!(!buckets.is_empty(&"a", after(20_000)));
     }
 
     #[test]

@@ -14,7 +14,7 @@ use axum::http::{HeaderName, HeaderValue, Method, StatusCode, header};
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodFilter, MethodRouter, any, get};
-use oneiro::{Error, SystemClock, TokenRole};
+use oneiro::{Error, ErrorKind, SystemClock, TokenRole};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Instant;
@@ -22,6 +22,10 @@ use tower_http::compression::CompressionLayer;
 use tracing::Instrument;
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+
+/// No page of another site may even embed what is answered.
+const SAME_ORIGIN: (HeaderName, &str) =
+    (HeaderName::from_static("cross-origin-resource-policy"), "same-origin");
 
 /// Characters of a request id that a caller may choose.
 const REQUEST_ID_CHARS: usize = 64;
@@ -71,7 +75,7 @@ async fn around(Shared(state): Shared<Arc<State>>, request: Request, next: Next)
     let route = known_route(route.as_deref());
     let span = tracing::info_span!("request", id = %id.to_str().unwrap_or_default(), method, route);
     let mut response = async {
-        match state.gate.check_site(request.headers()) {
+        match state.gate.check_site(request.headers(), request.uri()) {
             Ok(()) => next.run(request).await,
             Err(error) => Problem::from(error).into_response(),
         }
@@ -86,6 +90,7 @@ async fn around(Shared(state): Shared<Arc<State>>, request: Request, next: Next)
     let headers = response.headers_mut();
     headers.insert(REQUEST_ID, id);
     headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    headers.insert(SAME_ORIGIN.0, HeaderValue::from_static(SAME_ORIGIN.1));
     headers.insert(header::REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
     headers
         .entry(header::CONTENT_SECURITY_POLICY)
@@ -142,21 +147,26 @@ async fn readyz(Shared(state): Shared<Arc<State>>) -> Response {
     match asked.await {
         Ok(()) => axum::Json(serde_json::json!({"status": "ready"})).into_response(),
         Err(error) => {
-            let mut problem = Problem::from(error);
-            problem.status = StatusCode::SERVICE_UNAVAILABLE;
-            problem.into_response()
+            tracing::warn!(error = ?error, "the store cannot be read");
+            // Anybody may ask, so where the store is stays unsaid; the log tells.
+            let told = Error::new(ErrorKind::Unavailable, "the store cannot be read now");
+            Problem::of(StatusCode::SERVICE_UNAVAILABLE, told).into_response()
         }
     }
 }
 
-/// Figures for Prometheus. They tell of every open space, so they need what reads one.
+/// Figures for Prometheus: a token is told of its own space alone.
 async fn metrics(Shared(state): Shared<Arc<State>>, request: Request) -> Response {
     let (parts, _) = request.into_parts();
     let presented = Presented::read(&parts.headers, peer(&parts));
     let told = blocking(move || {
         let visitor = state.gate.enter(&state.spaces, &presented?)?;
         visitor.role.require(TokenRole::Read)?;
-        state.figures.text(&state.spaces)
+        let told = match visitor.token {
+            Some(token) => vec![(token.space().clone(), visitor.space)],
+            None => state.spaces.all(),
+        };
+        state.figures.text(&told)
     });
     match told.await {
         Ok(text) => {
@@ -185,12 +195,15 @@ async fn nothing_here(request: Request) -> Response {
 async fn wrong_method(request: Request) -> Response {
     let path = request.extensions().get::<MatchedPath>().map(|path| path.as_str().to_owned());
     let verbs = ENDPOINTS.iter().filter(|endpoint| Some(endpoint.path) == path.as_deref());
-    let verbs: Vec<&str> = verbs.map(|endpoint| endpoint.verb.as_str()).collect();
+    let mut verbs: Vec<&str> = verbs.map(|endpoint| endpoint.verb.as_str()).collect();
     let error = Error::invalid(format!("{} is not done here", request.method())).remedy(format!(
         "use {}",
         if verbs.is_empty() { "GET".into() } else { verbs.join(" or ") }
     ));
     let mut problem = Problem::of(StatusCode::METHOD_NOT_ALLOWED, error);
+    if verbs.contains(&"GET") {
+        verbs.push("HEAD");
+    }
     problem.allow = Some(if verbs.is_empty() { "GET, HEAD".into() } else { verbs.join(", ") });
     problem.into_response()
 }

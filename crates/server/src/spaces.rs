@@ -67,10 +67,10 @@ impl Spaces {
         }
         // Two may open the same space at once: many handles on one are normal, one is kept.
         let opened = Arc::new(Space::new((self.open)(name, must_exist)?)?);
-        if let Some(space) = self.used(name) {
-            return Ok(space);
-        }
         let mut used = self.used.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, space)) = used.iter().find(|(open, _)| open == name) {
+            return Ok(Arc::clone(space));
+        }
         used.push((name.clone(), Arc::clone(&opened)));
         let old = match used.len() > OPEN {
             true => used.iter().position(|(name, _)| *name != self.first).map(|at| used.remove(at)),

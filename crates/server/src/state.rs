@@ -2,9 +2,11 @@
 
 use crate::figures::Figures;
 use crate::gate::Gate;
+use crate::patience::Patience;
 use crate::spaces::Spaces;
 use std::path::PathBuf;
-use std::time::{Duration, Instant};
+use std::sync::Arc;
+use std::time::Instant;
 use tokio::sync::{Semaphore, watch};
 
 /// Streams of changes at once.
@@ -16,8 +18,14 @@ const EXPORTS: usize = 4;
 /// Bytes of bodies that are in memory at once.
 const BODIES: usize = 256 << 20;
 
-/// How long the whole body of a request may take.
-pub(crate) const BODY_TIME: Duration = Duration::from_secs(30);
+/// How far clients may go.
+pub(crate) struct Bounds {
+    /// The most bytes of a body.
+    pub(crate) max_body: usize,
+    pub(crate) patience: Patience,
+    /// Where copies go that are asked for over HTTP.
+    pub(crate) backups: PathBuf,
+}
 
 /// What every request shares.
 pub(crate) struct State {
@@ -27,28 +35,35 @@ pub(crate) struct State {
     pub(crate) started: Instant,
     /// The most bytes of a body.
     pub(crate) max_body: usize,
+    pub(crate) patience: Patience,
     /// Where copies go that are asked for over HTTP.
     pub(crate) backups: PathBuf,
     pub(crate) streams: Semaphore,
     pub(crate) exports: Semaphore,
-    /// A permit is a KiB of a body.
-    pub(crate) bodies: Semaphore,
+    /// A permit is a KiB of a body, or of what it becomes when it is read.
+    pub(crate) bodies: Arc<Semaphore>,
+    /// All the bytes that bodies may take.
+    pub(crate) room: usize,
     /// Turns true when the server stops, so that what lasts ends.
     pub(crate) stopping: watch::Sender<bool>,
 }
 
 impl State {
-    pub(crate) fn new(spaces: Spaces, gate: Gate, max_body: usize, backups: PathBuf) -> State {
+    pub(crate) fn new(spaces: Spaces, gate: Gate, bounds: Bounds) -> State {
+        let Bounds { max_body, patience, backups } = bounds;
+        let room = BODIES.max(max_body);
         State {
             spaces,
             gate,
             figures: Figures::default(),
             started: Instant::now(),
             max_body,
+            patience,
             backups,
             streams: Semaphore::new(STREAMS),
             exports: Semaphore::new(EXPORTS),
-            bodies: Semaphore::new(BODIES.max(max_body) / 1_024),
+            bodies: Arc::new(Semaphore::new(room / 1_024)),
+            room,
             stopping: watch::Sender::new(false),
         }
     }

@@ -2,7 +2,9 @@
 //! and not for ever: the sessions themselves are the truth.
 
 use crate::{Tx, sequence};
-use oneiro_model::{Change, ChangeKind, ChangeMark, MessageId, Result, SessionId, Timestamp};
+use oneiro_model::{
+    Change, ChangeKind, ChangeMark, MessageId, Result, SeenPart, SessionId, Timestamp,
+};
 
 statements! {
     RECORD = "INSERT INTO changes (key, kind, session_id, at) VALUES (?1, ?2, ?3, ?4)";
@@ -14,7 +16,8 @@ statements! {
     NOTED = "SELECT key, kind, session_id FROM changes WHERE key > CAST(?1 AS BIGINT) ORDER BY key";
     APPENDED = "SELECT s.id, MIN(m.seq), MAX(m.seq), COUNT(*) FROM messages m \
                 JOIN sessions s ON s.key = m.session_key WHERE m.seq > CAST(?1 AS BIGINT) \
-                AND m.seq <= CAST(?2 AS BIGINT) GROUP BY s.id ORDER BY MAX(m.seq)";
+                AND m.seq <= CAST(?2 AS BIGINT) GROUP BY s.id \
+                HAVING MAX(m.seq) > CAST(?3 AS BIGINT) ORDER BY MAX(m.seq)";
 }
 
 /// How many notes are kept.
@@ -50,6 +53,7 @@ pub fn mark(tx: &Tx<'_>) -> Result<ChangeMark> {
         Ok(ChangeMark {
             message: row.opt_int(0)?.unwrap_or(0),
             change: row.opt_int(1)?.unwrap_or(0),
+            part: None,
         })
     })
 }
@@ -68,17 +72,31 @@ pub fn noted(tx: &Tx<'_>, mark: ChangeMark) -> Result<Vec<Change>> {
     })
 }
 
-/// The messages after `mark` up to `last`, by session; the one spoken in last comes last.
+/// The messages after `mark` up to `last`, by session; the one spoken in last comes last. What was
+/// seen of them is left out.
 pub fn appended(tx: &Tx<'_>, mark: ChangeMark, last: i64) -> Result<Vec<Change>> {
-    tx.all(APPENDED, &[mark.message.into(), last.into()], |row| {
+    let Some(part) = mark.part else { return told(tx, mark, SeenPart { until: last, told: 0 }) };
+    let mut changes = told(tx, mark, part)?;
+    let after = ChangeMark { message: part.until, part: None, ..mark };
+    changes.extend(told(tx, after, SeenPart { until: last, told: 0 })?);
+    Ok(changes)
+}
+
+fn told(tx: &Tx<'_>, mark: ChangeMark, part: SeenPart) -> Result<Vec<Change>> {
+    let values = [mark.message.into(), part.until.into(), part.told.into()];
+    let mut changes = tx.all(APPENDED, &values, |row| {
+        let last = row.int(2)?;
         Ok(Change {
-            // Sessions overlap, so only the last change says that all of them were seen.
-            id: mark,
+            id: ChangeMark { part: Some(SeenPart { told: last, ..part }), ..mark },
             kind: ChangeKind::Appended,
             session_id: Some(SessionId::new(row.text(0)?)?),
             first_id: Some(MessageId(row.int(1)?)),
-            last_id: Some(MessageId(row.int(2)?)),
+            last_id: Some(MessageId(last)),
             count: Some(row.int(3)?),
         })
-    })
+    })?;
+    if let Some(change) = changes.last_mut() {
+        change.id = ChangeMark { message: part.until, part: None, ..mark };
+    }
+    Ok(changes)
 }

@@ -271,6 +271,33 @@ pub fn page(tx: &Tx<'_>, session: (i64, &SessionId), request: PageRequest) -> Re
     rows.into_iter().map(|row| complete(tx, row)).collect()
 }
 
+/// As [`page`], but it ends once what lives apart makes `bytes`: a payload that is stored once may
+/// be in every message. Answers whether there is more; one message is answered at least.
+pub fn page_within(
+    tx: &Tx<'_>,
+    session: (i64, &SessionId),
+    request: PageRequest,
+    bytes: usize,
+) -> Result<(Vec<Message>, bool)> {
+    let limit = i64::try_from(request.limit.saturating_add(1)).unwrap_or(i64::MAX);
+    let values =
+        [session.0.into(), request.after.into(), i64::from(request.hidden).into(), limit.into()];
+    let rows = tx.all(PAGE, &values, |row| read(row, session.1))?;
+    let (there, mut size) = (rows.len(), 0);
+    let mut messages = Vec::with_capacity(there.min(request.limit));
+    for (mut message, apart) in rows.into_iter().take(request.limit) {
+        if apart > 0 {
+            size += payloads::join(tx, message.id.0, &mut message.body)?;
+        }
+        messages.push(message);
+        if size >= bytes {
+            break;
+        }
+    }
+    let more = there > messages.len();
+    Ok((messages, more))
+}
+
 /// The newest live things the person said, newest first.
 pub fn recent_user(tx: &Tx<'_>, session: (i64, &SessionId), limit: usize) -> Result<Vec<Message>> {
     let values = [session.0.into(), (limit as i64).into()];

@@ -140,20 +140,22 @@ fn descend(
     Ok(())
 }
 
-/// Puts the values that live apart back into `body`.
-pub(crate) fn join(tx: &Tx<'_>, seq: i64, body: &mut Map<String, Value>) -> Result<()> {
+/// Puts the values that live apart back into `body`; answers how many bytes they are.
+pub(crate) fn join(tx: &Tx<'_>, seq: i64, body: &mut Map<String, Value>) -> Result<usize> {
     let found = tx.all(OF_MESSAGE, &[seq.into()], |row| {
         Ok((row.text(0)?.to_owned(), unpack(row.int(1)? as usize, row.bytes(2)?)?))
     })?;
     let mut whole = Value::Object(std::mem::take(body));
+    let mut size = 0;
     for (pointer, bytes) in found {
+        size += bytes.len();
         put_back(&mut whole, &pointer, &bytes)?;
     }
     match whole {
         Value::Object(fields) => *body = fields,
         _ => return Err(damaged("a message's body is not an object")),
     }
-    Ok(())
+    Ok(size)
 }
 
 fn put_back(whole: &mut Value, pointer: &str, bytes: &[u8]) -> Result<()> {

@@ -4,8 +4,9 @@ use crate::commands::demo;
 use crate::context::Context;
 use clap::Args;
 use oneiro::{Error, Oneiro, Options, Target};
-use oneiro_server::Serving;
+use oneiro_server::{Patience, Serving};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 /// Serve the page, HTTP and MCP
 ///
@@ -23,6 +24,9 @@ pub struct ServeArgs {
     /// Ask for a token on this machine too
     #[arg(long)]
     require_token: bool,
+    /// How long a client is waited for at most, in milliseconds; for tests, which cannot wait long
+    #[arg(long, hide = true)]
+    patience_ms: Option<u64>,
 }
 
 impl ServeArgs {
@@ -46,6 +50,7 @@ impl ServeArgs {
             listen: self.listen.unwrap_or_else(|| context.config.listen.clone()),
             rules,
             max_body: context.config.max_body,
+            patience: patience(self.patience_ms),
             backups: backups(&target),
         };
         oneiro_server::serve(serving, move |address| {
@@ -58,6 +63,14 @@ impl ServeArgs {
         })?;
         context.output.say("Stopped.");
         Ok(())
+    }
+}
+
+/// The default, or one time for everything.
+fn patience(millis: Option<u64>) -> Patience {
+    match millis.map(Duration::from_millis) {
+        Some(time) => Patience { head: time, body: time, answer: time },
+        None => Patience::default(),
     }
 }
 

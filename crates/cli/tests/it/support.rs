@@ -7,8 +7,13 @@ use std::process::{Command, Output, Stdio};
 
 /// A command on a space, with nothing of this machine's configuration.
 pub fn oneiro(space: &TestSpace) -> Command {
+    in_space(space, space.space.as_str())
+}
+
+/// A command on another space of the same store.
+pub fn in_space(space: &TestSpace, name: &str) -> Command {
     let mut command = bare();
-    command.args(["--store", &space.store, "--space", space.space.as_str()]);
+    command.args(["--store", &space.store, "--space", name]);
     command.env("ONEIRO_CONFIG", config(space));
     command
 }

@@ -24,13 +24,14 @@ impl Oneiro {
     }
 
     /// Every session that shares its first ancestor with this one, itself included, oldest first;
-    /// of a large family the first of them.
+    /// of a large family the first of them. System prompts are left out, as in lists.
     pub fn session_family(&self, id: &SessionId, limit: usize) -> Result<Vec<Session>> {
         self.store.read(|tx| {
             let mut keys = lineage::family(tx, key_of(tx, id)?)?;
             keys.sort_unstable();
             keys.truncate(limit);
-            keys.into_iter().map(|key| whole(tx, key)).collect()
+            let bare = |session| Session { system_prompt: None, ..session };
+            keys.into_iter().map(|key| whole(tx, key).map(bare)).collect()
         })
     }
 

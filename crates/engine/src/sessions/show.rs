@@ -42,6 +42,9 @@ fn start(before: &[i64], limit: usize) -> i64 {
     before.get(limit).copied().unwrap_or(0)
 }
 
+/// Bytes of large values after which a page ends, however few messages it has.
+const PAGE_BYTES: usize = 16 << 20;
+
 impl Oneiro {
     /// A session with its messages; with `hidden`, compacted and rewound ones too.
     pub fn show_session(&self, id: &SessionId, hidden: bool) -> Result<SessionView> {
@@ -53,17 +56,15 @@ impl Oneiro {
         })
     }
 
-    /// A page of a session's messages, in the order they came.
+    /// A page of a session's messages, in the order they came: as many as were asked for, or fewer
+    /// if they are large.
     pub fn messages(&self, id: &SessionId, request: PageRequest) -> Result<Page<Message>> {
         if request.limit == 0 {
             return Err(Error::field("limit", "is zero"));
         }
         self.store.read(|tx| {
             let key = key_of(tx, id)?;
-            let wanted = PageRequest { limit: request.limit.saturating_add(1), ..request };
-            let mut items = messages::page(tx, (key, id), wanted)?;
-            let more = items.len() > request.limit;
-            items.truncate(request.limit);
+            let (items, more) = messages::page_within(tx, (key, id), request, PAGE_BYTES)?;
             let last = items.last().filter(|_| more);
             let next = last.map(|message| Cursor { order: message.id.0, key: message.id.0 });
             Ok(Page { items, next })

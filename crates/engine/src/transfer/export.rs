@@ -23,6 +23,9 @@ const BATCH: usize = 256;
 /// Messages read at a time.
 const PAGE: usize = 1_024;
 
+/// Bytes of large values that are read at once.
+const PAGE_BYTES: usize = 16 << 20;
+
 impl Oneiro {
     /// Writes sessions as JSONL, oldest first. Rewound and compacted messages are included.
     pub fn export(
@@ -82,7 +85,8 @@ fn write_session(
     let mut first = true;
     loop {
         let request = PageRequest { after, hidden: true, limit: PAGE };
-        let page: Vec<Message> = messages::page(tx, (key, &session.id), request)?;
+        let page: Vec<Message> =
+            messages::page_within(tx, (key, &session.id), request, PAGE_BYTES)?.0;
         let Some(last) = page.last() else { break };
         after = last.id.0;
         done.messages += page.len() as u64;

@@ -50,6 +50,17 @@ on_both_backends! {
         assert_eq!(told(&oneiro, &mut seen), expected);
     }
 
+    fn a_session_that_an_append_begins_is_told_of(space) {
+        let oneiro = open(space);
+        let mut seen = oneiro.change_mark().unwrap();
+        for _ in 0..2 {
+            let said = vec![oneiro::NewMessage::text(oneiro::Role::User, "x")];
+            oneiro.append_or_create(&id("s"), said, oneiro::NewSession::default()).unwrap();
+        }
+        let expected = [of(ChangeKind::Created, "s"), of(ChangeKind::Appended, "s")];
+        assert_eq!(told(&oneiro, &mut seen), expected);
+    }
+
     fn messages_are_told_of_by_session_and_by_any_process(space) {
         let (oneiro, other) = (open(space), open(space));
         begin(&oneiro, "a");
@@ -65,8 +76,22 @@ on_both_backends! {
         assert_eq!(one(&found[0]), (message(second[0]), message(second[0]), Some(1)));
         assert_eq!(one(&found[1]), (message(first[0]), message(third[0]), Some(3)));
         assert_eq!(oneiro.changes_since(found[1].id).unwrap(), []);
-        // Whoever saw only the first is told of the second again, and misses nothing.
-        assert_eq!(oneiro.changes_since(found[0].id).unwrap().len(), 2);
+        // Whoever saw only the first is told of the second, once, with whatever came since.
+        let rest = oneiro.changes_since(ChangeMark::parse(&found[0].id.to_string()).unwrap()).unwrap();
+        assert_eq!(rest, found[1..]);
+        let fourth = say(&other, "b", &["5"]);
+        begin(&other, "c");
+        let rest = oneiro.changes_since(found[0].id).unwrap();
+        assert_eq!(rest[0].kind, ChangeKind::Created);
+        assert_eq!(rest[1..].iter().map(one).collect::<Vec<_>>(), [
+            one(&found[1]),
+            (message(fourth[0]), message(fourth[0]), Some(1)),
+        ]);
+        // From each of these it goes on with the next.
+        for at in 0..rest.len() {
+            let again: Vec<_> = oneiro.changes_since(rest[at].id).unwrap().iter().map(one).collect();
+            assert_eq!(again, rest[at + 1..].iter().map(one).collect::<Vec<_>>(), "{:?}", rest[at].id);
+        }
     }
 
     fn who_is_far_behind_is_told_to_read_again(space) {
@@ -79,8 +104,13 @@ on_both_backends! {
         assert_eq!(found.iter().map(|change| change.kind).collect::<Vec<_>>(), [ChangeKind::Missed]);
         assert_eq!(oneiro.changes_since(found[0].id).unwrap(), []);
         // A mark of another store, which was further, is not waited for.
-        let beyond = ChangeMark { message: 0, change: i64::MAX };
-        assert_eq!(oneiro.changes_since(beyond).unwrap()[0].kind, ChangeKind::Missed);
+        for beyond in ["0.9000000000000000000", "9000000000000000000.0"] {
+            let beyond = ChangeMark::parse(beyond).unwrap();
+            let now = ChangeMark { change: beyond.change.max(seen.change), ..beyond };
+            let found = oneiro.changes_since(now).unwrap();
+            assert_eq!(found.last().map(|one| one.kind), Some(ChangeKind::Missed), "{beyond}");
+            assert_eq!(oneiro.changes_since(found[0].id).unwrap(), []);
+        }
     }
 
     fn notes_are_swept_and_an_erased_session_is_in_none(space) {
@@ -89,7 +119,7 @@ on_both_backends! {
         let seen = oneiro.change_mark().unwrap();
         say(&oneiro, "secret-name", &["x"]);
         oneiro.erase(&EraseTarget::Session(id("secret-name"))).unwrap();
-        let found = oneiro.changes_since(ChangeMark { message: seen.message, change: 0 }).unwrap();
+        let found = oneiro.changes_since(ChangeMark { change: 0, ..seen }).unwrap();
         assert!(found.iter().all(|change| change.session_id.is_none()), "{found:?}");
         assert_eq!(found.last().unwrap().kind, ChangeKind::Erased);
         begin(&oneiro, "s");

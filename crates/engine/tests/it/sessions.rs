@@ -128,6 +128,26 @@ on_both_backends! {
         }
     }
 
+    fn a_page_of_large_messages_ends_early_and_the_next_goes_on(space) {
+        let oneiro = open(space);
+        begin(&oneiro, "a");
+        let large = "large ".repeat(1 << 20);
+        let ids: Vec<i64> = (0..8).flat_map(|_| say(&oneiro, "a", &[&large])).collect();
+        let (mut read, mut pages, mut after) = (Vec::new(), 0, 0);
+        loop {
+            let request = oneiro_store::messages::PageRequest { after, hidden: false, limit: 100 };
+            let page = oneiro.messages(&id("a"), request).unwrap();
+            assert!(page.items.len() <= 3, "{} large messages in a page", page.items.len());
+            read.extend(page.items.iter().map(|message| message.id.0));
+            pages += 1;
+            match page.next {
+                Some(next) => after = next.key,
+                None => break,
+            }
+        }
+        assert_eq!((read, pages), (ids, 3));
+    }
+
     fn messages_are_read_in_pages(space) {
         let oneiro = open(space);
         begin(&oneiro, "a");

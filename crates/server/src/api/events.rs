@@ -15,11 +15,16 @@ use std::time::Duration;
 use tokio::sync::mpsc;
 use tokio_stream::wrappers::ReceiverStream;
 
-/// How often a stream that says nothing shows that it is there, and its token is looked at again.
+/// How often a stream that says nothing shows that it is there.
 const ALIVE: Duration = Duration::from_secs(15);
+
+/// How often the token of a stream is looked at again, whatever happens or does not.
+const CHECK: Duration = Duration::from_secs(2);
 
 /// Changes on their way to one listener.
 const AHEAD: usize = 64;
+
+type Sender = mpsc::Sender<Result<Event, Infallible>>;
 
 /// Begins a stream.
 pub(crate) async fn events(call: Call, headers: &HeaderMap) -> Result<Response, Problem> {
@@ -32,35 +37,47 @@ pub(crate) async fn events(call: Call, headers: &HeaderMap) -> Result<Response, 
     let since = last.or_else(|| call.query.text("since"));
     let since = since.as_deref().map(ChangeMark::parse).transpose()?;
     let call = Arc::new(call);
-    let mut seen = match since {
+    let seen = match since {
         Some(mark) => mark,
         None => asked(&call, |call| call.oneiro()?.change_mark()).await?,
     };
-    let (sender, receiver) = mpsc::channel::<Result<Event, Infallible>>(AHEAD);
+    let (sender, receiver) = mpsc::channel(AHEAD);
     tokio::spawn(async move {
-        let Ok(_permit) = call.state.streams.acquire().await else { return };
         let mut stopping = call.state.stopping.subscribe();
-        let Ok(Some(mut marks)) = call.visitor.space.watch.listen() else { return };
-        loop {
-            let from = seen;
-            // What cannot be told now ends the stream; the listener comes back with the last id.
-            let Ok(changes) = asked(&call, move |call| changes(call, from)).await else { return };
-            for change in changes {
-                seen = change.id;
-                if sender.send(Ok(event(&change))).await.is_err() {
-                    return;
-                }
-            }
-            tokio::select! {
-                changed = marks.changed() => if changed.is_err() { return },
-                () = tokio::time::sleep(ALIVE) => {}
-                () = sender.closed() => return,
-                _ = stopping.wait_for(|stopping| *stopping) => return,
-            }
+        // Whatever the stream waits for, a listener who does not listen included, it ends with the
+        // server.
+        tokio::select! {
+            () = tell(&call, sender, seen) => {}
+            _ = stopping.wait_for(|stopping| *stopping) => {}
         }
     });
     let alive = KeepAlive::new().interval(ALIVE);
     Ok(Sse::new(ReceiverStream::new(receiver)).keep_alive(alive).into_response())
+}
+
+/// Tells what happens until the listener is gone or may not listen any more. What cannot be told
+/// now ends the stream; the listener comes back with the last id.
+async fn tell(call: &Arc<Call>, sender: Sender, mut seen: ChangeMark) {
+    let Ok(_permit) = call.state.streams.acquire().await else { return };
+    let Ok(Some(mut marks)) = call.visitor.space.watch.listen() else { return };
+    loop {
+        let from = seen;
+        let Ok(changes) = asked(call, move |call| changes(call, from)).await else { return };
+        for change in changes {
+            let sending = tokio::time::timeout(CHECK, sender.send(Ok(event(&change)))).await;
+            match sending {
+                Ok(Ok(())) => seen = change.id,
+                Ok(Err(_)) => return,
+                // A slow listener: the rest is asked for again, and with it who asks.
+                Err(_) => break,
+            }
+        }
+        tokio::select! {
+            changed = marks.changed() => if changed.is_err() { return },
+            () = tokio::time::sleep(CHECK) => {}
+            () = sender.closed() => return,
+        }
+    }
 }
 
 async fn asked<T: Send + 'static>(

@@ -8,10 +8,13 @@ use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
 use oneiro::{Error, ErrorKind, ExportRequest, Result, SessionId};
 use std::io::Write;
+use std::pin::Pin;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::{Context, Poll};
 use std::time::Duration;
 use tokio::sync::mpsc;
-use tokio_stream::wrappers::ReceiverStream;
+use tokio_stream::Stream;
 
 /// Bytes that are sent at once.
 const CHUNK: usize = 64 << 10;
@@ -39,6 +42,8 @@ pub(crate) async fn export(call: Call) -> Result<Response, Problem> {
     permit.forget();
     let (sender, receiver) = mpsc::channel::<std::io::Result<Bytes>>(AHEAD);
     let done = Arc::clone(&state);
+    let cut_off = Arc::new(AtomicBool::new(false));
+    let receiving = Receiving { receiver, cut_off: Arc::clone(&cut_off) };
     let (begun, mut first) = mpsc::channel::<Result<()>>(1);
     tokio::task::spawn_blocking(move || {
         let mut out = Sending { sender, begun: Some(begun.clone()), held: Vec::new() };
@@ -48,9 +53,10 @@ pub(crate) async fn export(call: Call) -> Result<Response, Problem> {
         done.exports.add_permits(1);
         if let Err(error) = exported {
             tracing::info!(%error, "an export ended early");
-            // What has begun is cut off, so that it is not taken for whole.
-            let _ = out.sender.blocking_send(Err(std::io::Error::other(error.to_string())));
-            let _ = begun.blocking_send(Err(error));
+            // What has begun is cut off, so that it is not taken for whole. Whoever receives may be
+            // asleep: nothing here waits for it.
+            cut_off.store(true, Ordering::Release);
+            let _ = begun.try_send(Err(error));
         }
     });
     // An error before the first byte is still an answer.
@@ -58,8 +64,28 @@ pub(crate) async fn export(call: Call) -> Result<Response, Problem> {
         return Err(error.into());
     }
     let kind = HeaderValue::from_static("application/x-ndjson");
-    let body = Body::from_stream(ReceiverStream::new(receiver));
+    let body = Body::from_stream(receiving);
     Ok(([(header::CONTENT_TYPE, kind)], body).into_response())
+}
+
+/// What arrives, and at the end an error if it is not all.
+struct Receiving {
+    receiver: mpsc::Receiver<std::io::Result<Bytes>>,
+    cut_off: Arc<AtomicBool>,
+}
+
+impl Stream for Receiving {
+    type Item = std::io::Result<Bytes>;
+
+    fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        let next = self.receiver.poll_recv(context);
+        match next {
+            Poll::Ready(None) if self.cut_off.swap(false, Ordering::AcqRel) => {
+                Poll::Ready(Some(Err(std::io::Error::other("the export ended early"))))
+            }
+            next => next,
+        }
+    }
 }
 
 /// Writes into a channel, chunk by chunk.

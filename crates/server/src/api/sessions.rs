@@ -81,12 +81,13 @@ pub(super) fn show(call: &Call) -> Result<Answer> {
     let session = oneiro
         .find_session(&id)?
         .ok_or_else(|| Error::not_found(format!("there is no session {:?}", id.as_str())))?;
+    let request = page_request(call)?;
     let mut answer = serde_json::to_value(&session)
         .map_err(|error| Error::internal("a session is not JSON").because(error))?;
     if call.query.bool("messages").unwrap_or(true)
         && let Value::Object(fields) = &mut answer
     {
-        let page = oneiro.messages(&id, page_request(call)?)?;
+        let page = oneiro.messages(&id, request)?;
         fields.insert("messages".to_owned(), json!(page.items));
         fields.insert("next".to_owned(), json!(page.next));
     }
@@ -124,6 +125,9 @@ fn title(fields: &mut Fields) -> Result<Option<Option<String>>> {
     match fields.given("title") {
         None => Ok(None),
         Some(Value::Null) => Ok(Some(None)),
+        Some(Value::String(title)) if title.contains('\0') => {
+            Err(Error::field("title", "contains a NUL character"))
+        }
         Some(Value::String(title)) => Ok(Some(Some(title))),
         Some(_) => Err(Error::field("title", "is not a string")),
     }

@@ -1,7 +1,7 @@
 //! Tokens over HTTP.
 
 use crate::call::{Answer, Call};
-use oneiro::{NewToken, Result, TokenRole};
+use oneiro::{Error, NewToken, Result, TokenRole};
 
 /// Tokens to a page.
 const PAGE: usize = 50;
@@ -25,5 +25,9 @@ pub(super) fn create(call: &Call) -> Result<Answer> {
 }
 
 pub(super) fn revoke(call: &Call) -> Result<Answer> {
-    Answer::ok(&call.oneiro()?.revoke_token(call.part("id")?)?)
+    let id = call.part("id")?;
+    if !id.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_') {
+        return Err(Error::not_found("there is no such token"));
+    }
+    Answer::ok(&call.oneiro()?.revoke_token(id)?)
 }

@@ -2,8 +2,9 @@
 //! send.
 
 use super::{html, nowhere};
+use crate::body::read_body;
 use crate::decode::unescape;
-use crate::dispatch::{blocking, peer, read_body};
+use crate::dispatch::{blocking, peer};
 use crate::gate::{COOKIE, Presented};
 use crate::state::State;
 use axum::extract::{Request, State as Shared};

@@ -1,0 +1,115 @@
+//! The OpenAPI document as tests read it: every endpoint there is, what it needs, and a request that
+//! it takes. An endpoint that is added is walked without a word here, unless it wants a new body.
+
+use serde_json::{Value, json};
+
+/// One endpoint.
+#[derive(Debug, Clone)]
+pub struct Endpoint {
+    pub method: String,
+    /// With `{id}` in it, if it names something.
+    pub path: String,
+    /// The least role that may call it.
+    pub role: Role,
+    /// The name of the schema of its body.
+    pub body: Option<String>,
+    /// Its answers by status, as JSON pointers into the document.
+    pub answers: Vec<(u16, String)>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Role {
+    Read,
+    Write,
+    Admin,
+}
+
+impl Role {
+    pub const ALL: [Role; 3] = [Role::Read, Role::Write, Role::Admin];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Role::Read => "read",
+            Role::Write => "write",
+            Role::Admin => "admin",
+        }
+    }
+}
+
+/// The document that is committed.
+pub fn document() -> Value {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/reference/openapi.json");
+    serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap()
+}
+
+/// Every endpoint of the document.
+pub fn endpoints(document: &Value) -> Vec<Endpoint> {
+    let mut found = Vec::new();
+    for (path, methods) in document["paths"].as_object().unwrap() {
+        for (method, operation) in methods.as_object().unwrap() {
+            found.push(endpoint(method, path, operation));
+        }
+    }
+    assert!(found.len() > 20);
+    found
+}
+
+fn endpoint(method: &str, path: &str, operation: &Value) -> Endpoint {
+    let says = operation["description"].as_str().unwrap();
+    let role = Role::ALL.into_iter().find(|role| says.contains(&format!("role {}.", role.name())));
+    let schema = operation.pointer("/requestBody/content/application~1json/schema/$ref");
+    let body = schema.map(|name| name.as_str().unwrap().rsplit('/').next().unwrap().to_owned());
+    let escaped = path.replace('~', "~0").replace('/', "~1");
+    let answers =
+        operation["responses"].as_object().unwrap().iter().filter_map(|(status, answer)| {
+            let kind = answer["content"].as_object()?.keys().next()?.replace('/', "~1");
+            let place =
+                format!("/paths/{escaped}/{method}/responses/{status}/content/{kind}/schema");
+            Some((status.parse().ok()?, place))
+        });
+    Endpoint {
+        method: method.to_uppercase(),
+        path: path.to_owned(),
+        role: role.unwrap_or_else(|| panic!("{path} does not say which role it needs")),
+        body,
+        answers: answers.collect(),
+    }
+}
+
+impl Endpoint {
+    /// The path with a thing of its kind named in it.
+    pub fn named(&self, session: &str, message: i64, token: &str) -> String {
+        let id = match self.path.as_str() {
+            path if path.starts_with("/v1/messages/") => message.to_string(),
+            path if path.starts_with("/v1/tokens/") => token.to_owned(),
+            path if path.starts_with("/v1/sessions/") => session.to_owned(),
+            path => {
+                assert!(!path.contains('{'), "say in {} what {path} names", file!());
+                String::new()
+            }
+        };
+        self.path.replace("{id}", &id)
+    }
+
+    /// A body that it takes, of a request that finds `session`.
+    pub fn request(&self, session: &str) -> Option<Value> {
+        let name = self.body.as_deref()?;
+        Some(match name {
+            "NewMessages" => json!([{"role": "user", "content": "said by the walk"}]),
+            "Search" => json!({"query": "secret", "explain": true, "neighbours": 2}),
+            "SessionSearch" => json!({"query": "secret"}),
+            "NewSession" => json!({"title": null, "source": "walk"}),
+            "SessionPatch" => json!({"project": "walked"}),
+            "Ending" => json!({"reason": "walked"}),
+            "Rewind" => json!({"turns": 1}),
+            "Restore" => json!({"all": true}),
+            "Branch" => json!({"title": null}),
+            "NewUsage" => json!({"model": "m", "input_tokens": 5, "estimated_cost_usd": 0.25}),
+            "NewToken" => json!({"role": "read", "name": "walk"}),
+            "NewBackup" => json!({}),
+            "Erasure" => json!({"session": session}),
+            "Prune" => json!({"ended_before": "2001-01-01T00:00:00Z", "dry_run": true}),
+            other => panic!("say in {} what a {other} looks like", file!()),
+        })
+    }
+}

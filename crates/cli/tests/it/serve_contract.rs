@@ -1,0 +1,204 @@
+//! The contract: what the OpenAPI document says is what is answered, for every endpoint; pages hold
+//! every item once; the same external id is the same message, whoever sends it.
+
+use crate::serve_api::{Endpoint, document, endpoints};
+use crate::serve_support::{Listening, Reply, Server};
+use oneiro_testkit::on_both_backends;
+use serde_json::{Value, json};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The document, and validators for the answers in it.
+struct Contract {
+    document: Value,
+    validators: BTreeMap<String, jsonschema::Validator>,
+}
+
+impl Contract {
+    fn new() -> Contract {
+        Contract { document: document(), validators: BTreeMap::new() }
+    }
+
+    /// Checks a value against the schema at a place of the document.
+    fn check(&mut self, place: &str, value: &Value) {
+        let document = &self.document;
+        let validator = self.validators.entry(place.to_owned()).or_insert_with(|| {
+            let schema = document.pointer(place).unwrap_or_else(|| panic!("{place} is not there"));
+            let schema = json!({"allOf": [schema], "components": document["components"]});
+            jsonschema::options().should_validate_formats(true).build(&schema).unwrap()
+        });
+        let errors: Vec<String> = validator
+            .iter_errors(value)
+            .map(|error| format!("{}: {error}", error.instance_path()))
+            .collect();
+        assert!(errors.is_empty(), "{place}: {errors:#?}\n{value:#}");
+    }
+
+    fn problem(&mut self, reply: &Reply) {
+        assert_eq!(reply.header("content-type").as_deref(), Some("application/problem+json"));
+        let problem = reply.json();
+        self.check("/components/schemas/Problem", &problem);
+        assert_eq!(problem["status"], reply.status);
+    }
+
+    /// Checks an answer of an endpoint: its status is one that is documented, and its body too.
+    fn answer(&mut self, endpoint: &Endpoint, reply: &Reply) {
+        if reply.status >= 400 {
+            return self.problem(reply);
+        }
+        let answer = endpoint.answers.iter().find(|(status, _)| *status == reply.status);
+        let (_, place) = answer.unwrap_or_else(|| panic!("{endpoint:?}: {}", reply.head));
+        if reply.header("content-type").as_deref() == Some("application/json") {
+            self.check(place, &reply.json());
+        }
+    }
+}
+
+fn find<'e>(endpoints: &'e [Endpoint], method: &str, path: &str) -> &'e Endpoint {
+    endpoints.iter().find(|one| one.method == method && one.path == path).unwrap()
+}
+
+on_both_backends! {
+    fn every_endpoint_answers_as_the_document_says(space) {
+        let server = Server::start(space, &[]);
+        let mut contract = Contract::new();
+        let endpoints = endpoints(&contract.document);
+        let mut client = server.client();
+        let spoken = json!([
+            {"role": "system", "content": "be kind"},
+            {"role": "user", "content": [{"type": "text", "text": "the secret tea"}], "external_id": "1"},
+            {"role": "assistant", "content": null, "tool_calls": [{"id": "c", "type": "function",
+                "function": {"name": "brew", "arguments": "{}"}}]},
+            {"role": "tool", "tool_call_id": "c", "content": "done", "extra": {"deep": [1.50, null]}},
+            {"role": "user", "content": "another secret"},
+        ]);
+        let appended = client
+            .call("POST", "/v1/sessions/s/messages?create=true&source=test", Some(&spoken)).unwrap();
+        contract.answer(find(&endpoints, "POST", "/v1/sessions/{id}/messages"), &appended);
+        let token = client.call("POST", "/v1/tokens", Some(&json!({"role": "read"}))).unwrap().is(201);
+        // What removes comes last, so that the rest has something to answer with.
+        let mut ordered = endpoints.clone();
+        ordered.sort_by_key(|one| {
+            (one.method == "DELETE", one.path.contains("erasures"), one.path.contains("rewind"))
+        });
+        for endpoint in &ordered {
+            let id = token["id"].as_str().unwrap();
+            let path = endpoint.named("s", 2, id);
+            let reply = server.call(&endpoint.method, &path, endpoint.request("s").as_ref());
+            assert!(reply.status < 300, "{} {path}: {} {}", endpoint.method, reply.head, reply.text());
+            contract.answer(endpoint, &reply);
+            if endpoint.path == "/v1/erasures" {
+                client.call("POST", "/v1/sessions/s/messages?create=true", Some(&spoken)).unwrap().is(200);
+            }
+        }
+        // And what is not there, for each: a problem as documented.
+        for endpoint in &ordered {
+            let missing = endpoint.named("no-such", 999_999, "tok_nosuch");
+            let body = json!({"no_such_field": true});
+            for (path, body) in [(missing.clone(), endpoint.request("no-such")), (missing, Some(body))] {
+                let reply = server.call(&endpoint.method, &path, body.as_ref());
+                assert!(reply.status < 500, "{} {path}: {}", endpoint.method, reply.text());
+                contract.answer(endpoint, &reply);
+            }
+            let reply = server.call(&endpoint.method, &format!("{}?no_such=1", endpoint.named("s", 2, "tok_a")), None);
+            contract.problem(&reply);
+        }
+        server.stop();
+    }
+
+    fn what_streams_answer_is_as_documented(space) {
+        let server = Server::start(space, &[]);
+        let mut contract = Contract::new();
+        let mut listening = Listening::begin(server.client(), Some("0.0"));
+        let said = json!({"role": "user", "content": "x"});
+        server.call("POST", "/v1/sessions/s/messages?create=true", Some(&said)).is(200);
+        let mut kinds = BTreeSet::new();
+        while kinds.len() < 2 {
+            let told = listening.next().unwrap().unwrap();
+            contract.check("/components/schemas/Change", &told.data);
+            assert_eq!(told.data["id"], told.id.as_str());
+            kinds.insert(told.kind);
+        }
+        assert!(kinds.contains("created") && kinds.contains("appended"), "{kinds:?}");
+        let export = server.call("GET", "/v1/export", None);
+        assert_eq!(export.status, 200);
+        for line in export.text().lines() {
+            assert!(serde_json::from_str::<Value>(line).unwrap().is_object());
+        }
+        server.stop();
+    }
+
+    fn pages_hold_every_item_once_while_others_append(space) {
+        let server = Server::start(space, &[]);
+        let say = |session: String, n: usize| {
+            let body = json!({"role": "user", "content": format!("item {n}")});
+            let path = format!("/v1/sessions/{session}/messages?create=true");
+            server.call("POST", &path, Some(&body)).is(200)["ids"][0].as_i64().unwrap()
+        };
+        let mut said: Vec<i64> = (0..60).map(|n| say("long".into(), n)).collect();
+        let sessions: BTreeSet<String> = (0..60).map(|n| format!("s{n}")).collect();
+        for (n, session) in sessions.iter().enumerate() {
+            say(session.clone(), n);
+        }
+        let walk = |path: &str, each: &mut dyn FnMut(&Value)| {
+            let mut cursor = String::new();
+            loop {
+                let page = server.call("GET", &format!("{path}?limit=7{cursor}"), None).is(200);
+                page["items"].as_array().unwrap().iter().for_each(&mut *each);
+                let Some(next) = page["next"].as_str() else { return };
+                cursor = format!("&cursor={next}");
+            }
+        };
+        let (mut seen, mut n) = (Vec::new(), 0);
+        walk("/v1/sessions/long/messages", &mut |item| {
+            n += 1;
+            // Others go on for a while.
+            if n <= 30 && n % 3 == 0 {
+                said.push(say("long".into(), 1_000 + n));
+                say(format!("later{n}"), n);
+            }
+            seen.push(item["id"].as_i64().unwrap());
+        });
+        assert_eq!(seen, said);
+        let mut listed = Vec::new();
+        walk("/v1/sessions", &mut |item| {
+            let id = item["id"].as_str().unwrap().to_owned();
+            if listed.len() % 10 == 0 {
+                say(format!("new{}", listed.len()), 0);
+            }
+            listed.push(id);
+        });
+        let distinct: BTreeSet<String> = listed.iter().cloned().collect();
+        assert_eq!(distinct.len(), listed.len(), "something was listed twice");
+        assert!(sessions.is_subset(&distinct), "something that did not move was not listed");
+        server.stop();
+    }
+
+    fn the_same_external_ids_from_eight_clients_are_one_row_each(space) {
+        let server = Server::start(space, &[]);
+        let all = |_: usize| {
+            let mut client = server.client();
+            (0..25).map(|n| {
+                let body = json!([
+                    {"role": "user", "content": format!("message {n}"), "external_id": format!("{n}")},
+                    {"role": "assistant", "content": "yes", "external_id": format!("{n}-answer")},
+                ]);
+                client.call("POST", "/v1/sessions/s/messages?create=true", Some(&body)).unwrap().is(200)
+            }).collect::<Vec<Value>>()
+        };
+        let answers = std::thread::scope(|scope| {
+            let clients: Vec<_> = (0..8).map(|n| scope.spawn(move || all(n))).collect();
+            clients.into_iter().map(|client| client.join().unwrap()).collect::<Vec<_>>()
+        });
+        let mut duplicates = 0;
+        for client in &answers {
+            for (one, other) in client.iter().zip(&answers[0]) {
+                assert_eq!(one["ids"], other["ids"], "different ids for the same message");
+                duplicates += one["duplicates"].as_i64().unwrap();
+            }
+        }
+        assert_eq!(duplicates, 7 * 50);
+        let session = server.call("GET", "/v1/sessions/s", None).is(200);
+        assert_eq!((session["message_count"].clone(), session["messages"].as_array().unwrap().len()), (json!(50), 50));
+        server.stop();
+    }
+}

@@ -1,0 +1,165 @@
+//! Bodies of requests: bounded in bytes, in time, and in what all of them take together until they
+//! are answered. It must not know what they say.
+
+use crate::problem::Problem;
+use crate::state::State;
+use axum::body::Body;
+use axum::http::{HeaderMap, StatusCode, header};
+use bytes::{Bytes, BytesMut};
+use http_body_util::BodyExt;
+use oneiro::{Error, ErrorKind, Result};
+use std::ops::Deref;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+/// Bodies that are this small need no room of their own: as many as there are connections fit, and
+/// whoever holds the room for large ones cannot keep small ones out.
+const SMALL: usize = 64 << 10;
+
+/// Bytes that a value of JSON takes in memory beside its text: `[0,0,0]` is fifty times as large
+/// when it has been read.
+const VALUE: usize = 96;
+
+/// How long a body that has arrived waits for room to be read in.
+const WAIT: Duration = Duration::from_secs(5);
+
+/// A body that has arrived, and the room that it takes until it is dropped.
+pub(crate) struct Received {
+    bytes: Bytes,
+    _room: Option<OwnedSemaphorePermit>,
+}
+
+impl Deref for Received {
+    type Target = Bytes;
+
+    fn deref(&self) -> &Bytes {
+        &self.bytes
+    }
+}
+
+/// Reads a body.
+pub(crate) async fn read_body(
+    state: &State,
+    headers: &HeaderMap,
+    body: Body,
+) -> Result<Received, Problem> {
+    check_encoding(headers)?;
+    let most = state.max_body;
+    let length = headers.get(header::CONTENT_LENGTH).and_then(|length| length.to_str().ok());
+    let length: Option<usize> = length.and_then(|length| length.parse().ok());
+    if length.is_some_and(|length| length > most) {
+        return Err(too_large(most).into());
+    }
+    // Without a length it may be as long as one may be, if it turns out to be long at all.
+    let reading = receive(&state.bodies, body, (length.unwrap_or(most), most));
+    match tokio::time::timeout(state.patience.body, reading).await {
+        Ok(read) => Ok(read?),
+        Err(_) => {
+            let error = Error::new(ErrorKind::Invalid, "the body took too long to arrive");
+            Err(Problem::of(StatusCode::REQUEST_TIMEOUT, error))
+        }
+    }
+}
+
+async fn receive(
+    bodies: &Arc<Semaphore>,
+    mut body: Body,
+    (length, most): (usize, usize),
+) -> Result<Received> {
+    let mut held = BytesMut::new();
+    let mut room = None;
+    while let Some(frame) = body.frame().await {
+        let frame = frame
+            .map_err(|error| Error::invalid("the body ended before its time").because(error))?;
+        let Ok(data) = frame.into_data() else { continue };
+        let size = held.len() + data.len();
+        if size > most {
+            return Err(too_large(most));
+        }
+        if room.is_none() && size > SMALL {
+            room = Some(acquire(bodies, length.max(size)).await?);
+        }
+        held.extend_from_slice(&data);
+    }
+    Ok(Received { bytes: held.freeze(), _room: room })
+}
+
+/// Makes room for what a body becomes when it is read as JSON.
+pub(crate) async fn unfold(state: &State, body: Received) -> Result<Received> {
+    let size = values(&body).saturating_mul(VALUE);
+    if body.len() + size <= SMALL {
+        return Ok(body);
+    }
+    if body.len() + size > state.room {
+        return Err(Error::too_large("the body holds too many values")
+            .remedy("send fewer at a time, or send a part as a string"));
+    }
+    let Received { bytes, _room: mut room } = body;
+    // Bodies that wait for each other's room are told so, and come again one after the other.
+    let more = tokio::time::timeout(WAIT, acquire(&state.bodies, size)).await.map_err(|_| {
+        Error::new(ErrorKind::Busy, "too many large requests at once").remedy("try again")
+    })??;
+    match &mut room {
+        Some(room) => room.merge(more),
+        None => room = Some(more),
+    }
+    Ok(Received { bytes, _room: room })
+}
+
+async fn acquire(bodies: &Arc<Semaphore>, bytes: usize) -> Result<OwnedSemaphorePermit> {
+    let kilobytes = u32::try_from(bytes.div_ceil(1_024)).unwrap_or(u32::MAX);
+    let wanted = Arc::clone(bodies).acquire_many_owned(kilobytes).await;
+    wanted.map_err(|_| Error::internal("the server stops"))
+}
+
+/// How many values a JSON text may hold at most: what separates them, outside strings.
+fn values(text: &[u8]) -> usize {
+    let (mut count, mut in_string, mut escaped) = (1, false, false);
+    for byte in text {
+        match (in_string, byte) {
+            (true, _) if escaped => escaped = false,
+            (true, b'\\') => escaped = true,
+            (_, b'"') => in_string = !in_string,
+            (false, b',' | b':' | b'[' | b'{') => count += 1,
+            _ => {}
+        }
+    }
+    count
+}
+
+fn too_large(most: usize) -> Error {
+    Error::too_large(format!("the body is larger than {most} bytes")).remedy("send less at a time")
+}
+
+/// What is packed could be anything, however large: bodies come as they are.
+fn check_encoding(headers: &HeaderMap) -> Result<(), Problem> {
+    let packed = headers.get_all(header::CONTENT_ENCODING).iter();
+    match packed.filter(|encoding| !encoding.as_bytes().eq_ignore_ascii_case(b"identity")).count() {
+        0 => Ok(()),
+        _ => {
+            let error = Error::invalid("the body is compressed")
+                .remedy("send it as it is, without the header Content-Encoding");
+            Err(Problem::of(StatusCode::UNSUPPORTED_MEDIA_TYPE, error))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_are_counted_outside_strings() {
+        for (text, least) in [
+            (r#""a,b:c[{""#, 1),
+            (r#"{"a":[1,2,3]}"#, 5),
+            (r#""a\",\"b""#, 1),
+            (r#"["\\",1]"#, 3),
+            ("[[[[]]]]", 4),
+        ] {
+            let counted = values(text.as_bytes());
+            assert!((least..=least + 2).contains(&counted), "{text}: {counted}");
+        }
+    }
+}

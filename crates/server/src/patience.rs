@@ -1,0 +1,101 @@
+//! How long the server waits for a client, and a stream that gives up on one who takes nothing. It
+//! must not know what is said.
+
+use std::io::{Error, ErrorKind, IoSlice, Result};
+use std::pin::Pin;
+use std::task::{Context, Poll};
+use std::time::Duration;
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::time::{Sleep, sleep};
+
+/// How long the server waits for a client.
+#[derive(Debug, Clone, Copy)]
+pub struct Patience {
+    /// For the head of a request, the wait for the next one included.
+    pub head: Duration,
+    /// For the whole body of a request.
+    pub body: Duration,
+    /// For somebody to take what is being answered, before anything of it is taken.
+    pub answer: Duration,
+}
+
+impl Default for Patience {
+    fn default() -> Patience {
+        Patience {
+            head: Duration::from_secs(30),
+            body: Duration::from_secs(30),
+            answer: Duration::from_secs(60),
+        }
+    }
+}
+
+/// A stream whose writes fail when nothing is taken for too long: who asks and does not read would
+/// otherwise hold a connection, and what answers it, for ever.
+pub(crate) struct Patient<S> {
+    stream: S,
+    patience: Duration,
+    waiting: Option<Pin<Box<Sleep>>>,
+}
+
+impl<S> Patient<S> {
+    pub(crate) fn new(stream: S, patience: Duration) -> Patient<S> {
+        Patient { stream, patience, waiting: None }
+    }
+
+    fn timed<T>(&mut self, poll: Poll<Result<T>>, context: &mut Context<'_>) -> Poll<Result<T>> {
+        if poll.is_ready() {
+            self.waiting = None;
+            return poll;
+        }
+        let patience = self.patience;
+        let waiting = self.waiting.get_or_insert_with(|| Box::pin(sleep(patience)));
+        match waiting.as_mut().poll(context) {
+            Poll::Ready(()) => Poll::Ready(Err(Error::from(ErrorKind::TimedOut))),
+            Poll::Pending => Poll::Pending,
+        }
+    }
+}
+
+impl<S: AsyncRead + Unpin> AsyncRead for Patient<S> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        into: &mut ReadBuf<'_>,
+    ) -> Poll<Result<()>> {
+        Pin::new(&mut self.stream).poll_read(context, into)
+    }
+}
+
+impl<S: AsyncWrite + Unpin> AsyncWrite for Patient<S> {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<Result<usize>> {
+        let poll = Pin::new(&mut self.stream).poll_write(context, bytes);
+        self.timed(poll, context)
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        bytes: &[IoSlice<'_>],
+    ) -> Poll<Result<usize>> {
+        let poll = Pin::new(&mut self.stream).poll_write_vectored(context, bytes);
+        self.timed(poll, context)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.stream.is_write_vectored()
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Result<()>> {
+        let poll = Pin::new(&mut self.stream).poll_flush(context);
+        self.timed(poll, context)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Result<()>> {
+        let poll = Pin::new(&mut self.stream).poll_shutdown(context);
+        self.timed(poll, context)
+    }
+}
