@@ -36,7 +36,7 @@ async fn answer(
     let (mut parts, body) = request.into_parts();
     let path = path_parts(&mut parts).await?;
     let presented = Presented::read(&parts.headers, peer(&parts))?;
-    let presented = presented.to_write(endpoint.role > TokenRole::Read);
+    let presented = presented.writing(endpoint.role > TokenRole::Read);
     if endpoint.body.is_some() {
         check_type(&parts.headers)?;
     }

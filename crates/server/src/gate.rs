@@ -213,7 +213,7 @@ impl Presented {
     }
 
     /// The same for somebody who wants to write.
-    pub(crate) fn to_write(self, writes: bool) -> Presented {
+    pub(crate) fn writing(self, writes: bool) -> Presented {
         Presented { makes: writes, ..self }
     }
 }
