@@ -227,7 +227,8 @@ fn answers_that_cannot_be_trusted_are_refused() {
         (good(&[&[1.0]]), "1 vectors for 2 texts"),
         (raw("<html>"), "not the expected JSON"),
         (raw(r#"{"data":[{"index":0,"embedding":[NaN]}]}"#), "not the expected JSON"),
-        (raw(r#"{"data":[{"embedding":[1]},{"embedding":[1e300]}]}"#), "not finite"),
+        // Refused by the reader of JSON, or by us once it is read, as its features are.
+        (raw(r#"{"data":[{"embedding":[1]},{"embedding":[1e300]}]}"#), "cannot be used"),
         (raw(r#"{"data":[{"embedding":[1]},{"embedding":[null]}]}"#), "not the expected JSON"),
         (good(&[&[1.0], &[0.0]]), "all zero"),
         (good(&[&[1.0], &[1.0, 2.0]]), "2 numbers where 1"),
