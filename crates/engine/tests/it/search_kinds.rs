@@ -5,7 +5,7 @@ use crate::search_support::{
     ask, find, fold, ids, newest, number, oldest, open, reach, rebuild, request,
 };
 use crate::support::{
-    Fixed, NOW, begin, clock, id, ids as fake_ids, is_sound, new, open_at, target, user,
+    Fixed, NOW, begin, clock, id, ids as fake_ids, is_sound, open_at, target, user,
 };
 use oneiro::{Durability, NewMessage, Oneiro, Options, SearchRequest, Sort, Target, Visibility};
 use oneiro_store::{CURRENT, SchemaSet, Store};
