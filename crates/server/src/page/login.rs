@@ -19,8 +19,20 @@ const STAY: u64 = 2_592_000;
 
 /// Sends a browser to the form, to come back afterwards.
 pub(super) fn ask(next: &str) -> Response {
-    let escaped: String = crate::call::segment(next);
-    see(&format!("/login?next={escaped}"))
+    without_cookie(see(&format!("/login?next={}", crate::call::segment(next))))
+}
+
+/// Sends a browser to the same place without its token.
+pub(super) fn again(place: &str) -> Response {
+    without_cookie(see(place))
+}
+
+/// Takes the token away.
+fn without_cookie(mut response: Response) -> Response {
+    if let Ok(cookie) = cookie("", 0, false) {
+        response.headers_mut().insert(header::SET_COOKIE, cookie);
+    }
+    response
 }
 
 /// Sends a browser elsewhere on this server.
@@ -85,11 +97,7 @@ pub(super) async fn login(Shared(state): Shared<Arc<State>>, request: Request) -
 
 /// Somebody goes.
 pub(super) async fn logout() -> Response {
-    let mut response = see("/login");
-    if let Ok(cookie) = cookie("", 0, false) {
-        response.headers_mut().insert(header::SET_COOKIE, cookie);
-    }
-    response
+    without_cookie(see("/login"))
 }
 
 /// Whether a proxy before us says that it was asked by TLS.

@@ -76,6 +76,8 @@ async fn show(view: View, state: Arc<State>, path: RawPathParams, request: Reque
     let address = parts.uri.path_and_query().map_or("/", |address| address.as_str()).to_owned();
     let presented = Presented::read(&parts.headers, peer(&parts));
     let query = parts.uri.query().unwrap_or_default().to_owned();
+    // Where no token is needed, one that opens nothing any more is only in the way.
+    let is_open = state.gate.is_open() && !parts.headers.contains_key(header::AUTHORIZATION);
     let drawn = blocking(move || {
         let visitor = state.gate.enter(&state.spaces, &presented?)?;
         visitor.role.require(TokenRole::Read)?;
@@ -92,7 +94,11 @@ async fn show(view: View, state: Arc<State>, path: RawPathParams, request: Reque
     match drawn.await {
         Ok((status, drawn)) => html(status, drawn),
         Err(error) if error.kind() == ErrorKind::Unauthorized && !is_fragment => {
-            login::ask(&address)
+            if is_open {
+                login::again(&address)
+            } else {
+                login::ask(&address)
+            }
         }
         Err(error) => problem(&error.into()),
     }
