@@ -202,6 +202,12 @@ impl Config {
             values,
         })
     }
+
+    /// Whether a key was given on the command line.
+    pub fn is_named(&self, name: &str) -> bool {
+        let given = |(key, value): &(&str, Sourced)| *key == name && value.origin == Origin::Flag;
+        self.values.iter().any(given)
+    }
 }
 
 /// Checks a value that somebody wants to set in the file.

@@ -6,7 +6,7 @@ use crate::ink::Ink;
 use crate::output::Output;
 use crate::progress;
 use anyhow::Result;
-use oneiro::{Oneiro, Options, Target};
+use oneiro::{ErrorKind, Oneiro, Options, Target};
 use std::io::IsTerminal;
 use std::time::Duration;
 
@@ -38,6 +38,7 @@ impl Context {
         let _ = tracing_subscriber::fmt()
             .with_env_filter(filter)
             .with_writer(std::io::stderr)
+            .with_ansi(std::io::stderr().is_terminal() && !wants_no_colour())
             .with_target(false)
             .try_init();
     }
@@ -50,6 +51,22 @@ impl Context {
     /// Opens the space, creating it if it does not exist.
     pub fn open(&self) -> Result<Oneiro> {
         Ok(Oneiro::open(&self.target()?, self.options())?)
+    }
+
+    /// Opens a space to look into. Of one that was named and is not there this tells: "nothing
+    /// found" in a space that was mistyped looks like a memory that was lost.
+    pub fn open_to_read(&self) -> Result<Oneiro> {
+        if !self.config.is_named("store") && !self.config.is_named("space") {
+            return self.open();
+        }
+        let options = Options { must_exist: true, ..self.options() };
+        match Oneiro::open(&self.target()?, options) {
+            Err(error) if error.kind() == ErrorKind::NotFound => {
+                self.output.say(&format!("note: {error}: it begins now, empty"));
+                self.open()
+            }
+            opened => Ok(opened?),
+        }
     }
 
     /// Opens a space that must exist: a mistyped path is not a sound, empty store.

@@ -65,8 +65,8 @@ impl Oneiro {
                     Err(Error::conflict(format!("{id:?} is the beginning of several tokens"))
                         .remedy("type more of the id"))
                 }
-                (None, _) => Err(Error::not_found(format!("there is no token {id:?}"))
-                    .remedy("`oneiro token list` shows the tokens there are")),
+                (None, _) => Err(Error::not_found(format!("space {space} has no token {id:?}"))
+                    .remedy(format!("`oneiro token list --space {space}` shows those it has"))),
             }
         })
     }

@@ -38,7 +38,7 @@ pub fn hit(hit: &Hit, title: &str, now: Timestamp) -> Markup {
 pub fn tier(tier: Tier) -> &'static str {
     match tier {
         Tier::Precise => "every word met",
-        Tier::Relaxed => "some of the words",
+        Tier::Relaxed => "some of the words, or beside them",
         Tier::Semantic => "near in meaning",
     }
 }

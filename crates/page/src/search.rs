@@ -199,9 +199,17 @@ fn count(view: &SearchView) -> String {
         Outcome::Found { found, millis: took, .. } => {
             let more = if found.next.is_some() { "First " } else { "" };
             let count = counted(found.hits.len() as i64, "hit");
-            let how = found.tier.map(|found| format!(", {}", tier(found))).unwrap_or_default();
-            format!("{more}{count} in {}{how}", millis(*took))
+            format!("{more}{count} in {}{}", millis(*took), how(&found.hits))
         }
+    }
+}
+
+/// How strictly all of them were found, if they were found alike.
+fn how(hits: &[Hit]) -> String {
+    let mut tiers = hits.iter().map(|hit| hit.tier);
+    match tiers.next() {
+        Some(first) if tiers.all(|other| other == first) => format!(", {}", tier(first)),
+        _ => String::new(),
     }
 }
 

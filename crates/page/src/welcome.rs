@@ -12,10 +12,10 @@ pub fn first_steps() -> Markup {
             p { "Oneiro keeps every word your agents hear and say. Three ways to begin:" }
             ol {
                 (step("Connect the agents on this machine", "oneiro setup"))
-                (step("Look around in made-up conversations", "oneiro demo"))
+                (step("Look around in made-up conversations, on another page", "oneiro serve --demo --listen 127.0.0.1:0"))
                 (step("Say something yourself", APPEND))
             }
-            p { "This page shows it as soon as it is said." }
+            p { "This page shows the first and the last as soon as they are said." }
         }
     }
 }

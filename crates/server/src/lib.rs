@@ -1,7 +1,7 @@
 //! The server: HTTP in, engine calls, HTTP out, and a thread that drains background work. It must
 //! not know how anything is stored.
 //!
-//! - [`api`] is the table of endpoints under `/v1` and their handlers; `openapi` describes it.
+//! - `api` is the table of endpoints under `/v1` and their handlers; `openapi` describes it.
 //! - `gate` says who may come in, `spaces` opens what they come into.
 //! - `listen` accepts connections, `router` is what is around every request, `dispatch` what is
 //!   around every endpoint.

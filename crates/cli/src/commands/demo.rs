@@ -1,6 +1,5 @@
 //! `oneiro demo`: a month of somebody else's conversations, to look around in.
 
-use crate::config::{Origin, Sourced};
 use crate::context::Context;
 use crate::output::count;
 use crate::progress;
@@ -91,9 +90,7 @@ struct Way {
 impl Way {
     fn to(context: &Context, target: &Target) -> Way {
         let config = &context.config;
-        let is_flag =
-            |(key, value): &(&str, Sourced)| *key == "store" && value.origin == Origin::Flag;
-        let store = match (config.values.iter().any(is_flag), config.store.contains("://")) {
+        let store = match (config.is_named("store"), config.store.contains("://")) {
             (false, _) => "oneiro".to_owned(),
             // It may hold a password.
             (true, true) => "oneiro --store URL".to_owned(),

@@ -100,7 +100,7 @@ impl From<Order> for Sort {
 impl SearchArgs {
     /// Searches.
     pub fn run(self, context: &Context) -> anyhow::Result<()> {
-        let oneiro = context.open()?;
+        let oneiro = context.open_to_read()?;
         let request = self.request(context.output.json, oneiro.now())?;
         let found = follow(&oneiro, request, context.output.json)?;
         if found.hits.is_empty() && !context.output.json {

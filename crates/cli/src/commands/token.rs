@@ -28,7 +28,8 @@ pub struct CreateArgs {
     /// Whom or what it is for
     #[arg(long)]
     name: Option<String>,
-    /// When it ends: a time such as 2026-12-31T00:00:00Z, or so many days from now, as in 90d
+    /// When it ends: a time such as 2026-12-31T00:00:00Z, or so many days or hours from now, as in 90d or
+    /// 12h
     #[arg(long, value_name = "TIME|DAYS")]
     expires: Option<String>,
 }
@@ -67,13 +68,13 @@ impl TokenCommand {
         match self {
             TokenCommand::Create(args) => args.run(context),
             TokenCommand::List(args) => {
-                let oneiro = context.open()?;
+                let oneiro = context.open_to_read()?;
                 let cursor = args.cursor.as_deref().map(Cursor::parse).transpose()?;
                 let page = oneiro.list_tokens(cursor, args.limit)?;
                 context.output.show(&page, |page| describe(page, oneiro.now()))
             }
             TokenCommand::Revoke(args) => {
-                let token = context.open()?.revoke_token(&args.id)?;
+                let token = context.open_to_read()?.revoke_token(&args.id)?;
                 context.output.show(&token, |token| format!("{} opens nothing any more", token.id))
             }
         }
@@ -92,24 +93,27 @@ impl CreateArgs {
         let token = oneiro.create_token(NewToken { role, name: self.name, expires_at })?;
         context.output.show(&token, |token| token.token.clone().unwrap_or_default())?;
         context.output.say(&format!(
-            "This is the only time it is shown. It opens space {} with the role {}; `oneiro token \
-             revoke {}` takes it back.",
-            token.space,
+            "This is the only time it is shown. It opens space {space} with the role {}; `oneiro \
+             token revoke {} --space {space}` takes it back.",
             token.role.as_str(),
-            token.id
+            token.id,
+            space = token.space,
         ));
         Ok(())
     }
 }
 
-/// A moment, or a number of days from now.
+/// A moment, or a number of days or hours from now.
 fn end(text: &str, now: Timestamp) -> oneiro::Result<Timestamp> {
-    const SECONDS: i64 = 86_400;
-    let days = text.strip_suffix('d').and_then(|days| days.parse::<i64>().ok());
-    match days {
-        Some(days) if (1..=36_500).contains(&days) => Ok(now.plus(Span::seconds(days * SECONDS))),
-        _ => Timestamp::parse(text).map_err(|error| {
-            oneiro::Error::field("expires", error).remedy("write 90d, or 2026-12-31T00:00:00Z")
+    let in_unit = |unit: char, seconds: i64| {
+        let count = text.strip_suffix(unit)?.parse::<i64>().ok()?;
+        (1..=1_000_000).contains(&count).then_some(count * seconds)
+    };
+    match in_unit('d', 86_400).or_else(|| in_unit('h', 3_600)) {
+        Some(seconds) => Ok(now.plus(Span::seconds(seconds))),
+        None => Timestamp::parse(text).map_err(|_| {
+            oneiro::Error::field("expires", format!("{text:?} is neither a time nor a span"))
+                .remedy("write 90d, 12h, or 2026-12-31T00:00:00Z")
         }),
     }
 }

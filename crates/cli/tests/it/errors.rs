@@ -25,7 +25,7 @@ fn stores_that_cannot_be_used_are_refused_clearly() {
         (&text, 7, "not a SQLite database"),
         (&directory, 2, "is a folder"),
         (&cut, 7, "is damaged"),
-        (&folder.join("new/folder/y.db"), 0, ""),
+        (&folder.join("new/folder/y.db"), 0, "there is no store at"),
     ] {
         let answer = at(store, &["stats"]);
         assert_eq!(answer.code, code, "{}: {}", store.display(), answer.err);

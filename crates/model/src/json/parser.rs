@@ -223,6 +223,6 @@ impl Parser<'_> {
 
     fn bad(&self, what: &str) -> Error {
         Error::invalid(format!("not JSON: {what} at column {}", self.at + 1))
-            .remedy("send one JSON object per line")
+            .remedy("send one complete JSON value")
     }
 }

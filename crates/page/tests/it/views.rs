@@ -156,7 +156,7 @@ fn a_newcomer_is_told_what_to_do() {
         overview::fragment(&states::empty_overview()),
         sessions::fragment(&states::listing(vec![])),
     ] {
-        for command in ["oneiro setup", "oneiro demo", "oneiro append monday --create"] {
+        for command in ["oneiro setup", "oneiro serve --demo", "oneiro append monday --create"] {
             assert!(html.contains(&format!("<code>{command}")), "{command}");
         }
     }

@@ -77,7 +77,7 @@ enum Order {
 impl ListArgs {
     /// Lists.
     pub fn run(self, context: &Context) -> anyhow::Result<()> {
-        let oneiro = context.open()?;
+        let oneiro = context.open_to_read()?;
         let now = oneiro.now();
         let time = |text: &Option<String>| {
             text.as_deref().map(|text| Timestamp::parse_relative(text, now)).transpose()

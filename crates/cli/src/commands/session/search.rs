@@ -63,7 +63,7 @@ pub struct SearchArgs {
 impl SearchArgs {
     /// Searches.
     pub fn run(self, context: &Context) -> anyhow::Result<()> {
-        let oneiro = context.open()?;
+        let oneiro = context.open_to_read()?;
         let now = oneiro.now();
         let found = oneiro.search_sessions(self.request()?)?;
         let is_empty = match &found {

@@ -22,7 +22,7 @@ pub struct ShowArgs {
 impl ShowArgs {
     /// Shows.
     pub fn run(self, context: &Context) -> anyhow::Result<()> {
-        let oneiro = context.open()?;
+        let oneiro = context.open_to_read()?;
         let mut id = oneiro.resolve_session(&self.session)?;
         if self.tip {
             id = oneiro.session_tip(&id)?;
