@@ -94,11 +94,12 @@ pub fn serve(serving: Serving, ready: impl FnOnce(SocketAddr) -> Result<()>) -> 
     served
 }
 
-/// Reads where to listen; `localhost` is this machine's own address.
+/// Reads where to listen; `localhost`, or a port alone, is on this machine.
 pub fn address(listen: &str) -> Result<SocketAddr> {
-    let numeric = match listen.strip_prefix("localhost:") {
-        Some(port) => format!("127.0.0.1:{port}"),
-        None => listen.to_owned(),
+    let port = listen.strip_prefix("localhost:").unwrap_or(listen);
+    let numeric = match port.parse::<u16>() {
+        Ok(port) => format!("127.0.0.1:{port}"),
+        Err(_) => listen.to_owned(),
     };
     numeric.parse().map_err(|_| {
         Error::field("listen", format!("{listen:?} is not an address and port"))
@@ -173,4 +174,24 @@ fn drain_jobs(state: Arc<State>) -> Result<std::thread::JoinHandle<()>> {
         .name("oneiro-jobs".to_owned())
         .spawn(drain)
         .map_err(|error| Error::internal("no thread for background work").because(error))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_are_read_as_people_write_them() {
+        for (written, read) in [
+            ("127.0.0.1:4747", "127.0.0.1:4747"),
+            ("localhost:0", "127.0.0.1:0"),
+            ("4747", "127.0.0.1:4747"),
+            ("[::1]:80", "[::1]:80"),
+        ] {
+            assert_eq!(address(written).unwrap().to_string(), read);
+        }
+        for bad in ["", "foo", "127.0.0.1", "127.0.0.1:99999", "99999", "localhost:"] {
+            assert!(address(bad).is_err(), "{bad}");
+        }
+    }
 }

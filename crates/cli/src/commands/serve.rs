@@ -15,7 +15,8 @@ use std::time::Duration;
 /// background work. Stops cleanly on SIGINT and SIGTERM.
 #[derive(Debug, Args)]
 pub struct ServeArgs {
-    /// Where to listen; port 0 picks a free one [default: 127.0.0.1:4747]
+    /// Where to listen, or a port of this machine alone; port 0 picks a free one [default:
+    /// 127.0.0.1:4747]
     #[arg(long, value_name = "ADDRESS")]
     listen: Option<String>,
     /// Serve a month of somebody else's conversations, to look around in: see `oneiro demo`
