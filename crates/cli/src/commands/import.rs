@@ -147,7 +147,7 @@ impl Taken {
                 (_, false) => "new messages",
             },
             count(captured.sessions, "new session"),
-            count(self.files, "transcript"),
+            count(self.files - captured.not_transcripts.len().min(self.files), "transcript"),
         )];
         let notes = [
             (captured.duplicates, "there already"),
@@ -164,6 +164,17 @@ impl Taken {
         if captured.damaged.len() > NAMED {
             lines.push(format!("  and {} more damaged lines", captured.damaged.len() - NAMED));
         }
+        let strangers = &captured.not_transcripts;
+        if !strangers.is_empty() {
+            lines.push(format!(
+                "  {} passed over, not transcripts:",
+                count(strangers.len(), "file")
+            ));
+            lines.extend(strangers.iter().take(NAMED).map(|path| format!("    {path}")));
+        }
+        if strangers.len() > NAMED {
+            lines.push(format!("    and {} more", strangers.len() - NAMED));
+        }
         lines.extend(self.failed.iter().map(|error| format!("  not taken: {}", error.message())));
         plain(&lines.join("\n"))
     }
@@ -173,6 +184,7 @@ impl ImportArgs {
     /// Imports.
     pub fn run(self, context: &Context) -> anyhow::Result<()> {
         let agent = Agent::parse(&self.agent)?;
+        let is_one = self.path.as_ref().is_some_and(|path| !path.is_dir());
         let found = match self.path {
             Some(path) => Found::at(agent, path)?,
             None => Found::at_home(agent)?,
@@ -188,6 +200,9 @@ impl ImportArgs {
         }
         let scratch = Scratch::open(context, self.dry_run)?;
         let taken = found.capture(context, &scratch.oneiro, self.dry_run);
+        if let Some(path) = taken.captured.not_transcripts.first().filter(|_| is_one) {
+            return Err(not_a_transcript(path, agent).into());
+        }
         match context.output.json {
             true => data(&taken.json().to_string())?,
             false => data(&taken.describe(self.dry_run))?,
@@ -200,6 +215,20 @@ impl ImportArgs {
             Some(error) => Err(error.into()),
             None => Ok(()),
         }
+    }
+}
+
+/// Says that a file is not what it was given as, and what it is, if that can be told.
+fn not_a_transcript(path: &str, agent: Agent) -> Error {
+    let title = |agent| AgentRow::of(agent).map_or("the agent", |row| row.title);
+    let error = Error::invalid(format!("{path} is not a transcript of {}", title(agent)));
+    match Agent::of_transcript(path.as_ref()) {
+        Some(other) if other != agent => error.remedy(format!(
+            "it is one of {}: run `oneiro import {} {path}`",
+            title(other),
+            other.as_str()
+        )),
+        _ => error.remedy("name a transcript (.jsonl) or a folder of them"),
     }
 }
 

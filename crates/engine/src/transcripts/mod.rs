@@ -47,6 +47,11 @@ impl Agent {
             Agent::Codex => "codex",
         }
     }
+
+    /// Whose transcript a file is, by its first lines.
+    pub fn of_transcript(path: &Path) -> Option<Agent> {
+        Agent::ALL.into_iter().find(|agent| capture::begins_as(path, *agent).unwrap_or(false))
+    }
 }
 
 /// One file to capture.
@@ -86,6 +91,9 @@ pub struct Captured {
     pub skipped: BTreeMap<String, usize>,
     /// Lines that could not be read.
     pub damaged: Vec<DamagedLine>,
+    /// Files without a single line that the agent could have written. Nothing of them is
+    /// remembered.
+    pub not_transcripts: Vec<String>,
     /// Lines with bytes that are not UTF-8, which were replaced.
     pub repaired: usize,
     /// `<private>` spans withheld.
@@ -107,6 +115,7 @@ impl Captured {
             *self.skipped.entry(kind).or_default() += count;
         }
         self.damaged.extend(other.damaged);
+        self.not_transcripts.extend(other.not_transcripts);
         self.repaired += other.repaired;
         self.withheld += other.withheld;
         self.bytes += other.bytes;

@@ -49,7 +49,7 @@ impl Batch<'_> {
         tx: &Tx<'_>,
         accounts: &Accounts,
     ) -> Result<Option<(Captured, Accounts)>> {
-        if transcripts::position(tx, self.path)? != self.base {
+        if transcripts::position(tx, self.agent.as_str(), self.path)? != self.base {
             return Ok(None);
         }
         let (mut done, mut accounts) = (Captured::default(), accounts.clone());
