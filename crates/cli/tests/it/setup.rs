@@ -189,6 +189,66 @@ fn an_entry_of_somebody_else_is_left_alone() {
 }
 
 #[test]
+fn another_store_replaces_what_setup_wrote_and_all_of_it_is_taken_back() {
+    let space = space();
+    let home = Home::of_ann(&space);
+    std::fs::remove_file(home.at(".picoclaw/config.json")).unwrap();
+    let before = home.snapshot();
+    let with = |store: &str, args: &[&str]| {
+        let command = home.oneiro(&space);
+        let store = space.folder().join(store).to_str().unwrap().to_owned();
+        run_with(
+            command,
+            &[&["setup", "--yes", "--no-import", "--store", &store], args].concat(),
+            b"",
+        )
+    };
+    for store in ["one", "another", "a third"] {
+        let done = with(store, &["--hooks"]);
+        assert_eq!(done.code, 0, "{}", done.err);
+        let verb = if store == "one" { "Add" } else { "Replace" };
+        for what in ["the MCP server", "the hooks"] {
+            let line = format!("Claude Code: {verb} {what}");
+            assert!(done.out.contains(&line), "{line} is missing:\n{}", done.out);
+        }
+        assert!(!done.out.contains("there is another"), "{}", done.out);
+    }
+    for event in ["Stop", "SubagentStop", "PreCompact", "SessionEnd"] {
+        let hooks = read(&home.at(".claude/settings.json"))["hooks"][event].to_string();
+        assert_eq!(hooks.matches(" hook claude-code").count(), 1, "{hooks}");
+        assert!(hooks.contains("a third"), "{hooks}");
+    }
+    for file in [
+        ".claude.json",
+        ".codex/config.toml",
+        ".hermes/config.yaml",
+        ".nanobot/config.json",
+        ".picoclaw/config.json",
+    ] {
+        let text = home.read(file);
+        assert!(text.contains("a third") && !text.contains("another\""), "{file}: {text}");
+    }
+    let undone = with("elsewhere", &["--undo"]);
+    assert_eq!(undone.code, 0, "{}", undone.err);
+    assert_eq!(home.snapshot(), before);
+    assert!(!space.folder().join("setup.json").exists());
+}
+
+#[test]
+fn a_hook_of_somebody_else_is_left_alone() {
+    let space = space();
+    let home = Home::of_ann(&space);
+    let theirs =
+        r#"{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"mine hook claude-code"}]}]}}"#;
+    std::fs::write(home.at(".claude/settings.json"), theirs).unwrap();
+    let shown = setup(&space, &home, &["claude-code", "--yes", "--no-import", "--hooks"]);
+    assert!(shown.out.contains("there is another hook for \"Stop\" already"), "{}", shown.out);
+    assert_eq!(home.read(".claude/settings.json"), theirs);
+    setup(&space, &home, &["claude-code", "--yes", "--undo"]);
+    assert_eq!(home.read(".claude/settings.json"), theirs);
+}
+
+#[test]
 fn agents_may_live_elsewhere() {
     let space = space();
     let home = Home::of_ann(&space);

@@ -131,7 +131,7 @@ impl SetupArgs {
                 let plan = match self.undo {
                     true => Plan::remove(agent, what, (&program, &record)),
                     false if what == What::Hooks && !self.hooks => continue,
-                    false => Plan::add(agent, what, &program),
+                    false => Plan::add(agent, what, (&program, &record)),
                 };
                 if let Some(plan) = plan? {
                     changed.push(self.make(context, plan, &mut record)?);
@@ -156,6 +156,7 @@ impl SetupArgs {
             return Ok(changed);
         }
         let (agent, what) = (changed.plan.agent.name, changed.plan.what.as_str());
+        let before = record.find(agent, what, &changed.plan.original.path).cloned();
         // Remembered before it is done: what was not done is easily not taken back.
         if !self.undo {
             record.forget(agent, what, &changed.plan.original.path);
@@ -164,7 +165,15 @@ impl SetupArgs {
         }
         match changed.plan.original.replace(text.as_deref()) {
             Ok(()) => changed.is_written = true,
-            Err(error) => changed.error = Some(error),
+            Err(error) => {
+                changed.error = Some(error);
+                // The file still holds what was put in before.
+                if let Some(before) = before.filter(|_| !self.undo) {
+                    record.forget(agent, what, &changed.plan.original.path);
+                    record.done.push(before);
+                    record.write()?;
+                }
+            }
         }
         if self.undo && changed.is_written {
             record.forget(agent, what, &changed.plan.original.path);
@@ -184,7 +193,11 @@ impl SetupArgs {
             Outcome::Nothing if self.undo => String::new(),
             Outcome::Nothing => format!("\n{title}: {path} has {what} already."),
             Outcome::Replace { .. } => {
-                let verb = if self.undo { "Take back" } else { "Add" };
+                let verb = match (self.undo, plan.is_exchange()) {
+                    (true, _) => "Take back",
+                    (false, true) => "Replace",
+                    (false, false) => "Add",
+                };
                 let diff = plan.diff().unwrap_or_default();
                 format!("\n{title}: {verb} {what}\n{}", diff.trim_end())
             }
