@@ -230,6 +230,7 @@ fn another_store_replaces_what_setup_wrote_and_all_of_it_is_taken_back() {
     }
     let undone = with("elsewhere", &["--undo"]);
     assert_eq!(undone.code, 0, "{}", undone.err);
+    assert!(!undone.out.contains("by hand"), "{}", undone.out);
     assert_eq!(home.snapshot(), before);
     assert!(!space.folder().join("setup.json").exists());
 }

@@ -138,6 +138,8 @@ impl Plan {
                 let text = (is_left || !is_made).then_some(text);
                 Outcome::Replace { text, changes: Vec::new() }
             }
+            // Where nothing is known to have been added, nothing is asked of anybody.
+            Err(_) if done.is_none() => Outcome::Nothing,
             Err(Refusal(why)) => Outcome::ByHand { why, entry: pasted(agent, what, &value) },
         };
         Ok(Some(Plan { agent, what, original, value, outcome, before: None }))
