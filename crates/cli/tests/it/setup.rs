@@ -250,6 +250,17 @@ fn a_hook_of_somebody_else_is_left_alone() {
 }
 
 #[test]
+fn hooks_are_only_for_claude_code_and_it_says_so() {
+    let space = space();
+    let home = Home::of_ann(&space);
+    let shown = |args: &[&str]| setup(&space, &home, &[args, &["--dry-run", "--hooks"]].concat());
+    let words = "Hooks are only for Claude Code: Codex, hermes get none.";
+    assert!(shown(&["claude-code", "codex", "hermes"]).out.contains(words));
+    assert!(!shown(&["claude-code"]).out.contains("only for Claude Code"));
+    assert!(!shown(&[]).out.contains("only for Claude Code"));
+}
+
+#[test]
 fn agents_may_live_elsewhere() {
     let space = space();
     let home = Home::of_ann(&space);

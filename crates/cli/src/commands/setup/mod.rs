@@ -79,6 +79,9 @@ impl SetupArgs {
         if present.is_empty() && !context.output.json {
             return data(&nobody(&looked));
         }
+        if let Some(words) = self.hookless(&agents).filter(|_| !context.output.json) {
+            data(&words)?;
+        }
         let changed = self.change(context, &present)?;
         let imported = match self.no_import || self.undo {
             true => Vec::new(),
@@ -116,6 +119,16 @@ impl SetupArgs {
             })
         };
         self.agents.iter().map(find).collect()
+    }
+
+    /// Says which agents get no hooks. Who names no agent means those that have some.
+    fn hookless(&self, agents: &[&'static AgentRow]) -> Option<String> {
+        let without = agents.iter().filter(|agent| agent.hooks_file().is_none());
+        let names: Vec<&str> = without.map(|agent| agent.title).collect();
+        let verb = if names.len() == 1 { "gets" } else { "get" };
+        let is_asked = self.hooks && !self.undo && !self.agents.is_empty() && !names.is_empty();
+        is_asked
+            .then(|| format!("\nHooks are only for Claude Code: {} {verb} none.", names.join(", ")))
     }
 
     fn change(
