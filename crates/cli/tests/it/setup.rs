@@ -81,6 +81,9 @@ fn it_adds_once_imports_once_and_takes_back_to_the_byte() {
     );
     let again = setup(&space, &home, &["--hooks", "--json"]).json();
     assert_eq!(again["agents"][0]["imported"]["messages"], 0);
+    // How to take back is told when there is something to take back.
+    let shown = setup(&space, &home, &["--hooks", "--yes"]);
+    assert!(shown.out.contains("Next: ") && !shown.out.contains("--undo"), "{}", shown.out);
     assert_eq!(home.snapshot(), after);
     let undone = setup(&space, &home, &["--undo", "--yes"]);
     assert_eq!(undone.code, 0, "{}", undone.err);
@@ -117,6 +120,7 @@ fn files_that_were_missing_or_empty_are_so_again() {
         let before = home.snapshot();
         let done = setup(&space, &home, &["--yes", "--hooks", "--no-import"]);
         assert_eq!(done.code, 0, "{name}: {}", done.err);
+        assert!(done.out.contains("`oneiro setup --undo` takes"), "{name}: {}", done.out);
         let text = home.read(".openclaw/openclaw.json");
         let entry: Value = serde_json::from_str(text.trim_start_matches('\u{FEFF}')).unwrap();
         assert!(entry["mcp"]["servers"]["oneiro"].is_object(), "{name}: {entry}");

@@ -1,6 +1,7 @@
 //! `oneiro setup`: find the agents of this machine, show what each has, import what can be, and let
 //! each of them use this memory, changing nothing else in their files.
 
+mod ask;
 mod edit;
 mod entry;
 mod json_text;
@@ -90,7 +91,8 @@ impl SetupArgs {
         if context.output.json {
             data(&answer(&looked, &changed, &imported).to_string())?;
         } else if !self.undo && !self.dry_run {
-            data(&self.next_steps(&present))?;
+            let is_written = changed.iter().any(|changed| changed.is_written);
+            data(&self.next_steps(&present, is_written))?;
         }
         let is_waiting = changed.iter().any(|changed| changed.plan.diff().is_some())
             || imported.iter().any(|(_, taken)| taken.captured.messages > 0);
@@ -165,7 +167,7 @@ impl SetupArgs {
         let mut changed = Changed { plan, is_written: false, error: None };
         let Outcome::Replace { text, .. } = &changed.plan.outcome else { return Ok(changed) };
         let path = changed.plan.original.path.display().to_string();
-        if self.dry_run || !context.output.confirm(&format!("Change {path}?"), self.yes)? {
+        if self.dry_run || !self.agrees(context, &format!("Change {path}?"))? {
             return Ok(changed);
         }
         let (agent, what) = (changed.plan.agent.name, changed.plan.what.as_str());
@@ -193,6 +195,18 @@ impl SetupArgs {
             record.write()?;
         }
         Ok(changed)
+    }
+
+    /// Whether the person at the terminal agrees; where nobody is asked, they have already.
+    fn agrees(&self, context: &Context, question: &str) -> anyhow::Result<bool> {
+        if self.yes || context.output.json {
+            return Ok(true);
+        }
+        let agrees = ask::ask(question, &mut std::io::stdin().lock(), &mut std::io::stderr())?;
+        if !agrees {
+            context.output.say("left as it is");
+        }
+        Ok(agrees)
     }
 
     fn describe(&self, plan: &Plan) -> String {
@@ -240,7 +254,7 @@ impl SetupArgs {
             }
             let question =
                 format!("Import {} of {}?", count(found.files.len(), "transcript"), agent.title);
-            if !self.dry_run && !context.output.confirm(&question, self.yes)? {
+            if !self.dry_run && !self.agrees(context, &question)? {
                 continue;
             }
             let space = match &mut store {
@@ -262,7 +276,7 @@ impl SetupArgs {
         Ok(imported)
     }
 
-    fn next_steps(&self, present: &[&AgentRow]) -> String {
+    fn next_steps(&self, present: &[&AgentRow], is_written: bool) -> String {
         let mut steps = vec!["\nNext: `oneiro search WORDS` finds what was said".to_owned()];
         if present.iter().any(|agent| agent.hooks_file().is_some()) && !self.hooks {
             steps.push(
@@ -270,8 +284,10 @@ impl SetupArgs {
                     .to_owned(),
             );
         }
-        steps.push("`oneiro setup --undo` takes the entries back.".to_owned());
-        steps.join("; ")
+        if is_written {
+            steps.push("`oneiro setup --undo` takes the entries back".to_owned());
+        }
+        format!("{}.", steps.join("; "))
     }
 }
 
