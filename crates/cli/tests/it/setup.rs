@@ -265,6 +265,21 @@ fn hooks_are_only_for_claude_code_and_it_says_so() {
 }
 
 #[test]
+fn what_cannot_be_imported_is_not_said_to_be_nothing() {
+    let space = space();
+    let home = Home::empty(&space);
+    for folder in [".codex", ".nanobot/sessions", ".openclaw"] {
+        std::fs::create_dir_all(home.at(folder)).unwrap();
+    }
+    std::fs::write(home.at(".nanobot/sessions/a.jsonl"), "{}\n").unwrap();
+    let shown = setup(&space, &home, &["--dry-run"]).out;
+    let row = |name: &str| shown.lines().find(|line| line.starts_with(name)).unwrap().to_owned();
+    assert!(row("codex").ends_with("no sessions"), "{shown}");
+    assert!(row("openclaw").ends_with("  not imported yet"), "{shown}");
+    assert!(row("nanobot").contains("1 file, ") && row("nanobot").ends_with("; not imported yet"));
+}
+
+#[test]
 fn agents_may_live_elsewhere() {
     let space = space();
     let home = Home::of_ann(&space);

@@ -297,13 +297,14 @@ fn overview(looked: &[Looked]) -> String {
         let home = looked.home.as_ref().map(|home| home.display().to_string()).unwrap_or_default();
         let has = match (looked.found, looked.files) {
             (false, _) => "not found".to_owned(),
+            (true, 0) if !looked.importable => "not imported yet".to_owned(),
             (true, 0) => "no sessions".to_owned(),
             (true, files) => {
                 let of_subagents = match looked.subagents {
                     0 => String::new(),
                     subagents => format!(", {subagents} of subagents"),
                 };
-                let import = if looked.importable { "" } else { "; cannot be imported yet" };
+                let import = if looked.importable { "" } else { "; not imported yet" };
                 let size = bytes(i64::try_from(looked.bytes).unwrap_or(i64::MAX));
                 format!("{}{of_subagents}, {size}{import}", count(files, "file"))
             }
