@@ -149,20 +149,37 @@ impl Taken {
             count(captured.sessions, "new session"),
             count(self.files - captured.not_transcripts.len().min(self.files), "transcript"),
         )];
+        let there = captured.duplicates.saturating_sub(captured.copies);
+        // How many, and the words for one and for more.
         let notes = [
-            (captured.duplicates, "there already"),
-            (captured.left_out, "left out: a pattern matches, or their session was removed"),
-            (captured.withheld, "private spans withheld"),
-            (captured.repaired, "lines with bytes that are not UTF-8, replaced"),
-            (captured.skipped.values().sum(), "lines that say nothing of the conversation"),
+            (there, ["there already"; 2]),
+            (captured.copies, ["copy of the same line", "copies of the same lines"]),
+            (captured.left_out, ["left out: a pattern matches, or the session was removed"; 2]),
+            (captured.withheld, ["private span withheld", "private spans withheld"]),
+            (
+                captured.repaired,
+                [
+                    "line with bytes that are not UTF-8, replaced",
+                    "lines with bytes that are not UTF-8, replaced",
+                ],
+            ),
+            (
+                captured.skipped.values().sum(),
+                [
+                    "line that says nothing of the conversation",
+                    "lines that say nothing of the conversation",
+                ],
+            ),
         ];
-        let notes = notes.into_iter().filter(|(number, _)| *number > 0);
-        lines.extend(notes.map(|(number, what)| format!("  {number} {what}")));
+        for (number, [one, more]) in notes.into_iter().filter(|(number, _)| *number > 0) {
+            lines.push(format!("  {number} {}", if number == 1 { one } else { more }));
+        }
         for line in captured.damaged.iter().take(NAMED) {
             lines.push(format!("  damaged: {} line {}: {}", line.path, line.line, line.problem));
         }
         if captured.damaged.len() > NAMED {
-            lines.push(format!("  and {} more damaged lines", captured.damaged.len() - NAMED));
+            let more = count(captured.damaged.len() - NAMED, "more damaged line");
+            lines.push(format!("  and {more}"));
         }
         let strangers = &captured.not_transcripts;
         if !strangers.is_empty() {

@@ -159,6 +159,33 @@ fn a_file_of_another_agent_is_told_apart_and_not_remembered() {
 }
 
 #[test]
+fn what_is_counted_is_told_in_words_that_fit() {
+    let space = TestSpace::new(oneiro_testkit::Backend::Sqlite);
+    let home = Home::of_ann(&space);
+    let first = import(&space, &home, &["claude-code"]);
+    assert!(first.out.contains("\n  8 copies of the same lines\n"), "{}", first.out);
+    assert!(!first.out.contains("there already"), "{}", first.out);
+    let said = |n: u32| value!({"type": "user", "uuid": n.to_string(), "sessionId": "s", "message": {"role": "user", "content": "<private>x</private> y"}});
+    let none = value!({"type": "mode", "sessionId": "s"});
+    let path = home.at("one.jsonl");
+    std::fs::write(&path, format!("{}\n{none}\n", said(1))).unwrap();
+    let one = import(&space, &home, &["claude-code", path.to_str().unwrap()]);
+    for words in [
+        "1 new message in 1 new session from 1 transcript",
+        "1 private span withheld",
+        "1 line that says nothing",
+    ] {
+        assert!(one.out.contains(words), "{words}: {}", one.out);
+    }
+    let copy = home.at("two.jsonl");
+    std::fs::write(&copy, format!("{}\n{none}\n{none}\n", said(1))).unwrap();
+    let again = import(&space, &home, &["claude-code", copy.to_str().unwrap()]);
+    for words in ["1 there already", "2 lines that say nothing"] {
+        assert!(again.out.contains(words), "{words}: {}", again.out);
+    }
+}
+
+#[test]
 fn a_line_of_fifty_megabytes_is_a_line() {
     let space = TestSpace::new(oneiro_testkit::Backend::Sqlite);
     let home = Home::empty(&space);

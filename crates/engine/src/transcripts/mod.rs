@@ -85,6 +85,8 @@ pub struct Captured {
     pub messages: usize,
     /// Messages that were there already: in their session, or where they were copied from.
     pub duplicates: usize,
+    /// How many of those are copies of what another session holds.
+    pub copies: usize,
     /// Messages not stored because of a pattern, or because their session was removed.
     pub left_out: usize,
     /// Lines that say nothing of the conversation, by type.
@@ -110,6 +112,7 @@ impl Captured {
         self.sessions += other.sessions;
         self.messages += other.messages;
         self.duplicates += other.duplicates;
+        self.copies += other.copies;
         self.left_out += other.left_out;
         for (kind, count) in other.skipped {
             *self.skipped.entry(kind).or_default() += count;

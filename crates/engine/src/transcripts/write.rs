@@ -77,11 +77,13 @@ impl Batch<'_> {
                 }
                 None => Ok(Ok(None)),
             };
-            let relatives: Vec<i64> =
-                key.into_iter().chain(parent.ok().transpose()?.flatten()).collect();
+            let parent: Vec<i64> = parent.ok().transpose()?.flatten().into_iter().collect();
             begun.extend(key.is_none().then(|| group.id.clone()));
             for (external_id, _) in &group.told {
-                match self.is_in(tx, &relatives, external_id)? {
+                let is_there = self.is_in(tx, key.as_slice(), external_id)?;
+                let is_copy = !is_there && self.is_in(tx, &parent, external_id)?;
+                done.copies += usize::from(is_copy);
+                match is_there || is_copy {
                     true => done.duplicates += 1,
                     false => done.messages += 1,
                 }
@@ -135,6 +137,7 @@ impl Batch<'_> {
         let now = self.oneiro.now();
         let mut ids = appended.ids.iter();
         for ((_, used), is_copy) in group.told.iter().zip(&copies) {
+            done.copies += usize::from(*is_copy);
             let is_new = !is_copy && ids.next().is_some_and(|id| id.0 >= taken.first);
             match is_new {
                 true => done.messages += 1,

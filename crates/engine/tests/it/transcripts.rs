@@ -133,7 +133,7 @@ on_both_backends! {
                 fork.add(&line);
             }
             let captured = capture(&oneiro, &fork);
-            assert_eq!((captured.messages, captured.duplicates), (1, 2), "{name}");
+            assert_eq!((captured.messages, captured.duplicates, captured.copies), (1, 2, 2), "{name}");
             let session = oneiro.find_session(&id(name)).unwrap().unwrap();
             assert_eq!((session.parent_id, session.lineage), (Some(id(OWN)), Some(Lineage::Branch)));
         }
