@@ -149,6 +149,12 @@ impl Taken {
             count(captured.sessions, "new session"),
             count(self.files - captured.not_transcripts.len().min(self.files), "transcript"),
         )];
+        if captured.delegates > 0 {
+            lines.push(format!(
+                "  {} among them: `oneiro session list --all` shows those too",
+                count(captured.delegates, "delegate")
+            ));
+        }
         let there = captured.duplicates.saturating_sub(captured.copies);
         // How many, and the words for one and for more.
         let notes = [

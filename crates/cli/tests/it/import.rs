@@ -165,6 +165,13 @@ fn what_is_counted_is_told_in_words_that_fit() {
     let first = import(&space, &home, &["claude-code"]);
     assert!(first.out.contains("\n  8 copies of the same lines\n"), "{}", first.out);
     assert!(!first.out.contains("there already"), "{}", first.out);
+    let listed = |args: &[&str]| {
+        let listed = json(&space, &[&["session", "list"], args].concat());
+        listed["items"].as_array().unwrap().len()
+    };
+    assert_eq!((listed(&[]), listed(&["--all"])), (4, 6));
+    let all = "\n  2 delegates among them: `oneiro session list --all` shows those too\n";
+    assert!(first.out.contains(all), "{}", first.out);
     let said = |n: u32| value!({"type": "user", "uuid": n.to_string(), "sessionId": "s", "message": {"role": "user", "content": "<private>x</private> y"}});
     let none = value!({"type": "mode", "sessionId": "s"});
     let path = home.at("one.jsonl");
@@ -177,6 +184,7 @@ fn what_is_counted_is_told_in_words_that_fit() {
     ] {
         assert!(one.out.contains(words), "{words}: {}", one.out);
     }
+    assert!(!one.out.contains("--all"), "{}", one.out);
     let copy = home.at("two.jsonl");
     std::fs::write(&copy, format!("{}\n{none}\n{none}\n", said(1))).unwrap();
     let again = import(&space, &home, &["claude-code", copy.to_str().unwrap()]);

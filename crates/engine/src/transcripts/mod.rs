@@ -81,6 +81,8 @@ impl<'a> CaptureRequest<'a> {
 pub struct Captured {
     /// Sessions that began.
     pub sessions: usize,
+    /// How many of those are delegates, which a list leaves out unless asked; not told by a dry run.
+    pub delegates: usize,
     /// Messages stored.
     pub messages: usize,
     /// Messages that were there already: in their session, or where they were copied from.
@@ -110,6 +112,7 @@ impl Captured {
     /// Adds what another file held.
     pub fn add(&mut self, other: Captured) {
         self.sessions += other.sessions;
+        self.delegates += other.delegates;
         self.messages += other.messages;
         self.duplicates += other.duplicates;
         self.copies += other.copies;

@@ -123,6 +123,10 @@ impl Batch<'_> {
         let key = create_in(tx, &group.draft)?;
         done.sessions += usize::from(there.is_none());
         self.descend(tx, group, (key, there.is_none()))?;
+        if there.is_none() {
+            let lineage = lineage::link(tx, key)?.and_then(|link| link.lineage);
+            done.delegates += usize::from(lineage == Some(Lineage::Delegate));
+        }
         accounts.recall(tx, (key, &group.id))?;
         let copies = self.copies(tx, group, key)?;
         let taken = sequence::next_messages(tx)?;

@@ -155,7 +155,8 @@ on_both_backends! {
         line["isSidechain"] = true.into();
         line["agentId"] = "a1".into();
         agent.add(&line);
-        capture(&oneiro, &agent);
+        let captured = capture(&oneiro, &agent);
+        assert_eq!((captured.sessions, captured.delegates), (1, 1));
         let delegate = oneiro.find_session(&id(&format!("{OWN}:agent-a1"))).unwrap().unwrap();
         assert_eq!((delegate.source.as_str(), delegate.parent_id), ("subagent", Some(id(OWN))));
         assert_eq!(delegate.lineage, Some(Lineage::Delegate));
