@@ -10,15 +10,18 @@ statements! {
                position = excluded.position, updated_at = excluded.updated_at";
 }
 
-/// How far a file has been read, in bytes; `None` when it never was.
-pub fn position(tx: &Tx<'_>, path: &str) -> Result<Option<i64>> {
-    tx.first(POSITION, &[(&mark(path)).into()], |row| row.int(0))
+/// How far a file has been read as a transcript of an agent, in bytes; `None` when it never was.
+pub fn position(tx: &Tx<'_>, agent: &str, path: &str) -> Result<Option<i64>> {
+    tx.first(POSITION, &[(&mark(agent, path)).into()], |row| row.int(0))
 }
 
 /// What a file is remembered by. The row outlives the erasure of the session, so that reading the
-/// file again does not bring it back; the path itself would tell its id and its project.
-fn mark(path: &str) -> String {
-    blake3::hash(path.as_bytes()).to_hex().to_string()
+/// file again does not bring it back; the path itself would tell its id and its project. What one
+/// reader made of a file says nothing of what another would, so the agent is part of it.
+fn mark(agent: &str, path: &str) -> String {
+    let mut hasher = blake3::Hasher::new();
+    hasher.update(agent.as_bytes()).update(b"\0").update(path.as_bytes());
+    hasher.finalize().to_hex().to_string()
 }
 
 /// A file, and how far it is read now.
@@ -34,7 +37,7 @@ pub struct Advance<'a> {
 
 /// Remembers how far a file has been read: in the transaction that stores what it said.
 pub fn advance(tx: &Tx<'_>, to: Advance<'_>, now: Timestamp) -> Result<()> {
-    let mark = mark(to.path);
+    let mark = mark(to.agent, to.path);
     let values = [(&mark).into(), to.agent.into(), to.position.into(), now.micros().into()];
     tx.execute(ADVANCE, &values).map(|_| ())
 }

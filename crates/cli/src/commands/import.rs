@@ -147,22 +147,56 @@ impl Taken {
                 (_, false) => "new messages",
             },
             count(captured.sessions, "new session"),
-            count(self.files, "transcript"),
+            count(self.files - captured.not_transcripts.len().min(self.files), "transcript"),
         )];
+        if captured.delegates > 0 {
+            lines.push(format!(
+                "  {} among them: `oneiro session list --all` shows those too",
+                count(captured.delegates, "delegate")
+            ));
+        }
+        let there = captured.duplicates.saturating_sub(captured.copies);
+        // How many, and the words for one and for more.
         let notes = [
-            (captured.duplicates, "there already"),
-            (captured.left_out, "left out: a pattern matches, or their session was removed"),
-            (captured.withheld, "private spans withheld"),
-            (captured.repaired, "lines with bytes that are not UTF-8, replaced"),
-            (captured.skipped.values().sum(), "lines that say nothing of the conversation"),
+            (there, ["there already"; 2]),
+            (captured.copies, ["copy of the same line", "copies of the same lines"]),
+            (captured.left_out, ["left out: a pattern matches, or the session was removed"; 2]),
+            (captured.withheld, ["private span withheld", "private spans withheld"]),
+            (
+                captured.repaired,
+                [
+                    "line with bytes that are not UTF-8, replaced",
+                    "lines with bytes that are not UTF-8, replaced",
+                ],
+            ),
+            (
+                captured.skipped.values().sum(),
+                [
+                    "line that says nothing of the conversation",
+                    "lines that say nothing of the conversation",
+                ],
+            ),
         ];
-        let notes = notes.into_iter().filter(|(number, _)| *number > 0);
-        lines.extend(notes.map(|(number, what)| format!("  {number} {what}")));
+        for (number, [one, more]) in notes.into_iter().filter(|(number, _)| *number > 0) {
+            lines.push(format!("  {number} {}", if number == 1 { one } else { more }));
+        }
         for line in captured.damaged.iter().take(NAMED) {
             lines.push(format!("  damaged: {} line {}: {}", line.path, line.line, line.problem));
         }
         if captured.damaged.len() > NAMED {
-            lines.push(format!("  and {} more damaged lines", captured.damaged.len() - NAMED));
+            let more = count(captured.damaged.len() - NAMED, "more damaged line");
+            lines.push(format!("  and {more}"));
+        }
+        let strangers = &captured.not_transcripts;
+        if !strangers.is_empty() {
+            lines.push(format!(
+                "  {} passed over, not transcripts:",
+                count(strangers.len(), "file")
+            ));
+            lines.extend(strangers.iter().take(NAMED).map(|path| format!("    {path}")));
+        }
+        if strangers.len() > NAMED {
+            lines.push(format!("    and {} more", strangers.len() - NAMED));
         }
         lines.extend(self.failed.iter().map(|error| format!("  not taken: {}", error.message())));
         plain(&lines.join("\n"))
@@ -173,6 +207,7 @@ impl ImportArgs {
     /// Imports.
     pub fn run(self, context: &Context) -> anyhow::Result<()> {
         let agent = Agent::parse(&self.agent)?;
+        let is_one = self.path.as_ref().is_some_and(|path| !path.is_dir());
         let found = match self.path {
             Some(path) => Found::at(agent, path)?,
             None => Found::at_home(agent)?,
@@ -188,6 +223,9 @@ impl ImportArgs {
         }
         let scratch = Scratch::open(context, self.dry_run)?;
         let taken = found.capture(context, &scratch.oneiro, self.dry_run);
+        if let Some(path) = taken.captured.not_transcripts.first().filter(|_| is_one) {
+            return Err(not_a_transcript(path, agent).into());
+        }
         match context.output.json {
             true => data(&taken.json().to_string())?,
             false => data(&taken.describe(self.dry_run))?,
@@ -200,6 +238,20 @@ impl ImportArgs {
             Some(error) => Err(error.into()),
             None => Ok(()),
         }
+    }
+}
+
+/// Says that a file is not what it was given as, and what it is, if that can be told.
+fn not_a_transcript(path: &str, agent: Agent) -> Error {
+    let title = |agent| AgentRow::of(agent).map_or("the agent", |row| row.title);
+    let error = Error::invalid(format!("{path} is not a transcript of {}", title(agent)));
+    match Agent::of_transcript(path.as_ref()) {
+        Some(other) if other != agent => error.remedy(format!(
+            "it is one of {}: run `oneiro import {} {path}`",
+            title(other),
+            other.as_str()
+        )),
+        _ => error.remedy("name a transcript (.jsonl) or a folder of them"),
     }
 }
 

@@ -129,9 +129,68 @@ fn bad_input_gets_a_clear_error() {
     let path = home.at("x.jsonl");
     std::fs::write(&path, "nonsense\n").unwrap();
     let answer = import(&space, &home, &["codex", path.to_str().unwrap(), "--dry-run"]);
-    assert_eq!(answer.code, 0, "{}", answer.err);
-    assert!(answer.out.contains("x.jsonl line 1: not JSON"), "{}", answer.out);
+    assert_eq!(answer.code, 2, "{}", answer.err);
+    assert!(answer.err.contains("x.jsonl is not a transcript of Codex"), "{}", answer.err);
     assert!(!space.file().exists());
+}
+
+#[test]
+fn a_file_of_another_agent_is_told_apart_and_not_remembered() {
+    let space = TestSpace::new(oneiro_testkit::Backend::Sqlite);
+    let home = Home::empty(&space);
+    let path = home.at("s1.jsonl");
+    let line = value!({"type": "user", "uuid": "a", "sessionId": "s", "message": {"role": "user", "content": "hello"}});
+    std::fs::write(&path, format!("{line}\n")).unwrap();
+    let path = path.to_str().unwrap();
+    let refused = import(&space, &home, &["codex", path, "--json"]);
+    assert_eq!((refused.code, refused.error()["kind"].as_str()), (2, Some("invalid")));
+    let hint = refused.error()["hint"].as_str().unwrap().to_owned();
+    assert!(hint.contains("Claude Code") && hint.contains("import claude-code"), "{hint}");
+    assert_eq!(counts(&import(&space, &home, &["claude-code", path, "--json"])), (1, 1));
+    // In a folder it is named, and is no failure. What ends without a line is nonsense as well.
+    std::fs::write(home.at("x.jsonl"), "x").unwrap();
+    std::fs::write(home.at("empty.jsonl"), "").unwrap();
+    let folder = home.at("").to_str().unwrap().to_owned();
+    let taken = import(&space, &home, &["codex", &folder]);
+    assert_eq!(taken.code, 0, "{}", taken.err);
+    assert!(taken.out.contains("2 files passed over, not transcripts"), "{}", taken.out);
+    assert!(taken.out.contains("s1.jsonl") && taken.out.contains("x.jsonl"), "{}", taken.out);
+    assert_eq!(import(&space, &home, &["codex", home.at("x.jsonl").to_str().unwrap()]).code, 2);
+}
+
+#[test]
+fn what_is_counted_is_told_in_words_that_fit() {
+    let space = TestSpace::new(oneiro_testkit::Backend::Sqlite);
+    let home = Home::of_ann(&space);
+    let first = import(&space, &home, &["claude-code"]);
+    assert!(first.out.contains("\n  8 copies of the same lines\n"), "{}", first.out);
+    assert!(!first.out.contains("there already"), "{}", first.out);
+    let listed = |args: &[&str]| {
+        let listed = json(&space, &[&["session", "list"], args].concat());
+        listed["items"].as_array().unwrap().len()
+    };
+    assert_eq!((listed(&[]), listed(&["--all"])), (4, 6));
+    let all = "\n  2 delegates among them: `oneiro session list --all` shows those too\n";
+    assert!(first.out.contains(all), "{}", first.out);
+    let said = |n: u32| value!({"type": "user", "uuid": n.to_string(), "sessionId": "s", "message": {"role": "user", "content": "<private>x</private> y"}});
+    let none = value!({"type": "mode", "sessionId": "s"});
+    let path = home.at("one.jsonl");
+    std::fs::write(&path, format!("{}\n{none}\n", said(1))).unwrap();
+    let one = import(&space, &home, &["claude-code", path.to_str().unwrap()]);
+    for words in [
+        "1 new message in 1 new session from 1 transcript",
+        "1 private span withheld",
+        "1 line that says nothing",
+    ] {
+        assert!(one.out.contains(words), "{words}: {}", one.out);
+    }
+    assert!(!one.out.contains("--all"), "{}", one.out);
+    let copy = home.at("two.jsonl");
+    std::fs::write(&copy, format!("{}\n{none}\n{none}\n", said(1))).unwrap();
+    let again = import(&space, &home, &["claude-code", copy.to_str().unwrap()]);
+    for words in ["1 there already", "2 lines that say nothing"] {
+        assert!(again.out.contains(words), "{words}: {}", again.out);
+    }
 }
 
 #[test]

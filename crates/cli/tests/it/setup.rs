@@ -81,6 +81,9 @@ fn it_adds_once_imports_once_and_takes_back_to_the_byte() {
     );
     let again = setup(&space, &home, &["--hooks", "--json"]).json();
     assert_eq!(again["agents"][0]["imported"]["messages"], 0);
+    // How to take back is told when there is something to take back.
+    let shown = setup(&space, &home, &["--hooks", "--yes"]);
+    assert!(shown.out.contains("Next: ") && !shown.out.contains("--undo"), "{}", shown.out);
     assert_eq!(home.snapshot(), after);
     let undone = setup(&space, &home, &["--undo", "--yes"]);
     assert_eq!(undone.code, 0, "{}", undone.err);
@@ -117,6 +120,7 @@ fn files_that_were_missing_or_empty_are_so_again() {
         let before = home.snapshot();
         let done = setup(&space, &home, &["--yes", "--hooks", "--no-import"]);
         assert_eq!(done.code, 0, "{name}: {}", done.err);
+        assert!(done.out.contains("`oneiro setup --undo` takes"), "{name}: {}", done.out);
         let text = home.read(".openclaw/openclaw.json");
         let entry: Value = serde_json::from_str(text.trim_start_matches('\u{FEFF}')).unwrap();
         assert!(entry["mcp"]["servers"]["oneiro"].is_object(), "{name}: {entry}");
@@ -186,6 +190,93 @@ fn an_entry_of_somebody_else_is_left_alone() {
     assert!(shown.out.contains("there is another entry \"oneiro\" already"), "{}", shown.out);
     setup(&space, &home, &["claude-code", "--yes", "--undo"]);
     assert_eq!(home.read(".claude.json"), theirs);
+}
+
+#[test]
+fn another_store_replaces_what_setup_wrote_and_all_of_it_is_taken_back() {
+    let space = space();
+    let home = Home::of_ann(&space);
+    std::fs::remove_file(home.at(".picoclaw/config.json")).unwrap();
+    let before = home.snapshot();
+    let with = |store: &str, args: &[&str]| {
+        let command = home.oneiro(&space);
+        let store = space.folder().join(store).to_str().unwrap().to_owned();
+        run_with(
+            command,
+            &[&["setup", "--yes", "--no-import", "--store", &store], args].concat(),
+            b"",
+        )
+    };
+    for store in ["one", "another", "a third"] {
+        let done = with(store, &["--hooks"]);
+        assert_eq!(done.code, 0, "{}", done.err);
+        let verb = if store == "one" { "Add" } else { "Replace" };
+        for what in ["the MCP server", "the hooks"] {
+            let line = format!("Claude Code: {verb} {what}");
+            assert!(done.out.contains(&line), "{line} is missing:\n{}", done.out);
+        }
+        assert!(!done.out.contains("there is another"), "{}", done.out);
+    }
+    for event in ["Stop", "SubagentStop", "PreCompact", "SessionEnd"] {
+        let hooks = read(&home.at(".claude/settings.json"))["hooks"][event].to_string();
+        assert_eq!(hooks.matches(" hook claude-code").count(), 1, "{hooks}");
+        assert!(hooks.contains("a third"), "{hooks}");
+    }
+    for file in [
+        ".claude.json",
+        ".codex/config.toml",
+        ".hermes/config.yaml",
+        ".nanobot/config.json",
+        ".picoclaw/config.json",
+    ] {
+        let text = home.read(file);
+        assert!(text.contains("a third") && !text.contains("another\""), "{file}: {text}");
+    }
+    let undone = with("elsewhere", &["--undo"]);
+    assert_eq!(undone.code, 0, "{}", undone.err);
+    assert!(!undone.out.contains("by hand"), "{}", undone.out);
+    assert_eq!(home.snapshot(), before);
+    assert!(!space.folder().join("setup.json").exists());
+}
+
+#[test]
+fn a_hook_of_somebody_else_is_left_alone() {
+    let space = space();
+    let home = Home::of_ann(&space);
+    let theirs =
+        r#"{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"mine hook claude-code"}]}]}}"#;
+    std::fs::write(home.at(".claude/settings.json"), theirs).unwrap();
+    let shown = setup(&space, &home, &["claude-code", "--yes", "--no-import", "--hooks"]);
+    assert!(shown.out.contains("there is another hook for \"Stop\" already"), "{}", shown.out);
+    assert_eq!(home.read(".claude/settings.json"), theirs);
+    setup(&space, &home, &["claude-code", "--yes", "--undo"]);
+    assert_eq!(home.read(".claude/settings.json"), theirs);
+}
+
+#[test]
+fn hooks_are_only_for_claude_code_and_it_says_so() {
+    let space = space();
+    let home = Home::of_ann(&space);
+    let shown = |args: &[&str]| setup(&space, &home, &[args, &["--dry-run", "--hooks"]].concat());
+    let words = "Hooks are only for Claude Code: Codex, hermes get none.";
+    assert!(shown(&["claude-code", "codex", "hermes"]).out.contains(words));
+    assert!(!shown(&["claude-code"]).out.contains("only for Claude Code"));
+    assert!(!shown(&[]).out.contains("only for Claude Code"));
+}
+
+#[test]
+fn what_cannot_be_imported_is_not_said_to_be_nothing() {
+    let space = space();
+    let home = Home::empty(&space);
+    for folder in [".codex", ".nanobot/sessions", ".openclaw"] {
+        std::fs::create_dir_all(home.at(folder)).unwrap();
+    }
+    std::fs::write(home.at(".nanobot/sessions/a.jsonl"), "{}\n").unwrap();
+    let shown = setup(&space, &home, &["--dry-run"]).out;
+    let row = |name: &str| shown.lines().find(|line| line.starts_with(name)).unwrap().to_owned();
+    assert!(row("codex").ends_with("no sessions"), "{shown}");
+    assert!(row("openclaw").ends_with("  not imported yet"), "{shown}");
+    assert!(row("nanobot").contains("1 file, ") && row("nanobot").ends_with("; not imported yet"));
 }
 
 #[test]

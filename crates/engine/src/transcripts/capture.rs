@@ -5,7 +5,7 @@ use super::account::Accounts;
 use super::lines::{Damage, Line, Lines, cannot_read, number};
 use super::reader::{Facts, Reader, Said};
 use super::write::{Batch, Group};
-use super::{CaptureRequest, Captured};
+use super::{Agent, CaptureRequest, Captured};
 use crate::Oneiro;
 use crate::sessions::Draft;
 use oneiro_model::{Error, NewMessage, NewSession, Result, SessionId};
@@ -38,14 +38,30 @@ impl Oneiro {
         let mut done = Captured { finished: true, ..Captured::default() };
         let mut damage = Vec::new();
         loop {
-            let base = self.store.read(|tx| transcripts::position(tx, &name))?;
+            let agent = request.agent.as_str();
+            let base = self.store.read(|tx| transcripts::position(tx, agent, &name))?;
             let mut pass = Pass::begin(self, request, &path, base)?;
+            let mut unknown = Vec::new();
             let is_over = loop {
-                let Some(read) = pass.gather()? else { break true };
+                let Some(read) = pass.gather()? else {
+                    if !pass.reader.is_known && pass.is_foreign()? {
+                        done.not_transcripts.push(name.clone());
+                    }
+                    break true;
+                };
+                // Lines that nobody knows hold no messages. They wait for one that is known: a
+                // place is not remembered in a file that is something else.
+                if !pass.reader.is_known {
+                    unknown.push((read.counts, read.damage));
+                    continue;
+                }
                 let Some(stored) = pass.store(read.groups)? else { break false };
                 done.add(Captured { finished: true, ..stored });
-                done.add(read.counts);
-                damage.extend(read.damage);
+                unknown.push((read.counts, read.damage));
+                for (counts, lines) in unknown.drain(..) {
+                    done.add(counts);
+                    damage.extend(lines);
+                }
                 progress(pass.position);
                 if request.limit.is_some_and(|limit| started.elapsed() >= limit) {
                     done.finished = read.is_last;
@@ -62,6 +78,20 @@ impl Oneiro {
         }
         Ok(done)
     }
+}
+
+/// Whether a file begins with lines that an agent writes.
+pub(super) fn begins_as(path: &Path, agent: Agent) -> Result<bool> {
+    let mut lines = Lines::open(path)?;
+    let mut reader = Reader::new(agent, "");
+    for _ in 0..HEAD.0 {
+        let Some(line) = lines.next()?.filter(|line| line.at < HEAD.1) else { break };
+        let value = line.bytes.as_deref().and_then(|bytes| oneiro_model::json::parse(bytes).ok());
+        if let Some(value) = value {
+            reader.read(value.value, line.at);
+        }
+    }
+    Ok(reader.is_known)
 }
 
 /// The file itself, whatever name it was given by.
@@ -135,6 +165,8 @@ impl<'a> Pass<'a> {
         };
         if start > 0 {
             pass.read_head(start)?;
+            // A place was remembered, so some line before it was known.
+            pass.reader.is_known = true;
         }
         Ok(pass)
     }
@@ -155,6 +187,14 @@ impl<'a> Pass<'a> {
             }
         }
         self.lines.seek(until)
+    }
+
+    /// Whether a file without a known line is something else, rather than one whose first line is
+    /// still being written.
+    fn is_foreign(&mut self) -> Result<bool> {
+        self.lines.seek(0)?;
+        let first = self.lines.first_byte()?;
+        Ok(first.is_some_and(|first| self.position > 0 || first != b'{'))
     }
 
     fn learn(&mut self, session: &str, facts: Facts) {

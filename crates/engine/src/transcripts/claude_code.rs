@@ -154,6 +154,13 @@ impl Reader {
     }
 }
 
+/// Whether Claude Code writes lines like this one: they have a type and are tied to a session, to a
+/// message or to the turn they sum up.
+pub(super) fn is_known(line: &Map<String, Value>) -> bool {
+    let ties = ["uuid", "sessionId", "leafUuid", "messageId"];
+    text(line, "type").is_some() && ties.iter().any(|name| text(line, name).is_some())
+}
+
 /// Whether a text looks like the id of a session.
 fn is_uuid(text: &str) -> bool {
     let parts: Vec<usize> = text.split('-').map(str::len).collect();

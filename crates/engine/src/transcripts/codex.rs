@@ -222,6 +222,15 @@ impl Reader {
     }
 }
 
+/// Whether Codex writes lines like this one: wrapped, or the line that opens a file of the older
+/// form, without which no other line of it is read.
+pub(super) fn is_known(line: &Map<String, Value>) -> bool {
+    match text(line, "type") {
+        Some(_) => line.get("payload").is_some_and(Value::is_object),
+        None => ["id", "timestamp"].iter().all(|name| text(line, name).is_some()),
+    }
+}
+
 /// Words of the person, the agent or the host.
 fn turn(item: &Map<String, Value>) -> Option<Value> {
     let blocks = match item.get("content") {

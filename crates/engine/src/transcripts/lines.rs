@@ -90,6 +90,12 @@ impl Lines {
         Ok(Some(Line { at, end: self.at, bytes: (!is_long).then_some(bytes) }))
     }
 
+    /// The first byte from here that is not white space, as far as one reading goes.
+    pub(super) fn first_byte(&mut self) -> Result<Option<u8>> {
+        let buffer = self.input.fill_buf().map_err(|error| cannot_read(&self.path, error))?;
+        Ok(buffer.iter().copied().find(|byte| !byte.is_ascii_whitespace()))
+    }
+
     /// Reads on to the end of the line without keeping it; answers its length and whether it ends.
     fn pass_over(&mut self, mut read: u64) -> Result<(u64, bool)> {
         loop {

@@ -47,6 +47,11 @@ impl Agent {
             Agent::Codex => "codex",
         }
     }
+
+    /// Whose transcript a file is, by its first lines.
+    pub fn of_transcript(path: &Path) -> Option<Agent> {
+        Agent::ALL.into_iter().find(|agent| capture::begins_as(path, *agent).unwrap_or(false))
+    }
 }
 
 /// One file to capture.
@@ -76,16 +81,23 @@ impl<'a> CaptureRequest<'a> {
 pub struct Captured {
     /// Sessions that began.
     pub sessions: usize,
+    /// How many of those are delegates, which a list leaves out unless asked; not told by a dry run.
+    pub delegates: usize,
     /// Messages stored.
     pub messages: usize,
     /// Messages that were there already: in their session, or where they were copied from.
     pub duplicates: usize,
+    /// How many of those are copies of what another session holds.
+    pub copies: usize,
     /// Messages not stored because of a pattern, or because their session was removed.
     pub left_out: usize,
     /// Lines that say nothing of the conversation, by type.
     pub skipped: BTreeMap<String, usize>,
     /// Lines that could not be read.
     pub damaged: Vec<DamagedLine>,
+    /// Files without a single line that the agent could have written. Nothing of them is
+    /// remembered.
+    pub not_transcripts: Vec<String>,
     /// Lines with bytes that are not UTF-8, which were replaced.
     pub repaired: usize,
     /// `<private>` spans withheld.
@@ -100,13 +112,16 @@ impl Captured {
     /// Adds what another file held.
     pub fn add(&mut self, other: Captured) {
         self.sessions += other.sessions;
+        self.delegates += other.delegates;
         self.messages += other.messages;
         self.duplicates += other.duplicates;
+        self.copies += other.copies;
         self.left_out += other.left_out;
         for (kind, count) in other.skipped {
             *self.skipped.entry(kind).or_default() += count;
         }
         self.damaged.extend(other.damaged);
+        self.not_transcripts.extend(other.not_transcripts);
         self.repaired += other.repaired;
         self.withheld += other.withheld;
         self.bytes += other.bytes;

@@ -104,6 +104,8 @@ pub(super) enum Used {
 pub(super) struct Reader {
     form: Form,
     recalls: Recalls,
+    /// Whether any line was of the kind that the agent writes, if only to be passed over.
+    pub(super) is_known: bool,
 }
 
 #[derive(Debug)]
@@ -119,16 +121,21 @@ impl Reader {
             Agent::ClaudeCode => Form::ClaudeCode(claude_code::Reader::new(stem)),
             Agent::Codex => Form::Codex(codex::Reader::default()),
         };
-        Reader { form, recalls: Recalls::default() }
+        Reader { form, recalls: Recalls::default(), is_known: false }
     }
 
     /// Reads the line that begins at byte `at` of its file.
     pub(super) fn read(&mut self, line: Value, at: u64) -> Said {
         let Value::Object(line) = line else { return Said::nothing("not an object") };
+        self.is_known |= match &self.form {
+            Form::ClaudeCode(_) => claude_code::is_known(&line),
+            Form::Codex(_) => codex::is_known(&line),
+        };
         let mut said = match &mut self.form {
             Form::ClaudeCode(reader) => reader.read(line),
             Form::Codex(reader) => reader.read(line, at),
         };
+        self.is_known |= !said.session.is_empty();
         said.messages.iter_mut().for_each(|message| self.recalls.follow(message));
         said
     }

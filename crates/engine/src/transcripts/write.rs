@@ -49,7 +49,7 @@ impl Batch<'_> {
         tx: &Tx<'_>,
         accounts: &Accounts,
     ) -> Result<Option<(Captured, Accounts)>> {
-        if transcripts::position(tx, self.path)? != self.base {
+        if transcripts::position(tx, self.agent.as_str(), self.path)? != self.base {
             return Ok(None);
         }
         let (mut done, mut accounts) = (Captured::default(), accounts.clone());
@@ -77,11 +77,13 @@ impl Batch<'_> {
                 }
                 None => Ok(Ok(None)),
             };
-            let relatives: Vec<i64> =
-                key.into_iter().chain(parent.ok().transpose()?.flatten()).collect();
+            let parent: Vec<i64> = parent.ok().transpose()?.flatten().into_iter().collect();
             begun.extend(key.is_none().then(|| group.id.clone()));
             for (external_id, _) in &group.told {
-                match self.is_in(tx, &relatives, external_id)? {
+                let is_there = self.is_in(tx, key.as_slice(), external_id)?;
+                let is_copy = !is_there && self.is_in(tx, &parent, external_id)?;
+                done.copies += usize::from(is_copy);
+                match is_there || is_copy {
                     true => done.duplicates += 1,
                     false => done.messages += 1,
                 }
@@ -121,6 +123,10 @@ impl Batch<'_> {
         let key = create_in(tx, &group.draft)?;
         done.sessions += usize::from(there.is_none());
         self.descend(tx, group, (key, there.is_none()))?;
+        if there.is_none() {
+            let lineage = lineage::link(tx, key)?.and_then(|link| link.lineage);
+            done.delegates += usize::from(lineage == Some(Lineage::Delegate));
+        }
         accounts.recall(tx, (key, &group.id))?;
         let copies = self.copies(tx, group, key)?;
         let taken = sequence::next_messages(tx)?;
@@ -135,6 +141,7 @@ impl Batch<'_> {
         let now = self.oneiro.now();
         let mut ids = appended.ids.iter();
         for ((_, used), is_copy) in group.told.iter().zip(&copies) {
+            done.copies += usize::from(*is_copy);
             let is_new = !is_copy && ids.next().is_some_and(|id| id.0 >= taken.first);
             match is_new {
                 true => done.messages += 1,

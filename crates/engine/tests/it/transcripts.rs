@@ -133,7 +133,7 @@ on_both_backends! {
                 fork.add(&line);
             }
             let captured = capture(&oneiro, &fork);
-            assert_eq!((captured.messages, captured.duplicates), (1, 2), "{name}");
+            assert_eq!((captured.messages, captured.duplicates, captured.copies), (1, 2, 2), "{name}");
             let session = oneiro.find_session(&id(name)).unwrap().unwrap();
             assert_eq!((session.parent_id, session.lineage), (Some(id(OWN)), Some(Lineage::Branch)));
         }
@@ -155,7 +155,8 @@ on_both_backends! {
         line["isSidechain"] = true.into();
         line["agentId"] = "a1".into();
         agent.add(&line);
-        capture(&oneiro, &agent);
+        let captured = capture(&oneiro, &agent);
+        assert_eq!((captured.sessions, captured.delegates), (1, 1));
         let delegate = oneiro.find_session(&id(&format!("{OWN}:agent-a1"))).unwrap().unwrap();
         assert_eq!((delegate.source.as_str(), delegate.parent_id), ("subagent", Some(id(OWN))));
         assert_eq!(delegate.lineage, Some(Lineage::Delegate));
@@ -274,6 +275,25 @@ on_both_backends! {
         }
         let people = whole.messages.iter().filter(|message| message.role == Role::User);
         assert_eq!(people.map(content).collect::<Vec<_>>(), ["Log the weight of the hive every hour."]);
+    }
+
+    fn a_place_in_a_file_belongs_to_the_agent_that_knows_its_lines(space) {
+        let oneiro = open(space);
+        let file = File::new(space, OWN);
+        file.add_bytes(b"nonsense\n");
+        assert_eq!(capture(&oneiro, &file).not_transcripts.len(), 1);
+        file.add(&said(1, "one"));
+        let other = CaptureRequest::new(&file.path, Agent::Codex);
+        let captured = oneiro.capture_transcript(&other, &mut |_| {}).unwrap();
+        assert_eq!((captured.not_transcripts.len(), captured.damaged.len()), (1, 0));
+        assert_eq!(Agent::of_transcript(&file.path), Some(Agent::ClaudeCode));
+        let captured = capture(&oneiro, &file);
+        assert_eq!((captured.messages, captured.damaged[0].line), (1, 1));
+        assert_eq!((capture(&oneiro, &file).bytes, captured.not_transcripts.len()), (0, 0));
+        // A first line that is still being written may become anything.
+        let torn = File::new(space, "torn");
+        torn.tear(&said(2, "two"), 20);
+        assert_eq!(capture(&oneiro, &torn).not_transcripts.len(), 0);
     }
 
     fn a_session_may_be_told_of_in_any_file(space) {

@@ -66,6 +66,16 @@ pub fn push(
     Ok(Some(doc.add((&span, &spans), |style, indent| style.pretty(element, indent))))
 }
 
+/// Whether the list under the names of `path` has an element that `is_it` accepts.
+pub fn has(text: &str, path: &[&str], is_it: &dyn Fn(&Value) -> bool) -> Result<bool, Refusal> {
+    if text.trim_start_matches('\u{FEFF}').trim().is_empty() {
+        return Ok(false);
+    }
+    let doc = Document::parse(text)?;
+    let Some(span) = doc.find(path)? else { return Ok(false) };
+    Ok(doc.value(&span)?.as_array().is_some_and(|elements| elements.iter().any(is_it)))
+}
+
 /// Takes what is under `path` out again, with the comma that came with it. `None` when it is not
 /// there.
 pub fn take(text: &str, path: &[&str]) -> Result<Option<Change>, Refusal> {

@@ -1,6 +1,7 @@
 //! `oneiro setup`: find the agents of this machine, show what each has, import what can be, and let
 //! each of them use this memory, changing nothing else in their files.
 
+mod ask;
 mod edit;
 mod entry;
 mod json_text;
@@ -79,6 +80,9 @@ impl SetupArgs {
         if present.is_empty() && !context.output.json {
             return data(&nobody(&looked));
         }
+        if let Some(words) = self.hookless(&agents).filter(|_| !context.output.json) {
+            data(&words)?;
+        }
         let changed = self.change(context, &present)?;
         let imported = match self.no_import || self.undo {
             true => Vec::new(),
@@ -87,7 +91,8 @@ impl SetupArgs {
         if context.output.json {
             data(&answer(&looked, &changed, &imported).to_string())?;
         } else if !self.undo && !self.dry_run {
-            data(&self.next_steps(&present))?;
+            let is_written = changed.iter().any(|changed| changed.is_written);
+            data(&self.next_steps(&present, is_written))?;
         }
         let is_waiting = changed.iter().any(|changed| changed.plan.diff().is_some())
             || imported.iter().any(|(_, taken)| taken.captured.messages > 0);
@@ -118,6 +123,16 @@ impl SetupArgs {
         self.agents.iter().map(find).collect()
     }
 
+    /// Says which agents get no hooks. Who names no agent means those that have some.
+    fn hookless(&self, agents: &[&'static AgentRow]) -> Option<String> {
+        let without = agents.iter().filter(|agent| agent.hooks_file().is_none());
+        let names: Vec<&str> = without.map(|agent| agent.title).collect();
+        let verb = if names.len() == 1 { "gets" } else { "get" };
+        let is_asked = self.hooks && !self.undo && !self.agents.is_empty() && !names.is_empty();
+        is_asked
+            .then(|| format!("\nHooks are only for Claude Code: {} {verb} none.", names.join(", ")))
+    }
+
     fn change(
         &self,
         context: &Context,
@@ -131,7 +146,7 @@ impl SetupArgs {
                 let plan = match self.undo {
                     true => Plan::remove(agent, what, (&program, &record)),
                     false if what == What::Hooks && !self.hooks => continue,
-                    false => Plan::add(agent, what, &program),
+                    false => Plan::add(agent, what, (&program, &record)),
                 };
                 if let Some(plan) = plan? {
                     changed.push(self.make(context, plan, &mut record)?);
@@ -152,10 +167,11 @@ impl SetupArgs {
         let mut changed = Changed { plan, is_written: false, error: None };
         let Outcome::Replace { text, .. } = &changed.plan.outcome else { return Ok(changed) };
         let path = changed.plan.original.path.display().to_string();
-        if self.dry_run || !context.output.confirm(&format!("Change {path}?"), self.yes)? {
+        if self.dry_run || !self.agrees(context, &format!("Change {path}?"))? {
             return Ok(changed);
         }
         let (agent, what) = (changed.plan.agent.name, changed.plan.what.as_str());
+        let before = record.find(agent, what, &changed.plan.original.path).cloned();
         // Remembered before it is done: what was not done is easily not taken back.
         if !self.undo {
             record.forget(agent, what, &changed.plan.original.path);
@@ -164,13 +180,33 @@ impl SetupArgs {
         }
         match changed.plan.original.replace(text.as_deref()) {
             Ok(()) => changed.is_written = true,
-            Err(error) => changed.error = Some(error),
+            Err(error) => {
+                changed.error = Some(error);
+                // The file still holds what was put in before.
+                if let Some(before) = before.filter(|_| !self.undo) {
+                    record.forget(agent, what, &changed.plan.original.path);
+                    record.done.push(before);
+                    record.write()?;
+                }
+            }
         }
         if self.undo && changed.is_written {
             record.forget(agent, what, &changed.plan.original.path);
             record.write()?;
         }
         Ok(changed)
+    }
+
+    /// Whether the person at the terminal agrees; where nobody is asked, they have already.
+    fn agrees(&self, context: &Context, question: &str) -> anyhow::Result<bool> {
+        if self.yes || context.output.json {
+            return Ok(true);
+        }
+        let agrees = ask::ask(question, &mut std::io::stdin().lock(), &mut std::io::stderr())?;
+        if !agrees {
+            context.output.say("left as it is");
+        }
+        Ok(agrees)
     }
 
     fn describe(&self, plan: &Plan) -> String {
@@ -184,7 +220,11 @@ impl SetupArgs {
             Outcome::Nothing if self.undo => String::new(),
             Outcome::Nothing => format!("\n{title}: {path} has {what} already."),
             Outcome::Replace { .. } => {
-                let verb = if self.undo { "Take back" } else { "Add" };
+                let verb = match (self.undo, plan.is_exchange()) {
+                    (true, _) => "Take back",
+                    (false, true) => "Replace",
+                    (false, false) => "Add",
+                };
                 let diff = plan.diff().unwrap_or_default();
                 format!("\n{title}: {verb} {what}\n{}", diff.trim_end())
             }
@@ -214,7 +254,7 @@ impl SetupArgs {
             }
             let question =
                 format!("Import {} of {}?", count(found.files.len(), "transcript"), agent.title);
-            if !self.dry_run && !context.output.confirm(&question, self.yes)? {
+            if !self.dry_run && !self.agrees(context, &question)? {
                 continue;
             }
             let space = match &mut store {
@@ -236,7 +276,7 @@ impl SetupArgs {
         Ok(imported)
     }
 
-    fn next_steps(&self, present: &[&AgentRow]) -> String {
+    fn next_steps(&self, present: &[&AgentRow], is_written: bool) -> String {
         let mut steps = vec!["\nNext: `oneiro search WORDS` finds what was said".to_owned()];
         if present.iter().any(|agent| agent.hooks_file().is_some()) && !self.hooks {
             steps.push(
@@ -244,8 +284,10 @@ impl SetupArgs {
                     .to_owned(),
             );
         }
-        steps.push("`oneiro setup --undo` takes the entries back.".to_owned());
-        steps.join("; ")
+        if is_written {
+            steps.push("`oneiro setup --undo` takes the entries back".to_owned());
+        }
+        format!("{}.", steps.join("; "))
     }
 }
 
@@ -255,13 +297,14 @@ fn overview(looked: &[Looked]) -> String {
         let home = looked.home.as_ref().map(|home| home.display().to_string()).unwrap_or_default();
         let has = match (looked.found, looked.files) {
             (false, _) => "not found".to_owned(),
+            (true, 0) if !looked.importable => "not imported yet".to_owned(),
             (true, 0) => "no sessions".to_owned(),
             (true, files) => {
                 let of_subagents = match looked.subagents {
                     0 => String::new(),
                     subagents => format!(", {subagents} of subagents"),
                 };
-                let import = if looked.importable { "" } else { "; cannot be imported yet" };
+                let import = if looked.importable { "" } else { "; not imported yet" };
                 let size = bytes(i64::try_from(looked.bytes).unwrap_or(i64::MAX));
                 format!("{}{of_subagents}, {size}{import}", count(files, "file"))
             }

@@ -63,23 +63,55 @@ pub struct Plan {
     pub value: Value,
     /// What becomes of it.
     pub outcome: Outcome,
+    /// What setup wrote into the file before, if that gives way to something else.
+    before: Option<Done>,
 }
 
 impl Plan {
-    /// Puts something into a file; `None` when the agent has no place for it.
-    pub fn add(agent: &'static AgentRow, what: What, program: &Program) -> Result<Option<Plan>> {
+    /// Puts something into a file; `None` when the agent has no place for it. What setup wrote
+    /// there before, for another store, gives way; what others wrote does not.
+    pub fn add(
+        agent: &'static AgentRow,
+        what: What,
+        (program, record): (&Program, &Record),
+    ) -> Result<Option<Plan>> {
         let Some((path, value)) = subject(agent, what, program) else { return Ok(None) };
         let original = Original::read(&path)?;
-        let added = original.text().and_then(|text| match what {
-            What::Mcp => Ok(put(agent.mcp_form, text, &value)?.into_iter().collect()),
-            What::Hooks => put_hooks(text, &value),
+        let put_in = |text: &str| {
+            let changes = match what {
+                What::Mcp => put(agent.mcp_form, text, &value)?.into_iter().collect(),
+                What::Hooks => put_hooks(text, &value)?,
+            };
+            applied(text, changes)
+        };
+        let mut before = None;
+        let added = original.text().and_then(|text| match put_in(text) {
+            Ok(None) => Ok(None),
+            added => {
+                let done = record.find(agent.name, what.as_str(), &path);
+                let without = done.and_then(|done| taken_out((agent, what), done, text));
+                // The changes are told from the text without any of ours, so that taking them back
+                // leads there, however often something else was put in.
+                match without.map(|text| put_in(&text)) {
+                    Some(Ok(Some(added))) => {
+                        before = done.cloned();
+                        Ok(Some(added))
+                    }
+                    _ => added,
+                }
+            }
         });
-        let outcome = match added.and_then(|changes| applied(&original, changes)) {
+        let outcome = match added {
             Ok(None) => Outcome::Nothing,
             Ok(Some((text, changes))) => Outcome::Replace { text: Some(text), changes },
             Err(Refusal(why)) => Outcome::ByHand { why, entry: pasted(agent, what, &value) },
         };
-        Ok(Some(Plan { agent, what, original, value, outcome }))
+        Ok(Some(Plan { agent, what, original, value, outcome, before }))
+    }
+
+    /// Whether something that setup wrote gives way.
+    pub fn is_exchange(&self) -> bool {
+        self.before.is_some()
     }
 
     /// Takes it out again: exactly what the record says was put in, or, where the file was written
@@ -106,9 +138,11 @@ impl Plan {
                 let text = (is_left || !is_made).then_some(text);
                 Outcome::Replace { text, changes: Vec::new() }
             }
+            // Where nothing is known to have been added, nothing is asked of anybody.
+            Err(_) if done.is_none() => Outcome::Nothing,
             Err(Refusal(why)) => Outcome::ByHand { why, entry: pasted(agent, what, &value) },
         };
-        Ok(Some(Plan { agent, what, original, value, outcome }))
+        Ok(Some(Plan { agent, what, original, value, outcome, before: None }))
     }
 
     /// The record of a change that is about to be made.
@@ -118,7 +152,10 @@ impl Plan {
             agent: self.agent.name.to_owned(),
             what: self.what.as_str().to_owned(),
             path: self.original.path.clone(),
-            created: !self.original.exists(),
+            created: match &self.before {
+                Some(before) => before.created,
+                None => !self.original.exists(),
+            },
             changes: changes.clone(),
             value: self.value.clone(),
         })
@@ -166,6 +203,10 @@ fn put_hooks(text: &str, value: &Value) -> Result<Vec<Change>, Refusal> {
     let mut changes = Vec::new();
     for event in EVENTS {
         let is_there = |element: &Value| calls_same(element, value);
+        let is_other = |element: &Value| calls_us(element) && !is_there(element);
+        if json_text::has(&text, &["hooks", event], &is_other)? {
+            return Err(Refusal::new(format!("there is another hook for {event:?} already")));
+        }
         let Some(change) = json_text::push(&text, &["hooks", event], value, &is_there)? else {
             continue;
         };
@@ -177,20 +218,23 @@ fn put_hooks(text: &str, value: &Value) -> Result<Vec<Change>, Refusal> {
 
 /// Whether two hooks run the same command.
 fn calls_same(one: &Value, other: &Value) -> bool {
-    let commands = |hook: &Value| -> Vec<Value> {
-        let list = hook.get("hooks").and_then(Value::as_array);
-        list.into_iter().flatten().filter_map(|hook| hook.get("command").cloned()).collect()
-    };
-    let (one, other) = (commands(one), commands(other));
-    other.iter().any(|command| one.contains(command))
+    let one: Vec<&str> = commands(one).collect();
+    commands(other).any(|command| one.contains(&command))
+}
+
+/// Whether a hook captures what is said, with whatever store.
+fn calls_us(hook: &Value) -> bool {
+    commands(hook).any(|command| command.contains(" hook claude-code"))
+}
+
+fn commands(hook: &Value) -> impl Iterator<Item = &str> {
+    let list = hook.get("hooks").and_then(Value::as_array);
+    list.into_iter().flatten().filter_map(|hook| hook.get("command")?.as_str())
 }
 
 /// The text with all changes; `None` when there are none.
-fn applied(
-    original: &Original,
-    changes: Vec<Change>,
-) -> Result<Option<(String, Vec<Change>)>, Refusal> {
-    let mut text = original.text()?.to_owned();
+fn applied(text: &str, changes: Vec<Change>) -> Result<Option<(String, Vec<Change>)>, Refusal> {
+    let mut text = text.to_owned();
     for change in &changes {
         text = change.apply(&text).ok_or_else(|| Refusal::new("a change has no place"))?;
     }
@@ -204,6 +248,11 @@ fn exactly(done: &Done, text: &str) -> Option<String> {
         text = change.revert(&text)?;
     }
     (!done.changes.is_empty()).then_some(text)
+}
+
+/// The text without what setup put in, if that is unchanged.
+fn taken_out(subject: (&AgentRow, What), done: &Done, text: &str) -> Option<String> {
+    exactly(done, text).or_else(|| by_meaning(subject, text, &done.value).ok().flatten())
 }
 
 /// The text without the entry, if it says what was put in. One that somebody changed is theirs.

@@ -1,6 +1,7 @@
 //! Tests of the changes to other programs' files: what is put in can be taken out again to the
 //! byte, whatever the file looks like.
 
+use super::ask::ask;
 use super::edit::{Change, Original};
 use super::{json_text, toml_text, yaml_text};
 use proptest::prelude::*;
@@ -185,6 +186,26 @@ fn yaml_gets_an_entry_where_that_is_safe() {
         "mcp_servers:\n  oneiro:\n    command: another\n",
     ] {
         assert!(yaml_text::put(text, place, &entry()).is_err(), "{text}");
+    }
+}
+
+#[test]
+fn what_is_neither_yes_nor_no_is_asked_again_once() {
+    for (typed, agrees, asked) in [
+        ("y\n", true, 1),
+        ("Yes\n", true, 1),
+        ("n\n", false, 1),
+        ("\n", false, 1),
+        ("", false, 1),
+        ("what?\ny\n", true, 2),
+        ("what?\nn\n", false, 2),
+        ("what?\nwhy?\ny\n", false, 2),
+        ("what?", false, 2),
+    ] {
+        let mut shown = Vec::new();
+        assert_eq!(ask("Change it?", &mut typed.as_bytes(), &mut shown).unwrap(), agrees);
+        let shown = String::from_utf8(shown).unwrap();
+        assert_eq!(shown.matches("Change it? [y/N] ").count(), asked, "{typed:?}");
     }
 }
 
