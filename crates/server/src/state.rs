@@ -38,7 +38,7 @@ pub(crate) struct State {
     pub(crate) patience: Patience,
     /// Where copies go that are asked for over HTTP.
     pub(crate) backups: PathBuf,
-    pub(crate) streams: Semaphore,
+    pub(crate) streams: Arc<Semaphore>,
     pub(crate) exports: Semaphore,
     /// A permit is a KiB of a body, or of what it becomes when it is read.
     pub(crate) bodies: Arc<Semaphore>,
@@ -60,7 +60,7 @@ impl State {
             max_body,
             patience,
             backups,
-            streams: Semaphore::new(STREAMS),
+            streams: Arc::new(Semaphore::new(STREAMS)),
             exports: Semaphore::new(EXPORTS),
             bodies: Arc::new(Semaphore::new(room / 1_024)),
             room,

@@ -28,11 +28,10 @@ type Sender = mpsc::Sender<Result<Event, Infallible>>;
 
 /// Begins a stream.
 pub(crate) async fn events(call: Call, headers: &HeaderMap) -> Result<Response, Problem> {
-    let permit = call.state.streams.try_acquire();
-    if permit.is_err() {
+    // Held by the stream for as long as it lasts.
+    let Ok(place) = Arc::clone(&call.state.streams).try_acquire_owned() else {
         return Err(too_many().into());
-    }
-    drop(permit);
+    };
     let last = headers.get("last-event-id").map(|id| id.to_str().unwrap_or_default().to_owned());
     let since = last.or_else(|| call.query.text("since"));
     let since = since.as_deref().map(ChangeMark::parse).transpose()?;
@@ -50,6 +49,7 @@ pub(crate) async fn events(call: Call, headers: &HeaderMap) -> Result<Response, 
             () = tell(&call, sender, seen) => {}
             _ = stopping.wait_for(|stopping| *stopping) => {}
         }
+        drop(place);
     });
     let alive = KeepAlive::new().interval(ALIVE);
     Ok(Sse::new(ReceiverStream::new(receiver)).keep_alive(alive).into_response())
@@ -58,7 +58,6 @@ pub(crate) async fn events(call: Call, headers: &HeaderMap) -> Result<Response, 
 /// Tells what happens until the listener is gone or may not listen any more. What cannot be told
 /// now ends the stream; the listener comes back with the last id.
 async fn tell(call: &Arc<Call>, sender: Sender, mut seen: ChangeMark) {
-    let Ok(_permit) = call.state.streams.acquire().await else { return };
     let Ok(Some(mut marks)) = call.visitor.space.watch.listen() else { return };
     loop {
         let from = seen;
