@@ -23,6 +23,7 @@ mod append;
 mod backup;
 mod changes;
 mod check;
+mod context;
 mod erase;
 mod index;
 mod jobs;
@@ -43,7 +44,9 @@ pub use jobs::Ran;
 pub use oneiro_model::*;
 pub use oneiro_store::messages::PageRequest;
 pub use oneiro_store::{Durability, Engine, Target, WriteFigures};
-pub use ports::{Clock, Embedder, Ids, RandomIds, SystemClock, WordModel};
+pub use ports::{
+    Clock, Embedder, Ids, Llm, LlmAnswer, LlmRequest, RandomIds, SystemClock, WordModel,
+};
 pub use sessions::{BranchRequest, Stretch, StretchFrom, StretchRequest};
 pub use settings::{EmbedderChoice, SETTINGS, Setting, SettingValue, Settings};
 pub use transcripts::{
@@ -74,6 +77,8 @@ pub struct Options {
     pub words: Option<Arc<dyn WordModel>>,
     /// A model elsewhere, for spaces whose setting `embedder` asks for it.
     pub embedder: Option<Arc<dyn Embedder>>,
+    /// A model that writes summaries; without one they are extracts.
+    pub llm: Option<Arc<dyn Llm>>,
 }
 
 impl Default for Options {
@@ -88,6 +93,7 @@ impl Default for Options {
             ids: Arc::new(RandomIds),
             words: None,
             embedder: None,
+            llm: None,
         }
     }
 }

@@ -1,4 +1,5 @@
-//! What comes from outside: time, randomness, and models that turn text into vectors.
+//! What comes from outside: time, randomness, models that turn text into vectors, and models that
+//! write.
 
 use oneiro_model::{Error, Result, Timestamp};
 
@@ -78,4 +79,40 @@ pub trait Embedder: Send + Sync {
     fn embed(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>>;
     /// The normalised vector of a question, while somebody waits for it.
     fn ask(&self, text: &str) -> Result<Vec<f32>>;
+}
+
+/// A model that writes. It may be slow, dear, wrong or silent; whoever asks has another way.
+pub trait Llm: Send + Sync {
+    /// Names the model, as it is recorded beside what it wrote.
+    fn id(&self) -> &str;
+    /// Has the model write. May take as long as its time-outs allow; never inside a transaction.
+    fn write(&self, request: &LlmRequest<'_>) -> Result<LlmAnswer>;
+}
+
+/// What a model is asked for.
+#[derive(Debug, Clone)]
+pub struct LlmRequest<'a> {
+    /// Why it is asked, for logs and caches: `leaf`, `condensed`, `question`.
+    pub purpose: &'a str,
+    /// What it must do.
+    pub instructions: &'a str,
+    /// What it works on.
+    pub input: &'a str,
+    /// The most tokens it may write.
+    pub max_tokens: usize,
+    /// How freely it writes; 0 is always the same.
+    pub temperature: f32,
+}
+
+/// What a model wrote.
+#[derive(Debug, Clone, Default)]
+pub struct LlmAnswer {
+    /// The words.
+    pub text: String,
+    /// Tokens it read, if it told.
+    pub input_tokens: Option<u64>,
+    /// Tokens it wrote, if it told.
+    pub output_tokens: Option<u64>,
+    /// Whether it stopped because it may not write more.
+    pub cut_short: bool,
 }

@@ -6,17 +6,19 @@ use super::manifest::{Dependency, Manifest};
 use super::tree::Tree;
 
 /// A crate, and the crates of this workspace that it may depend on.
-const ARROWS: [(&str, &[&str]); 13] = [
+const ARROWS: [(&str, &[&str]); 15] = [
     ("oneiro-model", &[]),
     ("oneiro-text", &[]),
+    ("oneiro-count", &[]),
+    ("oneiro-extract", &["oneiro-text"]),
     ("oneiro-store", &["oneiro-model"]),
-    ("oneiro", &["oneiro-model", "oneiro-store", "oneiro-text"]),
+    ("oneiro", &["oneiro-model", "oneiro-store", "oneiro-text", "oneiro-count", "oneiro-extract"]),
     ("oneiro-inference", &["oneiro"]),
     ("oneiro-mcp", &["oneiro"]),
     ("oneiro-page", &["oneiro"]),
     ("oneiro-demo", &["oneiro"]),
     ("oneiro-server", &["oneiro", "oneiro-mcp", "oneiro-page"]),
-    ("oneiro-bench", &["oneiro", "oneiro-text"]),
+    ("oneiro-bench", &["oneiro", "oneiro-text", "oneiro-count"]),
     (
         "oneiro-cli",
         &[
