@@ -105,6 +105,8 @@ macro_rules! prefixed_ids {
 prefixed_ids! {
     /// The id of a job.
     JobId "job_";
+    /// The id of a summary.
+    SummaryId "sum_";
     /// The id of a token.
     TokenId "tok_";
 }

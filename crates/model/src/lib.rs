@@ -1,7 +1,11 @@
 //! The words of Oneiro: ids, time, roles, sessions, messages, jobs, requests and answers, and the
 //! one public [`Error`]. It owns meaning and validation; it must not know SQL, files, or any engine.
 
+#[macro_use]
+mod named;
+
 mod change;
+mod context;
 mod error;
 mod id;
 mod job;
@@ -22,10 +26,16 @@ mod time;
 mod title;
 mod token;
 mod usage;
+mod window;
 
 pub use change::{Change, ChangeKind, ChangeMark, SeenPart};
+pub use context::{
+    BreakReason, CompactRequest, Compacted, ContextScope, EXPAND_TOKENS, ExpandRequest, ExpandWhat,
+    Expanded, GrepRequest, Grepped, ItemPlace, LookedUp, Omitted, PrefixBreak, Summary, SummaryHit,
+    SummaryKind, SummaryLevel, WINDOW_BUDGET, Window, WindowItem, WindowRequest,
+};
 pub use error::{Error, ErrorKind, KINDS, KindRow, Result};
-pub use id::{JobId, MessageId, SessionId, TokenId};
+pub use id::{JobId, MessageId, SessionId, SummaryId, TokenId};
 pub use job::{Job, JobState, NewJob};
 pub use message::{Appended, Message, NewMessage, Visibility};
 pub use page::{Cursor, Page};
@@ -49,3 +59,4 @@ pub use time::{Span, Timestamp};
 pub use title::Title;
 pub use token::{NewToken, Token, TokenRole, TokenText, bad_token};
 pub use usage::{Usage, UsageKey, UsageRow};
+pub use window::WindowFormat;

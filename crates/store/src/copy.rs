@@ -48,6 +48,18 @@ const TABLES: &[(&str, &str)] = &[
     ("tokens", "key, id, label, hash, role, name, created_at, expires_at, revoked_at"),
     ("changes", "key, kind, session_id, at"),
     ("transcripts", "path, agent, position, updated_at"),
+    (
+        "summaries",
+        "key, id, session_key, kind, depth, level, model, content, tokens, source_tokens, message_count, message_tokens, first_seq, last_seq, earliest_at, latest_at, created_at",
+    ),
+    ("summary_messages", "seq, summary_key"),
+    ("summary_children", "parent_key, child_key"),
+    ("context_items", "session_key, summary_key"),
+    ("contexts", "session_key, epoch, reason, holder, lease_until"),
+    ("windows", "session_key, budget, format, epoch, step, hash, at"),
+    ("pins", "seq, session_key, at"),
+    ("message_costs", "session_key, seq, ordinal, total, tokens, short_tokens, begins"),
+    ("digests", "session_key, question, head, content, level, model, created_at"),
 ];
 
 /// The tables and columns that are copied, for the test that none is forgotten.

@@ -35,6 +35,11 @@ pub const CURRENT: SchemaSet = &[
         sqlite: include_str!("schema/0003_serving.sqlite.sql"),
         postgres: include_str!("schema/0003_serving.postgres.sql"),
     },
+    Migration {
+        name: "context",
+        sqlite: include_str!("schema/0004_context.sqlite.sql"),
+        postgres: include_str!("schema/0004_context.postgres.sql"),
+    },
 ];
 
 /// The statements that make the tables of the text index where they are missing.

@@ -16,6 +16,9 @@ pub fn all_statements() -> Vec<(&'static str, &'static str, &'static str)> {
     let modules: &[(&str, &[(&str, &str)])] = &[
         ("backups", crate::backups::STATEMENTS),
         ("changes", crate::changes::STATEMENTS),
+        ("contexts", crate::contexts::STATEMENTS),
+        ("costs", crate::costs::STATEMENTS),
+        ("digests", crate::digests::STATEMENTS),
         ("groups", crate::groups::STATEMENTS),
         ("jobs", crate::jobs::STATEMENTS),
         ("lineage", crate::lineage::STATEMENTS),
@@ -26,6 +29,7 @@ pub fn all_statements() -> Vec<(&'static str, &'static str, &'static str)> {
         ("sequence", crate::sequence::STATEMENTS),
         ("sessions", crate::sessions::STATEMENTS),
         ("settings", crate::settings::STATEMENTS),
+        ("summaries", crate::summaries::STATEMENTS),
         ("titles", crate::titles::STATEMENTS),
         ("tokens", crate::tokens::STATEMENTS),
         ("transcripts", crate::transcripts::STATEMENTS),

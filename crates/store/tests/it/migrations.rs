@@ -16,6 +16,7 @@ const NEXT: SchemaSet = &[
     CURRENT[0],
     CURRENT[1],
     CURRENT[2],
+    CURRENT[3],
     Migration {
         name: "extra",
         sqlite: "CREATE TABLE extra (id INTEGER PRIMARY KEY) STRICT;\n",
@@ -27,6 +28,7 @@ const BROKEN: SchemaSet = &[
     CURRENT[0],
     CURRENT[1],
     CURRENT[2],
+    CURRENT[3],
     Migration {
         name: "broken",
         sqlite: "CREATE TABLE extra (id INTEGER PRIMARY KEY) STRICT;\nDROP TABLE no_such_table;\n",

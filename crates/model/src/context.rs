@@ -1,0 +1,409 @@
+//! Lossless context: summaries and what covers what, the windows that are assembled of them, and
+//! the ways back to the exact words.
+
+use crate::WindowFormat;
+use crate::{Cursor, Error, Message, MessageId, Result, SessionId, SummaryId, Timestamp};
+use serde::Serialize;
+use serde_json::Value;
+
+json_name! {
+    /// What a summary covers.
+    SummaryKind "kind" {
+        /// Messages.
+        Leaf "leaf",
+        /// Summaries of lower depth.
+        Condensed "condensed",
+        /// Whatever a person or a host says it does: it was written by hand.
+        Written "written",
+    }
+}
+
+json_name! {
+    /// How a summary was made.
+    SummaryLevel "level" {
+        /// A model wrote it.
+        Model "model",
+        /// A model wrote it when asked again, more strictly.
+        Strict "strict",
+        /// It is an extract, made without a model.
+        Extract "extract",
+        /// A person or a host wrote it.
+        Hand "hand",
+    }
+}
+
+/// A node of the summary DAG.
+#[derive(Debug, Clone, Serialize)]
+pub struct Summary {
+    /// Its id.
+    pub id: SummaryId,
+    /// The session it belongs to.
+    pub session_id: SessionId,
+    /// What it covers.
+    pub kind: SummaryKind,
+    /// 0 for what covers messages; one more than the deepest it covers otherwise.
+    pub depth: i64,
+    /// How it was made.
+    pub level: SummaryLevel,
+    /// The model that wrote it.
+    pub model: Option<String>,
+    /// The words.
+    pub content: String,
+    /// What it costs in a window, markup included.
+    pub tokens: i64,
+    /// Tokens of what it covers directly.
+    pub source_tokens: i64,
+    /// How many messages are under it.
+    pub message_count: i64,
+    /// Tokens of the messages under it.
+    pub message_tokens: i64,
+    /// The first message under it.
+    pub first_message: Option<MessageId>,
+    /// The last message under it.
+    pub last_message: Option<MessageId>,
+    /// When the first of them was said.
+    pub earliest_at: Timestamp,
+    /// When the last of them was said.
+    pub latest_at: Timestamp,
+    /// When it was made.
+    pub created_at: Timestamp,
+    /// The summaries it covers.
+    pub children: Vec<SummaryId>,
+    /// The summaries that cover it.
+    pub parents: Vec<SummaryId>,
+    /// Whether a window of its session shows it now.
+    pub in_context: bool,
+}
+
+/// The tokens a window may have when nobody says.
+pub const WINDOW_BUDGET: usize = 100_000;
+
+/// What a window is asked to be.
+#[derive(Debug, Clone, Copy)]
+pub struct WindowRequest {
+    /// The most tokens the prompt may have.
+    pub budget: usize,
+    /// Of these, tokens kept free for the answer and for whatever the caller adds.
+    pub reserve: usize,
+    /// For whom it is written.
+    pub format: WindowFormat,
+    /// Tell of every item why it is in or out.
+    pub explain: bool,
+}
+
+impl Default for WindowRequest {
+    fn default() -> WindowRequest {
+        WindowRequest {
+            budget: WINDOW_BUDGET,
+            reserve: 0,
+            format: WindowFormat::Openai,
+            explain: false,
+        }
+    }
+}
+
+impl WindowRequest {
+    /// Refuses a budget that leaves nothing.
+    pub fn check(&self) -> Result<()> {
+        if self.budget == 0 || self.budget > 100_000_000 {
+            return Err(Error::field("budget", "is not between 1 and 100000000 tokens"));
+        }
+        if self.reserve >= self.budget {
+            return Err(Error::field("reserve", "leaves nothing of the budget")
+                .remedy("give a reserve smaller than the budget"));
+        }
+        Ok(())
+    }
+}
+
+/// The assembled content of a prompt.
+#[derive(Debug, Clone, Serialize)]
+pub struct Window {
+    /// The messages, as the provider takes them.
+    pub messages: Vec<Value>,
+    /// The system text, where the provider takes it apart from the messages.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub system: Option<String>,
+    /// The whole window as text, for the format `text`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub text: Option<String>,
+    /// What the window costs; the reserve is not in it.
+    pub tokens: usize,
+    /// The budget that was asked for.
+    pub budget: usize,
+    /// What of it was kept free.
+    pub reserve: usize,
+    /// By how much the window is over its budget: its newest turn alone is larger.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub over_budget: Option<usize>,
+    /// The summaries it shows, oldest first.
+    pub summaries: Vec<SummaryId>,
+    /// What it leaves out.
+    pub omitted: Omitted,
+    /// Equal for two windows of a session when the later one begins with the earlier.
+    pub prefix_hash: String,
+    /// Why the window does not begin with the one that was assembled before it, and what that
+    /// costs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub broke: Option<PrefixBreak>,
+    /// Every item, and why it is in or out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub items: Option<Vec<WindowItem>>,
+}
+
+/// What a window leaves out.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct Omitted {
+    /// Messages that are neither shown nor under a summary that is.
+    pub messages: usize,
+    /// Their tokens.
+    pub tokens: usize,
+    /// The first of them; the window names the range, and it can be expanded.
+    pub first: Option<MessageId>,
+    /// The last of them.
+    pub last: Option<MessageId>,
+    /// Messages that are shown in their short form.
+    pub shortened: Vec<MessageId>,
+    /// Calls whose results are not there yet, with what belongs to them.
+    pub pending: Vec<MessageId>,
+    /// Results of calls that are not there.
+    pub unpaired: Vec<MessageId>,
+    /// Why anything is left out.
+    pub reason: Option<String>,
+}
+
+/// The window before was not the beginning of this one.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct PrefixBreak {
+    /// Why.
+    pub reason: BreakReason,
+    /// Tokens that a provider has to read anew.
+    pub tokens: usize,
+}
+
+json_name! {
+    /// Why a window does not begin with the one before.
+    BreakReason "reason" {
+        /// The budget was full, and the cut moved.
+        Step "step",
+        /// Summaries were made, redone, or became invalid with what they covered.
+        Compaction "compaction",
+        /// Messages were pinned, or no longer are.
+        Pin "pin",
+        /// The system prompt is another.
+        Prompt "prompt",
+    }
+}
+
+json_name! {
+    /// Where an item of a context is, as a window sees it.
+    ItemPlace "place" {
+        /// In the window.
+        In "in",
+        /// Under a summary that is in the window.
+        Summarised "summarised",
+        /// Left out, and named by the window.
+        Out "out",
+    }
+}
+
+/// An item of a session's context, as a window treats it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct WindowItem {
+    /// `system`, `tools`, `summary`, `messages` or `message`.
+    pub kind: &'static str,
+    /// The id of the message or summary.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub id: Option<Value>,
+    /// The last message of a run of them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub last: Option<MessageId>,
+    /// Where it is.
+    pub place: ItemPlace,
+    /// What it costs, or would.
+    pub tokens: usize,
+    /// Why.
+    pub why: String,
+}
+
+/// How far to compact.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct CompactRequest {
+    /// Go on until the context has no more than so many tokens.
+    pub until: Option<usize>,
+    /// Have summaries that are extracts written anew by the model.
+    pub redo: bool,
+}
+
+/// What a compaction did.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Compacted {
+    /// The summaries it made, in order.
+    pub created: Vec<SummaryId>,
+    /// The summaries it had written anew.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub redone: Vec<SummaryId>,
+    /// What the context cost before.
+    pub tokens_before: usize,
+    /// What it costs now.
+    pub tokens_after: usize,
+    /// Why it went no further.
+    pub stopped: String,
+}
+
+/// Within what something is looked up.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ContextScope {
+    /// A session and those it descends from or that continue it.
+    Lineage(SessionId),
+    /// All of the space, if its setting `other_sessions` allows it.
+    Space,
+}
+
+/// What to expand.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ExpandWhat {
+    /// A summary, by its id or the beginning of it.
+    Summary(String),
+    /// One message.
+    Message(MessageId),
+    /// The messages of the session from one to another.
+    Range(MessageId, MessageId),
+}
+
+impl ExpandWhat {
+    /// Reads `sum_...`, `1234` or `1234-1300`.
+    pub fn parse(text: &str) -> Result<ExpandWhat> {
+        let text = text.trim();
+        let id = |text: &str| text.trim().parse::<i64>().ok().filter(|id| *id > 0).map(MessageId);
+        if text.starts_with(SummaryId::PREFIX) {
+            return Ok(ExpandWhat::Summary(text.to_owned()));
+        }
+        let range = text.split_once('-').and_then(|(a, b)| Some((id(a)?, id(b)?)));
+        match (id(text), range) {
+            (Some(id), _) => Ok(ExpandWhat::Message(id)),
+            (None, Some((first, last))) if first <= last => Ok(ExpandWhat::Range(first, last)),
+            _ => Err(Error::field(
+                "id",
+                format!("{text:?} is not a summary (sum_...), a message (1234) or a range (12-34)"),
+            )),
+        }
+    }
+}
+
+/// The tokens an expansion may have when nobody says.
+pub const EXPAND_TOKENS: usize = 4_000;
+
+/// What to expand, and how far.
+#[derive(Debug, Clone)]
+pub struct ExpandRequest {
+    /// What.
+    pub what: ExpandWhat,
+    /// Within what it must be.
+    pub scope: ContextScope,
+    /// The most tokens to answer; a message is never split, so one may pass it alone.
+    pub tokens: usize,
+    /// Where an earlier answer ended.
+    pub cursor: Option<Cursor>,
+}
+
+/// The exact messages under something.
+#[derive(Debug, Clone, Serialize)]
+pub struct Expanded {
+    /// They, in the order they came.
+    pub messages: Vec<Message>,
+    /// Their tokens.
+    pub tokens: usize,
+    /// Where to go on.
+    pub next: Option<Cursor>,
+}
+
+/// What to look for in messages and summaries.
+#[derive(Debug, Clone)]
+pub struct GrepRequest {
+    /// Words, or `/a regular expression/`.
+    pub pattern: String,
+    /// Within what.
+    pub scope: ContextScope,
+    /// Look into messages.
+    pub messages: bool,
+    /// Look into summaries.
+    pub summaries: bool,
+    /// Only messages of these roles.
+    pub roles: Vec<crate::Role>,
+    /// Only what was said at or after this.
+    pub since: Option<Timestamp>,
+    /// Only what was said before this.
+    pub until: Option<Timestamp>,
+    /// The most hits of each kind.
+    pub limit: usize,
+}
+
+/// What a grep found.
+#[derive(Debug, Clone, Serialize)]
+pub struct Grepped {
+    /// Summaries, the newest first.
+    pub summaries: Vec<SummaryHit>,
+    /// Messages, best first.
+    pub messages: Vec<crate::Hit>,
+    /// How many summaries met the pattern in all.
+    pub summary_total: usize,
+}
+
+/// A summary that was found.
+#[derive(Debug, Clone, Serialize)]
+pub struct SummaryHit {
+    /// Its id.
+    pub id: SummaryId,
+    /// Its session.
+    pub session_id: SessionId,
+    /// What it covers.
+    pub kind: SummaryKind,
+    /// How deep it stands.
+    pub depth: i64,
+    /// How well it meets the pattern.
+    pub score: f64,
+    /// The part that shows why.
+    pub snippet: String,
+    /// When the first of what it covers was said.
+    pub earliest_at: Timestamp,
+    /// When the last of it was said.
+    pub latest_at: Timestamp,
+}
+
+/// What any id names.
+#[derive(Debug, Clone, Serialize)]
+#[serde(tag = "found", rename_all = "lowercase")]
+pub enum LookedUp {
+    /// A summary.
+    Summary(Box<Summary>),
+    /// A message.
+    Message(Box<Message>),
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_to_expand_is_read_or_refused() {
+        assert_eq!(ExpandWhat::parse("12").unwrap(), ExpandWhat::Message(MessageId(12)));
+        assert_eq!(
+            ExpandWhat::parse(" 12-14 ").unwrap(),
+            ExpandWhat::Range(MessageId(12), MessageId(14))
+        );
+        assert_eq!(ExpandWhat::parse("sum_ab").unwrap(), ExpandWhat::Summary("sum_ab".to_owned()));
+        for bad in ["", "-3", "0", "14-12", "x", "1-", "mem_a"] {
+            assert_eq!(ExpandWhat::parse(bad).unwrap_err().field_name(), Some("id"), "{bad:?}");
+        }
+    }
+
+    #[test]
+    fn a_budget_must_leave_something() {
+        let window =
+            |budget, reserve| WindowRequest { budget, reserve, ..WindowRequest::default() };
+        assert!(window(10, 9).check().is_ok());
+        assert_eq!(window(10, 10).check().unwrap_err().field_name(), Some("reserve"));
+        assert_eq!(window(0, 0).check().unwrap_err().field_name(), Some("budget"));
+    }
+}

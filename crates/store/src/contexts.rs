@@ -1,0 +1,127 @@
+//! What a session's context has been through: how often it changed, who is compacting it, which
+//! windows were assembled of it, and which messages are pinned into them.
+
+use crate::Tx;
+use oneiro_model::{MessageId, Result, SessionId, Span, Timestamp};
+
+statements! {
+    EPOCH = "SELECT epoch, reason FROM contexts WHERE session_key = ?1";
+    CHANGED = "INSERT INTO contexts (session_key, epoch, reason) VALUES (?1, 1, ?2) \
+               ON CONFLICT (session_key) DO UPDATE SET epoch = contexts.epoch + 1, reason = ?2";
+    // A lease further off than leases last was taken before the clock stepped back.
+    LEASE = "INSERT INTO contexts (session_key, epoch, reason, holder, lease_until) \
+             VALUES (?1, 0, '', ?2, ?3) ON CONFLICT (session_key) DO UPDATE \
+             SET holder = ?2, lease_until = ?3 WHERE contexts.holder IS NULL \
+             OR contexts.holder = ?2 OR contexts.lease_until <= CAST(?4 AS BIGINT) \
+             OR contexts.lease_until > CAST(?3 AS BIGINT)";
+    RELEASE = "UPDATE contexts SET holder = NULL, lease_until = NULL \
+               WHERE session_key = ?1 AND holder = ?2";
+    HOLDS = "SELECT COUNT(*) FROM contexts WHERE session_key = ?1 AND holder = ?2";
+    WINDOW = "SELECT epoch, step, hash FROM windows WHERE session_key = ?1 AND budget = ?2 \
+              AND format = ?3";
+    SET_WINDOW = "INSERT INTO windows (session_key, budget, format, epoch, step, hash, at) \
+              VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7) ON CONFLICT (session_key, budget, format) \
+              DO UPDATE SET epoch = ?4, step = ?5, hash = ?6, at = ?7";
+    PIN = "INSERT INTO pins (seq, session_key, at) VALUES (?1, ?2, ?3) ON CONFLICT (seq) DO NOTHING";
+    UNPIN = "DELETE FROM pins WHERE seq = ?1 AND session_key = ?2";
+    PINNED = "SELECT p.seq FROM pins p JOIN messages m ON m.seq = p.seq \
+              WHERE p.session_key = ?1 AND m.rewind = 0 ORDER BY p.seq";
+    IDLE = "SELECT s.id FROM sessions s LEFT JOIN contexts c ON c.session_key = s.key \
+            WHERE s.active_minute > CAST(?1 AS BIGINT) AND s.active_minute <= CAST(?2 AS BIGINT) \
+            AND s.message_count > 0 AND NOT EXISTS (SELECT 1 FROM summaries n \
+            WHERE n.session_key = s.key AND n.created_at >= s.last_active_at) \
+            ORDER BY s.active_minute LIMIT CAST(?3 AS BIGINT)";
+}
+
+/// How long a compaction is somebody's when they no longer say so.
+pub const LEASE_LASTS: Span = Span::seconds(120);
+
+/// How often the context of a session has changed, and why it last did.
+pub fn epoch(tx: &Tx<'_>, session_key: i64) -> Result<(i64, String)> {
+    let found =
+        tx.first(EPOCH, &[session_key.into()], |row| Ok((row.int(0)?, row.text(1)?.to_owned())))?;
+    Ok(found.unwrap_or_default())
+}
+
+/// Notes that the context of a session is not what it was.
+pub fn changed(tx: &Tx<'_>, session_key: i64, reason: &str) -> Result<()> {
+    tx.execute(CHANGED, &[session_key.into(), reason.into()]).map(|_| ())
+}
+
+/// Takes or prolongs the right to compact a session; false when somebody else has it.
+pub fn lease(tx: &Tx<'_>, session_key: i64, holder: &str, now: Timestamp) -> Result<bool> {
+    let until = now.plus(LEASE_LASTS).micros();
+    let values = [session_key.into(), holder.into(), until.into(), now.micros().into()];
+    Ok(tx.execute(LEASE, &values)? > 0)
+}
+
+/// Gives the right back.
+pub fn release(tx: &Tx<'_>, session_key: i64, holder: &str) -> Result<()> {
+    tx.execute(RELEASE, &[session_key.into(), holder.into()]).map(|_| ())
+}
+
+/// Whether the right is still this holder's.
+pub fn holds(tx: &Tx<'_>, session_key: i64, holder: &str) -> Result<bool> {
+    tx.one(HOLDS, &[session_key.into(), holder.into()], |row| Ok(row.int(0)? > 0))
+}
+
+/// What a window of a session depended on when it was last assembled.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WindowMark {
+    /// The epoch of the context.
+    pub epoch: i64,
+    /// How far the cut had moved.
+    pub step: i64,
+    /// The hash of its stable beginning.
+    pub hash: String,
+}
+
+/// For which budget and for whom.
+pub type WindowKey<'a> = (i64, &'a str);
+
+/// The mark of the window that was last assembled.
+pub fn window(tx: &Tx<'_>, session_key: i64, of: WindowKey<'_>) -> Result<Option<WindowMark>> {
+    tx.first(WINDOW, &[session_key.into(), of.0.into(), of.1.into()], |row| {
+        Ok(WindowMark { epoch: row.int(0)?, step: row.int(1)?, hash: row.text(2)?.to_owned() })
+    })
+}
+
+/// Keeps the mark of a window.
+pub fn set_window(
+    tx: &Tx<'_>,
+    session_key: i64,
+    (of, mark): (WindowKey<'_>, &WindowMark),
+    now: Timestamp,
+) -> Result<()> {
+    let values = [
+        session_key.into(),
+        of.0.into(),
+        of.1.into(),
+        mark.epoch.into(),
+        mark.step.into(),
+        mark.hash.as_str().into(),
+        now.micros().into(),
+    ];
+    tx.execute(SET_WINDOW, &values).map(|_| ())
+}
+
+/// Pins a message into every window of its session; false when it was.
+pub fn pin(tx: &Tx<'_>, session_key: i64, id: MessageId, now: Timestamp) -> Result<bool> {
+    Ok(tx.execute(PIN, &[id.0.into(), session_key.into(), now.micros().into()])? > 0)
+}
+
+/// Unpins a message; false when it was not pinned.
+pub fn unpin(tx: &Tx<'_>, session_key: i64, id: MessageId) -> Result<bool> {
+    Ok(tx.execute(UNPIN, &[id.0.into(), session_key.into()])? > 0)
+}
+
+/// The pinned messages of a session that are not rewound.
+pub fn pinned(tx: &Tx<'_>, session_key: i64) -> Result<Vec<i64>> {
+    tx.all(PINNED, &[session_key.into()], |row| row.int(0))
+}
+
+/// Sessions last active within these minutes that were not compacted since.
+pub fn idle(tx: &Tx<'_>, minutes: (i64, i64), limit: usize) -> Result<Vec<SessionId>> {
+    let values = [minutes.0.into(), minutes.1.into(), (limit as i64).into()];
+    tx.all(IDLE, &values, |row| SessionId::new(row.text(0)?))
+}

@@ -1,0 +1,184 @@
+//! What messages cost in a prompt, counted once each and kept: derived from the rows, in order
+//! within a session, so that a window is found from its end without reading what it leaves out.
+
+use crate::Tx;
+use crate::backend::Row;
+use oneiro_model::Result;
+
+macro_rules! columns {
+    () => {
+        "SELECT c.seq, c.ordinal, c.total, c.tokens, c.short_tokens, c.begins FROM message_costs c "
+    };
+}
+
+statements! {
+    INSERT = "INSERT INTO message_costs (session_key, seq, ordinal, total, tokens, short_tokens, \
+              begins) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7) ON CONFLICT (session_key, seq) DO NOTHING";
+    LAST = concat!(columns!(), "WHERE c.session_key = ?1 ORDER BY c.seq DESC LIMIT 1");
+    BACK = concat!(columns!(), "JOIN messages m ON m.seq = c.seq WHERE c.session_key = ?1 \
+           AND c.seq > CAST(?2 AS BIGINT) AND c.seq < CAST(?3 AS BIGINT) \
+           AND m.rewind = 0 AND m.compacted = 0 ORDER BY c.seq DESC LIMIT CAST(?4 AS BIGINT)");
+    ON = concat!(columns!(), "JOIN messages m ON m.seq = c.seq WHERE c.session_key = ?1 \
+           AND c.seq > CAST(?2 AS BIGINT) AND c.seq < CAST(?3 AS BIGINT) \
+           AND m.rewind = 0 AND m.compacted = 0 ORDER BY c.seq LIMIT CAST(?4 AS BIGINT)");
+    LIVE_SUM = "SELECT COUNT(*), CAST(COALESCE(SUM(c.tokens), 0) AS BIGINT), MIN(c.seq), MAX(c.seq) \
+           FROM message_costs c JOIN messages m ON m.seq = c.seq WHERE c.session_key = ?1 \
+           AND c.seq > CAST(?2 AS BIGINT) AND c.seq < CAST(?3 AS BIGINT) \
+           AND m.rewind = 0 AND m.compacted = 0";
+    ENDS = "SELECT (SELECT MIN(seq) FROM message_costs WHERE session_key = ?1 \
+           AND seq > CAST(?2 AS BIGINT) AND seq < CAST(?3 AS BIGINT)), \
+           (SELECT MAX(seq) FROM message_costs WHERE session_key = ?1 \
+           AND seq > CAST(?2 AS BIGINT) AND seq < CAST(?3 AS BIGINT))";
+    ONE = concat!(columns!(), "WHERE c.session_key = ?1 AND c.seq = ?2");
+    HIDDEN = "SELECT seq FROM messages WHERE session_key = ?1 AND (rewind > 0 OR compacted > 0) \
+           LIMIT 1";
+    REMOVE = "DELETE FROM message_costs WHERE session_key = ?1 AND seq = ?2";
+    REMOVE_ALL = "DELETE FROM message_costs WHERE session_key = ?1";
+}
+
+/// What one message costs, and where it stands.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Cost {
+    /// The message.
+    pub seq: i64,
+    /// Its place among all messages of its session, from 1.
+    pub ordinal: i64,
+    /// Tokens of the session up to and with it, whatever is hidden.
+    pub total: i64,
+    /// Its tokens.
+    pub tokens: i64,
+    /// Its tokens in the short form.
+    pub short_tokens: i64,
+    /// What begins with it.
+    pub begins: Begins,
+}
+
+/// What begins with a message.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Begins {
+    /// Nothing: it belongs to the one before.
+    #[default]
+    Nothing,
+    /// A step that may stand first in a window.
+    Step,
+    /// A turn: something the person said.
+    Turn,
+}
+
+/// Adds what messages cost; one that is there stays as it is.
+pub fn insert(tx: &Tx<'_>, session_key: i64, costs: &[Cost]) -> Result<()> {
+    for cost in costs {
+        let begins = match cost.begins {
+            Begins::Nothing => 0,
+            Begins::Step => 1,
+            Begins::Turn => 2_i64,
+        };
+        let values = [
+            session_key.into(),
+            cost.seq.into(),
+            cost.ordinal.into(),
+            cost.total.into(),
+            cost.tokens.into(),
+            cost.short_tokens.into(),
+            begins.into(),
+        ];
+        tx.execute(INSERT, &values)?;
+    }
+    Ok(())
+}
+
+/// The last message that is counted.
+pub fn last(tx: &Tx<'_>, session_key: i64) -> Result<Option<Cost>> {
+    tx.first(LAST, &[session_key.into()], read)
+}
+
+/// One message that is counted.
+pub fn one(tx: &Tx<'_>, session_key: i64, seq: i64) -> Result<Option<Cost>> {
+    tx.first(ONE, &[session_key.into(), seq.into()], read)
+}
+
+/// Live messages strictly between two, the newest first.
+pub fn back(tx: &Tx<'_>, session_key: i64, between: (i64, i64), limit: usize) -> Result<Vec<Cost>> {
+    range(tx, BACK, session_key, (between, limit))
+}
+
+/// Live messages strictly between two, the oldest first.
+pub fn on(tx: &Tx<'_>, session_key: i64, between: (i64, i64), limit: usize) -> Result<Vec<Cost>> {
+    range(tx, ON, session_key, (between, limit))
+}
+
+fn range(
+    tx: &Tx<'_>,
+    sql: &str,
+    session_key: i64,
+    ((after, before), limit): ((i64, i64), usize),
+) -> Result<Vec<Cost>> {
+    let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+    tx.all(sql, &[session_key.into(), after.into(), before.into(), limit.into()], read)
+}
+
+/// Live messages of a range together.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Together {
+    /// How many.
+    pub messages: i64,
+    /// Their tokens.
+    pub tokens: i64,
+    /// The first of them.
+    pub first: i64,
+    /// The last of them.
+    pub last: i64,
+}
+
+/// The live messages strictly between two, together. Where nothing of the session is hidden this
+/// looks at the two ends only, however many there are.
+pub fn together(tx: &Tx<'_>, session_key: i64, between: (i64, i64)) -> Result<Together> {
+    let values = [session_key.into(), between.0.into(), between.1.into()];
+    let hidden = tx.first(HIDDEN, &[session_key.into()], |row| row.int(0))?.is_some();
+    if hidden {
+        return tx.one(LIVE_SUM, &values, |row| {
+            Ok(Together {
+                messages: row.int(0)?,
+                tokens: row.int(1)?,
+                first: row.opt_int(2)?.unwrap_or(0),
+                last: row.opt_int(3)?.unwrap_or(0),
+            })
+        });
+    }
+    let ends = tx.one(ENDS, &values, |row| Ok(row.opt_int(0)?.zip(row.opt_int(1)?)))?;
+    let Some((first, last)) = ends else { return Ok(Together::default()) };
+    let (Some(a), Some(b)) = (one(tx, session_key, first)?, one(tx, session_key, last)?) else {
+        return Ok(Together::default());
+    };
+    Ok(Together {
+        messages: b.ordinal - a.ordinal + 1,
+        tokens: b.total - a.total + a.tokens,
+        first,
+        last,
+    })
+}
+
+/// Forgets what one message cost.
+pub fn remove(tx: &Tx<'_>, session_key: i64, seq: i64) -> Result<()> {
+    tx.execute(REMOVE, &[session_key.into(), seq.into()]).map(|_| ())
+}
+
+/// Forgets what the messages of a session cost; they are counted anew when needed.
+pub fn remove_all(tx: &Tx<'_>, session_key: i64) -> Result<()> {
+    tx.execute(REMOVE_ALL, &[session_key.into()]).map(|_| ())
+}
+
+fn read(row: &dyn Row) -> Result<Cost> {
+    Ok(Cost {
+        seq: row.int(0)?,
+        ordinal: row.int(1)?,
+        total: row.int(2)?,
+        tokens: row.int(3)?,
+        short_tokens: row.int(4)?,
+        begins: match row.int(5)? {
+            0 => Begins::Nothing,
+            1 => Begins::Step,
+            _ => Begins::Turn,
+        },
+    })
+}

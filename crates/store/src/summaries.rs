@@ -1,0 +1,384 @@
+//! Summaries: the nodes of the summary DAG, what each covers, and which of them a session's context
+//! shows. A message is under one leaf at most, by the key of its link. It must not know how a
+//! summary comes to its words.
+
+use crate::backend::Row;
+use crate::{Tx, sequence};
+use oneiro_model::{
+    MessageId, Result, SessionId, Summary, SummaryId, SummaryKind, SummaryLevel, Timestamp,
+};
+use std::collections::BTreeSet;
+
+macro_rules! columns {
+    () => {
+        "SELECT n.key, n.id, s.id, n.session_key, n.kind, n.depth, n.level, n.model, n.content, \
+         n.tokens, n.source_tokens, n.message_count, n.message_tokens, n.first_seq, n.last_seq, \
+         n.earliest_at, n.latest_at, n.created_at FROM summaries n \
+         JOIN sessions s ON s.key = n.session_key "
+    };
+}
+/// The nodes under the first parameter, itself included.
+macro_rules! under {
+    () => {
+        "WITH RECURSIVE under (key) AS (SELECT CAST(?1 AS BIGINT) UNION \
+         SELECT c.child_key FROM summary_children c JOIN under u ON c.parent_key = u.key) "
+    };
+}
+
+statements! {
+    INSERT = "INSERT INTO summaries (key, id, session_key, kind, depth, level, model, content, \
+              tokens, source_tokens, message_count, message_tokens, first_seq, last_seq, \
+              earliest_at, latest_at, created_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, \
+              ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17)";
+    COVER_MESSAGE = "INSERT INTO summary_messages (seq, summary_key) VALUES (?1, ?2)";
+    COVER_CHILD = "INSERT INTO summary_children (parent_key, child_key) VALUES (?1, ?2)";
+    SHOW = "INSERT INTO context_items (session_key, summary_key) VALUES (?1, ?2) \
+            ON CONFLICT (session_key, summary_key) DO NOTHING";
+    HIDE = "DELETE FROM context_items WHERE session_key = ?1 AND summary_key = ?2";
+    HIDE_ALL = "DELETE FROM context_items WHERE session_key = ?1";
+    SHOWN = concat!(columns!(), "JOIN context_items i ON i.summary_key = n.key \
+            WHERE i.session_key = ?1 ORDER BY n.first_seq, n.key");
+    SHOWN_KEYS = "SELECT summary_key FROM context_items WHERE session_key = ?1";
+    OF_SESSION = concat!(columns!(), "WHERE n.session_key = ?1 ORDER BY n.first_seq, n.depth, n.key");
+    BY_KEY = concat!(columns!(), "WHERE n.key = ?1");
+    BEGUN = concat!(columns!(), "WHERE n.id >= ?1 AND n.id < ?2 ORDER BY n.id LIMIT 2");
+    NEWEST = concat!(columns!(), "ORDER BY n.latest_at DESC, n.key DESC LIMIT CAST(?1 AS BIGINT)");
+    CHILDREN = concat!(columns!(), "JOIN summary_children c ON c.child_key = n.key \
+               WHERE c.parent_key = ?1 ORDER BY n.first_seq, n.key");
+    CHILD_KEYS = "SELECT child_key FROM summary_children WHERE parent_key = ?1 ORDER BY child_key";
+    PARENT_KEYS = "SELECT parent_key FROM summary_children WHERE child_key = ?1 ORDER BY parent_key";
+    CHILD_IDS = "SELECT n.id FROM summaries n JOIN summary_children c ON c.child_key = n.key \
+                 WHERE c.parent_key = ?1 ORDER BY n.first_seq, n.key";
+    PARENT_IDS = "SELECT n.id FROM summaries n JOIN summary_children c ON c.parent_key = n.key \
+                  WHERE c.child_key = ?1 ORDER BY n.first_seq, n.key";
+    SHOWN_IN = "SELECT session_key FROM context_items WHERE summary_key = ?1 ORDER BY session_key";
+    SEQS_UNDER = concat!(under!(), "SELECT m.seq FROM summary_messages m JOIN under u \
+                 ON m.summary_key = u.key WHERE m.seq > CAST(?2 AS BIGINT) ORDER BY m.seq \
+                 LIMIT CAST(?3 AS BIGINT)");
+    COUNT_UNDER = concat!(under!(), "SELECT COUNT(*) FROM summary_messages m JOIN under u \
+                  ON m.summary_key = u.key");
+    SESSIONS_UNDER = concat!(under!(), "SELECT DISTINCT n.session_key FROM summaries n JOIN under u \
+                     ON n.key = u.key");
+    LEAVES_OVER = "SELECT key FROM summaries WHERE session_key = ?1 AND kind = 'leaf' \
+                   AND first_seq <= CAST(?3 AS BIGINT) AND last_seq >= CAST(?2 AS BIGINT)";
+    LEAF_OF = "SELECT summary_key FROM summary_messages WHERE seq = ?1";
+    KEYS_OF_SESSION = "SELECT key FROM summaries WHERE session_key = ?1";
+    BY_MODELS_AFTER = "SELECT key FROM summaries WHERE session_key = ?1 \
+                   AND last_seq >= CAST(?2 AS BIGINT) AND level IN ('model', 'strict')";
+    REMOVE = "DELETE FROM summaries WHERE key = ?1";
+    REWRITE = "UPDATE summaries SET content = ?2, level = ?3, model = ?4, tokens = ?5, \
+               created_at = ?6 WHERE key = ?1 AND tokens >= CAST(?5 AS BIGINT)";
+    EXTRACTS = "SELECT n.key FROM summaries n WHERE n.session_key = ?1 AND n.level = 'extract' \
+                ORDER BY n.depth, n.first_seq LIMIT CAST(?2 AS BIGINT)";
+    EXTRACT_SESSIONS = "SELECT DISTINCT s.id FROM summaries n JOIN sessions s \
+                        ON s.key = n.session_key WHERE n.level = 'extract' \
+                        ORDER BY s.id LIMIT CAST(?1 AS BIGINT)";
+    WRITTEN = "SELECT key FROM summaries WHERE session_key = ?1 AND kind = 'written' ORDER BY key";
+    STORED = "SELECT content FROM summaries";
+    COUNT = "SELECT COUNT(*) FROM summaries";
+    SUMMARISED_SESSIONS = "SELECT DISTINCT session_key FROM context_items UNION \
+                           SELECT DISTINCT session_key FROM summaries";
+}
+
+/// A node as the store keeps it.
+#[derive(Debug, Clone)]
+pub struct Node {
+    /// Its key.
+    pub key: i64,
+    /// Its id.
+    pub id: SummaryId,
+    /// The id of its session.
+    pub session_id: SessionId,
+    /// The key of its session.
+    pub session_key: i64,
+    /// What it covers.
+    pub kind: SummaryKind,
+    /// How deep it stands.
+    pub depth: i64,
+    /// How it was made.
+    pub level: SummaryLevel,
+    /// The model that wrote it.
+    pub model: Option<String>,
+    /// The words.
+    pub content: String,
+    /// What it costs in a window.
+    pub tokens: i64,
+    /// Tokens of what it covers directly.
+    pub source_tokens: i64,
+    /// Messages under it.
+    pub message_count: i64,
+    /// Their tokens.
+    pub message_tokens: i64,
+    /// The first message under it; 0 when there is none.
+    pub first_seq: i64,
+    /// The last message under it.
+    pub last_seq: i64,
+    /// When the first was said.
+    pub earliest_at: Timestamp,
+    /// When the last was said.
+    pub latest_at: Timestamp,
+    /// When it was made.
+    pub created_at: Timestamp,
+}
+
+impl Node {
+    /// The node as callers see it.
+    pub fn whole(self, tx: &Tx<'_>) -> Result<Summary> {
+        let message = |seq: i64| (seq > 0).then_some(MessageId(seq));
+        let shown = shown_in(tx, self.key)?;
+        Ok(Summary {
+            children: tx
+                .all(CHILD_IDS, &[self.key.into()], |row| SummaryId::parse(row.text(0)?))?,
+            parents: tx
+                .all(PARENT_IDS, &[self.key.into()], |row| SummaryId::parse(row.text(0)?))?,
+            in_context: shown.contains(&self.session_key),
+            first_message: message(self.first_seq),
+            last_message: message(self.last_seq),
+            id: self.id,
+            session_id: self.session_id,
+            kind: self.kind,
+            depth: self.depth,
+            level: self.level,
+            model: self.model,
+            content: self.content,
+            tokens: self.tokens,
+            source_tokens: self.source_tokens,
+            message_count: self.message_count,
+            message_tokens: self.message_tokens,
+            earliest_at: self.earliest_at,
+            latest_at: self.latest_at,
+            created_at: self.created_at,
+        })
+    }
+}
+
+/// Adds a node, which covers nothing yet; its key is given by this and answered.
+pub fn insert(tx: &Tx<'_>, node: &Node) -> Result<i64> {
+    let key = sequence::take_key(tx)?;
+    let values = [
+        key.into(),
+        node.id.as_str().into(),
+        node.session_key.into(),
+        node.kind.as_str().into(),
+        node.depth.into(),
+        node.level.as_str().into(),
+        node.model.as_deref().into(),
+        node.content.as_str().into(),
+        node.tokens.into(),
+        node.source_tokens.into(),
+        node.message_count.into(),
+        node.message_tokens.into(),
+        node.first_seq.into(),
+        node.last_seq.into(),
+        node.earliest_at.micros().into(),
+        node.latest_at.micros().into(),
+        node.created_at.micros().into(),
+    ];
+    tx.execute(INSERT, &values)?;
+    Ok(key)
+}
+
+/// Puts messages under a leaf.
+pub fn cover_messages(tx: &Tx<'_>, leaf: i64, seqs: &[i64]) -> Result<()> {
+    let cover = |seq: &i64| tx.execute(COVER_MESSAGE, &[(*seq).into(), leaf.into()]).map(|_| ());
+    seqs.iter().try_for_each(cover)
+}
+
+/// Puts nodes under a condensed one.
+pub fn cover_children(tx: &Tx<'_>, parent: i64, children: &[i64]) -> Result<()> {
+    let cover =
+        |child: &i64| tx.execute(COVER_CHILD, &[parent.into(), (*child).into()]).map(|_| ());
+    children.iter().try_for_each(cover)
+}
+
+/// Has the context of a session show a node.
+pub fn show(tx: &Tx<'_>, session_key: i64, node: i64) -> Result<()> {
+    tx.execute(SHOW, &[session_key.into(), node.into()]).map(|_| ())
+}
+
+/// Has the context of a session no longer show a node; false when it did not.
+pub fn hide(tx: &Tx<'_>, session_key: i64, node: i64) -> Result<bool> {
+    Ok(tx.execute(HIDE, &[session_key.into(), node.into()])? > 0)
+}
+
+/// Has the context of a session show no summary at all.
+pub fn hide_all(tx: &Tx<'_>, session_key: i64) -> Result<()> {
+    tx.execute(HIDE_ALL, &[session_key.into()]).map(|_| ())
+}
+
+/// The nodes that the context of a session shows, oldest first.
+pub fn shown(tx: &Tx<'_>, session_key: i64) -> Result<Vec<Node>> {
+    tx.all(SHOWN, &[session_key.into()], read)
+}
+
+/// The keys of the nodes that the context of a session shows.
+pub fn shown_keys(tx: &Tx<'_>, session_key: i64) -> Result<BTreeSet<i64>> {
+    Ok(keys(tx, SHOWN_KEYS, session_key)?.into_iter().collect())
+}
+
+/// The sessions whose contexts show a node.
+pub fn shown_in(tx: &Tx<'_>, node: i64) -> Result<Vec<i64>> {
+    keys(tx, SHOWN_IN, node)
+}
+
+/// Every node of a session, by the messages they cover.
+pub fn of_session(tx: &Tx<'_>, session_key: i64) -> Result<Vec<Node>> {
+    tx.all(OF_SESSION, &[session_key.into()], read)
+}
+
+/// A node.
+pub fn get(tx: &Tx<'_>, key: i64) -> Result<Option<Node>> {
+    tx.first(BY_KEY, &[key.into()], read)
+}
+
+/// At most two nodes whose ids begin like this.
+pub fn begun(tx: &Tx<'_>, prefix: &str) -> Result<Vec<Node>> {
+    // `~` comes after every letter of an id.
+    let end = format!("{prefix}~");
+    tx.all(BEGUN, &[prefix.into(), end.as_str().into()], read)
+}
+
+/// The nodes whose messages are newest.
+pub fn newest(tx: &Tx<'_>, limit: usize) -> Result<Vec<Node>> {
+    tx.all(NEWEST, &[(limit as i64).into()], read)
+}
+
+/// The nodes under a condensed one, oldest first.
+pub fn children(tx: &Tx<'_>, node: i64) -> Result<Vec<Node>> {
+    tx.all(CHILDREN, &[node.into()], read)
+}
+
+/// The keys of the nodes right under one.
+pub fn child_keys(tx: &Tx<'_>, node: i64) -> Result<Vec<i64>> {
+    keys(tx, CHILD_KEYS, node)
+}
+
+/// The keys of the nodes right above one.
+pub fn parent_keys(tx: &Tx<'_>, node: i64) -> Result<Vec<i64>> {
+    keys(tx, PARENT_KEYS, node)
+}
+
+/// The messages under a node after one of them, each once.
+pub fn seqs_under(tx: &Tx<'_>, node: i64, after: i64, limit: usize) -> Result<Vec<i64>> {
+    let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+    tx.all(SEQS_UNDER, &[node.into(), after.into(), limit.into()], |row| row.int(0))
+}
+
+/// How many messages are under a node.
+pub fn count_under(tx: &Tx<'_>, node: i64) -> Result<i64> {
+    tx.one(COUNT_UNDER, &[node.into()], |row| row.int(0))
+}
+
+/// The sessions whose messages or nodes are under a node.
+pub fn sessions_under(tx: &Tx<'_>, node: i64) -> Result<Vec<i64>> {
+    keys(tx, SESSIONS_UNDER, node)
+}
+
+/// The leaves of a session whose messages reach into a range.
+pub fn leaves_over(tx: &Tx<'_>, session_key: i64, range: (i64, i64)) -> Result<Vec<i64>> {
+    let values = [session_key.into(), range.0.into(), range.1.into()];
+    tx.all(LEAVES_OVER, &values, |row| row.int(0))
+}
+
+/// The leaf that a message is under.
+pub fn leaf_of(tx: &Tx<'_>, seq: i64) -> Result<Option<i64>> {
+    tx.first(LEAF_OF, &[seq.into()], |row| row.int(0))
+}
+
+/// The keys of every node of a session.
+pub fn keys_of_session(tx: &Tx<'_>, session_key: i64) -> Result<Vec<i64>> {
+    keys(tx, KEYS_OF_SESSION, session_key)
+}
+
+/// The nodes of a session that models wrote and that reach a message or come after it: a model is
+/// shown what went before, and may repeat it.
+pub fn by_models_after(tx: &Tx<'_>, session_key: i64, seq: i64) -> Result<Vec<i64>> {
+    tx.all(BY_MODELS_AFTER, &[session_key.into(), seq.into()], |row| row.int(0))
+}
+
+/// Removes a node, its links and its places.
+pub fn remove(tx: &Tx<'_>, node: i64) -> Result<()> {
+    tx.execute(REMOVE, &[node.into()]).map(|_| ())
+}
+
+/// Other words for a node.
+pub struct Rewriting<'a> {
+    /// The words.
+    pub content: &'a str,
+    /// How they were made.
+    pub level: SummaryLevel,
+    /// Which model wrote them.
+    pub model: Option<&'a str>,
+    /// What they cost.
+    pub tokens: i64,
+}
+
+/// Gives a node other words that cost no more; false when they do, or it is gone.
+pub fn rewrite(tx: &Tx<'_>, node: i64, to: &Rewriting<'_>, now: Timestamp) -> Result<bool> {
+    let values = [
+        node.into(),
+        to.content.into(),
+        to.level.as_str().into(),
+        to.model.into(),
+        to.tokens.into(),
+        now.micros().into(),
+    ];
+    Ok(tx.execute(REWRITE, &values)? > 0)
+}
+
+/// The nodes of a session that are extracts, the lowest first.
+pub fn extracts(tx: &Tx<'_>, session_key: i64, limit: usize) -> Result<Vec<i64>> {
+    tx.all(EXTRACTS, &[session_key.into(), (limit as i64).into()], |row| row.int(0))
+}
+
+/// Sessions that have extracts.
+pub fn sessions_with_extracts(tx: &Tx<'_>, limit: usize) -> Result<Vec<SessionId>> {
+    tx.all(EXTRACT_SESSIONS, &[(limit as i64).into()], |row| SessionId::new(row.text(0)?))
+}
+
+/// The nodes of a session that were written by hand.
+pub fn written(tx: &Tx<'_>, session_key: i64) -> Result<Vec<i64>> {
+    keys(tx, WRITTEN, session_key)
+}
+
+/// Hands over the words of every node of the space.
+pub fn each_stored(tx: &Tx<'_>, mut each: impl FnMut(&str) -> Result<()>) -> Result<()> {
+    tx.each(STORED, &[], |row| each(row.text(0)?))
+}
+
+/// How many nodes there are.
+pub fn count(tx: &Tx<'_>) -> Result<i64> {
+    tx.one(COUNT, &[], |row| row.int(0))
+}
+
+/// The sessions that have nodes, or whose contexts show any.
+pub fn summarised_sessions(tx: &Tx<'_>) -> Result<Vec<i64>> {
+    tx.all(SUMMARISED_SESSIONS, &[], |row| row.int(0))
+}
+
+fn keys(tx: &Tx<'_>, sql: &str, key: i64) -> Result<Vec<i64>> {
+    tx.all(sql, &[key.into()], |row| row.int(0))
+}
+
+fn read(row: &dyn Row) -> Result<Node> {
+    Ok(Node {
+        key: row.int(0)?,
+        id: SummaryId::parse(row.text(1)?)?,
+        session_id: SessionId::new(row.text(2)?)?,
+        session_key: row.int(3)?,
+        kind: SummaryKind::parse(row.text(4)?)?,
+        depth: row.int(5)?,
+        level: SummaryLevel::parse(row.text(6)?)?,
+        model: row.opt_string(7)?,
+        content: row.text(8)?.to_owned(),
+        tokens: row.int(9)?,
+        source_tokens: row.int(10)?,
+        message_count: row.int(11)?,
+        message_tokens: row.int(12)?,
+        first_seq: row.int(13)?,
+        last_seq: row.int(14)?,
+        earliest_at: Timestamp::from_micros(row.int(15)?),
+        latest_at: Timestamp::from_micros(row.int(16)?),
+        created_at: Timestamp::from_micros(row.int(17)?),
+    })
+}
