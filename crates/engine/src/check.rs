@@ -14,6 +14,8 @@ pub struct Checked {
     pub integrity: Vec<String>,
     /// Sessions whose counters do not match their rows.
     pub miscounted: Vec<SessionId>,
+    /// What is wrong with the contexts of sessions, which can be made anew of messages and roots.
+    pub contexts: Vec<String>,
     /// What is wrong with the text index, which can be built anew from the rows.
     pub index: Vec<String>,
 }
@@ -47,7 +49,14 @@ impl Oneiro {
             },
             false => Vec::new(),
         };
-        let ok = integrity.is_empty() && miscounted.is_empty() && index.is_empty();
-        Ok(Checked { ok, integrity, miscounted, index })
+        let contexts = match integrity.is_empty() {
+            true => self.inspect_contexts()?,
+            false => Vec::new(),
+        };
+        let ok = integrity.is_empty()
+            && miscounted.is_empty()
+            && contexts.is_empty()
+            && index.is_empty();
+        Ok(Checked { ok, integrity, miscounted, contexts, index })
     }
 }

@@ -1,13 +1,16 @@
 //! Erase: the one irreversible operation. Rows go in one transaction that also leaves a job; then
 //! the files are scrubbed and searched for what was erased, and what cannot be reached is named.
 
+use crate::context::message_going;
 use crate::index::forget;
 use crate::sessions::{delete_in, key_of};
 use crate::{Oneiro, jobs};
 use oneiro_model::{
     ChangeKind, Erased, ErasureProof, Error, ErrorKind, JobId, MessageId, NewJob, Result, SessionId,
 };
-use oneiro_store::{Finder, Tx, backups, changes, lineage, messages, payloads, sessions};
+use oneiro_store::{
+    Finder, Tx, backups, changes, costs, digests, lineage, messages, payloads, sessions, summaries,
+};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -123,6 +126,14 @@ impl Oneiro {
                 finder.mark(text.as_bytes(), &mut elsewhere);
                 Ok(())
             })?;
+            summaries::each_stored(tx, |text| {
+                finder.mark(text.as_bytes(), &mut elsewhere);
+                Ok(())
+            })?;
+            digests::each_stored(tx, |text| {
+                finder.mark(text.as_bytes(), &mut elsewhere);
+                Ok(())
+            })?;
             payloads::each_stored(tx, |data| finder.mark(data, &mut elsewhere))
         })?;
         Ok(elsewhere)
@@ -176,6 +187,9 @@ fn remove_session(tx: &Tx<'_>, id: &SessionId, pieces: &mut Pieces) -> Result<(i
             pieces.add(external_id.unwrap_or_default().as_bytes());
             Ok(())
         })?;
+        for node in summaries::of_session(tx, link.key)? {
+            pieces.add(node.content.as_bytes());
+        }
         apart.extend(payloads::keys_of_session(tx, link.key)?);
         apart.extend(sessions::prompt_key(tx, link.key)?);
     }
@@ -195,7 +209,11 @@ fn remove_message(tx: &Tx<'_>, id: MessageId, pieces: &mut Pieces) -> Result<(i6
     })?;
     let keys = payloads::keys_of_message(tx, message.id.0)?;
     let apart = Apart::of(tx, keys.clone())?;
+    for gone in message_going(tx, session, id.0)? {
+        pieces.add(gone.content.as_bytes());
+    }
     messages::remove(tx, id)?;
+    costs::remove_all(tx, session)?;
     payloads::remove_unused(tx, &keys)?;
     sessions::recount(tx, session)?;
     Ok((1, apart.add_removed(tx, pieces)?))

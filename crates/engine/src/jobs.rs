@@ -16,6 +16,7 @@ const LEASE: Span = Span::seconds(90);
 const HEARTBEAT: Duration = Duration::from_secs(30);
 
 /// The kinds of work there are.
+pub(crate) const COMPACT: &str = "compact";
 pub(crate) const SCRUB: &str = "scrub";
 pub(crate) const PURGE_INDEX: &str = "purge_index";
 pub(crate) const REBUILD_INDEX: &str = "rebuild_index";
@@ -37,6 +38,9 @@ impl Oneiro {
         if let Err(error) = self.fold_for(limit) {
             // The tail is searched as it is, and folded another time.
             tracing::info!(%error, "the text index waits");
+        }
+        if let Err(error) = self.compact_idle() {
+            tracing::info!(%error, "idle sessions wait");
         }
         while started.elapsed() < limit {
             let (holder, now) = (self.holder.clone(), self.now());
@@ -86,6 +90,7 @@ impl Oneiro {
 
     fn run_job(&self, job: &Job) -> Result<()> {
         match job.kind.as_str() {
+            COMPACT => self.run_compaction(job),
             SCRUB => self.store.scrub(&[]).map(|_| ()),
             PURGE_INDEX => self.purge_index(),
             REBUILD_INDEX => self.rebuild_index(&mut |_, _| {}),

@@ -29,6 +29,7 @@ mod index;
 mod jobs;
 mod ports;
 mod search;
+mod session_store;
 mod sessions;
 mod settings;
 mod stats;
@@ -39,6 +40,7 @@ mod transfer;
 pub use append::CreateMissing;
 pub use backup::Progress;
 pub use check::Checked;
+pub use context::{PROMPTS, Prompts};
 pub use erase::EraseTarget;
 pub use jobs::Ran;
 pub use oneiro_model::*;
@@ -47,14 +49,15 @@ pub use oneiro_store::{Durability, Engine, Target, WriteFigures};
 pub use ports::{
     Clock, Embedder, Ids, Llm, LlmAnswer, LlmRequest, RandomIds, SystemClock, WordModel,
 };
-pub use sessions::{BranchRequest, Stretch, StretchFrom, StretchRequest};
-pub use settings::{EmbedderChoice, SETTINGS, Setting, SettingValue, Settings};
+pub use sessions::{BranchRequest, SplitRequest, Stretch, StretchFrom, StretchRequest};
+pub use settings::{Compaction, EmbedderChoice, SETTINGS, Setting, SettingValue, Settings};
 pub use transcripts::{
     Agent, CaptureRequest, Captured, DamagedLine, TranscriptFile, Transcripts, find_transcripts,
 };
 pub use transfer::{ExportRequest, ImportLimits, TransferProgress};
 
 use oneiro_store::Store;
+use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -79,6 +82,8 @@ pub struct Options {
     pub embedder: Option<Arc<dyn Embedder>>,
     /// A model that writes summaries; without one they are extracts.
     pub llm: Option<Arc<dyn Llm>>,
+    /// What the model is told.
+    pub prompts: Prompts,
 }
 
 impl Default for Options {
@@ -94,6 +99,7 @@ impl Default for Options {
             words: None,
             embedder: None,
             llm: None,
+            prompts: Prompts::default(),
         }
     }
 }
@@ -122,6 +128,13 @@ pub struct Oneiro {
     kin: Arc<search::Kin>,
     breaker: Arc<search::Breaker>,
     scratch: Arc<search::Scratch>,
+    llm: Option<Arc<dyn Llm>>,
+    prompts: Arc<Prompts>,
+    prompt_costs: Arc<Mutex<HashMap<[u8; 32], i64>>>,
+    /// The newest message of sessions when a job was last left for them.
+    compacted_at: Arc<Mutex<HashMap<i64, i64>>>,
+    /// The minute in which idle sessions were last looked for.
+    looked_for_idle: Arc<Mutex<Option<i64>>>,
 }
 
 impl Oneiro {
@@ -147,6 +160,11 @@ impl Oneiro {
             kin: Arc::default(),
             breaker: Arc::default(),
             scratch: Arc::default(),
+            llm: options.llm,
+            prompts: Arc::new(options.prompts),
+            prompt_costs: Arc::default(),
+            compacted_at: Arc::default(),
+            looked_for_idle: Arc::default(),
             clock: options.clock,
             ids: options.ids,
             settings: Arc::default(),

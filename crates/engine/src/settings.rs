@@ -38,6 +38,73 @@ pub const SETTINGS: &[Setting] = &[
         doc: "Whose vectors searches by meaning use: `static` is the built-in model, `openai` the \
               server that `embedder_url` names, `none` is words alone.",
     },
+    Setting {
+        name: "leaf_chunk_tokens",
+        default: "20000",
+        doc: "The most tokens of messages that one leaf summary covers; a single larger message \
+              has one to itself.",
+    },
+    Setting {
+        name: "leaf_min_fanout",
+        default: "8",
+        doc: "The fewest messages that are worth a leaf summary, unless they are large.",
+    },
+    Setting {
+        name: "leaf_target_tokens",
+        default: "1200",
+        doc: "The tokens a leaf summary should have.",
+    },
+    Setting {
+        name: "condensed_min_fanout",
+        default: "4",
+        doc: "The fewest neighbouring summaries of one depth that are condensed into one.",
+    },
+    Setting {
+        name: "condensed_target_tokens",
+        default: "2000",
+        doc: "The tokens a condensed summary should have.",
+    },
+    Setting {
+        name: "fresh_tail_turns",
+        default: "8",
+        doc: "How many of the newest turns compaction leaves alone.",
+    },
+    Setting {
+        name: "fresh_tail_tokens",
+        default: "12000",
+        doc: "The most tokens that the fresh tail may have; the newest turn belongs to it always.",
+    },
+    Setting {
+        name: "context_threshold",
+        default: "75",
+        doc: "How much of a window's budget, in percent, a context may fill before it is compacted \
+              in the background.",
+    },
+    Setting {
+        name: "idle_compact_after",
+        default: "0",
+        doc: "After how many minutes without a message a session is compacted in the background; \
+              0 is never.",
+    },
+    Setting {
+        name: "other_sessions",
+        default: r#""allow""#,
+        doc: "Whether summaries and messages beyond a session's own lineage may be expanded and \
+              searched by those who ask for it: `allow` or `refuse`.",
+    },
+];
+
+/// The settings that are numbers, with the least and the most they may be.
+const NUMBERS: &[(&str, i64, i64)] = &[
+    ("leaf_chunk_tokens", 500, 1_000_000),
+    ("leaf_min_fanout", 2, 1_000),
+    ("leaf_target_tokens", 64, 100_000),
+    ("condensed_min_fanout", 2, 1_000),
+    ("condensed_target_tokens", 64, 100_000),
+    ("fresh_tail_turns", 1, 10_000),
+    ("fresh_tail_tokens", 0, 10_000_000),
+    ("context_threshold", 10, 100),
+    ("idle_compact_after", 0, 525_600),
 ];
 
 /// The settings of a space, read.
@@ -49,6 +116,33 @@ pub struct Settings {
     pub stateless_session_patterns: Vec<SessionPattern>,
     /// Whose vectors searches use.
     pub embedder: EmbedderChoice,
+    /// How contexts are compacted.
+    pub compaction: Compaction,
+    /// Whether what is beyond a session's lineage may be asked for.
+    pub allows_other_sessions: bool,
+}
+
+/// How contexts are compacted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Compaction {
+    /// The most tokens under one leaf.
+    pub leaf_chunk_tokens: usize,
+    /// The fewest messages worth a leaf.
+    pub leaf_min_fanout: usize,
+    /// What a leaf should cost.
+    pub leaf_target_tokens: usize,
+    /// The fewest summaries worth a condensed one.
+    pub condensed_min_fanout: usize,
+    /// What a condensed one should cost.
+    pub condensed_target_tokens: usize,
+    /// Newest turns that are left alone.
+    pub fresh_tail_turns: usize,
+    /// Their most tokens.
+    pub fresh_tail_tokens: usize,
+    /// Percent of a budget after which compaction begins.
+    pub context_threshold: usize,
+    /// Minutes after which an idle session is compacted; 0 is never.
+    pub idle_compact_after: i64,
 }
 
 /// Whose vectors searches by meaning use.
@@ -114,10 +208,23 @@ impl Settings {
             let texts = items.iter().filter_map(Value::as_str);
             texts.map(SessionPattern::parse).collect::<Result<Vec<_>>>()
         };
+        let count = |name| Ok::<_, Error>(usize::try_from(number(name, rows)?).unwrap_or(0));
         Ok(Settings {
             ignore_session_patterns: patterns("ignore_session_patterns")?,
             stateless_session_patterns: patterns("stateless_session_patterns")?,
             embedder: EmbedderChoice::parse(&value_of("embedder", rows)?.value)?,
+            compaction: Compaction {
+                leaf_chunk_tokens: count("leaf_chunk_tokens")?,
+                leaf_min_fanout: count("leaf_min_fanout")?,
+                leaf_target_tokens: count("leaf_target_tokens")?,
+                condensed_min_fanout: count("condensed_min_fanout")?,
+                condensed_target_tokens: count("condensed_target_tokens")?,
+                fresh_tail_turns: count("fresh_tail_turns")?,
+                fresh_tail_tokens: count("fresh_tail_tokens")?,
+                context_threshold: count("context_threshold")?,
+                idle_compact_after: number("idle_compact_after", rows)?,
+            },
+            allows_other_sessions: value_of("other_sessions", rows)?.value == "allow",
         })
     }
 }
@@ -140,10 +247,32 @@ fn value_of(name: &str, rows: &[(String, String)]) -> Result<SettingValue> {
     Ok(SettingValue { name: setting.name, value, is_set: stored.is_some() })
 }
 
+fn number(name: &str, rows: &[(String, String)]) -> Result<i64> {
+    checked_number(name, &value_of(name, rows)?.value)
+}
+
+fn checked_number(name: &str, value: &Value) -> Result<i64> {
+    let bounds = NUMBERS.iter().find(|(number, ..)| *number == name);
+    let (_, least, most) = bounds.copied().unwrap_or(("", i64::MIN, i64::MAX));
+    value.as_i64().filter(|number| (least..=most).contains(number)).ok_or_else(|| {
+        let wrong = format!("{value} is not a whole number between {least} and {most}");
+        Error::field(name.to_owned(), wrong)
+    })
+}
+
 /// Refuses a value that a setting cannot have.
 fn check(name: &str, value: &Value) -> Result<()> {
     if name == "embedder" {
         return EmbedderChoice::parse(value).map(|_| ());
+    }
+    if NUMBERS.iter().any(|(number, ..)| *number == name) {
+        return checked_number(name, value).map(|_| ());
+    }
+    if name == "other_sessions" {
+        return match value.as_str() {
+            Some("allow" | "refuse") => Ok(()),
+            _ => Err(Error::field("other_sessions", format!("{value} is not allow or refuse"))),
+        };
     }
     let list =
         || Error::field(name.to_owned(), "is not a list of strings").remedy(r#"write ["cron:*"]"#);

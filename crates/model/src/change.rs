@@ -29,12 +29,14 @@ pub enum ChangeKind {
     Erased,
     /// Sessions were imported.
     Imported,
+    /// Messages or summaries of a session were put under a summary.
+    Compacted,
     /// More happened than is told: read again what is shown.
     Missed,
 }
 
 impl ChangeKind {
-    const ALL: [ChangeKind; 11] = [
+    const ALL: [ChangeKind; 12] = [
         ChangeKind::Appended,
         ChangeKind::Created,
         ChangeKind::Changed,
@@ -45,6 +47,7 @@ impl ChangeKind {
         ChangeKind::Deleted,
         ChangeKind::Erased,
         ChangeKind::Imported,
+        ChangeKind::Compacted,
         ChangeKind::Missed,
     ];
 
@@ -66,6 +69,7 @@ impl ChangeKind {
             ChangeKind::Deleted => "deleted",
             ChangeKind::Erased => "erased",
             ChangeKind::Imported => "imported",
+            ChangeKind::Compacted => "compacted",
             ChangeKind::Missed => "missed",
         }
     }

@@ -89,6 +89,8 @@ pub struct WindowRequest {
     pub format: WindowFormat,
     /// Tell of every item why it is in or out.
     pub explain: bool,
+    /// Only look: compact nothing, and do not count as the window before the next.
+    pub peek: bool,
 }
 
 impl Default for WindowRequest {
@@ -98,6 +100,7 @@ impl Default for WindowRequest {
             reserve: 0,
             format: WindowFormat::Openai,
             explain: false,
+            peek: false,
         }
     }
 }
@@ -188,6 +191,8 @@ json_name! {
         Step "step",
         /// Summaries were made, redone, or became invalid with what they covered.
         Compaction "compaction",
+        /// Messages were rewound, restored, set aside or removed.
+        History "history",
         /// Messages were pinned, or no longer are.
         Pin "pin",
         /// The system prompt is another.
@@ -342,7 +347,7 @@ pub struct GrepRequest {
 /// What a grep found.
 #[derive(Debug, Clone, Serialize)]
 pub struct Grepped {
-    /// Summaries, the newest first.
+    /// Summaries, best first.
     pub summaries: Vec<SummaryHit>,
     /// Messages, best first.
     pub messages: Vec<crate::Hit>,
@@ -353,12 +358,14 @@ pub struct Grepped {
 /// A summary that was found.
 #[derive(Debug, Clone, Serialize)]
 pub struct SummaryHit {
+    /// What it is.
+    pub kind: crate::HitKind,
     /// Its id.
     pub id: SummaryId,
     /// Its session.
     pub session_id: SessionId,
     /// What it covers.
-    pub kind: SummaryKind,
+    pub summary_kind: SummaryKind,
     /// How deep it stands.
     pub depth: i64,
     /// How well it meets the pattern.
@@ -368,7 +375,18 @@ pub struct SummaryHit {
     /// When the first of what it covers was said.
     pub earliest_at: Timestamp,
     /// When the last of it was said.
-    pub latest_at: Timestamp,
+    pub at: Timestamp,
+}
+
+/// A session condensed around a question.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct SessionDigest {
+    /// The words.
+    pub content: String,
+    /// How it was made.
+    pub level: SummaryLevel,
+    /// The model that wrote it.
+    pub model: Option<String>,
 }
 
 /// What any id names.

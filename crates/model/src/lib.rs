@@ -31,8 +31,9 @@ mod window;
 pub use change::{Change, ChangeKind, ChangeMark, SeenPart};
 pub use context::{
     BreakReason, CompactRequest, Compacted, ContextScope, EXPAND_TOKENS, ExpandRequest, ExpandWhat,
-    Expanded, GrepRequest, Grepped, ItemPlace, LookedUp, Omitted, PrefixBreak, Summary, SummaryHit,
-    SummaryKind, SummaryLevel, WINDOW_BUDGET, Window, WindowItem, WindowRequest,
+    Expanded, GrepRequest, Grepped, ItemPlace, LookedUp, Omitted, PrefixBreak, SessionDigest,
+    Summary, SummaryHit, SummaryKind, SummaryLevel, WINDOW_BUDGET, Window, WindowItem,
+    WindowRequest,
 };
 pub use error::{Error, ErrorKind, KINDS, KindRow, Result};
 pub use id::{JobId, MessageId, SessionId, SummaryId, TokenId};

@@ -42,6 +42,8 @@ pub struct SearchRequest {
     pub exclude_sources: Vec<String>,
     /// Only in this session.
     pub session: Option<SessionId>,
+    /// Only in this session and others of its lineage.
+    pub lineage: Option<SessionId>,
     /// Only in sessions of this project.
     pub project: Option<String>,
     /// Only what was said at this time or later.
@@ -83,6 +85,7 @@ impl SearchRequest {
             sources: Vec::new(),
             exclude_sources: Vec::new(),
             session: None,
+            lineage: None,
             project: None,
             since: None,
             until: None,
@@ -105,6 +108,8 @@ impl SearchRequest {
 pub enum HitKind {
     /// A message.
     Message,
+    /// A summary.
+    Summary,
 }
 
 /// Something found.
@@ -265,6 +270,8 @@ pub struct Discover {
     pub exclude_lineage: Option<SessionId>,
     /// Messages to each side of the hit.
     pub window: usize,
+    /// Condense each conversation around the query.
+    pub summarise: bool,
 }
 
 impl Discover {
@@ -279,6 +286,7 @@ impl Discover {
             exclude_sources: Vec::new(),
             exclude_lineage: None,
             window: WINDOW.0,
+            summarise: false,
         }
     }
 }
@@ -325,6 +333,9 @@ pub struct Conversation {
     pub opening: Vec<ShownMessage>,
     /// How the session ended, as far as the window does not show it.
     pub closing: Vec<ShownMessage>,
+    /// The conversation condensed around the query, if that was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub digest: Option<crate::SessionDigest>,
 }
 
 /// The answer to a session search.

@@ -17,11 +17,12 @@ statements! {
     RELEASE = "UPDATE contexts SET holder = NULL, lease_until = NULL \
                WHERE session_key = ?1 AND holder = ?2";
     HOLDS = "SELECT COUNT(*) FROM contexts WHERE session_key = ?1 AND holder = ?2";
-    WINDOW = "SELECT epoch, step, hash FROM windows WHERE session_key = ?1 AND budget = ?2 \
+    WINDOW = "SELECT epoch, step, first_seq, full_seq, hash FROM windows WHERE session_key = ?1 AND budget = ?2 \
               AND format = ?3";
-    SET_WINDOW = "INSERT INTO windows (session_key, budget, format, epoch, step, hash, at) \
-              VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7) ON CONFLICT (session_key, budget, format) \
-              DO UPDATE SET epoch = ?4, step = ?5, hash = ?6, at = ?7";
+    SET_WINDOW = "INSERT INTO windows (session_key, budget, format, epoch, step, first_seq, \
+              full_seq, hash, at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9) \
+              ON CONFLICT (session_key, budget, format) DO UPDATE SET epoch = ?4, step = ?5, \
+              first_seq = ?6, full_seq = ?7, hash = ?8, at = ?9";
     PIN = "INSERT INTO pins (seq, session_key, at) VALUES (?1, ?2, ?3) ON CONFLICT (seq) DO NOTHING";
     UNPIN = "DELETE FROM pins WHERE seq = ?1 AND session_key = ?2";
     PINNED = "SELECT p.seq FROM pins p JOIN messages m ON m.seq = p.seq \
@@ -72,6 +73,10 @@ pub struct WindowMark {
     pub epoch: i64,
     /// How far the cut had moved.
     pub step: i64,
+    /// The first message it showed.
+    pub first_seq: i64,
+    /// The first message it showed in full.
+    pub full_seq: i64,
     /// The hash of its stable beginning.
     pub hash: String,
 }
@@ -82,7 +87,13 @@ pub type WindowKey<'a> = (i64, &'a str);
 /// The mark of the window that was last assembled.
 pub fn window(tx: &Tx<'_>, session_key: i64, of: WindowKey<'_>) -> Result<Option<WindowMark>> {
     tx.first(WINDOW, &[session_key.into(), of.0.into(), of.1.into()], |row| {
-        Ok(WindowMark { epoch: row.int(0)?, step: row.int(1)?, hash: row.text(2)?.to_owned() })
+        Ok(WindowMark {
+            epoch: row.int(0)?,
+            step: row.int(1)?,
+            first_seq: row.int(2)?,
+            full_seq: row.int(3)?,
+            hash: row.text(4)?.to_owned(),
+        })
     })
 }
 
@@ -99,6 +110,8 @@ pub fn set_window(
         of.1.into(),
         mark.epoch.into(),
         mark.step.into(),
+        mark.first_seq.into(),
+        mark.full_seq.into(),
         mark.hash.as_str().into(),
         now.micros().into(),
     ];

@@ -32,6 +32,10 @@ statements! {
     PAGE = concat!(columns!(), "WHERE session_key = ?1 AND seq > CAST(?2 AS BIGINT) \
         AND (CAST(?3 AS BIGINT) = 1 OR (rewind = 0 AND compacted = 0)) \
         ORDER BY seq LIMIT CAST(?4 AS BIGINT)");
+    BETWEEN = concat!(columns!(), "WHERE session_key = ?1 AND seq > CAST(?2 AS BIGINT) \
+        AND seq < CAST(?3 AS BIGINT) AND rewind = 0 AND compacted = 0 ORDER BY seq");
+    LIVE_BETWEEN = "SELECT seq FROM messages WHERE session_key = ?1 AND seq >= CAST(?2 AS BIGINT) \
+        AND seq <= CAST(?3 AS BIGINT) AND rewind = 0 AND compacted = 0 ORDER BY seq";
     GET = concat!(columns!(), "WHERE seq = ?1");
     SESSION_OF = "SELECT s.key, s.id FROM messages m JOIN sessions s ON s.key = m.session_key \
                   WHERE m.seq = ?1";
@@ -39,6 +43,8 @@ statements! {
     RESTORE = "UPDATE messages SET rewind = 0 WHERE session_key = ?1 AND rewind >= CAST(?2 AS BIGINT)";
     REWOUND = "SELECT seq, rewind, compacted FROM messages WHERE session_key = ?1 AND rewind > 0 \
                ORDER BY seq";
+    REWOUND_RANGE = "SELECT COALESCE(MIN(seq), 0), COALESCE(MAX(seq), 0) FROM messages \
+               WHERE session_key = ?1 AND rewind >= CAST(?2 AS BIGINT) AND rewind > 0";
     LAST_REWIND = "SELECT COALESCE(MAX(rewind), 0) FROM messages WHERE session_key = ?1";
     COMPACT = "UPDATE messages SET compacted = 1 WHERE session_key = ?1 AND rewind = 0 \
                AND compacted = 0 AND seq <= ?2";
@@ -271,6 +277,23 @@ pub fn page(tx: &Tx<'_>, session: (i64, &SessionId), request: PageRequest) -> Re
     rows.into_iter().map(|row| complete(tx, row)).collect()
 }
 
+/// The live messages of a session strictly between two ids, in the order they came.
+pub fn between(
+    tx: &Tx<'_>,
+    session: (i64, &SessionId),
+    (after, before): (i64, i64),
+) -> Result<Vec<Message>> {
+    let values = [session.0.into(), after.into(), before.into()];
+    let rows = tx.all(BETWEEN, &values, |row| read(row, session.1))?;
+    rows.into_iter().map(|row| complete(tx, row)).collect()
+}
+
+/// The ids of the live messages of a session from one to another.
+pub fn live_seqs_between(tx: &Tx<'_>, session_key: i64, range: (i64, i64)) -> Result<Vec<i64>> {
+    let values = [session_key.into(), range.0.into(), range.1.into()];
+    tx.all(LIVE_BETWEEN, &values, |row| row.int(0))
+}
+
 /// As [`page`], but it ends once what lives apart makes `bytes`: a payload that is stored once may
 /// be in every message. Answers whether there is more; one message is answered at least.
 pub fn page_within(
@@ -382,6 +405,12 @@ pub fn rewind(tx: &Tx<'_>, session_key: i64, from: MessageId, rewind: i64) -> Re
 /// Shows again what rewinds from number `from` on have hidden; answers how many.
 pub fn restore(tx: &Tx<'_>, session_key: i64, from: i64) -> Result<usize> {
     Ok(tx.execute(RESTORE, &[session_key.into(), from.into()])? as usize)
+}
+
+/// The first and the last message that rewinds from number `from` on have hidden.
+pub fn rewound_range(tx: &Tx<'_>, session_key: i64, from: i64) -> Result<(i64, i64)> {
+    let values = [session_key.into(), from.into()];
+    tx.one(REWOUND_RANGE, &values, |row| Ok((row.int(0)?, row.int(1)?)))
 }
 
 /// The number of the newest rewind that still hides something; 0 when none does.

@@ -27,6 +27,8 @@ statements! {
     SEQS_EARLIER = "SELECT seq FROM messages WHERE session_key = ?1 AND seq < CAST(?2 AS BIGINT) \
         AND (CAST(?3 AS BIGINT) = 1 OR (rewind = 0 AND compacted = 0)) \
         ORDER BY seq DESC LIMIT CAST(?4 AS BIGINT)";
+    SEQS_LATER = "SELECT seq FROM messages WHERE session_key = ?1 AND seq > CAST(?2 AS BIGINT) \
+        AND rewind = 0 ORDER BY seq LIMIT CAST(?3 AS BIGINT)";
     LAST = "SELECT COALESCE(MAX(seq), 0) FROM messages";
 }
 
@@ -35,6 +37,11 @@ statements! {
 pub fn seqs_earlier(tx: &Tx<'_>, at: (i64, i64), hidden: bool, limit: usize) -> Result<Vec<i64>> {
     let values = [at.0.into(), at.1.into(), i64::from(hidden).into(), (limit as i64).into()];
     tx.all(SEQS_EARLIER, &values, |row| row.int(0))
+}
+
+/// The ids after one in its session that are not rewound, nearest first.
+pub fn seqs_later(tx: &Tx<'_>, at: (i64, i64), limit: usize) -> Result<Vec<i64>> {
+    tx.all(SEQS_LATER, &[at.0.into(), at.1.into(), (limit as i64).into()], |row| row.int(0))
 }
 
 /// Ids to a statement.

@@ -1,2 +1,35 @@
 //! Lossless context: any conversation in any budget, with every word still reachable. It owns what
 //! a prompt shows of a session; messages themselves it never changes.
+
+mod assemble;
+mod commit;
+mod compact;
+mod counting;
+mod cut;
+mod digest;
+mod expand;
+mod explain;
+mod form;
+mod invalidate;
+mod lines;
+mod markup;
+mod media;
+mod mend;
+mod outgrown;
+mod outline;
+mod pairs;
+mod part;
+mod pins;
+mod prompts;
+mod redo;
+mod render;
+#[cfg(test)]
+mod samples;
+mod scope;
+mod secrets;
+mod select;
+mod summarise;
+
+pub(crate) use invalidate::{history_changed, message_going, session_going};
+pub use prompts::{PROMPTS, Prompts};
+pub(crate) use scope::Reach;

@@ -18,6 +18,7 @@ mod rank;
 mod scope;
 mod searching;
 mod snippet;
+mod summaries;
 
 use crate::index::{Reader, View};
 use crate::jobs::REBUILD_INDEX;

@@ -74,6 +74,10 @@ impl Scope {
         for id in &filters.exclude_sessions {
             scope.not.insert(resolve_in(tx, id)?.0);
         }
+        if let Some(id) = &request.lineage {
+            let (key, _) = resolve_in(tx, id.as_str())?;
+            scope.keep_only(lineage::family(tx, key)?.into_iter().collect());
+        }
         if let Some(id) = &request.exclude_lineage
             && let Some(key) = sessions::key(tx, id)?
         {

@@ -2,6 +2,7 @@
 //! transaction.
 
 use super::key_of;
+use crate::context::session_going;
 use crate::{Oneiro, jobs};
 use oneiro_model::{ChangeKind, Deleted, Lineage, Result, SessionId, Span, Timestamp};
 use oneiro_store::{Tx, changes, lineage, messages, segments, sessions};
@@ -50,6 +51,7 @@ pub(crate) fn purge_later(oneiro: &Oneiro, tx: &Tx<'_>, keys: &[i64]) -> Result<
 pub(crate) fn delete_in(tx: &Tx<'_>, keys: &[i64]) -> Result<Deleted> {
     let (going, deleted) = plan(tx, keys)?;
     for key in &going {
+        session_going(tx, *key)?;
         lineage::detach_children(tx, *key)?;
     }
     for key in going {

@@ -11,6 +11,7 @@ mod relatives;
 mod resolve;
 mod rewind;
 mod show;
+mod split;
 mod titles;
 mod usage;
 
@@ -19,3 +20,4 @@ pub(crate) use create::{Draft, create_in};
 pub(crate) use delete::delete_in;
 pub(crate) use resolve::{key_of, no_session, resolve_in, whole};
 pub use show::{Stretch, StretchFrom, StretchRequest};
+pub use split::SplitRequest;

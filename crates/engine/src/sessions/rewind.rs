@@ -3,10 +3,11 @@
 
 use super::{key_of, show::no_message};
 use crate::Oneiro;
+use crate::context::history_changed;
 use oneiro_model::{
     ChangeKind, Error, Message, MessageId, Result, Rewound, Role, SessionId, Visibility,
 };
-use oneiro_store::{Tx, changes, messages, sessions};
+use oneiro_store::{Tx, changes, messages, sessions, summaries};
 
 impl Oneiro {
     /// Takes back a live user message and everything after it, so that it can be said anew.
@@ -55,7 +56,10 @@ impl Oneiro {
             let from = if all { 1 } else { messages::last_rewind(tx, key)? };
             let restored = match from {
                 0 => 0,
-                from => messages::restore(tx, key, from)?,
+                from => {
+                    history_changed(tx, key, messages::rewound_range(tx, key, from)?)?;
+                    messages::restore(tx, key, from)?
+                }
             };
             sessions::recount(tx, key)?;
             changes::record(tx, ChangeKind::Restored, Some(&id), now)?;
@@ -67,7 +71,11 @@ impl Oneiro {
     /// loaded.
     pub fn compact_messages(&self, id: &SessionId, until: MessageId) -> Result<usize> {
         let id = id.clone();
-        self.store.write(move |tx| messages::compact(tx, key_of(tx, &id)?, until))
+        self.store.write(move |tx| {
+            let key = key_of(tx, &id)?;
+            history_changed(tx, key, (0, until.0))?;
+            messages::compact(tx, key, until)
+        })
     }
 }
 
@@ -90,8 +98,30 @@ fn rewind_in(tx: &Tx<'_>, (key, id): (i64, &SessionId), to: MessageId) -> Result
         return Err(Error::conflict(format!("message {to} is rewound already"))
             .remedy("`oneiro session restore SESSION` brings it back"));
     }
+    refuse_continued(tx, (key, id))?;
+    history_changed(tx, key, (to.0, i64::MAX))?;
     let number = sessions::count_rewind(tx, key)?;
     let rewound = messages::rewind(tx, key, to, number)?;
     sessions::recount(tx, key)?;
     Ok(Rewound { rewound, target, head: messages::head(tx, key)? })
+}
+
+/// A session that was split goes on in its continuation, whose window holds its summaries: what
+/// they cover must stay as it was.
+fn refuse_continued(tx: &Tx<'_>, (key, id): (i64, &SessionId)) -> Result<()> {
+    for node in summaries::keys_of_session(tx, key)? {
+        for context in summaries::shown_in(tx, node)? {
+            if context == key {
+                continue;
+            }
+            let there = sessions::id_and_source(tx, context)?;
+            let there = there.map(|(id, _)| id.to_string()).unwrap_or_default();
+            return Err(Error::conflict(format!(
+                "session {:?} was split, and its summaries are in the window of {there:?}",
+                id.as_str()
+            ))
+            .remedy(format!("rewind {there:?}, or branch {:?}", id.as_str())));
+        }
+    }
+    Ok(())
 }

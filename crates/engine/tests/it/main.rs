@@ -10,6 +10,7 @@
 
 mod backup;
 mod changes;
+mod context_windows;
 mod counters;
 mod differential;
 mod erase;

@@ -60,6 +60,8 @@ CREATE TABLE windows (
     format TEXT COLLATE "C" NOT NULL,
     epoch BIGINT NOT NULL,
     step BIGINT NOT NULL,
+    first_seq BIGINT NOT NULL,
+    full_seq BIGINT NOT NULL,
     hash TEXT COLLATE "C" NOT NULL,
     at BIGINT NOT NULL,
     PRIMARY KEY (session_key, budget, format)

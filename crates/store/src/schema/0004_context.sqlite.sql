@@ -60,6 +60,8 @@ CREATE TABLE windows (
     format TEXT NOT NULL,
     epoch INTEGER NOT NULL,
     step INTEGER NOT NULL,
+    first_seq INTEGER NOT NULL,
+    full_seq INTEGER NOT NULL,
     hash TEXT NOT NULL,
     at INTEGER NOT NULL,
     PRIMARY KEY (session_key, budget, format)

@@ -36,8 +36,13 @@ impl Oneiro {
             Discovery { oneiro: self, tx, view, asked, query: &query, meaning: &meaning }
                 .run(reader)
         })?;
-        if let SessionFound::Discover { note, .. } = &mut found {
+        if let SessionFound::Discover { note, conversations, .. } = &mut found {
             *note = joined(note.take(), missing);
+            // Outside the snapshot: a model may take its time.
+            for conversation in conversations.iter_mut().filter(|_| asked.summarise) {
+                let digest = self.digest_session(&conversation.session.id, &query.text)?;
+                conversation.digest = Some(digest);
+            }
         }
         Ok(found)
     }
@@ -138,6 +143,7 @@ impl Discovery<'_, '_> {
             false => sessions::id_and_source(self.tx, one.root)?.map(|(id, _)| id),
         };
         Ok(Conversation {
+            digest: None,
             session,
             root_id,
             titled: one.titled,

@@ -1,0 +1,390 @@
+//! Assemble a window: the content of a prompt for a budget, of the summaries, the pinned messages
+//! and the newest messages of a session. It reads one snapshot and changes nothing but the mark
+//! that tells the next window how this one began.
+
+use super::cut::{Before, Cut, Reach, Room, cut};
+use super::form::Form;
+use super::markup::{self, NOTICE_TOKENS};
+use super::outline::Outline;
+use super::render::{RenderRequest, Rendered, render};
+use crate::Oneiro;
+use crate::sessions::{key_of, whole};
+use oneiro_count::tokens;
+use oneiro_model::{
+    BreakReason, Message, MessageId, Omitted, PrefixBreak, Result, Session, SessionId, Window,
+    WindowFormat, WindowRequest,
+};
+use oneiro_store::contexts::{self, WindowMark};
+use oneiro_store::costs::{Cost, Together};
+use oneiro_store::{Tx, messages};
+use std::collections::HashMap;
+
+/// A window, and what is noted of it.
+struct Assembled {
+    window: Window,
+    mark: WindowMark,
+    before: Option<WindowMark>,
+    /// What the whole context would cost.
+    context_tokens: i64,
+}
+
+/// What stands before the messages of a window.
+pub(super) struct Head {
+    /// The words of the system message.
+    pub(super) text: String,
+    /// What they cost.
+    pub(super) tokens: i64,
+    /// Of that, the system prompt.
+    pub(super) prompt_tokens: i64,
+    /// What the tools cost, which the caller sends.
+    pub(super) tools_tokens: i64,
+}
+
+impl Oneiro {
+    /// The content of a prompt for a session, within a budget. Unless it is only a peek, a context
+    /// that has outgrown the budget is compacted: at once as far as that takes no time, the rest in
+    /// the background.
+    pub fn context(&self, id: &SessionId, request: &WindowRequest) -> Result<Window> {
+        request.check()?;
+        let key = self.store.read(|tx| key_of(tx, id))?;
+        self.count_session((key, id))?;
+        let mut assembled = self.store.read(|tx| self.assemble(tx, (key, id), request))?;
+        if !request.peek && self.compact_outgrown((key, id), request, assembled.context_tokens)? {
+            assembled = self.store.read(|tx| self.assemble(tx, (key, id), request))?;
+        }
+        if !request.peek && assembled.before.as_ref() != Some(&assembled.mark) {
+            let (mark, now) = (assembled.mark, self.now());
+            let kept = self.store.write_derived(|tx| {
+                let of = (window_budget(request), request.format.as_str());
+                contexts::set_window(tx, key, (of, &mark), now)
+            });
+            if let Err(error) = kept {
+                // The rule of the cut finds nearly the same beginning without the mark.
+                tracing::info!(%error, "a window was not marked");
+            }
+        }
+        Ok(assembled.window)
+    }
+
+    fn assemble(
+        &self,
+        tx: &Tx<'_>,
+        (key, id): (i64, &SessionId),
+        request: &WindowRequest,
+    ) -> Result<Assembled> {
+        let session = whole(tx, key)?;
+        let outline = Outline::read(tx, (key, id))?;
+        let head = self.bare_head(&session);
+        let available = (request.budget - request.reserve) as i64 - head.tools_tokens;
+        let left = available - head.tokens;
+        let words = with_words(&outline, left);
+        let pinned = pinned_messages(tx, &outline)?;
+        let around = around_tokens(&outline, id, &words, &pinned);
+        let room = Room {
+            whole: left - around,
+            cut: left - around - NOTICE_TOKENS,
+            step: (request.budget as i64 / 4).max(1),
+        };
+        let (items, complete) = candidates(tx, &outline, room)?;
+        let of = (window_budget(request), request.format.as_str());
+        let before = contexts::window(tx, key, of)?;
+        let same = before.as_ref().filter(|mark| mark.epoch == outline.epoch);
+        let kept = same.map(|mark| Before {
+            first_seq: mark.first_seq,
+            full_seq: mark.full_seq,
+            step: mark.step,
+        });
+        let cut = cut(&items, room, complete, kept);
+        let shown = items.get(cut.first..).unwrap_or_default();
+        let left_out = left_out(tx, &outline, shown.first().map_or(i64::MAX, |cost| cost.seq))?;
+        let entries = self.entries(tx, (&outline, id), (shown, cut))?;
+        let pinned: Vec<Message> =
+            pinned.into_iter().filter(|m| !shown.iter().any(|cost| cost.seq == m.id.0)).collect();
+        let head = self.head(id, head, (&outline, &words), (&pinned, left_out));
+        let rendered = render(&RenderRequest {
+            system: &head.text,
+            messages: &entries,
+            format: request.format,
+        });
+        let shortened = shortened(shown, cut);
+        let tokens = usize::try_from(head.tokens + head.tools_tokens + cut.tokens).unwrap_or(0);
+        let hash = prefix_hash(&head.text, shown.first(), &shortened);
+        let mark = WindowMark {
+            epoch: outline.epoch,
+            step: cut.step,
+            first_seq: shown.first().map_or(0, |cost| cost.seq),
+            full_seq: items
+                .get(cut.full)
+                .map_or(items.last().map_or(0, |cost| cost.seq + 1), |cost| cost.seq),
+            hash,
+        };
+        let limit = request.budget - request.reserve;
+        let mut window = Window {
+            tokens,
+            budget: request.budget,
+            reserve: request.reserve,
+            over_budget: tokens.checked_sub(limit).filter(|over| *over > 0),
+            summaries: outline.shown.iter().map(|node| node.id.clone()).collect(),
+            omitted: omitted(&rendered, left_out, shortened),
+            prefix_hash: mark.hash.clone(),
+            broke: broke(before.as_ref(), &mark, &outline, tokens - head.prompt_tokens as usize),
+            items: None,
+            messages: Vec::new(),
+            system: None,
+            text: None,
+        };
+        place(&mut window, rendered, request.format);
+        let context_tokens = head.prompt_tokens + head.tools_tokens + outline.tokens(tx)?;
+        if request.explain {
+            window.items = Some(super::explain::explain(&super::explain::Explained {
+                outline: &outline,
+                words: &words,
+                shown,
+                cut,
+                left_out,
+                head: &head,
+                pinned: &pinned,
+            }));
+        }
+        Ok(Assembled { window, mark, before, context_tokens })
+    }
+
+    /// What stands before everything else: the system prompt, and what the tools cost.
+    fn bare_head(&self, session: &Session) -> Head {
+        let text = session.system_prompt.clone().unwrap_or_default();
+        let prompt_tokens = if text.is_empty() { 0 } else { self.prompt_tokens(&text) };
+        let tools = session.model_config.as_ref().and_then(|config| config.get("tools"));
+        let tools_tokens = tools
+            .filter(|tools| !tools.is_null())
+            .map_or(0, |tools| self.prompt_tokens(&tools.to_string()));
+        Head { text, tokens: prompt_tokens, prompt_tokens, tools_tokens }
+    }
+
+    /// The tokens of a text that every window of a session begins with: counted once.
+    fn prompt_tokens(&self, text: &str) -> i64 {
+        let hash = *blake3::hash(text.as_bytes()).as_bytes();
+        let known = self.prompt_costs.lock().ok().and_then(|known| known.get(&hash).copied());
+        if let Some(tokens) = known {
+            return tokens;
+        }
+        let count = tokens(text) as i64 + 4;
+        if let Ok(mut known) = self.prompt_costs.lock() {
+            if known.len() >= 64 {
+                known.clear();
+            }
+            known.insert(hash, count);
+        }
+        count
+    }
+
+    /// The system message whole.
+    fn head(
+        &self,
+        id: &SessionId,
+        bare: Head,
+        (outline, words): (&Outline, &[bool]),
+        (pinned, left_out): (&[Message], Together),
+    ) -> Head {
+        if outline.shown.is_empty() && pinned.is_empty() && left_out.messages == 0 {
+            return bare;
+        }
+        let depth = outline.shown.iter().map(|node| node.depth).max().unwrap_or(0);
+        let mut parts = Vec::new();
+        if !bare.text.is_empty() {
+            parts.push(bare.text);
+        }
+        let mut tokens = bare.tokens;
+        let guidance = markup::guidance(id, depth);
+        tokens += self.prompt_tokens(&guidance) + 4;
+        parts.push(guidance);
+        for (node, words) in outline.shown.iter().zip(words) {
+            let text = markup::summary(node, *words);
+            tokens += if *words { node.tokens } else { oneiro_count::tokens(&text) as i64 + 1 };
+            parts.push(text);
+        }
+        for message in pinned {
+            let text = markup::pinned(message);
+            tokens += oneiro_count::tokens(&text) as i64 + 1;
+            parts.push(text);
+        }
+        if left_out.messages > 0 {
+            let count = usize::try_from(left_out.messages).unwrap_or(0);
+            let text = markup::omitted(left_out.first, left_out.last, count);
+            tokens += oneiro_count::tokens(&text) as i64 + 1;
+            parts.push(text);
+        }
+        parts.push(markup::END.to_owned());
+        Head { text: parts.join("\n\n"), tokens, ..bare }
+    }
+
+    /// The messages that are shown, with the form of each.
+    fn entries(
+        &self,
+        tx: &Tx<'_>,
+        (outline, id): (&Outline, &SessionId),
+        (shown, cut): (&[Cost], Cut),
+    ) -> Result<Vec<(Message, Form)>> {
+        let Some(first) = shown.first() else { return Ok(Vec::new()) };
+        let mut found: HashMap<i64, Message> = HashMap::with_capacity(shown.len());
+        for (after, before) in outline.gaps() {
+            if before > first.seq {
+                let between = (after.max(first.seq - 1), before);
+                for message in messages::between(tx, (outline.key, id), between)? {
+                    found.insert(message.id.0, message);
+                }
+            }
+        }
+        let whole = shown.len() - (cut.full - cut.first).min(shown.len());
+        let full_from = shown.len() - whole;
+        let entries = shown.iter().enumerate().filter_map(|(index, cost)| {
+            let form = if index < full_from { Form::Short } else { Form::Full };
+            Some((found.remove(&cost.seq)?, form))
+        });
+        Ok(entries.collect())
+    }
+}
+
+/// The budget by which windows of one kind are told from others.
+fn window_budget(request: &WindowRequest) -> i64 {
+    (request.budget - request.reserve) as i64
+}
+
+/// Which summaries are shown with their words: all, unless they would fill more than three
+/// quarters of what is left; then the newest.
+fn with_words(outline: &Outline, left: i64) -> Vec<bool> {
+    let limit = left / 4 * 3;
+    let mut sum = 0;
+    let mut words: Vec<bool> = outline
+        .shown
+        .iter()
+        .rev()
+        .map(|node| {
+            sum += node.tokens;
+            sum <= limit
+        })
+        .collect();
+    words.reverse();
+    words
+}
+
+/// What stands around the messages, besides the system prompt, at most.
+fn around_tokens(outline: &Outline, id: &SessionId, words: &[bool], pinned: &[Message]) -> i64 {
+    if outline.shown.is_empty() && pinned.is_empty() {
+        return 0;
+    }
+    let depth = outline.shown.iter().map(|node| node.depth).max().unwrap_or(0);
+    let guidance = tokens(&markup::guidance(id, depth)) as i64 + 12;
+    let summaries: i64 = outline
+        .shown
+        .iter()
+        .zip(words)
+        .map(|(node, words)| match words {
+            true => node.tokens,
+            false => tokens(&markup::summary(node, false)) as i64 + 1,
+        })
+        .sum();
+    let pins: i64 = pinned.iter().map(|m| tokens(&markup::pinned(m)) as i64 + 1).sum();
+    guidance + summaries + pins
+}
+
+/// The messages that may be in a window, oldest first, and whether they are all there are.
+fn candidates(tx: &Tx<'_>, outline: &Outline, room: Room) -> Result<(Vec<Cost>, bool)> {
+    let (mut items, mut reach, mut complete) = (Vec::new(), Reach::default(), true);
+    outline.each_back(tx, |cost| {
+        items.push(cost);
+        complete = reach.take(&cost, room);
+        complete
+    })?;
+    items.reverse();
+    Ok((items, complete))
+}
+
+fn pinned_messages(tx: &Tx<'_>, outline: &Outline) -> Result<Vec<Message>> {
+    let mut found = Vec::new();
+    for seq in &outline.pinned {
+        if let Some((_, message)) = messages::get(tx, MessageId(*seq))? {
+            found.push(super::form::short(&message).into_owned());
+        }
+    }
+    Ok(found)
+}
+
+/// What no summary covers and the window does not show: everything uncovered before `first`.
+fn left_out(tx: &Tx<'_>, outline: &Outline, first: i64) -> Result<Together> {
+    let mut all = Together::default();
+    for (after, before) in outline.gaps() {
+        if after >= first {
+            break;
+        }
+        let some = outline.together(tx, (after, before.min(first)))?;
+        if some.messages > 0 {
+            all.first = if all.messages == 0 { some.first } else { all.first };
+            all.last = some.last;
+            all.messages += some.messages;
+            all.tokens += some.tokens;
+        }
+    }
+    Ok(all)
+}
+
+fn shortened(shown: &[Cost], cut: Cut) -> Vec<MessageId> {
+    let short = shown.get(..cut.full - cut.first).unwrap_or(shown);
+    let short = short.iter().filter(|cost| cost.short_tokens < cost.tokens);
+    short.map(|cost| MessageId(cost.seq)).collect()
+}
+
+fn prefix_hash(head: &str, first: Option<&Cost>, shortened: &[MessageId]) -> String {
+    let mut hasher = blake3::Hasher::new();
+    hasher.update(head.as_bytes());
+    hasher.update(&first.map_or(0, |cost| cost.seq).to_le_bytes());
+    for id in shortened {
+        hasher.update(&id.0.to_le_bytes());
+    }
+    hasher.finalize().to_hex().get(..16).unwrap_or_default().to_owned()
+}
+
+fn omitted(rendered: &Rendered, left_out: Together, shortened: Vec<MessageId>) -> Omitted {
+    let message = |seq: i64| (left_out.messages > 0).then_some(MessageId(seq));
+    Omitted {
+        messages: usize::try_from(left_out.messages).unwrap_or(0),
+        tokens: usize::try_from(left_out.tokens).unwrap_or(0),
+        first: message(left_out.first),
+        last: message(left_out.last),
+        shortened,
+        pending: rendered.pending.clone(),
+        unpaired: rendered.unpaired.clone(),
+        reason: (left_out.messages > 0)
+            .then(|| "they do not fit the budget and no summary covers them yet".to_owned()),
+    }
+}
+
+/// Why the window before is not the beginning of this one.
+fn broke(
+    before: Option<&WindowMark>,
+    mark: &WindowMark,
+    outline: &Outline,
+    tokens: usize,
+) -> Option<PrefixBreak> {
+    let before = before.filter(|before| before.hash != mark.hash)?;
+    let reason = match (before.epoch == mark.epoch, outline.reason.as_str()) {
+        (false, "pin") => BreakReason::Pin,
+        (false, "history") => BreakReason::History,
+        (false, _) => BreakReason::Compaction,
+        (true, _) if before.step != mark.step => BreakReason::Step,
+        (true, _) => BreakReason::Prompt,
+    };
+    Some(PrefixBreak { reason, tokens })
+}
+
+/// Puts what was rendered where its format has it.
+fn place(window: &mut Window, rendered: Rendered, format: WindowFormat) {
+    match format {
+        WindowFormat::Text => {
+            window.text = Some(rendered.text());
+            return;
+        }
+        WindowFormat::Anthropic => window.system = rendered.system.filter(|text| !text.is_empty()),
+        WindowFormat::Openai => {}
+    }
+    window.messages = rendered.messages;
+}

@@ -1,0 +1,71 @@
+//! The one transaction of a compaction, with its checks: order is kept, every message is covered
+//! once, the node is smaller than what it covers, and whoever commits still has the lease.
+
+use super::compact::Covered;
+use oneiro_model::{ChangeKind, Error, Result, SessionId, Timestamp};
+use oneiro_store::summaries::Node;
+use oneiro_store::{Tx, changes, contexts, messages, summaries};
+
+/// A node to put into a context.
+pub(super) struct NewNode<'a> {
+    pub(super) node: &'a Node,
+    pub(super) covered: &'a Covered,
+    /// The session whose context it is, by key and id.
+    pub(super) context: (i64, &'a SessionId),
+    pub(super) holder: &'a str,
+}
+
+/// Puts a node into its context in place of what it covers.
+pub(super) fn commit(tx: &Tx<'_>, new: &NewNode<'_>, now: Timestamp) -> Result<()> {
+    let (node, (key, id)) = (new.node, new.context);
+    if !contexts::holds(tx, key, new.holder)? {
+        return Err(Error::conflict("another process took over the compaction of this session"));
+    }
+    if node.tokens >= node.source_tokens {
+        return Err(Error::internal("a summary is not smaller than what it covers"));
+    }
+    match new.covered {
+        Covered::Messages(seqs) => {
+            check_messages(tx, (key, id), (node, seqs))?;
+            let leaf = summaries::insert(tx, node)?;
+            summaries::cover_messages(tx, leaf, seqs)?;
+            summaries::show(tx, key, leaf)?;
+        }
+        Covered::Summaries(children) => {
+            if children.len() < 2 {
+                return Err(Error::internal("a summary would condense one alone"));
+            }
+            for child in children {
+                if !summaries::hide(tx, key, *child)? {
+                    return Err(Error::conflict("a summary is no longer in the context"));
+                }
+            }
+            let parent = summaries::insert(tx, node)?;
+            summaries::cover_children(tx, parent, children)?;
+            summaries::show(tx, key, parent)?;
+        }
+    }
+    contexts::changed(tx, key, "compaction")?;
+    changes::record(tx, ChangeKind::Compacted, Some(id), now)
+}
+
+/// Refuses messages that are not, or no longer, a run that nothing covers.
+fn check_messages(
+    tx: &Tx<'_>,
+    (key, id): (i64, &SessionId),
+    (node, seqs): (&Node, &[i64]),
+) -> Result<()> {
+    let there = messages::live_seqs_between(tx, key, (node.first_seq, node.last_seq))?;
+    if there != seqs || seqs.is_empty() {
+        return Err(Error::conflict(format!(
+            "the messages of {:?} are not what was summarised",
+            id.as_str()
+        )));
+    }
+    for shown in summaries::shown(tx, key)?.iter().filter(|shown| shown.session_key == key) {
+        if shown.first_seq <= node.last_seq && shown.last_seq >= node.first_seq {
+            return Err(Error::conflict("another summary covers these messages"));
+        }
+    }
+    Ok(())
+}

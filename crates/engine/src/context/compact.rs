@@ -1,0 +1,532 @@
+//! Compaction: passes that each put some messages or summaries under a new summary, in one
+//! transaction, until there is room. A lease keeps two processes from doing it to one session at
+//! once; what arrives meanwhile stays where it is.
+
+use super::lines::line;
+use super::markup;
+use super::outline::Outline;
+use super::select::{self, Pressure};
+use super::summarise::{Condensed, Line, Source, summarise};
+use crate::Oneiro;
+use crate::sessions::{key_of, whole};
+use crate::settings::Compaction;
+use oneiro_count::tokens;
+use oneiro_model::{
+    CompactRequest, Compacted, Error, ErrorKind, Result, SessionId, SummaryId, SummaryKind,
+    SummaryLevel,
+};
+use oneiro_store::costs::Cost;
+use oneiro_store::summaries::Node;
+use oneiro_store::{contexts, messages, summaries};
+use std::collections::HashSet;
+use std::time::{Duration, Instant};
+
+/// How long whoever asks for a compaction waits for another's to end.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// Passes after which something is wrong: every one of them makes the context smaller.
+const PASSES: usize = 100_000;
+
+/// Times in a row that a pass may find the context changed under it.
+const RETRIES: usize = 8;
+
+/// The smallest chunk that is worth a leaf when room is needed: as much as is expanded at once.
+const LEAST_CHUNK: i64 = 4_000;
+
+/// How far to go, and by what means.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Goal {
+    /// Until the context costs no more than this; without, for as long as it is worth it.
+    pub(super) until: Option<i64>,
+    /// Whether a model may be asked.
+    pub(super) model: bool,
+    /// When to stop in any case.
+    pub(super) deadline: Option<Instant>,
+}
+
+/// One compaction under way.
+pub(super) struct Compacting<'a> {
+    pub(super) oneiro: &'a Oneiro,
+    pub(super) key: i64,
+    pub(super) id: &'a SessionId,
+    pub(super) rules: Compaction,
+    pub(super) goal: Goal,
+    /// What every window has before the context.
+    prompt_tokens: i64,
+    created: Vec<SummaryId>,
+    /// Where a leaf or a condensed summary would not have been smaller, by their first message.
+    not_smaller: HashSet<i64>,
+}
+
+/// What a pass did.
+enum Pass {
+    Made,
+    /// The context is not what it was; look again.
+    Again,
+    Stopped(&'static str),
+}
+
+impl Oneiro {
+    /// Compacts the context of a session: without `until`, what is worth it; with it, until the
+    /// context has no more than so many tokens, or nothing can become smaller.
+    pub fn compact(&self, id: &SessionId, request: &CompactRequest) -> Result<Compacted> {
+        if request.until == Some(0) {
+            return Err(Error::field("until", "is zero").remedy("give a number of tokens"));
+        }
+        let key = self.store.read(|tx| key_of(tx, id))?;
+        self.count_session((key, id))?;
+        let until = request.until.map(|until| i64::try_from(until).unwrap_or(i64::MAX));
+        let goal = Goal { until, model: true, deadline: None };
+        let started = Instant::now();
+        loop {
+            if self.lease_context(key)? {
+                break;
+            }
+            if started.elapsed() > PATIENCE {
+                return Err(Error::new(
+                    ErrorKind::Busy,
+                    format!("session {:?} is being compacted by another process", id.as_str()),
+                )
+                .remedy("try again when it is done"));
+            }
+            std::thread::sleep(Duration::from_millis(50));
+        }
+        let compacted = self.compact_leased((key, id), goal, request.redo);
+        self.release_context(key);
+        compacted
+    }
+
+    /// Compacts while this handle has the lease.
+    fn compact_leased(
+        &self,
+        (key, id): (i64, &SessionId),
+        goal: Goal,
+        redo: bool,
+    ) -> Result<Compacted> {
+        let mut compacting = Compacting::begin(self, (key, id), goal)?;
+        let tokens_before = compacting.tokens()?;
+        let redone = match redo {
+            true => self.redo_extracts((key, id), usize::MAX)?,
+            false => Vec::new(),
+        };
+        let stopped = compacting.run()?;
+        let tokens_after = compacting.tokens()?;
+        Ok(Compacted {
+            created: compacting.created,
+            redone,
+            tokens_before,
+            tokens_after,
+            stopped: stopped.to_owned(),
+        })
+    }
+
+    /// Compacts at once, without waiting for anybody: answers the summaries it made, none when
+    /// another compacts the session already.
+    pub(super) fn compact_now(&self, session: (i64, &SessionId), goal: Goal) -> Result<usize> {
+        if !self.lease_context(session.0)? {
+            return Ok(0);
+        }
+        let made = self.compact_leased(session, goal, false);
+        self.release_context(session.0);
+        Ok(made?.created.len())
+    }
+
+    fn lease_context(&self, key: i64) -> Result<bool> {
+        let (holder, now) = (self.holder.clone(), self.now());
+        self.store.write(move |tx| contexts::lease(tx, key, &holder, now))
+    }
+
+    fn release_context(&self, key: i64) {
+        let holder = self.holder.clone();
+        if let Err(error) = self.store.write(move |tx| contexts::release(tx, key, &holder)) {
+            // It runs out by itself.
+            tracing::info!(%error, "a lease was not given back");
+        }
+    }
+}
+
+impl<'a> Compacting<'a> {
+    fn begin(
+        oneiro: &'a Oneiro,
+        (key, id): (i64, &'a SessionId),
+        goal: Goal,
+    ) -> Result<Compacting<'a>> {
+        let (session, settings) =
+            oneiro.store.read(|tx| Ok((whole(tx, key)?, oneiro.settings_in(tx)?)))?;
+        let prompt = session.system_prompt.unwrap_or_default();
+        Ok(Compacting {
+            oneiro,
+            key,
+            id,
+            rules: settings.compaction,
+            goal,
+            prompt_tokens: if prompt.is_empty() { 0 } else { tokens(&prompt) as i64 + 4 },
+            created: Vec::new(),
+            not_smaller: HashSet::new(),
+        })
+    }
+
+    fn tokens(&self) -> Result<usize> {
+        let tokens = self.oneiro.store.read(|tx| {
+            Outline::read(tx, (self.key, self.id))?.tokens(tx).map(|all| all + self.prompt_tokens)
+        })?;
+        Ok(usize::try_from(tokens).unwrap_or(0))
+    }
+
+    fn run(&mut self) -> Result<&'static str> {
+        let mut again = 0;
+        for _ in 0..PASSES {
+            if self.goal.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
+                return Ok("time");
+            }
+            match self.pass()? {
+                Pass::Made => again = 0,
+                Pass::Again if again < RETRIES => again += 1,
+                Pass::Again => return Ok("changed"),
+                Pass::Stopped(why) => return Ok(why),
+            }
+        }
+        Ok("passes")
+    }
+
+    /// One step towards the goal: the gentlest that helps.
+    fn pass(&mut self) -> Result<Pass> {
+        let mut pressure = Pressure::None;
+        loop {
+            let plan = self.oneiro.store.read(|tx| {
+                let outline = Outline::read(tx, (self.key, self.id))?;
+                self.plan(tx, &outline, pressure)
+            })?;
+            match (plan, self.goal.until) {
+                (Plan::Enough, _) => return Ok(Pass::Stopped("under")),
+                (Plan::Leaf { items, target }, _) => return self.make_leaf(&items, target),
+                (Plan::Condense { nodes, target }, _) => return self.condense(&nodes, target),
+                (Plan::Shrink { node, target }, _) => return self.shrink(&node, target),
+                (Plan::Nothing, None) => return Ok(Pass::Stopped("nothing_left")),
+                (Plan::Nothing, Some(_)) => match pressure.harder() {
+                    Some(harder) => pressure = harder,
+                    None => return Ok(Pass::Stopped("newest_turn")),
+                },
+            }
+        }
+    }
+
+    /// Keeps the lease and says whether it was still there.
+    fn keep_lease(&self) -> Result<()> {
+        match self.oneiro.lease_context(self.key)? {
+            true => Ok(()),
+            false => {
+                Err(Error::conflict("another process took over the compaction of this session")
+                    .remedy("compact it again if it is still too large"))
+            }
+        }
+    }
+
+    fn make_leaf(&mut self, items: &[Cost], target: i64) -> Result<Pass> {
+        let (Some(first), Some(last)) = (items.first(), items.last()) else {
+            return Ok(Pass::Again);
+        };
+        self.keep_lease()?;
+        let (said, prior) = self.oneiro.store.read(|tx| {
+            let said = messages::between(tx, (self.key, self.id), (first.seq - 1, last.seq + 1))?;
+            let before: Vec<Node> = summaries::shown(tx, self.key)?
+                .into_iter()
+                .filter(|node| node.last_seq < first.seq)
+                .collect();
+            let prior = before.iter().rev().take(2).rev().map(|node| node.content.clone());
+            Ok((said, prior.collect::<Vec<_>>()))
+        })?;
+        let seqs: Vec<i64> = said.iter().map(|message| message.id.0).collect();
+        if seqs != items.iter().map(|cost| cost.seq).collect::<Vec<_>>() {
+            return Ok(Pass::Again);
+        }
+        let source_tokens: i64 = items.iter().map(|cost| cost.tokens).sum();
+        let lines: Vec<Line> = said.iter().map(line).collect();
+        let mut node = self.node(SummaryKind::Leaf, source_tokens);
+        node.message_count = seqs.len() as i64;
+        node.message_tokens = source_tokens;
+        (node.first_seq, node.last_seq) = (first.seq, last.seq);
+        let times = || said.iter().map(|message| message.at);
+        node.earliest_at = times().min().unwrap_or(node.created_at);
+        node.latest_at = times().max().unwrap_or(node.created_at);
+        if !self.put_into_words(&mut node, &lines, (&prior, target)) {
+            self.not_smaller.insert(first.seq);
+            return Ok(Pass::Again);
+        }
+        self.commit(node, Covered::Messages(seqs))
+    }
+
+    fn condense(&mut self, nodes: &[Node], target: i64) -> Result<Pass> {
+        let (Some(first), Some(last)) = (nodes.first(), nodes.last()) else {
+            return Ok(Pass::Again);
+        };
+        self.keep_lease()?;
+        let sum = |of: fn(&Node) -> i64| nodes.iter().map(of).sum::<i64>();
+        let lines: Vec<Line> = nodes
+            .iter()
+            .map(|node| Line {
+                when: format!(
+                    "{} to {}",
+                    markup::minute(node.earliest_at),
+                    markup::minute(node.latest_at)
+                ),
+                speaker: String::new(),
+                text: node.content.clone(),
+            })
+            .collect();
+        let mut node = self.node(SummaryKind::Condensed, sum(|node| node.tokens));
+        node.depth = nodes.iter().map(|node| node.depth).max().unwrap_or(0) + 1;
+        node.message_count = sum(|node| node.message_count);
+        node.message_tokens = sum(|node| node.message_tokens);
+        (node.first_seq, node.last_seq) = (first.first_seq, last.last_seq);
+        node.earliest_at =
+            nodes.iter().map(|node| node.earliest_at).min().unwrap_or(node.created_at);
+        node.latest_at = nodes.iter().map(|node| node.latest_at).max().unwrap_or(node.created_at);
+        if !self.put_into_words(&mut node, &lines, (&[], target)) {
+            self.not_smaller.insert(-first.key);
+            return Ok(Pass::Again);
+        }
+        self.commit(node, Covered::Summaries(nodes.iter().map(|node| node.key).collect()))
+    }
+
+    /// Puts a summary that stands alone into fewer words.
+    fn shrink(&mut self, node: &Node, target: i64) -> Result<Pass> {
+        let lines =
+            [Line { when: String::new(), speaker: String::new(), text: node.content.clone() }];
+        let mut shorter = node.clone();
+        shorter.source_tokens = node.tokens;
+        if !self.put_into_words(&mut shorter, &lines, (&[], target)) {
+            self.not_smaller.insert(-node.key);
+            return Ok(Pass::Again);
+        }
+        let (key, context, now) = (node.key, self.key, self.oneiro.now());
+        self.oneiro.store.write(move |tx| {
+            let rewriting = summaries::Rewriting {
+                content: &shorter.content,
+                level: shorter.level,
+                model: shorter.model.as_deref(),
+                tokens: shorter.tokens,
+            };
+            if summaries::rewrite(tx, key, &rewriting, now)? {
+                contexts::changed(tx, context, "compaction")?;
+            }
+            Ok(())
+        })?;
+        self.not_smaller.insert(-node.key);
+        Ok(Pass::Made)
+    }
+
+    /// A node that covers nothing yet.
+    fn node(&self, kind: SummaryKind, source_tokens: i64) -> Node {
+        let now = self.oneiro.now();
+        Node {
+            key: 0,
+            id: SummaryId::from_random(self.oneiro.ids.random()),
+            session_id: self.id.clone(),
+            session_key: self.key,
+            kind,
+            depth: 0,
+            level: SummaryLevel::Extract,
+            model: None,
+            content: String::new(),
+            tokens: 0,
+            source_tokens,
+            message_count: 0,
+            message_tokens: 0,
+            first_seq: 0,
+            last_seq: 0,
+            earliest_at: now,
+            latest_at: now,
+            created_at: now,
+        }
+    }
+
+    /// Fills in the words of a node; false when it would not be smaller than what it covers.
+    fn put_into_words(
+        &self,
+        node: &mut Node,
+        lines: &[Line],
+        (prior, target): (&[String], i64),
+    ) -> bool {
+        let bare = tokens(&markup::summary(node, true)) as i64 + 1;
+        let room = target.min(node.source_tokens - 1) - bare;
+        if room < 8 {
+            return false;
+        }
+        let source = Source {
+            prompt: if node.kind == SummaryKind::Leaf { "leaf" } else { "condensed" },
+            lines,
+            prior,
+            question: None,
+            target: usize::try_from(room).unwrap_or(8),
+            input_tokens: self.rules.leaf_chunk_tokens * 3 / 2,
+        };
+        let model = self.oneiro.llm.as_deref().filter(|_| self.goal.model);
+        let model = model.map(|llm| (llm, self.oneiro.prompts.as_ref()));
+        let mut condensed = summarise(&source, model);
+        fill(node, condensed);
+        if node.tokens >= node.source_tokens && node.level != SummaryLevel::Extract {
+            condensed = summarise(&source, None);
+            fill(node, condensed);
+        }
+        !node.content.is_empty() && node.tokens < node.source_tokens
+    }
+
+    /// One compaction, one transaction: the node, what it covers, and its place in the context.
+    fn commit(&mut self, node: Node, covered: Covered) -> Result<Pass> {
+        let id = node.id.clone();
+        let (key, session, holder) = (self.key, self.id.clone(), self.oneiro.holder.clone());
+        let now = self.oneiro.now();
+        let committed = self.oneiro.store.write(move |tx| {
+            super::commit::commit(
+                tx,
+                &super::commit::NewNode {
+                    node: &node,
+                    covered: &covered,
+                    context: (key, &session),
+                    holder: &holder,
+                },
+                now,
+            )
+        });
+        match committed {
+            Ok(()) => {
+                self.created.push(id);
+                Ok(Pass::Made)
+            }
+            Err(error) if error.kind() == ErrorKind::Conflict => {
+                tracing::debug!(%error, "a compaction looks again");
+                Ok(Pass::Again)
+            }
+            Err(error) => Err(error),
+        }
+    }
+}
+
+/// Gives a node its words, and their cost.
+pub(super) fn fill(node: &mut Node, condensed: Condensed) {
+    node.content = condensed.content;
+    node.level = condensed.level;
+    node.model = condensed.model;
+    node.tokens = tokens(&markup::summary(node, true)) as i64 + 1;
+}
+
+/// What a new node covers.
+pub(super) enum Covered {
+    Messages(Vec<i64>),
+    Summaries(Vec<i64>),
+}
+
+/// What a pass will do.
+pub(super) enum Plan {
+    Enough,
+    Leaf { items: Vec<Cost>, target: i64 },
+    Condense { nodes: Vec<Node>, target: i64 },
+    Shrink { node: Box<Node>, target: i64 },
+    Nothing,
+}
+
+impl Compacting<'_> {
+    /// The next step at a pressure.
+    fn plan(
+        &self,
+        tx: &oneiro_store::Tx<'_>,
+        outline: &Outline,
+        pressure: Pressure,
+    ) -> Result<Plan> {
+        let total = outline.tokens(tx)? + self.prompt_tokens;
+        let until = self.goal.until.unwrap_or(0);
+        if self.goal.until.is_some_and(|until| total <= until) {
+            return Ok(Plan::Enough);
+        }
+        let (turns, tail_tokens) = match (pressure, self.goal.until) {
+            (Pressure::None, None) => {
+                (self.rules.fresh_tail_turns, self.rules.fresh_tail_tokens as i64)
+            }
+            (Pressure::None, Some(until)) => {
+                let most = (self.rules.fresh_tail_tokens as i64).min(until / 3);
+                (self.rules.fresh_tail_turns, most)
+            }
+            _ => (1, 0),
+        };
+        let fresh = outline.fresh_from(tx, turns, tail_tokens)?;
+        let chunk = match self.goal.until {
+            None => self.rules.leaf_chunk_tokens as i64,
+            Some(_) => {
+                (total / 8).clamp(LEAST_CHUNK, LEAST_CHUNK.max(self.rules.leaf_chunk_tokens as i64))
+            }
+        };
+        let chunk = chunk.min(self.rules.leaf_chunk_tokens as i64);
+        let mut aged = 0;
+        for (after, before) in outline.gaps() {
+            aged += outline.together(tx, (after, before.min(fresh)))?.tokens;
+        }
+        for (after, before) in outline.gaps() {
+            let gap = (after, before.min(fresh));
+            if gap.0 >= gap.1 {
+                continue;
+            }
+            let (mut items, mut sum) = (Vec::new(), 0);
+            outline.each_on(tx, gap, |cost| {
+                items.push(cost);
+                sum += cost.tokens;
+                sum <= chunk * 2
+            })?;
+            // A chunk that would not get smaller alone may with what follows; it is passed over.
+            while items.first().is_some_and(|first| self.not_smaller.contains(&first.seq)) {
+                items.remove(0);
+            }
+            let taken = select::leaf(&items, chunk, pressure, &self.rules);
+            if taken > 0 {
+                items.truncate(taken);
+                let source: i64 = items.iter().map(|cost| cost.tokens).sum();
+                let most = (self.rules.leaf_target_tokens as i64).min(source * 35 / 100);
+                let target = match self.goal.until {
+                    None => most,
+                    Some(_) => {
+                        // What is left of the goal when the tail and what is summarised stand,
+                        // shared among what is still to be summarised.
+                        let stands = total - aged;
+                        let share = (until - stands).max(0) * source / aged.max(1);
+                        most.min(share * 95 / 100)
+                    }
+                };
+                return Ok(Plan::Leaf { items, target: target.max(96) });
+            }
+        }
+        self.plan_summaries(tx, outline, (pressure, total))
+    }
+
+    fn plan_summaries(
+        &self,
+        tx: &oneiro_store::Tx<'_>,
+        outline: &Outline,
+        (pressure, total): (Pressure, i64),
+    ) -> Result<Plan> {
+        let runs = outline.runs(tx)?;
+        let open: Vec<Vec<&Node>> = runs
+            .iter()
+            .map(|run| {
+                let open = run.iter().filter(|node| !self.not_smaller.contains(&-node.key));
+                open.copied().collect()
+            })
+            .collect();
+        let chosen = select::condense(&open, pressure, &self.rules);
+        let over = self.goal.until.map_or(0, |until| total - until);
+        if chosen.len() > 1 {
+            let source: i64 = chosen.iter().map(|node| node.tokens).sum();
+            let most = (self.rules.condensed_target_tokens as i64).min(source * 60 / 100);
+            let target = if over > 0 { most.min((source - over).max(96)) } else { most };
+            let nodes = chosen.into_iter().cloned().collect();
+            return Ok(Plan::Condense { nodes, target: target.max(96) });
+        }
+        if pressure == Pressure::All && over > 0 {
+            let alone = open.iter().flatten().max_by_key(|node| node.tokens);
+            if let Some(node) = alone.filter(|node| node.tokens > 96) {
+                let target = (node.tokens - over).max(80);
+                return Ok(Plan::Shrink { node: Box::new((*node).clone()), target });
+            }
+        }
+        Ok(Plan::Nothing)
+    }
+}

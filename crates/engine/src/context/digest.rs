@@ -1,0 +1,71 @@
+//! A session condensed around a question, by a model or as an extract, and kept until the session
+//! goes on.
+
+use super::lines::line;
+use super::summarise::{Line, Source, summarise};
+use crate::Oneiro;
+use crate::sessions::key_of;
+use oneiro_model::{Result, SessionDigest, SessionId};
+use oneiro_store::digests::{self, Digest};
+use oneiro_store::messages::{self, PageRequest};
+
+/// The tokens a digest may have.
+const DIGEST_TOKENS: usize = 400;
+
+/// What of a session a model may be handed.
+const INPUT_TOKENS: usize = 24_000;
+
+/// Messages of a session that are read for a digest: the newest, where it is longer.
+const MESSAGES: i64 = 4_000;
+
+impl Oneiro {
+    /// Condenses a session around a question.
+    pub fn digest_session(&self, id: &SessionId, question: &str) -> Result<SessionDigest> {
+        let asked = blake3::hash(question.trim().to_lowercase().as_bytes());
+        let (key, head, there) = self.store.read(|tx| {
+            let key = key_of(tx, id)?;
+            let head = messages::head(tx, key)?.map_or(0, |head| head.0);
+            Ok((key, head, digests::get(tx, (key, asked.as_bytes(), head))?))
+        })?;
+        if let Some(digest) = there {
+            return Ok(told(digest));
+        }
+        let lines: Vec<Line> = self.store.read(|tx| {
+            let count = messages::count_of_session(tx, key)?;
+            let after = match count > MESSAGES {
+                true => {
+                    oneiro_store::said::seqs_earlier(tx, (key, i64::MAX), false, MESSAGES as usize)?
+                        .last()
+                        .map_or(0, |seq| seq - 1)
+                }
+                false => 0,
+            };
+            let all = PageRequest { after, hidden: false, limit: usize::MAX };
+            Ok(messages::page(tx, (key, id), all)?.iter().map(line).collect())
+        })?;
+        let source = Source {
+            prompt: "question",
+            lines: &lines,
+            prior: &[],
+            question: Some(question),
+            target: DIGEST_TOKENS,
+            input_tokens: INPUT_TOKENS,
+        };
+        let model = self.llm.as_deref().map(|llm| (llm, self.prompts.as_ref()));
+        let condensed = summarise(&source, model);
+        let digest =
+            Digest { content: condensed.content, level: condensed.level, model: condensed.model };
+        let (kept, now) = (digest.clone(), self.now());
+        let kept = self
+            .store
+            .write_derived(|tx| digests::put(tx, (key, asked.as_bytes(), head), &kept, now));
+        if let Err(error) = kept {
+            tracing::info!(%error, "a digest was not kept");
+        }
+        Ok(told(digest))
+    }
+}
+
+fn told(digest: Digest) -> SessionDigest {
+    SessionDigest { content: digest.content, level: digest.level, model: digest.model }
+}

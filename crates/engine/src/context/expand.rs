@@ -1,0 +1,148 @@
+//! The way back: from a summary, a range or an id to the exact messages, as many at a time as fit.
+
+use super::form::{Form, cost};
+use super::scope::Reach;
+use crate::Oneiro;
+use oneiro_model::{
+    ContextScope, Cursor, Error, ExpandRequest, ExpandWhat, Expanded, LookedUp, Message, MessageId,
+    Result, SessionId, Summary, SummaryId,
+};
+use oneiro_store::{Tx, messages, said, summaries};
+
+/// Messages whose ids are read at a time.
+const BATCH: usize = 512;
+
+impl Oneiro {
+    /// The exact messages under a summary, in a range, or one: in order, each whole, from where an
+    /// earlier answer ended.
+    pub fn expand(&self, request: &ExpandRequest) -> Result<Expanded> {
+        if request.tokens == 0 {
+            return Err(Error::field("tokens", "is zero").remedy("give a number of tokens"));
+        }
+        self.store.read(|tx| {
+            let reach = Reach::of(self, tx, &request.scope)?;
+            let after = request.cursor.map_or(0, |cursor| cursor.key);
+            let mut answer = Expanded { messages: Vec::new(), tokens: 0, next: None };
+            match &request.what {
+                ExpandWhat::Message(id) => {
+                    if after < id.0 {
+                        take(&mut answer, message(tx, &reach, *id)?, request.tokens);
+                    }
+                }
+                ExpandWhat::Summary(prefix) => {
+                    let node = reach.summary(tx, prefix)?;
+                    page(tx, &mut answer, (request.tokens, after), |after| {
+                        summaries::seqs_under(tx, node.key, after, BATCH)
+                    })?;
+                }
+                ExpandWhat::Range(first, last) => {
+                    let (key, _) = messages::get(tx, *first)?
+                        .filter(|(key, _)| reach.holds(*key))
+                        .ok_or_else(|| no_message(*first))?;
+                    page(tx, &mut answer, (request.tokens, after.max(first.0 - 1)), |after| {
+                        let mut seqs = said::seqs_later(tx, (key, after), BATCH)?;
+                        seqs.retain(|seq| *seq <= last.0);
+                        Ok(seqs)
+                    })?;
+                }
+            }
+            Ok(answer)
+        })
+    }
+
+    /// Whatever an id names: a summary, by the beginning of its id, or a message.
+    pub fn look_up(&self, id: &str, scope: &ContextScope) -> Result<LookedUp> {
+        self.store.read(|tx| {
+            let reach = Reach::of(self, tx, scope)?;
+            match ExpandWhat::parse(id)? {
+                ExpandWhat::Summary(prefix) => {
+                    let node = reach.summary(tx, &prefix)?;
+                    Ok(LookedUp::Summary(Box::new(node.whole(tx)?)))
+                }
+                ExpandWhat::Message(id) | ExpandWhat::Range(id, _) => {
+                    Ok(LookedUp::Message(Box::new(message(tx, &reach, id)?)))
+                }
+            }
+        })
+    }
+
+    /// A summary: what it covers, when that was said, and what is above and below it.
+    pub fn summary(&self, id: &str, scope: &ContextScope) -> Result<Summary> {
+        if !id.starts_with(SummaryId::PREFIX) {
+            return Err(Error::field("id", format!("{id:?} is not the id of a summary (sum_...)")));
+        }
+        self.store.read(|tx| Reach::of(self, tx, scope)?.summary(tx, id)?.whole(tx))
+    }
+
+    /// Every summary of a session and those it took over from the one it continues, by the messages
+    /// they cover.
+    pub fn summaries(&self, id: &SessionId) -> Result<Vec<Summary>> {
+        self.store.read(|tx| {
+            let key = crate::sessions::key_of(tx, id)?;
+            let mut nodes = summaries::of_session(tx, key)?;
+            let shown = summaries::shown(tx, key)?;
+            let there: Vec<i64> = nodes.iter().map(|node| node.key).collect();
+            nodes.extend(shown.into_iter().filter(|node| !there.contains(&node.key)));
+            nodes.sort_by_key(|node| (node.first_seq, -node.depth, node.key));
+            let shown = summaries::shown_keys(tx, key)?;
+            nodes
+                .into_iter()
+                .map(|node| {
+                    let in_context = shown.contains(&node.key);
+                    Ok(Summary { in_context, ..node.whole(tx)? })
+                })
+                .collect()
+        })
+    }
+
+    /// The summaries of the space whose messages are newest.
+    pub fn newest_summaries(&self, limit: usize) -> Result<Vec<Summary>> {
+        self.store.read(|tx| {
+            let nodes = summaries::newest(tx, limit)?;
+            nodes.into_iter().map(|node| node.whole(tx)).collect()
+        })
+    }
+}
+
+fn no_message(id: MessageId) -> Error {
+    Error::not_found(format!("there is no message {id} here"))
+        .remedy("only a session's own lineage is in reach, unless more is asked for")
+}
+
+fn message(tx: &Tx<'_>, reach: &Reach, id: MessageId) -> Result<Message> {
+    let found = messages::get(tx, id)?.filter(|(key, _)| reach.holds(*key));
+    found.map(|(_, message)| message).ok_or_else(|| no_message(id))
+}
+
+/// Takes messages in while they fit; the first fits always.
+fn page(
+    tx: &Tx<'_>,
+    answer: &mut Expanded,
+    (tokens, mut after): (usize, i64),
+    next: impl Fn(i64) -> Result<Vec<i64>>,
+) -> Result<()> {
+    loop {
+        let seqs = next(after)?;
+        let Some(last) = seqs.last().copied() else { return Ok(()) };
+        for seq in seqs {
+            let (_, message) = messages::get(tx, MessageId(seq))?
+                .ok_or_else(|| Error::internal("a message that was listed is gone"))?;
+            if !take(answer, message, tokens) {
+                let last = answer.messages.last().map_or(after, |message| message.id.0);
+                answer.next = Some(Cursor { order: last, key: last });
+                return Ok(());
+            }
+        }
+        after = last;
+    }
+}
+
+fn take(answer: &mut Expanded, message: Message, tokens: usize) -> bool {
+    let cost = cost(&message, Form::Full);
+    if !answer.messages.is_empty() && answer.tokens + cost > tokens {
+        return false;
+    }
+    answer.tokens += cost;
+    answer.messages.push(message);
+    true
+}

@@ -1,0 +1,62 @@
+//! When history changes, exactly the summaries that covered what changed go, and those above them;
+//! what else these covered comes back into the contexts that showed them.
+
+use oneiro_model::Result;
+use oneiro_store::summaries::{self, Node};
+use oneiro_store::{Tx, contexts, digests};
+use std::collections::BTreeSet;
+
+/// Takes out the summaries over a range of a session's messages. Called in the transaction that
+/// hides, shows or removes them.
+pub(crate) fn history_changed(tx: &Tx<'_>, session_key: i64, range: (i64, i64)) -> Result<()> {
+    let leaves = summaries::leaves_over(tx, session_key, range)?;
+    take_out(tx, leaves.into_iter().collect())?;
+    digests::remove(tx, session_key)?;
+    contexts::changed(tx, session_key, "history")
+}
+
+/// Takes out every summary of a session that is being deleted, and what other sessions made of
+/// them.
+pub(crate) fn session_going(tx: &Tx<'_>, session_key: i64) -> Result<()> {
+    take_out(tx, summaries::keys_of_session(tx, session_key)?.into_iter().collect())
+}
+
+/// Takes out what an erased message may be told in: its leaf, and what models wrote after they had
+/// read of it.
+pub(crate) fn message_going(tx: &Tx<'_>, session_key: i64, seq: i64) -> Result<Vec<Node>> {
+    let mut dead: BTreeSet<i64> = summaries::leaf_of(tx, seq)?.into_iter().collect();
+    dead.extend(summaries::by_models_after(tx, session_key, seq)?);
+    let leaves = dead.iter().map(|key| summaries::get(tx, *key)).collect::<Result<Vec<_>>>()?;
+    take_out(tx, dead)?;
+    digests::remove(tx, session_key)?;
+    contexts::changed(tx, session_key, "history")?;
+    Ok(leaves.into_iter().flatten().collect())
+}
+
+/// Removes nodes and everything above them; contexts that showed one of these show what is left
+/// under it.
+pub(super) fn take_out(tx: &Tx<'_>, mut dead: BTreeSet<i64>) -> Result<()> {
+    let mut next: Vec<i64> = dead.iter().copied().collect();
+    while let Some(node) = next.pop() {
+        for parent in summaries::parent_keys(tx, node)? {
+            if dead.insert(parent) {
+                next.push(parent);
+            }
+        }
+    }
+    for node in &dead {
+        for context in summaries::shown_in(tx, *node)? {
+            let mut under = vec![*node];
+            while let Some(node) = under.pop() {
+                for child in summaries::child_keys(tx, node)? {
+                    match dead.contains(&child) {
+                        true => under.push(child),
+                        false => summaries::show(tx, context, child)?,
+                    }
+                }
+            }
+            contexts::changed(tx, context, "history")?;
+        }
+    }
+    dead.into_iter().try_for_each(|node| summaries::remove(tx, node))
+}

@@ -1,0 +1,71 @@
+//! What was said, as a summary reads it: who spoke, the words, the calls that were made and what
+//! came back. Thinking and media are left out.
+
+use super::markup::minute;
+use super::summarise::Line;
+use oneiro_model::{Message, Part, Role, parts};
+use serde_json::Value;
+
+/// Arguments and answers of tools beyond this say little more: an extract need not read megabytes.
+const LONGEST: usize = 256 << 10;
+
+/// A message as a line.
+pub(super) fn line(message: &Message) -> Line {
+    let name = message.body.get("name").and_then(Value::as_str).filter(|name| !name.is_empty());
+    let speaker = match (&message.role, name) {
+        (Role::Tool, Some(name)) => format!("tool {name}"),
+        (_, Some(name)) => name.to_owned(),
+        (role, None) => role.as_str().to_owned(),
+    };
+    let mut text = String::new();
+    for part in parts(&message.role, &message.body) {
+        match part {
+            Part::Text(words) => push(&mut text, words),
+            Part::ToolCall { name, arguments } => {
+                let arguments = match arguments {
+                    Value::String(text) => text.clone(),
+                    Value::Null => String::new(),
+                    other => other.to_string(),
+                };
+                push(&mut text, &format!("called {name} {arguments}"));
+            }
+            Part::ToolResult(result) => push(&mut text, &words_of(result)),
+            Part::Media(_) | Part::Reasoning(_) => {}
+        }
+    }
+    Line { when: minute(message.at), speaker, text }
+}
+
+fn words_of(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        Value::Array(blocks) => {
+            let texts = blocks.iter().map(|block| match block {
+                Value::String(text) => text.clone(),
+                block => block.get("text").and_then(Value::as_str).unwrap_or_default().to_owned(),
+            });
+            texts.collect::<Vec<_>>().join("\n")
+        }
+        Value::Null => String::new(),
+        other => other.to_string(),
+    }
+}
+
+fn push(text: &mut String, more: &str) {
+    if more.is_empty() {
+        return;
+    }
+    if !text.is_empty() {
+        text.push('\n');
+    }
+    match more.len() > LONGEST {
+        true => {
+            let head = more.get(..more.floor_char_boundary(LONGEST / 2)).unwrap_or_default();
+            let tail = more.get(more.ceil_char_boundary(more.len() - LONGEST / 2)..);
+            text.push_str(head);
+            text.push_str("\n…\n");
+            text.push_str(tail.unwrap_or_default());
+        }
+        false => text.push_str(more),
+    }
+}

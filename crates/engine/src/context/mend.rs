@@ -1,0 +1,156 @@
+//! Is a context what it should be? Gaps, overlaps and orphans are found by comparing it with the
+//! messages and the roots of the summaries, and mended by making it of these anew.
+
+use super::invalidate::take_out;
+use crate::Oneiro;
+use oneiro_model::{Result, SessionId, SummaryKind};
+use oneiro_store::summaries::{self, Node};
+use oneiro_store::{Tx, contexts, messages, sessions};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What is wrong with the context of one session.
+#[derive(Debug, Default)]
+struct Wrong {
+    /// Said of it.
+    problems: Vec<String>,
+    /// Nodes that must go.
+    dead: BTreeSet<i64>,
+    /// Whether its items are other than its roots.
+    items: bool,
+}
+
+impl Oneiro {
+    /// What is wrong with contexts, a line to each problem.
+    pub(crate) fn inspect_contexts(&self) -> Result<Vec<String>> {
+        self.store.read(|tx| {
+            let mut found = Vec::new();
+            for key in summaries::summarised_sessions(tx)? {
+                found.append(&mut inspect(tx, key)?.problems);
+            }
+            Ok(found)
+        })
+    }
+
+    /// Makes contexts of messages and roots anew where they are not what they should be; answers
+    /// how many sessions were mended.
+    pub fn mend_contexts(&self) -> Result<usize> {
+        self.store.write(|tx| {
+            let mut mended = 0;
+            for key in summaries::summarised_sessions(tx)? {
+                // Taking a node out may bring up what was hidden under it.
+                for round in 0..4 {
+                    let wrong = inspect(tx, key)?;
+                    if wrong.problems.is_empty() {
+                        break;
+                    }
+                    mended += usize::from(round == 0);
+                    take_out(tx, wrong.dead)?;
+                    rebuild(tx, key)?;
+                }
+            }
+            Ok(mended)
+        })
+    }
+
+    /// Makes the context of one session of its messages and the roots of its summaries anew.
+    pub fn rebuild_context(&self, id: &SessionId) -> Result<()> {
+        let id = id.clone();
+        self.store.write(move |tx| rebuild(tx, crate::sessions::key_of(tx, &id)?))
+    }
+}
+
+/// The nodes a context should show: those of the session that none of the session covers, and
+/// those of others that it showed or that stand under none of its own.
+fn roots(tx: &Tx<'_>, key: i64) -> Result<BTreeSet<i64>> {
+    let mut roots = BTreeSet::new();
+    for node in summaries::of_session(tx, key)? {
+        let mut above = false;
+        for parent in summaries::parent_keys(tx, node.key)? {
+            above |= summaries::get(tx, parent)?.is_some_and(|parent| parent.session_key == key);
+        }
+        if !above {
+            roots.insert(node.key);
+        }
+    }
+    let own: BTreeSet<i64> = summaries::keys_of_session(tx, key)?.into_iter().collect();
+    for node in summaries::shown_keys(tx, key)?.difference(&own) {
+        let parents = summaries::parent_keys(tx, *node)?;
+        if !parents.iter().any(|parent| own.contains(parent)) {
+            roots.insert(*node);
+        }
+    }
+    Ok(roots)
+}
+
+fn rebuild(tx: &Tx<'_>, key: i64) -> Result<()> {
+    let roots = roots(tx, key)?;
+    summaries::hide_all(tx, key)?;
+    roots.iter().try_for_each(|node| summaries::show(tx, key, *node))?;
+    contexts::changed(tx, key, "compaction")
+}
+
+fn inspect(tx: &Tx<'_>, key: i64) -> Result<Wrong> {
+    let mut wrong = Wrong::default();
+    let Some((id, _)) = sessions::id_and_source(tx, key)? else { return Ok(wrong) };
+    let name = format!("session {:?}", id.as_str());
+    for node in summaries::of_session(tx, key)? {
+        if let Some(problem) = wrong_with(tx, &node)? {
+            wrong.problems.push(format!("{name}: {} {problem}", node.id));
+            wrong.dead.insert(node.key);
+        }
+    }
+    let (shown, roots) = (summaries::shown_keys(tx, key)?, roots(tx, key)?);
+    for orphan in roots.difference(&shown) {
+        let id = summaries::get(tx, *orphan)?.map(|node| node.id.to_string()).unwrap_or_default();
+        wrong.problems.push(format!("{name}: {id} is an orphan: no window shows it"));
+        wrong.items = true;
+    }
+    for extra in shown.difference(&roots) {
+        let id = summaries::get(tx, *extra)?.map(|node| node.id.to_string()).unwrap_or_default();
+        wrong.problems.push(format!("{name}: {id} is shown beside the summary that covers it"));
+        wrong.items = true;
+    }
+    let mut last: Option<Node> = None;
+    let own = summaries::shown(tx, key)?.into_iter();
+    for node in own.filter(|node| node.session_key == key && node.last_seq > 0) {
+        if let Some(last) = last.filter(|last| last.last_seq >= node.first_seq) {
+            wrong.problems.push(format!("{name}: {} and {} overlap", last.id, node.id));
+            wrong.dead.insert(node.key);
+        }
+        last = Some(node);
+    }
+    Ok(wrong)
+}
+
+/// What is wrong with one node.
+fn wrong_with(tx: &Tx<'_>, node: &Node) -> Result<Option<&'static str>> {
+    if node.kind == SummaryKind::Written {
+        return Ok(None);
+    }
+    if node.tokens >= node.source_tokens {
+        return Ok(Some("is not smaller than what it covers"));
+    }
+    if node.kind == SummaryKind::Condensed {
+        let children = summaries::children(tx, node.key)?;
+        let deeper = children.iter().any(|child| child.depth >= node.depth);
+        return Ok(match children.len() {
+            0 | 1 => Some("covers fewer than two summaries"),
+            _ if deeper => Some("covers a summary that is not below it"),
+            _ => None,
+        });
+    }
+    let covered = summaries::seqs_under(tx, node.key, 0, usize::MAX)?;
+    if covered.is_empty() {
+        return Ok(Some("covers no message"));
+    }
+    let range = (node.first_seq, node.last_seq);
+    let live = messages::live_seqs_between(tx, node.session_key, range)?;
+    let mut counts: BTreeMap<i64, bool> = live.iter().map(|seq| (*seq, false)).collect();
+    for seq in &covered {
+        match counts.get_mut(seq) {
+            Some(seen) => *seen = true,
+            None => return Ok(Some("covers a message that is hidden or elsewhere")),
+        }
+    }
+    Ok(counts.values().any(|seen| !seen).then_some("leaves a gap among the messages it covers"))
+}

@@ -1,0 +1,135 @@
+//! A context that has outgrown its budget: past the hard threshold it is compacted before the
+//! window is answered, as far as that takes no time; past the soft one in the background. Idle
+//! sessions are compacted too, where the space asks for it.
+
+use super::compact::Goal;
+use crate::{Oneiro, jobs};
+use oneiro_model::{
+    CompactRequest, Job, NewJob, Result, SessionId, Span, Timestamp, WindowRequest,
+};
+use oneiro_store::contexts;
+use serde_json::{Value, json};
+use std::time::{Duration, Instant};
+
+/// Smaller windows only look: whoever peeps through a keyhole does not mean to rebuild the house.
+const LEAST_BUDGET: i64 = 4_000;
+
+/// How long a window may wait for its context to be compacted.
+const FOREGROUND: Duration = Duration::from_millis(250);
+
+/// Of a budget, in percent: where a compaction in the foreground ends, and one in the background.
+const ENDS: (i64, i64) = (70, 50);
+
+/// How far back idle sessions are looked for.
+const IDLE_WITHIN_MINUTES: i64 = 60 * 24 * 7;
+
+/// Idle sessions that are taken up at once.
+const IDLE_AT_ONCE: usize = 64;
+
+impl Oneiro {
+    /// Compacts what a window found too large; true when the context changed.
+    pub(super) fn compact_outgrown(
+        &self,
+        (key, id): (i64, &SessionId),
+        request: &WindowRequest,
+        tokens: i64,
+    ) -> Result<bool> {
+        let budget = (request.budget - request.reserve) as i64;
+        if budget < LEAST_BUDGET {
+            return Ok(false);
+        }
+        let rules = self.store.read(|tx| self.settings_in(tx))?.compaction;
+        if tokens <= budget.saturating_mul(rules.context_threshold as i64) / 100 {
+            return Ok(false);
+        }
+        let mut made = 0;
+        if tokens > budget {
+            let goal = Goal {
+                until: Some(budget * ENDS.0 / 100),
+                model: false,
+                deadline: Some(Instant::now() + FOREGROUND),
+            };
+            made = match self.compact_now((key, id), goal) {
+                Ok(made) => made,
+                // The window is answered in any case; what is left out of it is named.
+                Err(error) => {
+                    tracing::info!(%error, "a context was not compacted at once");
+                    0
+                }
+            };
+        }
+        self.compact_soon((key, id), budget * ENDS.1 / 100);
+        Ok(made > 0)
+    }
+
+    /// Leaves a job that compacts a session, unless one waits or nothing came since the last.
+    fn compact_soon(&self, (key, id): (i64, &SessionId), until: i64) {
+        let last = self.store.read(|tx| oneiro_store::messages::head(tx, key));
+        let last = last.ok().flatten().map_or(0, |head| head.0);
+        if let Ok(mut seen) = self.compacted_at.lock() {
+            if seen.get(&key).is_some_and(|seen| *seen == last) {
+                return;
+            }
+            if seen.len() > 4_096 {
+                seen.clear();
+            }
+            seen.insert(key, last);
+        }
+        let job = self.compact_job(id, Some(until), self.now());
+        let now = self.now();
+        let added = self.store.write(move |tx| oneiro_store::jobs::add(tx, &job, now).map(|_| ()));
+        if let Err(error) = added {
+            tracing::info!(%error, "a compaction was not put off to the background");
+        }
+    }
+
+    fn compact_job(&self, id: &SessionId, until: Option<i64>, at: Timestamp) -> NewJob {
+        let payload = json!({"session": id.as_str(), "until": until});
+        let unique_key = Some(format!("{}:{}", jobs::COMPACT, id.as_str()));
+        NewJob { unique_key, ..self.new_job(jobs::COMPACT, payload, at) }
+    }
+
+    /// Does the job of compacting a session in the background.
+    pub(crate) fn run_compaction(&self, job: &Job) -> Result<()> {
+        let session = job.payload.get("session").and_then(Value::as_str).unwrap_or_default();
+        let until = job.payload.get("until").and_then(Value::as_u64);
+        let id = SessionId::new(session)?;
+        let request = CompactRequest {
+            until: until.map(|until| usize::try_from(until).unwrap_or(usize::MAX)),
+            // What was made in haste is written anew while the window changes anyway.
+            redo: self.llm.is_some(),
+        };
+        match self.compact(&id, &request) {
+            // The session is gone, and its context with it.
+            Err(error) if error.kind() == oneiro_model::ErrorKind::NotFound => Ok(()),
+            compacted => compacted.map(|_| ()),
+        }
+    }
+
+    /// Leaves jobs for sessions in which nobody has spoken for a while, where the space asks for
+    /// it; looks at most once a minute.
+    pub(crate) fn compact_idle(&self) -> Result<()> {
+        let now = self.now();
+        {
+            let Ok(mut looked) = self.looked_for_idle.lock() else { return Ok(()) };
+            let minute = now.micros().div_euclid(60_000_000);
+            if *looked == Some(minute) {
+                return Ok(());
+            }
+            *looked = Some(minute);
+        }
+        let after = self.store.read(|tx| self.settings_in(tx))?.compaction.idle_compact_after;
+        if after == 0 {
+            return Ok(());
+        }
+        let until = now.plus(Span::seconds(-after * 60)).micros().div_euclid(60_000_000);
+        let idle = self
+            .store
+            .read(|tx| contexts::idle(tx, (until - IDLE_WITHIN_MINUTES, until), IDLE_AT_ONCE))?;
+        for id in idle {
+            let job = self.compact_job(&id, None, now);
+            self.store.write(move |tx| oneiro_store::jobs::add(tx, &job, now).map(|_| ()))?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,65 @@
+//! Pin a message into every window of its session, and unpin it.
+
+use crate::Oneiro;
+use crate::sessions::key_of;
+use oneiro_model::{Error, Message, MessageId, Result, SessionId, Visibility};
+use oneiro_store::{Tx, contexts, messages};
+
+/// Pins beyond this would leave no room for the conversation.
+const PINS: usize = 64;
+
+impl Oneiro {
+    /// Pins a message of a session into every window of it; false when it was pinned.
+    pub fn pin_message(&self, id: &SessionId, message: MessageId) -> Result<bool> {
+        let (id, now) = (id.clone(), self.now());
+        self.store.write(move |tx| {
+            let key = own(tx, &id, message)?;
+            if contexts::pinned(tx, key)?.len() >= PINS {
+                return Err(Error::conflict(format!("{PINS} messages are pinned already"))
+                    .remedy("unpin one first"));
+            }
+            let pinned = contexts::pin(tx, key, message, now)?;
+            if pinned {
+                contexts::changed(tx, key, "pin")?;
+            }
+            Ok(pinned)
+        })
+    }
+
+    /// Unpins a message; false when it was not pinned.
+    pub fn unpin_message(&self, id: &SessionId, message: MessageId) -> Result<bool> {
+        let id = id.clone();
+        self.store.write(move |tx| {
+            let key = key_of(tx, &id)?;
+            let unpinned = contexts::unpin(tx, key, message)?;
+            if unpinned {
+                contexts::changed(tx, key, "pin")?;
+            }
+            Ok(unpinned)
+        })
+    }
+
+    /// The pinned messages of a session, in the order they came.
+    pub fn pinned_messages(&self, id: &SessionId) -> Result<Vec<Message>> {
+        self.store.read(|tx| {
+            let key = key_of(tx, id)?;
+            let pinned = contexts::pinned(tx, key)?.into_iter();
+            let found = pinned.map(|seq| messages::get(tx, MessageId(seq)));
+            let found = found.collect::<Result<Vec<_>>>()?;
+            Ok(found.into_iter().flatten().map(|(_, message)| message).collect())
+        })
+    }
+}
+
+fn own(tx: &Tx<'_>, id: &SessionId, message: MessageId) -> Result<i64> {
+    let key = key_of(tx, id)?;
+    let found = messages::get(tx, message)?.filter(|(session, _)| *session == key);
+    let (_, found) = found.ok_or_else(|| {
+        Error::not_found(format!("session {:?} has no message {message}", id.as_str()))
+    })?;
+    match found.visibility {
+        Visibility::Rewound => Err(Error::conflict(format!("message {message} is rewound"))
+            .remedy("restore it first: oneiro session restore SESSION")),
+        _ => Ok(key),
+    }
+}

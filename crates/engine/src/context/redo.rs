@@ -1,0 +1,101 @@
+//! Summaries that are extracts are written anew when there is a model: the words change, what they
+//! cover does not.
+
+use super::compact::fill;
+use super::lines::line;
+use super::markup;
+use super::summarise::{Line, Source, summarise};
+use crate::Oneiro;
+use oneiro_model::{Error, MessageId, Result, SessionId, SummaryId, SummaryKind, SummaryLevel};
+use oneiro_store::summaries::{self, Node, Rewriting};
+use oneiro_store::{contexts, messages};
+
+/// How many are looked at in one go.
+const BATCH: usize = 256;
+
+impl Oneiro {
+    /// Has the model write the extracts of a session anew, the lowest first; answers which it did.
+    /// It stops at the first that the model fails at.
+    pub(super) fn redo_extracts(
+        &self,
+        (key, id): (i64, &SessionId),
+        limit: usize,
+    ) -> Result<Vec<SummaryId>> {
+        let Some(llm) = self.llm.as_deref() else {
+            return Ok(Vec::new());
+        };
+        let mut redone = Vec::new();
+        let rules = self.store.read(|tx| self.settings_in(tx))?.compaction;
+        for node in self.store.read(|tx| summaries::extracts(tx, key, limit.min(BATCH)))? {
+            let Some((node, lines)) = self.store.read(|tx| {
+                let Some(node) = summaries::get(tx, node)? else { return Ok(None) };
+                let lines = sources(tx, &node)?;
+                Ok(Some((node, lines)))
+            })?
+            else {
+                continue;
+            };
+            let bare = oneiro_count::tokens(&markup::summary(
+                &Node { content: String::new(), ..node.clone() },
+                true,
+            ));
+            let room = usize::try_from(node.tokens).unwrap_or(0).saturating_sub(bare + 1);
+            let source = Source {
+                prompt: if node.kind == SummaryKind::Leaf { "leaf" } else { "condensed" },
+                lines: &lines,
+                prior: &[],
+                question: None,
+                // It may not cost more than what it replaces: the window has no more room.
+                target: room * 4 / 5,
+                input_tokens: rules.leaf_chunk_tokens * 3 / 2,
+            };
+            let condensed = summarise(&source, Some((llm, self.prompts.as_ref())));
+            if condensed.level == SummaryLevel::Extract {
+                break;
+            }
+            let mut anew = node.clone();
+            fill(&mut anew, condensed);
+            let (now, context) = (self.now(), key);
+            let done = self.store.write(move |tx| {
+                let to = Rewriting {
+                    content: &anew.content,
+                    level: anew.level,
+                    model: anew.model.as_deref(),
+                    tokens: anew.tokens,
+                };
+                let done = summaries::rewrite(tx, anew.key, &to, now)?;
+                if done {
+                    contexts::changed(tx, context, "compaction")?;
+                }
+                Ok(done)
+            })?;
+            if done {
+                redone.push(node.id);
+            }
+        }
+        tracing::debug!(session = id.as_str(), redone = redone.len(), "extracts were redone");
+        Ok(redone)
+    }
+}
+
+/// What a node covers, as lines.
+fn sources(tx: &oneiro_store::Tx<'_>, node: &Node) -> Result<Vec<Line>> {
+    if node.kind == SummaryKind::Condensed {
+        let children = summaries::children(tx, node.key)?;
+        return Ok(children
+            .into_iter()
+            .map(|child| Line {
+                when: markup::minute(child.earliest_at),
+                speaker: String::new(),
+                text: child.content,
+            })
+            .collect());
+    }
+    let mut lines = Vec::new();
+    for seq in summaries::seqs_under(tx, node.key, 0, usize::MAX)? {
+        let (_, message) = messages::get(tx, MessageId(seq))?
+            .ok_or_else(|| Error::internal("a summary covers a message that is gone"))?;
+        lines.push(line(&message));
+    }
+    Ok(lines)
+}

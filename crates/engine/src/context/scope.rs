@@ -1,0 +1,65 @@
+//! Within what something may be read back: a session's own lineage, or the whole space where that
+//! is asked for and allowed. Every way back goes through here.
+
+use crate::Oneiro;
+use crate::sessions::{key_of, no_session};
+use oneiro_model::{ContextScope, Error, ErrorKind, Result};
+use oneiro_store::summaries::{self, Node};
+use oneiro_store::{Tx, lineage};
+use std::collections::BTreeSet;
+
+/// The sessions that are in reach; `None` is all of them.
+pub(crate) struct Reach(Option<BTreeSet<i64>>);
+
+impl Reach {
+    pub(crate) fn of(oneiro: &Oneiro, tx: &Tx<'_>, scope: &ContextScope) -> Result<Reach> {
+        match scope {
+            ContextScope::Lineage(id) => {
+                if oneiro.settings_in(tx)?.ignores(id) {
+                    return Err(no_session(id.as_str()));
+                }
+                let family = lineage::family(tx, key_of(tx, id)?)?;
+                Ok(Reach(Some(family.into_iter().collect())))
+            }
+            ContextScope::Space if oneiro.settings_in(tx)?.allows_other_sessions => Ok(Reach(None)),
+            ContextScope::Space => Err(Error::new(
+                ErrorKind::Forbidden,
+                "this space does not allow to read beyond a session's own lineage",
+            )
+            .remedy("name the session, or `oneiro config set other_sessions allow`")),
+        }
+    }
+
+    /// The sessions, where they are limited.
+    pub(crate) fn keys(&self) -> Option<&BTreeSet<i64>> {
+        self.0.as_ref()
+    }
+
+    pub(super) fn holds(&self, session_key: i64) -> bool {
+        self.0.as_ref().is_none_or(|keys| keys.contains(&session_key))
+    }
+
+    /// The one summary in reach whose id begins like this. One that is out of reach is as if it
+    /// were not there: its id alone tells nothing.
+    pub(super) fn summary(&self, tx: &Tx<'_>, prefix: &str) -> Result<Node> {
+        let not_there = || {
+            Error::not_found(format!("there is no summary {prefix:?} here")).remedy(
+                "a summary goes when the messages under it are rewound or removed; \
+                         `oneiro context SESSION` names those there are",
+            )
+        };
+        let mut found = summaries::begun(tx, prefix)?;
+        if found.len() > 1 && !found.iter().any(|node| node.id.as_str() == prefix) {
+            return Err(Error::conflict(format!("several summaries begin with {prefix:?}"))
+                .remedy("give more of the id"));
+        }
+        found.sort_by_key(|node| node.id.as_str() != prefix);
+        let node = found.into_iter().next().ok_or_else(not_there)?;
+        let mut sessions = summaries::sessions_under(tx, node.key)?;
+        sessions.push(node.session_key);
+        match sessions.iter().all(|key| self.holds(*key)) {
+            true => Ok(node),
+            false => Err(not_there()),
+        }
+    }
+}

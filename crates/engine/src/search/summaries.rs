@@ -1,0 +1,111 @@
+//! Look for words or a pattern in messages and summaries, within a session's lineage or, where that
+//! is asked for and allowed, in the whole space.
+
+use super::matching::Match;
+use super::snippet::{Wanted, snippet};
+use crate::Oneiro;
+use crate::context::Reach;
+use oneiro_model::{
+    ContextScope, Error, Found, GrepRequest, Grepped, HitKind, Query, Result, SEARCH_LIMIT_MAX,
+    SearchRequest, SummaryHit,
+};
+use oneiro_store::summaries::{self, Node};
+use oneiro_text::Analyzer;
+
+/// Summaries of a space that are read, the newest first.
+const READ: usize = 20_000;
+
+impl Oneiro {
+    /// Looks for a pattern in messages, summaries or both.
+    pub fn grep(&self, request: &GrepRequest) -> Result<Grepped> {
+        if request.limit == 0 || request.limit > SEARCH_LIMIT_MAX {
+            return Err(Error::field("limit", format!("is not between 1 and {SEARCH_LIMIT_MAX}")));
+        }
+        let (summaries, summary_total) = match request.summaries && request.roles.is_empty() {
+            true => self.search_summaries(request)?,
+            false => (Vec::new(), 0),
+        };
+        let messages = match request.messages {
+            true => self.grep_messages(request)?.hits,
+            false => Vec::new(),
+        };
+        Ok(Grepped { summaries, messages, summary_total })
+    }
+
+    fn grep_messages(&self, request: &GrepRequest) -> Result<Found> {
+        let lineage = match &request.scope {
+            ContextScope::Lineage(id) => Some(id.clone()),
+            ContextScope::Space => None,
+        };
+        self.store.read(|tx| Reach::of(self, tx, &request.scope).map(|_| ()))?;
+        self.search(&SearchRequest {
+            roles: request.roles.clone(),
+            lineage,
+            since: request.since,
+            until: request.until,
+            limit: request.limit,
+            ..SearchRequest::new(request.pattern.clone())
+        })
+    }
+
+    /// Summaries that meet a query, best first, and how many there are.
+    fn search_summaries(&self, request: &GrepRequest) -> Result<(Vec<SummaryHit>, usize)> {
+        let query = Query::parse(&request.pattern, self.now())?;
+        let mut analyzer = Analyzer::default();
+        let Some(expr) = &query.expr else { return Ok((Vec::new(), 0)) };
+        let exact = Match::new(expr, &mut analyzer)?;
+        let nodes = self.store.read(|tx| {
+            let reach = Reach::of(self, tx, &request.scope)?;
+            match reach.keys() {
+                None => summaries::newest(tx, READ),
+                Some(keys) => {
+                    let mut nodes = Vec::new();
+                    for key in keys {
+                        nodes.append(&mut summaries::of_session(tx, *key)?);
+                    }
+                    Ok(nodes)
+                }
+            }
+        })?;
+        let within = |node: &Node| {
+            request.since.is_none_or(|since| node.latest_at >= since)
+                && request.until.is_none_or(|until| node.earliest_at < until)
+        };
+        let words = analyzer.query_words(&query.text);
+        let terms: Vec<String> = words.into_iter().flat_map(|word| word.terms).collect();
+        let mut patterns = Vec::new();
+        let mut prefixes = Vec::new();
+        exact.patterns(&mut patterns, &mut prefixes);
+        let wanted =
+            Wanted { terms: &terms, prefixes: &prefixes, phrases: &[], patterns: &patterns };
+        let mut hits = Vec::new();
+        for node in nodes.into_iter().filter(within) {
+            if !exact.matches(&node.content, &mut analyzer) {
+                continue;
+            }
+            let (snippet, marks) =
+                snippet(&mut analyzer, &node.content, &(0..node.content.len()), &wanted);
+            // Of two that have the words, the one with more of them in sight comes first, and the
+            // lower: it is nearer to the messages.
+            let score = marks.len() as f64 / (1.0 + node.depth as f64);
+            hits.push((score, node, snippet));
+        }
+        let total = hits.len();
+        hits.sort_by(|a, b| {
+            b.0.total_cmp(&a.0).then(b.1.latest_at.cmp(&a.1.latest_at)).then(a.1.key.cmp(&b.1.key))
+        });
+        hits.truncate(request.limit);
+        let hits = hits.into_iter().map(|(score, node, snippet)| SummaryHit {
+            kind: HitKind::Summary,
+            id: node.id,
+            session_id: node.session_id,
+            summary_kind: node.kind,
+            depth: node.depth,
+            score,
+            snippet,
+            earliest_at: node.earliest_at,
+            at: node.latest_at,
+        });
+        Ok((hits.collect(), total))
+    }
+}
