@@ -1,6 +1,7 @@
 //! Models behind the engine's ports: static embeddings compiled into the binary, and servers that
 //! speak the OpenAI protocol. It must not know stores, sessions or ranking.
 
+mod endpoint;
 pub mod openai;
 pub mod static_model;
 
