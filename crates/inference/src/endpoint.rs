@@ -6,7 +6,7 @@ use oneiro::{Error, ErrorKind, Result};
 use std::time::{Duration, Instant};
 
 /// How much of a server's complaint is repeated in an error.
-const MAX_COMPLAINT: usize = 300;
+pub(crate) const MAX_COMPLAINT: usize = 300;
 /// Longer times are meant as "for ever", and would pass what a clock can hold.
 const LONGEST: Duration = Duration::from_secs(86_400);
 
