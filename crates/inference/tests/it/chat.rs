@@ -75,6 +75,7 @@ fn a_server_without_a_key_gets_none() {
 fn parts_of_a_list_are_joined_and_reasoning_is_left_out() {
     let parts = json!([
         {"type": "thinking", "thinking": [{"type": "text", "text": "hm"}]},
+        {"type": "reasoning", "text": "hm"},
         {"type": "text", "text": "Tea: "},
         {"type": "text", "text": "blue tin."},
     ]);

@@ -123,10 +123,10 @@ fn one_try_that_fails_leaves_it_alone_again_and_one_that_succeeds_forgives_all()
     scene.ask().unwrap();
 }
 
-/// Waits in its call until the test lets it go.
+/// Waits in its call until the test lets it go; only what is urgent fails at once.
 struct Slow {
     entered: mpsc::Sender<()>,
-    go: Mutex<mpsc::Receiver<Result<LlmAnswer>>>,
+    go: Mutex<mpsc::Receiver<()>>,
 }
 
 impl Llm for Slow {
@@ -134,14 +134,19 @@ impl Llm for Slow {
         "slow"
     }
 
-    fn write(&self, _: &LlmRequest<'_>) -> Result<LlmAnswer> {
+    fn write(&self, request: &LlmRequest<'_>) -> Result<LlmAnswer> {
+        if request.purpose == "urgent" {
+            return Err(Error::new(ErrorKind::Unavailable, "no luck"));
+        }
         self.entered.send(()).unwrap();
-        self.go.lock().unwrap().recv().unwrap()
+        // Not for ever, so that a guard which lets two calls in fails the test.
+        self.go.lock().unwrap().recv_timeout(Duration::from_secs(5)).unwrap();
+        Ok(tea(None))
     }
 }
 
 #[test]
-fn only_one_call_tries_and_the_others_do_not_wait_for_it() {
+fn only_one_call_tries_and_nobody_waits_for_another() {
     let (entered, has_entered) = mpsc::channel();
     let (let_go, go) = mpsc::channel();
     let time = Arc::new(Mutex::new(Instant::now()));
@@ -149,19 +154,24 @@ fn only_one_call_tries_and_the_others_do_not_wait_for_it() {
     let limits = Limits { failures: 1, ..free() };
     let guarded = Guarded::new(Arc::new(Slow { entered, go: Mutex::new(go) }), limits)
         .with_clock(move || *clock.lock().unwrap());
-    let_go.send(Err(Error::new(ErrorKind::Unavailable, "no luck"))).unwrap();
-    guarded.write(&request()).unwrap_err();
-    has_entered.recv().unwrap();
-    *time.lock().unwrap() += 30 * MINUTE;
+    let urgent = LlmRequest { purpose: "urgent", ..request() };
     std::thread::scope(|scope| {
+        let early = scope.spawn(|| guarded.write(&request()));
+        has_entered.recv().unwrap();
+        guarded.write(&urgent).unwrap_err();
+        let_go.send(()).unwrap();
+        early.join().unwrap().unwrap();
+        let error = guarded.write(&request()).unwrap_err();
+        assert!(error.to_string().contains("in 30 minutes"), "what came before is no proof");
+        *time.lock().unwrap() += 30 * MINUTE;
         let trial = scope.spawn(|| guarded.write(&request()));
         has_entered.recv().unwrap();
         let error = guarded.write(&request()).unwrap_err();
         assert!(error.to_string().contains("one call is trying it now"), "{error}");
-        let_go.send(Ok(tea(None))).unwrap();
+        let_go.send(()).unwrap();
         trial.join().unwrap().unwrap();
     });
-    let_go.send(Ok(tea(None))).unwrap();
+    let_go.send(()).unwrap();
     guarded.write(&request()).unwrap();
 }
 
