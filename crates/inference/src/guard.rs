@@ -106,9 +106,8 @@ impl Guarded {
 
     fn log(&self, request: &LlmRequest<'_>, since: Instant, result: &Result<LlmAnswer>) {
         let (purpose, model) = (request.purpose, self.model.id());
-        let milliseconds =
-            (self.now)().saturating_duration_since(since).as_millis().min(u128::from(u64::MAX));
-        let milliseconds = milliseconds as u64;
+        let took = (self.now)().saturating_duration_since(since).as_millis();
+        let milliseconds = u64::try_from(took).unwrap_or(u64::MAX);
         match result {
             Ok(answer) => {
                 let outcome = if answer.cut_short { "cut_short" } else { "written" };
