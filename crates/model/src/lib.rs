@@ -22,6 +22,7 @@ mod time;
 mod title;
 mod token;
 mod usage;
+mod window;
 
 pub use change::{Change, ChangeKind, ChangeMark, SeenPart};
 pub use error::{Error, ErrorKind, KINDS, KindRow, Result};
@@ -49,3 +50,4 @@ pub use time::{Span, Timestamp};
 pub use title::Title;
 pub use token::{NewToken, Token, TokenRole, TokenText, bad_token};
 pub use usage::{Usage, UsageKey, UsageRow};
+pub use window::WindowFormat;
