@@ -1,0 +1,503 @@
+//! The forms in which a window shows a message, and what each costs. It owns what is left out of a
+//! large message and the handle to read it by; it must not know providers or budgets.
+
+use super::media::{Media, size};
+use super::part::{Part, is_result, parts};
+use oneiro_model::{Message, MessageId, Role};
+use serde_json::{Map, Value, json};
+use std::borrow::Cow;
+
+/// How much of a message a window shows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Form {
+    /// All of it.
+    Full,
+    /// Large texts by their beginning and end, media by a handle, no thinking.
+    Short,
+}
+
+/// Texts of more tokens are large.
+pub(crate) const LARGE: usize = 2_000;
+/// Tokens that are kept of the beginning and of the end of a large text.
+const HEAD: usize = 360;
+const TAIL: usize = 240;
+
+/// So many characters of base64 are bytes, not words: in an address of data, and on their own.
+const DATA_URL: usize = 64;
+const BASE64: usize = 1_024;
+
+/// Tokens that a provider adds to a message, and to each part of it.
+const MESSAGE: usize = 4;
+const PART: usize = 3;
+
+/// Fields beside the content that hold what the agent thought.
+const REASONING: [&str; 4] = ["reasoning", "reasoning_content", "reasoning_details", "thinking"];
+
+/// What a message costs in a prompt, in tokens. What the caller counted (`tokens`) is believed.
+pub(crate) fn cost(message: &Message, form: Form) -> usize {
+    let given = message.body.get("tokens").and_then(Value::as_u64).filter(|given| *given > 0);
+    let full = || match given {
+        Some(given) => usize::try_from(given).unwrap_or(usize::MAX),
+        None => counted(message),
+    };
+    match form {
+        Form::Full => full(),
+        Form::Short => match short(message) {
+            Cow::Owned(short) => counted(&short).min(full()),
+            Cow::Borrowed(_) => full(),
+        },
+    }
+}
+
+fn counted(message: &Message) -> usize {
+    let name = message.body.get("name").and_then(Value::as_str).unwrap_or_default();
+    let role = match &message.role {
+        Role::Other(role) => oneiro_count::tokens(role),
+        _ => 0,
+    };
+    MESSAGE + oneiro_count::tokens(name) + role + parts_cost(&parts(message))
+}
+
+fn parts_cost(parts: &[Part<'_>]) -> usize {
+    let one = |part: &Part<'_>| match part {
+        Part::Text(text) => oneiro_count::tokens(text),
+        Part::Media(media) => media.tokens(),
+        Part::Thinking(block) => {
+            block.get("thinking").and_then(Value::as_str).map_or(0, oneiro_count::tokens)
+        }
+        Part::Call(call) => {
+            let arguments = oneiro_count::tokens(&call.arguments_text());
+            oneiro_count::tokens(&call.id) + oneiro_count::tokens(call.name) + arguments
+        }
+        Part::Result(result) => oneiro_count::tokens(&result.id) + parts_cost(&result.content),
+    };
+    parts.iter().map(|part| PART + one(part)).sum()
+}
+
+/// The short form of a message: the message itself where nothing in it is large. Ids of calls and
+/// results stay, so pairs do.
+pub(crate) fn short(message: &Message) -> Cow<'_, Message> {
+    let cut = Cut { message: message.id };
+    let mut body = Cow::Borrowed(&message.body);
+    for name in REASONING {
+        if body.contains_key(name) {
+            body.to_mut().shift_remove(name);
+        }
+    }
+    let content = message.body.get("content").and_then(|content| match message.role {
+        Role::Tool => cut.result(content),
+        _ if is_thinking(content) => Some(Value::Null),
+        _ => cut.content(content),
+    });
+    if let Some(content) = content {
+        body.to_mut().insert("content".to_owned(), content);
+    }
+    if let Some(calls) = message.body.get("tool_calls").and_then(|calls| cut.calls(calls)) {
+        body.to_mut().insert("tool_calls".to_owned(), calls);
+    }
+    match body {
+        Cow::Borrowed(_) => Cow::Borrowed(message),
+        Cow::Owned(mut body) => {
+            // The caller counted the whole message.
+            body.shift_remove("tokens");
+            Cow::Owned(Message { body, ..message.clone() })
+        }
+    }
+}
+
+/// Cuts what is large, on the way through the JSON of one message. Each function answers with what
+/// replaces a value, or nothing where it stays as it is.
+struct Cut {
+    message: MessageId,
+}
+
+impl Cut {
+    fn content(&self, content: &Value) -> Option<Value> {
+        match content {
+            Value::Array(blocks) => {
+                let kept: Vec<&Value> = blocks.iter().filter(|block| !is_thinking(block)).collect();
+                let cut: Vec<Option<Value>> =
+                    kept.iter().map(|block| self.content(block)).collect();
+                if kept.len() == blocks.len() && cut.iter().all(Option::is_none) {
+                    return None;
+                }
+                let blocks = kept.into_iter().zip(cut);
+                Some(blocks.map(|(block, cut)| cut.unwrap_or_else(|| block.clone())).collect())
+            }
+            Value::Object(block) => self.block(block),
+            other => self.leaves(other),
+        }
+    }
+
+    fn block(&self, block: &Map<String, Value>) -> Option<Value> {
+        if let Some(media) = Media::of(block) {
+            return Some(json!({"type": "text", "text": media.handle(self.message)}));
+        }
+        let kind = block.get("type").and_then(Value::as_str).unwrap_or_default();
+        match kind {
+            _ if is_result(kind) => self.field(block, "content", |content| self.result(content)),
+            _ if kind.ends_with("tool_use") => {
+                self.field(block, "input", |input| self.leaves(input))
+            }
+            _ => self.fields(block),
+        }
+    }
+
+    /// What a tool answered, which is large by all of its texts together.
+    fn result(&self, content: &Value) -> Option<Value> {
+        let cut = self.content(content);
+        let Value::Array(blocks) = cut.as_ref().unwrap_or(content) else { return cut };
+        let texts: Option<Vec<&str>> = blocks
+            .iter()
+            .map(|block| block.as_str().or_else(|| block.get("text").and_then(Value::as_str)))
+            .collect();
+        let Some(texts) = texts else { return cut };
+        let all = texts.join("\n");
+        match shortened(&all, self.message) {
+            Cow::Owned(all) => Some(json!([{"type": "text", "text": all}])),
+            Cow::Borrowed(_) => cut,
+        }
+    }
+
+    fn calls(&self, calls: &Value) -> Option<Value> {
+        match calls {
+            Value::Array(all) => {
+                let cut: Vec<Option<Value>> = all.iter().map(|call| self.calls(call)).collect();
+                if cut.iter().all(Option::is_none) {
+                    return None;
+                }
+                let pairs = all.iter().zip(cut);
+                Some(pairs.map(|(call, cut)| cut.unwrap_or_else(|| call.clone())).collect())
+            }
+            Value::Object(call) if call.get("function").is_some_and(Value::is_object) => {
+                self.field(call, "function", |function| self.calls(function))
+            }
+            Value::Object(call) => {
+                let name = if call.contains_key("arguments") { "arguments" } else { "input" };
+                self.field(call, name, |arguments| self.arguments(arguments))
+            }
+            _ => None,
+        }
+    }
+
+    /// Arguments are JSON in a string, and JSON they stay: what is large in them is cut.
+    fn arguments(&self, arguments: &Value) -> Option<Value> {
+        let Value::String(text) = arguments else { return self.leaves(arguments) };
+        match serde_json::from_str::<Value>(text) {
+            Ok(inner @ (Value::Object(_) | Value::Array(_))) => {
+                self.leaves(&inner).map(|inner| Value::from(inner.to_string()))
+            }
+            _ => self.leaves(arguments),
+        }
+    }
+
+    /// Every text inside a value.
+    fn leaves(&self, value: &Value) -> Option<Value> {
+        match value {
+            Value::String(text) => match shortened(text, self.message) {
+                Cow::Borrowed(_) => None,
+                Cow::Owned(short) => Some(short.into()),
+            },
+            Value::Array(items) => {
+                let cut: Vec<Option<Value>> = items.iter().map(|item| self.leaves(item)).collect();
+                if cut.iter().all(Option::is_none) {
+                    return None;
+                }
+                let pairs = items.iter().zip(cut);
+                Some(pairs.map(|(item, cut)| cut.unwrap_or_else(|| item.clone())).collect())
+            }
+            Value::Object(fields) => self.fields(fields),
+            _ => None,
+        }
+    }
+
+    fn fields(&self, fields: &Map<String, Value>) -> Option<Value> {
+        let mut cut = Cow::Borrowed(fields);
+        for (name, value) in fields {
+            if let Some(value) = self.leaves(value) {
+                cut.to_mut().insert(name.clone(), value);
+            }
+        }
+        match cut {
+            Cow::Borrowed(_) => None,
+            Cow::Owned(fields) => Some(Value::Object(fields)),
+        }
+    }
+
+    fn field(
+        &self,
+        fields: &Map<String, Value>,
+        name: &str,
+        cut: impl FnOnce(&Value) -> Option<Value>,
+    ) -> Option<Value> {
+        let value = cut(fields.get(name)?)?;
+        let mut fields = fields.clone();
+        fields.insert(name.to_owned(), value);
+        Some(Value::Object(fields))
+    }
+}
+
+fn is_thinking(block: &Value) -> bool {
+    let kind = block.get("type").and_then(Value::as_str);
+    matches!(kind, Some("thinking" | "redacted_thinking" | "reasoning"))
+}
+
+/// A text by its beginning and its end, if it is large; without base64 in any case.
+fn shortened(text: &str, message: MessageId) -> Cow<'_, str> {
+    let text = without_base64(text, message);
+    // No token is shorter than a byte.
+    if text.len() <= LARGE || oneiro_count::tokens(&text) <= LARGE {
+        return text;
+    }
+    let head = beginning(&text);
+    let rest = text.get(head.len()..).unwrap_or_default();
+    let tail = ending(rest);
+    let left_out = rest.get(..rest.len() - tail.len()).unwrap_or_default().chars().count();
+    let left_out = grouped(left_out);
+    let (before, after) = (head.trim_end_matches('\n'), tail.trim_start_matches('\n'));
+    Cow::Owned(format!(
+        "{before}\n[… {left_out} characters left out; read them all with session_expand id \
+         {message} …]\n{after}"
+    ))
+}
+
+/// The beginning of a text, of so many tokens; to the end of a line if one is near.
+fn beginning(text: &str) -> &str {
+    let mut chars = HEAD * 8;
+    loop {
+        let end = text.char_indices().nth(chars).map_or(text.len(), |(at, _)| at);
+        let head = text.get(..end).unwrap_or_default();
+        let tokens = oneiro_count::tokens(head);
+        if tokens <= HEAD || chars == 0 {
+            let near = head.rfind('\n').filter(|at| *at >= head.len() * 3 / 4);
+            return near.and_then(|at| head.get(..=at)).unwrap_or(head);
+        }
+        chars = (chars * HEAD / tokens).min(chars - 1);
+    }
+}
+
+/// The end of a text, of so many tokens; from the beginning of a line if one is near.
+fn ending(text: &str) -> &str {
+    let mut chars = TAIL * 8;
+    loop {
+        let back = text.char_indices().rev().nth(chars.saturating_sub(1));
+        let start = if chars == 0 { text.len() } else { back.map_or(0, |(at, _)| at) };
+        let tail = text.get(start..).unwrap_or_default();
+        let tokens = oneiro_count::tokens(tail);
+        if tokens <= TAIL || chars == 0 {
+            let near = tail.find('\n').filter(|at| *at <= tail.len() / 4);
+            return near.and_then(|at| tail.get(at + 1..)).unwrap_or(tail);
+        }
+        chars = (chars * TAIL / tokens).min(chars - 1);
+    }
+}
+
+/// A text with a handle for each run of base64 in it.
+fn without_base64(text: &str, message: MessageId) -> Cow<'_, str> {
+    let mut out = String::new();
+    let mut done = 0;
+    let mut from = 0;
+    while let Some(rest) = text.get(from..).filter(|rest| rest.len() >= DATA_URL) {
+        let skipped = rest.bytes().take_while(|byte| !is_base64(*byte)).count();
+        let run = rest.bytes().skip(skipped).take_while(|byte| is_base64(*byte)).count();
+        let start = from + skipped;
+        from = start + run;
+        let before = text.get(done..start).unwrap_or_default();
+        let data = text.get(start..from).unwrap_or_default();
+        if let (true, Some((address, mime))) = (run >= DATA_URL, address_before(before)) {
+            out.push_str(before.get(..address).unwrap_or_default());
+            out.push_str(&format!("[{mime}, {}; message {message}]", size(data)));
+            done = from;
+        } else if run >= BASE64 && looks_mixed(data) {
+            out.push_str(before);
+            out.push_str(&format!("[base64, {}; message {message}]", size(data)));
+            done = from;
+        }
+        if run == 0 {
+            break;
+        }
+    }
+    if done == 0 {
+        return Cow::Borrowed(text);
+    }
+    out.push_str(text.get(done..).unwrap_or_default());
+    Cow::Owned(out)
+}
+
+/// Where `data:..;base64,` at the end of a text begins, and the type it names.
+fn address_before(text: &str) -> Option<(usize, &str)> {
+    let head = text.strip_suffix(";base64,")?;
+    let at = head.rfind("data:")?;
+    let mime = head.get(at + "data:".len()..)?;
+    let is_mime = |byte: u8| byte.is_ascii_alphanumeric() || b"/+-.;=_".contains(&byte);
+    let named = mime.split(';').next().filter(|mime| !mime.is_empty()).unwrap_or("data");
+    mime.bytes().all(is_mime).then_some((at, named))
+}
+
+fn is_base64(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || b"+/=-_".contains(&byte)
+}
+
+/// Rulers, hashes and runs of one letter are long as well; bytes have all sorts of letters.
+fn looks_mixed(text: &str) -> bool {
+    let has = |is: fn(&u8) -> bool| text.as_bytes().iter().any(is);
+    has(u8::is_ascii_lowercase) && has(u8::is_ascii_uppercase) && has(u8::is_ascii_digit)
+}
+
+/// A number with a comma to each three digits.
+fn grouped(number: usize) -> String {
+    let digits = number.to_string();
+    let mut out = String::new();
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::samples::message;
+    use super::*;
+    use oneiro_count::tokens;
+
+    fn long(lines: usize) -> String {
+        (0..lines).map(|line| format!("line {line} of the log says nothing new\n")).collect()
+    }
+
+    /// What of a text stays, and how many characters the marker says do not.
+    fn taken_apart(short: &str) -> (&str, usize, &str) {
+        let (head, rest) = short.split_once("\n[… ").unwrap();
+        let (count, rest) = rest.split_once(" characters left out; ").unwrap();
+        let (how, tail) = rest.split_once(" …]\n").unwrap();
+        assert_eq!(how, "read them all with session_expand id 1234");
+        (head, count.replace(',', "").parse().unwrap(), tail)
+    }
+
+    #[test]
+    fn a_large_text_keeps_its_beginning_and_its_end() {
+        for text in [long(2_000), "な".repeat(30_000), "word ".repeat(9_000), "x".repeat(99_999)] {
+            let whole = message(1234, "tool", json!({"tool_call_id": "c", "content": text}));
+            let short = short(&whole);
+            let shown = short.body["content"].as_str().unwrap();
+            let (head, left_out, tail) = taken_apart(shown);
+            assert!(text.starts_with(head) && text.ends_with(tail), "{shown}");
+            let kept = head.chars().count() + tail.chars().count();
+            let line_ends = 2;
+            assert!(text.chars().count().abs_diff(kept + left_out) <= line_ends);
+            assert!((HEAD / 2..=HEAD).contains(&tokens(head)), "{}", tokens(head));
+            assert!((TAIL / 2..=TAIL).contains(&tokens(tail)), "{}", tokens(tail));
+            assert_eq!(short.body["tool_call_id"], "c");
+        }
+        let whole = message(1234, "user", json!({"content": long(2_000)}));
+        let short = short(&whole);
+        let (head, _, tail) = taken_apart(short.body["content"].as_str().unwrap());
+        assert!(head.ends_with("nothing new") && tail.starts_with("line "), "cut at line ends");
+    }
+
+    #[test]
+    fn what_is_small_stays_as_it_is() {
+        for body in [
+            json!({"content": "hi", "tokens": 3, "odd": {"kept": [1.50]}}),
+            json!({"content": "word ".repeat(LARGE / 2)}),
+            json!({"content": [{"type": "text", "text": "a"}, {"type": "tool_use", "id": "c"}]}),
+            json!({"content": 5, "tool_calls": "odd"}),
+            json!({}),
+        ] {
+            let whole = message(1, "assistant", body);
+            assert!(matches!(short(&whole), Cow::Borrowed(_)), "{:?}", whole.body);
+            assert_eq!(cost(&whole, Form::Short), cost(&whole, Form::Full));
+        }
+    }
+
+    #[test]
+    fn bytes_and_thinking_go() {
+        let data: String = "iVBORw0KGgo9aB".repeat(4_000);
+        let url = format!("data:image/png;base64,{data}");
+        for (role, body, want) in [
+            (
+                "user",
+                json!({"content": [{"type": "image_url", "image_url": {"url": url}}]}),
+                json!({"content": [{"type": "text", "text": "[image/png, 42 kB; message 7]"}]}),
+            ),
+            (
+                "user",
+                json!({"content": [{"type": "tool_result", "tool_use_id": "c", "content": [
+                    {"type": "image", "source": {"media_type": "image/gif", "data": data}}]}]}),
+                json!({"content": [{"type": "tool_result", "tool_use_id": "c", "content": [
+                    {"type": "text", "text": "[image/gif, 42 kB; message 7]"}]}]}),
+            ),
+            (
+                "tool",
+                json!({"content": format!("{{\"shot\":\"{url}\",\"raw\":\"{data}\"}}")}),
+                json!({"content": "{\"shot\":\"[image/png, 42 kB; message 7]\",\
+                    \"raw\":\"[base64, 42 kB; message 7]\"}"}),
+            ),
+            (
+                "assistant",
+                json!({"content": [{"type": "thinking", "thinking": "hm", "signature": "s"},
+                    {"type": "text", "text": "so"}], "reasoning": "hm", "tokens": 9}),
+                json!({"content": [{"type": "text", "text": "so"}]}),
+            ),
+        ] {
+            let whole = message(7, role, body);
+            let cut = short(&whole);
+            assert_eq!(Value::Object(cut.body.clone()), want);
+            assert!(matches!(short(&cut), Cow::Borrowed(_)), "once is enough");
+        }
+    }
+
+    #[test]
+    fn calls_stay_json_and_results_are_large_together() {
+        let arguments = json!({"path": "a.rs", "content": long(2_000)}).to_string();
+        let calls = json!([{"id": "c", "function": {"name": "write", "arguments": arguments}}]);
+        let whole = message(1234, "assistant", json!({"content": null, "tool_calls": calls}));
+        let cut = short(&whole);
+        let call = &cut.body["tool_calls"][0];
+        let kept: Value =
+            serde_json::from_str(call["function"]["arguments"].as_str().unwrap()).unwrap();
+        assert_eq!((&call["id"], &kept["path"]), (&json!("c"), &json!("a.rs")));
+        taken_apart(kept["content"].as_str().unwrap());
+        assert!(cost(&whole, Form::Short) < LARGE);
+
+        let blocks: Vec<Value> =
+            (0..40).map(|_| json!({"type": "text", "text": long(10)})).collect();
+        let whole = message(1234, "tool", json!({"content": blocks}));
+        taken_apart(short(&whole).body["content"][0]["text"].as_str().unwrap());
+    }
+
+    #[test]
+    fn costs_count_what_is_sent() {
+        let data = "A".repeat(50_000);
+        for (role, body, want) in [
+            ("user", json!({"content": "hello"}), 4 + 3 + tokens("hello")),
+            (
+                "user",
+                json!({"content": "hello", "name": "Ann"}),
+                7 + tokens("hello") + tokens("Ann"),
+            ),
+            ("user", json!({"content": "hello", "tokens": 99}), 99),
+            ("user", json!({"content": "hello", "tokens": 0}), 7 + tokens("hello")),
+            ("user", json!({"content": "hello", "external_id": data}), 7 + tokens("hello")),
+            ("user", json!({"content": [{"type": "image", "data": data}]}), 4 + 3 + 800),
+            ("user", json!({"content": [{"type": "file", "file": {"file_data": data}}]}), 1_607),
+            (
+                "assistant",
+                json!({"content": "so", "tool_calls": [
+                    {"id": "c", "function": {"name": "ls", "arguments": "{\"a\":1}"}}]}),
+                4 + 6 + tokens("so") + tokens("c") + tokens("ls") + tokens("{\"a\":1}"),
+            ),
+            (
+                "tool",
+                json!({"tool_call_id": "c", "content": "out"}),
+                4 + 6 + tokens("c") + tokens("out"),
+            ),
+        ] {
+            assert_eq!(cost(&message(1, role, body.clone()), Form::Full), want, "{body}");
+        }
+        let large = message(1, "user", json!({"content": long(2_000), "tokens": 5}));
+        assert_eq!(cost(&large, Form::Short), 5, "never above what the whole costs");
+    }
+}

@@ -1,0 +1,276 @@
+//! Tool calls and their results: which belongs to which, what must stay together in a window, and
+//! where turns begin. It knows messages only by what ties them ([`Ties`]).
+
+use super::part::{Part, parts};
+use oneiro_model::{Message, Role};
+use rustc_hash::FxHashMap;
+use std::ops::Range;
+
+/// What ties a message to others.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Ties {
+    /// The id of each call it makes, in order; empty where none was given.
+    pub calls: Vec<String>,
+    /// The id of the call that each of its results answers, in order; empty where none was given.
+    pub results: Vec<String>,
+    /// It is a user message, and not merely results.
+    pub is_user: bool,
+    /// Somebody speaks in it, so that whoever waited for a result waits no more. The host may slip
+    /// in a word of its own while a tool runs: that does not count.
+    pub speaks: bool,
+}
+
+impl Ties {
+    /// Reads the ties of a message.
+    pub(crate) fn of(message: &Message) -> Ties {
+        Ties::of_parts(&message.role, &parts(message))
+    }
+
+    pub(super) fn of_parts(role: &Role, parts: &[Part<'_>]) -> Ties {
+        let mut ties = Ties::default();
+        for part in parts {
+            match part {
+                Part::Call(call) => ties.calls.push(call.id.clone().into_owned()),
+                Part::Result(result) => ties.results.push(result.id.clone().into_owned()),
+                Part::Text(_) | Part::Media(_) => {
+                    ties.speaks = !role.is_instructions();
+                    ties.is_user = matches!(role, Role::User | Role::Other(_));
+                }
+                Part::Thinking(_) => {}
+            }
+        }
+        ties
+    }
+
+    fn is_only_results(&self) -> bool {
+        !self.results.is_empty() && self.calls.is_empty() && !self.speaks
+    }
+}
+
+/// Where a call or a result is: its message, and its place among those of the message.
+pub(crate) type Spot = (usize, usize);
+
+/// Calls and results brought together.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Pairs {
+    /// For each call of each message, the result that answers it.
+    pub answers: Vec<Vec<Option<Spot>>>,
+    /// Results that answer no call.
+    pub unpaired: Vec<Spot>,
+    /// The first message that waits for a result which may still come; everything from it on is
+    /// not to be shown yet.
+    pub pending: Option<usize>,
+    /// A result came when somebody had spoken since its call, so that a window may have shown the
+    /// call without it.
+    pub late: bool,
+}
+
+/// Brings calls and results together: a result answers the nearest call before it that has its id
+/// and no answer yet, since some hosts count from `call_0` in every turn; of several in one message
+/// the first. A result without an id answers a call without one.
+///
+/// Messages with calls that follow each other directly are one answer of the agent that its host
+/// stored in pieces: each waits as long as only results come after the last of them.
+pub(crate) fn pair(ties: &[Ties]) -> Pairs {
+    let mut pairs = Pairs::default();
+    let mut open: FxHashMap<&str, Vec<Spot>> = FxHashMap::default();
+    let mut run: Option<usize> = None;
+    let mut has_results = false;
+    for (at, tied) in ties.iter().enumerate() {
+        pairs.answers.push(vec![None; tied.calls.len()]);
+        for (place, id) in tied.calls.iter().enumerate().rev() {
+            open.entry(id).or_default().push((at, place));
+        }
+        for (place, id) in tied.results.iter().enumerate() {
+            let Some((from, call)) = open.get_mut(id.as_str()).and_then(Vec::pop) else {
+                pairs.unpaired.push((at, place));
+                continue;
+            };
+            if let Some(answer) = pairs.answers.get_mut(from).and_then(|calls| calls.get_mut(call))
+            {
+                *answer = Some((at, place));
+            }
+            pairs.late |= from != at && run.is_none_or(|start| from < start);
+        }
+        has_results |= !tied.results.is_empty();
+        if !tied.calls.is_empty() {
+            run = run.filter(|_| !has_results).or(Some(at));
+            has_results = false;
+        } else if tied.speaks {
+            run = None;
+        }
+    }
+    let waits = |at: &usize| pairs.answers.get(*at).is_some_and(|calls| calls.contains(&None));
+    pairs.pending = run.and_then(|start| (start..ties.len()).find(waits));
+    pairs
+}
+
+/// Messages in the order in which they can be kept or left out, and what must stay together.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Groups {
+    /// Places of messages: as they came, but late results right after their calls.
+    pub order: Vec<usize>,
+    /// The smallest runs of `order` that no window may split.
+    pub ranges: Vec<Range<usize>>,
+}
+
+/// What must stay together: a message with calls, and everything up to its last result.
+pub(crate) fn groups(ties: &[Ties]) -> Groups {
+    let mut callers: Vec<Vec<usize>> = vec![Vec::new(); ties.len()];
+    for (from, calls) in pair(ties).answers.iter().enumerate() {
+        for (answer, _) in calls.iter().flatten() {
+            if let Some(known) = callers.get_mut(*answer) {
+                known.push(from);
+            }
+        }
+    }
+    // Results that answer one message alone are put behind it. What answers several, or says
+    // something besides, keeps its place, and everything between is kept with it.
+    let mut moved: Vec<Vec<usize>> = vec![Vec::new(); ties.len()];
+    let mut stays = vec![true; ties.len()];
+    for (at, (tied, from)) in ties.iter().zip(&callers).enumerate() {
+        let caller = from.first().filter(|first| from.iter().all(|other| other == *first));
+        if let (true, Some(behind), Some(stays)) =
+            (tied.is_only_results(), caller.and_then(|at| moved.get_mut(*at)), stays.get_mut(at))
+        {
+            behind.push(at);
+            *stays = false;
+        }
+    }
+    let order: Vec<usize> = (0..ties.len())
+        .filter(|at| stays.get(*at) == Some(&true))
+        .flat_map(|at| std::iter::once(at).chain(moved.get(at).into_iter().flatten().copied()))
+        .collect();
+    let mut place = vec![0; ties.len()];
+    for (now, at) in order.iter().enumerate() {
+        if let Some(place) = place.get_mut(*at) {
+            *place = now;
+        }
+    }
+    let place_of = |at: usize| place.get(at).copied().unwrap_or_default();
+    let mut ranges: Vec<Range<usize>> = Vec::new();
+    for (now, at) in order.iter().enumerate() {
+        let begins = callers.get(*at).into_iter().flatten().map(|from| place_of(*from)).min();
+        let begins = begins.unwrap_or(now).min(now);
+        while ranges.last().is_some_and(|before| before.end > begins) {
+            ranges.pop();
+        }
+        let start = ranges.last().map_or(0, |before| before.end);
+        ranges.push(start..now + 1);
+    }
+    Groups { order, ranges }
+}
+
+/// The places of messages that begin a turn.
+pub(crate) fn turns(ties: &[Ties]) -> Vec<usize> {
+    let begins = ties.iter().enumerate().filter(|(_, tied)| tied.is_user);
+    begins.map(|(at, _)| at).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::samples::message;
+    use super::*;
+    use serde_json::json;
+
+    /// Messages in short: `u` user, `s` system, `a` assistant, `c1,2` calls, `r1,2` results,
+    /// `m1` a user message with a result and words, `e` empty.
+    fn ties(script: &str) -> Vec<Ties> {
+        let one = |(at, word): (usize, &str)| {
+            let (kind, ids) = word.split_at(1);
+            let ids: Vec<&str> = ids.split(',').filter(|id| !id.is_empty()).collect();
+            let calls: Vec<_> = ids.iter().map(|id| json!({"id": id, "name": "x"})).collect();
+            let mut blocks: Vec<_> =
+                ids.iter().map(|id| json!({"type": "tool_result", "tool_use_id": id})).collect();
+            let (role, body) = match kind {
+                "u" => ("user", json!({"content": "hi"})),
+                "s" => ("system", json!({"content": "hi"})),
+                "a" => ("assistant", json!({"content": "hi"})),
+                "c" => ("assistant", json!({"tool_calls": calls})),
+                "r" => ("user", json!({"content": blocks})),
+                "m" => {
+                    blocks.push(json!("and"));
+                    ("user", json!({"content": blocks}))
+                }
+                _ => ("user", json!({"content": ""})),
+            };
+            Ties::of(&message(at as i64, role, body))
+        };
+        script.split_whitespace().enumerate().map(one).collect()
+    }
+
+    #[test]
+    fn a_result_answers_the_nearest_open_call_of_its_id() {
+        for (script, call, want) in [
+            ("c0 r0 c0 r0", (0, 0), Some((1, 0))),
+            ("c0 r0 c0 r0", (2, 0), Some((3, 0))),
+            ("c0 u c0 r0 r0", (2, 0), Some((3, 0))),
+            ("c0 u c0 r0 r0", (0, 0), Some((4, 0))),
+            ("c0,0 r0,0", (0, 1), Some((1, 1))),
+            ("r0 c0", (1, 0), None),
+        ] {
+            let pairs = pair(&ties(script));
+            assert_eq!(pairs.answers[call.0][call.1], want, "{script}");
+        }
+        assert_eq!(pair(&ties("c0 r0 r0 r7")).unpaired, [(2, 0), (3, 0)]);
+    }
+
+    #[test]
+    fn a_call_waits_while_only_results_follow() {
+        for (script, pending, late) in [
+            ("u c1", Some(1), false),
+            ("u c1,2 r1", Some(1), false),
+            ("u c1 e s", Some(1), false),
+            ("u c1 r1", None, false),
+            ("u c1 u", None, false),
+            ("u c1 a", None, false),
+            ("u c1 m9", None, false),
+            // An answer that came in pieces.
+            ("u c1 c2", Some(1), false),
+            ("u c1 c2 r2", Some(1), false),
+            ("u c1 c2 r1", Some(2), false),
+            ("u c1 s c2 r1 r2", None, false),
+            // The agent went on without it.
+            ("u c1 c2 r2 c3", Some(4), false),
+            ("u c1 c2 r2 c3 r1", Some(4), true),
+            ("u c1 u r1", None, true),
+            ("u c1 s r1", None, false),
+        ] {
+            let pairs = pair(&ties(script));
+            assert_eq!((pairs.pending, pairs.late), (pending, late), "{script}");
+        }
+    }
+
+    #[test]
+    fn groups_hold_calls_with_their_results() {
+        for (script, order, ranges) in [
+            ("u c1 r1 a", vec![0, 1, 2, 3], vec![0..1, 1..3, 3..4]),
+            ("c1,2 r1 r2 u", vec![0, 1, 2, 3], vec![0..3, 3..4]),
+            // A late result moves.
+            ("c1 u a r1 u", vec![0, 3, 1, 2, 4], vec![0..2, 2..3, 3..4, 4..5]),
+            ("c1 c2 r1 r2", vec![0, 2, 1, 3], vec![0..2, 2..4]),
+            // One that says something besides, or answers several, does not.
+            ("c1 u m1 u", vec![0, 1, 2, 3], vec![0..3, 3..4]),
+            ("u c1 c2 r1,2 a", vec![0, 1, 2, 3, 4], vec![0..1, 1..4, 4..5]),
+            ("c1 c2 m1 m2 u", vec![0, 1, 2, 3, 4], vec![0..4, 4..5]),
+            ("r9 u c1", vec![0, 1, 2], vec![0..1, 1..2, 2..3]),
+            ("", vec![], vec![]),
+        ] {
+            let found = groups(&ties(script));
+            assert_eq!((found.order, found.ranges), (order, ranges), "{script}");
+        }
+    }
+
+    #[test]
+    fn a_turn_begins_where_a_user_says_something() {
+        assert_eq!(turns(&ties("s u c1 r1 a u e m9 a")), [1, 5, 7]);
+    }
+
+    #[test]
+    fn results_without_ids_answer_calls_without_ids() {
+        let call = message(1, "assistant", json!({"tool_calls": [{"name": "a"}, {"name": "b"}]}));
+        let results = [2, 3].map(|id| message(id, "tool", json!({"content": "ok"})));
+        let ties = [Ties::of(&call), Ties::of(&results[0]), Ties::of(&results[1])];
+        assert_eq!(pair(&ties).answers[0], [Some((1, 0)), Some((2, 0))]);
+    }
+}
