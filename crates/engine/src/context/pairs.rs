@@ -252,7 +252,7 @@ mod tests {
             // One that says something besides, or answers several, does not.
             ("c1 u m1 u", vec![0, 1, 2, 3], vec![0..3, 3..4]),
             ("u c1 c2 r1,2 a", vec![0, 1, 2, 3, 4], vec![0..1, 1..4, 4..5]),
-            ("c1 c2 m1 m2", vec![0, 1, 2, 3], vec![0..4]),
+            ("c1 c2 m1 m2 u", vec![0, 1, 2, 3, 4], vec![0..4, 4..5]),
             ("r9 u c1", vec![0, 1, 2], vec![0..1, 1..2, 2..3]),
             ("", vec![], vec![]),
         ] {
