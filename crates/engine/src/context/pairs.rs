@@ -115,13 +115,16 @@ pub(crate) struct Steps {
 impl Steps {
     /// What begins with the next message.
     pub(crate) fn next(&mut self, ties: &Ties) -> Begins {
+        let waited = self.open.len();
         for result in &ties.results {
             if let Some(at) = self.open.iter().position(|call| call == result) {
                 self.open.remove(at);
             }
         }
+        let answers = self.open.len() < waited;
         let begins = match () {
-            () if ties.is_user => Begins::Turn,
+            // Words beside the answer to a call stay with the call.
+            () if ties.is_user && !answers => Begins::Turn,
             () if !ties.results.is_empty() => Begins::Nothing,
             // An answer that is stored in pieces, or a word of the host while a tool runs.
             () if !self.open.is_empty() && self.calling && !ties.speaks => Begins::Nothing,
@@ -222,6 +225,7 @@ mod tests {
             ("c1 c2 r1 r2", "S..."),
             ("u c1 s c2 r1 r2 a", "TS....S"),
             ("c1 u m1 u", "STTT"),
+            ("u c1 m1 a u", "TS.ST"),
             // The agent went on without an answer.
             ("c1 c2 r2 c3 r3", "S..S."),
             ("c1 a c2 r2", "SSS."),
