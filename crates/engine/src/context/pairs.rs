@@ -122,12 +122,16 @@ impl Steps {
             }
         }
         let answers = self.open.len() < waited;
+        let is_piece = match ties.calls.is_empty() {
+            true => !ties.speaks,
+            false => self.calling,
+        };
         let begins = match () {
             // Words beside the answer to a call stay with the call.
             () if ties.is_user && !answers => Begins::Turn,
             () if !ties.results.is_empty() => Begins::Nothing,
             // An answer that is stored in pieces, or a word of the host while a tool runs.
-            () if !self.open.is_empty() && self.calling && !ties.speaks => Begins::Nothing,
+            () if !self.open.is_empty() && is_piece => Begins::Nothing,
             () => Begins::Step,
         };
         if begins != Begins::Nothing {
@@ -136,7 +140,9 @@ impl Steps {
         self.open.extend(ties.calls.iter().cloned());
         let is_said = ties.speaks || !ties.results.is_empty() || !ties.calls.is_empty();
         if is_said {
-            self.calling = ties.results.is_empty() && !ties.calls.is_empty();
+            // A result that answers nothing changes nothing.
+            let stray = !ties.results.is_empty() && !answers && self.calling;
+            self.calling = !ties.calls.is_empty() || stray;
         }
         begins
     }
