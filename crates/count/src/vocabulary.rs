@@ -2,6 +2,7 @@
 //! file and in memory, and the look-up; it must not know how text becomes tokens.
 
 use std::hash::Hasher;
+use std::ops::Range;
 use std::sync::LazyLock;
 
 use rustc_hash::FxHasher;
@@ -16,6 +17,8 @@ const FILE: &[u8] = include_bytes!("../assets/o200k.bin");
 const LONGEST: usize = 128;
 const SINGLE: usize = 256;
 const PLANES: usize = 6;
+/// How many bytes are copied at once.
+const STEP: usize = 16;
 /// Room for what zstd gives back.
 const UNPACKED: usize = SINGLE + PLANES * (1 << RANK_BITS);
 
@@ -47,32 +50,23 @@ impl Vocabulary {
 
     fn unpack(file: &[u8]) -> Option<Self> {
         let unpacked = zstd::bulk::decompress(file, UNPACKED).ok()?;
-        let (single, pairs) = unpacked.split_at_checked(SINGLE)?;
-        let count = pairs.len() / PLANES;
-        let planes: Vec<&[u8]> = pairs.chunks_exact(count.max(1)).collect();
-        let [low, middle, high, low2, middle2, high2] = *planes.as_slice() else { return None };
-        let ranks = |low: &[u8], middle: &[u8], high: &[u8]| -> Vec<u32> {
-            let parts = low.iter().zip(middle).zip(high);
-            parts
-                .map(|((low, middle), high)| u32::from_le_bytes([*low, *middle, *high, 0]))
-                .collect()
-        };
-
-        let mut vocabulary = Vocabulary {
-            text: single.to_vec(),
-            starts: (0..=SINGLE as u32).collect(),
-            slots: vec![0; 1 << SLOT_BITS],
-        };
-        for (first, second) in ranks(low, middle, high).into_iter().zip(ranks(low2, middle2, high2))
-        {
-            for part in [first, second] {
-                let range = vocabulary.range(part)?;
-                vocabulary.text.extend_from_within(range);
-            }
-            vocabulary.starts.push(u32::try_from(vocabulary.text.len()).ok()?);
+        let (single, planes) = unpacked.split_at_checked(SINGLE)?;
+        let (starts, pairs) = measure(planes)?;
+        let mut vocabulary =
+            Vocabulary { text: Vec::new(), starts, slots: vec![0; 1 << SLOT_BITS] };
+        let end = *vocabulary.starts.last()? as usize;
+        let mut text = vec![0; end + STEP];
+        text.first_chunk_mut::<SINGLE>()?.copy_from_slice(single);
+        for ([first, second], start) in pairs.iter().zip(vocabulary.starts.iter().skip(SINGLE)) {
+            let first = vocabulary.range(*first)?;
+            let second = vocabulary.range(*second)?;
+            let start = *start as usize;
+            let middle = start + first.len();
+            copy(&mut text, first, start)?;
+            copy(&mut text, second, middle)?;
         }
-        vocabulary.text.shrink_to_fit();
-        vocabulary.starts.shrink_to_fit();
+        text.truncate(end);
+        vocabulary.text = text;
         for rank in 0..vocabulary.len() {
             vocabulary.insert(rank)?;
         }
@@ -109,7 +103,7 @@ impl Vocabulary {
     }
 
     #[inline]
-    fn range(&self, rank: u32) -> Option<std::ops::Range<usize>> {
+    fn range(&self, rank: u32) -> Option<Range<usize>> {
         let rank = rank as usize;
         Some(*self.starts.get(rank)? as usize..*self.starts.get(rank + 1)? as usize)
     }
@@ -127,6 +121,45 @@ impl Vocabulary {
         *self.slots.get_mut(at)? = tag | (rank + 1);
         Some(())
     }
+}
+
+/// The two parts of every token longer than a byte, and where each token begins. `None` when a
+/// token is made of later ones.
+fn measure(planes: &[u8]) -> Option<(Vec<u32>, Vec<[u32; 2]>)> {
+    let planes: Vec<&[u8]> = planes.chunks_exact((planes.len() / PLANES).max(1)).collect();
+    let [low, middle, high, low2, middle2, high2] = *planes.as_slice() else { return None };
+    let rank =
+        |((low, middle), high): ((&u8, &u8), &u8)| u32::from_le_bytes([*low, *middle, *high, 0]);
+    let firsts = low.iter().zip(middle).zip(high).map(rank);
+    let seconds = low2.iter().zip(middle2).zip(high2).map(rank);
+    let pairs: Vec<[u32; 2]> = firsts.zip(seconds).map(|(first, second)| [first, second]).collect();
+
+    let mut starts: Vec<u32> = Vec::with_capacity(SINGLE + pairs.len() + 1);
+    starts.extend(0..=SINGLE as u32);
+    let mut end = SINGLE as u32;
+    for pair in &pairs {
+        for part in pair {
+            let part = *part as usize;
+            end = end.checked_add(starts.get(part + 1)?.checked_sub(*starts.get(part)?)?)?;
+        }
+        starts.push(end);
+    }
+    Some((starts, pairs))
+}
+
+/// Copies a token to a later place. Most are short, and a fixed number of bytes is copied sooner
+/// than the right one; what is too much is written over by the next.
+#[inline]
+fn copy(text: &mut [u8], token: Range<usize>, to: usize) -> Option<()> {
+    if token.len() <= STEP {
+        let token: [u8; STEP] = *text.get(token.start..)?.first_chunk()?;
+        *text.get_mut(to..)?.first_chunk_mut()? = token;
+    } else {
+        let (before, after) = text.split_at_mut_checked(to)?;
+        let token = before.get(token)?;
+        after.get_mut(..token.len())?.copy_from_slice(token);
+    }
+    Some(())
 }
 
 /// The slot where the search for a token begins, and the bits of its hash that the slot keeps.
