@@ -1,0 +1,175 @@
+//! The terms of a conversation and what each is worth. It owns their counts and weights; it must
+//! not know sentences' order or what is chosen.
+
+use rustc_hash::FxHashMap;
+
+use oneiro_text::{Kind, Token, is_filler, is_time_word};
+
+use crate::cues::is_plain;
+use crate::tune::P;
+
+/// A term, by its number.
+pub(crate) type TermId = u32;
+
+/// What is known of a term.
+#[derive(Debug, Clone)]
+pub(crate) struct Term {
+    /// How often it was said; what tools print counts less.
+    count: f32,
+    /// Sentences it is in.
+    sentences: u32,
+    last_sentence: u32,
+    /// How often it stood within a sentence with a capital letter.
+    names: f32,
+    sort: Sort,
+    /// Where it was first met: the number of the utterance, and its place there.
+    pub utterance: u32,
+    pub start: u32,
+    pub end: u32,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Sort {
+    /// One that only carries others: great, think, tell.
+    Plain,
+    /// Half of a word, in scripts without spaces.
+    Pair,
+    /// Seen only within identifiers.
+    Part,
+    /// A day, a month, yesterday.
+    Time,
+    Word,
+    Number,
+    /// An identifier, a path, a version, an address.
+    Whole,
+}
+
+/// Where a token was met.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Sighting {
+    pub utterance: u32,
+    /// The number of the sentence in the whole conversation.
+    pub sentence: u32,
+    /// Whether it has a capital letter and does not begin its sentence.
+    pub named: bool,
+    /// How much this speaker's words count.
+    pub voice: f32,
+}
+
+/// All terms met so far.
+#[derive(Debug, Default)]
+pub(crate) struct Terms {
+    ids: FxHashMap<Box<str>, TermId>,
+    all: Vec<Term>,
+}
+
+impl Terms {
+    /// Notes a token; nothing if it carries only grammar.
+    pub fn note(&mut self, token: &Token<'_>, sighting: Sighting) -> Option<TermId> {
+        let sort = sort_of(token)?;
+        let id = match self.ids.get(token.term) {
+            Some(id) => *id,
+            None => self.add(token, sort, sighting.utterance),
+        };
+        let term = self.all.get_mut(id as usize)?;
+        term.count += sighting.voice;
+        if sighting.named {
+            term.names += sighting.voice;
+        }
+        if term.last_sentence != sighting.sentence {
+            term.last_sentence = sighting.sentence;
+            term.sentences += 1;
+        }
+        if sort > term.sort && term.sort != Sort::Plain {
+            term.sort = sort;
+        }
+        Some(id)
+    }
+
+    fn add(&mut self, token: &Token<'_>, sort: Sort, utterance: u32) -> TermId {
+        let id = self.all.len() as TermId;
+        self.ids.insert(token.term.into(), id);
+        let sort = match sort {
+            Sort::Word | Sort::Part if is_plain(token.term, token.norm) => Sort::Plain,
+            _ => sort,
+        };
+        self.all.push(Term {
+            count: 0.0,
+            sentences: 0,
+            last_sentence: u32::MAX,
+            names: 0.0,
+            sort,
+            utterance,
+            start: token.start,
+            end: token.end,
+        });
+        id
+    }
+
+    /// The term of a token, if it was ever met.
+    pub fn find(&self, token: &Token<'_>) -> Option<TermId> {
+        sort_of(token).and_then(|_| self.ids.get(token.term).copied())
+    }
+
+    pub fn get(&self, id: TermId) -> Option<&Term> {
+        self.all.get(id as usize)
+    }
+
+    /// What each term is worth, in a conversation of so many sentences.
+    pub fn weights(&self, sentences: usize) -> Vec<f32> {
+        self.all.iter().map(|term| term.weight(sentences as f32)).collect()
+    }
+}
+
+impl Term {
+    fn weight(&self, sentences: f32) -> f32 {
+        let is_name = self.names * 2.0 >= self.count.max(0.01);
+        let sort = match self.sort {
+            Sort::Plain => P(0),
+            Sort::Pair => 0.45,
+            Sort::Part => 0.35,
+            Sort::Time => P(1),
+            Sort::Word if is_name => P(2),
+            Sort::Word => 1.0,
+            Sort::Number => P(3),
+            Sort::Whole => 1.4,
+        };
+        // Said again and again is what a conversation is about; said in every sentence is how these
+        // people talk.
+        let central = (1.0 + self.count.max(0.1)).ln();
+        let rare = (1.0 + sentences / self.sentences.max(1) as f32).ln();
+        sort * central.powf(P(4)) * rare.powf(P(5))
+    }
+
+    /// Whether it says little about what is spoken of.
+    pub fn is_plain(&self) -> bool {
+        self.sort == Sort::Plain
+    }
+
+    /// Whether it can stand alone in a list of what was spoken of.
+    pub fn names_a_topic(&self) -> bool {
+        matches!(self.sort, Sort::Word | Sort::Whole)
+    }
+}
+
+/// What sort of term a token is; none for those that carry only grammar.
+fn sort_of(token: &Token<'_>) -> Option<Sort> {
+    if token.stop || token.term.is_empty() {
+        return None;
+    }
+    let digits = token.norm.starts_with(|letter: char| letter.is_numeric());
+    match token.kind {
+        Kind::Word if digits => Some(Sort::Number),
+        Kind::Word | Kind::Part if is_filler(token.norm) => Some(Sort::Plain),
+        Kind::Word if token.norm.len() < 2 => None,
+        Kind::Word if is_time_word(token.norm) => Some(Sort::Time),
+        Kind::Word => Some(Sort::Word),
+        Kind::Whole if token.norm.contains(['/', '.', '_', ':', '@', '#']) => Some(Sort::Whole),
+        Kind::Whole => Some(if digits { Sort::Number } else { Sort::Word }),
+        Kind::Part if token.norm.len() < 2 => None,
+        Kind::Part => Some(Sort::Part),
+        Kind::CjkPair => Some(Sort::Pair),
+        Kind::Gram if token.norm.chars().count() > 1 => Some(Sort::Pair),
+        Kind::Gram | Kind::Cjk | Kind::Emoji => None,
+    }
+}
