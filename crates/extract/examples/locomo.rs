@@ -123,6 +123,7 @@ enum Way {
     First,
     Last,
     Random,
+    Whole,
 }
 
 fn line(turn: &Turn) -> String {
@@ -157,6 +158,7 @@ fn until<'a>(lines: impl Iterator<Item = &'a String>, target: usize) -> String {
 fn condense(way: Way, chunk: &[&Turn], target: usize) -> String {
     let lines: Vec<String> = chunk.iter().map(|turn| line(turn)).collect();
     match way {
+        Way::Whole => lines.join("\n"),
         Way::First => until(lines.iter(), target),
         Way::Last => until(lines.iter().rev(), target),
         Way::Random => {
@@ -178,8 +180,7 @@ fn condense(way: Way, chunk: &[&Turn], target: usize) -> String {
                 .iter()
                 .map(|turn| Said { speaker: &turn.speaker, text: &turn.text })
                 .collect();
-            let text =
-                extract(&ExtractRequest { said: &said, target, about: None, count: &count });
+            let text = extract(&ExtractRequest { said: &said, target, about: None, count: &count });
             assert!(count(&text) <= target);
             text
         }
@@ -278,6 +279,7 @@ fn table(name: &str, conversations: &[Conversation], size: usize) {
         (Way::First, "first 1/8"),
         (Way::Last, "last 1/8"),
         (Way::Random, "random"),
+        (Way::Whole, "everything"),
     ] {
         let tallies = measure(conversations, way, size);
         for (category, tally) in tallies.iter().enumerate() {
@@ -294,17 +296,6 @@ fn table(name: &str, conversations: &[Conversation], size: usize) {
     }
 }
 
-fn score(dev: &[Conversation]) -> f64 {
-    let mut total = 0.0;
-    for size in [20_000, 80_000] {
-        let tally = measure(dev, Way::Extract, size)[0];
-        total += tally.all / tally.questions + tally.half / tally.questions
-            + tally.covered / tally.turns
-            + if size == 20_000 { tally.first / tally.questions } else { 0.0 };
-    }
-    total * 100.0
-}
-
 fn main() {
     let mut arguments = std::env::args().skip(1);
     let path = arguments.next().expect("the file locomo10.json");
@@ -316,26 +307,10 @@ fn main() {
             let tokens: usize = chunk.iter().map(|turn| count(&line(turn)) + 1).sum();
             println!("{}", condense(Way::Extract, &chunk, tokens / 8));
         }
-        Some("tune") => {
-            let mut best = score(dev);
-            println!("start {best:.2}");
-            let which: Vec<usize> = arguments.next().unwrap().split(',').map(|i| i.parse().unwrap()).collect();
-            for i in which {
-                let now = oneiro_extract::tune::P(i);
-                let mut kept = now;
-                for f in [0.0, 0.25, 0.5, 0.75, 0.87, 1.15, 1.35, 1.7, 2.5] {
-                    let v = if now == 0.0 { f } else { now * f };
-                    oneiro_extract::tune::set(i, v);
-                    let s = score(dev);
-                    print!(" {v:.3}:{s:.2}");
-                    if s > best { best = s; kept = v; }
-                }
-                oneiro_extract::tune::set(i, kept);
-                println!("\n{i}: {now} -> {kept}  {best:.2}");
-            }
-        }
         _ => {
-            for (name, half) in [("conversations 1-5 (tuned on)", dev), ("conversations 6-10 (held out)", test)] {
+            for (name, half) in
+                [("conversations 1-5 (tuned on)", dev), ("conversations 6-10 (held out)", test)]
+            {
                 for size in [80_000, 20_000] {
                     table(name, half, size);
                 }

@@ -16,8 +16,12 @@ use crate::segment::is_wide;
 pub(crate) enum Cue {
     /// Settles something, or sets a rule.
     Decision,
+    /// Says what somebody will do, or why.
+    Plan,
     /// Says that something went wrong, or how it ended.
     Error,
+    /// Is what a stack of frames ended with.
+    Raised,
     /// Leaves something for later.
     Open,
     /// Tells of somebody's life: family, home, work, health, likes.
@@ -36,19 +40,22 @@ impl Cue {
 // Phrases are between bars, all lower case. Where a script has no case or no spaces, a phrase may
 // stand within other letters; else it stands between words.
 const DECISIONS: &str = "we decided|i decided|decided to|decided on|decision|let's go with|let's use|\
-go with|going with|agreed|agree to|we will|we'll|i'll|i will|must|must not|mustn't|never|always|\
-from now on|instead of|settled on|chose|choose|chosen|plan to|planning to|plan is|approved|\
-deadline|make sure|do not|don't ever|the rule is|rename|switch to|switched to|moved to|prefer|\
-fixed|root cause|because|conclusion|promised|promise|booked|signed up|confirmed|\
-entschieden|entscheidung|beschlossen|einigen|geeinigt|wir nehmen|wir machen|ich werde|muss|müssen|\
-niemals|immer|ab jetzt|statt|abgemacht|vereinbart|nicht mehr|gebucht|frist|\
-décidé|décision|on prend|d'accord pour|je vais|il faut|doit|jamais|toujours|désormais|\
-decidimos|decidido|decisión|vamos a|voy a|debe|hay que|nunca|siempre|acordado|a partir de ahora|\
-abbiamo deciso|deciso|dobbiamo|deve|sempre|mai|decisão|combinado|vou|temos de|\
-решили|решил|решила|решение|договорились|надо|нужно|должен|должна|никогда|всегда|буду|будем|\
-决定|同意|必须|不要|以后|改用|选择|说好|约定|一定要|從現在|決定|必須|不要再|\
-決めた|決め|しよう|ことにし|必ず|絶対|なければ|約束|予定|することに|\
-قررنا|قرر|قررت|اتفقنا|يجب|سوف|لا بد|دائما|أبدا|موعد|तय किया|फैसला|जरूर|हमेशा|कभी नहीं|결정|하기로|반드시|절대";
+let's do|go with|going with|agreed|agree to|must|must not|mustn't|from now on|settled on|approved|\
+deadline|make sure|do not|don't ever|never|the rule is|rename|switch to|switched to|prefer|\
+root cause|conclusion|promised|promise|booked|confirmed|we should|instead|\
+entschieden|entscheidung|beschlossen|einigen|geeinigt|wir nehmen|wir machen|muss|müssen|\
+niemals|ab jetzt|abgemacht|vereinbart|nicht mehr|gebucht|frist|\
+décidé|décision|on prend|d'accord pour|il faut|doit|jamais|désormais|\
+decidimos|decidido|decisión|debe|hay que|nunca|acordado|a partir de ahora|\
+abbiamo deciso|deciso|dobbiamo|deve|mai|decisão|combinado|temos de|\
+решили|решил|решила|решение|договорились|надо|нужно|должен|должна|должны|никогда|\
+决定|同意|必须|不要|改用|选择|说好|约定|一定要|從現在|決定|必須|\
+決めた|決め|ことにし|必ず|絶対|なければ|約束|\
+قررنا|قرر|قررت|اتفقنا|يجب|لا بد|أبدا|موعد|तय किया|फैसला|जरूर|कभी नहीं|결정|하기로|반드시|절대";
+
+const PLANS: &str = "we will|we'll|i'll|i will|i am going to|i'm going to|always|chose|choose|chosen|plan to|\
+planning to|plan is|moved to|fixed|because|signed up|ich werde|immer|statt|je vais|toujours|vamos a|\
+voy a|siempre|sempre|vou|всегда|буду|будем|以后|打算|しよう|予定|سوف|دائما|हमेशा";
 
 const ERRORS: &str = "error|errors|failed|fails|failure|fail|exception|exit code|exit status|exited with|\
 panicked|panic|traceback|segfault|timed out|timeout|denied|refused|not found|no such file|cannot|\
@@ -126,6 +133,7 @@ static PHRASES: LazyLock<Vec<(String, Cue)>> = LazyLock::new(|| {
     let mut all = Vec::new();
     for (cue, phrases) in [
         (Cue::Decision, DECISIONS),
+        (Cue::Plan, PLANS),
         (Cue::Error, ERRORS),
         (Cue::Open, OPEN),
         (Cue::Fact, FACTS),
@@ -165,9 +173,17 @@ pub(crate) fn cues(text: &str, mut each: impl FnMut(usize, Cue)) {
         let Some((_, cue)) = PHRASES.get(found.pattern().as_usize()) else { continue };
         let before = text.get(..found.start()).and_then(|before| before.chars().next_back());
         let after = text.get(found.end()..).and_then(|after| after.chars().next());
-        let parts = |near: Option<char>| near.is_none_or(|near| !near.is_alphanumeric());
+        // Within an identifier it is a name: errors.py, fail_fast, no-cache.
+        let inside = |near: char| near.is_alphanumeric() || matches!(near, '_' | '/' | '-' | '\\');
+        let stops = text.get(found.end()..).is_some_and(|rest| {
+            !rest.starts_with('.')
+                || !rest.trim_start_matches('.').starts_with(char::is_alphanumeric)
+        });
+        let alone = before.is_none_or(|before| !inside(before) && before != '.')
+            && after.is_none_or(|after| !inside(after))
+            && stops;
         let dense = text.get(found.range()).is_some_and(|found| found.starts_with(is_dense));
-        if dense || (parts(before) && parts(after)) {
+        if dense || alone {
             each(found.start(), *cue);
         }
     }
@@ -179,8 +195,7 @@ fn is_dense(letter: char) -> bool {
 }
 
 static PLAIN_TERMS: LazyLock<FxHashSet<String>> = LazyLock::new(|| {
-    let mut terms: FxHashSet<String> =
-        PLAIN_ELSEWHERE.split_whitespace().map(normalise).collect();
+    let mut terms: FxHashSet<String> = PLAIN_ELSEWHERE.split_whitespace().map(normalise).collect();
     Analyzer::default().tokens(PLAIN, |token| {
         terms.insert(token.norm.to_owned());
         terms.insert(token.term.to_owned());
@@ -197,9 +212,39 @@ pub(crate) fn is_plain(term: &str, norm: &str) -> bool {
 pub(crate) fn only_leads(norm: &str) -> bool {
     matches!(
         norm,
-        "oh" | "wow" | "well" | "so" | "and" | "but" | "yeah" | "yes" | "yep" | "also" | "anyway"
-            | "actually" | "hey" | "hi" | "haha" | "lol" | "ok" | "okay" | "um" | "hmm" | "plus"
-            | "und" | "aber" | "ach" | "naja" | "ja" | "et" | "mais" | "y" | "pero" | "ну" | "да" | "а" | "и"
+        "oh" | "wow"
+            | "well"
+            | "so"
+            | "and"
+            | "but"
+            | "yeah"
+            | "yes"
+            | "yep"
+            | "also"
+            | "anyway"
+            | "actually"
+            | "hey"
+            | "hi"
+            | "haha"
+            | "lol"
+            | "ok"
+            | "okay"
+            | "um"
+            | "hmm"
+            | "plus"
+            | "und"
+            | "aber"
+            | "ach"
+            | "naja"
+            | "ja"
+            | "et"
+            | "mais"
+            | "y"
+            | "pero"
+            | "ну"
+            | "да"
+            | "а"
+            | "и"
     )
 }
 
@@ -225,7 +270,7 @@ mod tests {
             ("The build FAILED", Cue::Error),
             ("Ошибка сети", Cue::Error),
             ("Meine Tochter heißt Ida", Cue::Fact),
-            ("I’ll do it", Cue::Decision),
+            ("I’ll do it", Cue::Plan),
             ("Thanks a lot", Cue::Courtesy),
         ] {
             assert!(found(text).contains(&cue), "{text}: {:?}", found(text));
@@ -234,6 +279,9 @@ mod tests {
 
     #[test]
     fn cues_stand_between_words() {
-        assert_eq!(found("catalogue sonnet bugle mustard"), []);
+        assert_eq!(
+            found("catalogue sonnet bugle mustard sync.errors no-bug fail_fast never.rs"),
+            []
+        );
     }
 }

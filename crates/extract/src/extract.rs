@@ -3,9 +3,9 @@
 
 use oneiro_text::Analyzer;
 
-use crate::reading::Reading;
+use crate::left_out::Missing;
+use crate::reading::{Clause, Reading};
 use crate::select::{Choice, Selection};
-use crate::tune::P;
 use crate::utterance::{Utterances, utterances};
 use crate::{ExtractRequest, left_out, render, worth};
 
@@ -15,8 +15,14 @@ const SMALLEST: usize = 10;
 /// From so many tokens on, the last line says what was left out.
 const TELLS_LEFT_OUT: usize = 40;
 
+/// From so many tokens on, it tells what tools said apart from what was spoken.
+const TELLS_APART: usize = 100;
+
 /// Bytes to a token, at most, in a text that is worth counting before anything else.
 const DENSEST: usize = 16;
+
+/// The share of the target that the last line has, in hundredths.
+const LAST_LINE: usize = 15;
 
 /// Times that the choice is widened when the count of the whole left room.
 const ROUNDS: usize = 3;
@@ -30,7 +36,8 @@ pub fn extract(request: &ExtractRequest<'_>) -> String {
     let utterances = utterances(request.said);
     let fits = |text: &str| (request.count)(text) <= request.target;
     let bytes: usize = request.said.iter().map(|said| said.speaker.len() + said.text.len()).sum();
-    if utterances.left_out == Default::default() && bytes <= request.target.saturating_mul(DENSEST) {
+    if utterances.left_out == Default::default() && bytes <= request.target.saturating_mul(DENSEST)
+    {
         let whole = render::whole(&utterances.all);
         if fits(&whole) {
             return whole;
@@ -38,14 +45,13 @@ pub fn extract(request: &ExtractRequest<'_>) -> String {
     }
     let mut analyzer = Analyzer::default();
     let reading = Reading::of(&utterances.all, &mut analyzer);
-    let mut weights = reading.terms.weights(reading.sentences.len());
-    spare_speakers(&utterances, &reading, (&mut weights, &mut analyzer));
+    let weights = reading.terms.weights(reading.sentences.len());
     let mut factors = worth::factors(&reading, &utterances.all);
     if let Some(about) = request.about {
         let near = worth::nearness(&reading, &weights, (about, &mut analyzer));
         factors.iter_mut().zip(near).for_each(|(factor, near)| *factor *= near);
     }
-    let text_of = |clause: &crate::reading::Clause| {
+    let text_of = |clause: &Clause| {
         let sentence = reading.sentence_of(clause)?;
         let said = utterances.all.get(sentence.utterance as usize)?;
         said.text.get(clause.start..clause.end)
@@ -60,7 +66,8 @@ pub fn extract(request: &ExtractRequest<'_>) -> String {
     };
     let selection = Selection::new(choice, request.target);
     let draft = Draft { request, utterances: &utterances, reading: &reading, weights: &weights };
-    let best = selection.best().and_then(|best| reading.clauses.get(best as usize)).and_then(text_of);
+    let best =
+        selection.best().and_then(|best| reading.clauses.get(best as usize)).and_then(text_of);
     if request.target >= SMALLEST {
         let text = draft.fill(selection);
         if !text.is_empty() {
@@ -71,27 +78,6 @@ pub fn extract(request: &ExtractRequest<'_>) -> String {
         Some(best) if fits(best) => best.to_owned(),
         Some(best) => render::clipped(best, fits),
         None => String::new(),
-    }
-}
-
-/// Names of those who speak are at the start of their lines already.
-fn spare_speakers(
-    utterances: &Utterances<'_>,
-    reading: &Reading,
-    (weights, analyzer): (&mut [f32], &mut Analyzer),
-) {
-    let mut last = "";
-    for said in &utterances.all {
-        if said.speaker == last {
-            continue;
-        }
-        last = said.speaker;
-        analyzer.tokens(said.speaker, |token| {
-            let id = reading.terms.find(&token);
-            if let Some(weight) = id.and_then(|id| weights.get_mut(id as usize)) {
-                *weight = weight.min(0.2);
-            }
-        });
     }
 }
 
@@ -107,7 +93,9 @@ impl Draft<'_> {
     fn fill(&self, mut selection: Selection<'_>) -> String {
         let target = self.request.target;
         let told = target >= TELLS_LEFT_OUT;
-        let reserve = if told { ((target as f32 * P(19)) as usize).max(9) } else { 0 };
+        let all = Missing::of(self.reading, self.utterances, |_| false);
+        let least = (self.request.count)(&all.told(target < TELLS_APART)) + 2;
+        let reserve = if told { (target * LAST_LINE / 100).max(least).min(target / 3) } else { 0 };
         let room = target - reserve;
         let mut budget = room;
         for _ in 0..ROUNDS {
@@ -144,17 +132,15 @@ impl Draft<'_> {
 
     fn with_left_out(&self, lines: String, selection: &Selection<'_>, told: bool) -> String {
         let is_kept = |clause: u32| selection.is_chosen(clause);
-        if !told || lines.is_empty() {
+        let missing = Missing::of(self.reading, self.utterances, is_kept);
+        if !told || lines.is_empty() || missing.is_nothing() {
             return lines;
         }
-        let Some(counts) = left_out::counts(self.reading, self.utterances, is_kept) else {
-            return lines;
-        };
         let terms = left_out::terms((self.reading, self.weights), &self.utterances.all, is_kept);
         let room = self.request.target.saturating_sub((self.request.count)(&lines) + 1);
-        let line = left_out::line(&counts, &terms, |line| (self.request.count)(line) <= room);
-        let text = format!("{lines}\n{line}");
-        // The line itself has to fit; where it does not, what was chosen is worth more.
-        if (self.request.count)(&text) <= self.request.target { text } else { lines }
+        match left_out::line(&missing, &terms, |line| (self.request.count)(line) <= room) {
+            Some(line) => format!("{lines}\n{line}"),
+            None => lines,
+        }
     }
 }

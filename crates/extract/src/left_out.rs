@@ -1,8 +1,6 @@
 //! The last line of an extract: what is not in it, so that a reader knows what to expand for. It
 //! owns the wording; it must not know how the rest was chosen.
 
-use std::fmt::Write as _;
-
 use crate::reading::Reading;
 use crate::terms::TermId;
 use crate::utterance::{LEFT_OUT, LeftOut, TERMS, Utterance, Utterances, Voice};
@@ -10,47 +8,63 @@ use crate::utterance::{LEFT_OUT, LeftOut, TERMS, Utterance, Utterances, Voice};
 /// Terms looked at for the line.
 const MOST_TERMS: usize = 600;
 
-/// Counts what is not in the lines: whole messages, or sentences where a part of each is in.
-pub(crate) fn counts(
-    reading: &Reading,
-    utterances: &Utterances<'_>,
-    is_kept: impl Fn(u32) -> bool,
-) -> Option<String> {
-    let mut shown = vec![false; utterances.all.len()];
-    let mut dropped = 0_usize;
-    for (number, clause) in (0_u32..).zip(&reading.clauses) {
-        let utterance = reading.sentence_of(clause).map_or(0, |sentence| sentence.utterance);
-        match shown.get_mut(utterance as usize) {
-            Some(shown) if is_kept(number) => *shown = true,
-            _ => dropped += 1,
+/// What is not in the lines of an extract.
+pub(crate) struct Missing {
+    whole: LeftOut,
+    clauses: usize,
+}
+
+impl Missing {
+    /// Counts it, where `is_kept` holds for what is in the lines.
+    pub fn of(
+        reading: &Reading,
+        utterances: &Utterances<'_>,
+        is_kept: impl Fn(u32) -> bool,
+    ) -> Missing {
+        let mut shown = vec![false; utterances.all.len()];
+        let mut missing = Missing { whole: utterances.left_out, clauses: 0 };
+        for (number, clause) in (0_u32..).zip(&reading.clauses) {
+            let utterance = reading.sentence_of(clause).map_or(0, |sentence| sentence.utterance);
+            match shown.get_mut(utterance as usize) {
+                Some(shown) if is_kept(number) => *shown = true,
+                _ => missing.clauses += 1,
+            }
+        }
+        for (said, shown) in utterances.all.iter().zip(shown) {
+            match said.voice {
+                _ if shown || said.text.trim().is_empty() => {}
+                Voice::Tool => missing.whole.tool_results += 1,
+                Voice::Terms => {}
+                Voice::Speaker | Voice::System => missing.whole.messages += 1,
+            }
+        }
+        missing
+    }
+
+    /// Whether nothing is missing.
+    pub fn is_nothing(&self) -> bool {
+        self.clauses == 0 && self.whole == LeftOut::default()
+    }
+
+    /// The line without terms and without its end; the short form makes no difference between
+    /// messages.
+    pub fn told(&self, short: bool) -> String {
+        let LeftOut { messages, tool_results } = self.whole;
+        let several = |count: usize, of: &str| {
+            let plural = if count == 1 { "" } else { "s" };
+            (count > 0).then(|| format!("{count} {of}{plural}"))
+        };
+        let counts = match short {
+            true => [several(messages + tool_results, "message"), None],
+            false => [several(messages, "message"), several(tool_results, "tool result")],
+        };
+        let counts: Vec<String> = counts.into_iter().flatten().collect();
+        match counts.is_empty() {
+            // Of every message something is in.
+            true => format!("{LEFT_OUT}details"),
+            false => format!("{LEFT_OUT}{}", counts.join("; ")),
         }
     }
-    let mut left_out: LeftOut = utterances.left_out;
-    for (said, shown) in utterances.all.iter().zip(shown) {
-        match said.voice {
-            _ if shown || said.text.trim().is_empty() => {}
-            Voice::Tool => left_out.tool_results += 1,
-            Voice::Terms => {}
-            _ => left_out.messages += 1,
-        }
-    }
-    let mut line = LEFT_OUT.to_owned();
-    for (count, one, many) in [
-        (left_out.messages, "message", "messages"),
-        (left_out.tool_results, "tool result", "tool results"),
-    ] {
-        if count > 0 {
-            let comma = if line.len() > LEFT_OUT.len() { "; " } else { "" };
-            let _ = write!(line, "{comma}{count} {}", if count == 1 { one } else { many });
-        }
-    }
-    if line.len() == LEFT_OUT.len() {
-        if dropped == 0 {
-            return None;
-        }
-        line.push_str("details");
-    }
-    Some(line)
 }
 
 /// The terms that are in no line, the weightiest first, as they were written.
@@ -92,21 +106,26 @@ pub(crate) fn terms<'a>(
     open.iter().filter_map(|(_, id)| shown(*id)).collect()
 }
 
-/// The line with as many terms as fit.
-pub(crate) fn line(counts: &str, terms: &[&str], fits: impl Fn(&str) -> bool) -> String {
-    let with = |count: usize| {
-        let terms = terms.get(..count).unwrap_or_default();
-        match terms {
-            [] => format!("{counts})"),
-            _ => format!("{counts}; {TERMS}{})", terms.join(", ")),
-        }
+/// The line with as many terms as fit; the short form where not even the counts do, or nothing.
+pub(crate) fn line(
+    missing: &Missing,
+    terms: &[&str],
+    fits: impl Fn(&str) -> bool,
+) -> Option<String> {
+    let counts = missing.told(false);
+    let with = |count: usize| match terms.get(..count).unwrap_or_default() {
+        [] => format!("{counts})"),
+        terms => format!("{counts}; {TERMS}{})", terms.join(", ")),
     };
-    // The most that fit, by halves: a count of tokens may fall by one where a term is added, but
-    // never by more than the check at the end forgives.
     let (mut low, mut high) = (0, terms.len());
     while low < high {
         let middle = (low + high).div_ceil(2);
-        if fits(&with(middle)) { low = middle } else { high = middle - 1 }
+        if fits(&with(middle)) {
+            low = middle;
+        } else {
+            high = middle - 1;
+        }
     }
-    with(low)
+    let short = format!("{})", missing.told(true));
+    [with(low), short].into_iter().find(|line| fits(line))
 }

@@ -12,8 +12,6 @@ mod render;
 mod segment;
 mod select;
 mod terms;
-#[doc(hidden)]
-pub mod tune;
 mod utterance;
 mod worth;
 

@@ -12,21 +12,77 @@ pub(crate) enum Machine {
     Frame,
     /// A row of a listing: a file, a process.
     Listing,
+    /// A line of a program.
+    Code,
 }
 
 const PROGRAMS: [&str; 44] = [
-    "apt", "aws", "bash", "brew", "bun", "cargo", "cat", "cd", "chmod", "cmake", "cp", "curl",
-    "deno", "docker", "echo", "export", "find", "gcloud", "gh", "git", "go", "gradle", "grep",
-    "helm", "journalctl", "kubectl", "ls", "make", "mkdir", "mv", "node", "npm", "npx", "pip",
-    "pnpm", "psql", "pytest", "python", "python3", "rm", "sed", "ssh", "sudo", "systemctl",
+    "apt",
+    "aws",
+    "bash",
+    "brew",
+    "bun",
+    "cargo",
+    "cat",
+    "cd",
+    "chmod",
+    "cmake",
+    "cp",
+    "curl",
+    "deno",
+    "docker",
+    "echo",
+    "export",
+    "find",
+    "gcloud",
+    "gh",
+    "git",
+    "go",
+    "gradle",
+    "grep",
+    "helm",
+    "journalctl",
+    "kubectl",
+    "ls",
+    "make",
+    "mkdir",
+    "mv",
+    "node",
+    "npm",
+    "npx",
+    "pip",
+    "pnpm",
+    "psql",
+    "pytest",
+    "python",
+    "python3",
+    "rm",
+    "sed",
+    "ssh",
+    "sudo",
+    "systemctl",
 ];
 
 const LEVELS: [&str; 6] = ["INFO", "DEBUG", "TRACE", "info:", "debug:", "trace:"];
 
 const PROGRESS: [&str; 17] = [
-    "Compiling ", "Checking ", "Downloading ", "Downloaded ", "Fetching ", "Unpacking ",
-    "Installing ", "Collecting ", "Requirement already", "Resolving ", "remote: ", "Receiving ",
-    "Get:", "Hit:", "Updating ", "Preparing ", "Setting up ",
+    "Compiling ",
+    "Checking ",
+    "Downloading ",
+    "Downloaded ",
+    "Fetching ",
+    "Unpacking ",
+    "Installing ",
+    "Collecting ",
+    "Requirement already",
+    "Resolving ",
+    "remote: ",
+    "Receiving ",
+    "Get:",
+    "Hit:",
+    "Updating ",
+    "Preparing ",
+    "Setting up ",
 ];
 
 /// What a sentence is, if it is a machine's.
@@ -41,7 +97,43 @@ pub(crate) fn machine(sentence: &str) -> Option<Machine> {
     if is_log(sentence, first) {
         return Some(Machine::Log);
     }
-    is_command(sentence, first).then_some(Machine::Command)
+    if is_command(sentence, first) {
+        return Some(Machine::Command);
+    }
+    is_code(sentence, first).then_some(Machine::Code)
+}
+
+fn is_code(sentence: &str, first: &str) -> bool {
+    let ends =
+        sentence.ends_with([';', '{', '}']) || sentence.ends_with("):") || sentence.ends_with("()");
+    let keyword = matches!(
+        first,
+        "import"
+            | "def"
+            | "fn"
+            | "pub"
+            | "class"
+            | "const"
+            | "var"
+            | "#include"
+            | "return"
+            | "impl"
+            | "struct"
+            | "elif"
+            | "async"
+            | "//"
+            | "///"
+            | "//!"
+            | "/*"
+            | "raise"
+            | "package"
+    );
+    let imports = first == "from" && sentence.contains(" import ");
+    let prose = sentence.ends_with(['.', '!', '?']) && !sentence.ends_with("):");
+    ends || imports
+        || (keyword && !prose)
+        || sentence.starts_with("</")
+        || sentence.contains(" = self.")
 }
 
 fn is_frame(sentence: &str, first: &str) -> bool {
@@ -53,29 +145,39 @@ fn is_frame(sentence: &str, first: &str) -> bool {
         || (first.trim_end_matches(':').bytes().all(|byte| byte.is_ascii_digit())
             && first.ends_with(':')
             && sentence.contains("::"))
-        || (sentence.len() > 4 && sentence.bytes().all(|byte| matches!(byte, b'^' | b'~' | b' ' | b'|')))
+        || (sentence.len() > 4
+            && sentence.bytes().all(|byte| matches!(byte, b'^' | b'~' | b' ' | b'|')))
 }
 
 fn is_listing(sentence: &str, first: &str) -> bool {
     let mode = |word: &str| {
         word.len() >= 10
             && word.starts_with(['-', 'd', 'l'])
-            && word.bytes().skip(1).take(9).all(|byte| matches!(byte, b'r' | b'w' | b'x' | b'-' | b's' | b't'))
+            && word
+                .bytes()
+                .skip(1)
+                .take(9)
+                .all(|byte| matches!(byte, b'r' | b'w' | b'x' | b'-' | b's' | b't'))
     };
     let rest = sentence.get(first.len()..).unwrap_or_default().trim_start();
     let total = first == "total" && rest.bytes().all(|byte| byte.is_ascii_digit());
     let path_alone = rest.is_empty() && first.matches('/').count() >= 2 && !first.contains("://");
     // Of a diff's own bookkeeping.
-    let diff = ["index ", "diff --git", "@@ ", "--- a/", "+++ b/"].iter().any(|mark| sentence.starts_with(mark));
+    let diff = ["index ", "diff --git", "@@ ", "--- a/", "+++ b/"]
+        .iter()
+        .any(|mark| sentence.starts_with(mark));
     mode(first) || total || path_alone || diff
 }
 
 fn is_log(sentence: &str, first: &str) -> bool {
     let mut words = sentence.split_whitespace().take(4);
-    let level = words.any(|word| LEVELS.contains(&word.trim_matches(['[', ']', ':', '|']))
-        || LEVELS.contains(&word));
+    let level = words.any(|word| {
+        LEVELS.contains(&word.trim_matches(['[', ']', ':', '|'])) || LEVELS.contains(&word)
+    });
     let digits = first.bytes().filter(u8::is_ascii_digit).count();
-    let stamped = digits >= 4 && first.contains([':', '-']) && first.starts_with(['2', '1', '[', '0'])
+    let stamped = digits >= 4
+        && first.contains([':', '-'])
+        && first.starts_with(['2', '1', '[', '0'])
         && !sentence.ends_with(['.', '?', '!'])
         && !["ERROR", "WARN", "FATAL", "error", "panic"].iter().any(|bad| sentence.contains(bad));
     let passed = first == "test" && sentence.ends_with("... ok");
@@ -113,6 +215,10 @@ mod tests {
             ("at Object.run (index.js:3:1)", Some(Machine::Frame)),
             ("12: core::ops::function::FnOnce::call_once", Some(Machine::Frame)),
             ("ValueError: bad value", None),
+            ("import os", Some(Machine::Code)),
+            ("def flush(self, batch):", Some(Machine::Code)),
+            ("self.conn.commit()", Some(Machine::Code)),
+            ("Return the books to the library.", None),
             ("drwxr-xr-x 2 root root 4096 Nov 15 21:06 data", Some(Machine::Listing)),
             ("total 60", Some(Machine::Listing)),
             ("crates/text/src/scan.rs", Some(Machine::Listing)),

@@ -4,11 +4,11 @@
 use oneiro_text::{Analyzer, Kind, Token};
 
 use crate::clause::{bare, cuts};
-use crate::cues::{cues, only_leads};
+use crate::cues::{Cue, cues, only_leads};
 use crate::machine::{Machine, machine};
 use crate::segment::{self, Shape};
 use crate::terms::{Sighting, TermId, Terms};
-use crate::utterance::{Utterance, Voice};
+use crate::utterance::{Utterance, Voice, speakers};
 
 /// Half words that a clause has at least, where its sentence has more.
 const SHORTEST: u32 = 6;
@@ -29,12 +29,21 @@ pub(crate) struct Sentence {
     pub last: bool,
 }
 
+impl Sentence {
+    /// Whether it is worth keeping even without a word that says what is spoken of: "Agreed."
+    pub fn settles(&self) -> bool {
+        self.cues & (Cue::Decision.bit() | Cue::Error.bit()) != 0
+    }
+}
+
 /// A piece of a sentence that is kept or left out as a whole.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Clause {
     pub sentence: u32,
     pub start: usize,
     pub end: usize,
+    /// Whether anything in it says what is spoken of.
+    pub tells: bool,
     terms: (u32, u32),
 }
 
@@ -63,7 +72,8 @@ struct Piece {
 impl Reading {
     /// Takes utterances apart.
     pub fn of(utterances: &[Utterance<'_>], analyzer: &mut Analyzer) -> Reading {
-        let mut reading = Reading::default();
+        let terms = Terms::between(speakers(utterances));
+        let mut reading = Reading { terms, ..Reading::default() };
         let mut buffers = Buffers::default();
         for (number, utterance) in utterances.iter().enumerate() {
             reading.add(number as u32, utterance, (analyzer, &mut buffers));
@@ -95,23 +105,35 @@ impl Reading {
         if utterance.voice != Voice::Terms {
             segment::sentences(text, &mut buffers.sentences);
         }
+        let mut in_stack = false;
         for sentence in &buffers.sentences {
             let shown = text.get(sentence.start..sentence.end).unwrap_or_default();
             let id = self.sentences.len() as u32;
+            let mut machine = machine(shown);
+            // A stack goes on while its lines are indented; what comes after them was raised.
+            let is_frame = machine == Some(Machine::Frame) || (in_stack && sentence.indented);
+            let raised = in_stack && !is_frame;
+            if is_frame {
+                machine = Some(Machine::Frame);
+            }
+            in_stack = is_frame;
+            let named = shown.contains("Error: ") || shown.contains("Exception: ");
+            let fails = [(raised, Cue::Raised), (raised || named, Cue::Error)];
+            let cues = fails.iter().filter(|(is, _)| *is).fold(0, |set, (_, cue)| set | cue.bit());
             self.sentences.push(Sentence {
                 utterance: number,
                 end: sentence.end,
                 line: sentence.line,
                 shape: sentence.shape,
-                cues: 0,
-                machine: machine(shown),
+                cues,
+                machine,
                 is_question: shown
                     .trim_end_matches(['"', '”', ')', '*', '」', ' ', '!'])
                     .ends_with(['?', '？', '؟']),
                 first: false,
                 last: false,
             });
-            pieces_of(id, (sentence, shown), &mut buffers.pieces);
+            pieces_of(id, (sentence, shown), machine.is_some(), &mut buffers.pieces);
         }
         let added = self.sentences.get_mut(first..).unwrap_or_default();
         if let Some(sentence) = added.first_mut() {
@@ -171,7 +193,9 @@ impl Reading {
             sighting.sentence = piece.sentence;
             let opens = piece.opens_sentence && piece.half_words == 0;
             sighting.named = !opens
-                && text.get(token.start as usize..).is_some_and(|rest| rest.starts_with(char::is_uppercase));
+                && text
+                    .get(token.start as usize..)
+                    .is_some_and(|rest| rest.starts_with(char::is_uppercase));
             piece.meet(&token, opens);
             if let Some(id) = terms.note(&token, sighting) {
                 piece.tells |= terms.get(id).is_some_and(|term| !term.is_plain());
@@ -225,6 +249,7 @@ impl Reading {
                 sentence: piece.sentence,
                 start,
                 end,
+                tells: piece.tells,
                 terms: (from, from + kept as u32),
             });
         }
@@ -253,14 +278,19 @@ struct Buffers {
     pieces: Vec<Piece>,
 }
 
-fn pieces_of(id: u32, (sentence, shown): (&segment::Sentence, &str), into: &mut Vec<Piece>) {
+fn pieces_of(
+    id: u32,
+    (sentence, shown): (&segment::Sentence, &str),
+    is_machine: bool,
+    into: &mut Vec<Piece>,
+) {
     let mut start = sentence.start;
     let mut push = |start: usize, end: usize| {
         let opens_sentence = start == sentence.start;
         let (terms, half_words, tells) = ((0, 0), 0, false);
         into.push(Piece { sentence: id, start, end, terms, half_words, tells, opens_sentence });
     };
-    if sentence.shape != Shape::Code {
+    if sentence.shape != Shape::Code && !is_machine {
         cuts(shown, |cut| {
             let cut = sentence.start + cut;
             if cut > start {

@@ -44,10 +44,19 @@ pub(crate) fn lines(
                 out.push_str(if follows { " " } else { GAP });
             }
         }
-        out.push_str(said.text.get(from..clause.end).unwrap_or_default());
+        let shown = said.text.get(from..clause.end).unwrap_or_default();
+        out.push_str(if from == clause.start { without_join(shown) } else { shown });
         last = Some((number, sentence.utterance, sentence.line, clause.end));
     }
     out
+}
+
+/// A clause without the word that joins it to one that was left out.
+fn without_join(clause: &str) -> &str {
+    match clause.split_once(' ') {
+        Some(("and" | "so" | "und" | "et" | "y" | "e" | "и", rest)) => rest,
+        _ => clause,
+    }
 }
 
 /// The name of a speaker and a colon; nothing where there is no name.

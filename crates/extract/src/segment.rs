@@ -27,6 +27,8 @@ pub(crate) struct Sentence {
     /// The number of its line. Between sentences of one line there is nothing but space, or a blob.
     pub line: u32,
     pub shape: Shape,
+    /// Whether its line began with space.
+    pub indented: bool,
 }
 
 /// Words before a full stop that does not end a sentence.
@@ -43,9 +45,10 @@ pub(crate) fn sentences(text: &str, into: &mut Vec<Sentence>) {
         let rest = text.get(at..).unwrap_or_default();
         let length = rest.bytes().position(|byte| byte < b' ' && byte != b'\t');
         let end = at + length.unwrap_or(rest.len());
-        let mut line = Line { text, start: at, end, number, shape: Shape::Prose };
+        let mut line = Line { text, start: at, end, number, shape: Shape::Prose, indented: false };
         at = end + 1;
         number += 1;
+        line.indented = line.shown().starts_with([' ', '\t']);
         line.trim();
         let shown = line.shown();
         if shown.starts_with("```") || shown.starts_with("~~~") {
@@ -67,6 +70,7 @@ struct Line<'a> {
     end: usize,
     number: u32,
     shape: Shape,
+    indented: bool,
 }
 
 impl Line<'_> {
@@ -142,7 +146,8 @@ impl Line<'_> {
         let (start, end) = trimmed(self.text, range);
         let shown = self.text.get(start..end).unwrap_or_default();
         if shown.contains(char::is_alphanumeric) {
-            into.push(Sentence { start, end, line: self.number, shape: self.shape });
+            let (line, shape, indented) = (self.number, self.shape, self.indented);
+            into.push(Sentence { start, end, line, shape, indented });
         }
     }
 }

@@ -4,11 +4,19 @@
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
-use crate::reading::{Clause, Reading};
-use crate::tune::P;
+use crate::reading::{Clause, Reading, Sentence};
 
 /// Clauses looked at in earnest for each token that may be spent; others have no chance.
 const SHORTLIST: usize = 6;
+
+/// Tokens before a clause that is alone: a speaker, a line, or a gap on both sides.
+const NEW_LINE: f32 = 3.4;
+
+/// Tokens before a clause that stands beside one of the same speaker.
+const SAME_LINE: f32 = 1.0;
+
+/// What is left of the worth of a term that is already in.
+const AGAIN: f32 = 0.1;
 
 /// What there is to choose from.
 pub(crate) struct Choice<'a> {
@@ -71,7 +79,7 @@ impl<'a> Selection<'a> {
         let mut offers: Vec<Offer> = (0..count as u32)
             .filter_map(|clause| {
                 let bytes = selection.clause(clause).map_or(0, |clause| clause.end - clause.start);
-                let density = selection.gain(clause) / (bytes as f32 / 4.0 + P(18));
+                let density = selection.gain(clause) / (bytes as f32 / 4.0 + NEW_LINE);
                 (density > 0.0).then_some(Offer { density, clause })
             })
             .collect();
@@ -81,7 +89,8 @@ impl<'a> Selection<'a> {
             offers.truncate(most);
         }
         for offer in offers {
-            let cost = selection.clause(offer.clause).map_or(0, |clause| (selection.choice.cost)(clause));
+            let cost =
+                selection.clause(offer.clause).map_or(0, |clause| (selection.choice.cost)(clause));
             if let Some(known) = selection.costs.get_mut(offer.clause as usize) {
                 *known = cost.max(1) as u32;
             }
@@ -173,17 +182,21 @@ impl<'a> Selection<'a> {
     }
 
     fn density(&self, clause: u32, price: f32) -> f32 {
-        self.gain(clause) / price.powf(P(16))
+        self.gain(clause) / price
     }
 
     /// What a clause would add.
     fn gain(&self, clause: u32) -> f32 {
         let Some(clause) = self.clause(clause) else { return 0.0 };
+        if !clause.tells && !self.choice.reading.sentence_of(clause).is_some_and(Sentence::settles)
+        {
+            return 0.0;
+        }
         let factor = self.choice.factors.get(clause.sentence as usize).copied().unwrap_or_default();
         let worth = |id: &u32| {
             let weight = self.choice.weights.get(*id as usize).copied().unwrap_or_default();
             match self.covered.get(*id as usize) {
-                Some(true) => weight * P(15),
+                Some(true) => weight * AGAIN,
                 _ => weight,
             }
         };
@@ -194,17 +207,21 @@ impl<'a> Selection<'a> {
     fn price(&self, clause: u32) -> f32 {
         let own = self.cost_of(clause) as f32;
         let Some(taken) = self.clause(clause) else { return own };
-        let by = |clause: &Clause| self.choice.reading.sentence_of(clause).map(|sentence| sentence.utterance);
-        let mut lead = P(18);
+        let by = |clause: &Clause| {
+            self.choice.reading.sentence_of(clause).map(|sentence| sentence.utterance)
+        };
+        let mut lead = NEW_LINE;
         for near in [clause.checked_sub(1), clause.checked_add(1)].into_iter().flatten() {
-            let Some(neighbour) = self.clause(near).filter(|_| self.is_chosen(near)) else { continue };
+            let Some(neighbour) = self.clause(near).filter(|_| self.is_chosen(near)) else {
+                continue;
+            };
             if neighbour.sentence == taken.sentence {
                 return own;
             }
             if let (Some(one), Some(other)) = (by(neighbour), by(taken))
                 && (one == other || (self.choice.same_speaker)(one, other))
             {
-                lead = 0.5;
+                lead = SAME_LINE;
             }
         }
         own + lead

@@ -1,6 +1,8 @@
 //! Who said what: utterances, also those inside an earlier extract. It owns how the lines of one
 //! are read back; it must not know sentences.
 
+use oneiro_text::normalise;
+
 use crate::Said;
 
 /// What the last line of an extract begins with, when something was left out.
@@ -11,6 +13,9 @@ pub(crate) const TERMS: &str = "terms: ";
 
 /// Bytes of a name at the start of a line, at most.
 const LONGEST_NAME: usize = 40;
+
+/// Names of speakers that are looked for among the words.
+const MOST_NAMES: usize = 16;
 
 /// Something said by one speaker.
 #[derive(Debug, Clone, Copy)]
@@ -52,8 +57,8 @@ pub(crate) fn utterances<'a>(said: &'a [Said<'a>]) -> Utterances<'a> {
     let mut read = Utterances::default();
     for said in said {
         let first = said.text.lines().next().unwrap_or_default();
-        let is_extract = said.speaker.is_empty()
-            && (name_of(first).is_some() || first.starts_with(LEFT_OUT));
+        let is_extract =
+            said.speaker.is_empty() && (name_of(first).is_some() || first.starts_with(LEFT_OUT));
         if !is_extract {
             let speaker = said.speaker.lines().next().unwrap_or_default().trim();
             read.all.push(Utterance { speaker, text: said.text, voice: voice(speaker) });
@@ -74,6 +79,24 @@ pub(crate) fn utterances<'a>(said: &'a [Said<'a>]) -> Utterances<'a> {
         }
     }
     read
+}
+
+/// The names of those who speak, normalised, a word each.
+pub(crate) fn speakers(utterances: &[Utterance<'_>]) -> Vec<String> {
+    let mut names: Vec<String> = Vec::new();
+    let mut last = "";
+    for said in utterances.iter().filter(|said| said.voice == Voice::Speaker) {
+        if said.speaker == last || names.len() >= MOST_NAMES {
+            continue;
+        }
+        last = said.speaker;
+        for name in normalise(said.speaker).split_whitespace() {
+            if names.iter().all(|known| known != name) {
+                names.push(name.to_owned());
+            }
+        }
+    }
+    names
 }
 
 impl LeftOut {

@@ -7,7 +7,6 @@ use crate::cues::Cue;
 use crate::machine::Machine;
 use crate::reading::{Reading, Sentence};
 use crate::segment::Shape;
-use crate::tune::P;
 use crate::utterance::{Utterance, Voice};
 
 /// What the terms of each sentence are multiplied with.
@@ -20,16 +19,18 @@ pub(crate) fn factors(reading: &Reading, utterances: &[Utterance<'_>]) -> Vec<f3
         let mut factor = by_deed(sentence, open) * by_form(sentence);
         if voice == Some(Voice::Tool) {
             // A tool says a hundred words for one that matters: mostly how it ended.
-            factor *= if sentence.last { 0.8 } else { 0.35 };
+            let ended = sentence.last && sentence.machine.is_none();
+            let failed = sentence.cues & Cue::Error.bit() != 0;
+            factor *= if ended || failed { 0.9 } else { 0.35 };
         } else if voice == Some(Voice::System) {
             factor *= 0.4;
         }
         // What it began with and what it came to.
         if sentence.utterance == 0 || sentence.utterance + 1 >= last {
-            factor *= P(13);
+            factor *= 1.1;
         }
         if sentence.first {
-            factor *= P(14);
+            factor *= 1.05;
         }
         factors.push(factor);
     }
@@ -40,25 +41,29 @@ fn by_deed(sentence: &Sentence, open: bool) -> f32 {
     let has = |cue: Cue| sentence.cues & cue.bit() != 0;
     let mut factor = 1.0;
     for (cue, value) in [
-        (Cue::Decision, P(6)),
-        (Cue::Error, P(7)),
-        (Cue::Open, P(8)),
-        (Cue::Fact, P(9)),
-        (Cue::Courtesy, P(10)),
+        (Cue::Decision, 1.35),
+        (Cue::Plan, 1.1),
+        (Cue::Raised, 1.6),
+        (Cue::Error, 1.6),
+        (Cue::Open, 1.2),
+        (Cue::Fact, 1.15),
+        (Cue::Courtesy, 0.85),
     ] {
         if has(cue) {
             factor *= value;
         }
     }
     if sentence.is_question {
-        factor *= if open { P(11) } else { P(12) };
+        // An answered question is in its answer.
+        factor *= if open { 1.8 } else { 0.7 };
     }
     factor
 }
 
 fn by_form(sentence: &Sentence) -> f32 {
     let machine = match sentence.machine {
-        Some(Machine::Command) => 1.6,
+        Some(Machine::Command) => 1.25,
+        Some(Machine::Code) => 0.4,
         Some(Machine::Log) => 0.15,
         Some(Machine::Frame) => 0.08,
         Some(Machine::Listing) => 0.15,
@@ -129,8 +134,10 @@ pub(crate) fn nearness(
         ];
         around.iter().map(|(met, share)| met.unwrap_or_default() * share).fold(0.0, f32::max)
     };
-    (0..met.len()).map(|place| {
-        let own = at(Some(place)).unwrap_or_default();
-        0.05 + 6.0 * own.max(near(place))
-    }).collect()
+    (0..met.len())
+        .map(|place| {
+            let own = at(Some(place)).unwrap_or_default();
+            0.05 + 6.0 * own.max(near(place))
+        })
+        .collect()
 }
