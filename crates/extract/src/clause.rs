@@ -7,33 +7,27 @@ const SHORTEST: usize = 40;
 /// Bytes of what stands before a colon, or between parentheses, for it to be a clause of its own.
 const LEADS_ON: usize = 32;
 
-/// Words that begin a clause of their own wherever they stand.
-const OPENERS: [&str; 10] =
-    ["because", "which", "when", "while", "although", "weil", "denn", "parce", "porque", "потому"];
+/// Whether a clause begins with the first word of a text: one that does wherever it stands, or one
+/// that does when a subject follows: "and we", not "salt and pepper".
+fn opens(text: &str) -> bool {
+    let Some((word, rest)) = text.split_once(' ') else { return false };
+    match word {
+        "because" | "which" | "when" | "while" | "although" | "weil" | "denn" | "parce"
+        | "porque" | "потому" => true,
+        "and" | "but" | "so" | "und" | "aber" | "et" | "mais" | "y" | "pero" | "но" => {
+            let next = rest.split(' ').next().unwrap_or_default();
+            SUBJECTS.contains(&next) || next == "I" || next.starts_with("I'")
+        }
+        _ => false,
+    }
+}
 
-/// Words that begin one when its subject follows: "and we", not "salt and pepper".
-const JOINS: [&str; 10] = ["and", "but", "so", "und", "aber", "et", "mais", "y", "pero", "но"];
-
-const SUBJECTS: [&str; 42] = [
+const SUBJECTS: [&str; 41] = [
     "i", "i'm", "i've", "i'll", "we", "we're", "we'll", "it", "it's", "they", "he", "she", "you",
     "my", "our", "the", "that", "this", "then", "now", "her", "his", "their", "there", "ich",
     "wir", "er", "sie", "es", "das", "dann", "je", "on", "nous", "il", "elle", "yo", "я", "мы",
-    "он", "она", "они",
+    "он", "она",
 ];
-
-/// Whether a clause begins with the first word of a text.
-fn opens(text: &str) -> bool {
-    let mut words = text.split(' ');
-    let word = words.next().unwrap_or_default();
-    if word.len() > 16 {
-        return false;
-    }
-    OPENERS.contains(&word)
-        || (JOINS.contains(&word)
-            && words.next().is_some_and(|next| {
-                next.len() <= 8 && SUBJECTS.contains(&next.to_lowercase().as_str())
-            }))
-}
 
 /// Hands out where each clause of a sentence begins, after its start, in order.
 pub(crate) fn cuts(sentence: &str, mut each: impl FnMut(usize)) {

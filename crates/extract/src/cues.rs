@@ -2,6 +2,7 @@
 //! is polite. It owns the lists, in the languages most conversations are in; it must not know what
 //! a cue is worth.
 
+use std::ops::Range;
 use std::sync::LazyLock;
 
 use aho_corasick::{AhoCorasick, MatchKind};
@@ -28,6 +29,8 @@ pub(crate) enum Cue {
     Fact,
     /// Greets, thanks, agrees, praises.
     Courtesy,
+    /// Does nothing else.
+    SmallTalk,
 }
 
 impl Cue {
@@ -92,17 +95,17 @@ figlia|figlio|moglie|marito|filha|filho|mãe|pai|irmão|irmã|aniversário|\
 ابنتي|ابني|زوجتي|زوجي|أمي|أبي|أخي|أختي|أولاد|عيد ميلاد|زواج|أعيش|أعمل|حساسية|انتقلت|اسمي|أحب|\
 बेटी|बेटा|पत्नी|पति|माँ|पिता|भाई|बहन|जन्मदिन|शादी|रहता|रहती|नौकरी|딸|아들|아내|남편|엄마|아빠|생일|결혼|이사|직장|알레르기";
 
-const COURTESIES: &str = "thank you|thanks|you're welcome|welcome|sounds great|sounds good|sounds fun|\
+const COURTESIES: &str = "how are you doing|nice to see you|what's new|sounds like fun|thank you|thanks|you're welcome|welcome|sounds great|sounds good|sounds fun|\
 that's great|that's awesome|that's amazing|that's so cool|so cool|how are you|how have you been|\
 how's it going|what's up|long time no see|good to see you|great to hear|good to hear|nice to hear|\
 great question|happy to help|let me know|take care|talk soon|see you|talk to you|catch up|bye|hello|\
 hey|hi|good morning|good night|congrats|congratulations|glad|no problem|no worries|of course|sure|\
 absolutely|definitely|wow|awesome|amazing|i appreciate|keep it up|good luck|can't wait|you got this|\
-danke|vielen dank|bitte|gern geschehen|hallo|guten morgen|klingt gut|super|alles klar|tschüss|\
-merci|de rien|bonjour|salut|super idée|gracias|de nada|hola|genial|grazie|prego|ciao|obrigado|\
-obrigada|olá|спасибо|пожалуйста|привет|здравствуйте|отлично|пока|хорошо|\
-谢谢|不客气|你好|好的|太好了|再见|没问题|謝謝|ありがとう|こんにちは|どういたしまして|了解|すごい|よかった|\
-شكرا|مرحبا|عفوا|أهلا|السلام عليكم|ممتاز|धन्यवाद|नमस्ते|शुक्रिया|감사합니다|안녕|고마워|좋아요";
+danke|vielen dank|bitte|gern geschehen|hallo|guten morgen|klingt gut|super|alles klar|tschüss|wie geht es|wie geht es dir|wie geht's|freut mich|\
+merci|de rien|bonjour|salut|ça va|comment vas-tu|super idée|gracias|de nada|hola|cómo estás|qué tal|genial|grazie|prego|ciao|obrigado|\
+obrigada|olá|спасибо|пожалуйста|привет|здравствуйте|отлично|пока|хорошо|давно не виделись|как дела|рад за вас|рада за вас|рад за тебя|здорово|\
+谢谢|不客气|好久不见|最近怎么样|听起来不错|你好|好的|太好了|再见|没问题|謝謝|ありがとう|こんにちは|どういたしまして|了解|すごい|お久しぶり|お元気ですか|よかった|\
+شكرا|مرحبا|عفوا|أهلا|السلام عليكم|ممتاز|كيف حالك|أنا بخير|هذا رائع|رائع جدا|رائع|धन्यवाद|नमस्ते|शुक्रिया|감사합니다|안녕|고마워|좋아요";
 
 /// Words that say little about what is spoken of, by their stems.
 const PLAIN: &str = "great good nice awesome amazing wow cool glad happy thanks thank sound sounds \
@@ -167,7 +170,7 @@ static AUTOMATON: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
 });
 
 /// Hands out the cues of a text with their places, in order.
-pub(crate) fn cues(text: &str, mut each: impl FnMut(usize, Cue)) {
+pub(crate) fn cues(text: &str, mut each: impl FnMut(Range<usize>, Cue)) {
     let Some(automaton) = AUTOMATON.as_ref() else { return };
     for found in automaton.find_iter(text) {
         let Some((_, cue)) = PHRASES.get(found.pattern().as_usize()) else { continue };
@@ -184,7 +187,7 @@ pub(crate) fn cues(text: &str, mut each: impl FnMut(usize, Cue)) {
             && stops;
         let dense = text.get(found.range()).is_some_and(|found| found.starts_with(is_dense));
         if dense || alone {
-            each(found.start(), *cue);
+            each(found.range(), *cue);
         }
     }
 }

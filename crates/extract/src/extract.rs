@@ -45,11 +45,10 @@ pub fn extract(request: &ExtractRequest<'_>) -> String {
     }
     let mut analyzer = Analyzer::default();
     let reading = Reading::of(&utterances.all, &mut analyzer);
-    let weights = reading.terms.weights(reading.sentences.len());
+    let mut weights = reading.terms.weights(reading.sentences.len());
     let mut factors = worth::factors(&reading, &utterances.all);
     if let Some(about) = request.about {
-        let near = worth::nearness(&reading, &weights, (about, &mut analyzer));
-        factors.iter_mut().zip(near).for_each(|(factor, near)| *factor *= near);
+        worth::bend(&reading, (about, &mut analyzer), (&mut weights, &mut factors));
     }
     let text_of = |clause: &Clause| {
         let sentence = reading.sentence_of(clause)?;
@@ -64,7 +63,10 @@ pub fn extract(request: &ExtractRequest<'_>) -> String {
         same_speaker: &|one, other| speaker(one) == speaker(other),
         cost: &|clause| text_of(clause).map_or(0, request.count),
     };
-    let selection = Selection::new(choice, request.target);
+    let mut selection = Selection::new(choice, request.target);
+    if selection.best().is_none() {
+        selection.widen();
+    }
     let draft = Draft { request, utterances: &utterances, reading: &reading, weights: &weights };
     let best =
         selection.best().and_then(|best| reading.clauses.get(best as usize)).and_then(text_of);
@@ -101,10 +103,14 @@ impl Draft<'_> {
         for _ in 0..ROUNDS {
             selection.fill(budget);
             let used = (self.request.count)(&self.lines(&selection));
-            if used + room / 50 >= room {
+            let left = room.saturating_sub(used);
+            if left <= room / 50 {
                 break;
             }
-            budget += room - used;
+            if left > room / 2 {
+                selection.widen();
+            }
+            budget += left;
         }
         loop {
             let lines = self.lines(&selection);
@@ -133,12 +139,13 @@ impl Draft<'_> {
     fn with_left_out(&self, lines: String, selection: &Selection<'_>, told: bool) -> String {
         let is_kept = |clause: u32| selection.is_chosen(clause);
         let missing = Missing::of(self.reading, self.utterances, is_kept);
-        if !told || lines.is_empty() || missing.is_nothing() {
+        if !told || missing.is_nothing() {
             return lines;
         }
         let terms = left_out::terms((self.reading, self.weights), &self.utterances.all, is_kept);
         let room = self.request.target.saturating_sub((self.request.count)(&lines) + 1);
         match left_out::line(&missing, &terms, |line| (self.request.count)(line) <= room) {
+            Some(line) if lines.is_empty() => line,
             Some(line) => format!("{lines}\n{line}"),
             None => lines,
         }

@@ -17,6 +17,7 @@ const SHORTEST: u32 = 6;
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Sentence {
     pub utterance: u32,
+    pub start: usize,
     pub end: usize,
     pub line: u32,
     pub shape: Shape,
@@ -30,7 +31,7 @@ pub(crate) struct Sentence {
 }
 
 impl Sentence {
-    /// Whether it is worth keeping even without a word that says what is spoken of: "Agreed."
+    /// Whether it decides something, or says what went wrong.
     pub fn settles(&self) -> bool {
         self.cues & (Cue::Decision.bit() | Cue::Error.bit()) != 0
     }
@@ -43,7 +44,7 @@ pub(crate) struct Clause {
     pub start: usize,
     pub end: usize,
     /// Whether anything in it says what is spoken of.
-    pub tells: bool,
+    tells: bool,
     terms: (u32, u32),
 }
 
@@ -86,6 +87,18 @@ impl Reading {
         self.lists.get(clause.terms.0 as usize..clause.terms.1 as usize).unwrap_or_default()
     }
 
+    /// Whether a clause says what is spoken of, and is neither polite alone nor printed by a
+    /// machine.
+    pub fn tells(&self, clause: &Clause) -> bool {
+        let Some(sentence) = self.sentence_of(clause) else { return false };
+        let polite = sentence.cues & Cue::SmallTalk.bit() != 0;
+        let printed = matches!(
+            sentence.machine,
+            Some(Machine::Log | Machine::Frame | Machine::Listing | Machine::Code)
+        );
+        clause.tells && !polite && !printed
+    }
+
     /// The sentence of a clause.
     pub fn sentence_of(&self, clause: &Clause) -> Option<&Sentence> {
         self.sentences.get(clause.sentence as usize)
@@ -122,6 +135,7 @@ impl Reading {
             let cues = fails.iter().filter(|(is, _)| *is).fold(0, |set, (_, cue)| set | cue.bit());
             self.sentences.push(Sentence {
                 utterance: number,
+                start: sentence.start,
                 end: sentence.end,
                 line: sentence.line,
                 shape: sentence.shape,
@@ -143,12 +157,19 @@ impl Reading {
             sentence.last = true;
         }
         let mut at = 0;
+        let mut polite = 0;
         cues(text, |place, cue| {
-            while added.get(at).is_some_and(|sentence| sentence.end <= place) {
+            while added.get(at).is_some_and(|sentence| sentence.end <= place.start) {
                 at += 1;
+                polite = 0;
             }
-            if let Some(sentence) = added.get_mut(at) {
-                sentence.cues |= cue.bit();
+            let Some(sentence) = added.get_mut(at) else { return };
+            sentence.cues |= cue.bit();
+            if cue == Cue::Courtesy {
+                polite += place.len();
+                if polite * 2 >= sentence.end - sentence.start {
+                    sentence.cues |= Cue::SmallTalk.bit();
+                }
             }
         });
         self.read_tokens(number, utterance, (analyzer, &mut buffers.pieces));
@@ -249,7 +270,8 @@ impl Reading {
                 sentence: piece.sentence,
                 start,
                 end,
-                tells: piece.tells,
+                // A word alone is a cry, or a name called.
+                tells: piece.tells && piece.half_words > 2,
                 terms: (from, from + kept as u32),
             });
         }

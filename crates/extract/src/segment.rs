@@ -1,6 +1,8 @@
 //! Texts to sentences, in any script. It owns where a sentence begins and ends, and what is no
 //! sentence at all: rules, fences, markers, blobs. It must not know words or what they are worth.
 
+use oneiro_text::{is_time_word, normalise};
+
 use crate::blob::blobs;
 
 /// Bytes after which a sentence without an end is cut all the same.
@@ -31,10 +33,14 @@ pub(crate) struct Sentence {
     pub indented: bool,
 }
 
-/// Words before a full stop that does not end a sentence.
-const ABBREVIATIONS: &str = " mr mrs ms dr prof st vs cf nr vol fig al approx dept est jr sr gen sen \
-rep capt sgt ave blvd ca bzw usw evtl ggf inkl zzgl bspw vgl ggü tel str abs art bd hr fr frau mme \
-mlle sra dra ud uds aprox pág ing arch геб ул гл рис см стр им тыс млн млрд руб гг ";
+/// Words before a full stop that does not end a sentence, in order.
+const ABBREVIATIONS: [&str; 63] = [
+    "abs", "al", "approx", "aprox", "arch", "art", "ave", "bd", "blvd", "bspw", "bzw", "ca",
+    "capt", "cf", "dept", "dr", "dra", "est", "evtl", "fig", "fr", "gen", "ggf", "ggü", "hr",
+    "ing", "inkl", "jr", "mlle", "mme", "mr", "mrs", "ms", "nr", "prof", "pág", "rep", "sen",
+    "sgt", "sr", "sra", "st", "str", "tel", "ud", "uds", "usw", "vgl", "vol", "vs", "zzgl", "гг",
+    "геб", "гл", "им", "млн", "млрд", "рис", "руб", "см", "стр", "тыс", "ул",
+];
 
 /// Cuts a text into sentences, in order.
 pub(crate) fn sentences(text: &str, into: &mut Vec<Sentence>) {
@@ -205,7 +211,8 @@ fn boundary(text: &str, (from, at): (usize, usize), letter: char) -> Option<(usi
             let before = text.get(from..at)?;
             let dots = letter == '.' && (rest.starts_with('.') || before.ends_with('.'));
             let alone = letter == '.' && ending.len() == rest.len();
-            let goes_on = (dots && lower) || (alone && is_abbreviated(before));
+            let goes_on = (dots && lower)
+                || (alone && (is_abbreviated(before) || is_ordinal(before, closed)));
             let end = after + (rest.len() - closed.len());
             (parted && !goes_on).then_some((end, end))
         }
@@ -237,10 +244,17 @@ fn is_abbreviated(before: &str) -> bool {
         _ if word.len() > 10 => false,
         _ => {
             let word = word.to_lowercase();
-            let mut known = ABBREVIATIONS.split(' ').filter(|known| !known.is_empty());
-            known.any(|known| known == word)
+            ABBREVIATIONS.binary_search(&word.as_str()).is_ok()
         }
     }
+}
+
+/// Whether a number before a full stop says which: "am 14. August".
+fn is_ordinal(before: &str, after: &str) -> bool {
+    let digits = before.bytes().rev().take_while(u8::is_ascii_digit).count();
+    let next = after.split_whitespace().next().unwrap_or_default();
+    let next = next.trim_end_matches(|letter: char| !letter.is_alphanumeric());
+    (1..=2).contains(&digits) && next.len() > 2 && is_time_word(&normalise(next))
 }
 
 /// Whether a letter is of a script that is written without spaces, or an emoji.
@@ -300,9 +314,15 @@ mod tests {
             "J. R. R. Tolkien wrote it.",
             "Das kostet ca. 20 Euro bzw. etwas mehr.",
             "Use e.g. the first one.",
+            "Der Umzug ist am 14. August.",
         ] {
             assert_eq!(cut(text), [text]);
         }
+    }
+
+    #[test]
+    fn abbreviations_are_in_order() {
+        assert!(ABBREVIATIONS.is_sorted());
     }
 
     #[test]

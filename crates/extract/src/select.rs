@@ -4,7 +4,10 @@
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
+use rustc_hash::FxHashSet;
+
 use crate::reading::{Clause, Reading, Sentence};
+use crate::terms::TermId;
 
 /// Clauses looked at in earnest for each token that may be spent; others have no chance.
 const SHORTLIST: usize = 6;
@@ -17,6 +20,9 @@ const SAME_LINE: f32 = 1.0;
 
 /// What is left of the worth of a term that is already in.
 const AGAIN: f32 = 0.1;
+
+/// The same in a sentence that settles something: what is decided was spoken of before.
+const SETTLED_AGAIN: f32 = 0.5;
 
 /// What there is to choose from.
 pub(crate) struct Choice<'a> {
@@ -35,6 +41,7 @@ pub(crate) struct Choice<'a> {
 pub(crate) struct Selection<'a> {
     choice: Choice<'a>,
     heap: BinaryHeap<Offer>,
+    rest: Vec<Offer>,
     costs: Vec<u32>,
     covered: Vec<bool>,
     chosen: Vec<bool>,
@@ -73,30 +80,48 @@ impl<'a> Selection<'a> {
             chosen: vec![false; count],
             order: Vec::new(),
             heap: BinaryHeap::new(),
+            rest: Vec::new(),
             spent: 0.0,
             choice,
         };
-        let mut offers: Vec<Offer> = (0..count as u32)
-            .filter_map(|clause| {
+        // What is said twice in the same words is offered once.
+        let mut met: FxHashSet<&[TermId]> = FxHashSet::default();
+        let offers: Vec<Offer> = (0_u32..)
+            .zip(&selection.choice.reading.clauses)
+            .filter(|(_, clause)| met.insert(selection.choice.reading.terms_of(clause)))
+            .filter_map(|(clause, _)| {
                 let bytes = selection.clause(clause).map_or(0, |clause| clause.end - clause.start);
                 let density = selection.gain(clause) / (bytes as f32 / 4.0 + NEW_LINE);
                 (density > 0.0).then_some(Offer { density, clause })
             })
             .collect();
+        let (worth, rest): (Vec<Offer>, Vec<Offer>) = offers.into_iter().partition(|offer| {
+            selection
+                .clause(offer.clause)
+                .is_some_and(|clause| selection.choice.reading.tells(clause))
+        });
         let most = (tokens * SHORTLIST).max(512);
-        if offers.len() > most {
-            offers.select_nth_unstable_by(most, |a, b| b.cmp(a));
-            offers.truncate(most);
-        }
-        for offer in offers {
-            let cost =
-                selection.clause(offer.clause).map_or(0, |clause| (selection.choice.cost)(clause));
-            if let Some(known) = selection.costs.get_mut(offer.clause as usize) {
-                *known = cost.max(1) as u32;
-            }
-            selection.offer(offer.clause);
+        selection.rest = shortlist(rest, most);
+        for offer in shortlist(worth, most) {
+            selection.enter(offer.clause);
         }
         selection
+    }
+
+    /// Lets in what does not say what is spoken of, and what machines print: better than nothing.
+    pub fn widen(&mut self) {
+        for offer in std::mem::take(&mut self.rest) {
+            self.enter(offer.clause);
+        }
+    }
+
+    /// Counts the tokens of a clause, and offers it.
+    fn enter(&mut self, clause: u32) {
+        let cost = self.clause(clause).map_or(0, |clause| (self.choice.cost)(clause));
+        if let Some(known) = self.costs.get_mut(clause as usize) {
+            *known = cost.max(1) as u32;
+        }
+        self.offer(clause);
     }
 
     /// Chooses until so many tokens are spent.
@@ -188,19 +213,17 @@ impl<'a> Selection<'a> {
     /// What a clause would add.
     fn gain(&self, clause: u32) -> f32 {
         let Some(clause) = self.clause(clause) else { return 0.0 };
-        if !clause.tells && !self.choice.reading.sentence_of(clause).is_some_and(Sentence::settles)
-        {
-            return 0.0;
-        }
         let factor = self.choice.factors.get(clause.sentence as usize).copied().unwrap_or_default();
-        let worth = |id: &u32| {
+        let (mut added, mut again) = (0.0, 0.0);
+        for id in self.choice.reading.terms_of(clause) {
             let weight = self.choice.weights.get(*id as usize).copied().unwrap_or_default();
             match self.covered.get(*id as usize) {
-                Some(true) => weight * AGAIN,
-                _ => weight,
+                Some(true) => again += weight,
+                _ => added += weight,
             }
-        };
-        factor * self.choice.reading.terms_of(clause).iter().map(worth).sum::<f32>()
+        }
+        let settles = self.choice.reading.sentence_of(clause).is_some_and(Sentence::settles);
+        factor * (added + again * if settles { SETTLED_AGAIN } else { AGAIN })
     }
 
     /// Its tokens, and those of what has to stand before it.
@@ -226,4 +249,13 @@ impl<'a> Selection<'a> {
         }
         own + lead
     }
+}
+
+/// The best of many offers.
+fn shortlist(mut offers: Vec<Offer>, most: usize) -> Vec<Offer> {
+    if offers.len() > most {
+        offers.select_nth_unstable_by(most, |a, b| b.cmp(a));
+        offers.truncate(most);
+    }
+    offers
 }

@@ -7,6 +7,7 @@ use crate::cues::Cue;
 use crate::machine::Machine;
 use crate::reading::{Reading, Sentence};
 use crate::segment::Shape;
+use crate::terms::TermId;
 use crate::utterance::{Utterance, Voice};
 
 /// What the terms of each sentence are multiplied with.
@@ -41,7 +42,7 @@ fn by_deed(sentence: &Sentence, open: bool) -> f32 {
     let has = |cue: Cue| sentence.cues & cue.bit() != 0;
     let mut factor = 1.0;
     for (cue, value) in [
-        (Cue::Decision, 1.35),
+        (Cue::Decision, 1.5),
         (Cue::Plan, 1.1),
         (Cue::Raised, 1.6),
         (Cue::Error, 1.6),
@@ -101,21 +102,24 @@ fn open_questions(reading: &Reading, utterances: &[Utterance<'_>]) -> Vec<bool> 
     open
 }
 
-/// What the terms of each sentence are multiplied with when an extract is about a question: the
-/// sentences that have its words most, then what was said right before and after them.
-pub(crate) fn nearness(
+/// What a word that was asked for is worth more than it would be.
+const ASKED: f32 = 3.0;
+
+/// Bends the worth of everything towards a question: its words, the sentences that have them, then
+/// what was said right before and after. A question of which no word was said changes nothing.
+pub(crate) fn bend(
     reading: &Reading,
-    weights: &[f32],
     (about, analyzer): (&str, &mut Analyzer),
-) -> Vec<f32> {
-    let mut asked: Vec<u32> = Vec::new();
+    (weights, factors): (&mut [f32], &mut [f32]),
+) {
+    let mut asked: Vec<TermId> = Vec::new();
     analyzer.tokens(about, |token| asked.extend(reading.terms.find(&token)));
     asked.sort_unstable();
     asked.dedup();
-    let weight = |id: &u32| weights.get(*id as usize).copied().unwrap_or_default();
+    let weight = |id: &TermId| weights.get(*id as usize).copied().unwrap_or_default();
     let total: f32 = asked.iter().map(weight).sum();
     if total <= 0.0 {
-        return Vec::new();
+        return;
     }
     let mut met = vec![0.0_f32; reading.sentences.len()];
     for clause in &reading.clauses {
@@ -125,19 +129,21 @@ pub(crate) fn nearness(
         }
     }
     let at = |place: Option<usize>| place.and_then(|place| met.get(place)).copied();
-    let near = |place: usize| {
+    for (place, factor) in factors.iter_mut().enumerate() {
+        // An answer comes after what was asked more often than before it.
         let around = [
-            (at(place.checked_sub(2)), 0.3),
-            (at(place.checked_sub(1)), 0.5),
-            (at(Some(place + 1)), 0.3),
-            (at(Some(place + 2)), 0.15),
+            (Some(place), 1.0),
+            (place.checked_sub(1), 0.5),
+            (place.checked_sub(2), 0.3),
+            (Some(place + 1), 0.3),
+            (Some(place + 2), 0.15),
         ];
-        around.iter().map(|(met, share)| met.unwrap_or_default() * share).fold(0.0, f32::max)
-    };
-    (0..met.len())
-        .map(|place| {
-            let own = at(Some(place)).unwrap_or_default();
-            0.05 + 6.0 * own.max(near(place))
-        })
-        .collect()
+        let near = around.map(|(place, share)| at(place).unwrap_or_default() * share);
+        *factor *= 0.05 + near.into_iter().fold(0.0, f32::max);
+    }
+    for id in asked {
+        if let Some(weight) = weights.get_mut(id as usize) {
+            *weight *= ASKED;
+        }
+    }
 }
