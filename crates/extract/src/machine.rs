@@ -88,6 +88,15 @@ const PROGRESS: [&str; 17] = [
 /// What a sentence is, if it is a machine's.
 pub(crate) fn machine(sentence: &str) -> Option<Machine> {
     let first = sentence.split_whitespace().next()?;
+    // Most of what people say has no sign that machines need, and is let go at once.
+    let is_plain =
+        |byte: u8| !byte.is_ascii() || byte.is_ascii_alphabetic() || b" ,.'!?".contains(&byte);
+    if sentence.bytes().all(is_plain) && !sentence.contains('━') {
+        let progress = PROGRESS.iter().any(|verb| sentence.starts_with(verb));
+        let command = || is_command(sentence, first).then_some(Machine::Command);
+        let code = || is_code(sentence, first).then_some(Machine::Code);
+        return progress.then_some(Machine::Log).or_else(command).or_else(code);
+    }
     if is_frame(sentence, first) {
         return Some(Machine::Frame);
     }

@@ -29,7 +29,7 @@ pub(crate) struct Term {
     pub end: u32,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Sort {
     /// One that only carries others: great, think, tell.
     Plain,
@@ -73,10 +73,12 @@ impl Terms {
 
     /// Notes a token; nothing if it carries only grammar.
     pub fn note(&mut self, token: &Token<'_>, sighting: Sighting) -> Option<TermId> {
-        let sort = sort_of(token)?;
+        if !counts(token) {
+            return None;
+        }
         let id = match self.ids.get(token.term) {
             Some(id) => *id,
-            None => self.add(token, sort, sighting.utterance),
+            None => self.add(token, sighting.utterance),
         };
         let term = self.all.get_mut(id as usize)?;
         term.count += sighting.voice;
@@ -87,25 +89,21 @@ impl Terms {
             term.last_sentence = sighting.sentence;
             term.sentences += 1;
         }
-        if sort > term.sort && term.sort != Sort::Plain {
-            term.sort = sort;
+        if term.sort == Sort::Part && token.kind != Kind::Part {
+            term.sort = sort_of(token);
         }
         Some(id)
     }
 
-    fn add(&mut self, token: &Token<'_>, sort: Sort, utterance: u32) -> TermId {
+    fn add(&mut self, token: &Token<'_>, utterance: u32) -> TermId {
         let id = self.all.len() as TermId;
         self.ids.insert(token.term.into(), id);
-        let sort = match sort {
-            Sort::Word | Sort::Part if is_plain(token.term, token.norm) => Sort::Plain,
-            _ => sort,
-        };
         self.all.push(Term {
             count: 0.0,
             sentences: 0,
             last_sentence: u32::MAX,
             names: 0.0,
-            sort,
+            sort: sort_of(token),
             speaks: self.speakers.iter().any(|name| calls(token.norm, name)),
             utterance,
             start: token.start,
@@ -116,7 +114,7 @@ impl Terms {
 
     /// The term of a token, if it was ever met.
     pub fn find(&self, token: &Token<'_>) -> Option<TermId> {
-        sort_of(token).and_then(|_| self.ids.get(token.term).copied())
+        self.ids.get(token.term).copied().filter(|_| counts(token))
     }
 
     pub fn get(&self, id: TermId) -> Option<&Term> {
@@ -195,24 +193,31 @@ fn calls(word: &str, name: &str) -> bool {
     word == name || (shared >= 3 && word.len() <= shared + 1 && word.len() < name.len())
 }
 
-/// What sort of term a token is; none for those that carry only grammar.
-fn sort_of(token: &Token<'_>) -> Option<Sort> {
-    if token.stop || token.term.is_empty() {
-        return None;
-    }
-    let digits = token.norm.starts_with(|letter: char| letter.is_numeric());
+/// Whether a token is a term: not one that carries only grammar, nor half of another.
+fn counts(token: &Token<'_>) -> bool {
+    let is_short = token.norm.len() < 2 && !token.norm.starts_with(char::is_numeric);
     match token.kind {
-        Kind::Word if digits => Some(Sort::Number),
-        Kind::Word | Kind::Part if is_filler(token.norm) => Some(Sort::Plain),
-        Kind::Word if token.norm.len() < 2 => None,
-        Kind::Word if is_time_word(token.norm) => Some(Sort::Time),
-        Kind::Word => Some(Sort::Word),
-        Kind::Whole if token.norm.contains(['/', '.', '_', ':', '@', '#']) => Some(Sort::Whole),
-        Kind::Whole => Some(if digits { Sort::Number } else { Sort::Word }),
-        Kind::Part if token.norm.len() < 2 => None,
-        Kind::Part => Some(Sort::Part),
-        Kind::CjkPair => Some(Sort::Pair),
-        Kind::Gram if token.norm.chars().count() > 1 => Some(Sort::Pair),
-        Kind::Gram | Kind::Cjk | Kind::Emoji => None,
+        Kind::Word | Kind::Part => !token.stop && !is_short && !token.term.is_empty(),
+        Kind::Whole => !token.stop && !token.term.is_empty(),
+        Kind::CjkPair => true,
+        Kind::Gram => token.norm.chars().nth(1).is_some(),
+        Kind::Cjk | Kind::Emoji => false,
+    }
+}
+
+/// What sort of term a token is.
+fn sort_of(token: &Token<'_>) -> Sort {
+    let digits = token.norm.starts_with(char::is_numeric);
+    match token.kind {
+        Kind::Word if digits => Sort::Number,
+        Kind::Word | Kind::Part if is_filler(token.norm) => Sort::Plain,
+        Kind::Word if is_time_word(token.norm) => Sort::Time,
+        Kind::Word | Kind::Part if is_plain(token.term, token.norm) => Sort::Plain,
+        Kind::Word => Sort::Word,
+        Kind::Part => Sort::Part,
+        Kind::Whole if token.norm.contains(['/', '.', '_', ':', '@', '#']) => Sort::Whole,
+        Kind::Whole if digits => Sort::Number,
+        Kind::Whole => Sort::Word,
+        Kind::CjkPair | Kind::Cjk | Kind::Gram | Kind::Emoji => Sort::Pair,
     }
 }
