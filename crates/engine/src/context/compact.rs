@@ -461,7 +461,15 @@ impl Compacting<'_> {
         for (after, before) in outline.gaps() {
             aged += outline.together(tx, (after, before.min(fresh)))?.tokens;
         }
-        for (after, before) in outline.gaps() {
+        // A small leaf costs less detail than condensing what is summarised already.
+        let choosy = match (pressure, self.goal.until) {
+            (Pressure::None, Some(_)) => vec![Pressure::None, Pressure::Some],
+            (pressure, _) => vec![pressure],
+        };
+        let gaps = outline.gaps();
+        for (pressure, (after, before)) in
+            choosy.iter().flat_map(|pressure| gaps.iter().map(move |gap| (*pressure, *gap)))
+        {
             let gap = (after, before.min(fresh));
             if gap.0 >= gap.1 {
                 continue;
@@ -486,9 +494,15 @@ impl Compacting<'_> {
                     Some(_) => {
                         // What is left of the goal when the tail and what is summarised stand,
                         // shared among what is still to be summarised.
-                        let stands = total - aged;
+                        // A little is kept back for the last leaf, which cannot be as small as its
+                        // share.
+                        let guidance = match outline.shown.is_empty() {
+                            true => outline.guidance_tokens,
+                            false => 0,
+                        };
+                        let stands = total - aged + guidance + 160.min(until / 12);
                         let share = (until - stands).max(0) * source / aged.max(1);
-                        most.min(share * 95 / 100)
+                        most.min(share)
                     }
                 };
                 return Ok(Plan::Leaf { items, target: target.max(96) });
@@ -511,8 +525,16 @@ impl Compacting<'_> {
                 open.copied().collect()
             })
             .collect();
-        let chosen = select::condense(&open, pressure, &self.rules);
+        let mut chosen = select::condense(&open, pressure, &self.rules);
         let over = self.goal.until.map_or(0, |until| total - until);
+        // No more of them than makes the room: each keeps more of its words alone.
+        let mut sum = 0;
+        let enough = chosen.iter().position(|node| {
+            sum += node.tokens;
+            over > 0 && sum * 2 / 5 > over
+        });
+        let fewest = if pressure == Pressure::None { self.rules.condensed_min_fanout } else { 2 };
+        chosen.truncate(enough.map_or(usize::MAX, |last| (last + 1).max(fewest)));
         if chosen.len() > 1 {
             let source: i64 = chosen.iter().map(|node| node.tokens).sum();
             let most = (self.rules.condensed_target_tokens as i64).min(source * 60 / 100);
