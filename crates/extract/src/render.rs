@@ -1,9 +1,10 @@
 //! Chosen clauses as lines: `speaker: text`. It owns how an extract is written; it must not know
 //! why a clause was chosen.
 
+use crate::Said;
 use crate::reading::Reading;
 use crate::segment::joins_previous;
-use crate::utterance::Utterance;
+use crate::utterance::{Utterance, first_line};
 
 /// Between clauses where something was left out.
 const GAP: &str = " … ";
@@ -75,13 +76,13 @@ pub(crate) fn write_speaker(out: &mut String, speaker: &str) {
 }
 
 /// Everything that was said, as an extract writes it.
-pub(crate) fn whole(utterances: &[Utterance<'_>]) -> String {
+pub(crate) fn whole(said: &[Said<'_>]) -> String {
     let mut out = String::new();
-    for said in utterances.iter().filter(|said| !said.text.trim().is_empty()) {
+    for said in said.iter().filter(|said| !said.text.trim().is_empty()) {
         if !out.is_empty() {
             out.push('\n');
         }
-        write_speaker(&mut out, said.speaker);
+        write_speaker(&mut out, first_line(said.speaker));
         out.push_str(said.text.trim());
     }
     out
