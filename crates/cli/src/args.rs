@@ -1,8 +1,8 @@
 //! What can be typed: the global options and the table of commands.
 
 use crate::commands::{
-    append, backup, bench, completions, config, demo, doctor, erase, hook, import, jobs, mcp,
-    search, serve, session, setup, stats, token,
+    append, backup, bench, compact, completions, config, context, demo, doctor, erase, expand,
+    hook, import, jobs, mcp, search, serve, session, setup, stats, summary, token,
 };
 use crate::context::Context;
 use crate::reference;
@@ -69,6 +69,14 @@ pub enum Command {
     Hook(hook::HookCommand),
     /// Search what was said
     Search(search::SearchArgs),
+    /// Print the window of a session: what a prompt within a budget gets of it
+    Context(context::ContextArgs),
+    /// Put older messages of a session under summaries, so that its windows get smaller
+    Compact(compact::CompactArgs),
+    /// Print the exact messages under a summary, in a range, or one by its id
+    Expand(expand::ExpandArgs),
+    /// Describe a summary: what it covers, when that was said, and what is above and below it
+    Summary(summary::SummaryArgs),
     /// Erase a session or a message for good, and prove it
     Erase(erase::EraseArgs),
     /// Show figures of the space
@@ -107,6 +115,10 @@ impl Command {
             Command::Session(command) => command.run(context),
             Command::Append(args) => args.run(context),
             Command::Search(args) => args.run(context),
+            Command::Context(args) => args.run(context),
+            Command::Compact(args) => args.run(context),
+            Command::Expand(args) => args.run(context),
+            Command::Summary(args) => args.run(context),
             Command::Erase(args) => args.run(context),
             Command::Stats(args) => args.run(context),
             Command::Backup(args) => args.run(context),

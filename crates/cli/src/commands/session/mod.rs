@@ -5,14 +5,19 @@ mod branch;
 mod delete;
 mod ending;
 mod export;
+mod history;
 mod import;
 mod list;
 mod new;
+mod pin;
 mod prune;
 mod rewind;
 mod search;
-mod show;
+pub mod show;
+mod split;
+mod summary;
 mod title;
+mod tree;
 mod usage;
 
 use crate::context::Context;
@@ -47,6 +52,20 @@ pub enum SessionCommand {
     Restore(rewind::RestoreArgs),
     /// Begin a new session with the conversation so far
     Branch(branch::BranchArgs),
+    /// End a session and go on in another that carries its compacted context
+    Split(split::SplitArgs),
+    /// Show the tree of a session's summaries, down to those that cover messages
+    Tree(tree::TreeArgs),
+    /// Pin a message into every window of its session
+    Pin(pin::PinArgs),
+    /// Unpin a message
+    Unpin(pin::UnpinArgs),
+    /// List the pinned messages of a session
+    Pins(pin::PinsArgs),
+    /// Show, set or shorten what a session shows; nothing is deleted
+    History(history::HistoryArgs),
+    /// Show the summary of a session, or write one by hand
+    Summary(summary::SummaryArgs),
     /// Show, add to or set the token and cost accounts of a session
     Usage(usage::UsageArgs),
     /// Write sessions with all their messages as JSONL
@@ -74,6 +93,13 @@ impl SessionCommand {
             SessionCommand::Rewind(args) => args.run(context),
             SessionCommand::Restore(args) => args.run(context),
             SessionCommand::Branch(args) => args.run(context),
+            SessionCommand::Split(args) => args.run(context),
+            SessionCommand::Tree(args) => args.run(context),
+            SessionCommand::Pin(args) => args.run(context),
+            SessionCommand::Unpin(args) => args.run(context),
+            SessionCommand::Pins(args) => args.run(context),
+            SessionCommand::History(args) => args.run(context),
+            SessionCommand::Summary(args) => args.run(context),
             SessionCommand::Usage(args) => args.run(context),
             SessionCommand::Export(args) => args.run(context),
             SessionCommand::Import(args) => args.run(context),
