@@ -157,7 +157,17 @@ fn figures(window: &Window) -> String {
 /// Every item as a row; messages that stand side by side for one reason share one.
 fn explained(items: &[WindowItem]) -> String {
     let mut rows: Vec<Vec<String>> = Vec::new();
-    for run in items.chunk_by(|a, b| is_message(a) && is_message(b) && same(a, b)) {
+    // A row must not reach over messages that are elsewhere.
+    let elsewhere: Vec<i64> =
+        items.iter().filter(|item| item.kind == "messages").filter_map(number).collect();
+    let beside = |a: &WindowItem, b: &WindowItem| {
+        let between = number(a).unwrap_or(0)..number(b).unwrap_or(0);
+        is_message(a)
+            && is_message(b)
+            && same(a, b)
+            && !elsewhere.iter().any(|id| between.contains(id))
+    };
+    for run in items.chunk_by(beside) {
         let Some((item, last)) = run.first().zip(run.last()) else { continue };
         let tokens: usize = run.iter().map(|item| item.tokens).sum();
         let until = last.last.map(|id| id.to_string()).or_else(|| id(last));
@@ -186,6 +196,10 @@ fn is_message(item: &WindowItem) -> bool {
 
 fn same(a: &WindowItem, b: &WindowItem) -> bool {
     a.place == b.place && a.why == b.why
+}
+
+fn number(item: &WindowItem) -> Option<i64> {
+    item.id.as_ref().and_then(Value::as_i64)
 }
 
 fn id(item: &WindowItem) -> Option<String> {
