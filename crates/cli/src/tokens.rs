@@ -18,7 +18,7 @@ pub fn parse(text: &str) -> Result<usize, String> {
         whole.parse::<usize>().ok().and_then(|whole| whole.checked_mul(unit)).ok_or_else(wrong)?;
     let mut place = unit;
     for digit in fraction.bytes() {
-        if place % 10 != 0 {
+        if !place.is_multiple_of(10) {
             return Err(format!("{text:?} is not a whole number of tokens"));
         }
         place /= 10;
