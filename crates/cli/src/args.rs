@@ -46,57 +46,36 @@ pub struct Global {
     pub json: bool,
 }
 
-/// The commands.
+/// The commands. Each is described where its arguments are: a line here would hide its long
+/// description.
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Find the agents on this machine, import what they said, and let them use this memory
     Setup(setup::SetupArgs),
-    /// Fill a space with a month of conversations, to look around in
     Demo(demo::DemoArgs),
-    /// Serve the page, HTTP and MCP
     Serve(serve::ServeArgs),
-    /// Serve MCP to an agent on standard input and output
     Mcp(mcp::McpArgs),
-    /// Work with conversations
     #[command(subcommand)]
     Session(session::SessionCommand),
-    /// Append messages to a session, as JSONL on standard input
     Append(append::AppendArgs),
-    /// Import the transcripts of another agent
     Import(import::ImportArgs),
-    /// Capture what is new, called by an agent's hook with the event on standard input
     #[command(subcommand)]
     Hook(hook::HookCommand),
-    /// Search what was said
     Search(search::SearchArgs),
-    /// Print the window of a session: what a prompt within a budget gets of it
     Context(context::ContextArgs),
-    /// Put older messages of a session under summaries, so that its windows get smaller
     Compact(compact::CompactArgs),
-    /// Print the exact messages under a summary, in a range, or one by its id
     Expand(expand::ExpandArgs),
-    /// Describe a summary: what it covers, when that was said, and what is above and below it
     Summary(summary::SummaryArgs),
-    /// Erase a session or a message for good, and prove it
     Erase(erase::EraseArgs),
-    /// Show figures of the space
     Stats(stats::StatsArgs),
-    /// Copy the space into a new file while others use it
     Backup(backup::BackupArgs),
-    /// Check the store for damage
     Doctor(doctor::DoctorArgs),
-    /// Make, list and take back tokens, by which others reach a space
     #[command(subcommand)]
     Token(token::TokenCommand),
-    /// Show background work, or run what is due
     Jobs(jobs::JobsArgs),
-    /// Show and change the configuration
     #[command(subcommand)]
     Config(config::ConfigCommand),
-    /// Measure this machine, each figure beside raw SQLite
     #[command(subcommand)]
     Bench(bench::BenchCommand),
-    /// Print a completion script for a shell
     Completions(completions::CompletionsArgs),
     /// Print a generated reference, as kept in docs/reference
     #[command(hide = true)]

@@ -8,7 +8,7 @@ use crate::output::{one_line, plain, thousands};
 use clap::Args;
 use oneiro::{Summary, SummaryId, SummaryLevel};
 
-/// Describe a summary: what it covers, when that was said, and what is above and below it
+/// Describe a summary: what it covers, and what is above and below it
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   oneiro summary sum_k3v            the beginning of an id is enough

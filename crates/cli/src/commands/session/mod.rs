@@ -28,53 +28,31 @@ use oneiro::Session;
 /// Work with conversations
 ///
 /// A session is named by its id, by the beginning of an id that no other has, or by its title.
+// Each is described where its arguments are: a line here would hide its long description.
 #[derive(Debug, Subcommand)]
 pub enum SessionCommand {
-    /// Begin a session, or fill in what is unset of one that exists
     New(new::NewArgs),
-    /// List conversations, newest first
     List(list::ListArgs),
-    /// Find conversations, scroll in one, read one, or see which were active lately
     Search(search::SearchArgs),
-    /// Show a session and its messages
     Show(show::ShowArgs),
-    /// End a session; the first reason wins
     End(ending::EndArgs),
-    /// Take back the end of a session
     Reopen(ending::ReopenArgs),
-    /// Give a session a title, or take it away
     Title(title::TitleArgs),
-    /// Put a whole conversation away, or take it out again
     Archive(archive::ArchiveArgs),
-    /// Take back a user message and everything after it
     Rewind(rewind::RewindArgs),
-    /// Show again what was rewound
     Restore(rewind::RestoreArgs),
-    /// Begin a new session with the conversation so far
     Branch(branch::BranchArgs),
-    /// End a session and go on in another that carries its compacted context
     Split(split::SplitArgs),
-    /// Show the tree of a session's summaries, down to those that cover messages
     Tree(tree::TreeArgs),
-    /// Pin a message into every window of its session
     Pin(pin::PinArgs),
-    /// Unpin a message
     Unpin(pin::UnpinArgs),
-    /// List the pinned messages of a session
     Pins(pin::PinsArgs),
-    /// Show, set or shorten what a session shows; nothing is deleted
     History(history::HistoryArgs),
-    /// Show the summary of a session, or write one by hand
     Summary(summary::SummaryArgs),
-    /// Show, add to or set the token and cost accounts of a session
     Usage(usage::UsageArgs),
-    /// Write sessions with all their messages as JSONL
     Export(export::ExportArgs),
-    /// Read sessions from JSONL, all of a file or nothing
     Import(import::ImportArgs),
-    /// Delete a session and its delegates
     Delete(delete::DeleteArgs),
-    /// Delete ended sessions by age and filters
     Prune(prune::PruneArgs),
 }
 
