@@ -20,6 +20,7 @@ pub mod summaries;
 pub mod summary;
 pub mod window;
 
+mod axis;
 mod band;
 mod budget;
 mod call;

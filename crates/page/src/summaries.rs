@@ -6,7 +6,7 @@ use crate::layout::{Frame, Tab, document};
 use crate::session::title;
 use crate::text::{line, plain};
 pub use crate::tree::Along;
-use crate::tree::{Drawn, from, has_times, tree};
+use crate::tree::{Drawn, along_time, from, tree};
 use crate::ways::{Way, trail, ways};
 use crate::{link, when};
 use maud::{Markup, html};
@@ -25,8 +25,8 @@ pub struct SummariesView {
     pub loose: Vec<(MessageId, Timestamp)>,
     /// There are more of them than were read.
     pub more_loose: bool,
-    /// What the picture runs along.
-    pub along: Along,
+    /// What the picture runs along, if anybody said.
+    pub along: Option<Along>,
     /// The summary that the list begins with.
     pub from: Option<SummaryId>,
 }
@@ -125,7 +125,8 @@ fn figures(view: &SummariesView) -> Markup {
 pub(crate) fn share(part: i64, whole: i64) -> String {
     match whole {
         ..=0 => String::new(),
-        _ => format!("{:.0} % of what they cover", 100.0 * part as f64 / whole as f64),
+        _ if part * 100 < whole => "under 1 % of what was said".to_owned(),
+        _ => format!("{:.0} % of what was said", 100.0 * part as f64 / whole as f64),
     }
 }
 
@@ -136,17 +137,19 @@ fn picture(view: &SummariesView) -> Markup {
         loose: &view.loose,
         along: view.along,
     };
-    let here = link::summaries(&view.session.id);
-    let (other, name) = match view.along {
-        Along::Time => (link::query(&here, &[("along", "order")]), "Along the order of messages"),
-        Along::Order => (here, "Along time"),
+    let (can, does) = along_time(&drawn);
+    let (along, name) = match does {
+        true => ("order", "Along the order of messages"),
+        false => ("time", "Along time"),
     };
     html! {
         (tree(&drawn))
         p.note {
             "A bar is a summary, from the first to the last message under it. "
-            @if has_times(&drawn) {
-                a href=(other) { (name) }
+            @if can {
+                a href=(link::query(&link::summaries(&view.session.id), &[("along", along)])) {
+                    (name)
+                }
             }
         }
     }

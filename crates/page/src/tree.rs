@@ -1,47 +1,29 @@
 //! Summaries as a picture: depth against time, each a bar from the first to the last message under
 //! it, with what no summary covers as ticks below. It must not know the page around it.
 
+pub use crate::axis::Along;
+pub(crate) use crate::axis::Drawn;
+use crate::axis::{Axis, WIDE};
 use crate::figures::{counted, number, summaries};
 use crate::{link, when};
 use maud::{Markup, html};
 use oneiro::{MessageId, SessionId, Summary, SummaryId, SummaryKind, Timestamp};
 use std::collections::BTreeMap;
 
-/// What the picture runs along.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Along {
-    /// When things were said.
-    #[default]
-    Time,
-    /// The order in which they were said, each message as wide as any other.
-    Order,
-}
-
-/// What is drawn.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Drawn<'a> {
-    /// The session whose context it is.
-    pub session: &'a SessionId,
-    /// The summaries, all of them.
-    pub nodes: &'a [Summary],
-    /// Messages that no summary covers, in their order.
-    pub loose: &'a [(MessageId, Timestamp)],
-    /// What to run along; order in any case where all was said at once.
-    pub along: Along,
-}
-
 /// Rows of depths; what is deeper shares the last.
 const DEPTHS: i64 = 8;
 
-/// The picture's width, and the heights of a row, of a bar in it, and of the row of messages, which
-/// the style sheet knows too.
-const WIDE: f64 = 1_000.0;
+/// The heights of a row, of a bar in it, and of the row of messages, which the style sheet knows
+/// too.
 const ROW: i64 = 34;
 const BAR: i64 = 20;
 const TICKS: i64 = 24;
 
 /// The least a bar is wide: less cannot be hit. Bars that would be narrower and meet are one.
 const LEAST: f64 = 8.0;
+
+/// Where bars must be wider than this, nothing stands apart any more.
+const APART: f64 = 100.0;
 
 /// Bytes that the bars may take, and that one takes besides its address.
 const BYTES: usize = 36_000;
@@ -57,73 +39,52 @@ struct Bar<'a> {
     to: f64,
 }
 
+impl Bar<'_> {
+    fn is_like(&self, node: &Summary) -> bool {
+        self.nodes.iter().all(|one| one.in_context == node.in_context)
+    }
+}
+
 /// A row of the picture, from the top.
 struct Row<'a> {
     name: String,
     bars: Vec<Bar<'a>>,
 }
 
-/// What the picture spans, and along what.
-struct Axis {
-    along: Along,
-    from: f64,
-    span: f64,
-}
-
-impl Axis {
-    fn of(drawn: &Drawn<'_>) -> Axis {
-        let ends = |along: Along| {
-            let nodes = drawn.nodes.iter().filter_map(|node| extent(node, along));
-            let loose = drawn.loose.iter().map(|said| place(*said, along));
-            let ends = nodes.flat_map(|(from, to)| [from, to]).chain(loose);
-            ends.fold((f64::MAX, f64::MIN), |(from, to), at| (from.min(at), to.max(at)))
-        };
-        let (mut along, (mut from, mut to)) = (drawn.along, ends(drawn.along));
-        if along == Along::Time && to <= from {
-            along = Along::Order;
-            (from, to) = ends(along);
-        }
-        Axis { along, from, span: (to - from).max(1.0) }
+/// The axis that was asked for; time where nobody says, unless pauses would leave much of the
+/// picture empty and summaries too narrow to tell apart.
+fn chosen(drawn: &Drawn<'_>) -> Axis {
+    let order = || Axis::along(drawn, Along::Order);
+    if drawn.along == Some(Along::Order) {
+        return order();
     }
-
-    fn x(&self, at: f64) -> f64 {
-        ((at - self.from) / self.span * WIDE).clamp(0.0, WIDE)
-    }
-
-    /// From where to where a summary reaches; one that covers no message is about everything.
-    fn bar(&self, node: &Summary) -> (f64, f64) {
-        match extent(node, self.along) {
-            Some((from, to)) => (self.x(from), self.x(to)),
-            None => (0.0, WIDE),
-        }
+    let time = Axis::along(drawn, Along::Time);
+    let told = |axis: &Axis| count(&rows(drawn, axis));
+    let is_crowded = || told(&time) * 3 < told(&order()) * 2;
+    match !time.is_point() && (drawn.along.is_some() || !is_crowded()) {
+        true => time,
+        false => order(),
     }
 }
 
-fn extent(node: &Summary, along: Along) -> Option<(f64, f64)> {
-    let (first, last) = (node.first_message?, node.last_message?);
-    Some((place((first, node.earliest_at), along), place((last, node.latest_at), along)))
+/// Whether the picture can run along time, and whether it does.
+pub(crate) fn along_time(drawn: &Drawn<'_>) -> (bool, bool) {
+    let can = !Axis::along(drawn, Along::Time).is_point();
+    (can, chosen(drawn).along == Along::Time)
 }
 
-fn place((id, at): (MessageId, Timestamp), along: Along) -> f64 {
-    match along {
-        Along::Time => at.micros() as f64,
-        Along::Order => id.0 as f64,
-    }
-}
-
-/// Whether the picture can run along time at all.
-pub(crate) fn has_times(drawn: &Drawn<'_>) -> bool {
-    Axis::of(&Drawn { along: Along::Time, ..*drawn }).along == Along::Time
+fn count(rows: &[Row<'_>]) -> usize {
+    rows.iter().map(|row| row.bars.len()).sum()
 }
 
 /// Draws summaries; nothing where there are none.
 pub(crate) fn tree(drawn: &Drawn<'_>) -> Markup {
-    let axis = Axis::of(drawn);
+    let axis = chosen(drawn);
     let rows = rows(drawn, &axis);
     let against = if axis.along == Along::Time { "time" } else { "order" };
     let high = rows.len() as i64 * ROW + TICKS;
     let shown = drawn.nodes.iter().filter(|node| node.in_context).count();
-    let bars: usize = rows.iter().map(|row| row.bars.len()).sum();
+    let bars = count(&rows);
     let ends = [drawn.nodes.iter().map(|node| node.earliest_at).min(), last(drawn)];
     html! {
         figure.plot.tree {
@@ -187,17 +148,21 @@ fn rows<'a>(drawn: &Drawn<'a>, axis: &Axis) -> Vec<Row<'a>> {
     for node in by_depth {
         depths.entry(node.depth.clamp(0, DEPTHS - 1)).or_default().push(node);
     }
-    let count = depths.len() + usize::from(!written.is_empty());
-    let takes = BAR_BYTES + link::summaries(drawn.session).len();
-    let least = LEAST.max(WIDE * (takes * count) as f64 / BYTES as f64);
-    let mut rows = Vec::with_capacity(count);
-    if !written.is_empty() {
-        rows.push(Row { name: "by hand".to_owned(), bars: bars(&written, axis, least) });
+    let most = BYTES / (BAR_BYTES + link::summaries(drawn.session).len());
+    let mut least = LEAST;
+    loop {
+        let mut rows = Vec::with_capacity(depths.len() + 1);
+        if !written.is_empty() {
+            rows.push(Row { name: "by hand".to_owned(), bars: bars(&written, axis, least) });
+        }
+        for (depth, nodes) in depths.iter().rev() {
+            rows.push(Row { name: format!("depth {depth}"), bars: bars(nodes, axis, least) });
+        }
+        if least >= WIDE || count(&rows) <= most {
+            return rows;
+        }
+        least *= 1.25;
     }
-    for (depth, nodes) in depths.iter().rev() {
-        rows.push(Row { name: format!("depth {depth}"), bars: bars(nodes, axis, least) });
-    }
-    rows
 }
 
 /// The bars of a row, from the left, none narrower than `least` and none over another's beginning.
@@ -212,14 +177,15 @@ fn bars<'a>(nodes: &[&'a Summary], axis: &Axis, least: f64) -> Vec<Bar<'a>> {
     for (from, to, node) in placed {
         let from = from.min(WIDE - least).max(0.0);
         match bars.last_mut().filter(|before| from < before.to) {
-            // It begins where the one before ends, unless too little of it would be left.
-            Some(before) if to - before.to < least => {
+            // It begins where the one before ends, unless too little of it would be left; what is
+            // in the context stands apart from what is not.
+            Some(before) if to - before.to < least && (before.is_like(node) || least > APART) => {
                 before.nodes.push(node);
                 before.to = before.to.max(to);
             }
             Some(before) => {
-                let from = before.to;
-                bars.push(Bar { nodes: vec![node], from, to });
+                let from = before.to.min(WIDE - least);
+                bars.push(Bar { nodes: vec![node], from, to: to.max(from + least) });
             }
             None => bars.push(Bar { nodes: vec![node], from, to: to.max(from + least) }),
         }
@@ -282,11 +248,14 @@ fn lines(rows: &[Row<'_>]) -> String {
         let top = at as i64 * ROW + (ROW - BAR) / 2;
         for bar in &row.bars {
             let x = (bar.from + bar.to) / 2.0;
-            let mut above: Vec<_> = bar.nodes.iter().flat_map(|node| &node.parents).collect();
-            above.dedup();
-            let above = above.iter().filter_map(|id| places.get(id));
-            for (from, to, bottom) in above.filter(|(_, _, bottom)| *bottom < top) {
-                let end = x.clamp(*from, *to);
+            let above = bar.nodes.iter().flat_map(|node| &node.parents);
+            let above = above.filter_map(|id| places.get(id)).filter(|place| place.2 < top);
+            let mut ends: Vec<_> = above.map(|(from, to, y)| (x.clamp(*from, *to), *y)).collect();
+            // Of a bar that is several, the line that leads straight up tells enough.
+            ends.sort_by(|one, other| (one.0 - x).abs().total_cmp(&(other.0 - x).abs()));
+            ends.dedup();
+            ends.truncate(if bar.nodes.len() > 1 { 1 } else { ends.len() });
+            for (end, bottom) in ends {
                 out.push_str(&format!("M{} {top}L{} {bottom}", round(x), round(end)));
             }
         }
@@ -297,7 +266,7 @@ fn lines(rows: &[Row<'_>]) -> String {
 /// A tick for every place at which something was said that no summary covers.
 fn ticks(drawn: &Drawn<'_>, axis: &Axis, high: i64) -> String {
     let bin = |said: &(MessageId, Timestamp)| {
-        (axis.x(place(*said, axis.along)) / WIDE * (BINS - 1.0)).round() as i64
+        (axis.x(axis.place(*said)) / WIDE * (BINS - 1.0)).round() as i64
     };
     let mut bins: Vec<i64> = drawn.loose.iter().map(bin).collect();
     bins.sort_unstable();
@@ -308,4 +277,89 @@ fn ticks(drawn: &Drawn<'_>, axis: &Axis, high: i64) -> String {
 
 fn round(value: f64) -> f64 {
     (value * 10.0).round() / 10.0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use oneiro::SummaryLevel;
+
+    fn node(number: u8, (first, last): (i64, i64), in_context: bool) -> Summary {
+        let at = |id: i64| Timestamp::from_micros(id * 60_000_000);
+        Summary {
+            id: SummaryId::from_random([number; 10]),
+            session_id: SessionId::new("s").unwrap(),
+            kind: SummaryKind::Leaf,
+            depth: 0,
+            level: SummaryLevel::Extract,
+            model: None,
+            content: String::new(),
+            tokens: 1,
+            source_tokens: 2,
+            message_count: last - first + 1,
+            message_tokens: 2,
+            first_message: Some(MessageId(first)),
+            last_message: Some(MessageId(last)),
+            earliest_at: at(first),
+            latest_at: at(last),
+            created_at: at(last),
+            children: vec![],
+            parents: vec![],
+            in_context,
+        }
+    }
+
+    fn placed(nodes: &[Summary], along: Option<Along>) -> Vec<(f64, f64, usize)> {
+        let session = SessionId::new("s").unwrap();
+        let drawn = Drawn { session: &session, nodes, loose: &[], along };
+        let rows = rows(&drawn, &chosen(&drawn));
+        let bars = rows.iter().flat_map(|row| &row.bars);
+        bars.map(|bar| (bar.from, bar.to, bar.nodes.len())).collect()
+    }
+
+    #[test]
+    fn bars_stand_where_their_messages_were() {
+        let nodes = [node(1, (0, 25), false), node(2, (50, 100), true)];
+        assert_eq!(placed(&nodes, Some(Along::Time)), [(0.0, 250.0, 1), (500.0, 1_000.0, 1)]);
+        assert_eq!(placed(&nodes, None), placed(&nodes, Some(Along::Time)));
+        // Others spoke between: of 77 messages, 26 are under the first.
+        let bars = placed(&nodes, Some(Along::Order));
+        assert_eq!(bars.iter().map(|bar| bar.1.round()).collect::<Vec<_>>(), [329.0, 1_000.0]);
+        assert_eq!(bars[1].0.round(), 342.0);
+    }
+
+    #[test]
+    fn what_was_said_at_once_runs_along_its_order() {
+        let mut nodes = [node(1, (0, 50), false), node(2, (51, 100), true)];
+        let now = Timestamp::from_micros(7);
+        nodes.iter_mut().for_each(|one| (one.earliest_at, one.latest_at) = (now, now));
+        assert_eq!(placed(&nodes, Some(Along::Time)), [(0.0, 500.0, 1), (510.0, 1_000.0, 1)]);
+    }
+
+    #[test]
+    fn a_long_pause_does_not_crowd_the_picture() {
+        let mut nodes: Vec<Summary> =
+            (1..9).map(|at| node(at, (i64::from(at) * 9, i64::from(at) * 9 + 8), false)).collect();
+        nodes.push(node(9, (900_000, 900_008), true));
+        assert_eq!(placed(&nodes, Some(Along::Time)).len(), 2);
+        assert_eq!(placed(&nodes, None).len(), 9);
+    }
+
+    #[test]
+    fn slivers_share_a_bar_but_not_with_what_is_in_the_context() {
+        let narrow = [1, 2, 3].map(|at| node(at, (i64::from(at), i64::from(at)), at == 3));
+        let nodes: Vec<Summary> =
+            narrow.into_iter().chain([node(4, (900, 1_001), false)]).collect();
+        let bars = placed(&nodes, Some(Along::Time));
+        assert_eq!(bars.iter().map(|bar| bar.2).collect::<Vec<_>>(), [2, 1, 1], "{bars:?}");
+        assert!(bars.windows(2).all(|two| two[0].1 <= two[1].0), "{bars:?}");
+        assert!(bars.iter().all(|(from, to, _)| to - from >= LEAST), "{bars:?}");
+    }
+
+    #[test]
+    fn nothing_and_one_moment_can_be_drawn() {
+        assert_eq!(placed(&[], None), []);
+        let bars = placed(&[node(1, (5, 5), true)], None);
+        assert_eq!(bars, [(0.0, LEAST, 1)]);
+    }
 }

@@ -9,7 +9,7 @@ use crate::layout::{Frame, Tab, document};
 use crate::problem::inline;
 use crate::session::title;
 use crate::summaries::shell;
-use crate::text::{bare, plain};
+use crate::text::plain;
 use crate::ways::{Way, trail, ways};
 use crate::{link, plot};
 use maud::{Markup, html};
@@ -80,7 +80,7 @@ fn main(view: &WindowView) -> Markup {
                 (trail(session, None))
                 h1 { "Window" }
                 p.note {
-                    "What an agent would get of this conversation for a budget of tokens. To look \
+                    "What an agent would get of this conversation for a budget of tokens. Looking \
                      changes nothing."
                 }
                 (ways(&session.id, Some(Way::Window)))
@@ -107,6 +107,8 @@ fn form(view: &WindowView) -> Markup {
     };
     let at = step(budget);
     let here = link::window(&view.session.id);
+    // A field of numbers holds nothing else, and browsers complain of it.
+    let typed = view.typed.trim().parse::<u64>().ok();
     let steps: Vec<String> = STEPS.iter().map(usize::to_string).collect();
     html! {
         form #budget.slider action=(here) method="get" data-steps=(steps.join(",")) {
@@ -140,7 +142,7 @@ fn form(view: &WindowView) -> Markup {
                     name="budget"
                     min="1"
                     max="100000000"
-                    value=(bare(&view.typed))
+                    value=[typed]
                     required;
             }
             button type="submit" { "Show" }
@@ -322,7 +324,7 @@ fn explained(session: &SessionId, window: &Window) -> Markup {
     html! {
         section aria-labelledby="why" {
             h2 #why { "Item by item" }
-            div.wide tabindex="0" role="region" aria-labelledby="why" {
+            div.wide tabindex="0" role="region" aria-label="Items of the window" {
                 table.items {
                     thead {
                         tr {

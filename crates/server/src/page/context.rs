@@ -23,7 +23,11 @@ pub(super) fn summaries(look: &Look) -> Result<String> {
         false => loose(oneiro, &session.id, &summaries)?,
     };
     let more_loose = loose.len() >= LOOSE;
-    let along = if look.text("along") == "order" { Along::Order } else { Along::Time };
+    let along = match look.text("along") {
+        "time" => Some(Along::Time),
+        "order" => Some(Along::Order),
+        _ => None,
+    };
     let from = SummaryId::parse(look.text("from")).ok();
     let frame = look.frame.clone();
     let view = SummariesView { frame, session, summaries, loose, more_loose, along, from };

@@ -7,7 +7,7 @@ use oneiro::{
     Cursor, Error, ItemPlace, MessageId, Omitted, Session, Summary, SummaryId, SummaryKind,
     SummaryLevel, Window, WindowItem,
 };
-use oneiro_page::summaries::{self, Along, SummariesView};
+use oneiro_page::summaries::{self, SummariesView};
 use oneiro_page::summary::{self, SummaryView};
 use oneiro_page::window::{self, Outcome, WindowView};
 use serde_json::{Value, json};
@@ -96,7 +96,7 @@ pub fn tree_of(session: Session, summaries: Vec<Summary>) -> SummariesView {
         loose: (1..400).map(|at| (MessageId(end + at), ago(28_000 - at * 3))).collect(),
         summaries,
         more_loose: false,
-        along: Along::Time,
+        along: None,
         from: None,
     }
 }
