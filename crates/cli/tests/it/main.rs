@@ -32,6 +32,7 @@ mod serve_door;
 mod serve_events;
 mod serve_hostile;
 mod serve_load;
+mod serve_page;
 mod serve_site;
 mod serve_slow;
 mod serve_stop;
