@@ -10,6 +10,8 @@
 
 mod backup;
 mod changes;
+mod context_converge;
+mod context_support;
 mod context_windows;
 mod counters;
 mod differential;
