@@ -58,7 +58,8 @@ pub(super) fn leaf(items: &[Cost], chunk: i64, pressure: Pressure, rules: &Compa
         Pressure::None => {
             sum >= LEAST_TOKENS * 4 && (end >= rules.leaf_min_fanout || sum * 2 >= chunk)
         }
-        Pressure::Some | Pressure::All => sum >= LEAST_TOKENS,
+        Pressure::Some => sum >= LEAST_TOKENS,
+        Pressure::All => sum * 5 >= LEAST_TOKENS * 2,
     };
     if worth { end } else { 0 }
 }
