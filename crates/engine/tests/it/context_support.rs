@@ -93,7 +93,7 @@ pub fn open_options(space: &TestSpace, options: Options) -> Fixed {
 
 /// About so many tokens of plain sentences, different for every seed.
 pub fn prose(seed: u64, tokens: usize) -> String {
-    let words = words(seed + 1, (tokens * 2 / 3).max(1));
+    let words = words(seed + 1, (tokens / 2).max(1));
     let words: Vec<&str> = words.split(' ').collect();
     words.chunks(12).map(|chunk| format!("{}.", chunk.join(" "))).collect::<Vec<_>>().join(" ")
 }
