@@ -9,8 +9,10 @@ use std::collections::BTreeSet;
 /// Takes out the summaries over a range of a session's messages. Called in the transaction that
 /// hides, shows or removes them.
 pub(crate) fn history_changed(tx: &Tx<'_>, session_key: i64, range: (i64, i64)) -> Result<()> {
-    let leaves = summaries::leaves_over(tx, session_key, range)?;
-    take_out(tx, leaves.into_iter().collect())?;
+    // A condensed node goes even where the range lies between its leaves: what comes back there
+    // must have its place.
+    let over = summaries::over(tx, session_key, range)?;
+    take_out(tx, over.into_iter().collect())?;
     digests::remove(tx, session_key)?;
     contexts::changed(tx, session_key, "history")
 }
