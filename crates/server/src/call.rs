@@ -38,11 +38,11 @@ impl Call {
         SessionId::new(self.part("id")?)
     }
 
-    /// The message that the path names.
-    pub(crate) fn message(&self) -> Result<MessageId> {
-        let text = self.part("id")?;
+    /// The message that a part of the path names.
+    pub(crate) fn message(&self, name: &'static str) -> Result<MessageId> {
+        let text = self.part(name)?;
         let id = text.parse().ok().filter(|id| *id > 0).map(MessageId);
-        id.ok_or_else(|| Error::field("id", format!("{text:?} is not the number of a message")))
+        id.ok_or_else(|| Error::field(name, format!("{text:?} is not the number of a message")))
     }
 
     pub(crate) fn fields(&self) -> Result<Fields> {
