@@ -1,95 +1,19 @@
 //! The one typed configuration: flag, then environment, then file, then default. Only this file
 //! reads the environment.
 
+mod keys;
+mod prompts;
+mod values;
+
+pub use keys::{KEYS, Key, NUMBERS, SECRETS};
+
 use crate::args::Global;
 use oneiro::{Durability, Error, Result, SETTINGS, SpaceName};
-use oneiro_inference::OpenAiConfig;
+use oneiro_inference::{ChatConfig, Limits, OpenAiConfig};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
-
-/// A key of the configuration file.
-#[derive(Debug, Clone, Copy)]
-pub struct Key {
-    /// Its name in the file; `ONEIRO_` and the name in capitals in the environment.
-    pub name: &'static str,
-    /// Its default, as people read it.
-    pub default: &'static str,
-    /// What it does.
-    pub doc: &'static str,
-}
-
-/// Every key of the configuration file.
-pub const KEYS: &[Key] = &[
-    Key {
-        name: "store",
-        default: "a folder `oneiro` in the user's data directory",
-        doc: "Where memory is kept: a folder of spaces, a single `.db` file, or \
-              `postgres://user:password@host:5432/database`.",
-    },
-    Key { name: "space", default: "default", doc: "Which space of the store." },
-    Key {
-        name: "durability",
-        default: "full",
-        doc: "What an acknowledged write survives: `full` a power loss, `normal` only the death \
-              of the process.",
-    },
-    Key {
-        name: "busy_timeout_ms",
-        default: "20000",
-        doc: "How long a writer waits for other processes before it answers `busy`.",
-    },
-    Key {
-        name: "listen",
-        default: "127.0.0.1:4747",
-        doc: "Where `oneiro serve` listens; port 0 picks one.",
-    },
-    Key {
-        name: "allowed_hosts",
-        default: "none",
-        doc: "Names, separated by commas, that requests to `oneiro serve` may use for it beside \
-              `localhost` and its address: those of a proxy before it.",
-    },
-    Key {
-        name: "require_token",
-        default: "false",
-        doc: "Whether `oneiro serve` asks for a token on loopback too, as behind a proxy it must.",
-    },
-    Key {
-        name: "rate_limit",
-        default: "1000",
-        doc: "Requests a second that one token may make; 0 is no limit.",
-    },
-    Key {
-        name: "max_body_mb",
-        default: "16",
-        doc: "The most megabytes of one request to `oneiro serve`.",
-    },
-    Key {
-        name: "embedder_url",
-        default: "none",
-        doc: "Where a server with an OpenAI-compatible `/embeddings` is, such as \
-              `http://localhost:11434/v1`; used by spaces whose setting `embedder` is `openai`.",
-    },
-    Key {
-        name: "embedder_model",
-        default: "text-embedding-3-small",
-        doc: "The model to ask it for.",
-    },
-    Key {
-        name: "embedder_key",
-        default: "none",
-        doc: "What is sent to it as a bearer token. Better kept in the environment than in a file.",
-    },
-    Key {
-        name: "log",
-        default: "warn",
-        doc: "What is logged to standard error: off, error, warn, info, debug or trace, or a \
-              filter such as `oneiro=debug`.",
-    },
-];
-
-/// Keys that may be written as a number.
-const NUMBERS: [&str; 3] = ["busy_timeout_ms", "rate_limit", "max_body_mb"];
+use values::{milliseconds, names, number, yes_or_no};
 
 /// Where a value comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -150,15 +74,19 @@ pub struct Config {
     pub log: String,
     /// The server that is asked for vectors, if one is named.
     pub embedder: Option<OpenAiConfig>,
+    /// The server with the model that writes, if one is named.
+    pub llm: Option<ChatConfig>,
+    /// The folder of prompts that take the place of the built-in ones, if one is named.
+    prompts: Option<PathBuf>,
 }
 
 impl Config {
     /// Reads the configuration.
     pub fn load(global: &Global) -> Result<Config> {
         let path = config_path(global);
-        let named = global.config.is_some() || environment("ONEIRO_CONFIG").is_some();
+        let is_named = global.config.is_some() || environment("ONEIRO_CONFIG").is_some();
         let file = match &path {
-            Some(path) if path.exists() || named => read_file(path)?,
+            Some(path) if path.exists() || is_named => read_file(path)?,
             _ => toml::Table::new(),
         };
         let mut values = Vec::new();
@@ -169,6 +97,8 @@ impl Config {
             values.iter().find(|(key, _)| *key == name).map(|(_, value)| value.clone())
         };
         let text = |name: &str| get(name).map(|found| found.value).unwrap_or_default();
+        let named = |name: &str| Some(text(name)).filter(|text| text != "none" && !text.is_empty());
+        let whole = |name: &str| number(name, &text(name));
         let space = get("space").filter(|space| space.origin != Origin::Default);
         let store = at_home(&text("store"));
         if global.store.as_deref() == Some("") {
@@ -178,6 +108,12 @@ impl Config {
             return Err(Error::invalid("there is no home directory to keep memory in")
                 .remedy("say where: --store PATH"));
         }
+        let llm_timeout = Duration::from_secs(whole("llm_timeout_s")?.into());
+        let llm_limits = Limits {
+            calls_per_hour: whole("llm_calls_per_hour")?,
+            tokens_per_hour: whole("llm_tokens_per_hour")?.into(),
+            ..Limits::default()
+        };
         Ok(Config {
             space: space.map(|space| SpaceName::new(&space.value)).transpose()?,
             durability: Durability::parse(&text("durability"))?,
@@ -186,21 +122,36 @@ impl Config {
             rules: oneiro_server::Rules {
                 allowed_hosts: names(&text("allowed_hosts")),
                 require_token: yes_or_no("require_token", &text("require_token"))?,
-                rate_limit: number("rate_limit", &text("rate_limit"), (0, 1_000_000))?,
+                rate_limit: whole("rate_limit")?,
             },
-            max_body: (number("max_body_mb", &text("max_body_mb"), (1, 1_024))? as usize) << 20,
+            max_body: (whole("max_body_mb")? as usize) << 20,
             log: text("log"),
-            embedder: match text("embedder_url").as_str() {
-                "none" | "" => None,
-                url => Some(OpenAiConfig {
-                    key: Some(text("embedder_key")).filter(|key| key != "none" && !key.is_empty()),
-                    ..OpenAiConfig::new(url, text("embedder_model"))
-                }),
-            },
+            embedder: named("embedder_url").map(|url| OpenAiConfig {
+                key: named("embedder_key"),
+                ..OpenAiConfig::new(url, text("embedder_model"))
+            }),
+            llm: named("llm_url").map(|url| ChatConfig {
+                key: named("llm_key"),
+                timeout: llm_timeout,
+                total_timeout: llm_timeout * 3,
+                limits: llm_limits,
+                ..ChatConfig::new(url, named("llm_model").unwrap_or_default())
+            }),
+            prompts: named("prompts").map(|folder| at_home(&folder).into()),
             store,
             path,
             values,
         })
+    }
+
+    /// The prompts that take the place of the built-in ones, by name; `known` are the names there
+    /// are.
+    #[cfg_attr(not(test), expect(dead_code, reason = "the engine takes no prompts yet"))]
+    pub fn prompts(&self, known: &[&str]) -> Result<BTreeMap<String, String>> {
+        match &self.prompts {
+            Some(folder) => prompts::read(folder, known),
+            None => Ok(BTreeMap::new()),
+        }
     }
 
     /// Whether a key was given on the command line.
@@ -217,8 +168,7 @@ pub fn check(name: &str, value: &str) -> Result<()> {
         "durability" => Durability::parse(value).map(|_| ()),
         "busy_timeout_ms" => milliseconds(value).map(|_| ()),
         "require_token" => yes_or_no("require_token", value).map(|_| ()),
-        "rate_limit" => number("rate_limit", value, (0, 1_000_000)).map(|_| ()),
-        "max_body_mb" => number("max_body_mb", value, (1, 1_024)).map(|_| ()),
+        name if NUMBERS.contains(&name) => number(name, value).map(|_| ()),
         "store" if value.trim().is_empty() => {
             Err(Error::field("store", "is empty")
                 .remedy("`oneiro config unset store` takes it back"))
@@ -229,37 +179,6 @@ pub fn check(name: &str, value: &str) -> Result<()> {
         }),
         _ => Ok(()),
     }
-}
-
-fn milliseconds(value: &str) -> Result<Duration> {
-    const DAY: u64 = 86_400_000;
-    match value.parse::<u64>() {
-        Ok(number) if number <= DAY => Ok(Duration::from_millis(number)),
-        _ => Err(Error::field(
-            "busy_timeout_ms",
-            format!("{value:?} is not a whole number of milliseconds up to a day"),
-        )),
-    }
-}
-
-/// Names separated by commas.
-fn names(value: &str) -> Vec<String> {
-    let names = value.split(',').map(str::trim).filter(|name| !name.is_empty() && *name != "none");
-    names.map(str::to_owned).collect()
-}
-
-fn yes_or_no(key: &'static str, value: &str) -> Result<bool> {
-    match value {
-        "true" => Ok(true),
-        "false" => Ok(false),
-        _ => Err(Error::field(key, format!("{value:?} is not true or false"))),
-    }
-}
-
-fn number(key: &'static str, value: &str, (least, most): (u32, u32)) -> Result<u32> {
-    let number = value.parse().ok().filter(|number| (least..=most).contains(number));
-    let wrong = || format!("{value:?} is not a whole number between {least} and {most}");
-    number.ok_or_else(|| Error::field(key, wrong()))
 }
 
 /// A path as a shell would read it: a configuration file has no shell to expand `~`.
@@ -383,3 +302,6 @@ fn data_folder() -> Option<PathBuf> {
 fn environment(name: &str) -> Option<String> {
     std::env::var(name).ok().filter(|value| !value.is_empty())
 }
+
+#[cfg(test)]
+mod tests;

@@ -6,8 +6,9 @@ use crate::ink::Ink;
 use crate::output::Output;
 use crate::progress;
 use anyhow::Result;
-use oneiro::{ErrorKind, Oneiro, Options, Target};
+use oneiro::{Embedder, ErrorKind, Llm, Oneiro, Options, Target};
 use std::io::IsTerminal;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 /// What every command gets.
@@ -18,6 +19,8 @@ pub struct Context {
     pub output: Output,
     /// How to colour what is printed.
     pub ink: Ink,
+    /// One for the whole process, so that what it may cost is counted once.
+    llm: OnceLock<Option<Arc<dyn Llm>>>,
 }
 
 impl Context {
@@ -28,6 +31,7 @@ impl Context {
             config: Config::load(global)?,
             output: Output::new(global.json),
             ink: Ink::new(is_terminal && !wants_no_colour()),
+            llm: OnceLock::new(),
         })
     }
 
@@ -75,7 +79,7 @@ impl Context {
     }
 
     /// The server that is asked for vectors. One that cannot be is told of, and words still count.
-    fn embedder(&self) -> Option<std::sync::Arc<dyn oneiro::Embedder>> {
+    fn embedder(&self) -> Option<Arc<dyn Embedder>> {
         let config = self.config.embedder.clone()?;
         match oneiro_inference::openai_embedder(config) {
             Ok(embedder) => Some(embedder),
@@ -86,6 +90,15 @@ impl Context {
         }
     }
 
+    /// The model that writes. One that cannot be asked is told of, and summaries are extracts.
+    fn llm(&self) -> Option<Arc<dyn Llm>> {
+        let made = self.llm.get_or_init(|| {
+            let made = oneiro_inference::openai_chat(self.config.llm.clone()?);
+            made.inspect_err(|error| tracing::warn!(%error, "llm_url is of no use")).ok()
+        });
+        made.clone()
+    }
+
     /// How the space is opened.
     pub fn options(&self) -> Options {
         Options {
@@ -93,6 +106,7 @@ impl Context {
             busy_timeout: self.config.busy_timeout,
             words: Some(oneiro_inference::static_words()),
             embedder: self.embedder(),
+            llm: self.llm(),
             ..Options::default()
         }
     }

@@ -1,7 +1,7 @@
 //! Erase: the one irreversible operation. Rows go in one transaction that also leaves a job; then
 //! the files are scrubbed and searched for what was erased, and what cannot be reached is named.
 
-use crate::context::message_going;
+use crate::context::{message_going, resummarise};
 use crate::index::forget;
 use crate::sessions::{delete_in, key_of};
 use crate::{Oneiro, jobs};
@@ -146,7 +146,7 @@ fn remove(oneiro: &Oneiro, tx: &Tx<'_>, target: &EraseTarget) -> Result<Removed>
     forget(tx, &seqs_of(tx, target)?, now)?;
     let (messages, payloads) = match target {
         EraseTarget::Session(id) => remove_session(tx, id, &mut pieces)?,
-        EraseTarget::Message(id) => remove_message(tx, *id, &mut pieces)?,
+        EraseTarget::Message(id) => remove_message(oneiro, tx, *id, &mut pieces)?,
     };
     changes::record(tx, ChangeKind::Erased, None, now)?;
     // A job of its own: a scrub that already runs may have passed these rows.
@@ -199,7 +199,12 @@ fn remove_session(tx: &Tx<'_>, id: &SessionId, pieces: &mut Pieces) -> Result<(i
     Ok((deleted.messages, apart.add_removed(tx, pieces)?))
 }
 
-fn remove_message(tx: &Tx<'_>, id: MessageId, pieces: &mut Pieces) -> Result<(i64, i64)> {
+fn remove_message(
+    oneiro: &Oneiro,
+    tx: &Tx<'_>,
+    id: MessageId,
+    pieces: &mut Pieces,
+) -> Result<(i64, i64)> {
     let (session, message) = messages::get(tx, id)?
         .ok_or_else(|| Error::not_found(format!("there is no message {id}")))?;
     messages::each_of_message(tx, id, |body, external_id| {
@@ -209,10 +214,9 @@ fn remove_message(tx: &Tx<'_>, id: MessageId, pieces: &mut Pieces) -> Result<(i6
     })?;
     let keys = payloads::keys_of_message(tx, message.id.0)?;
     let apart = Apart::of(tx, keys.clone())?;
-    for gone in message_going(tx, session, id.0)? {
-        pieces.add(gone.content.as_bytes());
-    }
+    let bereft = message_going(tx, session, id.0)?;
     messages::remove(tx, id)?;
+    resummarise(oneiro, tx, bereft)?;
     costs::remove_all(tx, session)?;
     payloads::remove_unused(tx, &keys)?;
     sessions::recount(tx, session)?;

@@ -49,6 +49,7 @@ pub use oneiro_store::{Durability, Engine, Target, WriteFigures};
 pub use ports::{
     Clock, Embedder, Ids, Llm, LlmAnswer, LlmRequest, RandomIds, SystemClock, WordModel,
 };
+pub use session_store::SessionStore;
 pub use sessions::{BranchRequest, SplitRequest, Stretch, StretchFrom, StretchRequest};
 pub use settings::{Compaction, EmbedderChoice, SETTINGS, Setting, SettingValue, Settings};
 pub use transcripts::{

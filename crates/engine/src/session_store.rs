@@ -1,29 +1,221 @@
-//! The session store that agents know from picoclaw, over immutable rows: setting or truncating a
-//! history hides and never deletes, and every failure is told.
+//! The session store that agents know from picoclaw, its ten operations over immutable rows:
+//! setting or truncating a history hides and never deletes, a summary that is set is pinned to the
+//! beginning of every window, and every failure is told.
 
 use crate::Oneiro;
-use oneiro_model::{Error, Message, NewMessage, Result, SessionId, Summary};
+use crate::append::append_prepared;
+use crate::context::{history_changed, written};
+use crate::sessions::{key_of, refuse_continued};
+use oneiro_model::{
+    ChangeKind, Error, ListSessions, Message, MessageId, NewMessage, NewSession, Result, Role,
+    SessionId, Summary,
+};
+use oneiro_store::messages::{self, PageRequest};
+use oneiro_store::{Tx, changes, contexts, said, sequence, sessions, summaries};
+
+/// The session store over a handle.
+#[derive(Clone)]
+pub struct SessionStore {
+    oneiro: Oneiro,
+}
+
+impl SessionStore {
+    /// The session store of a space.
+    pub fn new(oneiro: Oneiro) -> SessionStore {
+        SessionStore { oneiro }
+    }
+
+    /// Adds words to a session, which begins with them if it is not there.
+    pub fn add_message(&self, key: &SessionId, role: Role, content: &str) -> Result<MessageId> {
+        self.add_full_message(key, NewMessage::text(role, content))
+    }
+
+    /// Adds a message with all its fields.
+    pub fn add_full_message(&self, key: &SessionId, message: NewMessage) -> Result<MessageId> {
+        let session = NewSession::with_id(key.clone());
+        let appended = self.oneiro.append_or_create(key, vec![message], session)?;
+        appended.ids.first().copied().ok_or_else(|| {
+            Error::conflict(format!("nothing said in session {:?} is stored", key.as_str()))
+                .remedy("the space's ignore or stateless patterns match its id")
+        })
+    }
+
+    /// What a session shows; nothing of one that is not there.
+    pub fn get_history(&self, key: &SessionId) -> Result<Vec<Message>> {
+        match self.oneiro.find_session(key)? {
+            Some(_) => Ok(self.oneiro.show_session(key, false)?.messages),
+            None => Ok(Vec::new()),
+        }
+    }
+
+    /// The summary of a session; empty for one that is not there.
+    pub fn get_summary(&self, key: &SessionId) -> Result<String> {
+        match self.oneiro.find_session(key)? {
+            Some(_) => self.oneiro.session_summary(key),
+            None => Ok(String::new()),
+        }
+    }
+
+    /// Pins a summary to a session.
+    pub fn set_summary(&self, key: &SessionId, summary: &str) -> Result<()> {
+        self.begin(key)?;
+        self.oneiro.set_summary(key, summary).map(|_| ())
+    }
+
+    /// Makes what a session shows be exactly these messages.
+    pub fn set_history(&self, key: &SessionId, history: Vec<NewMessage>) -> Result<()> {
+        self.begin(key)?;
+        self.oneiro.set_history(key, history).map(|_| ())
+    }
+
+    /// Sets aside all but the newest messages.
+    pub fn truncate_history(&self, key: &SessionId, keep_last: usize) -> Result<()> {
+        self.oneiro.truncate_history(key, keep_last).map(|_| ())
+    }
+
+    /// Nothing waits to be saved: what was acknowledged is durable. Tells whether it is there.
+    pub fn save(&self, key: &SessionId) -> Result<()> {
+        self.oneiro.store().read(|tx| key_of(tx, key).map(|_| ()))
+    }
+
+    /// The ids of all sessions, the most recently active first.
+    pub fn list_sessions(&self) -> Result<Vec<SessionId>> {
+        let mut ids = Vec::new();
+        let mut request = ListSessions { all: true, limit: 1_000, ..ListSessions::default() };
+        loop {
+            let page = self.oneiro.list_sessions(&request)?;
+            ids.extend(page.items.into_iter().map(|session| session.id));
+            request.cursor = page.next;
+            if request.cursor.is_none() {
+                return Ok(ids);
+            }
+        }
+    }
+
+    /// Lets go of the space. Other handles on it stay open.
+    pub fn close(self) -> Result<()> {
+        drop(self);
+        Ok(())
+    }
+
+    fn begin(&self, key: &SessionId) -> Result<()> {
+        match self.oneiro.find_session(key)? {
+            Some(_) => Ok(()),
+            None => self.oneiro.create_session(NewSession::with_id(key.clone())).map(|_| ()),
+        }
+    }
+}
+
+/// A summary longer than this is not one.
+const SUMMARY_BYTES: usize = 1 << 20;
 
 impl Oneiro {
     /// Makes what a session shows be exactly these messages: what it begins with already stays,
-    /// everything else is hidden, and what is new is appended. Answers what it shows now.
-    pub fn set_history(&self, _id: &SessionId, _messages: Vec<NewMessage>) -> Result<Vec<Message>> {
-        Err(Error::internal("set_history is not there yet"))
+    /// everything else is hidden and can be restored, and what is new is appended. Answers what it
+    /// shows now.
+    pub fn set_history(&self, id: &SessionId, history: Vec<NewMessage>) -> Result<Vec<Message>> {
+        for (index, message) in history.iter().enumerate() {
+            message.check().map_err(|error| error.at(format!("message {}", index + 1)))?;
+        }
+        let (id, now) = (id.clone(), self.now());
+        let shown = self.store.write_bulk(|tx| {
+            let key = key_of(tx, &id)?;
+            let all = PageRequest { after: 0, hidden: false, limit: usize::MAX };
+            let there = messages::page(tx, (key, &id), all)?;
+            let same =
+                there.iter().zip(&history).take_while(|(old, new)| is_same(old, new)).count();
+            if let Some(first) = there.get(same) {
+                refuse_continued(tx, (key, &id))?;
+                history_changed(tx, key, (first.id.0, i64::MAX))?;
+                let number = sessions::count_rewind(tx, key)?;
+                messages::rewind(tx, key, first.id, number)?;
+                changes::record(tx, ChangeKind::Rewound, Some(&id), now)?;
+            }
+            let mut prepared = Vec::new();
+            for message in history.iter().skip(same) {
+                // An id that a hidden message has stays with it: rows are not changed.
+                let taken = match &message.external_id {
+                    Some(id) => messages::by_external_id(tx, key, id)?.is_some(),
+                    None => false,
+                };
+                let external_id = message.external_id.clone().filter(|_| !taken);
+                let message = NewMessage { external_id, ..message.clone() };
+                prepared.push(messages::prepare(message, now)?);
+            }
+            let taken = sequence::next_messages(tx)?;
+            append_prepared(tx, key, taken.first, &prepared)?;
+            sessions::recount(tx, key)?;
+            messages::page(tx, (key, &id), all)
+        })?;
+        if let Some(last) = shown.last() {
+            self.index.fold_soon(last.id.0);
+        }
+        Ok(shown)
     }
 
-    /// Sets aside all but the newest messages of a session; answers how many it set aside.
-    pub fn truncate_history(&self, _id: &SessionId, _keep: usize) -> Result<usize> {
-        Err(Error::internal("truncate_history is not there yet"))
+    /// Sets aside all but the newest `keep` messages of a session: they stay stored and searchable,
+    /// but are no longer loaded. Answers how many were set aside.
+    pub fn truncate_history(&self, id: &SessionId, keep: usize) -> Result<usize> {
+        let (id, now) = (id.clone(), self.now());
+        self.store.write(move |tx| {
+            let key = key_of(tx, &id)?;
+            let newest = said::seqs_earlier(tx, (key, i64::MAX), false, keep.saturating_add(1))?;
+            let Some(last) = newest.get(keep).copied() else { return Ok(0) };
+            refuse_continued(tx, (key, &id))?;
+            history_changed(tx, key, (0, last))?;
+            let aside = messages::compact(tx, key, MessageId(last))?;
+            sessions::recount(tx, key)?;
+            changes::record(tx, ChangeKind::Compacted, Some(&id), now)?;
+            Ok(aside)
+        })
     }
 
     /// The summary of a session as one text: the one written by hand, then those of its context.
-    pub fn session_summary(&self, _id: &SessionId) -> Result<String> {
-        Err(Error::internal("session_summary is not there yet"))
+    pub fn session_summary(&self, id: &SessionId) -> Result<String> {
+        self.store.read(|tx| {
+            let shown = summaries::shown(tx, key_of(tx, id)?)?;
+            let texts: Vec<String> = shown.into_iter().map(|node| node.content).collect();
+            Ok(texts.join("\n\n"))
+        })
     }
 
     /// Pins a summary written by hand to the beginning of a session's windows, in place of the one
     /// before; an empty text takes it away.
-    pub fn set_summary(&self, _id: &SessionId, _text: &str) -> Result<Option<Summary>> {
-        Err(Error::internal("set_summary is not there yet"))
+    pub fn set_summary(&self, id: &SessionId, text: &str) -> Result<Option<Summary>> {
+        let text = text.trim();
+        if text.len() > SUMMARY_BYTES {
+            return Err(Error::field("content", format!("is longer than {SUMMARY_BYTES} bytes")));
+        }
+        if text.contains('\0') {
+            return Err(Error::field("content", "has a NUL character"));
+        }
+        let (oneiro, id, text) = (self.clone(), id.clone(), text.to_owned());
+        self.store.write(move |tx| {
+            let key = key_of(tx, &id)?;
+            for node in summaries::written(tx, key)? {
+                summaries::remove(tx, node)?;
+            }
+            contexts::changed(tx, key, "compaction")?;
+            changes::record(tx, ChangeKind::Compacted, Some(&id), oneiro.now())?;
+            if text.is_empty() {
+                return Ok(None);
+            }
+            let node = put(tx, key, written(&oneiro, (key, &id), &text))?;
+            Ok(Some(node))
+        })
     }
+}
+
+fn put(tx: &Tx<'_>, session_key: i64, node: summaries::Node) -> Result<Summary> {
+    let key = summaries::insert(tx, &node)?;
+    summaries::show(tx, session_key, key)?;
+    summaries::Node { key, ..node }.whole(tx)
+}
+
+/// Whether a message of a new history is one that is there.
+fn is_same(old: &Message, new: &NewMessage) -> bool {
+    old.role == new.role
+        && old.body == new.body
+        && (new.external_id.is_none() || old.external_id == new.external_id)
+        && new.at.is_none_or(|at| at == old.at)
 }

@@ -1,7 +1,7 @@
 //! The models behind the engine's ports.
 
-use crate::{OpenAiConfig, OpenAiEmbedder, StaticModel};
-use oneiro::{Embedder, Error, Result, WordModel};
+use crate::{ChatConfig, Guarded, OpenAiChat, OpenAiConfig, OpenAiEmbedder, StaticModel};
+use oneiro::{Embedder, Error, Llm, Result, WordModel};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -14,6 +14,12 @@ pub fn openai_embedder(config: OpenAiConfig) -> Result<Arc<dyn Embedder>> {
         OpenAiConfig { timeout: PATIENCE, total_timeout: PATIENCE, retries: 0, ..config.clone() };
     let (patient, quick) = (OpenAiEmbedder::new(config)?, OpenAiEmbedder::new(quick)?);
     Ok(Arc::new(Server { id: patient.id(), patient, quick }))
+}
+
+/// A model that writes, on a server that speaks the OpenAI protocol, with a guard before it.
+pub fn openai_chat(config: ChatConfig) -> Result<Arc<dyn Llm>> {
+    let limits = config.limits;
+    Ok(Arc::new(Guarded::new(Arc::new(OpenAiChat::new(config)?), limits)))
 }
 
 /// One server, asked patiently for messages and quickly for questions.

@@ -23,7 +23,8 @@ statements! {
               full_seq, hash, at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9) \
               ON CONFLICT (session_key, budget, format) DO UPDATE SET epoch = ?4, step = ?5, \
               first_seq = ?6, full_seq = ?7, hash = ?8, at = ?9";
-    PIN = "INSERT INTO pins (seq, session_key, at) VALUES (?1, ?2, ?3) ON CONFLICT (seq) DO NOTHING";
+    PIN = "INSERT INTO pins (seq, session_key, at) VALUES (?1, ?2, ?3) \
+           ON CONFLICT (session_key, seq) DO NOTHING";
     UNPIN = "DELETE FROM pins WHERE seq = ?1 AND session_key = ?2";
     PINNED = "SELECT p.seq FROM pins p JOIN messages m ON m.seq = p.seq \
               WHERE p.session_key = ?1 AND m.rewind = 0 ORDER BY p.seq";

@@ -57,7 +57,7 @@ const TABLES: &[(&str, &str)] = &[
     ("context_items", "session_key, summary_key"),
     ("contexts", "session_key, epoch, reason, holder, lease_until"),
     ("windows", "session_key, budget, format, epoch, step, first_seq, full_seq, hash, at"),
-    ("pins", "seq, session_key, at"),
+    ("pins", "session_key, seq, at"),
     ("message_costs", "session_key, seq, ordinal, total, tokens, short_tokens, begins"),
     ("digests", "session_key, question, head, content, level, model, created_at"),
 ];

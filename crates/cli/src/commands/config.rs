@@ -1,6 +1,6 @@
 //! `oneiro config`: show and change the configuration and the settings of the space.
 
-use crate::config::{self, KEYS};
+use crate::config::{self, KEYS, NUMBERS, SECRETS};
 use crate::context::Context;
 use crate::output::{data, table};
 use anyhow::Context as _;
@@ -41,6 +41,9 @@ pub enum ConfigCommand {
     Path,
 }
 
+/// What is shown of a value that is secret.
+const HIDDEN: &str = "***";
+
 /// One value, as it is shown.
 struct Shown {
     name: &'static str,
@@ -72,7 +75,7 @@ fn all(context: &Context) -> anyhow::Result<Vec<Shown>> {
         .map(|(name, value)| {
             let text = match *name {
                 "store" => without_password(&value.value),
-                "embedder_key" if value.value != "none" => "***".to_owned(),
+                name if SECRETS.contains(&name) && value.value != "none" => HIDDEN.to_owned(),
                 _ => value.value.clone(),
             };
             Shown { name, value: Value::String(text), origin: value.origin.as_str() }
@@ -149,7 +152,7 @@ fn set(context: &Context, key: &str, value: Option<&str>) -> anyhow::Result<()> 
     let mut document: toml_edit::DocumentMut =
         before.parse().with_context(|| path.display().to_string())?;
     match (value, value.and_then(|value| value.parse::<i64>().ok())) {
-        (Some(_), Some(number)) if key == "busy_timeout_ms" => {
+        (Some(_), Some(number)) if NUMBERS.contains(&key) => {
             document.insert(key, toml_edit::value(number));
         }
         (Some(value), _) => {
@@ -160,10 +163,8 @@ fn set(context: &Context, key: &str, value: Option<&str>) -> anyhow::Result<()> 
         }
     }
     write_file(&path, &document.to_string())?;
-    let now = match (key, value) {
-        ("embedder_key", Some(_)) => "***",
-        (_, value) => value.unwrap_or("(default)"),
-    };
+    let value = value.map(|value| if SECRETS.contains(&key) { HIDDEN } else { value });
+    let now = value.unwrap_or("(default)");
     context.output.show(&json!({key: value}), |_| format!("{key} = {now} (in {})", path.display()))
 }
 

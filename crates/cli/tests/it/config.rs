@@ -44,6 +44,10 @@ fn set_keeps_comments_and_refuses_nonsense() {
         ["listen", "here"],
         ["log", "a=b=c"],
         ["space", "No Such"],
+        ["llm_timeout_s", "0"],
+        ["llm_timeout_s", "3601"],
+        ["llm_calls_per_hour", "-1"],
+        ["llm_tokens_per_hour", "many"],
     ] {
         assert_eq!(run(&space, &["config", "set", args[0], args[1]]).code, 2);
     }
@@ -82,6 +86,65 @@ fn settings_live_in_the_space() {
     }
     run(&space, &["config", "unset", "ignore_session_patterns"]).json_free();
     assert_eq!(json(&space, &["config", "get", "ignore_session_patterns"]), value!(["heartbeat"]));
+}
+
+#[test]
+fn keys_of_servers_are_never_shown() {
+    let space = space();
+    for name in ["embedder_key", "llm_key"] {
+        assert_eq!(run(&space, &["config", "get", name]).out, "none\n");
+        let plain = run(&space, &["config", "set", name, "sk-secret"]);
+        let set = json(&space, &["config", "set", name, "sk-secret"]);
+        assert_eq!(set, value!({name: "***"}));
+        let written = std::fs::read_to_string(config(&space)).unwrap();
+        assert!(written.contains(&format!("{name} = \"sk-secret\"")), "{written}");
+        let variable = format!("ONEIRO_{}", name.to_uppercase());
+        let mut command = oneiro(&space);
+        command.env(variable, "sk-secret");
+        let shown = run_with(command, &["config", "show", "--origin"], b"");
+        let got = run(&space, &["config", "get", name]);
+        assert_eq!(got.out, "***\n");
+        for answer in [plain, shown, got] {
+            answer.json_free();
+            assert!(!answer.out.contains("sk-secret") && !answer.err.contains("sk-secret"));
+        }
+        assert_eq!(json(&space, &["config", "unset", name]), value!({name: null}));
+    }
+}
+
+#[test]
+fn numbers_are_written_as_numbers() {
+    let space = space();
+    for (name, default) in
+        [("llm_timeout_s", "60"), ("llm_calls_per_hour", "120"), ("llm_tokens_per_hour", "2000000")]
+    {
+        assert_eq!(run(&space, &["config", "get", name]).out, format!("{default}\n"));
+        run(&space, &["config", "set", name, "7"]).json_free();
+        let written = std::fs::read_to_string(config(&space)).unwrap();
+        assert!(written.contains(&format!("{name} = 7\n")), "{written}");
+        assert_eq!(run(&space, &["config", "get", name]).out, "7\n");
+    }
+}
+
+#[test]
+fn a_model_that_cannot_be_asked_is_told_of_and_done_without() {
+    let space = space();
+    for (keys, problem) in [
+        ("llm_url = \"localhost:1\"\nllm_model = \"m\"\n", "base_url: is not an http://"),
+        ("llm_url = \"http://localhost:1/v1\"\n", "model: is empty"),
+    ] {
+        std::fs::write(config(&space), format!("{keys}llm_key = \"sk-secret\"\n")).unwrap();
+        let answer = run(&space, &["stats"]);
+        answer.json_free();
+        assert!(answer.err.contains("llm_url is of no use"), "{}", answer.err);
+        assert!(answer.err.contains(problem), "{}", answer.err);
+        assert!(!answer.err.contains("sk-secret"), "{}", answer.err);
+    }
+    let keys = "llm_url = \"http://localhost:1/v1\"\nllm_model = \"m\"\n";
+    std::fs::write(config(&space), keys).unwrap();
+    let answer = run(&space, &["stats"]);
+    answer.json_free();
+    assert_eq!(answer.err, "", "a server is not asked before there is something to write");
 }
 
 impl crate::support::Answer {

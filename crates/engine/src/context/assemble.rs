@@ -19,6 +19,9 @@ use oneiro_store::costs::{Cost, Together};
 use oneiro_store::{Tx, messages};
 use std::collections::HashMap;
 
+/// What the time and the speaker of a transcript's line cost.
+const TRANSCRIPT_TOKENS: i64 = 14;
+
 /// A window, and what is noted of it.
 struct Assembled {
     window: Window,
@@ -85,7 +88,13 @@ impl Oneiro {
             cut: left - around - NOTICE_TOKENS,
             step: (request.budget as i64 / 4).max(1),
         };
-        let (items, complete) = candidates(tx, &outline, room)?;
+        let (mut items, complete) = candidates(tx, &outline, room)?;
+        if request.format == WindowFormat::Text {
+            for cost in &mut items {
+                cost.tokens += TRANSCRIPT_TOKENS;
+                cost.short_tokens += TRANSCRIPT_TOKENS;
+            }
+        }
         let of = (window_budget(request), request.format.as_str());
         let before = contexts::window(tx, key, of)?;
         let same = before.as_ref().filter(|mark| mark.epoch == outline.epoch);

@@ -1,13 +1,13 @@
 //! Counting what messages cost: once each, in order, off the append path. Whoever needs a context
 //! counts what nobody has counted yet, and keeps it when there is much of it.
 
-use super::form::{Form, cost};
-use super::pairs::Ties;
+use super::form::costs as costs_of;
+use super::pairs::{Steps, Ties};
 use crate::Oneiro;
 use oneiro_model::{Message, Result, SessionId};
-use oneiro_store::Tx;
-use oneiro_store::costs::{self, Begins, Cost};
+use oneiro_store::costs::{self, Cost};
 use oneiro_store::messages::{self, PageRequest};
+use oneiro_store::{Tx, said};
 
 /// Messages that are counted again by everybody rather than written down.
 const TAIL: usize = 64;
@@ -21,31 +21,8 @@ pub(super) struct Uncounted {
     pub(super) message: Message,
 }
 
-/// What a message costs, after one that ended at `last`.
-fn counted(message: &Message, last: Cost) -> Cost {
-    let tokens = cost(message, Form::Full) as i64;
-    let ties = Ties::of(message);
-    Cost {
-        seq: message.id.0,
-        ordinal: last.ordinal + 1,
-        total: last.total.saturating_add(tokens),
-        tokens,
-        short_tokens: cost(message, Form::Short) as i64,
-        begins: match (ties.is_user, ties.results.is_empty()) {
-            (true, _) => Begins::Turn,
-            (false, true) => Begins::Step,
-            (false, false) => Begins::Nothing,
-        },
-    }
-}
-
-fn count_on(mut last: Cost, messages: Vec<Message>) -> Vec<Uncounted> {
-    let count = |message: Message| {
-        last = counted(&message, last);
-        Uncounted { cost: last, message }
-    };
-    messages.into_iter().map(count).collect()
-}
+/// Messages before the first that is counted which are read again to know what its calls wait for.
+const BEFORE: usize = 16;
 
 /// The messages that are not written down as counted; at most so many.
 pub(super) fn uncounted(
@@ -53,9 +30,38 @@ pub(super) fn uncounted(
     session: (i64, &SessionId),
     limit: usize,
 ) -> Result<Vec<Uncounted>> {
-    let last = costs::last(tx, session.0)?.unwrap_or_default();
-    let after = PageRequest { after: last.seq, hidden: true, limit };
-    Ok(count_on(last, messages::page(tx, session, after)?))
+    let mut last = costs::last(tx, session.0)?.unwrap_or_default();
+    let before = match last.seq {
+        0 => 0,
+        seq => said::seqs_earlier(tx, (session.0, seq), true, BEFORE)?.pop().unwrap_or(0),
+    };
+    let rest = PageRequest { after: last.seq, hidden: true, limit };
+    let rest = messages::page(tx, session, rest)?;
+    if rest.is_empty() {
+        return Ok(Vec::new());
+    }
+    let mut steps = Steps::default();
+    if last.seq > 0 {
+        let again = PageRequest { after: before - 1, hidden: true, limit: BEFORE + 1 };
+        for message in messages::page(tx, session, again)? {
+            if message.id.0 <= last.seq {
+                steps.next(&Ties::of(&message));
+            }
+        }
+    }
+    let count = |message: Message| {
+        let (tokens, short_tokens) = costs_of(&message);
+        last = Cost {
+            seq: message.id.0,
+            ordinal: last.ordinal + 1,
+            total: last.total.saturating_add(tokens as i64),
+            tokens: tokens as i64,
+            short_tokens: short_tokens as i64,
+            begins: steps.next(&Ties::of(&message)),
+        };
+        Uncounted { cost: last, message }
+    };
+    Ok(rest.into_iter().map(count).collect())
 }
 
 impl Oneiro {

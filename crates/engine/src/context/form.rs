@@ -35,17 +35,23 @@ const REASONING: [&str; 4] = ["reasoning", "reasoning_content", "reasoning_detai
 
 /// What a message costs in a prompt, in tokens. What the caller counted (`tokens`) is believed.
 pub(crate) fn cost(message: &Message, form: Form) -> usize {
+    let (full, short) = costs(message);
+    match form {
+        Form::Full => full,
+        Form::Short => short,
+    }
+}
+
+/// What a message costs in full, and in its short form, which costs no more.
+pub(crate) fn costs(message: &Message) -> (usize, usize) {
     let given = message.body.get("tokens").and_then(Value::as_u64).filter(|given| *given > 0);
-    let full = || match given {
+    let full = match given {
         Some(given) => usize::try_from(given).unwrap_or(usize::MAX),
         None => counted(message),
     };
-    match form {
-        Form::Full => full(),
-        Form::Short => match short(message) {
-            Cow::Owned(short) => counted(&short).min(full()),
-            Cow::Borrowed(_) => full(),
-        },
+    match short(message) {
+        Cow::Owned(short) => (full, counted(&short).min(full)),
+        Cow::Borrowed(_) => (full, full),
     }
 }
 

@@ -1,7 +1,7 @@
 //! When history changes, exactly the summaries that covered what changed go, and those above them;
 //! what else these covered comes back into the contexts that showed them.
 
-use oneiro_model::Result;
+use oneiro_model::{Result, SummaryKind};
 use oneiro_store::summaries::{self, Node};
 use oneiro_store::{Tx, contexts, digests};
 use std::collections::BTreeSet;
@@ -23,27 +23,56 @@ pub(crate) fn session_going(tx: &Tx<'_>, session_key: i64) -> Result<()> {
 
 /// Takes out what an erased message may be told in: its leaf, and what models wrote after they had
 /// read of it.
-pub(crate) fn message_going(tx: &Tx<'_>, session_key: i64, seq: i64) -> Result<Vec<Node>> {
+pub(crate) fn message_going(tx: &Tx<'_>, session_key: i64, seq: i64) -> Result<Vec<Bereft>> {
     let mut dead: BTreeSet<i64> = summaries::leaf_of(tx, seq)?.into_iter().collect();
     dead.extend(summaries::by_models_after(tx, session_key, seq)?);
-    let leaves = dead.iter().map(|key| summaries::get(tx, *key)).collect::<Result<Vec<_>>>()?;
+    let mut bereft = Vec::new();
+    for key in &dead {
+        let Some(node) = summaries::get(tx, *key)?.filter(|node| node.kind == SummaryKind::Leaf)
+        else {
+            continue;
+        };
+        let mut seqs = summaries::seqs_under(tx, *key, 0, usize::MAX)?;
+        seqs.retain(|covered| *covered != seq);
+        let mut shown = BTreeSet::new();
+        for above in with_above(tx, BTreeSet::from([*key]))? {
+            shown.extend(summaries::shown_in(tx, above)?);
+        }
+        bereft.push(Bereft { node, seqs, contexts: shown.into_iter().collect() });
+    }
     take_out(tx, dead)?;
     digests::remove(tx, session_key)?;
     contexts::changed(tx, session_key, "history")?;
-    Ok(leaves.into_iter().flatten().collect())
+    Ok(bereft)
 }
 
-/// Removes nodes and everything above them; contexts that showed one of these show what is left
-/// under it.
-pub(super) fn take_out(tx: &Tx<'_>, mut dead: BTreeSet<i64>) -> Result<()> {
-    let mut next: Vec<i64> = dead.iter().copied().collect();
+/// A leaf that loses a message, and what is left of it.
+pub(crate) struct Bereft {
+    /// The leaf as it was.
+    pub(crate) node: Node,
+    /// The messages that are left.
+    pub(crate) seqs: Vec<i64>,
+    /// The sessions whose contexts showed it, or something above it.
+    pub(crate) contexts: Vec<i64>,
+}
+
+/// Nodes and everything above them.
+fn with_above(tx: &Tx<'_>, mut nodes: BTreeSet<i64>) -> Result<BTreeSet<i64>> {
+    let mut next: Vec<i64> = nodes.iter().copied().collect();
     while let Some(node) = next.pop() {
         for parent in summaries::parent_keys(tx, node)? {
-            if dead.insert(parent) {
+            if nodes.insert(parent) {
                 next.push(parent);
             }
         }
     }
+    Ok(nodes)
+}
+
+/// Removes nodes and everything above them; contexts that showed one of these show what is left
+/// under it.
+pub(super) fn take_out(tx: &Tx<'_>, dead: BTreeSet<i64>) -> Result<()> {
+    let dead = with_above(tx, dead)?;
     for node in &dead {
         for context in summaries::shown_in(tx, *node)? {
             let mut under = vec![*node];

@@ -21,6 +21,7 @@ mod pairs;
 mod part;
 mod pins;
 mod prompts;
+mod rebuild;
 mod redo;
 mod render;
 #[cfg(test)]
@@ -31,5 +32,7 @@ mod select;
 mod summarise;
 
 pub(crate) use invalidate::{history_changed, message_going, session_going};
+pub(crate) use outline::uncovered;
 pub use prompts::{PROMPTS, Prompts};
+pub(crate) use rebuild::{resummarise, written};
 pub(crate) use scope::Reach;

@@ -6,7 +6,7 @@ use super::counting::{Uncounted, uncounted};
 use oneiro_model::{Result, SessionId, SummaryKind, Visibility};
 use oneiro_store::costs::{self, Begins, Cost, Together};
 use oneiro_store::summaries::{self, Node};
-use oneiro_store::{Tx, contexts};
+use oneiro_store::{Tx, contexts, messages};
 
 /// Messages read at a time when going through a context.
 const BATCH: usize = 256;
@@ -197,4 +197,13 @@ impl Outline {
         }
         Ok(runs)
     }
+}
+
+/// The live messages of a session that no summary of its context covers, in the order they came.
+pub(crate) fn uncovered(tx: &Tx<'_>, session_key: i64) -> Result<Vec<i64>> {
+    let live = messages::live_seqs_between(tx, session_key, (0, i64::MAX))?;
+    let shown = summaries::shown(tx, session_key)?;
+    let own: Vec<&Node> = shown.iter().filter(|node| node.session_key == session_key).collect();
+    let covers = |seq: i64| own.iter().any(|node| node.first_seq <= seq && seq <= node.last_seq);
+    Ok(live.into_iter().filter(|seq| !covers(*seq)).collect())
 }

@@ -3,8 +3,8 @@
 
 use super::part::{Part, parts};
 use oneiro_model::{Message, Role};
+use oneiro_store::costs::Begins;
 use rustc_hash::FxHashMap;
-use std::ops::Range;
 
 /// What ties a message to others.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -40,10 +40,6 @@ impl Ties {
             }
         }
         ties
-    }
-
-    fn is_only_results(&self) -> bool {
-        !self.results.is_empty() && self.calls.is_empty() && !self.speaks
     }
 }
 
@@ -105,66 +101,42 @@ pub(crate) fn pair(ties: &[Ties]) -> Pairs {
     pairs
 }
 
-/// Messages in the order in which they can be kept or left out, and what must stay together.
-#[derive(Debug, Default, PartialEq, Eq)]
-pub(crate) struct Groups {
-    /// Places of messages: as they came, but late results right after their calls.
-    pub order: Vec<usize>,
-    /// The smallest runs of `order` that no window may split.
-    pub ranges: Vec<Range<usize>>,
+/// What begins with each message, told one after the other: a run of calls and the results that
+/// follow it stay together. A result that comes after somebody has spoken does not hold up what was
+/// said meanwhile; a window that begins between shows it as unpaired.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Steps {
+    /// Calls without a result.
+    open: Vec<String>,
+    /// The message before made calls and nothing answered yet.
+    calling: bool,
 }
 
-/// What must stay together: a message with calls, and everything up to its last result.
-pub(crate) fn groups(ties: &[Ties]) -> Groups {
-    let mut callers: Vec<Vec<usize>> = vec![Vec::new(); ties.len()];
-    for (from, calls) in pair(ties).answers.iter().enumerate() {
-        for (answer, _) in calls.iter().flatten() {
-            if let Some(known) = callers.get_mut(*answer) {
-                known.push(from);
+impl Steps {
+    /// What begins with the next message.
+    pub(crate) fn next(&mut self, ties: &Ties) -> Begins {
+        for result in &ties.results {
+            if let Some(at) = self.open.iter().position(|call| call == result) {
+                self.open.remove(at);
             }
         }
-    }
-    // Results that answer one message alone are put behind it. What answers several, or says
-    // something besides, keeps its place, and everything between is kept with it.
-    let mut moved: Vec<Vec<usize>> = vec![Vec::new(); ties.len()];
-    let mut stays = vec![true; ties.len()];
-    for (at, (tied, from)) in ties.iter().zip(&callers).enumerate() {
-        let caller = from.first().filter(|first| from.iter().all(|other| other == *first));
-        if let (true, Some(behind), Some(stays)) =
-            (tied.is_only_results(), caller.and_then(|at| moved.get_mut(*at)), stays.get_mut(at))
-        {
-            behind.push(at);
-            *stays = false;
+        let begins = match () {
+            () if ties.is_user => Begins::Turn,
+            () if !ties.results.is_empty() => Begins::Nothing,
+            // An answer that is stored in pieces, or a word of the host while a tool runs.
+            () if !self.open.is_empty() && self.calling && !ties.speaks => Begins::Nothing,
+            () => Begins::Step,
+        };
+        if begins != Begins::Nothing {
+            self.open.clear();
         }
-    }
-    let order: Vec<usize> = (0..ties.len())
-        .filter(|at| stays.get(*at) == Some(&true))
-        .flat_map(|at| std::iter::once(at).chain(moved.get(at).into_iter().flatten().copied()))
-        .collect();
-    let mut place = vec![0; ties.len()];
-    for (now, at) in order.iter().enumerate() {
-        if let Some(place) = place.get_mut(*at) {
-            *place = now;
+        self.open.extend(ties.calls.iter().cloned());
+        let is_said = ties.speaks || !ties.results.is_empty() || !ties.calls.is_empty();
+        if is_said {
+            self.calling = ties.results.is_empty() && !ties.calls.is_empty();
         }
+        begins
     }
-    let place_of = |at: usize| place.get(at).copied().unwrap_or_default();
-    let mut ranges: Vec<Range<usize>> = Vec::new();
-    for (now, at) in order.iter().enumerate() {
-        let begins = callers.get(*at).into_iter().flatten().map(|from| place_of(*from)).min();
-        let begins = begins.unwrap_or(now).min(now);
-        while ranges.last().is_some_and(|before| before.end > begins) {
-            ranges.pop();
-        }
-        let start = ranges.last().map_or(0, |before| before.end);
-        ranges.push(start..now + 1);
-    }
-    Groups { order, ranges }
-}
-
-/// The places of messages that begin a turn.
-pub(crate) fn turns(ties: &[Ties]) -> Vec<usize> {
-    let begins = ties.iter().enumerate().filter(|(_, tied)| tied.is_user);
-    begins.map(|(at, _)| at).collect()
 }
 
 #[cfg(test)]
@@ -242,28 +214,29 @@ mod tests {
     }
 
     #[test]
-    fn groups_hold_calls_with_their_results() {
-        for (script, order, ranges) in [
-            ("u c1 r1 a", vec![0, 1, 2, 3], vec![0..1, 1..3, 3..4]),
-            ("c1,2 r1 r2 u", vec![0, 1, 2, 3], vec![0..3, 3..4]),
-            // A late result moves.
-            ("c1 u a r1 u", vec![0, 3, 1, 2, 4], vec![0..2, 2..3, 3..4, 4..5]),
-            ("c1 c2 r1 r2", vec![0, 2, 1, 3], vec![0..2, 2..4]),
-            // One that says something besides, or answers several, does not.
-            ("c1 u m1 u", vec![0, 1, 2, 3], vec![0..3, 3..4]),
-            ("u c1 c2 r1,2 a", vec![0, 1, 2, 3, 4], vec![0..1, 1..4, 4..5]),
-            ("c1 c2 m1 m2", vec![0, 1, 2, 3], vec![0..4]),
-            ("r9 u c1", vec![0, 1, 2], vec![0..1, 1..2, 2..3]),
-            ("", vec![], vec![]),
+    fn calls_stay_with_their_results() {
+        for (script, want) in [
+            ("u c1 r1 a", "TS.S"),
+            ("c1,2 r1 r2 u", "S..T"),
+            ("c1 u a r1 u", "STS.T"),
+            ("c1 c2 r1 r2", "S..."),
+            ("u c1 s c2 r1 r2 a", "TS....S"),
+            ("c1 u m1 u", "STTT"),
+            // The agent went on without an answer.
+            ("c1 c2 r2 c3 r3", "S..S."),
+            ("c1 a c2 r2", "SSS."),
+            ("r9 u c1", ".TS"),
+            ("s u c1 r1 a u e m9 a", "STS.STSTS"),
         ] {
-            let found = groups(&ties(script));
-            assert_eq!((found.order, found.ranges), (order, ranges), "{script}");
+            let mut steps = Steps::default();
+            let letter = |ties: Ties| match steps.next(&ties) {
+                Begins::Nothing => '.',
+                Begins::Step => 'S',
+                Begins::Turn => 'T',
+            };
+            let found: String = ties(script).into_iter().map(letter).collect();
+            assert_eq!(found, want, "{script}");
         }
-    }
-
-    #[test]
-    fn a_turn_begins_where_a_user_says_something() {
-        assert_eq!(turns(&ties("s u c1 r1 a u e m9 a")), [1, 5, 7]);
     }
 
     #[test]

@@ -108,7 +108,7 @@ fn rewind_in(tx: &Tx<'_>, (key, id): (i64, &SessionId), to: MessageId) -> Result
 
 /// A session that was split goes on in its continuation, whose window holds its summaries: what
 /// they cover must stay as it was.
-fn refuse_continued(tx: &Tx<'_>, (key, id): (i64, &SessionId)) -> Result<()> {
+pub(crate) fn refuse_continued(tx: &Tx<'_>, (key, id): (i64, &SessionId)) -> Result<()> {
     for node in summaries::keys_of_session(tx, key)? {
         for context in summaries::shown_in(tx, node)? {
             if context == key {

@@ -1,21 +1,115 @@
-//! Split a session: it ends, and a continuation goes on with its compacted window.
+//! Split a session: it ends, and a continuation goes on with its compacted window, in one
+//! transaction. Whatever has arrived by then goes along.
 
+use super::create::refuse_ignored;
+use super::{Draft, create_in, key_of, no_session, whole};
 use crate::Oneiro;
-use oneiro_model::{Error, Result, Session, SessionId};
+use crate::context::uncovered;
+use oneiro_model::{
+    ChangeKind, CompactRequest, Error, Lineage, MessageId, NewSession, Result, Session, SessionId,
+};
+use oneiro_store::{
+    Tx, changes, contexts, lineage, messages, sequence, sessions, summaries, titles,
+};
 
 /// How to split.
 #[derive(Debug, Clone, Default)]
 pub struct SplitRequest {
     /// The id of the continuation; one is made when absent.
     pub id: Option<SessionId>,
-    /// Compact the context to so many tokens first; the fresh tail alone stays as it is when absent.
+    /// Compact the context to so many tokens first; when absent, as far as it is worth it.
     pub until: Option<usize>,
 }
 
+/// The reason for which a session that was split has ended.
+const COMPRESSION: &str = "compression";
+
 impl Oneiro {
     /// Ends a session with the reason `compression` and begins its continuation, which carries its
-    /// settings, its next title and its compacted window.
-    pub fn split_session(&self, _id: &SessionId, _request: SplitRequest) -> Result<Session> {
-        Err(Error::internal("split is not there yet"))
+    /// model, user, prompt and project, its title with the next number, and its compacted window.
+    pub fn split_session(&self, id: &SessionId, request: SplitRequest) -> Result<Session> {
+        let parent = self.find_session(id)?.ok_or_else(|| no_session(id.as_str()))?;
+        let draft = Draft::new(
+            self,
+            NewSession {
+                id: request.id,
+                source: Some(parent.source),
+                user_id: parent.user_id,
+                model: parent.model,
+                model_config: parent.model_config,
+                system_prompt: parent.system_prompt,
+                parent_id: Some(id.clone()),
+                lineage: Some(Lineage::Continuation),
+                title: None,
+                project: parent.project,
+                cwd: parent.cwd,
+                metadata: parent.metadata,
+                started_at: None,
+            },
+        )?;
+        // Refused before anything is compacted; looked at again when it is done.
+        self.store.read(|tx| refuse_split(tx, (key_of(tx, id)?, id)))?;
+        self.compact(id, &CompactRequest { until: request.until, redo: false })?;
+        let (oneiro, from, title) = (self.clone(), id.clone(), parent.title);
+        let child = self.store.write(move |tx| {
+            let parent = key_of(tx, &from)?;
+            refuse_split(tx, (parent, &from))?;
+            refuse_ignored(&oneiro, tx, &draft.id)?;
+            if sessions::key(tx, &draft.id)?.is_some() {
+                return Err(Error::conflict(format!("session {:?} exists", draft.id.as_str()))
+                    .remedy("give the continuation another id, or none"));
+            }
+            let now = oneiro.now();
+            let key = create_in(tx, &draft)?;
+            if let Some(title) = &title {
+                titles::set(tx, key, Some(&titles::next(tx, title)?))?;
+            }
+            carry(tx, (parent, key), now)?;
+            sessions::recount(tx, key)?;
+            sessions::end(tx, parent, COMPRESSION, now)?;
+            changes::record(tx, ChangeKind::Ended, Some(&from), now)?;
+            changes::record(tx, ChangeKind::Created, Some(&draft.id), now)?;
+            whole(tx, key)
+        })?;
+        self.fold_soon()?;
+        Ok(child)
+    }
+}
+
+/// Carries the window of one session into another: it shows the same summaries, and has copies of
+/// the messages that none covers.
+fn carry(tx: &Tx<'_>, (from, to): (i64, i64), now: oneiro_model::Timestamp) -> Result<()> {
+    for node in summaries::shown_keys(tx, from)? {
+        summaries::show(tx, to, node)?;
+    }
+    let pinned = contexts::pinned(tx, from)?;
+    let rest = uncovered(tx, from)?;
+    let taken = sequence::next_messages(tx)?;
+    for (old, new) in rest.iter().zip(taken.first..) {
+        messages::copy(tx, *old, new, to)?;
+        if pinned.contains(old) {
+            contexts::pin(tx, to, MessageId(new), now)?;
+        }
+    }
+    for covered in pinned.into_iter().filter(|seq| !rest.contains(seq)) {
+        contexts::pin(tx, to, MessageId(covered), now)?;
+    }
+    Ok(())
+}
+
+/// Refuses a session that goes on elsewhere already, or has ended otherwise.
+fn refuse_split(tx: &Tx<'_>, (key, id): (i64, &SessionId)) -> Result<()> {
+    let tip = lineage::tip(tx, key)?.filter(|tip| tip.key != key);
+    if let Some(tip) = tip {
+        return Err(Error::conflict(format!("session {:?} was split already", id.as_str()))
+            .remedy(format!("it goes on as {:?}", tip.id.as_str())));
+    }
+    let session = whole(tx, key)?;
+    match session.end_reason {
+        Some(reason) if session.ended_at.is_some() => {
+            Err(Error::conflict(format!("session {:?} has ended: {reason}", id.as_str()))
+                .remedy("reopen it first: oneiro session reopen SESSION"))
+        }
+        _ => Ok(()),
     }
 }

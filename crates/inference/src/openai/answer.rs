@@ -62,19 +62,3 @@ fn normalised(mut vector: Vec<f32>) -> Result<Vec<f32>, String> {
     }
     Ok(vector)
 }
-
-/// What a server says went wrong, in one line, with a colon before it; empty when it says nothing.
-pub(super) fn complaint(body: &[u8], most: usize) -> String {
-    let parsed: Option<serde_json::Value> = serde_json::from_slice(body).ok();
-    let text = match &parsed {
-        Some(value) => [&["error", "message"][..], &["error"], &["message"], &["detail"]]
-            .iter()
-            .find_map(|path| path.iter().try_fold(value, |v, key| v.get(key))?.as_str())
-            .unwrap_or_default()
-            .to_owned(),
-        None => String::from_utf8_lossy(body).into_owned(),
-    };
-    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    let line: String = line.chars().filter(|c| !c.is_control()).take(most).collect();
-    if line.is_empty() { line } else { format!(": {line}") }
-}

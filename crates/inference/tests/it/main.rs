@@ -8,4 +8,8 @@
     reason = "tests may fail"
 )]
 
+mod chat;
+mod chat_trouble;
+mod guard;
 mod openai;
+mod server;

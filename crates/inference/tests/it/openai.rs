@@ -1,21 +1,10 @@
-//! The client against a real HTTP server on loopback that answers from a script.
+//! The client of embeddings against a real HTTP server on loopback.
 
+use crate::server::{Reply, Server, raw, status};
 use oneiro::ErrorKind;
 use oneiro_inference::{OpenAiConfig, OpenAiEmbedder};
-use std::io::{BufRead, BufReader, Read, Write};
-use std::net::{TcpListener, TcpStream};
-use std::sync::mpsc;
+use std::net::TcpListener;
 use std::time::{Duration, Instant};
-
-/// What the server does with one request.
-enum Reply {
-    /// Status, further header lines, body.
-    Answer(u16, &'static str, String),
-    /// Nothing, for longer than any test's time-out.
-    Hang,
-    /// Closes the connection.
-    Close,
-}
 
 fn good(vectors: &[&[f32]]) -> Reply {
     let items: Vec<_> = vectors
@@ -26,95 +15,20 @@ fn good(vectors: &[&[f32]]) -> Reply {
     raw(&format!(r#"{{"object":"list","data":[{}],"model":"m"}}"#, items.join(",")))
 }
 
-fn raw(body: &str) -> Reply {
-    Reply::Answer(200, "", body.to_owned())
-}
-
-fn status(status: u16) -> Reply {
-    Reply::Answer(status, "", r#"{"error":{"message":"no luck with sk-secret"}}"#.to_owned())
-}
-
-/// A server that gives the replies in turn and then stops; and what it was asked.
-struct Server {
-    url: String,
-    asked: mpsc::Receiver<String>,
-}
-
-impl Server {
-    fn new(replies: Vec<Reply>) -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let url = format!("http://{}/v1", listener.local_addr().unwrap());
-        let (tell, asked) = mpsc::channel();
-        std::thread::spawn(move || {
-            let mut held = Vec::new();
-            for reply in replies {
-                let Ok((stream, _)) = listener.accept() else { return };
-                let Some(request) = read(&stream) else { return };
-                let _ = tell.send(request);
-                held.extend(answer(stream, reply));
-            }
-            // Connections left without an answer stay open as long as the client may wait.
-            std::thread::sleep(Duration::from_secs(3));
-            drop(held);
-        });
-        Server { url, asked }
-    }
-
-    fn client(&self, change: impl FnOnce(&mut OpenAiConfig)) -> OpenAiEmbedder {
-        let mut config = OpenAiConfig::new(&self.url, "m");
-        config.key = Some("sk-secret".to_owned());
-        config.backoff = Duration::from_millis(5);
-        config.timeout = Duration::from_secs(2);
-        config.retries = 2;
-        change(&mut config);
-        OpenAiEmbedder::new(config).unwrap()
-    }
-
-    fn requests(&self) -> Vec<String> {
-        self.asked.try_iter().collect()
-    }
-}
-
-fn read(stream: &TcpStream) -> Option<String> {
-    stream.set_read_timeout(Some(Duration::from_secs(5))).ok()?;
-    let mut reader = BufReader::new(stream);
-    let (mut head, mut length) = (String::new(), 0);
-    for _ in 0..100 {
-        let mut line = String::new();
-        reader.read_line(&mut line).ok()?;
-        if let Some(value) = line.to_lowercase().strip_prefix("content-length:") {
-            length = value.trim().parse().ok()?;
-        }
-        head += &line;
-        if line.trim().is_empty() {
-            break;
-        }
-    }
-    let mut body = vec![0; length];
-    reader.read_exact(&mut body).ok()?;
-    Some(head + &String::from_utf8(body).ok()?)
-}
-
-fn answer(mut stream: TcpStream, reply: Reply) -> Option<TcpStream> {
-    match reply {
-        Reply::Hang => Some(stream),
-        Reply::Close => None,
-        Reply::Answer(status, headers, body) => {
-            let length = body.len();
-            let _ = write!(
-                stream,
-                "HTTP/1.1 {status} X\r\ncontent-type: application/json\r\ncontent-length: \
-                 {length}\r\nconnection: close\r\n{headers}\r\n{body}"
-            );
-            None
-        }
-    }
+fn client(server: &Server, change: impl FnOnce(&mut OpenAiConfig)) -> OpenAiEmbedder {
+    let mut config = OpenAiConfig::new(&server.url, "m");
+    config.key = Some("sk-secret".to_owned());
+    config.backoff = Duration::from_millis(5);
+    config.timeout = Duration::from_secs(2);
+    config.retries = 2;
+    change(&mut config);
+    OpenAiEmbedder::new(config).unwrap()
 }
 
 /// The error of one request, after checking that it names the address and not the key.
 fn failure(replies: Vec<Reply>) -> oneiro::Error {
     let server = Server::new(replies);
-    let error = server.client(|_| ()).embed(&["one", "two"]).unwrap_err();
+    let error = client(&server, |_| ()).embed(&["one", "two"]).unwrap_err();
     let said = format!("{error} {error:?} {:?}", error.remedy_text());
     assert!(said.contains(&server.url), "{said}");
     assert!(!said.contains("sk-secret"), "{said}");
@@ -127,7 +41,7 @@ fn vectors_come_in_order_and_of_length_one() {
     let server = Server::new(vec![raw(
         r#"{"data":[{"index":1,"embedding":[0,5]},{"index":0,"embedding":[3,4]}]}"#,
     )]);
-    let client = server.client(|c| c.dimensions = Some(2));
+    let client = client(&server, |c| c.dimensions = Some(2));
     assert_eq!(client.embed(&["one", "two"]).unwrap(), [vec![0.6, 0.8], vec![0.0, 1.0]]);
     assert_eq!(client.id(), "openai:m:2");
     let asked = server.requests();
@@ -143,7 +57,7 @@ fn vectors_come_in_order_and_of_length_one() {
 #[test]
 fn many_texts_go_in_batches_and_long_ones_are_cut() {
     let server = Server::new(vec![good(&[&[1.0], &[1.0]]), good(&[&[-1.0]])]);
-    let client = server.client(|c| {
+    let client = client(&server, |c| {
         c.batch = 2;
         c.max_bytes = 4;
     });
@@ -157,25 +71,26 @@ fn many_texts_go_in_batches_and_long_ones_are_cut() {
 #[test]
 fn nothing_to_embed_asks_nothing() {
     let server = Server::new(vec![]);
-    assert!(server.client(|_| ()).embed(&[]).unwrap().is_empty());
+    assert!(client(&server, |_| ()).embed(&[]).unwrap().is_empty());
 }
 
 #[test]
 fn too_many_requests_are_waited_out() {
     let server = Server::new(vec![
-        Reply::Answer(429, "retry-after: 1\r\n", String::new()),
+        Reply::Answer(429, "retry-after: 1\r\n".to_owned(), String::new()),
         good(&[&[1.0, 0.0]]),
     ]);
     let start = Instant::now();
-    assert_eq!(server.client(|_| ()).embed(&["one"]).unwrap(), [[1.0, 0.0]]);
+    assert_eq!(client(&server, |_| ()).embed(&["one"]).unwrap(), [[1.0, 0.0]]);
     assert!(start.elapsed() >= Duration::from_secs(1), "the server said how long");
 }
 
 #[test]
 fn a_wait_beyond_the_total_time_is_not_begun() {
-    let server = Server::new(vec![Reply::Answer(429, "retry-after: 3600\r\n", String::new())]);
+    let server =
+        Server::new(vec![Reply::Answer(429, "retry-after: 3600\r\n".to_owned(), String::new())]);
     let start = Instant::now();
-    let error = server.client(|_| ()).embed(&["one"]).unwrap_err();
+    let error = client(&server, |_| ()).embed(&["one"]).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::RateLimited);
     assert!(start.elapsed() < Duration::from_secs(5));
 }
@@ -183,7 +98,7 @@ fn a_wait_beyond_the_total_time_is_not_begun() {
 #[test]
 fn a_server_in_trouble_is_asked_again_and_then_named() {
     let server = Server::new(vec![status(500), Reply::Close, good(&[&[1.0]])]);
-    assert_eq!(server.client(|_| ()).embed(&["one"]).unwrap(), [[1.0]]);
+    assert_eq!(client(&server, |_| ()).embed(&["one"]).unwrap(), [[1.0]]);
     let error = failure(vec![status(500), status(503), status(500)]);
     assert_eq!(error.kind(), ErrorKind::Unavailable);
     assert!(error.to_string().contains("answered 500: no luck with ..."), "{error}");
@@ -201,7 +116,7 @@ fn a_refusal_is_not_repeated() {
 #[test]
 fn a_server_that_hangs_is_given_up() {
     let server = Server::new(vec![Reply::Hang, Reply::Hang, Reply::Hang]);
-    let client = server.client(|c| {
+    let client = client(&server, |c| {
         c.timeout = Duration::from_millis(200);
         c.total_timeout = Duration::from_millis(500);
     });
@@ -248,10 +163,10 @@ fn answers_that_cannot_be_trusted_are_refused() {
 #[test]
 fn the_dimension_may_not_change_between_batches_or_from_what_was_asked() {
     let server = Server::new(vec![good(&[&[1.0, 0.0]]), good(&[&[1.0]])]);
-    let error = server.client(|c| c.batch = 1).embed(&["one", "two"]).unwrap_err();
+    let error = client(&server, |c| c.batch = 1).embed(&["one", "two"]).unwrap_err();
     assert!(error.to_string().contains("1 numbers where 2"), "{error}");
     let server = Server::new(vec![good(&[&[1.0]])]);
-    let error = server.client(|c| c.dimensions = Some(4)).embed(&["one"]).unwrap_err();
+    let error = client(&server, |c| c.dimensions = Some(4)).embed(&["one"]).unwrap_err();
     assert!(error.to_string().contains("1 numbers where 4"), "{error}");
 }
 

@@ -68,12 +68,13 @@ CREATE TABLE windows (
 );
 
 CREATE TABLE pins (
-    seq BIGINT PRIMARY KEY REFERENCES messages (seq) ON DELETE CASCADE,
     session_key BIGINT NOT NULL REFERENCES sessions (key) ON DELETE CASCADE,
-    at BIGINT NOT NULL
+    seq BIGINT NOT NULL REFERENCES messages (seq) ON DELETE CASCADE,
+    at BIGINT NOT NULL,
+    PRIMARY KEY (session_key, seq)
 );
 
-CREATE INDEX pins_session ON pins (session_key, seq);
+CREATE INDEX pins_message ON pins (seq);
 
 CREATE TABLE message_costs (
     session_key BIGINT NOT NULL REFERENCES sessions (key) ON DELETE CASCADE,

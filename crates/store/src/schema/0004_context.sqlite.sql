@@ -68,12 +68,13 @@ CREATE TABLE windows (
 ) STRICT;
 
 CREATE TABLE pins (
-    seq INTEGER PRIMARY KEY REFERENCES messages (seq) ON DELETE CASCADE,
     session_key INTEGER NOT NULL REFERENCES sessions (key) ON DELETE CASCADE,
-    at INTEGER NOT NULL
+    seq INTEGER NOT NULL REFERENCES messages (seq) ON DELETE CASCADE,
+    at INTEGER NOT NULL,
+    PRIMARY KEY (session_key, seq)
 ) STRICT;
 
-CREATE INDEX pins_session ON pins (session_key, seq);
+CREATE INDEX pins_message ON pins (seq);
 
 CREATE TABLE message_costs (
     session_key INTEGER NOT NULL REFERENCES sessions (key) ON DELETE CASCADE,

@@ -1,0 +1,130 @@
+//! Every key of the configuration file: its name, its default, what it does. It must not know how a
+//! value is read or what it leads to.
+
+/// A key of the configuration file.
+#[derive(Debug, Clone, Copy)]
+pub struct Key {
+    /// Its name in the file; `ONEIRO_` and the name in capitals in the environment.
+    pub name: &'static str,
+    /// Its default, as people read it.
+    pub default: &'static str,
+    /// What it does.
+    pub doc: &'static str,
+}
+
+/// Every key of the configuration file.
+pub const KEYS: &[Key] = &[
+    Key {
+        name: "store",
+        default: "a folder `oneiro` in the user's data directory",
+        doc: "Where memory is kept: a folder of spaces, a single `.db` file, or \
+              `postgres://user:password@host:5432/database`.",
+    },
+    Key { name: "space", default: "default", doc: "Which space of the store." },
+    Key {
+        name: "durability",
+        default: "full",
+        doc: "What an acknowledged write survives: `full` a power loss, `normal` only the death \
+              of the process.",
+    },
+    Key {
+        name: "busy_timeout_ms",
+        default: "20000",
+        doc: "How long a writer waits for other processes before it answers `busy`.",
+    },
+    Key {
+        name: "listen",
+        default: "127.0.0.1:4747",
+        doc: "Where `oneiro serve` listens; port 0 picks one.",
+    },
+    Key {
+        name: "allowed_hosts",
+        default: "none",
+        doc: "Names, separated by commas, that requests to `oneiro serve` may use for it beside \
+              `localhost` and its address: those of a proxy before it.",
+    },
+    Key {
+        name: "require_token",
+        default: "false",
+        doc: "Whether `oneiro serve` asks for a token on loopback too, as behind a proxy it must.",
+    },
+    Key {
+        name: "rate_limit",
+        default: "1000",
+        doc: "Requests a second that one token may make; 0 is no limit.",
+    },
+    Key {
+        name: "max_body_mb",
+        default: "16",
+        doc: "The most megabytes of one request to `oneiro serve`.",
+    },
+    Key {
+        name: "embedder_url",
+        default: "none",
+        doc: "Where a server with an OpenAI-compatible `/embeddings` is, such as \
+              `http://localhost:11434/v1`; used by spaces whose setting `embedder` is `openai`.",
+    },
+    Key {
+        name: "embedder_model",
+        default: "text-embedding-3-small",
+        doc: "The model to ask it for.",
+    },
+    Key {
+        name: "embedder_key",
+        default: "none",
+        doc: "What is sent to it as a bearer token. Better kept in the environment than in a file.",
+    },
+    Key {
+        name: "llm_url",
+        default: "none",
+        doc: "Where a server with an OpenAI-compatible `/chat/completions` is, such as \
+              `http://localhost:11434/v1`; the model there writes summaries. Without one they \
+              are extracts.",
+    },
+    Key { name: "llm_model", default: "none", doc: "The model to ask it for; it must be named." },
+    Key {
+        name: "llm_key",
+        default: "none",
+        doc: "What is sent to it as a bearer token. Better kept in the environment than in a file.",
+    },
+    Key {
+        name: "llm_timeout_s",
+        default: "60",
+        doc: "The most seconds that one request to it may take; with retries, three times as many.",
+    },
+    Key {
+        name: "llm_calls_per_hour",
+        default: "120",
+        doc: "How often one process may ask it in any hour; 0 is no limit.",
+    },
+    Key {
+        name: "llm_tokens_per_hour",
+        default: "2000000",
+        doc: "How many tokens one process may have it read and write in any hour; 0 is no limit.",
+    },
+    Key {
+        name: "prompts",
+        default: "none",
+        doc: "A folder of Markdown files that take the place of the built-in prompts of the same \
+              names.",
+    },
+    Key {
+        name: "log",
+        default: "warn",
+        doc: "What is logged to standard error: off, error, warn, info, debug or trace, or a \
+              filter such as `oneiro=debug`.",
+    },
+];
+
+/// Keys that may be written as a number.
+pub const NUMBERS: [&str; 6] = [
+    "busy_timeout_ms",
+    "rate_limit",
+    "max_body_mb",
+    "llm_timeout_s",
+    "llm_calls_per_hour",
+    "llm_tokens_per_hour",
+];
+
+/// Keys whose values are never shown.
+pub const SECRETS: [&str; 2] = ["embedder_key", "llm_key"];

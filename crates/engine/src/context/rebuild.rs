@@ -1,0 +1,89 @@
+//! Leaves made anew without a message that is erased: what else they covered stays in reach of
+//! every context that showed them. Always extracts: no model is asked inside a transaction.
+
+use super::compact::fill;
+use super::invalidate::Bereft;
+use super::lines::line;
+use super::markup;
+use super::summarise::{Line, Source, summarise};
+use crate::Oneiro;
+use oneiro_model::{MessageId, Result, SessionId, SummaryId, SummaryKind, SummaryLevel};
+use oneiro_store::summaries::{self, Node};
+use oneiro_store::{Tx, messages};
+
+/// Makes leaves anew over the messages that are left of them.
+pub(crate) fn resummarise(oneiro: &Oneiro, tx: &Tx<'_>, bereft: Vec<Bereft>) -> Result<()> {
+    for leaf in bereft {
+        let mut lines: Vec<Line> = Vec::new();
+        let mut node = leaf.node;
+        let mut seqs = Vec::new();
+        let (mut tokens, mut times) = (0, Vec::new());
+        for seq in leaf.seqs {
+            let Some((_, message)) = messages::get(tx, MessageId(seq))? else { continue };
+            tokens += super::form::costs(&message).0 as i64;
+            times.push(message.at);
+            lines.push(line(&message));
+            seqs.push(seq);
+        }
+        let (Some(first), Some(last)) = (seqs.first(), seqs.last()) else { continue };
+        node.id = SummaryId::from_random(oneiro.ids.random());
+        (node.first_seq, node.last_seq) = (*first, *last);
+        node.message_count = seqs.len() as i64;
+        (node.source_tokens, node.message_tokens) = (tokens, tokens);
+        node.earliest_at = times.iter().min().copied().unwrap_or(node.earliest_at);
+        node.latest_at = times.iter().max().copied().unwrap_or(node.latest_at);
+        let target = node.tokens;
+        node.content = String::new();
+        let bare = oneiro_count::tokens(&markup::summary(&node, true)) as i64 + 1;
+        let room = target.min(tokens - 1) - bare;
+        if room < 8 {
+            continue;
+        }
+        let source = Source {
+            prompt: "leaf",
+            lines: &lines,
+            prior: &[],
+            question: None,
+            target: usize::try_from(room).unwrap_or(8),
+            input_tokens: 0,
+        };
+        fill(&mut node, summarise(&source, None));
+        if node.tokens >= node.source_tokens || node.content.is_empty() {
+            continue;
+        }
+        node.created_at = oneiro.now();
+        let key = summaries::insert(tx, &node)?;
+        summaries::cover_messages(tx, key, &seqs)?;
+        for context in leaf.contexts {
+            summaries::show(tx, context, key)?;
+        }
+    }
+    Ok(())
+}
+
+/// A summary written by hand.
+pub(crate) fn written(oneiro: &Oneiro, (key, id): (i64, &SessionId), text: &str) -> Node {
+    let now = oneiro.now();
+    let mut node = Node {
+        key: 0,
+        id: SummaryId::from_random(oneiro.ids.random()),
+        session_id: id.clone(),
+        session_key: key,
+        kind: SummaryKind::Written,
+        depth: 0,
+        level: SummaryLevel::Hand,
+        model: None,
+        content: text.to_owned(),
+        tokens: 0,
+        source_tokens: 0,
+        message_count: 0,
+        message_tokens: 0,
+        first_seq: 0,
+        last_seq: 0,
+        earliest_at: now,
+        latest_at: now,
+        created_at: now,
+    };
+    node.tokens = oneiro_count::tokens(&markup::summary(&node, true)) as i64 + 1;
+    node
+}
