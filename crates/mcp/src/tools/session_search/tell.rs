@@ -13,6 +13,9 @@ use serde_json::{Map, Value, json};
 /// What one line says of a message at most, in quarters of a token.
 const SNIPPET: usize = 160;
 
+/// What a session condensed around the query costs at most, in quarters of a token.
+const DIGEST: usize = 800;
+
 /// What a title costs at most, in quarters of a token.
 const TITLE: usize = 80;
 
@@ -157,6 +160,11 @@ fn discovered(found: Conversation) -> Item {
         );
         facts.insert("hit".to_owned(), hit_facts(hit, &snippet));
     }
+    if let Some(digest) = &found.digest {
+        let digest = shortened(&digest.content, DIGEST);
+        line = format!("{line}\n  in short: {}", one_line(&digest));
+        facts.insert("digest".to_owned(), json!(digest));
+    }
     if found.titled {
         facts.insert("titled".to_owned(), json!(true));
     }
@@ -266,7 +274,12 @@ fn what_was_cut(filled: &Filled, draft: &Draft, tokens: usize) -> Option<String>
     }
     let wider = (tokens * 2).min(TOKENS.2);
     let over = (!parts.is_empty()).then(|| {
-        format!("cut to fit {tokens} tokens: {}; max_tokens={wider} shows more", parts.join(", "))
+        let whole = match filled.shortened {
+            0 => "",
+            _ => ", session_expand(session=.., id=..) any message whole",
+        };
+        let parts = parts.join(", ");
+        format!("cut to fit {tokens} tokens: {parts}; max_tokens={wider} shows more{whole}")
     });
     let omitted = (draft.omitted > 0)
         .then(|| format!("{} in between left out", count(draft.omitted, "message")));
