@@ -122,7 +122,9 @@ fn parameters(endpoint: &Endpoint) -> Vec<Value> {
     let mut found = Vec::new();
     for name in open_parts(endpoint.path) {
         let schema = match (name, endpoint.path.split('/').nth(2)) {
-            ("message", _) | (_, Some("messages")) => json!({"type": "integer", "minimum": 1}),
+            ("message", _) | (_, Some("messages")) => {
+                json!({"type": "integer", "minimum": 1, "maximum": 9_007_199_254_740_991_i64})
+            }
             (_, Some("tokens")) => json!({"type": "string", "pattern": "^tok_[a-z2-7]+$"}),
             (_, Some("summaries")) => json!({"type": "string", "pattern": SUMMARY}),
             _ => session_id(),

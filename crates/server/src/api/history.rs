@@ -10,6 +10,9 @@ use serde_json::{Value, json};
 /// Messages that are answered when a history is truncated; `next` leads on.
 const SHOWN: usize = 1_000;
 
+/// The most messages that can be kept: the largest whole number that every client can write.
+const MOST: i64 = 9_007_199_254_740_991;
+
 /// What a body asks a history to be.
 enum Wanted {
     Messages(Vec<Value>),
@@ -43,7 +46,7 @@ fn wanted(value: Value) -> Result<Wanted> {
     }
     let mut fields = Fields::of(value)?;
     let messages = fields.value("messages");
-    let keep = fields.int("keep", (0, i64::MAX))?;
+    let keep = fields.int("keep", (0, MOST))?;
     fields.end()?;
     match (messages, keep) {
         (Some(Value::Array(items)), None) => Ok(Wanted::Messages(items)),
