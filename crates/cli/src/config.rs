@@ -146,7 +146,6 @@ impl Config {
 
     /// The prompts that take the place of the built-in ones, by name; `known` are the names there
     /// are.
-    #[cfg_attr(not(test), expect(dead_code, reason = "the engine takes no prompts yet"))]
     pub fn prompts(&self, known: &[&str]) -> Result<BTreeMap<String, String>> {
         match &self.prompts {
             Some(folder) => prompts::read(folder, known),

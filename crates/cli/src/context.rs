@@ -6,7 +6,7 @@ use crate::ink::Ink;
 use crate::output::Output;
 use crate::progress;
 use anyhow::Result;
-use oneiro::{Embedder, ErrorKind, Llm, Oneiro, Options, Target};
+use oneiro::{Embedder, ErrorKind, Llm, Oneiro, Options, Prompts, Target};
 use std::io::IsTerminal;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -99,6 +99,16 @@ impl Context {
         made.clone()
     }
 
+    /// What the model is told. Prompts that cannot be read are told of, and the built-in ones hold.
+    fn prompts(&self) -> Prompts {
+        let names: Vec<&str> = oneiro::PROMPTS.iter().map(|(name, _)| *name).collect();
+        let read = self.config.prompts(&names).and_then(Prompts::replacing);
+        read.unwrap_or_else(|error| {
+            tracing::warn!(%error, "the prompts are of no use");
+            Prompts::default()
+        })
+    }
+
     /// How the space is opened.
     pub fn options(&self) -> Options {
         Options {
@@ -107,6 +117,7 @@ impl Context {
             words: Some(oneiro_inference::static_words()),
             embedder: self.embedder(),
             llm: self.llm(),
+            prompts: self.prompts(),
             ..Options::default()
         }
     }

@@ -21,6 +21,10 @@ pub(crate) const SCRUB: &str = "scrub";
 pub(crate) const PURGE_INDEX: &str = "purge_index";
 pub(crate) const REBUILD_INDEX: &str = "rebuild_index";
 
+/// Compactions are many, and only the last of them are of interest: as many keys are given by the
+/// time an old one is forgotten.
+const KEPT_KEYS: i64 = 1_000;
+
 /// What a drain did.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize)]
 pub struct Ran {
@@ -71,21 +75,12 @@ impl Oneiro {
 
     /// Runs `work` while a thread beside it keeps the lease.
     fn holding<T>(&self, job: &Job, work: impl FnOnce() -> T) -> T {
-        std::thread::scope(|scope| {
-            let (working, done) = std::sync::mpsc::channel::<()>();
-            scope.spawn(move || {
-                // The channel closes when the work ends, and then the wait ends at once.
-                while done.recv_timeout(HEARTBEAT) == Err(RecvTimeoutError::Timeout) {
-                    let (id, holder, now) = (job.id.clone(), self.holder.clone(), self.now());
-                    let until = (now.plus(LEASE), now);
-                    // A beat that fails is tried again; the lease outlasts two of them.
-                    let _ = self.store.write(move |tx| jobs::extend(tx, &id, &holder, until));
-                }
-            });
-            let answer = work();
-            drop(working);
-            answer
-        })
+        let beat = || {
+            let (id, holder, now) = (job.id.clone(), self.holder.clone(), self.now());
+            let until = (now.plus(LEASE), now);
+            self.store.write(move |tx| jobs::extend(tx, &id, &holder, until)).map(|_| ())
+        };
+        beating(beat, work)
     }
 
     fn run_job(&self, job: &Job) -> Result<()> {
@@ -103,7 +98,12 @@ impl Oneiro {
 
     fn finish_job(&self, job: Job) -> Result<()> {
         let (holder, now) = (self.holder.clone(), self.now());
-        self.store.write(move |tx| jobs::finish(tx, &job.id, &holder, now).map(|_| ()))
+        self.store.write(move |tx| {
+            if job.kind == COMPACT {
+                jobs::forget_done(tx, COMPACT, KEPT_KEYS)?;
+            }
+            jobs::finish(tx, &job.id, &holder, now).map(|_| ())
+        })
     }
 
     fn fail_job(&self, job: Job, error: &Error) -> Result<()> {
@@ -130,6 +130,23 @@ impl Oneiro {
             run_at,
         }
     }
+}
+
+/// Runs `work` while a thread beside it says every half minute that it goes on. A beat that fails
+/// is tried again: leases outlast two of them.
+pub(crate) fn beating<T>(beat: impl Fn() -> Result<()> + Send, work: impl FnOnce() -> T) -> T {
+    std::thread::scope(|scope| {
+        let (working, done) = std::sync::mpsc::channel::<()>();
+        scope.spawn(move || {
+            // The channel closes when the work ends, and then the wait ends at once.
+            while done.recv_timeout(HEARTBEAT) == Err(RecvTimeoutError::Timeout) {
+                let _ = beat();
+            }
+        });
+        let answer = work();
+        drop(working);
+        answer
+    })
 }
 
 /// Marks a job that this process did itself, right after it was added, as done.

@@ -8,7 +8,7 @@ use crate::context::{history_changed, written};
 use crate::sessions::{key_of, refuse_continued};
 use oneiro_model::{
     ChangeKind, Error, ListSessions, Message, MessageId, NewMessage, NewSession, Result, Role,
-    SessionId, Summary,
+    SessionId, Summary, SummaryKind,
 };
 use oneiro_store::messages::{self, PageRequest};
 use oneiro_store::{Tx, changes, contexts, said, sequence, sessions, summaries};
@@ -194,6 +194,12 @@ impl Oneiro {
             let key = key_of(tx, &id)?;
             for node in summaries::written(tx, key)? {
                 summaries::remove(tx, node)?;
+            }
+            // One that came from the session before this one stays there.
+            for node in summaries::shown(tx, key)? {
+                if node.kind == SummaryKind::Written {
+                    summaries::hide(tx, key, node.key)?;
+                }
             }
             contexts::changed(tx, key, "compaction")?;
             changes::record(tx, ChangeKind::Compacted, Some(&id), oneiro.now())?;

@@ -1,10 +1,27 @@
 //! Summaries without a model: of a conversation, the sentences that matter most, in order, within a
 //! number of tokens. It owns what matters; it must not know stores, sessions or models.
 
+mod blob;
+mod clause;
+mod cues;
+mod extract;
+mod left_out;
+mod machine;
+mod reading;
+mod render;
+mod segment;
+mod select;
+mod terms;
+mod utterance;
+mod worth;
+
+pub use extract::extract;
+
 /// Something said, as the extract sees it.
 #[derive(Debug, Clone)]
 pub struct Said<'a> {
-    /// Who said it, as the extract names them: `user`, `assistant`, `tool bash`, or a name.
+    /// Who said it, as the extract names them: `user`, `assistant`, `tool bash`, or a name. Empty
+    /// for an earlier extract, whose lines name them.
     pub speaker: &'a str,
     /// The words.
     pub text: &'a str,
@@ -20,17 +37,4 @@ pub struct ExtractRequest<'a> {
     pub about: Option<&'a str>,
     /// Counts the tokens of a text.
     pub count: &'a dyn Fn(&str) -> usize,
-}
-
-/// The sentences that matter most, within the target.
-pub fn extract(request: &ExtractRequest<'_>) -> String {
-    let mut out = String::new();
-    for said in request.said {
-        let line = format!("{}: {}\n", said.speaker, said.text);
-        if (request.count)(&out) + (request.count)(&line) > request.target {
-            break;
-        }
-        out.push_str(&line);
-    }
-    out.trim_end().to_owned()
 }

@@ -14,6 +14,7 @@ statements! {
              SET holder = ?2, lease_until = ?3 WHERE contexts.holder IS NULL \
              OR contexts.holder = ?2 OR contexts.lease_until <= CAST(?4 AS BIGINT) \
              OR contexts.lease_until > CAST(?3 AS BIGINT)";
+    TRIED = "UPDATE contexts SET tried_at = ?2 WHERE session_key = ?1";
     RELEASE = "UPDATE contexts SET holder = NULL, lease_until = NULL \
                WHERE session_key = ?1 AND holder = ?2";
     HOLDS = "SELECT COUNT(*) FROM contexts WHERE session_key = ?1 AND holder = ?2";
@@ -30,8 +31,8 @@ statements! {
               WHERE p.session_key = ?1 AND m.rewind = 0 ORDER BY p.seq";
     IDLE = "SELECT s.id FROM sessions s LEFT JOIN contexts c ON c.session_key = s.key \
             WHERE s.active_minute > CAST(?1 AS BIGINT) AND s.active_minute <= CAST(?2 AS BIGINT) \
-            AND s.message_count > 0 AND NOT EXISTS (SELECT 1 FROM summaries n \
-            WHERE n.session_key = s.key AND n.created_at >= s.last_active_at) \
+            AND s.message_count > 0 \
+            AND (c.tried_at IS NULL OR c.tried_at < s.last_active_at) \
             ORDER BY s.active_minute LIMIT CAST(?3 AS BIGINT)";
 }
 
@@ -55,6 +56,11 @@ pub fn lease(tx: &Tx<'_>, session_key: i64, holder: &str, now: Timestamp) -> Res
     let until = now.plus(LEASE_LASTS).micros();
     let values = [session_key.into(), holder.into(), until.into(), now.micros().into()];
     Ok(tx.execute(LEASE, &values)? > 0)
+}
+
+/// Notes that all was done for a session that is worth it.
+pub fn tried(tx: &Tx<'_>, session_key: i64, now: Timestamp) -> Result<()> {
+    tx.execute(TRIED, &[session_key.into(), now.micros().into()]).map(|_| ())
 }
 
 /// Gives the right back.

@@ -21,7 +21,7 @@ statements! {
     ON = concat!(columns!(), "JOIN messages m ON m.seq = c.seq WHERE c.session_key = ?1 \
            AND c.seq > CAST(?2 AS BIGINT) AND c.seq < CAST(?3 AS BIGINT) \
            AND m.rewind = 0 AND m.compacted = 0 ORDER BY c.seq LIMIT CAST(?4 AS BIGINT)");
-    LIVE_SUM = "SELECT COUNT(*), CAST(COALESCE(SUM(c.tokens), 0) AS BIGINT), MIN(c.seq), MAX(c.seq) \
+    LIVE_SUM = "SELECT COUNT(*), COALESCE(CAST(SUM(c.tokens) AS BIGINT), 0), MIN(c.seq), MAX(c.seq) \
            FROM message_costs c JOIN messages m ON m.seq = c.seq WHERE c.session_key = ?1 \
            AND c.seq > CAST(?2 AS BIGINT) AND c.seq < CAST(?3 AS BIGINT) \
            AND m.rewind = 0 AND m.compacted = 0";

@@ -21,6 +21,8 @@ statements! {
              attempts = attempts + 1, updated_at = ?4 WHERE id = ?1 AND state = 'queued'";
     FINISH = "UPDATE jobs SET state = 'done', holder = NULL, lease_until = NULL, \
               last_error = NULL, updated_at = ?3 WHERE id = ?1 AND holder = ?2";
+    FORGET_DONE = "DELETE FROM jobs WHERE kind = ?1 AND state = 'done' \
+              AND key < (SELECT key FROM sequence WHERE id = 1) - CAST(?2 AS BIGINT)";
     FAIL = "UPDATE jobs SET state = ?3, holder = NULL, lease_until = NULL, last_error = ?4, \
             next_run_at = ?5, updated_at = ?6 WHERE id = ?1 AND holder = ?2";
     EXTEND = "UPDATE jobs SET lease_until = ?3, updated_at = ?4 WHERE id = ?1 AND holder = ?2";
@@ -78,6 +80,11 @@ pub fn claim_this(
 /// Marks a job done; false when the lease was lost meanwhile.
 pub fn finish(tx: &Tx<'_>, id: &JobId, holder: &str, now: Timestamp) -> Result<bool> {
     Ok(tx.execute(FINISH, &[id.as_str().into(), holder.into(), now.micros().into()])? > 0)
+}
+
+/// Forgets jobs of a kind that were done long ago: before the last so many keys were given.
+pub fn forget_done(tx: &Tx<'_>, kind: &str, keys: i64) -> Result<()> {
+    tx.execute(FORGET_DONE, &[kind.into(), keys.into()]).map(|_| ())
 }
 
 /// Gives a job more time, until the first of `until`, seen at the second; false when the lease was

@@ -82,7 +82,7 @@ impl Oneiro {
         let left = available - head.tokens;
         let words = with_words(&outline, left);
         let pinned = pinned_messages(tx, &outline)?;
-        let around = around_tokens(&outline, id, &words, &pinned);
+        let around = around_tokens(&outline, &words, &pinned);
         let room = Room {
             whole: left - around,
             cut: left - around - NOTICE_TOKENS,
@@ -204,7 +204,7 @@ impl Oneiro {
         }
         let mut tokens = bare.tokens;
         let guidance = markup::guidance(id, depth);
-        tokens += self.prompt_tokens(&guidance) + 4;
+        tokens += outline.guidance_tokens;
         parts.push(guidance);
         for (node, words) in outline.shown.iter().zip(words) {
             let text = markup::summary(node, *words);
@@ -277,12 +277,11 @@ fn with_words(outline: &Outline, left: i64) -> Vec<bool> {
 }
 
 /// What stands around the messages, besides the system prompt, at most.
-fn around_tokens(outline: &Outline, id: &SessionId, words: &[bool], pinned: &[Message]) -> i64 {
+fn around_tokens(outline: &Outline, words: &[bool], pinned: &[Message]) -> i64 {
     if outline.shown.is_empty() && pinned.is_empty() {
         return 0;
     }
-    let depth = outline.shown.iter().map(|node| node.depth).max().unwrap_or(0);
-    let guidance = tokens(&markup::guidance(id, depth)) as i64 + 12;
+    let guidance = outline.guidance_tokens;
     let summaries: i64 = outline
         .shown
         .iter()

@@ -5,7 +5,8 @@
 use super::lines::line;
 use super::markup;
 use super::outline::Outline;
-use super::select::{self, Pressure};
+use super::plan::Plan;
+use super::select::Pressure;
 use super::summarise::{Condensed, Line, Source, summarise};
 use crate::Oneiro;
 use crate::sessions::{key_of, whole};
@@ -31,7 +32,7 @@ const PASSES: usize = 100_000;
 const RETRIES: usize = 8;
 
 /// The smallest chunk that is worth a leaf when room is needed: as much as is expanded at once.
-const LEAST_CHUNK: i64 = 4_000;
+pub(super) const LEAST_CHUNK: i64 = 4_000;
 
 /// How far to go, and by what means.
 #[derive(Debug, Clone, Copy)]
@@ -51,11 +52,13 @@ pub(super) struct Compacting<'a> {
     pub(super) id: &'a SessionId,
     pub(super) rules: Compaction,
     pub(super) goal: Goal,
+    /// Whoever compacts, by a name of its own: threads of one process are not one.
+    holder: String,
     /// What every window has before the context.
-    prompt_tokens: i64,
+    pub(super) prompt_tokens: i64,
     created: Vec<SummaryId>,
     /// Where a leaf or a condensed summary would not have been smaller, by their first message.
-    not_smaller: HashSet<i64>,
+    pub(super) not_smaller: HashSet<i64>,
 }
 
 /// What a pass did.
@@ -77,9 +80,9 @@ impl Oneiro {
         self.count_session((key, id))?;
         let until = request.until.map(|until| i64::try_from(until).unwrap_or(i64::MAX));
         let goal = Goal { until, model: true, deadline: None };
-        let started = Instant::now();
+        let (started, holder) = (Instant::now(), self.compactor());
         loop {
-            if self.lease_context(key)? {
+            if self.lease_context(key, &holder)? {
                 break;
             }
             if started.elapsed() > PATIENCE {
@@ -91,54 +94,41 @@ impl Oneiro {
             }
             std::thread::sleep(Duration::from_millis(50));
         }
-        let compacted = self.compact_leased((key, id), goal, request.redo);
-        self.release_context(key);
+        let compacting = Compacting::begin(self, (key, id), (goal, &holder))?;
+        let compacted = compacting.finish(request.redo);
+        self.release_context(key, &holder);
         compacted
-    }
-
-    /// Compacts while this handle has the lease.
-    fn compact_leased(
-        &self,
-        (key, id): (i64, &SessionId),
-        goal: Goal,
-        redo: bool,
-    ) -> Result<Compacted> {
-        let mut compacting = Compacting::begin(self, (key, id), goal)?;
-        let tokens_before = compacting.tokens()?;
-        let redone = match redo {
-            true => self.redo_extracts((key, id), usize::MAX)?,
-            false => Vec::new(),
-        };
-        let stopped = compacting.run()?;
-        let tokens_after = compacting.tokens()?;
-        Ok(Compacted {
-            created: compacting.created,
-            redone,
-            tokens_before,
-            tokens_after,
-            stopped: stopped.to_owned(),
-        })
     }
 
     /// Compacts at once, without waiting for anybody: answers the summaries it made, none when
     /// another compacts the session already.
     pub(super) fn compact_now(&self, session: (i64, &SessionId), goal: Goal) -> Result<usize> {
-        if !self.lease_context(session.0)? {
+        let holder = self.compactor();
+        if !self.lease_context(session.0, &holder)? {
             return Ok(0);
         }
-        let made = self.compact_leased(session, goal, false);
-        self.release_context(session.0);
+        let made = Compacting::begin(self, session, (goal, &holder))?.finish(false);
+        self.release_context(session.0, &holder);
         Ok(made?.created.len())
     }
 
-    fn lease_context(&self, key: i64) -> Result<bool> {
-        let (holder, now) = (self.holder.clone(), self.now());
+    /// A name under which to compact once.
+    fn compactor(&self) -> String {
+        format!("{}.{}", self.holder, SessionId::from_random(self.ids.random()))
+    }
+
+    fn lease_context(&self, key: i64, holder: &str) -> Result<bool> {
+        let (holder, now) = (holder.to_owned(), self.now());
         self.store.write(move |tx| contexts::lease(tx, key, &holder, now))
     }
 
-    fn release_context(&self, key: i64) {
-        let holder = self.holder.clone();
-        if let Err(error) = self.store.write(move |tx| contexts::release(tx, key, &holder)) {
+    fn release_context(&self, key: i64, holder: &str) {
+        let (holder, now) = (holder.to_owned(), self.now());
+        let released = self.store.write(move |tx| {
+            contexts::tried(tx, key, now)?;
+            contexts::release(tx, key, &holder)
+        });
+        if let Err(error) = released {
             // It runs out by itself.
             tracing::info!(%error, "a lease was not given back");
         }
@@ -149,7 +139,7 @@ impl<'a> Compacting<'a> {
     fn begin(
         oneiro: &'a Oneiro,
         (key, id): (i64, &'a SessionId),
-        goal: Goal,
+        (goal, holder): (Goal, &str),
     ) -> Result<Compacting<'a>> {
         let (session, settings) =
             oneiro.store.read(|tx| Ok((whole(tx, key)?, oneiro.settings_in(tx)?)))?;
@@ -160,10 +150,31 @@ impl<'a> Compacting<'a> {
             id,
             rules: settings.compaction,
             goal,
+            holder: holder.to_owned(),
             prompt_tokens: if prompt.is_empty() { 0 } else { tokens(&prompt) as i64 + 4 },
             created: Vec::new(),
             not_smaller: HashSet::new(),
         })
+    }
+
+    /// Compacts until there is nothing more to do, and tells what was done.
+    fn finish(mut self, redo: bool) -> Result<Compacted> {
+        let tokens_before = self.tokens()?;
+        let redone = match redo {
+            true => {
+                self.while_held(|| self.oneiro.redo_extracts((self.key, self.id), usize::MAX))?
+            }
+            false => Vec::new(),
+        };
+        let stopped = self.run()?;
+        let tokens_after = self.tokens()?;
+        let stopped = stopped.to_owned();
+        Ok(Compacted { created: self.created, redone, tokens_before, tokens_after, stopped })
+    }
+
+    /// Does something that may take long, while a thread beside it keeps the lease.
+    fn while_held<T>(&self, work: impl FnOnce() -> T) -> T {
+        crate::jobs::beating(|| self.keep_lease(), work)
     }
 
     fn tokens(&self) -> Result<usize> {
@@ -213,7 +224,7 @@ impl<'a> Compacting<'a> {
 
     /// Keeps the lease and says whether it was still there.
     fn keep_lease(&self) -> Result<()> {
-        match self.oneiro.lease_context(self.key)? {
+        match self.oneiro.lease_context(self.key, &self.holder)? {
             true => Ok(()),
             false => {
                 Err(Error::conflict("another process took over the compaction of this session")
@@ -363,7 +374,14 @@ impl<'a> Compacting<'a> {
         };
         let model = self.oneiro.llm.as_deref().filter(|_| self.goal.model);
         let model = model.map(|llm| (llm, self.oneiro.prompts.as_ref()));
-        let mut condensed = summarise(&source, model);
+        let mut condensed = match model {
+            Some(_) => self.while_held(|| summarise(&source, model)),
+            None => summarise(&source, None),
+        };
+        if condensed.content.is_empty() {
+            // Nothing but images, or characters that say nothing: what it covers is still there.
+            condensed.content = format!("({} messages without words)", lines.len());
+        }
         fill(node, condensed);
         if node.tokens >= node.source_tokens && node.level != SummaryLevel::Extract {
             condensed = summarise(&source, None);
@@ -375,7 +393,7 @@ impl<'a> Compacting<'a> {
     /// One compaction, one transaction: the node, what it covers, and its place in the context.
     fn commit(&mut self, node: Node, covered: Covered) -> Result<Pass> {
         let id = node.id.clone();
-        let (key, session, holder) = (self.key, self.id.clone(), self.oneiro.holder.clone());
+        let (key, session, holder) = (self.key, self.id.clone(), self.holder.clone());
         let now = self.oneiro.now();
         let committed = self.oneiro.store.write(move |tx| {
             super::commit::commit(
@@ -415,118 +433,4 @@ pub(super) fn fill(node: &mut Node, condensed: Condensed) {
 pub(super) enum Covered {
     Messages(Vec<i64>),
     Summaries(Vec<i64>),
-}
-
-/// What a pass will do.
-pub(super) enum Plan {
-    Enough,
-    Leaf { items: Vec<Cost>, target: i64 },
-    Condense { nodes: Vec<Node>, target: i64 },
-    Shrink { node: Box<Node>, target: i64 },
-    Nothing,
-}
-
-impl Compacting<'_> {
-    /// The next step at a pressure.
-    fn plan(
-        &self,
-        tx: &oneiro_store::Tx<'_>,
-        outline: &Outline,
-        pressure: Pressure,
-    ) -> Result<Plan> {
-        let total = outline.tokens(tx)? + self.prompt_tokens;
-        let until = self.goal.until.unwrap_or(0);
-        if self.goal.until.is_some_and(|until| total <= until) {
-            return Ok(Plan::Enough);
-        }
-        let (turns, tail_tokens) = match (pressure, self.goal.until) {
-            (Pressure::None, None) => {
-                (self.rules.fresh_tail_turns, self.rules.fresh_tail_tokens as i64)
-            }
-            (Pressure::None, Some(until)) => {
-                let most = (self.rules.fresh_tail_tokens as i64).min(until / 3);
-                (self.rules.fresh_tail_turns, most)
-            }
-            _ => (1, 0),
-        };
-        let fresh = outline.fresh_from(tx, turns, tail_tokens)?;
-        let chunk = match self.goal.until {
-            None => self.rules.leaf_chunk_tokens as i64,
-            Some(_) => {
-                (total / 8).clamp(LEAST_CHUNK, LEAST_CHUNK.max(self.rules.leaf_chunk_tokens as i64))
-            }
-        };
-        let chunk = chunk.min(self.rules.leaf_chunk_tokens as i64);
-        let mut aged = 0;
-        for (after, before) in outline.gaps() {
-            aged += outline.together(tx, (after, before.min(fresh)))?.tokens;
-        }
-        for (after, before) in outline.gaps() {
-            let gap = (after, before.min(fresh));
-            if gap.0 >= gap.1 {
-                continue;
-            }
-            let (mut items, mut sum) = (Vec::new(), 0);
-            outline.each_on(tx, gap, |cost| {
-                items.push(cost);
-                sum += cost.tokens;
-                sum <= chunk * 2
-            })?;
-            // A chunk that would not get smaller alone may with what follows; it is passed over.
-            while items.first().is_some_and(|first| self.not_smaller.contains(&first.seq)) {
-                items.remove(0);
-            }
-            let taken = select::leaf(&items, chunk, pressure, &self.rules);
-            if taken > 0 {
-                items.truncate(taken);
-                let source: i64 = items.iter().map(|cost| cost.tokens).sum();
-                let most = (self.rules.leaf_target_tokens as i64).min(source * 35 / 100);
-                let target = match self.goal.until {
-                    None => most,
-                    Some(_) => {
-                        // What is left of the goal when the tail and what is summarised stand,
-                        // shared among what is still to be summarised.
-                        let stands = total - aged;
-                        let share = (until - stands).max(0) * source / aged.max(1);
-                        most.min(share * 95 / 100)
-                    }
-                };
-                return Ok(Plan::Leaf { items, target: target.max(96) });
-            }
-        }
-        self.plan_summaries(tx, outline, (pressure, total))
-    }
-
-    fn plan_summaries(
-        &self,
-        tx: &oneiro_store::Tx<'_>,
-        outline: &Outline,
-        (pressure, total): (Pressure, i64),
-    ) -> Result<Plan> {
-        let runs = outline.runs(tx)?;
-        let open: Vec<Vec<&Node>> = runs
-            .iter()
-            .map(|run| {
-                let open = run.iter().filter(|node| !self.not_smaller.contains(&-node.key));
-                open.copied().collect()
-            })
-            .collect();
-        let chosen = select::condense(&open, pressure, &self.rules);
-        let over = self.goal.until.map_or(0, |until| total - until);
-        if chosen.len() > 1 {
-            let source: i64 = chosen.iter().map(|node| node.tokens).sum();
-            let most = (self.rules.condensed_target_tokens as i64).min(source * 60 / 100);
-            let target = if over > 0 { most.min((source - over).max(96)) } else { most };
-            let nodes = chosen.into_iter().cloned().collect();
-            return Ok(Plan::Condense { nodes, target: target.max(96) });
-        }
-        if pressure == Pressure::All && over > 0 {
-            let alone = open.iter().flatten().max_by_key(|node| node.tokens);
-            if let Some(node) = alone.filter(|node| node.tokens > 96) {
-                let target = (node.tokens - over).max(80);
-                return Ok(Plan::Shrink { node: Box::new((*node).clone()), target });
-            }
-        }
-        Ok(Plan::Nothing)
-    }
 }

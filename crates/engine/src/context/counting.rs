@@ -10,7 +10,7 @@ use oneiro_store::messages::{self, PageRequest};
 use oneiro_store::{Tx, said};
 
 /// Messages that are counted again by everybody rather than written down.
-const TAIL: usize = 64;
+const TAIL: usize = 16;
 
 /// Messages counted at a time.
 const BATCH: usize = 2_000;
@@ -31,17 +31,14 @@ pub(super) fn uncounted(
     limit: usize,
 ) -> Result<Vec<Uncounted>> {
     let mut last = costs::last(tx, session.0)?.unwrap_or_default();
-    let before = match last.seq {
-        0 => 0,
-        seq => said::seqs_earlier(tx, (session.0, seq), true, BEFORE)?.pop().unwrap_or(0),
-    };
     let rest = PageRequest { after: last.seq, hidden: true, limit };
     let rest = messages::page(tx, session, rest)?;
-    if rest.is_empty() {
-        return Ok(Vec::new());
-    }
+    let Some(first) = rest.first().map(Ties::of) else { return Ok(Vec::new()) };
     let mut steps = Steps::default();
-    if last.seq > 0 {
+    // A turn begins anew whatever was before it.
+    if last.seq > 0 && !(first.is_user && first.results.is_empty()) {
+        let before = said::seqs_earlier(tx, (session.0, last.seq), true, BEFORE)?;
+        let before = before.last().copied().unwrap_or(last.seq);
         let again = PageRequest { after: before - 1, hidden: true, limit: BEFORE + 1 };
         for message in messages::page(tx, session, again)? {
             if message.id.0 <= last.seq {

@@ -20,6 +20,7 @@ mod outline;
 mod pairs;
 mod part;
 mod pins;
+mod plan;
 mod prompts;
 mod rebuild;
 mod redo;

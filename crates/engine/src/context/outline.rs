@@ -3,6 +3,8 @@
 //! can stand in a wrong place.
 
 use super::counting::{Uncounted, uncounted};
+use super::markup;
+use oneiro_count::tokens;
 use oneiro_model::{Result, SessionId, SummaryKind, Visibility};
 use oneiro_store::costs::{self, Begins, Cost, Together};
 use oneiro_store::summaries::{self, Node};
@@ -15,6 +17,8 @@ const BATCH: usize = 256;
 pub(super) struct Outline {
     /// The key of the session.
     pub(super) key: i64,
+    /// What it costs to say what summaries are, once there are any.
+    pub(super) guidance_tokens: i64,
     /// How often the context has changed.
     pub(super) epoch: i64,
     /// Why it last did.
@@ -32,11 +36,14 @@ impl Outline {
         let (epoch, reason) = contexts::epoch(tx, session.0)?;
         let mut tail = uncounted(tx, session, usize::MAX)?;
         tail.retain(|one| one.message.visibility == Visibility::Live);
+        let shown = summaries::shown(tx, session.0)?;
+        let depth = shown.iter().map(|node| node.depth).max().unwrap_or(0);
         Ok(Outline {
             key: session.0,
+            guidance_tokens: tokens(&markup::guidance(session.1, depth)) as i64 + 12,
             epoch,
             reason,
-            shown: summaries::shown(tx, session.0)?,
+            shown,
             pinned: contexts::pinned(tx, session.0)?,
             tail,
         })
@@ -144,6 +151,9 @@ impl Outline {
     /// What everything in the context costs in full, but for the system prompt.
     pub(super) fn tokens(&self, tx: &Tx<'_>) -> Result<i64> {
         let mut tokens = self.summary_tokens();
+        if !self.shown.is_empty() {
+            tokens += self.guidance_tokens;
+        }
         for gap in self.gaps() {
             tokens += self.together(tx, gap)?.tokens;
         }

@@ -115,16 +115,23 @@ pub(crate) struct Steps {
 impl Steps {
     /// What begins with the next message.
     pub(crate) fn next(&mut self, ties: &Ties) -> Begins {
+        let waited = self.open.len();
         for result in &ties.results {
             if let Some(at) = self.open.iter().position(|call| call == result) {
                 self.open.remove(at);
             }
         }
+        let answers = self.open.len() < waited;
+        let is_piece = match ties.calls.is_empty() {
+            true => !ties.speaks,
+            false => self.calling,
+        };
         let begins = match () {
-            () if ties.is_user => Begins::Turn,
+            // Words beside the answer to a call stay with the call.
+            () if ties.is_user && !answers => Begins::Turn,
             () if !ties.results.is_empty() => Begins::Nothing,
             // An answer that is stored in pieces, or a word of the host while a tool runs.
-            () if !self.open.is_empty() && self.calling && !ties.speaks => Begins::Nothing,
+            () if !self.open.is_empty() && is_piece => Begins::Nothing,
             () => Begins::Step,
         };
         if begins != Begins::Nothing {
@@ -133,7 +140,9 @@ impl Steps {
         self.open.extend(ties.calls.iter().cloned());
         let is_said = ties.speaks || !ties.results.is_empty() || !ties.calls.is_empty();
         if is_said {
-            self.calling = ties.results.is_empty() && !ties.calls.is_empty();
+            // A result that answers nothing changes nothing.
+            let stray = !ties.results.is_empty() && !answers && self.calling;
+            self.calling = !ties.calls.is_empty() || stray;
         }
         begins
     }
@@ -222,6 +231,7 @@ mod tests {
             ("c1 c2 r1 r2", "S..."),
             ("u c1 s c2 r1 r2 a", "TS....S"),
             ("c1 u m1 u", "STTT"),
+            ("u c1 m1 a u", "TS.ST"),
             // The agent went on without an answer.
             ("c1 c2 r2 c3 r3", "S..S."),
             ("c1 a c2 r2", "SSS."),

@@ -51,7 +51,8 @@ CREATE TABLE contexts (
     epoch BIGINT NOT NULL,
     reason TEXT COLLATE "C" NOT NULL,
     holder TEXT COLLATE "C",
-    lease_until BIGINT
+    lease_until BIGINT,
+    tried_at BIGINT
 );
 
 CREATE TABLE windows (

@@ -51,7 +51,8 @@ CREATE TABLE contexts (
     epoch INTEGER NOT NULL,
     reason TEXT NOT NULL,
     holder TEXT,
-    lease_until INTEGER
+    lease_until INTEGER,
+    tried_at INTEGER
 ) STRICT;
 
 CREATE TABLE windows (

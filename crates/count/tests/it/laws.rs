@@ -1,0 +1,47 @@
+//! What holds for any text, and texts made to be slow.
+
+use std::time::{Duration, Instant};
+
+use oneiro_count::tokens;
+use proptest::prelude::*;
+
+proptest! {
+    #[test]
+    fn a_text_has_a_token_and_no_more_than_bytes(text in any::<String>()) {
+        let count = tokens(&text);
+        prop_assert!(count <= text.len());
+        prop_assert_eq!(count == 0, text.is_empty());
+    }
+
+    #[test]
+    fn bytes_read_as_text_are_counted(bytes in prop::collection::vec(any::<u8>(), 0..2000)) {
+        let text = String::from_utf8_lossy(&bytes);
+        prop_assert!(tokens(&text) <= text.len());
+    }
+
+    /// A line that ends in a letter is cut from a line that begins with one.
+    #[test]
+    fn lines_of_words_are_counted_by_themselves(
+        first in "[a-z]{1,8}( [a-z]{1,8}){0,9}",
+        second in "[a-z]{1,8}( [a-z]{1,8}){0,9}",
+    ) {
+        let together = tokens(&format!("{first}\n{second}"));
+        prop_assert_eq!(together, tokens(&first) + tokens("\n") + tokens(&second));
+    }
+}
+
+/// Merging that looks through a whole piece for each pair would take hours for these.
+#[test]
+fn a_megabyte_in_one_piece_is_counted_in_seconds() {
+    const MEGABYTE: usize = 1 << 20;
+    let mut random = fastrand::Rng::with_seed(7);
+    let letters = std::iter::repeat_with(|| random.lowercase()).take(MEGABYTE).collect();
+    // Each piece gives back all the capitals that it has looked at.
+    let capitals = format!("{}{}", "あ", "B".repeat(MEGABYTE)).repeat(2);
+    for text in ["a".repeat(MEGABYTE), " ".repeat(MEGABYTE), letters, capitals] {
+        let start = Instant::now();
+        let count = tokens(&text);
+        assert!(count > 0 && count < text.len());
+        assert!(start.elapsed() < Duration::from_secs(60), "{:?}", text.get(..9));
+    }
+}

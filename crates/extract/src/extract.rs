@@ -1,0 +1,170 @@
+//! One extract from end to end: read, weigh, choose, write, fit. It owns the order of these steps
+//! and the promise about the target; it must not know how each is done.
+
+use oneiro_text::Analyzer;
+
+use crate::left_out::Missing;
+use crate::reading::{Clause, Reading};
+use crate::select::{Choice, Selection};
+use crate::utterance::{LeftOut, Utterances, utterances};
+use crate::{ExtractRequest, left_out, render, worth};
+
+/// Below so many tokens there is room for one clause alone.
+const SMALLEST: usize = 10;
+
+/// From so many tokens on, the last line says what was left out.
+const TELLS_LEFT_OUT: usize = 40;
+
+/// From so many tokens on, it tells what tools said apart from what was spoken.
+const TELLS_APART: usize = 100;
+
+/// Bytes to a token, at most, in a text that is worth counting before anything else.
+const DENSEST: usize = 16;
+
+/// The share of the target that the last line has, in hundredths.
+const LAST_LINE: usize = 15;
+
+/// Times that the choice is widened when the count of the whole left room.
+const ROUNDS: usize = 3;
+
+/// The sentences that matter most, in order, within the target: `speaker: text` in lines, ` … `
+/// where something was left out, and a last line that tells what.
+///
+/// It has at most `target` tokens by `count`, and at most those of what was said, written as lines.
+/// The same request gives the same extract.
+pub fn extract(request: &ExtractRequest<'_>) -> String {
+    let utterances = utterances(request.said);
+    let mut target = request.target;
+    let bytes: usize = request.said.iter().map(|said| said.speaker.len() + said.text.len()).sum();
+    if bytes <= target.saturating_mul(DENSEST) {
+        let whole = render::whole(request.said);
+        let tokens = (request.count)(&whole);
+        let is_condensed = utterances.left_out != LeftOut::default();
+        if tokens <= target && !is_condensed {
+            return whole;
+        }
+        // Extracts that fit become one all the same, with one last line.
+        target = target.min(tokens);
+    }
+    let fits = |text: &str| (request.count)(text) <= target;
+    let mut analyzer = Analyzer::default();
+    let reading = Reading::of(&utterances.all, &mut analyzer);
+    let mut weights = reading.terms.weights(reading.sentences.len());
+    let mut factors = worth::factors(&reading, &utterances.all);
+    if let Some(about) = request.about {
+        worth::bend(&reading, (about, &mut analyzer), (&mut weights, &mut factors));
+    }
+    let text_of = |clause: &Clause| {
+        let sentence = reading.sentence_of(clause)?;
+        let said = utterances.all.get(sentence.utterance as usize)?;
+        said.text.get(clause.start..clause.end)
+    };
+    let speaker = |utterance: u32| utterances.all.get(utterance as usize).map(|said| said.speaker);
+    let choice = Choice {
+        reading: &reading,
+        weights: &weights,
+        factors: &factors,
+        same_speaker: &|one, other| speaker(one) == speaker(other),
+        cost: &|clause| text_of(clause).map_or(0, request.count),
+    };
+    let mut selection = Selection::new(choice, target);
+    if selection.best().is_none() {
+        selection.widen();
+    }
+    let draft = Draft {
+        count: request.count,
+        target,
+        told: request.target >= TELLS_LEFT_OUT,
+        utterances: &utterances,
+        reading: &reading,
+        weights: &weights,
+    };
+    let best =
+        selection.best().and_then(|best| reading.clauses.get(best as usize)).and_then(text_of);
+    if target >= SMALLEST {
+        let text = draft.fill(selection);
+        if !text.is_empty() {
+            return text;
+        }
+    }
+    match best {
+        Some(best) if fits(best) => best.to_owned(),
+        Some(best) => render::clipped(best, fits),
+        None => String::new(),
+    }
+}
+
+struct Draft<'a> {
+    count: &'a dyn Fn(&str) -> usize,
+    target: usize,
+    /// Whether there is a last line.
+    told: bool,
+    utterances: &'a Utterances<'a>,
+    reading: &'a Reading,
+    weights: &'a [f32],
+}
+
+impl Draft<'_> {
+    /// Chooses and writes until the target is met, from below.
+    fn fill(&self, mut selection: Selection<'_>) -> String {
+        let target = self.target;
+        let all = Missing::of(self.reading, self.utterances, |_| false);
+        let least = (self.count)(&all.told(target < TELLS_APART)) + 2;
+        let reserve = if self.told {
+            (target.saturating_mul(LAST_LINE) / 100).max(least).min(target / 3)
+        } else {
+            0
+        };
+        let room = target - reserve;
+        let mut budget = room;
+        for _ in 0..ROUNDS {
+            selection.fill(budget);
+            let used = (self.count)(&self.lines(&selection));
+            let left = room.saturating_sub(used);
+            if left <= room / 50 {
+                break;
+            }
+            if left > room / 2 {
+                selection.widen();
+            }
+            budget = budget.saturating_add(left);
+        }
+        loop {
+            let lines = self.lines(&selection);
+            let used = (self.count)(&lines);
+            let text = match used <= room {
+                true => self.with_left_out(lines, &selection),
+                false => lines,
+            };
+            let over = (self.count)(&text).saturating_sub(target);
+            if over == 0 && used <= room {
+                return text;
+            }
+            let mut freed = 0;
+            let over = over.max(used.saturating_sub(room));
+            while freed < over.max(1) {
+                let Some(dropped) = selection.drop_last() else { return String::new() };
+                freed += selection.cost_of(dropped) + 1;
+            }
+        }
+    }
+
+    fn lines(&self, selection: &Selection<'_>) -> String {
+        render::lines(self.reading, &self.utterances.all, |clause| selection.is_chosen(clause))
+    }
+
+    fn with_left_out(&self, lines: String, selection: &Selection<'_>) -> String {
+        let is_kept = |clause: u32| selection.is_chosen(clause);
+        let missing = Missing::of(self.reading, self.utterances, is_kept);
+        if !self.told || missing.is_nothing() {
+            return lines;
+        }
+        let terms = left_out::terms((self.reading, self.weights), &self.utterances.all, is_kept);
+        let room = self.target.saturating_sub((self.count)(&lines) + 1);
+        match left_out::line(&missing, &terms, |line| (self.count)(line) <= room) {
+            Some(line) if lines.is_empty() => line,
+            Some(line) => format!("{lines}\n{line}"),
+            None => lines,
+        }
+    }
+}

@@ -1,0 +1,327 @@
+//! A conversation taken apart: sentences with what they do, clauses with their terms. It owns this
+//! form of it; it must not know what anything is worth.
+
+use oneiro_text::{Analyzer, Kind, Token};
+
+use crate::clause::{bare, cuts};
+use crate::cues::{Cue, cues, only_leads};
+use crate::machine::{Machine, machine};
+use crate::segment::{self, Shape};
+use crate::terms::{Sighting, TermId, Terms};
+use crate::utterance::{Utterance, Voice, speakers};
+
+/// Half words that a clause has at least, where its sentence has more.
+const SHORTEST: u32 = 6;
+
+/// A sentence, and what it does.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Sentence {
+    pub utterance: u32,
+    pub start: usize,
+    pub end: usize,
+    pub line: u32,
+    pub shape: Shape,
+    /// A set of [`crate::cues::Cue`].
+    pub cues: u8,
+    pub machine: Option<Machine>,
+    pub is_question: bool,
+    /// Whether it is the first, or the last, of its utterance.
+    pub first: bool,
+    pub last: bool,
+}
+
+impl Sentence {
+    /// Whether it decides something, or says what went wrong.
+    pub fn settles(&self) -> bool {
+        self.cues & (Cue::Decision.bit() | Cue::Error.bit()) != 0
+    }
+}
+
+/// A piece of a sentence that is kept or left out as a whole.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Clause {
+    pub sentence: u32,
+    pub start: usize,
+    pub end: usize,
+    /// Whether anything in it says what is spoken of.
+    tells: bool,
+    terms: (u32, u32),
+}
+
+/// A conversation taken apart.
+#[derive(Debug, Default)]
+pub(crate) struct Reading {
+    pub sentences: Vec<Sentence>,
+    pub clauses: Vec<Clause>,
+    pub terms: Terms,
+    lists: Vec<TermId>,
+}
+
+/// A piece between two joints of a sentence, with what was met in it.
+#[derive(Debug, Clone, Copy)]
+struct Piece {
+    sentence: u32,
+    start: usize,
+    end: usize,
+    terms: (u32, u32),
+    half_words: u32,
+    /// Whether anything in it says what is spoken of.
+    tells: bool,
+    opens_sentence: bool,
+}
+
+impl Reading {
+    /// Takes utterances apart.
+    pub fn of(utterances: &[Utterance<'_>], analyzer: &mut Analyzer) -> Reading {
+        let terms = Terms::between(speakers(utterances));
+        let mut reading = Reading { terms, ..Reading::default() };
+        let mut buffers = Buffers::default();
+        for (number, utterance) in utterances.iter().enumerate() {
+            reading.add(number as u32, utterance, (analyzer, &mut buffers));
+        }
+        reading
+    }
+
+    /// The terms of a clause, each once.
+    pub fn terms_of(&self, clause: &Clause) -> &[TermId] {
+        self.lists.get(clause.terms.0 as usize..clause.terms.1 as usize).unwrap_or_default()
+    }
+
+    /// Whether a clause says what is spoken of, and is neither polite alone nor printed by a
+    /// machine.
+    pub fn tells(&self, clause: &Clause) -> bool {
+        let Some(sentence) = self.sentence_of(clause) else { return false };
+        let polite = sentence.cues & Cue::SmallTalk.bit() != 0;
+        let printed = matches!(
+            sentence.machine,
+            Some(Machine::Log | Machine::Frame | Machine::Listing | Machine::Code)
+        );
+        clause.tells && !polite && !printed
+    }
+
+    /// The sentence of a clause.
+    pub fn sentence_of(&self, clause: &Clause) -> Option<&Sentence> {
+        self.sentences.get(clause.sentence as usize)
+    }
+
+    fn add(
+        &mut self,
+        number: u32,
+        utterance: &Utterance<'_>,
+        (analyzer, buffers): (&mut Analyzer, &mut Buffers),
+    ) {
+        let text = utterance.text;
+        buffers.sentences.clear();
+        buffers.pieces.clear();
+        let first = self.sentences.len();
+        // Terms that an earlier extract could only name make no sentence, but they count.
+        if utterance.voice != Voice::Terms {
+            segment::sentences(text, &mut buffers.sentences);
+        }
+        let mut in_stack = false;
+        for sentence in &buffers.sentences {
+            let shown = text.get(sentence.start..sentence.end).unwrap_or_default();
+            let id = self.sentences.len() as u32;
+            let mut machine = machine(shown);
+            // A stack goes on while its lines are indented; what comes after them was raised.
+            let is_frame = machine == Some(Machine::Frame) || (in_stack && sentence.indented);
+            let raised = in_stack && !is_frame;
+            if is_frame {
+                machine = Some(Machine::Frame);
+            }
+            in_stack = is_frame;
+            let named = shown.contains("Error: ") || shown.contains("Exception: ");
+            let fails = [(raised, Cue::Raised), (raised || named, Cue::Error)];
+            let cues = fails.iter().filter(|(is, _)| *is).fold(0, |set, (_, cue)| set | cue.bit());
+            self.sentences.push(Sentence {
+                utterance: number,
+                start: sentence.start,
+                end: sentence.end,
+                line: sentence.line,
+                shape: sentence.shape,
+                cues,
+                machine,
+                is_question: shown
+                    .trim_end_matches(['"', '”', ')', '*', '」', ' ', '!'])
+                    .ends_with(['?', '？', '؟']),
+                first: false,
+                last: false,
+            });
+            pieces_of(id, (sentence, shown), machine.is_some(), &mut buffers.pieces);
+        }
+        let added = self.sentences.get_mut(first..).unwrap_or_default();
+        if let Some(sentence) = added.first_mut() {
+            sentence.first = true;
+        }
+        if let Some(sentence) = added.last_mut() {
+            sentence.last = true;
+        }
+        let mut at = 0;
+        let mut polite = 0;
+        cues(text, |place, cue| {
+            while added.get(at).is_some_and(|sentence| sentence.end <= place.start) {
+                at += 1;
+                polite = 0;
+            }
+            let Some(sentence) = added.get_mut(at) else { return };
+            sentence.cues |= cue.bit();
+            if cue == Cue::Courtesy {
+                polite += place.len();
+                if polite * 2 >= sentence.end - sentence.start {
+                    sentence.cues |= Cue::SmallTalk.bit();
+                }
+            }
+        });
+        self.read_tokens(number, utterance, (analyzer, &mut buffers.pieces));
+        self.merge(text, &buffers.pieces);
+    }
+
+    fn read_tokens(
+        &mut self,
+        number: u32,
+        utterance: &Utterance<'_>,
+        (analyzer, pieces): (&mut Analyzer, &mut [Piece]),
+    ) {
+        let text = utterance.text;
+        let voice = match utterance.voice {
+            Voice::Speaker => 1.0,
+            Voice::Terms => 1.0,
+            Voice::System | Voice::Tool => 0.3,
+        };
+        let (terms, lists) = (&mut self.terms, &mut self.lists);
+        let start = lists.len() as u32;
+        pieces.iter_mut().for_each(|piece| piece.terms = (start, start));
+        let mut at = 0;
+        analyzer.tokens(text, |token| {
+            let mut sighting =
+                Sighting { utterance: number, sentence: u32::MAX - 1, named: false, voice };
+            if utterance.voice == Voice::Terms {
+                terms.note(&token, sighting);
+                return;
+            }
+            while pieces.get(at).is_some_and(|piece| piece.end <= token.start as usize) {
+                at += 1;
+                if let Some(piece) = pieces.get_mut(at) {
+                    let start = lists.len() as u32;
+                    piece.terms = (start, start);
+                }
+            }
+            let Some(piece) = pieces.get_mut(at) else { return };
+            // What is not in a sentence is markup or a blob.
+            if (token.start as usize) < piece.start {
+                return;
+            }
+            sighting.sentence = piece.sentence;
+            let opens = piece.opens_sentence && piece.half_words == 0;
+            sighting.named = !opens
+                && text
+                    .get(token.start as usize..)
+                    .is_some_and(|rest| rest.starts_with(char::is_uppercase));
+            piece.meet(&token, opens);
+            if let Some(id) = terms.note(&token, sighting) {
+                piece.tells |= terms.get(id).is_some_and(|term| !term.is_plain());
+                lists.push(id);
+                piece.terms.1 = lists.len() as u32;
+            }
+        });
+    }
+
+    /// Makes clauses of pieces: one too short to be read alone stays with its neighbour.
+    fn merge(&mut self, text: &str, pieces: &[Piece]) {
+        let mut open: Option<Piece> = None;
+        for piece in pieces {
+            let joined = open.filter(|open| {
+                open.sentence == piece.sentence
+                    && (piece.half_words < SHORTEST || (open.half_words < SHORTEST && open.tells))
+                    && (open.tells || !piece.tells)
+            });
+            open = match joined {
+                Some(open) => Some(Piece {
+                    end: piece.end,
+                    terms: (open.terms.0, piece.terms.1.max(open.terms.1)),
+                    half_words: open.half_words + piece.half_words,
+                    tells: open.tells || piece.tells,
+                    ..open
+                }),
+                None => {
+                    self.close(text, open);
+                    Some(*piece)
+                }
+            };
+        }
+        self.close(text, open);
+    }
+
+    fn close(&mut self, text: &str, piece: Option<Piece>) {
+        let Some(piece) = piece else { return };
+        let (start, end) = bare(text, (piece.start, piece.end));
+        let (from, to) = piece.terms;
+        let list = self.lists.get_mut(from as usize..to as usize).unwrap_or_default();
+        list.sort_unstable();
+        let mut kept = 0;
+        for at in 0..list.len() {
+            if at == 0 || list.get(at) != list.get(kept - 1) {
+                list.swap(at, kept);
+                kept += 1;
+            }
+        }
+        if start < end {
+            self.clauses.push(Clause {
+                sentence: piece.sentence,
+                start,
+                end,
+                // A word alone is a cry, or a name called.
+                tells: piece.tells && piece.half_words > 2,
+                terms: (from, from + kept as u32),
+            });
+        }
+    }
+}
+
+impl Piece {
+    /// Counts a word; one that only leads into the sentence is left out.
+    fn meet(&mut self, token: &Token<'_>, opens: bool) {
+        if opens && token.kind == Kind::Word && only_leads(token.norm) {
+            self.start = (token.end as usize).min(self.end);
+            return;
+        }
+        self.half_words += match token.kind {
+            Kind::Word | Kind::Whole => 2,
+            Kind::Cjk | Kind::Gram => 1,
+            _ => 0,
+        };
+    }
+}
+
+/// What is used again for each utterance.
+#[derive(Default)]
+struct Buffers {
+    sentences: Vec<segment::Sentence>,
+    pieces: Vec<Piece>,
+}
+
+fn pieces_of(
+    id: u32,
+    (sentence, shown): (&segment::Sentence, &str),
+    is_machine: bool,
+    into: &mut Vec<Piece>,
+) {
+    let mut start = sentence.start;
+    let mut push = |start: usize, end: usize| {
+        let opens_sentence = start == sentence.start;
+        let (terms, half_words, tells) = ((0, 0), 0, false);
+        into.push(Piece { sentence: id, start, end, terms, half_words, tells, opens_sentence });
+    };
+    if sentence.shape != Shape::Code && !is_machine {
+        cuts(shown, |cut| {
+            let cut = sentence.start + cut;
+            if cut > start {
+                push(start, cut);
+                start = cut;
+            }
+        });
+    }
+    if start < sentence.end {
+        push(start, sentence.end);
+    }
+}

@@ -1,0 +1,166 @@
+//! Who said what: utterances, also those inside an earlier extract. It owns how the lines of one
+//! are read back; it must not know sentences.
+
+use oneiro_text::normalise;
+
+use crate::Said;
+
+/// What the last line of an extract begins with, when something was left out.
+pub(crate) const LEFT_OUT: &str = "(left out: ";
+
+/// What stands before the terms in that line.
+pub(crate) const TERMS: &str = "terms: ";
+
+/// Bytes of a name at the start of a line, at most.
+const LONGEST_NAME: usize = 40;
+
+/// Names of speakers that are looked for among the words.
+const MOST_NAMES: usize = 16;
+
+/// Something said by one speaker.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Utterance<'a> {
+    pub speaker: &'a str,
+    pub text: &'a str,
+    pub voice: Voice,
+}
+
+/// Whose words these are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Voice {
+    /// A person or an agent.
+    Speaker,
+    /// What a tool answered.
+    Tool,
+    /// Instructions that are the same in every conversation.
+    System,
+    /// Terms that an earlier extract could only name.
+    Terms,
+}
+
+/// What was said, and what earlier extracts had left out already.
+#[derive(Debug, Default)]
+pub(crate) struct Utterances<'a> {
+    pub all: Vec<Utterance<'a>>,
+    pub left_out: LeftOut,
+}
+
+/// How much was left out.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct LeftOut {
+    pub messages: usize,
+    pub tool_results: usize,
+}
+
+/// Reads what was said. A text without a speaker whose first line names one is an extract.
+pub(crate) fn utterances<'a>(said: &'a [Said<'a>]) -> Utterances<'a> {
+    let mut read = Utterances::default();
+    for said in said {
+        let first = said.text.lines().next().unwrap_or_default();
+        let is_extract =
+            said.speaker.is_empty() && (name_of(first).is_some() || first.starts_with(LEFT_OUT));
+        if !is_extract {
+            let speaker = first_line(said.speaker);
+            read.all.push(Utterance { speaker, text: said.text, voice: voice(speaker) });
+            continue;
+        }
+        for line in said.text.lines() {
+            if let Some(left_out) = line.strip_prefix(LEFT_OUT) {
+                read.left_out.add(left_out);
+                if let Some((_, text)) = left_out.split_once(TERMS) {
+                    let text = text.trim_end_matches([')', ' ', '…']);
+                    read.all.push(Utterance { speaker: "", text, voice: Voice::Terms });
+                }
+                continue;
+            }
+            let speaker = name_of(line).unwrap_or_default();
+            let text = line.get(speaker.len()..).unwrap_or_default().trim_start_matches([':', ' ']);
+            read.all.push(Utterance { speaker, text, voice: voice(speaker) });
+        }
+    }
+    read
+}
+
+/// The names of those who speak, normalised, a word each.
+pub(crate) fn speakers(utterances: &[Utterance<'_>]) -> Vec<String> {
+    let mut names: Vec<String> = Vec::new();
+    let mut last = "";
+    for said in utterances.iter().filter(|said| said.voice == Voice::Speaker) {
+        if said.speaker == last || names.len() >= MOST_NAMES {
+            continue;
+        }
+        last = said.speaker;
+        for name in normalise(said.speaker).split_whitespace() {
+            if names.iter().all(|known| known != name) {
+                names.push(name.to_owned());
+            }
+        }
+    }
+    names
+}
+
+impl LeftOut {
+    fn add(&mut self, line: &str) {
+        for part in line.split([';', ')']) {
+            let mut words = part.split_whitespace();
+            let count = words.next().and_then(|count| count.parse::<usize>().ok());
+            let into = match words.next() {
+                Some("message" | "messages") => &mut self.messages,
+                Some("tool") => &mut self.tool_results,
+                _ => continue,
+            };
+            *into = into.saturating_add(count.unwrap_or_default());
+        }
+    }
+}
+
+/// The first line of a text, without the space around it.
+pub(crate) fn first_line(text: &str) -> &str {
+    text.lines().next().unwrap_or_default().trim()
+}
+
+fn voice(speaker: &str) -> Voice {
+    match speaker.split([' ', ':', '(']).next() {
+        Some("tool" | "function" | "Tool") => Voice::Tool,
+        Some("system" | "developer" | "System") => Voice::System,
+        _ => Voice::Speaker,
+    }
+}
+
+/// The name that a line begins with, before a colon.
+fn name_of(line: &str) -> Option<&str> {
+    let (name, rest) = line.split_once(':')?;
+    let fits = !name.is_empty()
+        && name.len() <= LONGEST_NAME
+        && rest.starts_with(' ')
+        && name.split(' ').count() <= 3
+        && name.starts_with(char::is_alphanumeric)
+        && !name.contains(['.', '!', '?', ',', ';', '"', '`', '(', '/', '=']);
+    fits.then_some(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_extract_is_read_back_by_its_lines() {
+        let text = "Ana: we go to Porto … on Friday\ntool bash: exit 1\nno name here\n\
+            (left out: 12 messages; 3 tool results; terms: kayak, visa)";
+        let said = [Said { speaker: "", text }, Said { speaker: "user", text: "Note: hello\nyou" }];
+        let read = utterances(&said);
+        let shown: Vec<(&str, &str, Voice)> =
+            read.all.iter().map(|said| (said.speaker, said.text, said.voice)).collect();
+        assert_eq!(
+            shown,
+            [
+                ("Ana", "we go to Porto … on Friday", Voice::Speaker),
+                ("tool bash", "exit 1", Voice::Tool),
+                ("", "no name here", Voice::Speaker),
+                ("", "kayak, visa", Voice::Terms),
+                ("user", "Note: hello\nyou", Voice::Speaker),
+            ]
+        );
+        assert_eq!(read.left_out, LeftOut { messages: 12, tool_results: 3 });
+    }
+}

@@ -1,0 +1,102 @@
+//! What holds for any conversation.
+
+use oneiro_extract::{ExtractRequest, Said, extract};
+use proptest::prelude::*;
+
+use crate::count;
+
+fn texts() -> impl Strategy<Value = String> {
+    let piece = prop_oneof![
+        4 => "[A-Z]?[a-z]{1,9}( [a-zA-Z]{1,8}){0,9}[.!?,;:]? ",
+        1 => "[0-9]{1,6}([.,][0-9]{1,3})? ",
+        1 => "(src|crates)/[a-z_]{1,8}\\.(rs|py) ",
+        1 => "(We decided to |I'll |thanks! |error: |because |and we |Oh wow, )",
+        1 => "(昨天我们去了山上，|孩子们看到了雪。|你呢？|こんにちは。|京都に行く)",
+        1 => "(مرحبا |القاهرة |أين؟ |решили |купили дом. |ไทยแลนด์)",
+        1 => "(\n|\n- |\n```\n|\\| |> | … |\u{0}|\t|🙂|e\u{301}|\u{200d}|\\(left out: 3 messages\\))",
+        1 => "\\PC{0,12}",
+    ];
+    prop::collection::vec(piece, 0..14).prop_map(|pieces| pieces.concat())
+}
+
+fn conversations() -> impl Strategy<Value = Vec<(String, String)>> {
+    let speaker = prop_oneof!["Ana", "Ben", "user", "assistant", "tool bash", "", "\\PC{0,30}"];
+    prop::collection::vec((speaker, texts()), 0..24)
+}
+
+fn run(said: &[(String, String)], target: usize, about: Option<&str>) -> String {
+    let said: Vec<Said<'_>> = said.iter().map(|(speaker, text)| Said { speaker, text }).collect();
+    extract(&ExtractRequest { said: &said, target, about, count: &count })
+}
+
+/// The pieces between the marks that an extract adds itself.
+fn pieces(line: &str) -> impl Iterator<Item = &str> {
+    line.split('…').map(str::trim).filter(|piece| !piece.is_empty())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(128))]
+
+    #[test]
+    fn never_above_the_target_nor_the_input(said in conversations(), target in 0_usize..300) {
+        let text = run(&said, target, None);
+        prop_assert!(count(&text) <= target, "{} > {}: {}", count(&text), target, text);
+        let all: usize = said.iter().map(|(speaker, text)| count(speaker) + count(text) + 2).sum();
+        prop_assert!(count(&text) <= all + 1);
+    }
+
+    #[test]
+    fn the_same_request_gives_the_same_extract(said in conversations(), target in 0_usize..200) {
+        prop_assert_eq!(run(&said, target, None), run(&said, target, None));
+        prop_assert_eq!(run(&said, target, Some("home")), run(&said, target, Some("home")));
+    }
+
+    #[test]
+    fn every_counter_is_obeyed(said in conversations(), target in 0_usize..200) {
+        let said: Vec<Said<'_>> = said.iter().map(|(speaker, text)| Said { speaker, text }).collect();
+        for count in [str::len as fn(&str) -> usize, |text: &str| text.len().div_ceil(4), |text: &str| text.chars().count() * 3] {
+            let text = extract(&ExtractRequest { said: &said, target, about: None, count: &count });
+            prop_assert!(count(&text) <= target);
+        }
+    }
+
+    #[test]
+    fn what_it_says_was_said_in_that_order(words in prop::collection::vec("[a-z]{3,9}", 30..400), target in 20_usize..120) {
+        // Every word once, with its place: so that order can be read off the extract.
+        let mut said = Vec::new();
+        for (number, chunk) in words.chunks(7).enumerate() {
+            let text: Vec<String> =
+                chunk.iter().enumerate().map(|(at, word)| format!("{word}x{}", number * 7 + at)).collect();
+            let name = if number % 2 == 0 { "Ana" } else { "Ben" };
+            said.push((name.to_owned(), format!("{}.", text.join(" "))));
+        }
+        let text = run(&said, target, None);
+        let mut last = None;
+        for line in text.lines().filter(|line| !line.starts_with("(left out: ")) {
+            let shown = line.strip_prefix("Ana: ").or(line.strip_prefix("Ben: ")).unwrap_or(line);
+            for piece in pieces(shown) {
+                prop_assert!(said.iter().any(|(_, text)| text.contains(piece) || piece.contains(text.as_str())), "{piece:?}");
+            }
+            for word in shown.split([' ', '.', '…']).filter(|word| word.contains('x')) {
+                let place: usize = word.rsplit('x').next().unwrap().parse().unwrap();
+                prop_assert!(last < Some(place), "{text}");
+                last = Some(place);
+            }
+        }
+    }
+
+    #[test]
+    fn every_clause_was_said(said in conversations(), target in 10_usize..120) {
+        let text = run(&said, target, None);
+        let all: String = said.iter().map(|(speaker, text)| format!("{speaker}: {text}\n")).collect();
+        let squeeze = |text: &str| text.split(|letter: char| letter.is_whitespace() || letter.is_control() || letter == '…').collect::<String>();
+        let all = squeeze(&all);
+        for line in text.lines().filter(|line| !line.starts_with("(left out: ")) {
+            // Sentences of one speaker are joined by a space, where a line or a mark was between
+            // them: so word by word, a clause being a run of them.
+            for word in line.split_whitespace() {
+                prop_assert!(all.contains(&squeeze(word)), "{word:?} of {line:?}");
+            }
+        }
+    }
+}
