@@ -58,12 +58,14 @@ async def test_the_words_behind_a_window_come_back(store, connect):
         assert told["tokens"] <= told["budget"] == 6000
         assert told["summaries"], "nothing was compacted"
         assert "Number 299:" in text(window) and "Number 299:" in told["text"]
+        most = 0
         for summary in told["summaries"]:
-            pages = await read_all(client, session="long", id=summary, tokens=1000)
+            pages = await read_all(client, session="long", id=summary, tokens=500)
             assert pages[0]["summary"]["id"] == summary
-            assert len(pages) > 1
+            most = max(most, len(pages))
             for message, content in put_together(pages).items():
                 assert content == said.pop(message)["content"]
+        assert most > 1, "no summary had more than a page"
         # What is neither in a summary nor in the window is named by the window.
         omitted = told["omitted"]
         if omitted["messages"]:
@@ -142,8 +144,10 @@ async def test_the_list_is_small(store, connect):
 
 
 async def test_a_session_is_condensed_around_a_query(store, connect):
-    store.append("long", *talk("kayak", 40))
+    said = talk("kayak", 40)
+    said[17] = user("The zeppelin lands at noon on the tower of the old brewery.")
+    store.append("long", *said)
     async with connect() as client:
-        found = await tell(client, "session_search", query="kayak_17.md", summarise=True)
-        assert "17" in found.structured_content["sessions"][0]["digest"]
+        found = await tell(client, "session_search", query="zeppelin", summarise=True)
+        assert "zeppelin" in found.structured_content["sessions"][0]["digest"]
         assert "in short: " in text(found)

@@ -2,6 +2,7 @@
 //! served is what is committed as docs/reference/openapi.json.
 
 use crate::api::{ENDPOINTS, Endpoint, Verb};
+use crate::call::MOST;
 use crate::decode::{Kind, Param};
 use serde_json::{Map, Value, json};
 
@@ -123,7 +124,7 @@ fn parameters(endpoint: &Endpoint) -> Vec<Value> {
     for name in open_parts(endpoint.path) {
         let schema = match (name, endpoint.path.split('/').nth(2)) {
             ("message", _) | (_, Some("messages")) => {
-                json!({"type": "integer", "minimum": 1, "maximum": 9_007_199_254_740_991_i64})
+                json!({"type": "integer", "minimum": 1, "maximum": MOST})
             }
             (_, Some("tokens")) => json!({"type": "string", "pattern": "^tok_[a-z2-7]+$"}),
             (_, Some("summaries")) => json!({"type": "string", "pattern": SUMMARY}),

@@ -23,7 +23,7 @@ pub fn compacted((space, name): (&TestSpace, &str), session: &str, word: &str) -
 
 fn talk(word: &str, messages: usize) -> Vec<Value> {
     let said = |number: usize| {
-        let role = if number % 2 == 0 { "user" } else { "assistant" };
+        let role = if number.is_multiple_of(2) { "user" } else { "assistant" };
         let text = format!(
             "Number {number}: the {word} plan for office {number} costs {} euros, and Maria has \
              written it into plans/{word}_{number}.md so that nobody forgets what was decided \

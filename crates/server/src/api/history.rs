@@ -2,16 +2,13 @@
 //! what is not shown. Whatever is hidden stays stored.
 
 use super::messages::take_apart;
-use crate::call::{Answer, Call};
+use crate::call::{Answer, Call, MOST};
 use crate::decode::Fields;
 use oneiro::{Error, Message, Oneiro, PageRequest, Result, SessionId, SummaryKind, json};
 use serde_json::{Value, json};
 
 /// Messages that are answered when a history is truncated; `next` leads on.
 const SHOWN: usize = 1_000;
-
-/// The most messages that can be kept: the largest whole number that every client can write.
-const MOST: i64 = 9_007_199_254_740_991;
 
 /// What a body asks a history to be.
 enum Wanted {

@@ -13,9 +13,6 @@ use serde_json::{Map, Value, json};
 /// What one line says of a message at most, in quarters of a token.
 const SNIPPET: usize = 160;
 
-/// What a session condensed around the query costs at most, in quarters of a token.
-const DIGEST: usize = 800;
-
 /// What a title costs at most, in quarters of a token.
 const TITLE: usize = 80;
 
@@ -39,7 +36,7 @@ struct Draft {
 
 /// Makes the answer.
 pub(super) fn answer(found: SessionFound, asked: &Asked) -> Answer {
-    let draft = draft(found);
+    let draft = draft(found, asked.tokens * 4);
     let mut budget = Budget::tokens(asked.tokens);
     budget.set_aside(Budget { text: FRAME + quarters(&draft.headline) + 1, json: KEYS });
     // For the note and the calls at the end.
@@ -89,7 +86,8 @@ fn spend_on_note(mut note: String, budget: &mut Budget) -> String {
     note
 }
 
-fn draft(found: SessionFound) -> Draft {
+/// Drafts what may cost so much, in quarters of a token.
+fn draft(found: SessionFound, room: usize) -> Draft {
     match found {
         SessionFound::Discover { tier, conversations, note } => {
             let headline = match (conversations.len(), tier) {
@@ -100,7 +98,9 @@ fn draft(found: SessionFound) -> Draft {
                     format!("Found {}{}.", count(many as i64, "session"), strictly(tier))
                 }
             };
-            let items = conversations.into_iter().map(discovered).collect();
+            // Sessions that are condensed leave half of the room for what was said in them.
+            let room = room / 2 / conversations.len().max(1);
+            let items = conversations.into_iter().map(|found| discovered(found, room)).collect();
             Draft { mode: "discover", headline, items, note, omitted: 0 }
         }
         SessionFound::Scroll { session_id, messages, before, after, note } => {
@@ -147,7 +147,7 @@ fn strictly(tier: Option<Tier>) -> &'static str {
 }
 
 /// A conversation that was found: its line with the hit, and what was said around it.
-fn discovered(found: Conversation) -> Item {
+fn discovered(found: Conversation, room: usize) -> Item {
     let mut facts = facts(&found.session);
     let mut line = about(&found.session);
     if let Some(hit) = &found.hit {
@@ -161,7 +161,7 @@ fn discovered(found: Conversation) -> Item {
         facts.insert("hit".to_owned(), hit_facts(hit, &snippet));
     }
     if let Some(digest) = &found.digest {
-        let digest = shortened(&digest.content, DIGEST);
+        let digest = shortened(&digest.content, room);
         line = format!("{line}\n  in short: {}", one_line(&digest));
         facts.insert("digest".to_owned(), json!(digest));
     }
