@@ -1,7 +1,9 @@
 //! What `oneiro bench` measures: the engine beside the barest raw SQLite loop that does the same
 //! work on the same machine in the same run. It must not be needed by anything else.
 
+pub mod context;
 mod distractors;
+pub mod evidence;
 pub mod http;
 pub mod load;
 mod locomo;

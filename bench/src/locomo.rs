@@ -29,6 +29,8 @@ pub(crate) struct Turn {
 /// One question, and the turns that hold its answer.
 pub(crate) struct Asked {
     pub(crate) text: String,
+    /// The answer; of a question that has none, what it leads to believe.
+    pub(crate) answer: String,
     pub(crate) category: u64,
     pub(crate) evidence: Vec<String>,
 }
@@ -65,6 +67,11 @@ fn conversation(sample: &Value) -> Option<Conversation> {
         turns.dedup();
         Some(Asked {
             text: question.get("question")?.as_str()?.to_owned(),
+            answer: match question.get("answer").or(question.get("adversarial_answer")) {
+                Some(Value::String(answer)) => answer.clone(),
+                Some(other) => other.to_string(),
+                None => String::new(),
+            },
             category: question.get("category")?.as_u64()?,
             evidence: turns,
         })

@@ -21,3 +21,9 @@ pub(crate) fn resident_mb_of(process: &str) -> f64 {
         line.and_then(|line| line.split_whitespace().next()?.parse().ok()).unwrap_or(0.0);
     (kilobytes / 1024.0 * 10.0).round() / 10.0
 }
+
+/// How many wanted a processor at once, over the last minute.
+pub(crate) fn load_average() -> f64 {
+    let text = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
+    text.split_whitespace().next().and_then(|first| first.parse().ok()).unwrap_or(0.0)
+}

@@ -111,15 +111,69 @@ impl Raw {
     pub(crate) fn search_any(&self, question: &str) -> Result<usize> {
         let words: Vec<String> =
             tokens(question).split_whitespace().map(|word| format!("\"{word}\"")).collect();
+        self.matching(&words.join(" OR "))
+    }
+
+    fn matching(&self, words: &str) -> Result<usize> {
         let sql = "SELECT rowid, rank FROM messages_text WHERE messages_text MATCH ?1 \
                    ORDER BY rank LIMIT 10";
         let mut query = self.0.prepare_cached(sql).map_err(failed)?;
-        let mut rows = query.query([words.join(" OR ")]).map_err(failed)?;
+        let mut rows = query.query([words]).map_err(failed)?;
         let mut found = 0;
         while rows.next().map_err(failed)?.is_some() {
             found += 1;
         }
         Ok(found)
+    }
+
+    /// The newest messages of a session, taken apart as JSON: the least that a window needs.
+    pub(crate) fn newest(&self, session: i64, limit: usize) -> Result<usize> {
+        let sql = "SELECT body FROM messages WHERE session_key = ?1 ORDER BY seq DESC LIMIT ?2";
+        let mut query = self.0.prepare_cached(sql).map_err(failed)?;
+        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+        let mut rows = query.query([session, limit]).map_err(failed)?;
+        let mut fields = 0;
+        while let Some(row) = rows.next().map_err(failed)? {
+            let body = row.get_ref(0).and_then(|body| Ok(body.as_str()?)).map_err(failed)?;
+            let body: serde_json::Map<String, serde_json::Value> = serde_json::from_str(body)
+                .map_err(|error| Error::internal(format!("a raw body: {error}")))?;
+            fields += std::hint::black_box(body).len();
+        }
+        Ok(fields)
+    }
+
+    /// What plain FTS5 finds with every one of some words, best first.
+    pub(crate) fn search_all(&self, words: &str) -> Result<usize> {
+        let words: Vec<String> =
+            tokens(words).split_whitespace().map(|word| format!("\"{word}\"")).collect();
+        self.matching(&words.join(" AND "))
+    }
+
+    /// How many bodies of a session meet a pattern.
+    pub(crate) fn scan(&self, session: i64, pattern: &regex::Regex) -> Result<usize> {
+        let sql = "SELECT body FROM messages WHERE session_key = ?1";
+        let mut query = self.0.prepare_cached(sql).map_err(failed)?;
+        let mut rows = query.query([session]).map_err(failed)?;
+        let mut found = 0;
+        while let Some(row) = rows.next().map_err(failed)? {
+            let body = row.get_ref(0).and_then(|body| Ok(body.as_str()?)).map_err(failed)?;
+            found += usize::from(pattern.is_match(body));
+        }
+        Ok(found)
+    }
+
+    /// A session and its messages in one transaction.
+    pub(crate) fn session_with(&self, id: &str, bodies: &[String]) -> Result<i64> {
+        self.0.execute_batch("BEGIN IMMEDIATE").map_err(failed)?;
+        let session = self.session(id)?;
+        let mut insert = self.0.prepare_cached(INSERT).map_err(failed)?;
+        for body in bodies {
+            insert
+                .execute(params![session, 1_700_000_000_000_000_i64, None::<&str>, body])
+                .map_err(failed)?;
+        }
+        self.0.execute_batch("COMMIT").map_err(failed)?;
+        Ok(session)
     }
 
     pub(crate) fn list(&self) -> Result<usize> {

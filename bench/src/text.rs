@@ -17,8 +17,15 @@ pub(crate) const WORDS: usize = 60;
 
 impl Text {
     pub(crate) fn new(seed: u64) -> Text {
+        Text::beginning_with(&[], seed)
+    }
+
+    /// A source whose most frequent words are these.
+    pub(crate) fn beginning_with(first: &[&str], seed: u64) -> Text {
         let mut random = fastrand::Rng::with_seed(7);
-        let words: Vec<String> = (0..20_000).map(|_| word(&mut random)).collect();
+        let made = (0..20_000).map(|_| word(&mut random));
+        let words: Vec<String> =
+            first.iter().map(|word| (*word).to_owned()).chain(made.skip(first.len())).collect();
         let mut total = 0.0;
         let cumulative = (1..=words.len())
             .map(|rank| {
@@ -31,17 +38,27 @@ impl Text {
 
     /// A message of [`WORDS`] words.
     pub(crate) fn message(&mut self) -> String {
-        let total = self.cumulative.last().copied().unwrap_or(1.0);
         let mut text = String::with_capacity(WORDS * 7);
         for index in 0..WORDS {
-            let at = self.random.f64() * total;
-            let rank = self.cumulative.partition_point(|sum| *sum < at);
             if index > 0 {
                 text.push(' ');
             }
-            text.push_str(self.words.get(rank).map_or("word", String::as_str));
+            text.push_str(self.word());
         }
         text
+    }
+
+    /// One word.
+    pub(crate) fn word(&mut self) -> &str {
+        let total = self.cumulative.last().copied().unwrap_or(1.0);
+        let at = self.random.f64() * total;
+        let rank = self.cumulative.partition_point(|sum| *sum < at);
+        self.words.get(rank).map_or("word", String::as_str)
+    }
+
+    /// A number below another.
+    pub(crate) fn below(&mut self, limit: usize) -> usize {
+        self.random.usize(..limit.max(1))
     }
 }
 

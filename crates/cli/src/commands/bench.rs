@@ -2,7 +2,7 @@
 
 use crate::context::Context;
 use clap::{Args, Subcommand};
-use oneiro_bench::{http, load, recall, report};
+use oneiro_bench::{context as windows, evidence, http, load, recall, report};
 use std::path::PathBuf;
 
 /// Measure this machine, each figure beside raw SQLite
@@ -14,6 +14,8 @@ pub enum BenchCommand {
     Recall(RecallArgs),
     /// What the way over HTTP costs: appends by many clients, searches, memory of an idle server
     Http(HttpArgs),
+    /// Windows, compaction and the ways back: small sessions and long ones, on disk and durable
+    Context(ContextArgs),
     /// One of several processes of `bench load`
     #[command(hide = true)]
     Writer(WriterArgs),
@@ -83,6 +85,30 @@ pub struct HttpArgs {
     /// Where to put the stores; a temporary folder when absent
     #[arg(long)]
     dir: Option<PathBuf>,
+}
+
+/// Windows, compaction and the ways back: small sessions and long ones, on disk and durable
+#[derive(Debug, Args)]
+pub struct ContextArgs {
+    /// How many messages the longest session has
+    #[arg(long, default_value_t = 100_000)]
+    messages: usize,
+    /// Where to put the stores; a temporary folder when absent
+    #[arg(long)]
+    dir: Option<PathBuf>,
+    /// The file locomo10.json: measure instead whether the evidence of its questions is still in
+    /// reach after compaction
+    #[arg(long, conflicts_with = "storm")]
+    data: Option<PathBuf>,
+    /// With `--data`: a conversation is compacted to one part in so many of its tokens
+    #[arg(long, default_value_t = 8, requires = "data", value_parser = 1..=1_000)]
+    part: i64,
+    /// Measure instead what 8 writers notice while sessions are compacted in the background
+    #[arg(long)]
+    storm: bool,
+    /// With `--storm`: how many sessions are compacted
+    #[arg(long, default_value_t = 500, requires = "storm")]
+    sessions: usize,
 }
 
 #[derive(Debug, Clone, Copy, clap::ValueEnum)]
@@ -165,6 +191,7 @@ impl BenchCommand {
                 let measured = http::run(&request, &mut |step| context.output.say(step))?;
                 context.output.show(&measured, http::describe)
             }
+            BenchCommand::Context(args) => args.run(context),
             BenchCommand::Writer(args) => {
                 let writer = load::Writer {
                     file: args.file,
@@ -176,5 +203,25 @@ impl BenchCommand {
                 Ok(writer.run()?)
             }
         }
+    }
+}
+
+impl ContextArgs {
+    fn run(self, context: &Context) -> anyhow::Result<()> {
+        let say = &mut |step: &str| context.output.say(step);
+        let options = context.options();
+        if let Some(data) = self.data {
+            let part = usize::try_from(self.part)?;
+            let request = evidence::EvidenceRequest { data, part, options };
+            return context.output.show(&evidence::run(&request, say)?, evidence::describe);
+        }
+        if self.storm {
+            let sessions = self.sessions;
+            let request = windows::StormRequest { sessions, folder: self.dir, options };
+            return context.output.show(&windows::storm(&request, say)?, windows::describe_storm);
+        }
+        let request =
+            windows::ContextRequest { messages: self.messages, folder: self.dir, options };
+        context.output.show(&windows::run(&request, say)?, windows::describe)
     }
 }

@@ -11,9 +11,12 @@
 
 mod append;
 mod bench;
+mod compact_cli;
 mod config;
+mod context_cli;
 mod demo;
 mod errors;
+mod expand_cli;
 mod fake_home;
 mod hook;
 mod import;
@@ -35,6 +38,9 @@ mod serve_slow;
 mod serve_stop;
 mod serve_support;
 mod serve_walk;
+mod session_store_cli;
 mod sessions;
 mod setup;
+mod summary_cli;
 mod support;
+mod talk;

@@ -10,6 +10,10 @@
 
 mod backup;
 mod changes;
+mod context_converge;
+mod context_history;
+mod context_split;
+mod context_support;
 mod context_windows;
 mod counters;
 mod differential;
