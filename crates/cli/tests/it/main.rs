@@ -27,6 +27,7 @@ mod retention;
 mod search;
 mod serve;
 mod serve_api;
+mod serve_context;
 mod serve_contract;
 mod serve_door;
 mod serve_events;
