@@ -96,11 +96,15 @@ fn obeys(oneiro: &Fixed, number: usize, (events, budget, format): (&[Event], usi
                 assert!(broke.tokens > 0 || window.tokens < 10, "a break costs something: {told}");
                 let expected = match event {
                     Event::Compact(_) => vec![BreakReason::Compaction, BreakReason::Step],
-                    Event::Pin(_) | Event::Unpin(_) => vec![BreakReason::Pin, BreakReason::Step],
-                    Event::Rewind(_) | Event::Restore => {
-                        vec![BreakReason::History, BreakReason::Step]
+                    Event::Pin(_) | Event::Unpin(_) => {
+                        vec![BreakReason::Pin, BreakReason::Step, BreakReason::Compaction]
                     }
-                    Event::Prompt(_) => vec![BreakReason::Prompt, BreakReason::Step],
+                    Event::Rewind(_) | Event::Restore => {
+                        vec![BreakReason::History, BreakReason::Step, BreakReason::Compaction]
+                    }
+                    Event::Prompt(_) => {
+                        vec![BreakReason::Prompt, BreakReason::Step, BreakReason::Compaction]
+                    }
                     // A window that has outgrown its budget compacts at once; a result that comes
                     // late changes what its call was shown with.
                     Event::Say(Said::Late(_)) => {
