@@ -123,6 +123,19 @@ test("the slider tells what a budget buys, at once", async () => {
   assert.deepEqual(after.items.map((node) => node.id), session.summaries.map((node) => node.id), "looking makes none");
 });
 
+test("a window follows what is said", async () => {
+  const path = "/v1/sessions/growing/messages";
+  await server.ask("POST", `${path}?create=true`, { role: "user", content: "how long is this?" });
+  await visit(browser, {}, async (page) => {
+    await page.goto(at("/window?budget=4000", "growing"));
+    await live(page);
+    assert.match(await figures(page), /1 message in, 0 summarised, 0 out/);
+    await server.ask("POST", path, { role: "assistant", content: "two messages, by now" });
+    await page.waitForFunction(() => document.querySelector("#told").textContent.includes("2 messages in"));
+    assert.match(await page.locator(".scroller").textContent(), /two messages, by now/);
+  });
+});
+
 test("the slider needs no script", async () => {
   await visit(browser, { javaScriptEnabled: false }, async (page) => {
     await page.goto(at("/window"));

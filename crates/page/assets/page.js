@@ -244,10 +244,10 @@ function heard(name, told) {
   const lists = here?.view === "overview" || (here?.view === "sessions" && !location.search.includes("cursor"));
   const own = told.session_id === here?.session;
   const mine = own && here?.view === "session";
-  const window = own && here?.view === "window";
-  if (!lists && !mine && !window) return;
+  const sized = own && here?.view === "window";
+  if (!lists && !mine && !sized) return;
   clearTimeout(refresh);
-  refresh = setTimeout(() => (mine ? follow(name) : window ? assemble() : renew()), mine ? 150 : 1500);
+  refresh = setTimeout(() => (mine ? follow(name) : sized ? assemble() : renew()), mine ? 150 : 1500);
 }
 
 /** Renews a list, unless somebody is in the midst of it. */

@@ -72,7 +72,8 @@ on_both_backends! {
         let summary = window["summaries"][0].as_str().unwrap();
         assert_eq!(run(space, &["expand", summary, "--session", "s2"]).code, 0);
         assert_eq!(json(space, &["session", "show", "s", "--tip"])["id"], "s2");
-        assert!(run(space, &["session", "tree", "s2"]).out.contains(summary));
+        let drawn = run(space, &["session", "tree", "s2"]).out;
+        assert!(drawn.contains(summary), "{drawn}");
     }
 }
 

@@ -133,9 +133,15 @@ fn wrong_with(tx: &Tx<'_>, node: &Node) -> Result<Option<&'static str>> {
     if node.kind == SummaryKind::Condensed {
         let children = summaries::children(tx, node.key)?;
         let deeper = children.iter().any(|child| child.depth >= node.depth);
+        let own = summaries::sessions_under(tx, node.key)? == [node.session_key];
+        let range = (node.first_seq, node.last_seq);
+        let gap = own
+            && messages::live_seqs_between(tx, node.session_key, range)?
+                != summaries::seqs_under(tx, node.key, 0, usize::MAX)?;
         return Ok(match children.len() {
             0 | 1 => Some("covers fewer than two summaries"),
             _ if deeper => Some("covers a summary that is not below it"),
+            _ if gap => Some("leaves a gap among the messages it covers"),
             _ => None,
         });
     }

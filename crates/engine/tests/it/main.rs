@@ -11,7 +11,9 @@
 mod backup;
 mod changes;
 mod context_converge;
+mod context_erase;
 mod context_history;
+mod context_levels;
 mod context_split;
 mod context_support;
 mod context_windows;

@@ -179,7 +179,8 @@ impl<'a> Tree<'a> {
             self.tell(child, &Place { before: below.clone(), is_last, depth: place.depth + 1 });
         }
         if missing > 0 {
-            let elsewhere = format!("└─ {} in another session", summaries(missing));
+            let of = one_line(summary.session_id.as_str(), 60);
+            let elsewhere = format!("└─ {} in the tree of {of}", summaries(missing));
             self.lines.push(format!("{below}{}", self.ink.dim(&elsewhere)));
         }
     }

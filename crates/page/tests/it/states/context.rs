@@ -63,24 +63,27 @@ pub fn node(number: u32, depth: i64, (first, last): (i64, i64)) -> Summary {
 
 /// So many leaves, condensed by `fanout` as long as there are so many; the last leaf stands alone.
 pub fn tree(leaves: u32, fanout: usize) -> Vec<Summary> {
-    let mut all: Vec<Summary> =
-        (0..leaves).map(|at| node(at, 0, (i64::from(at), i64::from(at)))).collect();
-    let mut open: Vec<usize> = (0..all.len().saturating_sub(1)).collect();
-    let mut depth = 1;
-    while open.len() >= fanout {
+    let leaf = |at: u32| node(at, 0, (i64::from(at), i64::from(at)));
+    let alone = leaves.saturating_sub(1);
+    let mut all = vec![leaf(alone)];
+    let mut level: Vec<Summary> = (0..alone).map(leaf).collect();
+    let mut next = leaves;
+    while level.len() >= fanout {
         let mut above = Vec::new();
-        for group in open.chunks(fanout) {
-            let place = |at: &usize| (all[*at].first_message.unwrap().0 - 1) / 10;
-            let end = |at: &usize| (all[*at].last_message.unwrap().0 - 10) / 10;
-            let (first, last) = (place(&group[0]), end(group.last().unwrap()));
-            let mut one = node(all.len() as u32, depth, (first, last));
-            one.children = group.iter().map(|at| all[*at].id.clone()).collect();
-            group.iter().for_each(|at| all[*at].parents.push(one.id.clone()));
-            above.push(all.len());
-            all.push(one);
+        for group in level.chunks_mut(fanout) {
+            let (first, last) = (group.first().unwrap(), group.last().unwrap());
+            let place = |id: Option<MessageId>| (id.unwrap().0 - 1) / 10;
+            let places = (place(first.first_message), place(last.last_message));
+            let mut one = node(next, first.depth + 1, places);
+            one.children = group.iter().map(|child| child.id.clone()).collect();
+            group.iter_mut().for_each(|child| child.parents.push(one.id.clone()));
+            above.push(one);
+            next += 1;
         }
-        (open, depth) = (above, depth + 1);
+        all.append(&mut level);
+        level = above;
     }
+    all.append(&mut level);
     for one in &mut all {
         one.in_context = one.parents.is_empty();
     }
