@@ -217,7 +217,7 @@ function connect() {
   stream = new EventSource("/v1/events");
   stream.onopen = () => lit("on");
   stream.onerror = () => lit("off");
-  for (const name of ["appended", "created", "changed", "ended", "rewound", "restored", "deleted"]) {
+  for (const name of ["appended", "created", "changed", "ended", "rewound", "restored", "compacted", "deleted"]) {
     stream.addEventListener(name, (event) => {
       light.classList.remove("heard-one");
       void light.offsetWidth;

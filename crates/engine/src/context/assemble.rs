@@ -104,7 +104,7 @@ impl Oneiro {
         let shortened = shortened(shown, cut);
         let tokens = usize::try_from(head.tokens + head.tools_tokens + cut.tokens).unwrap_or(0);
         let changes = (outline.epoch.history, rendered.late as i64);
-        let hash = prefix_hash(&head.text, (shown.first(), &shortened), changes);
+        let hash = prefix_hash(&head.text, &shortened, changes);
         let mark = WindowMark {
             epoch: outline.epoch.number,
             step: cut.step,
@@ -244,18 +244,14 @@ fn shortened(shown: &[Cost], cut: Cut) -> Vec<MessageId> {
     short.map(|cost| MessageId(cost.seq)).collect()
 }
 
-/// The hash of what a window begins with: its head, its first message, which are short, how often
-/// history was changed, and how many results came late.
-fn prefix_hash(
-    head: &str,
-    (first, shortened): (Option<&Cost>, &[MessageId]),
-    (history, late): (i64, i64),
-) -> String {
+/// The hash of what a window begins with: its head, which messages are short, how often history was
+/// changed, and how many results came late. Where it begins, the head tells: it names what is left
+/// out before.
+fn prefix_hash(head: &str, shortened: &[MessageId], (history, late): (i64, i64)) -> String {
     let mut hasher = blake3::Hasher::new();
     hasher.update(head.as_bytes());
     hasher.update(&history.to_le_bytes());
     hasher.update(&late.to_le_bytes());
-    hasher.update(&first.map_or(0, |cost| cost.seq).to_le_bytes());
     for id in shortened {
         hasher.update(&id.0.to_le_bytes());
     }
@@ -285,10 +281,6 @@ fn broke(
     tokens: usize,
 ) -> Option<PrefixBreak> {
     let before = before.filter(|before| before.hash != mark.hash)?;
-    // An empty window is the beginning of any.
-    if before.first_seq == 0 && before.epoch == mark.epoch {
-        return None;
-    }
     let reason = match (before.epoch == mark.epoch, outline.epoch.reason.as_str()) {
         (false, "pin") => BreakReason::Pin,
         (false, "history") => BreakReason::History,

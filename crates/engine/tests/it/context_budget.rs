@@ -275,11 +275,11 @@ on_both_backends! {
             for budget in [2_000, 100_000] {
                 let window = peek(&oneiro, &id, budget);
                 let text = serde_json::to_string(&window.messages).unwrap();
-                assert_eq!(text.matches("Turn 0.").count() > 0, true, "budget {budget}");
+                assert!(text.contains("Turn 0."), "budget {budget}");
                 assert!(window.tokens <= budget);
             }
         }
-        assert_eq!(oneiro.pin_message(&id, first).unwrap(), false);
+        assert!(!oneiro.pin_message(&id, first).unwrap());
         assert!(oneiro.unpin_message(&id, first).unwrap());
         let other = begin(&oneiro, "t", vec![user("elsewhere")]);
         let theirs = live(&oneiro, &other)[0].id;

@@ -1,7 +1,7 @@
 //! memory_context: a session within a budget, told twice, and left as it was by who may only read.
 
 use crate::support::{call, call_as, compacted, open, recalled, say};
-use oneiro::{ErrorKind, Oneiro, SessionId};
+use oneiro::{ErrorKind, NewMessage, Oneiro, SessionId};
 use oneiro_mcp::{Answer, TokenRole, tokens};
 use oneiro_testkit::{Backend, TestSpace, on_both_backends, words};
 use serde_json::{Value, json};
@@ -79,21 +79,36 @@ on_both_backends! {
 fn a_turn_that_is_larger_than_the_budget_is_cut_and_that_is_said() {
     let space = TestSpace::new(Backend::Sqlite);
     let oneiro = open(&space);
-    let giant = format!("begin {} end", words(1, 60_000));
-    say(&oneiro, "s", &[giant.as_str()]);
-    // A message alone has a short form, and fits nearly anything.
-    let answer = context(&oneiro, json!({"session": "s", "budget": 8_000}));
-    assert!(tokens(&answer.text) <= 8_000 && answer.structured["note"].is_null());
-    for budget in [500, 501] {
+    say(&oneiro, "s", &["begin to look through all of it"]);
+    let id = SessionId::new("s").unwrap();
+    // No part of a turn is left out, and none of these is long enough to have a short form.
+    let name = |number: usize| format!("call{number}");
+    let calls: Vec<Value> = (0..60)
+        .map(|number| {
+            let function = json!({"name": "look", "arguments": "{}"});
+            json!({"id": name(number), "type": "function", "function": function})
+        })
+        .collect();
+    let mut turn = vec![json!({"role": "assistant", "content": null, "tool_calls": calls})];
+    turn.extend((0..60).map(|number| {
+        let seen = format!("{} seen {number}", words(number as u64, 150));
+        json!({"role": "tool", "tool_call_id": name(number), "content": seen})
+    }));
+    let turn = turn.into_iter().map(|one| NewMessage::from_json(one).unwrap());
+    oneiro.append(&id, turn.collect()).unwrap();
+    for budget in [6_000, 8_000] {
         let answer = context(&oneiro, json!({"session": "s", "budget": budget}));
         assert!(tokens(&answer.text) <= budget + 200, "{}", tokens(&answer.text));
         assert!(tokens(&answer.structured.to_string()) <= budget + 200);
         assert!(answer.structured["note"].as_str().unwrap().contains("larger than the budget"));
         assert!(answer.structured["tokens"].as_u64().unwrap() > budget as u64);
         let text = answer.structured["text"].as_str().unwrap();
-        assert!(text.ends_with("end") && text.contains("begin"), "{text}");
+        assert!(text.ends_with("seen 59") && text.contains("begin to look"), "{text}");
+        assert!(text.contains("characters are left out here"), "{text}");
         let arguments = json!({"session": "s", "budget": budget, "format": "openai"});
         let error = call(&oneiro, "memory_context", arguments).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::TooLarge);
     }
+    let whole = context(&oneiro, json!({"session": "s", "budget": 20_000}));
+    assert!(whole.structured["note"].is_null(), "{}", whole.structured["note"]);
 }
