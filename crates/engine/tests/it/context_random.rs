@@ -3,7 +3,7 @@
 //! is out of reach.
 
 use crate::context_mixes::{Said, messages, said};
-use crate::context_support::{by_hand, live, obeys_the_laws, peek, until, words_in_reach};
+use crate::context_support::{by_hand, live, loses_nothing, peek, until, words_in_reach};
 use crate::support::{Fixed, content, id as sid, new, open};
 use oneiro::{CompactRequest, EraseTarget, NewMessage, SessionId, SplitRequest, WindowRequest};
 use oneiro_testkit::{Backend, TestSpace};
@@ -80,13 +80,15 @@ impl World {
             Step::Restore(all) => drop(oneiro.restore_session(&id, *all).unwrap()),
             Step::Truncate(keep) => drop(oneiro.truncate_history(&id, *keep).unwrap()),
             Step::SetHistory(keep) => {
+                self.said += 1;
                 let kept = live(oneiro, &id).into_iter().take(*keep).map(|m| NewMessage {
                     at: Some(m.at),
                     ..NewMessage::from_json(serde_json::to_value(&m).map(without_ids).unwrap())
                         .unwrap()
                 });
-                let history: Vec<NewMessage> =
-                    kept.chain([crate::context_support::user("set anew")]).collect();
+                let history: Vec<NewMessage> = kept
+                    .chain([crate::context_support::user(format!("set anew at {}", self.said))])
+                    .collect();
                 let count = history.len();
                 assert_eq!(oneiro.set_history(&id, history).unwrap().len(), count);
             }
@@ -100,8 +102,12 @@ impl World {
             ),
             Step::Split => {
                 let request = SplitRequest { id: None, until: Some(1_500) };
-                self.inherited.extend(live(oneiro, &id).iter().map(content));
+                let said: BTreeSet<String> = live(oneiro, &id).iter().map(content).collect();
                 self.tip = oneiro.split_session(&id, request).unwrap().id;
+                // What was copied is the continuation's own, to be taken back as it likes.
+                let copied: BTreeSet<String> =
+                    live(oneiro, &self.tip).iter().map(content).collect();
+                self.inherited.extend(said.difference(&copied).cloned());
                 self.before.push(id);
             }
             Step::Erase(at) => self.erase(oneiro, nth(&id, *at)),
@@ -135,7 +141,7 @@ impl World {
     }
 
     fn is_sound(&self, oneiro: &Fixed) {
-        obeys_the_laws(oneiro, &self.tip);
+        loses_nothing(oneiro, &self.tip);
         let found = words_in_reach(oneiro, &self.tip, 1_000_000);
         let lost: Vec<String> =
             self.inherited.difference(&found).map(|text| text.chars().take(20).collect()).collect();
