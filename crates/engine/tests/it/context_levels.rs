@@ -13,6 +13,7 @@ use oneiro_testkit::{Backend, TestSpace, on_both_backends};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::mpsc::channel;
+use std::time::Duration;
 
 /// Talk about ordinary things, in ordinary words.
 fn talk(turns: usize) -> Vec<NewMessage> {
@@ -135,7 +136,7 @@ on_both_backends! {
         let llm = Scripted::new(move |number, asked| {
             if number == 1 {
                 asked_tx.lock().unwrap().send(()).unwrap();
-                wait.lock().unwrap().recv().unwrap();
+                let _ = wait.lock().unwrap().recv_timeout(Duration::from_secs(30));
             }
             Ok(gist(asked))
         });

@@ -37,7 +37,9 @@ fn happen(oneiro: &Fixed, id: &SessionId, event: &Event, at: u64) {
     match event {
         Event::Say(said) => drop(oneiro.append(id, messages(said, at)).unwrap()),
         Event::Compact(goal) => drop(until(oneiro, id, *goal)),
-        Event::Pin(at) => drop(nth(*at).map(|message| oneiro.pin_message(id, message).unwrap())),
+        Event::Pin(at) => {
+            let _ = nth(*at).map(|message| oneiro.pin_message(id, message).unwrap());
+        }
         Event::Unpin(at) => {
             let _ = nth(*at).map(|message| oneiro.unpin_message(id, message).unwrap());
         }

@@ -169,6 +169,15 @@ on_both_backends! {
         reaches(&oneiro, &child, &own);
     }
 
+    fn deleting_the_one_between_leaves_what_the_window_names_in_reach(space) {
+        let oneiro = open(space);
+        let (_, child, _) = split(&oneiro);
+        let last = oneiro.split_session(&child, SplitRequest::default()).unwrap().id;
+        oneiro.delete_session(&child).unwrap();
+        let own: BTreeSet<String> = live(&oneiro, &last).iter().map(content).collect();
+        reaches(&oneiro, &last, &own);
+    }
+
     fn an_erased_message_of_the_parent_leaves_the_rest_in_the_reach_of_the_child(space) {
         let oneiro = open(space);
         let (id, child, mut said) = split(&oneiro);

@@ -1,0 +1,205 @@
+//! Anything in any order: appends, compactions, rewinds, restores, pins, splits, truncations,
+//! histories set, erasures, deletions. After every step the space is sound and nothing that lives
+//! is out of reach.
+
+use crate::context_mixes::{Said, messages, said};
+use crate::context_support::{by_hand, live, loses_nothing, peek, until, words_in_reach};
+use crate::support::{Fixed, content, id as sid, new, open};
+use oneiro::{CompactRequest, EraseTarget, NewMessage, SessionId, SplitRequest, WindowRequest};
+use oneiro_testkit::{Backend, TestSpace};
+use proptest::prelude::*;
+use std::collections::BTreeSet;
+
+#[derive(Debug, Clone)]
+enum Step {
+    Say(Vec<Said>),
+    Compact(Option<usize>),
+    Window(usize),
+    Rewind(usize),
+    Restore(bool),
+    Truncate(usize),
+    SetHistory(usize),
+    Pin(usize),
+    Summary,
+    Split,
+    Erase(usize),
+    EraseOfParent(usize),
+    DeleteParent,
+    RestoreParent,
+    Jobs,
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    prop_oneof![
+        8 => proptest::collection::vec(said(), 1..12).prop_map(Step::Say),
+        4 => proptest::option::of(300..3_000_usize).prop_map(Step::Compact),
+        1 => (500..9_000_usize).prop_map(Step::Window),
+        2 => (1..8_usize).prop_map(Step::Rewind),
+        2 => any::<bool>().prop_map(Step::Restore),
+        1 => (1..40_usize).prop_map(Step::Truncate),
+        1 => (0..40_usize).prop_map(Step::SetHistory),
+        1 => (0..40_usize).prop_map(Step::Pin),
+        1 => Just(Step::Summary),
+        2 => Just(Step::Split),
+        2 => (0..60_usize).prop_map(Step::Erase),
+        1 => (0..60_usize).prop_map(Step::EraseOfParent),
+        1 => Just(Step::DeleteParent),
+        1 => Just(Step::RestoreParent),
+        1 => Just(Step::Jobs),
+    ]
+}
+
+/// The session that goes on, those it continues, and what its window must lead to besides its own.
+struct World {
+    tip: SessionId,
+    before: Vec<SessionId>,
+    inherited: BTreeSet<String>,
+    said: u64,
+}
+
+impl World {
+    fn step(&mut self, oneiro: &Fixed, step: &Step) {
+        let id = self.tip.clone();
+        let nth = |id: &SessionId, at: usize| live(oneiro, id).into_iter().nth(at);
+        match step {
+            Step::Say(all) => {
+                for said in all {
+                    self.said += 1;
+                    oneiro.append(&id, messages(said, self.said)).unwrap();
+                }
+            }
+            Step::Compact(Some(goal)) => drop(until(oneiro, &id, *goal)),
+            Step::Compact(None) => drop(oneiro.compact(&id, &CompactRequest::default()).unwrap()),
+            Step::Window(budget) => drop(
+                oneiro
+                    .context(&id, &WindowRequest { budget: *budget, ..WindowRequest::default() })
+                    .unwrap(),
+            ),
+            // There may be fewer turns, or the session was split.
+            Step::Rewind(turns) => drop(oneiro.rewind_turns(&id, *turns)),
+            Step::Restore(all) => drop(oneiro.restore_session(&id, *all).unwrap()),
+            Step::Truncate(keep) => drop(oneiro.truncate_history(&id, *keep).unwrap()),
+            Step::SetHistory(keep) => {
+                self.said += 1;
+                let kept = live(oneiro, &id).into_iter().take(*keep).map(|m| NewMessage {
+                    at: Some(m.at),
+                    ..NewMessage::from_json(serde_json::to_value(&m).map(without_ids).unwrap())
+                        .unwrap()
+                });
+                let history: Vec<NewMessage> = kept
+                    .chain([crate::context_support::user(format!("set anew at {}", self.said))])
+                    .collect();
+                let count = history.len();
+                assert_eq!(oneiro.set_history(&id, history).unwrap().len(), count);
+            }
+            Step::Pin(at) => {
+                if let Some(message) = nth(&id, *at) {
+                    let _ = oneiro.pin_message(&id, message.id);
+                }
+            }
+            Step::Summary => drop(
+                oneiro.set_summary(&id, &format!("Written by hand at {}.", self.said)).unwrap(),
+            ),
+            Step::Split => {
+                let request = SplitRequest { id: None, until: Some(1_500) };
+                let said: BTreeSet<String> = live(oneiro, &id).iter().map(content).collect();
+                self.tip = oneiro.split_session(&id, request).unwrap().id;
+                // What was copied is the continuation's own, to be taken back as it likes.
+                let copied: BTreeSet<String> =
+                    live(oneiro, &self.tip).iter().map(content).collect();
+                self.inherited.extend(said.difference(&copied).cloned());
+                self.before.push(id);
+            }
+            Step::Erase(at) => self.erase(oneiro, nth(&id, *at)),
+            Step::EraseOfParent(at) => {
+                let parent = self.before.last().cloned();
+                self.erase(oneiro, parent.and_then(|parent| nth(&parent, *at)));
+            }
+            Step::DeleteParent => {
+                if let Some(parent) = self.before.pop() {
+                    oneiro.delete_session(&parent).unwrap();
+                    // What only the deleted one said is gone; what is still there stays in reach.
+                    self.inherited.clear();
+                }
+            }
+            Step::RestoreParent => {
+                if let Some(parent) = self.before.last() {
+                    let _ = oneiro.restore_session(parent, true);
+                }
+            }
+            Step::Jobs => {
+                assert_eq!(oneiro.run_jobs(std::time::Duration::from_secs(20)).unwrap().failed, 0)
+            }
+        }
+    }
+
+    fn erase(&mut self, oneiro: &Fixed, message: Option<oneiro::Message>) {
+        if let Some(message) = message {
+            self.inherited.remove(&content(&message));
+            assert_eq!(oneiro.erase(&EraseTarget::Message(message.id)).unwrap().proof.found, 0);
+        }
+    }
+
+    fn is_sound(&self, oneiro: &Fixed) {
+        loses_nothing(oneiro, &self.tip);
+        let found = words_in_reach(oneiro, &self.tip, 1_000_000);
+        let lost: Vec<String> =
+            self.inherited.difference(&found).map(|text| text.chars().take(20).collect()).collect();
+        assert!(lost.is_empty(), "the continuation has lost {lost:?}");
+        let doubles = by_hand(
+            oneiro,
+            "SELECT COUNT(*) FROM summaries WHERE tokens >= source_tokens AND kind <> 'written'",
+        );
+        assert_eq!(doubles, [0]);
+        assert!(peek(oneiro, &self.tip, 2_000).tokens > 0 || live(oneiro, &self.tip).is_empty());
+    }
+}
+
+fn without_ids(mut message: serde_json::Value) -> serde_json::Value {
+    for field in ["id", "session_id", "visibility"] {
+        message.as_object_mut().unwrap().remove(field);
+    }
+    message
+}
+
+fn anything_goes(backend: Backend, cases: u32) {
+    let space = TestSpace::new(backend);
+    let oneiro = open(&space);
+    for (name, value) in [
+        ("leaf_chunk_tokens", 1_500),
+        ("leaf_target_tokens", 200),
+        ("fresh_tail_turns", 2),
+        ("leaf_min_fanout", 3),
+        ("condensed_min_fanout", 2),
+    ] {
+        oneiro.set_setting(name, Some(value.into())).unwrap();
+    }
+    let number = std::cell::Cell::new(0);
+    let config = ProptestConfig {
+        cases,
+        failure_persistence: None,
+        max_shrink_iters: 150,
+        ..ProptestConfig::default()
+    };
+    proptest!(config, |(steps in proptest::collection::vec(step(), 1..25))| {
+        number.set(number.get() + 1);
+        let tip = sid(&format!("world-{}", number.get()));
+        oneiro.create_session(new(tip.as_str())).unwrap();
+        let mut world = World { tip, before: Vec::new(), inherited: BTreeSet::new(), said: number.get() * 1_000 };
+        for (at, step) in steps.iter().enumerate() {
+            eprintln!("{at}: {step:?}");
+            world.step(&oneiro, step);
+            world.is_sound(&oneiro);
+        }
+    });
+}
+
+#[test]
+fn anything_in_any_order_loses_nothing_on_sqlite() {
+    anything_goes(Backend::Sqlite, 48);
+}
+
+#[test]
+fn anything_in_any_order_loses_nothing_on_postgres() {
+    anything_goes(Backend::Postgres, 12);
+}
