@@ -3,8 +3,25 @@
 import schemathesis
 
 
+def number(value):
+    """A parameter that is a number, however it is held before it is sent."""
+    text = str(value)
+    return int(text) if text.isdecimal() else None
+
+
 @schemathesis.hook
 def before_call(context, case, kwargs):
+    query = case.query or {}
+    if case.path == "/v1/sessions/{id}/context":
+        # A reserve leaves something of the budget.
+        budget, reserve = number(query.get("budget", 100_000)), number(query.get("reserve"))
+        if budget and reserve and budget <= reserve < 100_000_000:
+            query["reserve"] = budget - 1
+    if case.path == "/v1/sessions/{id}/expand" and isinstance(query.get("id"), str):
+        # A range begins before it ends.
+        first, dash, last = query["id"].partition("-")
+        if dash and first.isdecimal() and last.isdecimal() and int(first) > int(last):
+            query["id"] = f"{last}-{first}"
     body = case.body
     if not isinstance(body, dict):
         return
@@ -14,8 +31,9 @@ def before_call(context, case, kwargs):
             body["parent_id"] = None
         if body.get("parent_id") is None and isinstance(body.get("lineage"), str):
             body["lineage"] = None
-    # Nor is it its own branch.
-    if case.path == "/v1/sessions/{id}/branch" and body.get("id") == case.path_parameters.get("id"):
+    # Nor is it its own branch, or what goes on from it.
+    branches = ("/v1/sessions/{id}/branch", "/v1/sessions/{id}/split")
+    if case.path in branches and body.get("id") == case.path_parameters.get("id"):
         body["id"] = None
     # A token ends in the future.
     expires_at = body.get("expires_at")

@@ -19,6 +19,8 @@ before(async () => {
   const longest = items.reduce((one, other) => (one.message_count > other.message_count ? one : other));
   const branch = items.find((session) => session.lineage === "branch");
   const { messages } = await server.ask("GET", `/v1/sessions/${longest.id}?limit=1`);
+  const of = async (session) => [session, (await server.ask("GET", `/v1/sessions/${session.id}/summaries`)).items];
+  const [condensed, summaries] = (await Promise.all(items.map(of))).find(([, summaries]) => summaries.length);
   empty = await serve();
   pages = {
     overview: `${server.url}/`,
@@ -28,6 +30,11 @@ before(async () => {
     sessions: `${server.url}/sessions`,
     conversation: `${server.url}/sessions/${longest.id}`,
     branch: `${server.url}/sessions/${branch.id}?hidden=1`,
+    summaries: `${server.url}/sessions/${condensed.id}/summaries`,
+    "no-summaries": `${server.url}/sessions/${branch.id}/summaries`,
+    summary: `${server.url}/sessions/${condensed.id}/summaries/${summaries[0].id}`,
+    window: `${server.url}/sessions/${condensed.id}/window?budget=2000`,
+    "window-refused": `${server.url}/sessions/${condensed.id}/window?budget=0`,
     message: `${server.url}/messages/${messages[0].id}`,
     jobs: `${server.url}/jobs`,
     missing: `${server.url}/sessions/not-there`,

@@ -1,8 +1,8 @@
 //! What can be typed: the global options and the table of commands.
 
 use crate::commands::{
-    append, backup, bench, completions, config, demo, doctor, erase, hook, import, jobs, mcp,
-    search, serve, session, setup, stats, token,
+    append, backup, bench, compact, completions, config, context, demo, doctor, erase, expand,
+    hook, import, jobs, mcp, search, serve, session, setup, stats, summary, token,
 };
 use crate::context::Context;
 use crate::reference;
@@ -46,49 +46,36 @@ pub struct Global {
     pub json: bool,
 }
 
-/// The commands.
+/// The commands. Each is described where its arguments are: a line here would hide its long
+/// description.
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Find the agents on this machine, import what they said, and let them use this memory
     Setup(setup::SetupArgs),
-    /// Fill a space with a month of conversations, to look around in
     Demo(demo::DemoArgs),
-    /// Serve the page, HTTP and MCP
     Serve(serve::ServeArgs),
-    /// Serve MCP to an agent on standard input and output
     Mcp(mcp::McpArgs),
-    /// Work with conversations
     #[command(subcommand)]
     Session(session::SessionCommand),
-    /// Append messages to a session, as JSONL on standard input
     Append(append::AppendArgs),
-    /// Import the transcripts of another agent
     Import(import::ImportArgs),
-    /// Capture what is new, called by an agent's hook with the event on standard input
     #[command(subcommand)]
     Hook(hook::HookCommand),
-    /// Search what was said
     Search(search::SearchArgs),
-    /// Erase a session or a message for good, and prove it
+    Context(context::ContextArgs),
+    Compact(compact::CompactArgs),
+    Expand(expand::ExpandArgs),
+    Summary(summary::SummaryArgs),
     Erase(erase::EraseArgs),
-    /// Show figures of the space
     Stats(stats::StatsArgs),
-    /// Copy the space into a new file while others use it
     Backup(backup::BackupArgs),
-    /// Check the store for damage
     Doctor(doctor::DoctorArgs),
-    /// Make, list and take back tokens, by which others reach a space
     #[command(subcommand)]
     Token(token::TokenCommand),
-    /// Show background work, or run what is due
     Jobs(jobs::JobsArgs),
-    /// Show and change the configuration
     #[command(subcommand)]
     Config(config::ConfigCommand),
-    /// Measure this machine, each figure beside raw SQLite
     #[command(subcommand)]
     Bench(bench::BenchCommand),
-    /// Print a completion script for a shell
     Completions(completions::CompletionsArgs),
     /// Print a generated reference, as kept in docs/reference
     #[command(hide = true)]
@@ -107,6 +94,10 @@ impl Command {
             Command::Session(command) => command.run(context),
             Command::Append(args) => args.run(context),
             Command::Search(args) => args.run(context),
+            Command::Context(args) => args.run(context),
+            Command::Compact(args) => args.run(context),
+            Command::Expand(args) => args.run(context),
+            Command::Summary(args) => args.run(context),
             Command::Erase(args) => args.run(context),
             Command::Stats(args) => args.run(context),
             Command::Backup(args) => args.run(context),

@@ -11,6 +11,7 @@ mod input;
 mod output;
 mod progress;
 mod reference;
+mod tokens;
 
 use clap::Parser;
 use std::process::ExitCode;

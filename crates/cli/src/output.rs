@@ -168,6 +168,19 @@ pub fn bytes(count: i64) -> String {
     format!("{amount:.1} TiB")
 }
 
+/// A number with its thousands apart: `61,204`.
+pub fn thousands(number: usize) -> String {
+    let digits = number.to_string();
+    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
+    for (place, digit) in digits.chars().enumerate() {
+        if place > 0 && (digits.len() - place).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
 /// `1 message`, `2 messages`.
 pub fn count(number: usize, what: &str) -> String {
     match number {
@@ -203,5 +216,8 @@ mod tests {
         assert_eq!(ago(before(7_300), now), "2 h ago");
         assert_eq!(bytes(500), "500 B");
         assert_eq!(bytes(1_572_864), "1.5 MiB");
+        for (number, text) in [(0, "0"), (999, "999"), (1_000, "1,000"), (1_234_567, "1,234,567")] {
+            assert_eq!(thousands(number), text);
+        }
     }
 }

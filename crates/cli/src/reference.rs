@@ -4,7 +4,7 @@ use crate::args::Cli;
 use crate::config::KEYS;
 use crate::output::data;
 use clap::{Args, CommandFactory, ValueEnum};
-use oneiro::{KINDS, SETTINGS};
+use oneiro::{Error, KINDS, PROMPTS, SETTINGS};
 use std::fmt::Write;
 
 /// Which reference to print.
@@ -12,9 +12,11 @@ use std::fmt::Write;
 pub struct ReferenceArgs {
     /// The reference
     which: Reference,
+    /// With prompts: only this one, as it is
+    name: Option<String>,
 }
 
-#[derive(Debug, Clone, Copy, ValueEnum)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Reference {
     /// Every command and option
     Cli,
@@ -26,20 +28,40 @@ enum Reference {
     Openapi,
     /// Every tool
     Mcp,
+    /// What a model that writes summaries is told, to copy and change
+    Prompts,
 }
 
 impl ReferenceArgs {
     /// Prints the reference.
     pub fn run(self) -> anyhow::Result<()> {
+        if self.name.is_some() && self.which != Reference::Prompts {
+            return Err(Error::field("name", "only prompts have names").into());
+        }
         let text = match self.which {
             Reference::Cli => cli()?,
             Reference::Config => config()?,
             Reference::Errors => errors()?,
             Reference::Openapi => oneiro_server::openapi(),
             Reference::Mcp => oneiro_mcp::reference(),
+            Reference::Prompts => prompts(self.name.as_deref())?,
         };
         data(text.trim_end())
     }
+}
+
+/// One prompt as it is, or all of them under their names.
+fn prompts(name: Option<&str>) -> oneiro::Result<String> {
+    let Some(name) = name else {
+        let texts = PROMPTS.iter().map(|(name, text)| format!("## {name}\n\n{}", text.trim_end()));
+        return Ok(texts.collect::<Vec<_>>().join("\n\n"));
+    };
+    let found = PROMPTS.iter().find(|(known, _)| *known == name);
+    found.map(|(_, text)| (*text).to_owned()).ok_or_else(|| {
+        let names: Vec<&str> = PROMPTS.iter().map(|(name, _)| *name).collect();
+        Error::not_found(format!("there is no prompt {name:?}"))
+            .remedy(format!("the prompts are {}", names.join(", ")))
+    })
 }
 
 fn cli() -> anyhow::Result<String> {

@@ -1,6 +1,7 @@
 //! Fill a space with the month, exactly once: what is there stays as it is, what is missing comes.
 
 use crate::calendar::Calendar;
+use crate::condense::condense;
 use crate::holding::{held, written_for};
 use crate::scene::Scene;
 use crate::stage::{Staged, stage};
@@ -75,6 +76,7 @@ pub fn fill(
         let is_orphan = orphans.get(&session.id).copied().unwrap_or(false);
         filled.messages += complete(oneiro, session, is_orphan)?;
     }
+    condense(oneiro, &staged)?;
     Ok(filled)
 }
 

@@ -2,6 +2,7 @@
 //! It must not know surfaces, or how anything is stored.
 
 mod calendar;
+mod condense;
 mod fill;
 mod holding;
 mod prompts;

@@ -248,7 +248,7 @@ fn nightly(calendar: &Calendar, before: i64, rng: &mut Rng) -> Vec<Line> {
     };
     let seconds = rng.u32(31..58);
     let flaky = rng.u8(0..9) == 0;
-    let lines = rng.u8(4..12);
+    let lines = rng.u8(40..72);
     let result = match flaky {
         false => format!(
             "{{{{tests {lines}}}}}\n...\ntest result: ok. {tests} passed; 0 failed; finished in {seconds}.{:02}s",

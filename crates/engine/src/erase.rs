@@ -1,7 +1,7 @@
 //! Erase: the one irreversible operation. Rows go in one transaction that also leaves a job; then
 //! the files are scrubbed and searched for what was erased, and what cannot be reached is named.
 
-use crate::context::{message_going, resummarise};
+use crate::context::{message_going, resummarise, session_erased};
 use crate::index::forget;
 use crate::sessions::{delete_in, key_of};
 use crate::{Oneiro, jobs};
@@ -145,7 +145,7 @@ fn remove(oneiro: &Oneiro, tx: &Tx<'_>, target: &EraseTarget) -> Result<Removed>
     let now = oneiro.now();
     forget(tx, &seqs_of(tx, target)?, now)?;
     let (messages, payloads) = match target {
-        EraseTarget::Session(id) => remove_session(tx, id, &mut pieces)?,
+        EraseTarget::Session(id) => remove_session(oneiro, tx, id, &mut pieces)?,
         EraseTarget::Message(id) => remove_message(oneiro, tx, *id, &mut pieces)?,
     };
     changes::record(tx, ChangeKind::Erased, None, now)?;
@@ -174,7 +174,12 @@ fn seqs_of(tx: &Tx<'_>, target: &EraseTarget) -> Result<BTreeSet<i64>> {
     Ok(seqs)
 }
 
-fn remove_session(tx: &Tx<'_>, id: &SessionId, pieces: &mut Pieces) -> Result<(i64, i64)> {
+fn remove_session(
+    oneiro: &Oneiro,
+    tx: &Tx<'_>,
+    id: &SessionId,
+    pieces: &mut Pieces,
+) -> Result<(i64, i64)> {
     let key = key_of(tx, id)?;
     let mut apart = Vec::new();
     for link in lineage::descendants(tx, key, oneiro_model::Lineage::Delegate)? {
@@ -194,7 +199,9 @@ fn remove_session(tx: &Tx<'_>, id: &SessionId, pieces: &mut Pieces) -> Result<(i
         apart.extend(sessions::prompt_key(tx, link.key)?);
     }
     let apart = Apart::of(tx, apart)?;
+    let bereft = session_erased(tx, key)?;
     let deleted = delete_in(tx, &[key])?;
+    resummarise(oneiro, tx, bereft)?;
     deleted.sessions.iter().try_for_each(|id| changes::forget(tx, id))?;
     Ok((deleted.messages, apart.add_removed(tx, pieces)?))
 }

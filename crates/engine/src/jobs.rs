@@ -15,6 +15,9 @@ const LEASE: Span = Span::seconds(90);
 /// How often a holder says so.
 const HEARTBEAT: Duration = Duration::from_secs(30);
 
+/// A drain that may take at least this long may ask a model.
+const PATIENT: Duration = Duration::from_secs(1);
+
 /// The kinds of work there are.
 pub(crate) const COMPACT: &str = "compact";
 pub(crate) const SCRUB: &str = "scrub";
@@ -57,7 +60,9 @@ impl Oneiro {
             else {
                 break;
             };
-            match self.holding(&job, || self.run_job(&job)) {
+            // Whoever has little time must not wait for a model.
+            let patient = limit >= PATIENT;
+            match self.holding(&job, || self.run_job(&job, patient)) {
                 Ok(()) => {
                     ran.done += 1;
                     self.finish_job(job)?;
@@ -83,9 +88,9 @@ impl Oneiro {
         beating(beat, work)
     }
 
-    fn run_job(&self, job: &Job) -> Result<()> {
+    fn run_job(&self, job: &Job, patient: bool) -> Result<()> {
         match job.kind.as_str() {
-            COMPACT => self.run_compaction(job),
+            COMPACT => self.run_compaction(job, patient),
             SCRUB => self.store.scrub(&[]).map(|_| ()),
             PURGE_INDEX => self.purge_index(),
             REBUILD_INDEX => self.rebuild_index(&mut |_, _| {}),

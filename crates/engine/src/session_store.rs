@@ -12,6 +12,7 @@ use oneiro_model::{
 };
 use oneiro_store::messages::{self, PageRequest};
 use oneiro_store::{Tx, changes, contexts, said, sequence, sessions, summaries};
+use std::collections::HashSet;
 
 /// The session store over a handle.
 #[derive(Clone)]
@@ -34,10 +35,7 @@ impl SessionStore {
     pub fn add_full_message(&self, key: &SessionId, message: NewMessage) -> Result<MessageId> {
         let session = NewSession::with_id(key.clone());
         let appended = self.oneiro.append_or_create(key, vec![message], session)?;
-        appended.ids.first().copied().ok_or_else(|| {
-            Error::conflict(format!("nothing said in session {:?} is stored", key.as_str()))
-                .remedy("the space's ignore or stateless patterns match its id")
-        })
+        appended.ids.first().copied().ok_or_else(|| nothing_stored(key))
     }
 
     /// What a session shows; nothing of one that is not there.
@@ -106,6 +104,11 @@ impl SessionStore {
     }
 }
 
+fn nothing_stored(id: &SessionId) -> Error {
+    Error::conflict(format!("nothing said in session {:?} is stored", id.as_str()))
+        .remedy("the space's ignore or stateless patterns match its id")
+}
+
 /// A summary longer than this is not one.
 const SUMMARY_BYTES: usize = 1 << 20;
 
@@ -120,6 +123,9 @@ impl Oneiro {
         let (id, now) = (id.clone(), self.now());
         let shown = self.store.write_bulk(|tx| {
             let key = key_of(tx, &id)?;
+            if self.settings_in(tx)?.keeps_nothing_of(&id) {
+                return Err(nothing_stored(&id));
+            }
             let all = PageRequest { after: 0, hidden: false, limit: usize::MAX };
             let there = messages::page(tx, (key, &id), all)?;
             let same =
@@ -132,10 +138,15 @@ impl Oneiro {
                 changes::record(tx, ChangeKind::Rewound, Some(&id), now)?;
             }
             let mut prepared = Vec::new();
+            let mut given = HashSet::new();
             for message in history.iter().skip(same) {
-                // An id that a hidden message has stays with it: rows are not changed.
+                // An id that a hidden message has stays with it, and one that is given twice with
+                // the first: rows are not changed, and none is left out.
                 let taken = match &message.external_id {
-                    Some(id) => messages::by_external_id(tx, key, id)?.is_some(),
+                    Some(id) => {
+                        !given.insert(id.as_str())
+                            || messages::by_external_id(tx, key, id)?.is_some()
+                    }
                     None => false,
                 };
                 let external_id = message.external_id.clone().filter(|_| !taken);

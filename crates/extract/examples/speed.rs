@@ -62,6 +62,8 @@ fn main() {
         let text = piece.repeat(size / piece.len());
         time(name, &[Said { speaker: "user", text: &text }]);
     }
+    let stops = format!("{}a", ".".repeat(size));
+    time("1 MB of stops and a letter", &[Said { speaker: "user", text: &stops }]);
     let tiny: Vec<Said<'_>> =
         (0..100_000).map(|_| Said { speaker: "user", text: "ok then" }).collect();
     time("100,000 tiny messages", &tiny);

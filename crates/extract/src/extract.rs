@@ -6,7 +6,7 @@ use oneiro_text::Analyzer;
 use crate::left_out::Missing;
 use crate::reading::{Clause, Reading};
 use crate::select::{Choice, Selection};
-use crate::utterance::{Utterances, utterances};
+use crate::utterance::{LeftOut, Utterances, utterances};
 use crate::{ExtractRequest, left_out, render, worth};
 
 /// Below so many tokens there is room for one clause alone.
@@ -34,15 +34,19 @@ const ROUNDS: usize = 3;
 /// The same request gives the same extract.
 pub fn extract(request: &ExtractRequest<'_>) -> String {
     let utterances = utterances(request.said);
-    let fits = |text: &str| (request.count)(text) <= request.target;
+    let mut target = request.target;
     let bytes: usize = request.said.iter().map(|said| said.speaker.len() + said.text.len()).sum();
-    if utterances.left_out == Default::default() && bytes <= request.target.saturating_mul(DENSEST)
-    {
-        let whole = render::whole(&utterances.all);
-        if fits(&whole) {
+    if bytes <= target.saturating_mul(DENSEST) {
+        let whole = render::whole(request.said);
+        let tokens = (request.count)(&whole);
+        let is_condensed = utterances.left_out != LeftOut::default();
+        if tokens <= target && !is_condensed {
             return whole;
         }
+        // Extracts that fit become one all the same, with one last line.
+        target = target.min(tokens);
     }
+    let fits = |text: &str| (request.count)(text) <= target;
     let mut analyzer = Analyzer::default();
     let reading = Reading::of(&utterances.all, &mut analyzer);
     let mut weights = reading.terms.weights(reading.sentences.len());
@@ -63,14 +67,21 @@ pub fn extract(request: &ExtractRequest<'_>) -> String {
         same_speaker: &|one, other| speaker(one) == speaker(other),
         cost: &|clause| text_of(clause).map_or(0, request.count),
     };
-    let mut selection = Selection::new(choice, request.target);
+    let mut selection = Selection::new(choice, target);
     if selection.best().is_none() {
         selection.widen();
     }
-    let draft = Draft { request, utterances: &utterances, reading: &reading, weights: &weights };
+    let draft = Draft {
+        count: request.count,
+        target,
+        told: request.target >= TELLS_LEFT_OUT,
+        utterances: &utterances,
+        reading: &reading,
+        weights: &weights,
+    };
     let best =
         selection.best().and_then(|best| reading.clauses.get(best as usize)).and_then(text_of);
-    if request.target >= SMALLEST {
+    if target >= SMALLEST {
         let text = draft.fill(selection);
         if !text.is_empty() {
             return text;
@@ -84,7 +95,10 @@ pub fn extract(request: &ExtractRequest<'_>) -> String {
 }
 
 struct Draft<'a> {
-    request: &'a ExtractRequest<'a>,
+    count: &'a dyn Fn(&str) -> usize,
+    target: usize,
+    /// Whether there is a last line.
+    told: bool,
     utterances: &'a Utterances<'a>,
     reading: &'a Reading,
     weights: &'a [f32],
@@ -93,16 +107,19 @@ struct Draft<'a> {
 impl Draft<'_> {
     /// Chooses and writes until the target is met, from below.
     fn fill(&self, mut selection: Selection<'_>) -> String {
-        let target = self.request.target;
-        let told = target >= TELLS_LEFT_OUT;
+        let target = self.target;
         let all = Missing::of(self.reading, self.utterances, |_| false);
-        let least = (self.request.count)(&all.told(target < TELLS_APART)) + 2;
-        let reserve = if told { (target * LAST_LINE / 100).max(least).min(target / 3) } else { 0 };
+        let least = (self.count)(&all.told(target < TELLS_APART)) + 2;
+        let reserve = if self.told {
+            (target.saturating_mul(LAST_LINE) / 100).max(least).min(target / 3)
+        } else {
+            0
+        };
         let room = target - reserve;
         let mut budget = room;
         for _ in 0..ROUNDS {
             selection.fill(budget);
-            let used = (self.request.count)(&self.lines(&selection));
+            let used = (self.count)(&self.lines(&selection));
             let left = room.saturating_sub(used);
             if left <= room / 50 {
                 break;
@@ -110,16 +127,16 @@ impl Draft<'_> {
             if left > room / 2 {
                 selection.widen();
             }
-            budget += left;
+            budget = budget.saturating_add(left);
         }
         loop {
             let lines = self.lines(&selection);
-            let used = (self.request.count)(&lines);
+            let used = (self.count)(&lines);
             let text = match used <= room {
-                true => self.with_left_out(lines, &selection, told),
+                true => self.with_left_out(lines, &selection),
                 false => lines,
             };
-            let over = (self.request.count)(&text).saturating_sub(target);
+            let over = (self.count)(&text).saturating_sub(target);
             if over == 0 && used <= room {
                 return text;
             }
@@ -136,15 +153,15 @@ impl Draft<'_> {
         render::lines(self.reading, &self.utterances.all, |clause| selection.is_chosen(clause))
     }
 
-    fn with_left_out(&self, lines: String, selection: &Selection<'_>, told: bool) -> String {
+    fn with_left_out(&self, lines: String, selection: &Selection<'_>) -> String {
         let is_kept = |clause: u32| selection.is_chosen(clause);
         let missing = Missing::of(self.reading, self.utterances, is_kept);
-        if !told || missing.is_nothing() {
+        if !self.told || missing.is_nothing() {
             return lines;
         }
         let terms = left_out::terms((self.reading, self.weights), &self.utterances.all, is_kept);
-        let room = self.request.target.saturating_sub((self.request.count)(&lines) + 1);
-        match left_out::line(&missing, &terms, |line| (self.request.count)(line) <= room) {
+        let room = self.target.saturating_sub((self.count)(&lines) + 1);
+        match left_out::line(&missing, &terms, |line| (self.count)(line) <= room) {
             Some(line) if lines.is_empty() => line,
             Some(line) => format!("{lines}\n{line}"),
             None => lines,

@@ -1,12 +1,17 @@
 //! Chosen clauses as lines: `speaker: text`. It owns how an extract is written; it must not know
 //! why a clause was chosen.
 
+use crate::Said;
 use crate::reading::Reading;
 use crate::segment::joins_previous;
-use crate::utterance::Utterance;
+use crate::utterance::{Utterance, first_line};
 
 /// Between clauses where something was left out.
 const GAP: &str = " … ";
+
+/// Bytes between two clauses of a line, at most, that are written as they stand: marks, and a word
+/// that only leads on. A blob is longer.
+const CLOSEST: usize = 32;
 
 /// Characters of a name that are shown.
 const LONGEST_NAME: usize = 32;
@@ -36,12 +41,12 @@ pub(crate) fn lines(
             speaker = Some(said.speaker);
         } else if let Some((before, utterance, line, end)) = last {
             let follows = before + 1 == number && utterance == sentence.utterance;
-            // A blob may be between two sentences of a line; then something was left out too.
-            let between = said.text.get(end..clause.start).unwrap_or_default();
-            if follows && line == sentence.line && between.len() <= 32 {
-                from = end;
-            } else {
-                out.push_str(if follows { " " } else { GAP });
+            let between = clause.start.saturating_sub(end);
+            match (follows, line == sentence.line) {
+                (true, true) if between <= CLOSEST => from = end,
+                (true, false) => out.push(' '),
+                // Also where a blob was between two sentences of a line.
+                _ => out.push_str(GAP),
             }
         }
         let shown = said.text.get(from..clause.end).unwrap_or_default();
@@ -75,13 +80,13 @@ pub(crate) fn write_speaker(out: &mut String, speaker: &str) {
 }
 
 /// Everything that was said, as an extract writes it.
-pub(crate) fn whole(utterances: &[Utterance<'_>]) -> String {
+pub(crate) fn whole(said: &[Said<'_>]) -> String {
     let mut out = String::new();
-    for said in utterances.iter().filter(|said| !said.text.trim().is_empty()) {
+    for said in said.iter().filter(|said| !said.text.trim().is_empty()) {
         if !out.is_empty() {
             out.push('\n');
         }
-        write_speaker(&mut out, said.speaker);
+        write_speaker(&mut out, first_line(said.speaker));
         out.push_str(said.text.trim());
     }
     out

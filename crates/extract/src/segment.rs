@@ -8,6 +8,9 @@ use crate::blob::blobs;
 /// Bytes after which a sentence without an end is cut all the same.
 const LONGEST: usize = 320;
 
+/// Bytes after a stop that decide whether it ends a sentence.
+const LOOK_AHEAD: usize = 64;
+
 /// How a sentence stood in the text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Shape {
@@ -199,7 +202,9 @@ fn marker(line: &str) -> (usize, Shape) {
 /// Where a sentence ends and the next begins, if the letter at this place ends one.
 fn boundary(text: &str, (from, at): (usize, usize), letter: char) -> Option<(usize, usize)> {
     let after = at + letter.len_utf8();
+    // No more than what may follow an end: a run of stops is not read again at each of them.
     let rest = text.get(after..).unwrap_or_default();
+    let rest = rest.get(..rest.floor_char_boundary(LOOK_AHEAD)).unwrap_or_default();
     match letter {
         '.' | '!' | '?' => {
             let ending = rest.trim_start_matches(['.', '!', '?']);

@@ -100,7 +100,7 @@ impl<'a> Selection<'a> {
                 .clause(offer.clause)
                 .is_some_and(|clause| selection.choice.reading.tells(clause))
         });
-        let most = (tokens * SHORTLIST).max(512);
+        let most = tokens.saturating_mul(SHORTLIST).max(512);
         selection.rest = shortlist(rest, most);
         for offer in shortlist(worth, most) {
             selection.enter(offer.clause);

@@ -60,7 +60,7 @@ pub(crate) fn utterances<'a>(said: &'a [Said<'a>]) -> Utterances<'a> {
         let is_extract =
             said.speaker.is_empty() && (name_of(first).is_some() || first.starts_with(LEFT_OUT));
         if !is_extract {
-            let speaker = said.speaker.lines().next().unwrap_or_default().trim();
+            let speaker = first_line(said.speaker);
             read.all.push(Utterance { speaker, text: said.text, voice: voice(speaker) });
             continue;
         }
@@ -112,6 +112,11 @@ impl LeftOut {
             *into = into.saturating_add(count.unwrap_or_default());
         }
     }
+}
+
+/// The first line of a text, without the space around it.
+pub(crate) fn first_line(text: &str) -> &str {
+    text.lines().next().unwrap_or_default().trim()
 }
 
 fn voice(speaker: &str) -> Voice {

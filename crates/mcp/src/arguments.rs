@@ -60,6 +60,44 @@ impl<'a> Arguments<'a> {
         })
     }
 
+    /// Whether something is wanted; also as text or as a number.
+    pub(crate) fn flag(&self, name: &'static str) -> Result<bool> {
+        let Some(value) = self.value(name) else { return Ok(false) };
+        let text = match value {
+            Value::Bool(flag) => return Ok(*flag),
+            other => text_of(name, other).unwrap_or_default().to_lowercase(),
+        };
+        match text.as_str() {
+            "true" | "yes" | "1" => Ok(true),
+            "false" | "no" | "0" => Ok(false),
+            _ => Err(Error::field(name, format!("{} is not true or false", short(value)))
+                .remedy(format!("give {name} as true or false, or leave it out"))),
+        }
+    }
+
+    /// A number between bounds; one beyond them is brought back, and that is said.
+    pub(crate) fn bounded(
+        &self,
+        name: &'static str,
+        (default, least, most): (usize, usize, usize),
+        notes: &mut Vec<String>,
+    ) -> Result<usize> {
+        let Some(number) = self.number(name)? else { return Ok(default) };
+        let taken = usize::try_from(number.max(0)).unwrap_or(most).clamp(least, most);
+        if i64::try_from(taken) != Ok(number) {
+            notes.push(format!("{name} is {least} to {most}: {number} was taken as {taken}"));
+        }
+        Ok(taken)
+    }
+
+    /// Says which arguments were given in vain.
+    pub(crate) fn unused(&self, names: &[&str], notes: &mut Vec<String>) {
+        let named: Vec<&str> = names.iter().copied().filter(|name| self.has(name)).collect();
+        if !named.is_empty() {
+            notes.push(format!("not used here: {}", named.join(", ")));
+        }
+    }
+
     /// Texts, as a list or with commas between them.
     pub(crate) fn list(&self, name: &'static str) -> Result<Vec<String>> {
         let found = match self.value(name) {
@@ -143,6 +181,24 @@ mod tests {
         for bad in [json!("five"), json!(1.5), json!([1]), json!(true), json!(1e300)] {
             let error = read(json!({"limit": bad}), |given| given.number("limit")).unwrap_err();
             assert!(error.remedy_text().is_some(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn flags_are_read_as_agents_write_them() {
+        for (given, want) in [
+            (json!(true), true),
+            (json!("True"), true),
+            (json!(1), true),
+            (json!("no"), false),
+            (json!(null), false),
+            (json!(""), false),
+        ] {
+            let flag = read(json!({"limit": given}), |given| given.flag("limit"));
+            assert_eq!(flag.unwrap(), want, "{given}");
+        }
+        for bad in [json!("perhaps"), json!([true]), json!(2)] {
+            assert!(read(json!({"limit": bad}), |given| given.flag("limit")).is_err(), "{bad}");
         }
     }
 

@@ -35,6 +35,18 @@ pub(crate) fn cut(text: &str, most: usize) -> Option<&str> {
     None
 }
 
+/// The end of a text that costs no more than `most` quarters.
+pub(crate) fn cut_to_end(text: &str, most: usize) -> &str {
+    let mut cost = 0;
+    for (place, letter) in text.char_indices().rev() {
+        cost += quarters_of(letter);
+        if cost > most {
+            return text.get(place + letter.len_utf8()..).unwrap_or_default();
+        }
+    }
+    text
+}
+
 /// What is left to spend, on the text and on the structured part alike, in quarters of a token.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Budget {
@@ -61,7 +73,7 @@ impl Budget {
         self.spend_quarters(quarters(text), quarters(json))
     }
 
-    fn spend_quarters(&mut self, text: usize, json: usize) -> bool {
+    pub(crate) fn spend_quarters(&mut self, text: usize, json: usize) -> bool {
         let fits = text <= self.text && json <= self.json;
         if fits {
             self.text -= text;
@@ -91,6 +103,9 @@ mod tests {
         assert_eq!(cut("abcde", 4), Some("abcd"));
         assert_eq!(cut("漢字漢字", 9), Some("漢字"));
         assert_eq!(cut("🦀", 7), Some(""));
+        assert_eq!(cut_to_end("abcd", 4), "abcd");
+        assert_eq!(cut_to_end("abcde", 4), "bcde");
+        assert_eq!(cut_to_end("字漢字", 9), "漢字");
     }
 
     #[test]

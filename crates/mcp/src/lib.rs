@@ -13,6 +13,7 @@ mod http;
 mod lines;
 mod recalled;
 mod reference;
+mod resources;
 mod stdio;
 mod tools;
 

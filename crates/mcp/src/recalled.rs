@@ -36,7 +36,12 @@ pub(crate) fn indented(text: &str) -> String {
     lines.collect::<Vec<_>>().join("\n    ")
 }
 
-/// The same on one line.
+/// A text over as many lines as it has, each where it was: a whole that has a form of its own.
+pub(crate) fn lines(text: &str) -> String {
+    text.lines().map(harmless).collect::<Vec<_>>().join("\n")
+}
+
+/// A text on one line.
 pub(crate) fn one_line(text: &str) -> String {
     harmless(text).split_whitespace().collect::<Vec<_>>().join(" ")
 }

@@ -2,6 +2,7 @@
 
 use crate::TOOLS;
 use crate::handler::INSTRUCTIONS;
+use crate::resources::{LISTED, MARKDOWN, TEMPLATE};
 use serde_json::Value;
 use std::fmt::Write;
 
@@ -33,6 +34,12 @@ pub fn reference() -> String {
         let schema = serde_json::to_string_pretty(&(tool.output)()).unwrap_or_default();
         let _ = write!(text, "\nAnswers:\n\n```json\n{schema}\n```\n");
     }
+    let _ = write!(
+        text,
+        "\n## Resources\n\n`resources/list` names the {LISTED} newest summaries by when they were \
+         said and how much they cover; `{TEMPLATE}` reads any of them as `{MARKDOWN}`: what it is, \
+         its words, and links to the summaries below and above it.\n"
+    );
     text
 }
 

@@ -281,7 +281,9 @@ impl ExpandWhat {
     pub fn parse(text: &str) -> Result<ExpandWhat> {
         let text = text.trim();
         let id = |text: &str| text.trim().parse::<i64>().ok().filter(|id| *id > 0).map(MessageId);
-        if text.starts_with(SummaryId::PREFIX) {
+        if let Some(rest) = text.strip_prefix(SummaryId::PREFIX)
+            && rest.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit())
+        {
             return Ok(ExpandWhat::Summary(text.to_owned()));
         }
         let range = text.split_once('-').and_then(|(a, b)| Some((id(a)?, id(b)?)));
@@ -411,7 +413,7 @@ mod tests {
             ExpandWhat::Range(MessageId(12), MessageId(14))
         );
         assert_eq!(ExpandWhat::parse("sum_ab").unwrap(), ExpandWhat::Summary("sum_ab".to_owned()));
-        for bad in ["", "-3", "0", "14-12", "x", "1-", "mem_a"] {
+        for bad in ["", "-3", "0", "14-12", "x", "1-", "mem_a", "sum_\0", "sum_A", "sum_a b"] {
             assert_eq!(ExpandWhat::parse(bad).unwrap_err().field_name(), Some("id"), "{bad:?}");
         }
     }

@@ -122,6 +122,40 @@ $("form[data-submit]")?.addEventListener("change", (event) => {
   if (event.target.matches("select, [type=checkbox]")) event.currentTarget.requestSubmit();
 });
 
+// The window for another budget, as the slider moves.
+const slider = $("#budget");
+let assembling;
+let settling;
+async function assemble() {
+  assembling?.abort();
+  const mine = (assembling = new AbortController());
+  const url = `${location.pathname}?budget=${encodeURIComponent(slider.elements.budget.value)}`;
+  try {
+    const page = await fetched(url, mine.signal);
+    if (mine.signal.aborted) return;
+    swap("#window", page);
+    $("#told").textContent = $("#told", page)?.textContent ?? "";
+    history.replaceState(null, "", url);
+  } catch (error) {
+    if (error.name !== "AbortError") $("#told").textContent = "The server does not answer.";
+  }
+}
+slider?.addEventListener("input", (event) => {
+  const { step, budget } = slider.elements;
+  const steps = slider.dataset.steps.split(",").map(Number);
+  const far = (one) => Math.abs(Math.log(one / Math.max(1, budget.value)));
+  if (event.target === step) budget.value = steps[step.value];
+  else step.value = steps.indexOf(steps.reduce((one, other) => (far(other) < far(one) ? other : one)));
+  step.setAttribute("aria-valuetext", `${Number(budget.value).toLocaleString("en")} tokens`);
+  clearTimeout(settling);
+  settling = setTimeout(assemble, event.target === step ? 60 : 250);
+});
+slider?.addEventListener("submit", (event) => {
+  event.preventDefault();
+  clearTimeout(settling);
+  assemble();
+});
+
 // On a phone, filters that say nothing are folded away.
 if (matchMedia("(max-width: 44rem)").matches) $(".fold:not([data-set])")?.removeAttribute("open");
 
@@ -183,7 +217,7 @@ function connect() {
   stream = new EventSource("/v1/events");
   stream.onopen = () => lit("on");
   stream.onerror = () => lit("off");
-  for (const name of ["appended", "created", "changed", "ended", "rewound", "restored", "deleted"]) {
+  for (const name of ["appended", "created", "changed", "ended", "rewound", "restored", "compacted", "deleted"]) {
     stream.addEventListener(name, (event) => {
       light.classList.remove("heard-one");
       void light.offsetWidth;
@@ -208,10 +242,12 @@ if (!document.hidden) connect();
 function heard(name, told) {
   const here = $("#view")?.dataset;
   const lists = here?.view === "overview" || (here?.view === "sessions" && !location.search.includes("cursor"));
-  const mine = here?.view === "session" && told.session_id === here.session;
-  if (!lists && !mine) return;
+  const own = told.session_id === here?.session;
+  const mine = own && here?.view === "session";
+  const sized = own && here?.view === "window";
+  if (!lists && !mine && !sized) return;
   clearTimeout(refresh);
-  refresh = setTimeout(() => (mine ? follow(name) : renew()), mine ? 150 : 1500);
+  refresh = setTimeout(() => (mine ? follow(name) : sized ? assemble() : renew()), mine ? 150 : 1500);
 }
 
 /** Renews a list, unless somebody is in the midst of it. */

@@ -8,7 +8,7 @@ pub const TEXT_BYTES: usize = 12_000;
 pub const RESULT: (usize, usize) = (30, 2_000);
 
 /// Bytes of HTML of a page of messages, and what each message takes beside its texts.
-const PAGE_BYTES: usize = 88_000;
+const PAGE_BYTES: usize = 82_000;
 const FRAME_BYTES: usize = 430;
 
 /// The least of any text.
@@ -16,9 +16,15 @@ const LEAST_BYTES: usize = 300;
 
 /// What one text may take when they share a page with so many messages: the short ones as much as
 /// they need, the long ones the same each.
-pub fn share(mut costs: Vec<usize>, messages: usize) -> usize {
+pub fn share(costs: Vec<usize>, messages: usize) -> usize {
+    share_beside(costs, messages, 0)
+}
+
+/// The same where other things take so much of the page.
+pub fn share_beside(mut costs: Vec<usize>, messages: usize, taken: usize) -> usize {
     costs.sort_unstable();
-    let mut left = PAGE_BYTES.saturating_sub(messages.saturating_mul(FRAME_BYTES));
+    let taken = taken.saturating_add(messages.saturating_mul(FRAME_BYTES));
+    let mut left = PAGE_BYTES.saturating_sub(taken);
     let mut count = costs.len();
     for cost in costs {
         let each = left / count.max(1);

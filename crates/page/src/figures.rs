@@ -21,6 +21,11 @@ pub fn counted(count: i64, one: &str) -> String {
     format!("{} {one}{end}", number(count))
 }
 
+/// `1 summary`, `2 summaries`.
+pub fn summaries(count: i64) -> String {
+    format!("{} {}", number(count), if count == 1 { "summary" } else { "summaries" })
+}
+
 /// A large number in few letters: 950, 1.2k, 3.4M.
 pub fn short(count: i64) -> String {
     let scaled = |unit: f64, name: &str| {

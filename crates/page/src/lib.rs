@@ -16,7 +16,12 @@ pub mod problem;
 pub mod search;
 pub mod session;
 pub mod sessions;
+pub mod summaries;
+pub mod summary;
+pub mod window;
 
+mod axis;
+mod band;
 mod budget;
 mod call;
 mod figures;
@@ -24,8 +29,10 @@ mod hit;
 mod link;
 mod markdown;
 mod text;
+mod tree;
 mod turn;
 mod turns;
+mod ways;
 mod welcome;
 mod when;
 

@@ -1,6 +1,6 @@
 //! Addresses of the page's own views. It must not know what they show.
 
-use oneiro::{MessageId, SessionId};
+use oneiro::{MessageId, SessionId, SummaryId};
 
 /// The conversation of a session.
 pub fn session(id: &SessionId) -> String {
@@ -10,6 +10,21 @@ pub fn session(id: &SessionId) -> String {
 /// The conversation of a session, opened at a message.
 pub fn at(id: &SessionId, message: MessageId) -> String {
     format!("{}?at={message}#m{message}", session(id))
+}
+
+/// The summaries of a session.
+pub fn summaries(id: &SessionId) -> String {
+    format!("{}/summaries", session(id))
+}
+
+/// One summary, as a session sees it.
+pub fn summary(id: &SessionId, summary: &SummaryId) -> String {
+    format!("{}/{}", summaries(id), encoded(summary.as_str()))
+}
+
+/// What an agent would get of a session.
+pub fn window(id: &SessionId) -> String {
+    format!("{}/window", session(id))
 }
 
 /// A whole message.

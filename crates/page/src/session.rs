@@ -7,6 +7,7 @@ use crate::layout::{Frame, Tab, document};
 use crate::lineage::{self, Relative};
 use crate::text::{line, one_line, plain};
 use crate::turns::turns;
+use crate::ways::{Way, ways};
 use crate::{link, markdown, when};
 use maud::{Markup, html};
 use oneiro::{Cursor, Message, MessageId, Session};
@@ -37,6 +38,8 @@ pub struct ConversationView {
     pub hidden: bool,
     /// The message that was asked for.
     pub at: Option<MessageId>,
+    /// The messages of this session that every window of it shows.
+    pub pinned: Vec<MessageId>,
 }
 
 /// The whole page.
@@ -162,6 +165,7 @@ fn head(view: &ConversationView) -> Markup {
                     }
                 }
             }
+            (ways(&session.id, Some(Way::Conversation)))
             @if let Some(drawn) = family {
                 details.family open {
                     summary { "Family of " (counted(view.family.len() as i64, "session")) }

@@ -23,6 +23,10 @@ pub struct Reading<'a> {
     room: Option<usize>,
     /// The message that was asked for, which stands open.
     at: Option<MessageId>,
+    /// Messages that every window of the session shows.
+    pinned: &'a [MessageId],
+    /// The messages stand outside their conversation, so each leads to its place there.
+    away: bool,
 }
 
 impl<'a> Reading<'a> {
@@ -48,6 +52,20 @@ impl<'a> Reading<'a> {
             }
         }
         reading
+    }
+
+    /// With these of the messages marked as pinned.
+    pub fn pinned(self, pinned: &'a [MessageId]) -> Reading<'a> {
+        Reading { pinned, ..self }
+    }
+
+    /// Outside the conversation.
+    pub fn away(self) -> Reading<'a> {
+        Reading { away: true, ..self }
+    }
+
+    fn is_pinned(&self, message: MessageId) -> bool {
+        self.pinned.contains(&message)
     }
 
     /// Whether a message is shown elsewhere, with the calls that it answers.
@@ -76,6 +94,10 @@ pub fn article(message: &Message, reading: &Reading<'_>, again: bool) -> Markup 
         _ => "system",
     };
     let at = reading.at == Some(message.id);
+    let href = match reading.away {
+        true => link::at(&message.session_id, message.id),
+        false => link::message(message.id),
+    };
     html! {
         article.turn.(class).again[again].found[at] id={ "m" (message.id) } {
             header {
@@ -83,16 +105,25 @@ pub fn article(message: &Message, reading: &Reading<'_>, again: bool) -> Markup 
                     bdi { (speaker(&message.role, name_of(message))) }
                 }
                 " "
-                a   href=(link::message(message.id))
+                a   href=(href)
                     title={ "Message " (message.id) ", " (when::exact(message.at)) }
                 { (when::clock(message.at)) }
                 @if message.visibility == Visibility::Compacted {
                     " "
                     span.badge { "compacted" }
                 }
+                @if reading.is_pinned(message.id) { (pin()) }
             }
             div.said { (body(message, reading)) }
         }
+    }
+}
+
+/// The mark of a message that every window shows.
+fn pin() -> Markup {
+    html! {
+        " "
+        span.badge.pinned title="In every window of this session" { "pinned" }
     }
 }
 
@@ -193,6 +224,7 @@ fn step(made: &Call<'_>, reading: &Reading<'_>) -> Markup {
                 // The message that carried the result can be linked to here.
                 div id=[is_first(answer).then(|| format!("m{}", answer.message))] {
                     (result(answer, room, is_open(answer)))
+                    @if reading.is_pinned(answer.message) && is_first(answer) { (pin()) }
                 }
             }
         }

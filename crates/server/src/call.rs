@@ -11,6 +11,9 @@ use oneiro::{Error, MessageId, Oneiro, Result, SessionId};
 use serde::Serialize;
 use std::sync::Arc;
 
+/// The largest whole number that every client can write.
+pub(crate) const MOST: i64 = 9_007_199_254_740_991;
+
 /// One call.
 pub(crate) struct Call {
     pub(crate) state: Arc<State>,
@@ -38,11 +41,11 @@ impl Call {
         SessionId::new(self.part("id")?)
     }
 
-    /// The message that the path names.
-    pub(crate) fn message(&self) -> Result<MessageId> {
-        let text = self.part("id")?;
-        let id = text.parse().ok().filter(|id| *id > 0).map(MessageId);
-        id.ok_or_else(|| Error::field("id", format!("{text:?} is not the number of a message")))
+    /// The message that a part of the path names.
+    pub(crate) fn message(&self, name: &'static str) -> Result<MessageId> {
+        let text = self.part(name)?;
+        let id = text.parse().ok().filter(|id| (1..=MOST).contains(id)).map(MessageId);
+        id.ok_or_else(|| Error::field(name, format!("{text:?} is not the number of a message")))
     }
 
     pub(crate) fn fields(&self) -> Result<Fields> {

@@ -27,6 +27,8 @@ pub(crate) struct Param {
     pub(crate) name: &'static str,
     pub(crate) kind: Kind,
     pub(crate) doc: &'static str,
+    /// Whether it must be given.
+    pub(crate) needed: bool,
 }
 
 /// The query string, read by the table of its parameters.
@@ -49,6 +51,11 @@ impl Query {
             }
             param.kind.check(param.name, &value)?;
             found.push((param.name, value));
+        }
+        let given = |param: &&Param| found.iter().any(|(there, _)| *there == param.name);
+        if let Some(missing) = table.iter().filter(|param| param.needed).find(|one| !given(one)) {
+            return Err(Error::field(missing.name, "is missing")
+                .remedy(format!("give ?{}=: {}", missing.name, missing.doc)));
         }
         Ok(Query(found))
     }
@@ -172,7 +179,12 @@ impl Fields {
         if body.is_empty() {
             return Ok(Fields { left: Map::new(), known: Vec::new() });
         }
-        match json::parse(body)?.value {
+        Fields::of(json::parse(body)?.value)
+    }
+
+    /// The fields of a JSON object.
+    pub(crate) fn of(value: Value) -> Result<Fields> {
+        match value {
             Value::Object(left) => Ok(Fields { left, known: Vec::new() }),
             _ => Err(Error::field("body", "is not a JSON object").remedy("send {\"field\": ...}")),
         }
@@ -318,12 +330,12 @@ mod tests {
     use super::*;
 
     const TABLE: &[Param] = &[
-        Param { name: "limit", kind: Kind::Int(1, 10), doc: "" },
-        Param { name: "q", kind: Kind::Text, doc: "" },
-        Param { name: "tag", kind: Kind::Texts, doc: "" },
-        Param { name: "all", kind: Kind::Bool, doc: "" },
-        Param { name: "since", kind: Kind::Time, doc: "" },
-        Param { name: "order", kind: Kind::Word(&["a", "b"]), doc: "" },
+        Param { name: "limit", kind: Kind::Int(1, 10), doc: "", needed: false },
+        Param { name: "q", kind: Kind::Text, doc: "", needed: false },
+        Param { name: "tag", kind: Kind::Texts, doc: "", needed: false },
+        Param { name: "all", kind: Kind::Bool, doc: "", needed: false },
+        Param { name: "since", kind: Kind::Time, doc: "", needed: false },
+        Param { name: "order", kind: Kind::Word(&["a", "b"]), doc: "", needed: false },
     ];
 
     #[test]
@@ -358,6 +370,9 @@ mod tests {
             let error = Query::read(text, TABLE).unwrap_err();
             assert_eq!(error.field_name(), Some(field), "{text}");
         }
+        const NEEDED: &[Param] = &[Param { name: "id", kind: Kind::Text, doc: "", needed: true }];
+        assert_eq!(Query::read("", NEEDED).unwrap_err().field_name(), Some("id"));
+        assert!(Query::read("id=1", NEEDED).is_ok());
         let near = Query::read("limt=1", TABLE).unwrap_err();
         assert!(near.remedy_text().unwrap().contains("limit"));
         for text in ["q=%", "q=%4", "q=%zz", "q=%ff", "q=%+1"] {

@@ -2,11 +2,18 @@
 //! served is what is committed as docs/reference/openapi.json.
 
 use crate::api::{ENDPOINTS, Endpoint, Verb};
+use crate::call::MOST;
 use crate::decode::{Kind, Param};
 use serde_json::{Map, Value, json};
 
 /// The id of an event.
 const MARK: &str = "^[0-9]{1,18}\\.[0-9]{1,18}(\\.[0-9]{1,18}\\.[0-9]{1,18})?$";
+
+/// The id of a summary, or the beginning of one.
+const SUMMARY: &str = "^sum_[a-z2-7]{1,64}$";
+
+/// What can be expanded: a summary, a message, or a range of messages.
+const EXPANDABLE: &str = "^(sum_[a-z2-7]{1,64}|[1-9][0-9]{0,17}(-[1-9][0-9]{0,17})?)$";
 
 const SCHEMAS: &str = include_str!("schemas.json");
 
@@ -76,7 +83,8 @@ fn operation(endpoint: &Endpoint) -> Value {
 }
 
 /// Bodies that must be there.
-const REQUIRED: [&str; 6] = ["NewMessages", "Search", "NewToken", "Erasure", "Prune", "Rewind"];
+const REQUIRED: [&str; 8] =
+    ["NewMessages", "Search", "NewToken", "Erasure", "Prune", "Rewind", "History", "NewSummary"];
 
 fn schema_of(name: &str) -> Value {
     json!({"$ref": format!("#/components/schemas/{name}")})
@@ -113,13 +121,16 @@ fn operation_id(endpoint: &Endpoint) -> String {
 
 fn parameters(endpoint: &Endpoint) -> Vec<Value> {
     let mut found = Vec::new();
-    if endpoint.path.contains("{id}") {
-        let schema = match endpoint.path {
-            "/v1/messages/{id}" => json!({"type": "integer", "minimum": 1}),
-            "/v1/tokens/{id}" => json!({"type": "string", "pattern": "^tok_[a-z2-7]+$"}),
+    for name in open_parts(endpoint.path) {
+        let schema = match (name, endpoint.path.split('/').nth(2)) {
+            ("message", _) | (_, Some("messages")) => {
+                json!({"type": "integer", "minimum": 1, "maximum": MOST})
+            }
+            (_, Some("tokens")) => json!({"type": "string", "pattern": "^tok_[a-z2-7]+$"}),
+            (_, Some("summaries")) => json!({"type": "string", "pattern": SUMMARY}),
             _ => session_id(),
         };
-        found.push(json!({"name": "id", "in": "path", "required": true, "schema": schema}));
+        found.push(json!({"name": name, "in": "path", "required": true, "schema": schema}));
     }
     found.extend(endpoint.query.iter().map(parameter));
     if endpoint.verb == Verb::Get && endpoint.path == "/v1/events" {
@@ -132,13 +143,19 @@ fn parameters(endpoint: &Endpoint) -> Vec<Value> {
     found
 }
 
+/// The names of the parts that a path leaves open.
+fn open_parts(path: &'static str) -> impl Iterator<Item = &'static str> {
+    path.split('/').filter_map(|part| part.strip_prefix('{')?.strip_suffix('}'))
+}
+
 fn parameter(param: &Param) -> Value {
     let schema = match (param.name, param.kind) {
         ("cursor", _) => json!({"type": "string", "pattern": "^-?[0-9]{1,18}\\.-?[0-9]{1,18}$"}),
         ("since", Kind::Text) => {
             json!({"type": "string", "pattern": MARK})
         }
-        ("parent_id", _) => session_id(),
+        ("parent_id", _) | ("session", Kind::Text) => session_id(),
+        ("id", _) => json!({"type": "string", "pattern": EXPANDABLE}),
         (_, Kind::Text) => text_without_nul(),
         (_, Kind::Bool) => json!({"type": "boolean"}),
         (_, Kind::Int(least, most)) => {
@@ -149,7 +166,12 @@ fn parameter(param: &Param) -> Value {
         ("session", Kind::Texts) => json!({"type": "array", "items": session_id()}),
         (_, Kind::Texts) => json!({"type": "array", "items": text_without_nul()}),
     };
-    json!({"name": param.name, "in": "query", "description": param.doc, "schema": schema})
+    let mut shown =
+        json!({"name": param.name, "in": "query", "description": param.doc, "schema": schema});
+    if let (true, Value::Object(fields)) = (param.needed, &mut shown) {
+        fields.insert("required".to_owned(), json!(true));
+    }
+    shown
 }
 
 fn session_id() -> Value {

@@ -45,6 +45,7 @@ pub(crate) fn router(state: Arc<State>) -> Router {
         let filter = match endpoint.verb {
             Verb::Get => MethodFilter::GET,
             Verb::Post => MethodFilter::POST,
+            Verb::Put => MethodFilter::PUT,
             Verb::Patch => MethodFilter::PATCH,
             Verb::Delete => MethodFilter::DELETE,
         };

@@ -5,12 +5,14 @@ use crate::Tx;
 use oneiro_model::{MessageId, Result, SessionId, Span, Timestamp};
 
 statements! {
-    EPOCH = "SELECT epoch, reason FROM contexts WHERE session_key = ?1";
-    CHANGED = "INSERT INTO contexts (session_key, epoch, reason) VALUES (?1, 1, ?2) \
-               ON CONFLICT (session_key) DO UPDATE SET epoch = contexts.epoch + 1, reason = ?2";
+    EPOCH = "SELECT epoch, history, reason FROM contexts WHERE session_key = ?1";
+    CHANGED = "INSERT INTO contexts (session_key, epoch, history, reason) \
+               VALUES (?1, 1, CAST(?3 AS BIGINT), ?2) ON CONFLICT (session_key) DO UPDATE \
+               SET epoch = contexts.epoch + 1, history = contexts.history + CAST(?3 AS BIGINT), \
+               reason = ?2";
     // A lease further off than leases last was taken before the clock stepped back.
-    LEASE = "INSERT INTO contexts (session_key, epoch, reason, holder, lease_until) \
-             VALUES (?1, 0, '', ?2, ?3) ON CONFLICT (session_key) DO UPDATE \
+    LEASE = "INSERT INTO contexts (session_key, epoch, history, reason, holder, lease_until) \
+             VALUES (?1, 0, 0, '', ?2, ?3) ON CONFLICT (session_key) DO UPDATE \
              SET holder = ?2, lease_until = ?3 WHERE contexts.holder IS NULL \
              OR contexts.holder = ?2 OR contexts.lease_until <= CAST(?4 AS BIGINT) \
              OR contexts.lease_until > CAST(?3 AS BIGINT)";
@@ -39,16 +41,29 @@ statements! {
 /// How long a compaction is somebody's when they no longer say so.
 pub const LEASE_LASTS: Span = Span::seconds(120);
 
-/// How often the context of a session has changed, and why it last did.
-pub fn epoch(tx: &Tx<'_>, session_key: i64) -> Result<(i64, String)> {
-    let found =
-        tx.first(EPOCH, &[session_key.into()], |row| Ok((row.int(0)?, row.text(1)?.to_owned())))?;
+/// What has become of a context.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Epoch {
+    /// How often it has changed.
+    pub number: i64,
+    /// How often because messages were hidden, shown or removed.
+    pub history: i64,
+    /// Why it last changed: `compaction`, `history` or `pin`.
+    pub reason: String,
+}
+
+/// What has become of the context of a session.
+pub fn epoch(tx: &Tx<'_>, session_key: i64) -> Result<Epoch> {
+    let found = tx.first(EPOCH, &[session_key.into()], |row| {
+        Ok(Epoch { number: row.int(0)?, history: row.int(1)?, reason: row.text(2)?.to_owned() })
+    })?;
     Ok(found.unwrap_or_default())
 }
 
 /// Notes that the context of a session is not what it was.
 pub fn changed(tx: &Tx<'_>, session_key: i64, reason: &str) -> Result<()> {
-    tx.execute(CHANGED, &[session_key.into(), reason.into()]).map(|_| ())
+    let history = i64::from(reason == "history");
+    tx.execute(CHANGED, &[session_key.into(), reason.into(), history.into()]).map(|_| ())
 }
 
 /// Takes or prolongs the right to compact a session; false when somebody else has it.

@@ -55,7 +55,7 @@ const TABLES: &[(&str, &str)] = &[
     ("summary_messages", "seq, summary_key"),
     ("summary_children", "parent_key, child_key"),
     ("context_items", "session_key, summary_key"),
-    ("contexts", "session_key, epoch, reason, holder, lease_until, tried_at"),
+    ("contexts", "session_key, epoch, history, reason, holder, lease_until, tried_at"),
     ("windows", "session_key, budget, format, epoch, step, first_seq, full_seq, hash, at"),
     ("pins", "session_key, seq, at"),
     ("message_costs", "session_key, seq, ordinal, total, tokens, short_tokens, begins"),

@@ -29,6 +29,9 @@ statements! {
            AND seq > CAST(?2 AS BIGINT) AND seq < CAST(?3 AS BIGINT)), \
            (SELECT MAX(seq) FROM message_costs WHERE session_key = ?1 \
            AND seq > CAST(?2 AS BIGINT) AND seq < CAST(?3 AS BIGINT))";
+    LAST_TURN = "SELECT c.seq FROM message_costs c JOIN messages m ON m.seq = c.seq \
+           WHERE c.session_key = ?1 AND c.begins = 2 AND m.rewind = 0 AND m.compacted = 0 \
+           ORDER BY c.seq DESC LIMIT 1";
     ONE = concat!(columns!(), "WHERE c.session_key = ?1 AND c.seq = ?2");
     HIDDEN = "SELECT seq FROM messages WHERE session_key = ?1 AND (rewind > 0 OR compacted > 0) \
            LIMIT 1";
@@ -95,6 +98,11 @@ pub fn last(tx: &Tx<'_>, session_key: i64) -> Result<Option<Cost>> {
 /// One message that is counted.
 pub fn one(tx: &Tx<'_>, session_key: i64, seq: i64) -> Result<Option<Cost>> {
     tx.first(ONE, &[session_key.into(), seq.into()], read)
+}
+
+/// The live message with which the newest turn begins, of those that are counted.
+pub fn last_turn(tx: &Tx<'_>, session_key: i64) -> Result<Option<i64>> {
+    tx.first(LAST_TURN, &[session_key.into()], |row| row.int(0))
 }
 
 /// Live messages strictly between two, the newest first.

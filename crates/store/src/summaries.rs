@@ -59,7 +59,7 @@ statements! {
                   ON m.summary_key = u.key");
     SESSIONS_UNDER = concat!(under!(), "SELECT DISTINCT n.session_key FROM summaries n JOIN under u \
                      ON n.key = u.key");
-    LEAVES_OVER = "SELECT key FROM summaries WHERE session_key = ?1 AND kind = 'leaf' \
+    OVER = "SELECT key FROM summaries WHERE session_key = ?1 AND kind <> 'written' \
                    AND first_seq <= CAST(?3 AS BIGINT) AND last_seq >= CAST(?2 AS BIGINT)";
     LEAF_OF = "SELECT summary_key FROM summary_messages WHERE seq = ?1";
     KEYS_OF_SESSION = "SELECT key FROM summaries WHERE session_key = ?1";
@@ -274,10 +274,10 @@ pub fn sessions_under(tx: &Tx<'_>, node: i64) -> Result<Vec<i64>> {
     keys(tx, SESSIONS_UNDER, node)
 }
 
-/// The leaves of a session whose messages reach into a range.
-pub fn leaves_over(tx: &Tx<'_>, session_key: i64, range: (i64, i64)) -> Result<Vec<i64>> {
+/// The nodes of a session whose messages reach into a range, or that span it.
+pub fn over(tx: &Tx<'_>, session_key: i64, range: (i64, i64)) -> Result<Vec<i64>> {
     let values = [session_key.into(), range.0.into(), range.1.into()];
-    tx.all(LEAVES_OVER, &values, |row| row.int(0))
+    tx.all(OVER, &values, |row| row.int(0))
 }
 
 /// The leaf that a message is under.

@@ -1,18 +1,21 @@
 //! `oneiro doctor`: check the store for damage.
 
 use crate::context::Context;
+use crate::output::{count, plain};
 use crate::progress;
 use clap::Args;
 use oneiro::{Checked, Error, ErrorKind};
 
 /// Check the store for damage
 ///
-/// Asks the engine to check its files, whether every counter matches its rows, and whether the text
+/// Asks the engine to check its files, whether every counter matches its rows, whether the summaries
+/// of every session cover each message once and windows show the right ones, and whether the text
 /// index holds every message.
 #[derive(Debug, Args)]
 pub struct DoctorArgs {
-    /// Count anew what is counted wrong, and build a damaged text index anew beside the old one
-    /// while others write; damaged files are never touched
+    /// Count anew what is counted wrong, make contexts of messages and sound summaries anew, and
+    /// build a damaged text index anew beside the old one while others write; damaged files are never
+    /// touched
     #[arg(long)]
     fix: bool,
 }
@@ -26,6 +29,17 @@ impl DoctorArgs {
             let mended = oneiro.recount_sessions(&checked.miscounted)?;
             context.output.say(&format!("Counted {mended} sessions anew."));
             checked = oneiro.check()?;
+        }
+        if self.fix && checked.integrity.is_empty() && !checked.contexts.is_empty() {
+            let problems = checked.contexts.len();
+            let mended = oneiro.mend_contexts()?;
+            checked = oneiro.check()?;
+            let gone = problems.saturating_sub(checked.contexts.len());
+            context.output.say(&format!(
+                "Made the contexts of {} anew, {gone} of {} gone.",
+                count(mended, "session"),
+                count(problems, "problem")
+            ));
         }
         if self.fix && checked.integrity.is_empty() && !checked.index.is_empty() {
             let bar = progress::bar(0, "Indexing", context.output.json);
@@ -41,9 +55,10 @@ impl DoctorArgs {
         match (checked.ok, checked.integrity.is_empty()) {
             (true, _) => Ok(()),
             (false, true) => {
-                let what = match checked.miscounted.is_empty() {
-                    true => "the text index is not sound",
-                    false => "counters do not match their rows",
+                let what = match (checked.miscounted.is_empty(), checked.contexts.is_empty()) {
+                    (false, _) => "counters do not match their rows",
+                    (true, false) => "contexts do not match their messages and summaries",
+                    (true, true) => "the text index is not sound",
                 };
                 Err(Error::new(ErrorKind::Corrupt, what)
                     .remedy("nothing is lost: `oneiro doctor --fix` mends it from the messages")
@@ -64,6 +79,7 @@ fn describe(checked: &Checked) -> String {
     lines.extend(
         checked.miscounted.iter().map(|id| format!("session {id}: counters do not match its rows")),
     );
+    lines.extend(checked.contexts.iter().map(|problem| format!("context: {}", plain(problem))));
     lines.extend(checked.index.iter().map(|problem| format!("text index: {problem}")));
     lines.join("\n")
 }

@@ -1,6 +1,7 @@
 //! `oneiro search`: a query in, hits out.
 
 pub mod show;
+mod summaries;
 
 use crate::context::Context;
 use crate::progress;
@@ -29,6 +30,10 @@ const QUERY_BYTES: u64 = 16 << 20;
 /// A query that begins with a dash stands after two of them: oneiro search -- -excluded word. The
 /// query - is read from standard input. Times are in UTC.
 #[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  oneiro search why did we drop the queue
+  oneiro search '\"red apple\" -pie since:7d' --role user
+  oneiro search '/ap+le/i' --in-summaries --session monday")]
 pub struct SearchArgs {
     /// What to search for; several arguments are one query. With filters alone, the newest messages
     query: Vec<String>,
@@ -74,6 +79,10 @@ pub struct SearchArgs {
     /// Tell why each hit ranked where it did
     #[arg(long)]
     explain: bool,
+    /// Search summaries instead of messages; with --session, those of its whole lineage
+    #[arg(long, conflicts_with_all = ["exclude_lineage", "source", "exclude_source", "role",
+        "project", "sort", "one_per_lineage", "cursor", "neighbours", "explain"])]
+    in_summaries: bool,
 }
 
 /// The order of hits.
@@ -101,6 +110,9 @@ impl SearchArgs {
     /// Searches.
     pub fn run(self, context: &Context) -> anyhow::Result<()> {
         let oneiro = context.open_to_read()?;
+        if self.in_summaries {
+            return summaries::search(self, context, &oneiro);
+        }
         let request = self.request(context.output.json, oneiro.now())?;
         let found = follow(&oneiro, request, context.output.json)?;
         if found.hits.is_empty() && !context.output.json {

@@ -7,14 +7,31 @@ use serde_json::{Value, json};
 #[derive(Debug, Clone)]
 pub struct Endpoint {
     pub method: String,
-    /// With `{id}` in it, if it names something.
+    /// With `{id}` in it, if it names something, and `{message}`, if it names one in that.
     pub path: String,
     /// The least role that may call it.
     pub role: Role,
     /// The name of the schema of its body.
     pub body: Option<String>,
+    /// Parameters of the query string that it cannot do without.
+    pub needs: Vec<String>,
     /// Its answers by status, as JSON pointers into the document.
     pub answers: Vec<(u16, String)>,
+}
+
+/// What a request names, each of its kind.
+#[derive(Debug, Clone, Copy)]
+pub struct Names<'a> {
+    pub session: &'a str,
+    pub message: i64,
+    pub token: &'a str,
+    pub summary: &'a str,
+}
+
+impl Names<'_> {
+    /// Of each kind one that there is not.
+    pub const NONE: Names<'static> =
+        Names { session: "no-such", message: 999_999, token: "tok_nosuch", summary: "sum_nosuch" };
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -67,7 +84,12 @@ fn endpoint(method: &str, path: &str, operation: &Value) -> Endpoint {
                 format!("/paths/{escaped}/{method}/responses/{status}/content/{kind}/schema");
             Some((status.parse().ok()?, place))
         });
+    let parameters = operation["parameters"].as_array().unwrap().iter();
+    let needs = parameters
+        .filter(|one| one["in"] == "query" && one["required"] == true)
+        .map(|one| one["name"].as_str().unwrap().to_owned());
     Endpoint {
+        needs: needs.collect(),
         method: method.to_uppercase(),
         path: path.to_owned(),
         role: role.unwrap_or_else(|| panic!("{path} does not say which role it needs")),
@@ -77,18 +99,24 @@ fn endpoint(method: &str, path: &str, operation: &Value) -> Endpoint {
 }
 
 impl Endpoint {
-    /// The path with a thing of its kind named in it.
-    pub fn named(&self, session: &str, message: i64, token: &str) -> String {
+    /// The path with a thing of its kind named in it, and what it needs behind it.
+    pub fn named(&self, names: Names<'_>) -> String {
         let id = match self.path.as_str() {
-            path if path.starts_with("/v1/messages/") => message.to_string(),
-            path if path.starts_with("/v1/tokens/") => token.to_owned(),
-            path if path.starts_with("/v1/sessions/") => session.to_owned(),
+            path if path.starts_with("/v1/messages/") => names.message.to_string(),
+            path if path.starts_with("/v1/tokens/") => names.token.to_owned(),
+            path if path.starts_with("/v1/sessions/") => names.session.to_owned(),
+            path if path.starts_with("/v1/summaries/") => names.summary.to_owned(),
             path => {
                 assert!(!path.contains('{'), "say in {} what {path} names", file!());
                 String::new()
             }
         };
-        self.path.replace("{id}", &id)
+        let path = self.path.replace("{id}", &id).replace("{message}", &names.message.to_string());
+        match self.needs.as_slice() {
+            [] => path,
+            [one] if one == "id" => format!("{path}?id={}", names.message),
+            other => panic!("say in {} what {other:?} are", file!()),
+        }
     }
 
     /// A body that it takes, of a request that finds `session`.
@@ -96,14 +124,21 @@ impl Endpoint {
         let name = self.body.as_deref()?;
         Some(match name {
             "NewMessages" => json!([{"role": "user", "content": "said by the walk"}]),
-            "Search" => json!({"query": "secret", "explain": true, "neighbours": 2}),
-            "SessionSearch" => json!({"query": "secret"}),
+            "Search" => json!({
+                "query": "secret", "explain": true, "neighbours": 2,
+                "kinds": ["message", "summary"],
+            }),
+            "SessionSearch" => json!({"query": "secret", "summarise": true}),
             "NewSession" => json!({"title": null, "source": "walk"}),
             "SessionPatch" => json!({"project": "walked"}),
             "Ending" => json!({"reason": "walked"}),
             "Rewind" => json!({"turns": 1}),
             "Restore" => json!({"all": true}),
             "Branch" => json!({"title": null}),
+            "Split" => json!({"until": 5_000}),
+            "Compaction" => json!({"until": 1_000, "redo": true}),
+            "History" => json!([{"role": "user", "content": "set by the walk"}]),
+            "NewSummary" => json!({"content": "written by the walk"}),
             "NewUsage" => json!({"model": "m", "input_tokens": 5, "estimated_cost_usd": 0.25}),
             "NewToken" => json!({"role": "read", "name": "walk"}),
             "NewBackup" => json!({}),

@@ -1,7 +1,8 @@
 //! The contract: what the OpenAPI document says is what is answered, for every endpoint; pages hold
 //! every item once; the same external id is the same message, whoever sends it.
 
-use crate::serve_api::{Endpoint, document, endpoints};
+use crate::serve_api::{Endpoint, Names, document, endpoints};
+use crate::serve_context::compacted;
 use crate::serve_support::{Listening, Reply, Server};
 use oneiro_testkit::on_both_backends;
 use serde_json::{Value, json};
@@ -59,6 +60,7 @@ fn find<'e>(endpoints: &'e [Endpoint], method: &str, path: &str) -> &'e Endpoint
 
 on_both_backends! {
     fn every_endpoint_answers_as_the_document_says(space) {
+        let summary = compacted((space, space.space.as_str()), "long", "secret");
         let server = Server::start(space, &[]);
         let mut contract = Contract::new();
         let endpoints = endpoints(&contract.document);
@@ -78,11 +80,14 @@ on_both_backends! {
         // What removes comes last, so that the rest has something to answer with.
         let mut ordered = endpoints.clone();
         ordered.sort_by_key(|one| {
-            (one.method == "DELETE", one.path.contains("erasures"), one.path.contains("rewind"))
+            let last = ["erasures", "split", "rewind", "history"].map(|end| one.path.ends_with(end));
+            (one.method == "DELETE", one.path == "/v1/sessions/{id}", last)
         });
+        let said = appended.json()["ids"][1].as_i64().unwrap();
         for endpoint in &ordered {
             let id = token["id"].as_str().unwrap();
-            let path = endpoint.named("s", 2, id);
+            let names = Names { session: "s", message: said, token: id, summary: &summary };
+            let path = endpoint.named(names);
             let reply = server.call(&endpoint.method, &path, endpoint.request("s").as_ref());
             assert!(reply.status < 300, "{} {path}: {} {}", endpoint.method, reply.head, reply.text());
             contract.answer(endpoint, &reply);
@@ -92,15 +97,18 @@ on_both_backends! {
         }
         // And what is not there, for each: a problem as documented.
         for endpoint in &ordered {
-            let missing = endpoint.named("no-such", 999_999, "tok_nosuch");
+            let missing = endpoint.named(Names::NONE);
             let body = json!({"no_such_field": true});
             for (path, body) in [(missing.clone(), endpoint.request("no-such")), (missing, Some(body))] {
                 let reply = server.call(&endpoint.method, &path, body.as_ref());
                 assert!(reply.status < 500, "{} {path}: {}", endpoint.method, reply.text());
                 contract.answer(endpoint, &reply);
             }
-            let reply = server.call(&endpoint.method, &format!("{}?no_such=1", endpoint.named("s", 2, "tok_a")), None);
+            let path = endpoint.named(Names { session: "s", ..Names::NONE });
+            let more = if path.contains('?') { '&' } else { '?' };
+            let reply = server.call(&endpoint.method, &format!("{path}{more}no_such=1"), None);
             contract.problem(&reply);
+            assert!(reply.text().contains("no_such"), "{path}: {}", reply.text());
         }
         server.stop();
     }

@@ -1,6 +1,6 @@
 //! Hostile bytes: whatever is sent, the answer is well-formed HTTP, no 5xx, and the server stays up.
 
-use crate::serve_api::{document, endpoints};
+use crate::serve_api::{Names, document, endpoints};
 use crate::serve_support::{Client, Reply, Server};
 use oneiro_testkit::{Backend, TestSpace, on_both_backends};
 use serde_json::{Value, json};
@@ -266,8 +266,10 @@ on_both_backends! {
 fn every_method_on_everything_is_answered() {
     let space = TestSpace::new(Backend::Sqlite);
     let server = Server::start(&space, &[]);
-    let mut paths: Vec<String> =
-        endpoints(&document()).iter().map(|one| one.named("s", 1, "tok_a")).collect();
+    let mut paths: Vec<String> = endpoints(&document())
+        .iter()
+        .map(|one| one.named(Names { session: "s", ..Names::NONE }))
+        .collect();
     paths.extend(["/healthz", "/readyz", "/metrics", "/openapi.json"].map(str::to_owned));
     for path in paths {
         for method in ["HEAD", "OPTIONS", "PUT", "TRACE", "PROPFIND"] {

@@ -1,7 +1,8 @@
 //! Isolation: every endpoint is walked with every wrong token, and nothing of another space comes
 //! out of any of them.
 
-use crate::serve_api::{Endpoint, Role, document, endpoints};
+use crate::serve_api::{Endpoint, Names, Role, document, endpoints};
+use crate::serve_context::compacted;
 use crate::serve_support::{Reply, Server, eventually};
 use crate::support::{in_space, oneiro, run_with};
 use oneiro_testkit::{TestSpace, on_both_backends};
@@ -49,15 +50,15 @@ struct Walk<'a> {
     endpoints: &'a [Endpoint],
     /// The name of the space that is not ours.
     other: &'a str,
-    /// A token's id there.
-    token_id: &'a str,
+    /// What there is there, and in our own under the same names.
+    names: Names<'a>,
 }
 
 impl Walk<'_> {
     /// Calls everything with these headers; `check` says what is right.
     fn every(&self, headers: &[(&str, &str)], check: impl Fn(&Endpoint, u16) -> bool) {
         for endpoint in self.endpoints {
-            let path = endpoint.named("s", 1, self.token_id);
+            let path = endpoint.named(self.names);
             let reply = self.call(headers, (&endpoint.method, &path), endpoint.request("s"));
             let what = format!("{} {path} with {headers:?}", endpoint.method);
             clean(&what, &reply, self.other);
@@ -81,6 +82,7 @@ on_both_backends! {
         let (a, b) = (space.space.as_str(), ours.space.as_str());
         fill(space, a, SECRET);
         fill(space, b, "of-ours");
+        let summary = compacted((space, a), "long", SECRET);
         let before = cli(space, a, &["session", "export"], "");
         let token_id = token(space, a, &["admin"])["id"].as_str().unwrap().to_owned();
         let tokens = Role::ALL.map(|role| token(space, b, &[role.name()]));
@@ -88,7 +90,12 @@ on_both_backends! {
         let server = Server::start(space, &["--require-token"]);
         let document = document();
         let endpoints = endpoints(&document);
-        let walk = Walk { server: &server, endpoints: &endpoints, other: a, token_id: &token_id };
+        let walk = Walk {
+            server: &server,
+            endpoints: &endpoints,
+            other: a,
+            names: Names { session: "s", message: 1, token: &token_id, summary: &summary },
+        };
         walk.every(&[], |_, status| status == 401);
         for (role, text) in Role::ALL.into_iter().zip(texts) {
             let bearer = format!("Bearer {text}");
@@ -127,7 +134,12 @@ on_both_backends! {
         let of_another = good.replace(name, "default");
         let changed = format!("{}{}", &good[..good.len() - 1], if good.ends_with('a') { 'q' } else { 'a' });
         let endpoints = endpoints(&document());
-        let walk = Walk { server: &server, endpoints: &endpoints, other: "\u{1}", token_id: "tok_a" };
+        let walk = Walk {
+            server: &server,
+            endpoints: &endpoints,
+            other: "\u{1}",
+            names: Names { session: "s", message: 1, token: "tok_a", summary: "sum_a" },
+        };
         for bad in [texts[0], texts[1], &of_another, &changed, "x", "oneiro__", "\u{1}oneiro"] {
             let bearer = format!("Bearer {bad}");
             let refused = |_: &Endpoint, status: u16| matches!(status, 400 | 401 | 429);

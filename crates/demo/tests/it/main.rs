@@ -9,6 +9,7 @@
     reason = "tests may fail"
 )]
 
+mod condensed;
 mod content;
 mod fill;
 mod questions;

@@ -2,20 +2,21 @@
 //! and the newest messages of a session. It reads one snapshot and changes nothing but the mark
 //! that tells the next window how this one began.
 
-use super::cut::{Before, Cut, Reach, Room, cut};
+use super::around::{Around, bare_head};
+use super::cut::{Before, Cut, More, Reach, Room, cut};
 use super::form::Form;
-use super::markup::{self, NOTICE_TOKENS};
+use super::markup::NOTICE_TOKENS;
 use super::outline::Outline;
 use super::render::{RenderRequest, Rendered, render};
 use crate::Oneiro;
 use crate::sessions::{key_of, whole};
 use oneiro_count::tokens;
 use oneiro_model::{
-    BreakReason, Message, MessageId, Omitted, PrefixBreak, Result, Session, SessionId, Window,
-    WindowFormat, WindowRequest,
+    BreakReason, Message, MessageId, Omitted, PrefixBreak, Result, SessionId, Window, WindowFormat,
+    WindowRequest,
 };
 use oneiro_store::contexts::{self, WindowMark};
-use oneiro_store::costs::{Cost, Together};
+use oneiro_store::costs::{self, Cost, Together};
 use oneiro_store::{Tx, messages};
 use std::collections::HashMap;
 
@@ -29,18 +30,6 @@ struct Assembled {
     before: Option<WindowMark>,
     /// What the whole context would cost.
     context_tokens: i64,
-}
-
-/// What stands before the messages of a window.
-pub(super) struct Head {
-    /// The words of the system message.
-    pub(super) text: String,
-    /// What they cost.
-    pub(super) tokens: i64,
-    /// Of that, the system prompt.
-    pub(super) prompt_tokens: i64,
-    /// What the tools cost, which the caller sends.
-    pub(super) tools_tokens: i64,
 }
 
 impl Oneiro {
@@ -77,15 +66,13 @@ impl Oneiro {
     ) -> Result<Assembled> {
         let session = whole(tx, key)?;
         let outline = Outline::read(tx, (key, id))?;
-        let head = self.bare_head(&session);
+        let head = bare_head(&session, |text| self.prompt_tokens(text));
         let available = (request.budget - request.reserve) as i64 - head.tools_tokens;
         let left = available - head.tokens;
-        let words = with_words(&outline, left);
-        let pinned = pinned_messages(tx, &outline)?;
-        let around = around_tokens(&outline, &words, &pinned);
+        let mut around = Around::of(tx, &outline, id, left)?;
         let room = Room {
-            whole: left - around,
-            cut: left - around - NOTICE_TOKENS,
+            whole: left - around.tokens(),
+            cut: left - around.tokens() - NOTICE_TOKENS,
             step: (request.budget as i64 / 4).max(1),
         };
         let (mut items, complete) = candidates(tx, &outline, room)?;
@@ -97,7 +84,7 @@ impl Oneiro {
         }
         let of = (window_budget(request), request.format.as_str());
         let before = contexts::window(tx, key, of)?;
-        let same = before.as_ref().filter(|mark| mark.epoch == outline.epoch);
+        let same = before.as_ref().filter(|mark| mark.epoch == outline.epoch.number);
         let kept = same.map(|mark| Before {
             first_seq: mark.first_seq,
             full_seq: mark.full_seq,
@@ -107,9 +94,8 @@ impl Oneiro {
         let shown = items.get(cut.first..).unwrap_or_default();
         let left_out = left_out(tx, &outline, shown.first().map_or(i64::MAX, |cost| cost.seq))?;
         let entries = self.entries(tx, (&outline, id), (shown, cut))?;
-        let pinned: Vec<Message> =
-            pinned.into_iter().filter(|m| !shown.iter().any(|cost| cost.seq == m.id.0)).collect();
-        let head = self.head(id, head, (&outline, &words), (&pinned, left_out));
+        around.without(shown);
+        let head = around.head(head, left_out);
         let rendered = render(&RenderRequest {
             system: &head.text,
             messages: &entries,
@@ -117,9 +103,10 @@ impl Oneiro {
         });
         let shortened = shortened(shown, cut);
         let tokens = usize::try_from(head.tokens + head.tools_tokens + cut.tokens).unwrap_or(0);
-        let hash = prefix_hash(&head.text, shown.first(), &shortened);
+        let changes = (outline.epoch.history, rendered.late as i64);
+        let hash = prefix_hash(&head.text, &shortened, changes);
         let mark = WindowMark {
-            epoch: outline.epoch,
+            epoch: outline.epoch.number,
             step: cut.step,
             first_seq: shown.first().map_or(0, |cost| cost.seq),
             full_seq: items
@@ -136,7 +123,12 @@ impl Oneiro {
             summaries: outline.shown.iter().map(|node| node.id.clone()).collect(),
             omitted: omitted(&rendered, left_out, shortened),
             prefix_hash: mark.hash.clone(),
-            broke: broke(before.as_ref(), &mark, &outline, tokens - head.prompt_tokens as usize),
+            broke: broke(
+                before.as_ref(),
+                &mark,
+                (&outline, rendered.late),
+                tokens - head.prompt_tokens as usize,
+            ),
             items: None,
             messages: Vec::new(),
             system: None,
@@ -147,26 +139,14 @@ impl Oneiro {
         if request.explain {
             window.items = Some(super::explain::explain(&super::explain::Explained {
                 outline: &outline,
-                words: &words,
+                around: &around,
                 shown,
                 cut,
                 left_out,
                 head: &head,
-                pinned: &pinned,
             }));
         }
         Ok(Assembled { window, mark, before, context_tokens })
-    }
-
-    /// What stands before everything else: the system prompt, and what the tools cost.
-    fn bare_head(&self, session: &Session) -> Head {
-        let text = session.system_prompt.clone().unwrap_or_default();
-        let prompt_tokens = if text.is_empty() { 0 } else { self.prompt_tokens(&text) };
-        let tools = session.model_config.as_ref().and_then(|config| config.get("tools"));
-        let tools_tokens = tools
-            .filter(|tools| !tools.is_null())
-            .map_or(0, |tools| self.prompt_tokens(&tools.to_string()));
-        Head { text, tokens: prompt_tokens, prompt_tokens, tools_tokens }
     }
 
     /// The tokens of a text that every window of a session begins with: counted once.
@@ -184,46 +164,6 @@ impl Oneiro {
             known.insert(hash, count);
         }
         count
-    }
-
-    /// The system message whole.
-    fn head(
-        &self,
-        id: &SessionId,
-        bare: Head,
-        (outline, words): (&Outline, &[bool]),
-        (pinned, left_out): (&[Message], Together),
-    ) -> Head {
-        if outline.shown.is_empty() && pinned.is_empty() && left_out.messages == 0 {
-            return bare;
-        }
-        let depth = outline.shown.iter().map(|node| node.depth).max().unwrap_or(0);
-        let mut parts = Vec::new();
-        if !bare.text.is_empty() {
-            parts.push(bare.text);
-        }
-        let mut tokens = bare.tokens;
-        let guidance = markup::guidance(id, depth);
-        tokens += outline.guidance_tokens;
-        parts.push(guidance);
-        for (node, words) in outline.shown.iter().zip(words) {
-            let text = markup::summary(node, *words);
-            tokens += if *words { node.tokens } else { oneiro_count::tokens(&text) as i64 + 1 };
-            parts.push(text);
-        }
-        for message in pinned {
-            let text = markup::pinned(message);
-            tokens += oneiro_count::tokens(&text) as i64 + 1;
-            parts.push(text);
-        }
-        if left_out.messages > 0 {
-            let count = usize::try_from(left_out.messages).unwrap_or(0);
-            let text = markup::omitted(left_out.first, left_out.last, count);
-            tokens += oneiro_count::tokens(&text) as i64 + 1;
-            parts.push(text);
-        }
-        parts.push(markup::END.to_owned());
-        Head { text: parts.join("\n\n"), tokens, ..bare }
     }
 
     /// The messages that are shown, with the form of each.
@@ -258,63 +198,26 @@ fn window_budget(request: &WindowRequest) -> i64 {
     (request.budget - request.reserve) as i64
 }
 
-/// Which summaries are shown with their words: all, unless they would fill more than three
-/// quarters of what is left; then the newest.
-fn with_words(outline: &Outline, left: i64) -> Vec<bool> {
-    let limit = left / 4 * 3;
-    let mut sum = 0;
-    let mut words: Vec<bool> = outline
-        .shown
-        .iter()
-        .rev()
-        .map(|node| {
-            sum += node.tokens;
-            sum <= limit
-        })
-        .collect();
-    words.reverse();
-    words
-}
-
-/// What stands around the messages, besides the system prompt, at most.
-fn around_tokens(outline: &Outline, words: &[bool], pinned: &[Message]) -> i64 {
-    if outline.shown.is_empty() && pinned.is_empty() {
-        return 0;
-    }
-    let guidance = outline.guidance_tokens;
-    let summaries: i64 = outline
-        .shown
-        .iter()
-        .zip(words)
-        .map(|(node, words)| match words {
-            true => node.tokens,
-            false => tokens(&markup::summary(node, false)) as i64 + 1,
-        })
-        .sum();
-    let pins: i64 = pinned.iter().map(|m| tokens(&markup::pinned(m)) as i64 + 1).sum();
-    guidance + summaries + pins
-}
-
 /// The messages that may be in a window, oldest first, and whether they are all there are.
 fn candidates(tx: &Tx<'_>, outline: &Outline, room: Room) -> Result<(Vec<Cost>, bool)> {
     let (mut items, mut reach, mut complete) = (Vec::new(), Reach::default(), true);
+    let mut turn = None;
     outline.each_back(tx, |cost| {
         items.push(cost);
-        complete = reach.take(&cost, room);
+        complete = match reach.take(&cost, room) {
+            More::Yes => true,
+            More::No => false,
+            // The newest turn is in whatever it costs; but where nobody speaks, it has no end.
+            More::ForTheTurn => {
+                let key = outline.key;
+                let begun = *turn.get_or_insert_with(|| costs::last_turn(tx, key).ok().flatten());
+                begun.is_some_and(|begun| cost.seq > begun)
+            }
+        };
         complete
     })?;
     items.reverse();
     Ok((items, complete))
-}
-
-fn pinned_messages(tx: &Tx<'_>, outline: &Outline) -> Result<Vec<Message>> {
-    let mut found = Vec::new();
-    for seq in &outline.pinned {
-        if let Some((_, message)) = messages::get(tx, MessageId(*seq))? {
-            found.push(super::form::short(&message).into_owned());
-        }
-    }
-    Ok(found)
 }
 
 /// What no summary covers and the window does not show: everything uncovered before `first`.
@@ -341,10 +244,14 @@ fn shortened(shown: &[Cost], cut: Cut) -> Vec<MessageId> {
     short.map(|cost| MessageId(cost.seq)).collect()
 }
 
-fn prefix_hash(head: &str, first: Option<&Cost>, shortened: &[MessageId]) -> String {
+/// The hash of what a window begins with: its head, which messages are short, how often history was
+/// changed, and how many results came late. Where it begins, the head tells: it names what is left
+/// out before.
+fn prefix_hash(head: &str, shortened: &[MessageId], (history, late): (i64, i64)) -> String {
     let mut hasher = blake3::Hasher::new();
     hasher.update(head.as_bytes());
-    hasher.update(&first.map_or(0, |cost| cost.seq).to_le_bytes());
+    hasher.update(&history.to_le_bytes());
+    hasher.update(&late.to_le_bytes());
     for id in shortened {
         hasher.update(&id.0.to_le_bytes());
     }
@@ -370,15 +277,16 @@ fn omitted(rendered: &Rendered, left_out: Together, shortened: Vec<MessageId>) -
 fn broke(
     before: Option<&WindowMark>,
     mark: &WindowMark,
-    outline: &Outline,
+    (outline, late): (&Outline, usize),
     tokens: usize,
 ) -> Option<PrefixBreak> {
     let before = before.filter(|before| before.hash != mark.hash)?;
-    let reason = match (before.epoch == mark.epoch, outline.reason.as_str()) {
+    let reason = match (before.epoch == mark.epoch, outline.epoch.reason.as_str()) {
         (false, "pin") => BreakReason::Pin,
         (false, "history") => BreakReason::History,
         (false, _) => BreakReason::Compaction,
         (true, _) if before.step != mark.step => BreakReason::Step,
+        (true, _) if late > 0 => BreakReason::History,
         (true, _) => BreakReason::Prompt,
     };
     Some(PrefixBreak { reason, tokens })

@@ -4,7 +4,7 @@
 use super::compact::Covered;
 use oneiro_model::{ChangeKind, Error, Result, SessionId, Timestamp};
 use oneiro_store::summaries::Node;
-use oneiro_store::{Tx, changes, contexts, messages, summaries};
+use oneiro_store::{Tx, changes, contexts, messages, segments, summaries};
 
 /// A node to put into a context.
 pub(super) struct NewNode<'a> {
@@ -13,6 +13,8 @@ pub(super) struct NewNode<'a> {
     /// The session whose context it is, by key and id.
     pub(super) context: (i64, &'a SessionId),
     pub(super) holder: &'a str,
+    /// The erasure up to which what it tells was read.
+    pub(super) generation: i64,
 }
 
 /// Puts a node into its context in place of what it covers.
@@ -20,6 +22,9 @@ pub(super) fn commit(tx: &Tx<'_>, new: &NewNode<'_>, now: Timestamp) -> Result<(
     let (node, (key, id)) = (new.node, new.context);
     if !contexts::holds(tx, key, new.holder)? {
         return Err(Error::conflict("another process took over the compaction of this session"));
+    }
+    if segments::state(tx)?.generation != new.generation {
+        return Err(Error::conflict("something was erased meanwhile"));
     }
     if node.tokens >= node.source_tokens {
         return Err(Error::internal("a summary is not smaller than what it covers"));

@@ -18,7 +18,7 @@ use oneiro_model::{
 };
 use oneiro_store::costs::Cost;
 use oneiro_store::summaries::Node;
-use oneiro_store::{contexts, messages, summaries};
+use oneiro_store::{contexts, messages, segments, summaries};
 use std::collections::HashSet;
 use std::time::{Duration, Instant};
 
@@ -57,6 +57,8 @@ pub(super) struct Compacting<'a> {
     /// What every window has before the context.
     pub(super) prompt_tokens: i64,
     created: Vec<SummaryId>,
+    /// The erasure up to which the pass that is under way has read.
+    generation: i64,
     /// Where a leaf or a condensed summary would not have been smaller, by their first message.
     pub(super) not_smaller: HashSet<i64>,
 }
@@ -153,6 +155,7 @@ impl<'a> Compacting<'a> {
             holder: holder.to_owned(),
             prompt_tokens: if prompt.is_empty() { 0 } else { tokens(&prompt) as i64 + 4 },
             created: Vec::new(),
+            generation: 0,
             not_smaller: HashSet::new(),
         })
     }
@@ -204,10 +207,12 @@ impl<'a> Compacting<'a> {
     fn pass(&mut self) -> Result<Pass> {
         let mut pressure = Pressure::None;
         loop {
-            let plan = self.oneiro.store.read(|tx| {
+            let (plan, generation) = self.oneiro.store.read(|tx| {
                 let outline = Outline::read(tx, (self.key, self.id))?;
-                self.plan(tx, &outline, pressure)
+                let generation = segments::state(tx)?.generation;
+                Ok((self.plan(tx, &outline, pressure)?, generation))
             })?;
+            self.generation = generation;
             match (plan, self.goal.until) {
                 (Plan::Enough, _) => return Ok(Pass::Stopped("under")),
                 (Plan::Leaf { items, target }, _) => return self.make_leaf(&items, target),
@@ -311,7 +316,11 @@ impl<'a> Compacting<'a> {
             return Ok(Pass::Again);
         }
         let (key, context, now) = (node.key, self.key, self.oneiro.now());
+        let generation = self.generation;
         self.oneiro.store.write(move |tx| {
+            if segments::state(tx)?.generation != generation {
+                return Ok(());
+            }
             let rewriting = summaries::Rewriting {
                 content: &shorter.content,
                 level: shorter.level,
@@ -394,7 +403,7 @@ impl<'a> Compacting<'a> {
     fn commit(&mut self, node: Node, covered: Covered) -> Result<Pass> {
         let id = node.id.clone();
         let (key, session, holder) = (self.key, self.id.clone(), self.holder.clone());
-        let now = self.oneiro.now();
+        let (now, generation) = (self.oneiro.now(), self.generation);
         let committed = self.oneiro.store.write(move |tx| {
             super::commit::commit(
                 tx,
@@ -403,6 +412,7 @@ impl<'a> Compacting<'a> {
                     covered: &covered,
                     context: (key, &session),
                     holder: &holder,
+                    generation,
                 },
                 now,
             )

@@ -38,14 +38,27 @@ pub(super) struct Reach {
 }
 
 impl Reach {
-    /// Takes an item in; true when more are wanted.
-    pub(super) fn take(&mut self, cost: &Cost, room: Room) -> bool {
+    /// Takes an item in, and says whether more are wanted.
+    pub(super) fn take(&mut self, cost: &Cost, room: Room) -> More {
         self.tokens += cost.short_tokens;
         self.turn |= cost.begins == Begins::Turn;
-        // The newest turn is in whatever it costs; but where nobody speaks, it has no end.
-        let enough = room.whole.max(0);
-        self.tokens <= enough || (!self.turn && self.tokens <= enough.saturating_mul(4))
+        match self.tokens <= room.whole.max(0) {
+            true => More::Yes,
+            false if self.turn => More::No,
+            false => More::ForTheTurn,
+        }
     }
+}
+
+/// Whether more items are wanted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum More {
+    /// They may be in.
+    Yes,
+    /// They would be out.
+    No,
+    /// Only until the newest turn begins.
+    ForTheTurn,
 }
 
 /// Where the window before began.

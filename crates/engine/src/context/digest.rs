@@ -5,9 +5,10 @@ use super::lines::line;
 use super::summarise::{Line, Source, summarise};
 use crate::Oneiro;
 use crate::sessions::key_of;
-use oneiro_model::{Result, SessionDigest, SessionId};
+use oneiro_model::{Error, Result, SessionDigest, SessionId};
 use oneiro_store::digests::{self, Digest};
 use oneiro_store::messages::{self, PageRequest};
+use oneiro_store::{said, segments};
 
 /// The tokens a digest may have.
 const DIGEST_TOKENS: usize = 400;
@@ -16,7 +17,10 @@ const DIGEST_TOKENS: usize = 400;
 const INPUT_TOKENS: usize = 24_000;
 
 /// Messages of a session that are read for a digest: the newest, where it is longer.
-const MESSAGES: i64 = 4_000;
+const MESSAGES: usize = 4_000;
+
+/// Erasures in a row that a digest begins anew after.
+const TRIES: usize = 4;
 
 impl Oneiro {
     /// Condenses a session around a question.
@@ -30,39 +34,56 @@ impl Oneiro {
         if let Some(digest) = there {
             return Ok(told(digest));
         }
-        let lines: Vec<Line> = self.store.read(|tx| {
-            let count = messages::count_of_session(tx, key)?;
-            let after = match count > MESSAGES {
-                true => {
-                    oneiro_store::said::seqs_earlier(tx, (key, i64::MAX), false, MESSAGES as usize)?
-                        .last()
-                        .map_or(0, |seq| seq - 1)
+        // What is erased while a model writes must not come back by its words.
+        for _ in 0..TRIES {
+            let (generation, lines) = self.lines_of((key, id))?;
+            let source = Source {
+                prompt: "question",
+                lines: &lines,
+                prior: &[],
+                question: Some(question),
+                target: DIGEST_TOKENS,
+                input_tokens: INPUT_TOKENS,
+            };
+            let model = self.llm.as_deref().map(|llm| (llm, self.prompts.as_ref()));
+            let condensed = summarise(&source, model);
+            let digest = Digest {
+                content: condensed.content,
+                level: condensed.level,
+                model: condensed.model,
+            };
+            let (kept, now) = (digest.clone(), self.now());
+            let kept = self.store.write_derived(|tx| {
+                if segments::state(tx)?.generation != generation {
+                    return Ok(false);
                 }
+                digests::put(tx, (key, asked.as_bytes(), head), &kept, now).map(|()| true)
+            });
+            match kept {
+                Ok(false) => continue,
+                Ok(true) => {}
+                Err(error) => tracing::info!(%error, "a digest was not kept"),
+            }
+            return Ok(told(digest));
+        }
+        Err(Error::conflict(format!("session {:?} changes all the time", id.as_str()))
+            .remedy("ask again when the erasures are done"))
+    }
+
+    /// What was said in a session, the newest of it, and as of which erasure.
+    fn lines_of(&self, (key, id): (i64, &SessionId)) -> Result<(i64, Vec<Line>)> {
+        self.store.read(|tx| {
+            let count = messages::count_of_session(tx, key)?;
+            let after = match count > MESSAGES as i64 {
+                true => said::seqs_earlier(tx, (key, i64::MAX), false, MESSAGES)?
+                    .last()
+                    .map_or(0, |seq| seq - 1),
                 false => 0,
             };
             let all = PageRequest { after, hidden: false, limit: usize::MAX };
-            Ok(messages::page(tx, (key, id), all)?.iter().map(line).collect())
-        })?;
-        let source = Source {
-            prompt: "question",
-            lines: &lines,
-            prior: &[],
-            question: Some(question),
-            target: DIGEST_TOKENS,
-            input_tokens: INPUT_TOKENS,
-        };
-        let model = self.llm.as_deref().map(|llm| (llm, self.prompts.as_ref()));
-        let condensed = summarise(&source, model);
-        let digest =
-            Digest { content: condensed.content, level: condensed.level, model: condensed.model };
-        let (kept, now) = (digest.clone(), self.now());
-        let kept = self
-            .store
-            .write_derived(|tx| digests::put(tx, (key, asked.as_bytes(), head), &kept, now));
-        if let Err(error) = kept {
-            tracing::info!(%error, "a digest was not kept");
-        }
-        Ok(told(digest))
+            let lines = messages::page(tx, (key, id), all)?.iter().map(line).collect();
+            Ok((segments::state(tx)?.generation, lines))
+        })
     }
 }
 

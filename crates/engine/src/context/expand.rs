@@ -5,7 +5,7 @@ use super::scope::Reach;
 use crate::Oneiro;
 use oneiro_model::{
     ContextScope, Cursor, Error, ExpandRequest, ExpandWhat, Expanded, LookedUp, Message, MessageId,
-    Result, SessionId, Summary, SummaryId,
+    Result, SessionId, Summary,
 };
 use oneiro_store::{Tx, messages, said, summaries};
 
@@ -68,10 +68,10 @@ impl Oneiro {
 
     /// A summary: what it covers, when that was said, and what is above and below it.
     pub fn summary(&self, id: &str, scope: &ContextScope) -> Result<Summary> {
-        if !id.starts_with(SummaryId::PREFIX) {
+        let ExpandWhat::Summary(id) = ExpandWhat::parse(id)? else {
             return Err(Error::field("id", format!("{id:?} is not the id of a summary (sum_...)")));
-        }
-        self.store.read(|tx| Reach::of(self, tx, scope)?.summary(tx, id)?.whole(tx))
+        };
+        self.store.read(|tx| Reach::of(self, tx, scope)?.summary(tx, &id)?.whole(tx))
     }
 
     /// Every summary of a session and those it took over from the one it continues, by the messages

@@ -1,21 +1,20 @@
 //! Why a window is what it is, item by item. Pure: it tells what assembly decided.
 
-use super::assemble::Head;
+use super::around::{Around, Head};
 use super::cut::Cut;
 use super::outline::Outline;
-use oneiro_model::{ItemPlace, Message, MessageId, SummaryKind, WindowItem};
+use oneiro_model::{ItemPlace, MessageId, SummaryKind, WindowItem};
 use oneiro_store::costs::{Cost, Together};
 use serde_json::Value;
 
 /// What assembly decided.
 pub(super) struct Explained<'a> {
     pub(super) outline: &'a Outline,
-    pub(super) words: &'a [bool],
+    pub(super) around: &'a Around,
     pub(super) shown: &'a [Cost],
     pub(super) cut: Cut,
     pub(super) left_out: Together,
     pub(super) head: &'a Head,
-    pub(super) pinned: &'a [Message],
 }
 
 /// Every item, in the order of the window.
@@ -27,9 +26,9 @@ pub(super) fn explain(of: &Explained<'_>) -> Vec<WindowItem> {
     if of.head.tools_tokens > 0 {
         items.push(item("tools", None, of.head.tools_tokens, "the caller sends its tools"));
     }
-    for (node, words) in of.outline.shown.iter().zip(of.words) {
+    for (node, piece) in of.outline.shown.iter().zip(&of.around.summaries) {
         let id = Some(Value::from(node.id.as_str()));
-        let why = match (node.kind, words) {
+        let why = match (node.kind, piece.words) {
             (_, false) => "shown as a handle: summaries would fill the window".to_owned(),
             (SummaryKind::Written, true) => "written by hand".to_owned(),
             (SummaryKind::Leaf, true) => format!("covers {} messages", node.message_count),
@@ -37,7 +36,7 @@ pub(super) fn explain(of: &Explained<'_>) -> Vec<WindowItem> {
                 format!("condenses summaries over {} messages", node.message_count)
             }
         };
-        items.push(item("summary", id, node.tokens, why));
+        items.push(item("summary", id, piece.tokens, why));
         if node.message_count > 0 {
             items.push(WindowItem {
                 last: Some(MessageId(node.last_seq)),
@@ -51,8 +50,12 @@ pub(super) fn explain(of: &Explained<'_>) -> Vec<WindowItem> {
             });
         }
     }
-    for message in of.pinned {
-        items.push(item("message", Some(message.id.0.into()), 0, "pinned into every window"));
+    for (id, piece) in &of.around.pins {
+        let why = match piece.words {
+            true => "pinned into every window",
+            false => "pinned, but shown as a handle: pinned messages would fill the window",
+        };
+        items.push(item("message", Some(id.0.into()), piece.tokens, why));
     }
     if of.left_out.messages > 0 {
         items.push(WindowItem {

@@ -1,16 +1,18 @@
 //! When history changes, exactly the summaries that covered what changed go, and those above them;
 //! what else these covered comes back into the contexts that showed them.
 
-use oneiro_model::{Result, SummaryKind};
+use oneiro_model::{Lineage, Result, SummaryKind};
 use oneiro_store::summaries::{self, Node};
-use oneiro_store::{Tx, contexts, digests};
+use oneiro_store::{Tx, contexts, digests, lineage};
 use std::collections::BTreeSet;
 
 /// Takes out the summaries over a range of a session's messages. Called in the transaction that
 /// hides, shows or removes them.
 pub(crate) fn history_changed(tx: &Tx<'_>, session_key: i64, range: (i64, i64)) -> Result<()> {
-    let leaves = summaries::leaves_over(tx, session_key, range)?;
-    take_out(tx, leaves.into_iter().collect())?;
+    // A condensed node goes even where the range lies between its leaves: what comes back there
+    // must have its place.
+    let over = summaries::over(tx, session_key, range)?;
+    take_out(tx, over.into_iter().collect())?;
     digests::remove(tx, session_key)?;
     contexts::changed(tx, session_key, "history")
 }
@@ -26,8 +28,39 @@ pub(crate) fn session_going(tx: &Tx<'_>, session_key: i64) -> Result<()> {
 pub(crate) fn message_going(tx: &Tx<'_>, session_key: i64, seq: i64) -> Result<Vec<Bereft>> {
     let mut dead: BTreeSet<i64> = summaries::leaf_of(tx, seq)?.into_iter().collect();
     dead.extend(summaries::by_models_after(tx, session_key, seq)?);
+    dead.extend(told_by_continuations(tx, session_key)?);
+    let bereft = bereft(tx, (&dead, seq))?;
+    take_out(tx, dead)?;
+    digests::remove(tx, session_key)?;
+    contexts::changed(tx, session_key, "history")?;
+    Ok(bereft)
+}
+
+/// Takes out what an erased session may be told in elsewhere: what models wrote in sessions that
+/// continue it.
+pub(crate) fn session_erased(tx: &Tx<'_>, session_key: i64) -> Result<Vec<Bereft>> {
+    let dead = told_by_continuations(tx, session_key)?;
+    let bereft = bereft(tx, (&dead, 0))?;
+    take_out(tx, dead)?;
+    Ok(bereft)
+}
+
+/// What models wrote in sessions that continue this one, and so have read of it.
+fn told_by_continuations(tx: &Tx<'_>, session_key: i64) -> Result<BTreeSet<i64>> {
+    let mut told = BTreeSet::new();
+    for link in lineage::descendants(tx, session_key, Lineage::Continuation)? {
+        if link.key != session_key {
+            told.extend(summaries::by_models_after(tx, link.key, 0)?);
+            digests::remove(tx, link.key)?;
+        }
+    }
+    Ok(told)
+}
+
+/// The leaves among nodes that go, and what is left of each without a message.
+fn bereft(tx: &Tx<'_>, (dead, seq): (&BTreeSet<i64>, i64)) -> Result<Vec<Bereft>> {
     let mut bereft = Vec::new();
-    for key in &dead {
+    for key in dead {
         let Some(node) = summaries::get(tx, *key)?.filter(|node| node.kind == SummaryKind::Leaf)
         else {
             continue;
@@ -40,9 +73,6 @@ pub(crate) fn message_going(tx: &Tx<'_>, session_key: i64, seq: i64) -> Result<V
         }
         bereft.push(Bereft { node, seqs, contexts: shown.into_iter().collect() });
     }
-    take_out(tx, dead)?;
-    digests::remove(tx, session_key)?;
-    contexts::changed(tx, session_key, "history")?;
     Ok(bereft)
 }
 

@@ -73,16 +73,15 @@ pub(super) fn guidance(session: &SessionId, depth: i64) -> String {
     )
 }
 
-/// A pinned message that is not among those shown.
-pub(super) fn pinned(message: &Message) -> String {
+/// A pinned message that is not among those shown; without its words, only as a handle.
+pub(super) fn pinned(message: &Message, words: bool) -> String {
+    let (id, role, at) = (message.id, message.role.as_str(), minute(message.at));
+    let begin = format!("<pinned id=\"{id}\" role=\"{role}\" at=\"{at}\"");
+    if !words {
+        return format!("{begin}/>");
+    }
     let text = searchable(&message.role, &message.body);
-    format!(
-        "<pinned id=\"{}\" role=\"{}\" at=\"{}\">\n{}\n</pinned>",
-        message.id,
-        message.role.as_str(),
-        minute(message.at),
-        inside(text.trim())
-    )
+    format!("{begin}>\n{}\n</pinned>", inside(text.trim()))
 }
 
 /// What is left out of a window.

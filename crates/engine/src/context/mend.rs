@@ -8,6 +8,9 @@ use oneiro_store::summaries::{self, Node};
 use oneiro_store::{Tx, contexts, messages, sessions};
 use std::collections::{BTreeMap, BTreeSet};
 
+/// Fewer tokens than the markup of a summary and a few words.
+const REMNANT_TOKENS: i64 = 96;
+
 /// What is wrong with the context of one session.
 #[derive(Debug, Default)]
 struct Wrong {
@@ -127,15 +130,23 @@ fn wrong_with(tx: &Tx<'_>, node: &Node) -> Result<Option<&'static str>> {
     if node.kind == SummaryKind::Written {
         return Ok(None);
     }
-    if node.tokens >= node.source_tokens {
+    // What an erasure leaves of a leaf may be too little to be smaller.
+    let remnant = node.kind == SummaryKind::Leaf && node.source_tokens < REMNANT_TOKENS;
+    if node.tokens >= node.source_tokens && !remnant {
         return Ok(Some("is not smaller than what it covers"));
     }
     if node.kind == SummaryKind::Condensed {
         let children = summaries::children(tx, node.key)?;
         let deeper = children.iter().any(|child| child.depth >= node.depth);
+        let own = summaries::sessions_under(tx, node.key)? == [node.session_key];
+        let range = (node.first_seq, node.last_seq);
+        let gap = own
+            && messages::live_seqs_between(tx, node.session_key, range)?
+                != summaries::seqs_under(tx, node.key, 0, usize::MAX)?;
         return Ok(match children.len() {
             0 | 1 => Some("covers fewer than two summaries"),
             _ if deeper => Some("covers a summary that is not below it"),
+            _ if gap => Some("leaves a gap among the messages it covers"),
             _ => None,
         });
     }

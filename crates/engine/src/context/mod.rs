@@ -1,6 +1,7 @@
 //! Lossless context: any conversation in any budget, with every word still reachable. It owns what
 //! a prompt shows of a session; messages themselves it never changes.
 
+mod around;
 mod assemble;
 mod commit;
 mod compact;
@@ -32,7 +33,7 @@ mod secrets;
 mod select;
 mod summarise;
 
-pub(crate) use invalidate::{history_changed, message_going, session_going};
+pub(crate) use invalidate::{history_changed, message_going, session_erased, session_going};
 pub(crate) use outline::uncovered;
 pub use prompts::{PROMPTS, Prompts};
 pub(crate) use rebuild::{resummarise, written};

@@ -6,9 +6,10 @@ use super::counting::{Uncounted, uncounted};
 use super::markup;
 use oneiro_count::tokens;
 use oneiro_model::{Result, SessionId, SummaryKind, Visibility};
+use oneiro_store::contexts::{self, Epoch};
 use oneiro_store::costs::{self, Begins, Cost, Together};
 use oneiro_store::summaries::{self, Node};
-use oneiro_store::{Tx, contexts, messages};
+use oneiro_store::{Tx, messages};
 
 /// Messages read at a time when going through a context.
 const BATCH: usize = 256;
@@ -19,10 +20,8 @@ pub(super) struct Outline {
     pub(super) key: i64,
     /// What it costs to say what summaries are, once there are any.
     pub(super) guidance_tokens: i64,
-    /// How often the context has changed.
-    pub(super) epoch: i64,
-    /// Why it last did.
-    pub(super) reason: String,
+    /// What has become of the context.
+    pub(super) epoch: Epoch,
     /// The summaries it shows, oldest first.
     pub(super) shown: Vec<Node>,
     /// The messages that are pinned.
@@ -33,7 +32,6 @@ pub(super) struct Outline {
 
 impl Outline {
     pub(super) fn read(tx: &Tx<'_>, session: (i64, &SessionId)) -> Result<Outline> {
-        let (epoch, reason) = contexts::epoch(tx, session.0)?;
         let mut tail = uncounted(tx, session, usize::MAX)?;
         tail.retain(|one| one.message.visibility == Visibility::Live);
         let shown = summaries::shown(tx, session.0)?;
@@ -41,8 +39,7 @@ impl Outline {
         Ok(Outline {
             key: session.0,
             guidance_tokens: tokens(&markup::guidance(session.1, depth)) as i64 + 12,
-            epoch,
-            reason,
+            epoch: contexts::epoch(tx, session.0)?,
             shown,
             pinned: contexts::pinned(tx, session.0)?,
             tail,

@@ -5,7 +5,7 @@ use super::compact::fill;
 use super::invalidate::Bereft;
 use super::lines::line;
 use super::markup;
-use super::summarise::{Line, Source, summarise};
+use super::summarise::{Condensed, Line, Source, summarise};
 use crate::Oneiro;
 use oneiro_model::{MessageId, Result, SessionId, SummaryId, SummaryKind, SummaryLevel};
 use oneiro_store::summaries::{self, Node};
@@ -36,9 +36,6 @@ pub(crate) fn resummarise(oneiro: &Oneiro, tx: &Tx<'_>, bereft: Vec<Bereft>) -> 
         node.content = String::new();
         let bare = oneiro_count::tokens(&markup::summary(&node, true)) as i64 + 1;
         let room = target.min(tokens - 1) - bare;
-        if room < 8 {
-            continue;
-        }
         let source = Source {
             prompt: "leaf",
             lines: &lines,
@@ -48,8 +45,15 @@ pub(crate) fn resummarise(oneiro: &Oneiro, tx: &Tx<'_>, bereft: Vec<Bereft>) -> 
             input_tokens: 0,
         };
         fill(&mut node, summarise(&source, None));
-        if node.tokens >= node.source_tokens || node.content.is_empty() {
-            continue;
+        if room < 8 || node.tokens >= node.source_tokens || node.content.is_empty() {
+            // So little is left that nothing could be smaller. It stays in reach all the same: a
+            // continuation has no other way to it.
+            let left = Condensed {
+                content: format!("({} messages)", seqs.len()),
+                level: SummaryLevel::Extract,
+                model: None,
+            };
+            fill(&mut node, left);
         }
         node.created_at = oneiro.now();
         let key = summaries::insert(tx, &node)?;

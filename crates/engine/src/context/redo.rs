@@ -8,7 +8,7 @@ use super::summarise::{Line, Source, summarise};
 use crate::Oneiro;
 use oneiro_model::{Error, MessageId, Result, SessionId, SummaryId, SummaryKind, SummaryLevel};
 use oneiro_store::summaries::{self, Node, Rewriting};
-use oneiro_store::{contexts, messages};
+use oneiro_store::{contexts, messages, segments};
 
 /// How many are looked at in one go.
 const BATCH: usize = 256;
@@ -27,10 +27,10 @@ impl Oneiro {
         let mut redone = Vec::new();
         let rules = self.store.read(|tx| self.settings_in(tx))?.compaction;
         for node in self.store.read(|tx| summaries::extracts(tx, key, limit.min(BATCH)))? {
-            let Some((node, lines)) = self.store.read(|tx| {
+            let Some((node, lines, generation)) = self.store.read(|tx| {
                 let Some(node) = summaries::get(tx, node)? else { return Ok(None) };
                 let lines = sources(tx, &node)?;
-                Ok(Some((node, lines)))
+                Ok(Some((node, lines, segments::state(tx)?.generation)))
             })?
             else {
                 continue;
@@ -57,6 +57,9 @@ impl Oneiro {
             fill(&mut anew, condensed);
             let (now, context) = (self.now(), key);
             let done = self.store.write(move |tx| {
+                if segments::state(tx)?.generation != generation {
+                    return Ok(false);
+                }
                 let to = Rewriting {
                     content: &anew.content,
                     level: anew.level,

@@ -49,11 +49,20 @@ impl Reach {
             )
         };
         let mut found = summaries::begun(tx, prefix)?;
-        if found.len() > 1 && !found.iter().any(|node| node.id.as_str() == prefix) {
+        found.sort_by_key(|node| node.id.as_str() != prefix);
+        let is_whole = found.first().is_some_and(|node| node.id.as_str() == prefix);
+        if let (Some(keys), false) = (&self.0, is_whole) {
+            // What is out of reach makes nothing ambiguous.
+            found.clear();
+            for key in keys {
+                let nodes = summaries::of_session(tx, *key)?.into_iter();
+                found.extend(nodes.filter(|node| node.id.as_str().starts_with(prefix)));
+            }
+        }
+        if found.len() > 1 && !is_whole {
             return Err(Error::conflict(format!("several summaries begin with {prefix:?}"))
                 .remedy("give more of the id"));
         }
-        found.sort_by_key(|node| node.id.as_str() != prefix);
         let node = found.into_iter().next().ok_or_else(not_there)?;
         let mut sessions = summaries::sessions_under(tx, node.key)?;
         sessions.push(node.session_key);

@@ -53,15 +53,23 @@ pub(super) fn leaf(items: &[Cost], chunk: i64, pressure: Pressure, rules: &Compa
         let turn = items.iter().take(end + 1).rposition(|cost| cost.begins == Begins::Turn);
         end = turn.filter(|turn| tokens(*turn) * 2 >= chunk).unwrap_or(end);
     }
-    let sum = tokens(end);
-    let worth = match pressure {
-        Pressure::None => {
-            sum >= LEAST_TOKENS * 4 && (end >= rules.leaf_min_fanout || sum * 2 >= chunk)
+    let worth = |end: usize| {
+        let sum = tokens(end);
+        match pressure {
+            Pressure::None => {
+                sum >= LEAST_TOKENS * 4 && (end >= rules.leaf_min_fanout || sum * 2 >= chunk)
+            }
+            Pressure::Some => sum >= LEAST_TOKENS,
+            Pressure::All => sum * 5 >= LEAST_TOKENS * 2,
         }
-        Pressure::Some => sum >= LEAST_TOKENS,
-        Pressure::All => sum * 5 >= LEAST_TOKENS * 2,
     };
-    if worth { end } else { 0 }
+    // What ends before a group that is too large for the chunk takes it along, if it is not worth a
+    // leaf alone: nothing would ever get past it.
+    while end < items.len() && !worth(end) {
+        let next = items.iter().skip(end + 1).position(|cost| cost.begins != Begins::Nothing);
+        end = next.map_or(items.len(), |next| end + 1 + next);
+    }
+    if worth(end) { end } else { 0 }
 }
 
 /// The tokens of the group that begins at an index.

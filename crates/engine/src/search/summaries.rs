@@ -5,12 +5,39 @@ use super::matching::Match;
 use super::snippet::{Wanted, snippet};
 use crate::Oneiro;
 use crate::context::Reach;
+use crate::sessions::resolve_in;
 use oneiro_model::{
-    ContextScope, Error, Found, GrepRequest, Grepped, HitKind, Query, Result, SEARCH_LIMIT_MAX,
-    SearchRequest, SummaryHit,
+    ContextScope, Error, Filters, Found, GrepRequest, Grepped, HitKind, Query, Result,
+    SEARCH_LIMIT_MAX, SearchRequest, SummaryHit,
 };
 use oneiro_store::summaries::{self, Node};
+use oneiro_store::{Tx, sessions};
 use oneiro_text::Analyzer;
+use std::collections::HashSet;
+
+/// The sessions that filters leave, where they are limited, and those they exclude.
+fn sessions_of(tx: &Tx<'_>, filters: &Filters) -> Result<(Option<HashSet<i64>>, HashSet<i64>)> {
+    let keys = |sessions: &[String], sources: &[String], projects: &[String]| {
+        let mut lists: Vec<HashSet<i64>> = Vec::new();
+        if !sessions.is_empty() {
+            let found = sessions.iter().map(|id| Ok(resolve_in(tx, id)?.0));
+            lists.push(found.collect::<Result<_>>()?);
+        }
+        if !sources.is_empty() {
+            let found = sources.iter().map(|source| sessions::keys_of_source(tx, source));
+            lists.push(found.collect::<Result<Vec<_>>>()?.into_iter().flatten().collect());
+        }
+        if !projects.is_empty() {
+            let found = projects.iter().map(|project| sessions::keys_of_project(tx, project));
+            lists.push(found.collect::<Result<Vec<_>>>()?.into_iter().flatten().collect());
+        }
+        Ok::<_, Error>(lists)
+    };
+    let only = keys(&filters.sessions, &filters.sources, &filters.projects)?;
+    let only = only.into_iter().reduce(|a, b| a.intersection(&b).copied().collect());
+    let not = keys(&filters.exclude_sessions, &filters.exclude_sources, &filters.exclude_projects)?;
+    Ok((only, not.into_iter().flatten().collect()))
+}
 
 /// Summaries of a space that are read, the newest first.
 const READ: usize = 20_000;
@@ -67,9 +94,19 @@ impl Oneiro {
                 }
             }
         })?;
+        let filters = &query.filters;
+        // Summaries have no speaker: who asks for one asks for messages.
+        if !filters.roles.is_empty() || !filters.names.is_empty() {
+            return Ok((Vec::new(), 0));
+        }
+        let (only, not) = self.store.read(|tx| sessions_of(tx, filters))?;
+        let since = request.since.max(filters.since);
+        let until = [request.until, filters.until].into_iter().flatten().min();
         let within = |node: &Node| {
-            request.since.is_none_or(|since| node.latest_at >= since)
-                && request.until.is_none_or(|until| node.earliest_at < until)
+            since.is_none_or(|since| node.latest_at >= since)
+                && until.is_none_or(|until| node.earliest_at < until)
+                && only.as_ref().is_none_or(|only| only.contains(&node.session_key))
+                && !not.contains(&node.session_key)
         };
         let words = analyzer.query_words(&query.text);
         let terms: Vec<String> = words.into_iter().flat_map(|word| word.terms).collect();

@@ -57,6 +57,7 @@ impl Oneiro {
             let restored = match from {
                 0 => 0,
                 from => {
+                    refuse_continued(tx, (key, &id))?;
                     history_changed(tx, key, messages::rewound_range(tx, key, from)?)?;
                     messages::restore(tx, key, from)?
                 }
@@ -73,6 +74,7 @@ impl Oneiro {
         let id = id.clone();
         self.store.write(move |tx| {
             let key = key_of(tx, &id)?;
+            refuse_continued(tx, (key, &id))?;
             history_changed(tx, key, (0, until.0))?;
             messages::compact(tx, key, until)
         })
@@ -110,7 +112,11 @@ fn rewind_in(tx: &Tx<'_>, (key, id): (i64, &SessionId), to: MessageId) -> Result
 /// they cover must stay as it was.
 pub(crate) fn refuse_continued(tx: &Tx<'_>, (key, id): (i64, &SessionId)) -> Result<()> {
     for node in summaries::keys_of_session(tx, key)? {
-        for context in summaries::shown_in(tx, node)? {
+        let mut elsewhere = summaries::shown_in(tx, node)?;
+        for above in summaries::parent_keys(tx, node)? {
+            elsewhere.extend(summaries::get(tx, above)?.map(|above| above.session_key));
+        }
+        for context in elsewhere {
             if context == key {
                 continue;
             }

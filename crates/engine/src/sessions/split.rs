@@ -8,9 +8,7 @@ use crate::context::uncovered;
 use oneiro_model::{
     ChangeKind, CompactRequest, Error, Lineage, MessageId, NewSession, Result, Session, SessionId,
 };
-use oneiro_store::{
-    Tx, changes, contexts, lineage, messages, sequence, sessions, summaries, titles,
-};
+use oneiro_store::{Tx, changes, contexts, lineage, messages, sequence, sessions, summaries};
 
 /// How to split.
 #[derive(Debug, Clone, Default)]
@@ -40,6 +38,7 @@ impl Oneiro {
                 system_prompt: parent.system_prompt,
                 parent_id: Some(id.clone()),
                 lineage: Some(Lineage::Continuation),
+                // A continuation takes its parent's with the next number.
                 title: None,
                 project: parent.project,
                 cwd: parent.cwd,
@@ -50,7 +49,7 @@ impl Oneiro {
         // Refused before anything is compacted; looked at again when it is done.
         self.store.read(|tx| refuse_split(tx, (key_of(tx, id)?, id)))?;
         self.compact(id, &CompactRequest { until: request.until, redo: false })?;
-        let (oneiro, from, title) = (self.clone(), id.clone(), parent.title);
+        let (oneiro, from) = (self.clone(), id.clone());
         let child = self.store.write(move |tx| {
             let parent = key_of(tx, &from)?;
             refuse_split(tx, (parent, &from))?;
@@ -61,9 +60,6 @@ impl Oneiro {
             }
             let now = oneiro.now();
             let key = create_in(tx, &draft)?;
-            if let Some(title) = &title {
-                titles::set(tx, key, Some(&titles::next(tx, title)?))?;
-            }
             carry(tx, (parent, key), now)?;
             sessions::recount(tx, key)?;
             sessions::end(tx, parent, COMPRESSION, now)?;

@@ -10,6 +10,18 @@
 
 mod backup;
 mod changes;
+mod context_budget;
+mod context_converge;
+mod context_doctor;
+mod context_erase;
+mod context_history;
+mod context_levels;
+mod context_mixes;
+mod context_prefix;
+mod context_read;
+mod context_split;
+mod context_store;
+mod context_support;
 mod context_windows;
 mod counters;
 mod differential;

@@ -14,7 +14,7 @@ fn nothing_of_nothing() {
 #[test]
 fn a_message_of_megabytes() {
     let mut log = String::new();
-    for number in 0..40_000 {
+    for number in 0..20_000 {
         let _ = writeln!(log, "2026-02-03T10:00:00Z INFO request {number} served in 3 ms");
     }
     log.push_str("2026-02-03T10:00:09Z ERROR disk full on /var/lib/atlas\n");
@@ -36,7 +36,7 @@ fn blobs_count_as_nothing() {
         "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkM9QDwADhgGAWjR9aw".repeat(400);
     let text = format!("The logo of Atlas is this: {blob} and the colour is teal.");
     let text = extract_of(&[("user", &text)], 60);
-    expect(&text, &["logo of Atlas", "colour is teal"], &["iVBOR", "GAWjR"]);
+    expect(&text, &["logo of Atlas is this: … ", "colour is teal"], &["iVBOR", "GAWjR"]);
 }
 
 #[test]
@@ -48,7 +48,7 @@ fn what_is_one_long_line() {
     json.push_str("{\"id\":-1,\"state\":\"corrupt\",\"path\":\"/srv/atlas\"}]}");
     let text = extract_of(&[("tool query", &json)], 200);
     assert!(!text.is_empty() && text.len() < 2_000, "{text}");
-    let chinese = "山".repeat(300_000);
+    let chinese = "山".repeat(100_000);
     assert!(count(&extract_of(&[("user", &chinese)], 50)) <= 50);
 }
 

@@ -46,3 +46,18 @@ fn again_and_again_it_stays_within_its_targets() {
     assert!(count(&text) > 100, "{text}");
     expect(&text, &places, &[]);
 }
+
+#[test]
+fn extracts_that_fit_become_one() {
+    let text = extract_of(
+        &[
+            ("", "Ana: Porto is steep\n(left out: 2 messages; terms: kayak)"),
+            ("", "Ana: Ghent is flat\n(left out: 3 messages; terms: visa)"),
+        ],
+        usize::MAX,
+    );
+    assert_eq!(
+        text,
+        "Ana: Porto is steep … Ghent is flat\n(left out: 5 messages; terms: kayak, visa)"
+    );
+}

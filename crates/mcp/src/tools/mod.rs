@@ -1,7 +1,9 @@
 //! The table of tools: what each is called and what it promises. A tool is one file and one line
 //! here. It must not know the protocol that calls them.
 
+mod memory_context;
 mod memory_status;
+mod session_expand;
 mod session_search;
 
 use crate::{Caller, TokenRole};
@@ -9,7 +11,8 @@ use oneiro::Result;
 use serde_json::{Map, Value};
 
 /// The tools there are, in the order they are listed in.
-pub const TOOLS: &[Tool] = &[session_search::TOOL, memory_status::TOOL];
+pub const TOOLS: &[Tool] =
+    &[session_search::TOOL, session_expand::TOOL, memory_context::TOOL, memory_status::TOOL];
 
 /// A tool.
 pub struct Tool {

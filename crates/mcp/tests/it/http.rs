@@ -21,7 +21,8 @@ fn request(body: &Value) -> http::request::Builder {
         .header(header::ACCEPT, "application/json, text/event-stream")
         .header(header::HOST, "memory.example")
         .header("Mcp-Method", method);
-    if let Some(name) = body["params"]["name"].as_str() {
+    let named = body["params"]["name"].as_str().or(body["params"]["uri"].as_str());
+    if let Some(name) = named.filter(|name| !name.contains(char::is_control)) {
         request = request.header("Mcp-Name", name);
     }
     request
@@ -38,7 +39,7 @@ async fn send(request: Request<Full<bytes::Bytes>>) -> (StatusCode, String) {
 }
 
 /// Sends one message in a protocol version, as a caller.
-fn post(oneiro: &Oneiro, version: &str, mut body: Value) -> (StatusCode, Value) {
+pub fn post(oneiro: &Oneiro, version: &str, mut body: Value) -> (StatusCode, Value) {
     if version >= "2026-07-28" {
         body["params"]["_meta"] = json!({
             "io.modelcontextprotocol/protocolVersion": version,
@@ -55,7 +56,7 @@ fn post(oneiro: &Oneiro, version: &str, mut body: Value) -> (StatusCode, Value) 
     (status, serde_json::from_str(&answer).unwrap_or(Value::String(answer)))
 }
 
-fn ask(id: Value, method: &str, params: Value) -> Value {
+pub fn ask(id: Value, method: &str, params: Value) -> Value {
     json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params})
 }
 

@@ -10,7 +10,10 @@
 )]
 
 mod budget;
+mod context;
+mod expand;
 mod http;
 mod list;
 mod modes;
+mod resources;
 mod support;

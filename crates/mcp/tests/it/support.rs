@@ -1,7 +1,8 @@
 //! A space with something in it, and calls of tools on it.
 
 use oneiro::{
-    Durability, NewMessage, NewSession, Oneiro, Options, Result, Role, SessionId, Target,
+    CompactRequest, Durability, NewMessage, NewSession, Oneiro, Options, Result, Role, SessionId,
+    Target,
 };
 use oneiro_mcp::{Answer, Call, Caller, TokenRole, Tool};
 use oneiro_testkit::TestSpace;
@@ -26,9 +27,33 @@ pub fn say(oneiro: &Oneiro, session: &str, texts: &[&str]) -> Vec<i64> {
 }
 
 pub fn call(oneiro: &Oneiro, tool: &str, arguments: Value) -> Result<Answer> {
-    let caller = Caller { oneiro: oneiro.clone(), role: TokenRole::Read };
+    call_as(TokenRole::Read, oneiro, (tool, arguments))
+}
+
+pub fn call_as(role: TokenRole, oneiro: &Oneiro, call: (&str, Value)) -> Result<Answer> {
+    let (tool, arguments) = call;
+    let caller = Caller { oneiro: oneiro.clone(), role };
     let arguments = arguments.as_object().unwrap().clone();
     (Tool::named(tool).unwrap().run)(&Call { caller, arguments })
+}
+
+/// Says enough about a word in a session that it can be compacted, and compacts it; answers the ids
+/// of the messages and of the summaries.
+pub fn compacted(oneiro: &Oneiro, session: &str, word: &str) -> (Vec<i64>, Vec<String>) {
+    let text = |number: usize| {
+        format!(
+            "Number {number}: the {word} plan for office {number} costs {} euros, and Maria has \
+             written it into plans/{word}_{number}.md so that nobody forgets what was decided.",
+            number * 7 + 3
+        )
+    };
+    let texts: Vec<String> = (0..300).map(text).collect();
+    let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+    let said = say(oneiro, session, &texts);
+    let request = CompactRequest { until: Some(3_000), redo: false };
+    let compacted = oneiro.compact(&SessionId::new(session).unwrap(), &request).unwrap();
+    assert!(!compacted.created.is_empty(), "{compacted:?}");
+    (said, compacted.created.iter().map(ToString::to_string).collect())
 }
 
 pub fn search(oneiro: &Oneiro, arguments: Value) -> Answer {

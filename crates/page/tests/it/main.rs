@@ -8,6 +8,7 @@
     reason = "tests may fail"
 )]
 
+mod context;
 mod safety;
 mod size;
 mod states;

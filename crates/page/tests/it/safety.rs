@@ -65,7 +65,7 @@ fn tags(page: &str, html: &str) -> (Vec<Tag>, String) {
 
 const ELEMENTS: &str = "!doctype html head meta title link script body a header main footer nav ul \
     ol li div span p strong em del code pre kbd br hr h1 h2 svg path circle rect g button form \
-    label input select option details summary section article blockquote q bdi time dl dt dd \
+    label input select option datalist details summary section article blockquote q bdi time dl dt dd \
     figure figcaption table caption thead tbody tr th td mark small";
 
 #[test]

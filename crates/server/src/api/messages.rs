@@ -1,8 +1,9 @@
 //! Messages over HTTP.
 
 use super::sessions::page_request;
+use super::summaries::scope;
 use crate::call::{Answer, Call};
-use oneiro::{Error, NewMessage, NewSession, Result, json};
+use oneiro::{Error, LookedUp, NewMessage, NewSession, Result, json};
 use serde_json::Value;
 
 /// Messages in one request.
@@ -13,7 +14,11 @@ pub(super) fn list(call: &Call) -> Result<Answer> {
 }
 
 pub(super) fn show(call: &Call) -> Result<Answer> {
-    Answer::ok(&call.oneiro()?.message(call.message()?)?)
+    let id = call.message("id")?;
+    match call.oneiro()?.look_up(&id.to_string(), &scope(call)?)? {
+        LookedUp::Message(message) => Answer::ok(&message),
+        LookedUp::Summary(_) => Err(Error::internal("the number of a message named a summary")),
+    }
 }
 
 pub(super) fn append(call: &Call) -> Result<Answer> {
@@ -44,6 +49,11 @@ fn read(body: &[u8]) -> Result<Vec<NewMessage>> {
         return Err(Error::field("messages", "are none")
             .remedy(r#"send {"role":"user","content":"..."} or an array of such"#));
     }
+    take_apart(items, read.surrogates)
+}
+
+/// Messages from their JSON, and how many lone surrogates were replaced while reading it.
+pub(super) fn take_apart(items: Vec<Value>, surrogates: usize) -> Result<Vec<NewMessage>> {
     if items.len() > BATCH {
         let much = format!("{} messages in one request", items.len());
         return Err(Error::too_large(much).remedy(format!("send up to {BATCH} at a time")));
@@ -55,7 +65,7 @@ fn read(body: &[u8]) -> Result<Vec<NewMessage>> {
     }
     if let Some(first) = messages.first_mut() {
         // Which of them held the lone surrogates is not told apart.
-        first.repaired = read.surrogates;
+        first.repaired = surrogates;
     }
     Ok(messages)
 }

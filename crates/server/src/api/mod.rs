@@ -1,15 +1,19 @@
 //! The API under `/v1`: one table of endpoints, from which the routes, the roles, the decoding of
 //! query strings and the OpenAPI document come. Each handler is a plain function that may block.
 
+mod context;
 mod erasures;
 mod events;
 mod export;
+mod history;
 mod jobs;
 mod messages;
 mod params;
+mod pins;
 mod search;
 mod sessions;
 mod stats;
+mod summaries;
 mod tokens;
 mod usage;
 
@@ -36,6 +40,7 @@ pub(crate) enum Run {
 pub(crate) enum Verb {
     Get,
     Post,
+    Put,
     Patch,
     Delete,
 }
@@ -45,6 +50,7 @@ impl Verb {
         match self {
             Verb::Get => "GET",
             Verb::Post => "POST",
+            Verb::Put => "PUT",
             Verb::Patch => "PATCH",
             Verb::Delete => "DELETE",
         }
@@ -73,7 +79,7 @@ impl Endpoint {
     const fn new(verb: Verb, path: &'static str, answer: &'static str, run: Run) -> Endpoint {
         let role = match verb {
             Verb::Get => TokenRole::Read,
-            Verb::Post | Verb::Patch => TokenRole::Write,
+            Verb::Post | Verb::Put | Verb::Patch => TokenRole::Write,
             Verb::Delete => TokenRole::Admin,
         };
         let (query, body, statuses) = (&[], None, &[200]);
@@ -109,6 +115,14 @@ const fn post(path: &'static str, answer: &'static str, run: Handler) -> Endpoin
     Endpoint::new(Verb::Post, path, answer, Run::Call(run))
 }
 
+const fn put(path: &'static str, answer: &'static str, run: Handler) -> Endpoint {
+    Endpoint::new(Verb::Put, path, answer, Run::Call(run))
+}
+
+const fn delete(path: &'static str, answer: &'static str, run: Handler) -> Endpoint {
+    Endpoint::new(Verb::Delete, path, answer, Run::Call(run))
+}
+
 type Handler = fn(&Call) -> Result<Answer>;
 
 /// Every endpoint.
@@ -126,7 +140,7 @@ pub(crate) const ENDPOINTS: &[Endpoint] = &[
     Endpoint::new(Verb::Patch, "/v1/sessions/{id}", "Session", Run::Call(sessions::change))
         .body("SessionPatch")
         .says("Change a session: what is given overwrites"),
-    Endpoint::new(Verb::Delete, "/v1/sessions/{id}", "Deleted", Run::Call(sessions::delete))
+    delete("/v1/sessions/{id}", "Deleted", sessions::delete)
         .says("Delete a session and the delegates under it"),
     post("/v1/sessions/{id}/end", "Session", sessions::end)
         .body("Ending")
@@ -143,6 +157,10 @@ pub(crate) const ENDPOINTS: &[Endpoint] = &[
         .body("Branch")
         .statuses(&[201])
         .says("Begin another session with the conversation so far"),
+    post("/v1/sessions/{id}/split", "Session", sessions::split)
+        .body("Split")
+        .statuses(&[201])
+        .says("End a session and go on in another with its compacted context"),
     get("/v1/sessions/{id}/family", "Family", sessions::family)
         .says("Every session that shares its first ancestor with this one"),
     get("/v1/sessions/{id}/usage", "Usages", usage::list).says("What a session used, by account"),
@@ -156,7 +174,41 @@ pub(crate) const ENDPOINTS: &[Endpoint] = &[
         .query(params::APPEND)
         .body("NewMessages")
         .says("Append one message or an array of them; answered once all are durable"),
-    get("/v1/messages/{id}", "Message", messages::show).says("One message, whole"),
+    get("/v1/sessions/{id}/context", "Window", context::window)
+        .query(params::CONTEXT)
+        .says("The content of a prompt within a budget; with the role read, always only a look"),
+    post("/v1/sessions/{id}/compact", "Compacted", context::compact)
+        .body("Compaction")
+        .says("Put what is old under summaries; nothing said is lost"),
+    get("/v1/sessions/{id}/summaries", "Summaries", summaries::list)
+        .says("Every summary of a session, by the messages they cover"),
+    get("/v1/sessions/{id}/expand", "Expanded", summaries::expand_any)
+        .query(params::EXPAND_ANY)
+        .says("The exact messages under a summary, in a range, or one, within a lineage"),
+    put("/v1/sessions/{id}/history", "Messages", history::set)
+        .body("History")
+        .says("Make a session show exactly these messages, or its newest; the rest is hidden"),
+    get("/v1/sessions/{id}/summary", "SessionSummary", history::summary)
+        .says("What stands for the beginning of a session, as one text"),
+    put("/v1/sessions/{id}/summary", "SessionSummary", history::set_summary)
+        .body("NewSummary")
+        .says("Write a summary by hand before a session's windows; an empty one clears it"),
+    get("/v1/sessions/{id}/pins", "Messages", pins::list)
+        .says("The messages that every window of a session shows"),
+    put("/v1/sessions/{id}/pins/{message}", "Messages", pins::pin)
+        .says("Pin a message into every window of its session; answers all that are pinned"),
+    delete("/v1/sessions/{id}/pins/{message}", "Messages", pins::unpin)
+        .role(TokenRole::Write)
+        .says("Unpin a message; answers all that are pinned"),
+    get("/v1/summaries/{id}", "Summary", summaries::show)
+        .query(params::SCOPE)
+        .says("A summary: its words, what it covers, what is above and below it"),
+    get("/v1/summaries/{id}/expand", "Expanded", summaries::expand)
+        .query(params::EXPAND)
+        .says("The exact messages under a summary, each whole, as many as fit"),
+    get("/v1/messages/{id}", "Message", messages::show)
+        .query(params::SCOPE)
+        .says("One message, whole; with `session`, only if it is of that session's lineage"),
     post("/v1/search", "Found", search::search)
         .role(TokenRole::Read)
         .body("Search")
@@ -179,8 +231,7 @@ pub(crate) const ENDPOINTS: &[Endpoint] = &[
         .body("NewToken")
         .statuses(&[201])
         .says("Make a token; its text is in this answer and never again"),
-    Endpoint::new(Verb::Delete, "/v1/tokens/{id}", "Token", Run::Call(tokens::revoke))
-        .says("Take a token back"),
+    delete("/v1/tokens/{id}", "Token", tokens::revoke).says("Take a token back"),
     get("/v1/stats", "Stats", stats::stats).says("Figures of the space"),
     get("/v1/activity", "Activity", stats::activity)
         .query(params::ACTIVITY)

@@ -3,8 +3,11 @@
 use crate::decode::{Kind, Param};
 
 const fn param(name: &'static str, kind: Kind, doc: &'static str) -> Param {
-    Param { name, kind, doc }
+    Param { name, kind, doc, needed: false }
 }
+
+/// The most tokens that a window may have.
+const TOKENS: i64 = 100_000_000;
 
 const CURSOR: Param = param("cursor", Kind::Text, "The `next` of the page before");
 const LIMIT: Param = param("limit", Kind::Int(1, 1_000), "At most so many");
@@ -54,4 +57,39 @@ pub(super) const ACTIVITY: &[Param] =
 pub(super) const EXPORT: &[Param] = &[
     param("session", Kind::Texts, "Only these sessions"),
     param("source", Kind::Text, "Only this source"),
+];
+
+pub(super) const CONTEXT: &[Param] = &[
+    param("budget", Kind::Int(1, TOKENS), "The most tokens it may have; 100000 by default"),
+    param("reserve", Kind::Int(0, TOKENS - 1), "Of these, tokens kept free for the answer"),
+    param("format", Kind::Word(&["openai", "anthropic", "text"]), "For whom; openai by default"),
+    param("explain", Kind::Bool, "Tell of every item why it is in or out"),
+    param("peek", Kind::Bool, "Only look: compact nothing, and leave no mark for the next"),
+];
+
+const SESSION: Param = param(
+    "session",
+    Kind::Text,
+    "Look within the lineage of this session; without it in all of the space, where that is allowed",
+);
+
+pub(super) const SCOPE: &[Param] = &[SESSION];
+
+const EXPAND_TOKENS: Param = param(
+    "tokens",
+    Kind::Int(1, 1_000_000),
+    "The most tokens to answer, 4000 by default; a message that is larger comes alone",
+);
+
+pub(super) const EXPAND: &[Param] = &[EXPAND_TOKENS, CURSOR, SESSION];
+
+pub(super) const EXPAND_ANY: &[Param] = &[
+    Param {
+        name: "id",
+        kind: Kind::Text,
+        doc: "A summary (sum_...), a message (1234) or a range of them (1234-1300)",
+        needed: true,
+    },
+    EXPAND_TOKENS,
+    CURSOR,
 ];

@@ -4,7 +4,7 @@ use crate::call::{Answer, Call, segment};
 use crate::decode::Fields;
 use oneiro::{
     BranchRequest, Ending, Error, Lineage, ListOrder, ListSessions, NewSession, PageRequest,
-    PruneRequest, Result, Session, SessionPatch,
+    PruneRequest, Result, Session, SessionPatch, SplitRequest,
 };
 use serde_json::{Value, json};
 
@@ -13,6 +13,9 @@ const MESSAGES: usize = 1_000;
 
 /// Sessions of a family that are answered.
 const FAMILY: usize = 1_000;
+
+/// The most tokens that a context may be brought down to.
+const MOST_TOKENS: i64 = 100_000_000;
 
 pub(super) fn list(call: &Call) -> Result<Answer> {
     let query = &call.query;
@@ -183,6 +186,19 @@ pub(super) fn branch(call: &Call) -> Result<Answer> {
     };
     fields.end()?;
     created(&call.oneiro()?.branch_session(&call.session()?, request)?)
+}
+
+pub(super) fn split(call: &Call) -> Result<Answer> {
+    let mut fields = call.fields()?;
+    let request = SplitRequest { id: fields.session("id")?, until: tokens(&mut fields, "until")? };
+    fields.end()?;
+    created(&call.oneiro()?.split_session(&call.session()?, request)?)
+}
+
+/// A number of tokens that a context is brought down to.
+pub(super) fn tokens(fields: &mut Fields, name: &'static str) -> Result<Option<usize>> {
+    let tokens = fields.int(name, (1, MOST_TOKENS))?;
+    Ok(tokens.and_then(|tokens| usize::try_from(tokens).ok()))
 }
 
 pub(super) fn family(call: &Call) -> Result<Answer> {

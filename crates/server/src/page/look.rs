@@ -13,8 +13,8 @@ use std::sync::Arc;
 pub(super) struct Look {
     pub(super) state: Arc<State>,
     visitor: Visitor,
-    /// The open part of the path, unescaped.
-    pub(super) part: String,
+    /// The open parts of the path, unescaped.
+    parts: Vec<String>,
     typed: Vec<(String, String)>,
     is_fragment: bool,
     pub(super) frame: Frame,
@@ -24,7 +24,7 @@ impl Look {
     pub(super) fn new(
         state: Arc<State>,
         visitor: Visitor,
-        (part, query): (String, &str),
+        (parts, query): (Vec<String>, &str),
         is_fragment: bool,
     ) -> Result<Look> {
         let pairs = query.split('&').filter_map(|pair| {
@@ -38,11 +38,16 @@ impl Look {
             now: oneiro.now(),
         };
         let typed = pairs.collect();
-        Ok(Look { state, visitor, part, typed, is_fragment, frame })
+        Ok(Look { state, visitor, parts, typed, is_fragment, frame })
     }
 
     pub(super) fn oneiro(&self) -> Result<&Oneiro> {
         self.visitor.space.oneiro()
+    }
+
+    /// An open part of the path, by its place among them.
+    pub(super) fn part(&self, at: usize) -> &str {
+        self.parts.get(at).map(String::as_str).unwrap_or_default()
     }
 
     /// What was typed under a name; nothing when it was not.

@@ -2,6 +2,7 @@
 //! came back. Everything it does can be done through the API.
 
 mod assets;
+mod context;
 mod login;
 mod look;
 mod overview;
@@ -36,6 +37,9 @@ const VIEWS: &[(&str, View)] = &[
     ("/search", search::search),
     ("/sessions", sessions::list),
     ("/sessions/{id}", sessions::conversation),
+    ("/sessions/{id}/summaries", context::summaries),
+    ("/sessions/{id}/summaries/{summary}", context::summary),
+    ("/sessions/{id}/window", context::window),
     ("/messages/{id}", sessions::message),
     ("/jobs", overview::jobs),
 ];
@@ -46,6 +50,9 @@ pub(crate) const ROUTES: &[&str] = &[
     "/search",
     "/sessions",
     "/sessions/{id}",
+    "/sessions/{id}/summaries",
+    "/sessions/{id}/summaries/{summary}",
+    "/sessions/{id}/window",
     "/messages/{id}",
     "/jobs",
     "/login",
@@ -70,7 +77,7 @@ pub(crate) fn routes() -> Router<Arc<State>> {
 }
 
 async fn show(view: View, state: Arc<State>, path: RawPathParams, request: Request) -> Response {
-    let part = path.iter().next().map(|(_, value)| value.to_owned()).unwrap_or_default();
+    let open = path.iter().map(|(_, value)| value.to_owned()).collect();
     let (parts, _) = request.into_parts();
     let is_fragment = parts.headers.contains_key("oneiro-fragment");
     let address = parts.uri.path_and_query().map_or("/", |address| address.as_str()).to_owned();
@@ -81,7 +88,7 @@ async fn show(view: View, state: Arc<State>, path: RawPathParams, request: Reque
     let drawn = blocking(move || {
         let visitor = state.gate.enter(&state.spaces, &presented?)?;
         visitor.role.require(TokenRole::Read)?;
-        let look = Look::new(state, visitor, (part, &query), is_fragment)?;
+        let look = Look::new(state, visitor, (open, &query), is_fragment)?;
         // What went wrong is shown inside the frame of the space.
         Ok(match view(&look) {
             Ok(drawn) => (StatusCode::OK, drawn),

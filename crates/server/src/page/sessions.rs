@@ -48,7 +48,7 @@ pub(super) fn list(look: &Look) -> Result<String> {
 
 pub(super) fn conversation(look: &Look) -> Result<String> {
     let oneiro = look.oneiro()?;
-    let id = SessionId::new(&look.part)?;
+    let id = SessionId::new(look.part(0))?;
     let session = session(look, &id)?;
     let at = look.text("at").parse().ok().filter(|at| *at > 0).map(MessageId);
     let from = match at {
@@ -60,6 +60,7 @@ pub(super) fn conversation(look: &Look) -> Result<String> {
     let request = StretchRequest { from, hidden: true, limit: MESSAGES };
     let stretch = oneiro.stretch(&id, request)?;
     let family = oneiro.session_family(&id, FAMILY)?;
+    let pinned = oneiro.pinned_messages(&id)?.into_iter().map(|message| message.id).collect();
     let view = ConversationView {
         frame: look.frame.clone(),
         family: family.into_iter().map(relative).collect(),
@@ -69,6 +70,7 @@ pub(super) fn conversation(look: &Look) -> Result<String> {
         later: stretch.later,
         hidden,
         at,
+        pinned,
     };
     Ok(look.draw(&view, oneiro_page::session::page, oneiro_page::session::fragment))
 }
@@ -84,7 +86,7 @@ fn relative(session: Session) -> Relative {
 }
 
 pub(super) fn message(look: &Look) -> Result<String> {
-    let number: Option<i64> = look.part.parse().ok();
+    let number: Option<i64> = look.part(0).parse().ok();
     let id = number.filter(|id| *id > 0).map(MessageId);
     let id = id.ok_or_else(|| Error::field("id", "is not the number of a message"))?;
     let message = look.oneiro()?.message(id)?;
@@ -93,7 +95,7 @@ pub(super) fn message(look: &Look) -> Result<String> {
     Ok(look.draw(&view, oneiro_page::message::page, oneiro_page::message::fragment))
 }
 
-fn session(look: &Look, id: &SessionId) -> Result<Session> {
+pub(super) fn session(look: &Look, id: &SessionId) -> Result<Session> {
     let found = look.oneiro()?.find_session(id)?;
     found.ok_or_else(|| not_there(&format!("session {:?}", id.as_str())))
 }

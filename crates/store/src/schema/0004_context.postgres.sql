@@ -49,6 +49,7 @@ CREATE INDEX context_items_summary ON context_items (summary_key);
 CREATE TABLE contexts (
     session_key BIGINT PRIMARY KEY REFERENCES sessions (key) ON DELETE CASCADE,
     epoch BIGINT NOT NULL,
+    history BIGINT NOT NULL,
     reason TEXT COLLATE "C" NOT NULL,
     holder TEXT COLLATE "C",
     lease_until BIGINT,

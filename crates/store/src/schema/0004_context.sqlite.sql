@@ -49,6 +49,7 @@ CREATE INDEX context_items_summary ON context_items (summary_key);
 CREATE TABLE contexts (
     session_key INTEGER PRIMARY KEY REFERENCES sessions (key) ON DELETE CASCADE,
     epoch INTEGER NOT NULL,
+    history INTEGER NOT NULL,
     reason TEXT NOT NULL,
     holder TEXT,
     lease_until INTEGER,

@@ -5,14 +5,19 @@ mod branch;
 mod delete;
 mod ending;
 mod export;
+mod history;
 mod import;
 mod list;
 mod new;
+mod pin;
 mod prune;
 mod rewind;
 mod search;
-mod show;
+pub mod show;
+mod split;
+mod summary;
 mod title;
+mod tree;
 mod usage;
 
 use crate::context::Context;
@@ -23,39 +28,31 @@ use oneiro::Session;
 /// Work with conversations
 ///
 /// A session is named by its id, by the beginning of an id that no other has, or by its title.
+// Each is described where its arguments are: a line here would hide its long description.
 #[derive(Debug, Subcommand)]
 pub enum SessionCommand {
-    /// Begin a session, or fill in what is unset of one that exists
     New(new::NewArgs),
-    /// List conversations, newest first
     List(list::ListArgs),
-    /// Find conversations, scroll in one, read one, or see which were active lately
     Search(search::SearchArgs),
-    /// Show a session and its messages
     Show(show::ShowArgs),
-    /// End a session; the first reason wins
     End(ending::EndArgs),
-    /// Take back the end of a session
     Reopen(ending::ReopenArgs),
-    /// Give a session a title, or take it away
     Title(title::TitleArgs),
-    /// Put a whole conversation away, or take it out again
     Archive(archive::ArchiveArgs),
-    /// Take back a user message and everything after it
     Rewind(rewind::RewindArgs),
-    /// Show again what was rewound
     Restore(rewind::RestoreArgs),
-    /// Begin a new session with the conversation so far
     Branch(branch::BranchArgs),
-    /// Show, add to or set the token and cost accounts of a session
+    Split(split::SplitArgs),
+    Tree(tree::TreeArgs),
+    Pin(pin::PinArgs),
+    Unpin(pin::UnpinArgs),
+    Pins(pin::PinsArgs),
+    History(history::HistoryArgs),
+    Summary(summary::SummaryArgs),
     Usage(usage::UsageArgs),
-    /// Write sessions with all their messages as JSONL
     Export(export::ExportArgs),
-    /// Read sessions from JSONL, all of a file or nothing
     Import(import::ImportArgs),
-    /// Delete a session and its delegates
     Delete(delete::DeleteArgs),
-    /// Delete ended sessions by age and filters
     Prune(prune::PruneArgs),
 }
 
@@ -74,6 +71,13 @@ impl SessionCommand {
             SessionCommand::Rewind(args) => args.run(context),
             SessionCommand::Restore(args) => args.run(context),
             SessionCommand::Branch(args) => args.run(context),
+            SessionCommand::Split(args) => args.run(context),
+            SessionCommand::Tree(args) => args.run(context),
+            SessionCommand::Pin(args) => args.run(context),
+            SessionCommand::Unpin(args) => args.run(context),
+            SessionCommand::Pins(args) => args.run(context),
+            SessionCommand::History(args) => args.run(context),
+            SessionCommand::Summary(args) => args.run(context),
             SessionCommand::Usage(args) => args.run(context),
             SessionCommand::Export(args) => args.run(context),
             SessionCommand::Import(args) => args.run(context),

@@ -8,8 +8,8 @@ use crate::ink::Ink;
 use crate::output::{one_line, plain};
 use clap::Args;
 use oneiro::{
-    BROWSED, CONVERSATIONS, Conversation, Discover, MessageId, SessionFound, SessionId,
-    SessionSearch, ShownMessage, Timestamp, WINDOW,
+    BROWSED, CONVERSATIONS, Conversation, Discover, MessageId, SessionDigest, SessionFound,
+    SessionId, SessionSearch, ShownMessage, SummaryLevel, Timestamp, WINDOW,
 };
 
 /// Columns of a message of which only the beginning is shown.
@@ -58,6 +58,10 @@ pub struct SearchArgs {
     /// At most so many [default: 3 conversations with a query, 10 without]
     #[arg(long, value_name = "N")]
     limit: Option<usize>,
+    /// Condense each conversation around the query: by the model, where one is configured, or as an
+    /// extract
+    #[arg(long, visible_alias = "summarize", requires = "query")]
+    summarise: bool,
 }
 
 impl SearchArgs {
@@ -113,6 +117,7 @@ impl SearchArgs {
             exclude_sources: self.exclude_source,
             exclude_lineage,
             window: self.window,
+            summarise: self.summarise,
             ..Discover::new(query(&self.query)?)
         }))
     }
@@ -165,6 +170,9 @@ fn conversation(found: &Conversation, ink: Ink) -> String {
     if let Some(root) = &found.root_id {
         lines.push(ink.dim(&format!("  began as {}", one_line(root.as_str(), 48))));
     }
+    if let Some(digest) = &found.digest {
+        lines.extend(condensed(digest, ink));
+    }
     let short = |message: &ShownMessage| format!("  {}", ink.dim(&line(message)));
     lines.extend(found.opening.iter().map(short));
     let gap = |outside: i64, shown: usize, place: &str| {
@@ -184,6 +192,19 @@ fn conversation(found: &Conversation, ink: Ink) -> String {
     lines.extend(gap(found.after, found.closing.len(), "later"));
     lines.extend(found.closing.iter().map(short));
     lines.join("\n")
+}
+
+/// A conversation condensed around the query, and by whom.
+fn condensed(digest: &SessionDigest, ink: Ink) -> Vec<String> {
+    let by = match (&digest.model, digest.level) {
+        (Some(model), _) => format!("condensed by {}", one_line(model, 60)),
+        (None, SummaryLevel::Extract) => "condensed, as an extract".to_owned(),
+        (None, _) => "condensed".to_owned(),
+    };
+    let words = plain(digest.content.trim());
+    let mut lines = vec![format!("  {}", ink.dim(&by))];
+    lines.extend(words.lines().map(|line| format!("  | {line}").trim_end().to_owned()));
+    lines
 }
 
 /// A message on one line.

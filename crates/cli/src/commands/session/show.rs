@@ -34,36 +34,55 @@ impl ShowArgs {
 fn describe(view: &SessionView) -> String {
     let mut text = super::describe(&view.session);
     for message in &view.messages {
-        let state = match message.visibility {
-            Visibility::Live => "",
-            Visibility::Compacted => "  (compacted)",
-            Visibility::Rewound => "  (rewound)",
-        };
-        let name = message.body.get("name").and_then(Value::as_str);
-        let who = name.map_or_else(
-            || message.role.as_str().to_owned(),
-            |name| format!("{} {name}", message.role.as_str()),
-        );
-        text.push_str(&format!("\n\n#{} {}  {}{state}", message.id, plain(&who), message.at));
-        for part in parts(&message.role, &message.body) {
-            text.push_str(&format!("\n{}", show_part(&part)));
-        }
+        text.push_str(&format!("\n\n{}", told(message, Length::Short)));
     }
     text
 }
 
-fn show_part(part: &Part<'_>) -> String {
+/// How much of what a model and its tools said to each other is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Length {
+    /// The beginning of it.
+    Short,
+    /// All of it.
+    Whole,
+}
+
+/// A message as people read it: a head line, then its parts.
+pub fn told(message: &Message, length: Length) -> String {
+    let state = match message.visibility {
+        Visibility::Live => "",
+        Visibility::Compacted => "  (compacted)",
+        Visibility::Rewound => "  (rewound)",
+    };
+    let name = message.body.get("name").and_then(Value::as_str);
+    let who = name.map_or_else(
+        || message.role.as_str().to_owned(),
+        |name| format!("{} {name}", message.role.as_str()),
+    );
+    let mut text = format!("#{} {}  {}{state}", message.id, plain(&who), message.at);
+    for part in parts(&message.role, &message.body) {
+        text.push_str(&format!("\n{}", show_part(&part, length)));
+    }
+    text
+}
+
+fn show_part(part: &Part<'_>, length: Length) -> String {
+    let cut = |text: &str| match length {
+        Length::Short => one_line(text, 90),
+        Length::Whole => plain(text),
+    };
     match part {
         Part::Text(words) => plain(words),
-        Part::Reasoning(words) => format!("  thinks: {}", one_line(words, 90)),
+        Part::Reasoning(words) => format!("  thinks: {}", cut(words)),
         Part::ToolCall { name, arguments } => {
-            format!("  calls {} {}", plain(name), one_line(&text_of(arguments), 90))
+            format!("  calls {} {}", plain(name), cut(&text_of(arguments)))
         }
         Part::ToolResult(result) => {
             let text = text_of(result);
             let lines: Vec<&str> = text.lines().collect();
             match lines.get(..8) {
-                Some(head) if lines.len() > 8 => {
+                Some(head) if lines.len() > 8 && length == Length::Short => {
                     format!("{}\n  ... {} more lines", plain(&head.join("\n")), lines.len() - 8)
                 }
                 _ => plain(&text),

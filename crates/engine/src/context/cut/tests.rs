@@ -78,7 +78,8 @@ proptest! {
     fn what_is_not_reached_would_be_out(sizes in sizes(), budget in 100_i64..4_000) {
         let items = items(&sizes);
         let mut reach = Reach::default();
-        let wanted = items.iter().rev().take_while(|cost| reach.take(cost, room(budget))).count();
+        let wanted = |cost: &&Cost| reach.take(cost, room(budget)) != More::No;
+        let wanted = items.iter().rev().take_while(wanted).count();
         let reached = (wanted + 1).min(items.len());
         let from = items.len() - reached;
         let part = cut(&items[from..], room(budget), from == 0, None);

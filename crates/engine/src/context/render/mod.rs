@@ -41,9 +41,9 @@ pub(crate) struct Rendered {
     pub unpaired: Vec<MessageId>,
     /// Calls without a result, which got a placeholder.
     pub placeholders: usize,
-    /// A result came after somebody had spoken, so that an earlier window may have shown a
-    /// placeholder in its place. A placeholder alone changes nothing: the call was pending before.
-    pub late: bool,
+    /// Results that came after somebody had spoken, so that an earlier window may have shown a
+    /// placeholder in their place. A placeholder alone changes nothing: the call was pending before.
+    pub late: usize,
 }
 
 impl Rendered {

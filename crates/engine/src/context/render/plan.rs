@@ -40,7 +40,7 @@ pub(super) struct Plan<'a> {
     pub pending: Vec<MessageId>,
     pub unpaired: Vec<MessageId>,
     pub placeholders: usize,
-    pub late: bool,
+    pub late: usize,
 }
 
 impl<'a> Plan<'a> {

@@ -10,7 +10,8 @@ use oneiro::{
 use serde_json::{Map, Value};
 
 /// What narrows a query and nothing else; `limit` also bounds browsing.
-const OF_A_QUERY: [&str; 5] = ["limit", "sort", "role_filter", "sources", "exclude_sources"];
+const OF_A_QUERY: [&str; 6] =
+    ["limit", "sort", "role_filter", "sources", "exclude_sources", "summarise"];
 
 /// What was asked for.
 pub(super) struct Asked {
@@ -31,7 +32,7 @@ pub(super) fn read(given: &Map<String, Value>, schema: &Value) -> Result<Asked> 
     let around = given.number("around_message_id")?.map(MessageId);
     let current = given.text("current_session_id")?.map(SessionId::new).transpose()?;
     let (least, most) = (TOKENS.1, TOKENS.2);
-    let tokens = bounded(&given, "max_tokens", (TOKENS.0, least, most), &mut notes)?;
+    let tokens = given.bounded("max_tokens", (TOKENS.0, least, most), &mut notes)?;
     let search = match (query, session, around) {
         (Some(_), Some(session), _) => {
             let id = session.as_str();
@@ -51,30 +52,31 @@ pub(super) fn read(given: &Map<String, Value>, schema: &Value) -> Result<Asked> 
             let limit = (CONVERSATIONS.0, 1, CONVERSATIONS.1);
             let roles = given.list("role_filter")?;
             SessionSearch::Discover(Discover {
-                limit: bounded(&given, "limit", limit, &mut notes)?,
+                limit: given.bounded("limit", limit, &mut notes)?,
                 sort: sort(&given)?,
                 roles: roles.iter().map(|role| Role::parse(role)).collect::<Result<_>>()?,
                 sources: given.list("sources")?,
                 exclude_sources: given.list("exclude_sources")?,
                 exclude_lineage: current,
-                window: bounded(&given, "window", (WINDOW.0, 1, WINDOW.1), &mut notes)?,
+                summarise: given.flag("summarise")?,
+                window: given.bounded("window", (WINDOW.0, 1, WINDOW.1), &mut notes)?,
                 ..Discover::new(query)
             })
         }
         (None, Some(session), Some(around)) => {
-            unused(&given, &OF_A_QUERY, &mut notes);
-            let window = bounded(&given, "window", (WINDOW.0, 1, WINDOW.1), &mut notes)?;
+            given.unused(&OF_A_QUERY, &mut notes);
+            let window = given.bounded("window", (WINDOW.0, 1, WINDOW.1), &mut notes)?;
             SessionSearch::Scroll { session, around, window }
         }
         (None, Some(session), None) => {
-            unused(&given, &OF_A_QUERY, &mut notes);
-            unused(&given, &["window"], &mut notes);
+            given.unused(&OF_A_QUERY, &mut notes);
+            given.unused(&["window"], &mut notes);
             SessionSearch::Read(session)
         }
         (None, None, None) => {
-            unused(&given, OF_A_QUERY.get(1..).unwrap_or_default(), &mut notes);
-            unused(&given, &["window"], &mut notes);
-            let limit = bounded(&given, "limit", (BROWSED.0, 1, BROWSED.1), &mut notes)?;
+            given.unused(OF_A_QUERY.get(1..).unwrap_or_default(), &mut notes);
+            given.unused(&["window"], &mut notes);
+            let limit = given.bounded("limit", (BROWSED.0, 1, BROWSED.1), &mut notes)?;
             SessionSearch::Browse { limit, exclude_lineage: current }
         }
     };
@@ -92,29 +94,6 @@ fn sort(given: &Arguments<'_>) -> Result<Sort> {
                 .remedy("give relevance, newest or oldest"));
         }
     })
-}
-
-/// A number between bounds; one beyond them is brought back, and that is said.
-fn bounded(
-    given: &Arguments<'_>,
-    name: &'static str,
-    (default, least, most): (usize, usize, usize),
-    notes: &mut Vec<String>,
-) -> Result<usize> {
-    let Some(number) = given.number(name)? else { return Ok(default) };
-    let taken = usize::try_from(number.max(0)).unwrap_or(most).clamp(least, most);
-    if i64::try_from(taken) != Ok(number) {
-        notes.push(format!("{name} is {least} to {most}: {number} was taken as {taken}"));
-    }
-    Ok(taken)
-}
-
-/// Says which arguments were given in vain.
-fn unused(given: &Arguments<'_>, names: &[&str], notes: &mut Vec<String>) {
-    let named: Vec<&str> = names.iter().copied().filter(|name| given.has(name)).collect();
-    if !named.is_empty() {
-        notes.push(format!("not used here: {}", named.join(", ")));
-    }
 }
 
 #[cfg(test)]

@@ -160,12 +160,12 @@ fn shown(message: &ShownMessage, place: usize, (text, whole): (&str, bool)) -> C
 }
 
 /// A time to the minute, as models read it.
-pub(super) fn when(at: Timestamp) -> String {
+pub(in crate::tools) fn when(at: Timestamp) -> String {
     let text = at.to_string().replace('T', " ");
     text.chars().take(16).collect()
 }
 
 /// A time to the second.
-pub(super) fn seconds(at: Timestamp) -> Timestamp {
+pub(in crate::tools) fn seconds(at: Timestamp) -> Timestamp {
     Timestamp::from_micros(at.micros().div_euclid(1_000_000) * 1_000_000)
 }

@@ -5,6 +5,8 @@ mod ask;
 mod fill;
 mod tell;
 
+pub(super) use fill::{seconds, when};
+
 use super::{Answer, Call, Hints, Tool};
 use crate::TokenRole;
 use oneiro::{BROWSED, CONVERSATIONS, Error, ErrorKind, Result, WINDOW};
@@ -46,6 +48,7 @@ fn input() -> Value {
             "role_filter": texts,
             "sources": texts,
             "exclude_sources": texts,
+            "summarise": said("boolean", "Condense each session around the query"),
             "current_session_id": said(text, "Yours: left out of the results"),
             "max_tokens": said(number, &format!("Size of the answer, default {}", TOKENS.0)),
         },

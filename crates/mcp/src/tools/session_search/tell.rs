@@ -36,7 +36,7 @@ struct Draft {
 
 /// Makes the answer.
 pub(super) fn answer(found: SessionFound, asked: &Asked) -> Answer {
-    let draft = draft(found);
+    let draft = draft(found, asked.tokens * 4);
     let mut budget = Budget::tokens(asked.tokens);
     budget.set_aside(Budget { text: FRAME + quarters(&draft.headline) + 1, json: KEYS });
     // For the note and the calls at the end.
@@ -86,7 +86,8 @@ fn spend_on_note(mut note: String, budget: &mut Budget) -> String {
     note
 }
 
-fn draft(found: SessionFound) -> Draft {
+/// Drafts what may cost so much, in quarters of a token.
+fn draft(found: SessionFound, room: usize) -> Draft {
     match found {
         SessionFound::Discover { tier, conversations, note } => {
             let headline = match (conversations.len(), tier) {
@@ -97,7 +98,9 @@ fn draft(found: SessionFound) -> Draft {
                     format!("Found {}{}.", count(many as i64, "session"), strictly(tier))
                 }
             };
-            let items = conversations.into_iter().map(discovered).collect();
+            // Sessions that are condensed leave half of the room for what was said in them.
+            let room = room / 2 / conversations.len().max(1);
+            let items = conversations.into_iter().map(|found| discovered(found, room)).collect();
             Draft { mode: "discover", headline, items, note, omitted: 0 }
         }
         SessionFound::Scroll { session_id, messages, before, after, note } => {
@@ -144,7 +147,7 @@ fn strictly(tier: Option<Tier>) -> &'static str {
 }
 
 /// A conversation that was found: its line with the hit, and what was said around it.
-fn discovered(found: Conversation) -> Item {
+fn discovered(found: Conversation, room: usize) -> Item {
     let mut facts = facts(&found.session);
     let mut line = about(&found.session);
     if let Some(hit) = &found.hit {
@@ -156,6 +159,11 @@ fn discovered(found: Conversation) -> Item {
             one_line(hit.role.as_str())
         );
         facts.insert("hit".to_owned(), hit_facts(hit, &snippet));
+    }
+    if let Some(digest) = &found.digest {
+        let digest = shortened(&digest.content, room);
+        line = format!("{line}\n  in short: {}", one_line(&digest));
+        facts.insert("digest".to_owned(), json!(digest));
     }
     if found.titled {
         facts.insert("titled".to_owned(), json!(true));
@@ -266,7 +274,12 @@ fn what_was_cut(filled: &Filled, draft: &Draft, tokens: usize) -> Option<String>
     }
     let wider = (tokens * 2).min(TOKENS.2);
     let over = (!parts.is_empty()).then(|| {
-        format!("cut to fit {tokens} tokens: {}; max_tokens={wider} shows more", parts.join(", "))
+        let whole = match filled.shortened {
+            0 => "",
+            _ => ", session_expand(session=.., id=..) any message whole",
+        };
+        let parts = parts.join(", ");
+        format!("cut to fit {tokens} tokens: {parts}; max_tokens={wider} shows more{whole}")
     });
     let omitted = (draft.omitted > 0)
         .then(|| format!("{} in between left out", count(draft.omitted, "message")));

@@ -83,6 +83,7 @@ pub fn all() -> Vec<(&'static str, String)> {
         later: None,
         hidden: true,
         at: None,
+        pinned: vec![],
     };
     let mut found = found();
     for hit in &mut found.hits {

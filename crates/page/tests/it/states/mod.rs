@@ -1,5 +1,6 @@
 //! Made-up answers of the engine, from nothing at all to hostile and huge, and the pages they become.
 
+pub mod context;
 pub mod conversation;
 pub mod hostile;
 pub mod made;
@@ -36,6 +37,7 @@ pub fn all() -> Vec<(&'static str, String)> {
         ("problem", problem::page(&lost())),
     ];
     pages.extend(hostile::all());
+    pages.extend(context::all());
     pages
 }
 
@@ -120,6 +122,7 @@ pub fn rich_talk(hidden: bool) -> ConversationView {
         later: hidden.then_some(Cursor { order: 1, key: 1 }),
         hidden,
         at: None,
+        pinned: vec![oneiro::MessageId(101)],
     }
 }
 
@@ -133,6 +136,7 @@ pub fn huge_talk() -> ConversationView {
         later: Some(Cursor { order: 2, key: 2 }),
         hidden: false,
         at: None,
+        pinned: vec![],
     }
 }
 

@@ -141,7 +141,7 @@ fn what_waits_what_never_came_and_what_nobody_asked_for() {
             let window = rendered(&messages, format);
             assert_eq!(
                 (window.pending, window.unpaired, window.placeholders, window.late),
-                (pending.clone(), unpaired.clone(), placeholders, late),
+                (pending.clone(), unpaired.clone(), placeholders, usize::from(late)),
                 "{lines:?}"
             );
         }

@@ -70,7 +70,7 @@ proptest! {
         let messages = pairs_of(&made);
         // A late result may change what was shown; what was said before it came is held to the law.
         let is_late = |upto: &usize| rendered(&messages[..*upto], Text).late;
-        let upto = (0..=messages.len()).rev().find(|upto| !is_late(upto)).unwrap_or_default();
+        let upto = (0..=messages.len()).rev().find(|upto| is_late(upto) == 0).unwrap_or_default();
         for format in [Openai, Anthropic, Text] {
             let whole = pieces(&messages[..upto], format);
             for fewer in 0..upto {
@@ -125,7 +125,7 @@ proptest! {
     fn a_window_may_begin_at_any_step(made in conversation(12)) {
         let messages = pairs_of(&made);
         let whole = rendered(&messages, Openai);
-        prop_assume!(!whole.late);
+        prop_assume!(whole.late == 0);
         let known: BTreeSet<MessageId> = whole.unpaired.iter().copied().collect();
         let mut steps = Steps::default();
         for at in 0..messages.len() {

@@ -1,0 +1,218 @@
+//! `oneiro context`: the window of a session for a budget, and why it is what it is.
+
+use crate::context::Context;
+use crate::output::{count, data, plain, table, thousands};
+use crate::tokens;
+use clap::{Args, ValueEnum};
+use oneiro::{
+    BreakReason, ItemPlace, WINDOW_BUDGET, Window, WindowFormat, WindowItem, WindowRequest,
+};
+use serde_json::{Value, json};
+
+/// Print the window of a session: what a prompt within a budget gets of it
+///
+/// Summaries and pinned messages first, then as many of the newest messages as fit; every summary
+/// and whatever is left out carries an id that `oneiro expand` turns into the exact words. A window
+/// begins with the one before it for as long as it can, so that a provider's cache of prompts holds;
+/// where it cannot, that is told with what it costs. A context that has outgrown the budget is
+/// compacted, unless --peek says only to look.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  oneiro context monday                            read what an agent would get
+  oneiro context monday --budget 8k --explain      what is in, what is summarised, what is out
+  oneiro context monday --budget 200k --reserve 8k --format anthropic --json")]
+pub struct ContextArgs {
+    /// The session
+    session: String,
+    /// The most tokens that the prompt may have: 8000, 8k, 1M
+    #[arg(long, value_name = "TOKENS", default_value_t = WINDOW_BUDGET, value_parser = tokens::parse)]
+    budget: usize,
+    /// Of these, tokens to keep free for the answer and for what is added to the prompt
+    #[arg(long, value_name = "TOKENS", default_value_t = 0, value_parser = tokens::parse)]
+    reserve: usize,
+    /// Whose messages to write [default: text, with --json openai]
+    #[arg(long, value_enum)]
+    format: Option<Format>,
+    /// Tell of every item whether it is in the window, under a summary or left out, and why
+    #[arg(long)]
+    explain: bool,
+    /// Only look: compact nothing, and do not count as the window before the next
+    #[arg(long)]
+    peek: bool,
+}
+
+/// Whose messages to write.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum Format {
+    /// Of OpenAI's chat completions, and of everybody who speaks them
+    Openai,
+    /// Of Anthropic's API, with the system text apart
+    Anthropic,
+    /// A transcript to read
+    Text,
+}
+
+impl From<Format> for WindowFormat {
+    fn from(format: Format) -> WindowFormat {
+        match format {
+            Format::Openai => WindowFormat::Openai,
+            Format::Anthropic => WindowFormat::Anthropic,
+            Format::Text => WindowFormat::Text,
+        }
+    }
+}
+
+impl ContextArgs {
+    /// Assembles and prints.
+    pub fn run(self, context: &Context) -> anyhow::Result<()> {
+        let oneiro = context.open_to_read()?;
+        let id = oneiro.resolve_session(&self.session)?;
+        let request = WindowRequest {
+            budget: self.budget,
+            reserve: self.reserve,
+            format: match (self.format, context.output.json) {
+                (Some(format), _) => format.into(),
+                (None, true) => WindowFormat::Openai,
+                (None, false) => WindowFormat::Text,
+            },
+            explain: self.explain,
+            peek: self.peek,
+        };
+        let window = oneiro.context(&id, &request)?;
+        match (context.output.json, &window.items) {
+            (true, _) => data(&serde_json::to_string(&window)?)?,
+            (false, Some(items)) => data(&explained(items))?,
+            (false, None) => data(&content(&window)?)?,
+        }
+        context.output.say(&figures(&window));
+        if !self.peek {
+            context.after(&oneiro);
+        }
+        Ok(())
+    }
+}
+
+/// What goes to the model: words to read, or JSON to send.
+fn content(window: &Window) -> anyhow::Result<String> {
+    Ok(match (&window.text, &window.system) {
+        (Some(text), _) => plain(text.trim_end_matches('\n')),
+        (None, Some(system)) => {
+            serde_json::to_string_pretty(&json!({"system": system, "messages": window.messages}))?
+        }
+        (None, None) => serde_json::to_string_pretty(&window.messages)?,
+    })
+}
+
+/// The window in figures, on one line.
+fn figures(window: &Window) -> String {
+    let omitted = &window.omitted;
+    let mut said = vec![format!(
+        "{} of {} tokens{}",
+        thousands(window.tokens),
+        thousands(window.budget),
+        match window.reserve {
+            0 => String::new(),
+            reserve => format!(", {} of them kept free", thousands(reserve)),
+        }
+    )];
+    if let Some(over) = window.over_budget {
+        let over = thousands(over);
+        said.push(format!("over budget by {over}, because the newest turn is never split"));
+    }
+    said.push(match window.summaries.len() {
+        0 => "no summaries".to_owned(),
+        1 => "1 summary".to_owned(),
+        many => format!("{many} summaries"),
+    });
+    said.push(match (omitted.first, omitted.last) {
+        (Some(first), Some(last)) => format!(
+            "{} left out ({} tokens, `oneiro expand {first}-{last}`)",
+            count(omitted.messages, "message"),
+            thousands(omitted.tokens)
+        ),
+        _ => "nothing left out".to_owned(),
+    });
+    let some = [
+        (omitted.shortened.len(), "shown in short"),
+        (omitted.pending.len(), "held back: results of their calls are not there yet"),
+        (omitted.unpaired.len(), "left out: results of calls that are not there"),
+    ];
+    for (number, what) in some.into_iter().filter(|(number, _)| *number > 0) {
+        said.push(format!("{} {what}", count(number, "message")));
+    }
+    if let Some(broke) = &window.broke {
+        let why = match broke.reason {
+            BreakReason::Step => "the budget was full and the cut moved",
+            BreakReason::Compaction => "summaries were made, redone or became invalid",
+            BreakReason::History => "messages were hidden, shown again or removed",
+            BreakReason::Pin => "pins changed",
+            BreakReason::Prompt => "the system prompt changed",
+        };
+        let tokens = thousands(broke.tokens);
+        said.push(format!("begins anew, {tokens} tokens to be read again: {why}"));
+    }
+    said.join("; ")
+}
+
+/// Every item as a row; messages that stand side by side for one reason share one.
+fn explained(items: &[WindowItem]) -> String {
+    let mut rows: Vec<Vec<String>> = Vec::new();
+    // A row must not reach over messages that are elsewhere.
+    let elsewhere: Vec<i64> =
+        items.iter().filter(|item| item.kind == "messages").filter_map(number).collect();
+    let beside = |a: &WindowItem, b: &WindowItem| {
+        let between = number(a).unwrap_or(0)..number(b).unwrap_or(0);
+        is_message(a)
+            && is_message(b)
+            && same(a, b)
+            && !elsewhere.iter().any(|id| between.contains(id))
+    };
+    for run in items.chunk_by(beside) {
+        let Some((item, last)) = run.first().zip(run.last()) else { continue };
+        let tokens: usize = run.iter().map(|item| item.tokens).sum();
+        let until = last.last.map(|id| id.to_string()).or_else(|| id(last));
+        let (kind, why) = match run.len() {
+            1 => (item.kind, item.why.clone()),
+            many => ("messages", format!("{many} messages, each {}", item.why)),
+        };
+        let ids = match (id(item), until) {
+            (Some(first), Some(until)) if first != until => format!("{first}-{until}"),
+            (first, _) => first.unwrap_or_default(),
+        };
+        rows.push(vec![
+            place(item.place).to_owned(),
+            kind.to_owned(),
+            ids,
+            thousands(tokens),
+            plain(&why),
+        ]);
+    }
+    table(&["place", "kind", "id", "tokens", "why"], &rows)
+}
+
+fn is_message(item: &WindowItem) -> bool {
+    item.kind == "message"
+}
+
+fn same(a: &WindowItem, b: &WindowItem) -> bool {
+    a.place == b.place && a.why == b.why
+}
+
+fn number(item: &WindowItem) -> Option<i64> {
+    item.id.as_ref().and_then(Value::as_i64)
+}
+
+fn id(item: &WindowItem) -> Option<String> {
+    item.id.as_ref().map(|id| match id {
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    })
+}
+
+fn place(place: ItemPlace) -> &'static str {
+    match place {
+        ItemPlace::In => "in",
+        ItemPlace::Summarised => "summarised",
+        ItemPlace::Out => "out",
+    }
+}

@@ -1,0 +1,96 @@
+//! `oneiro expand`: from a summary, a range or an id to the exact messages.
+
+use super::session::show::{Length, told};
+use crate::context::Context;
+use crate::output::{count, data, thousands};
+use crate::tokens;
+use clap::Args;
+use oneiro::{ContextScope, Cursor, EXPAND_TOKENS, ExpandRequest, ExpandWhat, Expanded, Oneiro};
+
+/// Tokens that are read at a time on the way to the end, unless fewer are asked for.
+const ALL_TOKENS: usize = 64_000;
+
+/// Print the exact messages under a summary, in a range, or one by its id
+///
+/// However deep a summary stands, what comes back is the messages themselves, in order and whole: a
+/// message is never split, so one alone may pass the number of tokens. What is left after that many
+/// is reached with --cursor, or with --all at once.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  oneiro expand sum_k3v                       the beginning of an id is enough
+  oneiro expand sum_k3vq7 --all | less        all of it
+  oneiro expand 120-151 --session monday      what a window names as left out
+  oneiro expand 133 --json                    one message")]
+pub struct ExpandArgs {
+    /// A summary (sum_..., or the beginning of one), a message (133) or a range of them (120-151)
+    id: String,
+    /// Only within the lineage of this session [default: all of the space, as far as its setting
+    /// other_sessions allows it]
+    #[arg(long, value_name = "SESSION")]
+    session: Option<String>,
+    /// About so many tokens at a time: 4000, 8k, 1M [default: 4000]
+    #[arg(long, value_name = "TOKENS", value_parser = tokens::parse)]
+    tokens: Option<usize>,
+    /// Go on to the end
+    #[arg(long)]
+    all: bool,
+    /// The `next` of the answer before
+    #[arg(long)]
+    cursor: Option<String>,
+}
+
+impl ExpandArgs {
+    /// Expands.
+    pub fn run(self, context: &Context) -> anyhow::Result<()> {
+        let oneiro = context.open_to_read()?;
+        let default = if self.all { ALL_TOKENS } else { EXPAND_TOKENS };
+        let mut request = ExpandRequest {
+            what: ExpandWhat::parse(&self.id)?,
+            scope: scope(&oneiro, self.session.as_deref())?,
+            tokens: self.tokens.unwrap_or(default),
+            cursor: self.cursor.as_deref().map(Cursor::parse).transpose()?,
+        };
+        let mut all = Expanded { messages: Vec::new(), tokens: 0, next: None };
+        let mut seen = 0;
+        loop {
+            let mut page = oneiro.expand(&request)?;
+            all.tokens += page.tokens;
+            all.next = page.next;
+            let before = seen;
+            seen += page.messages.len();
+            match context.output.json {
+                true => all.messages.append(&mut page.messages),
+                // Page by page, so that whoever reads need not wait for the end.
+                false => {
+                    let texts = page.messages.iter().map(|message| told(message, Length::Whole));
+                    let text = texts.collect::<Vec<_>>().join("\n\n");
+                    let gap = if before > 0 && !text.is_empty() { "\n" } else { "" };
+                    if !text.is_empty() {
+                        data(&format!("{gap}{text}"))?;
+                    }
+                }
+            }
+            match all.next.filter(|_| self.all) {
+                Some(next) => request.cursor = Some(next),
+                None => break,
+            }
+        }
+        if context.output.json {
+            return context.output.show(&all, |_| String::new());
+        }
+        let figures = format!("{}, {} tokens", count(seen, "message"), thousands(all.tokens));
+        context.output.say(&match all.next {
+            Some(next) => format!("{figures}; more: --cursor {next}, or --all"),
+            None => figures,
+        });
+        Ok(())
+    }
+}
+
+/// Within what something is looked up: the lineage of a session, or all of the space.
+pub fn scope(oneiro: &Oneiro, session: Option<&str>) -> oneiro::Result<ContextScope> {
+    Ok(match session {
+        Some(session) => ContextScope::Lineage(oneiro.resolve_session(session)?),
+        None => ContextScope::Space,
+    })
+}

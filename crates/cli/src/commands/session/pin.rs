@@ -1,0 +1,88 @@
+//! `oneiro session pin`, `unpin` and `pins`.
+
+use super::show::{Length, told};
+use crate::context::Context;
+use clap::Args;
+use oneiro::{MessageId, Page};
+use serde_json::json;
+
+/// Pin a message into every window of its session
+///
+/// A pinned message stands in every window, also when a summary covers it or the budget has no room
+/// for its neighbours. A long one is shown in short.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  oneiro session pin monday 12
+  oneiro session pins monday
+  oneiro session unpin monday 12")]
+pub struct PinArgs {
+    /// The session
+    session: String,
+    /// The message
+    message: i64,
+}
+
+impl PinArgs {
+    /// Pins.
+    pub fn run(self, context: &Context) -> anyhow::Result<()> {
+        let oneiro = context.open()?;
+        let id = oneiro.resolve_session(&self.session)?;
+        let message = MessageId(self.message);
+        let changed = oneiro.pin_message(&id, message)?;
+        let answer = json!({"message_id": message, "pinned": true, "changed": changed});
+        context.output.show(&answer, |_| match changed {
+            true => format!("Message {message} is pinned."),
+            false => format!("Message {message} was pinned already."),
+        })
+    }
+}
+
+/// Unpin a message
+#[derive(Debug, Args)]
+pub struct UnpinArgs {
+    /// The session
+    session: String,
+    /// The message
+    message: i64,
+}
+
+impl UnpinArgs {
+    /// Unpins.
+    pub fn run(self, context: &Context) -> anyhow::Result<()> {
+        let oneiro = context.open()?;
+        let id = oneiro.resolve_session(&self.session)?;
+        let message = MessageId(self.message);
+        let changed = oneiro.unpin_message(&id, message)?;
+        let answer = json!({"message_id": message, "pinned": false, "changed": changed});
+        context.output.show(&answer, |_| match changed {
+            true => format!("Message {message} is pinned no more."),
+            false => format!("Message {message} was not pinned."),
+        })
+    }
+}
+
+/// List the pinned messages of a session
+#[derive(Debug, Args)]
+pub struct PinsArgs {
+    /// The session
+    session: String,
+}
+
+impl PinsArgs {
+    /// Lists.
+    pub fn run(self, context: &Context) -> anyhow::Result<()> {
+        let oneiro = context.open_to_read()?;
+        let id = oneiro.resolve_session(&self.session)?;
+        let page = Page { items: oneiro.pinned_messages(&id)?, next: None };
+        if page.items.is_empty() {
+            context.output.say("Nothing is pinned.");
+            if !context.output.json {
+                return Ok(());
+            }
+        }
+        context.output.show(&page, |page| {
+            let texts = page.items.iter().map(|message| told(message, Length::Short));
+            texts.collect::<Vec<_>>().join("\n\n")
+        })
+    }
+}

@@ -1,0 +1,93 @@
+//! `oneiro session summary`: the summary of a session as one text, and the one written by hand.
+
+use crate::context::Context;
+use crate::output::plain;
+use clap::Args;
+use oneiro::{Error, Oneiro, SessionId, Summary};
+use serde::Serialize;
+use std::io::Read;
+
+/// Bytes that are read from standard input: enough for the engine to say that it is too much.
+const TEXT_BYTES: u64 = 16 << 20;
+
+/// Show the summary of a session, or write one by hand
+///
+/// What is written by hand stands at the beginning of every window, before the summaries that were
+/// made of messages, and replaces what was written before.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  oneiro session summary monday
+  oneiro session summary monday --set 'We are moving the shop; the deadline is 1 May.'
+  oneiro session summary monday --clear")]
+pub struct SummaryArgs {
+    /// The session
+    session: String,
+    /// Write this, or - for standard input
+    #[arg(long, value_name = "TEXT|-", conflicts_with = "clear")]
+    set: Option<String>,
+    /// Take away what was written by hand
+    #[arg(long)]
+    clear: bool,
+}
+
+/// The summary of a session.
+#[derive(Debug, Serialize)]
+struct Answer {
+    /// All of it, as one text.
+    summary: String,
+    /// What was written now.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    written: Option<Summary>,
+}
+
+impl SummaryArgs {
+    /// Shows, writes or takes away.
+    pub fn run(self, context: &Context) -> anyhow::Result<()> {
+        let text = match self.set {
+            Some(text) => Some(checked(text_or_input(text)?)?),
+            None => self.clear.then(String::new),
+        };
+        let Some(text) = text else {
+            let oneiro = context.open_to_read()?;
+            let id = oneiro.resolve_session(&self.session)?;
+            let answer = answer(&oneiro, &id, None)?;
+            if answer.summary.is_empty() {
+                context.output.say("The session has no summary.");
+                if !context.output.json {
+                    return Ok(());
+                }
+            }
+            return context.output.show(&answer, |answer| plain(&answer.summary));
+        };
+        let oneiro = context.open()?;
+        let id = oneiro.resolve_session(&self.session)?;
+        let written = oneiro.set_summary(&id, &text)?;
+        context.output.show(&answer(&oneiro, &id, written)?, |answer| match &answer.written {
+            Some(summary) => format!("{} stands at the beginning of every window.", summary.id),
+            None => "Nothing is written by hand.".to_owned(),
+        })
+    }
+}
+
+fn answer(oneiro: &Oneiro, id: &SessionId, written: Option<Summary>) -> oneiro::Result<Answer> {
+    Ok(Answer { summary: oneiro.session_summary(id)?, written })
+}
+
+/// An empty text would take the summary away, which is rarely what an empty pipe means.
+fn checked(text: String) -> oneiro::Result<String> {
+    match text.trim().is_empty() {
+        true => Err(Error::field("set", "is empty").remedy("--clear takes the summary away")),
+        false => Ok(text),
+    }
+}
+
+fn text_or_input(text: String) -> anyhow::Result<String> {
+    if text != "-" {
+        return Ok(text);
+    }
+    let mut bytes = Vec::new();
+    std::io::stdin().lock().take(TEXT_BYTES).read_to_end(&mut bytes)?;
+    let text = String::from_utf8(bytes)
+        .map_err(|_| Error::field("set", "is not UTF-8").remedy("convert it first"))?;
+    Ok(text)
+}

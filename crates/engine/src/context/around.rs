@@ -1,0 +1,134 @@
+//! What stands before the messages of a window: the system prompt, summaries, pinned messages, and
+//! the word for what is left out. It owns how much of a window these may fill; it must not know
+//! which messages are shown.
+
+use super::markup;
+use super::outline::Outline;
+use oneiro_count::tokens;
+use oneiro_model::{Message, MessageId, Result, Session, SessionId};
+use oneiro_store::costs::{Cost, Together};
+use oneiro_store::{Tx, messages};
+
+/// Of what the system prompt leaves, in quarters: summaries and pinned messages that would fill
+/// more are named without their words.
+const SUMMARY_QUARTERS: i64 = 3;
+const PIN_QUARTERS: i64 = 1;
+
+/// The system message of a window.
+pub(super) struct Head {
+    /// Its words.
+    pub(super) text: String,
+    /// What they cost.
+    pub(super) tokens: i64,
+    /// Of that, the system prompt.
+    pub(super) prompt_tokens: i64,
+    /// What the tools cost, which the caller sends.
+    pub(super) tools_tokens: i64,
+}
+
+/// A summary or a pinned message as a window shows it.
+pub(super) struct Piece {
+    text: String,
+    /// What it costs as it is shown.
+    pub(super) tokens: i64,
+    /// Whether its words are shown, or only its handle.
+    pub(super) words: bool,
+}
+
+/// What stands around the messages of a window.
+pub(super) struct Around {
+    guidance: String,
+    guidance_tokens: i64,
+    /// The summaries, as the outline has them.
+    pub(super) summaries: Vec<Piece>,
+    /// The pinned messages, in the order they came.
+    pub(super) pins: Vec<(MessageId, Piece)>,
+}
+
+/// The system prompt and the tools of a session; `count` knows what it counted before.
+pub(super) fn bare_head(session: &Session, count: impl Fn(&str) -> i64) -> Head {
+    let text = session.system_prompt.clone().unwrap_or_default();
+    let prompt_tokens = if text.is_empty() { 0 } else { count(&text) };
+    let tools = session.model_config.as_ref().and_then(|config| config.get("tools"));
+    let tools = tools.filter(|tools| !tools.is_null());
+    let tools_tokens = tools.map_or(0, |tools| count(&tools.to_string()));
+    Head { text, tokens: prompt_tokens, prompt_tokens, tools_tokens }
+}
+
+impl Around {
+    /// What a context has to show besides messages, within what the prompt leaves of the budget.
+    pub(super) fn of(tx: &Tx<'_>, outline: &Outline, id: &SessionId, left: i64) -> Result<Around> {
+        let depth = outline.shown.iter().map(|node| node.depth).max().unwrap_or(0);
+        let mut summaries = Vec::new();
+        let mut sum = 0;
+        // The newest keep their words longest.
+        for node in outline.shown.iter().rev() {
+            sum += node.tokens;
+            let words = sum <= left / 4 * SUMMARY_QUARTERS;
+            let text = markup::summary(node, words);
+            let tokens = if words { node.tokens } else { tokens(&text) as i64 + 1 };
+            summaries.push(Piece { text, tokens, words });
+        }
+        summaries.reverse();
+        let mut pins = Vec::new();
+        let mut sum = 0;
+        for seq in &outline.pinned {
+            let Some((_, message)) = messages::get(tx, MessageId(*seq))? else { continue };
+            pins.push((message.id, pin(&message, &mut sum, left / 4 * PIN_QUARTERS)));
+        }
+        let guidance = markup::guidance(id, depth);
+        Ok(Around { guidance, guidance_tokens: outline.guidance_tokens, summaries, pins })
+    }
+
+    /// What all of it costs.
+    pub(super) fn tokens(&self) -> i64 {
+        if self.summaries.is_empty() && self.pins.is_empty() {
+            return 0;
+        }
+        let pieces = self.summaries.iter().chain(self.pins.iter().map(|(_, piece)| piece));
+        self.guidance_tokens + pieces.map(|piece| piece.tokens).sum::<i64>()
+    }
+
+    /// Leaves out the pinned messages that are among those shown.
+    pub(super) fn without(&mut self, shown: &[Cost]) {
+        self.pins.retain(|(id, _)| !shown.iter().any(|cost| cost.seq == id.0));
+    }
+
+    /// The system message whole.
+    pub(super) fn head(&self, bare: Head, left_out: Together) -> Head {
+        if self.summaries.is_empty() && self.pins.is_empty() && left_out.messages == 0 {
+            return bare;
+        }
+        let mut cost = bare.tokens + self.guidance_tokens;
+        let mut parts = Vec::new();
+        if !bare.text.is_empty() {
+            parts.push(bare.text.as_str());
+        }
+        parts.push(&self.guidance);
+        for piece in self.summaries.iter().chain(self.pins.iter().map(|(_, piece)| piece)) {
+            cost += piece.tokens;
+            parts.push(&piece.text);
+        }
+        let count = usize::try_from(left_out.messages).unwrap_or(0);
+        let omitted = markup::omitted(left_out.first, left_out.last, count);
+        if left_out.messages > 0 {
+            cost += tokens(&omitted) as i64 + 1;
+            parts.push(&omitted);
+        }
+        parts.push(markup::END);
+        Head { text: parts.join("\n\n"), tokens: cost, ..bare }
+    }
+}
+
+fn pin(message: &Message, sum: &mut i64, limit: i64) -> Piece {
+    let short = super::form::short(message);
+    let text = markup::pinned(&short, true);
+    let cost = tokens(&text) as i64 + 1;
+    if *sum + cost <= limit {
+        *sum += cost;
+        return Piece { text, tokens: cost, words: true };
+    }
+    let text = markup::pinned(&short, false);
+    let tokens = tokens(&text) as i64 + 1;
+    Piece { text, tokens, words: false }
+}

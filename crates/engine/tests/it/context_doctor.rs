@@ -1,0 +1,175 @@
+//! Contexts broken by hand: a check names what is wrong, mending makes it right, and nothing else
+//! changes.
+
+use crate::context_support::{agent, begin, by_hand, live, obeys_the_laws, prose, until, user};
+use crate::support::{Fixed, open};
+use oneiro::{CompactRequest, NewMessage, SessionId, Summary, SummaryKind};
+use oneiro_testkit::on_both_backends;
+
+fn turns(from: u64, to: u64) -> Vec<NewMessage> {
+    (from..to).flat_map(|at| [user(prose(at, 100)), agent(prose(at + 500, 100))]).collect()
+}
+
+struct Broken {
+    oneiro: Fixed,
+    id: SessionId,
+    other: Vec<String>,
+}
+
+/// Two sessions with leaves and condensed summaries; the second must come through unharmed.
+fn furnish(space: &oneiro_testkit::TestSpace, deep: bool) -> Broken {
+    let oneiro = open(space);
+    let compact = |id: &SessionId| match deep {
+        true => oneiro.compact(id, &CompactRequest::default()).unwrap(),
+        false => until(&oneiro, id, 4_000),
+    };
+    if deep {
+        let settings = [
+            ("leaf_chunk_tokens", 1_500),
+            ("leaf_target_tokens", 200),
+            ("fresh_tail_turns", 2),
+            ("condensed_min_fanout", 4),
+        ];
+        for (name, value) in settings {
+            oneiro.set_setting(name, Some(value.into())).unwrap();
+        }
+    }
+    let id = begin(&oneiro, "s", turns(0, 60));
+    compact(&id);
+    let other = begin(&oneiro, "t", turns(100, 160));
+    compact(&other);
+    let other = told(&oneiro, &other);
+    obeys_the_laws(&oneiro, &id);
+    Broken { oneiro, id, other }
+}
+
+fn told(oneiro: &Fixed, id: &SessionId) -> Vec<String> {
+    oneiro.summaries(id).unwrap().iter().map(|summary| format!("{summary:?}")).collect()
+}
+
+impl Broken {
+    fn of_kind(&self, kind: SummaryKind) -> Summary {
+        self.oneiro.summaries(&self.id).unwrap().into_iter().find(|s| s.kind == kind).unwrap()
+    }
+
+    fn key(&self, summary: &Summary) -> i64 {
+        by_hand(&self.oneiro, &format!("SELECT key FROM summaries WHERE id = '{}'", summary.id))[0]
+    }
+
+    /// The check names the session, mending makes it right at once, and the other is as it was.
+    fn is_found_and_mended(&self, words: &str) {
+        let checked = self.oneiro.check().unwrap();
+        assert!(!checked.ok && !checked.contexts.is_empty(), "nothing was found");
+        assert!(
+            checked.contexts.iter().all(|problem| problem.contains("\"s\"")),
+            "{:?}",
+            checked.contexts
+        );
+        assert!(
+            checked.contexts.iter().any(|problem| problem.contains(words)),
+            "{:?}",
+            checked.contexts
+        );
+        assert_eq!(self.oneiro.mend_contexts().unwrap(), 1);
+        obeys_the_laws(&self.oneiro, &self.id);
+        assert_eq!(self.oneiro.mend_contexts().unwrap(), 0, "a sound context is mended again");
+        assert_eq!(told(&self.oneiro, &crate::support::id("t")), self.other);
+        until(&self.oneiro, &self.id, 2_000);
+        obeys_the_laws(&self.oneiro, &self.id);
+    }
+}
+
+on_both_backends! {
+    fn a_link_to_a_message_is_gone(space) {
+        let broken = furnish(space, false);
+        let leaf = broken.key(&broken.of_kind(SummaryKind::Leaf));
+        by_hand(&broken.oneiro, &format!(
+            "DELETE FROM summary_messages WHERE seq = (SELECT seq FROM summary_messages WHERE summary_key = {leaf} ORDER BY seq LIMIT 1 OFFSET 2) RETURNING 1"));
+        broken.is_found_and_mended("gap");
+    }
+
+    fn every_link_to_messages_is_gone(space) {
+        let broken = furnish(space, false);
+        let leaf = broken.key(&broken.of_kind(SummaryKind::Leaf));
+        by_hand(&broken.oneiro, &format!("DELETE FROM summary_messages WHERE summary_key = {leaf} RETURNING 1"));
+        broken.is_found_and_mended("covers no message");
+    }
+
+    fn a_place_in_the_context_is_gone(space) {
+        let broken = furnish(space, false);
+        by_hand(&broken.oneiro, "DELETE FROM context_items WHERE session_key = (SELECT key FROM sessions WHERE id = 's') RETURNING 1");
+        broken.is_found_and_mended("orphan");
+    }
+
+    fn a_summary_is_shown_beside_the_one_that_covers_it(space) {
+        let broken = furnish(space, true);
+        let condensed = broken.of_kind(SummaryKind::Condensed);
+        let child = broken.oneiro.summaries(&broken.id).unwrap().into_iter().find(|s| s.id == condensed.children[0]).unwrap();
+        let child = broken.key(&child);
+        by_hand(&broken.oneiro, &format!(
+            "INSERT INTO context_items (session_key, summary_key) SELECT session_key, key FROM summaries WHERE key = {child} RETURNING 1"));
+        broken.is_found_and_mended("beside");
+    }
+
+    fn a_link_between_summaries_is_gone(space) {
+        let broken = furnish(space, true);
+        let condensed = broken.key(&broken.of_kind(SummaryKind::Condensed));
+        by_hand(&broken.oneiro, &format!(
+            "DELETE FROM summary_children WHERE parent_key = {condensed} AND child_key = (SELECT MAX(child_key) FROM summary_children WHERE parent_key = {condensed}) RETURNING 1"));
+        broken.is_found_and_mended("sum_");
+    }
+
+    fn every_link_between_summaries_is_gone(space) {
+        let broken = furnish(space, true);
+        let condensed = broken.key(&broken.of_kind(SummaryKind::Condensed));
+        by_hand(&broken.oneiro, &format!("DELETE FROM summary_children WHERE parent_key = {condensed} RETURNING 1"));
+        broken.is_found_and_mended("fewer than two");
+    }
+
+    fn two_leaves_overlap(space) {
+        let broken = furnish(space, false);
+        let leaves: Vec<Summary> = broken.oneiro.summaries(&broken.id).unwrap().into_iter().filter(|s| s.kind == SummaryKind::Leaf && s.in_context).collect();
+        assert!(leaves.len() > 1);
+        let (first, second) = (broken.key(&leaves[0]), broken.key(&leaves[1]));
+        by_hand(&broken.oneiro, &format!(
+            "UPDATE summaries SET last_seq = (SELECT last_seq FROM summaries WHERE key = {second}) WHERE key = {first} RETURNING 1"));
+        broken.is_found_and_mended("sum_");
+    }
+
+    fn a_covered_message_is_hidden(space) {
+        let broken = furnish(space, false);
+        let seq = broken.of_kind(SummaryKind::Leaf).first_message.unwrap().0 + 1;
+        by_hand(&broken.oneiro, &format!("UPDATE messages SET rewind = 1 WHERE seq = {seq} RETURNING 1"));
+        let checked = broken.oneiro.check().unwrap();
+        assert!(checked.contexts.iter().any(|problem| problem.contains("hidden")), "{checked:?}");
+        broken.oneiro.recount_sessions(&checked.miscounted).unwrap();
+        broken.is_found_and_mended("hidden");
+    }
+
+    fn a_summary_is_as_large_as_what_it_covers(space) {
+        let broken = furnish(space, false);
+        let leaf = broken.key(&broken.of_kind(SummaryKind::Leaf));
+        by_hand(&broken.oneiro, &format!("UPDATE summaries SET tokens = source_tokens WHERE key = {leaf} RETURNING 1"));
+        broken.is_found_and_mended("not smaller");
+    }
+
+    // What a condensed summary spans but does not cover is in nobody's reach.
+    fn a_message_lies_inside_a_condensed_summary_that_does_not_cover_it(space) {
+        let broken = furnish(space, true);
+        let condensed = broken.of_kind(SummaryKind::Condensed);
+        let child = broken.oneiro.summaries(&broken.id).unwrap().into_iter().find(|s| s.id == condensed.children[0]).unwrap();
+        let (child, parent) = (broken.key(&child), broken.key(&condensed));
+        by_hand(&broken.oneiro, &format!("DELETE FROM summary_children WHERE parent_key = {parent} AND child_key = {child} RETURNING 1"));
+        by_hand(&broken.oneiro, &format!("DELETE FROM summaries WHERE key = {child} RETURNING 1"));
+        broken.is_found_and_mended("sum_");
+    }
+
+    fn a_rebuild_of_a_sound_context_changes_nothing_it_shows(space) {
+        let broken = furnish(space, true);
+        let before = told(&broken.oneiro, &broken.id);
+        broken.oneiro.rebuild_context(&broken.id).unwrap();
+        assert_eq!(told(&broken.oneiro, &broken.id), before);
+        assert_eq!(live(&broken.oneiro, &broken.id).len(), 120);
+        assert_eq!(broken.oneiro.mend_contexts().unwrap(), 0);
+    }
+}

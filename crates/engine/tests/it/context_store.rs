@@ -1,0 +1,174 @@
+//! The ten operations of the session store that agents know: one test to each, failures told.
+
+use crate::context_support::{agent, live, prose, user};
+use crate::support::{content, id as sid, open};
+use oneiro::{ErrorKind, NewMessage, Role, SessionStore};
+use oneiro_testkit::{TestSpace, on_both_backends};
+use serde_json::json;
+
+fn store(space: &TestSpace) -> (crate::support::Fixed, SessionStore) {
+    let oneiro = open(space);
+    let store = SessionStore::new(oneiro.oneiro.clone());
+    (oneiro, store)
+}
+
+fn words(store: &SessionStore, name: &str) -> Vec<String> {
+    store.get_history(&sid(name)).unwrap().iter().map(content).collect()
+}
+
+on_both_backends! {
+    fn add_message(space) {
+        let (_, store) = store(space);
+        let one = store.add_message(&sid("s"), Role::User, "hello").unwrap();
+        let two = store.add_message(&sid("s"), Role::Assistant, "hi").unwrap();
+        assert!(one < two);
+        assert_eq!(words(&store, "s"), ["hello", "hi"]);
+    }
+
+    fn add_full_message(space) {
+        let (oneiro, store) = store(space);
+        let full = json!({"role": "assistant", "content": "text beside", "reasoning": "because", "model_name": "m",
+            "tool_calls": [{"id": "c1", "type": "function", "function": {"name": "ls", "arguments": "{}"}}]});
+        store.add_full_message(&sid("s"), NewMessage::from_json(full.clone()).unwrap()).unwrap();
+        let stored = serde_json::to_value(&store.get_history(&sid("s")).unwrap()[0]).unwrap();
+        for field in ["content", "reasoning", "model_name", "tool_calls"] {
+            assert_eq!(stored[field], full[field], "{field}");
+        }
+        let twice = user("once").external_id("e1");
+        let first = store.add_full_message(&sid("s"), twice.clone()).unwrap();
+        assert_eq!(store.add_full_message(&sid("s"), twice).unwrap(), first);
+        // What is not stored is an error, not a silence.
+        oneiro.set_setting("stateless_session_patterns", Some(json!(["cron:*"]))).unwrap();
+        for dropped in ["heartbeat", "cron:1"] {
+            assert!(store.add_message(&sid(dropped), Role::User, "x").is_err(), "{dropped}");
+        }
+    }
+
+    fn get_history(space) {
+        let (oneiro, store) = store(space);
+        assert!(store.get_history(&sid("nobody")).unwrap().is_empty());
+        for at in 0..30 {
+            store.add_message(&sid("s"), Role::User, &format!("m{at}")).unwrap();
+        }
+        oneiro.rewind_turns(&sid("s"), 10).unwrap();
+        assert_eq!(words(&store, "s").len(), 20);
+    }
+
+    fn get_summary(space) {
+        let (oneiro, store) = store(space);
+        assert_eq!(store.get_summary(&sid("nobody")).unwrap(), "");
+        for at in 0..80 {
+            store.add_message(&sid("s"), Role::User, &prose(at, 120)).unwrap();
+        }
+        assert_eq!(store.get_summary(&sid("s")).unwrap(), "");
+        crate::context_support::until(&oneiro, &sid("s"), 3_000);
+        let made = store.get_summary(&sid("s")).unwrap();
+        assert!(!made.is_empty());
+        store.set_summary(&sid("s"), "By hand.").unwrap();
+        assert_eq!(store.get_summary(&sid("s")).unwrap(), format!("By hand.\n\n{made}"));
+    }
+
+    fn set_summary(space) {
+        let (oneiro, store) = store(space);
+        store.set_summary(&sid("s"), " First. ").unwrap();
+        assert_eq!(store.get_summary(&sid("s")).unwrap(), "First.");
+        store.set_summary(&sid("s"), "Second.").unwrap();
+        assert_eq!(store.get_summary(&sid("s")).unwrap(), "Second.");
+        store.add_message(&sid("s"), Role::User, "hello").unwrap();
+        let window = crate::context_support::peek(&oneiro, &sid("s"), 2_000);
+        assert!(window.messages[0]["content"].as_str().unwrap().contains("Second."));
+        store.set_summary(&sid("s"), "").unwrap();
+        assert_eq!(store.get_summary(&sid("s")).unwrap(), "");
+        assert!(store.set_summary(&sid("s"), "nul \u{0}").is_err());
+        assert!(store.set_summary(&sid("s"), &"x".repeat(2 << 20)).is_err());
+        assert!(store.set_summary(&sid("heartbeat"), "x").is_err());
+        crate::support::is_sound(&oneiro);
+    }
+
+    fn set_history(space) {
+        let (oneiro, store) = store(space);
+        for text in ["a", "b", "c", "d"] {
+            store.add_message(&sid("s"), Role::User, text).unwrap();
+        }
+        store.set_history(&sid("s"), vec![user("a"), user("b"), user("x"), agent("y")]).unwrap();
+        assert_eq!(words(&store, "s"), ["a", "b", "x", "y"]);
+        // Hidden, never deleted.
+        assert_eq!(oneiro.show_session(&sid("s"), true).unwrap().messages.len(), 6);
+        store.set_history(&sid("s"), Vec::new()).unwrap();
+        assert!(words(&store, "s").is_empty());
+        oneiro.restore_session(&sid("s"), true).unwrap();
+        assert_eq!(oneiro.show_session(&sid("s"), false).unwrap().messages.len(), 6);
+        crate::support::is_sound(&oneiro);
+        // The same again changes nothing.
+        store.set_history(&sid("n"), vec![user("one"), user("two")]).unwrap();
+        let before = live(&oneiro, &sid("n")).iter().map(|m| m.id).collect::<Vec<_>>();
+        store.set_history(&sid("n"), vec![user("one"), user("two")]).unwrap();
+        assert_eq!(live(&oneiro, &sid("n")).iter().map(|m| m.id).collect::<Vec<_>>(), before);
+    }
+
+    fn set_history_shows_exactly_what_it_is_given_or_refuses(space) {
+        let (oneiro, store) = store(space);
+        store.add_full_message(&sid("s"), user("first").external_id("e1")).unwrap();
+        store.add_full_message(&sid("s"), user("second").external_id("e2")).unwrap();
+        // An id that a hidden message keeps.
+        store.set_history(&sid("s"), vec![user("other words").external_id("e1"), user("more").external_id("e3")]).unwrap();
+        assert_eq!(words(&store, "s"), ["other words", "more"]);
+        // An id twice in one history: both are shown, or it is refused and nothing changes.
+        let twice = vec![user("new one").external_id("e9"), user("new two").external_id("e9")];
+        match store.set_history(&sid("s"), twice) {
+            Ok(()) => assert_eq!(words(&store, "s"), ["new one", "new two"]),
+            Err(_) => assert_eq!(words(&store, "s"), ["other words", "more"]),
+        }
+        crate::support::is_sound(&oneiro);
+    }
+
+    fn set_history_stores_nothing_in_a_stateless_session(space) {
+        let (oneiro, store) = store(space);
+        // Nothing said in a stateless session is stored, by no door.
+        oneiro.set_setting("stateless_session_patterns", Some(json!(["cron:*"]))).unwrap();
+        let refused = store.set_history(&sid("cron:1"), vec![user("not to be kept")]);
+        assert!(refused.is_err(), "an error is returned, not swallowed");
+        assert!(store.get_history(&sid("cron:1")).unwrap().is_empty());
+    }
+
+    fn truncate_history(space) {
+        let (oneiro, store) = store(space);
+        for at in 0..10 {
+            store.add_message(&sid("s"), Role::User, &format!("m{at}")).unwrap();
+        }
+        store.truncate_history(&sid("s"), 3).unwrap();
+        assert_eq!(words(&store, "s"), ["m7", "m8", "m9"]);
+        store.truncate_history(&sid("s"), 5).unwrap();
+        assert_eq!(words(&store, "s").len(), 3);
+        assert_eq!(oneiro.show_session(&sid("s"), true).unwrap().messages.len(), 10);
+        store.truncate_history(&sid("s"), 0).unwrap();
+        assert!(words(&store, "s").is_empty());
+        assert_eq!(store.truncate_history(&sid("nobody"), 1).unwrap_err().kind(), ErrorKind::NotFound);
+        crate::support::is_sound(&oneiro);
+    }
+
+    fn save(space) {
+        let (_, store) = store(space);
+        assert_eq!(store.save(&sid("s")).unwrap_err().kind(), ErrorKind::NotFound);
+        store.add_message(&sid("s"), Role::User, "x").unwrap();
+        store.save(&sid("s")).unwrap();
+    }
+
+    fn list_sessions(space) {
+        let (oneiro, store) = store(space);
+        assert!(store.list_sessions().unwrap().is_empty());
+        for at in 0..5 {
+            oneiro.clock.set(at * 60);
+            store.add_message(&sid(&format!("s{at}")), Role::User, "x").unwrap();
+        }
+        let names: Vec<String> = store.list_sessions().unwrap().iter().map(ToString::to_string).collect();
+        assert_eq!(names, ["s4", "s3", "s2", "s1", "s0"]);
+    }
+
+    fn close(space) {
+        let (oneiro, store) = store(space);
+        store.add_message(&sid("s"), Role::User, "x").unwrap();
+        store.close().unwrap();
+        assert_eq!(live(&oneiro, &sid("s")).len(), 1);
+    }
+}

@@ -1,0 +1,87 @@
+//! Summaries as resources: the newest of them by name, and each as Markdown with links to those it
+//! covers. It must not know the protocol that asks for them.
+
+use crate::recalled::{delimit, lines};
+use oneiro::{ContextScope, Error, Oneiro, Result, Summary, Timestamp};
+use std::fmt::Write;
+
+/// What a summary is addressed by, but for its id.
+const SCHEME: &str = "oneiro://summary/";
+
+/// The addresses there are, as an RFC 6570 template.
+pub(crate) const TEMPLATE: &str = "oneiro://summary/{id}";
+
+/// What a resource is written in.
+pub(crate) const MARKDOWN: &str = "text/markdown";
+
+/// The newest summaries that are listed.
+pub(crate) const LISTED: usize = 50;
+
+/// A resource as a list names it.
+pub(crate) struct Listed {
+    pub(crate) uri: String,
+    pub(crate) name: String,
+    pub(crate) description: String,
+}
+
+/// The newest summaries; none where nobody may look beyond a session, since none could be read.
+pub(crate) fn list(oneiro: &Oneiro) -> Result<Vec<Listed>> {
+    let settings = oneiro.settings()?;
+    if settings.iter().any(|one| one.name == "other_sessions" && one.value == "refuse") {
+        return Ok(Vec::new());
+    }
+    let listed = |summary: Summary| Listed {
+        uri: format!("{SCHEME}{}", summary.id),
+        name: name(&summary),
+        description: format!("session {:?}, depth {}", summary.session_id.as_str(), summary.depth),
+    };
+    Ok(oneiro.newest_summaries(LISTED)?.into_iter().map(listed).collect())
+}
+
+/// A summary as Markdown.
+pub(crate) fn read(oneiro: &Oneiro, uri: &str) -> Result<String> {
+    let is_plain = |letter: u8| letter.is_ascii_alphanumeric() || letter == b'_';
+    let id = uri.strip_prefix(SCHEME).filter(|id| id.bytes().all(is_plain));
+    let not_there = || {
+        let shown: String = uri.chars().take(100).collect();
+        Error::not_found(format!("there is no resource {shown:?}"))
+            .remedy("resources/list names the newest; the ids of others are in windows")
+    };
+    let id = id.filter(|id| id.starts_with("sum_")).ok_or_else(not_there)?;
+    let summary = oneiro.summary(id, &ContextScope::Space)?;
+    let mut text = format!("# {}\n\n", name(&summary));
+    // Writing to a string cannot fail.
+    let _ = write!(
+        text,
+        "- summary: {}\n- session: {:?}\n- depth: {}, by {}\n",
+        summary.id,
+        summary.session_id.as_str(),
+        summary.depth,
+        summary.level.as_str()
+    );
+    if let (Some(first), Some(last)) = (summary.first_message, summary.last_message) {
+        let _ = writeln!(text, "- messages: {first} to {last}");
+    }
+    let _ = write!(text, "\n{}\n", delimit(&lines(&summary.content)));
+    for (title, ids) in [("It covers", &summary.children), ("It is covered by", &summary.parents)] {
+        if !ids.is_empty() {
+            let _ = write!(text, "\n## {title}\n\n");
+            ids.iter().for_each(|id| {
+                let _ = writeln!(text, "- [{id}]({SCHEME}{id})");
+            });
+        }
+    }
+    Ok(text)
+}
+
+/// A summary by when it was said and how much it was.
+fn name(summary: &Summary) -> String {
+    let day = |at: Timestamp| at.to_string().chars().take(10).collect::<String>();
+    let (first, last) = (day(summary.earliest_at), day(summary.latest_at));
+    let days = if first == last { first } else { format!("{first} to {last}") };
+    match summary.message_count {
+        0 => format!("{days}, written by hand"),
+        1 => format!("{days}, 1 message"),
+        many => format!("{days}, {many} messages"),
+    }
+}

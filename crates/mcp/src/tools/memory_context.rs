@@ -1,0 +1,193 @@
+//! `memory_context`: what a prompt would show of a session, within a budget. It must not know how a
+//! window is assembled.
+
+use super::{Answer, Call, Hints, Tool};
+use crate::TokenRole;
+use crate::arguments::Arguments;
+use crate::budget::{cut, cut_to_end, quarters};
+use crate::recalled::{delimit, lines};
+use oneiro::{
+    Error, ErrorKind, Result, SessionId, TokenRole as Role, Window, WindowFormat, WindowRequest,
+};
+use serde_json::{Map, Value, json};
+
+/// Tokens of a window, unless asked otherwise, at least, and at most.
+const TOKENS: (usize, usize, usize) = (8_000, 500, 20_000);
+
+/// The row of the table.
+pub(super) const TOOL: Tool = Tool {
+    name: "memory_context",
+    title: "Context of a session",
+    description: "A whole session within a token budget: summaries of what is old, the newest \
+                  messages in their own words, and ids by which session_expand gives back the \
+                  rest. Call it to pick up a conversation.",
+    input,
+    output,
+    // It says nothing and forgets nothing, but may put what is old under a summary.
+    hints: Hints { read_only: false, ..Hints::LOOKS },
+    role: TokenRole::Read,
+    run,
+};
+
+fn input() -> Value {
+    let said = |kind: &str, what: &str| json!({"type": kind, "description": what});
+    json!({
+        "type": "object",
+        "properties": {
+            "session": said("string", "Its id"),
+            "budget": said("integer", &format!("Tokens, default {}", TOKENS.0)),
+            "format": {"type": "string", "enum": ["text", "openai", "anthropic"]},
+            "peek": said("boolean", "Only look, compact nothing"),
+        },
+        "required": ["session"],
+        "additionalProperties": false,
+    })
+}
+
+fn output() -> Value {
+    let (text, number) = (json!({"type": "string"}), json!({"type": "integer"}));
+    json!({
+        "type": "object",
+        "properties": {
+            "tokens": number, "budget": number, "prefix_hash": text, "text": text,
+            "messages": {"type": "array"}, "system": text,
+            "summaries": {"type": "array", "items": text}, "omitted": {"type": "object"},
+            "next": {"type": "array", "items": text}, "note": text,
+        },
+        "required": ["tokens", "budget", "summaries", "omitted", "prefix_hash", "next"],
+    })
+}
+
+fn in_our_words(error: Error) -> Error {
+    match error.kind() {
+        ErrorKind::NotFound => error
+            .remedy("give the whole id of a session; session_search() shows those active lately"),
+        _ => error,
+    }
+}
+
+fn run(call: &Call) -> Result<Answer> {
+    let schema = input();
+    let given = Arguments::read(&call.arguments, &schema)?;
+    let mut notes = Vec::new();
+    let session = given.text("session")?.ok_or_else(|| {
+        Error::field("session", "is missing")
+            .remedy("give the id of a session; session_search() shows those active lately")
+    })?;
+    let id = SessionId::new(session)?;
+    let format = given.text("format")?.map(|name| WindowFormat::parse(&name.to_lowercase()));
+    let request = WindowRequest {
+        budget: given.bounded("budget", TOKENS, &mut notes)?,
+        format: format.transpose()?.unwrap_or(WindowFormat::Text),
+        // Whoever may only read leaves everything as it is.
+        peek: given.flag("peek")? || call.caller.role == Role::Read,
+        ..WindowRequest::default()
+    };
+    let window = call.caller.oneiro.context(&id, &request).map_err(in_our_words)?;
+    let content = Content::of(&window, &request)?;
+    notes.extend(content.note.clone());
+    Ok(tell(&id, &window, (content, notes)))
+}
+
+/// What is handed out of a window.
+struct Content {
+    /// For a model to read, between tags already.
+    text: String,
+    /// The same under the names of the structured part.
+    fields: Vec<(&'static str, Value)>,
+    note: Option<String>,
+}
+
+impl Content {
+    /// A window keeps to its budget by itself, unless its newest turn alone is larger.
+    fn of(window: &Window, request: &WindowRequest) -> Result<Content> {
+        let most = match window.over_budget {
+            Some(_) => request.budget * 4,
+            // Its tokens are counted, not guessed as here: a guess may be far too dear.
+            None => request.budget * 16,
+        };
+        match &window.text {
+            Some(text) => Ok(Content::text(text, most)),
+            None => Content::messages(window, request, most),
+        }
+    }
+
+    fn text(text: &str, most: usize) -> Content {
+        let shown = match quarters(text) > most {
+            false => text.to_owned(),
+            true => {
+                let begin = cut(text, most / 2).unwrap_or(text);
+                let end = cut_to_end(text, most / 2);
+                let gone = text.chars().count() - begin.chars().count() - end.chars().count();
+                format!("{begin}\n[{gone} characters are left out here]\n{end}")
+            }
+        };
+        let is_cut = shown.len() != text.len();
+        let note = is_cut.then(|| {
+            "the newest turn is larger than the budget: its middle is left out, and \
+             session_expand reads it whole"
+                .to_owned()
+        });
+        Content { text: delimit(&lines(&shown)), fields: vec![("text", json!(shown))], note }
+    }
+
+    fn messages(window: &Window, request: &WindowRequest, most: usize) -> Result<Content> {
+        let mut fields = vec![("messages", json!(window.messages))];
+        fields.extend(window.system.as_ref().map(|system| ("system", json!(system))));
+        let whole: Map<String, Value> =
+            fields.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect();
+        let text = Value::Object(whole).to_string();
+        if quarters(&text) > most {
+            let message = format!(
+                "the newest turn alone has {} tokens, more than the budget of {}",
+                window.tokens, request.budget
+            );
+            return Err(Error::too_large(message).remedy(format!(
+                "give a larger budget, up to {}, or the format text, which can be cut",
+                TOKENS.2
+            )));
+        }
+        Ok(Content { text: delimit(&text), fields, note: None })
+    }
+}
+
+fn tell(id: &SessionId, window: &Window, (content, notes): (Content, Vec<String>)) -> Answer {
+    let omitted = &window.omitted;
+    let mut next = Vec::new();
+    let mut propose = |what: String| {
+        next.push(format!("session_expand(session={}, id={})", json!(id), json!(what)));
+    };
+    if let Some(newest) = window.summaries.last() {
+        propose(newest.to_string());
+    }
+    if let (Some(first), Some(last)) = (omitted.first, omitted.last) {
+        propose(format!("{first}-{last}"));
+    }
+    let mut text = format!(
+        "Session {}: {} tokens of {}, {} summaries, {} messages left out.\n{}",
+        json!(id),
+        window.tokens,
+        window.budget,
+        window.summaries.len(),
+        omitted.messages,
+        content.text
+    );
+    let mut structured = Map::from_iter([
+        ("tokens".to_owned(), json!(window.tokens)),
+        ("budget".to_owned(), json!(window.budget)),
+        ("summaries".to_owned(), json!(window.summaries)),
+        ("omitted".to_owned(), json!(omitted)),
+        ("prefix_hash".to_owned(), json!(window.prefix_hash)),
+    ]);
+    structured.extend(content.fields.into_iter().map(|(name, value)| (name.to_owned(), value)));
+    let note = notes.join("; ");
+    if !note.is_empty() {
+        text = format!("{text}\nNote: {note}");
+        structured.insert("note".to_owned(), json!(note));
+    }
+    for call in &next {
+        text = format!("{text}\nMore: {call}");
+    }
+    structured.insert("next".to_owned(), json!(next));
+    Answer { text, structured: Value::Object(structured) }
+}

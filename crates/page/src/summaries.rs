@@ -1,0 +1,233 @@
+//! The summaries of a session: their tree as a picture, and the same as a list. It must not know
+//! how a summary is made.
+
+use crate::figures::{counted, figure, number, short, summaries};
+use crate::layout::{Frame, Tab, document};
+use crate::session::title;
+use crate::text::{line, plain};
+pub use crate::tree::Along;
+use crate::tree::{Drawn, along_time, from, tree};
+use crate::ways::{Way, trail, ways};
+use crate::{link, when};
+use maud::{Markup, html};
+use oneiro::{MessageId, Session, Summary, SummaryId, SummaryKind, SummaryLevel, Timestamp};
+
+/// A session and its summaries.
+#[derive(Debug, Clone)]
+pub struct SummariesView {
+    /// What every page knows.
+    pub frame: Frame,
+    /// The session.
+    pub session: Session,
+    /// Its summaries, and those it took over, by the messages they cover.
+    pub summaries: Vec<Summary>,
+    /// Messages that no summary covers, in their order, and when they were said.
+    pub loose: Vec<(MessageId, Timestamp)>,
+    /// There are more of them than were read.
+    pub more_loose: bool,
+    /// What the picture runs along, if anybody said.
+    pub along: Option<Along>,
+    /// The summary that the list begins with.
+    pub from: Option<SummaryId>,
+}
+
+/// Bytes that the list may take, and that one summary in it takes besides its address.
+const BYTES: usize = 32_000;
+const ITEM_BYTES: usize = 620;
+
+/// The whole page.
+pub fn page(view: &SummariesView) -> String {
+    let name = format!("Summaries of {}", title(&view.session));
+    document(&view.frame, Tab::Sessions, &name, &main(view))
+}
+
+/// The content alone.
+pub fn fragment(view: &SummariesView) -> String {
+    main(view).into_string()
+}
+
+fn main(view: &SummariesView) -> Markup {
+    let session = &view.session;
+    html! {
+        div #view.reading data-view="summaries" data-session=(session.id) {
+            header.head {
+                (trail(session, None))
+                h1 { "Summaries" }
+                (ways(&session.id, Some(Way::Summaries)))
+            }
+            @if view.summaries.is_empty() { (nothing(view)) } @else {
+                (figures(view))
+                (picture(view))
+                (list(view))
+                p.note {
+                    "Nothing under a summary is gone: each leads back to the exact words. "
+                    code { "oneiro compact " (plain(&shell(session))) }
+                    " condenses what is worth it now."
+                }
+            }
+        }
+    }
+}
+
+/// The id of a session as a shell takes it.
+pub(crate) fn shell(session: &Session) -> String {
+    let id = session.id.as_str();
+    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "-_.:/@".contains(letter);
+    match id.chars().all(is_plain) && !id.starts_with('-') {
+        true => id.to_owned(),
+        false => format!("'{}'", id.replace('\'', "'\\''")),
+    }
+}
+
+fn nothing(view: &SummariesView) -> Markup {
+    let session = &view.session;
+    html! {
+        div.empty {
+            p {
+                "Nothing of this conversation is summarised: its "
+                (counted(session.message_count, "message"))
+                " go into a window as they are, the newest first, as far as they fit."
+            }
+            ul {
+                li {
+                    "They are made by themselves when it outgrows the windows that are asked for."
+                }
+                li {
+                    code { "oneiro compact " (plain(&shell(session))) }
+                    " makes them now, of what is worth it."
+                }
+            }
+        }
+    }
+}
+
+fn figures(view: &SummariesView) -> Markup {
+    let now = || view.summaries.iter().filter(|node| node.in_context);
+    let covered: i64 = now().map(|node| node.message_count).sum();
+    let said: i64 = now().map(|node| node.message_tokens).sum();
+    let told: i64 = now().map(|node| node.tokens).sum();
+    let deepest = view.summaries.iter().map(|node| node.depth).max().unwrap_or(0);
+    let depth =
+        format!("{} in the context now, depth {deepest} at most", number(now().count() as i64));
+    let full = format!("{} tokens in full", short(said));
+    let loose = number(view.loose.len() as i64) + if view.more_loose { " or more" } else { "" };
+    html! {
+        dl.figures {
+            (figure(&number(view.summaries.len() as i64), "Summaries", &depth))
+            (figure(&number(covered), "Messages under them", &full))
+            (figure(&short(told), "Tokens in their place", &share(told, said)))
+            (figure(&loose, "Messages as they are", "under no summary yet"))
+        }
+    }
+}
+
+/// How much of a size is left.
+pub(crate) fn share(part: i64, whole: i64) -> String {
+    match whole {
+        ..=0 => String::new(),
+        _ if part * 100 < whole => "under 1 % of what was said".to_owned(),
+        _ => format!("{:.0} % of what was said", 100.0 * part as f64 / whole as f64),
+    }
+}
+
+fn picture(view: &SummariesView) -> Markup {
+    let drawn = Drawn {
+        session: &view.session.id,
+        nodes: &view.summaries,
+        loose: &view.loose,
+        along: view.along,
+    };
+    let (can, does) = along_time(&drawn);
+    let (along, name) = match does {
+        true => ("order", "Along the order of messages"),
+        false => ("time", "Along time"),
+    };
+    html! {
+        (tree(&drawn))
+        p.note {
+            "A bar is a summary, from the first to the last message under it. "
+            @if can {
+                a href=(link::query(&link::summaries(&view.session.id), &[("along", along)])) {
+                    (name)
+                }
+            }
+        }
+    }
+}
+
+/// The same as a list, for who cannot see the picture or hit its bars.
+fn list(view: &SummariesView) -> Markup {
+    let session = &view.session.id;
+    let most = (BYTES / (ITEM_BYTES + link::summaries(session).len())).max(1);
+    let begins = |id: &SummaryId| view.summaries.iter().position(|node| node.id == *id);
+    let first = view.from.as_ref().and_then(begins).unwrap_or(0);
+    let shown = view.summaries.iter().skip(first).take(most);
+    let next = view.summaries.get(first + most);
+    let name = match first == 0 && next.is_none() {
+        true => format!("All {} as a list", summaries(view.summaries.len() as i64)),
+        false => format!(
+            "Summaries {} to {} of {} as a list",
+            number(first as i64 + 1),
+            number((first + most).min(view.summaries.len()) as i64),
+            number(view.summaries.len() as i64)
+        ),
+    };
+    html! {
+        details #nodes.nodes open[view.from.is_some()] {
+            summary { (name) }
+            ol.rows {
+                @for node in shown {
+                    li { (row(session, node)) }
+                }
+            }
+            @if first > 0 && let Some(earliest) = view.summaries.first() {
+                p.turner {
+                    a href=(from(session, &earliest.id)) { "From the first" }
+                }
+            }
+            @if let Some(next) = next {
+                p.turner {
+                    a href=(from(session, &next.id)) { "Later summaries" }
+                }
+            }
+        }
+    }
+}
+
+/// A summary in a list.
+pub(crate) fn row(session: &oneiro::SessionId, node: &Summary) -> Markup {
+    html! {
+        a.name href=(link::summary(session, &node.id)) {
+            (when::exact(node.earliest_at)) " to " (when::exact(node.latest_at))
+        }
+        p.preview { (line(&node.content, 120)) }
+        p.facts {
+            @if node.in_context {
+                span.badge.now { "in the context" }
+            }
+            span { (kind(node.kind)) ", depth " (node.depth) }
+            span { (counted(node.message_count, "message")) }
+            span { (counted(node.tokens, "token")) }
+            span { (how(node.level)) }
+        }
+    }
+}
+
+/// What a summary covers, in words.
+pub(crate) fn kind(kind: SummaryKind) -> &'static str {
+    match kind {
+        SummaryKind::Leaf => "of messages",
+        SummaryKind::Condensed => "of summaries",
+        SummaryKind::Written => "by hand",
+    }
+}
+
+/// How a summary was made, in words.
+pub(crate) fn how(level: SummaryLevel) -> &'static str {
+    match level {
+        SummaryLevel::Model => "written by a model",
+        SummaryLevel::Strict => "written by a model, asked twice",
+        SummaryLevel::Extract => "an extract, without a model",
+        SummaryLevel::Hand => "written by a person or a host",
+    }
+}

@@ -1,0 +1,399 @@
+//! What an agent would get of a session for a budget: a slider, figures, the whole conversation as
+//! a band, the window itself, and why each item is where it is. It must not know how a window is
+//! assembled.
+
+use crate::band::{band, name};
+use crate::budget::cost;
+use crate::figures::{counted, figure, number, short};
+use crate::layout::{Frame, Tab, document};
+use crate::problem::inline;
+use crate::session::title;
+use crate::summaries::shell;
+use crate::text::plain;
+use crate::ways::{Way, trail, ways};
+use crate::{link, plot};
+use maud::{Markup, html};
+use oneiro::{Error, ItemPlace, Session, SessionId, SummaryId, Window, WindowItem};
+use serde_json::Value;
+
+/// The budgets that the slider stops at.
+pub const STEPS: [usize; 10] =
+    [1_000, 2_000, 4_000, 8_000, 16_000, 32_000, 64_000, 128_000, 200_000, 1_000_000];
+
+/// A budget, and what comes of it.
+#[derive(Debug, Clone)]
+pub struct WindowView {
+    /// What every page knows.
+    pub frame: Frame,
+    /// The session.
+    pub session: Session,
+    /// The budget, as it was typed.
+    pub typed: String,
+    /// What came of it.
+    pub outcome: Outcome,
+}
+
+/// What came of a budget.
+#[derive(Debug, Clone)]
+pub enum Outcome {
+    /// A window.
+    Assembled {
+        /// As text, with its items.
+        window: Box<Window>,
+        /// How many messages are under the summaries that it shows.
+        summarised: i64,
+    },
+    /// The budget cannot be taken.
+    Refused(Error),
+}
+
+/// Rows of the table of items; more are counted.
+const ROWS: usize = 80;
+
+/// What is shown of the window's text, of its beginning and of its end.
+const TEXT_BYTES: usize = 20_000;
+
+/// The whole page.
+pub fn page(view: &WindowView) -> String {
+    let name = format!("Window of {}", title(&view.session));
+    document(&view.frame, Tab::Sessions, &name, &main(view))
+}
+
+/// The content alone.
+pub fn fragment(view: &WindowView) -> String {
+    main(view).into_string()
+}
+
+/// The stop of the slider that is nearest to a budget.
+pub fn step(budget: usize) -> usize {
+    let far = |step: usize| (step.max(1) as f64 / budget.max(1) as f64).ln().abs();
+    let nearest =
+        STEPS.iter().enumerate().min_by(|one, other| far(*one.1).total_cmp(&far(*other.1)));
+    nearest.map_or(0, |(at, _)| at)
+}
+
+fn main(view: &WindowView) -> Markup {
+    let session = &view.session;
+    html! {
+        div #view.reading data-view="window" data-session=(session.id) {
+            header.head {
+                (trail(session, None))
+                h1 { "Window" }
+                p.note {
+                    "What an agent would get of this conversation for a budget of tokens. Looking \
+                     changes nothing."
+                }
+                (ways(&session.id, Some(Way::Window)))
+            }
+            (form(view))
+            p #told.count role="status" { (told(view)) }
+            div #window {
+                @match &view.outcome {
+                    Outcome::Refused(error) => (inline(error)),
+                    Outcome::Assembled { window, summarised } => {
+                        (figures(window, *summarised))
+                        (assembled(session, window))
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn form(view: &WindowView) -> Markup {
+    let budget = match &view.outcome {
+        Outcome::Assembled { window, .. } => window.budget,
+        Outcome::Refused(_) => view.typed.trim().parse().unwrap_or(oneiro::WINDOW_BUDGET),
+    };
+    let at = step(budget);
+    let here = link::window(&view.session.id);
+    // A field of numbers holds nothing else, and browsers complain of it.
+    let typed = view.typed.trim().parse::<u64>().ok();
+    let steps: Vec<String> = STEPS.iter().map(usize::to_string).collect();
+    html! {
+        form #budget.slider action=(here) method="get" data-steps=(steps.join(",")) {
+            // Without a script both fields arrive: the slider counts if it is not where it was.
+            input type="hidden" name="was" value=(at);
+            label.stops {
+                span { "Budget" }
+                input
+                    type="range"
+                    name="step"
+                    min="0"
+                    max=(STEPS.len() - 1)
+                    value=(at)
+                    list="stops"
+                    aria-valuetext={ (number(budget as i64)) " tokens" };
+            }
+            datalist #stops {
+                @for (at, step) in STEPS.iter().enumerate() {
+                    option value=(at) label=(stop(*step)) {}
+                }
+            }
+            div.marks aria-hidden="true" {
+                @for step in STEPS {
+                    span { (stop(step)) }
+                }
+            }
+            label.typed {
+                span { "Tokens" }
+                input
+                    type="number"
+                    name="budget"
+                    min="1"
+                    max="100000000"
+                    value=[typed]
+                    required;
+            }
+            button type="submit" { "Show" }
+        }
+    }
+}
+
+/// A budget in few letters: 1k, 1M.
+fn stop(budget: usize) -> String {
+    short(budget as i64).replace(".0", "")
+}
+
+/// The same in one line.
+fn told(view: &WindowView) -> String {
+    match &view.outcome {
+        Outcome::Refused(_) => String::new(),
+        Outcome::Assembled { window, summarised } => format!(
+            "{} of {} tokens: {} in, {} summarised, {} out.",
+            number(window.tokens as i64),
+            number(window.budget as i64),
+            counted(shown(window) as i64, "message"),
+            number(*summarised),
+            number(window.omitted.messages as i64),
+        ),
+    }
+}
+
+fn items(window: &Window) -> &[WindowItem] {
+    window.items.as_deref().unwrap_or_default()
+}
+
+/// A pinned message that stands before the others costs nothing of its own.
+fn is_pin(item: &WindowItem) -> bool {
+    item.kind == "message" && item.tokens == 0
+}
+
+/// How many messages a window shows in their place.
+fn shown(window: &Window) -> usize {
+    let is_in =
+        |item: &&WindowItem| item.kind == "message" && item.place == ItemPlace::In && !is_pin(item);
+    items(window).iter().filter(is_in).count()
+}
+
+fn figures(window: &Window, summarised: i64) -> Markup {
+    let used = 100.0 * window.tokens as f64 / window.budget.max(1) as f64;
+    let of = format!("of {}, {used:.0} %", number(window.budget as i64));
+    let pins = items(window).iter().filter(|item| is_pin(item)).count();
+    let forms = [(window.omitted.shortened.len(), "shortened"), (pins, "pinned before them")];
+    let forms: Vec<String> = forms
+        .iter()
+        .filter(|(count, _)| *count > 0)
+        .map(|(n, what)| format!("{n} {what}"))
+        .collect();
+    let over = format!("over {}", counted(summarised, "message"));
+    let out = format!("{} tokens", number(window.omitted.tokens as i64));
+    html! {
+        @if let Some(over) = window.over_budget {
+            div.notice {
+                p {
+                    "The newest turn alone is larger than the budget: this window is "
+                    (counted(over as i64, "token"))
+                    " over it."
+                }
+            }
+        }
+        dl.figures {
+            (figure(&number(window.tokens as i64), "Tokens in the window", &of))
+            (figure(&number(shown(window) as i64), "Messages in", &forms.join(", ")))
+            (figure(&number(window.summaries.len() as i64), "Summaries", &over))
+            (figure(&number(window.omitted.messages as i64), "Messages out", &out))
+        }
+        (plot::share(window.tokens as f64, window.budget as f64))
+    }
+}
+
+fn assembled(session: &Session, window: &Window) -> Markup {
+    let budget = window.budget;
+    html! {
+        (band(&session.id, items(window)))
+        @if let Some(reason) = &window.omitted.reason {
+            p.note {
+                (counted(window.omitted.messages as i64, "message")) " out: " (plain(reason))
+                ". The window names them, and they can be expanded."
+            }
+        }
+        @if let Some(broke) = &window.broke {
+            p.note {
+                "It does not begin as the one before it (" (broke.reason.as_str()) "): "
+                (counted(broke.tokens as i64, "token")) " are read anew."
+            }
+        }
+        section aria-labelledby="text" {
+            h2 #text { "The window itself" }
+            (scroller(window.text.as_deref().unwrap_or_default()))
+            p.note {
+                code {
+                    "oneiro context "
+                    (plain(&shell(session)))
+                    " --budget "
+                    (budget)
+                    " --format text --peek"
+                }
+                " prints all of it."
+            }
+        }
+        (explained(&session.id, window))
+    }
+}
+
+/// The text of the window; of a long one its beginning and its end.
+fn scroller(text: &str) -> Markup {
+    let parts = ends(text, TEXT_BYTES);
+    let long = |text: &str| text.chars().count() as i64;
+    html! {
+        div.scroller tabindex="0" role="region" aria-label="The text of the window" {
+            @if let Some((head, tail)) = parts {
+                pre { (plain(head)) }
+                p.none {
+                    (number(long(text) - long(head) - long(tail)))
+                    " characters are not shown here"
+                }
+                pre { (plain(tail)) }
+            } @else {
+                pre { (plain(text)) }
+            }
+        }
+    }
+}
+
+/// The beginning and the end of a text that takes more than twice `room`, at ends of lines where
+/// there are any near.
+fn ends(text: &str, room: usize) -> Option<(&str, &str)> {
+    if cost(text) <= room * 2 {
+        return None;
+    }
+    let head = crate::budget::cut(text, room)?;
+    let mut left = room;
+    let mut start = text.len();
+    for (at, letter) in text.char_indices().rev() {
+        let takes = cost(letter.encode_utf8(&mut [0; 4]));
+        if takes > left || at < head.len() {
+            break;
+        }
+        (left, start) = (left - takes, at);
+    }
+    let tail = text.get(start..)?;
+    let line = tail.find('\n').filter(|at| *at < tail.len() / 5);
+    Some((head, line.map_or(tail, |at| tail.get(at + 1..).unwrap_or(tail))))
+}
+
+/// Items one after the other that are treated alike.
+struct Run<'a> {
+    item: &'a WindowItem,
+    last: Option<i64>,
+    count: usize,
+    tokens: usize,
+}
+
+fn runs(items: &[WindowItem]) -> Vec<Run<'_>> {
+    let mut runs: Vec<Run<'_>> = Vec::new();
+    for item in items {
+        let last = item.last.map(|id| id.0).or_else(|| item.id.as_ref().and_then(Value::as_i64));
+        match runs.last_mut() {
+            Some(run)
+                if item.kind == "message"
+                    && (run.item.kind, run.item.place, &run.item.why)
+                        == (item.kind, item.place, &item.why) =>
+            {
+                (run.last, run.count, run.tokens) = (last, run.count + 1, run.tokens + item.tokens);
+            }
+            _ => runs.push(Run { item, last, count: 1, tokens: item.tokens }),
+        }
+    }
+    runs
+}
+
+fn explained(session: &SessionId, window: &Window) -> Markup {
+    let runs = runs(items(window));
+    html! {
+        section aria-labelledby="why" {
+            h2 #why { "Item by item" }
+            div.wide tabindex="0" role="region" aria-label="Items of the window" {
+                table.items {
+                    thead {
+                        tr {
+                            th scope="col" { "What" }
+                            th scope="col" { "Where" }
+                            th scope="col" { "Tokens" }
+                            th scope="col" { "Why" }
+                        }
+                    }
+                    tbody {
+                        @for run in runs.iter().take(ROWS) {
+                            tr {
+                                th scope="row" { (what(session, run)) }
+                                td { (name(run.item.place)) }
+                                td.figure { (number(run.tokens as i64)) }
+                                td { (plain(&run.item.why)) }
+                            }
+                        }
+                    }
+                }
+            }
+            @if runs.len() > ROWS {
+                p.note { (number((runs.len() - ROWS) as i64)) " more are not shown here" }
+            }
+        }
+    }
+}
+
+/// What a row of the table tells of, as a link to it.
+fn what(session: &SessionId, run: &Run<'_>) -> Markup {
+    let id = run.item.id.as_ref();
+    let first = id.and_then(Value::as_i64);
+    let summary = id.and_then(Value::as_str).and_then(|id| SummaryId::parse(id).ok());
+    let name = match (run.item.kind, run.count) {
+        ("messages", _) | ("message", 2..) => "messages",
+        (kind, _) => kind,
+    };
+    html! {
+        @match (first, summary) {
+            (Some(first), _) => a href=(link::at(session, oneiro::MessageId(first))) {
+                (name) " " (first)
+                @if let Some(last) = run.last.filter(|last| *last != first) { " to " (last) }
+            },
+            (None, Some(id)) => a href=(link::summary(session, &id)) {
+                (name) " " (id.as_str().chars().take(10).collect::<String>())
+            },
+            (None, None) => (name),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_budget_has_its_nearest_stop() {
+        assert_eq!([0, 1, 1_000, 1_500, 100_000, 9_000_000].map(step), [0, 0, 0, 1, 7, 9]);
+        assert_eq!(STEPS.map(stop).join(" "), "1k 2k 4k 8k 16k 32k 64k 128k 200k 1M");
+    }
+
+    #[test]
+    fn a_long_text_is_its_beginning_and_its_end() {
+        assert_eq!(ends("short", 3), None);
+        assert_eq!(ends("0123456789", 3), Some(("012", "789")));
+        let lines: String = (0..1_000).map(|n| format!("line {n}\n")).collect();
+        let (head, tail) = ends(&lines, 200).unwrap();
+        assert!(head.starts_with("line 0\n") && head.len() <= 200);
+        assert!(tail.starts_with("line ") && tail.ends_with("line 999\n") && tail.len() <= 200);
+        assert_eq!(ends("日本語日本語", 4), Some(("日", "語")));
+    }
+}
