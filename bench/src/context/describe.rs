@@ -1,6 +1,6 @@
 //! The figures of `bench context` as people read them.
 
-use super::{Contexts, Long, Times};
+use super::{Compaction, Contexts, Long, Times};
 use crate::load::Rate;
 
 /// The figures as people read them.
@@ -31,20 +31,19 @@ fn session(messages: usize, long: &Long) -> Vec<String> {
     lines.extend(long.before.iter().map(|(name, times)| windows("not compacted", name, times)));
     lines.extend(long.after.iter().map(|(name, times)| windows("compacted", name, times)));
     lines.push(time("append, then window 32k", &long.append_then_window));
-    let compact = &long.compact;
-    lines.push(format!(
-        "{:<30} {:>9.2} MB/s   {:.2} s, {} summaries, depth {}, {} tokens left",
-        "compact, no model",
-        compact.mb_per_s,
-        compact.seconds,
-        compact.summaries,
-        compact.depth,
-        compact.tokens
-    ));
+    lines.push(compaction("compact, all that is worth it", &long.compact));
+    lines.push(compaction("compact, until 64,000 tokens", &long.compact_until_64k));
     lines.push(rate("expand through the roots", &long.expand));
     lines.push(time("grep, two words", &long.grep_words));
     lines.push(time("grep, a pattern", &long.grep_pattern));
     lines
+}
+
+fn compaction(name: &str, one: &Compaction) -> String {
+    format!(
+        "{name:<30} {:>9.2} MB/s   {:.2} s, {} summaries, depth {}, {} tokens left",
+        one.mb_per_s, one.seconds, one.summaries, one.depth, one.tokens
+    )
 }
 
 fn time(name: &str, times: &Times) -> String {

@@ -9,7 +9,7 @@ use crate::processes::target;
 use crate::raw::{Raw, RawRow, tokens};
 use oneiro::{
     CompactRequest, ContextScope, EXPAND_TOKENS, Error, ExpandRequest, ExpandWhat, NewSession,
-    Oneiro, Options, Result, SessionId, WindowRequest,
+    Oneiro, Options, Result, SessionId, Window, WindowRequest,
 };
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -18,6 +18,9 @@ use std::time::{Duration, Instant};
 
 /// The budgets of windows, and what they are called.
 const BUDGETS: [(usize, &str); 3] = [(128_000, "128k"), (32_000, "32k"), (8_000, "8k")];
+
+/// A budget that any session fits.
+const EVERYTHING: usize = 100_000_000;
 
 /// Windows assembled at each budget.
 const WINDOWS: usize = 200;
@@ -47,8 +50,11 @@ pub struct Long {
     /// A message appended and the window of 32,000 tokens after it, the agent's loop; what is due
     /// in the background is done between the turns.
     pub append_then_window: Times,
-    /// Compaction without a model.
+    /// Compaction of everything that is worth it, without a model, of the same session in a store
+    /// of its own.
     pub compact: Compaction,
+    /// Compaction until half of a window of 128,000 tokens is left.
+    pub compact_until_64k: Compaction,
     /// Messages per second when the session is expanded through the summaries of its window,
     /// beside reading all rows and taking them apart.
     pub expand: Rate,
@@ -95,19 +101,23 @@ pub(super) fn run(
     say("  ingest");
     let ingest = bench.ingest(messages)?;
     say("  windows before compaction");
-    let mut tokens = 0;
     let first_window_ms = timed(|| bench.window(8_000, true).map(|_| ()))?;
     let mut before = BTreeMap::new();
     for (budget, name) in BUDGETS {
         before.insert(name, bench.windows(budget, true)?);
     }
     say("  compaction");
-    let compact = bench.compact(&mut tokens)?;
+    let whole = Oneiro::open(&target(&file("-whole.db"))?, options.clone())?;
+    let compact = compact_whole(&whole, messages)?;
+    let tokens = bench.window(EVERYTHING, true)?.tokens;
+    let until = CompactRequest { until: Some(64_000), redo: false };
+    let compact_until_64k = compacted((&bench.oneiro, &bench.id), &until, bench.bytes)?;
     say("  windows after it");
     let mut after = BTreeMap::new();
     let mut append_then_window = Times::default();
     for (budget, name) in BUDGETS {
-        bench.compact_until(budget / 2)?;
+        let until = CompactRequest { until: Some(budget / 2), redo: false };
+        bench.oneiro.compact(&bench.id, &until)?;
         after.insert(name, bench.windows(budget, false)?);
         if name == "32k" {
             append_then_window = bench.turns(budget)?;
@@ -126,6 +136,7 @@ pub(super) fn run(
         after,
         append_then_window,
         compact,
+        compact_until_64k,
         expand,
         grep_words,
         grep_pattern,
@@ -184,14 +195,13 @@ impl Bench {
         self.raw.insert(&rows, TURN)
     }
 
-    /// The messages of a window.
-    fn window(&self, budget: usize, peek: bool) -> Result<usize> {
+    fn window(&self, budget: usize, peek: bool) -> Result<Window> {
         let request = WindowRequest { budget, peek, ..WindowRequest::default() };
-        Ok(std::hint::black_box(self.oneiro.context(&self.id, &request)?).messages.len())
+        Ok(std::hint::black_box(self.oneiro.context(&self.id, &request)?))
     }
 
     fn windows(&self, budget: usize, peek: bool) -> Result<Times> {
-        let rows = self.window(budget, peek)?;
+        let rows = self.window(budget, peek)?.messages.len();
         beside(
             WINDOWS,
             |_| self.window(budget, peek).map(|_| ()),
@@ -203,7 +213,7 @@ impl Bench {
     /// background is done between them, as it would while a model thinks.
     fn turns(&mut self, budget: usize) -> Result<Times> {
         let made = self.said.messages(TURNS);
-        let rows = self.window(budget, false)?;
+        let rows = self.window(budget, false)?.messages.len();
         let (mut times, mut raws) = (Vec::with_capacity(TURNS), Vec::with_capacity(TURNS));
         for made in &made {
             let (message, body) = (made.message()?, made.body());
@@ -222,34 +232,9 @@ impl Bench {
         Ok(Times::of(&mut times).beside(&mut raws))
     }
 
-    fn compact(&self, tokens: &mut usize) -> Result<Compaction> {
-        let started = Instant::now();
-        let compacted = self.oneiro.compact(&self.id, &CompactRequest::default())?;
-        let seconds = started.elapsed().as_secs_f64();
-        *tokens = compacted.tokens_before;
-        let summaries = self.oneiro.summaries(&self.id)?;
-        let covered: i64 =
-            summaries.iter().filter(|one| one.in_context).map(|one| one.message_count).sum();
-        let all = self.oneiro.show_session(&self.id, false)?.session.message_count;
-        let bytes = self.bytes as f64 * covered as f64 / (all as f64).max(1.0);
-        Ok(Compaction {
-            mb_per_s: (bytes / 1e6 / seconds * 100.0).round() / 100.0,
-            seconds: (seconds * 100.0).round() / 100.0,
-            summaries: summaries.len(),
-            depth: summaries.iter().map(|one| one.depth).max().unwrap_or(0),
-            tokens: compacted.tokens_after,
-        })
-    }
-
-    fn compact_until(&self, tokens: usize) -> Result<()> {
-        let request = CompactRequest { until: Some(tokens), redo: false };
-        self.oneiro.compact(&self.id, &request).map(|_| ())
-    }
-
     /// Everything under the summaries of the smallest window, page by page.
     fn expand(&self) -> Result<Rate> {
-        let request = WindowRequest { budget: 8_000, peek: true, ..WindowRequest::default() };
-        let window = self.oneiro.context(&self.id, &request)?;
+        let window = self.window(8_000, true)?;
         let scope = ContextScope::Lineage(self.id.clone());
         let (mut count, mut expected) = (0, 0);
         for id in &window.summaries {
@@ -299,6 +284,44 @@ impl Bench {
         )?;
         Ok((words, patterns))
     }
+}
+
+/// Compacts a session of its own, as far as it is worth it.
+fn compact_whole(oneiro: &Oneiro, messages: usize) -> Result<Compaction> {
+    let id = SessionId::new("long")?;
+    let made = Said::new(messages as u64).messages(messages);
+    oneiro.create_session(NewSession::with_id(id.clone()))?;
+    for some in made.chunks(1_000) {
+        oneiro.append(&id, appended(some)?)?;
+    }
+    oneiro.fold_all(&mut |_, _| {})?;
+    // What messages cost is counted by the first window, and measured there.
+    oneiro.context(&id, &WindowRequest { peek: true, ..WindowRequest::default() })?;
+    let bytes = made.iter().map(|made| made.bytes).sum();
+    compacted((oneiro, &id), &CompactRequest::default(), bytes)
+}
+
+/// Compacts a session of so many bytes of text.
+fn compacted(
+    (oneiro, id): (&Oneiro, &SessionId),
+    request: &CompactRequest,
+    bytes: usize,
+) -> Result<Compaction> {
+    let started = Instant::now();
+    let compacted = oneiro.compact(id, request)?;
+    let seconds = started.elapsed().as_secs_f64();
+    let summaries = oneiro.summaries(id)?;
+    let roots = summaries.iter().filter(|one| one.in_context);
+    let covered: i64 = roots.map(|one| one.message_count).sum();
+    let all = oneiro.show_session(id, false)?.session.message_count;
+    let bytes = bytes as f64 * covered as f64 / (all as f64).max(1.0);
+    Ok(Compaction {
+        mb_per_s: (bytes / 1e4 / seconds).round() / 100.0,
+        seconds: (seconds * 100.0).round() / 100.0,
+        summaries: summaries.len(),
+        depth: summaries.iter().map(|one| one.depth).max().unwrap_or(0),
+        tokens: compacted.tokens_after,
+    })
 }
 
 fn rate(count: usize, ours: Duration, raw: Duration) -> Rate {

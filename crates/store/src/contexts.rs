@@ -10,12 +10,13 @@ statements! {
                VALUES (?1, 1, CAST(?3 AS BIGINT), ?2) ON CONFLICT (session_key) DO UPDATE \
                SET epoch = contexts.epoch + 1, history = contexts.history + CAST(?3 AS BIGINT), \
                reason = ?2";
-    // A lease further off than leases last was taken before the clock stepped back.
+    // A lease much further off than leases last was taken before the clock stepped back; clocks of
+    // several machines differ by less.
     LEASE = "INSERT INTO contexts (session_key, epoch, history, reason, holder, lease_until) \
              VALUES (?1, 0, 0, '', ?2, ?3) ON CONFLICT (session_key) DO UPDATE \
              SET holder = ?2, lease_until = ?3 WHERE contexts.holder IS NULL \
              OR contexts.holder = ?2 OR contexts.lease_until <= CAST(?4 AS BIGINT) \
-             OR contexts.lease_until > CAST(?3 AS BIGINT)";
+             OR contexts.lease_until > CAST(?5 AS BIGINT)";
     TRIED = "UPDATE contexts SET tried_at = ?2 WHERE session_key = ?1";
     RELEASE = "UPDATE contexts SET holder = NULL, lease_until = NULL \
                WHERE session_key = ?1 AND holder = ?2";
@@ -40,6 +41,9 @@ statements! {
 
 /// How long a compaction is somebody's when they no longer say so.
 pub const LEASE_LASTS: Span = Span::seconds(120);
+
+/// No lease that is still good ends later than this.
+const FAR_SECONDS: i64 = 900;
 
 /// What has become of a context.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -69,7 +73,8 @@ pub fn changed(tx: &Tx<'_>, session_key: i64, reason: &str) -> Result<()> {
 /// Takes or prolongs the right to compact a session; false when somebody else has it.
 pub fn lease(tx: &Tx<'_>, session_key: i64, holder: &str, now: Timestamp) -> Result<bool> {
     let until = now.plus(LEASE_LASTS).micros();
-    let values = [session_key.into(), holder.into(), until.into(), now.micros().into()];
+    let far = now.plus(Span::seconds(FAR_SECONDS)).micros();
+    let values = [session_key.into(), holder.into(), until.into(), now.micros().into(), far.into()];
     Ok(tx.execute(LEASE, &values)? > 0)
 }
 

@@ -150,7 +150,7 @@ impl Oneiro {
     }
 
     /// The tokens of a text that every window of a session begins with: counted once.
-    fn prompt_tokens(&self, text: &str) -> i64 {
+    pub(super) fn prompt_tokens(&self, text: &str) -> i64 {
         let hash = *blake3::hash(text.as_bytes()).as_bytes();
         let known = self.prompt_costs.lock().ok().and_then(|known| known.get(&hash).copied());
         if let Some(tokens) = known {

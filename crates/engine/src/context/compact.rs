@@ -2,6 +2,7 @@
 //! transaction, until there is room. A lease keeps two processes from doing it to one session at
 //! once; what arrives meanwhile stays where it is.
 
+use super::around::bare_head;
 use super::lines::line;
 use super::markup;
 use super::outline::Outline;
@@ -145,7 +146,7 @@ impl<'a> Compacting<'a> {
     ) -> Result<Compacting<'a>> {
         let (session, settings) =
             oneiro.store.read(|tx| Ok((whole(tx, key)?, oneiro.settings_in(tx)?)))?;
-        let prompt = session.system_prompt.unwrap_or_default();
+        let head = bare_head(&session, |text| oneiro.prompt_tokens(text));
         Ok(Compacting {
             oneiro,
             key,
@@ -153,7 +154,7 @@ impl<'a> Compacting<'a> {
             rules: settings.compaction,
             goal,
             holder: holder.to_owned(),
-            prompt_tokens: if prompt.is_empty() { 0 } else { tokens(&prompt) as i64 + 4 },
+            prompt_tokens: head.prompt_tokens + head.tools_tokens,
             created: Vec::new(),
             generation: 0,
             not_smaller: HashSet::new(),

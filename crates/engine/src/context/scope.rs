@@ -18,8 +18,13 @@ impl Reach {
                 if oneiro.settings_in(tx)?.ignores(id) {
                     return Err(no_session(id.as_str()));
                 }
-                let family = lineage::family(tx, key_of(tx, id)?)?;
-                Ok(Reach(Some(family.into_iter().collect())))
+                let key = key_of(tx, id)?;
+                let mut family: BTreeSet<i64> = lineage::family(tx, key)?.into_iter().collect();
+                // What its window names is in reach, even if a session between them is gone.
+                for node in summaries::shown_keys(tx, key)? {
+                    family.extend(summaries::sessions_under(tx, node)?);
+                }
+                Ok(Reach(Some(family)))
             }
             ContextScope::Space if oneiro.settings_in(tx)?.allows_other_sessions => Ok(Reach(None)),
             ContextScope::Space => Err(Error::new(
