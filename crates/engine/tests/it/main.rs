@@ -24,6 +24,7 @@ mod context_random;
 mod context_read;
 mod context_split;
 mod context_store;
+mod context_storm;
 mod context_support;
 mod context_windows;
 mod counters;
