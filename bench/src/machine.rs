@@ -27,3 +27,10 @@ pub(crate) fn load_average() -> f64 {
     let text = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
     text.split_whitespace().next().and_then(|first| first.parse().ok()).unwrap_or(0.0)
 }
+
+/// Seconds that this thread has had a processor: what others do to the machine is not in them.
+pub(crate) fn thread_cpu_s() -> f64 {
+    let text = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
+    let nanos = text.split_whitespace().next().and_then(|first| first.parse::<f64>().ok());
+    nanos.unwrap_or(0.0) / 1e9
+}

@@ -41,8 +41,8 @@ fn session(messages: usize, long: &Long) -> Vec<String> {
 
 fn compaction(name: &str, one: &Compaction) -> String {
     format!(
-        "{name:<30} {:>9.2} MB/s   {:.2} s, {} summaries, depth {}, {} tokens left",
-        one.mb_per_s, one.seconds, one.summaries, one.depth, one.tokens
+        "{name:<30} {:>9.2} MB/s   {:.2} s, {:.2} on a processor, {} summaries, depth {}, {} tokens left",
+        one.mb_per_s, one.seconds, one.cpu_s, one.summaries, one.depth, one.tokens
     )
 }
 

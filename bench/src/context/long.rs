@@ -5,6 +5,7 @@ use super::said::{Said, TURN};
 use super::workloads::{appended, around, grep, pattern, two_words};
 use super::{Times, beside, timed};
 use crate::load::Rate;
+use crate::machine;
 use crate::processes::target;
 use crate::raw::{Raw, RawRow, tokens};
 use oneiro::{
@@ -71,6 +72,8 @@ pub struct Compaction {
     pub mb_per_s: f64,
     /// How long it took.
     pub seconds: f64,
+    /// For how much of that it had a processor: on a busy machine it waits for the rest.
+    pub cpu_s: f64,
     /// Summaries made.
     pub summaries: usize,
     /// The deepest of them.
@@ -307,9 +310,9 @@ fn compacted(
     request: &CompactRequest,
     bytes: usize,
 ) -> Result<Compaction> {
-    let started = Instant::now();
+    let (started, had) = (Instant::now(), machine::thread_cpu_s());
     let compacted = oneiro.compact(id, request)?;
-    let seconds = started.elapsed().as_secs_f64();
+    let (seconds, cpu_s) = (started.elapsed().as_secs_f64(), machine::thread_cpu_s() - had);
     let summaries = oneiro.summaries(id)?;
     let roots = summaries.iter().filter(|one| one.in_context);
     let covered: i64 = roots.map(|one| one.message_count).sum();
@@ -318,6 +321,7 @@ fn compacted(
     Ok(Compaction {
         mb_per_s: (bytes / 1e4 / seconds).round() / 100.0,
         seconds: (seconds * 100.0).round() / 100.0,
+        cpu_s: (cpu_s * 100.0).round() / 100.0,
         summaries: summaries.len(),
         depth: summaries.iter().map(|one| one.depth).max().unwrap_or(0),
         tokens: compacted.tokens_after,
