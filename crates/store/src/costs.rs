@@ -138,12 +138,21 @@ pub struct Together {
     pub last: i64,
 }
 
+/// Whether anything of a session is hidden.
+pub fn hides(tx: &Tx<'_>, session_key: i64) -> Result<bool> {
+    Ok(tx.first(HIDDEN, &[session_key.into()], |row| row.int(0))?.is_some())
+}
+
 /// The live messages strictly between two, together. Where nothing of the session is hidden this
 /// looks at the two ends only, however many there are.
-pub fn together(tx: &Tx<'_>, session_key: i64, between: (i64, i64)) -> Result<Together> {
+pub fn together(
+    tx: &Tx<'_>,
+    session_key: i64,
+    between: (i64, i64),
+    hides: bool,
+) -> Result<Together> {
     let values = [session_key.into(), between.0.into(), between.1.into()];
-    let hidden = tx.first(HIDDEN, &[session_key.into()], |row| row.int(0))?.is_some();
-    if hidden {
+    if hides {
         return tx.one(LIVE_SUM, &values, |row| {
             Ok(Together {
                 messages: row.int(0)?,

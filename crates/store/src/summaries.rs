@@ -38,6 +38,11 @@ statements! {
     HIDE_ALL = "DELETE FROM context_items WHERE session_key = ?1";
     SHOWN = concat!(columns!(), "JOIN context_items i ON i.summary_key = n.key \
             WHERE i.session_key = ?1 ORDER BY n.first_seq, n.key");
+    SHOWN_BARE = "SELECT n.key, n.id, s.id, n.session_key, n.kind, n.depth, n.level, n.model, '', \
+            n.tokens, n.source_tokens, n.message_count, n.message_tokens, n.first_seq, n.last_seq, \
+            n.earliest_at, n.latest_at, n.created_at FROM summaries n \
+            JOIN sessions s ON s.key = n.session_key JOIN context_items i ON i.summary_key = n.key \
+            WHERE i.session_key = ?1 ORDER BY n.first_seq, n.key";
     SHOWN_KEYS = "SELECT summary_key FROM context_items WHERE session_key = ?1";
     OF_SESSION = concat!(columns!(), "WHERE n.session_key = ?1 ORDER BY n.first_seq, n.depth, n.key");
     BY_KEY = concat!(columns!(), "WHERE n.key = ?1");
@@ -209,6 +214,11 @@ pub fn hide_all(tx: &Tx<'_>, session_key: i64) -> Result<()> {
 /// The nodes that the context of a session shows, oldest first.
 pub fn shown(tx: &Tx<'_>, session_key: i64) -> Result<Vec<Node>> {
     tx.all(SHOWN, &[session_key.into()], read)
+}
+
+/// The same, without their words.
+pub fn shown_without_words(tx: &Tx<'_>, session_key: i64) -> Result<Vec<Node>> {
+    tx.all(SHOWN_BARE, &[session_key.into()], read)
 }
 
 /// The keys of the nodes that the context of a session shows.

@@ -65,7 +65,7 @@ impl Oneiro {
         request: &WindowRequest,
     ) -> Result<Assembled> {
         let session = whole(tx, key)?;
-        let outline = Outline::read(tx, (key, id))?;
+        let outline = Outline::read(tx, (key, id), true)?;
         let head = bare_head(&session, |text| self.prompt_tokens(text));
         let available = (request.budget - request.reserve) as i64 - head.tools_tokens;
         let left = available - head.tokens;
@@ -135,7 +135,7 @@ impl Oneiro {
             text: None,
         };
         place(&mut window, rendered, request.format);
-        let context_tokens = head.prompt_tokens + head.tools_tokens + outline.tokens(tx)?;
+        let context_tokens = head.prompt_tokens + head.tools_tokens + outline.tokens();
         if request.explain {
             window.items = Some(super::explain::explain(&super::explain::Explained {
                 outline: &outline,
@@ -175,7 +175,7 @@ impl Oneiro {
     ) -> Result<Vec<(Message, Form)>> {
         let Some(first) = shown.first() else { return Ok(Vec::new()) };
         let mut found: HashMap<i64, Message> = HashMap::with_capacity(shown.len());
-        for (after, before) in outline.gaps() {
+        for (after, before) in outline.gaps.iter().map(|gap| gap.between) {
             if before > first.seq {
                 let between = (after.max(first.seq - 1), before);
                 for message in messages::between(tx, (outline.key, id), between)? {
@@ -223,11 +223,15 @@ fn candidates(tx: &Tx<'_>, outline: &Outline, room: Room) -> Result<(Vec<Cost>, 
 /// What no summary covers and the window does not show: everything uncovered before `first`.
 fn left_out(tx: &Tx<'_>, outline: &Outline, first: i64) -> Result<Together> {
     let mut all = Together::default();
-    for (after, before) in outline.gaps() {
+    for gap in &outline.gaps {
+        let (after, before) = gap.between;
         if after >= first {
             break;
         }
-        let some = outline.together(tx, (after, before.min(first)))?;
+        let some = match before <= first {
+            true => gap.all,
+            false => outline.together(tx, (after, first))?,
+        };
         if some.messages > 0 {
             all.first = if all.messages == 0 { some.first } else { all.first };
             all.last = some.last;

@@ -67,7 +67,9 @@ fn check_messages(
             id.as_str()
         )));
     }
-    for shown in summaries::shown(tx, key)?.iter().filter(|shown| shown.session_key == key) {
+    for shown in
+        summaries::shown_without_words(tx, key)?.iter().filter(|shown| shown.session_key == key)
+    {
         if shown.first_seq <= node.last_seq && shown.last_seq >= node.first_seq {
             return Err(Error::conflict("another summary covers these messages"));
         }

@@ -190,15 +190,17 @@ impl<'a> Compacting<'a> {
 
     fn tokens(&self) -> Result<usize> {
         let tokens = self.oneiro.store.read(|tx| {
-            Outline::read(tx, (self.key, self.id))?.tokens(tx).map(|all| all + self.prompt_tokens)
+            Ok(Outline::read(tx, (self.key, self.id), false)?.tokens() + self.prompt_tokens)
         })?;
         Ok(usize::try_from(tokens).unwrap_or(0))
     }
 
     fn run(&mut self) -> Result<&'static str> {
         let mut again = 0;
-        for _ in 0..PASSES {
-            if self.goal.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
+        for pass in 0..PASSES {
+            // One pass is made however little time there is: who never has any would never begin.
+            let late = self.goal.deadline.is_some_and(|deadline| Instant::now() >= deadline);
+            if late && pass > 0 {
                 return Ok("time");
             }
             match self.pass()? {
@@ -216,7 +218,7 @@ impl<'a> Compacting<'a> {
         let mut pressure = Pressure::None;
         loop {
             let (plan, generation) = self.oneiro.store.read(|tx| {
-                let outline = Outline::read(tx, (self.key, self.id))?;
+                let outline = Outline::read(tx, (self.key, self.id), false)?;
                 let generation = segments::state(tx)?.generation;
                 Ok((self.plan(tx, &outline, pressure)?, generation))
             })?;
@@ -224,8 +226,14 @@ impl<'a> Compacting<'a> {
             match (plan, self.goal.until) {
                 (Plan::Enough, _) => return Ok(Pass::Stopped("under")),
                 (Plan::Leaf { items, target }, _) => return self.make_leaf(&items, target),
-                (Plan::Condense { nodes, target }, _) => return self.condense(&nodes, target),
-                (Plan::Shrink { node, target }, _) => return self.shrink(&node, target),
+                (Plan::Condense { nodes, target }, _) => {
+                    return self.condense(&self.with_words(nodes)?, target);
+                }
+                (Plan::Shrink { node, target }, _) => {
+                    let nodes = self.with_words(vec![*node])?;
+                    let Some(node) = nodes.first() else { return Ok(Pass::Again) };
+                    return self.shrink(node, target);
+                }
                 (Plan::Nothing, None) => return Ok(Pass::Stopped("nothing_left")),
                 (Plan::Nothing, Some(_)) => match pressure.harder() {
                     Some(harder) => pressure = harder,
@@ -233,6 +241,14 @@ impl<'a> Compacting<'a> {
                 },
             }
         }
+    }
+
+    /// Nodes with their words, as they are now; those that are gone are left out.
+    fn with_words(&self, nodes: Vec<Node>) -> Result<Vec<Node>> {
+        self.oneiro.store.read(|tx| {
+            let found = nodes.iter().map(|node| summaries::get(tx, node.key));
+            Ok(found.collect::<Result<Vec<_>>>()?.into_iter().flatten().collect())
+        })
     }
 
     /// Keeps the lease, if it has not just been kept; an error when it is another's.
@@ -261,12 +277,13 @@ impl<'a> Compacting<'a> {
         self.keep_lease_between_passes()?;
         let (said, prior) = self.oneiro.store.read(|tx| {
             let said = messages::between(tx, (self.key, self.id), (first.seq - 1, last.seq + 1))?;
-            let before: Vec<Node> = summaries::shown(tx, self.key)?
-                .into_iter()
-                .filter(|node| node.last_seq < first.seq)
-                .collect();
-            let prior = before.iter().rev().take(2).rev().map(|node| node.content.clone());
-            Ok((said, prior.collect::<Vec<_>>()))
+            // Only a model connects to what went before; a long context has hundreds of summaries.
+            let asks = self.goal.model && self.oneiro.llm.is_some();
+            let shown = if asks { summaries::shown(tx, self.key)? } else { Vec::new() };
+            let before = shown.iter().rev().filter(|node| node.last_seq < first.seq);
+            let mut prior: Vec<String> = before.take(2).map(|node| node.content.clone()).collect();
+            prior.reverse();
+            Ok((said, prior))
         })?;
         let seqs: Vec<i64> = said.iter().map(|message| message.id.0).collect();
         if seqs != items.iter().map(|cost| cost.seq).collect::<Vec<_>>() {
@@ -289,7 +306,7 @@ impl<'a> Compacting<'a> {
     }
 
     fn condense(&mut self, nodes: &[Node], target: i64) -> Result<Pass> {
-        let (Some(first), Some(last)) = (nodes.first(), nodes.last()) else {
+        let (Some(first), Some(last), true) = (nodes.first(), nodes.last(), nodes.len() > 1) else {
             return Ok(Pass::Again);
         };
         self.keep_lease_between_passes()?;

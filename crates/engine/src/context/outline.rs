@@ -28,35 +28,56 @@ pub(super) struct Outline {
     pub(super) pinned: Vec<i64>,
     /// Live messages that are not written down as counted, oldest first.
     pub(super) tail: Vec<Uncounted>,
+    /// Whether anything of the session is hidden.
+    hides: bool,
+    /// The stretches of this session's own messages that no summary covers, oldest first.
+    pub(super) gaps: Vec<Gap>,
+}
+
+/// Messages of a session that no summary covers, next to each other.
+pub(super) struct Gap {
+    /// Strictly between which ids they are.
+    pub(super) between: (i64, i64),
+    /// They, together.
+    pub(super) all: Together,
 }
 
 impl Outline {
-    pub(super) fn read(tx: &Tx<'_>, session: (i64, &SessionId)) -> Result<Outline> {
+    /// Reads a context; without `words` its summaries have none, of which there may be megabytes.
+    pub(super) fn read(tx: &Tx<'_>, session: (i64, &SessionId), words: bool) -> Result<Outline> {
         let mut tail = uncounted(tx, session, usize::MAX)?;
         tail.retain(|one| one.message.visibility == Visibility::Live);
-        let shown = summaries::shown(tx, session.0)?;
+        let shown = match words {
+            true => summaries::shown(tx, session.0)?,
+            false => summaries::shown_without_words(tx, session.0)?,
+        };
         let depth = shown.iter().map(|node| node.depth).max().unwrap_or(0);
-        Ok(Outline {
+        let mut outline = Outline {
             key: session.0,
             guidance_tokens: tokens(&markup::guidance(session.1, depth)) as i64 + 12,
             epoch: contexts::epoch(tx, session.0)?,
             shown,
             pinned: contexts::pinned(tx, session.0)?,
             tail,
-        })
+            hides: costs::hides(tx, session.0)?,
+            gaps: Vec::new(),
+        };
+        outline.gaps = outline.find_gaps(tx)?;
+        Ok(outline)
     }
 
-    /// The stretches of this session's own messages that no summary covers, oldest first: each
-    /// strictly between two ids.
-    pub(super) fn gaps(&self) -> Vec<(i64, i64)> {
+    fn find_gaps(&self, tx: &Tx<'_>) -> Result<Vec<Gap>> {
         let mut gaps = Vec::new();
         let mut after = 0;
-        for node in self.own() {
-            gaps.push((after, node.first_seq));
-            after = node.last_seq;
+        let ends = self.own().map(|node| (node.first_seq, node.last_seq));
+        for (before, next) in ends.chain([(i64::MAX, 0)]) {
+            let all = self.together(tx, (after, before))?;
+            if all.messages > 0 {
+                gaps.push(Gap { between: (after, before), all });
+            }
+            after = next;
         }
-        gaps.push((after, i64::MAX));
-        gaps
+        Ok(gaps)
     }
 
     /// The summaries over this session's own messages.
@@ -71,7 +92,7 @@ impl Outline {
         tx: &Tx<'_>,
         mut wanted: impl FnMut(Cost) -> bool,
     ) -> Result<()> {
-        for gap in self.gaps().into_iter().rev() {
+        for gap in self.gaps.iter().rev().map(|gap| gap.between) {
             let (after, mut before) = gap;
             for one in self.tail_within(gap).rev() {
                 if !wanted(one) {
@@ -130,7 +151,7 @@ impl Outline {
 
     /// The live messages of a gap, together.
     pub(super) fn together(&self, tx: &Tx<'_>, gap: (i64, i64)) -> Result<Together> {
-        let mut all = costs::together(tx, self.key, gap)?;
+        let mut all = costs::together(tx, self.key, gap, self.hides)?;
         for cost in self.tail_within(gap) {
             all.messages += 1;
             all.tokens += cost.tokens;
@@ -146,15 +167,10 @@ impl Outline {
     }
 
     /// What everything in the context costs in full, but for the system prompt.
-    pub(super) fn tokens(&self, tx: &Tx<'_>) -> Result<i64> {
-        let mut tokens = self.summary_tokens();
-        if !self.shown.is_empty() {
-            tokens += self.guidance_tokens;
-        }
-        for gap in self.gaps() {
-            tokens += self.together(tx, gap)?.tokens;
-        }
-        Ok(tokens)
+    pub(super) fn tokens(&self) -> i64 {
+        let guidance = if self.shown.is_empty() { 0 } else { self.guidance_tokens };
+        let uncovered: i64 = self.gaps.iter().map(|gap| gap.all.tokens).sum();
+        self.summary_tokens() + guidance + uncovered
     }
 
     /// Where the fresh tail begins: the newest turns, at most so many and of at most so many
@@ -183,26 +199,20 @@ impl Outline {
 
     /// Runs of neighbouring summaries, no message between them, oldest first; those written by
     /// hand stand alone.
-    pub(super) fn runs(&self, tx: &Tx<'_>) -> Result<Vec<Vec<&Node>>> {
+    pub(super) fn runs(&self) -> Vec<Vec<&Node>> {
         let mut runs: Vec<Vec<&Node>> = Vec::new();
-        let mut before: Option<&Node> = None;
         for node in self.shown.iter().filter(|node| node.kind != SummaryKind::Written) {
-            let joined = match before {
-                Some(before) if before.session_key == self.key || node.session_key == self.key => {
-                    let after = if before.session_key == self.key { before.last_seq } else { 0 };
-                    let until = if node.session_key == self.key { node.first_seq } else { 1 };
-                    self.together(tx, (after, until))?.messages == 0
-                }
-                Some(_) => true,
-                None => false,
-            };
+            let joined = runs.last().and_then(|run| run.last()).is_some_and(|before| {
+                let between =
+                    |gap: &Gap| gap.all.first > before.last_seq && gap.all.last < node.first_seq;
+                !self.gaps.iter().any(between)
+            });
             match runs.last_mut().filter(|_| joined) {
                 Some(run) => run.push(node),
                 None => runs.push(vec![node]),
             }
-            before = Some(node);
         }
-        Ok(runs)
+        runs
     }
 }
 

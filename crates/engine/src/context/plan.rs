@@ -21,7 +21,7 @@ pub(super) enum Plan {
 impl Compacting<'_> {
     /// The next step at a pressure.
     pub(super) fn plan(&self, tx: &Tx<'_>, outline: &Outline, pressure: Pressure) -> Result<Plan> {
-        let total = outline.tokens(tx)? + self.prompt_tokens;
+        let total = outline.tokens() + self.prompt_tokens;
         let until = self.goal.until.unwrap_or(0);
         if self.goal.until.is_some_and(|until| total <= until) {
             return Ok(Plan::Enough);
@@ -45,15 +45,19 @@ impl Compacting<'_> {
         };
         let chunk = chunk.min(self.rules.leaf_chunk_tokens as i64);
         let mut aged = 0;
-        for (after, before) in outline.gaps() {
-            aged += outline.together(tx, (after, before.min(fresh)))?.tokens;
+        for gap in &outline.gaps {
+            let (after, before) = gap.between;
+            aged += match before <= fresh {
+                true => gap.all.tokens,
+                false => outline.together(tx, (after, fresh))?.tokens,
+            };
         }
         // A small leaf costs less detail than condensing what is summarised already.
         let choosy = match (pressure, self.goal.until) {
             (Pressure::None, Some(_)) => vec![Pressure::None, Pressure::Some],
             (pressure, _) => vec![pressure],
         };
-        let gaps = outline.gaps();
+        let gaps: Vec<(i64, i64)> = outline.gaps.iter().map(|gap| gap.between).collect();
         for (pressure, (after, before)) in
             choosy.iter().flat_map(|pressure| gaps.iter().map(move |gap| (*pressure, *gap)))
         {
@@ -99,16 +103,11 @@ impl Compacting<'_> {
                 return Ok(Plan::Leaf { items, target: target.max(96) });
             }
         }
-        self.plan_summaries(tx, outline, (pressure, total))
+        Ok(self.plan_summaries(outline, (pressure, total)))
     }
 
-    fn plan_summaries(
-        &self,
-        tx: &Tx<'_>,
-        outline: &Outline,
-        (pressure, total): (Pressure, i64),
-    ) -> Result<Plan> {
-        let runs = outline.runs(tx)?;
+    fn plan_summaries(&self, outline: &Outline, (pressure, total): (Pressure, i64)) -> Plan {
+        let runs = outline.runs();
         let open: Vec<Vec<&Node>> = runs
             .iter()
             .map(|run| {
@@ -131,15 +130,15 @@ impl Compacting<'_> {
             let most = (self.rules.condensed_target_tokens as i64).min(source * 60 / 100);
             let target = if over > 0 { most.min((source - over).max(96)) } else { most };
             let nodes = chosen.into_iter().cloned().collect();
-            return Ok(Plan::Condense { nodes, target: target.max(96) });
+            return Plan::Condense { nodes, target: target.max(96) };
         }
         if pressure == Pressure::All && over > 0 {
             let alone = open.iter().flatten().max_by_key(|node| node.tokens);
             if let Some(node) = alone.filter(|node| node.tokens > 96) {
                 let target = (node.tokens - over).max(80);
-                return Ok(Plan::Shrink { node: Box::new((*node).clone()), target });
+                return Plan::Shrink { node: Box::new((*node).clone()), target };
             }
         }
-        Ok(Plan::Nothing)
+        Plan::Nothing
     }
 }

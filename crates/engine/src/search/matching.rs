@@ -190,13 +190,32 @@ impl Match {
     pub(super) fn matches(&self, text: &str, analyzer: &mut Analyzer) -> bool {
         let mut terms: FxHashSet<Box<str>> = FxHashSet::default();
         let mut norms: FxHashSet<Box<str>> = FxHashSet::default();
-        for chunk in oneiro_text::chunks(text) {
-            analyzer.tokens(text.get(chunk).unwrap_or_default(), |token| {
-                terms.insert(token.term.into());
-                norms.insert(token.norm.into());
-            });
+        let by_term = self.has(|one| matches!(one, Match::Words(_)));
+        let by_norm = self.has(|one| matches!(one, Match::Prefix(..)));
+        // Analysing a text costs twenty times what a pattern does.
+        if by_term || by_norm {
+            for chunk in oneiro_text::chunks(text) {
+                analyzer.tokens(text.get(chunk).unwrap_or_default(), |token| {
+                    if by_term {
+                        terms.insert(token.term.into());
+                    }
+                    if by_norm {
+                        norms.insert(token.norm.into());
+                    }
+                });
+            }
         }
         self.holds(&Read { text, terms, norms })
+    }
+
+    /// Whether any part of the expression is such.
+    fn has(&self, wanted: fn(&Match) -> bool) -> bool {
+        wanted(self)
+            || match self {
+                Match::All(list) | Match::Any(list) => list.iter().any(|one| one.has(wanted)),
+                Match::Not(inner) => inner.has(wanted),
+                _ => false,
+            }
     }
 
     fn holds(&self, read: &Read<'_>) -> bool {
