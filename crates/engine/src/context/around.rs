@@ -14,6 +14,9 @@ use oneiro_store::{Tx, messages};
 const SUMMARY_QUARTERS: i64 = 3;
 const PIN_QUARTERS: i64 = 1;
 
+/// What stands around the ids of pinned messages that are shown as handles.
+const HANDLES_TOKENS: i64 = 12;
+
 /// The system message of a window.
 pub(super) struct Head {
     /// Its words.
@@ -86,7 +89,13 @@ impl Around {
             return 0;
         }
         let pieces = self.summaries.iter().chain(self.pins.iter().map(|(_, piece)| piece));
-        self.guidance_tokens + pieces.map(|piece| piece.tokens).sum::<i64>()
+        let handles = if self.handles().next().is_some() { HANDLES_TOKENS } else { 0 };
+        self.guidance_tokens + handles + pieces.map(|piece| piece.tokens).sum::<i64>()
+    }
+
+    /// The pinned messages of which only the id is shown.
+    fn handles(&self) -> impl Iterator<Item = &(MessageId, Piece)> {
+        self.pins.iter().filter(|(_, piece)| !piece.words)
     }
 
     /// Leaves out the pinned messages that are among those shown.
@@ -105,9 +114,16 @@ impl Around {
             parts.push(bare.text.as_str());
         }
         parts.push(&self.guidance);
-        for piece in self.summaries.iter().chain(self.pins.iter().map(|(_, piece)| piece)) {
+        let pins = self.pins.iter().map(|(_, piece)| piece);
+        for piece in self.summaries.iter().chain(pins.filter(|piece| piece.words)) {
             cost += piece.tokens;
             parts.push(&piece.text);
+        }
+        let handles: Vec<String> = self.handles().map(|(id, _)| id.to_string()).collect();
+        let handles = markup::pinned_handles(&handles);
+        if self.handles().next().is_some() {
+            cost += HANDLES_TOKENS + self.handles().map(|(_, piece)| piece.tokens).sum::<i64>();
+            parts.push(&handles);
         }
         let count = usize::try_from(left_out.messages).unwrap_or(0);
         let omitted = markup::omitted(left_out.first, left_out.last, count);
@@ -122,13 +138,12 @@ impl Around {
 
 fn pin(message: &Message, sum: &mut i64, limit: i64) -> Piece {
     let short = super::form::short(message);
-    let text = markup::pinned(&short, true);
+    let text = markup::pinned(&short);
     let cost = tokens(&text) as i64 + 1;
     if *sum + cost <= limit {
         *sum += cost;
         return Piece { text, tokens: cost, words: true };
     }
-    let text = markup::pinned(&short, false);
-    let tokens = tokens(&text) as i64 + 1;
-    Piece { text, tokens, words: false }
+    let tokens = tokens(&format!("{},", message.id)) as i64;
+    Piece { text: String::new(), tokens, words: false }
 }

@@ -26,6 +26,9 @@ use std::time::{Duration, Instant};
 /// How long whoever asks for a compaction waits for another's to end.
 const PATIENCE: Duration = Duration::from_secs(10);
 
+/// How long a lease is good without being kept, with much to spare.
+const RENEWED: Duration = Duration::from_secs(20);
+
 /// Passes after which something is wrong: every one of them makes the context smaller.
 const PASSES: usize = 100_000;
 
@@ -55,6 +58,8 @@ pub(super) struct Compacting<'a> {
     pub(super) goal: Goal,
     /// Whoever compacts, by a name of its own: threads of one process are not one.
     holder: String,
+    /// When the lease was last taken or kept.
+    leased: Instant,
     /// What every window has before the context.
     pub(super) prompt_tokens: i64,
     created: Vec<SummaryId>,
@@ -121,8 +126,9 @@ impl Oneiro {
     }
 
     fn lease_context(&self, key: i64, holder: &str) -> Result<bool> {
-        let (holder, now) = (holder.to_owned(), self.now());
-        self.store.write(move |tx| contexts::lease(tx, key, &holder, now))
+        // A lease that is lost with the power was held by nobody who is still there.
+        let now = self.now();
+        self.store.write_derived(|tx| contexts::lease(tx, key, holder, now))
     }
 
     fn release_context(&self, key: i64, holder: &str) {
@@ -154,6 +160,7 @@ impl<'a> Compacting<'a> {
             rules: settings.compaction,
             goal,
             holder: holder.to_owned(),
+            leased: Instant::now(),
             prompt_tokens: head.prompt_tokens + head.tools_tokens,
             created: Vec::new(),
             generation: 0,
@@ -228,7 +235,15 @@ impl<'a> Compacting<'a> {
         }
     }
 
-    /// Keeps the lease and says whether it was still there.
+    /// Keeps the lease, if it has not just been kept; an error when it is another's.
+    fn keep_lease_between_passes(&mut self) -> Result<()> {
+        if self.leased.elapsed() > RENEWED {
+            self.keep_lease()?;
+            self.leased = Instant::now();
+        }
+        Ok(())
+    }
+
     fn keep_lease(&self) -> Result<()> {
         match self.oneiro.lease_context(self.key, &self.holder)? {
             true => Ok(()),
@@ -243,7 +258,7 @@ impl<'a> Compacting<'a> {
         let (Some(first), Some(last)) = (items.first(), items.last()) else {
             return Ok(Pass::Again);
         };
-        self.keep_lease()?;
+        self.keep_lease_between_passes()?;
         let (said, prior) = self.oneiro.store.read(|tx| {
             let said = messages::between(tx, (self.key, self.id), (first.seq - 1, last.seq + 1))?;
             let before: Vec<Node> = summaries::shown(tx, self.key)?
@@ -277,7 +292,7 @@ impl<'a> Compacting<'a> {
         let (Some(first), Some(last)) = (nodes.first(), nodes.last()) else {
             return Ok(Pass::Again);
         };
-        self.keep_lease()?;
+        self.keep_lease_between_passes()?;
         let sum = |of: fn(&Node) -> i64| nodes.iter().map(of).sum::<i64>();
         let lines: Vec<Line> = nodes
             .iter()
@@ -405,7 +420,9 @@ impl<'a> Compacting<'a> {
         let id = node.id.clone();
         let (key, session, holder) = (self.key, self.id.clone(), self.holder.clone());
         let (now, generation) = (self.oneiro.now(), self.generation);
-        let committed = self.oneiro.store.write(move |tx| {
+        // Not synced one by one: the lease is given back by a write that is, and what comes before
+        // it in the log is durable with it.
+        let committed = self.oneiro.store.write_derived(|tx| {
             super::commit::commit(
                 tx,
                 &super::commit::NewNode {

@@ -73,15 +73,17 @@ pub(super) fn guidance(session: &SessionId, depth: i64) -> String {
     )
 }
 
-/// A pinned message that is not among those shown; without its words, only as a handle.
-pub(super) fn pinned(message: &Message, words: bool) -> String {
+/// A pinned message that is not among those shown.
+pub(super) fn pinned(message: &Message) -> String {
     let (id, role, at) = (message.id, message.role.as_str(), minute(message.at));
-    let begin = format!("<pinned id=\"{id}\" role=\"{role}\" at=\"{at}\"");
-    if !words {
-        return format!("{begin}/>");
-    }
     let text = searchable(&message.role, &message.body);
-    format!("{begin}>\n{}\n</pinned>", inside(text.trim()))
+    let text = inside(text.trim());
+    format!("<pinned id=\"{id}\" role=\"{role}\" at=\"{at}\">\n{text}\n</pinned>")
+}
+
+/// Pinned messages for whose words there is no room.
+pub(super) fn pinned_handles(ids: &[String]) -> String {
+    format!("<pinned id=\"{}\"/>", ids.join(","))
 }
 
 /// What is left out of a window.

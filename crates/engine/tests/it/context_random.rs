@@ -186,8 +186,7 @@ fn anything_goes(backend: Backend, cases: u32) {
         let tip = sid(&format!("world-{}", number.get()));
         oneiro.create_session(new(tip.as_str())).unwrap();
         let mut world = World { tip, before: Vec::new(), inherited: BTreeSet::new(), said: number.get() * 1_000 };
-        for (at, step) in steps.iter().enumerate() {
-            eprintln!("{at}: {step:?}");
+        for step in &steps {
             world.step(&oneiro, step);
             world.is_sound(&oneiro);
         }

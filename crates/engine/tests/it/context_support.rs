@@ -4,8 +4,8 @@
 use crate::support::{Fixed, clock, content, id as sid, ids, is_sound, target};
 use oneiro::{
     CompactRequest, Compacted, ContextScope, Durability, EXPAND_TOKENS, ExpandRequest, ExpandWhat,
-    ItemPlace, Llm, LlmAnswer, LlmRequest, Message, MessageId, NewMessage, Oneiro, Options, Result,
-    Role, SessionId, Summary, SummaryKind, Window, WindowRequest,
+    ItemPlace, Llm, LlmAnswer, LlmRequest, Message, NewMessage, Oneiro, Options, Result, Role,
+    SessionId, Summary, SummaryKind, Window, WindowRequest,
 };
 use oneiro_testkit::{TestSpace, words};
 use serde_json::{Value, json};
@@ -286,10 +286,6 @@ fn keeps_pairs(live: &[Message], (first, last): (usize, usize)) {
             }
         }
     }
-}
-
-pub fn message_id(oneiro: &Oneiro, id: &SessionId, at: usize) -> MessageId {
-    live(oneiro, id)[at].id
 }
 
 /// What a statement changes by hand.
