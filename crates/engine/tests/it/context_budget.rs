@@ -222,6 +222,22 @@ on_both_backends! {
         }
     }
 
+    fn a_call_stays_with_its_result_where_nobody_speaks(space) {
+        let oneiro = open(space);
+        let mut said = Vec::new();
+        for step in 0..6 {
+            let call = format!("c{step}");
+            said.push(calls(&[&call], "On it."));
+            said.push(result(&call, prose(step, 900)));
+        }
+        let id = begin(&oneiro, "s", said);
+        for budget in [20_000, 1_500, 700, 300] {
+            let window = peek(&oneiro, &id, budget);
+            assert!(window.omitted.unpaired.is_empty(), "budget {budget}: {}", told(&window));
+            assert!(window.messages.iter().any(|m| m["role"] == "tool"), "budget {budget}: nothing is shown");
+        }
+    }
+
     fn pins_do_not_push_a_window_over_its_budget(space) {
         let oneiro = open(space);
         let said: Vec<NewMessage> = (0..60).flat_map(|at| [user(prose(at, 300)), agent(prose(at + 99, 300))]).collect();

@@ -4,8 +4,8 @@
 use crate::context_support::{
     Scripted, agent, begin, by_hand, gist, live, obeys_the_laws, open_llm, peek, prose, until, user,
 };
-use crate::support::open;
-use oneiro::{CompactRequest, ErrorKind, NewMessage, WindowRequest};
+use crate::support::{Fixed, open};
+use oneiro::{CompactRequest, ErrorKind, NewMessage, SessionId, Window, WindowRequest};
 use oneiro_testkit::on_both_backends;
 use serde_json::json;
 use std::sync::mpsc::channel;
@@ -18,6 +18,20 @@ fn turns(from: u64, to: u64) -> Vec<NewMessage> {
             [user(format!("Turn {at}. {}", prose(at, 100))), agent(prose(at + 500, 100))]
         })
         .collect()
+}
+
+/// A window that leaves nothing out: it may be asked for a few times, since one that compacts gives
+/// up after a while.
+fn settled(oneiro: &Fixed, id: &SessionId, budget: usize) -> Window {
+    for _ in 0..40 {
+        let window =
+            oneiro.context(id, &WindowRequest { budget, ..WindowRequest::default() }).unwrap();
+        assert!(window.tokens <= budget);
+        if window.omitted.messages == 0 {
+            return window;
+        }
+    }
+    panic!("messages stay out of the window, though they could be summarised");
 }
 
 const LONG: Duration = Duration::from_secs(60);
@@ -134,14 +148,12 @@ on_both_backends! {
         let llm = Scripted::good();
         let oneiro = open_llm(space, Arc::clone(&llm) as _);
         let id = begin(&oneiro, "s", turns(0, 60));
-        let window = oneiro.context(&id, &WindowRequest { budget: 6_000, ..WindowRequest::default() }).unwrap();
-        assert!(!window.summaries.is_empty() && window.tokens <= 6_000);
+        let window = settled(&oneiro, &id, 6_000);
+        assert!(!window.summaries.is_empty());
         assert_eq!(llm.calls(), 0, "nobody waits for a model");
         // What was made in haste is written anew in the background, and what took too long is done.
         oneiro.run_jobs(LONG).unwrap();
         assert!(llm.calls() > 0);
-        let window = oneiro.context(&id, &WindowRequest { budget: 6_000, ..WindowRequest::default() }).unwrap();
-        assert_eq!(window.omitted.messages, 0, "{:?}", window.omitted);
         obeys_the_laws(&oneiro, &id);
     }
 
@@ -152,9 +164,7 @@ on_both_backends! {
         let tools: Vec<_> = (0..60).map(|at| json!({"name": format!("tool_{at}"), "description": prose(at, 40)})).collect();
         let patch = oneiro::SessionPatch { model_config: Some(json!({"tools": tools})), ..oneiro::SessionPatch::default() };
         oneiro.change_session(&id, patch).unwrap();
-        let window = oneiro.context(&id, &WindowRequest { budget: 8_000, ..WindowRequest::default() }).unwrap();
-        assert!(window.tokens <= 8_000);
-        assert_eq!(window.omitted.messages, 0, "{:?}", window.omitted);
+        settled(&oneiro, &id, 8_000);
     }
 
     // P8: without pressure nothing is rewritten.

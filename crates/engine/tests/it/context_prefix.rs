@@ -123,7 +123,10 @@ fn obeys(oneiro: &Fixed, number: usize, (events, budget, format): (&[Event], usi
             }
         }
         // A window without a message is the beginning of any: a test of its own.
-        before = Some(window).filter(|_| !live(oneiro, &id).is_empty());
+        let spoken = |window: &Window| {
+            window.text.is_some() || window.messages.iter().any(|m| m["role"] != "system")
+        };
+        before = Some(window).filter(|window| spoken(window) && !live(oneiro, &id).is_empty());
     }
 }
 
