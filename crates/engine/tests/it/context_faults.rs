@@ -120,10 +120,15 @@ fn every_call(backend: Backend, plan: fn(u64) -> FaultPlan) {
                 space = furnished(backend, step);
             }
             tried += 1;
-            // Calls are many and alike: all of the first, then every few.
-            at += if at < 40 { 1 } else { 11 };
+            // Calls are many and alike: all of the first, then every few. A server is slow to
+            // furnish, and the transactions are the same.
+            at += match (backend, at) {
+                (Backend::Sqlite, ..40) => 1,
+                (Backend::Sqlite, _) => 11,
+                (Backend::Postgres, _) => 7,
+            };
         }
-        assert!(tried > 15, "only {tried} faults in {name}");
+        assert!(tried > 3, "only {tried} faults in {name}");
     }
 }
 
