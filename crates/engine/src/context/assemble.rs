@@ -16,7 +16,7 @@ use oneiro_model::{
     WindowRequest,
 };
 use oneiro_store::contexts::{self, WindowMark};
-use oneiro_store::costs::{self, Cost, Together};
+use oneiro_store::costs::{self, Begins, Cost, Together};
 use oneiro_store::{Tx, messages};
 use std::collections::HashMap;
 
@@ -201,17 +201,19 @@ fn window_budget(request: &WindowRequest) -> i64 {
 /// The messages that may be in a window, oldest first, and whether they are all there are.
 fn candidates(tx: &Tx<'_>, outline: &Outline, room: Room) -> Result<(Vec<Cost>, bool)> {
     let (mut items, mut reach, mut complete) = (Vec::new(), Reach::default(), true);
-    let mut turn = None;
+    let (mut turn, mut step) = (None, false);
     outline.each_back(tx, |cost| {
         items.push(cost);
+        step |= cost.begins != Begins::Nothing;
         complete = match reach.take(&cost, room) {
             More::Yes => true,
             More::No => false,
-            // The newest turn is in whatever it costs; but where nobody speaks, it has no end.
+            // The newest turn is in whatever it costs; but where nobody speaks, it has no end, and
+            // the newest step is.
             More::ForTheTurn => {
                 let key = outline.key;
                 let begun = *turn.get_or_insert_with(|| costs::last_turn(tx, key).ok().flatten());
-                begun.is_some_and(|begun| cost.seq > begun)
+                begun.map_or(!step, |begun| cost.seq > begun)
             }
         };
         complete
