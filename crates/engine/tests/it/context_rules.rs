@@ -66,15 +66,18 @@ on_both_backends! {
         let id = begin(&meanwhile, "s", turns(0, 60));
         let (other, changing) = (meanwhile.oneiro.clone(), id.clone());
         let first = live(&meanwhile, &id)[0].id;
-        let llm = Scripted::new(move |_, asked| {
-            other.rewind_session(&changing, first)?;
-            other.restore_session(&changing, false)?;
+        let llm = Scripted::new(move |number, asked| {
+            // Not for ever: a compaction that does not give up has to end for the test to fail.
+            if number < 60 {
+                other.rewind_session(&changing, first)?;
+                other.restore_session(&changing, false)?;
+            }
             Ok(gist(asked))
         });
         let oneiro = open_llm(space, Arc::clone(&llm) as _);
         let done = oneiro.compact(&id, &CompactRequest { until: Some(2_000), redo: false }).unwrap();
-        assert_eq!((done.stopped.as_str(), done.created.len()), ("changed", 0), "{done:?}");
-        assert!(llm.calls() < 20, "{} calls for nothing", llm.calls());
+        assert_eq!(done.stopped, "changed", "after {} calls", llm.calls());
+        assert!(llm.calls() < 40, "{} calls for nothing", llm.calls());
         loses_nothing(&oneiro, &id);
         assert_eq!(live(&oneiro, &id).len(), 120);
     }
