@@ -22,6 +22,7 @@ mod context_mixes;
 mod context_prefix;
 mod context_random;
 mod context_read;
+mod context_rules;
 mod context_split;
 mod context_store;
 mod context_storm;
