@@ -65,6 +65,9 @@ pub(super) struct Compacting<'a> {
     created: Vec<SummaryId>,
     /// The erasure up to which the pass that is under way has read.
     generation: i64,
+    /// How often history had changed when the pass before read it, and how often it has since.
+    history: Option<i64>,
+    changes: usize,
     /// Where a leaf or a condensed summary would not have been smaller, by their first message.
     pub(super) not_smaller: HashSet<i64>,
 }
@@ -89,6 +92,7 @@ impl Oneiro {
         let until = request.until.map(|until| i64::try_from(until).unwrap_or(i64::MAX));
         let goal = Goal { until, model: true, deadline: None };
         let (started, holder) = (Instant::now(), self.compactor());
+        let compacting = Compacting::begin(self, (key, id), (goal, &holder))?;
         loop {
             if self.lease_context(key, &holder)? {
                 break;
@@ -102,7 +106,6 @@ impl Oneiro {
             }
             std::thread::sleep(Duration::from_millis(50));
         }
-        let compacting = Compacting::begin(self, (key, id), (goal, &holder))?;
         let compacted = compacting.finish(request.redo);
         self.release_context(key, &holder);
         compacted
@@ -112,10 +115,11 @@ impl Oneiro {
     /// another compacts the session already.
     pub(super) fn compact_now(&self, session: (i64, &SessionId), goal: Goal) -> Result<usize> {
         let holder = self.compactor();
+        let compacting = Compacting::begin(self, session, (goal, &holder))?;
         if !self.lease_context(session.0, &holder)? {
             return Ok(0);
         }
-        let made = Compacting::begin(self, session, (goal, &holder))?.finish(false);
+        let made = compacting.finish(false);
         self.release_context(session.0, &holder);
         Ok(made?.created.len())
     }
@@ -164,6 +168,8 @@ impl<'a> Compacting<'a> {
             prompt_tokens: head.prompt_tokens + head.tools_tokens,
             created: Vec::new(),
             generation: 0,
+            history: None,
+            changes: 0,
             not_smaller: HashSet::new(),
         })
     }
@@ -217,12 +223,18 @@ impl<'a> Compacting<'a> {
     fn pass(&mut self) -> Result<Pass> {
         let mut pressure = Pressure::None;
         loop {
-            let (plan, generation) = self.oneiro.store.read(|tx| {
+            let (plan, generation, history) = self.oneiro.store.read(|tx| {
                 let outline = Outline::read(tx, (self.key, self.id), false)?;
                 let generation = segments::state(tx)?.generation;
-                Ok((self.plan(tx, &outline, pressure)?, generation))
+                Ok((self.plan(tx, &outline, pressure)?, generation, outline.epoch.history))
             })?;
             self.generation = generation;
+            // A history that never holds still takes out what is made as it is made.
+            let before = self.history.replace(history);
+            self.changes += usize::from(before.is_some_and(|before| before != history));
+            if self.changes > RETRIES {
+                return Ok(Pass::Stopped("changed"));
+            }
             match (plan, self.goal.until) {
                 (Plan::Enough, _) => return Ok(Pass::Stopped("under")),
                 (Plan::Leaf { items, target }, _) => return self.make_leaf(&items, target),
