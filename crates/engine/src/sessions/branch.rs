@@ -1,6 +1,6 @@
 //! Branch: a new session that begins with the conversation so far, and goes another way.
 
-use super::create::refuse_ignored;
+use super::create::{child_of, refuse_ignored};
 use super::{Draft, create_in, key_of, show::no_message, whole};
 use crate::Oneiro;
 use oneiro_model::{ChangeKind, Error, Lineage, MessageId, NewSession, Result, Session, SessionId};
@@ -25,18 +25,8 @@ impl Oneiro {
             self,
             NewSession {
                 id: request.id,
-                source: Some(parent.source),
-                user_id: parent.user_id,
-                model: parent.model,
-                model_config: parent.model_config,
-                system_prompt: parent.system_prompt,
-                parent_id: Some(from.clone()),
-                lineage: Some(Lineage::Branch),
                 title: request.title,
-                project: parent.project,
-                cwd: parent.cwd,
-                metadata: parent.metadata,
-                started_at: None,
+                ..child_of(parent, Lineage::Branch)
             },
         )?;
         let (oneiro, from, at) = (self.clone(), from.clone(), request.at);

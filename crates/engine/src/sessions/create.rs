@@ -59,6 +59,25 @@ impl Draft {
     }
 }
 
+/// A session that goes on from another, with all that the other was begun with but its title.
+pub(crate) fn child_of(parent: Session, lineage: Lineage) -> NewSession {
+    NewSession {
+        id: None,
+        source: Some(parent.source),
+        user_id: parent.user_id,
+        model: parent.model,
+        model_config: parent.model_config,
+        system_prompt: parent.system_prompt,
+        parent_id: Some(parent.id),
+        lineage: Some(lineage),
+        title: None,
+        project: parent.project,
+        cwd: parent.cwd,
+        metadata: parent.metadata,
+        started_at: None,
+    }
+}
+
 impl Oneiro {
     /// Creates a session, or fills in what is unset of the one that has this id. Its source never
     /// changes.

@@ -1,7 +1,7 @@
 //! Split a session: it ends, and a continuation goes on with its compacted window, in one
 //! transaction. Whatever has arrived by then goes along.
 
-use super::create::refuse_ignored;
+use super::create::{child_of, refuse_ignored};
 use super::{Draft, create_in, key_of, no_session, whole};
 use crate::Oneiro;
 use crate::context::uncovered;
@@ -29,22 +29,8 @@ impl Oneiro {
         let parent = self.find_session(id)?.ok_or_else(|| no_session(id.as_str()))?;
         let draft = Draft::new(
             self,
-            NewSession {
-                id: request.id,
-                source: Some(parent.source),
-                user_id: parent.user_id,
-                model: parent.model,
-                model_config: parent.model_config,
-                system_prompt: parent.system_prompt,
-                parent_id: Some(id.clone()),
-                lineage: Some(Lineage::Continuation),
-                // A continuation takes its parent's with the next number.
-                title: None,
-                project: parent.project,
-                cwd: parent.cwd,
-                metadata: parent.metadata,
-                started_at: None,
-            },
+            // A continuation takes its parent's title with the next number.
+            NewSession { id: request.id, ..child_of(parent, Lineage::Continuation) },
         )?;
         // Refused before anything is compacted; looked at again when it is done.
         self.store.read(|tx| refuse_split(tx, (key_of(tx, id)?, id)))?;
