@@ -123,29 +123,6 @@ impl Oneiro {
         self.release_context(session.0, &holder);
         Ok(made?.created.len())
     }
-
-    /// A name under which to compact once.
-    fn compactor(&self) -> String {
-        format!("{}.{}", self.holder, SessionId::from_random(self.ids.random()))
-    }
-
-    fn lease_context(&self, key: i64, holder: &str) -> Result<bool> {
-        // A lease that is lost with the power was held by nobody who is still there.
-        let now = self.now();
-        self.store.write_derived(|tx| contexts::lease(tx, key, holder, now))
-    }
-
-    fn release_context(&self, key: i64, holder: &str) {
-        let (holder, now) = (holder.to_owned(), self.now());
-        let released = self.store.write(move |tx| {
-            contexts::tried(tx, key, now)?;
-            contexts::release(tx, key, &holder)
-        });
-        if let Err(error) = released {
-            // It runs out by itself.
-            tracing::info!(%error, "a lease was not given back");
-        }
-    }
 }
 
 impl<'a> Compacting<'a> {

@@ -12,6 +12,7 @@ mod expand;
 mod explain;
 mod form;
 mod invalidate;
+mod lease;
 mod lines;
 mod markup;
 mod media;

@@ -1,0 +1,30 @@
+//! The right to compact a session, for a time: taken under a name of one's own, and given back.
+
+use crate::Oneiro;
+use oneiro_model::{Result, SessionId};
+use oneiro_store::contexts;
+
+impl Oneiro {
+    /// A name under which to compact once.
+    pub(super) fn compactor(&self) -> String {
+        format!("{}.{}", self.holder, SessionId::from_random(self.ids.random()))
+    }
+
+    pub(super) fn lease_context(&self, key: i64, holder: &str) -> Result<bool> {
+        // A lease that is lost with the power was held by nobody who is still there.
+        let now = self.now();
+        self.store.write_derived(|tx| contexts::lease(tx, key, holder, now))
+    }
+
+    pub(super) fn release_context(&self, key: i64, holder: &str) {
+        let (holder, now) = (holder.to_owned(), self.now());
+        let released = self.store.write(move |tx| {
+            contexts::tried(tx, key, now)?;
+            contexts::release(tx, key, &holder)
+        });
+        if let Err(error) = released {
+            // It runs out by itself.
+            tracing::info!(%error, "a lease was not given back");
+        }
+    }
+}
