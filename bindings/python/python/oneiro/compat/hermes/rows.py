@@ -11,7 +11,7 @@ import math
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from .errors import ProgrammingError
+from .errors import IntegrityError, ProgrammingError
 
 Row = dict[str, Any]
 
@@ -148,6 +148,9 @@ ESTIMATED_COST_SET = "estimated_cost_set"
 ACTUAL_COST_SET = "actual_cost_set"
 REPLACED_UNTIL = "replaced_until"
 REPLACED_ALL_UNTIL = "replaced_all_until"
+REPLACED_REWINDS = "replaced_rewinds"
+END_REASON_UNSET = "end_reason_unset"
+EXACT_MODEL_CONFIG = "model_config"
 
 CONTENT_JSON_PREFIX = "\x00json:"
 
@@ -194,6 +197,14 @@ def model_config_value(text: str | None) -> Any:
         return text
 
 
+def _exact_config(config: Any, metadata: Mapping[str, Any]) -> str | None:
+    """The text that was given, when it is kept and still says what is stored."""
+    exact = metadata.get(EXACT_MODEL_CONFIG)
+    if isinstance(exact, str) and model_config_value(exact) == config:
+        return exact
+    return model_config_text(config)
+
+
 def session_row(session: Mapping[str, Any]) -> Row:
     """The 0.19 row of a session."""
     meta = session["metadata"]
@@ -214,12 +225,12 @@ def session_row(session: Mapping[str, Any]) -> Row:
         "origin_json": kept("origin_json"),
         "expiry_finalized": kept("expiry_finalized", 0),
         "model": session["model"],
-        "model_config": config if config is None else model_config_text(config),
+        "model_config": config if config is None else _exact_config(config, meta),
         "system_prompt": session["system_prompt"],
         "parent_session_id": session["parent_id"],
         "started_at": session["started_at"] / 1e6 if started_at is None else started_at,
         "ended_at": ended / 1e6 if ended_at is None and ended is not None else ended_at,
-        "end_reason": session["end_reason"],
+        "end_reason": None if kept(END_REASON_UNSET) and ended is not None else session["end_reason"],
         "message_count": session["message_count"] - session.get("compacted_count", 0),
         "tool_call_count": session["tool_call_count"] - session.get("compacted_tool_calls", 0),
         "input_tokens": session["input_tokens"],
@@ -247,7 +258,7 @@ def session_row(session: Mapping[str, Any]) -> Row:
         "compression_failure_error": kept("compression_failure_error"),
         "compression_fallback_streak": kept("compression_fallback_streak", 0),
         "profile_name": kept("profile_name"),
-        "rewind_count": session["rewind_count"],
+        "rewind_count": session["rewind_count"] - kept(REPLACED_REWINDS, 0),
         "archived": 1 if session["archived"] else 0,
     }
 
@@ -302,7 +313,7 @@ def message_row(message: Mapping[str, Any]) -> Row:
         "role": role,
         "content": get("content"),
         "tool_call_id": get("tool_call_id"),
-        "tool_calls": get("tool_calls"),
+        "tool_calls": get("tool_calls") or None,
         "tool_name": get("name") if role == "tool" else get("tool_name"),
         "effect_disposition": get("effect_disposition"),
         "timestamp": message["at"] / 1e6 if timestamp is None else timestamp,
@@ -357,13 +368,7 @@ def new_message(columns: Mapping[str, Any], now: float) -> Row:
     """The native message for the hermes columns of a message. `now` is its time when it has none
     that can be read."""
     get = columns.get
-    role = get("role")
-    if role is None:
-        raise ProgrammingError(
-            "a message needs a role", field="role", remedy="give user, assistant, system or tool"
-        )
-    if not isinstance(role, str):
-        role = str(role)
+    role = stored_role(get("role", "unknown"))
     message: Row = {"role": role, "content": stored_content(get("content"))}
     tool_calls = get("tool_calls")
     if tool_calls:
@@ -374,7 +379,9 @@ def new_message(columns: Mapping[str, Any], now: float) -> Row:
     for name in _PLAIN_COLUMNS:
         value = get(name)
         if value is not None:
-            message[name] = value if isinstance(value, str) else stored_text(name, value)
+            message[name] = stored_text(name, value)
+    if "platform_message_id" not in message and get("message_id") is not None:
+        message["platform_message_id"] = stored_text("message_id", get("message_id"))
     token_count = get("token_count")
     if token_count is not None:
         put_tokens(message, token_count)
@@ -389,6 +396,20 @@ def new_message(columns: Mapping[str, Any], now: float) -> Row:
         message["api_content"] = api_content
     put_time(message, get("timestamp"), now)
     return message
+
+
+def new_messages(messages: Iterable[Mapping[str, Any]], now: float) -> list[Row]:
+    """The native messages of a list that is stored at once: each a microsecond after the last."""
+    return [new_message(message, now + place * 1e-6) for place, message in enumerate(messages)]
+
+
+def stored_role(role: Any) -> str:
+    """The role of a message as it is kept."""
+    if role is None:
+        raise IntegrityError(
+            "a message needs a role", field="role", remedy="give user, assistant, system or tool"
+        )
+    return role if isinstance(role, str) else str(role)
 
 
 def put_tokens(message: Row, token_count: Any) -> None:
@@ -426,10 +447,19 @@ def readable_time(value: Any) -> float | None:
     return seconds if math.isfinite(seconds) else None
 
 
-def stored_content(content: Any) -> Any:
+def stored_content(content: Any, generation: str = "0.19") -> Any:
     """The content of a message as it is kept: text, a list, a dict or nothing. What hermes keeps
-    as marked JSON comes apart here; a number becomes its text as in a TEXT column."""
-    if content is None or isinstance(content, (list, dict)):
+    as marked JSON comes apart here; a number becomes its text as in a TEXT column. The seed knows
+    text only."""
+    if content is None:
+        return None
+    if generation == "seed" and isinstance(content, (list, dict, tuple)):
+        raise ProgrammingError(
+            f"content is a {type(content).__name__}, and the seed generation stores text",
+            field="content",
+            remedy='give a str, or open SessionDB with generation="0.19"',
+        )
+    if isinstance(content, (list, dict)):
         return content
     if isinstance(content, str):
         return content if not content.startswith(CONTENT_JSON_PREFIX) else decoded(content)
@@ -527,6 +557,11 @@ def lineage_of(config: Any, source: str, parent_end_reason: str | None) -> str:
             return lineage
     compressed = parent_end_reason == "compression" and source != "tool"
     return "continuation" if compressed else "branch"
+
+
+def has_replaced(metadata: Mapping[str, Any]) -> bool:
+    """Whether a session has messages that hermes would have deleted."""
+    return REPLACED_UNTIL in metadata or REPLACED_ALL_UNTIL in metadata
 
 
 def visible(messages: Iterable[Mapping[str, Any]], metadata: Mapping[str, Any]) -> list[Any]:
