@@ -53,7 +53,7 @@ class Lifecycle(Base):
             raise IntegrityError(
                 "a session needs a source", field="source", remedy="give cli, telegram, cron ..."
             )
-        fields = rows.new_session(session_id, source, self._now(), columns)
+        fields = rows.new_session(session_id, source, rows.to_micros(self._now()), columns)
         parent_id = fields.get("parent_id")
         if parent_id == session_id:
             del fields["parent_id"]
@@ -107,10 +107,9 @@ class Lifecycle(Base):
         if before["ended_at"] is not None and replaces is not None:
             if before["end_reason"] not in replaces or before["metadata"].get(rows.END_REASON_UNSET):
                 return False
-        now = self._now()
         ending = {
             "reason": _NO_REASON if reason is None else str(reason),
-            "at": rows.micros(now),
+            "at": rows.micros(self._now()),
             "over": "anything" if replaces is None else list(replaces) or "nothing",
         }
         try:
@@ -120,7 +119,8 @@ class Lifecycle(Base):
         if (ended["end_reason"], ended["ended_at"]) != (ending["reason"], ending["at"]):
             return False
         kept: dict[str, Any] = {
-            "ended_at": None if rows.is_exact(now) else now,
+            # What an earlier end, or an import, had kept beside the time in microseconds.
+            "ended_at": None,
             rows.END_REASON_UNSET: True if reason is None else None,
         }
         there = ended["metadata"]

@@ -172,6 +172,11 @@ def micros(seconds: float) -> int:
     return min(max(round(seconds * 1e6), _FIRST_MICROS), _LAST_MICROS)
 
 
+def to_micros(seconds: float) -> float:
+    """A time of the clock, which nobody has seen yet, as whole microseconds."""
+    return micros(seconds) / 1e6
+
+
 def is_exact(seconds: float) -> bool:
     """Whether a time comes back as the same float from its microseconds."""
     return micros(seconds) / 1e6 == seconds
