@@ -70,26 +70,17 @@ class Lifecycle(Base):
                 fields.get("model_config"), source, parent["end_reason"]
             )
             fields["lineage"] = lineage
+        # A native continuation takes its parent's title by itself; in hermes the host decides.
+        fields["untitled"] = True
         try:
-            self._begin(fields)
+            self._native.insert_session(fields)
         except ConflictError:
             if self._is_seed or self._find(session_id) is None:
                 raise
             # Who talks to the agent, and since when, is decided when a session begins.
             fields.pop("user_id", None)
-            fields.pop("started_at", None)
             fields.get("metadata", {}).pop("started_at", None)
-            self._begin(fields, fill=True)
-
-    def _begin(self, fields: dict[str, Any], fill: bool = False) -> None:
-        put = self._native.create_session if fill else self._native.insert_session
-        if fields.get("lineage") != "continuation":
-            put(fields)
-            return
-        # A native continuation takes its parent's title by itself; in hermes the host decides.
-        session = put({**fields, "lineage": "branch"})
-        if session["parent_id"] == fields["parent_id"]:
-            self._native.change_session(fields["id"], {"lineage": "continuation"})
+            self._native.create_session(fields)
 
     def end_session(self, session_id: str, end_reason: str | None) -> None:
         """Ends a session. In 0.19 the first reason wins; in the seed the last."""

@@ -214,33 +214,36 @@ class Messages(Base):
         """Makes these the messages of a session, in one transaction. What was there is shown
         nowhere any more; with `active_only` what was compacted stays as it is."""
         new = rows.new_messages(messages, self._now())
-        session = self._find(session_id)
-        if session is None:
+        before = self._find(session_id)
+        if before is None:
             if new:
                 raise _no_session(session_id, None)
             return
-        there = self._native.all_messages(session_id, True)
+        put = self._native.set_history if active_only else self._native.replace_history
         try:
-            self._native.set_history(session_id, new)
+            shown = put(session_id, new)
         except NotFoundError as error:
             raise _no_session(session_id, error) from error
-        self._hide_replaced(session, there, active_only)
+        self._hide_replaced(before, shown, all_new=not active_only)
 
     def _hide_replaced(
-        self, before: dict[str, Any], there: list[dict[str, Any]], active_only: bool
+        self, before: dict[str, Any], shown: list[dict[str, Any]], *, all_new: bool
     ) -> None:
-        if not there:
-            return
+        """Notes up to which id the messages of a session were replaced: hermes deletes those."""
         session_id, metadata = before["id"], before["metadata"]
+        if shown and all_new:
+            until = shown[0]["id"] - 1
+        else:
+            taken_back = self._native.all_messages(session_id, True)
+            ids = [one["id"] for one in taken_back if one.get("visibility") == "rewound"]
+            until = max(ids, default=0)
         after = self._find(session_id)
-        if after is None:
-            return
-        name = rows.REPLACED_UNTIL if active_only else rows.REPLACED_ALL_UNTIL
-        changed: dict[str, Any] = {name: there[-1]["id"]}
         # The engine counts a replaced history as a rewind; hermes does not.
-        rewinds = after["rewind_count"] - before["rewind_count"]
-        if rewinds > 0:
-            changed[rows.REPLACED_REWINDS] = metadata.get(rows.REPLACED_REWINDS, 0) + rewinds
+        rewinds = after["rewind_count"] - before["rewind_count"] if after else 0
+        if rewinds <= 0:
+            return
+        rewinds += metadata.get(rows.REPLACED_REWINDS, 0)
+        changed = {rows.REPLACED_UNTIL: until, rows.REPLACED_REWINDS: rewinds}
         self._change(session_id, metadata=changed)
 
     def clear_messages(self, session_id: str) -> None:
@@ -278,7 +281,13 @@ class Messages(Base):
         if not platform_message_id:
             return False
         wanted = str(platform_message_id)
-        return any(
+        session = self._find(session_id)
+        if session is None:
+            return False
+        if self._native.find_message(session_id, "platform_message_id", wanted) is not None:
+            return True
+        # Those taken back count as well.
+        return session["rewind_count"] > 0 and any(
             message.get("platform_message_id") == wanted
             for message in self._all(session_id, True)
         )
@@ -316,19 +325,23 @@ class Messages(Base):
         return self._count_all()
 
     def _count_all(self) -> int:
-        total = 0
+        stats = self._native.stats()
+        total = int(stats["messages"] + stats["rewound"])
         cursor = None
         while True:
             page = self._native.list_sessions(
-                {"all": True, "archived": None, "limit": 1000, "cursor": cursor}
+                {
+                    "all": True,
+                    "archived": None,
+                    "has_metadata": [rows.REPLACED_UNTIL],
+                    "limit": 1000,
+                    "cursor": cursor,
+                }
             )
             for session in page["items"]:
-                if session["rewind_count"]:
-                    total += self.message_count(session["id"])
-                elif rows.has_replaced(session["metadata"]):
-                    total += len(self._all(session["id"], True))
-                else:
-                    total += session["message_count"]
+                counts = self._native.counts(session["id"])
+                there = counts["live"] + counts["compacted"] + counts["rewound"]
+                total -= there - len(self._all(session["id"], True))
             cursor = page["next"]
             if cursor is None:
                 return total

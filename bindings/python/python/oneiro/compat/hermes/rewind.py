@@ -26,7 +26,7 @@ class Rewind(Base):
                 f"rewind target must be a 'user' message (got role={target['role']!r}, "
                 f"id={target_message_id})"
             )
-        rewound = self._native.rewind(session_id, target["id"])
+        rewound = self._native.rewind(session_id, target["id"], True)
         return {
             "rewound_count": rewound["rewound"],
             "target_message": rows.message_row(target),
