@@ -74,31 +74,31 @@ def _parts(content: Any) -> list[Any]:
 def _results_answered(turns: list[Turn]) -> list[Turn]:
     """The turns without tool results that answer no open call of what the assistant said last."""
     kept: list[Turn] = []
-    open_calls: dict[str, int] = {}
+    open_calls: set[str] = set()
     for turn in turns:
         role = turn["role"]
         if role == "tool":
-            call = open_calls.get(turn.get("tool_call_id") or "")
-            if call is None:
+            call = turn.get("tool_call_id")
+            if call not in open_calls:
                 continue
-            open_calls = {name: one for name, one in open_calls.items() if one != call}
+            open_calls.discard(call)
         elif role == "assistant":
-            open_calls = _calls(turn.get("tool_calls"))
+            open_calls = _ids(turn.get("tool_calls"))
         elif role == "user":
-            open_calls = {}
+            open_calls = set()
         kept.append(turn)
     return kept
 
 
-def _calls(calls: Any) -> dict[str, int]:
-    """Which call each id names; a call may have two."""
-    named: dict[str, int] = {}
-    for place, call in enumerate(calls if isinstance(calls, list) else []):
-        if isinstance(call, dict):
-            for name in ("id", "call_id"):
-                if isinstance(call.get(name), str) and call[name]:
-                    named[call[name]] = place
-    return named
+def _ids(calls: Any) -> set[str]:
+    """The ids of calls; one may have two."""
+    return {
+        call[name]
+        for call in (calls if isinstance(calls, list) else [])
+        if isinstance(call, dict)
+        for name in ("id", "call_id")
+        if isinstance(call.get(name), str) and call[name]
+    }
 
 
 def _users_merged(turns: list[Turn]) -> list[Turn]:

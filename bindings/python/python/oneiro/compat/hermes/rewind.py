@@ -83,8 +83,10 @@ def preview(content: Any) -> str:
     """The beginning of a content on one line; of parts their texts."""
     if isinstance(content, list):
         texts = [
-            part.get("text", "") if isinstance(part, dict) else str(part) for part in content
+            part["text"]
+            for part in content
+            if isinstance(part, dict) and isinstance(part.get("text"), str)
         ]
-        content = " ".join(text for text in texts if text)
-    text = "" if content is None else str(content)
-    return " ".join(text.splitlines())[:PREVIEW_CHARS]
+        content = " ".join(texts) if texts else "[multimodal content]"
+    text = " ".join(content.split()) if isinstance(content, str) else ""
+    return text if len(text) <= PREVIEW_CHARS else f"{text[: PREVIEW_CHARS - 3]}..."

@@ -13,7 +13,7 @@ from .base import Base
 _UNSEEN = re.compile(
     "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufff9-\ufffc]"
 )
-_NUMBERED = re.compile(r"^(.*?) #(\d+)$", re.S)
+_NUMBER_ONLY = re.compile(r" #\d+")
 
 _MOST_ANCESTORS = 100
 
@@ -118,9 +118,7 @@ class Titles(Base):
 
     def get_next_title_in_lineage(self, base_title: str) -> str:
         """The title that would carry this one on: its base with the next free number."""
-        numbered = _NUMBERED.match(base_title)
-        base = numbered.group(1) if numbered else base_title
-        if not base:
-            return base
-        following: str = self._native.next_title(base)
+        if not base_title.strip() or _NUMBER_ONLY.fullmatch(base_title):
+            return ""
+        following: str = self._native.next_title(base_title)
         return following

@@ -139,7 +139,6 @@ class Usage(Base):
             "cache_write_tokens": cache_write_tokens or 0,
             "reasoning_tokens": reasoning_tokens or 0,
             "estimated_cost_usd": estimated_cost_usd or 0.0,
-            "totals": False,
         }
         _refuse_negative(used)
         self._native.add_usage(session["id"], account, used)
@@ -171,7 +170,8 @@ def _account(session: dict[str, Any], route: dict[str, str | None]) -> dict[str,
     """The account of a call: by what it says of itself, else by what is known of the session."""
     metadata = session["metadata"]
     return {
-        "model": route["model"] or session["model"] or "unknown",
+        # A name would become the session's model.
+        "model": route["model"] or session["model"] or "",
         "provider": route["billing_provider"] or metadata.get("billing_provider") or "",
         "base_url": route["billing_base_url"] or metadata.get("billing_base_url") or "",
         "billing_mode": route["billing_mode"] or metadata.get("billing_mode") or "",
@@ -181,7 +181,7 @@ def _account(session: dict[str, Any], route: dict[str, str | None]) -> dict[str,
 
 def _refuse_negative(used: dict[str, Any]) -> None:
     for name, value in used.items():
-        if value is not True and value is not False and value < 0:
+        if value < 0:
             raise ProgrammingError(
                 f"{name} is {value}, and counters only grow",
                 field=name,
