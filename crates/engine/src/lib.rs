@@ -32,6 +32,7 @@ mod search;
 mod session_store;
 mod sessions;
 mod settings;
+mod slots;
 mod stats;
 mod tokens;
 mod transcripts;
@@ -52,6 +53,7 @@ pub use ports::{
 pub use session_store::SessionStore;
 pub use sessions::{BranchRequest, SplitRequest, Stretch, StretchFrom, StretchRequest};
 pub use settings::{Compaction, EmbedderChoice, SETTINGS, Setting, SettingValue, Settings};
+pub use slots::SetSlots;
 pub use transcripts::{
     Agent, CaptureRequest, Captured, DamagedLine, TranscriptFile, Transcripts, find_transcripts,
 };

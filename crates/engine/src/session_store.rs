@@ -7,11 +7,11 @@ use crate::append::append_prepared;
 use crate::context::{history_changed, written};
 use crate::sessions::{key_of, refuse_continued};
 use oneiro_model::{
-    ChangeKind, Error, ListSessions, Message, MessageId, NewMessage, NewSession, Result, Role,
-    SessionId, Summary, SummaryKind,
+    Appended, ChangeKind, Error, ListSessions, Message, MessageId, NewMessage, NewSession, Result,
+    Role, SessionId, Summary, SummaryKind, Visibility,
 };
 use oneiro_store::messages::{self, PageRequest};
-use oneiro_store::{Tx, changes, contexts, said, sequence, sessions, summaries};
+use oneiro_store::{Tx, changes, contexts, said, sequence, sessions, shown, summaries};
 use std::collections::HashSet;
 
 /// The session store over a handle.
@@ -134,7 +134,7 @@ impl Oneiro {
                 refuse_continued(tx, (key, &id))?;
                 history_changed(tx, key, (first.id.0, i64::MAX))?;
                 let number = sessions::count_rewind(tx, key)?;
-                messages::rewind(tx, key, first.id, number)?;
+                shown::rewind(tx, key, first.id, number)?;
                 changes::record(tx, ChangeKind::Rewound, Some(&id), now)?;
             }
             let mut prepared = Vec::new();
@@ -164,6 +164,38 @@ impl Oneiro {
         Ok(shown)
     }
 
+    /// Sets aside all that a session shows, still stored and searchable, and appends what stands
+    /// for it, in one transaction: a compaction that the host has written itself.
+    pub fn compact_into(&self, id: &SessionId, history: Vec<NewMessage>) -> Result<Appended> {
+        let now = self.now();
+        let mut prepared = Vec::with_capacity(history.len());
+        for (index, message) in history.into_iter().enumerate() {
+            let place = |error: Error| error.at(format!("message {}", index + 1));
+            // Its caller's id may be that of a message it stands for.
+            let message = NewMessage { external_id: None, visibility: Visibility::Live, ..message };
+            prepared.push(messages::prepare(message, now).map_err(place)?);
+        }
+        let id = id.clone();
+        let appended = self.store.write_bulk(|tx| {
+            let key = key_of(tx, &id)?;
+            if self.settings_in(tx)?.keeps_nothing_of(&id) {
+                return Err(nothing_stored(&id));
+            }
+            refuse_continued(tx, (key, &id))?;
+            history_changed(tx, key, (0, i64::MAX))?;
+            shown::compact(tx, key, MessageId(i64::MAX))?;
+            let taken = sequence::next_messages(tx)?;
+            let appended = append_prepared(tx, key, taken.first, &prepared)?;
+            sessions::recount(tx, key)?;
+            changes::record(tx, ChangeKind::Compacted, Some(&id), now)?;
+            Ok(appended)
+        })?;
+        if let Some(last) = appended.ids.last() {
+            self.index.fold_soon(last.0);
+        }
+        Ok(appended)
+    }
+
     /// Sets aside all but the newest `keep` messages of a session: they stay stored and searchable,
     /// but are no longer loaded. Answers how many were set aside.
     pub fn truncate_history(&self, id: &SessionId, keep: usize) -> Result<usize> {
@@ -174,7 +206,7 @@ impl Oneiro {
             let Some(last) = newest.get(keep).copied() else { return Ok(0) };
             refuse_continued(tx, (key, &id))?;
             history_changed(tx, key, (0, last))?;
-            let aside = messages::compact(tx, key, MessageId(last))?;
+            let aside = shown::compact(tx, key, MessageId(last))?;
             sessions::recount(tx, key)?;
             changes::record(tx, ChangeKind::Compacted, Some(&id), now)?;
             Ok(aside)

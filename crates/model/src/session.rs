@@ -156,6 +156,12 @@ pub struct SessionPatch {
     pub cwd: Option<String>,
     /// Keys to set in the metadata; null removes one.
     pub metadata: Map<String, Value>,
+    /// Who the agent talks to.
+    pub user_id: Option<String>,
+    /// How it descends from the parent it has.
+    pub lineage: Option<Lineage>,
+    /// Change nothing unless these keys of the metadata have these values; null means unset.
+    pub metadata_is: Map<String, Value>,
 }
 
 impl SessionPatch {
@@ -170,7 +176,12 @@ impl SessionPatch {
 
     /// Refuses text that an engine could not hold.
     pub fn check(&self) -> Result<()> {
-        let fields = [("model", &self.model), ("project", &self.project), ("cwd", &self.cwd)];
+        let fields = [
+            ("model", &self.model),
+            ("project", &self.project),
+            ("cwd", &self.cwd),
+            ("user_id", &self.user_id),
+        ];
         check_json(self.model_config.as_ref(), &self.metadata)?;
         fields.into_iter().try_for_each(|(name, text)| check_field(name, text.as_deref()))
     }
@@ -179,8 +190,35 @@ impl SessionPatch {
 /// The end of a session.
 #[derive(Debug, Clone)]
 pub struct Ending {
-    /// Why it ended; the first reason wins.
+    /// Why it ended.
     pub reason: String,
+    /// When; now when absent.
+    pub at: Option<Timestamp>,
+    /// Which end that the session has already this one takes the place of.
+    pub over: EndingOver,
+}
+
+/// Which earlier end of a session a new one takes the place of.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum EndingOver {
+    /// None: the first reason wins.
+    #[default]
+    Nothing,
+    /// Any.
+    Anything,
+    /// One for any of these reasons.
+    Reasons(Vec<String>),
+}
+
+impl EndingOver {
+    /// Whether an end for `reason` gives way.
+    pub fn takes(&self, reason: &str) -> bool {
+        match self {
+            EndingOver::Nothing => false,
+            EndingOver::Anything => true,
+            EndingOver::Reasons(reasons) => reasons.iter().any(|known| known == reason),
+        }
+    }
 }
 
 impl Ending {
@@ -188,7 +226,7 @@ impl Ending {
     pub fn new(reason: impl Into<String>) -> Result<Ending> {
         let reason = reason.into();
         check_field("end_reason", Some(&reason))?;
-        Ok(Ending { reason })
+        Ok(Ending { reason, at: None, over: EndingOver::Nothing })
     }
 }
 

@@ -72,8 +72,10 @@ statements! {
             system_prompt_key = COALESCE(CAST(?4 AS BIGINT), system_prompt_key), \
             project = COALESCE(CAST(?5 AS TEXT), project), \
             cwd = COALESCE(CAST(?6 AS TEXT), cwd), \
-            metadata = COALESCE(CAST(?7 AS TEXT), metadata) WHERE key = ?1";
+            metadata = COALESCE(CAST(?7 AS TEXT), metadata), \
+            user_id = COALESCE(CAST(?8 AS TEXT), user_id) WHERE key = ?1";
     END = "UPDATE sessions SET ended_at = ?2, end_reason = ?3 WHERE key = ?1 AND ended_at IS NULL";
+    END_ANEW = "UPDATE sessions SET ended_at = ?2, end_reason = ?3 WHERE key = ?1";
     REOPEN = "UPDATE sessions SET ended_at = NULL, end_reason = NULL WHERE key = ?1";
     ARCHIVE = "UPDATE sessions SET archived = ?2 WHERE key = ?1";
     // Almost every append falls into a minute the index knows; only the others touch it.
@@ -225,6 +227,7 @@ pub fn overwrite(tx: &Tx<'_>, key: i64, fields: &Fields) -> Result<()> {
         fields.project.as_deref().into(),
         fields.cwd.as_deref().into(),
         fields.metadata.as_deref().into(),
+        fields.user_id.as_deref().into(),
     ];
     tx.execute(OVERWRITE, &values)?;
     let unused: Vec<i64> = before.filter(|_| prompt.is_some()).into_iter().collect();
@@ -239,6 +242,11 @@ pub fn prompt_key(tx: &Tx<'_>, key: i64) -> Result<Option<i64>> {
 /// Ends a session that has not ended.
 pub fn end(tx: &Tx<'_>, key: i64, reason: &str, now: Timestamp) -> Result<()> {
     tx.execute(END, &[key.into(), now.micros().into(), reason.into()]).map(|_| ())
+}
+
+/// Ends a session, whether it has ended or not.
+pub fn end_anew(tx: &Tx<'_>, key: i64, reason: &str, now: Timestamp) -> Result<()> {
+    tx.execute(END_ANEW, &[key.into(), now.micros().into(), reason.into()]).map(|_| ())
 }
 
 /// Takes back the end of a session.

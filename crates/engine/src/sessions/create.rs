@@ -82,11 +82,24 @@ impl Oneiro {
     /// Creates a session, or fills in what is unset of the one that has this id. Its source never
     /// changes.
     pub fn create_session(&self, session: NewSession) -> Result<Session> {
+        self.create(session, false)
+    }
+
+    /// Creates a session; one that has its id already is a conflict.
+    pub fn begin_session(&self, session: NewSession) -> Result<Session> {
+        self.create(session, true)
+    }
+
+    fn create(&self, session: NewSession, must_be_new: bool) -> Result<Session> {
         let draft = Draft::new(self, session)?;
         let oneiro = self.clone();
         self.store.write(move |tx| {
             refuse_ignored(&oneiro, tx, &draft.id)?;
             let is_new = sessions::key(tx, &draft.id)?.is_none();
+            if must_be_new && !is_new {
+                return Err(Error::conflict(format!("session {:?} exists", draft.id.as_str()))
+                    .remedy("give it another id, or fill in the one that is there"));
+            }
             let key = create_in(tx, &draft)?;
             let kind = if is_new { ChangeKind::Created } else { ChangeKind::Changed };
             changes::record(tx, kind, Some(&draft.id), oneiro.now())?;

@@ -11,9 +11,29 @@ use std::collections::HashSet;
 impl Oneiro {
     /// Deletes a session and the delegates under it.
     pub fn delete_session(&self, id: &SessionId) -> Result<Deleted> {
-        let (id, oneiro) = (id.clone(), self.clone());
+        let id = id.clone();
+        self.delete(move |tx| Ok(vec![key_of(tx, &id)?]))
+    }
+
+    /// Deletes those of the sessions that are there, and the delegates under them, in one
+    /// transaction.
+    pub fn delete_sessions(&self, ids: Vec<SessionId>) -> Result<Deleted> {
+        self.delete(move |tx| {
+            let mut keys = Vec::new();
+            for id in &ids {
+                keys.extend(sessions::key(tx, id)?);
+            }
+            Ok(keys)
+        })
+    }
+
+    fn delete(
+        &self,
+        which: impl Fn(&Tx<'_>) -> Result<Vec<i64>> + Send + Sync + 'static,
+    ) -> Result<Deleted> {
+        let oneiro = self.clone();
         self.store.write(move |tx| {
-            let keys = [key_of(tx, &id)?];
+            let keys = which(tx)?;
             purge_later(&oneiro, tx, &keys)?;
             let deleted = delete_in(tx, &keys)?;
             record_deleted(tx, &deleted, oneiro.now())?;

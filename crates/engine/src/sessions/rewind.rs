@@ -5,9 +5,10 @@ use super::{key_of, show::no_message};
 use crate::Oneiro;
 use crate::context::history_changed;
 use oneiro_model::{
-    ChangeKind, Error, Message, MessageId, Result, Rewound, Role, SessionId, Visibility,
+    ChangeKind, Error, Message, MessageCounts, MessageId, Result, Rewound, Role, SessionId,
+    Visibility,
 };
-use oneiro_store::{Tx, changes, messages, sessions, summaries};
+use oneiro_store::{Tx, changes, messages, sessions, shown, summaries};
 
 impl Oneiro {
     /// Takes back a live user message and everything after it, so that it can be said anew.
@@ -53,19 +54,39 @@ impl Oneiro {
         let (id, now) = (id.clone(), self.now());
         self.store.write(move |tx| {
             let key = key_of(tx, &id)?;
-            let from = if all { 1 } else { messages::last_rewind(tx, key)? };
+            let from = if all { 1 } else { shown::last_rewind(tx, key)? };
             let restored = match from {
                 0 => 0,
                 from => {
                     refuse_continued(tx, (key, &id))?;
-                    history_changed(tx, key, messages::rewound_range(tx, key, from)?)?;
-                    messages::restore(tx, key, from)?
+                    history_changed(tx, key, shown::rewound_range(tx, key, from)?)?;
+                    shown::restore(tx, key, from)?
                 }
             };
             sessions::recount(tx, key)?;
             changes::record(tx, ChangeKind::Restored, Some(&id), now)?;
             Ok(restored)
         })
+    }
+
+    /// Shows again whatever was rewound from message `since` on; answers how many messages came
+    /// back.
+    pub fn restore_since(&self, id: &SessionId, since: MessageId) -> Result<usize> {
+        let (id, now) = (id.clone(), self.now());
+        self.store.write(move |tx| {
+            let key = key_of(tx, &id)?;
+            refuse_continued(tx, (key, &id))?;
+            history_changed(tx, key, (since.0, i64::MAX))?;
+            let restored = shown::restore_since(tx, key, since)?;
+            sessions::recount(tx, key)?;
+            changes::record(tx, ChangeKind::Restored, Some(&id), now)?;
+            Ok(restored)
+        })
+    }
+
+    /// How many messages of a session stand where.
+    pub fn message_counts(&self, id: &SessionId) -> Result<MessageCounts> {
+        self.store.read(|tx| shown::counts(tx, key_of(tx, id)?))
     }
 
     /// Covers all live messages up to `until`: they stay stored and searchable, but are no longer
@@ -76,7 +97,7 @@ impl Oneiro {
             let key = key_of(tx, &id)?;
             refuse_continued(tx, (key, &id))?;
             history_changed(tx, key, (0, until.0))?;
-            messages::compact(tx, key, until)
+            shown::compact(tx, key, until)
         })
     }
 }
@@ -103,9 +124,9 @@ fn rewind_in(tx: &Tx<'_>, (key, id): (i64, &SessionId), to: MessageId) -> Result
     refuse_continued(tx, (key, id))?;
     history_changed(tx, key, (to.0, i64::MAX))?;
     let number = sessions::count_rewind(tx, key)?;
-    let rewound = messages::rewind(tx, key, to, number)?;
+    let rewound = shown::rewind(tx, key, to, number)?;
     sessions::recount(tx, key)?;
-    Ok(Rewound { rewound, target, head: messages::head(tx, key)? })
+    Ok(Rewound { rewound, target, head: shown::head(tx, key)? })
 }
 
 /// A session that was split goes on in its continuation, whose window holds its summaries: what

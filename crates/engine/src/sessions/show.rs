@@ -56,6 +56,14 @@ impl Oneiro {
         })
     }
 
+    /// A session's messages, in the order they came, however large they are.
+    pub fn all_messages(&self, id: &SessionId, request: PageRequest) -> Result<Vec<Message>> {
+        self.store.read(|tx| {
+            let key = key_of(tx, id)?;
+            messages::page(tx, (key, id), request)
+        })
+    }
+
     /// A page of a session's messages, in the order they came: as many as were asked for, or fewer
     /// if they are large.
     pub fn messages(&self, id: &SessionId, request: PageRequest) -> Result<Page<Message>> {
