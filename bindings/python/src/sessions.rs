@@ -4,8 +4,9 @@ use crate::decode::Fields;
 use crate::encode;
 use crate::handle::{Handle, decoded};
 use oneiro::{
-    BranchRequest, Cursor, DeleteRequest, Ending, EndingOver, Lineage, ListOrder, ListSessions, NewSession,
-    PruneRequest, Result, SessionField, SessionId, SessionPatch, SplitRequest, Timestamp, Usage, UsageKey,
+    BranchRequest, Cursor, DeleteRequest, Ending, EndingOver, Lineage, ListOrder, ListSessions,
+    NewSession, PruneRequest, Result, SessionField, SessionId, SessionPatch, SplitRequest,
+    Timestamp, Usage, UsageKey,
 };
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
