@@ -11,13 +11,13 @@ from typing import Any
 from oneiro import errors as own
 
 from . import rows
-from .base import Base, Session
+from .walk import Session, Walk
 
 # Well past any real chain; a bound for damaged data only.
 HOPS = 1_000
 
 
-class Lineage(Base):
+class Lineage(Walk):
     """Parents, children, tips and roots."""
 
     def get_compression_tip(self, session_id: str) -> str | None:

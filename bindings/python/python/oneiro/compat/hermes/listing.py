@@ -11,9 +11,9 @@ from itertools import islice
 from typing import Any
 
 from . import rows
-from .base import Session
 from .lineage import Lineage
 from .rows import Row
+from .walk import Session
 
 # What a compressed root takes over from its tip when it is listed.
 _FROM_TIP = (

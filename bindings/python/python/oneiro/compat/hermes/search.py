@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from . import fts, rows
-from .base import Base, Session
 from .rows import Row
+from .walk import Session, Walk
 
 # What the seed generation looks at first.
 USUAL_SOURCES = ("cli", "telegram", "discord", "whatsapp", "slack")
@@ -29,7 +29,7 @@ class _Default(int):
 _LIMIT = _Default(20)
 
 
-class Search(Base):
+class Search(Walk):
     """Search of messages."""
 
     def search_messages(
