@@ -64,11 +64,8 @@ class Gateway(Walk):
         shown = [one for one in newest.values() if not active_only or one["ended_at"] is None]
         shown.sort(key=lambda one: one["last_active_at"], reverse=True)
         return [
-            {
-                **self._row(self._find(session["id"]) or session),
-                "last_active": session["last_active_at"] / 1e6,
-            }
-            for session in shown
+            {**self._row(session), "last_active": session["last_active_at"] / 1e6}
+            for session in self._wholes(shown)
         ]
 
     def find_session_by_origin(
@@ -86,11 +83,7 @@ class Gateway(Walk):
         wanted = {"chat_id": str(chat_id)}
         if thread_id:
             wanted["thread_id"] = str(thread_id)
-        found = [
-            session
-            for session in self._of_peers(platform)
-            if session["ended_at"] is None and _is_of(session, wanted)
-        ]
+        found = self._of_peers(platform, ended=False, metadata_is=wanted)
         if user_id:
             own = [session for session in found if session["user_id"] == str(user_id)]
             if not own and len(found) > 1:
@@ -115,33 +108,25 @@ class Gateway(Walk):
         or ended by accident. Without one of the key, the latest of exactly this peer."""
         if not source or not session_key:
             return None
-        peer = {"chat_id": chat_id, "chat_type": chat_type, "thread_id": thread_id}
-        by_peer: Session | None = None
-        for session in self._walk({"source": source, "order": "started"}):
-            if not _is_recoverable(session):
-                continue
-            if session["metadata"].get("session_key") == session_key:
-                return self._row(self._find(session["id"]) or session)
-            is_peer = session["user_id"] == user_id and _is_of(session, peer)
-            if by_peer is None and chat_id and is_peer:
-                by_peer = session
-        return None if by_peer is None else self._row(self._find(by_peer["id"]) or by_peer)
+        asked = {"source": source, "order": "started", "with_prompts": True}
+        of_key = self._walk({**asked, "metadata_is": {"session_key": session_key}}, 4)
+        found = next(filter(_is_recoverable, of_key), None)
+        if found is None and chat_id:
+            peer = {"chat_id": chat_id, "chat_type": chat_type, "thread_id": thread_id}
+            of_peer = self._walk({**asked, "metadata_is": peer}, 4)
+            recoverable = filter(_is_recoverable, of_peer)
+            found = next((one for one in recoverable if one["user_id"] == user_id), None)
+        return None if found is None else self._row(found)
 
-    def _of_peers(self, platform: str | None) -> list[Session]:
+    def _of_peers(self, platform: str | None, **also: Any) -> list[Session]:
         """Sessions that have a routing key, newest first."""
-        request: dict[str, Any] = {"order": "started"}
+        request: dict[str, Any] = {"order": "started", "has_metadata": ["session_key"], **also}
         if platform:
             request["source"] = platform
-        walked = self._walk(request, 1_000)
-        return [one for one in walked if one["metadata"].get("session_key") is not None]
+        return list(self._walk(request, 1_000))
 
     def _entry(self, entry_json: str) -> Row:
         return {"entry_json": entry_json, "updated_at": self._now()}
-
-
-def _is_of(session: Session, wanted: dict[str, str | None]) -> bool:
-    kept = session["metadata"]
-    return all(kept.get(name) == value for name, value in wanted.items())
 
 
 def _is_recoverable(session: Session) -> bool:

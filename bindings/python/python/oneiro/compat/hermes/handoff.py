@@ -47,12 +47,9 @@ class Handoff(Walk):
 
     def list_pending_handoffs(self) -> list[Row]:
         """The sessions that wait to be handed over, the oldest first."""
-        waiting = [
-            self._row(self._find(session["id"]) or session)
-            for session in self._walk({"order": "started"}, 1_000)
-            if session["metadata"].get("handoff_state") == "pending"
-        ]
-        return waiting[::-1]
+        request = {"metadata_is": {"handoff_state": "pending"}, "order": "started"}
+        waiting = list(self._walk({**request, "with_prompts": True}))
+        return [self._row(session) for session in reversed(waiting)]
 
     def claim_handoff(self, session_id: str) -> bool:
         """Takes a waiting handoff; True for exactly one of those who try."""

@@ -84,8 +84,15 @@ class Listing(Lineage):
             walked = self._walk({**request, "order": "started"}, _page(limit, offset))
             found = filter(self._is_listed(), walked)
         shown = _page_of(filter(wanted, found), limit, offset)
-        project = project_compression_tips and not include_children
-        return [self._shown(session, project, compact_rows) for session in shown]
+        tips: dict[str, Session] = {}
+        page = list(shown)
+        if project_compression_tips and not include_children:
+            tips = {session["id"]: tip for session in page if (tip := self._tip(session))}
+        if not compact_rows:
+            whole = {one["id"]: one for one in self._wholes([*page, *tips.values()])}
+            page = [whole.get(one["id"], one) for one in page]
+            tips = {root: whole.get(tip["id"], tip) for root, tip in tips.items()}
+        return [self._shown(session, tips.get(session["id"]), compact_rows) for session in page]
 
     def search_sessions(
         self, source: str | None = None, limit: int = 20, offset: int = 0
@@ -94,11 +101,11 @@ class Listing(Lineage):
         most recently started first, and without."""
         order = "started" if self._is_seed else "active"
         walked = self._walk({"source": source or None, "order": order}, _page(limit, offset))
-        found = _page_of(walked, limit, offset)
+        found = self._wholes(_page_of(walked, limit, offset))
         if self._is_seed:
-            return [self._row(self._whole(session)) for session in found]
+            return [self._row(session) for session in found]
         return [
-            {**self._row(self._whole(session)), "last_active": session["last_active_at"] / 1e6}
+            {**self._row(session), "last_active": session["last_active_at"] / 1e6}
             for session in found
         ]
 
@@ -117,7 +124,7 @@ class Listing(Lineage):
         archived = None if self._is_seed else _archived(include_archived, archived_only)
         request = _request(source, exclude_sources, cwd_prefix, archived)
         is_plain = not (cwd_prefix or min_message_count or exclude_children)
-        if is_plain and hasattr(self._native, "count_sessions"):
+        if is_plain:
             count: int = self._native.count_sessions({"all": True, **request})
             return count
         wanted = _wanted(
@@ -134,10 +141,11 @@ class Listing(Lineage):
 
     def list_cron_job_runs(self, job_id: str, limit: int = 20, offset: int = 0) -> list[Row]:
         """The sessions that one cron job made (ids `cron_<job>_...`), newest first."""
-        prefix = f"cron_{job_id}_"
-        walked = self._walk({"source": "cron", "order": "started"}, 200)
-        runs = (session for session in walked if session["id"].startswith(prefix))
-        return [self._rich(run) for run in _page_of(runs, limit, offset)] if job_id else []
+        if not job_id:
+            return []
+        request = {"source": "cron", "id_prefix": f"cron_{job_id}_", "order": "started"}
+        runs = _page_of(self._walk(request, _page(limit, offset)), limit, offset)
+        return [self._rich(run) for run in self._wholes(runs)]
 
     def distinct_session_cwds(self, include_archived: bool = False) -> list[Row]:
         """Every working directory of any session, how many sessions began there, and when the
@@ -158,31 +166,28 @@ class Listing(Lineage):
         session = self._find(session_id)
         return None if session is None else self._rich(session, compact_rows)
 
-    def _whole(self, session: Session) -> Session:
-        """A listed session with its system prompt, which lists leave out."""
-        return self._find(session["id"]) or session
-
     def _rich(self, session: Session, compact: bool = False) -> Row:
-        row = self._row(session if compact else self._whole(session))
+        row = self._row(session)
         if compact:
             row.pop("system_prompt", None)
         row["last_active"] = session["last_active_at"] / 1e6
         row["preview"] = session["preview"] or ""
         return row
 
-    def _shown(self, session: Session, project: bool, compact: bool) -> Row:
-        """A session as a list shows it: a compressed root as its tip."""
-        row = self._rich(session, compact)
-        if not project or session["end_reason"] != "compression":
-            return row
+    def _tip(self, session: Session) -> Session | None:
+        """The tip of a chain that begins here; None when nothing continues the session."""
         tip = None
         for tip in self._forward(session):
             pass
-        if tip is None:
-            return row
-        tip_row = self._rich(tip, compact)
-        row.update({name: tip_row[name] for name in _FROM_TIP if name in tip_row})
-        row["_lineage_root_id"] = session["id"]
+        return tip
+
+    def _shown(self, session: Session, tip: Session | None, compact: bool) -> Row:
+        """A session as a list shows it: a compressed root as its tip."""
+        row = self._rich(session, compact)
+        if tip is not None:
+            tip_row = self._rich(tip, compact)
+            row.update({name: tip_row[name] for name in _FROM_TIP if name in tip_row})
+            row["_lineage_root_id"] = session["id"]
         return row
 
     def _is_listed(self) -> Test:

@@ -33,11 +33,10 @@ class Maintenance(Retention, Gateway):
         return 1
 
     def vacuum(self) -> int:
-        """Merges the index and gives what deleted sessions held back to the store, which uses it
-        again; returns how many indexes were merged."""
+        """Merges the index and gives back the room that deleted sessions held; returns how many
+        indexes were merged."""
         merged = self.optimize_fts()
-        if hasattr(self._native, "vacuum"):
-            self._native.vacuum()
+        self._native.vacuum()
         return merged
 
     def maybe_auto_prune_and_vacuum(

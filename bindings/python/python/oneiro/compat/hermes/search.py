@@ -7,7 +7,7 @@ unless relaxed ones are asked for; what a query means is told in `fts`.
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from . import fts, rows
@@ -84,6 +84,36 @@ class Search(Walk):
             found = _merged(self._shown(hits, relaxed), hidden, sort)[page]
         return found
 
+    def _best_of_lineages(
+        self,
+        query: str,
+        *,
+        roles: list[str],
+        hidden_sources: Sequence[str],
+        demoted_sources: Sequence[str],
+        current: str | None,
+        sort: str | None,
+        limit: int,
+        relaxed: bool,
+    ) -> list[Row]:
+        """The best hit of each lineage but the current one, those of demoted sources last."""
+        expr = fts.parse(query, groups=self._is_seed)
+        if expr is None:
+            return []
+        request: dict[str, Any] = {
+            "query": fts.printed(fts.loosened(expr)),
+            "roles": roles,
+            "exclude_sources": list(hidden_sources),
+            "demote_sources": list(demoted_sources),
+            "one_per_lineage": True,
+            "neighbours": 0,
+        }
+        if sort in ("newest", "oldest"):
+            request["sort"] = sort
+        if self._find(current) is not None:
+            request["exclude_lineage"] = current
+        return self._shown(list(self._hits(request, limit, relaxed)), relaxed)
+
     def _sources(self, source_filter: list[str] | None) -> Iterator[dict[str, Any]]:
         """Where to look, one place after another until something is found."""
         if source_filter is not None:
@@ -109,15 +139,19 @@ class Search(Walk):
                 return
 
     def _shown(self, hits: list[dict[str, Any]], relaxed: bool) -> list[Row]:
-        messages = self._messages([hit["id"] for hit in hits])
-        sessions: dict[str, Session | None] = {}
+        if not hits:
+            return []
+        messages = {
+            message["id"]: message
+            for message in self._native.find_messages([hit["id"] for hit in hits])
+            if message is not None
+        }
+        ids = list(dict.fromkeys(hit["session_id"] for hit in hits))
+        sessions = dict(zip(ids, self._native.find_sessions(ids), strict=True))
         found = []
         for hit in hits:
             message = messages.get(hit["id"])
-            session_id = hit["session_id"]
-            if session_id not in sessions:
-                sessions[session_id] = self._find(session_id)
-            session = sessions[session_id]
+            session = sessions[hit["session_id"]]
             # Deleted since: a hit without its session would be a riddle.
             if message is None or session is None:
                 continue
@@ -127,13 +161,6 @@ class Search(Walk):
                 row["tier"] = hit["tier"]
             found.append(row)
         return found
-
-    def _messages(self, ids: list[int]) -> dict[int, dict[str, Any]]:
-        if hasattr(self._native, "find_messages"):
-            found = self._native.find_messages(ids)
-        else:
-            found = [self._native.message(one) for one in ids]
-        return {message["id"]: message for message in found if message is not None}
 
     def _hidden(
         self,

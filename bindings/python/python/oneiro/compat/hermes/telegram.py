@@ -5,6 +5,7 @@ Owns the two scopes of slots that keep them. Nothing is stored until a chat opts
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import Any
 
 from .errors import IntegrityError
@@ -145,17 +146,15 @@ class Telegram(Walk):
         """A user's Telegram sessions that no topic has, most recently active first."""
         bound = {one["session_id"] for one in self._bindings()}
         request = {"source": "telegram", "user_id": str(user_id), "order": "active"}
-        found: list[Row] = []
-        for session in self._walk(request):
-            if len(found) >= limit:
-                break
-            if session["id"] in bound:
-                continue
-            row = self._row(self._find(session["id"]) or session)
-            row["last_active"] = session["last_active_at"] / 1e6
-            row["preview"] = session["preview"] or ""
-            found.append(row)
-        return found
+        free = (one for one in self._walk(request) if one["id"] not in bound)
+        return [
+            {
+                **self._row(session),
+                "last_active": session["last_active_at"] / 1e6,
+                "preview": session["preview"] or "",
+            }
+            for session in self._wholes(islice(free, max(limit, 0)))
+        ]
 
     def _bindings(self) -> list[Row]:
         return [value for _, value, _ in self._native.slots(BINDINGS)]

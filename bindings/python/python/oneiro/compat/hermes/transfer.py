@@ -174,17 +174,13 @@ class Transfer(Lineage):
             title = one.columns.get("title")
             if title is None:
                 continue
-            if title in seen or self._has_title(title):
+            if title in seen or self._native.find_title(title) is not None:
                 raise IntegrityError(
                     f"UNIQUE constraint failed: sessions.title: {title!r} is taken",
                     field="title",
                     remedy=f"give session {one.id!r} another title, or none",
                 )
             seen.add(title)
-
-    def _has_title(self, title: str) -> bool:
-        walked = self._walk({"matching": title, "order": "started"}, 200)
-        return any(session["title"] == title for session in walked)
 
     def _detach(self, new: list[_Incoming]) -> int:
         """Takes parents away that are nowhere or would close a circle; answers how many."""
@@ -218,12 +214,8 @@ class Transfer(Lineage):
         metadata.update(one.metadata)
         if not metadata:
             del fields["metadata"]
-        if fields.get("lineage") == "continuation":
-            # A native continuation takes its parent's title by itself; an import brings its own.
-            self._native.insert_session({**fields, "lineage": "branch"})
-            self._native.change_session(one.id, {"lineage": "continuation"})
-        else:
-            self._native.insert_session(fields)
+        # A native continuation takes its parent's title by itself; an import brings its own.
+        self._native.insert_session({**fields, "untitled": True})
         if one.messages:
             self._native.append(one.id, one.messages)
         if any(one.used.values()):

@@ -5,7 +5,7 @@ Owns how lists of the native layer are read to their end; it must not know what 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from .base import Base
@@ -35,3 +35,10 @@ class Walk(Base):
     def _children(self, session_id: str) -> list[Session]:
         """The native sessions that descend from one directly, newest first."""
         return list(self._walk({"parent_id": session_id, "order": "started"}))
+
+    def _wholes(self, sessions: Iterable[Session]) -> list[Session]:
+        """Listed sessions with their system prompts, which walks leave out; those that went
+        meanwhile are left out."""
+        ids = [session["id"] for session in sessions]
+        found = self._native.find_sessions(ids) if ids else []
+        return [session for session in found if session is not None]
