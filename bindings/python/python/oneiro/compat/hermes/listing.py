@@ -75,11 +75,10 @@ class Listing(Lineage):
         asked = _matching(id_query, search_query) if order_by_last_active else None
         if asked is not None:
             found: Iterable[Session] = self._matched(request, asked, include_children)
-        elif include_children:
-            order = "active" if order_by_last_active else "started"
-            found = self._walk({**request, "order": order}, _page(limit, offset))
         elif order_by_last_active:
-            found = self._by_activity(request, _page(limit, offset))
+            found = self._by_activity(request, include_children, _page(limit, offset))
+        elif include_children:
+            found = self._walk({**request, "order": "started"}, _page(limit, offset))
         else:
             walked = self._walk({**request, "order": "started"}, _page(limit, offset))
             found = filter(self._is_listed(), walked)
@@ -92,7 +91,7 @@ class Listing(Lineage):
             whole = {one["id"]: one for one in self._wholes([*page, *tips.values()])}
             page = [whole.get(one["id"], one) for one in page]
             tips = {root: whole.get(tip["id"], tip) for root, tip in tips.items()}
-        return [self._shown(session, tips.get(session["id"]), compact_rows) for session in page]
+        return [self._listed_row(session, tips.get(session["id"]), compact_rows) for session in page]
 
     def search_sessions(
         self, source: str | None = None, limit: int = 20, offset: int = 0
@@ -181,7 +180,7 @@ class Listing(Lineage):
             pass
         return tip
 
-    def _shown(self, session: Session, tip: Session | None, compact: bool) -> Row:
+    def _listed_row(self, session: Session, tip: Session | None, compact: bool) -> Row:
         """A session as a list shows it: a compressed root as its tip."""
         row = self._rich(session, compact)
         if tip is not None:
@@ -206,16 +205,23 @@ class Listing(Lineage):
 
         return is_listed
 
-    def _by_activity(self, request: dict[str, Any], page: int = 32) -> Iterator[Session]:
+    def _by_activity(
+        self, request: dict[str, Any], include_children: bool, page: int
+    ) -> Iterator[Session]:
         """What is listed, ordered by the activity of whole chains: whichever session of a chain
-        comes first brings the chain's root up."""
+        comes first brings up what it continues."""
         is_listed = self._is_listed()
         seen: set[str] = set()
         for session in self._walk({**request, "order": "active"}, page):
-            root = self._root_of_chain(session)
-            if root["id"] not in seen and is_listed(root):
-                seen.add(root["id"])
-                yield root
+            for one in self._brought_up(session, include_children):
+                if one["id"] not in seen and (include_children or is_listed(one)):
+                    seen.add(one["id"])
+                    yield one
+
+    def _brought_up(self, session: Session, include_children: bool) -> list[Session]:
+        if include_children:
+            return [session, *self._backward(session)]
+        return [self._root_of_chain(session)]
 
     def _root_of_chain(self, session: Session) -> Session:
         root = session
@@ -228,24 +234,20 @@ class Listing(Lineage):
     ) -> list[Session]:
         """What is listed and has a match in its chain, by the activity of chains."""
         is_listed = self._is_listed()
-        found: dict[str, tuple[int, Session]] = {}
+        found: dict[str, tuple[int, int, Session]] = {}
         for session in self._walk({"matching": asked.native, "order": "active"}, 200):
             if not asked.matches(session):
                 continue
-            if include_children:
-                roots = [session, *self._backward(session)]
-            else:
-                roots = [self._root_of_chain(session)]
-            for root in roots:
+            for root in self._brought_up(session, include_children):
                 if root["id"] in found or not (include_children or is_listed(root)):
                     continue
                 chain = self._chain(root)
                 if asked.holds(chain):
-                    active = root if include_children else max(chain, key=_activity)
-                    found[root["id"]] = (active["last_active_at"], root)
-        ordered = sorted(found.values(), key=lambda one: one[0], reverse=True)
+                    active: int = max(one["last_active_at"] for one in chain)
+                    found[root["id"]] = (active, root["started_at"], root)
+        ordered = sorted(found.values(), key=lambda one: one[:2], reverse=True)
         kept = _kept(request)
-        return [session for _, session in ordered if kept(session)]
+        return [session for _, _, session in ordered if kept(session)]
 
 
 class _Asked:
@@ -283,11 +285,6 @@ def _matching(id_query: str | None, search_query: str | None) -> _Asked | None:
 
 def _plain(text: str) -> str:
     return "".join(letter for letter in text.lower() if letter.isalnum())
-
-
-def _activity(session: Session) -> int:
-    active: int = session["last_active_at"]
-    return active
 
 
 def _archived(include_archived: bool, archived_only: bool) -> bool | None:

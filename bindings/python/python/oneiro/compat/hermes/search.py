@@ -78,10 +78,10 @@ class Search(Walk):
             hits = list(self._hits({**request, **sources}, until, relaxed))
             if hits or include_inactive:
                 break
-        found = self._shown(hits[page], relaxed)
+        found = self._found_rows(hits[page], relaxed)
         if include_inactive:
             hidden = list(self._hidden(expr, source_filter, exclude_sources, role_filter))
-            found = _merged(self._shown(hits, relaxed), hidden, sort)[page]
+            found = _merged(self._found_rows(hits, relaxed), hidden, sort)[page]
         return found
 
     def _best_of_lineages(
@@ -112,7 +112,7 @@ class Search(Walk):
             request["sort"] = sort
         if self._find(current) is not None:
             request["exclude_lineage"] = current
-        return self._shown(list(self._hits(request, limit, relaxed)), relaxed)
+        return self._found_rows(list(self._hits(request, limit, relaxed)), relaxed)
 
     def _sources(self, source_filter: list[str] | None) -> Iterator[dict[str, Any]]:
         """Where to look, one place after another until something is found."""
@@ -138,14 +138,14 @@ class Search(Walk):
             if cursor is None or not relaxed and answer.get("tier") not in (None, "precise"):
                 return
 
-    def _shown(self, hits: list[dict[str, Any]], relaxed: bool) -> list[Row]:
+    def _found_rows(self, hits: list[dict[str, Any]], relaxed: bool) -> list[Row]:
         if not hits:
             return []
-        messages = {
-            message["id"]: message
-            for message in self._native.find_messages([hit["id"] for hit in hits])
-            if message is not None
-        }
+        # Neighbours are read whole: the engine shows the words of their tools as well.
+        wanted = {hit["id"] for hit in hits}
+        wanted.update(near["id"] for hit in hits for near in hit.get("neighbours") or ())
+        found_messages = self._native.find_messages(sorted(wanted))
+        messages = {one["id"]: one for one in found_messages if one is not None}
         ids = list(dict.fromkeys(hit["session_id"] for hit in hits))
         sessions = dict(zip(ids, self._native.find_sessions(ids), strict=True))
         found = []
@@ -156,7 +156,7 @@ class Search(Walk):
             if message is None or session is None:
                 continue
             snippet = _snippet(hit["snippet"], hit["highlights"])
-            row = _result(message, session, snippet, _context(hit, message))
+            row = _result(message, session, snippet, _context(hit, messages))
             if relaxed:
                 row["tier"] = hit["tier"]
             found.append(row)
@@ -208,12 +208,11 @@ def _result(message: Row, session: Session, snippet: str, context: list[Row]) ->
     }
 
 
-def _context(hit: dict[str, Any], message: Row) -> list[Row]:
+def _context(hit: dict[str, Any], messages: dict[int, Row]) -> list[Row]:
     """What was said right before and after a hit, and the hit itself between them."""
-    near = hit.get("neighbours") or []
-    before = [_said(one["role"], one["text"]) for one in near if one["id"] < hit["id"]]
-    after = [_said(one["role"], one["text"]) for one in near if one["id"] > hit["id"]]
-    return [*before, _said(message["role"], message.get("content")), *after]
+    ids = {hit["id"], *(near["id"] for near in hit.get("neighbours") or ())}
+    shown = [messages[one] for one in sorted(ids) if one in messages]
+    return [_said(message["role"], message.get("content")) for message in shown]
 
 
 def _said(role: str, content: Any) -> Row:

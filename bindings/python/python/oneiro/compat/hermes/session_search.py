@@ -278,8 +278,8 @@ class _Call:
         }
         if owner != session_id:
             answer["warning"] = (
-                f"around_message_id {anchor} lives in {owner} (same lineage as {session_id}); "
-                "rebound transparently"
+                f"around_message_id {anchor} lives in {owner} (child of {session_id}); rebound "
+                "transparently"
             )
         return answer
 
