@@ -142,7 +142,9 @@ def scenario_memory_is_stripped(db: Any) -> list[Observation]:
     for role in ("user", "assistant", "tool", "system"):
         talk(db, role, [{"role": role, "content": one} for one in texts])
         turns = db.get_messages_as_conversation(role)
-        seen += [(f"{role}: {one}", turn["content"]) for one, turn in zip(texts, turns, strict=True)]
+        seen += [
+            (f"{role}: {one}", turn["content"]) for one, turn in zip(texts, turns, strict=True)
+        ]
     talk(db, "parts", [user([text("k <memory-context>x</memory-context>")])])
     seen.append(("parts", said(db.get_messages_as_conversation("parts"))))
     stored = "k <memory-context>x</memory-context>"
@@ -163,16 +165,22 @@ def scenario_reviews_are_dropped(db: Any) -> list[Observation]:
         "in parts": [user([text(skills)]), assistant("k")],
         "in lower case": [user(skills.lower()), assistant("k")],
         "said by the assistant": [assistant(skills), assistant("k")],
-        "with tools": [user(skills), assistant("", tool_calls=calls("1")), result("r", "1"),
-                       assistant("k"), user("q")],
+        "with tools": [
+            user(skills),
+            assistant("", tool_calls=calls("1")),
+            result("r", "1"),
+            assistant("k"),
+            user("q"),
+        ],
         "twice": [user(skills), user(memory), assistant("r"), assistant("k")],
         "answered by a tool": [user(skills), result("t", "1"), assistant("k")],
     }
     seen: list[Observation] = []
     for name, messages in talks.items():
         talk(db, name, messages)
-        seen.append((name, [said(db.get_messages_as_conversation(name)),
-                            len(db.get_messages(name))]))
+        seen.append(
+            (name, [said(db.get_messages_as_conversation(name)), len(db.get_messages(name))])
+        )
     return seen
 
 
@@ -195,11 +203,20 @@ def scenario_repair_assistants(db: Any) -> list[Observation]:
             "two": [a, assistant("b"), assistant("c")],
             "three": [a, assistant("1"), assistant("2"), assistant("3")],
             "white space": [a, assistant(" b "), assistant("  c")],
-            "then a call": [a, assistant("b"), assistant("", tool_calls=calls("1")),
-                            result("r", "1"), assistant("d")],
-            "both call": [a, assistant("b", tool_calls=calls("1")),
-                          assistant("c", tool_calls=calls("2")), result("1", "1"),
-                          result("2", "2")],
+            "then a call": [
+                a,
+                assistant("b"),
+                assistant("", tool_calls=calls("1")),
+                result("r", "1"),
+                assistant("d"),
+            ],
+            "both call": [
+                a,
+                assistant("b", tool_calls=calls("1")),
+                assistant("c", tool_calls=calls("2")),
+                result("1", "1"),
+                result("2", "2"),
+            ],
             "a call, then text": [a, assistant("b", tool_calls=calls("1")), assistant("c")],
             "empty, text": [a, assistant(""), assistant("c")],
             "text, nothing": [a, assistant("c"), assistant(None)],
@@ -213,8 +230,11 @@ def scenario_repair_assistants(db: Any) -> list[Observation]:
             "calls that are text": [a, assistant("z"), assistant("y", tool_calls="str")],
             "incomplete first": [a, assistant("b", finish_reason="incomplete"), assistant("c")],
             "incomplete second": [a, assistant("b"), assistant("c", finish_reason="incomplete")],
-            "other reasons": [a, assistant("b", finish_reason="stop"),
-                              assistant("c", finish_reason="length")],
+            "other reasons": [
+                a,
+                assistant("b", finish_reason="stop"),
+                assistant("c", finish_reason="length"),
+            ],
             "items first": [a, assistant("b", codex_message_items=[1]), assistant("c")],
             "items second": [a, assistant("b"), assistant("c", codex_reasoning_items=[1])],
             "empty alone": [a, assistant(""), user("b")],
@@ -272,12 +292,16 @@ def scenario_repair_users(db: Any) -> list[Observation]:
             "assistant first": [assistant("a"), user("b")],
         },
     )
-    talk(db, "fields", [
-        user("a", api_content="A", observed=True, platform_message_id="p1"),
-        user("b", api_content="B", platform_message_id="p2", tool_name="t"),
-        assistant("c", reasoning="r1", finish_reason="stop", reasoning_details=[1]),
-        assistant("d", reasoning="r2", reasoning_content="q", effect_disposition="e"),
-    ])
+    talk(
+        db,
+        "fields",
+        [
+            user("a", api_content="A", observed=True, platform_message_id="p1"),
+            user("b", api_content="B", platform_message_id="p2", tool_name="t"),
+            assistant("c", reasoning="r1", finish_reason="stop", reasoning_details=[1]),
+            assistant("d", reasoning="r2", reasoning_content="q", effect_disposition="e"),
+        ],
+    )
     turns = db.get_messages_as_conversation("fields", repair_alternation=True)
     seen.append(("other fields", turns))
     verbatim = [said(db.get_messages_as_conversation(one)) for one in ("two", "fields")]
@@ -291,19 +315,32 @@ def scenario_lineage(db: Any) -> list[Observation]:
     def shown(label: str, session_id: str) -> None:
         load = db.get_messages_as_conversation
         model, display = db.get_resume_conversations(session_id)
-        seen.append((label, {
-            "ancestors": said(load(session_id, include_ancestors=True)),
-            "mended": said(load(session_id, include_ancestors=True, repair_alternation=True)),
-            "inactive": said(load(session_id, include_ancestors=True, include_inactive=True)),
-            "model": said(model),
-            "display": said(display),
-            "prefix": said(db.get_ancestor_display_prefix(session_id)),
-        }))
+        seen.append(
+            (
+                label,
+                {
+                    "ancestors": said(load(session_id, include_ancestors=True)),
+                    "mended": said(
+                        load(session_id, include_ancestors=True, repair_alternation=True)
+                    ),
+                    "inactive": said(
+                        load(session_id, include_ancestors=True, include_inactive=True)
+                    ),
+                    "model": said(model),
+                    "display": said(display),
+                    "prefix": said(db.get_ancestor_display_prefix(session_id)),
+                },
+            )
+        )
 
     talk(db, "r", [user("q1"), assistant("a1"), user("q2")])
     db.end_session("r", "compression")
-    talk(db, "c", [user("q2"), assistant("a2"), user("q1"), user("q1"), assistant("a3")],
-         parent_session_id="r")
+    talk(
+        db,
+        "c",
+        [user("q2"), assistant("a2"), user("q1"), user("q1"), assistant("a3")],
+        parent_session_id="r",
+    )
     db.end_session("c", "compression")
     talk(db, "t", [assistant("sum"), user("q1"), user("q1"), user("q9")], parent_session_id="c")
     for session_id in ("r", "c", "t"):
@@ -325,8 +362,10 @@ def scenario_lineage(db: Any) -> list[Observation]:
 def scenario_replays(db: Any) -> list[Observation]:
     seen: list[Observation] = []
     pairs = {
-        "answered": ([user("d"), assistant("a")], [user("d"), user("z"), user("d"),
-                                                   assistant("q"), user("d")]),
+        "answered": (
+            [user("d"), assistant("a")],
+            [user("d"), user("z"), user("d"), assistant("q"), user("d")],
+        ),
         "white space": ([user("d")], [system("s"), user("d"), user("d "), user("e")]),
         "parts": ([user([text("L")])], [user([text("L")])]),
         "two open": ([user("1"), user("2")], [user("1"), result("T", "1"), user("2"), user("2")]),
@@ -341,6 +380,14 @@ def scenario_replays(db: Any) -> list[Observation]:
         child = f"{name}, carried on"
         talk(db, child, after, parent_session_id=name)
         load = db.get_messages_as_conversation
-        seen.append((name, [said(load(child, include_ancestors=True)),
-                            said(load(child)), said(load(name, include_ancestors=True))]))
+        seen.append(
+            (
+                name,
+                [
+                    said(load(child, include_ancestors=True)),
+                    said(load(child)),
+                    said(load(name, include_ancestors=True)),
+                ],
+            )
+        )
     return seen

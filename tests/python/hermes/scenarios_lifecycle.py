@@ -84,12 +84,21 @@ def scenario_odd_arguments(db: Any) -> list[Observation]:
         ("no source", tried(db.create_session, "x", None)),
         ("empty id", tried(db.create_session, "", "cli")),
         ("no id", tried(db.create_session, None, "cli")),
-        ("its own parent", [db.create_session("loop", "cli", parent_session_id="loop")] and
-         unset(db.get_session("loop"))),
-        ("a config that is text", [db.create_session("t", "cli", model_config='{"a": 1}')] and
-         db.get_session("t")["model_config"]),
-        ("a config that is a list", [db.create_session("l", "cli", model_config=[1])] and
-         db.get_session("l")["model_config"]),
+        (
+            "its own parent",
+            [db.create_session("loop", "cli", parent_session_id="loop")]
+            and unset(db.get_session("loop")),
+        ),
+        (
+            "a config that is text",
+            [db.create_session("t", "cli", model_config='{"a": 1}')]
+            and db.get_session("t")["model_config"],
+        ),
+        (
+            "a config that is a list",
+            [db.create_session("l", "cli", model_config=[1])]
+            and db.get_session("l")["model_config"],
+        ),
         ("a config that is no JSON", tried(db.create_session, "s", "cli", model_config={1, 2})),
         ("nothing stored of it", db.get_session("s")),
     ]
@@ -160,7 +169,9 @@ def scenario_change(db: Any) -> list[Observation]:
     after("meta that is no JSON", db.update_session_meta, "a", "{z")
     after("no meta", db.update_session_meta, "a", None)
     after("meta that is a dict", db.update_session_meta, "a", {"z": 1})
-    after("route", db.update_session_billing_route, "a", provider="p", base_url="b", billing_mode="m")
+    after(
+        "route", db.update_session_billing_route, "a", provider="p", base_url="b", billing_mode="m"
+    )
     after("route without mode", db.update_session_billing_route, "a", provider="p2", base_url="b2")
     after("empty route", db.update_session_billing_route, "a", provider="", base_url=None)
     after("cwd", db.update_session_cwd, "a", "/w")

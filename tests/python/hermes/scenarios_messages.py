@@ -16,8 +16,7 @@ def counts(db: Any, session_id: str) -> dict[str, Any]:
 
 def contents(db: Any, session_id: str, **named: Any) -> list[Any]:
     return [
-        (row["role"], row["content"], row["active"], row["compacted"],
-         round(row["timestamp"], 6))
+        (row["role"], row["content"], row["active"], row["compacted"], round(row["timestamp"], 6))
         for row in db.get_messages(session_id, **named)
     ]
 
@@ -117,8 +116,12 @@ def scenario_append(db: Any) -> list[Observation]:
     seen.append(("unknown session", tried(db.append_message, "x", "user", "y")))
     seen.append(("empty session", tried(db.append_message, "", "user", "y")))
     seen.append(("no role", tried(db.append_message, "a", None, "y")))
-    seen.append(("a reason that is a dict", tried(db.append_message, "a", "user", "y", None, None,
-                                                   None, None, {"a": 1})))
+    seen.append(
+        (
+            "a reason that is a dict",
+            tried(db.append_message, "a", "user", "y", None, None, None, None, {"a": 1}),
+        )
+    )
     seen.append(("count", [counts(db, "a"), db.message_count("a"), len(db.get_messages("a"))]))
     return seen
 
@@ -201,8 +204,9 @@ def scenario_around(db: Any) -> list[Observation]:
     ]
     db.rewind_to_message("a", ids[15])
     seen.append(("after a rewind", [around("a", ids[14], 3), view("a", ids[8], 1, 2)]))
-    db.archive_and_compact("a", [{"role": "user", "content": "s"}, {"role": "assistant",
-                                                                   "content": "ok"}])
+    db.archive_and_compact(
+        "a", [{"role": "user", "content": "s"}, {"role": "assistant", "content": "ok"}]
+    )
     seen.append(("after a compaction", [around("a", ids[3], 1), view("a", ids[8], 1, 2)]))
     return seen
 
@@ -254,8 +258,15 @@ def scenario_compact(db: Any) -> list[Observation]:
     seen.append(("into nothing", [db.archive_and_compact("a", []), counts(db, "a")]))
     seen.append(("unknown", tried(db.archive_and_compact, "x", [{"role": "user", "content": "s"}])))
     seen.append(("unknown into nothing", tried(db.archive_and_compact, "x", [])))
-    seen.append(("no dict", [tried(db.archive_and_compact, "a", ["text"]),
-                             contents(db, "a", include_inactive=True)]))
+    seen.append(
+        (
+            "no dict",
+            [
+                tried(db.archive_and_compact, "a", ["text"]),
+                contents(db, "a", include_inactive=True),
+            ],
+        )
+    )
     seen.append(("archived", [db.has_archived_messages("a"), db.has_archived_messages("x")]))
     return seen
 
@@ -277,14 +288,24 @@ def scenario_replace(db: Any) -> list[Observation]:
     seen.append(("all", [counts(db, "b"), contents(db, "b", include_inactive=True)]))
     seen.append(("count of all", [db.message_count("b"), db.message_count()]))
     seen.append(("restore", [db.restore_rewound("b", 1), contents(db, "b")]))
-    seen.append(("around", len(db.get_messages_around("b", db.get_messages("b")[0]["id"])["window"])))
+    seen.append(
+        ("around", len(db.get_messages_around("b", db.get_messages("b")[0]["id"])["window"]))
+    )
     seen.append(("unknown", tried(db.replace_messages, "x", [{"role": "user", "content": "z"}])))
     seen.append(("unknown by nothing", tried(db.replace_messages, "x", [])))
     seen.append(("no role", tried(db.replace_messages, "b", [{"role": None, "content": "q"}])))
     seen.append(("nothing lost", contents(db, "b")))
     seen.append(("clear", [db.clear_messages("b"), counts(db, "b")]))
-    seen.append(("cleared", [contents(db, "b", include_inactive=True), db.message_count("b"),
-                             db.has_archived_messages("b")]))
+    seen.append(
+        (
+            "cleared",
+            [
+                contents(db, "b", include_inactive=True),
+                db.message_count("b"),
+                db.has_archived_messages("b"),
+            ],
+        )
+    )
     db.append_message("b", "user", "again")
     seen.append(("after a clear", [counts(db, "b"), contents(db, "b", include_inactive=True)]))
     seen.append(("clear nobody", db.clear_messages("x")))

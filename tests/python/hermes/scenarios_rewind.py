@@ -55,22 +55,37 @@ def scenario_rewind(db: Any) -> list[Observation]:
     seen.append(("answer", db.rewind_to_message("a", ids[2])))
     seen.append(("counts", counts(db, "a")))
     seen.append(("left", contents(db, "a")))
-    seen.append(("all", [(row["content"], row["active"], row["compacted"])
-                         for row in db.get_messages("a", include_inactive=True)]))
+    seen.append(
+        (
+            "all",
+            [
+                (row["content"], row["active"], row["compacted"])
+                for row in db.get_messages("a", include_inactive=True)
+            ],
+        )
+    )
     seen.append(("again", db.rewind_to_message("a", ids[2])))
     seen.append(("counts, again", counts(db, "a")))
     db.append_message("a", "user", "new")
     seen.append(("counts, appended", counts(db, "a")))
     third = db.rewind_to_message("a", ids[4])
-    seen.append(("to a rewound one, with one after it", [third["rewound_count"],
-                                                        third["new_head_id"]]))
+    seen.append(
+        ("to a rewound one, with one after it", [third["rewound_count"], third["new_head_id"]])
+    )
     seen.append(("counts, third", counts(db, "a")))
     seen.append(("left of it", contents(db, "a")))
     seen.append(("not the user's", tried(db.rewind_to_message, "a", ids[1])))
-    seen.append(("unknown", [tried(db.rewind_to_message, "a", 9999),
-                             tried(db.rewind_to_message, "x", ids[0]),
-                             tried(db.rewind_to_message, "o", ids[0]),
-                             tried(db.rewind_to_message, "a", None)]))
+    seen.append(
+        (
+            "unknown",
+            [
+                tried(db.rewind_to_message, "a", 9999),
+                tried(db.rewind_to_message, "x", ids[0]),
+                tried(db.rewind_to_message, "o", ids[0]),
+                tried(db.rewind_to_message, "a", None),
+            ],
+        )
+    )
     seen.append(("counts at the end", counts(db, "a")))
     seen.append(("archived", [db.has_archived_messages("a"), db.has_archived_messages("o")]))
     first = db.rewind_to_message("o", db.get_messages("o")[0]["id"])

@@ -7,11 +7,6 @@ from typing import Any
 from differential import Observation, Wanted, tick, tried, unset
 
 WANTED = {
-    "scenario_lineage_of_titles": {
-        "next 'Plan #2 #3'": Wanted(
-            "Plan #2 #2", "hermes takes the number in the base for one of its variants"
-        ),
-    },
     "scenario_ids": {
         "2026_X": Wanted(None, "an id is told by its letters as they are"),
     },
@@ -116,9 +111,52 @@ def scenario_titles_are_handed_on(db: Any) -> list[Observation]:
     return seen
 
 
+def scenario_search_by_id(db: Any) -> list[Observation]:
+    for one in ("abc", "abc1", "xabc", "ABC2", "zz", "per%cent"):
+        db.create_session(one, "cli")
+        db.append_message(one, "user", f"hi {one}")
+        tick()
+    parent = None
+    for one in ("root9", "mid9", "tip"):
+        db.create_session(one, "cli", parent_session_id=parent)
+        db.append_message(one, "user", f"hi {one}")
+        tick()
+        if one != "tip":
+            db.end_session(one, "compression")
+        parent = one
+    db.create_session(
+        "deleg_abc", "cli", parent_session_id="abc", model_config={"_delegate_from": "abc"}
+    )
+    db.set_session_archived("xabc", True)
+
+    def found(*args: Any, **named: Any) -> Any:
+        answer = tried(db.search_sessions_by_id, *args, **named)
+        return [(row["id"], row.get("_lineage_root_id")) for row in answer]
+
+    asked = ["abc", "ABC", " abc ", "root9", "mid9", "tip", "9", "", "  ", "%", "deleg", "none"]
+    seen: list[Observation] = [(f"by {one!r}", found(one)) for one in asked]
+    seen.append(("one", found("abc", limit=1)))
+    seen.append(("none", [found("abc", limit=0), found("abc", limit=-1)]))
+    seen.append(("not archived", found("abc", include_archived=False)))
+    seen.append(("a row", db.search_sessions_by_id("root9")))
+    return seen
+
+
 def scenario_ids(db: Any) -> list[Observation]:
     for one in ("20260101_aaaa", "20260101_aabb", "2026_x", "per%cent", "per_cent", "Ü1"):
         db.create_session(one, "cli")
-    asked = ["20260101_aaaa", "20260101_aaa", "20260101_a", "2026_", "per%", "per_", "per", "zz",
-             "", " 2026_x", "Ü", "2026_X"]
+    asked = [
+        "20260101_aaaa",
+        "20260101_aaa",
+        "20260101_a",
+        "2026_",
+        "per%",
+        "per_",
+        "per",
+        "zz",
+        "",
+        " 2026_x",
+        "Ü",
+        "2026_X",
+    ]
     return [(one, db.resolve_session_id(one)) for one in asked]

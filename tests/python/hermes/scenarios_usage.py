@@ -26,15 +26,53 @@ def scenario_add(db: Any) -> list[Observation]:
 
     db.create_session("a", "cli", model="asked for")
     after("tokens", "a", 10, 5)
-    after("first route", "a", 10, 5, model="m1", billing_provider="p1", billing_base_url="b1",
-          billing_mode="bm", api_call_count=1, estimated_cost_usd=0.5, cost_status="cs",
-          cost_source="co", pricing_version="pv")
-    after("other route", "a", 10, 5, model="m2", billing_provider="p2", billing_base_url="b2",
-          billing_mode="bm2", api_call_count=1, actual_cost_usd=0.25, cost_status="cs2",
-          cost_source="co2", pricing_version="pv2")
+    after(
+        "first route",
+        "a",
+        10,
+        5,
+        model="m1",
+        billing_provider="p1",
+        billing_base_url="b1",
+        billing_mode="bm",
+        api_call_count=1,
+        estimated_cost_usd=0.5,
+        cost_status="cs",
+        cost_source="co",
+        pricing_version="pv",
+    )
+    after(
+        "other route",
+        "a",
+        10,
+        5,
+        model="m2",
+        billing_provider="p2",
+        billing_base_url="b2",
+        billing_mode="bm2",
+        api_call_count=1,
+        actual_cost_usd=0.25,
+        cost_status="cs2",
+        cost_source="co2",
+        pricing_version="pv2",
+    )
     after("by position", "a", 10, 5, "m1", 1, 2, 3, 0.125, 0.25)
-    after("absolute", "a", 7, 8, "m3", 1, 2, 3, 0.1, None, api_call_count=9, absolute=True,
-          billing_provider="px", cost_status="z")
+    after(
+        "absolute",
+        "a",
+        7,
+        8,
+        "m3",
+        1,
+        2,
+        3,
+        0.1,
+        None,
+        api_call_count=9,
+        absolute=True,
+        billing_provider="px",
+        cost_status="z",
+    )
     after("absolute costs", "a", absolute=True, estimated_cost_usd=0.5, actual_cost_usd=0.75)
     after("absolute nothing", "a", absolute=True)
     after("unknown", "new", 1, 2)
@@ -47,8 +85,14 @@ def scenario_routes(db: Any) -> list[Observation]:
 
     def route(session_id: str) -> Any:
         row = db.get_session(session_id)
-        names = ("input_tokens", "api_call_count", "model", "billing_provider",
-                 "billing_base_url", "billing_mode")
+        names = (
+            "input_tokens",
+            "api_call_count",
+            "model",
+            "billing_provider",
+            "billing_base_url",
+            "billing_mode",
+        )
         return [row[name] for name in names]
 
     def calls(name: str, given: dict[str, Any], *updates: dict[str, Any]) -> None:
@@ -61,31 +105,55 @@ def scenario_routes(db: Any) -> list[Observation]:
 
     one = {"input_tokens": 1}
     asked = {"model": "req"}
-    calls("counted first", asked, {**one, "api_call_count": 1},
-          {**one, "billing_provider": "p", "billing_base_url": "u"},
-          {**one, "billing_provider": "p2", "billing_mode": "m"},
-          {"billing_mode": "z"})
-    calls("same route", asked,
-          {**one, "model": "req", "billing_provider": "p", "billing_base_url": "u"},
-          {**one, "model": "req", "billing_provider": "p", "billing_base_url": "u2"},
-          {**one, "model": "req", "billing_provider": "p", "billing_mode": "m"},
-          {**one, "billing_provider": "p7"})
-    calls("provider only", asked, {**one, "billing_provider": "p7"},
-          {**one, "billing_base_url": "b"})
+    calls(
+        "counted first",
+        asked,
+        {**one, "api_call_count": 1},
+        {**one, "billing_provider": "p", "billing_base_url": "u"},
+        {**one, "billing_provider": "p2", "billing_mode": "m"},
+        {"billing_mode": "z"},
+    )
+    calls(
+        "same route",
+        asked,
+        {**one, "model": "req", "billing_provider": "p", "billing_base_url": "u"},
+        {**one, "model": "req", "billing_provider": "p", "billing_base_url": "u2"},
+        {**one, "model": "req", "billing_provider": "p", "billing_mode": "m"},
+        {**one, "billing_provider": "p7"},
+    )
+    calls(
+        "provider only", asked, {**one, "billing_provider": "p7"}, {**one, "billing_base_url": "b"}
+    )
     calls("calls only", {}, {"api_call_count": 1, "model": "m", "billing_provider": "p"})
     calls("nothing used", asked, {"model": "m", "billing_provider": "p", "estimated_cost_usd": 0.0})
     calls("cost only", asked, {"model": "m", "billing_provider": "p", "estimated_cost_usd": 0.5})
     calls("cache only", asked, {"model": "m", "billing_provider": "p", "cache_read_tokens": 3})
-    calls("no model", {}, {"billing_provider": "p"}, {**one, "billing_provider": "p"},
-          {**one, "model": "late"})
-    calls("empty texts", asked, {**one, "model": "m", "billing_provider": ""},
-          {**one, "model": "", "billing_provider": "p"})
-    calls("until calls are counted", asked, {**one, "model": "m1", "billing_provider": "p1"},
-          {**one, "model": "m2", "billing_provider": "p2", "api_call_count": 1},
-          {**one, "model": "m3", "billing_provider": "p3", "api_call_count": 1})
-    calls("absolute", asked, {**one, "model": "m", "billing_provider": "p", "absolute": True,
-                              "api_call_count": 2},
-          {**one, "model": "m2", "billing_provider": "p2", "absolute": True})
+    calls(
+        "no model",
+        {},
+        {"billing_provider": "p"},
+        {**one, "billing_provider": "p"},
+        {**one, "model": "late"},
+    )
+    calls(
+        "empty texts",
+        asked,
+        {**one, "model": "m", "billing_provider": ""},
+        {**one, "model": "", "billing_provider": "p"},
+    )
+    calls(
+        "until calls are counted",
+        asked,
+        {**one, "model": "m1", "billing_provider": "p1"},
+        {**one, "model": "m2", "billing_provider": "p2", "api_call_count": 1},
+        {**one, "model": "m3", "billing_provider": "p3", "api_call_count": 1},
+    )
+    calls(
+        "absolute",
+        asked,
+        {**one, "model": "m", "billing_provider": "p", "absolute": True, "api_call_count": 2},
+        {**one, "model": "m2", "billing_provider": "p2", "absolute": True},
+    )
     return seen
 
 

@@ -8,13 +8,10 @@ from typing import Any
 
 from . import rows
 from .alternation import repaired
-from .base import Base
+from .lineage import Lineage
 from .messages import API_CONTENT_SCOPE
 
 Turn = dict[str, Any]
-
-# A lineage longer than this is a fault of the data, not a conversation.
-_MOST_ANCESTORS = 10_000
 
 _BLOCK = re.compile(r"<\s*memory-context\s*>.*?</\s*memory-context\s*>", re.I | re.S)
 _TAG = re.compile(r"</?\s*memory-context\s*>", re.I)
@@ -32,7 +29,7 @@ REVIEW_PROMPTS = (
 )
 
 
-class Conversation(Base):
+class Conversation(Lineage):
     """Conversations of sessions."""
 
     def get_messages_as_conversation(
@@ -48,7 +45,9 @@ class Conversation(Base):
         if self._is_seed:
             return self._seed_conversation(session_id)
         if include_ancestors:
-            turns = self._lineage_turns(self._lineage(session_id), include_inactive)
+            turns = self._lineage_turns(
+                self._session_lineage_root_to_tip(session_id), include_inactive
+            )
         else:
             turns = self._turns(session_id, include_inactive)
         turns = without_reviews(turns)
@@ -57,7 +56,7 @@ class Conversation(Base):
     def get_resume_conversations(self, session_id: str) -> tuple[list[Turn], list[Turn]]:
         """What the model goes on from (this session, mended) and what the person sees (the whole
         lineage, as it was)."""
-        ids = self._lineage(session_id)
+        ids = self._session_lineage_root_to_tip(session_id)
         turns = {one: self._turns(one, False) for one in ids}
         shown = _without_replays([turn for one in ids for turn in turns[one]])
         model = repaired(without_reviews([dict(turn) for turn in turns.get(session_id, [])]))
@@ -65,23 +64,8 @@ class Conversation(Base):
 
     def get_ancestor_display_prefix(self, session_id: str) -> list[Turn]:
         """What the person sees of the sessions before this one."""
-        before = [one for one in self._lineage(session_id) if one != session_id]
+        before = [one for one in self._session_lineage_root_to_tip(session_id) if one != session_id]
         return without_reviews(self._lineage_turns(before, False))
-
-    def _lineage(self, session_id: Any) -> list[str]:
-        """The ids from the root of the lineage to this session; a cycle ends it."""
-        ids: list[str] = []
-        seen: set[str] = set()
-        current = session_id
-        while isinstance(current, str) and current not in seen and len(ids) < _MOST_ANCESTORS:
-            session = self._find(current)
-            if session is None:
-                break
-            seen.add(current)
-            ids.append(current)
-            current = session["parent_id"]
-        ids.reverse()
-        return ids
 
     def _lineage_turns(self, ids: list[str], include_inactive: bool) -> list[Turn]:
         return _without_replays(

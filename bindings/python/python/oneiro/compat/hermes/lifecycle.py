@@ -66,9 +66,7 @@ class Lifecycle(Base):
                     field="parent_session_id",
                     remedy="create the parent first",
                 )
-            lineage = rows.lineage_of(
-                fields.get("model_config"), source, parent["end_reason"]
-            )
+            lineage = rows.lineage_of(fields.get("model_config"), source, parent["end_reason"])
             fields["lineage"] = lineage
         # A native continuation takes its parent's title by itself; in hermes the host decides.
         fields["untitled"] = True
@@ -95,9 +93,12 @@ class Lifecycle(Base):
         before = self._find(session_id)
         if before is None:
             return False
-        if before["ended_at"] is not None and replaces is not None:
-            if before["end_reason"] not in replaces or before["metadata"].get(rows.END_REASON_UNSET):
-                return False
+        reason_there = (
+            None if before["metadata"].get(rows.END_REASON_UNSET) else before["end_reason"]
+        )
+        is_open = before["ended_at"] is None
+        if not is_open and replaces is not None and reason_there not in replaces:
+            return False
         ending = {
             "reason": _NO_REASON if reason is None else str(reason),
             "at": rows.micros(self._now()),

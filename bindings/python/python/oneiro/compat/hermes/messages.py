@@ -250,9 +250,7 @@ class Messages(Base):
         """Takes all messages of a session away."""
         self.replace_messages(session_id, [])
 
-    def archive_and_compact(
-        self, session_id: str, compacted_messages: list[dict[str, Any]]
-    ) -> int:
+    def archive_and_compact(self, session_id: str, compacted_messages: list[dict[str, Any]]) -> int:
         """Sets aside all that a session shows, still searchable, and appends what stands for it,
         in one transaction; returns how many messages it shows now."""
         new = rows.new_messages(compacted_messages, self._now())
@@ -288,8 +286,7 @@ class Messages(Base):
             return True
         # Those taken back count as well.
         return session["rewind_count"] > 0 and any(
-            message.get("platform_message_id") == wanted
-            for message in self._all(session_id, True)
+            message.get("platform_message_id") == wanted for message in self._all(session_id, True)
         )
 
     def set_latest_user_api_content(

@@ -49,7 +49,8 @@ def _by_tables(path: Path) -> str | None:
     connection = sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)
     try:
         names = {
-            name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type='table'")
+            name
+            for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type='table'")
         }
     except sqlite3.DatabaseError:
         return None

@@ -6,156 +6,57 @@ calls nothing: every function is a plain mapping of one dict to another.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import math
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from .columns import (
+    ACTUAL_COST_SET as ACTUAL_COST_SET,
+)
+from .columns import (
+    CONTENT_JSON_PREFIX as CONTENT_JSON_PREFIX,
+)
+from .columns import (
+    END_REASON_UNSET as END_REASON_UNSET,
+)
+from .columns import (
+    ESTIMATED_COST_SET as ESTIMATED_COST_SET,
+)
+from .columns import (
+    EXACT_MODEL_CONFIG as EXACT_MODEL_CONFIG,
+)
+from .columns import (
+    JSON_MESSAGE_COLUMNS as JSON_MESSAGE_COLUMNS,
+)
+from .columns import (
+    MESSAGE_COLUMNS as MESSAGE_COLUMNS,
+)
+from .columns import (
+    METADATA_COLUMNS as METADATA_COLUMNS,
+)
+from .columns import (
+    REPLACED_ALL_UNTIL as REPLACED_ALL_UNTIL,
+)
+from .columns import (
+    REPLACED_REWINDS as REPLACED_REWINDS,
+)
+from .columns import (
+    REPLACED_UNTIL as REPLACED_UNTIL,
+)
+from .columns import (
+    SEED_MESSAGE_COLUMNS as SEED_MESSAGE_COLUMNS,
+)
+from .columns import (
+    SEED_SESSION_COLUMNS as SEED_SESSION_COLUMNS,
+)
+from .columns import (
+    SESSION_COLUMNS as SESSION_COLUMNS,
+)
 from .errors import IntegrityError, ProgrammingError
 
 Row = dict[str, Any]
-
-SEED_SESSION_COLUMNS = (
-    "id",
-    "source",
-    "user_id",
-    "model",
-    "model_config",
-    "system_prompt",
-    "parent_session_id",
-    "started_at",
-    "ended_at",
-    "end_reason",
-    "message_count",
-    "tool_call_count",
-    "input_tokens",
-    "output_tokens",
-)
-
-SESSION_COLUMNS = (
-    "id",
-    "source",
-    "user_id",
-    "session_key",
-    "chat_id",
-    "chat_type",
-    "thread_id",
-    "display_name",
-    "origin_json",
-    "expiry_finalized",
-    "model",
-    "model_config",
-    "system_prompt",
-    "parent_session_id",
-    "started_at",
-    "ended_at",
-    "end_reason",
-    "message_count",
-    "tool_call_count",
-    "input_tokens",
-    "output_tokens",
-    "cache_read_tokens",
-    "cache_write_tokens",
-    "reasoning_tokens",
-    "cwd",
-    "git_branch",
-    "git_repo_root",
-    "billing_provider",
-    "billing_base_url",
-    "billing_mode",
-    "estimated_cost_usd",
-    "actual_cost_usd",
-    "cost_status",
-    "cost_source",
-    "pricing_version",
-    "title",
-    "api_call_count",
-    "handoff_state",
-    "handoff_platform",
-    "handoff_error",
-    "compression_failure_cooldown_until",
-    "compression_failure_error",
-    "compression_fallback_streak",
-    "profile_name",
-    "rewind_count",
-    "archived",
-)
-
-SEED_MESSAGE_COLUMNS = (
-    "id",
-    "session_id",
-    "role",
-    "content",
-    "tool_call_id",
-    "tool_calls",
-    "tool_name",
-    "timestamp",
-    "token_count",
-)
-
-MESSAGE_COLUMNS = (
-    "id",
-    "session_id",
-    "role",
-    "content",
-    "tool_call_id",
-    "tool_calls",
-    "tool_name",
-    "effect_disposition",
-    "timestamp",
-    "token_count",
-    "finish_reason",
-    "reasoning",
-    "reasoning_content",
-    "reasoning_details",
-    "codex_reasoning_items",
-    "codex_message_items",
-    "platform_message_id",
-    "observed",
-    "active",
-    "compacted",
-    "api_content",
-)
-
-# Columns that are kept in the metadata of a session, with what hermes answers when they are unset.
-METADATA_COLUMNS: dict[str, Any] = {
-    "session_key": None,
-    "chat_id": None,
-    "chat_type": None,
-    "thread_id": None,
-    "display_name": None,
-    "origin_json": None,
-    "expiry_finalized": 0,
-    "git_branch": None,
-    "git_repo_root": None,
-    "billing_provider": None,
-    "billing_base_url": None,
-    "billing_mode": None,
-    "cost_status": None,
-    "cost_source": None,
-    "pricing_version": None,
-    "handoff_state": None,
-    "handoff_platform": None,
-    "handoff_error": None,
-    "compression_failure_cooldown_until": None,
-    "compression_failure_error": None,
-    "compression_fallback_streak": 0,
-    "profile_name": None,
-}
-
-# Keys of the metadata which are ours and no column of hermes.
-ESTIMATED_COST_SET = "estimated_cost_set"
-ACTUAL_COST_SET = "actual_cost_set"
-REPLACED_UNTIL = "replaced_until"
-REPLACED_ALL_UNTIL = "replaced_all_until"
-REPLACED_REWINDS = "replaced_rewinds"
-END_REASON_UNSET = "end_reason_unset"
-EXACT_MODEL_CONFIG = "model_config"
-
-CONTENT_JSON_PREFIX = "\x00json:"
-
-# Columns whose JSON is kept parsed and answered as text.
-JSON_MESSAGE_COLUMNS = ("reasoning_details", "codex_reasoning_items", "codex_message_items")
 
 # The years 1 to 9999, in microseconds: what every part of Oneiro can print.
 _FIRST_MICROS = -62_135_596_800_000_000
@@ -193,7 +94,7 @@ def model_config_text(value: Any) -> str | None:
 
 
 def model_config_value(text: str | None) -> Any:
-    """The model_config that Oneiro keeps for hermes's text: parsed, or the text if it is no JSON."""
+    """The model_config that Oneiro keeps for hermes's text: parsed, or the text if no JSON."""
     if text is None:
         return None
     try:
@@ -235,7 +136,9 @@ def session_row(session: Mapping[str, Any]) -> Row:
         "parent_session_id": session["parent_id"],
         "started_at": session["started_at"] / 1e6 if started_at is None else started_at,
         "ended_at": ended / 1e6 if ended_at is None and ended is not None else ended_at,
-        "end_reason": None if kept(END_REASON_UNSET) and ended is not None else session["end_reason"],
+        "end_reason": None
+        if kept(END_REASON_UNSET) and ended is not None
+        else session["end_reason"],
         "message_count": session["message_count"] - session.get("compacted_count", 0),
         "tool_call_count": session["tool_call_count"] - session.get("compacted_tool_calls", 0),
         "input_tokens": session["input_tokens"],
@@ -330,7 +233,9 @@ def message_row(message: Mapping[str, Any]) -> Row:
         "codex_reasoning_items": (
             reasoning_items if reasoning_items is None else json.dumps(reasoning_items)
         ),
-        "codex_message_items": message_items if message_items is None else json.dumps(message_items),
+        "codex_message_items": message_items
+        if message_items is None
+        else json.dumps(message_items),
         "platform_message_id": get("platform_message_id"),
         "observed": 1 if get("observed") else 0,
         "active": 1 if visibility is None else 0,
@@ -420,10 +325,8 @@ def stored_role(role: Any) -> str:
 def put_tokens(message: Row, token_count: Any) -> None:
     """Puts a token count where the engine reads it, if it is one; anything else is only kept."""
     if isinstance(token_count, str):
-        try:
+        with contextlib.suppress(ValueError):
             token_count = int(token_count)
-        except ValueError:
-            pass
     counts = isinstance(token_count, int) and 0 <= token_count < 1 << 63
     message["tokens" if counts else "token_count"] = int(token_count) if counts else token_count
 
@@ -504,8 +407,10 @@ def stored_text(field: str, value: Any) -> str:
 def scrubbed(value: Any) -> Any:
     """The value with every lone surrogate replaced: no store can hold one."""
     if isinstance(value, str):
-        return value if value.isascii() else value.encode("utf-16", "surrogatepass").decode(
-            "utf-16", "replace"
+        return (
+            value
+            if value.isascii()
+            else value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
         )
     if isinstance(value, dict):
         return {scrubbed(key): scrubbed(item) for key, item in value.items()}

@@ -16,12 +16,18 @@ from oneiro.errors import Error
 from . import paths
 from .conversation import Conversation
 from .errors import ForeignStoreError, OperationalError, translated
+from .handoff import Handoff
 from .ids import Ids
 from .lifecycle import Lifecycle
+from .locks import Locks
+from .maintenance import Maintenance
 from .messages import Messages
 from .native import Closed, Native
 from .rewind import Rewind
+from .search import Search
+from .telegram import Telegram
 from .titles import Titles
+from .transfer import Transfer
 from .usage import Usage
 
 GENERATIONS = ("seed", "0.19")
@@ -35,6 +41,12 @@ class SessionDB(
     Titles,
     Usage,
     Ids,
+    Search,
+    Transfer,
+    Telegram,
+    Handoff,
+    Locks,
+    Maintenance,
 ):
     """The session store of hermes, in a store of Oneiro's.
 

@@ -59,10 +59,10 @@ class Usage(Base):
             session = self._begin_unknown(session_id)
         accounted = any(used.values()) or bool(estimated_cost_usd) or bool(actual_cost_usd)
         route = {
-            "model": model or None,
-            "billing_provider": billing_provider or None,
-            "billing_base_url": billing_base_url or None,
-            "billing_mode": billing_mode or None,
+            "model": model,
+            "billing_provider": billing_provider,
+            "billing_base_url": billing_base_url,
+            "billing_mode": billing_mode,
         }
         patch = _route_patch(session, route, accounted)
         told = {
@@ -157,10 +157,12 @@ def _route_patch(
             patch["model"] = model
             patch["metadata"] = {name: route[name] for name in _ROUTE}
             return patch
-    if model and session["model"] is None:
+    if model is not None and session["model"] is None:
         patch["model"] = model
     if accounted:
-        unset = {name: route[name] for name in _ROUTE if route[name] and name not in metadata}
+        unset = {
+            name: route[name] for name in _ROUTE if route[name] is not None and name not in metadata
+        }
         if unset:
             patch["metadata"] = unset
     return patch
