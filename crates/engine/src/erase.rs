@@ -9,7 +9,8 @@ use oneiro_model::{
     ChangeKind, Erased, ErasureProof, Error, ErrorKind, JobId, MessageId, NewJob, Result, SessionId,
 };
 use oneiro_store::{
-    Finder, Tx, backups, changes, costs, digests, lineage, messages, payloads, sessions, summaries,
+    Finder, Tx, backups, changes, costs, digests, lineage, messages, payloads, sessions, slots,
+    summaries,
 };
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -134,6 +135,10 @@ impl Oneiro {
                 finder.mark(text.as_bytes(), &mut elsewhere);
                 Ok(())
             })?;
+            slots::each_stored(tx, |text| {
+                finder.mark(text.as_bytes(), &mut elsewhere);
+                Ok(())
+            })?;
             payloads::each_stored(tx, |data| finder.mark(data, &mut elsewhere))
         })?;
         Ok(elsewhere)
@@ -223,6 +228,7 @@ fn remove_message(
     let apart = Apart::of(tx, keys.clone())?;
     let bereft = message_going(tx, session, id.0)?;
     messages::remove(tx, id)?;
+    slots::remove_of_message(tx, session, id)?;
     resummarise(oneiro, tx, bereft)?;
     costs::remove_all(tx, session)?;
     payloads::remove_unused(tx, &keys)?;

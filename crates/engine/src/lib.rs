@@ -32,6 +32,7 @@ mod search;
 mod session_store;
 mod sessions;
 mod settings;
+mod slots;
 mod stats;
 mod tokens;
 mod transcripts;
@@ -50,8 +51,11 @@ pub use ports::{
     Clock, Embedder, Ids, Llm, LlmAnswer, LlmRequest, RandomIds, SystemClock, WordModel,
 };
 pub use session_store::SessionStore;
-pub use sessions::{BranchRequest, SplitRequest, Stretch, StretchFrom, StretchRequest};
+pub use sessions::{
+    BranchRequest, DeleteRequest, SessionTimes, SplitRequest, Stretch, StretchFrom, StretchRequest,
+};
 pub use settings::{Compaction, EmbedderChoice, SETTINGS, Setting, SettingValue, Settings};
+pub use slots::SetSlots;
 pub use transcripts::{
     Agent, CaptureRequest, Captured, DamagedLine, TranscriptFile, Transcripts, find_transcripts,
 };

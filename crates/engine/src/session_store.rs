@@ -7,11 +7,11 @@ use crate::append::append_prepared;
 use crate::context::{history_changed, written};
 use crate::sessions::{key_of, refuse_continued};
 use oneiro_model::{
-    ChangeKind, Error, ListSessions, Message, MessageId, NewMessage, NewSession, Result, Role,
-    SessionId, Summary, SummaryKind,
+    Appended, ChangeKind, Error, ListSessions, Message, MessageId, NewMessage, NewSession, Result,
+    Role, SessionId, Summary, SummaryKind, Visibility,
 };
 use oneiro_store::messages::{self, PageRequest};
-use oneiro_store::{Tx, changes, contexts, said, sequence, sessions, summaries};
+use oneiro_store::{Tx, changes, contexts, said, sequence, sessions, shown, summaries};
 use std::collections::HashSet;
 
 /// The session store over a handle.
@@ -117,6 +117,25 @@ impl Oneiro {
     /// everything else is hidden and can be restored, and what is new is appended. Answers what it
     /// shows now.
     pub fn set_history(&self, id: &SessionId, history: Vec<NewMessage>) -> Result<Vec<Message>> {
+        self.change_history(id, history, false)
+    }
+
+    /// The same, but nothing stays: what was set aside is hidden as well, and every message is
+    /// appended anew.
+    pub fn replace_history(
+        &self,
+        id: &SessionId,
+        history: Vec<NewMessage>,
+    ) -> Result<Vec<Message>> {
+        self.change_history(id, history, true)
+    }
+
+    fn change_history(
+        &self,
+        id: &SessionId,
+        history: Vec<NewMessage>,
+        all: bool,
+    ) -> Result<Vec<Message>> {
         for (index, message) in history.iter().enumerate() {
             message.check().map_err(|error| error.at(format!("message {}", index + 1)))?;
         }
@@ -126,15 +145,15 @@ impl Oneiro {
             if self.settings_in(tx)?.keeps_nothing_of(&id) {
                 return Err(nothing_stored(&id));
             }
-            let all = PageRequest { after: 0, hidden: false, limit: usize::MAX };
-            let there = messages::page(tx, (key, &id), all)?;
-            let same =
-                there.iter().zip(&history).take_while(|(old, new)| is_same(old, new)).count();
+            let live = PageRequest { after: 0, hidden: false, limit: usize::MAX };
+            let there = messages::page(tx, (key, &id), PageRequest { hidden: all, ..live })?;
+            let stays = there.iter().zip(&history).take_while(|(old, new)| is_same(old, new));
+            let same = if all { 0 } else { stays.count() };
             if let Some(first) = there.get(same) {
                 refuse_continued(tx, (key, &id))?;
                 history_changed(tx, key, (first.id.0, i64::MAX))?;
                 let number = sessions::count_rewind(tx, key)?;
-                messages::rewind(tx, key, first.id, number)?;
+                shown::rewind(tx, key, first.id, number)?;
                 changes::record(tx, ChangeKind::Rewound, Some(&id), now)?;
             }
             let mut prepared = Vec::new();
@@ -156,12 +175,44 @@ impl Oneiro {
             let taken = sequence::next_messages(tx)?;
             append_prepared(tx, key, taken.first, &prepared)?;
             sessions::recount(tx, key)?;
-            messages::page(tx, (key, &id), all)
+            messages::page(tx, (key, &id), live)
         })?;
         if let Some(last) = shown.last() {
             self.index.fold_soon(last.id.0);
         }
         Ok(shown)
+    }
+
+    /// Sets aside all that a session shows, still stored and searchable, and appends what stands
+    /// for it, in one transaction: a compaction that the host has written itself.
+    pub fn compact_into(&self, id: &SessionId, history: Vec<NewMessage>) -> Result<Appended> {
+        let now = self.now();
+        let mut prepared = Vec::with_capacity(history.len());
+        for (index, message) in history.into_iter().enumerate() {
+            let place = |error: Error| error.at(format!("message {}", index + 1));
+            // Its caller's id may be that of a message it stands for.
+            let message = NewMessage { external_id: None, visibility: Visibility::Live, ..message };
+            prepared.push(messages::prepare(message, now).map_err(place)?);
+        }
+        let id = id.clone();
+        let appended = self.store.write_bulk(|tx| {
+            let key = key_of(tx, &id)?;
+            if self.settings_in(tx)?.keeps_nothing_of(&id) {
+                return Err(nothing_stored(&id));
+            }
+            refuse_continued(tx, (key, &id))?;
+            history_changed(tx, key, (0, i64::MAX))?;
+            shown::compact(tx, key, MessageId(i64::MAX))?;
+            let taken = sequence::next_messages(tx)?;
+            let appended = append_prepared(tx, key, taken.first, &prepared)?;
+            sessions::recount(tx, key)?;
+            changes::record(tx, ChangeKind::Compacted, Some(&id), now)?;
+            Ok(appended)
+        })?;
+        if let Some(last) = appended.ids.last() {
+            self.index.fold_soon(last.0);
+        }
+        Ok(appended)
     }
 
     /// Sets aside all but the newest `keep` messages of a session: they stay stored and searchable,
@@ -174,7 +225,7 @@ impl Oneiro {
             let Some(last) = newest.get(keep).copied() else { return Ok(0) };
             refuse_continued(tx, (key, &id))?;
             history_changed(tx, key, (0, last))?;
-            let aside = messages::compact(tx, key, MessageId(last))?;
+            let aside = shown::compact(tx, key, MessageId(last))?;
             sessions::recount(tx, key)?;
             changes::record(tx, ChangeKind::Compacted, Some(&id), now)?;
             Ok(aside)

@@ -20,6 +20,7 @@ mod retention;
 mod role;
 mod search;
 mod session;
+mod slot;
 mod space;
 mod stats;
 mod time;
@@ -38,7 +39,7 @@ pub use context::{
 pub use error::{Error, ErrorKind, KINDS, KindRow, Result};
 pub use id::{JobId, MessageId, SessionId, SummaryId, TokenId};
 pub use job::{Job, JobState, NewJob};
-pub use message::{Appended, Message, NewMessage, Visibility};
+pub use message::{Appended, Message, MessageCounts, NewMessage, Visibility};
 pub use page::{Cursor, Page};
 pub use part::{Part, parts, searchable};
 pub use pattern::SessionPattern;
@@ -52,8 +53,10 @@ pub use search::{
     SessionSearch, ShownMessage, Sort, Tier, Trace, TracePart, TraceWord, WINDOW,
 };
 pub use session::{
-    Ending, Lineage, ListOrder, ListSessions, NewSession, Session, SessionPatch, SessionView,
+    Ending, EndingOver, Lineage, ListOrder, ListSessions, NewSession, Session, SessionField,
+    SessionPatch, SessionView,
 };
+pub use slot::{Slot, SlotName, SlotSwap};
 pub use space::SpaceName;
 pub use stats::{Activity, BackupRecord, DayActivity, IndexStats, SessionGroup, Stats};
 pub use time::{Span, Timestamp};

@@ -222,6 +222,21 @@ impl Serialize for Message {
     }
 }
 
+/// How many messages of a session stand where.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct MessageCounts {
+    /// Part of the conversation.
+    pub live: i64,
+    /// Set aside or covered by a summary.
+    pub compacted: i64,
+    /// Taken back.
+    pub rewound: i64,
+    /// Live messages that are results of tools or make calls.
+    pub tool_messages: i64,
+    /// Calls that live messages make.
+    pub tool_calls: i64,
+}
+
 /// The answer to an append.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Appended {

@@ -60,6 +60,7 @@ const TABLES: &[(&str, &str)] = &[
     ("pins", "session_key, seq, at"),
     ("message_costs", "session_key, seq, ordinal, total, tokens, short_tokens, begins"),
     ("digests", "session_key, question, head, content, level, model, created_at"),
+    ("slots", "scope, name, session_key, value, updated_at"),
 ];
 
 /// The tables and columns that are copied, for the test that none is forgotten.

@@ -27,6 +27,8 @@ pub mod segments;
 pub mod sequence;
 pub mod sessions;
 pub mod settings;
+pub mod shown;
+pub mod slots;
 mod store;
 pub mod summaries;
 mod target;

@@ -39,16 +39,8 @@ statements! {
     GET = concat!(columns!(), "WHERE seq = ?1");
     SESSION_OF = "SELECT s.key, s.id FROM messages m JOIN sessions s ON s.key = m.session_key \
                   WHERE m.seq = ?1";
-    REWIND = "UPDATE messages SET rewind = ?3 WHERE session_key = ?1 AND seq >= ?2 AND rewind = 0";
-    RESTORE = "UPDATE messages SET rewind = 0 WHERE session_key = ?1 AND rewind >= CAST(?2 AS BIGINT)";
     REWOUND = "SELECT seq, rewind, compacted FROM messages WHERE session_key = ?1 AND rewind > 0 \
                ORDER BY seq";
-    REWOUND_RANGE = "SELECT COALESCE(MIN(seq), 0), COALESCE(MAX(seq), 0) FROM messages \
-               WHERE session_key = ?1 AND rewind >= CAST(?2 AS BIGINT) AND rewind > 0";
-    LAST_REWIND = "SELECT COALESCE(MAX(rewind), 0) FROM messages WHERE session_key = ?1";
-    COMPACT = "UPDATE messages SET compacted = 1 WHERE session_key = ?1 AND rewind = 0 \
-               AND compacted = 0 AND seq <= ?2";
-    HEAD = "SELECT MAX(seq) FROM messages WHERE session_key = ?1 AND rewind = 0 AND compacted = 0";
     REMOVE = "DELETE FROM messages WHERE seq = ?1";
     LIVE_SEQS = "SELECT seq FROM messages WHERE session_key = ?1 AND rewind = 0 \
                  AND seq <= CAST(?2 AS BIGINT) ORDER BY seq";
@@ -394,38 +386,6 @@ fn complete(tx: &Tx<'_>, (mut message, apart): Incomplete) -> Result<Message> {
         payloads::join(tx, message.id.0, &mut message.body)?;
     }
     Ok(message)
-}
-
-/// Hides the messages from `from` on under rewind number `rewind`; answers how many.
-pub fn rewind(tx: &Tx<'_>, session_key: i64, from: MessageId, rewind: i64) -> Result<usize> {
-    let values = [session_key.into(), from.0.into(), rewind.into()];
-    Ok(tx.execute(REWIND, &values)? as usize)
-}
-
-/// Shows again what rewinds from number `from` on have hidden; answers how many.
-pub fn restore(tx: &Tx<'_>, session_key: i64, from: i64) -> Result<usize> {
-    Ok(tx.execute(RESTORE, &[session_key.into(), from.into()])? as usize)
-}
-
-/// The first and the last message that rewinds from number `from` on have hidden.
-pub fn rewound_range(tx: &Tx<'_>, session_key: i64, from: i64) -> Result<(i64, i64)> {
-    let values = [session_key.into(), from.into()];
-    tx.one(REWOUND_RANGE, &values, |row| Ok((row.int(0)?, row.int(1)?)))
-}
-
-/// The number of the newest rewind that still hides something; 0 when none does.
-pub fn last_rewind(tx: &Tx<'_>, session_key: i64) -> Result<i64> {
-    tx.one(LAST_REWIND, &[session_key.into()], |row| row.int(0))
-}
-
-/// Marks live messages up to `until` as covered by a summary; answers how many.
-pub fn compact(tx: &Tx<'_>, session_key: i64, until: MessageId) -> Result<usize> {
-    Ok(tx.execute(COMPACT, &[session_key.into(), until.0.into()])? as usize)
-}
-
-/// The last live message.
-pub fn head(tx: &Tx<'_>, session_key: i64) -> Result<Option<MessageId>> {
-    tx.one(HEAD, &[session_key.into()], |row| Ok(row.opt_int(0)?.map(MessageId)))
 }
 
 /// The messages up to `until` that are not rewound.

@@ -40,6 +40,11 @@ pub const CURRENT: SchemaSet = &[
         sqlite: include_str!("schema/0004_context.sqlite.sql"),
         postgres: include_str!("schema/0004_context.postgres.sql"),
     },
+    Migration {
+        name: "slots",
+        sqlite: include_str!("schema/0005_slots.sqlite.sql"),
+        postgres: include_str!("schema/0005_slots.postgres.sql"),
+    },
 ];
 
 /// The statements that make the tables of the text index where they are missing.

@@ -29,6 +29,8 @@ pub fn all_statements() -> Vec<(&'static str, &'static str, &'static str)> {
         ("sequence", crate::sequence::STATEMENTS),
         ("sessions", crate::sessions::STATEMENTS),
         ("settings", crate::settings::STATEMENTS),
+        ("shown", crate::shown::STATEMENTS),
+        ("slots", crate::slots::STATEMENTS),
         ("summaries", crate::summaries::STATEMENTS),
         ("titles", crate::titles::STATEMENTS),
         ("tokens", crate::tokens::STATEMENTS),

@@ -6,7 +6,7 @@ use super::manifest::{Dependency, Manifest};
 use super::tree::Tree;
 
 /// A crate, and the crates of this workspace that it may depend on.
-const ARROWS: [(&str, &[&str]); 15] = [
+const ARROWS: [(&str, &[&str]); 16] = [
     ("oneiro-model", &[]),
     ("oneiro-text", &[]),
     ("oneiro-count", &[]),
@@ -30,6 +30,7 @@ const ARROWS: [(&str, &[&str]); 15] = [
             "oneiro-server",
         ],
     ),
+    ("oneiro-python", &["oneiro", "oneiro-inference"]),
     (TESTKIT, &["oneiro-model"]),
     ("xtask", &[]),
 ];

@@ -8,7 +8,7 @@ use crate::sessions::key_of;
 use oneiro_model::{Error, Result, SessionDigest, SessionId};
 use oneiro_store::digests::{self, Digest};
 use oneiro_store::messages::{self, PageRequest};
-use oneiro_store::{said, segments};
+use oneiro_store::{said, segments, shown};
 
 /// The tokens a digest may have.
 const DIGEST_TOKENS: usize = 400;
@@ -28,7 +28,7 @@ impl Oneiro {
         let asked = blake3::hash(question.trim().to_lowercase().as_bytes());
         let (key, head, there) = self.store.read(|tx| {
             let key = key_of(tx, id)?;
-            let head = messages::head(tx, key)?.map_or(0, |head| head.0);
+            let head = shown::head(tx, key)?.map_or(0, |head| head.0);
             Ok((key, head, digests::get(tx, (key, asked.as_bytes(), head))?))
         })?;
         if let Some(digest) = there {

@@ -2,7 +2,7 @@
 
 use super::{key_of, titles, whole};
 use crate::Oneiro;
-use oneiro_model::{ChangeKind, Lineage, Result, Session, SessionId, SessionPatch, Title};
+use oneiro_model::{ChangeKind, Error, Lineage, Result, Session, SessionId, SessionPatch, Title};
 use oneiro_store::{Tx, changes, lineage, sessions};
 use serde_json::{Map, Value};
 
@@ -22,19 +22,30 @@ impl Oneiro {
             system_prompt: patch.system_prompt.as_deref().map(sessions::pack_prompt).transpose()?,
             project: patch.project.clone(),
             cwd: patch.cwd.clone(),
+            user_id: patch.user_id.clone(),
             ..sessions::Fields::default()
         };
         let (id, now) = (id.clone(), self.now());
         self.store.write(move |tx| {
             let key = key_of(tx, &id)?;
             let stored = whole(tx, key)?;
+            expect(&stored.metadata, &patch.metadata_is)?;
             let mut fields = fields.clone();
             fields.metadata = changed(&stored.metadata, &patch.metadata);
+            sessions::clear(tx, key, &patch.unset)?;
             sessions::overwrite(tx, key, &fields)?;
+            if let Some(source) = &patch.source {
+                sessions::set_source(tx, key, source)?;
+            }
             if let Some(title) = &title
                 && !(patch.title_if_unset && stored.title.is_some())
             {
                 titles::set_in(tx, key, title.as_ref())?;
+            }
+            if let Some(kind) = patch.lineage
+                && !lineage::set_kind(tx, key, kind)?
+            {
+                return Err(Error::field("lineage", "is given for a session without a parent"));
             }
             if let Some(archived) = patch.archived {
                 archive_chain(tx, key, archived)?;
@@ -43,6 +54,18 @@ impl Oneiro {
             whole(tx, key)
         })
     }
+}
+
+/// Refuses a change of a session that is not as its caller believes.
+fn expect(stored: &Map<String, Value>, wanted: &Map<String, Value>) -> Result<()> {
+    for (name, value) in wanted {
+        let held = stored.get(name).unwrap_or(&Value::Null);
+        if held != value {
+            return Err(Error::conflict(format!("metadata {name:?} is {held}, not {value}"))
+                .remedy("read the session again, and decide anew"));
+        }
+    }
+    Ok(())
 }
 
 /// The metadata after the change; null removes a key.

@@ -19,6 +19,7 @@ pub(crate) struct Draft {
     metadata: Map<String, Value>,
     fields: sessions::Fields,
     started_at: Timestamp,
+    untitled: bool,
 }
 
 impl Draft {
@@ -55,6 +56,7 @@ impl Draft {
                 metadata: None,
             },
             started_at: session.started_at.unwrap_or_else(|| oneiro.now()),
+            untitled: session.untitled,
         })
     }
 }
@@ -75,6 +77,7 @@ pub(crate) fn child_of(parent: Session, lineage: Lineage) -> NewSession {
         cwd: parent.cwd,
         metadata: parent.metadata,
         started_at: None,
+        untitled: false,
     }
 }
 
@@ -82,11 +85,24 @@ impl Oneiro {
     /// Creates a session, or fills in what is unset of the one that has this id. Its source never
     /// changes.
     pub fn create_session(&self, session: NewSession) -> Result<Session> {
+        self.create(session, false)
+    }
+
+    /// Creates a session; one that has its id already is a conflict.
+    pub fn begin_session(&self, session: NewSession) -> Result<Session> {
+        self.create(session, true)
+    }
+
+    fn create(&self, session: NewSession, must_be_new: bool) -> Result<Session> {
         let draft = Draft::new(self, session)?;
         let oneiro = self.clone();
         self.store.write(move |tx| {
             refuse_ignored(&oneiro, tx, &draft.id)?;
             let is_new = sessions::key(tx, &draft.id)?.is_none();
+            if must_be_new && !is_new {
+                return Err(Error::conflict(format!("session {:?} exists", draft.id.as_str()))
+                    .remedy("give it another id, or fill in the one that is there"));
+            }
             let key = create_in(tx, &draft)?;
             let kind = if is_new { ChangeKind::Created } else { ChangeKind::Changed };
             changes::record(tx, kind, Some(&draft.id), oneiro.now())?;
@@ -122,7 +138,7 @@ pub(crate) fn create_in(tx: &Tx<'_>, draft: &Draft) -> Result<i64> {
     {
         adopt(tx, key, parent_id, draft.lineage)?;
     }
-    if stored.title.is_none() {
+    if stored.title.is_none() && !(draft.untitled && draft.title.is_none()) {
         give_title(tx, key, draft.title.as_ref())?;
     }
     Ok(key)

@@ -6,12 +6,19 @@ use oneiro_model::{ChangeKind, Ending, Result, Session, SessionId};
 use oneiro_store::{changes, sessions};
 
 impl Oneiro {
-    /// Ends a session. The first reason wins: ending it again changes nothing.
+    /// Ends a session. The first reason wins, unless the new one may take its place.
     pub fn end_session(&self, id: &SessionId, ending: Ending) -> Result<Session> {
         let (id, now) = (id.clone(), self.now());
         self.store.write(move |tx| {
             let key = key_of(tx, &id)?;
-            sessions::end(tx, key, &ending.reason, now)?;
+            let at = ending.at.unwrap_or(now);
+            let before = whole(tx, key)?;
+            match before.ended_at {
+                Some(_) if ending.over.takes(before.end_reason.as_deref().unwrap_or_default()) => {
+                    sessions::end_anew(tx, key, &ending.reason, at)?;
+                }
+                _ => sessions::end(tx, key, &ending.reason, at)?,
+            }
             changes::record(tx, ChangeKind::Ended, Some(&id), now)?;
             whole(tx, key)
         })

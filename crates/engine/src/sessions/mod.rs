@@ -1,5 +1,6 @@
 //! Sessions: begin, find, change, end, list, hide, branch and remove. One use case per file.
 
+mod amend;
 mod branch;
 mod change;
 mod create;
@@ -15,8 +16,10 @@ mod split;
 mod titles;
 mod usage;
 
+pub use amend::SessionTimes;
 pub use branch::BranchRequest;
 pub(crate) use create::{Draft, create_in};
+pub use delete::DeleteRequest;
 pub(crate) use delete::delete_in;
 pub(crate) use resolve::{key_of, no_session, resolve_in, whole};
 pub(crate) use rewind::refuse_continued;

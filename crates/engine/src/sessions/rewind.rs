@@ -5,9 +5,10 @@ use super::{key_of, show::no_message};
 use crate::Oneiro;
 use crate::context::history_changed;
 use oneiro_model::{
-    ChangeKind, Error, Message, MessageId, Result, Rewound, Role, SessionId, Visibility,
+    ChangeKind, Error, Message, MessageCounts, MessageId, Result, Rewound, Role, SessionId,
+    Visibility,
 };
-use oneiro_store::{Tx, changes, messages, sessions, summaries};
+use oneiro_store::{Tx, changes, messages, sessions, shown, summaries};
 
 impl Oneiro {
     /// Takes back a live user message and everything after it, so that it can be said anew.
@@ -15,6 +16,19 @@ impl Oneiro {
         let (id, now) = (id.clone(), self.now());
         self.store.write(move |tx| {
             let rewound = rewind_in(tx, (key_of(tx, &id)?, &id), to)?;
+            changes::record(tx, ChangeKind::Rewound, Some(&id), now)?;
+            Ok(rewound)
+        })
+    }
+
+    /// Takes back whatever is still shown of a user message and everything after it, even if the
+    /// message itself is taken back already.
+    pub fn rewind_again(&self, id: &SessionId, to: MessageId) -> Result<Rewound> {
+        let (id, now) = (id.clone(), self.now());
+        self.store.write(move |tx| {
+            let session = (key_of(tx, &id)?, &id);
+            let target = rewind_target(tx, session, to)?;
+            let rewound = hide(tx, session, target)?;
             changes::record(tx, ChangeKind::Rewound, Some(&id), now)?;
             Ok(rewound)
         })
@@ -53,19 +67,39 @@ impl Oneiro {
         let (id, now) = (id.clone(), self.now());
         self.store.write(move |tx| {
             let key = key_of(tx, &id)?;
-            let from = if all { 1 } else { messages::last_rewind(tx, key)? };
+            let from = if all { 1 } else { shown::last_rewind(tx, key)? };
             let restored = match from {
                 0 => 0,
                 from => {
                     refuse_continued(tx, (key, &id))?;
-                    history_changed(tx, key, messages::rewound_range(tx, key, from)?)?;
-                    messages::restore(tx, key, from)?
+                    history_changed(tx, key, shown::rewound_range(tx, key, from)?)?;
+                    shown::restore(tx, key, from)?
                 }
             };
             sessions::recount(tx, key)?;
             changes::record(tx, ChangeKind::Restored, Some(&id), now)?;
             Ok(restored)
         })
+    }
+
+    /// Shows again whatever was rewound from message `since` on; answers how many messages came
+    /// back.
+    pub fn restore_since(&self, id: &SessionId, since: MessageId) -> Result<usize> {
+        let (id, now) = (id.clone(), self.now());
+        self.store.write(move |tx| {
+            let key = key_of(tx, &id)?;
+            refuse_continued(tx, (key, &id))?;
+            history_changed(tx, key, (since.0, i64::MAX))?;
+            let restored = shown::restore_since(tx, key, since)?;
+            sessions::recount(tx, key)?;
+            changes::record(tx, ChangeKind::Restored, Some(&id), now)?;
+            Ok(restored)
+        })
+    }
+
+    /// How many messages of a session stand where.
+    pub fn message_counts(&self, id: &SessionId) -> Result<MessageCounts> {
+        self.store.read(|tx| shown::counts(tx, key_of(tx, id)?))
     }
 
     /// Covers all live messages up to `until`: they stay stored and searchable, but are no longer
@@ -76,13 +110,23 @@ impl Oneiro {
             let key = key_of(tx, &id)?;
             refuse_continued(tx, (key, &id))?;
             history_changed(tx, key, (0, until.0))?;
-            messages::compact(tx, key, until)
+            shown::compact(tx, key, until)
         })
     }
 }
 
 /// Hides `to` and everything after it.
-fn rewind_in(tx: &Tx<'_>, (key, id): (i64, &SessionId), to: MessageId) -> Result<Rewound> {
+fn rewind_in(tx: &Tx<'_>, session: (i64, &SessionId), to: MessageId) -> Result<Rewound> {
+    let target = rewind_target(tx, session, to)?;
+    if target.visibility == Visibility::Rewound {
+        return Err(Error::conflict(format!("message {to} is rewound already"))
+            .remedy("`oneiro session restore SESSION` brings it back"));
+    }
+    hide(tx, session, target)
+}
+
+/// The user message of a session that a rewind goes to.
+fn rewind_target(tx: &Tx<'_>, (key, id): (i64, &SessionId), to: MessageId) -> Result<Message> {
     let target = messages::get(tx, to)?.filter(|(session, _)| *session == key);
     let (_, target) =
         target.ok_or_else(|| no_message(to).at(format!("session {:?}", id.as_str())))?;
@@ -96,16 +140,17 @@ fn rewind_in(tx: &Tx<'_>, (key, id): (i64, &SessionId), to: MessageId) -> Result
         )
         .remedy("`oneiro session rewind SESSION` without a message shows the choices"));
     }
-    if target.visibility == Visibility::Rewound {
-        return Err(Error::conflict(format!("message {to} is rewound already"))
-            .remedy("`oneiro session restore SESSION` brings it back"));
-    }
+    Ok(target)
+}
+
+fn hide(tx: &Tx<'_>, (key, id): (i64, &SessionId), target: Message) -> Result<Rewound> {
+    let to = target.id;
     refuse_continued(tx, (key, id))?;
     history_changed(tx, key, (to.0, i64::MAX))?;
     let number = sessions::count_rewind(tx, key)?;
-    let rewound = messages::rewind(tx, key, to, number)?;
+    let rewound = shown::rewind(tx, key, to, number)?;
     sessions::recount(tx, key)?;
-    Ok(Rewound { rewound, target, head: messages::head(tx, key)? })
+    Ok(Rewound { rewound, target, head: shown::head(tx, key)? })
 }
 
 /// A session that was split goes on in its continuation, whose window holds its summaries: what

@@ -56,6 +56,7 @@ mod search_same;
 mod search_support;
 mod session_search;
 mod sessions;
+mod slots;
 mod stretches;
 mod support;
 mod titles;

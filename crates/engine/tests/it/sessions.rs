@@ -1,7 +1,9 @@
 //! Create, end, reopen, change and find sessions.
 
-use crate::support::{begin, id, new, open, say, user};
-use oneiro::{Ending, ErrorKind, NewSession, SessionPatch};
+use crate::support::{NOW, begin, id, is_sound, new, open, say, shown, user};
+use oneiro::{
+    Ending, EndingOver, ErrorKind, MessageId, NewSession, SessionPatch, SessionTimes, Span,
+};
 use oneiro_testkit::on_both_backends;
 use serde_json::{Value, json};
 
@@ -61,6 +63,59 @@ on_both_backends! {
         assert_eq!((reopened.end_reason, reopened.ended_at), (None, None));
         let third = oneiro.end_session(&id("a"), Ending::new("third").unwrap()).unwrap();
         assert_eq!((third.end_reason.as_deref(), third.ended_at), (Some("third"), Some(oneiro.now())));
+    }
+
+    fn an_end_takes_the_place_of_those_it_may(space) {
+        let oneiro = open(space);
+        begin(&oneiro, "a");
+        let end = |reason: &str, over| {
+            let ending = Ending { over, at: Some(NOW), ..Ending::new(reason).unwrap() };
+            oneiro.end_session(&id("a"), ending).unwrap().end_reason.unwrap()
+        };
+        assert_eq!(end("lost", EndingOver::Reasons(vec!["lost".into()])), "lost");
+        assert_eq!(end("reset", EndingOver::Reasons(vec!["closed".into()])), "lost");
+        assert_eq!(end("reset", EndingOver::Reasons(vec!["closed".into(), "lost".into()])), "reset");
+        assert_eq!(end("again", EndingOver::Nothing), "reset");
+        assert_eq!(end("last", EndingOver::Anything), "last");
+    }
+
+    fn times_are_amended_and_activity_follows(space) {
+        let oneiro = open(space);
+        begin(&oneiro, "a");
+        let long_ago = NOW.minus(Span::days(100));
+        let ended = Some(Some((NOW, "done".to_owned())));
+        let times = SessionTimes { started_at: Some(long_ago), ended };
+        let session = oneiro.amend_session(&id("a"), times).unwrap();
+        assert_eq!((session.started_at, session.last_active_at), (long_ago, long_ago));
+        assert_eq!((session.ended_at, session.end_reason.as_deref()), (Some(NOW), Some("done")));
+        say(&oneiro, "a", &["now"]);
+        let again = SessionTimes { started_at: Some(NOW), ended: Some(None) };
+        let session = oneiro.amend_session(&id("a"), again).unwrap();
+        assert_eq!((session.last_active_at, session.ended_at), (NOW, None));
+    }
+
+    fn a_session_that_must_be_new_is_a_conflict_when_it_is_there(space) {
+        let oneiro = open(space);
+        oneiro.begin_session(full("a", "old")).unwrap();
+        let again = oneiro.begin_session(full("a", "new")).unwrap_err();
+        assert_eq!(again.kind(), ErrorKind::Conflict);
+    }
+
+    fn a_history_is_set_aside_for_what_stands_for_it(space) {
+        let oneiro = open(space);
+        begin(&oneiro, "a");
+        let said = say(&oneiro, "a", &["one", "two"]);
+        oneiro.rewind_session(&id("a"), MessageId(said[1])).unwrap();
+        let stands = vec![user("the gist").external_id("x"), user("go on")];
+        oneiro.compact_into(&id("a"), stands.clone()).unwrap();
+        assert_eq!(shown(&oneiro, "a", false), ["the gist", "go on"]);
+        oneiro.compact_into(&id("a"), stands).unwrap();
+        assert_eq!(shown(&oneiro, "a", true), ["one", "two", "the gist", "go on", "the gist", "go on"]);
+        let counts = oneiro.message_counts(&id("a")).unwrap();
+        assert_eq!((counts.live, counts.compacted, counts.rewound), (2, 3, 1));
+        assert_eq!(oneiro.restore_since(&id("a"), MessageId(said[0])).unwrap(), 1);
+        assert_eq!(oneiro.message_counts(&id("a")).unwrap().rewound, 0);
+        is_sound(&oneiro);
     }
 
     fn a_change_overwrites_what_is_given_and_nothing_else(space) {

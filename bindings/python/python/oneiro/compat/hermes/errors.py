@@ -6,62 +6,35 @@ Owns the translation of what the native layer raises into classes that callers o
 from __future__ import annotations
 
 import sqlite3
-from typing import Any
 
 from oneiro import errors as own
 
 
-class _Told:
-    """What every error of the shim says: Oneiro's four facts, whatever its class."""
-
-    KIND = "internal"
-
-    def __init__(self, message: str, *, field: str | None = None, remedy: str | None = None) -> None:
-        text = f"{message}: {remedy}" if remedy else message
-        Exception.__init__(self, text)  # type: ignore[arg-type]
-        self.kind = self.KIND
-        self.message = message
-        self.field = field
-        self.remedy = remedy
-
-
-class IntegrityError(_Told, own.ConflictError, sqlite3.IntegrityError):
+class IntegrityError(own.ConflictError, sqlite3.IntegrityError):
     """The request contradicts what is stored."""
 
-    KIND = "conflict"
 
-
-class ProgrammingError(_Told, own.InvalidError, sqlite3.ProgrammingError):
+class ProgrammingError(own.InvalidError, sqlite3.ProgrammingError):
     """A value that cannot be stored was given."""
 
-    KIND = "invalid"
 
-
-class OperationalError(_Told, own.UnavailableError, sqlite3.OperationalError):
+class OperationalError(own.UnavailableError, sqlite3.OperationalError):
     """The store cannot be used now."""
 
-    KIND = "unavailable"
 
-
-class LockedError(_Told, own.BusyError, sqlite3.OperationalError):
+class LockedError(own.BusyError, sqlite3.OperationalError):
     """Another writer held the store for longer than the wait."""
 
-    KIND = "busy"
 
-
-class DatabaseError(_Told, own.StoreError, sqlite3.DatabaseError):
+class DatabaseError(own.StoreError, sqlite3.DatabaseError):
     """The store is damaged, or newer than this Oneiro."""
 
-    KIND = "corrupt"
 
-
-class NotHermesStoreError(_Told, own.InvalidError, sqlite3.DatabaseError):
+class ForeignStoreError(own.InvalidError, sqlite3.DatabaseError):
     """The path holds a file that is not a store of Oneiro's."""
 
-    KIND = "invalid"
 
-
-_CLASSES: tuple[tuple[type, type[Any]], ...] = (
+_CLASSES: tuple[tuple[type[own.Error], type[own.Error]], ...] = (
     (own.ConflictError, IntegrityError),
     (own.BusyError, LockedError),
     (own.UnavailableError, OperationalError),
@@ -72,13 +45,18 @@ _CLASSES: tuple[tuple[type, type[Any]], ...] = (
 
 def translated(error: own.Error) -> own.Error:
     """The same error as a class that a caller of hermes catches; one that has none stays."""
-    if isinstance(error, _Told):
-        return error
     for native, ours in _CLASSES:
         if isinstance(error, native):
-            told: own.Error = ours.__new__(ours)
-            told.args = error.args
-            for name in ("kind", "message", "field", "remedy"):
-                setattr(told, name, getattr(error, name, None))
-            return told
+            message = error.message
+            if native is own.BusyError:
+                # Hosts that retry look for sqlite's words.
+                message = f"database is locked: {message}"
+            return ours(message, error.kind, error.field, error.remedy)
     return error
+
+
+def readonly() -> OperationalError:
+    """The error of a write through a handle that only reads, in sqlite's words."""
+    return OperationalError(
+        "attempt to write a readonly database", remedy="open SessionDB without read_only=True"
+    )

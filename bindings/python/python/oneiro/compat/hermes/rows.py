@@ -6,153 +6,57 @@ calls nothing: every function is a plain mapping of one dict to another.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import math
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from .errors import ProgrammingError
+from .columns import (
+    ACTUAL_COST_SET as ACTUAL_COST_SET,
+)
+from .columns import (
+    CONTENT_JSON_PREFIX as CONTENT_JSON_PREFIX,
+)
+from .columns import (
+    END_REASON_UNSET as END_REASON_UNSET,
+)
+from .columns import (
+    ESTIMATED_COST_SET as ESTIMATED_COST_SET,
+)
+from .columns import (
+    EXACT_MODEL_CONFIG as EXACT_MODEL_CONFIG,
+)
+from .columns import (
+    JSON_MESSAGE_COLUMNS as JSON_MESSAGE_COLUMNS,
+)
+from .columns import (
+    MESSAGE_COLUMNS as MESSAGE_COLUMNS,
+)
+from .columns import (
+    METADATA_COLUMNS as METADATA_COLUMNS,
+)
+from .columns import (
+    REPLACED_ALL_UNTIL as REPLACED_ALL_UNTIL,
+)
+from .columns import (
+    REPLACED_REWINDS as REPLACED_REWINDS,
+)
+from .columns import (
+    REPLACED_UNTIL as REPLACED_UNTIL,
+)
+from .columns import (
+    SEED_MESSAGE_COLUMNS as SEED_MESSAGE_COLUMNS,
+)
+from .columns import (
+    SEED_SESSION_COLUMNS as SEED_SESSION_COLUMNS,
+)
+from .columns import (
+    SESSION_COLUMNS as SESSION_COLUMNS,
+)
+from .errors import IntegrityError, ProgrammingError
 
 Row = dict[str, Any]
-
-SEED_SESSION_COLUMNS = (
-    "id",
-    "source",
-    "user_id",
-    "model",
-    "model_config",
-    "system_prompt",
-    "parent_session_id",
-    "started_at",
-    "ended_at",
-    "end_reason",
-    "message_count",
-    "tool_call_count",
-    "input_tokens",
-    "output_tokens",
-)
-
-SESSION_COLUMNS = (
-    "id",
-    "source",
-    "user_id",
-    "session_key",
-    "chat_id",
-    "chat_type",
-    "thread_id",
-    "display_name",
-    "origin_json",
-    "expiry_finalized",
-    "model",
-    "model_config",
-    "system_prompt",
-    "parent_session_id",
-    "started_at",
-    "ended_at",
-    "end_reason",
-    "message_count",
-    "tool_call_count",
-    "input_tokens",
-    "output_tokens",
-    "cache_read_tokens",
-    "cache_write_tokens",
-    "reasoning_tokens",
-    "cwd",
-    "git_branch",
-    "git_repo_root",
-    "billing_provider",
-    "billing_base_url",
-    "billing_mode",
-    "estimated_cost_usd",
-    "actual_cost_usd",
-    "cost_status",
-    "cost_source",
-    "pricing_version",
-    "title",
-    "api_call_count",
-    "handoff_state",
-    "handoff_platform",
-    "handoff_error",
-    "compression_failure_cooldown_until",
-    "compression_failure_error",
-    "compression_fallback_streak",
-    "profile_name",
-    "rewind_count",
-    "archived",
-)
-
-SEED_MESSAGE_COLUMNS = (
-    "id",
-    "session_id",
-    "role",
-    "content",
-    "tool_call_id",
-    "tool_calls",
-    "tool_name",
-    "timestamp",
-    "token_count",
-)
-
-MESSAGE_COLUMNS = (
-    "id",
-    "session_id",
-    "role",
-    "content",
-    "tool_call_id",
-    "tool_calls",
-    "tool_name",
-    "effect_disposition",
-    "timestamp",
-    "token_count",
-    "finish_reason",
-    "reasoning",
-    "reasoning_content",
-    "reasoning_details",
-    "codex_reasoning_items",
-    "codex_message_items",
-    "platform_message_id",
-    "observed",
-    "active",
-    "compacted",
-    "api_content",
-)
-
-# Columns that are kept in the metadata of a session, with what hermes answers when they are unset.
-METADATA_COLUMNS: dict[str, Any] = {
-    "session_key": None,
-    "chat_id": None,
-    "chat_type": None,
-    "thread_id": None,
-    "display_name": None,
-    "origin_json": None,
-    "expiry_finalized": 0,
-    "git_branch": None,
-    "git_repo_root": None,
-    "billing_provider": None,
-    "billing_base_url": None,
-    "billing_mode": None,
-    "cost_status": None,
-    "cost_source": None,
-    "pricing_version": None,
-    "handoff_state": None,
-    "handoff_platform": None,
-    "handoff_error": None,
-    "compression_failure_cooldown_until": None,
-    "compression_failure_error": None,
-    "compression_fallback_streak": 0,
-    "profile_name": None,
-}
-
-# Keys of the metadata which are ours and no column of hermes.
-ESTIMATED_COST_SET = "estimated_cost_set"
-ACTUAL_COST_SET = "actual_cost_set"
-REPLACED_UNTIL = "replaced_until"
-REPLACED_ALL_UNTIL = "replaced_all_until"
-
-CONTENT_JSON_PREFIX = "\x00json:"
-
-# Columns whose JSON is kept parsed and answered as text.
-JSON_MESSAGE_COLUMNS = ("reasoning_details", "codex_reasoning_items", "codex_message_items")
 
 # The years 1 to 9999, in microseconds: what every part of Oneiro can print.
 _FIRST_MICROS = -62_135_596_800_000_000
@@ -167,6 +71,11 @@ def micros(seconds: float) -> int:
     if not math.isfinite(seconds):
         return _LAST_MICROS if seconds > 0 else _FIRST_MICROS
     return min(max(round(seconds * 1e6), _FIRST_MICROS), _LAST_MICROS)
+
+
+def to_micros(seconds: float) -> float:
+    """A time of the clock, which nobody has seen yet, as whole microseconds."""
+    return micros(seconds) / 1e6
 
 
 def is_exact(seconds: float) -> bool:
@@ -185,13 +94,21 @@ def model_config_text(value: Any) -> str | None:
 
 
 def model_config_value(text: str | None) -> Any:
-    """The model_config that Oneiro keeps for hermes's text: parsed, or the text if it is no JSON."""
+    """The model_config that Oneiro keeps for hermes's text: parsed, or the text if no JSON."""
     if text is None:
         return None
     try:
         return json.loads(text)
     except ValueError:
         return text
+
+
+def _exact_config(config: Any, metadata: Mapping[str, Any]) -> str | None:
+    """The text that was given, when it is kept and still says what is stored."""
+    exact = metadata.get(EXACT_MODEL_CONFIG)
+    if isinstance(exact, str) and model_config_value(exact) == config:
+        return exact
+    return model_config_text(config)
 
 
 def session_row(session: Mapping[str, Any]) -> Row:
@@ -214,12 +131,14 @@ def session_row(session: Mapping[str, Any]) -> Row:
         "origin_json": kept("origin_json"),
         "expiry_finalized": kept("expiry_finalized", 0),
         "model": session["model"],
-        "model_config": config if config is None else model_config_text(config),
+        "model_config": config if config is None else _exact_config(config, meta),
         "system_prompt": session["system_prompt"],
         "parent_session_id": session["parent_id"],
         "started_at": session["started_at"] / 1e6 if started_at is None else started_at,
         "ended_at": ended / 1e6 if ended_at is None and ended is not None else ended_at,
-        "end_reason": session["end_reason"],
+        "end_reason": None
+        if kept(END_REASON_UNSET) and ended is not None
+        else session["end_reason"],
         "message_count": session["message_count"] - session.get("compacted_count", 0),
         "tool_call_count": session["tool_call_count"] - session.get("compacted_tool_calls", 0),
         "input_tokens": session["input_tokens"],
@@ -247,7 +166,7 @@ def session_row(session: Mapping[str, Any]) -> Row:
         "compression_failure_error": kept("compression_failure_error"),
         "compression_fallback_streak": kept("compression_fallback_streak", 0),
         "profile_name": kept("profile_name"),
-        "rewind_count": session["rewind_count"],
+        "rewind_count": session["rewind_count"] - kept(REPLACED_REWINDS, 0),
         "archived": 1 if session["archived"] else 0,
     }
 
@@ -302,7 +221,7 @@ def message_row(message: Mapping[str, Any]) -> Row:
         "role": role,
         "content": get("content"),
         "tool_call_id": get("tool_call_id"),
-        "tool_calls": get("tool_calls"),
+        "tool_calls": get("tool_calls") or None,
         "tool_name": get("name") if role == "tool" else get("tool_name"),
         "effect_disposition": get("effect_disposition"),
         "timestamp": message["at"] / 1e6 if timestamp is None else timestamp,
@@ -314,7 +233,9 @@ def message_row(message: Mapping[str, Any]) -> Row:
         "codex_reasoning_items": (
             reasoning_items if reasoning_items is None else json.dumps(reasoning_items)
         ),
-        "codex_message_items": message_items if message_items is None else json.dumps(message_items),
+        "codex_message_items": message_items
+        if message_items is None
+        else json.dumps(message_items),
         "platform_message_id": get("platform_message_id"),
         "observed": 1 if get("observed") else 0,
         "active": 1 if visibility is None else 0,
@@ -357,13 +278,7 @@ def new_message(columns: Mapping[str, Any], now: float) -> Row:
     """The native message for the hermes columns of a message. `now` is its time when it has none
     that can be read."""
     get = columns.get
-    role = get("role")
-    if role is None:
-        raise ProgrammingError(
-            "a message needs a role", field="role", remedy="give user, assistant, system or tool"
-        )
-    if not isinstance(role, str):
-        role = str(role)
+    role = stored_role(get("role", "unknown"))
     message: Row = {"role": role, "content": stored_content(get("content"))}
     tool_calls = get("tool_calls")
     if tool_calls:
@@ -374,7 +289,9 @@ def new_message(columns: Mapping[str, Any], now: float) -> Row:
     for name in _PLAIN_COLUMNS:
         value = get(name)
         if value is not None:
-            message[name] = value if isinstance(value, str) else stored_text(name, value)
+            message[name] = stored_text(name, value)
+    if "platform_message_id" not in message and get("message_id") is not None:
+        message["platform_message_id"] = stored_text("message_id", get("message_id"))
     token_count = get("token_count")
     if token_count is not None:
         put_tokens(message, token_count)
@@ -391,13 +308,25 @@ def new_message(columns: Mapping[str, Any], now: float) -> Row:
     return message
 
 
+def new_messages(messages: Iterable[Mapping[str, Any]], now: float) -> list[Row]:
+    """The native messages of a list that is stored at once: each a microsecond after the last."""
+    return [new_message(message, now + place * 1e-6) for place, message in enumerate(messages)]
+
+
+def stored_role(role: Any) -> str:
+    """The role of a message as it is kept."""
+    if role is None:
+        raise IntegrityError(
+            "a message needs a role", field="role", remedy="give user, assistant, system or tool"
+        )
+    return role if isinstance(role, str) else str(role)
+
+
 def put_tokens(message: Row, token_count: Any) -> None:
     """Puts a token count where the engine reads it, if it is one; anything else is only kept."""
     if isinstance(token_count, str):
-        try:
+        with contextlib.suppress(ValueError):
             token_count = int(token_count)
-        except ValueError:
-            pass
     counts = isinstance(token_count, int) and 0 <= token_count < 1 << 63
     message["tokens" if counts else "token_count"] = int(token_count) if counts else token_count
 
@@ -426,10 +355,19 @@ def readable_time(value: Any) -> float | None:
     return seconds if math.isfinite(seconds) else None
 
 
-def stored_content(content: Any) -> Any:
+def stored_content(content: Any, generation: str = "0.19") -> Any:
     """The content of a message as it is kept: text, a list, a dict or nothing. What hermes keeps
-    as marked JSON comes apart here; a number becomes its text as in a TEXT column."""
-    if content is None or isinstance(content, (list, dict)):
+    as marked JSON comes apart here; a number becomes its text as in a TEXT column. The seed knows
+    text only."""
+    if content is None:
+        return None
+    if generation == "seed" and isinstance(content, (list, dict, tuple)):
+        raise ProgrammingError(
+            f"content is a {type(content).__name__}, and the seed generation stores text",
+            field="content",
+            remedy='give a str, or open SessionDB with generation="0.19"',
+        )
+    if isinstance(content, (list, dict)):
         return content
     if isinstance(content, str):
         return content if not content.startswith(CONTENT_JSON_PREFIX) else decoded(content)
@@ -469,8 +407,10 @@ def stored_text(field: str, value: Any) -> str:
 def scrubbed(value: Any) -> Any:
     """The value with every lone surrogate replaced: no store can hold one."""
     if isinstance(value, str):
-        return value if value.isascii() else value.encode("utf-16", "surrogatepass").decode(
-            "utf-16", "replace"
+        return (
+            value
+            if value.isascii()
+            else value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
         )
     if isinstance(value, dict):
         return {scrubbed(key): scrubbed(item) for key, item in value.items()}
@@ -527,6 +467,11 @@ def lineage_of(config: Any, source: str, parent_end_reason: str | None) -> str:
             return lineage
     compressed = parent_end_reason == "compression" and source != "tool"
     return "continuation" if compressed else "branch"
+
+
+def has_replaced(metadata: Mapping[str, Any]) -> bool:
+    """Whether a session has messages that hermes would have deleted."""
+    return REPLACED_UNTIL in metadata or REPLACED_ALL_UNTIL in metadata
 
 
 def visible(messages: Iterable[Mapping[str, Any]], metadata: Mapping[str, Any]) -> list[Any]:

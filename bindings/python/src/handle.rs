@@ -1,0 +1,199 @@
+//! The handle: one space, opened, shared by all threads of the process that opened it. A forked
+//! child is told to open its own, and never closes what is its parent's.
+
+use crate::decode::Fields;
+use crate::error::raised;
+use oneiro::{Durability, Error, ErrorKind, Oneiro, Options, SpaceName, Target};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+/// How often an idle handle looks for background work.
+const DRAIN_EVERY: Duration = Duration::from_millis(500);
+
+/// One space, opened.
+#[pyclass(frozen, module = "oneiro._oneiro")]
+pub(crate) struct Handle {
+    space: RwLock<Option<Arc<Oneiro>>>,
+    drain: Mutex<Option<Drain>>,
+    target: String,
+    /// The process that opened it.
+    process: u32,
+}
+
+/// The thread that does background work.
+struct Drain {
+    stopping: Arc<AtomicBool>,
+    thread: JoinHandle<()>,
+}
+
+impl Handle {
+    /// Runs an engine call without the interpreter's lock.
+    pub(crate) fn call<T: Send>(
+        &self,
+        py: Python<'_>,
+        work: impl FnOnce(&Oneiro) -> oneiro::Result<T> + Send,
+    ) -> PyResult<T> {
+        self.check_process().map_err(|error| raised(py, &error))?;
+        let done = py.detach(|| {
+            let space = self.space.read().unwrap_or_else(PoisonError::into_inner).clone();
+            work(space.ok_or_else(closed)?.as_ref())
+        });
+        done.map_err(|error| raised(py, &error))
+    }
+
+    /// Locks and connections of the parent are of no use in a child, and harm both.
+    fn check_process(&self) -> oneiro::Result<()> {
+        match std::process::id() == self.process {
+            true => Ok(()),
+            false => Err(Error::new(
+                ErrorKind::Unavailable,
+                "this handle was opened before the process forked, by its parent",
+            )
+            .remedy("open the store again in the child")),
+        }
+    }
+
+    fn stop_drain(&self) {
+        let drain = self.drain.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(drain) = drain {
+            drain.stopping.store(true, Ordering::SeqCst);
+            drain.thread.thread().unpark();
+            // A job that has begun is finished; a panic in it ended its thread only.
+            let _ = drain.thread.join();
+        }
+    }
+
+    fn take(&self) -> Option<Arc<Oneiro>> {
+        self.space.write().unwrap_or_else(PoisonError::into_inner).take()
+    }
+}
+
+fn closed() -> Error {
+    Error::new(ErrorKind::Unavailable, "the store was closed").remedy("open it again")
+}
+
+/// Reads what a request asks for; a wrong field is an exception.
+pub(crate) fn decoded<T>(
+    fields: &Bound<'_, PyDict>,
+    decode: impl FnOnce(&mut Fields) -> oneiro::Result<T>,
+) -> PyResult<T> {
+    let mut read = Fields::read(fields)?;
+    let request = decode(&mut read).and_then(|request| read.end().map(|()| request));
+    request.map_err(|error| raised(fields.py(), &error))
+}
+
+struct Opening {
+    target: Target,
+    options: Options,
+    drains: bool,
+}
+
+fn opening(target: &str, fields: &mut Fields) -> oneiro::Result<Opening> {
+    let space = fields.text("space")?.as_deref().map(SpaceName::new).transpose()?;
+    let is_url = target.starts_with("postgres://") || target.starts_with("postgresql://");
+    let target = match fields.truth("file")?.unwrap_or(false) && !is_url {
+        true => Target::File { path: PathBuf::from(target), space: space.unwrap_or_default() },
+        false => Target::parse(target, space.as_ref())?,
+    };
+    let mut options =
+        Options { words: Some(oneiro_inference::static_words()), ..Options::default() };
+    match fields.text("durability")?.as_deref() {
+        None | Some("full") => options.durability = Durability::Full,
+        Some("normal") => options.durability = Durability::Normal,
+        Some(other) => {
+            return Err(Error::field("durability", format!("{other:?} is not full or normal")));
+        }
+    }
+    if let Some(wait) = fields.count("busy_timeout_ms")? {
+        options.busy_timeout = Duration::from_millis(wait as u64);
+    }
+    if let Some(readers) = fields.count("readers")? {
+        options.readers = readers;
+    }
+    options.must_exist = fields.truth("must_exist")?.unwrap_or(false);
+    let drains = fields.truth("jobs")?.unwrap_or(true);
+    Ok(Opening { target, options, drains })
+}
+
+fn drain(oneiro: Arc<Oneiro>) -> oneiro::Result<Drain> {
+    let stopping = Arc::new(AtomicBool::new(false));
+    let told = Arc::clone(&stopping);
+    let work = move || {
+        while !told.load(Ordering::SeqCst) {
+            // Whoever opened the store has something to do first.
+            std::thread::park_timeout(DRAIN_EVERY);
+            if told.load(Ordering::SeqCst) {
+                break;
+            }
+            // What fails is recorded with its job and tried again; nobody listens here.
+            let _ = oneiro.run_jobs(DRAIN_EVERY);
+        }
+    };
+    let thread = std::thread::Builder::new()
+        .name("oneiro-jobs".to_owned())
+        .spawn(work)
+        .map_err(|error| Error::internal("no thread for background work").because(error))?;
+    Ok(Drain { stopping, thread })
+}
+
+#[pymethods]
+impl Handle {
+    /// Opens a space, creating it if it does not exist.
+    #[staticmethod]
+    fn open(py: Python<'_>, target: &str, options: &Bound<'_, PyDict>) -> PyResult<Handle> {
+        let Opening { target, options, drains } =
+            decoded(options, |fields| opening(target, fields))?;
+        let opened = py.detach(|| {
+            let oneiro = Arc::new(Oneiro::open(&target, options)?);
+            let drain = drains.then(|| drain(Arc::clone(&oneiro))).transpose()?;
+            Ok((oneiro, drain))
+        });
+        let (oneiro, drain) = opened.map_err(|error: Error| raised(py, &error))?;
+        Ok(Handle {
+            space: RwLock::new(Some(oneiro)),
+            drain: Mutex::new(drain),
+            target: target.to_string(),
+            process: std::process::id(),
+        })
+    }
+
+    /// Lets go of the space; calls under way in other threads are finished.
+    fn close(&self, py: Python<'_>) -> PyResult<()> {
+        if std::process::id() != self.process {
+            return Ok(());
+        }
+        py.detach(|| {
+            self.stop_drain();
+            drop(self.take());
+        });
+        Ok(())
+    }
+
+    /// Whether it was closed.
+    fn closed(&self) -> bool {
+        self.check_process().is_ok()
+            && self.space.read().unwrap_or_else(PoisonError::into_inner).is_none()
+    }
+
+    /// Where the space is kept, without secrets.
+    fn target(&self) -> &str {
+        &self.target
+    }
+}
+
+impl Drop for Handle {
+    fn drop(&mut self) {
+        if std::process::id() == self.process {
+            self.stop_drain();
+            return;
+        }
+        // In a forked child: to close the parent's files here would take its locks away, and could
+        // remove its log.
+        std::mem::forget(self.space.get_mut().unwrap_or_else(PoisonError::into_inner).take());
+    }
+}

@@ -1,0 +1,48 @@
+//! Background work: what waits, and a slice of it.
+
+use crate::encode;
+use crate::handle::{Handle, decoded};
+use oneiro::{Cursor, Error};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use std::time::Duration;
+
+/// Jobs to a page, unless asked otherwise.
+const JOBS: usize = 100;
+
+#[pymethods]
+impl Handle {
+    fn jobs<'py>(
+        &self,
+        py: Python<'py>,
+        request: &Bound<'py, PyDict>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let (cursor, limit) = decoded(request, |fields| {
+            let cursor = fields.text("cursor")?.as_deref().map(Cursor::parse).transpose()?;
+            Ok((cursor, fields.count("limit")?.unwrap_or(JOBS)))
+        })?;
+        encode::answer(py, &self.call(py, |oneiro| oneiro.list_jobs(cursor, limit))?)
+    }
+
+    fn run_jobs<'py>(&self, py: Python<'py>, seconds: f64) -> PyResult<Bound<'py, PyAny>> {
+        let limit = Duration::try_from_secs_f64(seconds).map_err(|error| {
+            crate::error::raised(py, &Error::field("seconds", error.to_string()))
+        })?;
+        encode::answer(py, &self.call(py, |oneiro| oneiro.run_jobs(limit))?)
+    }
+
+    /// How far there is anything to see: equal as long as nothing has changed.
+    fn change_mark(&self, py: Python<'_>) -> PyResult<(i64, i64)> {
+        self.call(py, |oneiro| oneiro.change_mark().map(|mark| (mark.message, mark.change)))
+    }
+
+    /// Brings the text index up to the newest message.
+    fn index(&self, py: Python<'_>) -> PyResult<()> {
+        self.call(py, |oneiro| oneiro.fold_all(&mut |_, _| {}))
+    }
+
+    /// Builds the text index anew from the rows.
+    fn rebuild_index(&self, py: Python<'_>) -> PyResult<()> {
+        self.call(py, |oneiro| oneiro.rebuild_index(&mut |_, _| {}))
+    }
+}

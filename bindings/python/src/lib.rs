@@ -1,0 +1,25 @@
+//! Oneiro for Python, the native half: decode, call the engine, encode. What people import is the
+//! package around it, in `python/oneiro`. It must not know hermes, or any other host.
+
+mod context;
+mod decode;
+mod encode;
+mod error;
+mod handle;
+mod jobs;
+mod messages;
+mod search;
+mod sessions;
+mod slots;
+mod space;
+mod transfer;
+
+use pyo3::prelude::*;
+
+/// The native half of the package `oneiro`.
+#[pymodule]
+fn _oneiro(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<handle::Handle>()?;
+    module.add_function(wrap_pyfunction!(error::kinds, module)?)?;
+    module.add("__version__", env!("CARGO_PKG_VERSION"))
+}

@@ -1,0 +1,201 @@
+//! Messages: append, read, take back, set aside.
+
+use crate::decode::{Reader, refused};
+use crate::encode;
+use crate::handle::{Handle, decoded};
+use crate::sessions::{new_session, session_id};
+use oneiro::{Error, MessageId, PageRequest};
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList};
+
+#[pymethods]
+impl Handle {
+    #[pyo3(signature = (session, messages, create=None))]
+    fn append<'py>(
+        &self,
+        py: Python<'py>,
+        session: &str,
+        messages: &Bound<'py, PyAny>,
+        create: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let id = session_id(py, session)?;
+        let messages = Reader::default().messages(messages)?;
+        let create = create.map(|fields| decoded(fields, new_session)).transpose()?;
+        let appended = self.call(py, |oneiro| match create {
+            Some(create) => oneiro.append_or_create(&id, messages, create),
+            None => oneiro.append(&id, messages),
+        })?;
+        encode::answer(py, &appended)
+    }
+
+    /// One message, for callers that append one at a time: its id and nothing else.
+    fn append_one(
+        &self,
+        py: Python<'_>,
+        session: &str,
+        message: &Bound<'_, PyDict>,
+    ) -> PyResult<i64> {
+        let id = session_id(py, session)?;
+        let message = Reader::default().message(message)?;
+        let appended = self.call(py, |oneiro| oneiro.append(&id, vec![message]))?;
+        appended.ids.first().map(|id| id.0).ok_or_else(|| {
+            let wrong = Error::conflict(format!("nothing said in session {session:?} is stored"));
+            let wrong = wrong.remedy("the space's ignore or stateless patterns match its id");
+            crate::error::raised(py, &wrong)
+        })
+    }
+
+    fn messages<'py>(
+        &self,
+        py: Python<'py>,
+        session: &str,
+        request: &Bound<'py, PyDict>,
+    ) -> PyResult<Bound<'py, PyDict>> {
+        let id = session_id(py, session)?;
+        let request = decoded(request, |fields| {
+            Ok(PageRequest {
+                after: fields.number("after")?.unwrap_or(0),
+                hidden: fields.truth("hidden")?.unwrap_or(false),
+                limit: fields.count("limit")?.unwrap_or(1_000),
+            })
+        })?;
+        let page = self.call(py, |oneiro| oneiro.messages(&id, request))?;
+        let dict = PyDict::new(py);
+        dict.set_item("items", encode::messages(py, &page.items)?)?;
+        dict.set_item("next_after", page.next.map(|next| next.key))?;
+        Ok(dict)
+    }
+
+    fn all_messages<'py>(
+        &self,
+        py: Python<'py>,
+        session: &str,
+        hidden: bool,
+    ) -> PyResult<Bound<'py, PyList>> {
+        let id = session_id(py, session)?;
+        let all = PageRequest { after: 0, hidden, limit: usize::MAX };
+        let messages = self.call(py, |oneiro| oneiro.all_messages(&id, all))?;
+        encode::messages(py, &messages)
+    }
+
+    fn message<'py>(&self, py: Python<'py>, id: i64) -> PyResult<Bound<'py, PyDict>> {
+        encode::message(py, &self.call(py, |oneiro| oneiro.message(MessageId(id)))?)
+    }
+
+    fn find_messages<'py>(&self, py: Python<'py>, ids: Vec<i64>) -> PyResult<Bound<'py, PyList>> {
+        let ids: Vec<MessageId> = ids.into_iter().map(MessageId).collect();
+        let list = PyList::empty(py);
+        for message in self.call(py, |oneiro| oneiro.find_messages(&ids))? {
+            match message {
+                Some(message) => list.append(encode::message(py, &message)?)?,
+                None => list.append(py.None())?,
+            }
+        }
+        Ok(list)
+    }
+
+    fn find_message(
+        &self,
+        py: Python<'_>,
+        session: &str,
+        field: &str,
+        value: &Bound<'_, PyAny>,
+    ) -> PyResult<Option<i64>> {
+        let (id, value) = (session_id(py, session)?, Reader::default().value(value, 0)?);
+        let found = self.call(py, |oneiro| oneiro.find_by_field(&id, (field, &value)))?;
+        Ok(found.map(|id| id.0))
+    }
+
+    #[pyo3(signature = (session, to, again=false))]
+    fn rewind<'py>(
+        &self,
+        py: Python<'py>,
+        session: &str,
+        to: i64,
+        again: bool,
+    ) -> PyResult<Bound<'py, PyDict>> {
+        let id = session_id(py, session)?;
+        let rewound = self.call(py, |oneiro| match again {
+            true => oneiro.rewind_again(&id, MessageId(to)),
+            false => oneiro.rewind_session(&id, MessageId(to)),
+        })?;
+        let dict = PyDict::new(py);
+        dict.set_item("rewound", rewound.rewound)?;
+        dict.set_item("target", encode::message(py, &rewound.target)?)?;
+        dict.set_item("head", rewound.head.map(|head| head.0))?;
+        Ok(dict)
+    }
+
+    /// What was rewound: from a message on, all of it, or what the latest rewind hid.
+    #[pyo3(signature = (session, since=None, all=false))]
+    fn restore(
+        &self,
+        py: Python<'_>,
+        session: &str,
+        since: Option<i64>,
+        all: bool,
+    ) -> PyResult<usize> {
+        let id = session_id(py, session)?;
+        self.call(py, |oneiro| match since {
+            Some(since) => oneiro.restore_since(&id, MessageId(since)),
+            None => oneiro.restore_session(&id, all),
+        })
+    }
+
+    fn rewind_points<'py>(
+        &self,
+        py: Python<'py>,
+        session: &str,
+        limit: usize,
+    ) -> PyResult<Bound<'py, PyList>> {
+        let id = session_id(py, session)?;
+        encode::messages(py, &self.call(py, |oneiro| oneiro.rewind_points(&id, limit))?)
+    }
+
+    fn set_history<'py>(
+        &self,
+        py: Python<'py>,
+        session: &str,
+        messages: &Bound<'py, PyAny>,
+    ) -> PyResult<Bound<'py, PyList>> {
+        let id = session_id(py, session)?;
+        let messages = Reader::default().messages(messages)?;
+        encode::messages(py, &self.call(py, |oneiro| oneiro.set_history(&id, messages))?)
+    }
+
+    fn replace_history<'py>(
+        &self,
+        py: Python<'py>,
+        session: &str,
+        messages: &Bound<'py, PyAny>,
+    ) -> PyResult<Bound<'py, PyList>> {
+        let id = session_id(py, session)?;
+        let messages = Reader::default().messages(messages)?;
+        encode::messages(py, &self.call(py, |oneiro| oneiro.replace_history(&id, messages))?)
+    }
+
+    fn compact_into<'py>(
+        &self,
+        py: Python<'py>,
+        session: &str,
+        messages: &Bound<'py, PyAny>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let id = session_id(py, session)?;
+        let messages = Reader::default().messages(messages)?;
+        encode::answer(py, &self.call(py, |oneiro| oneiro.compact_into(&id, messages))?)
+    }
+
+    fn truncate_history(&self, py: Python<'_>, session: &str, keep: usize) -> PyResult<usize> {
+        let id = session_id(py, session)?;
+        self.call(py, |oneiro| oneiro.truncate_history(&id, keep))
+    }
+
+    /// A session or a message, removed for good.
+    fn erase<'py>(&self, py: Python<'py>, what: &str) -> PyResult<Bound<'py, PyAny>> {
+        if what.is_empty() {
+            return Err(refused(py, "name a session or the number of a message"));
+        }
+        let erased = self.call(py, |oneiro| oneiro.erase(&oneiro.erase_target(what)?))?;
+        encode::answer(py, &erased)
+    }
+}

@@ -1,0 +1,78 @@
+//! Slots: a host's values by scope and name. A slot of a session goes when the session goes.
+
+use crate::Tx;
+use crate::backend::Row;
+use oneiro_model::{Error, ErrorKind, MessageId, Result, Slot, SlotName, Timestamp};
+use serde_json::Value;
+
+statements! {
+    GET = "SELECT name, value, updated_at FROM slots WHERE scope = ?1 AND name = ?2";
+    OF_SCOPE = "SELECT name, value, updated_at FROM slots WHERE scope = ?1 ORDER BY name";
+    PUT = "INSERT INTO slots (scope, name, session_key, value, updated_at) \
+           VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT (scope, name) DO UPDATE SET \
+           session_key = excluded.session_key, value = excluded.value, \
+           updated_at = excluded.updated_at";
+    REMOVE = "DELETE FROM slots WHERE scope = ?1 AND name = ?2";
+    REMOVE_SCOPE = "DELETE FROM slots WHERE scope = ?1";
+    REMOVE_OF_MESSAGE = "DELETE FROM slots WHERE session_key = ?1 AND name = ?2";
+    STORED = "SELECT scope, name, value FROM slots";
+}
+
+/// One slot.
+pub fn get(tx: &Tx<'_>, slot: &SlotName) -> Result<Option<Slot>> {
+    tx.first(GET, &[slot.scope().into(), slot.name().into()], read)
+}
+
+/// The slots of a scope, by name.
+pub fn of_scope(tx: &Tx<'_>, scope: &str) -> Result<Vec<Slot>> {
+    tx.all(OF_SCOPE, &[scope.into()], read)
+}
+
+/// Sets a slot; with `session_key` it goes when that session goes.
+pub fn put(
+    tx: &Tx<'_>,
+    slot: &SlotName,
+    (value, session_key): (&Value, Option<i64>),
+    now: Timestamp,
+) -> Result<()> {
+    let text = value.to_string();
+    let values = [
+        slot.scope().into(),
+        slot.name().into(),
+        session_key.into(),
+        text.as_str().into(),
+        now.micros().into(),
+    ];
+    tx.execute(PUT, &values).map(|_| ())
+}
+
+/// Empties a slot.
+pub fn remove(tx: &Tx<'_>, slot: &SlotName) -> Result<()> {
+    tx.execute(REMOVE, &[slot.scope().into(), slot.name().into()]).map(|_| ())
+}
+
+/// Empties every slot of a scope.
+pub fn remove_scope(tx: &Tx<'_>, scope: &str) -> Result<()> {
+    tx.execute(REMOVE_SCOPE, &[scope.into()]).map(|_| ())
+}
+
+/// Empties what a session's slots hold about one of its messages: those that have its id for a name.
+pub fn remove_of_message(tx: &Tx<'_>, session_key: i64, message: MessageId) -> Result<()> {
+    let name = message.to_string();
+    tx.execute(REMOVE_OF_MESSAGE, &[session_key.into(), name.as_str().into()]).map(|_| ())
+}
+
+/// Hands over every text that slots hold.
+pub fn each_stored(tx: &Tx<'_>, mut each: impl FnMut(&str) -> Result<()>) -> Result<()> {
+    tx.each(STORED, &[], |row| (0..3).try_for_each(|column| each(row.text(column)?)))
+}
+
+fn read(row: &dyn Row) -> Result<Slot> {
+    let damaged = |_| Error::new(ErrorKind::Corrupt, "a slot's value is not JSON");
+    let value = oneiro_model::json::parse_text(row.text(1)?).map_err(damaged)?.value;
+    Ok(Slot {
+        name: row.text(0)?.to_owned(),
+        value,
+        updated_at: Timestamp::from_micros(row.int(2)?),
+    })
+}
