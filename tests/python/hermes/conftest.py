@@ -1,34 +1,28 @@
-"""Stores for the tests of the hermes shim: a file, and a server where one is named."""
+"""Session stores for the tests of the hermes shim, on each engine."""
 
 from __future__ import annotations
 
-import os
 import sys
-import uuid
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parent))
+# The scenarios are found by name, and import what they share.
+sys.path.append(str(Path(__file__).parent))
 
-TARGETS = ["file"] + (["postgres"] if os.environ.get("ONEIRO_TEST_POSTGRES") else [])
 
-
-@pytest.fixture(params=TARGETS)
-def open_db(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Callable[..., Any]]:
+@pytest.fixture
+def open_db(place: Any) -> Iterator[Callable[..., Any]]:
     """Opens a SessionDB on the test's own store; again, the same store."""
     from oneiro.compat.hermes import SessionDB
 
     opened: list[Any] = []
-    space = f"t{uuid.uuid4().hex[:20]}"
 
     def opening(**options: Any) -> Any:
-        if request.param == "postgres":
-            db = SessionDB(os.environ["ONEIRO_TEST_POSTGRES"], space=space, **options)
-        else:
-            db = SessionDB(tmp_path / "state.db", **options)
+        options.setdefault("durability", "normal")
+        db = SessionDB(place.store, space=place.space, **options)
         opened.append(db)
         return db
 

@@ -30,7 +30,11 @@ class Base:
         """The native session, or None for anything that names none."""
         if not isinstance(session_id, str) or not session_id:
             return None
-        found: dict[str, Any] | None = self._native.find_session(session_id)
+        try:
+            found: dict[str, Any] | None = self._native.find_session(session_id)
+        except UnicodeEncodeError:
+            # Half a character is part of no id.
+            return None
         return found
 
     def _change(self, session_id: Any, **patch: Any) -> dict[str, Any] | None:
@@ -60,7 +64,7 @@ class Base:
             return []
         try:
             found: list[dict[str, Any]] = self._native.all_messages(session_id, hidden)
-        except (NotFoundError, InvalidError):
+        except (NotFoundError, InvalidError, UnicodeEncodeError):
             return []
         if not hidden or not found:
             return found

@@ -38,7 +38,13 @@ class Rewind(Base):
             found: dict[str, Any] = self._native.message(int(message_id))
         except (NotFoundError, InvalidError, TypeError, ValueError, OverflowError):
             return None
-        return found if found["session_id"] == session_id else None
+        if found["session_id"] != session_id:
+            return None
+        if found.get("visibility"):
+            session = self._find(session_id)
+            if session is None or not rows.visible([found], session["metadata"]):
+                return None
+        return found
 
     def restore_rewound(self, session_id: str, since_message_id: int) -> int:
         """Shows again what was rewound from this message on; returns how many messages came back.

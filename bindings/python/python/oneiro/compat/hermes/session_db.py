@@ -80,6 +80,8 @@ class SessionDB(
             options["file"] = True
         if space is not None:
             options["space"] = space
+        if read_only:
+            options["jobs"] = False
         try:
             handle = Handle.open(str(target), options)
         except Error as error:

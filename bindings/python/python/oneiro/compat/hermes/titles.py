@@ -7,6 +7,7 @@ from typing import Any
 
 from oneiro.errors import ConflictError, InvalidError, NotFoundError
 
+from . import rows
 from .base import Base
 
 # ASCII control characters that are no white space, and characters that make two titles look alike.
@@ -47,7 +48,7 @@ class Titles(Base):
         return self._set_title(session_id, title, only_if_unset=True)
 
     def _set_title(self, session_id: str, title: str | None, *, only_if_unset: bool) -> bool:
-        cleaned = self.sanitize_title(title)
+        cleaned: str | None = rows.scrubbed(self.sanitize_title(title))
         holder = self._holder(cleaned) if cleaned else None
         if holder is not None and holder != session_id:
             if not self._carries_on(session_id, holder):
@@ -78,7 +79,7 @@ class Titles(Base):
         try:
             found: str | None = self._native.find_title(title)
             return found
-        except InvalidError:
+        except (InvalidError, UnicodeEncodeError):
             return None
 
     def _carries_on(self, session_id: str, ancestor_id: str) -> bool:
@@ -113,7 +114,7 @@ class Titles(Base):
         try:
             found: str | None = self._native.resolve_title(title)
             return found
-        except (InvalidError, NotFoundError):
+        except (InvalidError, NotFoundError, UnicodeEncodeError):
             return None
 
     def get_next_title_in_lineage(self, base_title: str) -> str:
