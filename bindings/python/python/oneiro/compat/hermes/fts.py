@@ -43,7 +43,7 @@ _Token = Term | str
 
 def parse(query: str, *, groups: bool = False) -> Expr | None:
     """Reads a query; None when there is no word in it. With `groups`, parentheses group."""
-    tokens = _cleaned(list(_tokens(query[:MAX_QUERY_CHARS], groups)))
+    tokens = _cleaned(list(_tokens(_cut(query), groups)))
     return _Parser(tokens).either() if tokens else None
 
 
@@ -104,6 +104,15 @@ def is_cjk(letter: str) -> bool:
         or 0xF900 <= point <= 0xFAFF
         or 0x20000 <= point <= 0x3FFFF
     )
+
+
+def _cut(query: str) -> str:
+    """The query up to its limit, and no part of a word that reaches beyond."""
+    if len(query) <= MAX_QUERY_CHARS:
+        return query
+    kept = query[: MAX_QUERY_CHARS + 1]
+    words = kept.rsplit(None, 1)
+    return words[0] if len(words) == 2 else kept[:MAX_QUERY_CHARS]
 
 
 def _is_short_cjk(text: str) -> bool:

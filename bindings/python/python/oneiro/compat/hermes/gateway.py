@@ -80,10 +80,11 @@ class Gateway(Walk):
         where several people share a chat and none is the one asked for, there is no answer."""
         if not platform or not chat_id:
             return None
-        wanted = {"chat_id": str(chat_id)}
-        if thread_id:
-            wanted["thread_id"] = str(thread_id)
-        found = self._of_peers(platform, ended=False, metadata_is=wanted)
+        found = self._of_peers(platform, ended=False, metadata_is={"chat_id": str(chat_id)})
+        if thread_id is not None:
+            # The empty thread is the chat itself.
+            wanted = str(thread_id)
+            found = [one for one in found if (one["metadata"].get("thread_id") or "") == wanted]
         if user_id:
             own = [session for session in found if session["user_id"] == str(user_id)]
             if not own and len(found) > 1:

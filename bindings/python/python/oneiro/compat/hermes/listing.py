@@ -166,7 +166,8 @@ class Listing(Lineage):
         return None if session is None else self._rich(session, compact_rows)
 
     def _rich(self, session: Session, compact: bool = False) -> Row:
-        row = self._row(session)
+        # The seed has no such lists: who asks for one wants every column.
+        row = rows.session_row(session)
         if compact:
             row.pop("system_prompt", None)
         row["last_active"] = session["last_active_at"] / 1e6

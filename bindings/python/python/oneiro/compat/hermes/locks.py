@@ -32,7 +32,9 @@ class Locks(Walk):
                 if before is not None and before["expires_at"] >= now:
                     return bool(before["holder"] == holder)
                 lock = {"holder": holder, "acquired_at": now, "expires_at": now + ttl_seconds}
-                if self._native.swap_slot(LOCKS, session_id, before, lock):
+                # The lock of a session goes with it; one of an id that is no session stays.
+                owner = session_id if self._find(session_id) is not None else None
+                if self._native.swap_slot(LOCKS, session_id, before, lock, owner):
                     return True
         except Error:
             pass
@@ -50,7 +52,8 @@ class Locks(Walk):
             if before is None or before["holder"] != holder or before["expires_at"] < now:
                 return False
             after = {**before, "expires_at": now + ttl_seconds}
-            return bool(self._native.swap_slot(LOCKS, session_id, before, after))
+            owner = session_id if self._find(session_id) is not None else None
+            return bool(self._native.swap_slot(LOCKS, session_id, before, after, owner))
         except Error:
             return False
 

@@ -101,7 +101,7 @@ class Retention(Listing):
     def set_session_archived(self, session_id: str, archived: bool) -> bool:
         """Puts a session away or brings it back, and the whole compression chain with it."""
         archived = bool(archived)
-        if self._change(session_id, archived=archived) is None:
+        if self._find(session_id) is None or self._change(session_id, archived=archived) is None:
             return False
         session = self._find(session_id)
         if session is not None:

@@ -412,7 +412,8 @@ def _profile(profile: str, db: SessionDB | None) -> SessionDB:
     home = _home(db)
     is_default = profile == "default"
     path = home / "state.db" if is_default else home / "profiles" / profile / "state.db"
-    if Path(profile).name != profile or not is_default and not path.parent.is_dir():
+    is_name = Path(profile).name == profile and profile != ".."
+    if not is_name or not is_default and not path.parent.is_dir():
         raise _Refused(f"profile {profile!r}: profile {profile!r} does not exist")
     try:
         return SessionDB(path, read_only=True)

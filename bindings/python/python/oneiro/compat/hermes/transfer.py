@@ -101,8 +101,11 @@ class Transfer(Lineage):
         walked = self._walk({"source": source or None, "order": order}, 1_000)
         for session in islice(walked, _MOST_EXPORTED):
             exported = self.export_session(session["id"])
-            if exported is not None:
-                yield exported
+            if exported is None:
+                continue
+            if not self._is_seed:
+                exported["last_active"] = session["last_active_at"] / 1e6
+            yield exported
 
     def import_sessions(self, sessions: list[Row]) -> Row:
         """Adds sessions that export_session or export_all gave. Ids that are there are skipped; a
