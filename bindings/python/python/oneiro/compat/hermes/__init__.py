@@ -17,6 +17,7 @@ from .host import (
     repair_state_db_schema,
     workspace_key,
 )
+from .importing import import_state_db
 from .paths import (
     DEFAULT_DB_PATH,
     SCHEMA_VERSION,
@@ -34,6 +35,7 @@ __all__ = [
     "apply_wal_with_fallback",
     "format_session_db_unavailable",
     "get_last_init_error",
+    "import_state_db",
     "is_malformed_db_error",
     "repair_state_db_schema",
     "sanitize_context",
