@@ -21,7 +21,6 @@ from .ids import Ids
 from .lifecycle import Lifecycle
 from .locks import Locks
 from .maintenance import Maintenance
-from .messages import Messages
 from .native import Closed, Native
 from .rewind import Rewind
 from .search import Search
@@ -29,13 +28,14 @@ from .telegram import Telegram
 from .titles import Titles
 from .transfer import Transfer
 from .usage import Usage
+from .windows import Windows
 
 GENERATIONS = ("seed", "0.19")
 
 
 class SessionDB(
     Lifecycle,
-    Messages,
+    Windows,
     Conversation,
     Rewind,
     Titles,
