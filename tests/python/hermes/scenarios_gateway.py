@@ -10,7 +10,9 @@ from scenarios_lineage import begin, end, say
 WANTED: dict[str, dict[str, Wanted]] = {}
 
 
-def peer(db: Any, session_id: str, source: str, key: str, *, said: bool = True, **more: Any) -> None:
+def peer(
+    db: Any, session_id: str, source: str, key: str, *, said: bool = True, **more: Any
+) -> None:
     begin(db, session_id, source=source)
     db.record_gateway_session_peer(session_id, source=source, session_key=key, **more)
     if said:
@@ -49,7 +51,18 @@ def scenario_meta(db: Any) -> list[Observation]:
 
 
 def scenario_gateway_sessions(db: Any) -> list[Observation]:
-    peer(db, "a", "tg", "k1", user_id="u1", chat_id="c1", chat_type="group", thread_id="t1", display_name="D", origin_json="{}")
+    peer(
+        db,
+        "a",
+        "tg",
+        "k1",
+        user_id="u1",
+        chat_id="c1",
+        chat_type="group",
+        thread_id="t1",
+        display_name="D",
+        origin_json="{}",
+    )
     peer(db, "b", "tg", "k1", user_id="u1", chat_id="c1", chat_type="group", thread_id="t1")
     peer(db, "c", "tg", "k2", user_id="u2", chat_id="c1", chat_type="group")
     peer(db, "d", "discord", "k3", user_id="u1", chat_id="c9", said=False)
@@ -112,7 +125,10 @@ def scenario_peers(db: Any) -> list[Observation]:
         ("no key", [find(source="tg"), find(source="tg", user_id="u1", chat_id="c1")]),
         ("other key", find(source="tg", session_key="nope")),
         ("other source", find(source="x", session_key="k1")),
-        ("peer", find(source="tg", session_key="nope", user_id="u2", chat_id="c1", chat_type="group")),
+        (
+            "peer",
+            find(source="tg", session_key="nope", user_id="u2", chat_id="c1", chat_type="group"),
+        ),
     ]
     for reason in ("agent_close", "ws_orphan_reap", "compression", "session_reset", "idle"):
         db.reopen_session("c")
@@ -141,7 +157,12 @@ def scenario_peers(db: Any) -> list[Observation]:
     seen.append(("a thread", find(**key, **whole, thread_id="x")))
     seen.append(("user only", find(**key, user_id="lu3")))
     seen.append(("chat only", find(**key, chat_id="only", chat_type="group")))
-    seen.append(("their thread", find(**key, user_id="lu2", chat_id="lc", chat_type="group", thread_id="tt")))
+    seen.append(
+        (
+            "their thread",
+            find(**key, user_id="lu2", chat_id="lc", chat_type="group", thread_id="tt"),
+        )
+    )
     begin(db, "l5", source="signal", session_key="other", **whole)
     say(db, "l5")
     seen.append(("another key, newer", find(**key, **whole)))
@@ -198,7 +219,9 @@ def scenario_topics(db: Any) -> list[Observation]:
     db.enable_telegram_topic_mode(**one)
     bind(thread_id="12", session_id="u", **common)
     db.disable_telegram_topic_mode(chat_id="1", clear_bindings=False)
-    seen.append(("off, kept", [len(db.list_telegram_topic_bindings_for_chat(chat_id="1")), on(**one)]))
+    seen.append(
+        ("off, kept", [len(db.list_telegram_topic_bindings_for_chat(chat_id="1")), on(**one)])
+    )
     db.delete_session("u")
     seen.append(("session gone", db.list_telegram_topic_bindings_for_chat(chat_id="1")))
     bind(thread_id="12", session_id="v", **common)
@@ -212,12 +235,22 @@ def scenario_handoff(db: Any) -> list[Observation]:
     begin(db, "i")
     state = db.get_handoff_state
     seen: list[Observation] = [
-        ("before", [state("h"), state("nobody"), db.request_handoff("nobody", "tg"), db.claim_handoff("h")]),
+        (
+            "before",
+            [
+                state("h"),
+                state("nobody"),
+                db.request_handoff("nobody", "tg"),
+                db.claim_handoff("h"),
+            ],
+        ),
         ("asked", [db.request_handoff("h", "tg"), state("h"), db.request_handoff("h", "tg2")]),
     ]
     db.request_handoff("i", "tg")
     seen.append(("waiting", db.list_pending_handoffs()))
-    seen.append(("claimed", [db.claim_handoff("h"), db.claim_handoff("h"), db.request_handoff("h", "x")]))
+    seen.append(
+        ("claimed", [db.claim_handoff("h"), db.claim_handoff("h"), db.request_handoff("h", "x")])
+    )
     seen.append(("left", [row["id"] for row in db.list_pending_handoffs()]))
     db.complete_handoff("h")
     seen.append(("done", state("h")))

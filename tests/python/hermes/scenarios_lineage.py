@@ -24,7 +24,9 @@ WANTED = {
 }
 
 
-def begin(db: Any, session_id: str, parent: str | None = None, source: str = "cli", **more: Any) -> None:
+def begin(
+    db: Any, session_id: str, parent: str | None = None, source: str = "cli", **more: Any
+) -> None:
     tick()
     db.create_session(session_id, source, parent_session_id=parent, **more)
 

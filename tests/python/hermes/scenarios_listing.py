@@ -138,7 +138,12 @@ def scenario_counts(db: Any) -> list[Observation]:
     db.set_session_archived("tip", True)
     seen.append(("archived", [count(), count(archived_only=True), count(include_archived=True)]))
     rich = db.list_sessions_rich
-    seen.append(("lists", [shown(rich()), shown(rich(archived_only=True)), shown(rich(include_archived=True))]))
+    seen.append(
+        (
+            "lists",
+            [shown(rich()), shown(rich(archived_only=True)), shown(rich(include_archived=True))],
+        )
+    )
     return seen
 
 
@@ -153,7 +158,19 @@ def scenario_recent(db: Any) -> list[Observation]:
 
 
 def scenario_directories(db: Any) -> list[Observation]:
-    directories = ["/a", "/a/b", "/ab", "/a/b/c", "", None, "/A/b", "/a_b", "/a%b/c", "C:\\x\\y", "/a/"]
+    directories = [
+        "/a",
+        "/a/b",
+        "/ab",
+        "/a/b/c",
+        "",
+        None,
+        "/A/b",
+        "/a_b",
+        "/a%b/c",
+        "C:\\x\\y",
+        "/a/",
+    ]
     for number, cwd in enumerate(directories):
         begin(db, f"s{number}", cwd=cwd)
     seen: list[Observation] = []
@@ -199,7 +216,9 @@ def scenario_previews(db: Any) -> list[Observation]:
     begin(db, "an empty first")
     say(db, "an empty first", "")
     say(db, "an empty first", "later")
-    seen.append(("preview of an empty first", db._get_session_rich_row("an empty first")["preview"]))
+    seen.append(
+        ("preview of an empty first", db._get_session_rich_row("an empty first")["preview"])
+    )
     begin(db, "nothing")
     seen.append(("preview of nothing", db._get_session_rich_row("nothing")["preview"]))
     return seen

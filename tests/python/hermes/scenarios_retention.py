@@ -14,7 +14,15 @@ DAY = 86_400.0
 WANTED: dict[str, dict[str, Wanted]] = {
     "scenario_delete": {
         "left": Wanted(
-            [["b", None], ["c", None], ["db", None], ["dc", "c"], ["far", None], ["sa", None], ["t", None]],
+            [
+                ["b", None],
+                ["c", None],
+                ["db", None],
+                ["dc", "c"],
+                ["far", None],
+                ["sa", None],
+                ["t", None],
+            ],
             "a delegate that no parent has stays until it is named",
         ),
     },
@@ -142,7 +150,10 @@ def scenario_orphans(db: Any) -> list[Observation]:
     tick(7 * DAY)
     pair("young", "compression")
     seen.append(("count", db.finalize_orphaned_compression_sessions()))
-    rows = [db.get_session(f"c-{name}") for name in ("orphan", "silent", "used", "other", "open", "ended", "young")]
+    rows = [
+        db.get_session(f"c-{name}")
+        for name in ("orphan", "silent", "used", "other", "open", "ended", "young")
+    ]
     seen.append(("ends", [[row["id"], row["ended_at"], row["end_reason"]] for row in rows]))
     seen.append(("again", db.finalize_orphaned_compression_sessions()))
     return seen
@@ -167,12 +178,15 @@ def scenario_archive_chain(db: Any) -> list[Observation]:
     db.set_session_archived("b", True)
     seen.append(("branch", flags()))
     seen.append(("again", db.set_session_archived("b", True)))
-    seen.append(("nobody", [db.set_session_archived("nobody", True), db.set_session_archived("", True)]))
+    seen.append(
+        ("nobody", [db.set_session_archived("nobody", True), db.set_session_archived("", True)])
+    )
     return seen
 
 
 FILTERS: tuple[dict[str, Any], ...] = (
-    {}, {"older_than_days": 90}, {"older_than_days": 90, "archived": False}, {"title_like": "hello"},
+    {}, {"older_than_days": 90}, {"older_than_days": 90, "archived": False},
+    {"title_like": "hello"},
     {"title_like": "%"}, {"model_like": "gpt"}, {"provider": "openai"}, {"user_id": "u1"},
     {"chat_id": "c"}, {"chat_type": "dm"}, {"branch_like": "feat"}, {"min_tokens": 11},
     {"max_tokens": 10}, {"min_cost": 1}, {"max_cost": 1}, {"min_tool_calls": 1},
@@ -236,7 +250,15 @@ def scenario_files(db: Any) -> list[Observation]:
         folder.mkdir()
         for one in ("x1", "x2", "z*", "../out"):
             begin(db, one)
-        files = ("x1.json", "x1.jsonl", "request_dump_x1_1.json", "x1.txt", "x2.json", "request_dump_x2_1.json", "zz.json")
+        files = (
+            "x1.json",
+            "x1.jsonl",
+            "request_dump_x1_1.json",
+            "x1.txt",
+            "x2.json",
+            "request_dump_x2_1.json",
+            "zz.json",
+        )
         for file in files:
             (folder / file).write_text("x")
         (folder.parent / "out.json").write_text("x")

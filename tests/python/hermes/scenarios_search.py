@@ -57,10 +57,32 @@ def history(db: Any) -> None:
             "s1",
             "assistant",
             None,
-            {"tool_calls": [{"id": "1", "function": {"name": "grep_files", "arguments": '{"pattern":"needlearg"}'}}]},
+            {
+                "tool_calls": [
+                    {
+                        "id": "1",
+                        "function": {"name": "grep_files", "arguments": '{"pattern":"needlearg"}'},
+                    }
+                ]
+            },
         ),
-        ("s1", "user", " ".join(f"w{n}" for n in range(100)) + " target " + " ".join(f"v{n}" for n in range(100)), {}),
-        ("s1", "user", [{"type": "text", "text": "structured haystack"}, {"type": "image_url", "image_url": {"url": "data:xxx"}}], {}),
+        (
+            "s1",
+            "user",
+            " ".join(f"w{n}" for n in range(100))
+            + " target "
+            + " ".join(f"v{n}" for n in range(100)),
+            {},
+        ),
+        (
+            "s1",
+            "user",
+            [
+                {"type": "text", "text": "structured haystack"},
+                {"type": "image_url", "image_url": {"url": "data:xxx"}},
+            ],
+            {},
+        ),
         ("s1", "user", "东京旅行计划大别山项目", {}),
         ("s1", "assistant", "P2.2 my_app.config.ts chat-send", {}),
         ("s2", "assistant", "what's docker", {}),
@@ -76,7 +98,8 @@ QUERIES = (
     "NOT docker", "docker AND container", "docker AND NOT interleaved", "cafe", "Résumé",
     "docker-compose", "terminal_run", "needlearg", "grep_files", "haystack", "东京", "大别山", "京",
     "东京 项目", "东京旅行 大别山", "东京旅行 OR nothing", "P2.2", "my_app.config.ts", "chat-send",
-    "chat send", "todo: docker", "(docker) container", '"unbalanced', 'docker"', "docker/production",
+    "chat send", "todo: docker", "(docker) container", '"unbalanced', 'docker"',
+    "docker/production",
     "what's docker?", "docker, container", "*docker", "*", "**", '"', '""', "docker!", "#docker",
     "{docker}", "deploy the docker", "docker container missing", "docker | container", "-docker",
     "docker -container", "<docker> & [container]", "日本", "zzz",
@@ -150,7 +173,15 @@ def scenario_rows(db: Any) -> list[Observation]:
 
     return [
         (query, row(query))
-        for query in ("container", "terminal_run", "needlearg", "haystack", "interleaved", "chat-send", "target")
+        for query in (
+            "container",
+            "terminal_run",
+            "needlearg",
+            "haystack",
+            "interleaved",
+            "chat-send",
+            "target",
+        )
     ]
 
 
@@ -164,7 +195,13 @@ def scenario_visibility(db: Any) -> list[Observation]:
         ("rewound", ids(search("rewoundword"))),
         ("rewound, cjk", ids(search("东山再起"))),
         ("rewound, short cjk", ids(search("东山"))),
-        ("rewound, asked for", [[row["id"], row["snippet"].strip()] for row in search("rewoundword", include_inactive=True)]),
+        (
+            "rewound, asked for",
+            [
+                [row["id"], row["snippet"].strip()]
+                for row in search("rewoundword", include_inactive=True)
+            ],
+        ),
     ]
     tick()
     db.archive_and_compact("s1", [{"role": "user", "content": "the summary"}])
@@ -174,3 +211,7 @@ def scenario_visibility(db: Any) -> list[Observation]:
     db.delete_session("s1")
     seen.append(("deleted", ids(search("docker"))))
     return seen
+
+
+def scenario_sanitised(db: Any) -> list[Observation]:
+    return [(query, db._sanitize_fts5_query(query)) for query in QUERIES]

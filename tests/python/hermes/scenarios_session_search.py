@@ -125,7 +125,10 @@ def scenario_scroll(db: Any) -> list[Observation]:
         ("in a child", asked(db, session_id="p", around_message_id=ids["child"])),
         ("in a parent", asked(db, session_id="ch", around_message_id=ids["parent"])),
         ("elsewhere", asked(db, session_id="c1", around_message_id=ids["parent"])),
-        ("current", asked(db, session_id="p", around_message_id=ids["parent"], current_session_id="ch")),
+        (
+            "current",
+            asked(db, session_id="p", around_message_id=ids["parent"], current_session_id="ch"),
+        ),
     ]
 
 

@@ -31,7 +31,9 @@ WANTED: dict[str, dict[str, Wanted]] = {
 
 
 def history(db: Any) -> None:
-    begin(db, "p", system_prompt="S", model_config={"a": 1}, user_id="u", session_key="k", chat_id="c")
+    begin(
+        db, "p", system_prompt="S", model_config={"a": 1}, user_id="u", session_key="k", chat_id="c"
+    )
     tick()
     db.append_message("p", "user", "hi")
     db.append_message(
@@ -46,9 +48,19 @@ def history(db: Any) -> None:
         finish_reason="tool_calls",
         token_count=4,
     )
-    db.append_message("p", "user", [{"type": "text", "text": "q"}], platform_message_id="pm", observed=True)
+    db.append_message(
+        "p", "user", [{"type": "text", "text": "q"}], platform_message_id="pm", observed=True
+    )
     db.append_message("p", "tool", "res", tool_name="f", tool_call_id="1")
-    db.update_token_counts("p", input_tokens=5, output_tokens=6, estimated_cost_usd=0.5, model="m", billing_provider="b", api_call_count=2)
+    db.update_token_counts(
+        "p",
+        input_tokens=5,
+        output_tokens=6,
+        estimated_cost_usd=0.5,
+        model="m",
+        billing_provider="b",
+        api_call_count=2,
+    )
     end(db, "p", "compression")
     begin(db, "c", "p")
     say(db, "c", "on")
@@ -78,8 +90,6 @@ def scenario_export(db: Any) -> list[Observation]:
     ]
 
 
-
-
 def scenario_import(db: Any) -> list[Observation]:
     history(db)
     exported = db.export_all()
@@ -96,7 +106,9 @@ def scenario_import(db: Any) -> list[Observation]:
     seen.append(("found", [row["session_id"] for row in db.search_messages("on")]))
     one = {**exported[0], "id": "kept", "parent_session_id": "p", "title": None, "archived": 1}
     seen.append(("a parent that is there", db.import_sessions([one])))
-    seen.append(("archived", [db.get_session("kept")[name] for name in ("archived", "parent_session_id")]))
+    seen.append(
+        ("archived", [db.get_session("kept")[name] for name in ("archived", "parent_session_id")])
+    )
     return seen
 
 
@@ -120,8 +132,12 @@ def scenario_wrong(db: Any) -> list[Observation]:
         "config is a list": [{**good, "model_config": "[1]"}],
         "title is a number": [{**good, "title": 5}],
         "cwd is a number": [{**good, "cwd": 5}],
-        "tokens are text": [{**good, "messages": [{"role": "user", "content": "x", "token_count": "bad"}]}],
-        "tool name is a number": [{**good, "messages": [{"role": "user", "content": "x", "tool_name": 5}]}],
+        "tokens are text": [
+            {**good, "messages": [{"role": "user", "content": "x", "token_count": "bad"}]}
+        ],
+        "tool name is a number": [
+            {**good, "messages": [{"role": "user", "content": "x", "tool_name": 5}]}
+        ],
         "several": [good, 5, {**good, "id": "b", "messages": "x"}],
         "too many": [{**good, "id": str(n)} for n in range(501)],
         "too long": [{**good, "messages": [{"role": "user", "content": "x"}] * 10_001}],
@@ -136,7 +152,9 @@ def scenario_wrong(db: Any) -> list[Observation]:
         ],
         "one title twice": [{**good, "title": "A"}, {**good, "id": "b", "title": "A"}],
     }
-    seen: list[Observation] = [(name, tried(db.import_sessions, given)) for name, given in wrong.items()]
+    seen: list[Observation] = [
+        (name, tried(db.import_sessions, given)) for name, given in wrong.items()
+    ]
     seen.append(("nothing was brought in", db.session_count()))
     return seen
 
@@ -178,13 +196,25 @@ def scenario_odd_values(db: Any) -> list[Observation]:
         ("times", [brought(started_at=given)["started_at"] for given in ("x", None, "5", 7)]),
         ("id with spaces", db.import_sessions([{"id": " y "}])["imported_ids"]),
         ("number", db.import_sessions([{"id": 5}])["imported_ids"]),
-        ("counters", [brought(input_tokens=given)["input_tokens"] for given in ("5", "x", None, 3.7)]),
+        (
+            "counters",
+            [brought(input_tokens=given)["input_tokens"] for given in ("5", "x", None, 3.7)],
+        ),
         ("negative", brought(input_tokens=-5)["input_tokens"]),
         ("archived", [brought(archived=given)["archived"] for given in ("no", 0, False, 2, None)]),
         ("title", brought(title=" T  x ")["title"]),
         ("end", [brought(ended_at="5")[name] for name in ("ended_at", "end_reason")]),
-        ("config", [brought(model_config=given)["model_config"] for given in ({"a": 1}, '{"a": 1}', None)]),
-        ("cost", [brought(estimated_cost_usd=given)["estimated_cost_usd"] for given in ("x", 0, 1.5, None)]),
+        (
+            "config",
+            [brought(model_config=given)["model_config"] for given in ({"a": 1}, '{"a": 1}', None)],
+        ),
+        (
+            "cost",
+            [
+                brought(estimated_cost_usd=given)["estimated_cost_usd"]
+                for given in ("x", 0, 1.5, None)
+            ],
+        ),
     ]
     message = {"role": "user", "content": 5, "timestamp": "bad", "reasoning": "r"}
     call = {**message, "role": "assistant", "timestamp": 9.5, "content": None}

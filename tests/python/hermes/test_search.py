@@ -63,7 +63,9 @@ def test_parentheses_group_in_the_seed(query: str, printed: str | None) -> None:
     assert expr is None or fts.printed(expr) == (printed or fts.printed(expr))
 
 
-@pytest.mark.parametrize("query", ["", "  ", "*", '""', '"', "AND", "NOT OR", "()", "--", "\x00", "?!"])
+@pytest.mark.parametrize(
+    "query", ["", "  ", "*", '""', '"', "AND", "NOT OR", "()", "--", "\x00", "?!"]
+)
 def test_no_word_finds_nothing(db: Any, query: str) -> None:
     db.create_session("s", "cli")
     say(db, "s", "something")
@@ -86,7 +88,15 @@ def test_nothing_a_person_types_is_an_error(db: Any, seed: Any) -> None:
 def test_ordinary_punctuation_hides_nothing(db: Any) -> None:
     db.create_session("s", "cli")
     (one,) = say(db, "s", "todo: run chat-send (see docs/setup.md) for user@host, isn't it?")
-    for query in ("todo: run", "chat-send", "docs/setup.md", "user@host", "isn't", "(see docs", "run, see"):
+    for query in (
+        "todo: run",
+        "chat-send",
+        "docs/setup.md",
+        "user@host",
+        "isn't",
+        "(see docs",
+        "run, see",
+    ):
         assert ids(db.search_messages(query)) == [one], query
 
 
@@ -190,7 +200,10 @@ def test_the_seed_looks_at_the_usual_sources_first_and_hides_none_for_good(seed:
     (in_telegram,) = say(seed, "t", "apple")
     assert ids(seed.search_messages("apple")) == [in_telegram]
     assert ids(seed.search_messages("pear")) == [in_cron]
-    assert ids(seed.search_messages("apple", source_filter=["cron", "telegram"])) == [in_cron, in_telegram]
+    assert ids(seed.search_messages("apple", source_filter=["cron", "telegram"])) == [
+        in_cron,
+        in_telegram,
+    ]
     assert seed.search_messages("apple", source_filter=[]) == []
 
 
@@ -235,3 +248,21 @@ def test_a_query_of_any_length(db: Any) -> None:
     (one,) = say(db, "s", "apple")
     assert ids(db.search_messages("apple " * 10_000)) == [one]
     assert db.search_messages("x" * 100_000) == []
+
+
+@pytest.mark.parametrize(
+    ("query", "sanitised"),
+    [
+        ("hello world", "hello world"),
+        ("C++", "C"),
+        ('"open', "open"),
+        ('"closed up" x', '"closed up" x'),
+        ("chat-send a_b P2.2", '"chat-send" "a_b" "P2.2"'),
+        ("a-b* **c* *", '"a-b"* c*'),
+        ("AND a OR", "a"),
+        ("todo:x (y) ^z", "todo x  y   z"),
+        ("***", ""),
+    ],
+)
+def test_hosts_can_ask_what_hermes_would_hand_to_fts5(db: Any, query: str, sanitised: str) -> None:
+    assert db._sanitize_fts5_query(query) == sanitised

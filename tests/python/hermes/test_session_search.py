@@ -19,7 +19,10 @@ def asked(*args: Any, **named: Any) -> Any:
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A home of hermes with a default store and a profile "work"."""
     monkeypatch.setattr("oneiro.compat.hermes.DEFAULT_DB_PATH", tmp_path / "state.db")
-    for path, session in ((tmp_path / "state.db", "mine"), (tmp_path / "profiles/work/state.db", "theirs")):
+    for path, session in (
+        (tmp_path / "state.db", "mine"),
+        (tmp_path / "profiles/work/state.db", "theirs"),
+    ):
         with SessionDB(path, durability="normal") as db:
             db.create_session(session, "cli")
             db.append_message(session, "user", f"words of {session}")

@@ -89,7 +89,12 @@ def test_seed_exports(seed: Any) -> None:
 def test_lone_surrogates_and_strange_content_do_not_stop_an_import(db: Any) -> None:
     content = ["\ud800", {"type": "text", "text": "a\ud800b"}, None, 5]
     answer = db.import_sessions(
-        [{"id": "s", "messages": [{"role": "user", "content": one} for one in (content, "\ud800", 5)]}]
+        [
+            {
+                "id": "s",
+                "messages": [{"role": "user", "content": one} for one in (content, "\ud800", 5)],
+            }
+        ]
     )
     assert answer["ok"] is True
     assert len(db.get_messages("s")) == 3

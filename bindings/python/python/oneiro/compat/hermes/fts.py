@@ -7,6 +7,7 @@ what makes no sense counts for nothing. It must not know sessions, rows or the s
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -16,9 +17,16 @@ MAX_QUERY_CHARS = 2048
 
 _OPERATORS = frozenset({"AND", "OR", "NOT"})
 # These join words into one name: `chat-send`, `P2.2`, `my_app.config.ts`, `what's`.
-_JOINERS = frozenset(".-_'’")
+_JOINERS = frozenset(".-_'\u2019")
 # Deeper parentheses say nothing that a person means.
 _DEEPEST = 50
+
+_SPECIAL = r'[+{}():"^]'
+_STARS = r"\*+"
+_LONE_STAR = r"(?<!\S)\*"
+_LEADING = re.compile(r"^(?:AND|OR|NOT)\b\s*", re.IGNORECASE)
+_TRAILING = re.compile(r"\s+(?:AND|OR|NOT)$", re.IGNORECASE)
+_NAME = r"\w+(?:[._-]\w+)+"
 
 
 @dataclass(frozen=True)
@@ -84,6 +92,21 @@ def terms(expr: Expr) -> Iterator[Term]:
         return
     for part in expr.parts[:1] if expr.operator == "NOT" else expr.parts:
         yield from terms(part)
+
+
+def sanitised(query: str) -> str:
+    """The query as hermes hands it to FTS5. Search here does not need it; hosts call it."""
+    bare = query[:MAX_QUERY_CHARS]
+    for pattern, instead in ((_SPECIAL, " "), (_STARS, "*"), (_LONE_STAR, "")):
+        bare = _outside_quotes(pattern, instead, bare)
+    bare = _TRAILING.sub("", _LEADING.sub("", bare.strip()))
+    return _outside_quotes(_NAME, '"{}"', bare).strip()
+
+
+def _outside_quotes(pattern: str, instead: str, text: str) -> str:
+    """The text with what matches replaced, but for what is quoted."""
+    parts = re.compile(f'("[^"]*")|({pattern})')
+    return parts.sub(lambda found: found[1] or instead.format(found[2]), text)
 
 
 def words(text: str) -> list[str]:
@@ -179,12 +202,10 @@ def _end_of_word(query: str, start: int) -> int:
     """Where the word that begins here ends; joiners count between word characters only."""
     at = start
     while at < len(query):
-        if _is_word(query[at]):
-            at += 1
-        elif query[at] in _JOINERS and at + 1 < len(query) and _is_word(query[at + 1]):
-            at += 1
-        else:
+        is_joiner = query[at] in _JOINERS and at + 1 < len(query) and _is_word(query[at + 1])
+        if not is_joiner and not _is_word(query[at]):
             break
+        at += 1
     return at
 
 

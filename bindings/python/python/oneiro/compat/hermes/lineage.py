@@ -29,9 +29,7 @@ class Lineage(Walk):
         session = self._find(session_id)
         if session is None:
             return session_id
-        tip = session_id
-        for tip_session in self._forward(session):
-            tip = tip_session["id"]
+        tip: str = [session, *self._forward(session)][-1]["id"]
         return tip
 
     def resolve_resume_session_id(self, session_id: str) -> str:
@@ -40,8 +38,7 @@ class Lineage(Walk):
         session = self._find(session_id)
         if session is None:
             return session_id
-        for session in self._forward(session):
-            pass
+        session = [session, *self._forward(session)][-1]
         best: str = session["id"]
         seen = {best}
         for _ in range(HOPS):

@@ -91,7 +91,9 @@ class Listing(Lineage):
             whole = {one["id"]: one for one in self._wholes([*page, *tips.values()])}
             page = [whole.get(one["id"], one) for one in page]
             tips = {root: whole.get(tip["id"], tip) for root, tip in tips.items()}
-        return [self._listed_row(session, tips.get(session["id"]), compact_rows) for session in page]
+        return [
+            self._listed_row(session, tips.get(session["id"]), compact_rows) for session in page
+        ]
 
     def search_sessions(
         self, source: str | None = None, limit: int = 20, offset: int = 0
@@ -176,10 +178,8 @@ class Listing(Lineage):
 
     def _tip(self, session: Session) -> Session | None:
         """The tip of a chain that begins here; None when nothing continues the session."""
-        tip = None
-        for tip in self._forward(session):
-            pass
-        return tip
+        after = list(self._forward(session))
+        return after[-1] if after else None
 
     def _listed_row(self, session: Session, tip: Session | None, compact: bool) -> Row:
         """A session as a list shows it: a compressed root as its tip."""
@@ -225,10 +225,7 @@ class Listing(Lineage):
         return [self._root_of_chain(session)]
 
     def _root_of_chain(self, session: Session) -> Session:
-        root = session
-        for root in self._backward(session):
-            pass
-        return root
+        return [session, *self._backward(session)][-1]
 
     def _matched(
         self, request: dict[str, Any], asked: _Asked, include_children: bool
@@ -323,7 +320,7 @@ def _wanted(
     excluded = frozenset(exclude_sources or ())
 
     def wanted(session: Session) -> bool:
-        if source and session["source"] != source or session["source"] in excluded:
+        if (source and session["source"] != source) or session["source"] in excluded:
             return False
         if archived is not None and session["archived"] != archived:
             return False

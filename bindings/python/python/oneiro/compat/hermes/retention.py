@@ -7,6 +7,7 @@ leaves every session as it was.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -25,7 +26,16 @@ _GHOST_AGE = _DAY
 # A continuation that nobody carried on for so long will not be.
 _ORPHAN_AGE = 7 * _DAY
 
-_CANDIDATE = ("id", "source", "title", "model", "started_at", "ended_at", "message_count", "archived")
+_CANDIDATE = (
+    "id",
+    "source",
+    "title",
+    "model",
+    "started_at",
+    "ended_at",
+    "message_count",
+    "archived",
+)
 
 
 class Retention(Listing):
@@ -202,19 +212,12 @@ class Retention(Listing):
         folder = Path(sessions_dir)
         paths = [folder / f"{session_id}.json", folder / f"{session_id}.jsonl"]
         prefix = f"request_dump_{session_id}_"
-        try:
-            paths += [
-                path
-                for path in folder.iterdir()
-                if path.name.startswith(prefix) and path.suffix == ".json"
-            ]
-        except OSError:
-            pass
+        with suppress(OSError):
+            dumps = [path for path in folder.iterdir() if path.name.startswith(prefix)]
+            paths += [path for path in dumps if path.suffix == ".json"]
         for path in paths:
-            try:
+            with suppress(OSError):
                 path.unlink(missing_ok=True)
-            except OSError:
-                continue
 
 
 @dataclass(frozen=True)

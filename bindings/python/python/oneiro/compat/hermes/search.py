@@ -84,6 +84,22 @@ class Search(Walk):
             found = _merged(self._found_rows(hits, relaxed), hidden, sort)[page]
         return found
 
+    @staticmethod
+    def _sanitize_fts5_query(query: str) -> str:
+        return fts.sanitised(query)
+
+    @staticmethod
+    def _is_cjk_codepoint(cp: int) -> bool:
+        return fts.is_cjk(chr(cp))
+
+    @staticmethod
+    def _contains_cjk(text: str) -> bool:
+        return any(map(fts.is_cjk, text))
+
+    @classmethod
+    def _count_cjk(cls, text: str) -> int:
+        return sum(map(fts.is_cjk, text))
+
     def _best_of_lineages(
         self,
         query: str,
@@ -135,7 +151,7 @@ class Search(Walk):
                     yield hit
             cursor = answer.get("next")
             # Exact hits come first: behind one that is not, there are none.
-            if cursor is None or not relaxed and answer.get("tier") not in (None, "precise"):
+            if cursor is None or (not relaxed and answer.get("tier") not in (None, "precise")):
                 return
 
     def _found_rows(self, hits: list[dict[str, Any]], relaxed: bool) -> list[Row]:

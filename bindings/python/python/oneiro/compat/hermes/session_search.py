@@ -14,6 +14,9 @@ from typing import Any
 from . import paths
 from .rows import Row
 from .session_db import SessionDB
+from .session_search_schema import SESSION_SEARCH_SCHEMA
+
+__all__ = ["SESSION_SEARCH_SCHEMA", "check_session_search_requirements", "session_search"]
 
 HIDDEN_SOURCES = ("subagent", "tool")
 DEMOTED_SOURCES = ("cron",)
@@ -22,57 +25,9 @@ _ROLES = ("user", "assistant")
 _LIMIT = (3, 1, 10)
 _WINDOW = (5, 1, 20)
 _BOOKEND = 3
+# What a model puts around a title it remembers.
+_QUOTES = "\"'` \u201c\u201d\u2018\u2019"
 _HEAD, _TAIL = 20, 10
-
-SESSION_SEARCH_SCHEMA: dict[str, Any] = {
-    "name": "session_search",
-    "description": (
-        "Look into past sessions of this agent. Four ways to call it:\n"
-        "1. query: finds the sessions that match best, one result per conversation, each with the "
-        "match, what was said around it, and how the session began and ended.\n"
-        "2. session_id and around_message_id: shows what was said around that message; pass the "
-        "first or last id shown to go on in either direction.\n"
-        "3. session_id: reads a session, a long one from both ends.\n"
-        "4. nothing: lists what was active lately.\n"
-        'All words of a query must occur; OR, NOT, "phrases" and prefix* work. It knows what was '
-        "said, not what is so now: look at the source itself where there is one."
-    ),
-    "parameters": {
-        "type": "object",
-        "properties": {
-            "query": {"type": "string", "description": "What to look for."},
-            "limit": {
-                "type": "integer",
-                "description": "Sessions to show, 1 to 10.",
-                "default": _LIMIT[0],
-            },
-            "sort": {
-                "type": "string",
-                "enum": ["newest", "oldest"],
-                "description": "Order by time; best first when left out.",
-            },
-            "session_id": {"type": "string", "description": "The session to read or scroll in."},
-            "around_message_id": {
-                "type": "integer",
-                "description": "The message to show the surroundings of.",
-            },
-            "window": {
-                "type": "integer",
-                "description": "Messages to each side of it, 1 to 20.",
-                "default": _WINDOW[0],
-            },
-            "role_filter": {
-                "type": "string",
-                "description": "Roles to look at, separated by commas; user,assistant when left out.",
-            },
-            "profile": {
-                "type": "string",
-                "description": "Another profile to read from; also as profile/id in session_id.",
-            },
-        },
-        "required": [],
-    },
-}
 
 
 class _Refused(Exception):
@@ -213,7 +168,7 @@ class _Call:
 
     def _titled(self, db: SessionDB) -> Row | None:
         """The session whose title the query is."""
-        title = self.query.strip("\"'`“”‘’ ")
+        title = self.query.strip(_QUOTES)
         session_id = db.resolve_session_by_title(title) if title else None
         session = db.get_session(session_id) if session_id else None
         if session_id is None or session is None:
@@ -260,7 +215,7 @@ class _Call:
                 "active context)"
             )
         owner = _owner(db, anchor)
-        if owner is None or owner != session_id and db.get_conversation_root(owner) != root:
+        if owner is None or (owner != session_id and db.get_conversation_root(owner) != root):
             raise _Refused(f"around_message_id {anchor} not in session_id {session_id}")
         view = db.get_messages_around(owner, anchor, window=self.window)
         if not view["window"]:
@@ -413,7 +368,7 @@ def _profile(profile: str, db: SessionDB | None) -> SessionDB:
     is_default = profile == "default"
     path = home / "state.db" if is_default else home / "profiles" / profile / "state.db"
     is_name = Path(profile).name == profile and profile != ".."
-    if not is_name or not is_default and not path.parent.is_dir():
+    if not is_name or (not is_default and not path.parent.is_dir()):
         raise _Refused(f"profile {profile!r}: profile {profile!r} does not exist")
     try:
         return SessionDB(path, read_only=True)

@@ -158,7 +158,9 @@ class Transfer(Lineage):
                     raise _Wrong("messages exceeds the per-session import limit")
                 if messages > self._IMPORT_MAX_TOTAL_MESSAGES:
                     raise _Wrong("messages exceeds the total import limit")
-                weight = len(json.dumps(given, ensure_ascii=False, default=str).encode(errors="replace"))
+                weight = len(
+                    json.dumps(given, ensure_ascii=False, default=str).encode(errors="replace")
+                )
                 size += weight
                 if weight > self._IMPORT_MAX_SESSION_BYTES:
                     raise _Wrong("session exceeds the import size limit")
@@ -296,9 +298,11 @@ def _checked(index: int, message: Row) -> Row:
             int(tokens)
         except (TypeError, ValueError, OverflowError):
             raise _Wrong("token_count must be an integer") from None
-    kept = message if role == "assistant" else {
-        name: value for name, value in message.items() if name not in _REASONING
-    }
+    kept = (
+        message
+        if role == "assistant"
+        else {name: value for name, value in message.items() if name not in _REASONING}
+    )
     parsed = {name: _parsed(kept.get(name)) for name in rows.JSON_MESSAGE_COLUMNS}
     return {**kept, **{name: value for name, value in parsed.items() if value is not None}}
 
