@@ -154,6 +154,15 @@ def scenario_routes(db: Any) -> list[Observation]:
         {**one, "model": "m", "billing_provider": "p", "absolute": True, "api_call_count": 2},
         {**one, "model": "m2", "billing_provider": "p2", "absolute": True},
     )
+    there = {**one, "billing_base_url": "u", "billing_mode": "bm"}
+    for model in (None, "m1", "m2"):
+        for provider in (None, "p1", "p2"):
+            calls(
+                f"over {model}, {provider}",
+                {"model": model},
+                {**there, "billing_provider": provider},
+                {**one, "model": "m2", "billing_provider": "p2"},
+            )
     return seen
 
 

@@ -152,7 +152,7 @@ def _route_patch(
     metadata, model = session["metadata"], route["model"]
     patch: dict[str, Any] = {}
     if accounted and session["api_call_count"] == 0 and model and route["billing_provider"]:
-        stored = (session["model"], metadata.get("billing_provider"))
+        stored = (session["model"] or model, metadata.get("billing_provider"))
         if (model, route["billing_provider"]) != stored:
             patch["model"] = model
             patch["metadata"] = {name: route[name] for name in _ROUTE}
