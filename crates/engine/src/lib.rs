@@ -57,7 +57,10 @@ pub use slots::SetSlots;
 pub use transcripts::{
     Agent, CaptureRequest, Captured, DamagedLine, TranscriptFile, Transcripts, find_transcripts,
 };
-pub use transfer::{ExportRequest, ImportLimits, TransferProgress};
+pub use transfer::{
+    ExportRequest, ForeignStore, HermesCounts, HermesDifference, HermesImported, ImportLimits,
+    NotKept, TransferProgress, foreign_store,
+};
 
 use oneiro_store::Store;
 use std::collections::HashMap;

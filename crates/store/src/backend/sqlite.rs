@@ -17,7 +17,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 /// Marks a file as ours: "Onei".
-const APPLICATION_ID: i64 = 0x4F6E_6569;
+pub(super) const APPLICATION_ID: i64 = 0x4F6E_6569;
 
 /// Creating a file and opening it must not interleave between threads: the creator closes the
 /// descriptor it created the file with.
@@ -463,12 +463,12 @@ fn create_private(path: &Path) -> Result<()> {
     }
 }
 
-fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
+pub(super) fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(suffix);
     PathBuf::from(name)
 }
 
-fn file_bytes(path: &Path) -> u64 {
+pub(super) fn file_bytes(path: &Path) -> u64 {
     std::fs::metadata(path).map_or(0, |data| data.len())
 }

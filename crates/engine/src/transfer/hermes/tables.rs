@@ -1,0 +1,205 @@
+//! The other tables of a `state.db`, kept as slots: what hermes remembers besides conversations. A
+//! value that was changed here stays.
+
+use super::layout::Columns;
+use super::note::{mark, read_marks, write_marks};
+use super::pass::{Pass, scan};
+use super::value::{self, Repairs};
+use oneiro_model::{Result, Slot, SlotName};
+use oneiro_store::{ForeignFile, ForeignRow, ForeignValue, Tx, slots};
+use serde_json::{Map, Value};
+use std::ops::ControlFlow;
+
+/// A table, the scope of its slots, and the columns that make the name of each.
+struct Carried {
+    table: &'static str,
+    scope: &'static str,
+    /// A column whose text is part of the scope.
+    within: Option<&'static str>,
+    names: &'static [&'static str],
+    /// The column that is the value, where it is one column alone.
+    value: Option<&'static str>,
+}
+
+const CARRIED: [Carried; 6] = [
+    Carried {
+        table: "state_meta",
+        scope: "hermes/meta",
+        within: None,
+        names: &["key"],
+        value: Some("value"),
+    },
+    Carried {
+        table: "gateway_routing",
+        scope: "hermes/routing/",
+        within: Some("scope"),
+        names: &["session_key"],
+        value: None,
+    },
+    Carried {
+        table: "telegram_dm_topic_mode",
+        scope: "hermes/telegram/mode",
+        within: None,
+        names: &["chat_id"],
+        value: None,
+    },
+    Carried {
+        table: "telegram_dm_topic_bindings",
+        scope: "hermes/telegram/bindings",
+        within: None,
+        names: &["chat_id", "thread_id"],
+        value: None,
+    },
+    Carried {
+        table: "async_delegations",
+        scope: "hermes/async_delegations",
+        within: None,
+        names: &["delegation_id"],
+        value: None,
+    },
+    Carried {
+        table: "conversation_generations",
+        scope: "hermes/conversation_generations",
+        within: None,
+        names: &["source", "session_key"],
+        value: None,
+    },
+];
+
+/// Tables that are read elsewhere, or belong to SQLite.
+const READ: [&str; 6] = [
+    "schema_version",
+    "sessions",
+    "messages",
+    "session_model_usage",
+    "system_prompts",
+    "sqlite_sequence",
+];
+
+/// Values to a transaction.
+const BATCH: usize = 512;
+
+impl Pass<'_> {
+    pub(super) fn take_tables(&mut self, file: &ForeignFile) -> Result<()> {
+        for carried in &CARRIED {
+            if let Some(columns) = self.layout.columns(file, carried.table)? {
+                self.take_table(file, (carried, &columns))?;
+            }
+        }
+        for table in &self.layout.tables {
+            let is_known = READ.contains(&table.as_str())
+                || CARRIED.iter().any(|carried| carried.table == table);
+            // What finds words is made anew here.
+            if is_known || table.starts_with("messages_fts") || table.starts_with("sqlite_") {
+                continue;
+            }
+            let rows = file.count(table).unwrap_or(0);
+            if rows > 0 {
+                self.done.tables_left.insert(table.clone(), rows);
+            }
+        }
+        Ok(())
+    }
+
+    fn take_table(
+        &mut self,
+        file: &ForeignFile,
+        (carried, columns): (&Carried, &Columns),
+    ) -> Result<()> {
+        if !carried.names.iter().all(|name| columns.has(name)) {
+            return Ok(());
+        }
+        let mut batch: Vec<(SlotName, Value)> = Vec::new();
+        let mut repairs = Repairs::default();
+        let mut odd = Vec::new();
+        let lost = scan(file, (carried.table, &columns.names, None), |row| {
+            match carried.read((columns, row), &mut repairs) {
+                Ok(slot) => batch.push(slot),
+                Err(error) => odd.push(super::NotKept {
+                    table: carried.table,
+                    id: row.number,
+                    reason: error.message().to_owned(),
+                }),
+            }
+            Ok(ControlFlow::Continue(()))
+        })?;
+        self.done.not_kept.extend(lost.into_iter().chain(odd));
+        for part in batch.chunks(BATCH) {
+            let now = self.oneiro.now();
+            let (stored, kept_here) = self.oneiro.store.write_bulk(|tx| {
+                let mut marks = read_marks(tx, carried.table)?;
+                let (mut stored, mut kept_here) = (0, 0);
+                for (slot, new) in part {
+                    let name = format!("{:x}", mark(&format!("{} {}", slot.scope(), slot.name())));
+                    let mark = mark(&new.to_string());
+                    let known = marks.insert(name, mark);
+                    if known == Some(mark) {
+                        continue;
+                    }
+                    match may_set(tx, slot, known)? {
+                        true => {
+                            slots::put(tx, slot, (new, None), now)?;
+                            stored += 1;
+                        }
+                        false => kept_here += 1,
+                    }
+                }
+                write_marks(tx, carried.table, (&marks, now))?;
+                Ok((stored, kept_here))
+            })?;
+            self.done.slots += stored;
+            self.done.kept_here += kept_here;
+        }
+        Ok(())
+    }
+}
+
+/// Whether a slot is as the last import left it.
+fn may_set(tx: &Tx<'_>, slot: &SlotName, known: Option<i64>) -> Result<bool> {
+    let held = slots::get(tx, slot)?.map(|held| mark(&held.value.to_string()));
+    Ok(held == known)
+}
+
+impl Carried {
+    fn read(
+        &self,
+        (columns, row): (&Columns, &ForeignRow<'_>),
+        repairs: &mut Repairs,
+    ) -> Result<(SlotName, Value)> {
+        let mut text = |name: &str| {
+            value::text(columns.get(row, name), repairs).unwrap_or_default().into_owned()
+        };
+        let scope = format!("{}{}", self.scope, self.within.map(&mut text).unwrap_or_default());
+        let names: Vec<String> = self.names.iter().map(|name| text(name)).collect();
+        // A name of several parts is told apart whatever the parts hold.
+        let name = match names.as_slice() {
+            [name] => name.clone(),
+            names => Value::from(names.to_vec()).to_string(),
+        };
+        let slot = SlotName::new(scope, name)?;
+        let value = match self.value {
+            Some(column) => value::plain(columns.get(row, column), repairs),
+            None => Value::Object(self.object((columns, row), repairs)),
+        };
+        Slot::check_value(&value)?;
+        Ok((slot, value))
+    }
+
+    /// A row as an object; what the name says is said only there where the value is all the rest.
+    fn object(
+        &self,
+        (columns, row): (&Columns, &ForeignRow<'_>),
+        repairs: &mut Repairs,
+    ) -> Map<String, Value> {
+        let is_told = |name: &str| self.within == Some(name) || self.names.contains(&name);
+        let mut object = Map::new();
+        for (place, name) in columns.names.iter().enumerate() {
+            let value = row.value(place);
+            let is_routing = self.within.is_some();
+            if value != ForeignValue::Null && !(is_routing && is_told(name)) {
+                object.insert(name.clone(), value::plain(value, repairs));
+            }
+        }
+        object
+    }
+}
