@@ -146,7 +146,8 @@ pub struct Oneiro {
 impl Oneiro {
     /// Opens a space, creating it if it does not exist.
     pub fn open(target: &Target, options: Options) -> Result<Oneiro> {
-        let store = Store::open(target, &options.for_store(), options.clock.now())?;
+        let store = Store::open(target, &options.for_store(), options.clock.now())
+            .map_err(|error| transfer::name_foreign(target, error))?;
         Ok(Oneiro::over(store, options))
     }
 

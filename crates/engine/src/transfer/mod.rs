@@ -7,6 +7,7 @@ mod import;
 mod lines;
 
 pub use export::ExportRequest;
+pub(crate) use hermes::name_foreign;
 pub use hermes::{
     ForeignStore, HermesCounts, HermesDifference, HermesImported, NotKept, foreign_store,
 };

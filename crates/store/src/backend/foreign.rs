@@ -129,10 +129,10 @@ pub fn kind_of_file(path: &Path) -> FileKind {
 fn look(path: &Path, as_it_lies: bool) -> FileKind {
     let Ok(file) = ForeignFile::open_as(path, as_it_lies) else { return FileKind::Other };
     let owner = file.connection.query_row("PRAGMA application_id", [], |row| row.get::<_, i64>(0));
-    let kind = match (owner, file.tables()) {
-        (Ok(APPLICATION_ID), _) => FileKind::Ours,
-        (Ok(_), Ok(tables)) => FileKind::Sqlite(tables),
-        _ => FileKind::Other,
+    let kind = match owner {
+        Ok(APPLICATION_ID) => FileKind::Ours,
+        Ok(_) => file.tables().map_or(FileKind::Other, FileKind::Sqlite),
+        Err(_) => FileKind::Other,
     };
     match kind {
         // Only this library opens stores of ours, and it keeps count of its locks.

@@ -2,6 +2,7 @@
 //! bounded, jittered waits. No stray descriptor on the database file is ever closed here, because
 //! that would drop the POSIX locks of every connection of this process.
 
+use super::foreign::{FileKind, kind_of_file};
 use super::sqlite_errors::{busy, damaged, explain, io_error, is_busy};
 use super::{Access, Backend, Connection, Engine, Row, State, Value, raw_search};
 use crate::durable::Syncs;
@@ -68,6 +69,12 @@ impl Sqlite {
     fn open(&self) -> Result<SqliteConnection> {
         let _one_at_a_time = CREATE.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         if !self.was_open.load(Ordering::SeqCst) {
+            // Before it is opened to be written: closing it then would copy back its log.
+            if let FileKind::Sqlite(tables) = kind_of_file(&self.path)
+                && !tables.is_empty()
+            {
+                return Err(self.foreign());
+            }
             create_private(&self.path)?;
         }
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
@@ -154,11 +161,7 @@ impl Sqlite {
             };
         }
         if owner != 0 || tables != 0 {
-            let place = self.path.display();
-            return Err(Error::invalid(format!(
-                "{place} is a SQLite database, but not a store of Oneiro"
-            ))
-            .remedy("give another --store; this file was not touched"));
+            return Err(self.foreign());
         }
         if self.was_open.load(Ordering::SeqCst) {
             return Err(self.damaged("an empty file took its place"));
@@ -166,6 +169,12 @@ impl Sqlite {
         let mark = format!("PRAGMA application_id = {APPLICATION_ID}");
         inner.busy_timeout(self.busy_timeout).map_err(|error| self.explain(error))?;
         inner.execute_batch(&mark).map_err(|error| self.explain(error))
+    }
+
+    fn foreign(&self) -> Error {
+        let place = self.path.display();
+        Error::invalid(format!("{place} is a SQLite database, but not a store of Oneiro"))
+            .remedy("give another --store; this file was not touched")
     }
 
     fn damaged(&self, how: &str) -> Error {

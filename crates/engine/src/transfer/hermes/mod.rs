@@ -22,8 +22,8 @@ pub use account::{HermesCounts, HermesDifference, HermesImported, NotKept};
 
 use super::TransferProgress;
 use crate::Oneiro;
-use oneiro_model::{Error, Result};
-use oneiro_store::{FileKind, ForeignFile, kind_of_file};
+use oneiro_model::{Error, ErrorKind, Result};
+use oneiro_store::{FileKind, ForeignFile, Target, kind_of_file};
 use serde::Serialize;
 use std::path::Path;
 
@@ -55,6 +55,17 @@ pub fn foreign_store(path: &Path) -> Option<ForeignStore> {
         FileKind::Sqlite(_) => Some(ForeignStore::Sqlite),
         FileKind::Nothing | FileKind::Ours | FileKind::Other => None,
     }
+}
+
+/// Says of a file that cannot be opened as a store whose it is, where that can be told.
+pub(crate) fn name_foreign(target: &Target, error: Error) -> Error {
+    let Target::File { path, .. } = target else { return error };
+    if error.kind() != ErrorKind::Invalid || foreign_store(path) != Some(ForeignStore::Hermes) {
+        return error;
+    }
+    let place = path.display();
+    Error::invalid(format!("{place} is the state.db of hermes, not a store of Oneiro"))
+        .remedy(format!("import it with `oneiro import hermes {place}`; this file was not touched"))
 }
 
 /// How often a file that nobody had open is read as it lies before SQLite's own locks are used.

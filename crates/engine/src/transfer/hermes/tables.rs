@@ -5,8 +5,8 @@ use super::layout::Columns;
 use super::note::{mark, read_marks, write_marks};
 use super::pass::{Pass, scan};
 use super::value::{self, Repairs};
-use oneiro_model::{Result, Slot, SlotName};
-use oneiro_store::{ForeignFile, ForeignRow, ForeignValue, Tx, slots};
+use oneiro_model::{Result, SessionId, Slot, SlotName};
+use oneiro_store::{ForeignFile, ForeignRow, Tx, sessions, slots};
 use serde_json::{Map, Value};
 use std::ops::ControlFlow;
 
@@ -17,8 +17,20 @@ struct Carried {
     /// A column whose text is part of the scope.
     within: Option<&'static str>,
     names: &'static [&'static str],
-    /// The column that is the value, where it is one column alone.
-    value: Option<&'static str>,
+    value: Kept,
+    /// The column that names the session that the value goes with.
+    session: Option<&'static str>,
+}
+
+/// What of a row is the value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kept {
+    /// One column.
+    One(&'static str),
+    /// What the name does not say.
+    Rest,
+    /// The whole row.
+    Row,
 }
 
 const CARRIED: [Carried; 6] = [
@@ -27,42 +39,48 @@ const CARRIED: [Carried; 6] = [
         scope: "hermes/meta",
         within: None,
         names: &["key"],
-        value: Some("value"),
+        value: Kept::One("value"),
+        session: None,
     },
     Carried {
         table: "gateway_routing",
         scope: "hermes/routing/",
         within: Some("scope"),
         names: &["session_key"],
-        value: None,
+        value: Kept::Rest,
+        session: None,
     },
     Carried {
         table: "telegram_dm_topic_mode",
         scope: "hermes/telegram/mode",
         within: None,
         names: &["chat_id"],
-        value: None,
+        value: Kept::Row,
+        session: None,
     },
     Carried {
         table: "telegram_dm_topic_bindings",
         scope: "hermes/telegram/bindings",
         within: None,
         names: &["chat_id", "thread_id"],
-        value: None,
+        value: Kept::Row,
+        session: Some("session_id"),
     },
     Carried {
         table: "async_delegations",
         scope: "hermes/async_delegations",
         within: None,
         names: &["delegation_id"],
-        value: None,
+        value: Kept::Row,
+        session: None,
     },
     Carried {
         table: "conversation_generations",
         scope: "hermes/conversation_generations",
         within: None,
         names: &["source", "session_key"],
-        value: None,
+        value: Kept::Row,
+        session: None,
     },
 ];
 
@@ -109,12 +127,12 @@ impl Pass<'_> {
         if !carried.names.iter().all(|name| columns.has(name)) {
             return Ok(());
         }
-        let mut batch: Vec<(SlotName, Value)> = Vec::new();
+        let mut batch: Vec<Carry> = Vec::new();
         let mut repairs = Repairs::default();
         let mut odd = Vec::new();
         let lost = scan(file, (carried.table, &columns.names, None), |row| {
             match carried.read((columns, row), &mut repairs) {
-                Ok(slot) => batch.push(slot),
+                Ok(carry) => batch.extend(carry),
                 Err(error) => odd.push(super::NotKept {
                     table: carried.table,
                     id: row.number,
@@ -129,7 +147,7 @@ impl Pass<'_> {
             let (stored, kept_here) = self.oneiro.store.write_bulk(|tx| {
                 let mut marks = read_marks(tx, carried.table)?;
                 let (mut stored, mut kept_here) = (0, 0);
-                for (slot, new) in part {
+                for Carry { slot, value: new, session } in part {
                     let name = format!("{:x}", mark(&format!("{} {}", slot.scope(), slot.name())));
                     let mark = mark(&new.to_string());
                     let known = marks.insert(name, mark);
@@ -138,7 +156,9 @@ impl Pass<'_> {
                     }
                     match may_set(tx, slot, known)? {
                         true => {
-                            slots::put(tx, slot, (new, None), now)?;
+                            let session = session.as_ref().map(|id| sessions::key(tx, id));
+                            let session = session.transpose()?.flatten();
+                            slots::put(tx, slot, (new, session), now)?;
                             stored += 1;
                         }
                         false => kept_here += 1,
@@ -160,44 +180,48 @@ fn may_set(tx: &Tx<'_>, slot: &SlotName, known: Option<i64>) -> Result<bool> {
     Ok(held == known)
 }
 
+/// A value on its way.
+struct Carry {
+    slot: SlotName,
+    value: Value,
+    session: Option<SessionId>,
+}
+
 impl Carried {
+    /// Reads a row; nothing when it holds no value.
     fn read(
         &self,
         (columns, row): (&Columns, &ForeignRow<'_>),
         repairs: &mut Repairs,
-    ) -> Result<(SlotName, Value)> {
+    ) -> Result<Option<Carry>> {
         let mut text = |name: &str| {
             value::text(columns.get(row, name), repairs).unwrap_or_default().into_owned()
         };
         let scope = format!("{}{}", self.scope, self.within.map(&mut text).unwrap_or_default());
         let names: Vec<String> = self.names.iter().map(|name| text(name)).collect();
-        // A name of several parts is told apart whatever the parts hold.
-        let name = match names.as_slice() {
-            [name] => name.clone(),
-            names => Value::from(names.to_vec()).to_string(),
-        };
-        let slot = SlotName::new(scope, name)?;
+        let session = self.session.map(text).and_then(|id| SessionId::new(id).ok());
+        let slot = SlotName::new(scope, names.join("/"))?;
         let value = match self.value {
-            Some(column) => value::plain(columns.get(row, column), repairs),
-            None => Value::Object(self.object((columns, row), repairs)),
+            Kept::One(column) => value::plain(columns.get(row, column), repairs),
+            Kept::Rest | Kept::Row => Value::Object(self.object((columns, row), repairs)),
         };
+        if value.is_null() {
+            return Ok(None);
+        }
         Slot::check_value(&value)?;
-        Ok((slot, value))
+        Ok(Some(Carry { slot, value, session }))
     }
 
-    /// A row as an object; what the name says is said only there where the value is all the rest.
     fn object(
         &self,
         (columns, row): (&Columns, &ForeignRow<'_>),
         repairs: &mut Repairs,
     ) -> Map<String, Value> {
-        let is_told = |name: &str| self.within == Some(name) || self.names.contains(&name);
+        let is_named = |name: &str| self.within == Some(name) || self.names.contains(&name);
         let mut object = Map::new();
         for (place, name) in columns.names.iter().enumerate() {
-            let value = row.value(place);
-            let is_routing = self.within.is_some();
-            if value != ForeignValue::Null && !(is_routing && is_told(name)) {
-                object.insert(name.clone(), value::plain(value, repairs));
+            if self.value == Kept::Row || !is_named(name) {
+                object.insert(name.clone(), value::plain(row.value(place), repairs));
             }
         }
         object
