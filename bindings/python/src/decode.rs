@@ -168,6 +168,11 @@ impl Fields {
         self.0.contains_key(name)
     }
 
+    /// Whether a field is given as nothing.
+    pub(crate) fn is_nothing(&self, name: &str) -> bool {
+        self.0.get(name).is_some_and(Value::is_null)
+    }
+
     pub(crate) fn text(&mut self, name: &'static str) -> Result<Option<String>> {
         match self.value(name) {
             None => Ok(None),

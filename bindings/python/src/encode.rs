@@ -60,6 +60,8 @@ pub(crate) fn session<'py>(py: Python<'py>, session: &Session) -> PyResult<Bound
     dict.set_item("started_at", session.started_at.micros())?;
     dict.set_item("ended_at", session.ended_at.map(Timestamp::micros))?;
     dict.set_item("last_active_at", session.last_active_at.micros())?;
+    dict.set_item("compacted_count", session.compacted_count)?;
+    dict.set_item("compacted_tool_calls", session.compacted_tool_calls)?;
     Ok(dict)
 }
 

@@ -82,9 +82,43 @@ impl Handle {
         encode::message(py, &self.call(py, |oneiro| oneiro.message(MessageId(id)))?)
     }
 
-    fn rewind<'py>(&self, py: Python<'py>, session: &str, to: i64) -> PyResult<Bound<'py, PyDict>> {
+    fn find_messages<'py>(&self, py: Python<'py>, ids: Vec<i64>) -> PyResult<Bound<'py, PyList>> {
+        let ids: Vec<MessageId> = ids.into_iter().map(MessageId).collect();
+        let list = PyList::empty(py);
+        for message in self.call(py, |oneiro| oneiro.find_messages(&ids))? {
+            match message {
+                Some(message) => list.append(encode::message(py, &message)?)?,
+                None => list.append(py.None())?,
+            }
+        }
+        Ok(list)
+    }
+
+    fn find_message(
+        &self,
+        py: Python<'_>,
+        session: &str,
+        field: &str,
+        value: &Bound<'_, PyAny>,
+    ) -> PyResult<Option<i64>> {
+        let (id, value) = (session_id(py, session)?, Reader::default().value(value, 0)?);
+        let found = self.call(py, |oneiro| oneiro.find_by_field(&id, (field, &value)))?;
+        Ok(found.map(|id| id.0))
+    }
+
+    #[pyo3(signature = (session, to, again=false))]
+    fn rewind<'py>(
+        &self,
+        py: Python<'py>,
+        session: &str,
+        to: i64,
+        again: bool,
+    ) -> PyResult<Bound<'py, PyDict>> {
         let id = session_id(py, session)?;
-        let rewound = self.call(py, |oneiro| oneiro.rewind_session(&id, MessageId(to)))?;
+        let rewound = self.call(py, |oneiro| match again {
+            true => oneiro.rewind_again(&id, MessageId(to)),
+            false => oneiro.rewind_session(&id, MessageId(to)),
+        })?;
         let dict = PyDict::new(py);
         dict.set_item("rewound", rewound.rewound)?;
         dict.set_item("target", encode::message(py, &rewound.target)?)?;
@@ -127,6 +161,17 @@ impl Handle {
         let id = session_id(py, session)?;
         let messages = Reader::default().messages(messages)?;
         encode::messages(py, &self.call(py, |oneiro| oneiro.set_history(&id, messages))?)
+    }
+
+    fn replace_history<'py>(
+        &self,
+        py: Python<'py>,
+        session: &str,
+        messages: &Bound<'py, PyAny>,
+    ) -> PyResult<Bound<'py, PyList>> {
+        let id = session_id(py, session)?;
+        let messages = Reader::default().messages(messages)?;
+        encode::messages(py, &self.call(py, |oneiro| oneiro.replace_history(&id, messages))?)
     }
 
     fn compact_into<'py>(

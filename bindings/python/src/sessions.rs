@@ -4,8 +4,9 @@ use crate::decode::Fields;
 use crate::encode;
 use crate::handle::{Handle, decoded};
 use oneiro::{
-    BranchRequest, Cursor, Ending, EndingOver, Lineage, ListOrder, ListSessions, NewSession,
-    PruneRequest, Result, SessionId, SessionPatch, SplitRequest, Timestamp, Usage, UsageKey,
+    BranchRequest, Cursor, DeleteRequest, Ending, EndingOver, Lineage, ListOrder, ListSessions,
+    NewSession, PruneRequest, Result, SessionField, SessionId, SessionPatch, SplitRequest,
+    Timestamp, Usage, UsageKey,
 };
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
@@ -30,11 +31,15 @@ pub(crate) fn new_session(fields: &mut Fields) -> Result<NewSession> {
         cwd: fields.text("cwd")?,
         metadata: fields.object("metadata")?,
         started_at: fields.time("started_at")?,
+        untitled: fields.truth("untitled")?.unwrap_or(false),
     })
 }
 
 fn patch(fields: &mut Fields) -> Result<SessionPatch> {
     let has_title = fields.has("title");
+    // What is given as nothing is taken away.
+    let unset = CLEARED.iter().filter(|(name, _)| fields.is_nothing(name));
+    let unset = unset.map(|(_, field)| *field).collect();
     Ok(SessionPatch {
         title: match (has_title, fields.text("title")?) {
             (false, _) => None,
@@ -50,9 +55,20 @@ fn patch(fields: &mut Fields) -> Result<SessionPatch> {
         metadata: fields.object("metadata")?,
         user_id: fields.text("user_id")?,
         lineage: fields.text("lineage")?.as_deref().map(Lineage::parse).transpose()?,
+        source: fields.text("source")?,
+        unset,
         metadata_is: fields.object("metadata_is")?,
     })
 }
+
+const CLEARED: [(&str, SessionField); 6] = [
+    ("model", SessionField::Model),
+    ("model_config", SessionField::ModelConfig),
+    ("system_prompt", SessionField::SystemPrompt),
+    ("project", SessionField::Project),
+    ("cwd", SessionField::Cwd),
+    ("user_id", SessionField::UserId),
+];
 
 fn listing(fields: &mut Fields) -> Result<ListSessions> {
     let plain = ListSessions::default();
@@ -72,6 +88,12 @@ fn listing(fields: &mut Fields) -> Result<ListSessions> {
         ended: fields.truth("ended")?,
         since: fields.time("since")?,
         until: fields.time("until")?,
+        id_prefix: fields.text("id_prefix")?,
+        started_since: fields.time("started_since")?,
+        started_until: fields.time("started_until")?,
+        metadata_is: fields.object("metadata_is")?,
+        has_metadata: fields.texts("has_metadata")?,
+        with_prompts: fields.truth("with_prompts")?.unwrap_or(false),
         matching: fields.text("matching")?,
         order: match fields.text("order")?.as_deref() {
             None | Some("active") => ListOrder::Active,
@@ -243,9 +265,60 @@ impl Handle {
         encode::answer(py, &self.call(py, |oneiro| oneiro.delete_session(&id))?)
     }
 
-    fn delete_sessions<'py>(&self, py: Python<'py>, ids: Vec<String>) -> Answer<'py> {
+    #[pyo3(signature = (ids, options=None))]
+    fn delete_sessions<'py>(
+        &self,
+        py: Python<'py>,
+        ids: Vec<String>,
+        options: Option<&Bound<'py, PyDict>>,
+    ) -> Answer<'py> {
+        // An id that no session can have is one that none has.
         let ids = ids.into_iter().filter_map(|id| SessionId::new(id).ok()).collect();
-        encode::answer(py, &self.call(py, |oneiro| oneiro.delete_sessions(ids))?)
+        let plain = DeleteRequest { ids, ..DeleteRequest::default() };
+        let request = match options {
+            Some(options) => decoded(options, |fields| {
+                Ok(DeleteRequest {
+                    keep_delegates: !fields.truth("cascade")?.unwrap_or(true),
+                    only_ended: fields.truth("ended")?.unwrap_or(false),
+                    only_empty: fields.truth("empty")?.unwrap_or(false),
+                    ..plain
+                })
+            })?,
+            None => plain,
+        };
+        encode::answer(py, &self.call(py, |oneiro| oneiro.delete_sessions(request))?)
+    }
+
+    fn count_sessions(&self, py: Python<'_>, request: &Bound<'_, PyDict>) -> PyResult<usize> {
+        let request = decoded(request, listing)?;
+        self.call(py, |oneiro| oneiro.count_sessions(&request))
+    }
+
+    fn find_sessions<'py>(
+        &self,
+        py: Python<'py>,
+        ids: Vec<String>,
+    ) -> PyResult<Bound<'py, PyList>> {
+        let known: Vec<Option<SessionId>> =
+            ids.into_iter().map(|id| SessionId::new(id).ok()).collect();
+        let asked: Vec<SessionId> = known.iter().flatten().cloned().collect();
+        let mut found = self.call(py, |oneiro| oneiro.find_sessions(&asked))?.into_iter();
+        let list = PyList::empty(py);
+        for id in known {
+            match id.and_then(|_| found.next().flatten()) {
+                Some(session) => list.append(encode::session(py, &session)?)?,
+                None => list.append(py.None())?,
+            }
+        }
+        Ok(list)
+    }
+
+    fn find_title(&self, py: Python<'_>, title: &str) -> PyResult<Option<String>> {
+        self.call(py, |oneiro| Ok(oneiro.find_title(title)?.map(|id| id.to_string())))
+    }
+
+    fn resolve_title(&self, py: Python<'_>, title: &str) -> PyResult<Option<String>> {
+        self.call(py, |oneiro| Ok(oneiro.resolve_title(title)?.map(|id| id.to_string())))
     }
 
     fn prune_sessions<'py>(&self, py: Python<'py>, request: &Bound<'py, PyDict>) -> Answer<'py> {

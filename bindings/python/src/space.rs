@@ -33,6 +33,11 @@ impl Handle {
         self.call(py, |oneiro| oneiro.backup(&path, &mut |_| {}))
     }
 
+    /// Gives the room of what was deleted back; how many bytes.
+    fn vacuum(&self, py: Python<'_>) -> PyResult<i64> {
+        self.call(py, |oneiro| oneiro.vacuum())
+    }
+
     fn check<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         encode::answer(py, &self.call(py, |oneiro| oneiro.check())?)
     }

@@ -11,4 +11,12 @@ impl Oneiro {
     pub fn backup(&self, path: &Path, progress: &mut dyn FnMut(Progress)) -> Result<()> {
         self.store.backup(path, self.now(), progress)
     }
+
+    /// Gives the room of what was deleted back to the file system. Others wait meanwhile, so nobody
+    /// does it unasked. Answers how many bytes the store takes less.
+    pub fn vacuum(&self) -> Result<i64> {
+        let before = self.stats()?.bytes;
+        self.store.scrub(&[])?;
+        Ok(before.saturating_sub(self.stats()?.bytes))
+    }
 }

@@ -51,7 +51,9 @@ pub use ports::{
     Clock, Embedder, Ids, Llm, LlmAnswer, LlmRequest, RandomIds, SystemClock, WordModel,
 };
 pub use session_store::SessionStore;
-pub use sessions::{BranchRequest, SplitRequest, Stretch, StretchFrom, StretchRequest};
+pub use sessions::{
+    BranchRequest, DeleteRequest, SplitRequest, Stretch, StretchFrom, StretchRequest,
+};
 pub use settings::{Compaction, EmbedderChoice, SETTINGS, Setting, SettingValue, Settings};
 pub use slots::SetSlots;
 pub use transcripts::{

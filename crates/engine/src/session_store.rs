@@ -117,6 +117,25 @@ impl Oneiro {
     /// everything else is hidden and can be restored, and what is new is appended. Answers what it
     /// shows now.
     pub fn set_history(&self, id: &SessionId, history: Vec<NewMessage>) -> Result<Vec<Message>> {
+        self.change_history(id, history, false)
+    }
+
+    /// The same, but nothing stays: what was set aside is hidden as well, and every message is
+    /// appended anew.
+    pub fn replace_history(
+        &self,
+        id: &SessionId,
+        history: Vec<NewMessage>,
+    ) -> Result<Vec<Message>> {
+        self.change_history(id, history, true)
+    }
+
+    fn change_history(
+        &self,
+        id: &SessionId,
+        history: Vec<NewMessage>,
+        all: bool,
+    ) -> Result<Vec<Message>> {
         for (index, message) in history.iter().enumerate() {
             message.check().map_err(|error| error.at(format!("message {}", index + 1)))?;
         }
@@ -126,10 +145,10 @@ impl Oneiro {
             if self.settings_in(tx)?.keeps_nothing_of(&id) {
                 return Err(nothing_stored(&id));
             }
-            let all = PageRequest { after: 0, hidden: false, limit: usize::MAX };
-            let there = messages::page(tx, (key, &id), all)?;
-            let same =
-                there.iter().zip(&history).take_while(|(old, new)| is_same(old, new)).count();
+            let live = PageRequest { after: 0, hidden: false, limit: usize::MAX };
+            let there = messages::page(tx, (key, &id), PageRequest { hidden: all, ..live })?;
+            let stays = there.iter().zip(&history).take_while(|(old, new)| is_same(old, new));
+            let same = if all { 0 } else { stays.count() };
             if let Some(first) = there.get(same) {
                 refuse_continued(tx, (key, &id))?;
                 history_changed(tx, key, (first.id.0, i64::MAX))?;
@@ -156,7 +175,7 @@ impl Oneiro {
             let taken = sequence::next_messages(tx)?;
             append_prepared(tx, key, taken.first, &prepared)?;
             sessions::recount(tx, key)?;
-            messages::page(tx, (key, &id), all)
+            messages::page(tx, (key, &id), live)
         })?;
         if let Some(last) = shown.last() {
             self.index.fold_soon(last.id.0);

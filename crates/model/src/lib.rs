@@ -53,8 +53,8 @@ pub use search::{
     SessionSearch, ShownMessage, Sort, Tier, Trace, TracePart, TraceWord, WINDOW,
 };
 pub use session::{
-    Ending, EndingOver, Lineage, ListOrder, ListSessions, NewSession, Session, SessionPatch,
-    SessionView,
+    Ending, EndingOver, Lineage, ListOrder, ListSessions, NewSession, Session, SessionField,
+    SessionPatch, SessionView,
 };
 pub use slot::{Slot, SlotName, SlotSwap};
 pub use space::SpaceName;

@@ -94,11 +94,13 @@ pub(crate) fn words(role: &Role, body: &Map<String, Value>) -> String {
     texts.collect::<Vec<_>>().join(" ")
 }
 
-/// What of a message can be searched: its words, the calls it makes and what tools answered, each
-/// on lines of its own. Reasoning and media are left out.
+/// What of a message can be searched: its words, the calls it makes, what tools answered and which
+/// tool it was, each on lines of its own. Reasoning and media are left out.
 pub fn searchable(role: &Role, body: &Map<String, Value>) -> String {
+    let tool = tool_name(role, body);
     if let Some(Value::String(text)) = body.get("content")
         && body.get("tool_calls").is_none_or(Value::is_null)
+        && tool.is_none()
     {
         return text.clone();
     }
@@ -114,7 +116,19 @@ pub fn searchable(role: &Role, body: &Map<String, Value>) -> String {
             Part::Media(_) | Part::Reasoning(_) => {}
         }
     }
+    if let Some(tool) = tool {
+        push_line(&mut out, tool);
+    }
     out
+}
+
+/// The tool whose result a message is.
+fn tool_name<'a>(role: &Role, body: &'a Map<String, Value>) -> Option<&'a str> {
+    let text = |name| body.get(name).and_then(Value::as_str);
+    match role {
+        Role::Tool => text("name").or(text("tool_name")),
+        _ => text("tool_name"),
+    }
 }
 
 fn push_line(out: &mut String, text: &str) {

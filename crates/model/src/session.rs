@@ -78,6 +78,8 @@ pub struct NewSession {
     pub metadata: Map<String, Value>,
     /// When it began; now when absent.
     pub started_at: Option<Timestamp>,
+    /// Leave a continuation without a title; it takes its parent's with the next number otherwise.
+    pub untitled: bool,
 }
 
 impl NewSession {
@@ -160,6 +162,10 @@ pub struct SessionPatch {
     pub user_id: Option<String>,
     /// How it descends from the parent it has.
     pub lineage: Option<Lineage>,
+    /// Where it takes place from now on; only hosts that learn it late say so.
+    pub source: Option<String>,
+    /// What to take away.
+    pub unset: Vec<SessionField>,
     /// Change nothing unless these keys of the metadata have these values; null means unset.
     pub metadata_is: Map<String, Value>,
 }
@@ -181,10 +187,28 @@ impl SessionPatch {
             ("project", &self.project),
             ("cwd", &self.cwd),
             ("user_id", &self.user_id),
+            ("source", &self.source),
         ];
         check_json(self.model_config.as_ref(), &self.metadata)?;
         fields.into_iter().try_for_each(|(name, text)| check_field(name, text.as_deref()))
     }
+}
+
+/// A value of a session that can be taken away.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SessionField {
+    /// The model.
+    Model,
+    /// Settings of the model.
+    ModelConfig,
+    /// The system prompt.
+    SystemPrompt,
+    /// The project.
+    Project,
+    /// The working directory.
+    Cwd,
+    /// Who the agent talks to.
+    UserId,
 }
 
 /// The end of a session.
@@ -289,6 +313,12 @@ pub struct Session {
     pub actual_cost_usd: f64,
     /// How often it was rewound.
     pub rewind_count: i64,
+    /// Of its messages, those that are set aside: searched, not loaded.
+    #[serde(skip)]
+    pub compacted_count: i64,
+    /// Tool calls made in those.
+    #[serde(skip)]
+    pub compacted_tool_calls: i64,
     /// The beginning of the first thing the person said.
     pub preview: Option<String>,
     /// In a list of conversations, where the chain that ends in this session began.
@@ -356,6 +386,18 @@ pub struct ListSessions {
     pub since: Option<Timestamp>,
     /// Active before.
     pub until: Option<Timestamp>,
+    /// Only ids that begin so.
+    pub id_prefix: Option<String>,
+    /// Only sessions that began at or after.
+    pub started_since: Option<Timestamp>,
+    /// Only sessions that began before.
+    pub started_until: Option<Timestamp>,
+    /// Only sessions whose metadata has these values; null means unset.
+    pub metadata_is: Map<String, Value>,
+    /// Only sessions whose metadata has these keys.
+    pub has_metadata: Vec<String>,
+    /// With their system prompts.
+    pub with_prompts: bool,
     /// Id or title contains this, whatever the case and punctuation.
     pub matching: Option<String>,
     /// The order.
@@ -381,6 +423,12 @@ impl Default for ListSessions {
             ended: None,
             since: None,
             until: None,
+            id_prefix: None,
+            started_since: None,
+            started_until: None,
+            metadata_is: Map::new(),
+            has_metadata: Vec::new(),
+            with_prompts: false,
             matching: None,
             order: ListOrder::Active,
             limit: 20,
@@ -401,7 +449,13 @@ impl ListSessions {
             Some(want) => plain(text).contains(want),
         };
         let cwd = session.cwd.as_deref().unwrap_or_default();
+        let held = |name: &String| session.metadata.get(name).unwrap_or(&Value::Null);
         !self.exclude_sources.contains(&session.source)
+            && self.id_prefix.as_deref().is_none_or(|start| session.id.as_str().starts_with(start))
+            && self.started_since.is_none_or(|since| session.started_at >= since)
+            && self.started_until.is_none_or(|until| session.started_at < until)
+            && self.metadata_is.iter().all(|(name, value)| held(name) == value)
+            && self.has_metadata.iter().all(|name| !held(name).is_null())
             && self.cwd_prefix.as_deref().is_none_or(|prefix| cwd.starts_with(prefix))
             && (holds(session.id.as_str()) || session.title.as_deref().is_some_and(holds))
     }

@@ -5,8 +5,8 @@ use crate::backend::Row;
 use crate::messages::Added;
 use crate::{Tx, messages, payloads, sequence};
 use oneiro_model::{
-    Error, ErrorKind, Lineage, ListOrder, ListSessions, MessageId, Result, Session, SessionId,
-    Timestamp,
+    Error, ErrorKind, Lineage, ListOrder, ListSessions, MessageId, Result, Session, SessionField,
+    SessionId, Timestamp,
 };
 use serde_json::{Map, Value};
 
@@ -17,7 +17,11 @@ macro_rules! columns {
          s.end_reason, s.last_active_at, s.archived, s.message_count, s.tool_call_count, \
          s.input_tokens, s.output_tokens, s.cache_read_tokens, s.cache_write_tokens, \
          s.reasoning_tokens, s.api_call_count, s.estimated_cost_nanousd, s.actual_cost_nanousd, \
-         s.rewind_count, s.first_user_seq \
+         s.rewind_count, s.first_user_seq, \
+         (SELECT COUNT(*) FROM messages m WHERE m.session_key = s.key AND m.compacted = 1 \
+          AND m.rewind = 0), \
+         (SELECT COALESCE(CAST(SUM(m.tool_calls) AS BIGINT), 0) FROM messages m \
+          WHERE m.session_key = s.key AND m.compacted = 1 AND m.rewind = 0) \
          FROM sessions s LEFT JOIN sessions p ON p.key = s.parent_key "
     };
 }
@@ -75,6 +79,13 @@ statements! {
             metadata = COALESCE(CAST(?7 AS TEXT), metadata), \
             user_id = COALESCE(CAST(?8 AS TEXT), user_id) WHERE key = ?1";
     END = "UPDATE sessions SET ended_at = ?2, end_reason = ?3 WHERE key = ?1 AND ended_at IS NULL";
+    SET_SOURCE = "UPDATE sessions SET source = ?2 WHERE key = ?1";
+    CLEAR = "UPDATE sessions SET model = CASE WHEN CAST(?2 AS BIGINT) = 1 THEN NULL ELSE model END, \
+            model_config = CASE WHEN CAST(?3 AS BIGINT) = 1 THEN NULL ELSE model_config END, \
+            system_prompt_key = CASE WHEN CAST(?4 AS BIGINT) = 1 THEN NULL ELSE system_prompt_key END, \
+            project = CASE WHEN CAST(?5 AS BIGINT) = 1 THEN NULL ELSE project END, \
+            cwd = CASE WHEN CAST(?6 AS BIGINT) = 1 THEN NULL ELSE cwd END, \
+            user_id = CASE WHEN CAST(?7 AS BIGINT) = 1 THEN NULL ELSE user_id END WHERE key = ?1";
     END_ANEW = "UPDATE sessions SET ended_at = ?2, end_reason = ?3 WHERE key = ?1";
     REOPEN = "UPDATE sessions SET ended_at = NULL, end_reason = NULL WHERE key = ?1";
     ARCHIVE = "UPDATE sessions SET archived = ?2 WHERE key = ?1";
@@ -234,6 +245,32 @@ pub fn overwrite(tx: &Tx<'_>, key: i64, fields: &Fields) -> Result<()> {
     payloads::remove_unused(tx, &unused).map(|_| ())
 }
 
+/// Takes values away from a session.
+pub fn clear(tx: &Tx<'_>, key: i64, unset: &[SessionField]) -> Result<()> {
+    if unset.is_empty() {
+        return Ok(());
+    }
+    let prompt = prompt_key(tx, key)?.filter(|_| unset.contains(&SessionField::SystemPrompt));
+    let goes = |field| i64::from(unset.contains(&field)).into();
+    let values = [
+        key.into(),
+        goes(SessionField::Model),
+        goes(SessionField::ModelConfig),
+        goes(SessionField::SystemPrompt),
+        goes(SessionField::Project),
+        goes(SessionField::Cwd),
+        goes(SessionField::UserId),
+    ];
+    tx.execute(CLEAR, &values)?;
+    let unused: Vec<i64> = prompt.into_iter().collect();
+    payloads::remove_unused(tx, &unused).map(|_| ())
+}
+
+/// Says where a session takes place, other than it was begun.
+pub fn set_source(tx: &Tx<'_>, key: i64, source: &str) -> Result<()> {
+    tx.execute(SET_SOURCE, &[key.into(), source.into()]).map(|_| ())
+}
+
 /// The payload that holds a session's system prompt.
 pub fn prompt_key(tx: &Tx<'_>, key: i64) -> Result<Option<i64>> {
     Ok(tx.first(PROMPT_KEY, &[key.into()], |row| row.opt_int(0))?.flatten())
@@ -364,6 +401,14 @@ pub fn with_preview(tx: &Tx<'_>, listed: Listed) -> Result<Session> {
     Ok(session)
 }
 
+/// Gives a listed session its system prompt.
+pub fn with_prompt(tx: &Tx<'_>, mut listed: Listed) -> Result<Listed> {
+    if let Some(prompt) = listed.system_prompt_key {
+        listed.session.system_prompt = Some(prompt_text(payloads::get(tx, prompt)?)?);
+    }
+    Ok(listed)
+}
+
 /// Sessions that ended before a moment.
 pub fn ended_before(tx: &Tx<'_>, before: Timestamp) -> Result<Vec<Listed>> {
     tx.all(ENDED_BEFORE, &[before.micros().into()], read)
@@ -463,6 +508,8 @@ fn read(row: &dyn Row) -> Result<Listed> {
         estimated_cost_usd: row.int(26)? as f64 / 1e9,
         actual_cost_usd: row.int(27)? as f64 / 1e9,
         rewind_count: row.int(28)?,
+        compacted_count: row.int(30)?,
+        compacted_tool_calls: row.int(31)?,
         preview: None,
         root_id: None,
     };

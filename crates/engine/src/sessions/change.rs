@@ -32,7 +32,11 @@ impl Oneiro {
             expect(&stored.metadata, &patch.metadata_is)?;
             let mut fields = fields.clone();
             fields.metadata = changed(&stored.metadata, &patch.metadata);
+            sessions::clear(tx, key, &patch.unset)?;
             sessions::overwrite(tx, key, &fields)?;
+            if let Some(source) = &patch.source {
+                sessions::set_source(tx, key, source)?;
+            }
             if let Some(title) = &title
                 && !(patch.title_if_unset && stored.title.is_some())
             {

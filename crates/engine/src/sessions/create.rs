@@ -19,6 +19,7 @@ pub(crate) struct Draft {
     metadata: Map<String, Value>,
     fields: sessions::Fields,
     started_at: Timestamp,
+    untitled: bool,
 }
 
 impl Draft {
@@ -55,6 +56,7 @@ impl Draft {
                 metadata: None,
             },
             started_at: session.started_at.unwrap_or_else(|| oneiro.now()),
+            untitled: session.untitled,
         })
     }
 }
@@ -75,6 +77,7 @@ pub(crate) fn child_of(parent: Session, lineage: Lineage) -> NewSession {
         cwd: parent.cwd,
         metadata: parent.metadata,
         started_at: None,
+        untitled: false,
     }
 }
 
@@ -135,7 +138,7 @@ pub(crate) fn create_in(tx: &Tx<'_>, draft: &Draft) -> Result<i64> {
     {
         adopt(tx, key, parent_id, draft.lineage)?;
     }
-    if stored.title.is_none() {
+    if stored.title.is_none() && !(draft.untitled && draft.title.is_none()) {
         give_title(tx, key, draft.title.as_ref())?;
     }
     Ok(key)

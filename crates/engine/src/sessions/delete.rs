@@ -1,45 +1,73 @@
 //! Delete a session: its delegates go with it, its other children become roots, in one
 //! transaction.
 
-use super::key_of;
+use super::{key_of, whole};
 use crate::context::session_going;
 use crate::{Oneiro, jobs};
 use oneiro_model::{ChangeKind, Deleted, Lineage, Result, SessionId, Span, Timestamp};
 use oneiro_store::{Tx, changes, lineage, messages, segments, sessions};
 use std::collections::HashSet;
 
+/// Which sessions to delete.
+#[derive(Debug, Clone, Default)]
+pub struct DeleteRequest {
+    /// They; those that are not there are passed over.
+    pub ids: Vec<SessionId>,
+    /// Delegates under them lose their parent instead of going with it.
+    pub keep_delegates: bool,
+    /// Only those that have ended.
+    pub only_ended: bool,
+    /// Only those without a message, a title or a child.
+    pub only_empty: bool,
+}
+
+impl DeleteRequest {
+    fn takes(&self, tx: &Tx<'_>, key: i64) -> Result<bool> {
+        let session = whole(tx, key)?;
+        if self.only_ended && session.ended_at.is_none() {
+            return Ok(false);
+        }
+        Ok(!self.only_empty
+            || session.title.is_none()
+                && messages::count_of_session(tx, key)? == 0
+                && lineage::children(tx, key)?.is_empty())
+    }
+}
+
 impl Oneiro {
     /// Deletes a session and the delegates under it.
     pub fn delete_session(&self, id: &SessionId) -> Result<Deleted> {
-        let id = id.clone();
-        self.delete(move |tx| Ok(vec![key_of(tx, &id)?]))
+        let (id, oneiro) = (id.clone(), self.clone());
+        self.store.write(move |tx| go(&oneiro, tx, &[key_of(tx, &id)?]))
     }
 
-    /// Deletes those of the sessions that are there, and the delegates under them, in one
-    /// transaction.
-    pub fn delete_sessions(&self, ids: Vec<SessionId>) -> Result<Deleted> {
-        self.delete(move |tx| {
-            let mut keys = Vec::new();
-            for id in &ids {
-                keys.extend(sessions::key(tx, id)?);
-            }
-            Ok(keys)
-        })
-    }
-
-    fn delete(
-        &self,
-        which: impl Fn(&Tx<'_>) -> Result<Vec<i64>> + Send + Sync + 'static,
-    ) -> Result<Deleted> {
+    /// Deletes those of the sessions that are there and as asked for, in one transaction.
+    pub fn delete_sessions(&self, request: DeleteRequest) -> Result<Deleted> {
         let oneiro = self.clone();
         self.store.write(move |tx| {
-            let keys = which(tx)?;
-            purge_later(&oneiro, tx, &keys)?;
-            let deleted = delete_in(tx, &keys)?;
-            record_deleted(tx, &deleted, oneiro.now())?;
-            Ok(deleted)
+            let mut keys = Vec::new();
+            for id in &request.ids {
+                if let Some(key) = sessions::key(tx, id)?
+                    && request.takes(tx, key)?
+                {
+                    keys.push(key);
+                }
+            }
+            if request.keep_delegates {
+                for key in &keys {
+                    lineage::detach_children(tx, *key)?;
+                }
+            }
+            go(&oneiro, tx, &keys)
         })
     }
+}
+
+fn go(oneiro: &Oneiro, tx: &Tx<'_>, keys: &[i64]) -> Result<Deleted> {
+    purge_later(oneiro, tx, keys)?;
+    let deleted = delete_in(tx, keys)?;
+    record_deleted(tx, &deleted, oneiro.now())?;
+    Ok(deleted)
 }
 
 /// Notes which sessions are gone.

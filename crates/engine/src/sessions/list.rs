@@ -10,6 +10,9 @@ use oneiro_store::{Tx, lineage, sessions};
 /// Rows read at a time; filters that SQL does not know may drop most of them.
 const BATCH: usize = 64;
 
+/// Rows read at a time when they are only counted.
+const COUNTED: usize = 1_024;
+
 impl Oneiro {
     /// A page of sessions.
     pub fn list_sessions(&self, request: &ListSessions) -> Result<Page<Session>> {
@@ -17,6 +20,19 @@ impl Oneiro {
             return Err(Error::field("limit", "is not between 1 and 1000"));
         }
         self.store.read(|tx| page(tx, request))
+    }
+
+    /// How many sessions pass the filters.
+    pub fn count_sessions(&self, request: &ListSessions) -> Result<usize> {
+        self.store.read(|tx| {
+            let (mut count, mut before) = (0, (i64::MAX, i64::MAX));
+            loop {
+                let batch = sessions::list(tx, request, before, COUNTED)?;
+                let Some(last) = batch.last() else { return Ok(count) };
+                before = place(last, request.order);
+                count += batch.iter().filter(|listed| request.takes(&listed.session)).count();
+            }
+        })
     }
 }
 
@@ -60,6 +76,10 @@ fn place(listed: &Listed, order: ListOrder) -> (i64, i64) {
 /// The session as the list shows it; `None` for the tip of a delegate's chain.
 fn shown(tx: &Tx<'_>, request: &ListSessions, listed: Listed) -> Result<Option<Session>> {
     let key = listed.key;
+    let listed = match request.with_prompts {
+        true => sessions::with_prompt(tx, listed)?,
+        false => listed,
+    };
     let mut session = sessions::with_preview(tx, listed)?;
     if request.all || session.lineage != Some(Lineage::Continuation) {
         return Ok(Some(session));

@@ -17,6 +17,7 @@ mod usage;
 
 pub use branch::BranchRequest;
 pub(crate) use create::{Draft, create_in};
+pub use delete::DeleteRequest;
 pub(crate) use delete::delete_in;
 pub(crate) use resolve::{key_of, no_session, resolve_in, whole};
 pub(crate) use rewind::refuse_continued;

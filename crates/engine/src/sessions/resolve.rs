@@ -11,6 +11,33 @@ impl Oneiro {
         self.store.read(|tx| Ok(resolve_in(tx, text)?.1))
     }
 
+    /// Those of these sessions that are there, in one snapshot, in the order asked for.
+    pub fn find_sessions(&self, ids: &[SessionId]) -> Result<Vec<Option<Session>>> {
+        self.store.read(|tx| {
+            let find = |id| match sessions::key(tx, id)? {
+                Some(key) => sessions::get(tx, key),
+                None => Ok(None),
+            };
+            ids.iter().map(find).collect()
+        })
+    }
+
+    /// The session that has exactly this title.
+    pub fn find_title(&self, title: &str) -> Result<Option<SessionId>> {
+        self.store.read(|tx| match titles::holder(tx, title)? {
+            Some(key) => Ok(Some(whole(tx, key)?.id)),
+            None => Ok(None),
+        })
+    }
+
+    /// Of the sessions with this title or a numbered one of this base, the most recently started.
+    pub fn resolve_title(&self, title: &str) -> Result<Option<SessionId>> {
+        self.store.read(|tx| match titled(tx, title)? {
+            Some(key) => Ok(Some(whole(tx, key)?.id)),
+            None => Ok(None),
+        })
+    }
+
     /// The id of the session that has exactly this id.
     pub fn find_session(&self, id: &SessionId) -> Result<Option<Session>> {
         self.store.read(|tx| match sessions::key(tx, id)? {

@@ -21,6 +21,19 @@ impl Oneiro {
         })
     }
 
+    /// Takes back whatever is still shown of a user message and everything after it, even if the
+    /// message itself is taken back already.
+    pub fn rewind_again(&self, id: &SessionId, to: MessageId) -> Result<Rewound> {
+        let (id, now) = (id.clone(), self.now());
+        self.store.write(move |tx| {
+            let session = (key_of(tx, &id)?, &id);
+            let target = rewind_target(tx, session, to)?;
+            let rewound = hide(tx, session, target)?;
+            changes::record(tx, ChangeKind::Rewound, Some(&id), now)?;
+            Ok(rewound)
+        })
+    }
+
     /// Takes back the last `turns` things the person said and everything after the first of them.
     pub fn rewind_turns(&self, id: &SessionId, turns: usize) -> Result<Rewound> {
         let (id, now) = (id.clone(), self.now());
@@ -103,7 +116,17 @@ impl Oneiro {
 }
 
 /// Hides `to` and everything after it.
-fn rewind_in(tx: &Tx<'_>, (key, id): (i64, &SessionId), to: MessageId) -> Result<Rewound> {
+fn rewind_in(tx: &Tx<'_>, session: (i64, &SessionId), to: MessageId) -> Result<Rewound> {
+    let target = rewind_target(tx, session, to)?;
+    if target.visibility == Visibility::Rewound {
+        return Err(Error::conflict(format!("message {to} is rewound already"))
+            .remedy("`oneiro session restore SESSION` brings it back"));
+    }
+    hide(tx, session, target)
+}
+
+/// The user message of a session that a rewind goes to.
+fn rewind_target(tx: &Tx<'_>, (key, id): (i64, &SessionId), to: MessageId) -> Result<Message> {
     let target = messages::get(tx, to)?.filter(|(session, _)| *session == key);
     let (_, target) =
         target.ok_or_else(|| no_message(to).at(format!("session {:?}", id.as_str())))?;
@@ -117,10 +140,11 @@ fn rewind_in(tx: &Tx<'_>, (key, id): (i64, &SessionId), to: MessageId) -> Result
         )
         .remedy("`oneiro session rewind SESSION` without a message shows the choices"));
     }
-    if target.visibility == Visibility::Rewound {
-        return Err(Error::conflict(format!("message {to} is rewound already"))
-            .remedy("`oneiro session restore SESSION` brings it back"));
-    }
+    Ok(target)
+}
+
+fn hide(tx: &Tx<'_>, (key, id): (i64, &SessionId), target: Message) -> Result<Rewound> {
+    let to = target.id;
     refuse_continued(tx, (key, id))?;
     history_changed(tx, key, (to.0, i64::MAX))?;
     let number = sessions::count_rewind(tx, key)?;

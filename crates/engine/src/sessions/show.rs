@@ -2,9 +2,12 @@
 
 use super::{key_of, whole};
 use crate::Oneiro;
-use oneiro_model::{Cursor, Error, Message, MessageId, Page, Result, SessionId, SessionView};
+use oneiro_model::{
+    Cursor, Error, Message, MessageId, Page, Result, SessionId, SessionView, Visibility,
+};
 use oneiro_store::messages::{self, PageRequest};
 use oneiro_store::said;
+use serde_json::Value;
 
 /// Which stretch of a session to read.
 #[derive(Debug, Clone, Copy)]
@@ -44,6 +47,9 @@ fn start(before: &[i64], limit: usize) -> i64 {
 
 /// Bytes of large values after which a page ends, however few messages it has.
 const PAGE_BYTES: usize = 16 << 20;
+
+/// Messages read at a time when one is looked for.
+const SCANNED: usize = 1_024;
 
 impl Oneiro {
     /// A session with its messages; with `hidden`, compacted and rewound ones too.
@@ -101,6 +107,37 @@ impl Oneiro {
             let earlier = (!before.is_empty()).then(|| start(&before, limit));
             let cursor = |key| Cursor { order: key, key };
             Ok(Stretch { messages, earlier: earlier.map(cursor), later: later.map(cursor) })
+        })
+    }
+
+    /// Those of these messages that are there, in one snapshot, in the order asked for.
+    pub fn find_messages(&self, ids: &[MessageId]) -> Result<Vec<Option<Message>>> {
+        self.store.read(|tx| {
+            let find = |id: &MessageId| Ok(messages::get(tx, *id)?.map(|(_, message)| message));
+            ids.iter().map(find).collect()
+        })
+    }
+
+    /// The newest message of a session whose field has this value, rewound ones left out.
+    pub fn find_by_field(
+        &self,
+        id: &SessionId,
+        (field, value): (&str, &Value),
+    ) -> Result<Option<MessageId>> {
+        self.store.read(|tx| {
+            let key = key_of(tx, id)?;
+            let (mut after, mut found) = (0, None);
+            loop {
+                let request = PageRequest { after, hidden: true, limit: SCANNED };
+                let (page, more) = messages::page_within(tx, (key, id), request, PAGE_BYTES)?;
+                let shown = page.iter().filter(|message| message.visibility != Visibility::Rewound);
+                let met = shown.filter(|message| message.body.get(field) == Some(value)).last();
+                found = met.map(|message| message.id).or(found);
+                match page.last() {
+                    Some(last) if more => after = last.id.0,
+                    _ => return Ok(found),
+                }
+            }
         })
     }
 

@@ -8,3 +8,5 @@ CREATE TABLE slots (
 ) STRICT;
 
 CREATE INDEX slots_session ON slots (session_key) WHERE session_key IS NOT NULL;
+
+CREATE INDEX messages_compacted ON messages (session_key) WHERE compacted = 1;

@@ -52,6 +52,8 @@ pub fn session(name: &str, title: &str) -> Session {
         estimated_cost_usd: 0.4173,
         actual_cost_usd: 0.0,
         rewind_count: 0,
+        compacted_count: 0,
+        compacted_tool_calls: 0,
         preview: Some("can you look at why this fails".to_owned()),
         root_id: None,
     }
