@@ -130,8 +130,9 @@ impl Oneiro {
             loop {
                 let request = PageRequest { after, hidden: true, limit: SCANNED };
                 let (page, more) = messages::page_within(tx, (key, id), request, PAGE_BYTES)?;
-                let shown = page.iter().filter(|message| message.visibility != Visibility::Rewound);
-                let met = shown.filter(|message| message.body.get(field) == Some(value)).last();
+                let mut shown =
+                    page.iter().filter(|message| message.visibility != Visibility::Rewound);
+                let met = shown.rfind(|message| message.body.get(field) == Some(value));
                 found = met.map(|message| message.id).or(found);
                 match page.last() {
                     Some(last) if more => after = last.id.0,

@@ -44,6 +44,7 @@ pub(super) fn list(call: &Call) -> Result<Answer> {
         },
         limit: query.count("limit", plain.limit),
         cursor: query.cursor()?,
+        ..plain
     };
     Answer::ok(&call.oneiro()?.list_sessions(&request)?)
 }
@@ -64,6 +65,7 @@ pub(super) fn create(call: &Call) -> Result<Answer> {
         cwd: fields.text("cwd")?,
         metadata: fields.object("metadata")?,
         started_at: fields.time("started_at")?,
+        untitled: false,
     };
     fields.end()?;
     let oneiro = call.oneiro()?;
@@ -118,6 +120,7 @@ pub(super) fn change(call: &Call) -> Result<Answer> {
         project: fields.text("project")?,
         cwd: fields.text("cwd")?,
         metadata: fields.object("metadata")?,
+        ..SessionPatch::default()
     };
     fields.end()?;
     Answer::ok(&call.oneiro()?.change_session(&call.session()?, patch)?)

@@ -103,6 +103,7 @@ impl ListArgs {
             },
             limit: self.limit,
             cursor: self.cursor.as_deref().map(Cursor::parse).transpose()?,
+            ..ListSessions::default()
         };
         context.output.show(&oneiro.list_sessions(&request)?, |page| describe(page, now))
     }

@@ -72,6 +72,7 @@ impl NewArgs {
             cwd: self.cwd,
             metadata: self.metadata.as_deref().map(object).transpose()?.unwrap_or_default(),
             started_at: self.started_at.as_deref().map(parse_time).transpose()?,
+            untitled: false,
         };
         let session = oneiro.create_session(session)?;
         context.output.show(&session, super::describe)?;
