@@ -150,7 +150,7 @@ impl ForeignFile {
         refuse_what_is_no_file(path)?;
         let id = file_id(path)?;
         // Locks belong to the process: a second SQLite in it would drop those of the first.
-        if open_readers(id) == 0 && is_open_in_this_process(id) {
+        if is_held_by_others(id) {
             return Err(Error::conflict(format!(
                 "{} is open in this very process, through another SQLite",
                 path.display()
@@ -170,9 +170,13 @@ impl ForeignFile {
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY
             | OpenFlags::SQLITE_OPEN_NO_MUTEX
             | OpenFlags::SQLITE_OPEN_URI;
-        let connection = rusqlite::Connection::open_with_flags(address, flags)
-            .map_err(|error| explain(path, error))?;
+        // Counted first, so that nobody takes it for somebody else's.
         count_reader(id, 1);
+        let connection =
+            rusqlite::Connection::open_with_flags(address, flags).map_err(|error| {
+                count_reader(id, -1);
+                explain(path, error)
+            })?;
         let file = ForeignFile { connection, path: path.to_owned(), id, lay };
         file.prepare()?;
         Ok(file)
@@ -273,7 +277,7 @@ impl ForeignFile {
     /// Closes the file, unless that would drop the locks that another SQLite of this process holds
     /// on it: then it stays open until the process ends.
     fn close(self) {
-        if open_readers(self.id) == 1 && others_hold(self.id, 1) {
+        if is_held_by_others(self.id) {
             std::mem::forget(self);
         }
     }
@@ -381,16 +385,12 @@ fn open_readers(id: FileId) -> usize {
     open.as_ref().and_then(|open| open.get(&id).copied()).unwrap_or(0)
 }
 
-fn is_open_in_this_process(id: FileId) -> bool {
-    others_hold(id, 0)
-}
-
-/// Whether more than `ours` descriptors of this process are on a file; where the system does not
+/// Whether this process has a file open by other means than this module; where the system does not
 /// tell, no.
-fn others_hold(id: FileId, ours: usize) -> bool {
+fn is_held_by_others(id: FileId) -> bool {
     let descriptors = std::fs::read_dir("/proc/self/fd").into_iter().flatten().flatten();
     let on_file = descriptors.filter(|entry| {
         std::fs::metadata(entry.path()).is_ok_and(|found| (found.dev(), found.ino()) == id)
     });
-    on_file.count() > ours
+    on_file.count() > open_readers(id)
 }
