@@ -31,6 +31,11 @@ impl Handle {
         encode::answer(py, &self.call(py, |oneiro| oneiro.run_jobs(limit))?)
     }
 
+    /// How far there is anything to see: equal as long as nothing has changed.
+    fn change_mark(&self, py: Python<'_>) -> PyResult<(i64, i64)> {
+        self.call(py, |oneiro| oneiro.change_mark().map(|mark| (mark.message, mark.change)))
+    }
+
     /// Brings the text index up to the newest message.
     fn index(&self, py: Python<'_>) -> PyResult<()> {
         self.call(py, |oneiro| oneiro.fold_all(&mut |_, _| {}))

@@ -5,8 +5,8 @@ use crate::encode;
 use crate::handle::{Handle, decoded};
 use oneiro::{
     BranchRequest, Cursor, DeleteRequest, Ending, EndingOver, Lineage, ListOrder, ListSessions,
-    NewSession, PruneRequest, Result, SessionField, SessionId, SessionPatch, SplitRequest,
-    Timestamp, Usage, UsageKey,
+    NewSession, PruneRequest, Result, SessionField, SessionId, SessionPatch, SessionTimes,
+    SplitRequest, Timestamp, Usage, UsageKey,
 };
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
@@ -228,6 +228,28 @@ impl Handle {
     fn reopen_session<'py>(&self, py: Python<'py>, id: &str) -> Answer<'py> {
         let id = session_id(py, id)?;
         encode::session(py, &self.call(py, |oneiro| oneiro.reopen_session(&id))?)
+    }
+
+    /// When a session began, and when and why it ended, as a host knows better.
+    fn amend_session<'py>(
+        &self,
+        py: Python<'py>,
+        id: &str,
+        times: &Bound<'py, PyDict>,
+    ) -> Answer<'py> {
+        let id = session_id(py, id)?;
+        let times = decoded(times, |fields| {
+            let ended = match (fields.has("ended_at"), fields.time("ended_at")?) {
+                (false, _) => None,
+                (true, at) => Some(at),
+            };
+            let reason = fields.text("end_reason")?.unwrap_or_default();
+            Ok(SessionTimes {
+                started_at: fields.time("started_at")?,
+                ended: ended.map(|at| at.map(|at| (at, reason))),
+            })
+        })?;
+        encode::session(py, &self.call(py, |oneiro| oneiro.amend_session(&id, times))?)
     }
 
     fn branch_session<'py>(

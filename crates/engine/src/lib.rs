@@ -52,7 +52,7 @@ pub use ports::{
 };
 pub use session_store::SessionStore;
 pub use sessions::{
-    BranchRequest, DeleteRequest, SplitRequest, Stretch, StretchFrom, StretchRequest,
+    BranchRequest, DeleteRequest, SessionTimes, SplitRequest, Stretch, StretchFrom, StretchRequest,
 };
 pub use settings::{Compaction, EmbedderChoice, SETTINGS, Setting, SettingValue, Settings};
 pub use slots::SetSlots;

@@ -79,6 +79,10 @@ statements! {
             metadata = COALESCE(CAST(?7 AS TEXT), metadata), \
             user_id = COALESCE(CAST(?8 AS TEXT), user_id) WHERE key = ?1";
     END = "UPDATE sessions SET ended_at = ?2, end_reason = ?3 WHERE key = ?1 AND ended_at IS NULL";
+    SET_STARTED = "UPDATE sessions SET started_at = ?2, last_active_at = COALESCE((SELECT MAX(m.at) \
+            FROM messages m WHERE m.session_key = sessions.key AND m.rewind = 0), CAST(?2 AS BIGINT)) \
+            WHERE key = ?1 RETURNING last_active_at";
+    SET_ACTIVE_MINUTE = "UPDATE sessions SET active_minute = ?2 WHERE key = ?1";
     SET_SOURCE = "UPDATE sessions SET source = ?2 WHERE key = ?1";
     CLEAR = "UPDATE sessions SET model = CASE WHEN CAST(?2 AS BIGINT) = 1 THEN NULL ELSE model END, \
             model_config = CASE WHEN CAST(?3 AS BIGINT) = 1 THEN NULL ELSE model_config END, \
@@ -264,6 +268,13 @@ pub fn clear(tx: &Tx<'_>, key: i64, unset: &[SessionField]) -> Result<()> {
     tx.execute(CLEAR, &values)?;
     let unused: Vec<i64> = prompt.into_iter().collect();
     payloads::remove_unused(tx, &unused).map(|_| ())
+}
+
+/// Says when a session began, other than it was told.
+pub fn set_started(tx: &Tx<'_>, key: i64, started_at: Timestamp) -> Result<()> {
+    let active =
+        tx.one(SET_STARTED, &[key.into(), started_at.micros().into()], |row| row.int(0))?;
+    tx.execute(SET_ACTIVE_MINUTE, &[key.into(), minute(active).into()]).map(|_| ())
 }
 
 /// Says where a session takes place, other than it was begun.

@@ -1,5 +1,6 @@
 //! Sessions: begin, find, change, end, list, hide, branch and remove. One use case per file.
 
+mod amend;
 mod branch;
 mod change;
 mod create;
@@ -15,6 +16,7 @@ mod split;
 mod titles;
 mod usage;
 
+pub use amend::SessionTimes;
 pub use branch::BranchRequest;
 pub(crate) use create::{Draft, create_in};
 pub use delete::DeleteRequest;

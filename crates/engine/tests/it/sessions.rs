@@ -1,7 +1,9 @@
 //! Create, end, reopen, change and find sessions.
 
 use crate::support::{NOW, begin, id, is_sound, new, open, say, shown, user};
-use oneiro::{Ending, EndingOver, ErrorKind, MessageId, NewSession, SessionPatch};
+use oneiro::{
+    Ending, EndingOver, ErrorKind, MessageId, NewSession, SessionPatch, SessionTimes, Span,
+};
 use oneiro_testkit::on_both_backends;
 use serde_json::{Value, json};
 
@@ -75,6 +77,21 @@ on_both_backends! {
         assert_eq!(end("reset", EndingOver::Reasons(vec!["closed".into(), "lost".into()])), "reset");
         assert_eq!(end("again", EndingOver::Nothing), "reset");
         assert_eq!(end("last", EndingOver::Anything), "last");
+    }
+
+    fn times_are_amended_and_activity_follows(space) {
+        let oneiro = open(space);
+        begin(&oneiro, "a");
+        let long_ago = NOW.minus(Span::days(100));
+        let ended = Some(Some((NOW, "done".to_owned())));
+        let times = SessionTimes { started_at: Some(long_ago), ended };
+        let session = oneiro.amend_session(&id("a"), times).unwrap();
+        assert_eq!((session.started_at, session.last_active_at), (long_ago, long_ago));
+        assert_eq!((session.ended_at, session.end_reason.as_deref()), (Some(NOW), Some("done")));
+        say(&oneiro, "a", &["now"]);
+        let again = SessionTimes { started_at: Some(NOW), ended: Some(None) };
+        let session = oneiro.amend_session(&id("a"), again).unwrap();
+        assert_eq!((session.last_active_at, session.ended_at), (NOW, None));
     }
 
     fn a_session_that_must_be_new_is_a_conflict_when_it_is_there(space) {
