@@ -137,6 +137,11 @@ impl AgentRow {
         AGENTS.iter().find(|row| row.name == name)
     }
 
+    /// Whether what it keeps can be imported.
+    pub fn is_importable(&self) -> bool {
+        self.transcripts.is_some() || self.database.is_some()
+    }
+
     /// Its database, if it has one that can be imported.
     pub fn database(&self) -> Option<PathBuf> {
         let path = self.home()?.join(self.database?);

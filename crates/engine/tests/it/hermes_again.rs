@@ -197,4 +197,21 @@ on_both_backends! {
         let held: Vec<_> = oneiro.slots("hermes/meta").unwrap().into_iter().map(|slot| slot.value).collect();
         assert_eq!(held, [json!("2"), json!("mine")]);
     }
+
+    fn sessions_that_patterns_name_are_left_out(space) {
+        let hermes = talk(space);
+        for session in ["cron:1", "scratch:1"] {
+            hermes.session(session, 5.0);
+            hermes.say(session, "user", "tick");
+        }
+        let oneiro = open(space);
+        oneiro.set_setting("ignore_session_patterns", Some(json!(["cron:*"]))).unwrap();
+        oneiro.set_setting("stateless_session_patterns", Some(json!(["scratch:*"]))).unwrap();
+        let preview = oneiro.preview_hermes(&hermes.path, &mut |_| {}).unwrap();
+        let done = import(&oneiro, &hermes.path);
+        assert_eq!((done.sessions, done.messages), (1, 4));
+        assert_eq!((done.left_out_sessions, done.left_out), (2, 2));
+        assert_eq!((preview.left_out_sessions, preview.left_out), (2, 2));
+        assert!(oneiro.find_session(&id("cron:1")).unwrap().is_none());
+    }
 }

@@ -1,7 +1,8 @@
 //! SQLite files of other programs, read and never written: no table is made, no log is copied back,
 //! and where nobody has the file open nothing is put beside it. It must not know what rows mean.
 
-use super::sqlite::{APPLICATION_ID, file_bytes, with_suffix};
+use super::files::{file_bytes, with_suffix};
+use super::sqlite::APPLICATION_ID;
 use super::sqlite_errors::is_busy;
 use oneiro_model::{Error, ErrorKind, Result};
 use rusqlite::types::ValueRef;

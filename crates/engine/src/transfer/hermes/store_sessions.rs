@@ -91,7 +91,8 @@ impl Writing<'_, '_> {
             kept_here: 0,
             retitled: 0,
         };
-        if self.oneiro.settings_in(self.tx)?.ignores(&self.row.id) {
+        let settings = self.oneiro.settings_in(self.tx)?;
+        if settings.ignores(&self.row.id) || settings.keeps_nothing_of(&self.row.id) {
             return Ok(unchanged(Standing::LeftOut, note.unwrap_or_default()));
         }
         match (key, note) {
