@@ -57,8 +57,8 @@ pub struct ForeignRows<'a> {
     pub table: &'a str,
     /// The columns, in the order they are answered.
     pub columns: &'a [String],
-    /// Only rows whose number is higher, in the order of the numbers.
-    pub after: Option<i64>,
+    /// Only rows from this number on; all are answered in the order of their numbers.
+    pub from: Option<i64>,
     /// Only rows that have this text in this column.
     pub having: Option<(&'a str, &'a [u8])>,
 }
@@ -246,9 +246,9 @@ impl ForeignFile {
         let mut sql = format!("SELECT rowid{columns} FROM {}", quoted(rows.table));
         let mut values: Vec<ValueRef<'_>> = Vec::new();
         let mut conditions = Vec::new();
-        if let Some(after) = rows.after {
-            values.push(ValueRef::Integer(after));
-            conditions.push(format!("rowid > ?{}", values.len()));
+        if let Some(from) = rows.from {
+            values.push(ValueRef::Integer(from));
+            conditions.push(format!("rowid >= ?{}", values.len()));
         }
         if let Some((column, text)) = rows.having {
             values.push(ValueRef::Text(text));

@@ -69,7 +69,7 @@ impl Pass<'_> {
     ) {
         let (mut missing, mut elsewhere) = (0, 0);
         for (number, stands) in stands {
-            let is_older = *number <= seen.until;
+            let is_older = Some(*number) <= seen.until;
             match held.get(number) {
                 Some(held) if held == stands => {}
                 Some(_) => elsewhere += usize::from(!is_older),

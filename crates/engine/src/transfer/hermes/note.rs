@@ -82,8 +82,8 @@ pub(super) struct Note {
     pub(super) accounts: BTreeMap<String, [i64; 8]>,
     /// The mark of its parent and how it descends.
     pub(super) link: i64,
-    /// The last message that was taken.
-    pub(super) until: i64,
+    /// The last message that was taken; ids may be anything, so nothing is not 0.
+    pub(super) until: Option<i64>,
     /// Where its messages stood.
     pub(super) runs: Runs,
     /// Messages that could not be kept.
@@ -111,9 +111,9 @@ fn name_of(id: &[u8]) -> Result<SlotName> {
 }
 
 /// How far a whole file was read, so that the next import reads less of it.
-pub(super) fn read_until(tx: &Tx<'_>, path: &str) -> Result<i64> {
+pub(super) fn read_until(tx: &Tx<'_>, path: &str) -> Result<Option<i64>> {
     let slot = slots::get(tx, &file_name(path)?)?;
-    Ok(slot.and_then(|slot| slot.value.as_i64()).unwrap_or(0))
+    Ok(slot.and_then(|slot| slot.value.as_i64()))
 }
 
 pub(super) fn write_until(tx: &Tx<'_>, path: &str, (until, now): (i64, Timestamp)) -> Result<()> {

@@ -36,7 +36,7 @@ pub(super) struct Seen {
     pub(super) id: SessionId,
     pub(super) standing: Standing,
     /// The last message that earlier imports took.
-    pub(super) until: i64,
+    pub(super) until: Option<i64>,
     /// Where its messages stood when they were last looked at.
     pub(super) known: Runs,
     /// Where they stand in the file.
@@ -140,7 +140,7 @@ impl<'a> Pass<'a> {
         let now = self.oneiro.now();
         let path = self.path.as_str();
         self.oneiro.store.write_bulk(|tx| {
-            note::write_until(tx, path, (last, now))?;
+            last.map_or(Ok(()), |last| note::write_until(tx, path, (last, now)))?;
             changes::record(tx, ChangeKind::Imported, None, now)
         })?;
         Ok(true)
@@ -180,21 +180,21 @@ impl<'a> Pass<'a> {
 
     /// Looks where the messages stand that earlier imports took, without reading their words.
     /// Answers the message after which everything is read.
-    fn look_at_known(&mut self, file: &ForeignFile) -> Result<i64> {
+    fn look_at_known(&mut self, file: &ForeignFile) -> Result<Option<i64>> {
         let until = self.oneiro.store.read(|tx| note::read_until(tx, &self.path))?;
-        if until == 0 {
-            return Ok(0);
+        if until.is_none() {
+            return Ok(None);
         }
         let columns = self.layout.messages.only(&["session_id", "active", "compacted"]);
-        let mut from = 0;
+        let mut from = None;
         let lost = scan(file, ("messages", &columns.names, None), |row| {
             let place = self.by_id.get(&bytes_of(columns.get(row, "session_id")));
             let seen = place.and_then(|place| self.seen.get_mut(*place));
             // One that is new among those that were read: another file is in the place of the
             // one that was.
             let Some(seen) = seen.filter(|seen| {
-                let is_known = seen.standing == Standing::LeftOut || row.number <= seen.until;
-                row.number <= until && is_known
+                let is_known = seen.standing == Standing::LeftOut || Some(row.number) <= seen.until;
+                Some(row.number) <= until && is_known
             }) else {
                 return Ok(ControlFlow::Break(()));
             };
@@ -203,7 +203,7 @@ impl<'a> Pass<'a> {
                 self.done.left_out += 1;
             }
             self.at.messages += 1;
-            from = row.number;
+            from = Some(row.number);
             Ok(ControlFlow::Continue(()))
         })?;
         self.done.not_kept.extend(lost);
@@ -211,23 +211,24 @@ impl<'a> Pass<'a> {
     }
 }
 
-/// A table, its columns, and the row after which it is read.
+/// A table, its columns, and the row from which it is read.
 type Wanted<'w> = (&'static str, &'w [String], Option<i64>);
 
-/// Hands over the rows of a table. What cannot be read for damage is passed over and named.
+/// Hands over the rows of a table. What cannot be read for damage is passed over and named, and the
+/// first row after it that can be read is found.
 pub(super) fn scan(
     file: &ForeignFile,
-    (table, columns, after): Wanted<'_>,
+    (table, columns, from): Wanted<'_>,
     mut each: impl FnMut(&ForeignRow<'_>) -> Result<ControlFlow<()>>,
 ) -> Result<Vec<NotKept>> {
     let mut lost = Vec::new();
-    let (mut after, mut step) = (after, 1);
+    let mut from = from;
     loop {
         // An error of whoever takes the rows is not one of the file.
         let mut own: Option<Error> = None;
-        let rows = ForeignRows { table, columns, after, having: None };
+        let rows = ForeignRows { table, columns, from, having: None };
         let read = file.each(rows, |row| {
-            (after, step) = (Some(row.number), 1);
+            from = Some(row.number.saturating_add(1));
             each(row).or_else(|error| {
                 own = Some(error);
                 Ok(ControlFlow::Break(()))
@@ -238,17 +239,53 @@ pub(super) fn scan(
         }
         match read {
             Ok(()) => return Ok(lost),
-            Err(error) if error.kind() == ErrorKind::Corrupt && step < 1 << 40 => {
-                let first = after.unwrap_or(0).saturating_add(1);
-                let reason = match step {
+            Err(error) if error.kind() == ErrorKind::Corrupt => {
+                let first = from.unwrap_or(0);
+                let is_readable = |from: i64| {
+                    let rows = ForeignRows { table, columns, from: Some(from), having: None };
+                    file.each(rows, |_| Ok(ControlFlow::Break(()))).is_ok()
+                };
+                let Some(next) = after_damage(first, is_readable) else { return Err(error) };
+                let reason = match next.saturating_sub(first) {
                     1 => error.message().to_owned(),
-                    _ => format!("{} (and up to {} after it)", error.message(), step - 1),
+                    count => format!("{} (up to row {})", error.message(), first + count - 1),
                 };
                 lost.push(NotKept { table, id: first, reason });
-                after = Some(after.unwrap_or(0).saturating_add(step));
-                step *= 2;
+                from = Some(next);
             }
             Err(error) => return Err(error),
         }
+    }
+}
+
+/// The first row after one from which a table can be read; the damage in between is in one piece.
+fn after_damage(first: i64, is_readable: impl Fn(i64) -> bool) -> Option<i64> {
+    let mut step = 1_i64;
+    let (mut bad, mut good) = (first, first.checked_add(step)?);
+    while !is_readable(good) {
+        bad = good;
+        step = step.checked_mul(2)?;
+        good = first.checked_add(step)?;
+    }
+    while good - bad > 1 {
+        let middle = bad + (good - bad) / 2;
+        match is_readable(middle) {
+            true => good = middle,
+            false => bad = middle,
+        }
+    }
+    Some(good)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_row_after_damage_is_passed_over() {
+        for (first, last) in [(1, 1), (5, 60), (5, 68), (5, 69), (-3, 1_000_000)] {
+            assert_eq!(after_damage(first, |from| from > last), Some(last + 1));
+        }
+        assert_eq!(after_damage(7, |_| false), None);
     }
 }

@@ -36,7 +36,7 @@ pub(super) fn preview(
             seen.runs.push(row.number, message_row::visibility(&columns, row));
             match seen.standing {
                 Standing::LeftOut => pass.done.left_out += 1,
-                _ => pass.done.messages += usize::from(row.number > seen.until),
+                _ => pass.done.messages += usize::from(Some(row.number) > seen.until),
             }
         }
         pass.at.messages += 1;

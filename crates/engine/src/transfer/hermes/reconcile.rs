@@ -53,7 +53,7 @@ impl Pass<'_> {
         let rows = ForeignRows {
             table: "messages",
             columns: &columns.names,
-            after: None,
+            from: None,
             having: Some(("session_id", session)),
         };
         let mut stands = BTreeMap::new();
@@ -110,7 +110,8 @@ fn follow(
         moved.kept_here += moves.len() + replaced.len();
     }
     note.runs = Runs::default();
-    for (number, stands) in stands.range(..=note.until) {
+    let taken = stands.iter().filter(|(number, _)| Some(**number) <= note.until);
+    for (number, stands) in taken {
         note.runs.push(*number, *stands);
     }
     note.write(tx, &seen.raw_id, now)?;

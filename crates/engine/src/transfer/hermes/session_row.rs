@@ -370,7 +370,7 @@ fn prompt(file: &ForeignFile, hash: &[u8]) -> Result<Option<String>> {
     let rows = ForeignRows {
         table: "system_prompts",
         columns: &columns,
-        after: None,
+        from: None,
         having: Some(("hash", hash)),
     };
     let mut found = None;

@@ -53,9 +53,9 @@ impl Pass<'_> {
     /// file changed meanwhile.
     pub(super) fn take_messages(
         &mut self,
-        (file, from): (ForeignFile, i64),
+        (file, from): (ForeignFile, Option<i64>),
         progress: &mut dyn FnMut(TransferProgress),
-    ) -> Result<Option<(ForeignFile, i64)>> {
+    ) -> Result<Option<(ForeignFile, Option<i64>)>> {
         let reader = Reader::new(&self.layout.messages);
         let now = self.oneiro.now();
         std::thread::scope(|scope| {
@@ -80,11 +80,11 @@ impl Pass<'_> {
         &mut self,
         batches: &Receiver<Option<Vec<Item>>>,
         progress: &mut dyn FnMut(TransferProgress),
-    ) -> Result<Option<i64>> {
-        let mut last = 0;
+    ) -> Result<Option<Option<i64>>> {
+        let mut last = None;
         for batch in batches {
             let Some(batch) = batch else { return Ok(None) };
-            last = batch.last().map_or(last, |item| item.number);
+            last = batch.last().map(|item| item.number).or(last);
             self.at.messages += batch.len() as u64;
             self.store_batch(batch)?;
             self.at.tell(progress);
@@ -135,7 +135,7 @@ impl Pass<'_> {
                 self.done.left_out += 1;
                 continue;
             }
-            if item.number <= seen.until {
+            if Some(item.number) <= seen.until {
                 continue;
             }
             let at = *places.entry(place).or_insert_with(|| {
@@ -179,17 +179,17 @@ impl Group {
         }
         let mut note = Note::read(tx, &self.raw_id)?.unwrap_or_default();
         // Another import may have come first, with some of these or all.
-        let known = self.numbers.partition_point(|number| *number <= note.until);
+        let known = self.numbers.partition_point(|number| Some(*number) <= note.until);
         let new = self.prepared.get(known..).unwrap_or_default();
         let taken = sequence::next_messages(tx)?;
         let appended = append_prepared(tx, key, taken.first, new)?;
         for (number, visibility) in &self.stand {
-            if *number > note.until {
+            if Some(*number) > note.until {
                 note.runs.push(*number, *visibility);
             }
         }
-        note.lost.extend(self.lost.iter().filter(|number| **number > note.until));
-        note.until = note.until.max(self.stand.last().map_or(0, |(number, _)| *number));
+        note.lost.extend(self.lost.iter().filter(|number| Some(**number) > note.until));
+        note.until = note.until.max(self.stand.last().map(|(number, _)| *number));
         note.write(tx, &self.raw_id, oneiro.now())?;
         Ok(Put { stored: new.len() - appended.duplicates, left_out: 0 })
     }
@@ -199,7 +199,7 @@ impl Group {
 /// is not handed over.
 fn read(
     file: &ForeignFile,
-    (reader, from, now): (&Reader, i64, Timestamp),
+    (reader, from, now): (&Reader, Option<i64>, Timestamp),
     batches: &SyncSender<Option<Vec<Item>>>,
 ) -> Result<Vec<NotKept>> {
     let mut batch = Vec::with_capacity(BATCH.0);
@@ -214,24 +214,28 @@ fn read(
         }
     };
     let mut is_over = false;
-    let lost = scan(file, ("messages", reader.columns(), Some(from)), |found| {
-        let row = reader.read(found, before);
-        before = row.at;
-        bytes += row.bytes;
-        batch.push(Item {
-            number: found.number,
-            session: bytes_of(reader.session(found)),
-            visibility: reader.visibility(found),
-            row,
-        });
-        if batch.len() < BATCH.0 && bytes < BATCH.1 {
-            return Ok(ControlFlow::Continue(()));
-        }
-        bytes = 0;
-        let next = hand_over(&mut batch);
-        is_over = next.is_break();
-        Ok(next)
-    })?;
+    let lost = scan(
+        file,
+        ("messages", reader.columns(), from.map(|from| from.saturating_add(1))),
+        |found| {
+            let row = reader.read(found, before);
+            before = row.at;
+            bytes += row.bytes;
+            batch.push(Item {
+                number: found.number,
+                session: bytes_of(reader.session(found)),
+                visibility: reader.visibility(found),
+                row,
+            });
+            if batch.len() < BATCH.0 && bytes < BATCH.1 {
+                return Ok(ControlFlow::Continue(()));
+            }
+            bytes = 0;
+            let next = hand_over(&mut batch);
+            is_over = next.is_break();
+            Ok(next)
+        },
+    )?;
     if !is_over && !batch.is_empty() {
         let _ = hand_over(&mut batch);
     }

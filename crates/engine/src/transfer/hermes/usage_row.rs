@@ -51,7 +51,7 @@ pub(super) fn accounts(
     let rows = ForeignRows {
         table: "session_model_usage",
         columns: &columns.names,
-        after: None,
+        from: None,
         having: Some(("session_id", session)),
     };
     source.file.each(rows, |row| {
