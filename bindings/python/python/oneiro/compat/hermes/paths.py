@@ -1,0 +1,53 @@
+"""Where hermes keeps its store, what a file on disk is, and why the last store did not open."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+from oneiro import _oneiro
+
+SCHEMA_VERSION = 22
+
+
+def hermes_home() -> Path:
+    """The folder of hermes."""
+    home = os.environ.get("HERMES_HOME", "").strip()
+    return Path(home) if home else Path.home() / ".hermes"
+
+
+DEFAULT_DB_PATH = hermes_home() / "state.db"
+
+
+def default_db_path() -> Path:
+    """The default path: the package's own constant, so that a host may replace it."""
+    package = sys.modules.get(__package__ or "")
+    return Path(getattr(package, "DEFAULT_DB_PATH", DEFAULT_DB_PATH))
+
+
+def foreign_store(path: Path) -> str | None:
+    """Whose a file is that is no store of Oneiro's: "hermes", "sqlite" for any other program."""
+    native = getattr(_oneiro, "foreign_store", None)
+    return "sqlite" if native is None else native(str(path))
+
+
+_last_init_error: str | None = None
+
+
+def remember_init_error(error: Exception) -> None:
+    """Keeps why a store did not open, for messages to people. One that opens later, in another
+    thread, does not take the reason away."""
+    global _last_init_error
+    _last_init_error = f"{type(error).__name__}: {getattr(error, 'message', error)}"
+
+
+def get_last_init_error() -> str | None:
+    """Why the last store that did not open did not, or None."""
+    return _last_init_error
+
+
+def format_session_db_unavailable(prefix: str = "Session database not available") -> str:
+    """A sentence for people that says why there is no session store."""
+    cause = get_last_init_error()
+    return f"{prefix}: {cause}." if cause else f"{prefix}."
