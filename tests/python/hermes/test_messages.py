@@ -148,3 +148,47 @@ def test_pages_of_a_long_session(db: Any) -> None:
     assert contents(db, "s", limit=2_000)[-1] == "1999"
     assert contents(db, "s", offset=2_498) == ["2498", "2499"]
     assert len(contents(db, "s")) == 2_500
+
+
+def test_windows_into_a_long_session(db: Any) -> None:
+    """What a window shows is what the whole session has there, however ids are spread."""
+    for name in ("s", "other"):
+        db.create_session(name, "cli")
+    roles = ("user", "assistant", "tool")
+    for part in range(12):
+        talk = [
+            {"role": roles[n % 3], "content": "" if n % 7 == 0 else f"{part} {n}"}
+            for n in range(30)
+        ]
+        db.archive_and_compact("s", talk)
+        for _ in range(part * 15):
+            db.append_message("other", "user", "between")
+    for name in ("tail", "tail"):
+        db.append_message("s", "tool", name)
+    whole = db.get_messages("s", include_inactive=True)
+    ids = [row["id"] for row in whole]
+    for place in (0, 1, 7, 30, 59, 178, 300, len(ids) - 2, len(ids) - 1):
+        for window in (0, 1, 6, 40, 500):
+            first, last = max(place - window, 0), min(place + window + 1, len(ids))
+            around = db.get_messages_around("s", ids[place], window)
+            assert around["window"] == whole[first:last]
+            assert around["messages_before"] == place - first
+            assert around["messages_after"] == last - place - 1
+            for roles_kept in (("user", "assistant"), ("tool",), None):
+                kept = [r for r in whole if roles_kept is None or r["role"] in roles_kept]
+                said = [row for row in kept if row["content"]]
+                view = db.get_anchored_view("s", ids[place], window, 3, roles_kept)
+                start = [row for row in said if row["id"] < ids[first]][:3]
+                end = [row for row in said if row["id"] > ids[last - 1]][-3:]
+                assert (view["bookend_start"], view["bookend_end"]) == (start, end)
+                inside = [r for r in whole[first:last] if r in kept or r["id"] == ids[place]]
+                assert view["window"] == inside
+
+
+def test_titles_that_cannot_be_seen(db: Any) -> None:
+    for name in "ab":
+        db.create_session(name, "cli")
+    assert db.set_session_title("a", "one\x85two")
+    for title in ("one two", "one\u200b two", "one\x9ftwo", "o\xadne two"):
+        with pytest.raises(ValueError, match="in use by session a"):
+            db.set_session_title("b", title)

@@ -11,6 +11,13 @@ from __future__ import annotations
 
 from .aio import AsyncSessionDB
 from .conversation import sanitize_context
+from .host import (
+    apply_wal_with_fallback,
+    is_malformed_db_error,
+    repair_state_db_schema,
+    workspace_key,
+)
+from .importing import import_state_db
 from .paths import (
     DEFAULT_DB_PATH,
     SCHEMA_VERSION,
@@ -25,8 +32,13 @@ __all__ = [
     "SCHEMA_VERSION",
     "AsyncSessionDB",
     "SessionDB",
+    "apply_wal_with_fallback",
     "format_session_db_unavailable",
     "get_last_init_error",
+    "import_state_db",
+    "is_malformed_db_error",
+    "repair_state_db_schema",
     "sanitize_context",
     "session_search",
+    "workspace_key",
 ]

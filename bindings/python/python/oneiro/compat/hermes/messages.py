@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
 from typing import Any
 
 from oneiro.errors import InvalidError, NotFoundError
@@ -16,8 +15,6 @@ API_CONTENT_SCOPE = "hermes/api_content/"
 
 # Tool calls that are given and empty: stored as none, and yet the seed counts them as one.
 _NO_CALLS = ""
-
-_NOWHERE = {"window": [], "messages_before": 0, "messages_after": 0}
 
 
 class Messages(Base):
@@ -141,72 +138,6 @@ class Messages(Base):
                 if row["id"] == int(key):
                     row["api_content"] = value.get("api_content")
         return found
-
-    def get_messages_around(
-        self, session_id: str, around_message_id: int, window: int = 5
-    ) -> dict[str, Any]:
-        """A message with up to `window` messages of its session on either side, whatever became
-        of them, and how many of those there are."""
-        around = self._around(session_id, around_message_id, window)
-        if around is None:
-            return dict(_NOWHERE, window=[])
-        found, first, anchor, last = around
-        return {
-            "window": self._rows(session_id, found[first:last]),
-            "messages_before": anchor - first,
-            "messages_after": last - anchor - 1,
-        }
-
-    def _around(
-        self, session_id: str, message_id: Any, window: int
-    ) -> tuple[list[dict[str, Any]], int, int, int] | None:
-        try:
-            wanted = int(message_id)
-        except (TypeError, ValueError):
-            return None
-        found = self._all(session_id, True)
-        anchor = next((n for n, message in enumerate(found) if message["id"] == wanted), None)
-        if anchor is None:
-            return None
-        window = max(window, 0)
-        return found, max(anchor - window, 0), anchor, min(anchor + window + 1, len(found))
-
-    def get_anchored_view(
-        self,
-        session_id: str,
-        around_message_id: int,
-        window: int = 5,
-        bookend: int = 3,
-        keep_roles: Sequence[str] | None = ("user", "assistant"),
-    ) -> dict[str, Any]:
-        """The window around a message, and how its session began and ended outside of it."""
-        around = self._around(session_id, around_message_id, window)
-        if around is None:
-            return {**_NOWHERE, "window": [], "bookend_start": [], "bookend_end": []}
-        found, first, anchor, last = around
-
-        def kept(message: dict[str, Any]) -> bool:
-            return keep_roles is None or message["role"] in keep_roles
-
-        def said(message: dict[str, Any]) -> bool:
-            return kept(message) and bool(message.get("content"))
-
-        count = max(bookend, 0)
-        start = [message for message in found[:first] if said(message)][:count]
-        end = [message for message in found[last:] if said(message)]
-        end = end[len(end) - min(count, len(end)) :]
-        shown = [
-            message
-            for place, message in enumerate(found[first:last], first)
-            if place == anchor or kept(message)
-        ]
-        return {
-            "window": self._rows(session_id, shown),
-            "messages_before": anchor - first,
-            "messages_after": last - anchor - 1,
-            "bookend_start": self._rows(session_id, start),
-            "bookend_end": self._rows(session_id, end),
-        }
 
     def replace_messages(
         self, session_id: str, messages: list[dict[str, Any]], active_only: bool = False

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import os
-import sqlite3
 import sys
 from pathlib import Path
 
 from oneiro import _oneiro
 
 SCHEMA_VERSION = 22
-
-_HEADER = b"SQLite format 3\x00"
 
 
 def hermes_home() -> Path:
@@ -30,52 +27,27 @@ def default_db_path() -> Path:
 
 
 def foreign_store(path: Path) -> str | None:
-    """Whose a SQLite file is: "hermes", "sqlite" for any other, None for Oneiro's, for one that is
-    not there and for one that is no SQLite file (which does not open anyway)."""
+    """Whose a file is that is no store of Oneiro's: "hermes", "sqlite" for any other program."""
     native = getattr(_oneiro, "foreign_store", None)
-    if native is not None:
-        found: str | None = native(str(path))
-        return found
-    try:
-        with path.open("rb") as file:
-            if file.read(len(_HEADER)) != _HEADER:
-                return None
-    except OSError:
-        return None
-    return _by_tables(path)
-
-
-def _by_tables(path: Path) -> str | None:
-    connection = sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)
-    try:
-        names = {
-            name
-            for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type='table'")
-        }
-    except sqlite3.DatabaseError:
-        return None
-    finally:
-        connection.close()
-    if "slots" in names or not names:
-        return None
-    return "hermes" if {"schema_version", "sessions", "messages"} <= names else "sqlite"
+    return "sqlite" if native is None else native(str(path))
 
 
 _last_init_error: str | None = None
 
 
-def remember_init_error(error: Exception | None) -> None:
-    """Keeps why the last store did not open, for messages to people."""
+def remember_init_error(error: Exception) -> None:
+    """Keeps why a store did not open, for messages to people. One that opens later, in another
+    thread, does not take the reason away."""
     global _last_init_error
-    _last_init_error = None if error is None else f"{type(error).__name__}: {error}"
+    _last_init_error = f"{type(error).__name__}: {getattr(error, 'message', error)}"
 
 
 def get_last_init_error() -> str | None:
-    """Why the last store did not open, or None."""
+    """Why the last store that did not open did not, or None."""
     return _last_init_error
 
 
 def format_session_db_unavailable(prefix: str = "Session database not available") -> str:
     """A sentence for people that says why there is no session store."""
     cause = get_last_init_error()
-    return f"{prefix}: {cause}" if cause else f"{prefix}."
+    return f"{prefix}: {cause}." if cause else f"{prefix}."

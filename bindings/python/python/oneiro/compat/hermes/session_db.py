@@ -21,7 +21,6 @@ from .ids import Ids
 from .lifecycle import Lifecycle
 from .locks import Locks
 from .maintenance import Maintenance
-from .messages import Messages
 from .native import Closed, Native
 from .rewind import Rewind
 from .search import Search
@@ -29,13 +28,14 @@ from .telegram import Telegram
 from .titles import Titles
 from .transfer import Transfer
 from .usage import Usage
+from .windows import Windows
 
 GENERATIONS = ("seed", "0.19")
 
 
 class SessionDB(
     Lifecycle,
-    Messages,
+    Windows,
     Conversation,
     Rewind,
     Titles,
@@ -88,17 +88,15 @@ class SessionDB(
             told = _unopened(target, translated(error), read_only)
             paths.remember_init_error(told)
             raise told from error
-        paths.remember_init_error(None)
         self._native = Native(handle, read_only=read_only)
 
     def _prepared(self, target: str | Path) -> Path:
-        """The path of the store, its folder created, nothing foreign in its place."""
+        """The path of the store, its folder created."""
         if str(target) == ":memory:":
             self._folder = tempfile.TemporaryDirectory(prefix="oneiro-")
             return Path(self._folder.name) / "state.db"
         path = Path(target)
         self.db_path = path
-        refuse_foreign(path)
         if not self.read_only:
             path.parent.mkdir(parents=True, exist_ok=True)
         return path
@@ -131,32 +129,32 @@ def is_url(target: str | Path) -> bool:
     return isinstance(target, str) and target.startswith(("postgres://", "postgresql://"))
 
 
-def refuse_foreign(path: Path) -> None:
-    """Refuses a file that hermes, or anything else that is not Oneiro, has made."""
-    foreign = paths.foreign_store(path)
-    if foreign is None:
-        return
-    if foreign == "hermes":
-        raise ForeignStoreError(
-            f"{path} is a state.db that hermes made; nothing in it was touched",
-            field="db_path",
-            remedy=(
-                f"import it into a store of Oneiro's with `oneiro import hermes {path}`, or in "
-                "Python with oneiro.compat.hermes.import_state_db, and give the path of that store"
-            ),
-        )
-    raise ForeignStoreError(
-        f"{path} is a SQLite file that Oneiro did not make; nothing in it was touched",
-        field="db_path",
-        remedy="give the path of a store of Oneiro's, or of a file that does not exist yet",
-    )
-
-
 def _unopened(target: str | Path, error: Error, read_only: bool) -> Error:
-    if read_only and not is_url(target) and not Path(target).exists():
+    """Why a store did not open, in the words of a host of hermes."""
+    if is_url(target):
+        return error
+    if read_only and not Path(target).exists():
         return OperationalError(
             f"unable to open database file: there is no {target}",
             field="db_path",
             remedy="open it once without read_only=True, which creates it",
         )
-    return error
+    # Only a file that the engine has refused is looked at: to open and close one that this process
+    # uses would take its locks away.
+    if error.kind != "invalid" or error.field is not None:
+        return error
+    foreign = paths.foreign_store(Path(target))
+    if foreign is None:
+        return error
+    maker = "that hermes made" if foreign == "hermes" else "that Oneiro did not make"
+    remedy = (
+        f"import it with `oneiro import hermes {target}`, or in Python with "
+        "oneiro.compat.hermes.import_state_db, and give SessionDB the path of another file"
+    )
+    if foreign != "hermes":
+        remedy = f"give the path of another file; if this one is of hermes, {remedy}"
+    return ForeignStoreError(
+        f"{target} is a SQLite file {maker}; nothing in it was touched",
+        field="db_path",
+        remedy=remedy,
+    )

@@ -14,6 +14,8 @@ from .base import Base
 _UNSEEN = re.compile(
     "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufff9-\ufffc]"
 )
+_CONTROL = re.compile("[\x80-\x9f]")
+_SHY = re.compile("[\xad\u061c\u180e]")
 _NUMBER_ONLY = re.compile(r" #\d+")
 
 _MOST_ANCESTORS = 100
@@ -48,7 +50,11 @@ class Titles(Base):
         return self._set_title(session_id, title, only_if_unset=True)
 
     def _set_title(self, session_id: str, title: str | None, *, only_if_unset: bool) -> bool:
-        cleaned: str | None = rows.scrubbed(self.sanitize_title(title))
+        cleaned = self.sanitize_title(title)
+        if cleaned:
+            # The engine allows still fewer of the characters that cannot be seen.
+            seen = _SHY.sub("", _CONTROL.sub(" ", rows.scrubbed(cleaned)))
+            cleaned = " ".join(seen.split()) or None
         holder = self._holder(cleaned) if cleaned else None
         if holder is not None and holder != session_id:
             if not self._carries_on(session_id, holder):
