@@ -75,7 +75,7 @@ def test_no_word_finds_nothing(db: Any, query: str) -> None:
 def test_nothing_a_person_types_is_an_error(db: Any, seed: Any) -> None:
     db.create_session("s", "cli")
     say(db, "s", "deploy the docker container")
-    letters = "ab *\"'()[]{}<>:;,.!?-_+^~|&/\\#@$%=\n\t\x00é京🎉" + "\u202e\u200b"
+    letters = "ab *\"'()[]{}<>:;,.!?-_+^~|&/\\#@$%=\n\t\x00é京🎉" + "\u202e\u200b\ud800"
     random_one = random.Random(7)
     words = ["docker", "AND", "OR", "NOT", "NEAR", "role:tool", "since:x", "regex:(", "/[/"]
     for _ in range(300):

@@ -51,7 +51,9 @@ _Token = Term | str
 
 def parse(query: str, *, groups: bool = False) -> Expr | None:
     """Reads a query; None when there is no word in it. With `groups`, parentheses group."""
-    tokens = _cleaned(list(_tokens(_cut(query), groups)))
+    # Lone surrogates are no text that anything could have been stored as.
+    text = _cut(query).encode(errors="replace").decode()
+    tokens = _cleaned(list(_tokens(text, groups)))
     return _Parser(tokens).either() if tokens else None
 
 

@@ -161,6 +161,11 @@ class Retention(Listing):
         request: dict[str, Any] = {"ended": True, "archived": wanted.archived, "order": "started"}
         if source:
             request["source"] = source
+        # A microsecond to either side: rows keep times that are finer.
+        if wanted.started_before is not None:
+            request["started_until"] = rows.micros(wanted.started_before) + 1
+        if wanted.started_after is not None:
+            request["started_since"] = rows.micros(wanted.started_after) - 1
         walked = map(rows.session_row, self._walk(request, 1_000))
         found = [row for row in walked if wanted.takes(row)]
         found.sort(key=lambda row: row["started_at"])
