@@ -21,6 +21,7 @@ from .lifecycle import Lifecycle
 from .messages import Messages
 from .native import Closed, Native
 from .rewind import Rewind
+from .sql import Sql
 from .titles import Titles
 from .usage import Usage
 
@@ -35,6 +36,7 @@ class SessionDB(
     Titles,
     Usage,
     Ids,
+    Sql,
 ):
     """The session store of hermes, in a store of Oneiro's.
 
@@ -92,6 +94,7 @@ class SessionDB(
     def close(self) -> None:
         """Closes the store; again, it does nothing. Every other call is an AttributeError then."""
         native, self._native = self._native, Closed()
+        self._close_sql()
         native.close()
         if self._folder is not None:
             self._folder.cleanup()
