@@ -1,0 +1,1 @@
+"""Drop-ins for the stores that agents already run."""
