@@ -144,9 +144,9 @@ def _part(block: Fields, place: int, losses: Lost, *, speaks: bool) -> Fields:
     if kind in _THEIRS:
         return block
     source = block.get("source")
-    if kind == "document" and isinstance(source, dict) and source.get("type") in ("text", "content"):
-        return {"type": "text", "text": title_and_words(block)}
     if kind in ("image", "document") and isinstance(source, dict):
+        if kind == "document" and source.get("type") in ("text", "content"):
+            return {"type": "text", "text": title_and_words(block)}
         sent = _sent(kind, block, source) if speaks else None
         if sent is None:
             losses.name(place, handle(block))

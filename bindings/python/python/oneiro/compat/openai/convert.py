@@ -11,7 +11,16 @@ from typing import Any
 from oneiro.compat.openai.plain import Fields, messages_of, words
 from oneiro.errors import InvalidError
 
-__all__ = ["OURS", "LossWarning", "Lost", "arguments_text", "from_anthropic", "from_openai", "handle", "title_and_words"]
+__all__ = [
+    "OURS",
+    "LossWarning",
+    "Lost",
+    "arguments_text",
+    "from_anthropic",
+    "from_openai",
+    "handle",
+    "title_and_words",
+]
 
 #: Fields of a stored message that are Oneiro's, not a client's.
 OURS = frozenset(
@@ -79,7 +88,8 @@ def from_anthropic(messages: Any, system: Any = None) -> list[Fields]:
 def _kept(message: Fields) -> Fields:
     if isinstance(message.get("id"), str):
         # An id of the provider's: Oneiro gives its own.
-        return {**{n: item for n, item in message.items() if n != "id"}, "response": {"id": message["id"]}}
+        kept = {name: item for name, item in message.items() if name != "id"}
+        return {**kept, "response": {"id": message["id"]}}
     return message
 
 

@@ -17,7 +17,7 @@ _LIST = 'give a list of messages, such as [{"role": "user", "content": "hello"}]
 
 
 def plain(value: Any, where: str) -> Any:
-    """The value as dicts, lists and scalars; a client's object is asked for its ``model_dump()``."""
+    """The value as dicts, lists and scalars; objects of a client are asked for ``model_dump()``."""
     if value is None or isinstance(value, (str, bool, int, float, datetime)):
         return value
     if isinstance(value, Mapping):
