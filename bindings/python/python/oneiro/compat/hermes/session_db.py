@@ -1,0 +1,160 @@
+"""SessionDB: the session store of hermes, kept by Oneiro.
+
+Owns how a store is opened and closed; what it can do is in the mixins, one subject each.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from oneiro._oneiro import Handle
+from oneiro.errors import Error
+
+from . import paths
+from .conversation import Conversation
+from .errors import ForeignStoreError, OperationalError, translated
+from .handoff import Handoff
+from .ids import Ids
+from .lifecycle import Lifecycle
+from .locks import Locks
+from .maintenance import Maintenance
+from .messages import Messages
+from .native import Closed, Native
+from .rewind import Rewind
+from .search import Search
+from .telegram import Telegram
+from .titles import Titles
+from .transfer import Transfer
+from .usage import Usage
+
+GENERATIONS = ("seed", "0.19")
+
+
+class SessionDB(
+    Lifecycle,
+    Messages,
+    Conversation,
+    Rewind,
+    Titles,
+    Usage,
+    Ids,
+    Search,
+    Transfer,
+    Telegram,
+    Handoff,
+    Locks,
+    Maintenance,
+):
+    """The session store of hermes, in a store of Oneiro's.
+
+    `db_path` is a file (created with its folders when it is not there) or a `postgres://` URL, in
+    which `space` names the space; None is $HERMES_HOME/state.db, else ~/.hermes/state.db.
+    `generation` is "0.19", or "seed" for the first version's behaviour and columns. `durability`
+    is "full" (what is acknowledged survives a power cut) or "normal".
+    """
+
+    def __init__(
+        self,
+        db_path: str | Path | None = None,
+        read_only: bool = False,
+        *,
+        generation: str = "0.19",
+        durability: str = "full",
+        space: str | None = None,
+    ) -> None:
+        if generation not in GENERATIONS:
+            raise ValueError(f'generation {generation!r} is not "seed" or "0.19"')
+        self.generation = generation
+        self.read_only = read_only
+        self._folder: tempfile.TemporaryDirectory[str] | None = None
+        self._native: Any = Closed()
+        target: str | Path = paths.default_db_path() if db_path is None else db_path
+        self.db_path: str | Path = target
+        if not is_url(target):
+            target = self._prepared(target)
+        options: dict[str, Any] = {"durability": durability, "must_exist": read_only}
+        if not is_url(target):
+            options["file"] = True
+        if space is not None:
+            options["space"] = space
+        try:
+            handle = Handle.open(str(target), options)
+        except Error as error:
+            told = _unopened(target, translated(error), read_only)
+            paths.remember_init_error(told)
+            raise told from error
+        paths.remember_init_error(None)
+        self._native = Native(handle, read_only=read_only)
+
+    def _prepared(self, target: str | Path) -> Path:
+        """The path of the store, its folder created, nothing foreign in its place."""
+        if str(target) == ":memory:":
+            self._folder = tempfile.TemporaryDirectory(prefix="oneiro-")
+            return Path(self._folder.name) / "state.db"
+        path = Path(target)
+        self.db_path = path
+        refuse_foreign(path)
+        if not self.read_only:
+            path.parent.mkdir(parents=True, exist_ok=True)
+        return path
+
+    def close(self) -> None:
+        """Closes the store; again, it does nothing. Every other call is an AttributeError then."""
+        native, self._native = self._native, Closed()
+        native.close()
+        if self._folder is not None:
+            self._folder.cleanup()
+            self._folder = None
+
+    def __enter__(self) -> SessionDB:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"SessionDB({str(self.db_path)!r}, generation={self.generation!r})"
+
+
+def is_url(target: str | Path) -> bool:
+    """Whether a target names a server and not a file."""
+    return isinstance(target, str) and target.startswith(("postgres://", "postgresql://"))
+
+
+def refuse_foreign(path: Path) -> None:
+    """Refuses a file that hermes, or anything else that is not Oneiro, has made."""
+    foreign = paths.foreign_store(path)
+    if foreign is None:
+        return
+    if foreign == "hermes":
+        raise ForeignStoreError(
+            f"{path} is a state.db that hermes made; nothing in it was touched",
+            field="db_path",
+            remedy=(
+                f"import it into a store of Oneiro's with `oneiro import hermes {path}`, or in "
+                "Python with oneiro.compat.hermes.import_state_db, and give the path of that store"
+            ),
+        )
+    raise ForeignStoreError(
+        f"{path} is a SQLite file that Oneiro did not make; nothing in it was touched",
+        field="db_path",
+        remedy="give the path of a store of Oneiro's, or of a file that does not exist yet",
+    )
+
+
+def _unopened(target: str | Path, error: Error, read_only: bool) -> Error:
+    if read_only and not is_url(target) and not Path(target).exists():
+        return OperationalError(
+            f"unable to open database file: there is no {target}",
+            field="db_path",
+            remedy="open it once without read_only=True, which creates it",
+        )
+    return error
