@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import copy
 import json
+import random
 import warnings
 from typing import Any
 
 import oneiro
 import pytest
+from oneiro.aio import AsyncOneiro
 from oneiro.compat.openai import (
     LossWarning,
     capture,
@@ -171,6 +173,32 @@ def test_repeated_words_are_not_lost(memory: oneiro.Oneiro) -> None:
     assert len(said(memory)) == 8
 
 
+def nameless(text: str) -> dict[str, Any]:
+    """An answer of a server that gives no id, no time and no account."""
+    return {"choices": [{"finish_reason": "stop", "message": assistant(text)}]}
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_hosts_of_every_kind_are_captured_exactly(memory: oneiro.Oneiro, seed: int) -> None:
+    """Loops of few words, where everything repeats itself: a growing list, windows, both."""
+    draw = random.Random(seed)
+    memory.create_session("s", system_prompt="Be brief.")
+    truth: list[tuple[str, str]] = []
+    messages: list[Any] = [{"role": "system", "content": "Be brief."}]
+    for _ in range(30):
+        if seed % 3 == 1 or (seed % 3 == 2 and draw.random() < 0.3):
+            messages = window(memory, "s", 100_000)
+        for role in ["user"] * draw.choice([1, 1, 2]):
+            truth.append((role, draw.choice(["ok", "go"])))
+            messages.append({"role": role, "content": truth[-1][1]})
+        answered = draw.choice(["ok", "go"])
+        truth.append(("assistant", answered))
+        for _again in range(draw.choice([1, 1, 2])):
+            capture(memory, "s", messages, nameless(answered))
+        messages.append(assistant(draw.choice([answered, f" {answered}\n", [text(answered)]])))
+    assert said(memory) == truth
+
+
 def test_history_captured_elsewhere_is_recognised(memory: oneiro.Oneiro) -> None:
     """Without any record of ours: the messages were appended by hand."""
     memory.append("s", [user("a"), assistant("b"), user("c"), assistant("d")], create={})
@@ -329,6 +357,12 @@ def test_placeholders_are_not_captured(memory: oneiro.Oneiro) -> None:
     # Another session is told all of it: what Oneiro wrote is left out.
     capture(memory, "t", shown, completion("Fine."))
     assert [role for role, _ in said(memory, "t")] == ["user", "assistant", "user", "assistant"]
+
+
+def test_the_handle_of_asyncio_is_refused(memory: oneiro.Oneiro) -> None:
+    for call in (lambda it: window(it, "s", 9), lambda it: capture(it, "s", [], completion("x"))):
+        with pytest.raises(oneiro.InvalidError, match="AsyncOneiro is not a handle"):
+            call(AsyncOneiro(memory))
 
 
 def test_formats_that_are_no_clients_are_refused(memory: oneiro.Oneiro) -> None:

@@ -25,9 +25,9 @@ class Answer:
     model: str | None
     used: dict[str, int] = field(default_factory=dict)
 
-    def name(self, asked: Fields | None) -> str:
-        """The same for the same answer to the same words. The provider's id alone will not do:
-        some servers count theirs."""
+    def name(self, asked: str) -> str:
+        """The same for the same answer to the same words, which go by the name of their chain. The
+        provider's id alone will not do: some servers count theirs, others give none."""
         kept = json.dumps([self.message, asked], sort_keys=True, separators=(",", ":"))
         return f"{self.dialect}:{hashlib.sha256(kept.encode()).hexdigest()[:32]}"
 

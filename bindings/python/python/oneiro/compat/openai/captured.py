@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from oneiro.compat.openai.answers import Answer, read_answer
-from oneiro.compat.openai.known import Unit, first_new, units
+from oneiro.compat.openai.known import Unit, chain, first_new, units
 from oneiro.compat.openai.plain import Fields, messages_of, words
-from oneiro.compat.openai.served import Served, spoken
+from oneiro.compat.openai.served import Served, check_handle, spoken
 from oneiro.errors import InvalidError
 from oneiro.handle import Oneiro
 from oneiro.types import Session
@@ -63,12 +63,13 @@ def capture(
     Capturing the same answer to the same request again changes nothing. The instructions in front
     become the session's system prompt when the session begins.
     """
+    check_handle(memory)
     answer = read_answer(response, choice=choice, partial=partial)
     system, messages = _request(request)
     found = memory.session(session)
-    name = answer.name(messages[-1] if messages else None)
-    served = Served(memory, session)
     said = units(messages)
+    name = answer.name(chain(said)[-1] if said else "")
+    served = Served(memory, session)
     start = _start(memory, found, served, said, name) if new is None else _told(messages, new)
     fresh = _fresh(messages, said, start)
     _check_results(messages, fresh)
@@ -157,8 +158,12 @@ def _fresh(messages: list[Fields], said: list[Unit], start: int) -> list[tuple[i
 
 def _check_results(messages: list[Fields], fresh: list[tuple[int, Fields]]) -> None:
     """Refuses new results of calls that nobody made: providers would, too."""
+    made: set[Any] = set()
+    before = 0
     for place, message in fresh:
-        made = {id for before in messages[:place] for id in _calls(before)}
+        for earlier in messages[before:place]:
+            made.update(_calls(earlier))
+        before = place
         for id in _results(message):
             if id not in made:
                 here = f"request[{place}]"

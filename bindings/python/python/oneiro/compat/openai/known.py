@@ -1,5 +1,6 @@
 """Which part of a request a session has already. It compares what was said, not how it is written:
-a string and a single block of text are the same, hints for caches and thinking do not count."""
+a string and a single block of text are the same; blanks around words, hints for caches and thinking
+do not count."""
 
 from __future__ import annotations
 
@@ -91,7 +92,7 @@ def _said(message: Fields) -> list[tuple[int | None, tuple[Any, ...]]]:
             if what is not None:
                 said.append((place if split else None, what))
         if isinstance(message.get("refusal"), str):
-            said.append((None, (role, "text", message["refusal"])))
+            said.append((None, (role, "text", message["refusal"].strip())))
     calls = message.get("tool_calls")
     for call in calls if isinstance(calls, list) else []:
         if isinstance(call, dict):
@@ -99,7 +100,8 @@ def _said(message: Fields) -> list[tuple[int | None, tuple[Any, ...]]]:
             said.append((None, _call(call.get("id"), function)))
     if isinstance(message.get("function_call"), dict):
         said.append((None, _call(None, message["function_call"])))
-    return said
+    # Blank words beside something else come and go with the host.
+    return [one for one in said if one[1] != (role, "text", "")] or said
 
 
 def _block(role: str, block: Fields) -> tuple[Any, ...] | None:
@@ -111,7 +113,7 @@ def _block(role: str, block: Fields) -> tuple[Any, ...] | None:
     if kind == "tool_result":
         return ("result", block.get("tool_use_id"), _told(block.get("content")))
     if kind in ("text", "input_text", "output_text") and isinstance(block.get("text"), str):
-        return (role, "text", block["text"])
+        return (role, "text", block["text"].strip())
     hints = ("cache_control", "citations")
     return (role, {name: item for name, item in block.items() if name not in hints})
 

@@ -11,7 +11,7 @@ from oneiro.compat.openai.plain import Fields, instructions
 from oneiro.errors import InvalidError
 from oneiro.handle import Oneiro
 
-__all__ = ["Served", "window"]
+__all__ = ["Served", "check_handle", "spoken", "window"]
 
 #: So many beginnings of requests are remembered of a session.
 _KEPT = 64
@@ -90,6 +90,7 @@ def window(
     budget free for the answer and for what is added behind the window; with ``peek`` nothing is
     compacted. :meth:`oneiro.Oneiro.context` tells more of the same window.
     """
+    check_handle(memory)
     if format not in ("openai", "anthropic"):
         raise InvalidError(
             f"format: {format!r} is not a client's",
@@ -105,6 +106,17 @@ def window(
     if format == "openai":
         return shown.messages
     return {"messages": shown.messages} | ({"system": shown.system} if shown.system else {})
+
+
+def check_handle(memory: Any) -> None:
+    """Refuses what is not the plain handle: calls on that of asyncio would only be promises."""
+    if not isinstance(memory, Oneiro):
+        raise InvalidError(
+            f"memory: {type(memory).__name__} is not a handle of oneiro.open",
+            field="memory",
+            remedy="of an AsyncOneiro give its handle, in a thread: "
+            "await asyncio.to_thread(capture, memory.handle, ...)",
+        )
 
 
 def spoken(messages: list[Fields]) -> list[Fields]:
