@@ -315,6 +315,27 @@ def test_a_window_brought_back_is_not_captured(memory: oneiro.Oneiro, format: An
     assert len(memory.messages("s", hidden=True)) == count + 5
 
 
+@pytest.mark.parametrize("format", ["openai", "anthropic"])
+def test_words_that_a_window_renders_otherwise_are_known(memory: oneiro.Oneiro, format: Any) -> None:
+    """A name goes in front of the words: the stored message and the served one differ."""
+    memory.append("s", {"role": "user", "name": "Ann Lee", "content": "hi"}, create={})
+    request: Any = window(memory, "s", 4_000, format=format)
+    messages = request if format == "openai" else request["messages"]
+    assert "Ann Lee: hi" in str(messages)
+    messages.append(user("new"))
+    answer: Any = completion("x") if format == "openai" else claude(text("x"))
+    assert len(capture(memory, "s", request, answer).ids) == 2
+
+
+def test_words_that_are_withheld_are_known(memory: oneiro.Oneiro) -> None:
+    """What is private is not stored, so that the session cannot tell it was said."""
+    messages = [user("<private>my secret</private>")]
+    capture(memory, "s", messages, completion("<private>your secret</private>", id="1"))
+    messages += [assistant("<private>your secret</private>"), user("forget it")]
+    assert len(capture(memory, "s", messages, completion("Done.", id="2")).ids) == 2
+    assert "secret" not in str(memory.messages("s"))
+
+
 def test_blocks_added_to_the_last_message_of_a_window_are_new(memory: oneiro.Oneiro) -> None:
     memory.append("s", [user("a")], create={})
     request = window(memory, "s", 2_000, format="anthropic")
