@@ -21,6 +21,7 @@ from oneiro.compat.openai import (
     window,
 )
 from oneiro.compat.openai.known import first_new, units
+from oneiro.compat.openai.served import Served
 
 CALL = {"id": "c1", "type": "function", "function": {"name": "weather", "arguments": '{"at": 1}'}}
 
@@ -316,7 +317,7 @@ def test_a_window_brought_back_is_not_captured(memory: oneiro.Oneiro, format: An
 
 
 @pytest.mark.parametrize("format", ["openai", "anthropic"])
-def test_words_that_a_window_renders_otherwise_are_known(memory: oneiro.Oneiro, format: Any) -> None:
+def test_words_that_a_window_writes_anew_are_known(memory: oneiro.Oneiro, format: Any) -> None:
     """A name goes in front of the words: the stored message and the served one differ."""
     memory.append("s", {"role": "user", "name": "Ann Lee", "content": "hi"}, create={})
     request: Any = window(memory, "s", 4_000, format=format)
@@ -327,13 +328,37 @@ def test_words_that_a_window_renders_otherwise_are_known(memory: oneiro.Oneiro, 
     assert len(capture(memory, "s", request, answer).ids) == 2
 
 
-def test_words_that_are_withheld_are_known(memory: oneiro.Oneiro) -> None:
-    """What is private is not stored, so that the session cannot tell it was said."""
+def test_words_that_are_stored_otherwise_are_known(memory: oneiro.Oneiro) -> None:
+    """Half of a character pair cannot be stored as it is."""
+    messages = [user("a \ud83d")]
+    capture(memory, "s", messages, completion("b \ud83d", id="1"))
+    messages += [assistant("b \ud83d"), user("c")]
+    assert len(capture(memory, "s", messages, completion("d", id="2")).ids) == 2
+
+
+def test_private_words_are_known_and_kept_nowhere(memory: oneiro.Oneiro) -> None:
     messages = [user("<private>my secret</private>")]
-    capture(memory, "s", messages, completion("<private>your secret</private>", id="1"))
-    messages += [assistant("<private>your secret</private>"), user("forget it")]
+    capture(memory, "s", messages, completion("<Private\n>your secret</private>", id="1"))
+    messages += [assistant("<Private\n>your secret</private>"), user("forget it")]
     assert len(capture(memory, "s", messages, completion("Done.", id="2")).ids) == 2
     assert "secret" not in str(memory.messages("s"))
+    # No hash of them either: other secrets give the same.
+    first, second = ([user(f"<private>{word}</private>")] for word in ("one", "two"))
+    assert units(first)[0].print == units(second)[0].print == units(
+        [user("<private withheld/>")])[0].print
+
+
+def test_what_is_remembered_of_requests_is_bounded(memory: oneiro.Oneiro) -> None:
+    messages: list[Any] = []
+    for turn in range(70):
+        messages.append(user(f"{turn}"))
+        capture(memory, "s", messages, completion("ok", id=f"{turn}"))
+        messages.append(assistant("ok"))
+    assert len(said(memory)) == 140
+    served = Served(memory, "s")
+    assert len(served._slots) == 64
+    memory.delete_session("s")
+    assert Served(memory, "s")._slots == []
 
 
 def test_blocks_added_to_the_last_message_of_a_window_are_new(memory: oneiro.Oneiro) -> None:

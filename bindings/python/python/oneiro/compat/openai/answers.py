@@ -3,11 +3,10 @@ kept once. A stream that was not merged is refused. It knows no store."""
 
 from __future__ import annotations
 
-import hashlib
-import json
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from oneiro.compat.openai.known import digest
 from oneiro.compat.openai.plain import Fields, cleaned, plain
 from oneiro.errors import InvalidError
 
@@ -28,8 +27,7 @@ class Answer:
     def name(self, asked: str) -> str:
         """The same for the same answer to the same words, which go by the name of their chain. The
         provider's id alone will not do: some servers count theirs, others give none."""
-        kept = json.dumps([self.message, asked], sort_keys=True, separators=(",", ":"))
-        return f"{self.dialect}:{hashlib.sha256(kept.encode()).hexdigest()[:32]}"
+        return f"{self.dialect}:{digest([self.message, asked])}"
 
 
 def read_answer(response: Any, *, choice: int | None = None, partial: bool = False) -> Answer:

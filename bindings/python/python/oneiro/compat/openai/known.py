@@ -6,13 +6,17 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from dataclasses import dataclass
 from typing import Any
 
 from oneiro.compat.openai.plain import Fields, blocks_of, words
 
-__all__ = ["Unit", "chain", "first_new", "units"]
+__all__ = ["Unit", "chain", "digest", "first_new", "units"]
 
+# In JSON text, where the blanks that a tag may have before its end are escaped.
+_BLANK = r"(?:\s|\\[nrtf])*"
+_PRIVATE = re.compile(rf"<private{_BLANK}>.*?</private{_BLANK}>", re.S | re.I)
 _THINKING = ("thinking", "redacted_thinking", "reasoning")
 
 
@@ -30,7 +34,7 @@ def units(messages: list[Fields]) -> list[Unit]:
     found: list[Unit] = []
     for place, message in enumerate(messages):
         said = _said(message)
-        found += [Unit(place, block, _print(what)) for block, what in said]
+        found += [Unit(place, block, digest(what)) for block, what in said]
     return found
 
 
@@ -71,9 +75,11 @@ def first_new(request: list[Unit], stored: list[Unit]) -> int:
     return max(end, same) if best else same
 
 
-def _print(what: tuple[Any, ...]) -> str:
-    text = json.dumps(what, sort_keys=True, separators=(",", ":"))
-    return hashlib.sha256(text.encode()).hexdigest()[:32]
+def digest(value: Any) -> str:
+    """A short name for a value. Private spans are as good as their marker: what is not stored must
+    not be guessed from a hash of it either."""
+    text = json.dumps(value, sort_keys=True, separators=(",", ":"), default=str)
+    return hashlib.sha256(_PRIVATE.sub("<private withheld/>", text).encode()).hexdigest()[:32]
 
 
 def _said(message: Fields) -> list[tuple[int | None, tuple[Any, ...]]]:
