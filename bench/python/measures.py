@@ -49,7 +49,7 @@ def _expect(db: Any, count: int, side: Side) -> None:
 
 
 def append_one(side: Side, path: str, count: int) -> Result:
-    """Appends by one thread."""
+    """Appends by one thread, and the size of the store that came of them."""
     said = texts(count)
     db = _fresh(side, path)
     start = time.perf_counter()
@@ -58,7 +58,7 @@ def append_one(side: Side, path: str, count: int) -> Result:
     spent = time.perf_counter() - start
     _expect(db, count, side)
     db.close()
-    return {"per_s": count / spent}
+    return {"per_s": count / spent, "bytes": side.size(path)}
 
 
 def append_threads(side: Side, path: str, count: int) -> Result:
