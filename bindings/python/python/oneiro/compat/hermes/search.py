@@ -6,13 +6,14 @@ unless relaxed ones are asked for; what a query means is told in `fts`.
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 from . import fts, rows
 from .rows import Row
-from .walk import Session, Walk
+from .walk import Session, Walk, started_at
 
 # What the seed generation looks at first.
 USUAL_SOURCES = ("cli", "telegram", "discord", "whatsapp", "slack")
@@ -20,6 +21,7 @@ USUAL_SOURCES = ("cli", "telegram", "discord", "whatsapp", "slack")
 _PAGE = 200
 _SNIPPET_WORDS = 40
 _CONTEXT_CHARS = 200
+_WORD = re.compile(r"[^\W_]+")
 
 
 class _Default(int):
@@ -219,7 +221,7 @@ def _result(message: Row, session: Session, snippet: str, context: list[Row]) ->
         "tool_name": row["tool_name"],
         "source": session["source"],
         "model": session["model"],
-        "session_started": rows.session_row(session)["started_at"],
+        "session_started": started_at(session),
         "context": context,
     }
 
@@ -252,7 +254,7 @@ def _snippet(text: str, highlights: list[list[int]]) -> str:
     """A snippet as hermes shows it: marked matches, at most forty words, dots where it is cut."""
     starts_cut, ends_cut = text.startswith("…"), text.endswith("…")
     start, end = int(starts_cut), len(text) - int(ends_cut)
-    spans = _spans(text, start, end)
+    spans = [found.span() for found in _WORD.finditer(text, start, end)]
     if len(spans) > _SNIPPET_WORDS:
         wanted = highlights[0][0] if highlights else start
         at = next((i for i, (_, word_end) in enumerate(spans) if word_end > wanted), 0)
@@ -268,21 +270,6 @@ def _snippet(text: str, highlights: list[list[int]]) -> str:
         start = mark_end
     pieces.append(text[start:end])
     return "".join([*pieces, "..."] if ends_cut else pieces)
-
-
-def _spans(text: str, start: int, end: int) -> list[tuple[int, int]]:
-    """Where the words of a text are."""
-    spans: list[tuple[int, int]] = []
-    at = start
-    while at < end:
-        if not text[at].isalnum():
-            at += 1
-            continue
-        first = at
-        while at < end and text[at].isalnum():
-            at += 1
-        spans.append((first, at))
-    return spans
 
 
 def _marked(text: str, expr: fts.Expr) -> str:
