@@ -51,8 +51,8 @@ class Search(Walk):
 
         Words are all wanted; `"phrases"`, `OR`, `NOT` and `prefix*` work; punctuation is
         harmless. `sort` is None (relevance), "newest" or "oldest". Rewound messages are hidden,
-        compacted ones are found. With `relaxed`, when nothing meets the whole query, what meets
-        part of it is answered, and every hit says its `tier`.
+        compacted ones are found. With `relaxed`, what meets part of the query follows what meets
+        the whole of it, and every hit says its `tier`.
 
         In the seed generation the third to fifth arguments are `role_filter`, `limit` and
         `offset`, parentheses group, and without `source_filter` the five usual sources are asked
@@ -67,7 +67,7 @@ class Search(Walk):
         expr = fts.parse(query, groups=self._is_seed) if isinstance(query, str) else None
         if expr is None or limit == 0 or (source_filter is not None and not source_filter):
             return []
-        request: dict[str, Any] = {"query": fts.printed(fts.loosened(expr)), "neighbours": 1}
+        request: dict[str, Any] = {"neighbours": 1}
         if exclude_sources:
             request["exclude_sources"] = list(exclude_sources)
         if role_filter:
@@ -77,7 +77,7 @@ class Search(Walk):
         until = sys.maxsize if limit < 0 else max(offset, 0) + limit
         page = slice(max(offset, 0), until)
         for sources in self._sources(source_filter):
-            hits = list(self._hits({**request, **sources}, until, relaxed))
+            hits = list(self._hits(expr, {**request, **sources}, until, relaxed))
             if hits or include_inactive:
                 break
         found = self._found_rows(hits[page], relaxed)
@@ -119,7 +119,6 @@ class Search(Walk):
         if expr is None:
             return []
         request: dict[str, Any] = {
-            "query": fts.printed(fts.loosened(expr)),
             "roles": roles,
             "exclude_sources": list(hidden_sources),
             "demote_sources": list(demoted_sources),
@@ -130,7 +129,7 @@ class Search(Walk):
             request["sort"] = sort
         if self._find(current) is not None:
             request["exclude_lineage"] = current
-        return self._found_rows(list(self._hits(request, limit, relaxed)), relaxed)
+        return self._found_rows(list(self._hits(expr, request, limit, relaxed)), relaxed)
 
     def _sources(self, source_filter: list[str] | None) -> Iterator[dict[str, Any]]:
         """Where to look, one place after another until something is found."""
@@ -141,19 +140,36 @@ class Search(Walk):
             yield {"sources": list(USUAL_SOURCES)}
         yield {}
 
-    def _hits(self, request: dict[str, Any], until: int, relaxed: bool) -> Iterator[dict[str, Any]]:
+    def _hits(
+        self, expr: fts.Expr, request: dict[str, Any], until: int, relaxed: bool
+    ) -> Iterator[dict[str, Any]]:
+        """What meets the whole query and, if relaxed, after it what meets part of it."""
+        seen: set[int] = set()
+        for hit in self._pages({**request, "query": fts.printed(fts.loosened(expr))}, until):
+            if hit["tier"] != "precise":
+                break
+            seen.add(hit["id"])
+            yield hit
+        if not relaxed or len(seen) >= until:
+            return
+        for hit in self._pages({**request, "query": fts.loose(expr)}, until):
+            if hit["id"] not in seen:
+                seen.add(hit["id"])
+                # To the engine, a question is met without its small words; to hermes it is not.
+                yield {**hit, "tier": "relaxed"} if hit["tier"] == "precise" else hit
+            if len(seen) >= until:
+                return
+
+    def _pages(self, request: dict[str, Any], until: int) -> Iterator[dict[str, Any]]:
         cursor: str | None = None
         left = until
         while left > 0:
             asked = {**request, "limit": min(left, _PAGE), "cursor": cursor}
             answer = self._native.search(asked)
-            for hit in answer["hits"]:
-                if hit["tier"] == "precise" or relaxed:
-                    left -= 1
-                    yield hit
+            left -= len(answer["hits"])
+            yield from answer["hits"]
             cursor = answer.get("next")
-            # Exact hits come first: behind one that is not, there are none.
-            if cursor is None or (not relaxed and answer.get("tier") not in (None, "precise")):
+            if cursor is None:
                 return
 
     def _found_rows(self, hits: list[dict[str, Any]], relaxed: bool) -> list[Row]:
