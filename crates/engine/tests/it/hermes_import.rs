@@ -328,6 +328,13 @@ fn what_is_not_of_hermes_is_named() {
         assert!(error.message().contains(said), "{error}");
         assert!(error.remedy_text().is_some(), "{error}");
     }
+    // An empty file whose log is not: to open it would take the log away.
+    let emptied = named("emptied.db", b"");
+    let log = named("emptied.db-wal", &[1; 4_000]);
+    let error = try_import(&oneiro, &emptied).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Corrupt, "{error}");
+    assert_eq!(foreign_store(&emptied), None);
+    assert_eq!(std::fs::read(&log).unwrap().len(), 4_000);
     assert_eq!(foreign_store(&plain), Some(ForeignStore::Sqlite));
     assert_eq!(foreign_store(&space.file()), None);
     assert_eq!(foreign_store(&folder.join("garbage.db")), None);

@@ -113,7 +113,8 @@ pub enum FileKind {
 
 /// What a file is, found out without writing to it or making a file beside it.
 pub fn kind_of_file(path: &Path) -> FileKind {
-    if !path.is_file() || (file_bytes(path) == 0 && file_bytes(&with_suffix(path, "-wal")) == 0) {
+    // One that is empty is not opened whatever lies beside it: SQLite would take away its log.
+    if !path.is_file() || file_bytes(path) == 0 {
         return match path.exists() && !path.is_file() {
             true => FileKind::Other,
             false => FileKind::Nothing,
@@ -303,7 +304,15 @@ fn refuse_what_is_no_file(path: &Path) -> Result<()> {
     if !found.is_file() {
         return Err(Error::invalid(format!("{place} is not a file")));
     }
-    if found.len() == 0 && file_bytes(&with_suffix(path, "-wal")) == 0 {
+    // Opened, it would lose the log that lies beside it.
+    if found.len() == 0 && file_bytes(&with_suffix(path, "-wal")) > 0 {
+        return Err(Error::new(
+            ErrorKind::Corrupt,
+            format!("{place} is empty, but its log is not: it was damaged"),
+        )
+        .remedy("name a backup of it; neither of the two was touched"));
+    }
+    if found.len() == 0 {
         return Err(Error::invalid(format!("{place} is empty")));
     }
     Ok(())
