@@ -21,5 +21,6 @@ use pyo3::prelude::*;
 fn _oneiro(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<handle::Handle>()?;
     module.add_function(wrap_pyfunction!(error::kinds, module)?)?;
+    module.add_function(wrap_pyfunction!(transfer::foreign_store, module)?)?;
     module.add("__version__", env!("CARGO_PKG_VERSION"))
 }

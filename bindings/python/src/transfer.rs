@@ -18,6 +18,12 @@ fn unreadable(path: &std::path::Path, error: std::io::Error) -> Error {
     Error::new(kind, format!("{}: {error}", path.display())).because(error)
 }
 
+/// Whose database a file is, if it is one and not a store of Oneiro.
+#[pyfunction]
+pub(crate) fn foreign_store(py: Python<'_>, path: PathBuf) -> Option<&'static str> {
+    py.detach(|| oneiro::foreign_store(&path)).map(oneiro::ForeignStore::as_str)
+}
+
 #[pymethods]
 impl Handle {
     #[pyo3(signature = (path, sessions=None, source=None))]
@@ -61,6 +67,18 @@ impl Handle {
             oneiro.import(&mut BufReader::new(file), ImportLimits::default(), &mut |_| {})
         })?;
         encode::answer(py, &imported)
+    }
+
+    /// Everything of a `state.db` of hermes, each message once, however often it is called.
+    fn import_hermes<'py>(&self, py: Python<'py>, path: PathBuf) -> PyResult<Bound<'py, PyAny>> {
+        let imported = self.call(py, |oneiro| oneiro.import_hermes(&path, &mut |_| {}))?;
+        encode::answer(py, &imported)
+    }
+
+    /// What an import of a `state.db` would do.
+    fn preview_hermes<'py>(&self, py: Python<'py>, path: PathBuf) -> PyResult<Bound<'py, PyAny>> {
+        let previewed = self.call(py, |oneiro| oneiro.preview_hermes(&path, &mut |_| {}))?;
+        encode::answer(py, &previewed)
     }
 
     fn import_text<'py>(&self, py: Python<'py>, text: &str) -> PyResult<Bound<'py, PyAny>> {

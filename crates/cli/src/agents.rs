@@ -22,6 +22,8 @@ pub struct AgentRow {
     kept_in: &'static [&'static str],
     /// What its sessions are kept as: endings of files.
     pub kept_as: &'static [&'static str],
+    /// The database in its folder that can be imported.
+    database: Option<&'static str>,
     /// Where it is told of MCP servers.
     mcp_file: Place,
     /// In which form.
@@ -58,6 +60,7 @@ pub const AGENTS: &[AgentRow] = &[
         transcripts: Some(Agent::ClaudeCode),
         kept_in: &["projects"],
         kept_as: &["jsonl"],
+        database: None,
         mcp_file: Place::InsideIfTold(".claude.json"),
         mcp_form: Form::Json(&["mcpServers"]),
     },
@@ -69,6 +72,7 @@ pub const AGENTS: &[AgentRow] = &[
         transcripts: Some(Agent::Codex),
         kept_in: &["sessions", "archived_sessions"],
         kept_as: &["jsonl"],
+        database: None,
         mcp_file: Place::Inside("config.toml"),
         mcp_form: Form::Toml("mcp_servers"),
     },
@@ -80,6 +84,7 @@ pub const AGENTS: &[AgentRow] = &[
         transcripts: None,
         kept_in: &["."],
         kept_as: &["db"],
+        database: Some("state.db"),
         mcp_file: Place::Inside("config.yaml"),
         mcp_form: Form::Yaml("mcp_servers"),
     },
@@ -91,6 +96,7 @@ pub const AGENTS: &[AgentRow] = &[
         transcripts: None,
         kept_in: &["agents"],
         kept_as: &["jsonl", "sqlite"],
+        database: None,
         mcp_file: Place::Inside("openclaw.json"),
         mcp_form: Form::Json(&["mcp", "servers"]),
     },
@@ -102,6 +108,7 @@ pub const AGENTS: &[AgentRow] = &[
         transcripts: None,
         kept_in: &["sessions", "workspace/sessions"],
         kept_as: &["jsonl"],
+        database: None,
         mcp_file: Place::Inside("config.json"),
         mcp_form: Form::Json(&["tools", "mcpServers"]),
     },
@@ -113,6 +120,7 @@ pub const AGENTS: &[AgentRow] = &[
         transcripts: None,
         kept_in: &["workspace/sessions", "sessions"],
         kept_as: &["json", "jsonl", "db"],
+        database: None,
         mcp_file: Place::Inside("config.json"),
         mcp_form: Form::Json(&["tools", "mcp", "servers"]),
     },
@@ -122,6 +130,22 @@ impl AgentRow {
     /// The row of an agent.
     pub fn of(agent: Agent) -> Option<&'static AgentRow> {
         AGENTS.iter().find(|row| row.transcripts == Some(agent))
+    }
+
+    /// The row of an agent by its name.
+    pub fn named(name: &str) -> Option<&'static AgentRow> {
+        AGENTS.iter().find(|row| row.name == name)
+    }
+
+    /// Whether what it keeps can be imported.
+    pub fn is_importable(&self) -> bool {
+        self.transcripts.is_some() || self.database.is_some()
+    }
+
+    /// Its database, if it has one that can be imported.
+    pub fn database(&self) -> Option<PathBuf> {
+        let path = self.home()?.join(self.database?);
+        (oneiro::foreign_store(&path) == Some(oneiro::ForeignStore::Hermes)).then_some(path)
     }
 
     /// Its folder, whether it exists or not.

@@ -59,7 +59,10 @@ pub use slots::SetSlots;
 pub use transcripts::{
     Agent, CaptureRequest, Captured, DamagedLine, TranscriptFile, Transcripts, find_transcripts,
 };
-pub use transfer::{ExportRequest, ImportLimits, TransferProgress};
+pub use transfer::{
+    ExportRequest, ForeignStore, HermesCounts, HermesDifference, HermesImported, ImportLimits,
+    NotKept, TransferProgress, foreign_store,
+};
 
 use oneiro_store::Store;
 use std::collections::HashMap;
@@ -145,7 +148,8 @@ pub struct Oneiro {
 impl Oneiro {
     /// Opens a space, creating it if it does not exist.
     pub fn open(target: &Target, options: Options) -> Result<Oneiro> {
-        let store = Store::open(target, &options.for_store(), options.clock.now())?;
+        let store = Store::open(target, &options.for_store(), options.clock.now())
+            .map_err(|error| transfer::name_foreign(target, error))?;
         Ok(Oneiro::over(store, options))
     }
 

@@ -40,6 +40,9 @@ pub mod usage;
 
 pub use backend::Engine;
 pub use backend::fault::{Fault, FaultPlan};
+pub use backend::foreign::{
+    FileKind, ForeignColumn, ForeignFile, ForeignRow, ForeignRows, ForeignValue, kind_of_file,
+};
 pub use backend::raw_search::Finder;
 #[doc(hidden)]
 pub use copy::copied_tables;

@@ -2,7 +2,8 @@
 //! aside. Rows are never changed otherwise.
 
 use crate::Tx;
-use oneiro_model::{MessageCounts, MessageId, Result};
+use crate::messages::visibility;
+use oneiro_model::{MessageCounts, MessageId, Result, Visibility};
 
 statements! {
     REWIND = "UPDATE messages SET rewind = ?3 WHERE session_key = ?1 AND seq >= ?2 AND rewind = 0";
@@ -22,6 +23,11 @@ statements! {
                  THEN 1 ELSE 0 END) AS BIGINT), 0), \
         COALESCE(CAST(SUM(CASE WHEN rewind = 0 AND compacted = 0 THEN tool_calls ELSE 0 END) AS BIGINT), 0) \
         FROM messages WHERE session_key = ?1";
+    STAND = "UPDATE messages SET compacted = ?2, rewind = ?3 WHERE seq = ?1";
+    NAMED = "SELECT seq, external_id, compacted, rewind FROM messages WHERE session_key = ?1 \
+        AND external_id >= ?2 AND external_id < ?3 ORDER BY seq";
+    COUNTS_NAMED = "SELECT compacted, rewind, COUNT(*) FROM messages WHERE session_key = ?1 \
+        AND external_id >= ?2 AND external_id < ?3 GROUP BY compacted, rewind";
 }
 
 /// Hides the messages from `from` on under rewind number `rewind`; answers how many.
@@ -72,4 +78,42 @@ pub fn counts(tx: &Tx<'_>, session_key: i64) -> Result<MessageCounts> {
             tool_calls: row.int(4)?,
         })
     })
+}
+
+/// Lets a message stand where it stood elsewhere; one that is hidden is so by rewind number `rewind`.
+pub fn stand(tx: &Tx<'_>, seq: i64, visibility: Visibility, rewind: i64) -> Result<()> {
+    let (compacted, rewind) = match visibility {
+        Visibility::Live => (0, 0),
+        Visibility::Compacted => (1, 0),
+        Visibility::Rewound => (0, rewind.max(1)),
+    };
+    tx.execute(STAND, &[seq.into(), compacted.into(), rewind.into()]).map(|_| ())
+}
+
+/// The messages of a session whose external ids lie in a range, and where they stand.
+pub fn named(
+    tx: &Tx<'_>,
+    session_key: i64,
+    (from, to): (&str, &str),
+) -> Result<Vec<(i64, String, Visibility)>> {
+    tx.all(NAMED, &[session_key.into(), from.into(), to.into()], |row| {
+        let external_id = row.opt_string(1)?.unwrap_or_default();
+        Ok((row.int(0)?, external_id, visibility(row.int(2)?, row.int(3)?)))
+    })
+}
+
+/// How many of these there are: live, compacted, rewound.
+pub fn counts_named(tx: &Tx<'_>, session_key: i64, (from, to): (&str, &str)) -> Result<[i64; 3]> {
+    let mut counts = [0; 3];
+    tx.each(COUNTS_NAMED, &[session_key.into(), from.into(), to.into()], |row| {
+        let [live, compacted, rewound] = &mut counts;
+        let count = match visibility(row.int(0)?, row.int(1)?) {
+            Visibility::Live => live,
+            Visibility::Compacted => compacted,
+            Visibility::Rewound => rewound,
+        };
+        *count += row.int(2)?;
+        Ok(())
+    })?;
+    Ok(counts)
 }

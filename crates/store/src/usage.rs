@@ -87,6 +87,11 @@ pub fn set_totals(tx: &Tx<'_>, session_key: i64, used: &Usage) -> Result<()> {
     totals(tx, SET_ON_SESSION, session_key, used)
 }
 
+/// Adds to the session's totals alone.
+pub fn add_totals(tx: &Tx<'_>, session_key: i64, used: &Usage) -> Result<()> {
+    totals(tx, ADD_TO_SESSION, session_key, used)
+}
+
 fn totals(tx: &Tx<'_>, sql: &str, session_key: i64, used: &Usage) -> Result<()> {
     let values = [
         session_key.into(),

@@ -75,7 +75,7 @@ def test_no_word_finds_nothing(db: Any, query: str) -> None:
 def test_nothing_a_person_types_is_an_error(db: Any, seed: Any) -> None:
     db.create_session("s", "cli")
     say(db, "s", "deploy the docker container")
-    letters = "ab *\"'()[]{}<>:;,.!?-_+^~|&/\\#@$%=\n\t\x00é京🎉" + "\u202e\u200b"
+    letters = "ab *\"'()[]{}<>:;,.!?-_+^~|&/\\#@$%=\n\t\x00é京🎉" + "\u202e\u200b\ud800"
     random_one = random.Random(7)
     words = ["docker", "AND", "OR", "NOT", "NEAR", "role:tool", "since:x", "regex:(", "/[/"]
     for _ in range(300):
@@ -106,8 +106,13 @@ def test_only_exact_hits_unless_relaxed_ones_are_asked_for(db: Any) -> None:
     assert db.search_messages("docker giraffe") == []
     (hit,) = db.search_messages("docker giraffe", relaxed=True)
     assert (hit["id"], hit["tier"]) == (one, "relaxed")
-    (hit,) = db.search_messages("docker", relaxed=True)
-    assert hit["tier"] == "precise"
+    (both,) = say(db, "s", "a giraffe in a docker container")
+    found = db.search_messages("docker giraffe", relaxed=True)
+    assert [(hit["id"], hit["tier"]) for hit in found] == [(both, "precise"), (one, "relaxed")]
+    assert ids(db.search_messages("docker giraffe NOT deploy", relaxed=True)) == [both]
+    assert len(db.search_messages("docker giraffe", relaxed=True, limit=1)) == 1
+    assert ids(db.search_messages("docker giraffe", relaxed=True, limit=1, offset=1)) == [one]
+    assert {hit["tier"] for hit in db.search_messages("docker", relaxed=True)} == {"precise"}
     assert "tier" not in db.search_messages("docker")[0]
 
 

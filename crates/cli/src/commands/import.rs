@@ -1,4 +1,6 @@
-//! `oneiro import`: the transcripts of another agent become sessions.
+//! `oneiro import`: what another agent keeps becomes sessions.
+
+pub mod hermes;
 
 use crate::agents::AgentRow;
 use crate::context::Context;
@@ -9,16 +11,20 @@ use oneiro::{Agent, CaptureRequest, Captured, Error, Oneiro, TranscriptFile, fin
 use serde_json::json;
 use std::path::PathBuf;
 
-/// Import the transcripts of another agent
+/// Import what another agent keeps: transcripts, or the state.db of hermes
 ///
-/// Each line is stored once, however often this is run: what was read is remembered. What was erased
-/// does not come back. Lines that cannot be read are named, and the rest is taken.
+/// Each line or message is stored once, however often this is run: what was read is remembered. What
+/// was erased does not come back. What cannot be read is named, and the rest is taken.
+///
+/// The state.db of hermes is only read, and may be in use. Run again, what hermes changed since is
+/// brought up to date, and what was changed here stays. Both sides are counted, and the exit code is
+/// 4 when they do not agree.
 #[derive(Debug, Args)]
 pub struct ImportArgs {
-    /// Whose transcripts: claude-code or codex
-    #[arg(value_parser = ["claude-code", "codex"])]
+    /// Whose: claude-code, codex or hermes
+    #[arg(value_parser = ["claude-code", "codex", "hermes"])]
     agent: String,
-    /// A transcript, or a folder of them; where the agent keeps them unless given
+    /// A transcript, a folder of them, or a state.db; where the agent keeps it unless given
     path: Option<PathBuf>,
     /// Count what is new, and store nothing
     #[arg(long)]
@@ -206,6 +212,9 @@ impl Taken {
 impl ImportArgs {
     /// Imports.
     pub fn run(self, context: &Context) -> anyhow::Result<()> {
+        if self.agent == "hermes" {
+            return self.run_hermes(context);
+        }
         let agent = Agent::parse(&self.agent)?;
         let is_one = self.path.as_ref().is_some_and(|path| !path.is_dir());
         let found = match self.path {
@@ -235,6 +244,32 @@ impl ImportArgs {
             context.after(&scratch.oneiro);
         }
         match taken.failed.into_iter().next() {
+            Some(error) => Err(error.into()),
+            None => Ok(()),
+        }
+    }
+}
+
+impl ImportArgs {
+    fn run_hermes(self, context: &Context) -> anyhow::Result<()> {
+        let path = match self.path {
+            Some(path) if path.is_dir() => path.join("state.db"),
+            Some(path) => path,
+            None => hermes::at_home()?,
+        };
+        let scratch = Scratch::open(context, self.dry_run)?;
+        let moved = hermes::import(context, &scratch.oneiro, (&path, self.dry_run))?;
+        match context.output.json {
+            true => data(&moved.json().to_string())?,
+            false => data(&moved.describe())?,
+        }
+        if !self.dry_run && moved.done.messages > 0 {
+            context.index(&scratch.oneiro);
+        }
+        if !self.dry_run {
+            context.after(&scratch.oneiro);
+        }
+        match moved.check() {
             Some(error) => Err(error.into()),
             None => Ok(()),
         }

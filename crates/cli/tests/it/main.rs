@@ -20,6 +20,7 @@ mod expand_cli;
 mod fake_home;
 mod hook;
 mod import;
+mod import_hermes;
 mod kill;
 mod mcp;
 mod reference;

@@ -1,10 +1,16 @@
-//! Moving sessions between spaces as JSONL: one session with all its messages to a line.
+//! Moving sessions between spaces as JSONL, one session with all its messages to a line, and from
+//! the database of hermes.
 
 mod export;
+mod hermes;
 mod import;
 mod lines;
 
 pub use export::ExportRequest;
+pub(crate) use hermes::name_foreign;
+pub use hermes::{
+    ForeignStore, HermesCounts, HermesDifference, HermesImported, NotKept, foreign_store,
+};
 pub use import::ImportLimits;
 
 /// How far an export or import has come.

@@ -2,6 +2,8 @@
 //! bounded, jittered waits. No stray descriptor on the database file is ever closed here, because
 //! that would drop the POSIX locks of every connection of this process.
 
+use super::files::{create_private, file_bytes, with_suffix};
+use super::foreign::{FileKind, kind_of_file};
 use super::sqlite_errors::{busy, damaged, explain, io_error, is_busy};
 use super::{Access, Backend, Connection, Engine, Row, State, Value, raw_search};
 use crate::durable::Syncs;
@@ -17,7 +19,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 /// Marks a file as ours: "Onei".
-const APPLICATION_ID: i64 = 0x4F6E_6569;
+pub(super) const APPLICATION_ID: i64 = 0x4F6E_6569;
 
 /// Creating a file and opening it must not interleave between threads: the creator closes the
 /// descriptor it created the file with.
@@ -68,6 +70,12 @@ impl Sqlite {
     fn open(&self) -> Result<SqliteConnection> {
         let _one_at_a_time = CREATE.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         if !self.was_open.load(Ordering::SeqCst) {
+            // Before it is opened to be written: closing it then would copy back its log.
+            if let FileKind::Sqlite(tables) = kind_of_file(&self.path)
+                && !tables.is_empty()
+            {
+                return Err(self.foreign());
+            }
             create_private(&self.path)?;
         }
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
@@ -154,11 +162,7 @@ impl Sqlite {
             };
         }
         if owner != 0 || tables != 0 {
-            let place = self.path.display();
-            return Err(Error::invalid(format!(
-                "{place} is a SQLite database, but not a store of Oneiro"
-            ))
-            .remedy("give another --store; this file was not touched"));
+            return Err(self.foreign());
         }
         if self.was_open.load(Ordering::SeqCst) {
             return Err(self.damaged("an empty file took its place"));
@@ -166,6 +170,12 @@ impl Sqlite {
         let mark = format!("PRAGMA application_id = {APPLICATION_ID}");
         inner.busy_timeout(self.busy_timeout).map_err(|error| self.explain(error))?;
         inner.execute_batch(&mark).map_err(|error| self.explain(error))
+    }
+
+    fn foreign(&self) -> Error {
+        let place = self.path.display();
+        Error::invalid(format!("{place} is a SQLite database, but not a store of Oneiro"))
+            .remedy("give another --store; this file was not touched")
     }
 
     fn damaged(&self, how: &str) -> Error {
@@ -433,42 +443,4 @@ impl ToSql for Value<'_> {
 /// Between half of `wait` and one and a half, so that processes do not march in step.
 fn jitter(wait: Duration) -> Duration {
     wait.mul_f64(0.5 + fastrand::f64())
-}
-
-/// Creates the file with mode 0600 in a folder with mode 0700, unless it is there.
-fn create_private(path: &Path) -> Result<()> {
-    if path.exists() {
-        // An empty file that somebody made for us is as private as one that we make.
-        if path.is_file() && file_bytes(path) == 0 {
-            let private = std::os::unix::fs::PermissionsExt::from_mode(0o600);
-            std::fs::set_permissions(path, private).map_err(|error| io_error(path, error))?;
-        }
-        return Ok(());
-    }
-    if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
-        let mut builder = std::fs::DirBuilder::new();
-        builder.recursive(true);
-        #[cfg(unix)]
-        std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-        builder.create(folder).map_err(|error| io_error(folder, error))?;
-    }
-    let mut open = std::fs::OpenOptions::new();
-    open.write(true).create_new(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut open, 0o600);
-    match open.open(path) {
-        Ok(_) => Ok(()),
-        Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => Ok(()),
-        Err(error) => Err(io_error(path, error)),
-    }
-}
-
-fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
-    let mut name = path.as_os_str().to_owned();
-    name.push(suffix);
-    PathBuf::from(name)
-}
-
-fn file_bytes(path: &Path) -> u64 {
-    std::fs::metadata(path).map_or(0, |data| data.len())
 }

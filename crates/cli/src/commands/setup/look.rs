@@ -36,7 +36,7 @@ pub fn look(agent: &'static AgentRow) -> Result<Looked> {
         files: 0,
         subagents: 0,
         bytes: 0,
-        importable: agent.transcripts.is_some(),
+        importable: agent.is_importable(),
     };
     if let Some(transcripts) = agent.transcripts {
         let found = Found::at_home(transcripts)?;

@@ -11,13 +11,15 @@ mod record;
 #[cfg(test)]
 mod tests;
 mod toml_text;
+mod took;
 mod yaml_text;
 
 use self::entry::Program;
 use self::look::{Looked, look};
 use self::plan::{Outcome, Plan, What};
 use self::record::Record;
-use super::import::{Found, Scratch, Taken};
+use self::took::{Offer, Took};
+use super::import::Scratch;
 use crate::agents::{AGENTS, AgentRow};
 use crate::context::Context;
 use crate::output::{bytes, count, data, plain, table};
@@ -95,15 +97,14 @@ impl SetupArgs {
             data(&self.next_steps(&present, is_written))?;
         }
         let is_waiting = changed.iter().any(|changed| changed.plan.diff().is_some())
-            || imported.iter().any(|(_, taken)| taken.captured.messages > 0);
+            || imported.iter().any(|(_, took)| took.messages() > 0);
         if is_refused && is_waiting {
             return Err(Error::invalid("nothing was changed: there is nobody to ask")
                 .remedy("read what would be done, then run it with --yes")
                 .into());
         }
         let failed = changed.into_iter().find_map(|changed| changed.error);
-        match failed.or(imported.into_iter().find_map(|(_, taken)| taken.failed.into_iter().next()))
-        {
+        match failed.or(imported.into_iter().find_map(|(_, took)| took.error())) {
             Some(error) => Err(error.into()),
             None => Ok(()),
         }
@@ -243,32 +244,26 @@ impl SetupArgs {
         &self,
         context: &Context,
         agents: &[&'static AgentRow],
-    ) -> anyhow::Result<Vec<(&'static str, Taken)>> {
+    ) -> anyhow::Result<Vec<(&'static str, Took)>> {
         let mut imported = Vec::new();
         let mut store: Option<Scratch> = None;
         for agent in agents {
-            let Some(transcripts) = agent.transcripts else { continue };
-            let found = Found::at_home(transcripts)?;
-            if found.files.is_empty() {
-                continue;
-            }
-            let question =
-                format!("Import {} of {}?", count(found.files.len(), "transcript"), agent.title);
-            if !self.dry_run && !self.agrees(context, &question)? {
+            let Some(offer) = Offer::of(agent)? else { continue };
+            if !self.dry_run && !self.agrees(context, &offer.question(agent.title))? {
                 continue;
             }
             let space = match &mut store {
                 Some(space) => space,
                 None => store.insert(Scratch::open(context, self.dry_run)?),
             };
-            let taken = found.capture(context, &space.oneiro, self.dry_run);
+            let took = offer.take(context, &space.oneiro, self.dry_run);
             if !context.output.json {
-                data(&format!("\n{}: {}", agent.title, taken.describe(self.dry_run)))?;
+                data(&format!("\n{}: {}", agent.title, took.describe(self.dry_run)))?;
             }
-            imported.push((agent.name, taken));
+            imported.push((agent.name, took));
         }
         if let Some(space) = store.filter(|_| !self.dry_run) {
-            if imported.iter().any(|(_, taken)| taken.captured.messages > 0) {
+            if imported.iter().any(|(_, took)| took.messages() > 0) {
                 context.index(&space.oneiro);
             }
             context.after(&space.oneiro);
@@ -324,7 +319,7 @@ fn nobody(looked: &[Looked]) -> String {
     )
 }
 
-fn answer(looked: &[Looked], changed: &[Changed], imported: &[(&str, Taken)]) -> Value {
+fn answer(looked: &[Looked], changed: &[Changed], imported: &[(&str, Took)]) -> Value {
     let files = |agent: &str| -> Vec<Value> {
         let of_agent = changed.iter().filter(|changed| changed.plan.agent.name == agent);
         of_agent.map(describe_change).collect()
@@ -333,9 +328,9 @@ fn answer(looked: &[Looked], changed: &[Changed], imported: &[(&str, Taken)]) ->
         let mut agent = json!(looked);
         if let Value::Object(fields) = &mut agent {
             fields.insert("changes".to_owned(), json!(files(looked.agent)));
-            let taken = imported.iter().find(|(name, _)| *name == looked.agent);
-            let taken = taken.map_or(Value::Null, |(_, taken)| taken.json());
-            fields.insert("imported".to_owned(), taken);
+            let took = imported.iter().find(|(name, _)| *name == looked.agent);
+            let took = took.map_or(Value::Null, |(_, took)| took.json());
+            fields.insert("imported".to_owned(), took);
         }
         agent
     });

@@ -51,7 +51,9 @@ _Token = Term | str
 
 def parse(query: str, *, groups: bool = False) -> Expr | None:
     """Reads a query; None when there is no word in it. With `groups`, parentheses group."""
-    tokens = _cleaned(list(_tokens(_cut(query), groups)))
+    # Lone surrogates are no text that anything could have been stored as.
+    text = _cut(query).encode(errors="replace").decode()
+    tokens = _cleaned(list(_tokens(text, groups)))
     return _Parser(tokens).either() if tokens else None
 
 
@@ -73,6 +75,18 @@ def loosened(expr: Expr) -> Expr:
     if len(terms) != len(expr.parts) or not any(_is_short_cjk(term.text) for term in terms):
         return expr
     return Joined("OR", expr.parts)
+
+
+def loose(expr: Expr) -> str:
+    """The query as a question: its words, of which the engine weighs each. What is refused stays
+    refused."""
+    if _refuses(expr):
+        return printed(expr)
+    return " ".join(word for term in terms(expr) for word in words(term.text))
+
+
+def _refuses(expr: Expr) -> bool:
+    return isinstance(expr, Joined) and (expr.operator == "NOT" or any(map(_refuses, expr.parts)))
 
 
 def holds(expr: Expr, text: str) -> bool:

@@ -43,7 +43,7 @@ SESSION_SEARCH_SCHEMA: dict[str, Any] = {
             },
             "role_filter": {
                 "type": "string",
-                "description": "Roles to look at, with commas between; user,assistant if not given.",
+                "description": "Roles to look at, with commas between; user,assistant if left out.",
             },
             "profile": {
                 "type": "string",

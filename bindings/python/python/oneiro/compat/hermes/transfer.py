@@ -8,8 +8,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from itertools import islice
 from typing import Any
+
+from oneiro.errors import ConflictError
 
 from . import rows
 from .errors import IntegrityError
@@ -17,6 +20,11 @@ from .lineage import Lineage
 from .rows import Row
 
 _MOST_EXPORTED = 100_000
+
+# A session that is being brought in has this in its metadata until all of it is there.
+_IMPORTING = "importing"
+# Messages written in one transaction.
+_AT_ONCE = 1_000
 
 _TEXTS = (
     "user_id",
@@ -119,7 +127,7 @@ class Transfer(Lineage):
         read, errors = self._read(sessions)
         if errors:
             return {"ok": False, "imported": 0, "skipped": 0, "detached": 0, "errors": errors}
-        there = {one.id for one in read if self._find(one.id) is not None}
+        there = {one.id for one in read if self._is_there(one.id)}
         new = [one for one in read if one.id not in there]
         self._refuse_titles(new)
         detached = self._detach(new)
@@ -179,7 +187,7 @@ class Transfer(Lineage):
             title = one.columns.get("title")
             if title is None:
                 continue
-            if title in seen or self._native.find_title(title) is not None:
+            if title in seen or self._native.find_title(title) not in (None, one.id):
                 raise IntegrityError(
                     f"UNIQUE constraint failed: sessions.title: {title!r} is taken",
                     field="title",
@@ -215,22 +223,26 @@ class Transfer(Lineage):
             fields["lineage"] = rows.lineage_of(
                 columns.get("model_config"), one.source, parent["end_reason"]
             )
-        metadata = fields.setdefault("metadata", {})
-        metadata.update(one.metadata)
-        if not metadata:
-            del fields["metadata"]
-        # A native continuation takes its parent's title by itself; an import brings its own.
-        self._native.insert_session({**fields, "untitled": True})
-        if one.messages:
-            self._native.append(one.id, one.messages)
+        fields["metadata"] = {**fields.get("metadata", {}), **one.metadata, _IMPORTING: True}
+        # A native continuation takes its parent's title by itself; an import brings its own. One
+        # that is there was left half done, or is being brought in by somebody else right now.
+        with suppress(ConflictError):
+            self._native.insert_session({**fields, "untitled": True})
+        for at in range(0, len(one.messages), _AT_ONCE):
+            self._native.append(one.id, one.messages[at : at + _AT_ONCE])
         if any(one.used.values()):
             self._native.set_usage(one.id, one.used)
         if one.ended_at is not None:
             reason = one.end_reason or "ended"
             ending = {"reason": reason, "at": rows.micros(one.ended_at)}
             self._native.end_session(one.id, ending)
-        if one.archived:
-            self._native.change_session(one.id, {"archived": True})
+        done: Row = {"metadata": {_IMPORTING: None}}
+        self._native.change_session(one.id, {**done, "archived": True} if one.archived else done)
+
+    def _is_there(self, session_id: str) -> bool:
+        """Whether a session is there, and not left half done by an import that was cut off."""
+        session = self._find(session_id)
+        return session is not None and _IMPORTING not in session["metadata"]
 
 
 class _Wrong(ValueError):
@@ -283,7 +295,11 @@ def _messages(given: Any, now: float) -> list[Row]:
     if not all(isinstance(message, dict) for message in given):
         raise _Wrong("messages must contain only objects")
     checked = [_checked(index, message) for index, message in enumerate(given)]
-    return [rows.new_message(message, now) for message in checked]
+    # Each has a name in its session, so that an import that was cut off goes on where it was.
+    return [
+        {**rows.new_message(message, now), "external_id": f"import:{index}"}
+        for index, message in enumerate(checked)
+    ]
 
 
 def _checked(index: int, message: Row) -> Row:
