@@ -43,6 +43,7 @@ fn request(fields: &mut Fields) -> Result<SearchRequest> {
         cursor: fields.text("cursor")?.as_deref().map(Cursor::parse).transpose()?,
         neighbours: fields.count("neighbours")?.unwrap_or(0),
         explain: fields.truth("explain")?.unwrap_or(false),
+        exact: fields.truth("exact")?.unwrap_or(false),
         ..SearchRequest::new(fields.text("query")?.unwrap_or_default())
     })
 }

@@ -66,6 +66,9 @@ pub struct SearchRequest {
     pub neighbours: usize,
     /// Tell why each hit ranked where it did.
     pub explain: bool,
+    /// Only what meets the whole query, ranked by its words alone: what callers of a plain full-text
+    /// index expect.
+    pub exact: bool,
     /// Score everything that matches, whatever it costs: to measure what the plan leaves out.
     pub exhaustive: bool,
 }
@@ -97,6 +100,7 @@ impl SearchRequest {
             cursor: None,
             neighbours: 0,
             explain: false,
+            exact: false,
             exhaustive: false,
         }
     }

@@ -45,6 +45,11 @@ pub(super) struct Asking<'a> {
 }
 
 impl Meaning {
+    /// Nobody's.
+    pub(super) fn none() -> Meaning {
+        Meaning { choice: EmbedderChoice::None, elsewhere: None, note: None }
+    }
+
     /// The name of the vectors that count, when they are not those of words.
     pub(super) fn kept_as(&self) -> Option<&str> {
         self.elsewhere.as_ref().map(|(name, _)| name.as_str())

@@ -6,6 +6,7 @@ mod by_time;
 mod candidates;
 mod conversations;
 mod doc_set;
+mod exact;
 mod hits;
 mod look;
 mod matches;
@@ -42,7 +43,10 @@ impl Oneiro {
             return Err(Error::field("limit", format!("is not between 1 and {SEARCH_LIMIT_MAX}")));
         }
         let query = Query::parse(&request.query, self.now())?;
-        let meaning = self.meaning(&query)?;
+        let meaning = match request.exact {
+            true => Meaning::none(),
+            false => self.meaning(&query)?,
+        };
         let asked = Asked { request, query: &query, meaning: &meaning };
         let (mut found, note) = self.in_view(&meaning, |tx, view, reader| {
             Searching { oneiro: self, tx, view, asked }.run(reader)

@@ -87,6 +87,21 @@ impl Searching<'_, '_> {
         matches.read(self.view, &mut question, effort)?;
         answer.question(&question);
         let ready = Ready { question: &question, matches, scope: &scope, effort };
+        if request.exact {
+            let set = match !query.explicit && !question.words.is_empty() {
+                true => self.with_words(&question, ready.matches).0,
+                false => {
+                    let within = self.within(&expr, &scope, reader)?;
+                    answer.stopped_at(within.stopped);
+                    within.set.unwrap_or_else(|| DocSet::all(self.view.docs()))
+                }
+            };
+            let ranked = match request.sort {
+                Sort::Relevance => self.by_words(&scope, &set, ready.matches)?,
+                sort => self.by_time(&scope, &set, sort)?,
+            };
+            return answer.finish(ranked, &mut reader.analyzer);
+        }
         if !query.explicit && !question.words.is_empty() {
             let ranked = self.plain(&ready, reader)?;
             return answer.finish(ranked, &mut reader.analyzer);
@@ -239,9 +254,14 @@ impl Searching<'_, '_> {
         Ok(ranked)
     }
 
+    /// How many hits end with the page that is asked for.
+    pub(super) fn wanted(&self) -> usize {
+        Place::of(self.asked.request.cursor).offset + self.asked.request.limit
+    }
+
     /// Whether there is enough for the page, and one more to know that there is another.
     pub(super) fn has_enough(&self, ranked: &[Ranked]) -> Result<bool> {
-        let wanted = Place::of(self.asked.request.cursor).offset + self.asked.request.limit;
+        let wanted = self.wanted();
         if !self.asked.request.one_per_lineage || ranked.len() <= wanted {
             return Ok(ranked.len() > wanted);
         }
