@@ -77,6 +77,8 @@ def scenario_lineage_of_titles(db: Any) -> list[Observation]:
         db.create_session(f"s{place}", "cli")
         db.set_session_title(f"s{place}", title)
         tick()
+    db.create_session("late", "cli")
+    db.set_session_title("late", "lone")
     asked = ["Plan", "Plan #2", "Plan #", "nope", "", "Pl%", " Plan ", "A%b_c", "lone", "C#"]
     seen += [(f"resolve {one!r}", db.resolve_session_by_title(one)) for one in asked]
     asked += ["Plan #99", "lone #4", "#3", "C# #7", "Plan #2 #3"]

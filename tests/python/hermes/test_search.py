@@ -106,8 +106,13 @@ def test_only_exact_hits_unless_relaxed_ones_are_asked_for(db: Any) -> None:
     assert db.search_messages("docker giraffe") == []
     (hit,) = db.search_messages("docker giraffe", relaxed=True)
     assert (hit["id"], hit["tier"]) == (one, "relaxed")
-    (hit,) = db.search_messages("docker", relaxed=True)
-    assert hit["tier"] == "precise"
+    (both,) = say(db, "s", "a giraffe in a docker container")
+    found = db.search_messages("docker giraffe", relaxed=True)
+    assert [(hit["id"], hit["tier"]) for hit in found] == [(both, "precise"), (one, "relaxed")]
+    assert ids(db.search_messages("docker giraffe NOT deploy", relaxed=True)) == [both]
+    assert len(db.search_messages("docker giraffe", relaxed=True, limit=1)) == 1
+    assert ids(db.search_messages("docker giraffe", relaxed=True, limit=1, offset=1)) == [one]
+    assert {hit["tier"] for hit in db.search_messages("docker", relaxed=True)} == {"precise"}
     assert "tier" not in db.search_messages("docker")[0]
 
 

@@ -57,10 +57,10 @@ class Conversation(Lineage):
         """What the model goes on from (this session, mended) and what the person sees (the whole
         lineage, as it was)."""
         ids = self._session_lineage_root_to_tip(session_id)
-        turns = {one: self._turns(one, False) for one in ids}
-        shown = _without_replays([turn for one in ids for turn in turns[one]])
-        model = repaired(without_reviews([dict(turn) for turn in turns.get(session_id, [])]))
-        return model, without_reviews(shown)
+        placed = {one: self._placed_turns(one, False) for one in ids}
+        shown = _without_replays(_in_order([pair for one in ids for pair in placed[one]]))
+        own = [dict(turn) for _, turn in placed.get(session_id, [])]
+        return repaired(without_reviews(own)), without_reviews(shown)
 
     def get_ancestor_display_prefix(self, session_id: str) -> list[Turn]:
         """What the person sees of the sessions before this one."""
@@ -68,11 +68,14 @@ class Conversation(Lineage):
         return without_reviews(self._lineage_turns(before, False))
 
     def _lineage_turns(self, ids: list[str], include_inactive: bool) -> list[Turn]:
-        return _without_replays(
-            [turn for one in ids for turn in self._turns(one, include_inactive)]
-        )
+        placed = [pair for one in ids for pair in self._placed_turns(one, include_inactive)]
+        return _without_replays(_in_order(placed))
 
     def _turns(self, session_id: str, include_inactive: bool) -> list[Turn]:
+        return [turn for _, turn in self._placed_turns(session_id, include_inactive)]
+
+    def _placed_turns(self, session_id: str, include_inactive: bool) -> list[tuple[int, Turn]]:
+        """The turns of a session, each with the id of its message."""
         messages = self._all(session_id, include_inactive)
         if not messages:
             return []
@@ -83,7 +86,7 @@ class Conversation(Lineage):
                 value = given.get(str(message["id"]))
                 if value is not None:
                     _put_api_content(turn, value.get("api_content"))
-        return turns
+        return [(message["id"], turn) for message, turn in zip(messages, turns, strict=True)]
 
     def _seed_conversation(self, session_id: str) -> list[Turn]:
         found = [rows.seed_message_row(message) for message in self._all(session_id, False)]
@@ -96,6 +99,11 @@ class Conversation(Lineage):
                     turn[name] = row[name]
             turns.append(turn)
         return turns
+
+
+def _in_order(placed: list[tuple[int, Turn]]) -> list[Turn]:
+    """Turns of several sessions in the order they were said."""
+    return [turn for _, turn in sorted(placed, key=lambda pair: pair[0])]
 
 
 def sanitize_context(text: str) -> str:

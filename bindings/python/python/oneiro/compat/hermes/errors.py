@@ -30,6 +30,10 @@ class DatabaseError(own.StoreError, sqlite3.DatabaseError):
     """The store is damaged, or newer than this Oneiro."""
 
 
+class NotSupportedError(own.InvalidError, sqlite3.NotSupportedError):
+    """The store does not do this, whoever asks."""
+
+
 class ForeignStoreError(own.InvalidError, sqlite3.DatabaseError):
     """The path holds a file that is not a store of Oneiro's."""
 

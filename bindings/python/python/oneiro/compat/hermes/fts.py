@@ -77,6 +77,18 @@ def loosened(expr: Expr) -> Expr:
     return Joined("OR", expr.parts)
 
 
+def loose(expr: Expr) -> str:
+    """The query as a question: its words, of which the engine weighs each. What is refused stays
+    refused."""
+    if _refuses(expr):
+        return printed(expr)
+    return " ".join(word for term in terms(expr) for word in words(term.text))
+
+
+def _refuses(expr: Expr) -> bool:
+    return isinstance(expr, Joined) and (expr.operator == "NOT" or any(map(_refuses, expr.parts)))
+
+
 def holds(expr: Expr, text: str) -> bool:
     """Whether a text meets a query, told without an index."""
     if isinstance(expr, Term):

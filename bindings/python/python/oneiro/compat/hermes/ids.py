@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from oneiro.errors import ConflictError, InvalidError, NotFoundError
+
 from .listing import Listing
 
 # Ids hold random letters: what matches more sessions than this is no id.
@@ -19,15 +21,12 @@ class Ids(Listing):
             return None
         if self._find(session_id_or_prefix) is not None:
             return session_id_or_prefix
-        found = self._ids_beginning(session_id_or_prefix)
-        return found[0] if len(found) == 1 else None
-
-    def _ids_beginning(self, prefix: str) -> list[str]:
-        """Up to two ids that begin with this."""
-        page = self._native.list_sessions(
-            {"all": True, "archived": None, "id_prefix": prefix, "limit": 2}
-        )
-        return [session["id"] for session in page["items"]]
+        try:
+            found: str = self._native.resolve_session(session_id_or_prefix)
+        except (ConflictError, NotFoundError, InvalidError, UnicodeEncodeError):
+            return None
+        # Natively a title names a session as well.
+        return found if found.startswith(session_id_or_prefix) else None
 
     def search_sessions_by_id(
         self, query: str, limit: int = 20, include_archived: bool = True

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 from collections.abc import Mapping
 from typing import Any
@@ -9,8 +10,8 @@ from typing import Any
 from oneiro.errors import ConflictError, NotFoundError
 
 from . import rows
-from .base import Base
 from .errors import IntegrityError, ProgrammingError
+from .walk import Walk
 
 # End reasons that were accidents: a deliberate reset may take their place.
 ACCIDENTAL_END_REASONS = ("agent_close", "ws_orphan_reap")
@@ -19,7 +20,7 @@ ACCIDENTAL_END_REASONS = ("agent_close", "ws_orphan_reap")
 _NO_REASON = "ended"
 
 
-class Lifecycle(Base):
+class Lifecycle(Walk):
     """Lifecycle of sessions."""
 
     def create_session(self, session_id: str, source: str, *args: Any, **kwargs: Any) -> str:
@@ -209,32 +210,19 @@ class Lifecycle(Base):
     def backfill_repo_roots(self, cwd_to_root: Mapping[str, str]) -> None:
         """Gives sessions whose repository is not known the one of their working directory."""
         roots = {cwd: root for cwd, root in cwd_to_root.items() if cwd and root}
-        for cwd, root in roots.items():
-            for session in self._in_directory(cwd):
-                if session["metadata"].get("git_repo_root"):
-                    continue
-                try:
-                    self._native.change_session(
-                        session["id"],
-                        {
-                            "metadata": {"git_repo_root": root},
-                            "metadata_is": {"git_repo_root": None},
-                        },
-                    )
-                except (ConflictError, NotFoundError):
-                    continue
-
-    def _in_directory(self, cwd: str) -> list[dict[str, Any]]:
-        found: list[dict[str, Any]] = []
-        cursor = None
-        while True:
-            page = self._native.list_sessions(
-                {"all": True, "archived": None, "cwd_prefix": cwd, "limit": 1000, "cursor": cursor}
-            )
-            found.extend(session for session in page["items"] if session["cwd"] == cwd)
-            cursor = page["next"]
-            if cursor is None:
-                return found
+        if not roots:
+            return
+        for session in self._walk({"order": "started"}):
+            root = roots.get(session["cwd"] or "")
+            if root is None or session["metadata"].get("git_repo_root"):
+                continue
+            patch = {
+                "metadata": {"git_repo_root": root},
+                "metadata_is": {"git_repo_root": None},
+            }
+            # Known since it was read, or gone.
+            with contextlib.suppress(ConflictError, NotFoundError):
+                self._native.change_session(session["id"], patch)
 
     def record_gateway_session_peer(
         self,

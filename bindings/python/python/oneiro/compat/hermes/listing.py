@@ -13,7 +13,7 @@ from typing import Any
 from . import rows
 from .lineage import Lineage
 from .rows import Row
-from .walk import Session
+from .walk import Session, started_at
 
 # What a compressed root takes over from its tip when it is listed.
 _FROM_TIP = (
@@ -157,7 +157,7 @@ class Listing(Lineage):
             cwd = session["cwd"]
             if not cwd or not cwd.strip():
                 continue
-            started = rows.session_row(session)["started_at"]
+            started = started_at(session)
             entry = found.setdefault(cwd, {"cwd": cwd, "sessions": 0, "last_active": started})
             entry["sessions"] += 1
             entry["last_active"] = max(entry["last_active"], started)

@@ -18,7 +18,7 @@ from . import rows
 from .lineage import HOPS
 from .listing import Listing, under
 from .rows import Row
-from .walk import Session
+from .walk import Session, started_at
 
 _DAY = 86_400.0
 # A session of the terminal interface that stayed empty for so long was opened and left.
@@ -79,9 +79,7 @@ class Retention(Listing):
         ghosts = [
             session["id"]
             for session in self._walk({"source": "tui", "ended": True, "order": "started"}, 1_000)
-            if _is_empty(session)
-            and not session["title"]
-            and rows.session_row(session)["started_at"] < before
+            if _is_empty(session) and not session["title"] and started_at(session) < before
         ]
         return len(self._delete(ghosts, sessions_dir, cascade=False, ended=True))
 
@@ -95,7 +93,7 @@ class Retention(Listing):
                 continue
             if not session["message_count"]:
                 continue
-            if rows.session_row(session)["started_at"] >= now - _ORPHAN_AGE:
+            if started_at(session) >= now - _ORPHAN_AGE:
                 continue
             parent = self._find(session["parent_id"])
             if parent is None or parent["end_reason"] != "compression":

@@ -26,12 +26,29 @@ class Rewind(Base):
                 f"rewind target must be a 'user' message (got role={target['role']!r}, "
                 f"id={target_message_id})"
             )
-        rewound = self._native.rewind(session_id, target["id"], True)
+        if target.get("visibility"):
+            count, head = self._rewind_from(session_id, target["id"])
+        else:
+            rewound = self._native.rewind(session_id, target["id"], True)
+            count, head = rewound["rewound"], rewound["head"]
         return {
-            "rewound_count": rewound["rewound"],
+            "rewound_count": count,
             "target_message": rows.message_row(target),
-            "new_head_id": rewound["head"],
+            "new_head_id": head,
         }
+
+    def _rewind_from(self, session_id: str, target_id: int) -> tuple[int, int | None]:
+        """Takes back what is live from a message on that is not live itself; what is compacted
+        stays searchable. A rewind that takes nothing back is counted as well."""
+        live = self._native.all_messages(session_id, False)
+        kept = [message for message in live if message["id"] < target_id]
+        if len(kept) < len(live):
+            self._native.set_history(session_id, kept)
+        else:
+            session = self._find(session_id)
+            uncounted = session["metadata"].get(rows.REPLACED_REWINDS, 0) - 1 if session else 0
+            self._change(session_id, metadata={rows.REPLACED_REWINDS: uncounted})
+        return len(live) - len(kept), kept[-1]["id"] if kept else None
 
     def _of_session(self, session_id: str, message_id: Any) -> dict[str, Any] | None:
         try:

@@ -6,13 +6,14 @@ unless relaxed ones are asked for; what a query means is told in `fts`.
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 from . import fts, rows
 from .rows import Row
-from .walk import Session, Walk
+from .walk import Session, Walk, started_at
 
 # What the seed generation looks at first.
 USUAL_SOURCES = ("cli", "telegram", "discord", "whatsapp", "slack")
@@ -20,6 +21,7 @@ USUAL_SOURCES = ("cli", "telegram", "discord", "whatsapp", "slack")
 _PAGE = 200
 _SNIPPET_WORDS = 40
 _CONTEXT_CHARS = 200
+_WORD = re.compile(r"[^\W_]+")
 
 
 class _Default(int):
@@ -49,8 +51,8 @@ class Search(Walk):
 
         Words are all wanted; `"phrases"`, `OR`, `NOT` and `prefix*` work; punctuation is
         harmless. `sort` is None (relevance), "newest" or "oldest". Rewound messages are hidden,
-        compacted ones are found. With `relaxed`, when nothing meets the whole query, what meets
-        part of it is answered, and every hit says its `tier`.
+        compacted ones are found. With `relaxed`, what meets part of the query follows what meets
+        the whole of it, and every hit says its `tier`.
 
         In the seed generation the third to fifth arguments are `role_filter`, `limit` and
         `offset`, parentheses group, and without `source_filter` the five usual sources are asked
@@ -65,7 +67,7 @@ class Search(Walk):
         expr = fts.parse(query, groups=self._is_seed) if isinstance(query, str) else None
         if expr is None or limit == 0 or (source_filter is not None and not source_filter):
             return []
-        request: dict[str, Any] = {"query": fts.printed(fts.loosened(expr)), "neighbours": 1}
+        request: dict[str, Any] = {"neighbours": 1}
         if exclude_sources:
             request["exclude_sources"] = list(exclude_sources)
         if role_filter:
@@ -75,7 +77,7 @@ class Search(Walk):
         until = sys.maxsize if limit < 0 else max(offset, 0) + limit
         page = slice(max(offset, 0), until)
         for sources in self._sources(source_filter):
-            hits = list(self._hits({**request, **sources}, until, relaxed))
+            hits = list(self._hits(expr, {**request, **sources}, until, relaxed))
             if hits or include_inactive:
                 break
         found = self._found_rows(hits[page], relaxed)
@@ -117,7 +119,6 @@ class Search(Walk):
         if expr is None:
             return []
         request: dict[str, Any] = {
-            "query": fts.printed(fts.loosened(expr)),
             "roles": roles,
             "exclude_sources": list(hidden_sources),
             "demote_sources": list(demoted_sources),
@@ -128,7 +129,7 @@ class Search(Walk):
             request["sort"] = sort
         if self._find(current) is not None:
             request["exclude_lineage"] = current
-        return self._found_rows(list(self._hits(request, limit, relaxed)), relaxed)
+        return self._found_rows(list(self._hits(expr, request, limit, relaxed)), relaxed)
 
     def _sources(self, source_filter: list[str] | None) -> Iterator[dict[str, Any]]:
         """Where to look, one place after another until something is found."""
@@ -139,19 +140,36 @@ class Search(Walk):
             yield {"sources": list(USUAL_SOURCES)}
         yield {}
 
-    def _hits(self, request: dict[str, Any], until: int, relaxed: bool) -> Iterator[dict[str, Any]]:
+    def _hits(
+        self, expr: fts.Expr, request: dict[str, Any], until: int, relaxed: bool
+    ) -> Iterator[dict[str, Any]]:
+        """What meets the whole query and, if relaxed, after it what meets part of it."""
+        seen: set[int] = set()
+        for hit in self._pages({**request, "query": fts.printed(fts.loosened(expr))}, until):
+            if hit["tier"] != "precise":
+                break
+            seen.add(hit["id"])
+            yield hit
+        if not relaxed or len(seen) >= until:
+            return
+        for hit in self._pages({**request, "query": fts.loose(expr)}, until):
+            if hit["id"] not in seen:
+                seen.add(hit["id"])
+                # To the engine, a question is met without its small words; to hermes it is not.
+                yield {**hit, "tier": "relaxed"} if hit["tier"] == "precise" else hit
+            if len(seen) >= until:
+                return
+
+    def _pages(self, request: dict[str, Any], until: int) -> Iterator[dict[str, Any]]:
         cursor: str | None = None
         left = until
         while left > 0:
             asked = {**request, "limit": min(left, _PAGE), "cursor": cursor}
             answer = self._native.search(asked)
-            for hit in answer["hits"]:
-                if hit["tier"] == "precise" or relaxed:
-                    left -= 1
-                    yield hit
+            left -= len(answer["hits"])
+            yield from answer["hits"]
             cursor = answer.get("next")
-            # Exact hits come first: behind one that is not, there are none.
-            if cursor is None or (not relaxed and answer.get("tier") not in (None, "precise")):
+            if cursor is None:
                 return
 
     def _found_rows(self, hits: list[dict[str, Any]], relaxed: bool) -> list[Row]:
@@ -219,7 +237,7 @@ def _result(message: Row, session: Session, snippet: str, context: list[Row]) ->
         "tool_name": row["tool_name"],
         "source": session["source"],
         "model": session["model"],
-        "session_started": rows.session_row(session)["started_at"],
+        "session_started": started_at(session),
         "context": context,
     }
 
@@ -252,7 +270,7 @@ def _snippet(text: str, highlights: list[list[int]]) -> str:
     """A snippet as hermes shows it: marked matches, at most forty words, dots where it is cut."""
     starts_cut, ends_cut = text.startswith("…"), text.endswith("…")
     start, end = int(starts_cut), len(text) - int(ends_cut)
-    spans = _spans(text, start, end)
+    spans = [found.span() for found in _WORD.finditer(text, start, end)]
     if len(spans) > _SNIPPET_WORDS:
         wanted = highlights[0][0] if highlights else start
         at = next((i for i, (_, word_end) in enumerate(spans) if word_end > wanted), 0)
@@ -268,21 +286,6 @@ def _snippet(text: str, highlights: list[list[int]]) -> str:
         start = mark_end
     pieces.append(text[start:end])
     return "".join([*pieces, "..."] if ends_cut else pieces)
-
-
-def _spans(text: str, start: int, end: int) -> list[tuple[int, int]]:
-    """Where the words of a text are."""
-    spans: list[tuple[int, int]] = []
-    at = start
-    while at < end:
-        if not text[at].isalnum():
-            at += 1
-            continue
-        first = at
-        while at < end and text[at].isalnum():
-            at += 1
-        spans.append((first, at))
-    return spans
 
 
 def _marked(text: str, expr: fts.Expr) -> str:

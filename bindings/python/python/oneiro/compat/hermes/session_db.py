@@ -24,6 +24,7 @@ from .maintenance import Maintenance
 from .native import Closed, Native
 from .rewind import Rewind
 from .search import Search
+from .sql import Sql
 from .telegram import Telegram
 from .titles import Titles
 from .transfer import Transfer
@@ -47,6 +48,7 @@ class SessionDB(
     Handoff,
     Locks,
     Maintenance,
+    Sql,
 ):
     """The session store of hermes, in a store of Oneiro's.
 
@@ -104,6 +106,7 @@ class SessionDB(
     def close(self) -> None:
         """Closes the store; again, it does nothing. Every other call is an AttributeError then."""
         native, self._native = self._native, Closed()
+        self._close_sql()
         native.close()
         if self._folder is not None:
             self._folder.cleanup()

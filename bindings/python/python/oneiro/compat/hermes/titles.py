@@ -8,7 +8,7 @@ from typing import Any
 from oneiro.errors import ConflictError, InvalidError, NotFoundError
 
 from . import rows
-from .base import Base
+from .walk import Walk
 
 # ASCII control characters that are no white space, and characters that make two titles look alike.
 _UNSEEN = re.compile(
@@ -21,7 +21,7 @@ _NUMBER_ONLY = re.compile(r" #\d+")
 _MOST_ANCESTORS = 100
 
 
-class Titles(Base):
+class Titles(Walk):
     """Titles of sessions."""
 
     MAX_TITLE_LENGTH = 100
@@ -55,15 +55,13 @@ class Titles(Base):
             # The engine allows still fewer of the characters that cannot be seen.
             seen = _SHY.sub("", _CONTROL.sub(" ", rows.scrubbed(cleaned)))
             cleaned = " ".join(seen.split()) or None
+        if only_if_unset and not self._is_untitled(session_id):
+            return False
         holder = self._holder(cleaned) if cleaned else None
         if holder is not None and holder != session_id:
             if not self._carries_on(session_id, holder):
                 raise ValueError(f"Title {cleaned!r} is already in use by session {holder}")
-            if only_if_unset and not self._is_untitled(session_id):
-                return False
             self._change(holder, title=None)
-        elif only_if_unset and not self._is_untitled(session_id):
-            return False
         patch = {"title": cleaned, "title_if_unset": only_if_unset}
         try:
             changed = self._change(session_id, **patch)
@@ -118,10 +116,16 @@ class Titles(Base):
         if not isinstance(title, str) or not title:
             return None
         try:
-            found: str | None = self._native.resolve_title(title)
-            return found
+            newest: str | None = self._native.resolve_title(title)
         except (InvalidError, NotFoundError, UnicodeEncodeError):
             return None
+        if newest is None or newest != self._holder(title):
+            return newest
+        # The plain title began last; a numbered one is what carries it on all the same.
+        numbered = re.compile(rf"{re.escape(title)} #\d+")
+        walked = self._walk({"matching": f"{title} #", "order": "started"})
+        found = (one["id"] for one in walked if numbered.fullmatch(one["title"] or ""))
+        return next(found, newest)
 
     def get_next_title_in_lineage(self, base_title: str) -> str:
         """The title that would carry this one on: its base with the next free number."""

@@ -42,3 +42,10 @@ class Walk(Base):
         ids = [session["id"] for session in sessions]
         found = self._native.find_sessions(ids) if ids else []
         return [session for session in found if session is not None]
+
+
+def started_at(session: Session) -> float:
+    """When a session began: the exact time where microseconds do not hold it."""
+    exact = session["metadata"].get("started_at")
+    began: float = session["started_at"] / 1e6 if exact is None else exact
+    return began
