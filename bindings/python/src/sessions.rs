@@ -316,15 +316,19 @@ impl Handle {
         self.call(py, |oneiro| oneiro.count_sessions(&request))
     }
 
+    /// Those of these sessions that are there; without their prompts and previews where nobody
+    /// wants them.
+    #[pyo3(signature = (ids, whole=true))]
     fn find_sessions<'py>(
         &self,
         py: Python<'py>,
         ids: Vec<String>,
+        whole: bool,
     ) -> PyResult<Bound<'py, PyList>> {
         let known: Vec<Option<SessionId>> =
             ids.into_iter().map(|id| SessionId::new(id).ok()).collect();
         let asked: Vec<SessionId> = known.iter().flatten().cloned().collect();
-        let mut found = self.call(py, |oneiro| oneiro.find_sessions(&asked))?.into_iter();
+        let mut found = self.call(py, |oneiro| oneiro.find_sessions(&asked, whole))?.into_iter();
         let list = PyList::empty(py);
         for id in known {
             match id.and_then(|_| found.next().flatten()) {

@@ -173,6 +173,11 @@ pub fn get(tx: &Tx<'_>, key: i64) -> Result<Option<Session>> {
     Ok(Some(session))
 }
 
+/// One session, without its system prompt and preview.
+pub fn get_bare(tx: &Tx<'_>, key: i64) -> Result<Option<Session>> {
+    Ok(tx.first(GET, &[key.into()], read)?.map(|found| found.session))
+}
+
 /// Begins a session; it must not exist.
 pub fn insert(tx: &Tx<'_>, id: &SessionId, source: &str, started_at: Timestamp) -> Result<i64> {
     let key = sequence::take_key(tx)?;

@@ -12,10 +12,16 @@ impl Oneiro {
     }
 
     /// Those of these sessions that are there, in one snapshot, in the order asked for.
-    pub fn find_sessions(&self, ids: &[SessionId]) -> Result<Vec<Option<Session>>> {
+    /// Unless they are wanted whole, prompts and previews are left out.
+    pub fn find_sessions(
+        &self,
+        ids: &[SessionId],
+        wanted_whole: bool,
+    ) -> Result<Vec<Option<Session>>> {
         self.store.read(|tx| {
             let find = |id| match sessions::key(tx, id)? {
-                Some(key) => sessions::get(tx, key),
+                Some(key) if wanted_whole => sessions::get(tx, key),
+                Some(key) => sessions::get_bare(tx, key),
                 None => Ok(None),
             };
             ids.iter().map(find).collect()

@@ -145,9 +145,8 @@ class Search(Walk):
     ) -> Iterator[dict[str, Any]]:
         """What meets the whole query and, if relaxed, after it what meets part of it."""
         seen: set[int] = set()
-        for hit in self._pages({**request, "query": fts.printed(fts.loosened(expr))}, until):
-            if hit["tier"] != "precise":
-                break
+        exact = {**request, "query": fts.printed(fts.loosened(expr)), "exact": True}
+        for hit in self._pages(exact, until):
             seen.add(hit["id"])
             yield hit
         if not relaxed or len(seen) >= until:
@@ -181,7 +180,7 @@ class Search(Walk):
         found_messages = self._native.find_messages(sorted(wanted))
         messages = {one["id"]: one for one in found_messages if one is not None}
         ids = list(dict.fromkeys(hit["session_id"] for hit in hits))
-        sessions = dict(zip(ids, self._native.find_sessions(ids), strict=True))
+        sessions = dict(zip(ids, self._native.find_sessions(ids, False), strict=True))
         found = []
         for hit in hits:
             message = messages.get(hit["id"])
@@ -270,8 +269,8 @@ def _snippet(text: str, highlights: list[list[int]]) -> str:
     """A snippet as hermes shows it: marked matches, at most forty words, dots where it is cut."""
     starts_cut, ends_cut = text.startswith("…"), text.endswith("…")
     start, end = int(starts_cut), len(text) - int(ends_cut)
-    spans = [found.span() for found in _WORD.finditer(text, start, end)]
-    if len(spans) > _SNIPPET_WORDS:
+    if len(_WORD.findall(text, start, end)) > _SNIPPET_WORDS:
+        spans = [found.span() for found in _WORD.finditer(text, start, end)]
         wanted = highlights[0][0] if highlights else start
         at = next((i for i, (_, word_end) in enumerate(spans) if word_end > wanted), 0)
         first = max(0, min(at - _SNIPPET_WORDS // 4, len(spans) - _SNIPPET_WORDS))
