@@ -5,6 +5,7 @@
 #[macro_use]
 mod statements;
 
+pub mod amends;
 mod backend;
 pub mod backups;
 pub mod changes;

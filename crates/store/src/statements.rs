@@ -14,6 +14,7 @@ macro_rules! statements {
 /// Every statement of the store: module, name, SQL.
 pub fn all_statements() -> Vec<(&'static str, &'static str, &'static str)> {
     let modules: &[(&str, &[(&str, &str)])] = &[
+        ("amends", crate::amends::STATEMENTS),
         ("backups", crate::backups::STATEMENTS),
         ("changes", crate::changes::STATEMENTS),
         ("contexts", crate::contexts::STATEMENTS),

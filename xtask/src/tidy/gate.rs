@@ -32,9 +32,12 @@ pub fn check(tree: &Tree) -> Vec<Problem> {
 
 /// Cargo finds its tests by itself; a folder of others, or a script, is run only where it is named.
 fn forgotten(tree: &Tree, gate: &File) -> Vec<Problem> {
+    // Of a folder that is named, pytest runs the folders in it, too.
     let is_run = |path: &str| {
-        let folder = path.rsplit_once('/').map_or(path, |(folder, _)| folder);
-        gate.text.contains(&format!("{folder}/")) || gate.text.contains(&format!("{folder}\n"))
+        let folders = path.match_indices('/').filter_map(|(at, _)| path.get(..at));
+        folders.filter(|folder| folder.contains('/')).any(|folder| {
+            gate.text.contains(&format!("{folder}/")) || gate.text.contains(&format!("{folder}\n"))
+        })
     };
     let is_test = |file: &&File| {
         let name = file.name();

@@ -3,7 +3,7 @@
 use super::{key_of, whole};
 use crate::Oneiro;
 use oneiro_model::{ChangeKind, Result, Session, SessionId, Timestamp};
-use oneiro_store::{changes, sessions};
+use oneiro_store::{amends, changes};
 
 /// What is known better; what is absent stays.
 #[derive(Debug, Clone, Default)]
@@ -21,12 +21,12 @@ impl Oneiro {
         self.store.write(move |tx| {
             let key = key_of(tx, &id)?;
             match &times.ended {
-                Some(Some((at, reason))) => sessions::end_anew(tx, key, reason, *at)?,
-                Some(None) => sessions::reopen(tx, key)?,
+                Some(Some((at, reason))) => amends::end_anew(tx, key, reason, *at)?,
+                Some(None) => amends::reopen(tx, key)?,
                 None => {}
             }
             if let Some(started_at) = times.started_at {
-                sessions::set_started(tx, key, started_at)?;
+                amends::set_started(tx, key, started_at)?;
             }
             changes::record(tx, ChangeKind::Changed, Some(&id), now)?;
             whole(tx, key)

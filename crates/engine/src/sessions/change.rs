@@ -3,7 +3,7 @@
 use super::{key_of, titles, whole};
 use crate::Oneiro;
 use oneiro_model::{ChangeKind, Error, Lineage, Result, Session, SessionId, SessionPatch, Title};
-use oneiro_store::{Tx, changes, lineage, sessions};
+use oneiro_store::{Tx, amends, changes, lineage, sessions};
 use serde_json::{Map, Value};
 
 impl Oneiro {
@@ -32,10 +32,10 @@ impl Oneiro {
             expect(&stored.metadata, &patch.metadata_is)?;
             let mut fields = fields.clone();
             fields.metadata = changed(&stored.metadata, &patch.metadata);
-            sessions::clear(tx, key, &patch.unset)?;
+            amends::clear(tx, key, &patch.unset)?;
             sessions::overwrite(tx, key, &fields)?;
             if let Some(source) = &patch.source {
-                sessions::set_source(tx, key, source)?;
+                amends::set_source(tx, key, source)?;
             }
             if let Some(title) = &title
                 && !(patch.title_if_unset && stored.title.is_some())
@@ -86,7 +86,7 @@ fn changed(stored: &Map<String, Value>, patch: &Map<String, Value>) -> Option<St
 fn archive_chain(tx: &Tx<'_>, key: i64, archived: bool) -> Result<()> {
     let root = lineage::chain_root(tx, key)?.map_or(key, |root| root.key);
     for link in lineage::descendants(tx, root, Lineage::Continuation)? {
-        sessions::archive(tx, link.key, archived)?;
+        amends::archive(tx, link.key, archived)?;
     }
     Ok(())
 }

@@ -3,7 +3,7 @@
 use super::{key_of, whole};
 use crate::Oneiro;
 use oneiro_model::{ChangeKind, Ending, Result, Session, SessionId};
-use oneiro_store::{changes, sessions};
+use oneiro_store::{amends, changes};
 
 impl Oneiro {
     /// Ends a session. The first reason wins, unless the new one may take its place.
@@ -15,9 +15,9 @@ impl Oneiro {
             let before = whole(tx, key)?;
             match before.ended_at {
                 Some(_) if ending.over.takes(before.end_reason.as_deref().unwrap_or_default()) => {
-                    sessions::end_anew(tx, key, &ending.reason, at)?;
+                    amends::end_anew(tx, key, &ending.reason, at)?;
                 }
-                _ => sessions::end(tx, key, &ending.reason, at)?,
+                _ => amends::end(tx, key, &ending.reason, at)?,
             }
             changes::record(tx, ChangeKind::Ended, Some(&id), now)?;
             whole(tx, key)
@@ -29,7 +29,7 @@ impl Oneiro {
         let (id, now) = (id.clone(), self.now());
         self.store.write(move |tx| {
             let key = key_of(tx, &id)?;
-            sessions::reopen(tx, key)?;
+            amends::reopen(tx, key)?;
             changes::record(tx, ChangeKind::Reopened, Some(&id), now)?;
             whole(tx, key)
         })

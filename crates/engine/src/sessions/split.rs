@@ -8,7 +8,9 @@ use crate::context::uncovered;
 use oneiro_model::{
     ChangeKind, CompactRequest, Error, Lineage, MessageId, NewSession, Result, Session, SessionId,
 };
-use oneiro_store::{Tx, changes, contexts, lineage, messages, sequence, sessions, summaries};
+use oneiro_store::{
+    Tx, amends, changes, contexts, lineage, messages, sequence, sessions, summaries,
+};
 
 /// How to split.
 #[derive(Debug, Clone, Default)]
@@ -48,7 +50,7 @@ impl Oneiro {
             let key = create_in(tx, &draft)?;
             carry(tx, (parent, key), now)?;
             sessions::recount(tx, key)?;
-            sessions::end(tx, parent, COMPRESSION, now)?;
+            amends::end(tx, parent, COMPRESSION, now)?;
             changes::record(tx, ChangeKind::Ended, Some(&from), now)?;
             changes::record(tx, ChangeKind::Created, Some(&draft.id), now)?;
             whole(tx, key)

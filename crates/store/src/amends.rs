@@ -1,0 +1,77 @@
+//! What is changed about a session besides what is said in it: its end, its place, its time, what is
+//! taken away from it. Whether it may be is the engine's to say.
+
+use crate::{Tx, payloads, sessions};
+use oneiro_model::{Result, SessionField, Timestamp};
+
+statements! {
+    END = "UPDATE sessions SET ended_at = ?2, end_reason = ?3 WHERE key = ?1 AND ended_at IS NULL";
+    END_ANEW = "UPDATE sessions SET ended_at = ?2, end_reason = ?3 WHERE key = ?1";
+    REOPEN = "UPDATE sessions SET ended_at = NULL, end_reason = NULL WHERE key = ?1";
+    ARCHIVE = "UPDATE sessions SET archived = ?2 WHERE key = ?1";
+    SET_STARTED = "UPDATE sessions SET started_at = ?2, last_active_at = COALESCE((SELECT MAX(m.at) \
+            FROM messages m WHERE m.session_key = sessions.key AND m.rewind = 0), CAST(?2 AS BIGINT)) \
+            WHERE key = ?1 RETURNING last_active_at";
+    SET_ACTIVE_MINUTE = "UPDATE sessions SET active_minute = ?2 WHERE key = ?1";
+    SET_SOURCE = "UPDATE sessions SET source = ?2 WHERE key = ?1";
+    CLEAR = "UPDATE sessions SET model = CASE WHEN CAST(?2 AS BIGINT) = 1 THEN NULL ELSE model END, \
+            model_config = CASE WHEN CAST(?3 AS BIGINT) = 1 THEN NULL ELSE model_config END, \
+            system_prompt_key = CASE WHEN CAST(?4 AS BIGINT) = 1 THEN NULL ELSE system_prompt_key END, \
+            project = CASE WHEN CAST(?5 AS BIGINT) = 1 THEN NULL ELSE project END, \
+            cwd = CASE WHEN CAST(?6 AS BIGINT) = 1 THEN NULL ELSE cwd END, \
+            user_id = CASE WHEN CAST(?7 AS BIGINT) = 1 THEN NULL ELSE user_id END WHERE key = ?1";
+}
+
+/// Ends a session that has not ended.
+pub fn end(tx: &Tx<'_>, key: i64, reason: &str, now: Timestamp) -> Result<()> {
+    tx.execute(END, &[key.into(), now.micros().into(), reason.into()]).map(|_| ())
+}
+
+/// Ends a session, whether it has ended or not.
+pub fn end_anew(tx: &Tx<'_>, key: i64, reason: &str, now: Timestamp) -> Result<()> {
+    tx.execute(END_ANEW, &[key.into(), now.micros().into(), reason.into()]).map(|_| ())
+}
+
+/// Takes back the end of a session.
+pub fn reopen(tx: &Tx<'_>, key: i64) -> Result<()> {
+    tx.execute(REOPEN, &[key.into()]).map(|_| ())
+}
+
+/// Puts a session away, or takes it out again.
+pub fn archive(tx: &Tx<'_>, key: i64, archived: bool) -> Result<()> {
+    tx.execute(ARCHIVE, &[key.into(), i64::from(archived).into()]).map(|_| ())
+}
+
+/// Says when a session began, other than it was told.
+pub fn set_started(tx: &Tx<'_>, key: i64, started_at: Timestamp) -> Result<()> {
+    let active =
+        tx.one(SET_STARTED, &[key.into(), started_at.micros().into()], |row| row.int(0))?;
+    tx.execute(SET_ACTIVE_MINUTE, &[key.into(), sessions::minute(active).into()]).map(|_| ())
+}
+
+/// Says where a session takes place, other than it was begun.
+pub fn set_source(tx: &Tx<'_>, key: i64, source: &str) -> Result<()> {
+    tx.execute(SET_SOURCE, &[key.into(), source.into()]).map(|_| ())
+}
+
+/// Takes values away from a session.
+pub fn clear(tx: &Tx<'_>, key: i64, unset: &[SessionField]) -> Result<()> {
+    if unset.is_empty() {
+        return Ok(());
+    }
+    let prompt =
+        sessions::prompt_key(tx, key)?.filter(|_| unset.contains(&SessionField::SystemPrompt));
+    let goes = |field| i64::from(unset.contains(&field)).into();
+    let values = [
+        key.into(),
+        goes(SessionField::Model),
+        goes(SessionField::ModelConfig),
+        goes(SessionField::SystemPrompt),
+        goes(SessionField::Project),
+        goes(SessionField::Cwd),
+        goes(SessionField::UserId),
+    ];
+    tx.execute(CLEAR, &values)?;
+    let unused: Vec<i64> = prompt.into_iter().collect();
+    payloads::remove_unused(tx, &unused).map(|_| ())
+}
