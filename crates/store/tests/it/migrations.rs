@@ -17,6 +17,7 @@ const NEXT: SchemaSet = &[
     CURRENT[1],
     CURRENT[2],
     CURRENT[3],
+    CURRENT[4],
     Migration {
         name: "extra",
         sqlite: "CREATE TABLE extra (id INTEGER PRIMARY KEY) STRICT;\n",
@@ -29,6 +30,7 @@ const BROKEN: SchemaSet = &[
     CURRENT[1],
     CURRENT[2],
     CURRENT[3],
+    CURRENT[4],
     Migration {
         name: "broken",
         sqlite: "CREATE TABLE extra (id INTEGER PRIMARY KEY) STRICT;\nDROP TABLE no_such_table;\n",
