@@ -4,7 +4,7 @@ use crate::decode::{Reader, refused};
 use crate::encode;
 use crate::handle::{Handle, decoded};
 use crate::sessions::{new_session, session_id};
-use oneiro::{Error, MessageId, PageRequest};
+use oneiro::{Error, MessageAmend, MessageId, PageRequest, Timestamp, Visibility};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 
@@ -150,6 +150,28 @@ impl Handle {
     ) -> PyResult<Bound<'py, PyList>> {
         let id = session_id(py, session)?;
         encode::messages(py, &self.call(py, |oneiro| oneiro.rewind_points(&id, limit))?)
+    }
+
+    /// When messages were said and where they stand, as a host knows better: id, at, visibility.
+    fn amend_messages(
+        &self,
+        py: Python<'_>,
+        session: &str,
+        amends: Vec<(i64, Option<i64>, Option<String>)>,
+    ) -> PyResult<()> {
+        let id = session_id(py, session)?;
+        let visibility = |name: String| {
+            Visibility::parse(&name).map_err(|error| crate::error::raised(py, &error))
+        };
+        let mut read = Vec::with_capacity(amends.len());
+        for (id, at, stands) in amends {
+            read.push(MessageAmend {
+                id: MessageId(id),
+                at: at.map(Timestamp::from_micros),
+                visibility: stands.map(visibility).transpose()?,
+            });
+        }
+        self.call(py, |oneiro| oneiro.amend_messages(&id, read))
     }
 
     fn set_history<'py>(

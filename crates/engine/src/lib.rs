@@ -52,7 +52,8 @@ pub use ports::{
 };
 pub use session_store::SessionStore;
 pub use sessions::{
-    BranchRequest, DeleteRequest, SessionTimes, SplitRequest, Stretch, StretchFrom, StretchRequest,
+    BranchRequest, DeleteRequest, MessageAmend, SessionTimes, SplitRequest, Stretch, StretchFrom,
+    StretchRequest,
 };
 pub use settings::{Compaction, EmbedderChoice, SETTINGS, Setting, SettingValue, Settings};
 pub use slots::SetSlots;

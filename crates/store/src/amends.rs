@@ -2,7 +2,7 @@
 //! taken away from it. Whether it may be is the engine's to say.
 
 use crate::{Tx, payloads, sessions};
-use oneiro_model::{Result, SessionField, Timestamp};
+use oneiro_model::{MessageId, Result, SessionField, Timestamp};
 
 statements! {
     END = "UPDATE sessions SET ended_at = ?2, end_reason = ?3 WHERE key = ?1 AND ended_at IS NULL";
@@ -13,6 +13,7 @@ statements! {
             FROM messages m WHERE m.session_key = sessions.key AND m.rewind = 0), CAST(?2 AS BIGINT)) \
             WHERE key = ?1 RETURNING last_active_at";
     SET_ACTIVE_MINUTE = "UPDATE sessions SET active_minute = ?2 WHERE key = ?1";
+    SET_SAID = "UPDATE messages SET at = ?2 WHERE seq = ?1";
     SET_SOURCE = "UPDATE sessions SET source = ?2 WHERE key = ?1";
     CLEAR = "UPDATE sessions SET model = CASE WHEN CAST(?2 AS BIGINT) = 1 THEN NULL ELSE model END, \
             model_config = CASE WHEN CAST(?3 AS BIGINT) = 1 THEN NULL ELSE model_config END, \
@@ -47,6 +48,11 @@ pub fn set_started(tx: &Tx<'_>, key: i64, started_at: Timestamp) -> Result<()> {
     let active =
         tx.one(SET_STARTED, &[key.into(), started_at.micros().into()], |row| row.int(0))?;
     tx.execute(SET_ACTIVE_MINUTE, &[key.into(), sessions::minute(active).into()]).map(|_| ())
+}
+
+/// Says when a message was said, other than it was told.
+pub fn set_said(tx: &Tx<'_>, message: MessageId, at: Timestamp) -> Result<()> {
+    tx.execute(SET_SAID, &[message.0.into(), at.micros().into()]).map(|_| ())
 }
 
 /// Says where a session takes place, other than it was begun.

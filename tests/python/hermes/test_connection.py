@@ -63,6 +63,24 @@ def test_repairs_reach_the_store(db: SessionDB, tmp_path: Path) -> None:
     assert db._conn.execute("SELECT COUNT(*) FROM sessions").fetchone()[0] == 1
 
 
+def test_times_and_places_of_messages_are_amended(db: SessionDB) -> None:
+    db.create_session("a", "cli")
+    first, second = db.append_message("a", "user", "one"), db.append_message("a", "user", "two")
+    db._conn.execute("UPDATE messages SET timestamp = ? WHERE id = ?", (1000.25, first))
+    assert [row["timestamp"] for row in db.get_messages("a")][0] == 1000.25
+    db._conn.execute("UPDATE messages SET active = 0 WHERE id = ?", (second,))
+    assert [row["content"] for row in db.get_messages("a")] == ["one"]
+    assert db.search_messages("two") == []
+    db._conn.execute("UPDATE messages SET compacted = 1 WHERE id = ?", (second,))
+    assert [row["content"] for row in db.search_messages("two")[0]["context"]] == ["one", "two"]
+    db._conn.execute("UPDATE messages SET active = 1, compacted = 0")
+    assert len(db.get_messages("a")) == 2
+    db._conn.execute("DELETE FROM messages WHERE id = ?", (second,))
+    assert [row["content"] for row in db.get_messages("a")] == ["one"]
+    db._conn.execute("UPDATE messages SET active = 1")
+    assert db.get_session("a")["message_count"] == 2
+
+
 def test_what_was_said_is_not_changed(db: SessionDB) -> None:
     db.create_session("a", "cli")
     db.append_message("a", "user", "as it was")

@@ -99,7 +99,7 @@ impl Oneiro {
     }
 
     /// Has the index built anew, by a job that is left beside this search: it waits for nobody.
-    fn rebuild_index_soon(&self) {
+    pub(crate) fn rebuild_index_soon(&self) {
         let now = self.now();
         self.index.rebuild_soon(self.new_job(REBUILD_INDEX, serde_json::Value::Null, now));
     }

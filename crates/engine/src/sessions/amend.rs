@@ -1,9 +1,12 @@
-//! Amend when a session began and ended, for hosts that know better than the clock did.
+//! Amend when a session began and ended, and when messages were said and where they stand, for hosts
+//! that know better than the clock did. Words are never amended.
 
-use super::{key_of, whole};
+use super::show::no_message;
+use super::{key_of, refuse_continued, whole};
 use crate::Oneiro;
-use oneiro_model::{ChangeKind, Result, Session, SessionId, Timestamp};
-use oneiro_store::{amends, changes};
+use crate::context::history_changed;
+use oneiro_model::{ChangeKind, MessageId, Result, Session, SessionId, Timestamp, Visibility};
+use oneiro_store::{amends, changes, messages, sessions, shown};
 
 /// What is known better; what is absent stays.
 #[derive(Debug, Clone, Default)]
@@ -14,7 +17,49 @@ pub struct SessionTimes {
     pub ended: Option<Option<(Timestamp, String)>>,
 }
 
+/// What is known better about a message; its words stay as they are.
+#[derive(Debug, Clone, Copy)]
+pub struct MessageAmend {
+    /// The message.
+    pub id: MessageId,
+    /// When it was said.
+    pub at: Option<Timestamp>,
+    /// Where it stands.
+    pub visibility: Option<Visibility>,
+}
+
 impl Oneiro {
+    /// Amends when messages of a session were said and where they stand, all of them or none.
+    pub fn amend_messages(&self, id: &SessionId, amends: Vec<MessageAmend>) -> Result<()> {
+        let (id, now) = (id.clone(), self.now());
+        let is_timed = amends.iter().any(|amend| amend.at.is_some());
+        self.store.write(move |tx| {
+            let key = key_of(tx, &id)?;
+            refuse_continued(tx, (key, &id))?;
+            let hides = amends.iter().any(|one| one.visibility == Some(Visibility::Rewound));
+            let rewind = if hides { sessions::count_rewind(tx, key)? } else { 0 };
+            for amend in &amends {
+                let there = messages::get(tx, amend.id)?.filter(|(session, _)| *session == key);
+                there.ok_or_else(|| no_message(amend.id))?;
+                if let Some(at) = amend.at {
+                    amends::set_said(tx, amend.id, at)?;
+                }
+                if let Some(visibility) = amend.visibility {
+                    history_changed(tx, key, (amend.id.0, amend.id.0))?;
+                    shown::stand(tx, amend.id.0, visibility, rewind)?;
+                }
+            }
+            sessions::recount(tx, key)?;
+            amends::set_started(tx, key, whole(tx, key)?.started_at)?;
+            changes::record(tx, ChangeKind::Changed, Some(&id), now)
+        })?;
+        if is_timed {
+            // The index knows in which minute a message was said.
+            self.rebuild_index_soon();
+        }
+        Ok(())
+    }
+
     /// Amends the times of a session. It was last active when something was last said in it.
     pub fn amend_session(&self, id: &SessionId, times: SessionTimes) -> Result<Session> {
         let (id, now) = (id.clone(), self.now());

@@ -16,7 +16,7 @@ mod split;
 mod titles;
 mod usage;
 
-pub use amend::SessionTimes;
+pub use amend::{MessageAmend, SessionTimes};
 pub use branch::BranchRequest;
 pub(crate) use create::{Draft, create_in};
 pub use delete::DeleteRequest;

@@ -2,7 +2,8 @@
 
 use crate::support::{NOW, begin, id, is_sound, new, open, say, shown, user};
 use oneiro::{
-    Ending, EndingOver, ErrorKind, MessageId, NewSession, SessionPatch, SessionTimes, Span,
+    Ending, EndingOver, ErrorKind, MessageAmend, MessageId, NewSession, SessionPatch, SessionTimes,
+    Span, Visibility,
 };
 use oneiro_testkit::on_both_backends;
 use serde_json::{Value, json};
@@ -92,6 +93,26 @@ on_both_backends! {
         let again = SessionTimes { started_at: Some(NOW), ended: Some(None) };
         let session = oneiro.amend_session(&id("a"), again).unwrap();
         assert_eq!((session.last_active_at, session.ended_at), (NOW, None));
+    }
+
+    fn messages_are_amended_in_time_and_place_and_never_in_words(space) {
+        let oneiro = open(space);
+        begin(&oneiro, "a");
+        begin(&oneiro, "b");
+        let said = say(&oneiro, "a", &["one", "two"]);
+        let long_ago = NOW.minus(Span::days(3));
+        let amend = |id: i64, at, visibility| MessageAmend { id: MessageId(id), at, visibility };
+        let both = vec![amend(said[0], Some(long_ago), None), amend(said[1], None, Some(Visibility::Rewound))];
+        oneiro.amend_messages(&id("a"), both).unwrap();
+        assert_eq!(oneiro.message(MessageId(said[0])).unwrap().at, long_ago);
+        assert_eq!(shown(&oneiro, "a", false), ["one"]);
+        assert_eq!(oneiro.find_session(&id("a")).unwrap().unwrap().last_active_at, long_ago);
+        let live = amend(said[1], None, Some(Visibility::Live));
+        let elsewhere = oneiro.amend_messages(&id("b"), vec![live]).unwrap_err();
+        assert_eq!(elsewhere.kind(), ErrorKind::NotFound);
+        oneiro.amend_messages(&id("a"), vec![live]).unwrap();
+        assert_eq!(shown(&oneiro, "a", false), ["one", "two"]);
+        is_sound(&oneiro);
     }
 
     fn a_session_that_must_be_new_is_a_conflict_when_it_is_there(space) {

@@ -132,17 +132,21 @@ def _sessions(db: SessionDB) -> Iterable[rows.Row]:
 
 
 def _messages(db: SessionDB) -> Iterable[rows.Row]:
-    seed = db.generation == "seed"
-    found = []
+    found: list[rows.Row] = []
     for session in _all_sessions(db):
         shown = rows.visible(db._native.all_messages(session["id"], True), session["metadata"])
-        for message in shown:
-            row = rows.seed_message_row(message) if seed else rows.message_row(message)
-            row["content"] = _text(row["content"])
-            if row["tool_calls"] is not None:
-                row["tool_calls"] = json.dumps(row["tool_calls"])
-            found.append(row)
+        found += [_mirrored(message, db) for message in shown]
     return sorted(found, key=lambda row: cast(int, row["id"]))
+
+
+def _mirrored(message: dict[str, Any], db: SessionDB) -> rows.Row:
+    """The row as hermes keeps it, with structured values as text."""
+    seed = db.generation == "seed"
+    row = rows.seed_message_row(message) if seed else rows.message_row(message)
+    row["content"] = _text(row["content"])
+    if row["tool_calls"] is not None:
+        row["tool_calls"] = json.dumps(row["tool_calls"])
+    return row
 
 
 def _text(content: Any) -> Any:
@@ -195,9 +199,17 @@ def hand_back(
 ) -> None:
     """Takes changed rows over into the store."""
     gone = set()
+    amends: dict[str, list[tuple[int, int | None, str | None]]] = {}
     for table, verb, key in changed:
-        if table == "messages":
-            _message_changed(tables, verb, key, db)
+        if table == "messages" and verb == "UPDATE":
+            session, amend = _message_amended(tables, key, db)
+            amends.setdefault(session, []).append(amend)
+        elif table == "messages" and verb == "DELETE":
+            # Nothing said is destroyed by a statement: it is hidden, as a rewind would.
+            session = db._native.message(key)["session_id"]
+            amends.setdefault(session, []).append((key, None, "rewound"))
+        elif table == "messages":
+            _message_inserted(tables, key, db)
         elif table == "sessions" and verb == "DELETE":
             gone.add(key)
         elif table == "sessions":
@@ -211,6 +223,8 @@ def hand_back(
             row = _plain(tables.execute(sql, (key,)).fetchone())
             row.pop("session_id", None)
             db._native.set_slots("hermes/compression_locks", {key: row or None})
+    for session, some in amends.items():
+        db._native.amend_messages(session, some)
     if gone:
         db._native.delete_sessions(sorted(gone), {"cascade": False})
 
@@ -277,17 +291,30 @@ def _amend(row: rows.Row, db: SessionDB) -> rows.Row:
     return exact
 
 
-def _message_changed(tables: sqlite3.Connection, verb: str, key: int, db: SessionDB) -> None:
-    if verb == "INSERT":
-        row = _plain(tables.execute("SELECT * FROM messages WHERE id = ?", (key,)).fetchone())
-        for name in ("tool_calls", *rows.JSON_MESSAGE_COLUMNS):
-            if isinstance(row.get(name), str):
-                row[name] = json.loads(row[name])
-        if isinstance(row["content"], str):
-            row["content"] = rows.decoded(row["content"])
-        db._native.append_one(row["session_id"], rows.new_message(row, db._now()))
-        return
-    raise _refused("messages", "what was said is never changed")
+def _message_amended(
+    tables: sqlite3.Connection, key: int, db: SessionDB
+) -> tuple[str, tuple[int, int | None, str | None]]:
+    """When it was said and where it stands may be amended; what was said may not."""
+    row = _plain(tables.execute("SELECT * FROM messages WHERE id = ?", (key,)).fetchone())
+    before = _mirrored(db._native.message(key), db)
+    differs = {name for name, value in row.items() if before[name] != value}
+    if differs - {"timestamp", "active", "compacted"}:
+        raise _refused("messages", "what was said is never changed")
+    at = rows.micros(row["timestamp"]) if "timestamp" in differs else None
+    stands = None
+    if differs & {"active", "compacted"}:
+        stands = "live" if row["active"] else "compacted" if row["compacted"] else "rewound"
+    return row["session_id"], (key, at, stands)
+
+
+def _message_inserted(tables: sqlite3.Connection, key: int, db: SessionDB) -> None:
+    row = _plain(tables.execute("SELECT * FROM messages WHERE id = ?", (key,)).fetchone())
+    for name in ("tool_calls", *rows.JSON_MESSAGE_COLUMNS):
+        if isinstance(row.get(name), str):
+            row[name] = json.loads(row[name])
+    if isinstance(row["content"], str):
+        row["content"] = rows.decoded(row["content"])
+    db._native.append_one(row["session_id"], rows.new_message(row, db._now()))
 
 
 def _refused(what: str, why: str) -> NotSupportedError:

@@ -78,6 +78,12 @@ def to_micros(seconds: float) -> float:
     return micros(seconds) / 1e6
 
 
+def said_at(message: Mapping[str, Any], exact: float) -> float:
+    """The exact time that is kept with a message, unless its time was amended since."""
+    at: int = message["at"]
+    return exact if micros(exact) == at else at / 1e6
+
+
 def is_exact(seconds: float) -> bool:
     """Whether a time comes back as the same float from its microseconds."""
     return micros(seconds) / 1e6 == seconds
@@ -224,7 +230,7 @@ def message_row(message: Mapping[str, Any]) -> Row:
         "tool_calls": get("tool_calls") or None,
         "tool_name": get("name") if role == "tool" else get("tool_name"),
         "effect_disposition": get("effect_disposition"),
-        "timestamp": message["at"] / 1e6 if timestamp is None else timestamp,
+        "timestamp": message["at"] / 1e6 if timestamp is None else said_at(message, timestamp),
         "token_count": get("token_count") if tokens is None else tokens,
         "finish_reason": get("finish_reason"),
         "reasoning": get("reasoning"),
@@ -258,7 +264,7 @@ def seed_message_row(message: Mapping[str, Any]) -> Row:
         "tool_call_id": get("tool_call_id"),
         "tool_calls": get("tool_calls") or None,
         "tool_name": get("name") if role == "tool" else get("tool_name"),
-        "timestamp": message["at"] / 1e6 if timestamp is None else timestamp,
+        "timestamp": message["at"] / 1e6 if timestamp is None else said_at(message, timestamp),
         "token_count": get("token_count") if tokens is None else tokens,
     }
 
