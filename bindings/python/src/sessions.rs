@@ -244,9 +244,16 @@ impl Handle {
                 (true, at) => Some(at),
             };
             let reason = fields.text("end_reason")?.unwrap_or_default();
+            let kind = fields.text("lineage")?;
+            let kind = kind.as_deref().map_or(Ok(Lineage::Branch), Lineage::parse)?;
+            let parent = match (fields.has("parent_id"), fields.session("parent_id")?) {
+                (false, _) => None,
+                (true, parent) => Some(parent.map(|parent| (parent, kind))),
+            };
             Ok(SessionTimes {
                 started_at: fields.time("started_at")?,
                 ended: ended.map(|at| at.map(|at| (at, reason))),
+                parent,
             })
         })?;
         encode::session(py, &self.call(py, |oneiro| oneiro.amend_session(&id, times))?)

@@ -40,6 +40,10 @@ impl Handle {
         Ok(list)
     }
 
+    fn slot_scopes(&self, py: Python<'_>, prefix: &str) -> PyResult<Vec<String>> {
+        self.call(py, |oneiro| oneiro.slot_scopes(prefix))
+    }
+
     #[pyo3(signature = (scope, values, replace=false, session=None))]
     fn set_slots(
         &self,

@@ -32,6 +32,12 @@ impl Oneiro {
         self.store.read(|tx| slots::of_scope(tx, scope.scope()))
     }
 
+    /// The scopes that begin so and have a slot.
+    pub fn slot_scopes(&self, prefix: &str) -> Result<Vec<String>> {
+        let prefix = SlotName::new(prefix, "")?;
+        self.store.read(|tx| slots::scopes(tx, prefix.scope()))
+    }
+
     /// Sets slots of one scope, all of them or none.
     pub fn set_slots(&self, request: SetSlots) -> Result<()> {
         let scope = SlotName::new(&*request.scope, "")?;

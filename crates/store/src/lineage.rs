@@ -11,6 +11,7 @@ statements! {
     CHILDREN = "SELECT key, id, parent_key, lineage, started_at, ended_at, last_active_at \
                 FROM sessions WHERE parent_key = ?1 ORDER BY key";
     DETACH_CHILDREN = "UPDATE sessions SET parent_key = NULL, lineage = NULL WHERE parent_key = ?1";
+    DETACH = "UPDATE sessions SET parent_key = NULL, lineage = NULL WHERE key = ?1";
     SET_KIND = "UPDATE sessions SET lineage = ?2 WHERE key = ?1 AND parent_key IS NOT NULL";
     ATTACH = "UPDATE sessions SET parent_key = ?2, lineage = ?3 WHERE key = ?1";
 }
@@ -45,6 +46,11 @@ pub fn link(tx: &Tx<'_>, key: i64) -> Result<Option<Link>> {
 /// The sessions that descend from one directly.
 pub fn children(tx: &Tx<'_>, key: i64) -> Result<Vec<Link>> {
     tx.all(CHILDREN, &[key.into()], read)
+}
+
+/// Takes a session's parent away.
+pub fn detach(tx: &Tx<'_>, key: i64) -> Result<()> {
+    tx.execute(DETACH, &[key.into()]).map(|_| ())
 }
 
 /// Says how a session descends from the parent it has; false when it has none.

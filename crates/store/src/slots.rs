@@ -8,6 +8,7 @@ use serde_json::Value;
 statements! {
     GET = "SELECT name, value, updated_at FROM slots WHERE scope = ?1 AND name = ?2";
     OF_SCOPE = "SELECT name, value, updated_at FROM slots WHERE scope = ?1 ORDER BY name";
+    SCOPES = "SELECT DISTINCT scope FROM slots WHERE scope >= ?1 ORDER BY scope";
     PUT = "INSERT INTO slots (scope, name, session_key, value, updated_at) \
            VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT (scope, name) DO UPDATE SET \
            session_key = excluded.session_key, value = excluded.value, \
@@ -26,6 +27,13 @@ pub fn get(tx: &Tx<'_>, slot: &SlotName) -> Result<Option<Slot>> {
 /// The slots of a scope, by name.
 pub fn of_scope(tx: &Tx<'_>, scope: &str) -> Result<Vec<Slot>> {
     tx.all(OF_SCOPE, &[scope.into()], read)
+}
+
+/// The scopes that begin so.
+pub fn scopes(tx: &Tx<'_>, prefix: &str) -> Result<Vec<String>> {
+    let mut found = tx.all(SCOPES, &[prefix.into()], |row| Ok(row.text(0)?.to_owned()))?;
+    found.retain(|scope| scope.starts_with(prefix));
+    Ok(found)
 }
 
 /// Sets a slot; with `session_key` it goes when that session goes.

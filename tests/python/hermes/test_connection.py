@@ -63,6 +63,54 @@ def test_repairs_reach_the_store(db: SessionDB, tmp_path: Path) -> None:
     assert db._conn.execute("SELECT COUNT(*) FROM sessions").fetchone()[0] == 1
 
 
+def test_a_transaction_is_whole_or_nothing(db: SessionDB) -> None:
+    db.create_session("a", "cli")
+    db.create_session("b", "cli")
+    db.set_session_title("a", "T")
+
+    def boom(conn: sqlite3.Connection) -> None:
+        conn.execute("UPDATE sessions SET title = 'changed' WHERE id = 'a'")
+        raise ValueError
+
+    with pytest.raises(ValueError):
+        db._execute_write(boom)
+    assert db.get_session_title("a") == "T"
+    db._conn.execute("BEGIN")
+    db._conn.execute("UPDATE sessions SET chat_id = '9'")
+    db._conn.rollback()
+    assert db.get_session("b")["chat_id"] is None
+    with db._lock:
+        db._execute_write(
+            lambda conn: conn.execute("UPDATE sessions SET parent_session_id='a' WHERE id='b'")
+        )
+    assert db.get_session("b")["parent_session_id"] == "a"
+    db._conn.execute("UPDATE sessions SET parent_session_id = 'b' WHERE id = 'a'")
+    assert db.get_conversation_root("a") in ("a", "b")
+    db._conn.execute("UPDATE sessions SET parent_session_id = NULL")
+    assert db.get_session("b")["parent_session_id"] is None
+    with pytest.raises(sqlite3.NotSupportedError):
+        db._conn.execute("UPDATE sessions SET id = 'z' WHERE id = 'a'")
+    with pytest.raises(sqlite3.IntegrityError):
+        db._conn.execute("INSERT INTO sessions (id, source) VALUES ('n', 'cli')")
+    with pytest.raises(sqlite3.IntegrityError):
+        db._conn.execute(
+            "INSERT INTO messages (session_id, role, timestamp) VALUES ('nope', 'user', 1.0)"
+        )
+    assert db._conn.execute("PRAGMA journal_mode").fetchone()[0] == "wal"
+
+
+def test_other_tables_are_there_to_read(db: SessionDB) -> None:
+    db.update_token_counts("a", input_tokens=3, model="m", api_call_count=1)
+    row = db._conn.execute("SELECT * FROM session_model_usage").fetchone()
+    assert (row["model"], row["input_tokens"]) == ("m", 3) and row["last_seen"] > 1e9
+    db.save_gateway_routing_entry("k1", "{}")
+    db.save_gateway_routing_entry("k2", "{}", scope="z")
+    found = db._conn.execute("SELECT scope, session_key FROM gateway_routing").fetchall()
+    assert {tuple(row) for row in found} == {("", "k1"), ("z", "k2")}
+    db.set_meta("k", "v")
+    assert db._conn.execute("SELECT value FROM state_meta WHERE key='k'").fetchone()[0] == "v"
+
+
 def test_times_and_places_of_messages_are_amended(db: SessionDB) -> None:
     db.create_session("a", "cli")
     first, second = db.append_message("a", "user", "one"), db.append_message("a", "user", "two")

@@ -5,8 +5,10 @@ use super::show::no_message;
 use super::{key_of, refuse_continued, whole};
 use crate::Oneiro;
 use crate::context::history_changed;
-use oneiro_model::{ChangeKind, MessageId, Result, Session, SessionId, Timestamp, Visibility};
-use oneiro_store::{amends, changes, messages, sessions, shown};
+use oneiro_model::{
+    ChangeKind, Lineage, MessageId, Result, Session, SessionId, Timestamp, Visibility,
+};
+use oneiro_store::{amends, changes, lineage, messages, sessions, shown};
 
 /// What is known better; what is absent stays.
 #[derive(Debug, Clone, Default)]
@@ -15,6 +17,9 @@ pub struct SessionTimes {
     pub started_at: Option<Timestamp>,
     /// When and why it ended, or that it has not.
     pub ended: Option<Option<(Timestamp, String)>>,
+    /// What it descends from and how, or that it descends from nothing. Every walk along parents
+    /// ends, even where a host has made a circle of them.
+    pub parent: Option<Option<(SessionId, Lineage)>>,
 }
 
 /// What is known better about a message; its words stay as they are.
@@ -68,6 +73,13 @@ impl Oneiro {
             match &times.ended {
                 Some(Some((at, reason))) => amends::end_anew(tx, key, reason, *at)?,
                 Some(None) => amends::reopen(tx, key)?,
+                None => {}
+            }
+            match &times.parent {
+                Some(Some((parent, kind))) => {
+                    lineage::attach(tx, key, key_of(tx, parent)?, *kind)?;
+                }
+                Some(None) => lineage::detach(tx, key)?,
                 None => {}
             }
             if let Some(started_at) = times.started_at {

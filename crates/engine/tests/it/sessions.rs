@@ -85,12 +85,12 @@ on_both_backends! {
         begin(&oneiro, "a");
         let long_ago = NOW.minus(Span::days(100));
         let ended = Some(Some((NOW, "done".to_owned())));
-        let times = SessionTimes { started_at: Some(long_ago), ended };
+        let times = SessionTimes { started_at: Some(long_ago), ended, parent: None };
         let session = oneiro.amend_session(&id("a"), times).unwrap();
         assert_eq!((session.started_at, session.last_active_at), (long_ago, long_ago));
         assert_eq!((session.ended_at, session.end_reason.as_deref()), (Some(NOW), Some("done")));
         say(&oneiro, "a", &["now"]);
-        let again = SessionTimes { started_at: Some(NOW), ended: Some(None) };
+        let again = SessionTimes { started_at: Some(NOW), ended: Some(None), ..SessionTimes::default() };
         let session = oneiro.amend_session(&id("a"), again).unwrap();
         assert_eq!((session.last_active_at, session.ended_at), (NOW, None));
     }

@@ -27,6 +27,7 @@ on_both_backends! {
             oneiro.slots(scope).unwrap().into_iter().map(|slot| slot.name).collect()
         };
         assert_eq!(names("routes"), ["a", "b"]);
+        assert_eq!(oneiro.slot_scopes("ro").unwrap(), ["routes"]);
         let held = oneiro.slot(&SlotName::new("routes", "b").unwrap()).unwrap().unwrap();
         assert_eq!((held.value, held.updated_at), (json!({"to": "\u{0}x"}), oneiro.now()));
         oneiro.set_slots(SetSlots { replace: true, ..set("routes", &[("c", json!(null))]) }).unwrap();

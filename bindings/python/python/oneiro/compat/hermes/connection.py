@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 Parameters = Sequence[Any] | dict[str, Any]
 
 _READS = ("SELECT", "WITH", "PRAGMA", "EXPLAIN", "VALUES")
-_TRANSACTIONS = ("BEGIN", "COMMIT", "END", "ROLLBACK", "SAVEPOINT", "RELEASE")
+_TRANSACTIONS = ("SAVEPOINT", "RELEASE", "ROLLBACK")
+_JOURNAL = re.compile(r"\s*PRAGMA\s+journal_mode\s*;?\s*\Z", re.I)
 _MAINTENANCE = ("VACUUM", "ANALYZE", "REINDEX")
 _COMMENT = re.compile(r"\A(?:\s+|--[^\n]*\n|/\*.*?\*/)*", re.DOTALL)
 
@@ -38,6 +39,7 @@ class Connection:
         self._tables.row_factory = sqlite3.Row
         mirror.create(self._tables, db.generation)
         self._seen: dict[str, tuple[int, int]] = {}
+        self._open = False
 
     @property
     def row_factory(self) -> Any:
@@ -50,8 +52,8 @@ class Connection:
 
     @property
     def in_transaction(self) -> bool:
-        """Never: every statement is durable when it returns."""
-        return False
+        """Whether a transaction was begun and not ended."""
+        return self._open
 
     @property
     def total_changes(self) -> int:
@@ -59,15 +61,30 @@ class Connection:
         return self._tables.total_changes
 
     def execute(self, sql: str, parameters: Parameters = ()) -> sqlite3.Cursor:
-        """Runs one statement. A change of rows is in the store when this returns."""
+        """Runs one statement. A change of rows is in the store when this returns or, inside a
+        transaction, when that is committed."""
         verb = _COMMENT.sub("", sql, count=1)[:12].upper()
         with self._lock:
-            if verb.startswith(_TRANSACTIONS) or verb.startswith(_MAINTENANCE):
-                return self._tables.execute("SELECT 1 WHERE 0")
+            if verb.startswith("BEGIN"):
+                self._begin()
+            elif verb.startswith(("COMMIT", "END")):
+                self.commit()
+            elif verb.startswith("ROLLBACK") and not re.search(r"\bTO\b", sql, re.I):
+                self.rollback()
+            elif _JOURNAL.match(sql):
+                return self._tables.execute("SELECT 'wal' AS journal_mode")
+            elif not verb.startswith(_MAINTENANCE):
+                return self._run(verb, sql, parameters)
+            return self._tables.execute("SELECT 1 WHERE 0")
+
+    def _run(self, verb: str, sql: str, parameters: Parameters) -> sqlite3.Cursor:
+        if verb.startswith(_TRANSACTIONS):
+            return self._tables.execute(sql)
+        if not self._open:
             self._look(sql)
-            if verb.startswith(_READS) and not _changes(verb, sql):
-                return self._tables.execute(sql, parameters)
-            return self._change(sql, parameters)
+        if verb.startswith(_READS) and not _changes(verb, sql):
+            return self._tables.execute(sql, parameters)
+        return self._change(sql, parameters)
 
     def executemany(self, sql: str, parameters: Iterable[Parameters]) -> sqlite3.Cursor:
         """Runs one statement for each set of parameters."""
@@ -91,11 +108,34 @@ class Connection:
         """A cursor over this connection."""
         return Cursor(self)
 
+    def _begin(self) -> None:
+        if self._open:
+            raise OperationalError("cannot start a transaction within a transaction")
+        # What a transaction reads is what there was when it began.
+        self._look(" ".join(mirror.TABLES))
+        self._tables.execute("BEGIN")
+        self._open = True
+
     def commit(self) -> None:
-        """Nothing waits to be committed."""
+        """Hands the changes of the transaction over to the store, if one was begun."""
+        with self._lock:
+            if self._open:
+                try:
+                    self._hand_back()
+                except BaseException:
+                    self.rollback()
+                    raise
+                self._tables.execute("COMMIT")
+                self._open = False
+                self._seen.clear()
 
     def rollback(self) -> None:
-        """Nothing can be taken back: every statement was durable when it returned."""
+        """Takes back what the transaction changed, if one was begun."""
+        with self._lock:
+            if self._open:
+                self._tables.execute("ROLLBACK")
+                self._open = False
+                self._tables.execute("DELETE FROM _changed")
 
     def close(self) -> None:
         """Lets the mirror go; the store stays open."""
@@ -104,8 +144,11 @@ class Connection:
     def __enter__(self) -> Connection:
         return self
 
-    def __exit__(self, *_: object) -> None:
-        return None
+    def __exit__(self, kind: object, *_: object) -> None:
+        if kind is None:
+            self.commit()
+        else:
+            self.rollback()
 
     def _look(self, sql: str) -> None:
         """Reads anew those tables that a statement may read and that have changed."""
@@ -117,21 +160,24 @@ class Connection:
                 self._seen[table] = mark
 
     def _change(self, sql: str, parameters: Parameters) -> sqlite3.Cursor:
-        tables = self._tables
-        tables.execute("DELETE FROM _changed")
-        tables.execute("BEGIN")
+        if self._open:
+            return self._tables.execute(sql, parameters)
+        self._tables.execute("DELETE FROM _changed")
+        self._tables.execute("BEGIN")
+        self._open = True
         try:
-            cursor = tables.execute(sql, parameters)
-            changed = tables.execute("SELECT DISTINCT name, verb, key FROM _changed").fetchall()
-            wanted = [tuple(row) for row in changed]
-            mirror.hand_back(tables, wanted, self._db)
+            cursor = self._tables.execute(sql, parameters)
         except BaseException:
-            tables.execute("ROLLBACK")
+            self.rollback()
             raise
-        tables.execute("COMMIT")
-        # The store may have made more of it: counts, ids, order.
-        self._seen.clear()
+        # The store may make more of it: counts, ids, order.
+        self.commit()
         return cursor
+
+    def _hand_back(self) -> None:
+        changed = self._tables.execute("SELECT DISTINCT name, verb, key FROM _changed").fetchall()
+        mirror.hand_back(self._tables, [tuple(row) for row in changed], self._db)
+        self._tables.execute("DELETE FROM _changed")
 
 
 class Cursor:

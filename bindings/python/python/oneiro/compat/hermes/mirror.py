@@ -11,14 +11,20 @@ import sqlite3
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, cast
 
+from oneiro.errors import NotFoundError
+from oneiro.times import from_text
+
 from . import rows
-from .errors import NotSupportedError
+from .errors import IntegrityError, NotSupportedError
 
 if TYPE_CHECKING:
     from .session_db import SessionDB
 
+_SLOTTED = ("state_meta", "gateway_routing", "compression_locks")
+#: The tables that hosts read.
+TABLES = ("sessions", "messages", *_SLOTTED, "session_model_usage")
 #: Tables whose changes the store does not tell of.
-UNTOLD = frozenset({"state_meta", "gateway_routing", "compression_locks", "session_model_usage"})
+UNTOLD = frozenset(TABLES[2:])
 
 _USAGE = (
     "session_id, model, billing_provider, billing_base_url, billing_mode, task, api_call_count, "
@@ -27,6 +33,7 @@ _USAGE = (
 )
 _REAL = re.compile(r"(_at|timestamp|_usd|_until)\Z")
 _WHOLE = re.compile(r"(_tokens|_count|_streak)\Z|\A(archived|expiry_finalized|observed|active|compacted|token_count)\Z")
+_NEEDED = frozenset({"source", "started_at", "session_id", "role", "timestamp"})
 _SCHEMA = {"seed": 1, "0.19": 22}
 _TOTALS = (
     "input_tokens",
@@ -38,6 +45,7 @@ _TOTALS = (
     "estimated_cost_usd",
     "actual_cost_usd",
 )
+_ROUTING = "hermes/routing/"
 _COUNTED = ("message_count", "tool_call_count", "rewind_count")
 _NATIVE = ("source", "user_id", "model", "model_config", "system_prompt", "title", "cwd")
 
@@ -53,8 +61,12 @@ def create(tables: sqlite3.Connection, generation: str) -> None:
         tables.execute(f"CREATE TABLE {table} ({keys[table]}, {declared})")
     tables.execute("CREATE TABLE schema_version (version INTEGER NOT NULL)")
     tables.execute("INSERT INTO schema_version VALUES (?)", (_SCHEMA[generation],))
+    tables.execute("PRAGMA foreign_keys = ON")
     tables.execute("CREATE VIRTUAL TABLE messages_fts USING fts5(content)")
     if not seed:
+        tables.execute(
+            "CREATE VIRTUAL TABLE messages_fts_trigram USING fts5(content, tokenize='trigram')"
+        )
         tables.execute("CREATE TABLE state_meta (key TEXT PRIMARY KEY, value TEXT)")
         tables.execute(
             "CREATE TABLE compression_locks (session_id TEXT PRIMARY KEY, holder TEXT, "
@@ -79,6 +91,10 @@ def create(tables: sqlite3.Connection, generation: str) -> None:
 
 def _column(name: str) -> str:
     kind = "REAL" if _REAL.search(name) else "INTEGER" if _WHOLE.search(name) else "TEXT"
+    if name in _NEEDED:
+        kind += " NOT NULL"
+    elif kind == "INTEGER" and name != "token_count":
+        kind += " DEFAULT 1" if name == "active" else " DEFAULT 0"
     return f"{name} {kind}"
 
 
@@ -86,7 +102,7 @@ def named(sql: str) -> list[str]:
     """The tables that a statement names, in an order in which they can be filled."""
     words = set(re.findall(r"\w+", sql.lower()))
     found = [table for table in _FILLS if table in words]
-    if "messages_fts" in words and "messages" not in found:
+    if words & {"messages_fts", "messages_fts_trigram"} and "messages" not in found:
         found.append("messages")
     return found
 
@@ -101,13 +117,21 @@ def fill(tables: sqlite3.Connection, table: str, db: SessionDB) -> None:
             sql = f"INSERT INTO {table} ({', '.join(row)}) VALUES ({marks})"
             tables.execute(sql, list(row.values()))
         if table == "messages":
-            tables.execute("DELETE FROM messages_fts")
-            tables.execute(
-                "INSERT INTO messages_fts (rowid, content) SELECT id, content FROM messages"
-            )
+            _index(tables, db)
     finally:
         tables.execute("COMMIT")
         tables.execute("DELETE FROM _changed")
+
+
+def _index(tables: sqlite3.Connection, db: SessionDB) -> None:
+    text = "COALESCE(content, '')"
+    indexes = ["messages_fts"]
+    if db.generation != "seed":
+        text += " || ' ' || COALESCE(tool_name, '') || ' ' || COALESCE(tool_calls, '')"
+        indexes.append("messages_fts_trigram")
+    for index in indexes:
+        tables.execute(f"DELETE FROM {index}")
+        tables.execute(f"INSERT INTO {index} (rowid, content) SELECT id, {text} FROM messages")
 
 
 def _all_sessions(db: SessionDB) -> Iterable[dict[str, Any]]:
@@ -165,8 +189,12 @@ def _locks(db: SessionDB) -> Iterable[rows.Row]:
 
 
 def _routing(db: SessionDB) -> Iterable[rows.Row]:
-    held = db._native.slots("hermes/routing/")
-    return [{"scope": "", "session_key": key, **value} for key, value, _ in held]
+    found = []
+    for place in db._native.slot_scopes(_ROUTING):
+        scope = place.removeprefix(_ROUTING)
+        held = db._native.slots(place)
+        found += [{"scope": scope, "session_key": key, **value} for key, value, _ in held]
+    return found
 
 
 def _usage(db: SessionDB) -> Iterable[rows.Row]:
@@ -181,6 +209,8 @@ def _usage(db: SessionDB) -> Iterable[rows.Row]:
                 "task": account["task"],
                 "api_call_count": account["api_calls"],
                 **{name: account[name] for name in _TOTALS if name in account},
+                "first_seen": from_text(account["first_at"]).timestamp(),
+                "last_seen": from_text(account["last_at"]).timestamp(),
             }
 
 
@@ -214,7 +244,9 @@ def hand_back(
             gone.add(key)
         elif table == "sessions":
             row = tables.execute("SELECT * FROM sessions WHERE id = ?", (key,)).fetchone()
-            _session_changed(_plain(row), verb, db)
+            # One that was inserted and deleted in one transaction never was.
+            if row is not None:
+                _session_changed(_plain(row), verb, db)
         elif table == "state_meta":
             row = tables.execute("SELECT value FROM state_meta WHERE key = ?", (key,)).fetchone()
             db._native.set_slots("hermes/meta", {key: None if row is None else row[0]})
@@ -244,6 +276,8 @@ def _session_changed(row: rows.Row, verb: str, db: SessionDB) -> None:
             rows.new_session(id, row["source"] or "unknown", row["started_at"] or db._now(), {})
         )
     session = db._native.find_session(id)
+    if session is None:
+        raise _refused("sessions.id", "it is decided when a session begins")
     before = db._row(session)
     differs = {name: value for name, value in row.items() if before[name] != value}
     patch: rows.Row = {}
@@ -251,8 +285,6 @@ def _session_changed(row: rows.Row, verb: str, db: SessionDB) -> None:
     for name, value in differs.items():
         if name in _COUNTED and verb != "INSERT":
             raise _refused(f"sessions.{name}", "it is counted from the rows")
-        if name in ("id", "parent_session_id") and verb != "INSERT":
-            raise _refused(f"sessions.{name}", "it is decided when a session begins")
         if name in rows.METADATA_COLUMNS:
             metadata[name] = value if value != rows.METADATA_COLUMNS[name] else None
         elif name == "model_config":
@@ -261,7 +293,7 @@ def _session_changed(row: rows.Row, verb: str, db: SessionDB) -> None:
             patch[name] = value
         elif name == "archived":
             patch[name] = bool(value)
-    if {"started_at", "ended_at", "end_reason"} & set(differs):
+    if {"started_at", "ended_at", "end_reason", "parent_session_id"} & set(differs):
         metadata |= _amend(row, db)
     if set(_TOTALS) & set(differs):
         used = {name: row[name] or 0 for name in _TOTALS if name in row}
@@ -274,8 +306,6 @@ def _session_changed(row: rows.Row, verb: str, db: SessionDB) -> None:
         patch["metadata"] = metadata
     if patch:
         db._native.change_session(id, patch)
-    if verb == "INSERT" and row.get("parent_session_id"):
-        db._native.create_session({"id": id, "parent_id": row["parent_session_id"]})
 
 
 def _amend(row: rows.Row, db: SessionDB) -> rows.Row:
@@ -287,6 +317,13 @@ def _amend(row: rows.Row, db: SessionDB) -> rows.Row:
             exact[name] = None if rows.is_exact(row[name]) else row[name]
     if row["end_reason"] is not None:
         times["end_reason"] = row["end_reason"]
+    times["parent_id"] = row["parent_session_id"]
+    if times["parent_id"] is not None:
+        parent = db._find(times["parent_id"])
+        if parent is None:
+            raise IntegrityError("FOREIGN KEY constraint failed", field="parent_session_id")
+        config = rows.model_config_value(row["model_config"])
+        times["lineage"] = rows.lineage_of(config, row["source"], parent["end_reason"])
     db._native.amend_session(row["id"], times)
     return exact
 
@@ -314,7 +351,10 @@ def _message_inserted(tables: sqlite3.Connection, key: int, db: SessionDB) -> No
             row[name] = json.loads(row[name])
     if isinstance(row["content"], str):
         row["content"] = rows.decoded(row["content"])
-    db._native.append_one(row["session_id"], rows.new_message(row, db._now()))
+    try:
+        db._native.append_one(row["session_id"], rows.new_message(row, db._now()))
+    except NotFoundError:
+        raise IntegrityError("FOREIGN KEY constraint failed", field="session_id") from None
 
 
 def _refused(what: str, why: str) -> NotSupportedError:

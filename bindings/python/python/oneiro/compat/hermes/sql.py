@@ -38,8 +38,12 @@ class Sql(Base):
         return self._conn._lock
 
     def _execute_write(self, fn: Callable[[Any], T]) -> T:
-        """Runs what writes through `_conn`."""
-        return fn(self._conn)
+        """Runs what writes through `_conn`: all of it, or nothing if it fails."""
+        connection = self._conn
+        with connection._lock:
+            connection.execute("BEGIN IMMEDIATE")
+            with connection:
+                return fn(connection)
 
     def _close_sql(self) -> None:
         connection, self._connection = self._connection, None
