@@ -48,7 +48,7 @@ macro_rules! count_appended {
     () => {
         "UPDATE sessions SET message_count = message_count + CAST(?2 AS BIGINT), \
          tool_call_count = tool_call_count + CAST(?3 AS BIGINT), \
-         last_active_at = CASE WHEN last_active_at < CAST(?4 AS BIGINT) \
+         last_active_at = CASE WHEN message_count = 0 OR last_active_at < CAST(?4 AS BIGINT) \
                           THEN CAST(?4 AS BIGINT) ELSE last_active_at END, \
          first_user_seq = COALESCE(first_user_seq, CAST(?5 AS BIGINT)), \
          repaired = repaired + CAST(?6 AS BIGINT)"
@@ -78,8 +78,10 @@ statements! {
             cwd = COALESCE(CAST(?6 AS TEXT), cwd), \
             metadata = COALESCE(CAST(?7 AS TEXT), metadata), \
             user_id = COALESCE(CAST(?8 AS TEXT), user_id) WHERE key = ?1";
-    // Almost every append falls into a minute the index knows; only the others touch it.
-    COUNT_APPENDED = concat!(count_appended!(), " WHERE key = ?1 AND active_minute >= CAST(?7 AS BIGINT)");
+    // Almost every append falls into a minute the index knows; only the others touch it. Of a session
+    // in which nothing was said its first message says when it was active, be that before its start.
+    COUNT_APPENDED = concat!(count_appended!(), " WHERE key = ?1 AND (active_minute = CAST(?7 AS BIGINT) \
+            OR (message_count > 0 AND active_minute > CAST(?7 AS BIGINT)))");
     COUNT_APPENDED_LATER = concat!(count_appended!(), ", active_minute = CAST(?7 AS BIGINT) WHERE key = ?1");
     RECOUNT = "UPDATE sessions SET \
             message_count = (SELECT COUNT(*) FROM messages m \

@@ -58,6 +58,9 @@ def test_repairs_reach_the_store(db: SessionDB, tmp_path: Path) -> None:
         "INSERT INTO messages (session_id, role, content, timestamp) VALUES ('n', 'user', 'x', 6.5)"
     )
     assert [(m["content"], m["timestamp"]) for m in db.get_messages("n")] == [("x", 6.5)]
+    with pytest.raises(sqlite3.IntegrityError, match="messages"):
+        db._conn.execute("DELETE FROM sessions WHERE id = 'n'")
+    db._conn.execute("DELETE FROM messages WHERE session_id = 'n'")
     db._conn.execute("DELETE FROM sessions WHERE id = 'n'")
     assert db.get_session("n") is None
     assert db._conn.execute("SELECT COUNT(*) FROM sessions").fetchone()[0] == 1

@@ -4,6 +4,7 @@
 
 use super::candidates::{Candidate, Hunt};
 use super::doc_set::DocSet;
+use super::exact::Worth;
 use super::hits::{Answer, Ranked, Traced};
 use super::look::{Look, Looked, Vectors};
 use super::matches::{Effort, Matches};
@@ -97,7 +98,12 @@ impl Searching<'_, '_> {
                 }
             };
             let ranked = match request.sort {
-                Sort::Relevance => self.by_words(&scope, &set, ready.matches)?,
+                Sort::Relevance => {
+                    let (mut patterns, mut prefixes) = (Vec::new(), Vec::new());
+                    expr.patterns(&mut patterns, &mut prefixes);
+                    let worth = Worth { matches: ready.matches, prefixes: &prefixes };
+                    self.by_words((&scope, &set), worth, &mut reader.analyzer)?
+                }
                 sort => self.by_time(&scope, &set, sort)?,
             };
             return answer.finish(ranked, &mut reader.analyzer);

@@ -15,6 +15,9 @@ from .lineage import Lineage
 from .rows import Row
 from .walk import Session, started_at
 
+# Messages that are looked at for the first words of a session.
+_LOOKED_AT = 50
+
 # What a compressed root takes over from its tip when it is listed.
 _FROM_TIP = (
     "id",
@@ -150,17 +153,18 @@ class Listing(Lineage):
 
     def distinct_session_cwds(self, include_archived: bool = False) -> list[Row]:
         """Every working directory of any session, how many sessions began there, and when the
-        last of them did."""
+        last of them ended or, where it goes on, began."""
         found: dict[str, Row] = {}
         archived = None if include_archived else False
         for session in self._walk({"archived": archived, "order": "started"}, 1_000):
             cwd = session["cwd"]
             if not cwd or not cwd.strip():
                 continue
-            started = started_at(session)
-            entry = found.setdefault(cwd, {"cwd": cwd, "sessions": 0, "last_active": started})
+            row = rows.session_row(session)
+            latest = row["started_at"] if row["ended_at"] is None else row["ended_at"]
+            entry = found.setdefault(cwd, {"cwd": cwd, "sessions": 0, "last_active": latest})
             entry["sessions"] += 1
-            entry["last_active"] = max(entry["last_active"], started)
+            entry["last_active"] = max(entry["last_active"], latest)
         return [found[cwd] for cwd in sorted(found)]
 
     def _get_session_rich_row(self, session_id: str, compact_rows: bool = False) -> Row | None:
@@ -173,8 +177,20 @@ class Listing(Lineage):
         if compact:
             row.pop("system_prompt", None)
         row["last_active"] = session["last_active_at"] / 1e6
-        row["preview"] = session["preview"] or ""
+        row["preview"] = session["preview"] or self._first_words(session)
         return row
+
+    def _first_words(self, session: Session) -> str:
+        """The beginning of the first thing the person said in words, when the very first has none."""
+        if not session["message_count"]:
+            return ""
+        page = self._native.messages(session["id"], {"limit": _LOOKED_AT})
+        for message in page["items"]:
+            content = message.get("content")
+            if message["role"] == "user" and isinstance(content, str):
+                text = " ".join(content.split())
+                return text if len(text) <= 60 else text[:60] + "..."
+        return ""
 
     def _tip(self, session: Session) -> Session | None:
         """The tip of a chain that begins here; None when nothing continues the session."""
@@ -197,7 +213,7 @@ class Listing(Lineage):
         def is_listed(session: Session) -> bool:
             parent_id = session["parent_id"]
             if parent_id is None:
-                return True
+                return rows.marker(session["model_config"], "_delegate_from") is None
             if rows.marker(session["model_config"], "_branched_from") is not None:
                 return True
             if parent_id not in parents:

@@ -23,7 +23,7 @@ class Locks(Walk):
     ) -> bool:
         """Takes the lock of a session: when it is free, has run out, or is one's own already.
         A store that cannot be used is a lock that was not taken."""
-        if not session_id:
+        if not session_id or holder is None:
             return False
         try:
             for _ in range(_TRIES):
@@ -76,11 +76,16 @@ class Locks(Walk):
     def record_compression_failure_cooldown(
         self, session_id: str, cooldown_until: float, error: str | None = None
     ) -> None:
-        """Remembers that compression failed and until when it is not to be tried again."""
+        """Remembers that compression failed and until when it is not to be tried again. A time
+        that is none is passed over: hosts call this while they deal with another failure."""
+        try:
+            until = float(cooldown_until)
+        except (TypeError, ValueError):
+            return
         self._change(
             session_id,
             metadata={
-                "compression_failure_cooldown_until": float(cooldown_until),
+                "compression_failure_cooldown_until": until,
                 "compression_failure_error": error,
             },
         )

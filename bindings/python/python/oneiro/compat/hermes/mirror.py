@@ -228,7 +228,7 @@ def hand_back(
     tables: sqlite3.Connection, changed: Iterable[tuple[str, str, Any]], db: SessionDB
 ) -> None:
     """Takes changed rows over into the store."""
-    gone = set()
+    gone: set[str] = set()
     amends: dict[str, list[tuple[int, int | None, str | None]]] = {}
     for table, verb, key in changed:
         if table == "messages" and verb == "UPDATE":
@@ -257,6 +257,15 @@ def hand_back(
             db._native.set_slots("hermes/compression_locks", {key: row or None})
     for session, some in amends.items():
         db._native.amend_messages(session, some)
+    for session in gone:
+        found = db._native.find_session(session)
+        if found is not None and (
+            found["message_count"] > 0 or set(db._native.session_children(session)) - gone
+        ):
+            raise IntegrityError(
+                f"FOREIGN KEY constraint failed: session {session!r} has messages or children",
+                remedy="use delete_session, which takes them into account",
+            )
     if gone:
         db._native.delete_sessions(sorted(gone), {"cascade": False})
 
@@ -310,7 +319,9 @@ def _session_changed(row: rows.Row, verb: str, db: SessionDB) -> None:
 
 def _amend(row: rows.Row, db: SessionDB) -> rows.Row:
     times: rows.Row = {"ended_at": None}
-    exact: rows.Row = {"started_at": None, "ended_at": None}
+    exact: rows.Row = {"started_at": None, "ended_at": None, rows.END_REASON_UNSET: None}
+    if row["ended_at"] is not None and row["end_reason"] is None:
+        exact[rows.END_REASON_UNSET] = True
     for name in ("started_at", "ended_at"):
         if row[name] is not None:
             times[name] = rows.micros(row[name])
@@ -352,7 +363,10 @@ def _message_inserted(tables: sqlite3.Connection, key: int, db: SessionDB) -> No
     if isinstance(row["content"], str):
         row["content"] = rows.decoded(row["content"])
     try:
-        db._native.append_one(row["session_id"], rows.new_message(row, db._now()))
+        id = db._native.append_one(row["session_id"], rows.new_message(row, db._now()))
+        if row.get("active") == 0:
+            stands = "compacted" if row["compacted"] else "rewound"
+            db._native.amend_messages(row["session_id"], [(id, None, stands)])
     except NotFoundError:
         raise IntegrityError("FOREIGN KEY constraint failed", field="session_id") from None
 

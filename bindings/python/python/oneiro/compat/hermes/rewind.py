@@ -75,13 +75,14 @@ class Rewind(Base):
         )
         try:
             return int(self._native.restore(session_id, max(int(since_message_id), replaced + 1)))
-        except NotFoundError:
+        except (NotFoundError, TypeError, ValueError, OverflowError):
             return 0
 
     def list_recent_user_messages(
         self, session_id: str, limit: int = 20, include_inactive: bool = False
     ) -> list[dict[str, Any]]:
         """The newest things the person said, newest first: where a rewind may go."""
+        limit = int(limit)
         if include_inactive:
             found = [one for one in self._all(session_id, True) if one["role"] == "user"]
             found.reverse()

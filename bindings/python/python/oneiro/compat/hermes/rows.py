@@ -81,7 +81,7 @@ def to_micros(seconds: float) -> float:
 def said_at(message: Mapping[str, Any], exact: float) -> float:
     """The exact time that is kept with a message, unless its time was amended since."""
     at: int = message["at"]
-    return exact if micros(exact) == at else at / 1e6
+    return exact if abs(micros(exact) - at) <= 1 else at / 1e6
 
 
 def is_exact(seconds: float) -> bool:

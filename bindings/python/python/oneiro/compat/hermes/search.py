@@ -72,6 +72,7 @@ class Search(Walk):
             request["exclude_sources"] = list(exclude_sources)
         if role_filter:
             request["roles"] = list(role_filter)
+        sort = sort.strip().lower() if isinstance(sort, str) else None
         if sort in ("newest", "oldest"):
             request["sort"] = sort
         until = sys.maxsize if limit < 0 else max(offset, 0) + limit

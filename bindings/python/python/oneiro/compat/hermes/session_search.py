@@ -145,11 +145,13 @@ class _Call:
         session_id = hit["session_id"]
         view = db.get_anchored_view(session_id, hit["id"], window=_WINDOW[0], bookend=_BOOKEND)
         title = db.get_session_title(session_id) or db.get_session_title(root)
+        # A conversation that was carried on is dated by its beginning.
+        begun = db.get_session(root) or {}
         result: Row = {
             "session_id": session_id,
-            "when": _when(hit["session_started"]),
+            "when": _when(begun.get("started_at", hit["session_started"])),
             "source": hit["source"] or "unknown",
-            "model": hit["model"] or "unknown",
+            "model": begun.get("model") or hit["model"] or "unknown",
             "title": title,
             "matched_role": hit["role"],
             "match_message_id": hit["id"],

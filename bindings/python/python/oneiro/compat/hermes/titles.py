@@ -31,7 +31,7 @@ class Titles(Walk):
         """The title cleaned, or None when nothing is left; a ValueError when it is too long."""
         if not title:
             return None
-        cleaned = " ".join(_UNSEEN.sub("", title).split())
+        cleaned = " ".join(_UNSEEN.sub("", rows.scrubbed(title)).split())
         if not cleaned:
             return None
         if len(cleaned) > Titles.MAX_TITLE_LENGTH:
