@@ -95,7 +95,7 @@ def test_odd_ids_name_nobody(db: Any) -> None:
         assert db.set_session_archived(one, True) is False
 
 
-def test_activity_is_when_something_was_last_said(db: SessionDB) -> None:
+def test_activity_is_when_something_was_last_said(db: Any) -> None:
     for name, said in (("new", 900.0), ("old", 5.0), ("silent", None)):
         db.create_session(name, "cli")
         if said is not None:
@@ -105,6 +105,6 @@ def test_activity_is_when_something_was_last_said(db: SessionDB) -> None:
     assert {row["id"]: row["last_active"] for row in listed}["old"] == 5.0
 
 
-def test_a_delegate_without_its_parent_is_not_a_conversation(db: SessionDB) -> None:
+def test_a_delegate_without_its_parent_is_not_a_conversation(db: Any) -> None:
     db.create_session("d", "cli", model_config={"_delegate_from": "gone"})
     assert db.list_sessions_rich() == []

@@ -141,12 +141,14 @@ def test_what_cannot_be_stored(seed: Any) -> None:
 
 
 def test_a_clock_that_steps_back(seed: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The seed orders by time: what the caller gets is its order, made stable by the id."""
+    """A clock that steps back does not tear calls from their results."""
     seed.create_session("s", "cli")
     for now, content in ((100.0, "b"), (50.0, "a"), (100.0, "c")):
         monkeypatch.setattr(time, "time", lambda now=now: now)
         seed.append_message("s", "user", content)
-    assert [row["content"] for row in seed.get_messages("s")] == ["a", "b", "c"]
+    assert [row["content"] for row in seed.get_messages("s")] == ["b", "a", "c"]
+    turns = seed.get_messages_as_conversation("s")
+    assert [turn["content"] for turn in turns] == ["b", "a", "c"]
 
 
 def test_one_store_two_generations(open_db: Callable[..., Any]) -> None:

@@ -90,7 +90,6 @@ class Conversation(Lineage):
 
     def _seed_conversation(self, session_id: str) -> list[Turn]:
         found = [rows.seed_message_row(message) for message in self._all(session_id, False)]
-        found.sort(key=lambda row: (row["timestamp"], row["id"]))
         turns = []
         for row in found:
             turn = {"role": row["role"], "content": row["content"]}

@@ -98,11 +98,10 @@ class Messages(Base):
         limit: int | None = None,
         offset: int = 0,
     ) -> list[dict[str, Any]]:
-        """The messages of a session in the order they were appended; in the seed by their time."""
+        """The messages of a session in the order they were appended. The first hermes went by the
+        clock, and one that stepped back tore calls from their results."""
         if self._is_seed:
-            found = [rows.seed_message_row(message) for message in self._all(session_id, False)]
-            found.sort(key=lambda row: (row["timestamp"], row["id"]))
-            return found
+            return [rows.seed_message_row(message) for message in self._all(session_id, False)]
         offset = max(offset or 0, 0)
         if limit is None or limit < 0:
             messages = self._all(session_id, include_inactive)[offset:]
