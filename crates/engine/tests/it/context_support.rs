@@ -275,12 +275,13 @@ fn keeps_pairs(live: &[Message], (first, last): (usize, usize)) {
         let Some(calls) = message.body.get("tool_calls").and_then(Value::as_array) else {
             continue;
         };
-        let ids: BTreeSet<&str> = calls.iter().filter_map(|call| call["id"].as_str()).collect();
+        // An id may come again: a call has the first result of its id, and no later one.
+        let mut ids: BTreeSet<&str> = calls.iter().filter_map(|call| call["id"].as_str()).collect();
         let results = live[at + 1..].iter().take_while(|m| m.role == Role::Tool);
         let inside = |at: usize| first <= at && at <= last;
         for (offset, result) in results.enumerate() {
             let call = result.body.get("tool_call_id").and_then(Value::as_str).unwrap_or_default();
-            if ids.contains(call) {
+            if ids.remove(call) {
                 let parted = inside(at) != inside(at + 1 + offset);
                 assert!(!parted, "P24: call {call} is parted from its result");
             }
