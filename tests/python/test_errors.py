@@ -53,6 +53,12 @@ def test_bad_messages_are_named_and_change_nothing(
     assert memory.messages("s") == []
 
 
+@pytest.mark.parametrize("given", ["text", None, 5, [{"role": "user"}, 5]])
+def test_what_is_no_message_is_said(memory: oneiro.Oneiro, given: Any) -> None:
+    with pytest.raises(oneiro.InvalidError, match="is no message"):
+        memory.append("s", given, create={})
+
+
 def test_nesting_without_end_is_refused(memory: oneiro.Oneiro) -> None:
     loop: list[Any] = []
     loop.append(loop)

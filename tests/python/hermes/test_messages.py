@@ -28,7 +28,6 @@ def test_errors_are_of_both_families(db: Any) -> None:
         ({"role": "user", "content": b"\xff\xfe"}, "content"),
         ({"role": "user", "finish_reason": {"a": 1}}, "finish_reason"),
         ({"role": "assistant", "tool_calls": [object()]}, "object"),
-        ({"role": "assistant", "tool_calls": [float("nan")]}, "NaN"),
     ]
     for columns, named in refused:
         with pytest.raises(sqlite3.Error, match=named):
@@ -192,3 +191,35 @@ def test_titles_that_cannot_be_seen(db: Any) -> None:
     for title in ("one two", "one\u200b two", "one\x9ftwo", "o\xadne two"):
         with pytest.raises(ValueError, match="in use by session a"):
             db.set_session_title("b", title)
+
+
+def test_what_a_tool_answered_is_kept_whatever_json_says(db: Any) -> None:
+    db.create_session("s", "cli")
+    db.append_message("s", "tool", [{1: float("nan"), None: float("inf")}], tool_name="t")
+    deep: Any = "end"
+    for _ in range(300):
+        deep = [deep]
+    db.append_message("s", "user", deep)
+    first, second = db.get_messages("s")
+    assert first["content"] == [{"1": "NaN", "null": "Infinity"}]
+    assert "end" in str(second["content"])
+
+
+def test_ids_of_platforms_may_be_numbers(db: Any) -> None:
+    db.create_session("a", "telegram", user_id=99, chat_id=-55)
+    row = db.get_session("a")
+    assert (row["user_id"], row["chat_id"]) == ("99", "-55")
+    db.record_gateway_session_peer(
+        "a", source="telegram", user_id=1, session_key="k", chat_id=7, thread_id=8
+    )
+    row = db.get_session("a")
+    assert (row["user_id"], row["chat_id"], row["thread_id"]) == ("1", "7", "8")
+
+
+def test_a_clock_that_was_set_is_kept_to_the_last_digit(db: Any, monkeypatch: Any) -> None:
+    now = 1700000000.1234567
+    monkeypatch.setattr("time.time", lambda: now)
+    db.create_session("s", "cli")
+    db.append_message("s", "user", "x")
+    assert db.get_session("s")["started_at"] == now
+    assert db.get_messages("s")[0]["timestamp"] == now

@@ -122,3 +122,11 @@ def test_an_import_that_was_cut_off_goes_on(db: Any, monkeypatch: pytest.MonkeyP
     row = db.get_session("s")
     assert (row["title"], row["ended_at"], row["message_count"]) == ("T", 5.0, 2_500)
     assert db.import_sessions([session])["skipped"] == 1
+
+
+def test_one_that_cannot_be_stored_rejects_the_batch(db: Any) -> None:
+    good = {"id": "good", "source": "cli", "messages": []}
+    for bad in ("a\0b", "x" * 600, "\ud800"):
+        answer = db.import_sessions([good, {"id": bad, "source": "cli", "messages": []}])
+        assert answer["ok"] is False and answer["errors"]
+        assert db.get_session("good") is None

@@ -12,6 +12,7 @@ from types import TracebackType
 from typing import Any, Literal
 
 from oneiro import _oneiro
+from oneiro.errors import InvalidError
 from oneiro.times import Moment, to_micros
 from oneiro.types import (
     Appended,
@@ -98,7 +99,25 @@ def _given(**fields: Any) -> dict[str, Any]:
     return {name: value for name, value in fields.items() if value is not None}
 
 
-def _message(message: Mapping[str, Any]) -> dict[str, Any]:
+def _messages(messages: Any) -> list[dict[str, Any]]:
+    if isinstance(messages, Mapping):
+        return [_message(messages)]
+    if isinstance(messages, (str, bytes)) or not isinstance(messages, Iterable):
+        raise _no_message(messages)
+    return [_message(one) for one in messages]
+
+
+def _no_message(given: Any) -> InvalidError:
+    return InvalidError(
+        f"messages: a {type(given).__name__} is no message",
+        field="messages",
+        remedy='give a dict such as {"role": "user", "content": "..."}, or a list of them',
+    )
+
+
+def _message(message: Any) -> dict[str, Any]:
+    if not isinstance(message, Mapping):
+        raise _no_message(message)
     fields = dict(message)
     if fields.get("at") is not None:
         fields["at"] = to_micros(fields["at"])
@@ -351,9 +370,8 @@ class Oneiro:
         With ``create`` (fields of :meth:`create_session`, or ``{}``) a session that is not there
         begins in the same transaction.
         """
-        given = [messages] if isinstance(messages, Mapping) else messages
         fields = None if create is None else _moments(dict(create), "started_at")
-        appended = self._native.append(session, [_message(one) for one in given], fields)
+        appended = self._native.append(session, _messages(messages), fields)
         return Appended._from(appended)
 
     def messages(
@@ -388,7 +406,7 @@ class Oneiro:
 
     def set_history(self, session: str, messages: Iterable[Mapping[str, Any]]) -> list[Message]:
         """Makes what a session shows be exactly these messages; what it showed is hidden, not lost."""
-        shown = self._native.set_history(session, [_message(one) for one in messages])
+        shown = self._native.set_history(session, _messages(messages))
         return [message_from(one) for one in shown]
 
     def erase(self, what: str | int) -> dict[str, Any]:

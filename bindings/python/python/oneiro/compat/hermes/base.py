@@ -11,6 +11,11 @@ from . import rows
 from .native import Native
 
 
+#: The clock of the machine. A time of it nobody has seen yet may be rounded; where a host or a test
+#: has put its own clock in place, the time is kept to the last digit.
+CLOCK = time.time
+
+
 class Base:
     """The state that the mixins share."""
 
@@ -21,6 +26,11 @@ class Base:
     def _now() -> float:
         """The wall clock, looked up at every call so that a test's clock is obeyed."""
         return time.time()
+
+    def _beginning(self) -> float:
+        """The time for what begins now."""
+        now = self._now()
+        return rows.to_micros(now) if time.time is CLOCK else now
 
     @property
     def _is_seed(self) -> bool:

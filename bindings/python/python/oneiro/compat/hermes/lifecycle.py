@@ -54,7 +54,7 @@ class Lifecycle(Walk):
             raise IntegrityError(
                 "a session needs a source", field="source", remedy="give cli, telegram, cron ..."
             )
-        fields = rows.new_session(session_id, source, rows.to_micros(self._now()), columns)
+        fields = rows.new_session(session_id, source, self._beginning(), columns)
         parent_id = fields.get("parent_id")
         if parent_id == session_id:
             del fields["parent_id"]
@@ -250,7 +250,14 @@ class Lifecycle(Walk):
             metadata["display_name"] = display_name
         if origin_json is not None:
             metadata["origin_json"] = origin_json
-        self._change(session_id, source=source, user_id=user_id, metadata=metadata)
+        # Hosts hand in ids as their platforms have them, numbers among them.
+        texts = {
+            name: value if value is None else rows.stored_text(name, value)
+            for name, value in metadata.items()
+        }
+        user = user_id if user_id is None else rows.stored_text("user_id", user_id)
+        place = rows.stored_text("source", source)
+        self._change(session_id, source=place, user_id=user, metadata=texts)
 
     def set_expiry_finalized(self, session_id: str, finalized: bool = True) -> None:
         """Marks whether the expiry of a gateway's session was seen to."""

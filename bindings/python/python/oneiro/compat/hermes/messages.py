@@ -8,7 +8,7 @@ from typing import Any
 from oneiro.errors import InvalidError, NotFoundError
 
 from . import rows
-from .base import Base
+from .base import CLOCK, Base
 from .errors import IntegrityError
 
 API_CONTENT_SCOPE = "hermes/api_content/"
@@ -83,12 +83,22 @@ class Messages(Base):
         if api_content.__class__ is str:
             message["api_content"] = api_content
         if timestamp is None:
-            message["at"] = round(time.time() * 1e6)
+            now = time.time()
+            if time.time is CLOCK:
+                message["at"] = round(now * 1e6)
+            else:
+                rows.put_time(message, now, now)
         else:
             rows.put_time(message, timestamp, time.time())
         try:
             return self._native.append_one(session_id, message)  # type: ignore[no-any-return]
-        except (NotFoundError, InvalidError) as error:
+        except InvalidError as error:
+            # What a tool answered is kept, though JSON has no word for some of it.
+            plain = rows.storable(message)
+            if plain == message or self._find(session_id) is None:
+                raise _no_session(session_id, error) from error
+            return self._native.append_one(session_id, plain)  # type: ignore[no-any-return]
+        except NotFoundError as error:
             raise _no_session(session_id, error) from error
 
     def get_messages(

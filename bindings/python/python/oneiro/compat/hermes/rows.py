@@ -10,7 +10,7 @@ import contextlib
 import json
 import math
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, cast
 
 from .columns import (
     ACTUAL_COST_SET as ACTUAL_COST_SET,
@@ -199,10 +199,13 @@ def new_session(session_id: str, source: str, started_at: float, columns: Mappin
     for name, value in columns.items():
         if value is None:
             continue
+        if name != "model_config":
+            value = stored_text(name, value)
         if name in METADATA_COLUMNS:
             metadata[name] = scrubbed(value)
         else:
-            fields["parent_id" if name == "parent_session_id" else name] = scrubbed(value)
+            kept = storable(value) if name == "model_config" else scrubbed(value)
+            fields["parent_id" if name == "parent_session_id" else name] = kept
     if metadata:
         fields["metadata"] = metadata
     return fields
@@ -423,6 +426,30 @@ def scrubbed(value: Any) -> Any:
     if isinstance(value, (list, tuple)):
         return [scrubbed(item) for item in value]
     return value
+
+
+#: How deep a value may be nested that the store takes.
+_DEPTH = 100
+
+
+def storable(value: Any, depth: int = 0) -> Any:
+    """The value as JSON can say it: keys become text as json.dumps makes them, numbers that are
+    none become their names, and what is nested too deeply becomes text."""
+    if isinstance(value, float) and not math.isfinite(value):
+        return json.dumps(value)
+    if isinstance(value, (dict, list, tuple)) and depth >= _DEPTH:
+        return json.dumps(value, default=str)
+    if isinstance(value, dict):
+        return {_key(key): storable(item, depth + 1) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [storable(item, depth + 1) for item in value]
+    return scrubbed(value)
+
+
+def _key(key: Any) -> str:
+    if isinstance(key, str):
+        return cast(str, scrubbed(key))
+    return "null" if key is None else json.dumps(key) if isinstance(key, bool) else str(key)
 
 
 # Lineage

@@ -159,6 +159,9 @@ class Transfer(Lineage):
                     raise _Wrong("session id is required")
                 if session_id in seen:
                     raise _Wrong("duplicate session id")
+                if not _can_be_an_id(session_id):
+                    raise _Wrong("session id cannot be stored")
+                given = rows.storable(given)
                 seen.add(session_id)
                 one = _Incoming(session_id, given, self._now())
                 messages += len(one.messages)
@@ -353,6 +356,10 @@ def _count(value: Any) -> int:
         return max(0, int(value or 0))
     except (TypeError, ValueError, OverflowError):
         return 0
+
+
+def _can_be_an_id(text: str) -> bool:
+    return len(text) <= 512 and "\0" not in text and rows.scrubbed(text) == text
 
 
 def _parents_first(sessions: list[_Incoming]) -> list[_Incoming]:

@@ -87,7 +87,7 @@ class Usage(Base):
             self._native.add_usage(session["id"], _account(session, route), used)
 
     def _begin_unknown(self, session_id: str) -> dict[str, Any]:
-        fields = rows.new_session(session_id, "unknown", rows.to_micros(self._now()), {})
+        fields = rows.new_session(session_id, "unknown", self._beginning(), {})
         session: dict[str, Any] = self._native.create_session(fields)
         return session
 
