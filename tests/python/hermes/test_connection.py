@@ -102,6 +102,13 @@ def test_a_transaction_is_whole_or_nothing(db: SessionDB) -> None:
     assert db._conn.execute("PRAGMA journal_mode").fetchone()[0] == "wal"
 
 
+def test_a_change_may_answer_rows(db: SessionDB) -> None:
+    db.create_session("a", "cli")
+    sql = "UPDATE sessions SET user_id = 'r' WHERE id = 'a' RETURNING id, user_id"
+    assert [tuple(row) for row in db._conn.execute(sql)] == [("a", "r")]
+    assert db._conn.execute("SELECT user_id FROM sessions").fetchone()[0] == "r"
+
+
 def test_other_tables_are_there_to_read(db: SessionDB) -> None:
     db.update_token_counts("a", input_tokens=3, model="m", api_call_count=1)
     row = db._conn.execute("SELECT * FROM session_model_usage").fetchone()

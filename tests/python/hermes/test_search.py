@@ -271,3 +271,24 @@ def test_a_query_of_any_length(db: Any) -> None:
 )
 def test_hosts_can_ask_what_hermes_would_hand_to_fts5(db: Any, query: str, sanitised: str) -> None:
     assert db._sanitize_fts5_query(query) == sanitised
+
+
+def test_a_word_is_not_its_parts_anywhere(db: Any) -> None:
+    db.create_session("s", "cli")
+    for text in ("256 and sha", "the sha256 of it", "topic1 item3", "topic3 item1", "topic3 item3"):
+        db.append_message("s", "user", text)
+
+    def found(query: str) -> list[str]:
+        return [row["snippet"] for row in db.search_messages(query)]
+
+    assert found("sha256") == ["the >>>sha256<<< of it"]
+    assert sorted(found("topic3")) == [">>>topic3<<< item1", ">>>topic3<<< item3"]
+    assert found("topic3 NOT item3") == [">>>topic3<<< item1"]
+
+
+def test_equals_come_in_the_order_they_were_said_and_prefixes_rank(db: Any) -> None:
+    db.create_session("s", "cli")
+    texts = ["docker here", "docker there", "docker docker dockerfile"]
+    ids = [db.append_message("s", "user", text) for text in texts]
+    assert [row["id"] for row in db.search_messages("docker")][1:] == ids[:2]
+    assert db.search_messages("dock*")[0]["id"] == ids[2]

@@ -30,6 +30,15 @@ pub(super) enum Match {
     Not(Box<Match>),
 }
 
+/// In which ways a word may be there.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Ways {
+    /// Whole, or in all of its parts.
+    Any,
+    /// Whole.
+    Whole,
+}
+
 /// What is asked of a set of documents.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Bound {
@@ -42,11 +51,20 @@ enum Bound {
 impl Match {
     /// Compiles a query.
     pub(super) fn new(expr: &Expr, analyzer: &mut Analyzer) -> Result<Match> {
+        Match::compile(expr, analyzer, Ways::Any)
+    }
+
+    /// Compiles a query whose words must stand as they are asked for.
+    pub(super) fn exact(expr: &Expr, analyzer: &mut Analyzer) -> Result<Match> {
+        Match::compile(expr, analyzer, Ways::Whole)
+    }
+
+    fn compile(expr: &Expr, analyzer: &mut Analyzer, ways: Ways) -> Result<Match> {
         Ok(match expr {
-            Expr::Word(text) => Match::words(text, analyzer),
+            Expr::Word(text) => Match::words(text, analyzer, ways),
             Expr::Phrase(text) => Match::Phrase {
                 phrase: Phrase::new(text),
-                words: Box::new(Match::words(text, analyzer)),
+                words: Box::new(Match::words(text, analyzer, Ways::Any)),
             },
             Expr::Prefix(text) => {
                 let prefix = oneiro_text::normalise(text);
@@ -55,13 +73,14 @@ impl Match {
             }
             Expr::Infix(text) => Match::Infix(oneiro_text::normalise(text)),
             Expr::Regex(pattern) => Match::Regex(compile(pattern)?),
-            Expr::And(exprs) => Match::All(Match::list(exprs, analyzer)?),
-            Expr::Or(exprs) => Match::Any(Match::list(exprs, analyzer)?),
-            Expr::Not(expr) => Match::Not(Box::new(Match::new(expr, analyzer)?)),
+            Expr::And(exprs) => Match::All(Match::list(exprs, analyzer, ways)?),
+            Expr::Or(exprs) => Match::Any(Match::list(exprs, analyzer, ways)?),
+            // What is refused is the word, and not every text that has its parts somewhere.
+            Expr::Not(expr) => Match::Not(Box::new(Match::compile(expr, analyzer, Ways::Whole)?)),
         })
     }
 
-    fn list(exprs: &[Expr], analyzer: &mut Analyzer) -> Result<Vec<Match>> {
+    fn list(exprs: &[Expr], analyzer: &mut Analyzer, ways: Ways) -> Result<Vec<Match>> {
         // The same thing said twice is looked for once.
         let mut seen: Vec<&Expr> = Vec::with_capacity(exprs.len());
         for expr in exprs {
@@ -69,19 +88,20 @@ impl Match {
                 seen.push(expr);
             }
         }
-        seen.into_iter().map(|expr| Match::new(expr, analyzer)).collect()
+        seen.into_iter().map(|expr| Match::compile(expr, analyzer, ways)).collect()
     }
 
     /// The words of a text, each of which must occur: whole, or in all of its parts.
-    fn words(text: &str, analyzer: &mut Analyzer) -> Match {
+    fn words(text: &str, analyzer: &mut Analyzer, ways: Ways) -> Match {
         let words = analyzer.query_words(text);
         let one = |word: oneiro_text::QueryWord| {
-            let mut ways = vec![(word.terms, word.all)];
-            if !word.parts.is_empty() {
+            let mut found = vec![(word.terms, word.all)];
+            // A run of characters of a script without spaces is there in its pairs alone.
+            if !word.parts.is_empty() && (ways == Ways::Any || !word.norm.is_ascii()) {
                 let parts = word.parts.into_iter().flat_map(|part| part.terms.into_iter().next());
-                ways.push((parts.collect(), true));
+                found.push((parts.collect(), true));
             }
-            ways
+            found
         };
         Match::Words(words.into_iter().map(one).collect())
     }

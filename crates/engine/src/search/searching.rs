@@ -66,6 +66,7 @@ impl Searching<'_, '_> {
         let scope = Scope::new(self.tx, self.view, request, &query.filters)?;
         let asking = meaning.asking(self.oneiro);
         let expr = match &query.expr {
+            Some(expr) if request.exact => Some(Match::exact(expr, &mut reader.analyzer)?),
             Some(expr) => Some(Match::new(expr, &mut reader.analyzer)?),
             None => None,
         };
@@ -89,14 +90,9 @@ impl Searching<'_, '_> {
         answer.question(&question);
         let ready = Ready { question: &question, matches, scope: &scope, effort };
         if request.exact {
-            let set = match !query.explicit && !question.words.is_empty() {
-                true => self.with_words(&question, ready.matches).0,
-                false => {
-                    let within = self.within(&expr, &scope, reader)?;
-                    answer.stopped_at(within.stopped);
-                    within.set.unwrap_or_else(|| DocSet::all(self.view.docs()))
-                }
-            };
+            let within = self.within(&expr, &scope, reader)?;
+            answer.stopped_at(within.stopped);
+            let set = within.set.unwrap_or_else(|| DocSet::all(self.view.docs()));
             let ranked = match request.sort {
                 Sort::Relevance => {
                     let (mut patterns, mut prefixes) = (Vec::new(), Vec::new());

@@ -9,6 +9,12 @@ db.append_message("s1", "user", "where did we put the keys?")
 
 from __future__ import annotations
 
+# Hosts, and tests of hosts, reach through the module for what hermes imports.
+import json
+import logging
+import sqlite3
+import time
+
 from .aio import AsyncSessionDB
 from .conversation import sanitize_context
 from .host import (
@@ -42,3 +48,5 @@ __all__ = [
     "session_search",
     "workspace_key",
 ]
+
+logger = logging.getLogger(__name__)

@@ -12,6 +12,7 @@ import re
 import sqlite3
 import threading
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from . import mirror
@@ -122,10 +123,10 @@ class Connection:
             if self._open:
                 try:
                     self._hand_back()
+                    self._tables.execute("COMMIT")
                 except BaseException:
                     self.rollback()
                     raise
-                self._tables.execute("COMMIT")
                 self._open = False
                 self._seen.clear()
 
@@ -167,17 +168,42 @@ class Connection:
         self._open = True
         try:
             cursor = self._tables.execute(sql, parameters)
+            # What RETURNING answers is taken before the end, which would wait for it.
+            answered = cursor.fetchall() if cursor.description is not None else None
         except BaseException:
             self.rollback()
             raise
         # The store may make more of it: counts, ids, order.
         self.commit()
-        return cursor
+        return cursor if answered is None else Answered(cursor, answered)
 
     def _hand_back(self) -> None:
         changed = self._tables.execute("SELECT DISTINCT name, verb, key FROM _changed").fetchall()
         mirror.hand_back(self._tables, [tuple(row) for row in changed], self._db)
         self._tables.execute("DELETE FROM _changed")
+
+
+class Answered(sqlite3.Cursor):
+    """The rows that a change has answered."""
+
+    def __init__(self, cursor: sqlite3.Cursor, rows: list[Any]) -> None:
+        super().__init__(cursor.connection)
+        self._rows = iter(rows)
+
+    def fetchone(self) -> Any:
+        return next(self._rows, None)
+
+    def fetchall(self) -> list[Any]:
+        return list(self._rows)
+
+    def fetchmany(self, size: int | None = 1) -> list[Any]:
+        return list(islice(self._rows, size))
+
+    def __iter__(self) -> Answered:
+        return self
+
+    def __next__(self) -> Any:
+        return next(self._rows)
 
 
 class Cursor:

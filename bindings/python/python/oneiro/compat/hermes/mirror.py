@@ -288,7 +288,7 @@ def _session_changed(row: rows.Row, verb: str, db: SessionDB) -> None:
     if session is None:
         raise _refused("sessions.id", "it is decided when a session begins")
     before = db._row(session)
-    differs = {name: value for name, value in row.items() if before[name] != value}
+    differs = {name: value for name, value in row.items() if before.get(name) != value}
     patch: rows.Row = {}
     metadata: rows.Row = {}
     for name, value in differs.items():

@@ -56,6 +56,14 @@ class SessionDB(
     which `space` names the space; None is $HERMES_HOME/state.db, else ~/.hermes/state.db.
     `generation` is "0.19", or "seed" for the first version's behaviour and columns. `durability`
     is "full" (what is acknowledged survives a power cut) or "normal".
+
+    >>> import tempfile
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> with SessionDB(f"{folder.name}/state.db") as db:
+    ...     session = db.create_session("monday", "cli")
+    ...     message = db.append_message("monday", "user", "the boiler needs a new valve")
+    ...     db.search_messages("valve")[0]["snippet"]
+    'the boiler needs a new >>>valve<<<'
     """
 
     def __init__(
