@@ -158,13 +158,21 @@ fn read_all(oneiro: &Oneiro) -> Vec<Read> {
 }
 
 fn holds(expr: &Expr, read: &Read, analyzer: &mut Analyzer) -> bool {
+    meets(expr, (read, false), analyzer)
+}
+
+/// Whether a message meets a query. A word that is refused is refused as a `whole`, whatever its
+/// parts do elsewhere.
+fn meets(expr: &Expr, (read, whole): (&Read, bool), analyzer: &mut Analyzer) -> bool {
+    let only_whole = whole;
     match expr {
         Expr::Word(text) => analyzer.query_words(text).iter().all(|word| {
             let has = |term: &String| read.terms.contains(term);
             let whole =
                 if word.all { word.terms.iter().all(has) } else { word.terms.iter().any(has) };
             let first = |part: &oneiro_text::QueryWord| part.terms.first().is_some_and(has);
-            whole || !word.parts.is_empty() && word.parts.iter().all(first)
+            let in_parts = !word.parts.is_empty() && word.parts.iter().all(first);
+            whole || in_parts && (!only_whole || !word.norm.is_ascii())
         }),
         Expr::Phrase(text) => Phrase::new(text).find(&read.text).is_some(),
         Expr::Prefix(text) => {
@@ -172,9 +180,9 @@ fn holds(expr: &Expr, read: &Read, analyzer: &mut Analyzer) -> bool {
             read.norms.iter().any(|word| word.starts_with(&begin))
         }
         Expr::Infix(_) | Expr::Regex(_) => unreachable!("not asked for"),
-        Expr::And(list) => list.iter().all(|one| holds(one, read, analyzer)),
-        Expr::Or(list) => list.iter().any(|one| holds(one, read, analyzer)),
-        Expr::Not(one) => !holds(one, read, analyzer),
+        Expr::And(list) => list.iter().all(|one| meets(one, (read, whole), analyzer)),
+        Expr::Or(list) => list.iter().any(|one| meets(one, (read, whole), analyzer)),
+        Expr::Not(one) => !meets(one, (read, true), analyzer),
     }
 }
 
