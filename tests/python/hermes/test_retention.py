@@ -145,3 +145,22 @@ def test_maintenance_never_raises(db: Any) -> None:
     answer = db.maybe_auto_prune_and_vacuum()
     assert (answer["pruned"], answer["vacuumed"]) == (0, False)
     assert answer["error"]
+
+
+def test_a_chain_that_is_none_any_more_is_not_archived_whole(db: Any) -> None:
+    db.create_session("p", "cli")
+    db.end_session("p", "compression")
+    db.create_session("c", "cli", parent_session_id="p")
+    db.reopen_session("p")
+    db.end_session("p", "done")
+    db.set_session_archived("p", True)
+    assert (db.get_session("p")["archived"], db.get_session("c")["archived"]) == (1, 0)
+
+
+def test_a_delegate_that_lost_its_marker_is_not_deleted_with_its_parent(db: Any) -> None:
+    db.create_session("q", "cli")
+    db.create_session("e", "cli", parent_session_id="q", model_config={"_delegate_from": "q"})
+    db.append_message("e", "user", "kept")
+    db.update_session_meta("e", '{"a": 1}')
+    db.delete_session("q")
+    assert [row["content"] for row in db.get_messages("e")] == ["kept"]

@@ -120,29 +120,34 @@ class Lifecycle(Walk):
         kept = {name: value for name, value in kept.items() if value != there.get(name)}
         if kept:
             self._native.change_session(session_id, {"metadata": kept})
-        if reason == "compression":
-            self._continue_children(session_id)
+        if "compression" in (reason, reason_there):
+            self._relabel_children(session_id, reason)
         return True
 
-    def _continue_children(self, session_id: str) -> None:
-        """Children that were there before their parent was compressed carry it on from now."""
+    def _relabel_children(self, session_id: str, end_reason: str | None) -> None:
+        """Children carry a compressed session on, and only a compressed one: the engine archives
+        and deletes by what it is told of them."""
         for child_id in self._native.session_children(session_id):
             child = self._find(child_id)
-            if child is None or child["lineage"] == "continuation":
-                continue
-            if rows.lineage_of(child["model_config"], child["source"], "compression") == (
-                "continuation"
-            ):
-                self._change(child_id, lineage="continuation")
+            if child is not None:
+                self._relabel(child, end_reason)
+
+    def _relabel(self, child: dict[str, Any], parent_end_reason: str | None) -> None:
+        label = rows.lineage_of(child["model_config"], child["source"], parent_end_reason)
+        if child["parent_id"] is not None and child["lineage"] != label:
+            self._change(child["id"], lineage=label)
 
     def reopen_session(self, session_id: str) -> None:
         """Takes the end of a session away, so that it can be carried on."""
-        if self._find(session_id) is None:
+        before = self._find(session_id)
+        if before is None:
             return
         try:
             self._native.reopen_session(session_id)
         except NotFoundError:
             return
+        if before["end_reason"] == "compression":
+            self._relabel_children(session_id, None)
 
     def get_session(self, session_id: str) -> dict[str, Any] | None:
         """The row of a session, or None."""
@@ -177,7 +182,11 @@ class Lifecycle(Walk):
             patch["metadata"] = {rows.EXACT_MODEL_CONFIG: exact}
         if model is not None:
             patch["model"] = model
-        self._change(session_id, **patch)
+        changed = self._change(session_id, **patch)
+        # A marker may have come or gone with it.
+        if changed is not None and changed["parent_id"] is not None:
+            parent = self._find(changed["parent_id"])
+            self._relabel(changed, parent["end_reason"] if parent else None)
 
     def update_session_billing_route(
         self,

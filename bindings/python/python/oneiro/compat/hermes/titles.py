@@ -70,7 +70,8 @@ class Titles(Walk):
             raise ValueError(
                 f"Title {cleaned!r} is already in use by session {self._holder(cleaned)}"
             ) from error
-        return changed is not None
+        # Another process may have been first.
+        return changed is not None and changed["title"] == cleaned
 
     def _is_untitled(self, session_id: str) -> bool:
         session = self._find(session_id)
