@@ -102,6 +102,23 @@ def test_a_transaction_is_whole_or_nothing(db: SessionDB) -> None:
     assert db._conn.execute("PRAGMA journal_mode").fetchone()[0] == "wal"
 
 
+def test_what_is_refused_in_part_is_refused_whole(db: SessionDB) -> None:
+    for name in "abc":
+        db.create_session(name, "cli")
+    db.append_message("a", "user", "as it was")
+
+    def partly(conn: sqlite3.Connection) -> None:
+        conn.execute("UPDATE sessions SET user_id = 'x'")
+        conn.execute("UPDATE messages SET content = 'other'")
+
+    with pytest.raises(sqlite3.NotSupportedError):
+        db._execute_write(partly)
+    with pytest.raises(sqlite3.IntegrityError):
+        db._conn.execute("UPDATE sessions SET title = 'same'")
+    rows = [db.get_session(name) for name in "abc"]
+    assert {(row["user_id"], row["title"]) for row in rows} == {(None, None)}
+
+
 def test_a_change_may_answer_rows(db: SessionDB) -> None:
     db.create_session("a", "cli")
     sql = "UPDATE sessions SET user_id = 'r' WHERE id = 'a' RETURNING id, user_id"

@@ -67,6 +67,10 @@ def create(tables: sqlite3.Connection, generation: str) -> None:
         tables.execute(
             "CREATE VIRTUAL TABLE messages_fts_trigram USING fts5(content, tokenize='trigram')"
         )
+        tables.execute(
+            "CREATE UNIQUE INDEX idx_sessions_title_unique ON sessions (title) "
+            "WHERE title IS NOT NULL"
+        )
         tables.execute("CREATE TABLE state_meta (key TEXT PRIMARY KEY, value TEXT)")
         tables.execute(
             "CREATE TABLE compression_locks (session_id TEXT PRIMARY KEY, holder TEXT, "
@@ -228,6 +232,8 @@ def hand_back(
     tables: sqlite3.Connection, changed: Iterable[tuple[str, str, Any]], db: SessionDB
 ) -> None:
     """Takes changed rows over into the store."""
+    changed = list(changed)
+    _refuse(tables, changed, db)
     gone: set[str] = set()
     amends: dict[str, list[tuple[int, int | None, str | None]]] = {}
     for table, verb, key in changed:
@@ -270,6 +276,24 @@ def hand_back(
         db._native.delete_sessions(sorted(gone), {"cascade": False})
 
 
+def _refuse(
+    tables: sqlite3.Connection, changed: list[tuple[str, str, Any]], db: SessionDB
+) -> None:
+    """Finds what the store will not do before any of it is done."""
+    for table, verb, key in changed:
+        if table == "messages" and verb == "UPDATE":
+            _message_amended(tables, key, db)
+        elif table == "sessions" and verb == "UPDATE":
+            row = _plain(tables.execute("SELECT * FROM sessions WHERE id = ?", (key,)).fetchone())
+            session = db._native.find_session(key)
+            if session is None or not row:
+                continue
+            before = db._row(session)
+            for name in _COUNTED:
+                if name in row and row[name] != before[name]:
+                    raise _refused(f"sessions.{name}", "it is counted from the rows")
+
+
 def _plain(row: Any) -> rows.Row:
     if row is None:
         return {}
@@ -292,8 +316,6 @@ def _session_changed(row: rows.Row, verb: str, db: SessionDB) -> None:
     patch: rows.Row = {}
     metadata: rows.Row = {}
     for name, value in differs.items():
-        if name in _COUNTED and verb != "INSERT":
-            raise _refused(f"sessions.{name}", "it is counted from the rows")
         if name in rows.METADATA_COLUMNS:
             metadata[name] = value if value != rows.METADATA_COLUMNS[name] else None
         elif name == "model_config":

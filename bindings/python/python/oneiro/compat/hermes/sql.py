@@ -20,11 +20,15 @@ class Sql(Base):
     """SQL over the tables that hermes has."""
 
     _connection: Connection | None = None
+    _given: Any = None
     _guard = threading.Lock()
+    _idle = threading.RLock()
 
     @property
     def _conn(self) -> Any:
         """A connection over a mirror of hermes's tables; None when the store is closed."""
+        if self._given is not None:
+            return self._given
         if isinstance(self._native, Closed):
             return None
         with self._guard:
@@ -32,15 +36,20 @@ class Sql(Base):
                 self._connection = Connection(cast("SessionDB", self))
             return self._connection
 
+    @_conn.setter
+    def _conn(self, given: Any) -> None:
+        # Tests of hosts wrap it.
+        self._given = given
+
     @property
     def _lock(self) -> Any:
         """What hosts hold around `_conn`; nothing else waits for it."""
-        return self._conn._lock
+        return getattr(self._conn, "_lock", self._idle)
 
     def _execute_write(self, fn: Callable[[Any], T]) -> T:
         """Runs what writes through `_conn`: all of it, or nothing if it fails."""
         connection = self._conn
-        with connection._lock:
+        with self._lock:
             connection.execute("BEGIN IMMEDIATE")
             with connection:
                 return fn(connection)
