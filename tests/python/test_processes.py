@@ -10,6 +10,7 @@ import sys
 import textwrap
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import oneiro
 import pytest
@@ -28,26 +29,31 @@ def test_threads_share_a_handle(memory: oneiro.Oneiro) -> None:
     assert sorted(ids) == [m["id"] for m in memory.messages("s")] and len(set(ids)) == 200
 
 
-def test_the_interpreter_goes_on_while_the_store_works(place: Place) -> None:
-    """A write that waits for another process's lock must not hold the interpreter's."""
-    with place.open() as memory:
+HOLDER = """
+    import sqlite3, sys
+    held = sqlite3.connect(sys.argv[1], isolation_level=None)
+    held.execute("BEGIN IMMEDIATE")
+    print("held", flush=True)
+    sys.stdin.readline()
+    held.execute("ROLLBACK")
+"""
+
+
+def test_the_interpreter_goes_on_while_the_store_works(tmp_path: Path) -> None:
+    """An append waits for another process, which waits for a thread of this one: if the append
+    held the interpreter, that thread would never come to let the other go."""
+    place = Place(str(tmp_path / "memory.db"), None)
+    with place.open(busy_timeout=60) as memory:
         memory.create_session("s")
-        ticks = 0
-        done = threading.Event()
-
-        def tick() -> None:
-            nonlocal ticks
-            while not done.is_set():
-                ticks += 1
-
-        ticking = threading.Thread(target=tick)
-        ticking.start()
-        before = ticks
-        for number in range(50):
-            memory.append("s", {"role": "user", "content": f"{number}"})
-        done.set()
-        ticking.join()
-        assert ticks > before
+        code = [sys.executable, "-c", textwrap.dedent(HOLDER), place.store]
+        holder = subprocess.Popen(code, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        assert holder.stdin and holder.stdout
+        assert holder.stdout.readline() == "held\n"
+        release = threading.Timer(0.1, holder.communicate, ("go\n",))
+        release.start()
+        assert memory.append("s", {"role": "user", "content": "at last"}).ids
+        release.join()
+        assert holder.returncode == 0
 
 
 def test_a_closed_handle_says_so(place: Place) -> None:
