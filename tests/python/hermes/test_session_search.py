@@ -17,11 +17,11 @@ def asked(*args: Any, **named: Any) -> Any:
 
 @pytest.fixture
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A home of hermes with a default store and a profile "work"."""
+    """A home of hermes with a default store and a profile "job"."""
     monkeypatch.setattr("oneiro.compat.hermes.DEFAULT_DB_PATH", tmp_path / "state.db")
     for path, session in (
         (tmp_path / "state.db", "mine"),
-        (tmp_path / "profiles/work/state.db", "theirs"),
+        (tmp_path / "profiles/job/state.db", "theirs"),
     ):
         with SessionDB(path, durability="normal") as db:
             db.create_session(session, "cli")
@@ -37,17 +37,17 @@ def test_without_a_store_the_default_one_is_asked(home: Path) -> None:
 def test_a_session_of_another_profile(home: Path) -> None:
     for named in (
         {"session_id": "theirs"},
-        {"session_id": "work/theirs"},
-        {"session_id": "theirs", "profile": "work"},
+        {"session_id": "job/theirs"},
+        {"session_id": "theirs", "profile": "job"},
     ):
         assert asked(**named)["messages"][0]["content"] == "words of theirs", named
-    assert asked("words", profile="work")["results"][0]["session_id"] == "theirs"
-    with SessionDB(home / "profiles/work/state.db") as db:
+    assert asked("words", profile="job")["results"][0]["session_id"] == "theirs"
+    with SessionDB(home / "profiles/job/state.db") as db:
         assert asked(db=db, session_id="mine")["success"] is True
         assert asked(db=db, session_id="default/mine")["success"] is True
 
 
-@pytest.mark.parametrize("profile", ["nobody", "../work", "..", "a/b"])
+@pytest.mark.parametrize("profile", ["nobody", "../job", "..", "a/b"])
 def test_a_profile_that_is_none(home: Path, profile: str) -> None:
     answer = asked(session_id="mine", profile=profile)
     assert answer["success"] is False and "does not exist" in answer["error"]
