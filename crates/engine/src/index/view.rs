@@ -171,8 +171,9 @@ impl Cache {
     fn loaded(&self, tx: &Tx<'_>, segment: &Segment, model: Option<&str>) -> Result<Arc<Loaded>> {
         let cached = self.segments.lock().unwrap_or_else(PoisonError::into_inner);
         let wanted = model.is_some() && segment.embedder.as_deref() == model;
+        // Whoever asks for no vectors is not disturbed by any.
         if let Some(loaded) = cached.get(&segment.id)
-            && wanted != loaded.bits.is_empty()
+            && (model.is_none() || wanted != loaded.bits.is_empty())
         {
             return Ok(Arc::clone(loaded));
         }

@@ -18,6 +18,8 @@ pub(super) struct Meaning {
     pub(super) elsewhere: Option<(String, Vec<f32>)>,
     /// Why there is none, when there should be.
     pub(super) note: Option<String>,
+    /// Whether the question is compared by meaning at all.
+    is_asked: bool,
 }
 
 /// When a model elsewhere last failed to answer.
@@ -45,9 +47,10 @@ pub(super) struct Asking<'a> {
 }
 
 impl Meaning {
-    /// Nobody's.
-    pub(super) fn none() -> Meaning {
-        Meaning { choice: EmbedderChoice::None, elsewhere: None, note: None }
+    /// Nobody's, in a space that has chosen its vectors: what is kept of the index between searches
+    /// is kept with them, whoever reads it first.
+    pub(super) fn unasked(choice: EmbedderChoice) -> Meaning {
+        Meaning { choice, elsewhere: None, note: None, is_asked: false }
     }
 
     /// The name of the vectors that count, when they are not those of words.
@@ -57,8 +60,11 @@ impl Meaning {
 
     pub(super) fn asking<'a>(&'a self, oneiro: &'a Oneiro) -> Asking<'a> {
         Asking {
-            words: oneiro.index.words().filter(|_| self.choice != EmbedderChoice::None),
-            by_words: self.choice == EmbedderChoice::Static,
+            words: oneiro
+                .index
+                .words()
+                .filter(|_| self.is_asked && self.choice != EmbedderChoice::None),
+            by_words: self.is_asked && self.choice == EmbedderChoice::Static,
             kin: &oneiro.kin,
             elsewhere: self.elsewhere.as_ref().map(|(_, vector)| vector.as_slice()),
         }
@@ -70,7 +76,7 @@ impl Oneiro {
     /// elsewhere. A model that does not answer costs the search its vectors, nothing else.
     pub(super) fn meaning(&self, query: &Query) -> Result<Meaning> {
         let choice = self.embedder_choice()?;
-        let mut meaning = Meaning { choice, elsewhere: None, note: None };
+        let mut meaning = Meaning { choice, elsewhere: None, note: None, is_asked: true };
         if choice != EmbedderChoice::OpenAi || query.text.trim().is_empty() {
             return Ok(meaning);
         }

@@ -44,7 +44,7 @@ impl Oneiro {
         }
         let query = Query::parse(&request.query, self.now())?;
         let meaning = match request.exact {
-            true => Meaning::none(),
+            true => Meaning::unasked(self.embedder_choice()?),
             false => self.meaning(&query)?,
         };
         let asked = Asked { request, query: &query, meaning: &meaning };

@@ -335,6 +335,27 @@ on_both_backends! {
         }
     }
 
+    fn an_exact_search_answers_what_meets_all_of_it_and_changes_no_other(space) {
+        let (oneiro, _) = open_with_words(space);
+        begin(&oneiro, "s");
+        say(&oneiro, "s", &["the serpent sleeps", "256 and sha", "the sha256 of it", "sha256 sha256"]);
+        let exact = |query: &str| {
+            let found = ask(&oneiro, SearchRequest { exact: true, ..request(query) });
+            found.hits.iter().map(|hit| hit.id.0).collect::<Vec<_>>()
+        };
+        for folded in [false, true] {
+            if folded {
+                fold(&oneiro);
+            }
+            assert_eq!(exact("sha256"), [4, 3], "{folded}");
+            assert_eq!(exact("python"), [0; 0], "{folded}");
+            assert_eq!(exact("serpent sha256"), [0; 0], "{folded}");
+            assert_eq!(exact("the NOT sha256"), [1], "{folded}");
+            // What it keeps of the index serves those who ask by meaning, too.
+            assert_eq!(ask(&oneiro, request("python")).tier, Some(Tier::Semantic), "{folded}");
+        }
+    }
+
     fn tiers_are_named_by_time_as_well(space) {
         let oneiro = open(space);
         begin(&oneiro, "s");
