@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from oneiro.errors import Error, InternalError
+from oneiro.errors import Error
 
 from .errors import translated
 from .session_db import SessionDB
@@ -32,14 +32,9 @@ def import_state_db(
 
 def _imported(db: SessionDB, source: Path, dry_run: bool) -> dict[str, Any]:
     handle = db._native.handle
-    carry = getattr(handle, "preview_hermes" if dry_run else "import_hermes", None)
-    if carry is None:
-        raise InternalError(
-            "this build of Oneiro cannot import from hermes",
-            remedy=f"use the command line: oneiro import hermes {source}",
-        )
+    carry = handle.preview_hermes if dry_run else handle.import_hermes
     try:
-        counted: dict[str, Any] = carry(str(source))
+        counted: dict[str, Any] = carry(source)
     except Error as error:
         raise translated(error) from error
     return counted

@@ -28,8 +28,7 @@ def default_db_path() -> Path:
 
 def foreign_store(path: Path) -> str | None:
     """Whose a file is that is no store of Oneiro's: "hermes", "sqlite" for any other program."""
-    native = getattr(_oneiro, "foreign_store", None)
-    return "sqlite" if native is None else native(str(path))
+    return _oneiro.foreign_store(path)
 
 
 _last_init_error: str | None = None

@@ -159,8 +159,8 @@ def _unopened(target: str | Path, error: Error, read_only: bool) -> Error:
         return error
     maker = "that hermes made" if foreign == "hermes" else "that Oneiro did not make"
     remedy = (
-        f"import it with `oneiro import hermes {target}`, or in Python with "
-        "oneiro.compat.hermes.import_state_db, and give SessionDB the path of another file"
+        f"import it into a store of its own with `oneiro import hermes {target} --store NEW.db`, "
+        "or in Python with oneiro.compat.hermes.import_state_db, and give SessionDB that path"
     )
     if foreign != "hermes":
         remedy = f"give the path of another file; if this one is of hermes, {remedy}"
