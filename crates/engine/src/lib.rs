@@ -20,13 +20,16 @@
 
 mod activity;
 mod append;
+mod background;
 mod backup;
+mod cancel;
 mod changes;
 mod check;
 mod context;
 mod erase;
 mod index;
 mod jobs;
+mod model_calls;
 mod ports;
 mod search;
 mod session_store;
@@ -39,7 +42,9 @@ mod transcripts;
 mod transfer;
 
 pub use append::CreateMissing;
+pub use background::{Background, BackgroundMonitor, LaneStatus, OpenSpaces};
 pub use backup::Progress;
+pub use cancel::Cancel;
 pub use check::Checked;
 pub use context::{PROMPTS, Prompts};
 pub use erase::EraseTarget;
@@ -138,6 +143,9 @@ pub struct Oneiro {
     breaker: Arc<search::Breaker>,
     scratch: Arc<search::Scratch>,
     llm: Option<Arc<dyn Llm>>,
+    model_calls: Arc<model_calls::ModelCalls>,
+    /// Stops the long work of this clone.
+    cancel: Cancel,
     prompts: Arc<Prompts>,
     prompt_costs: Arc<Mutex<HashMap<[u8; 32], i64>>>,
     /// The newest message of sessions when a job was last left for them.
@@ -171,6 +179,8 @@ impl Oneiro {
             breaker: Arc::default(),
             scratch: Arc::default(),
             llm: options.llm,
+            model_calls: Arc::default(),
+            cancel: Cancel::new(),
             prompts: Arc::new(options.prompts),
             prompt_costs: Arc::default(),
             compacted_at: Arc::default(),
@@ -180,6 +190,13 @@ impl Oneiro {
             settings: Arc::default(),
             holder: format!("{}.{holder}", std::process::id()).into(),
         }
+    }
+
+    /// A clone of this handle whose long work (compaction, indexing, calls to models) ends early with
+    /// an error once `cancel` is set.
+    #[must_use]
+    pub fn with_cancel(&self, cancel: Cancel) -> Oneiro {
+        Oneiro { cancel, ..self.clone() }
     }
 
     /// Where the space is kept.

@@ -14,7 +14,7 @@ use axum::http::{HeaderName, HeaderValue, Method, StatusCode, header};
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodFilter, MethodRouter, any, get};
-use oneiro::{Error, ErrorKind, SystemClock, TokenRole};
+use oneiro::{BackgroundMonitor, Error, ErrorKind, SystemClock, TokenRole};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Instant;
@@ -167,7 +167,8 @@ async fn metrics(Shared(state): Shared<Arc<State>>, request: Request) -> Respons
             Some(token) => vec![(token.space().clone(), visitor.space)],
             None => state.spaces.all(),
         };
-        state.figures.text(&told)
+        let background = state.background.get().map(BackgroundMonitor::status);
+        state.figures.text(&told, &background.unwrap_or_default())
     });
     match told.await {
         Ok(text) => {

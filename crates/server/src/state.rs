@@ -4,8 +4,9 @@ use crate::figures::Figures;
 use crate::gate::Gate;
 use crate::patience::Patience;
 use crate::spaces::Spaces;
+use oneiro::BackgroundMonitor;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 use tokio::sync::{Semaphore, watch};
 
@@ -38,6 +39,8 @@ pub(crate) struct State {
     pub(crate) patience: Patience,
     /// Where copies go that are asked for over HTTP.
     pub(crate) backups: PathBuf,
+    /// How background work is doing; unset before it starts.
+    pub(crate) background: OnceLock<BackgroundMonitor>,
     pub(crate) streams: Arc<Semaphore>,
     pub(crate) exports: Semaphore,
     /// A permit is a KiB of a body, or of what it becomes when it is read.
@@ -60,6 +63,7 @@ impl State {
             max_body,
             patience,
             backups,
+            background: OnceLock::new(),
             streams: Arc::new(Semaphore::new(STREAMS)),
             exports: Semaphore::new(EXPORTS),
             bodies: Arc::new(Semaphore::new(room / 1_024)),

@@ -45,6 +45,11 @@ pub const CURRENT: SchemaSet = &[
         sqlite: include_str!("schema/0005_slots.sqlite.sql"),
         postgres: include_str!("schema/0005_slots.postgres.sql"),
     },
+    Migration {
+        name: "job_needs",
+        sqlite: include_str!("schema/0006_job_needs.sqlite.sql"),
+        postgres: include_str!("schema/0006_job_needs.postgres.sql"),
+    },
 ];
 
 /// The statements that make the tables of the text index where they are missing.
