@@ -66,7 +66,7 @@ impl Oneiro {
         let what = target.clone();
         let removed = match self.store.write_bulk(|tx| remove(&oneiro, tx, &what)) {
             // A table of the index is gone: what is left of it is emptied as well.
-            Err(error) if error.kind() == ErrorKind::Internal => {
+            Err(error) if error.kind() == ErrorKind::Corrupt => {
                 self.store.mend_index_tables()?;
                 self.store.write_bulk(|tx| remove(&oneiro, tx, &what))?
             }

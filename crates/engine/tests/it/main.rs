@@ -8,6 +8,7 @@
     reason = "tests may fail"
 )]
 
+mod background;
 mod backup;
 mod changes;
 mod context_budget;

@@ -353,6 +353,12 @@ fn explain(place: &str, error: postgres::Error) -> Error {
             Error::new(ErrorKind::Corrupt, format!("{place} is damaged: {what}"))
                 .remedy("restore a backup")
         }
+        SqlState::UNDEFINED_TABLE => {
+            Error::new(ErrorKind::Corrupt, format!("{place} is damaged: {what}")).remedy(
+                "a table of the text index is made again by `oneiro doctor --fix`; for any other, \
+                 restore a backup",
+            )
+        }
         SqlState::PROGRAM_LIMIT_EXCEEDED => Error::too_large(format!("{place}: {what}")),
         _ => match class {
             "08" | "57" | "53" => {
