@@ -1,8 +1,38 @@
-//! The files of a store as the file system sees them: made for their owner alone, named, measured.
+//! The files of a store as the file system sees them: made for their owner alone, named, measured,
+//! and read beside SQLite without disturbing its locks.
 
 use super::sqlite_errors::io_error;
 use oneiro_model::Result;
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Descriptors that stay open until the process ends: closing one would drop the POSIX locks that
+/// SQLite holds on the same file in this process.
+static KEPT_OPEN: Mutex<Vec<(PathBuf, Arc<File>)>> = Mutex::new(Vec::new());
+
+/// A file that SQLite locks, opened for reading. Opened once, however often it is asked for.
+pub(super) fn kept_open(path: &Path) -> io::Result<Arc<File>> {
+    let mut kept = KEPT_OPEN.lock().unwrap_or_else(PoisonError::into_inner);
+    let found = kept.iter().find(|(name, file)| name == path && same_file(file, path));
+    if let Some((_, file)) = found {
+        return Ok(Arc::clone(file));
+    }
+    let file = Arc::new(File::open(path)?);
+    kept.push((path.to_owned(), Arc::clone(&file)));
+    Ok(file)
+}
+
+/// Whether `path` still names the file that is open.
+pub(super) fn same_file(open: &File, path: &Path) -> bool {
+    let id = |data: std::fs::Metadata| (data.dev(), data.ino());
+    match (open.metadata(), std::fs::metadata(path)) {
+        (Ok(open), Ok(named)) => id(open) == id(named),
+        _ => false,
+    }
+}
 
 /// Creates the file with mode 0600 in a folder with mode 0700, unless it is there.
 pub(super) fn create_private(path: &Path) -> Result<()> {

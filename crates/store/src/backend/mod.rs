@@ -8,6 +8,7 @@ pub(crate) mod postgres;
 pub(crate) mod raw_search;
 pub(crate) mod sqlite;
 mod sqlite_errors;
+mod sqlite_log;
 
 use crate::store::{Progress, Scrubbed};
 use oneiro_model::{Error, ErrorKind, Result};

@@ -17,3 +17,4 @@ mod parity;
 mod server_loss;
 mod statements;
 mod support;
+mod sync_failure;
