@@ -34,6 +34,26 @@ pub(super) fn same_file(open: &File, path: &Path) -> bool {
     }
 }
 
+/// More links than this in a row are a circle; the kernel gives up at 40 as well.
+const MOST_LINKS: usize = 40;
+
+/// The path with every symbolic link followed, since SQLite keeps its log beside the file that a
+/// link leads to. Of a file that is not there yet, the path that creating it would give it.
+pub(crate) fn resolve(path: &Path) -> PathBuf {
+    if let Ok(real) = std::fs::canonicalize(path) {
+        return real;
+    }
+    let mut path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    for _ in 0..MOST_LINKS {
+        let Ok(leads_to) = std::fs::read_link(&path) else { break };
+        path = path.parent().unwrap_or(Path::new("/")).join(leads_to);
+    }
+    match (path.parent(), path.file_name()) {
+        (Some(folder), Some(name)) => resolve(folder).join(name),
+        _ => path,
+    }
+}
+
 /// Creates the file with mode 0600 in a folder with mode 0700, unless it is there.
 pub(super) fn create_private(path: &Path) -> Result<()> {
     if path.exists() {
@@ -70,4 +90,32 @@ pub(super) fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
 
 pub(super) fn file_bytes(path: &Path) -> u64 {
     std::fs::metadata(path).map_or(0, |data| data.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::symlink;
+
+    #[test]
+    fn every_link_is_followed_and_what_is_missing_keeps_its_name() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().canonicalize().unwrap();
+        std::fs::create_dir(root.join("real")).unwrap();
+        std::fs::write(root.join("real/x.db"), b"x").unwrap();
+        symlink("real", root.join("folder")).unwrap();
+        symlink("folder/x.db", root.join("file")).unwrap();
+        symlink("folder/new.db", root.join("dangling")).unwrap();
+        symlink("dangling", root.join("twice")).unwrap();
+        symlink("circle", root.join("circle")).unwrap();
+        let resolved = |name: &str| resolve(&root.join(name));
+        assert_eq!(resolved("file"), root.join("real/x.db"));
+        assert_eq!(resolved("folder/x.db"), root.join("real/x.db"));
+        assert_eq!(resolved("folder/deep/er/x.db"), root.join("real/deep/er/x.db"));
+        assert_eq!(resolved("dangling"), root.join("real/new.db"));
+        assert_eq!(resolved("twice"), root.join("real/new.db"));
+        assert_eq!(resolved("folder/../missing.db"), root.join("missing.db"));
+        assert_eq!(resolved("circle"), root.join("circle"));
+        assert_eq!(resolve(Path::new("x.db")), std::env::current_dir().unwrap().join("x.db"));
+    }
 }

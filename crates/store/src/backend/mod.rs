@@ -2,7 +2,7 @@
 //! Fault. Everything that differs between engines lives in this folder and nowhere else.
 
 pub(crate) mod fault;
-mod files;
+pub(crate) mod files;
 pub(crate) mod foreign;
 pub(crate) mod postgres;
 pub(crate) mod raw_search;

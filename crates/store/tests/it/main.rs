@@ -12,6 +12,7 @@ mod busy;
 mod child;
 mod files;
 mod groups;
+mod links;
 mod migrations;
 mod parity;
 mod server_loss;
