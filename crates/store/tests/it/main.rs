@@ -8,12 +8,15 @@
     reason = "tests may fail"
 )]
 
+mod backups;
 mod busy;
 mod child;
 mod files;
 mod groups;
+mod links;
 mod migrations;
 mod parity;
 mod server_loss;
 mod statements;
 mod support;
+mod sync_failure;
