@@ -46,3 +46,4 @@ mod setup;
 mod summary_cli;
 mod support;
 mod talk;
+mod threads;
