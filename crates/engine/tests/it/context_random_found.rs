@@ -65,4 +65,14 @@ on_both_backends! {
             Erase(3),
         ]);
     }
+
+    /// Of a leaf over a few words and many, the many are erased: what is left costs less than any
+    /// summary of it, and stands by itself again.
+    fn what_an_erasure_leaves_is_no_larger_than_it_was(space) {
+        assert_loses_nothing(space, 1, &[
+            Say(vec![User(1), User(900), User(10), User(10), User(10)]),
+            Compact(Some(300)),
+            Erase(1),
+        ]);
+    }
 }
