@@ -1,7 +1,7 @@
 //! Erase: the one irreversible operation. Rows go in one transaction that also leaves a job; then
 //! the files are scrubbed and searched for what was erased, and what cannot be reached is named.
 
-use crate::context::{message_going, resummarise, session_erased};
+use crate::context::{message_going, rejoin_calls, resummarise, session_erased};
 use crate::index::forget;
 use crate::sessions::{delete_in, key_of};
 use crate::{Oneiro, jobs};
@@ -232,6 +232,7 @@ fn remove_message(
     messages::remove(tx, id)?;
     slots::remove_of_message(tx, session, id)?;
     resummarise(oneiro, tx, bereft)?;
+    rejoin_calls(tx, (session, &message.session_id), (id.0, id.0))?;
     costs::remove_all(tx, session)?;
     payloads::remove_unused(tx, &keys)?;
     sessions::recount(tx, session)?;
