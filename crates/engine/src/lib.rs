@@ -61,8 +61,8 @@ pub use transcripts::{
     Agent, CaptureRequest, Captured, DamagedLine, TranscriptFile, Transcripts, find_transcripts,
 };
 pub use transfer::{
-    ExportRequest, ForeignStore, HermesCounts, HermesDifference, HermesImported, ImportLimits,
-    NotKept, TransferProgress, foreign_store,
+    ExportRequest, ForeignStore, HermesCounts, HermesDifference, HermesImported, ImportFile,
+    ImportLimits, NotKept, TransferProgress, foreign_store,
 };
 
 use oneiro_store::Store;

@@ -43,6 +43,7 @@ mod serve_walk;
 mod session_store_cli;
 mod sessions;
 mod setup;
+mod slow_input;
 mod summary_cli;
 mod support;
 mod talk;

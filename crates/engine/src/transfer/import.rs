@@ -1,8 +1,8 @@
 //! Import sessions from JSONL: all of a file or nothing of it. Sessions that exist are skipped, so
 //! an import can be repeated; a parent that is missing, or that would make a cycle, is let go.
 
-use super::TransferProgress;
 use super::lines::{LINES_AHEAD, ReadSession, read_lines};
+use super::{ImportFile, TransferProgress};
 use crate::append::append_prepared;
 use crate::sessions::{Draft, create_in};
 use crate::{Oneiro, sessions::key_of};
@@ -44,7 +44,19 @@ impl Default for ImportLimits {
 }
 
 impl Oneiro {
-    /// Imports one file. Any line that cannot be taken rejects the whole file.
+    /// Imports one file. See [`Oneiro::import`].
+    pub fn import_file(
+        &self,
+        file: ImportFile,
+        limits: ImportLimits,
+        progress: &mut dyn FnMut(TransferProgress),
+    ) -> Result<Imported> {
+        self.import(&mut file.into_reader(), limits, progress)
+    }
+
+    /// Imports JSONL. Any line that cannot be taken rejects all of it. `input` is read while the
+    /// write lock is held, so it must not wait for another process: what may wait is an
+    /// [`ImportFile`] first.
     pub fn import(
         &self,
         input: &mut (dyn BufRead + Send),
