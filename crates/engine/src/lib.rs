@@ -77,6 +77,8 @@ pub struct Options {
     pub durability: Durability,
     /// How long a writer waits for other processes before it answers `busy`.
     pub busy_timeout: Duration,
+    /// How long a statement may run on a PostgreSQL server.
+    pub statement_timeout: Duration,
     /// How many reads may run at once.
     pub readers: usize,
     /// Refuse to create a store that does not exist.
@@ -101,6 +103,7 @@ impl Default for Options {
         Options {
             durability: store.durability,
             busy_timeout: store.busy_timeout,
+            statement_timeout: store.statement_timeout,
             readers: store.readers,
             must_exist: store.must_exist,
             clock: Arc::new(SystemClock),
@@ -118,6 +121,7 @@ impl Options {
         oneiro_store::Options {
             durability: self.durability,
             busy_timeout: self.busy_timeout,
+            statement_timeout: self.statement_timeout,
             readers: self.readers,
             must_exist: self.must_exist,
             ..oneiro_store::Options::default()

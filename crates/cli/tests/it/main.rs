@@ -35,6 +35,7 @@ mod serve_events;
 mod serve_hostile;
 mod serve_load;
 mod serve_page;
+mod serve_ready;
 mod serve_site;
 mod serve_slow;
 mod serve_stop;

@@ -17,7 +17,12 @@ use serde_json::{Map, Value};
 use std::cell::RefCell;
 use std::io::BufRead;
 use std::sync::Mutex;
-use std::sync::mpsc::sync_channel;
+use std::sync::mpsc::{RecvTimeoutError, sync_channel};
+use std::time::Duration;
+
+/// How often a server is told that an import goes on while the next line, which may have
+/// gigabytes, is read and prepared. Shorter than the pause that ends a write.
+const KEEP_ALIVE_INTERVAL: Duration = Duration::from_secs(1);
 
 /// How much one import may hold.
 #[derive(Debug, Clone, Copy)]
@@ -75,8 +80,15 @@ impl Oneiro {
                 let (lines, read) = sync_channel(LINES_AHEAD);
                 let (input, now) = (&input, self.now());
                 scope.spawn(move || read_lines(input, limits, now, &lines));
-                for line in read {
-                    let line = line?;
+                loop {
+                    let line = match read.recv_timeout(KEEP_ALIVE_INTERVAL) {
+                        Ok(line) => line?,
+                        Err(RecvTimeoutError::Timeout) => {
+                            tx.keep_alive()?;
+                            continue;
+                        }
+                        Err(RecvTimeoutError::Disconnected) => break,
+                    };
                     at.bytes += line.bytes;
                     if let Some(session) = line.session {
                         let place = |error: Error| error.at(format!("line {}", line.number));

@@ -14,6 +14,8 @@ mod files;
 mod groups;
 mod migrations;
 mod parity;
+mod server_hung;
 mod server_loss;
 mod statements;
 mod support;
+mod tls;
