@@ -2,10 +2,12 @@
 //! reach a PostgreSQL server, and nothing of the store.
 
 mod conversation;
+mod faults;
 mod matrix;
 mod server;
 
 pub use conversation::{awkward_messages, words};
+pub use faults::Faults;
 pub use matrix::{Backend, TestSpace};
 pub use server::OwnServer;
 
