@@ -3,6 +3,7 @@
 use crate::figures::Figures;
 use crate::gate::Gate;
 use crate::patience::Patience;
+use crate::readiness::Readiness;
 use crate::spaces::Spaces;
 use oneiro::BackgroundMonitor;
 use std::path::PathBuf;
@@ -33,6 +34,7 @@ pub(crate) struct State {
     pub(crate) spaces: Spaces,
     pub(crate) gate: Gate,
     pub(crate) figures: Figures,
+    pub(crate) readiness: Readiness,
     pub(crate) started: Instant,
     /// The most bytes of a body.
     pub(crate) max_body: usize,
@@ -59,6 +61,7 @@ impl State {
             spaces,
             gate,
             figures: Figures::default(),
+            readiness: Readiness::default(),
             started: Instant::now(),
             max_body,
             patience,

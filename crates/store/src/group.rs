@@ -87,6 +87,7 @@ impl Writers {
         backend: &dyn Backend,
         work: impl Fn(&Tx<'_>) -> Result<T> + Send + Sync + 'static,
     ) -> Result<T> {
+        let deadline = self.deadline();
         let mut queue = lock(&self.queue);
         queue.unanswered += 1;
         queue.recent = queue.recent.max(queue.unanswered);
@@ -95,12 +96,13 @@ impl Writers {
             queue.led = true;
             drop(queue);
             let lead = Lead { writers: self, write: None };
-            let answer = self.commit_alone(backend, &work);
+            let answer = self.commit_alone(backend, deadline, &work);
             drop(lead);
             return durably(backend, answer).inspect(|_| lock(&self.figures).count(1));
         }
         let write = Arc::new(Write {
             work,
+            deadline,
             value: Mutex::new(None),
             turn: Mutex::new(Turn::Wait),
             turned: Condvar::new(),
@@ -109,9 +111,15 @@ impl Writers {
         let leads = !std::mem::replace(&mut queue.led, true);
         drop(queue);
         if leads || write.wait() {
-            let lead = Lead { writers: self, write: Some(Arc::clone(&write) as _) };
-            let group = Group(self.gather(backend.group_limit()));
-            let ran = self.commit_group(backend, &group.0);
+            let own = Arc::clone(&write) as Arc<dyn Waiting>;
+            let lead = Lead { writers: self, write: Some(Arc::clone(&own)) };
+            let mut group = Group(self.gather(backend.group_limit()));
+            let ran = self.commit_group(backend, &group.0).unwrap_or_else(|error| {
+                if error.kind() == ErrorKind::Busy {
+                    self.put_back(&mut group, &own);
+                }
+                Ran::failed(&group.0, &error)
+            });
             // The next group is run while this one waits for the disk.
             drop(lead);
             let durable = match ran.commits.is_empty() {
@@ -144,13 +152,30 @@ impl Writers {
         }
     }
 
+    /// Puts the writes of a group whose time is not over back to the front of the queue, in order:
+    /// the group waited for another writer only as long as its first could.
+    fn put_back(&self, group: &mut Group, own: &Arc<dyn Waiting>) {
+        let now = Instant::now();
+        let is_over = |write: &Arc<dyn Waiting>| write.deadline() <= now || Arc::ptr_eq(write, own);
+        let (over, waiting): (Vec<_>, Vec<_>) =
+            std::mem::take(&mut group.0).into_iter().partition(is_over);
+        group.0 = over;
+        let mut queue = lock(&self.queue);
+        waiting.into_iter().rev().for_each(|write| queue.waiting.push_front(write));
+    }
+
+    /// Until when a write that begins now waits for others, of this process and of another.
+    fn deadline(&self) -> Instant {
+        Instant::now() + self.patience
+    }
+
     /// Runs `work` in a transaction of its own, past the queue: for bulk work.
     pub(crate) fn alone<T>(
         &self,
         backend: &dyn Backend,
         work: &dyn Fn(&Tx<'_>) -> Result<T>,
     ) -> Result<T> {
-        durably(backend, self.commit_alone(backend, work))
+        durably(backend, self.commit_alone(backend, self.deadline(), work))
     }
 
     /// The same without bringing it to the disk: the next write that does brings this one along,
@@ -160,15 +185,16 @@ impl Writers {
         backend: &dyn Backend,
         work: &dyn Fn(&Tx<'_>) -> Result<T>,
     ) -> Result<T> {
-        self.commit_alone(backend, work)
+        self.commit_alone(backend, self.deadline(), work)
     }
 
     fn commit_alone<T>(
         &self,
         backend: &dyn Backend,
+        deadline: Instant,
         work: &dyn Fn(&Tx<'_>) -> Result<T>,
     ) -> Result<T> {
-        let mut held = self.take(backend)?;
+        let mut held = self.take(backend, deadline)?;
         let connection = held.begin()?;
         match guarded(|| work(&Tx::new(connection))) {
             Ok(value) => finish(connection).map(|()| value),
@@ -189,10 +215,9 @@ impl Writers {
         lock(&self.queue).waiting.len()
     }
 
-    /// Takes the connection, waiting as long as for a writer of another process: a bulk write of
-    /// this one may hold it for minutes.
-    fn take<'w>(&'w self, backend: &'w dyn Backend) -> Result<Held<'w>> {
-        let deadline = Instant::now() + self.patience;
+    /// Takes the connection, waiting until the deadline: a bulk write of this process may hold it
+    /// for minutes.
+    fn take<'w>(&'w self, backend: &'w dyn Backend, deadline: Instant) -> Result<Held<'w>> {
         let mut seat = lock(&self.seat);
         while seat.is_taken {
             let left = deadline.saturating_duration_since(Instant::now());
@@ -206,14 +231,14 @@ impl Writers {
             seat.awaited -= 1;
         }
         seat.is_taken = true;
-        Ok(Held { writers: self, backend, connection: seat.connection.take() })
+        Ok(Held { writers: self, backend, deadline, connection: seat.connection.take() })
     }
 
-    fn commit_group(&self, backend: &dyn Backend, group: &[Arc<dyn Waiting>]) -> Ran {
-        match self.take(backend) {
-            Ok(mut held) => run_group(&mut held, group),
-            Err(error) => Ran::failed(group, &error),
-        }
+    /// What became of a group, or why its transaction could not be begun.
+    fn commit_group(&self, backend: &dyn Backend, group: &[Arc<dyn Waiting>]) -> Result<Ran> {
+        let deadlines = group.iter().map(|write| write.deadline());
+        let deadline = deadlines.min().unwrap_or_else(|| self.deadline());
+        run_group(&mut self.take(backend, deadline)?, group)
     }
 }
 
@@ -221,6 +246,8 @@ impl Writers {
 struct Held<'w> {
     writers: &'w Writers,
     backend: &'w dyn Backend,
+    /// Until when the next transaction waits for a writer of another process.
+    deadline: Instant,
     /// None until the first transaction where the last holder lost it.
     connection: Option<Box<dyn Connection>>,
 }
@@ -228,8 +255,9 @@ struct Held<'w> {
 impl Held<'_> {
     /// Begins a write, on a new connection if the old one was lost while idle.
     fn begin(&mut self) -> Result<&mut dyn Connection> {
+        let wait = self.deadline.saturating_duration_since(Instant::now());
         if let Some(connection) = &mut self.connection {
-            let begun = connection.begin(Access::Write);
+            let begun = connection.begin(Access::Write { wait });
             if begun.is_ok() || connection.state() != State::Broken {
                 begun?;
             } else {
@@ -238,8 +266,10 @@ impl Held<'_> {
         }
         if self.connection.is_none() {
             let connection = self.connection.insert(self.backend.connect()?);
-            connection.begin(Access::Write)?;
+            connection.begin(Access::Write { wait })?;
         }
+        // What is run again after a failure has had its turn already.
+        self.deadline = self.writers.deadline();
         match &mut self.connection {
             Some(connection) => Ok(connection.as_mut()),
             None => Err(Error::internal("the writing connection is gone")),
@@ -343,13 +373,14 @@ fn finish(connection: &mut dyn Connection) -> Result<()> {
     connection.commit().inspect_err(|_| connection.rollback())
 }
 
-fn run_group(held: &mut Held<'_>, group: &[Arc<dyn Waiting>]) -> Ran {
-    match plainly(held, group) {
+fn run_group(held: &mut Held<'_>, group: &[Arc<dyn Waiting>]) -> Result<Ran> {
+    Ok(match plainly(held, group) {
         Ok(()) => Ran::together(group.iter().map(|_| Ok(())).collect()),
-        Err(Plain::NotBegun(error) | Plain::Unknown(error)) => Ran::failed(group, &error),
+        Err(Plain::NotBegun(error)) => return Err(error),
+        Err(Plain::Unknown(error)) => Ran::failed(group, &error),
         Err(Plain::RolledBack(error)) if group.len() == 1 => Ran::failed(group, &error),
         Err(Plain::RolledBack(_)) => carefully(held, group),
-    }
+    })
 }
 
 enum Plain {
@@ -446,10 +477,13 @@ trait Waiting: Send + Sync {
     fn run(&self, tx: &Tx<'_>) -> Result<()>;
     fn settle(&self, outcome: Result<()>);
     fn lead(&self);
+    /// Until when it waits for others.
+    fn deadline(&self) -> Instant;
 }
 
 struct Write<T, F> {
     work: F,
+    deadline: Instant,
     value: Mutex<Option<T>>,
     turn: Mutex<Turn>,
     turned: Condvar,
@@ -476,6 +510,10 @@ impl<T: Send, F: Fn(&Tx<'_>) -> Result<T> + Send + Sync> Waiting for Write<T, F>
     fn lead(&self) {
         *lock(&self.turn) = Turn::Lead;
         self.turned.notify_one();
+    }
+
+    fn deadline(&self) -> Instant {
+        self.deadline
     }
 }
 

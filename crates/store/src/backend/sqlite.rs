@@ -259,7 +259,7 @@ impl Backend for Sqlite {
         let mut connection = self.open()?;
         let deadline = Instant::now() + self.busy_timeout;
         // VACUUM begins its own transaction; this one only proves the log if a sync failed.
-        connection.begin(Access::Write)?;
+        connection.begin(Access::Write { wait: self.busy_timeout })?;
         connection.rollback();
         let vacuum = "PRAGMA secure_delete = ON; VACUUM;";
         connection.inner.execute_batch(vacuum).map_err(|error| self.explain(error))?;
@@ -326,7 +326,7 @@ impl SqliteConnection {
 
     /// BEGIN IMMEDIATE in a loop of our own: SQLite's built-in wait sleeps in fixed steps, which
     /// starves processes that compete.
-    fn begin_immediate(&self) -> Result<()> {
+    fn begin_immediate(&self, limit: Duration) -> Result<()> {
         let started = Instant::now();
         let mut wait = Duration::from_micros(20);
         self.inner.busy_timeout(Duration::ZERO).map_err(|error| self.explain(error))?;
@@ -337,14 +337,14 @@ impl SqliteConnection {
                 Ok(_) => break Ok(()),
                 Err(error) if is_busy(&error) => {
                     let waited = started.elapsed();
-                    if waited >= self.busy_timeout {
+                    if waited >= limit {
                         break Err(busy(&self.path, waited));
                     }
                     // Others hold the lock for less than a sleep takes: at first only give way.
                     match waited < GIVE_WAY {
                         true => std::thread::yield_now(),
                         false => {
-                            std::thread::sleep(jitter(wait).min(self.busy_timeout - waited));
+                            std::thread::sleep(jitter(wait).min(limit - waited));
                             wait = (wait * 3 / 2).min(Duration::from_millis(10));
                         }
                     }
@@ -364,8 +364,12 @@ impl Connection for SqliteConnection {
                 let begun = self.inner.prepare_cached("BEGIN").and_then(|mut s| s.execute([]));
                 begun.map(|_| ()).map_err(|error| self.explain(error))
             }
-            Access::Write | Access::Migrate => {
-                self.begin_immediate()?;
+            Access::Write { .. } | Access::Migrate => {
+                let limit = match access {
+                    Access::Write { wait } => wait,
+                    Access::Read | Access::Migrate => self.busy_timeout,
+                };
+                self.begin_immediate(limit)?;
                 if self.log.failure().is_none() {
                     return Ok(());
                 }
