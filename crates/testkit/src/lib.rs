@@ -1,12 +1,14 @@
-//! For tests only: the back-end matrix and messages to feed it. It knows the model and how to
-//! reach a PostgreSQL server, and nothing of the store.
+//! For tests only: the back-end matrix, messages to feed it and the seed of random tests. It knows
+//! the model and how to reach a PostgreSQL server, and nothing of the store.
 
 mod conversation;
 mod matrix;
+mod random;
 mod server;
 
 pub use conversation::{awkward_messages, words};
 pub use matrix::{Backend, TestSpace};
+pub use random::{CASES_VARIABLE, SEED_VARIABLE, proptest_config, test_seed};
 pub use server::OwnServer;
 
 /// Declares tests that run once on SQLite and once on PostgreSQL.
