@@ -2,11 +2,13 @@
 //! the model and how to reach a PostgreSQL server, and nothing of the store.
 
 mod conversation;
+mod growth;
 mod matrix;
 mod random;
 mod server;
 
 pub use conversation::{awkward_messages, words};
+pub use growth::takes_at_most;
 pub use matrix::{Backend, TestSpace};
 pub use random::{CASES_VARIABLE, SEED_VARIABLE, proptest_config, test_seed};
 pub use server::OwnServer;
