@@ -2,6 +2,7 @@
 //! can do (copy, scrub, size) is passed on to it.
 
 use crate::backend::fault::{Fault, FaultBackend};
+use crate::backend::files::resolve;
 use crate::backend::postgres::Postgres;
 use crate::backend::sqlite::Sqlite;
 use crate::backend::{Backend, Engine};
@@ -53,6 +54,7 @@ pub struct Scrubbed {
 impl Store {
     /// Opens a space, creating or migrating it as needed.
     pub fn open(target: &Target, options: &Options, now: Timestamp) -> Result<Store> {
+        let target = &target.resolved();
         Store::over(backend(target, options)?, target, options, now)
     }
 
@@ -63,6 +65,7 @@ impl Store {
         now: Timestamp,
         fault: &Fault,
     ) -> Result<Store> {
+        let target = &target.resolved();
         let inner = backend(target, options)?;
         let backend = Box::new(FaultBackend { inner, fault: fault.clone() });
         Store::over(backend, target, options, now)
@@ -181,6 +184,7 @@ impl Store {
         now: Timestamp,
         progress: &mut dyn FnMut(Progress),
     ) -> Result<()> {
+        let path = &resolve(path);
         refuse_existing(path)?;
         let part = part_of(path);
         // Remembered before it is begun: an interrupted copy holds as much as a finished one.

@@ -43,6 +43,8 @@ mod serve_walk;
 mod session_store_cli;
 mod sessions;
 mod setup;
+mod storm;
+mod storm_support;
 mod summary_cli;
 mod support;
 mod talk;

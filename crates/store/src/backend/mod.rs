@@ -2,12 +2,13 @@
 //! Fault. Everything that differs between engines lives in this folder and nowhere else.
 
 pub(crate) mod fault;
-mod files;
+pub(crate) mod files;
 pub(crate) mod foreign;
 pub(crate) mod postgres;
 pub(crate) mod raw_search;
 pub(crate) mod sqlite;
 mod sqlite_errors;
+mod sqlite_log;
 
 use crate::store::{Progress, Scrubbed};
 use oneiro_model::{Error, ErrorKind, Result};
