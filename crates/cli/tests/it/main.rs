@@ -45,6 +45,8 @@ mod session_store_cli;
 mod sessions;
 mod setup;
 mod slow_input;
+mod storm;
+mod storm_support;
 mod summary_cli;
 mod support;
 mod talk;
