@@ -347,12 +347,12 @@ impl MigrationCopy {
     }
 }
 
-/// One write on a connection that nobody else uses yet.
+/// One write beside a migration, on a connection that nobody else uses yet.
 fn write_on(
     connection: &mut dyn Connection,
     work: impl FnOnce(&Tx<'_>) -> Result<()>,
 ) -> Result<()> {
-    connection.begin(Access::Write)?;
+    connection.begin(Access::Migrate)?;
     let done = work(&Tx::new(&mut *connection)).and_then(|()| connection.commit());
     done.inspect_err(|_| connection.rollback())
 }

@@ -4,7 +4,7 @@ use crate::support::{Holder, names, open, open_with, patient, put, write};
 use oneiro_model::ErrorKind;
 use oneiro_testkit::on_both_backends;
 use std::sync::mpsc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 on_both_backends! {
     fn a_writer_that_waits_too_long_is_told_so_in_time(space) {
