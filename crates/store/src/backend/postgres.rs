@@ -4,6 +4,7 @@
 
 use super::{Access, Backend, Connection, Engine, Row, State, Value};
 use crate::options::{Durability, Options};
+use crate::schema::{SchemaSet, refuse_newer};
 use crate::store::{Progress, Scrubbed};
 use oneiro_model::{Error, ErrorKind, Result, SpaceName};
 use postgres::error::SqlState;
@@ -11,7 +12,11 @@ use postgres::fallible_iterator::FallibleIterator;
 use postgres::types::{IsNull, ToSql, Type, private::BytesMut};
 use std::collections::HashMap;
 use std::path::Path;
-use std::time::Duration;
+use std::time::{Duration, Instant};
+
+/// How often a reader looks whether a newer version migrated the store: it writes nothing, so it may
+/// learn that a moment later than a writer.
+const READER_LOOKS: Duration = Duration::from_secs(1);
 
 pub(crate) struct Postgres {
     config: postgres::Config,
@@ -19,6 +24,7 @@ pub(crate) struct Postgres {
     schema: String,
     durability: Durability,
     busy_timeout: Duration,
+    schema_set: SchemaSet,
 }
 
 impl Postgres {
@@ -41,6 +47,7 @@ impl Postgres {
             schema: format!("oneiro_{space}"),
             durability: options.durability,
             busy_timeout: options.busy_timeout,
+            schema_set: options.schema,
         })
     }
 
@@ -69,6 +76,9 @@ impl Postgres {
             schema: self.schema.clone(),
             statements: HashMap::new(),
             open: false,
+            schema_set: self.schema_set,
+            settings: None,
+            checked: None,
         })
     }
 }
@@ -137,11 +147,39 @@ struct PostgresConnection {
     schema: String,
     statements: HashMap<String, postgres::Statement>,
     open: bool,
+    /// What this version of Oneiro knows.
+    schema_set: SchemaSet,
+    /// The generation of the settings when the version of the schema was last looked at; a
+    /// migration changes it.
+    settings: Option<String>,
+    /// When a reader last looked at the version of the schema.
+    checked: Option<Instant>,
 }
 
 impl PostgresConnection {
     fn explain(&self, error: postgres::Error) -> Error {
         explain(&self.place, error)
+    }
+
+    /// Refuses a store that a newer version migrated while it was open. A writer looks when the
+    /// row it has just locked changed, a reader now and then.
+    fn check_schema(&mut self, access: Access, row: Option<String>) -> Result<()> {
+        let is_due = match access {
+            Access::Write => self.settings != row,
+            Access::Read => self.checked.is_none_or(|at| at.elapsed() >= READER_LOOKS),
+            Access::Migrate => false,
+        };
+        if !is_due {
+            return Ok(());
+        }
+        let sql = "SELECT COALESCE(MAX(version), 0) FROM migrations";
+        let version = self.client.query_one(sql, &[]).map_err(|error| self.explain(error))?;
+        refuse_newer(version.get(0), self.schema_set)?;
+        match access {
+            Access::Write => self.settings = row,
+            _ => self.checked = Some(Instant::now()),
+        }
+        Ok(())
     }
 
     fn statement(&mut self, sql: &str) -> Result<postgres::Statement> {
@@ -176,7 +214,7 @@ impl Connection for PostgresConnection {
             // The row lock makes commit order sequence order, and one writer at a time means that
             // what a write has checked still holds when it commits, as with SQLite.
             Access::Write => {
-                "BEGIN; SELECT message FROM sequence WHERE id = 1 FOR UPDATE".to_owned()
+                "BEGIN; SELECT settings FROM sequence WHERE id = 1 FOR UPDATE".to_owned()
             }
             Access::Migrate => format!(
                 "BEGIN; SELECT pg_advisory_xact_lock(hashtext('oneiro migrate'), hashtext('{0}')); \
@@ -184,10 +222,14 @@ impl Connection for PostgresConnection {
                 self.schema
             ),
         };
-        match self.client.batch_execute(&sql) {
-            Ok(()) => {
+        match self.client.simple_query(&sql) {
+            Ok(answers) => {
                 self.open = true;
-                Ok(())
+                let row = answers.iter().find_map(|answer| match answer {
+                    postgres::SimpleQueryMessage::Row(row) => row.get(0).map(str::to_owned),
+                    _ => None,
+                });
+                self.check_schema(access, row).inspect_err(|_| self.rollback())
             }
             Err(error) => {
                 let _ = self.client.batch_execute("ROLLBACK");
