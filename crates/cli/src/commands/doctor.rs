@@ -8,7 +8,8 @@ use oneiro::{Checked, Error, ErrorKind};
 
 /// Check the store for damage
 ///
-/// Asks the engine to check its files, whether every counter matches its rows, whether the summaries
+/// Asks the engine to check its files, whether newer writes were lost, whether every counter matches
+/// its rows, whether the summaries
 /// of every session cover each message once and windows show the right ones, and whether the text
 /// index holds every message.
 #[derive(Debug, Args)]
@@ -30,6 +31,14 @@ impl DoctorArgs {
             }
         }
         let mut checked = oneiro.check()?;
+        if self.fix && checked.integrity.is_empty() && !checked.lost_writes.is_empty() {
+            oneiro.raise_counters()?;
+            context.output.say(
+                "Raised the counters, so that no id is given twice. What was lost is not brought \
+                 back: restore the newest backup if you need it.",
+            );
+            checked = oneiro.check()?;
+        }
         if self.fix && checked.integrity.is_empty() && !checked.miscounted.is_empty() {
             let mended = oneiro.recount_sessions(&checked.miscounted)?;
             context.output.say(&format!("Counted {mended} sessions anew."));
@@ -57,6 +66,15 @@ impl DoctorArgs {
             checked = oneiro.check()?;
         }
         context.output.show(&checked, describe)?;
+        if !checked.lost_writes.is_empty() {
+            return Err(Error::new(ErrorKind::Corrupt, "newer writes of this store were lost")
+                .remedy(
+                    "its log (the file ending in -wal) was cut, replaced or left behind: put the \
+                     right one back or restore the newest backup; `oneiro doctor --fix` goes on \
+                     with what is left",
+                )
+                .into());
+        }
         match (checked.ok, checked.integrity.is_empty()) {
             (true, _) => Ok(()),
             (false, true) => {
@@ -81,6 +99,7 @@ fn describe(checked: &Checked) -> String {
         return "The store is sound.".to_owned();
     }
     let mut lines = checked.integrity.clone();
+    lines.extend(checked.lost_writes.iter().map(|sign| format!("lost writes: {sign}")));
     lines.extend(
         checked.miscounted.iter().map(|id| format!("session {id}: counters do not match its rows")),
     );

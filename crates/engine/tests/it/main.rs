@@ -45,6 +45,7 @@ mod idempotence;
 mod jobs;
 mod lineage;
 mod listing;
+mod lost_writes;
 mod order;
 mod patterns;
 mod removal;
