@@ -12,10 +12,11 @@ use std::time::Duration;
 const RETRYABLE: [&str; 4] = ["busy", "conflict", "unavailable", "timeout"];
 
 /// A system call, the ending of the file it is for, and how it fails.
-const FAULTS: [(&str, &str, &str); 8] = [
+const FAULTS: [(&str, &str, &str); 9] = [
     ("pwrite", "-wal", "ENOSPC"),
     ("pwrite", "-wal", "EIO"),
     ("pwrite", ".db", "EIO"),
+    ("write", "", "ENOSPC"),
     ("sync", "-wal", "EIO"),
     ("sync", "", "ENOSPC"),
     ("rename", "", "EIO"),
@@ -85,10 +86,10 @@ impl Trouble {
     pub fn start(&self, mut command: Command, rng: &mut Rng) -> Troubled {
         command.stdout(Stdio::piped()).stderr(Stdio::piped());
         // A store on a server has no files that a call of ours could fail for.
-        let has_faults = self.backend == Backend::Sqlite && rng.u8(..4) == 0;
+        let has_faults = self.backend == Backend::Sqlite && rng.u8(..3) == 0;
         if has_faults {
             let (call, suffix, error) = FAULTS[rng.usize(..FAULTS.len())];
-            let rule = format!("{call}:{suffix}:{}:{}:{error}", rng.u8(..40), rng.u8(1..4));
+            let rule = format!("{call}:{suffix}:{}:{}:{error}", rng.u8(..12), rng.u8(1..4));
             self.faults.apply(&mut command, &rule).env_remove("FAULT_DISK");
         } else if rng.u8(..4) == 0 {
             let years = rng.i64(-20..20);
