@@ -4,6 +4,7 @@
 use crate::decode::Fields;
 use crate::error::raised;
 use oneiro::{Background, Durability, Error, ErrorKind, Oneiro, Options, SpaceName, Target};
+use oneiro_inference::{ChatConfig, OpenAiConfig};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::path::PathBuf;
@@ -100,8 +101,45 @@ fn opening(target: &str, fields: &mut Fields) -> oneiro::Result<Opening> {
         options.readers = readers;
     }
     options.must_exist = fields.truth("must_exist")?.unwrap_or(false);
+    if let Some(server) = server(fields, ["llm_url", "llm_model", "llm_key"])? {
+        let config = ChatConfig::new(server.url, server.model);
+        options.llm =
+            Some(oneiro_inference::openai_chat(ChatConfig { key: server.key, ..config })?);
+    }
+    if let Some(server) = server(fields, ["embedder_url", "embedder_model", "embedder_key"])? {
+        let config = OpenAiConfig::new(server.url, server.model);
+        let config = OpenAiConfig { key: server.key, ..config };
+        options.embedder = Some(oneiro_inference::openai_embedder(config)?);
+    }
     let runs_jobs = fields.truth("jobs")?.unwrap_or(true);
     Ok(Opening { target, options, runs_jobs })
+}
+
+/// A server with a model.
+struct ModelServer {
+    url: String,
+    model: String,
+    key: Option<String>,
+}
+
+/// The server that three fields name: its address, the model and the key.
+fn server(
+    fields: &mut Fields,
+    [url, model, key]: [&'static str; 3],
+) -> oneiro::Result<Option<ModelServer>> {
+    let (given_url, given_model) = (fields.text(url)?, fields.text(model)?);
+    let given_key = fields.text(key)?;
+    match given_url {
+        Some(given_url) => Ok(Some(ModelServer {
+            url: given_url,
+            model: given_model.unwrap_or_default(),
+            key: given_key,
+        })),
+        None if given_model.is_some() || given_key.is_some() => {
+            Err(Error::field(url, "is missing").remedy("give the address of the server, too"))
+        }
+        None => Ok(None),
+    }
 }
 
 #[pymethods]

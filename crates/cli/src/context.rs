@@ -114,6 +114,7 @@ impl Context {
         Options {
             durability: self.config.durability,
             busy_timeout: self.config.busy_timeout,
+            statement_timeout: self.config.statement_timeout,
             words: Some(oneiro_inference::static_words()),
             embedder: self.embedder(),
             llm: self.llm(),

@@ -44,7 +44,7 @@ impl Oneiro {
             true => match self.store.read(index::inspect) {
                 Ok(problems) => problems,
                 // A table of it is gone: the rest of the store is sound.
-                Err(error) if error.kind() == ErrorKind::Internal => vec![error.to_string()],
+                Err(error) if error.kind() == ErrorKind::Corrupt => vec![error.to_string()],
                 Err(error) => return Err(error),
             },
             false => Vec::new(),

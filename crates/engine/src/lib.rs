@@ -66,8 +66,8 @@ pub use transcripts::{
     Agent, CaptureRequest, Captured, DamagedLine, TranscriptFile, Transcripts, find_transcripts,
 };
 pub use transfer::{
-    ExportRequest, ForeignStore, HermesCounts, HermesDifference, HermesImported, ImportLimits,
-    NotKept, TransferProgress, foreign_store,
+    ExportRequest, ForeignStore, HermesCounts, HermesDifference, HermesImported, ImportFile,
+    ImportLimits, NotKept, TransferProgress, foreign_store,
 };
 
 use oneiro_store::Store;
@@ -82,6 +82,8 @@ pub struct Options {
     pub durability: Durability,
     /// How long a writer waits for other processes before it answers `busy`.
     pub busy_timeout: Duration,
+    /// How long a statement may run on a PostgreSQL server.
+    pub statement_timeout: Duration,
     /// How many reads may run at once.
     pub readers: usize,
     /// Refuse to create a store that does not exist.
@@ -106,6 +108,7 @@ impl Default for Options {
         Options {
             durability: store.durability,
             busy_timeout: store.busy_timeout,
+            statement_timeout: store.statement_timeout,
             readers: store.readers,
             must_exist: store.must_exist,
             clock: Arc::new(SystemClock),
@@ -123,6 +126,7 @@ impl Options {
         oneiro_store::Options {
             durability: self.durability,
             busy_timeout: self.busy_timeout,
+            statement_timeout: self.statement_timeout,
             readers: self.readers,
             must_exist: self.must_exist,
             ..oneiro_store::Options::default()

@@ -4,7 +4,7 @@
 
 use crate::Oneiro;
 use crate::append::append_prepared;
-use crate::context::{history_changed, written};
+use crate::context::{change_visibility, written};
 use crate::sessions::{key_of, refuse_continued};
 use oneiro_model::{
     Appended, ChangeKind, Error, ListSessions, Message, MessageId, NewMessage, NewSession, Result,
@@ -151,9 +151,10 @@ impl Oneiro {
             let same = if all { 0 } else { stays.count() };
             if let Some(first) = there.get(same) {
                 refuse_continued(tx, (key, &id))?;
-                history_changed(tx, key, (first.id.0, i64::MAX))?;
-                let number = sessions::count_rewind(tx, key)?;
-                shown::rewind(tx, key, first.id, number)?;
+                change_visibility(tx, (key, &id), (first.id.0, i64::MAX), || {
+                    let number = sessions::count_rewind(tx, key)?;
+                    shown::rewind(tx, key, first.id, number)
+                })?;
                 changes::record(tx, ChangeKind::Rewound, Some(&id), now)?;
             }
             let mut prepared = Vec::new();
@@ -201,8 +202,9 @@ impl Oneiro {
                 return Err(nothing_stored(&id));
             }
             refuse_continued(tx, (key, &id))?;
-            history_changed(tx, key, (0, i64::MAX))?;
-            shown::compact(tx, key, MessageId(i64::MAX))?;
+            change_visibility(tx, (key, &id), (0, i64::MAX), || {
+                shown::compact(tx, key, MessageId(i64::MAX))
+            })?;
             let taken = sequence::next_messages(tx)?;
             let appended = append_prepared(tx, key, taken.first, &prepared)?;
             sessions::recount(tx, key)?;
@@ -224,8 +226,9 @@ impl Oneiro {
             let newest = said::seqs_earlier(tx, (key, i64::MAX), false, keep.saturating_add(1))?;
             let Some(last) = newest.get(keep).copied() else { return Ok(0) };
             refuse_continued(tx, (key, &id))?;
-            history_changed(tx, key, (0, last))?;
-            let aside = shown::compact(tx, key, MessageId(last))?;
+            let aside = change_visibility(tx, (key, &id), (0, last), || {
+                shown::compact(tx, key, MessageId(last))
+            })?;
             sessions::recount(tx, key)?;
             changes::record(tx, ChangeKind::Compacted, Some(&id), now)?;
             Ok(aside)

@@ -23,6 +23,7 @@ mod patience;
 mod peer;
 mod problem;
 mod rate;
+mod readiness;
 mod recent;
 mod router;
 mod spaces;

@@ -6,6 +6,7 @@ use crate::dispatch::{blocking, dispatch, peer};
 use crate::figures::Answered;
 use crate::gate::Presented;
 use crate::problem::Problem;
+use crate::readiness::public_reason;
 use crate::state::State;
 use crate::{mcp, openapi, page};
 use axum::Router;
@@ -141,16 +142,18 @@ async fn healthz() -> Response {
 
 /// Answers whether the store can be read, so that requests will be served.
 async fn readyz(Shared(state): Shared<Arc<State>>) -> Response {
-    let asked = blocking(move || {
-        let space = state.spaces.space(state.spaces.first(), true)?;
+    let asked = Arc::clone(&state);
+    let checked = state.readiness.check(move || {
+        let space = asked.spaces.space(asked.spaces.first(), true)?;
         space.oneiro()?.settings().map(|_| ())
     });
-    match asked.await {
+    match checked.await {
         Ok(()) => axum::Json(serde_json::json!({"status": "ready"})).into_response(),
         Err(error) => {
             tracing::warn!(error = ?error, "the store cannot be read");
-            // Anybody may ask, so where the store is stays unsaid; the log tells.
-            let told = Error::new(ErrorKind::Unavailable, "the store cannot be read now");
+            // Anybody may ask, so where the store is stays out of the answer; the log has it.
+            let what = format!("not ready: {}", public_reason(&error));
+            let told = Error::new(ErrorKind::Unavailable, what);
             Problem::of(StatusCode::SERVICE_UNAVAILABLE, told).into_response()
         }
     }

@@ -4,6 +4,7 @@ use crate::body::FORMS;
 use crate::figures::Figures;
 use crate::gate::Gate;
 use crate::patience::Patience;
+use crate::readiness::Readiness;
 use crate::spaces::Spaces;
 use oneiro::BackgroundMonitor;
 use oneiro_mcp::{ModelLimits, ModelPermits};
@@ -40,6 +41,7 @@ pub(crate) struct State {
     pub(crate) spaces: Spaces,
     pub(crate) gate: Gate,
     pub(crate) figures: Figures,
+    pub(crate) readiness: Readiness,
     pub(crate) started: Instant,
     /// The most bytes of a body.
     pub(crate) max_body: usize,
@@ -70,6 +72,7 @@ impl State {
             spaces,
             gate,
             figures: Figures::default(),
+            readiness: Readiness::default(),
             started: Instant::now(),
             max_body,
             patience,

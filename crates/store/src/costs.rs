@@ -35,6 +35,10 @@ statements! {
     ONE = concat!(columns!(), "WHERE c.session_key = ?1 AND c.seq = ?2");
     HIDDEN = "SELECT seq FROM messages WHERE session_key = ?1 AND (rewind > 0 OR compacted > 0) \
            LIMIT 1";
+    STEP_BEFORE = "SELECT c.seq FROM message_costs c JOIN messages m ON m.seq = c.seq \
+           WHERE c.session_key = ?1 AND c.seq <= CAST(?2 AS BIGINT) AND c.begins > 0 \
+           AND m.rewind = 0 AND m.compacted = 0 ORDER BY c.seq DESC LIMIT 1";
+    SET_BEGINS = "UPDATE message_costs SET begins = ?3 WHERE session_key = ?1 AND seq = ?2";
     REMOVE = "DELETE FROM message_costs WHERE session_key = ?1 AND seq = ?2";
     REMOVE_ALL = "DELETE FROM message_costs WHERE session_key = ?1";
 }
@@ -52,7 +56,7 @@ pub struct Cost {
     pub tokens: i64,
     /// Its tokens in the short form.
     pub short_tokens: i64,
-    /// What begins with it.
+    /// What begins with it, among the live messages; nothing for one that is hidden.
     pub begins: Begins,
 }
 
@@ -68,14 +72,19 @@ pub enum Begins {
     Turn,
 }
 
+impl Begins {
+    fn stored(self) -> i64 {
+        match self {
+            Begins::Nothing => 0,
+            Begins::Step => 1,
+            Begins::Turn => 2,
+        }
+    }
+}
+
 /// Adds what messages cost; one that is there stays as it is.
 pub fn insert(tx: &Tx<'_>, session_key: i64, costs: &[Cost]) -> Result<()> {
     for cost in costs {
-        let begins = match cost.begins {
-            Begins::Nothing => 0,
-            Begins::Step => 1,
-            Begins::Turn => 2_i64,
-        };
         let values = [
             session_key.into(),
             cost.seq.into(),
@@ -83,7 +92,7 @@ pub fn insert(tx: &Tx<'_>, session_key: i64, costs: &[Cost]) -> Result<()> {
             cost.total.into(),
             cost.tokens.into(),
             cost.short_tokens.into(),
-            begins.into(),
+            cost.begins.stored().into(),
         ];
         tx.execute(INSERT, &values)?;
     }
@@ -103,6 +112,16 @@ pub fn one(tx: &Tx<'_>, session_key: i64, seq: i64) -> Result<Option<Cost>> {
 /// The live message with which the newest turn begins, of those that are counted.
 pub fn last_turn(tx: &Tx<'_>, session_key: i64) -> Result<Option<i64>> {
     tx.first(LAST_TURN, &[session_key.into()], |row| row.int(0))
+}
+
+/// The newest live message up to `until` that begins a step or a turn, of those that are counted.
+pub fn step_before(tx: &Tx<'_>, session_key: i64, until: i64) -> Result<Option<i64>> {
+    tx.first(STEP_BEFORE, &[session_key.into(), until.into()], |row| row.int(0))
+}
+
+/// Changes what begins with a message that is counted: that depends on which others are live.
+pub fn set_begins(tx: &Tx<'_>, session_key: i64, seq: i64, begins: Begins) -> Result<()> {
+    tx.execute(SET_BEGINS, &[session_key.into(), seq.into(), begins.stored().into()]).map(|_| ())
 }
 
 /// Live messages strictly between two, the newest first.

@@ -14,8 +14,8 @@ use oneiro::{Checked, Error, ErrorKind};
 #[derive(Debug, Args)]
 pub struct DoctorArgs {
     /// Count anew what is counted wrong, make contexts of messages and sound summaries anew, and
-    /// build a damaged text index anew beside the old one while others write; damaged files are never
-    /// touched
+    /// build a damaged text index anew beside the old one while others write, and remove backups that
+    /// were begun by processes that are gone; damaged files are never touched
     #[arg(long)]
     fix: bool,
 }
@@ -24,6 +24,11 @@ impl DoctorArgs {
     /// Checks; damage is an error.
     pub fn run(self, context: &Context) -> anyhow::Result<()> {
         let oneiro = context.open_existing()?;
+        if self.fix {
+            for path in oneiro.remove_abandoned_backups()? {
+                context.output.say(&format!("Removed the unfinished backup {}.", plain(&path)));
+            }
+        }
         let mut checked = oneiro.check()?;
         if self.fix && checked.integrity.is_empty() && !checked.miscounted.is_empty() {
             let mended = oneiro.recount_sessions(&checked.miscounted)?;

@@ -23,6 +23,9 @@ use std::collections::HashMap;
 /// What the time and the speaker of a transcript's line cost.
 const TRANSCRIPT_TOKENS: i64 = 14;
 
+/// The most results that are looked at to tell whether they came since the window before.
+const LATE_RESULTS: usize = 64;
+
 /// A window, and what is noted of it.
 struct Assembled {
     window: Window,
@@ -103,8 +106,9 @@ impl Oneiro {
         });
         let shortened = shortened(shown, cut);
         let tokens = usize::try_from(head.tokens + head.tools_tokens + cut.tokens).unwrap_or(0);
-        let changes = (outline.epoch.history, rendered.late as i64);
-        let hash = prefix_hash(&head.text, &shortened, changes);
+        let hash_with_late =
+            |late: usize| prefix_hash(&head.text, &shortened, (outline.epoch.history, late as i64));
+        let hash = hash_with_late(rendered.late);
         let mark = WindowMark {
             epoch: outline.epoch.number,
             step: cut.step,
@@ -121,12 +125,13 @@ impl Oneiro {
             reserve: request.reserve,
             over_budget: tokens.checked_sub(limit).filter(|over| *over > 0),
             summaries: outline.shown.iter().map(|node| node.id.clone()).collect(),
-            omitted: omitted(&rendered, left_out, shortened),
+            omitted: omitted(&rendered, left_out, shortened.clone()),
             prefix_hash: mark.hash.clone(),
             broke: broke(
                 before.as_ref(),
                 &mark,
-                (&outline, rendered.late),
+                &outline,
+                came_late(before.as_ref(), rendered.late, hash_with_late),
                 tokens - head.prompt_tokens as usize,
             ),
             items: None,
@@ -279,11 +284,23 @@ fn omitted(rendered: &Rendered, left_out: Together, shortened: Vec<MessageId>) -
     }
 }
 
+/// Whether results that came late, and nothing else, tell this window's beginning from the one
+/// before: with fewer of them it would be the same.
+fn came_late(
+    before: Option<&WindowMark>,
+    late: usize,
+    hash_with_late: impl Fn(usize) -> String,
+) -> bool {
+    let Some(before) = before else { return false };
+    (0..late).rev().take(LATE_RESULTS).any(|fewer| hash_with_late(fewer) == before.hash)
+}
+
 /// Why the window before is not the beginning of this one.
 fn broke(
     before: Option<&WindowMark>,
     mark: &WindowMark,
-    (outline, late): (&Outline, usize),
+    outline: &Outline,
+    came_late: bool,
     tokens: usize,
 ) -> Option<PrefixBreak> {
     let before = before.filter(|before| before.hash != mark.hash)?;
@@ -292,7 +309,7 @@ fn broke(
         (false, "history") => BreakReason::History,
         (false, _) => BreakReason::Compaction,
         (true, _) if before.step != mark.step => BreakReason::Step,
-        (true, _) if late > 0 => BreakReason::History,
+        (true, _) if came_late => BreakReason::History,
         (true, _) => BreakReason::Prompt,
     };
     Some(PrefixBreak { reason, tokens })

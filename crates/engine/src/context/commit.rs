@@ -1,6 +1,7 @@
 //! The one transaction of a compaction, with its checks: order is kept, every message is covered
 //! once, the node is smaller than what it covers, and whoever commits still has the lease.
 
+use super::boundaries::leaves_that_part_calls;
 use super::compact::Covered;
 use oneiro_model::{ChangeKind, Error, Result, SessionId, Timestamp};
 use oneiro_store::summaries::Node;
@@ -17,8 +18,15 @@ pub(super) struct NewNode<'a> {
     pub(super) generation: i64,
 }
 
+/// Whether a node was put into its context.
+pub(super) enum Committed {
+    Yes,
+    /// It was not: it would part a tool call from its result.
+    PartsCall,
+}
+
 /// Puts a node into its context in place of what it covers.
-pub(super) fn commit(tx: &Tx<'_>, new: &NewNode<'_>, now: Timestamp) -> Result<()> {
+pub(super) fn commit(tx: &Tx<'_>, new: &NewNode<'_>, now: Timestamp) -> Result<Committed> {
     let (node, (key, id)) = (new.node, new.context);
     if !contexts::holds(tx, key, new.holder)? {
         return Err(Error::conflict("another process took over the compaction of this session"));
@@ -35,6 +43,14 @@ pub(super) fn commit(tx: &Tx<'_>, new: &NewNode<'_>, now: Timestamp) -> Result<(
             let leaf = summaries::insert(tx, node)?;
             summaries::cover_messages(tx, leaf, seqs)?;
             summaries::show(tx, key, leaf)?;
+            // History may have changed next to these messages since they were read. Where steps
+            // begin is updated by this look, so the next plan has other edges.
+            for edge in [node.first_seq, node.last_seq] {
+                if leaves_that_part_calls(tx, (key, id), (edge, edge))?.contains(&leaf) {
+                    summaries::remove(tx, leaf)?;
+                    return Ok(Committed::PartsCall);
+                }
+            }
         }
         Covered::Summaries(children) => {
             if children.len() < 2 {
@@ -51,7 +67,8 @@ pub(super) fn commit(tx: &Tx<'_>, new: &NewNode<'_>, now: Timestamp) -> Result<(
         }
     }
     contexts::changed(tx, key, "compaction")?;
-    changes::record(tx, ChangeKind::Compacted, Some(id), now)
+    changes::record(tx, ChangeKind::Compacted, Some(id), now)?;
+    Ok(Committed::Yes)
 }
 
 /// Refuses messages that are not, or no longer, a run that nothing covers.

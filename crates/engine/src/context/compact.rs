@@ -3,6 +3,7 @@
 //! once; what arrives meanwhile stays where it is.
 
 use super::around::bare_head;
+use super::commit::Committed;
 use super::lines::line;
 use super::markup;
 use super::outline::Outline;
@@ -454,10 +455,11 @@ impl<'a> Compacting<'a> {
             )
         });
         match committed {
-            Ok(()) => {
+            Ok(Committed::Yes) => {
                 self.created.push(id);
                 Ok(Pass::Made)
             }
+            Ok(Committed::PartsCall) => Ok(Pass::Again),
             Err(error) if error.kind() == ErrorKind::Conflict => {
                 tracing::debug!(%error, "a compaction looks again");
                 Ok(Pass::Again)

@@ -4,10 +4,10 @@
 use super::form::costs as costs_of;
 use super::pairs::{Steps, Ties};
 use crate::Oneiro;
-use oneiro_model::{Message, Result, SessionId};
-use oneiro_store::costs::{self, Cost};
+use oneiro_model::{Message, Result, SessionId, Visibility};
+use oneiro_store::costs::{self, Begins, Cost};
 use oneiro_store::messages::{self, PageRequest};
-use oneiro_store::{Tx, said};
+use oneiro_store::{Tx, contexts, said};
 
 /// Messages that are counted again by everybody rather than written down.
 const TAIL: usize = 16;
@@ -21,8 +21,11 @@ pub(super) struct Uncounted {
     pub(super) message: Message,
 }
 
-/// Messages before the first that is counted which are read again to know what its calls wait for.
-const BEFORE: usize = 16;
+/// The most messages of a step under way that are read again to know what its calls wait for.
+const BEFORE: usize = 256;
+
+/// How often counting starts again because history changed under it.
+const RETRIES: usize = 8;
 
 /// The messages that are not written down as counted; at most so many.
 pub(super) fn uncounted(
@@ -35,15 +38,12 @@ pub(super) fn uncounted(
     let rest = messages::page(tx, session, rest)?;
     let Some(first) = rest.first().map(Ties::of) else { return Ok(Vec::new()) };
     let mut steps = Steps::default();
-    // A turn begins anew whatever was before it.
-    if last.seq > 0 && !(first.is_user && first.results.is_empty()) {
-        let before = said::seqs_earlier(tx, (session.0, last.seq), true, BEFORE)?;
-        let before = before.last().copied().unwrap_or(last.seq);
-        let again = PageRequest { after: before - 1, hidden: true, limit: BEFORE + 1 };
-        for message in messages::page(tx, session, again)? {
-            if message.id.0 <= last.seq {
-                steps.next(&Ties::of(&message));
-            }
+    if last.seq > 0 && !first.always_begins() {
+        let step = costs::step_before(tx, session.0, last.seq)?.unwrap_or(0);
+        let nearest = said::seqs_earlier(tx, (session.0, last.seq + 1), false, BEFORE)?;
+        let start = step.max(nearest.last().copied().unwrap_or(0));
+        for message in messages::between(tx, session, (start - 1, last.seq + 1))? {
+            steps.next(&Ties::of(&message));
         }
     }
     let count = |message: Message| {
@@ -54,7 +54,12 @@ pub(super) fn uncounted(
             total: last.total.saturating_add(tokens as i64),
             tokens: tokens as i64,
             short_tokens: short_tokens as i64,
-            begins: steps.next(&Ties::of(&message)),
+            // What is hidden stands between nothing: a call and its result around it belong
+            // together.
+            begins: match message.visibility {
+                Visibility::Live => steps.next(&Ties::of(&message)),
+                Visibility::Compacted | Visibility::Rewound => Begins::Nothing,
+            },
         };
         Uncounted { cost: last, message }
     };
@@ -64,13 +69,27 @@ pub(super) fn uncounted(
 impl Oneiro {
     /// Writes down what the messages of a session cost, but for a short tail.
     pub(super) fn count_session(&self, session: (i64, &SessionId)) -> Result<()> {
-        loop {
-            let batch = self.store.read(|tx| uncounted(tx, session, BATCH))?;
+        let mut changed = 0;
+        while changed < RETRIES {
+            let (batch, history) = self.store.read(|tx| {
+                let batch = uncounted(tx, session, BATCH)?;
+                Ok((batch, contexts::epoch(tx, session.0)?.history))
+            })?;
             if batch.len() <= TAIL {
                 return Ok(());
             }
             let costs: Vec<Cost> = batch.iter().map(|one| one.cost).collect();
-            self.store.write_derived(|tx| costs::insert(tx, session.0, &costs))?;
+            // Where steps begin depends on what is live.
+            let is_kept = self.store.write_derived(|tx| {
+                let is_same = contexts::epoch(tx, session.0)?.history == history;
+                if is_same {
+                    costs::insert(tx, session.0, &costs)?;
+                }
+                Ok(is_same)
+            })?;
+            changed += usize::from(!is_kept);
         }
+        // What is not written down is counted by whoever needs it.
+        Ok(())
     }
 }

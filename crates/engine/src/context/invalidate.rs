@@ -1,20 +1,29 @@
 //! When history changes, exactly the summaries that covered what changed go, and those above them;
 //! what else these covered comes back into the contexts that showed them.
 
-use oneiro_model::{Lineage, Result, SummaryKind};
+use super::boundaries::rejoin_calls;
+use oneiro_model::{Lineage, Result, SessionId, SummaryKind};
 use oneiro_store::summaries::{self, Node};
 use oneiro_store::{Tx, contexts, digests, lineage};
 use std::collections::BTreeSet;
 
-/// Takes out the summaries over a range of a session's messages. Called in the transaction that
-/// hides, shows or removes them.
-pub(crate) fn history_changed(tx: &Tx<'_>, session_key: i64, range: (i64, i64)) -> Result<()> {
+/// Changes which messages of a session are live, within a range, and keeps its context true: the
+/// summaries over the range go, and so do those that would part a call from its result afterwards.
+pub(crate) fn change_visibility<T>(
+    tx: &Tx<'_>,
+    session: (i64, &SessionId),
+    range: (i64, i64),
+    change: impl FnOnce() -> Result<T>,
+) -> Result<T> {
     // A condensed node goes even where the range lies between its leaves: what comes back there
     // must have its place.
-    let over = summaries::over(tx, session_key, range)?;
+    let over = summaries::over(tx, session.0, range)?;
     take_out(tx, over.into_iter().collect())?;
-    digests::remove(tx, session_key)?;
-    contexts::changed(tx, session_key, "history")
+    let changed = change()?;
+    rejoin_calls(tx, session, range)?;
+    digests::remove(tx, session.0)?;
+    contexts::changed(tx, session.0, "history")?;
+    Ok(changed)
 }
 
 /// Takes out every summary of a session that is being deleted, and what other sessions made of
@@ -87,7 +96,7 @@ pub(crate) struct Bereft {
 }
 
 /// Nodes and everything above them.
-fn with_above(tx: &Tx<'_>, mut nodes: BTreeSet<i64>) -> Result<BTreeSet<i64>> {
+pub(super) fn with_above(tx: &Tx<'_>, mut nodes: BTreeSet<i64>) -> Result<BTreeSet<i64>> {
     let mut next: Vec<i64> = nodes.iter().copied().collect();
     while let Some(node) = next.pop() {
         for parent in summaries::parent_keys(tx, node)? {

@@ -3,6 +3,7 @@
 
 mod around;
 mod assemble;
+mod boundaries;
 mod commit;
 mod compact;
 mod counting;
@@ -34,7 +35,8 @@ mod secrets;
 mod select;
 mod summarise;
 
-pub(crate) use invalidate::{history_changed, message_going, session_erased, session_going};
+pub(crate) use boundaries::rejoin_calls;
+pub(crate) use invalidate::{change_visibility, message_going, session_erased, session_going};
 pub(crate) use outline::uncovered;
 pub use prompts::{PROMPTS, Prompts};
 pub(crate) use rebuild::{resummarise, written};

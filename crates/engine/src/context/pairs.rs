@@ -26,6 +26,11 @@ impl Ties {
         Ties::of_parts(&message.role, &parts(message))
     }
 
+    /// Whether it begins a step or a turn whatever came before it.
+    pub(crate) fn always_begins(&self) -> bool {
+        self.results.is_empty() && (self.is_user || (self.speaks && self.calls.is_empty()))
+    }
+
     pub(super) fn of_parts(role: &Role, parts: &[Part<'_>]) -> Ties {
         let mut ties = Ties::default();
         for part in parts {
@@ -101,9 +106,12 @@ pub(crate) fn pair(ties: &[Ties]) -> Pairs {
     pairs
 }
 
-/// What begins with each message, told one after the other: a run of calls and the results that
+/// What begins with each live message, told one after the other: a run of calls and the results that
 /// follow it stay together. A result that comes after somebody has spoken does not hold up what was
 /// said meanwhile; a window that begins between shows it as unpaired.
+///
+/// After a message that begins something, the state depends on that message alone: who starts at one
+/// with a fresh state comes to the same.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Steps {
     /// Calls without a result.

@@ -46,8 +46,11 @@ pub(crate) fn resummarise(oneiro: &Oneiro, tx: &Tx<'_>, bereft: Vec<Bereft>) -> 
         };
         fill(&mut node, summarise(&source, None));
         if room < 8 || node.tokens >= node.source_tokens || node.content.is_empty() {
-            // So little is left that nothing could be smaller. It stays in reach all the same: a
-            // continuation has no other way to it.
+            // So little is left that nothing could be smaller. The session itself shows the
+            // messages again; a continuation has no other way to them.
+            if leaf.contexts.iter().all(|context| *context == node.session_key) {
+                continue;
+            }
             let left = Condensed {
                 content: format!("({} messages)", seqs.len()),
                 level: SummaryLevel::Extract,

@@ -4,7 +4,7 @@
 use super::show::no_message;
 use super::{key_of, refuse_continued, whole};
 use crate::Oneiro;
-use crate::context::history_changed;
+use crate::context::change_visibility;
 use oneiro_model::{
     ChangeKind, Lineage, MessageId, Result, Session, SessionId, Timestamp, Visibility,
 };
@@ -50,8 +50,10 @@ impl Oneiro {
                     amends::set_said(tx, amend.id, at)?;
                 }
                 if let Some(visibility) = amend.visibility {
-                    history_changed(tx, key, (amend.id.0, amend.id.0))?;
-                    shown::stand(tx, amend.id.0, visibility, rewind)?;
+                    let range = (amend.id.0, amend.id.0);
+                    change_visibility(tx, (key, &id), range, || {
+                        shown::stand(tx, amend.id.0, visibility, rewind)
+                    })?;
                 }
             }
             sessions::recount(tx, key)?;

@@ -3,7 +3,7 @@
 
 use super::{key_of, show::no_message};
 use crate::Oneiro;
-use crate::context::history_changed;
+use crate::context::change_visibility;
 use oneiro_model::{
     ChangeKind, Error, Message, MessageCounts, MessageId, Result, Rewound, Role, SessionId,
     Visibility,
@@ -72,8 +72,8 @@ impl Oneiro {
                 0 => 0,
                 from => {
                     refuse_continued(tx, (key, &id))?;
-                    history_changed(tx, key, shown::rewound_range(tx, key, from)?)?;
-                    shown::restore(tx, key, from)?
+                    let range = shown::rewound_range(tx, key, from)?;
+                    change_visibility(tx, (key, &id), range, || shown::restore(tx, key, from))?
                 }
             };
             sessions::recount(tx, key)?;
@@ -89,8 +89,9 @@ impl Oneiro {
         self.store.write(move |tx| {
             let key = key_of(tx, &id)?;
             refuse_continued(tx, (key, &id))?;
-            history_changed(tx, key, (since.0, i64::MAX))?;
-            let restored = shown::restore_since(tx, key, since)?;
+            let restored = change_visibility(tx, (key, &id), (since.0, i64::MAX), || {
+                shown::restore_since(tx, key, since)
+            })?;
             sessions::recount(tx, key)?;
             changes::record(tx, ChangeKind::Restored, Some(&id), now)?;
             Ok(restored)
@@ -109,8 +110,7 @@ impl Oneiro {
         self.store.write(move |tx| {
             let key = key_of(tx, &id)?;
             refuse_continued(tx, (key, &id))?;
-            history_changed(tx, key, (0, until.0))?;
-            shown::compact(tx, key, until)
+            change_visibility(tx, (key, &id), (0, until.0), || shown::compact(tx, key, until))
         })
     }
 }
@@ -146,9 +146,10 @@ fn rewind_target(tx: &Tx<'_>, (key, id): (i64, &SessionId), to: MessageId) -> Re
 fn hide(tx: &Tx<'_>, (key, id): (i64, &SessionId), target: Message) -> Result<Rewound> {
     let to = target.id;
     refuse_continued(tx, (key, id))?;
-    history_changed(tx, key, (to.0, i64::MAX))?;
-    let number = sessions::count_rewind(tx, key)?;
-    let rewound = shown::rewind(tx, key, to, number)?;
+    let rewound = change_visibility(tx, (key, id), (to.0, i64::MAX), || {
+        let number = sessions::count_rewind(tx, key)?;
+        shown::rewind(tx, key, to, number)
+    })?;
     sessions::recount(tx, key)?;
     Ok(Rewound { rewound, target, head: shown::head(tx, key)? })
 }

@@ -134,12 +134,9 @@ fn any_sequence_obeys(backend: Backend, cases: u32) {
     let space = TestSpace::new(backend);
     let oneiro = open(&space);
     let number = std::cell::Cell::new(0);
-    let config = ProptestConfig {
-        cases,
-        failure_persistence: None,
-        max_shrink_iters: 200,
-        ..ProptestConfig::default()
-    };
+    let mut config = oneiro_testkit::proptest_config(cases);
+    config.failure_persistence = None;
+    config.max_shrink_iters = 200;
     let format = prop_oneof![
         Just(WindowFormat::Openai),
         Just(WindowFormat::Anthropic),
@@ -160,6 +157,20 @@ fn a_beginning_stays_or_its_break_is_told_on_sqlite() {
 #[test]
 fn a_beginning_stays_or_its_break_is_told_on_postgres() {
     any_sequence_obeys(Backend::Postgres, 12);
+}
+
+on_both_backends! {
+    /// A result that came late is a reason for a break once, not for every break after it.
+    fn a_changed_prompt_is_the_reason_even_after_a_late_result(space) {
+        let oneiro = open(space);
+        let late = [
+            Event::Say(Said::Tools(vec![None])),
+            Event::Say(Said::User(1)),
+            Event::Say(Said::Late(0)),
+            Event::Prompt(0),
+        ];
+        obeys(&oneiro, 1, (&late, 700, WindowFormat::Openai));
+    }
 }
 
 fn window(oneiro: &Fixed, id: &SessionId, (budget, reserve): (usize, usize)) -> Window {

@@ -8,6 +8,7 @@
     reason = "tests may fail"
 )]
 
+mod background;
 mod backup;
 mod changes;
 mod context_budget;
@@ -21,6 +22,7 @@ mod context_levels;
 mod context_mixes;
 mod context_prefix;
 mod context_random;
+mod context_random_found;
 mod context_read;
 mod context_rules;
 mod context_split;

@@ -4,7 +4,7 @@
 use super::message_row;
 use super::note::{Note, Runs};
 use super::pass::{Pass, Seen, Standing};
-use crate::context::history_changed;
+use crate::context::change_visibility;
 use crate::sessions::{refuse_continued, whole};
 use oneiro_model::{ChangeKind, ErrorKind, Result, SessionId, Timestamp, Visibility};
 use oneiro_store::sessions::Fields;
@@ -97,15 +97,8 @@ fn follow(
         }
     }
     if may_change(tx, (key, &seen.id))? {
-        let rewind = whole(tx, key)?.rewind_count;
-        for (seq, wanted) in &moves {
-            shown::stand(tx, *seq, *wanted, rewind)?;
-        }
-        for (seq, _) in &replaced {
-            shown::stand(tx, *seq, Visibility::Rewound, rewind)?;
-        }
         (moved.changed, moved.replaced) = (moves.len(), replaced.len());
-        told(tx, (key, &seen.id), (&moves, &replaced), now)?;
+        move_messages(tx, (key, &seen.id), (&moves, &replaced), now)?;
     } else {
         moved.kept_here += moves.len() + replaced.len();
     }
@@ -128,8 +121,8 @@ fn may_change(tx: &Tx<'_>, session: (i64, &SessionId)) -> Result<bool> {
 
 type Moves<'m> = (&'m [(i64, Visibility)], &'m [(i64, Visibility)]);
 
-/// Lets counters, summaries and listeners know of what was moved.
-fn told(
+/// Moves messages to where they stand, and lets counters, summaries and listeners know of it.
+fn move_messages(
     tx: &Tx<'_>,
     (key, id): (i64, &SessionId),
     (moves, replaced): Moves<'_>,
@@ -137,7 +130,16 @@ fn told(
 ) -> Result<()> {
     let seqs = moves.iter().chain(replaced).map(|(seq, _)| *seq);
     let (Some(first), Some(last)) = (seqs.clone().min(), seqs.max()) else { return Ok(()) };
-    history_changed(tx, key, (first, last))?;
+    change_visibility(tx, (key, id), (first, last), || {
+        let rewind = whole(tx, key)?.rewind_count;
+        for (seq, wanted) in moves {
+            shown::stand(tx, *seq, *wanted, rewind)?;
+        }
+        for (seq, _) in replaced {
+            shown::stand(tx, *seq, Visibility::Rewound, rewind)?;
+        }
+        Ok(())
+    })?;
     sessions::recount(tx, key)?;
     if let Some(last) = replaced.iter().map(|(seq, _)| *seq).max() {
         let mut metadata = whole(tx, key)?.metadata;

@@ -1,0 +1,137 @@
+//! Keep tool calls together with their results when history changes. Whatever becomes live, hidden
+//! or erased, and in whatever order, this recomputes where steps begin among the live messages
+//! around the change, and removes the leaves whose edge would part a call from its result.
+
+use super::invalidate::{take_out, with_above};
+use super::pairs::{Steps, Ties, pair};
+use oneiro_model::{Result, SessionId};
+use oneiro_store::costs::{self, Begins};
+use oneiro_store::messages::{self, PageRequest};
+use oneiro_store::{Tx, said, summaries};
+use std::collections::BTreeSet;
+
+/// Messages read at a time. A step has a handful.
+const BATCH: usize = 32;
+
+/// Brings calls and results together again after the messages of a range changed: updates where
+/// steps begin, and removes leaves that part a call from its result, or that cover a call which is
+/// the newest and still waits for a result. Called in the transaction of the change, after it.
+pub(crate) fn rejoin_calls(
+    tx: &Tx<'_>,
+    session: (i64, &SessionId),
+    range: (i64, i64),
+) -> Result<()> {
+    let mut dead = BTreeSet::new();
+    for leaf in leaves_that_part_calls(tx, session, range)? {
+        // A continuation reaches these messages through this leaf alone, and shows none of them
+        // itself.
+        if !is_shown_elsewhere(tx, session.0, leaf)? {
+            dead.insert(leaf);
+        }
+    }
+    take_out(tx, dead)
+}
+
+/// The leaves that part a call from its result near a range of messages. Updates where steps begin
+/// on the way.
+///
+/// What a message begins depends on the live messages since the last that began something, and on
+/// nothing before it. So the walk starts at such a message before the range, and ends after the
+/// range at the first that begins something now and did before.
+pub(super) fn leaves_that_part_calls(
+    tx: &Tx<'_>,
+    session: (i64, &SessionId),
+    range: (i64, i64),
+) -> Result<BTreeSet<i64>> {
+    let (key, mut steps, mut step) = (session.0, Steps::default(), Vec::new());
+    let mut after = start_before(tx, session, range.0)?.saturating_sub(1);
+    let mut found = BTreeSet::new();
+    loop {
+        let live = PageRequest { after, hidden: false, limit: BATCH };
+        let page = messages::page(tx, session, live)?;
+        for message in &page {
+            let (seq, ties) = (message.id.0, Ties::of(message));
+            let begins = steps.next(&ties);
+            let counted = costs::one(tx, key, seq)?.map(|cost| cost.begins);
+            if begins != Begins::Nothing {
+                found.extend(parted(tx, &step)?);
+                step.clear();
+                if seq > range.1 && counted != Some(Begins::Nothing) {
+                    return Ok(found);
+                }
+            }
+            if counted.is_some_and(|counted| counted != begins) {
+                costs::set_begins(tx, key, seq, begins)?;
+            }
+            step.push((seq, ties));
+        }
+        match page.last() {
+            Some(last) if page.len() == BATCH => after = last.id.0,
+            _ => break,
+        }
+    }
+    found.extend(parted(tx, &step)?);
+    found.extend(over_waiting_call(tx, &step)?);
+    Ok(found)
+}
+
+/// The nearest live message before `before` that begins a step or a turn; 0 when there is none.
+fn start_before(tx: &Tx<'_>, session: (i64, &SessionId), mut before: i64) -> Result<i64> {
+    loop {
+        let seqs = said::seqs_earlier(tx, (session.0, before), false, BATCH)?;
+        let Some(first) = seqs.last().copied() else { return Ok(0) };
+        for message in messages::between(tx, session, (first - 1, before))?.iter().rev() {
+            let counted = costs::one(tx, session.0, message.id.0)?;
+            let begins = counted.is_some_and(|cost| cost.begins != Begins::Nothing);
+            if begins || Ties::of(message).always_begins() {
+                return Ok(message.id.0);
+            }
+        }
+        before = first;
+    }
+}
+
+/// The leaves that part a call from its result within one step.
+fn parted(tx: &Tx<'_>, step: &[(i64, Ties)]) -> Result<BTreeSet<i64>> {
+    let mut found = BTreeSet::new();
+    if step.len() < 2 {
+        return Ok(found);
+    }
+    let ties: Vec<Ties> = step.iter().map(|(_, ties)| ties.clone()).collect();
+    let leaf_at = |at: usize| match step.get(at) {
+        Some((seq, _)) => summaries::leaf_of(tx, *seq),
+        None => Ok(None),
+    };
+    for (at, answers) in pair(&ties).answers.iter().enumerate() {
+        for (result, _) in answers.iter().flatten() {
+            let (call, result) = (leaf_at(at)?, leaf_at(*result)?);
+            if call != result {
+                found.extend(call.into_iter().chain(result));
+            }
+        }
+    }
+    Ok(found)
+}
+
+/// The leaves over the newest step from the first call on that still waits for a result: the result
+/// would be parted from it when it comes.
+fn over_waiting_call(tx: &Tx<'_>, step: &[(i64, Ties)]) -> Result<BTreeSet<i64>> {
+    let ties: Vec<Ties> = step.iter().map(|(_, ties)| ties.clone()).collect();
+    let mut found = BTreeSet::new();
+    if let Some(waiting) = pair(&ties).pending {
+        for (seq, _) in step.iter().skip(waiting) {
+            found.extend(summaries::leaf_of(tx, *seq)?);
+        }
+    }
+    Ok(found)
+}
+
+/// Whether the context of another session shows a leaf, or something above it.
+fn is_shown_elsewhere(tx: &Tx<'_>, session_key: i64, leaf: i64) -> Result<bool> {
+    for node in with_above(tx, BTreeSet::from([leaf]))? {
+        if summaries::shown_in(tx, node)?.iter().any(|context| *context != session_key) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
