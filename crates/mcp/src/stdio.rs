@@ -2,13 +2,17 @@
 //! and drain background work meanwhile. It must not know what the tools do.
 
 use crate::lines::Lines;
-use crate::{Caller, Mcp};
+use crate::{Caller, Mcp, ModelLimits, ModelPermits};
 use oneiro::{Background, Error, Result};
 use rmcp::service::ServerInitializeError;
 use std::time::Duration;
 
 /// Calls that run at once; a client that makes more waits.
 const CALLS: usize = 8;
+
+/// Calls that may call a model, of all that run: the others stay free for what needs none.
+const MODEL_CALLS: ModelLimits =
+    ModelLimits { running: CALLS / 2, waiting: 64, timeout: Duration::from_secs(60) };
 
 /// How long calls may take to end after the client has gone.
 const STOP_CALLS: Duration = Duration::from_secs(2);
@@ -43,12 +47,16 @@ async fn run(caller: Caller) -> Result<()> {
         Error::internal("no threads for standard input and output").because(error)
     })?;
     let serve = async {
-        let served = match rmcp::serve_server(Mcp::new(caller), lines).await {
-            Ok(serving) => serving.waiting().await.map(|_| ()).map_err(|error| error.to_string()),
-            // The client hung up before it asked for anything.
-            Err(ServerInitializeError::ConnectionClosed(_)) => Ok(()),
-            Err(error) => Err(error.to_string()),
-        };
+        let served =
+            match rmcp::serve_server(Mcp::new(caller, ModelPermits::new(MODEL_CALLS)), lines).await
+            {
+                Ok(serving) => {
+                    serving.waiting().await.map(|_| ()).map_err(|error| error.to_string())
+                }
+                // The client hung up before it asked for anything.
+                Err(ServerInitializeError::ConnectionClosed(_)) => Ok(()),
+                Err(error) => Err(error.to_string()),
+            };
         served.map_err(|what| Error::internal(format!("the conversation broke off: {what}")))
     };
     tokio::select! {

@@ -10,6 +10,7 @@
 mod api;
 mod body;
 mod call;
+mod connections;
 mod decode;
 mod dispatch;
 mod figures;

@@ -38,7 +38,7 @@ pub(crate) fn router(state: Arc<State>) -> Router {
         .route("/readyz", get(readyz))
         .route("/metrics", get(metrics))
         .route("/openapi.json", get(openapi_json));
-    let tools = oneiro_mcp::http_service();
+    let tools = oneiro_mcp::http_service(state.models.clone());
     let mcp = move |state, request| mcp::mcp(tools.clone(), state, request);
     router = router.route("/mcp", any(mcp));
     let mut paths: BTreeMap<&'static str, MethodRouter<Arc<State>>> = BTreeMap::new();

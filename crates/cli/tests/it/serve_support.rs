@@ -67,6 +67,13 @@ impl Server {
         std::fs::read_dir(format!("/proc/{}/fd", self.child.id())).unwrap().count()
     }
 
+    /// Connections that the server has open, to its clients and to others.
+    pub fn sockets(&self) -> usize {
+        let files = std::fs::read_dir(format!("/proc/{}/fd", self.child.id())).unwrap();
+        let links = files.filter_map(|file| std::fs::read_link(file.ok()?.path()).ok());
+        links.filter(|link| link.to_string_lossy().starts_with("socket:")).count()
+    }
+
     pub fn signal(&self, signal: &str) {
         Command::new("kill").args([signal, &self.child.id().to_string()]).status().unwrap();
     }
