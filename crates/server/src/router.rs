@@ -140,8 +140,14 @@ async fn healthz() -> Response {
     axum::Json(serde_json::json!({"status": "ok"})).into_response()
 }
 
-/// Answers whether the store can be read, so that requests will be served.
+/// Answers whether the store can be read and background work runs, so that requests will be served.
 async fn readyz(Shared(state): Shared<Arc<State>>) -> Response {
+    let lanes = state.background.get().map(BackgroundMonitor::status).unwrap_or_default();
+    if let Some(dead) = lanes.iter().find(|lane| !lane.is_alive) {
+        let what = format!("not ready: the background thread {:?} does not run", dead.lane);
+        let error = Error::new(ErrorKind::Unavailable, what).remedy("restart the server");
+        return Problem::of(StatusCode::SERVICE_UNAVAILABLE, error).into_response();
+    }
     let asked = Arc::clone(&state);
     let checked = state.readiness.check(move || {
         let space = asked.spaces.space(asked.spaces.first(), true)?;

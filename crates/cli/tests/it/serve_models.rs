@@ -3,7 +3,7 @@
 
 use crate::serve_support::{Client, Server, eventually};
 use crate::silent_model::SilentModel;
-use crate::support::{json, oneiro};
+use crate::support::{config, json, oneiro};
 use oneiro_testkit::{Backend, TestSpace, on_both_backends};
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, ErrorKind, Write};
@@ -127,6 +127,28 @@ on_both_backends! {
         let requests: Vec<_> = (0..=IN_FLIGHT).map(compaction).collect();
         assert_others_go_on(&server, &model, (None, &requests));
         server.check_log();
+    }
+}
+
+/// The model answers nothing until the server has ended, so the end did not wait for it; and no lease
+/// is left behind that the next process would have to wait for.
+#[test]
+fn a_stop_waits_for_no_silent_model_and_the_next_process_goes_on_at_once() {
+    let space = TestSpace::new(Backend::Sqlite);
+    let model = SilentModel::start();
+    model.configure(&space);
+    talk_in_sessions(&space, PERMITS);
+    let server = Server::start(&space, &[]);
+    let clients: Vec<Client> =
+        (0..PERMITS).map(|n| send(server.client(), None, &compaction(n))).collect();
+    model.wait_for_requests(PERMITS);
+    server.stop();
+    assert_eq!(model.requests().len(), PERMITS);
+    drop(clients);
+    std::fs::write(config(&space), "").unwrap();
+    for n in 0..PERMITS {
+        let compacted = json(&space, &["compact", &format!("s{n}"), "--until", "600"]);
+        assert!(!compacted["created"].as_array().unwrap().is_empty(), "{compacted}");
     }
 }
 

@@ -283,7 +283,9 @@ impl Connection for PostgresConnection {
             // what a write has checked still holds when it commits, as with SQLite.
             Access::Write { wait } => {
                 let lock_timeout = self.waits.shorter_lock_timeout(wait);
-                format!("BEGIN; {lock_timeout}SELECT settings FROM sequence WHERE id = 1 FOR UPDATE")
+                format!(
+                    "BEGIN; {lock_timeout}SELECT settings FROM sequence WHERE id = 1 FOR UPDATE"
+                )
             }
             // A step of a migration may rewrite a table.
             Access::Migrate => format!(
