@@ -14,7 +14,7 @@ impl Oneiro {
 
     /// Removes copies that were begun by processes that are gone. Answers the files it removed.
     pub fn remove_abandoned_backups(&self) -> Result<Vec<String>> {
-        self.store.remove_abandoned_backups(self.now())
+        self.store.remove_abandoned_backups()
     }
 
     /// Gives the room of what was deleted back to the file system. Others wait meanwhile, so nobody

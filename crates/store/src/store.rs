@@ -107,14 +107,13 @@ impl Store {
             migrated.and(noted)?;
             backend.make_durable()?;
         }
-        let store = Store(Arc::new(Inner {
+        Ok(Store(Arc::new(Inner {
             writers: Writers::new(connection, options.busy_timeout),
             pool: Pool::new(options.readers, options.busy_timeout),
             backend,
             target: target.clone(),
             schema: known,
-        }));
-        Ok(store)
+        })))
     }
 
     /// Runs `work` in one snapshot.
@@ -190,7 +189,7 @@ impl Store {
         let path = &resolve(path);
         refuse_existing(path)?;
         // What others left behind is no reason not to make a new one.
-        let _ = self.remove_abandoned_backups(now);
+        let _ = self.remove_abandoned_backups();
         let part = Part::begin(path)?;
         let (part_name, name) = (absolute(part.path()), absolute(path));
         // Both names are remembered before the copy is begun: an interrupted copy holds as much as a
@@ -240,23 +239,23 @@ impl Store {
 
     /// Removes copies that were begun by processes that are gone, and sets the record of those right
     /// that they finished. Answers the paths of the files that were removed.
-    pub fn remove_abandoned_backups(&self, now: Timestamp) -> Result<Vec<String>> {
+    pub fn remove_abandoned_backups(&self) -> Result<Vec<String>> {
         let unfinished = self.read(backups::all)?.into_iter().filter_map(|copy| {
             let reason = Reason::of_unfinished(&copy.reason)?;
             let found = backup_files::clear(Path::new(&copy.path));
-            Some((copy.path, reason, found))
+            Some((copy, reason, found))
         });
         let unfinished: Vec<_> = unfinished.collect();
         let is_coming = |path: &str| {
             unfinished.iter().any(|(part, _, found)| {
-                *found == Found::InUse && backup_files::is_part_of(part, path)
+                *found == Found::InUse && backup_files::is_part_of(&part.path, path)
             })
         };
-        for (path, reason, found) in &unfinished {
-            let (path, reason) = (path.clone(), *reason);
+        for (copy, reason, found) in &unfinished {
+            let (path, at, reason) = (copy.path.clone(), copy.at, *reason);
             match found {
                 Found::Finished => {
-                    self.write(move |tx| backups::record(tx, &path, now, reason.finished()))?;
+                    self.write(move |tx| backups::record(tx, &path, at, reason.finished()))?;
                 }
                 // A server is used from several machines, and the file may be on another one.
                 Found::Missing if self.engine() == Engine::Postgres || is_coming(&path) => {}
@@ -267,7 +266,7 @@ impl Store {
             }
         }
         let removed = unfinished.into_iter().filter(|(_, _, found)| *found == Found::Removed);
-        Ok(removed.map(|(path, ..)| path).collect())
+        Ok(removed.map(|(copy, ..)| copy.path).collect())
     }
 
     /// What the engine itself finds wrong with its files; empty when nothing is.

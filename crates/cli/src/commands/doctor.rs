@@ -9,14 +9,13 @@ use oneiro::{Checked, Error, ErrorKind};
 /// Check the store for damage
 ///
 /// Asks the engine to check its files, whether newer writes were lost, whether every counter matches
-/// its rows, whether the summaries
-/// of every session cover each message once and windows show the right ones, and whether the text
-/// index holds every message.
+/// its rows, whether the summaries of every session cover each message once and windows show the
+/// right ones, and whether the text index holds every message.
 #[derive(Debug, Args)]
 pub struct DoctorArgs {
-    /// Count anew what is counted wrong, make contexts of messages and sound summaries anew, and
-    /// build a damaged text index anew beside the old one while others write, and remove backups that
-    /// were begun by processes that are gone; damaged files are never touched
+    /// Count anew what is counted wrong, make contexts of messages and sound summaries anew, build
+    /// a damaged text index anew beside the old one while others write, and remove unfinished
+    /// backups whose process is gone; damaged files are never touched
     #[arg(long)]
     fix: bool,
 }

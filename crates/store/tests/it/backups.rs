@@ -141,7 +141,7 @@ fn a_finished_copy_whose_record_was_cut_short_is_recorded_and_never_removed() {
             tx.raw("UPDATE backups SET reason = 'unfinished backup' RETURNING at").map(|_| ())
         })
         .unwrap();
-    assert_eq!(store.remove_abandoned_backups(NOW).unwrap(), [""; 0]);
+    assert_eq!(store.remove_abandoned_backups().unwrap(), [""; 0]);
     assert_eq!(recorded(&store), [(copy.clone(), "backup".to_owned())]);
     assert!(copy.is_file());
 }
@@ -194,7 +194,7 @@ fn a_copy_of_a_migration_that_was_interrupted_anywhere_is_on_record() {
             drop(sqlite);
             // Whatever is on record is set right by the next process.
             let store = open_with(&space, &options).unwrap();
-            store.remove_abandoned_backups(NOW).unwrap();
+            store.remove_abandoned_backups().unwrap();
             assert_eq!(names(&store), ["kept"]);
             for (path, reason) in recorded(&store) {
                 assert!(path.is_file() && reason == "migration", "{path:?} {reason}");
