@@ -8,9 +8,14 @@ use oneiro_model::{Message, Result, SessionId, Visibility};
 use oneiro_store::costs::{self, Begins, Cost};
 use oneiro_store::messages::{self, PageRequest};
 use oneiro_store::{Tx, contexts, said};
+use serde_json::Value;
 
 /// Messages that are counted again by everybody rather than written down.
 const TAIL: usize = 16;
+
+/// The most bytes of text that they may have together: counting so many takes about a millisecond,
+/// ten without a break among them, and a window counts its tail several times.
+const TAIL_BYTES: usize = 32 << 10;
 
 /// Messages counted at a time.
 const BATCH: usize = 2_000;
@@ -66,6 +71,16 @@ pub(super) fn uncounted(
     Ok(rest.into_iter().map(count).collect())
 }
 
+/// The bytes of every text in a value.
+fn text_bytes(value: &Value) -> usize {
+    match value {
+        Value::String(text) => text.len(),
+        Value::Array(items) => items.iter().map(text_bytes).sum(),
+        Value::Object(fields) => fields.values().map(text_bytes).sum(),
+        Value::Null | Value::Bool(_) | Value::Number(_) => 0,
+    }
+}
+
 impl Oneiro {
     /// Writes down what the messages of a session cost, but for a short tail.
     pub(super) fn count_session(&self, session: (i64, &SessionId)) -> Result<()> {
@@ -75,7 +90,8 @@ impl Oneiro {
                 let batch = uncounted(tx, session, BATCH)?;
                 Ok((batch, contexts::epoch(tx, session.0)?.history))
             })?;
-            if batch.len() <= TAIL {
+            let bodies = batch.iter().flat_map(|one| one.message.body.values());
+            if batch.len() <= TAIL && bodies.map(text_bytes).sum::<usize>() <= TAIL_BYTES {
                 return Ok(());
             }
             let costs: Vec<Cost> = batch.iter().map(|one| one.cost).collect();
