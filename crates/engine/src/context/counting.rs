@@ -17,8 +17,9 @@ const TAIL: usize = 16;
 /// ten without a break among them, and a window counts its tail several times.
 const TAIL_BYTES: usize = 32 << 10;
 
-/// Messages counted at a time.
+/// Messages counted at a time, and bytes of payloads: so much is in memory at once.
 const BATCH: usize = 2_000;
+const BATCH_BYTES: usize = 1 << 20;
 
 /// A message after the last that is written down, and what it costs.
 pub(super) struct Uncounted {
@@ -32,15 +33,16 @@ const BEFORE: usize = 256;
 /// How often counting starts again because history changed under it.
 const RETRIES: usize = 8;
 
-/// The messages that are not written down as counted; at most so many.
+/// The messages that are not written down as counted; at most so many, and of so many bytes of
+/// payloads, but one at least.
 pub(super) fn uncounted(
     tx: &Tx<'_>,
     session: (i64, &SessionId),
-    limit: usize,
+    (limit, bytes): (usize, usize),
 ) -> Result<Vec<Uncounted>> {
     let mut last = costs::last(tx, session.0)?.unwrap_or_default();
     let rest = PageRequest { after: last.seq, hidden: true, limit };
-    let rest = messages::page(tx, session, rest)?;
+    let (rest, _) = messages::page_within(tx, session, rest, bytes)?;
     let Some(first) = rest.first().map(Ties::of) else { return Ok(Vec::new()) };
     let mut steps = Steps::default();
     if last.seq > 0 && !first.always_begins() {
@@ -87,7 +89,7 @@ impl Oneiro {
         let mut changed = 0;
         while changed < RETRIES {
             let (batch, history) = self.store.read(|tx| {
-                let batch = uncounted(tx, session, BATCH)?;
+                let batch = uncounted(tx, session, (BATCH, BATCH_BYTES))?;
                 Ok((batch, contexts::epoch(tx, session.0)?.history))
             })?;
             let bodies = batch.iter().flat_map(|one| one.message.body.values());
