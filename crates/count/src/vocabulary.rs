@@ -14,7 +14,7 @@ use rustc_hash::FxHasher;
 const FILE: &[u8] = include_bytes!("../assets/o200k.bin");
 
 /// No token of o200k is longer, in bytes.
-const LONGEST: usize = 128;
+pub(crate) const LONGEST: usize = 128;
 const SINGLE: usize = 256;
 const PLANES: usize = 6;
 /// How many bytes are copied at once.

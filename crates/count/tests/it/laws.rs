@@ -1,6 +1,6 @@
 //! What holds for any text, and texts made to be slow.
 
-use oneiro_count::tokens;
+use oneiro_count::{exceeds, tokens};
 use oneiro_testkit::takes_at_most;
 use proptest::prelude::*;
 
@@ -20,6 +20,13 @@ proptest! {
         prop_assert!(tokens(&text) <= text.len());
     }
 
+    #[test]
+    fn a_text_exceeds_less_than_its_tokens_and_no_more(text in "[a-zA-Z0-9é字 \\n-]{0,400}") {
+        let count = tokens(&text);
+        prop_assert!(!exceeds(&text, count));
+        prop_assert!(count == 0 || exceeds(&text, count - 1));
+    }
+
     /// A line that ends in a letter is cut from a line that begins with one.
     #[test]
     fn lines_of_words_are_counted_by_themselves(
@@ -28,6 +35,14 @@ proptest! {
     ) {
         let together = tokens(&format!("{first}\n{second}"));
         prop_assert_eq!(together, tokens(&first) + tokens("\n") + tokens(&second));
+    }
+}
+
+#[test]
+fn a_text_that_is_too_long_in_any_case_is_not_counted() {
+    for unit in ["a", "-", " ", "\n", "字"] {
+        let text = unit.repeat((1 << 20) / unit.len());
+        assert!(exceeds(&text, 2_000) && !exceeds(&text, text.len()), "{unit:?}");
     }
 }
 

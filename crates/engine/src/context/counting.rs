@@ -8,12 +8,18 @@ use oneiro_model::{Message, Result, SessionId, Visibility};
 use oneiro_store::costs::{self, Begins, Cost};
 use oneiro_store::messages::{self, PageRequest};
 use oneiro_store::{Tx, contexts, said};
+use serde_json::Value;
 
 /// Messages that are counted again by everybody rather than written down.
 const TAIL: usize = 16;
 
-/// Messages counted at a time.
+/// The most bytes of text that they may have together: counting so many takes about a millisecond,
+/// ten without a break among them, and a window counts its tail several times.
+const TAIL_BYTES: usize = 32 << 10;
+
+/// Messages counted at a time, and bytes of payloads: so much is in memory at once.
 const BATCH: usize = 2_000;
+const BATCH_BYTES: usize = 1 << 20;
 
 /// A message after the last that is written down, and what it costs.
 pub(super) struct Uncounted {
@@ -27,15 +33,16 @@ const BEFORE: usize = 256;
 /// How often counting starts again because history changed under it.
 const RETRIES: usize = 8;
 
-/// The messages that are not written down as counted; at most so many.
+/// The messages that are not written down as counted; at most so many, and of so many bytes of
+/// payloads, but one at least.
 pub(super) fn uncounted(
     tx: &Tx<'_>,
     session: (i64, &SessionId),
-    limit: usize,
+    (limit, bytes): (usize, usize),
 ) -> Result<Vec<Uncounted>> {
     let mut last = costs::last(tx, session.0)?.unwrap_or_default();
     let rest = PageRequest { after: last.seq, hidden: true, limit };
-    let rest = messages::page(tx, session, rest)?;
+    let (rest, _) = messages::page_within(tx, session, rest, bytes)?;
     let Some(first) = rest.first().map(Ties::of) else { return Ok(Vec::new()) };
     let mut steps = Steps::default();
     if last.seq > 0 && !first.always_begins() {
@@ -66,16 +73,27 @@ pub(super) fn uncounted(
     Ok(rest.into_iter().map(count).collect())
 }
 
+/// The bytes of every text in a value.
+fn text_bytes(value: &Value) -> usize {
+    match value {
+        Value::String(text) => text.len(),
+        Value::Array(items) => items.iter().map(text_bytes).sum(),
+        Value::Object(fields) => fields.values().map(text_bytes).sum(),
+        Value::Null | Value::Bool(_) | Value::Number(_) => 0,
+    }
+}
+
 impl Oneiro {
     /// Writes down what the messages of a session cost, but for a short tail.
     pub(super) fn count_session(&self, session: (i64, &SessionId)) -> Result<()> {
         let mut changed = 0;
         while changed < RETRIES {
             let (batch, history) = self.store.read(|tx| {
-                let batch = uncounted(tx, session, BATCH)?;
+                let batch = uncounted(tx, session, (BATCH, BATCH_BYTES))?;
                 Ok((batch, contexts::epoch(tx, session.0)?.history))
             })?;
-            if batch.len() <= TAIL {
+            let bodies = batch.iter().flat_map(|one| one.message.body.values());
+            if batch.len() <= TAIL && bodies.map(text_bytes).sum::<usize>() <= TAIL_BYTES {
                 return Ok(());
             }
             let costs: Vec<Cost> = batch.iter().map(|one| one.cost).collect();

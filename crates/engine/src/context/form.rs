@@ -251,8 +251,7 @@ fn is_thinking(block: &Value) -> bool {
 /// A text by its beginning and its end, if it is large; without base64 in any case.
 fn shortened(text: &str, message: MessageId) -> Cow<'_, str> {
     let text = without_base64(text, message);
-    // No token is shorter than a byte.
-    if text.len() <= LARGE || oneiro_count::tokens(&text) <= LARGE {
+    if !oneiro_count::exceeds(&text, LARGE) {
         return text;
     }
     let head = beginning(&text);

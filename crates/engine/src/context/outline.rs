@@ -45,7 +45,7 @@ pub(super) struct Gap {
 impl Outline {
     /// Reads a context; without `words` its summaries have none, of which there may be megabytes.
     pub(super) fn read(tx: &Tx<'_>, session: (i64, &SessionId), words: bool) -> Result<Outline> {
-        let mut tail = uncounted(tx, session, usize::MAX)?;
+        let mut tail = uncounted(tx, session, (usize::MAX, usize::MAX))?;
         tail.retain(|one| one.message.visibility == Visibility::Live);
         let shown = match words {
             true => summaries::shown(tx, session.0)?,

@@ -1,5 +1,6 @@
 //! Windows: within budget, whole turns, everything reachable, and a beginning that stays.
 
+use crate::context_support::{begin, by_hand, peek, user};
 use crate::support::{NOW, id as sid, open as fixed};
 use oneiro::{
     CompactRequest, ContextScope, EXPAND_TOKENS, ExpandRequest, ExpandWhat, NewMessage, Oneiro,
@@ -168,5 +169,27 @@ on_both_backends! {
         let text = format(WindowFormat::Text);
         assert!(text.text.unwrap().contains("user: Turn 59"));
         assert!(text.messages.is_empty());
+    }
+}
+
+on_both_backends! {
+    /// Text without breaks is the slowest to count: a window must not do it again. What is kept is
+    /// changed by hand, so that only a window that counts again would show the true number.
+    fn a_large_message_is_counted_once(space) {
+        let oneiro = fixed(space);
+        for (number, unit) in ["a", "-", "字", "👩", "\u{301}", "[{", "aGVsbG8gd29ybGQ"].iter().enumerate() {
+            let text = unit.repeat(200_000 / unit.len());
+            let id = begin(&oneiro, &format!("large-{number}"), vec![user(format!("x{text}"))]);
+            let tokens = peek(&oneiro, &id, 1_000_000).tokens;
+            assert!(tokens > 1_000, "{unit:?} has {tokens} tokens");
+            let session = format!("(SELECT key FROM sessions WHERE id = '{id}')");
+            let kept = format!("SELECT COUNT(*) FROM message_costs WHERE session_key = {session}");
+            assert_eq!(by_hand(&oneiro, &kept), [1], "{unit:?}");
+            by_hand(&oneiro, &format!(
+                "UPDATE message_costs SET tokens = 50, short_tokens = 50, total = 50 \
+                 WHERE session_key = {session} RETURNING seq"
+            ));
+            assert!(peek(&oneiro, &id, 1_000_000).tokens < 1_000, "{unit:?} was counted again");
+        }
     }
 }
