@@ -86,6 +86,8 @@ impl Oneiro {
         let (holder, now, job) = (self.holder.clone(), self.now(), removed.job.clone());
         self.store.write(move |tx| jobs::done_by(tx, &job, &holder, now))?;
         let mut out_of_reach = scrubbed.out_of_reach;
+        // What cannot be removed now is named below.
+        let _ = self.remove_abandoned_backups();
         for copy in self.store.read(backups::all)? {
             out_of_reach.push(format!("{} made {} ({})", copy.path, copy.at, copy.reason));
         }

@@ -43,6 +43,7 @@ mod idempotence;
 mod jobs;
 mod lineage;
 mod listing;
+mod lost_writes;
 mod order;
 mod patterns;
 mod removal;

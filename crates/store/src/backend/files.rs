@@ -55,7 +55,7 @@ pub(crate) fn resolve(path: &Path) -> PathBuf {
 }
 
 /// Creates the file with mode 0600 in a folder with mode 0700, unless it is there.
-pub(super) fn create_private(path: &Path) -> Result<()> {
+pub(crate) fn create_private(path: &Path) -> Result<()> {
     if path.exists() {
         // An empty file that somebody made for us is as private as one that we make.
         if path.is_file() && file_bytes(path) == 0 {
@@ -82,7 +82,7 @@ pub(super) fn create_private(path: &Path) -> Result<()> {
     }
 }
 
-pub(super) fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
+pub(crate) fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(suffix);
     PathBuf::from(name)

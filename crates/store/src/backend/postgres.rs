@@ -8,6 +8,7 @@ mod tls;
 
 use super::{Access, Backend, Connection, Engine, Row, State, Value};
 use crate::options::{Durability, Options};
+use crate::schema::{SchemaSet, refuse_newer};
 use crate::store::{Progress, Scrubbed};
 use address::Address;
 use client::{Client, Dialer, Failure};
@@ -16,12 +17,17 @@ use oneiro_model::{Error, Result, SpaceName};
 use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
+use tokio_postgres::SimpleQueryMessage;
 use tokio_postgres::types::{IsNull, ToSql, Type, private::BytesMut};
 use tokio_stream::StreamExt;
 
 /// The least time that a write may pause between two statements, whatever the busy time-out is.
 const MIN_PAUSE: Duration = Duration::from_secs(5);
+
+/// How often a reader looks whether a newer version migrated the store: it writes nothing, so it may
+/// learn that a moment later than a writer.
+const READER_LOOKS: Duration = Duration::from_secs(1);
 
 pub(crate) struct Postgres {
     dialer: Arc<Dialer>,
@@ -29,6 +35,7 @@ pub(crate) struct Postgres {
     schema: String,
     durability: Durability,
     waits: Waits,
+    schema_set: SchemaSet,
 }
 
 /// How long the server works or waits before it gives up by itself. The client gives up later, in
@@ -81,6 +88,7 @@ impl Postgres {
                 .to_string(),
             schema: format!("oneiro_{space}"),
             durability: options.durability,
+            schema_set: options.schema,
         })
     }
 
@@ -95,6 +103,9 @@ impl Postgres {
             waits: self.waits,
             limit: Some(self.waits.grace),
             limits_pauses: false,
+            schema_set: self.schema_set,
+            settings: None,
+            checked: None,
         };
         let commit = match self.durability {
             Durability::Full => "on",
@@ -195,6 +206,13 @@ struct PostgresConnection {
     /// Whether the server ends a transaction of this connection that pauses for too long. A
     /// reader may pause: an export waits for whoever takes it.
     limits_pauses: bool,
+    /// What this version of Oneiro knows.
+    schema_set: SchemaSet,
+    /// The generation of the settings when the version of the schema was last looked at; a
+    /// migration changes it.
+    settings: Option<String>,
+    /// When a reader last looked at the version of the schema.
+    checked: Option<Instant>,
 }
 
 impl PostgresConnection {
@@ -208,6 +226,28 @@ impl PostgresConnection {
     /// Runs statements without parameters in one round trip.
     fn batch(&mut self, sql: &str) -> Result<()> {
         self.call(async |client| client.batch_execute(sql).await)
+    }
+
+    /// Refuses a store that a newer version migrated while it was open. A writer looks when the
+    /// row it has just locked changed, a reader now and then.
+    fn check_schema(&mut self, access: Access, row: Option<String>) -> Result<()> {
+        let is_due = match access {
+            Access::Write { .. } => self.settings != row,
+            Access::Read => self.checked.is_none_or(|at| at.elapsed() >= READER_LOOKS),
+            Access::Migrate => false,
+        };
+        if !is_due {
+            return Ok(());
+        }
+        let sql = "SELECT COALESCE(MAX(version), 0) FROM migrations";
+        let version = self.call(async |client| client.query_one(sql, &[]).await)?;
+        let version = version.try_get(0).map_err(|error| explain(&self.place, error.into()))?;
+        refuse_newer(version, self.schema_set)?;
+        match access {
+            Access::Write { .. } => self.settings = row,
+            Access::Read | Access::Migrate => self.checked = Some(Instant::now()),
+        }
+        Ok(())
     }
 
     fn statement(&mut self, sql: &str) -> Result<tokio_postgres::Statement> {
@@ -244,7 +284,9 @@ impl Connection for PostgresConnection {
             // what a write has checked still holds when it commits, as with SQLite.
             Access::Write { wait } => {
                 let lock_timeout = self.waits.shorter_lock_timeout(wait);
-                format!("BEGIN; {lock_timeout}SELECT message FROM sequence WHERE id = 1 FOR UPDATE")
+                format!(
+                    "BEGIN; {lock_timeout}SELECT settings FROM sequence WHERE id = 1 FOR UPDATE"
+                )
             }
             // A step of a migration may rewrite a table.
             Access::Migrate => format!(
@@ -264,18 +306,25 @@ impl Connection for PostgresConnection {
             Access::Read | Access::Migrate => self.waits.lock,
         };
         let limit = Some(lock.saturating_add(self.waits.grace));
-        let begun = self.client.call(limit, async |client| client.batch_execute(&begin).await);
-        if let Err(failure) = begun {
-            let _ = self.batch("ROLLBACK");
-            return Err(explain(&self.place, failure));
-        }
+        let begun = self.client.call(limit, async |client| client.simple_query(&begin).await);
+        let answers = match begun {
+            Ok(answers) => answers,
+            Err(failure) => {
+                let _ = self.batch("ROLLBACK");
+                return Err(explain(&self.place, failure));
+            }
+        };
         self.open = true;
         self.limits_pauses |= access != Access::Read;
         self.limit = match access {
             Access::Read | Access::Write { .. } => self.waits.statement_limit(),
             Access::Migrate => None,
         };
-        Ok(())
+        let row = answers.iter().find_map(|answer| match answer {
+            SimpleQueryMessage::Row(row) => row.get(0).map(str::to_owned),
+            _ => None,
+        });
+        self.check_schema(access, row).inspect_err(|_| self.rollback())
     }
 
     fn execute(&mut self, sql: &str, values: &[Value<'_>]) -> Result<u64> {

@@ -8,10 +8,11 @@ use super::sqlite_errors::{busy, damaged, explain, io_error, is_busy};
 use super::sqlite_log::{Log, Proof};
 use super::{Access, Backend, Connection, Engine, Row, State, Value, raw_search};
 use crate::options::{Durability, Options};
+use crate::schema::{SchemaSet, refuse_newer};
 use crate::store::{Progress, Scrubbed};
 use oneiro_model::{Error, ErrorKind, Result};
 use rusqlite::types::{ToSqlOutput, ValueRef};
-use rusqlite::{OpenFlags, ToSql};
+use rusqlite::{OpenFlags, StatementStatus, ToSql};
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -36,6 +37,7 @@ pub(crate) struct Sqlite {
     durability: Durability,
     busy_timeout: Duration,
     log: Arc<Log>,
+    schema: SchemaSet,
 }
 
 impl Sqlite {
@@ -46,6 +48,7 @@ impl Sqlite {
             durability: options.durability,
             busy_timeout: options.busy_timeout,
             log: Arc::new(Log::new(path)),
+            schema: options.schema,
         }
     }
 
@@ -69,10 +72,13 @@ impl Sqlite {
             path: self.path.clone(),
             busy_timeout: self.busy_timeout,
             log: Arc::clone(&self.log),
+            schema: self.schema,
+            newer: None,
         };
         self.prepare(&mut connection)?;
         self.was_open.store(true, Ordering::SeqCst);
         self.log.connected();
+        connection.check_schema()?;
         Ok(connection)
     }
 
@@ -293,6 +299,10 @@ struct SqliteConnection {
     path: PathBuf,
     busy_timeout: Duration,
     log: Arc<Log>,
+    /// What this version of Oneiro knows.
+    schema: SchemaSet,
+    /// The error of every transaction once a newer version has migrated the store.
+    newer: Option<Error>,
 }
 
 impl Drop for SqliteConnection {
@@ -309,6 +319,20 @@ impl Drop for SqliteConnection {
 impl SqliteConnection {
     fn explain(&self, error: rusqlite::Error) -> Error {
         explain(&self.path, error)
+    }
+
+    /// Refuses a store that a newer version migrated, also while it was open.
+    fn check_schema(&mut self) -> Result<()> {
+        let sql = "SELECT COALESCE(MAX(version), 0) FROM migrations";
+        // Without the table the store is only being made.
+        let version = self.inner.query_row(sql, [], |row| row.get(0)).unwrap_or(0);
+        refuse_newer(version, self.schema).inspect_err(|error| self.newer = Some(error.clone()))
+    }
+
+    /// Looks at the version if SQLite had to prepare a statement again, which it does when somebody
+    /// changed the schema. Asking that of a statement that has run costs nothing.
+    fn after(&mut self, prepared_again: i32) -> Result<()> {
+        if prepared_again == 0 { Ok(()) } else { self.check_schema() }
     }
 
     /// Brings the log to the disk after a sync failed, with the write lock held.
@@ -359,6 +383,9 @@ impl SqliteConnection {
 
 impl Connection for SqliteConnection {
     fn begin(&mut self, access: Access) -> Result<()> {
+        if let Some(error) = &self.newer {
+            return Err(error.clone());
+        }
         match access {
             Access::Read => {
                 let begun = self.inner.prepare_cached("BEGIN").and_then(|mut s| s.execute([]));
@@ -379,10 +406,13 @@ impl Connection for SqliteConnection {
     }
 
     fn execute(&mut self, sql: &str, values: &[Value<'_>]) -> Result<u64> {
-        let run = || -> rusqlite::Result<usize> {
-            self.inner.prepare_cached(sql)?.execute(rusqlite::params_from_iter(values))
+        let run = || -> rusqlite::Result<(usize, i32)> {
+            let mut statement = self.inner.prepare_cached(sql)?;
+            let rows = statement.execute(rusqlite::params_from_iter(values))?;
+            Ok((rows, statement.reset_status(StatementStatus::RePrepare)))
         };
-        run().map(|rows| rows as u64).map_err(|error| self.explain(error))
+        let (rows, prepared_again) = run().map_err(|error| self.explain(error))?;
+        self.after(prepared_again).map(|()| rows as u64)
     }
 
     fn query(
@@ -397,7 +427,10 @@ impl Connection for SqliteConnection {
         while let Some(row) = rows.next().map_err(explain)? {
             each(&SqliteRow(row))?;
         }
-        Ok(())
+        drop(rows);
+        let prepared_again = statement.reset_status(StatementStatus::RePrepare);
+        drop(statement);
+        self.after(prepared_again)
     }
 
     fn commit(&mut self) -> Result<()> {

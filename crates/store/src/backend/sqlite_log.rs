@@ -71,14 +71,15 @@ impl Log {
     }
 
     /// A connection was opened. The log is deleted and made again only when every connection was
-    /// closed, so this is when its descriptor may be stale; one that is not is kept, because the
-    /// kernel reports a failure of somebody else's sync only to descriptors that were open then.
-    /// Looking before each sync would be dearer: a file whose times were looked at gets new ones
-    /// with its next write, and the sync then has an inode to write as well.
+    /// closed, so this is when its descriptor may be stale. One that is not is kept, and one is
+    /// opened now rather than with the first sync, because the kernel reports the failure of
+    /// somebody else's sync only to descriptors that were open then. Looking before each sync would
+    /// be dearer: a file whose times were looked at gets new ones with its next write, and the sync
+    /// then has an inode to write as well.
     pub(super) fn connected(&self) {
         let mut file = self.file();
-        if file.as_ref().is_some_and(|held| !same_file(held, &self.path)) {
-            *file = None;
+        if !file.as_ref().is_some_and(|held| same_file(held, &self.path)) {
+            *file = File::open(&self.path).ok().map(Arc::new);
         }
         drop(file);
         if self.marker.exists() {

@@ -8,6 +8,7 @@
     reason = "tests may fail"
 )]
 
+mod backups;
 mod busy;
 mod child;
 mod files;
