@@ -10,11 +10,12 @@
 
 use crate::Tx;
 use crate::backend::{Access, Backend, Connection, State};
+use crate::queued_write::{Waiting, Write, lock};
 use oneiro_model::{Error, ErrorKind, Result};
 use std::any::Any;
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 /// The writers of one store in this process.
@@ -100,13 +101,7 @@ impl Writers {
             drop(lead);
             return durably(backend, answer).inspect(|_| lock(&self.figures).count(1));
         }
-        let write = Arc::new(Write {
-            work,
-            deadline,
-            value: Mutex::new(None),
-            turn: Mutex::new(Turn::Wait),
-            turned: Condvar::new(),
-        });
+        let write = Arc::new(Write::new(work, deadline));
         queue.waiting.push_back(Arc::clone(&write) as _);
         let leads = !std::mem::replace(&mut queue.led, true);
         drop(queue);
@@ -470,75 +465,4 @@ fn panic_text(panic: &(dyn Any + Send)) -> &str {
         (_, Some(text)) => text,
         _ => "no message",
     }
-}
-
-/// A queued write, whatever it answers.
-trait Waiting: Send + Sync {
-    fn run(&self, tx: &Tx<'_>) -> Result<()>;
-    fn settle(&self, outcome: Result<()>);
-    fn lead(&self);
-    /// Until when it waits for others.
-    fn deadline(&self) -> Instant;
-}
-
-struct Write<T, F> {
-    work: F,
-    deadline: Instant,
-    value: Mutex<Option<T>>,
-    turn: Mutex<Turn>,
-    turned: Condvar,
-}
-
-enum Turn {
-    Wait,
-    Lead,
-    Settled(Result<()>),
-}
-
-impl<T: Send, F: Fn(&Tx<'_>) -> Result<T> + Send + Sync> Waiting for Write<T, F> {
-    fn run(&self, tx: &Tx<'_>) -> Result<()> {
-        let value = (self.work)(tx)?;
-        *lock(&self.value) = Some(value);
-        Ok(())
-    }
-
-    fn settle(&self, outcome: Result<()>) {
-        *lock(&self.turn) = Turn::Settled(outcome);
-        self.turned.notify_one();
-    }
-
-    fn lead(&self) {
-        *lock(&self.turn) = Turn::Lead;
-        self.turned.notify_one();
-    }
-
-    fn deadline(&self) -> Instant {
-        self.deadline
-    }
-}
-
-impl<T, F> Write<T, F> {
-    /// Waits for an outcome (false) or for the right to lead (true).
-    fn wait(&self) -> bool {
-        let mut turn = lock(&self.turn);
-        loop {
-            match *turn {
-                Turn::Wait => turn = self.turned.wait(turn).unwrap_or_else(PoisonError::into_inner),
-                Turn::Lead => return true,
-                Turn::Settled(_) => return false,
-            }
-        }
-    }
-
-    fn answer(&self) -> Result<T> {
-        match std::mem::replace(&mut *lock(&self.turn), Turn::Wait) {
-            Turn::Settled(outcome) => outcome?,
-            _ => return Err(Error::internal("a write was never settled")),
-        }
-        lock(&self.value).take().ok_or_else(|| Error::internal("a write answered nothing"))
-    }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -23,6 +23,7 @@ pub mod messages;
 mod options;
 pub mod payloads;
 mod pool;
+mod queued_write;
 pub mod said;
 mod schema;
 pub mod segments;

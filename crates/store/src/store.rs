@@ -346,7 +346,7 @@ impl MigrationCopy {
     }
 }
 
-/// One write beside a migration, on a connection that nobody else uses yet.
+/// One write before or after a migration, on a connection that nobody else uses yet.
 fn write_on(
     connection: &mut dyn Connection,
     work: impl FnOnce(&Tx<'_>) -> Result<()>,

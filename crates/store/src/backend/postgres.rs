@@ -18,23 +18,24 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
+use tokio_postgres::SimpleQueryMessage;
 use tokio_postgres::types::{IsNull, ToSql, Type, private::BytesMut};
 use tokio_stream::StreamExt;
+
+/// The least time that a write may pause between two statements, whatever the busy time-out is.
+const MIN_PAUSE: Duration = Duration::from_secs(5);
 
 /// How often a reader looks whether a newer version migrated the store: it writes nothing, so it may
 /// learn that a moment later than a writer.
 const READER_LOOKS: Duration = Duration::from_secs(1);
-
-/// The least time that a write may pause between two statements, whatever the busy time-out is.
-const MIN_PAUSE: Duration = Duration::from_secs(5);
 
 pub(crate) struct Postgres {
     dialer: Arc<Dialer>,
     place: String,
     schema: String,
     durability: Durability,
-    schema_set: SchemaSet,
     waits: Waits,
+    schema_set: SchemaSet,
 }
 
 /// How long the server works or waits before it gives up by itself. The client gives up later, in
@@ -99,12 +100,12 @@ impl Postgres {
             schema: self.schema.clone(),
             statements: HashMap::new(),
             open: false,
-            schema_set: self.schema_set,
-            settings: None,
-            checked: None,
             waits: self.waits,
             limit: Some(self.waits.grace),
             limits_pauses: false,
+            schema_set: self.schema_set,
+            settings: None,
+            checked: None,
         };
         let commit = match self.durability {
             Durability::Full => "on",
@@ -199,6 +200,12 @@ struct PostgresConnection {
     schema: String,
     statements: HashMap<String, tokio_postgres::Statement>,
     open: bool,
+    waits: Waits,
+    /// How long a call may take; without a limit, for as long as the server answers others.
+    limit: Option<Duration>,
+    /// Whether the server ends a transaction of this connection that pauses for too long. A
+    /// reader may pause: an export waits for whoever takes it.
+    limits_pauses: bool,
     /// What this version of Oneiro knows.
     schema_set: SchemaSet,
     /// The generation of the settings when the version of the schema was last looked at; a
@@ -206,12 +213,6 @@ struct PostgresConnection {
     settings: Option<String>,
     /// When a reader last looked at the version of the schema.
     checked: Option<Instant>,
-    waits: Waits,
-    /// How long a call may take; without a limit, for as long as the server answers others.
-    limit: Option<Duration>,
-    /// Whether the server ends a transaction of this connection that pauses for too long. A
-    /// reader may pause: an export waits for whoever takes it.
-    limits_pauses: bool,
 }
 
 impl PostgresConnection {
@@ -319,11 +320,11 @@ impl Connection for PostgresConnection {
             Access::Read | Access::Write { .. } => self.waits.statement_limit(),
             Access::Migrate => None,
         };
-        let locked_row = answers.iter().find_map(|answer| match answer {
-            tokio_postgres::SimpleQueryMessage::Row(row) => row.get(0).map(str::to_owned),
+        let row = answers.iter().find_map(|answer| match answer {
+            SimpleQueryMessage::Row(row) => row.get(0).map(str::to_owned),
             _ => None,
         });
-        self.check_schema(access, locked_row).inspect_err(|_| self.rollback())
+        self.check_schema(access, row).inspect_err(|_| self.rollback())
     }
 
     fn execute(&mut self, sql: &str, values: &[Value<'_>]) -> Result<u64> {
