@@ -209,7 +209,8 @@ mod tests {
             let permits = Arc::new(Semaphore::new(1));
             let permit = Arc::clone(&permits).acquire_owned().await.unwrap();
             let receiving = start(permit, move |cancel, out| {
-                out.write_all(&vec![b'x'; CHUNK]).unwrap();
+                // It fails if whoever receives is gone already.
+                let _ = out.write_all(&vec![b'x'; CHUNK]);
                 cancel.sleep(Duration::from_secs(3_600));
                 ended.send(cancel.is_cancelled()).unwrap();
                 Ok(())
