@@ -9,6 +9,7 @@ pub(crate) mod raw_search;
 pub(crate) mod sqlite;
 mod sqlite_errors;
 mod sqlite_log;
+mod sqlite_values;
 
 use crate::store::{Progress, Scrubbed};
 use oneiro_model::{Error, ErrorKind, Result};

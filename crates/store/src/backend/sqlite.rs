@@ -6,13 +6,13 @@ use super::files::{create_private, file_bytes, with_suffix};
 use super::foreign::{FileKind, kind_of_file};
 use super::sqlite_errors::{busy, damaged, explain, io_error, is_busy};
 use super::sqlite_log::{Log, Proof};
+use super::sqlite_values::SqliteRow;
 use super::{Access, Backend, Connection, Engine, Row, State, Value, raw_search};
 use crate::options::{Durability, Options};
 use crate::schema::{SchemaSet, refuse_newer};
 use crate::store::{Progress, Scrubbed};
 use oneiro_model::{Error, ErrorKind, Result};
-use rusqlite::types::{ToSqlOutput, ValueRef};
-use rusqlite::{OpenFlags, StatementStatus, ToSql};
+use rusqlite::{OpenFlags, StatementStatus};
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -454,38 +454,6 @@ impl Connection for SqliteConnection {
             true => State::Idle,
             false => State::Open,
         }
-    }
-}
-
-struct SqliteRow<'r>(&'r rusqlite::Row<'r>);
-
-impl Row for SqliteRow<'_> {
-    fn value(&self, column: usize) -> Result<Value<'_>> {
-        let value = self.0.get_ref(column).map_err(|error| {
-            Error::internal(format!("column {column} of an answer")).because(error)
-        })?;
-        match value {
-            ValueRef::Null => Ok(Value::Null),
-            ValueRef::Integer(value) => Ok(Value::Int(value)),
-            ValueRef::Text(bytes) => std::str::from_utf8(bytes).map(Value::Text).map_err(|error| {
-                Error::new(ErrorKind::Corrupt, "stored text is not UTF-8")
-                    .remedy("restore the newest backup")
-                    .because(error)
-            }),
-            ValueRef::Blob(bytes) => Ok(Value::Bytes(bytes)),
-            ValueRef::Real(_) => Err(Error::internal("a column holds a floating-point number")),
-        }
-    }
-}
-
-impl ToSql for Value<'_> {
-    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
-        Ok(ToSqlOutput::Borrowed(match self {
-            Value::Null => ValueRef::Null,
-            Value::Int(value) => ValueRef::Integer(*value),
-            Value::Text(text) => ValueRef::Text(text.as_bytes()),
-            Value::Bytes(bytes) => ValueRef::Blob(bytes),
-        }))
     }
 }
 
