@@ -1,26 +1,44 @@
-//! Compares the time of a large piece of work with that of a small one measured beside it, so that
-//! a test can tell linear from quadratic on any machine under any load.
+//! Compares the CPU time of a large piece of work with that of a small one measured beside it, so
+//! that a test can tell linear from quadratic on any machine under any load.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-/// A pause of the machine can fall into one attempt, hardly into all of them.
+/// Caches that others have emptied slow one attempt, hardly all of them.
 const ATTEMPTS: usize = 5;
 
-/// Less than this cannot be told from the noise of the clock and the scheduler.
-const SHORTEST: Duration = Duration::from_micros(200);
+/// The kernel counts CPU time at its ticks, of up to ten milliseconds: work is repeated until it
+/// took several of them.
+const MEASURED: Duration = Duration::from_millis(60);
 
-/// Whether `large` takes at most `factor` times as long as `small`, at the best of a few attempts.
+/// Whether `large` takes at most `factor` times the CPU time of `small`, each at the best of a few
+/// attempts. Both must do their work on the thread that calls them.
 pub fn takes_at_most<T>(factor: u32, small: impl Fn() -> T, large: impl Fn() -> T) -> bool {
-    (0..ATTEMPTS).any(|_| {
-        let unit = time_of(&small).max(SHORTEST);
-        time_of(&large) <= unit * factor
-    })
+    let unit = time_of(&small);
+    (0..ATTEMPTS).any(|_| time_of(&large) <= unit * factor)
 }
 
 fn time_of<T>(work: impl Fn() -> T) -> Duration {
-    let start = Instant::now();
-    std::hint::black_box(work());
-    start.elapsed()
+    let (start, mut runs) = (cpu_time(), 0);
+    loop {
+        std::hint::black_box(work());
+        runs += 1;
+        let spent = cpu_time().saturating_sub(start);
+        if spent >= MEASURED {
+            return spent / runs;
+        }
+    }
+}
+
+/// The time that this thread has spent on a core; the first figure of the kernel's statistics, in
+/// nanoseconds.
+#[expect(clippy::panic, reason = "tests may fail")]
+fn cpu_time() -> Duration {
+    let path = "/proc/thread-self/schedstat";
+    let text = std::fs::read_to_string(path).unwrap_or_default();
+    match text.split_whitespace().next().and_then(|figure| figure.parse().ok()) {
+        Some(nanoseconds) => Duration::from_nanos(nanoseconds),
+        None => panic!("{path} does not tell the CPU time of this thread"),
+    }
 }
 
 #[cfg(test)]
