@@ -132,8 +132,8 @@ impl Oneiro {
                 &mark,
                 &outline,
                 came_late(before.as_ref(), rendered.late, hash_with_late),
-                tokens - head.prompt_tokens as usize,
-            ),
+            )
+            .map(|reason| PrefixBreak { reason, tokens: tokens - head.prompt_tokens as usize }),
             items: None,
             messages: Vec::new(),
             system: None,
@@ -301,18 +301,16 @@ fn broke(
     mark: &WindowMark,
     outline: &Outline,
     came_late: bool,
-    tokens: usize,
-) -> Option<PrefixBreak> {
+) -> Option<BreakReason> {
     let before = before.filter(|before| before.hash != mark.hash)?;
-    let reason = match (before.epoch == mark.epoch, outline.epoch.reason.as_str()) {
+    Some(match (before.epoch == mark.epoch, outline.epoch.reason.as_str()) {
         (false, "pin") => BreakReason::Pin,
         (false, "history") => BreakReason::History,
         (false, _) => BreakReason::Compaction,
         (true, _) if before.step != mark.step => BreakReason::Step,
         (true, _) if came_late => BreakReason::History,
         (true, _) => BreakReason::Prompt,
-    };
-    Some(PrefixBreak { reason, tokens })
+    })
 }
 
 /// Puts what was rendered where its format has it.

@@ -9,11 +9,10 @@ use super::markup;
 use super::outline::Outline;
 use super::plan::Plan;
 use super::select::Pressure;
-use super::summarise::{Condensed, Line, Source, summarise};
+use super::summarise::Line;
+use crate::Oneiro;
 use crate::sessions::{key_of, whole};
 use crate::settings::Compaction;
-use crate::{Llm, Oneiro};
-use oneiro_count::tokens;
 use oneiro_model::{
     CompactRequest, Compacted, Error, ErrorKind, Result, SessionId, SummaryId, SummaryKind,
     SummaryLevel,
@@ -177,7 +176,7 @@ impl<'a> Compacting<'a> {
     }
 
     /// Does something that may take long, while a thread beside it keeps the lease.
-    fn while_held<T>(&self, work: impl FnOnce() -> T) -> T {
+    pub(super) fn while_held<T>(&self, work: impl FnOnce() -> T) -> T {
         crate::jobs::with_heartbeat(|| self.keep_lease(), work)
     }
 
@@ -394,44 +393,6 @@ impl<'a> Compacting<'a> {
         }
     }
 
-    /// Fills in the words of a node; false when it would not be smaller than what it covers.
-    fn put_into_words(
-        &self,
-        node: &mut Node,
-        lines: &[Line],
-        (prior, target): (&[String], i64),
-    ) -> bool {
-        let bare = tokens(&markup::summary(node, true)) as i64 + 1;
-        let room = target.min(node.source_tokens - 1) - bare;
-        if room < 8 {
-            return false;
-        }
-        let source = Source {
-            prompt: if node.kind == SummaryKind::Leaf { "leaf" } else { "condensed" },
-            lines,
-            prior,
-            question: None,
-            target: usize::try_from(room).unwrap_or(8),
-            input_tokens: self.rules.leaf_chunk_tokens * 3 / 2,
-        };
-        let model = self.oneiro.model().filter(|_| self.goal.model);
-        let model = model.as_ref().map(|llm| (llm as &dyn Llm, self.oneiro.prompts.as_ref()));
-        let mut condensed = match model {
-            Some(_) => self.while_held(|| summarise(&source, model)),
-            None => summarise(&source, None),
-        };
-        if condensed.content.is_empty() {
-            // Nothing but images, or characters that say nothing: what it covers is still there.
-            condensed.content = format!("({} messages without words)", lines.len());
-        }
-        fill(node, condensed);
-        if node.tokens >= node.source_tokens && node.level != SummaryLevel::Extract {
-            condensed = summarise(&source, None);
-            fill(node, condensed);
-        }
-        !node.content.is_empty() && node.tokens < node.source_tokens
-    }
-
     /// One compaction, one transaction: the node, what it covers, and its place in the context.
     fn commit(&mut self, node: Node, covered: Covered) -> Result<Pass> {
         // What stands in for a model that was no longer waited for is not worth keeping.
@@ -467,14 +428,6 @@ impl<'a> Compacting<'a> {
             Err(error) => Err(error),
         }
     }
-}
-
-/// Gives a node its words, and their cost.
-pub(super) fn fill(node: &mut Node, condensed: Condensed) {
-    node.content = condensed.content;
-    node.level = condensed.level;
-    node.model = condensed.model;
-    node.tokens = tokens(&markup::summary(node, true)) as i64 + 1;
 }
 
 /// What a new node covers.

@@ -18,6 +18,7 @@ mod lines;
 mod markup;
 mod media;
 mod mend;
+mod node_text;
 mod outgrown;
 mod outline;
 mod pairs;

@@ -1,10 +1,10 @@
 //! Leaves made anew without a message that is erased: what else they covered stays in reach of
 //! every context that showed them. Always extracts: no model is asked inside a transaction.
 
-use super::compact::fill;
 use super::invalidate::Bereft;
 use super::lines::line;
 use super::markup;
+use super::node_text::fill;
 use super::summarise::{Condensed, Line, Source, summarise};
 use crate::Oneiro;
 use oneiro_model::{MessageId, Result, SessionId, SummaryId, SummaryKind, SummaryLevel};

@@ -1,9 +1,9 @@
 //! Summaries that are extracts are written anew when there is a model: the words change, what they
 //! cover does not.
 
-use super::compact::fill;
 use super::lines::line;
 use super::markup;
+use super::node_text::fill;
 use super::summarise::{Line, Source, summarise};
 use crate::Oneiro;
 use oneiro_model::{Error, MessageId, Result, SessionId, SummaryId, SummaryKind, SummaryLevel};

@@ -1,0 +1,57 @@
+//! The text of a new node: written by the model or extracted, and smaller than what it covers.
+
+use super::compact::Compacting;
+use super::markup;
+use super::summarise::{Condensed, Line, Source, summarise};
+use crate::Llm;
+use oneiro_count::tokens;
+use oneiro_model::{SummaryKind, SummaryLevel};
+use oneiro_store::summaries::Node;
+
+impl Compacting<'_> {
+    /// Fills in the words of a node; false when it would not be smaller than what it covers.
+    pub(super) fn put_into_words(
+        &self,
+        node: &mut Node,
+        lines: &[Line],
+        (prior, target): (&[String], i64),
+    ) -> bool {
+        let bare = tokens(&markup::summary(node, true)) as i64 + 1;
+        let room = target.min(node.source_tokens - 1) - bare;
+        if room < 8 {
+            return false;
+        }
+        let source = Source {
+            prompt: if node.kind == SummaryKind::Leaf { "leaf" } else { "condensed" },
+            lines,
+            prior,
+            question: None,
+            target: usize::try_from(room).unwrap_or(8),
+            input_tokens: self.rules.leaf_chunk_tokens * 3 / 2,
+        };
+        let model = self.oneiro.model().filter(|_| self.goal.model);
+        let model = model.as_ref().map(|llm| (llm as &dyn Llm, self.oneiro.prompts.as_ref()));
+        let mut condensed = match model {
+            Some(_) => self.while_held(|| summarise(&source, model)),
+            None => summarise(&source, None),
+        };
+        if condensed.content.is_empty() {
+            // Nothing but images, or characters that say nothing: what it covers is still there.
+            condensed.content = format!("({} messages without words)", lines.len());
+        }
+        fill(node, condensed);
+        if node.tokens >= node.source_tokens && node.level != SummaryLevel::Extract {
+            condensed = summarise(&source, None);
+            fill(node, condensed);
+        }
+        !node.content.is_empty() && node.tokens < node.source_tokens
+    }
+}
+
+/// Gives a node its words, and their cost.
+pub(super) fn fill(node: &mut Node, condensed: Condensed) {
+    node.content = condensed.content;
+    node.level = condensed.level;
+    node.model = condensed.model;
+    node.tokens = tokens(&markup::summary(node, true)) as i64 + 1;
+}
