@@ -2,17 +2,15 @@
 
 import json
 import threading
-import time
 
 CLIENTS = 32
-SECONDS = 2
+APPENDS = 40
 
 
-def append_for_a_while(server, client, until, acknowledged):
+def append_some(server, client, acknowledged):
     """One client on one connection; what it was answered goes into `acknowledged`."""
     connection = server.connection()
-    sent = 0
-    while time.monotonic() < until:
+    for sent in range(APPENDS):
         body = {"role": "user", "content": f"line {sent} of {client}", "external_id": f"e{sent}"}
         path = f"/v1/sessions/client-{client}/messages?create=true"
         connection.request("POST", path, json.dumps(body), {"Content-Type": "application/json"})
@@ -23,7 +21,6 @@ def append_for_a_while(server, client, until, acknowledged):
             break
         told = json.loads(text)
         acknowledged.append((told["ids"][0], told["duplicates"], body["content"]))
-        sent += 1
     connection.close()
 
 
@@ -39,9 +36,8 @@ def all_of(server, path):
 
 def test_what_32_clients_were_told_is_there(server):
     acknowledged = [[] for _ in range(CLIENTS)]
-    until = time.monotonic() + SECONDS
     clients = [
-        threading.Thread(target=append_for_a_while, args=(server, client, until, told))
+        threading.Thread(target=append_some, args=(server, client, told))
         for client, told in enumerate(acknowledged)
     ]
     for client in clients:
@@ -50,17 +46,15 @@ def test_what_32_clients_were_told_is_there(server):
         client.join()
     seen = set()
     for client, told in enumerate(acknowledged):
-        assert told, f"client {client} was never answered"
         refused = [one for one in told if one[0] == "refused"]
         assert not refused, refused
         assert all(duplicates == 0 for _, duplicates, _ in told)
         kept = all_of(server, f"/v1/sessions/client-{client}/messages")
         assert [(one["id"], one["content"]) for one in kept] == [(i, text) for i, _, text in told]
         seen |= {one["id"] for one in kept}
-    total = sum(map(len, acknowledged))
+    total = CLIENTS * APPENDS
     assert len(seen) == total
     assert server.get("/v1/stats")["messages"] == total
-    print(f"{total / SECONDS:.0f} appends/s by {CLIENTS} clients in Python")
 
 
 def test_the_same_again_is_answered_with_the_same_ids(server):

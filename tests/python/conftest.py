@@ -10,6 +10,7 @@ from pathlib import Path
 
 import oneiro
 import pytest
+from seeds import FIRST_SEED
 
 
 @dataclass(frozen=True)
@@ -42,3 +43,9 @@ def memory(place: Place) -> Iterator[oneiro.Oneiro]:
 @pytest.fixture
 def said() -> Callable[[str], dict[str, str]]:
     return lambda text: {"role": "user", "content": text}
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, exitstatus: int) -> None:
+    if exitstatus:
+        replay = f"ONEIRO_TEST_SEED={FIRST_SEED} scripts/test --only python"
+        terminalreporter.write_line(f"Random tests are replayed with: {replay}")

@@ -22,6 +22,7 @@ from oneiro.compat.openai import (
 )
 from oneiro.compat.openai.known import first_new, units
 from oneiro.compat.openai.served import Served
+from seeds import seeds
 
 CALL = {"id": "c1", "type": "function", "function": {"name": "weather", "arguments": '{"at": 1}'}}
 
@@ -179,7 +180,7 @@ def nameless(text: str) -> dict[str, Any]:
     return {"choices": [{"finish_reason": "stop", "message": assistant(text)}]}
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", seeds(12))
 def test_hosts_of_every_kind_are_captured_exactly(memory: oneiro.Oneiro, seed: int) -> None:
     """Loops of few words, where everything repeats itself: a growing list, windows, both."""
     draw = random.Random(seed)

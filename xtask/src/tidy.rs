@@ -14,6 +14,7 @@ pub mod migrations;
 pub mod module_docs;
 pub mod naming;
 pub mod origin;
+pub mod random_tests;
 pub mod rust_source;
 pub mod size;
 pub mod sql_subset;

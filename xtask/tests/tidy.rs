@@ -4,7 +4,7 @@ use std::path::Path;
 use xtask::tidy::tree::Tree;
 use xtask::tidy::{
     Problem, documents, drivers, gate, layering, leftovers, migrations, module_docs, naming,
-    origin, size, sql_subset, test_binaries, whitespace,
+    origin, random_tests, size, sql_subset, test_binaries, whitespace,
 };
 
 fn assert_tidy(check: fn(&Tree) -> Vec<Problem>) {
@@ -87,6 +87,11 @@ fn documents_and_the_tests_they_name_exist() {
 #[test]
 fn no_integration_test_is_forgotten() {
     assert_tidy(test_binaries::check);
+}
+
+#[test]
+fn random_tests_draw_from_the_seed_of_the_testkit() {
+    assert_tidy(random_tests::check);
 }
 
 #[test]

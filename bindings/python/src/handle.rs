@@ -3,32 +3,22 @@
 
 use crate::decode::Fields;
 use crate::error::raised;
-use oneiro::{Durability, Error, ErrorKind, Oneiro, Options, SpaceName, Target};
+use oneiro::{Background, Durability, Error, ErrorKind, Oneiro, Options, SpaceName, Target};
+use oneiro_inference::{ChatConfig, OpenAiConfig};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
-use std::thread::JoinHandle;
 use std::time::Duration;
-
-/// How often an idle handle looks for background work.
-const DRAIN_EVERY: Duration = Duration::from_millis(500);
 
 /// One space, opened.
 #[pyclass(frozen, module = "oneiro._oneiro")]
 pub(crate) struct Handle {
     space: RwLock<Option<Arc<Oneiro>>>,
-    drain: Mutex<Option<Drain>>,
+    background: Mutex<Option<Background>>,
     target: String,
     /// The process that opened it.
     process: u32,
-}
-
-/// The thread that does background work.
-struct Drain {
-    stopping: Arc<AtomicBool>,
-    thread: JoinHandle<()>,
 }
 
 impl Handle {
@@ -58,14 +48,9 @@ impl Handle {
         }
     }
 
-    fn stop_drain(&self) {
-        let drain = self.drain.lock().unwrap_or_else(PoisonError::into_inner).take();
-        if let Some(drain) = drain {
-            drain.stopping.store(true, Ordering::SeqCst);
-            drain.thread.thread().unpark();
-            // A job that has begun is finished; a panic in it ended its thread only.
-            let _ = drain.thread.join();
-        }
+    fn stop_background(&self) {
+        let background = self.background.lock().unwrap_or_else(PoisonError::into_inner).take();
+        drop(background);
     }
 
     fn take(&self) -> Option<Arc<Oneiro>> {
@@ -90,7 +75,7 @@ pub(crate) fn decoded<T>(
 struct Opening {
     target: Target,
     options: Options,
-    drains: bool,
+    runs_jobs: bool,
 }
 
 fn opening(target: &str, fields: &mut Fields) -> oneiro::Result<Opening> {
@@ -116,29 +101,45 @@ fn opening(target: &str, fields: &mut Fields) -> oneiro::Result<Opening> {
         options.readers = readers;
     }
     options.must_exist = fields.truth("must_exist")?.unwrap_or(false);
-    let drains = fields.truth("jobs")?.unwrap_or(true);
-    Ok(Opening { target, options, drains })
+    if let Some(server) = server(fields, ["llm_url", "llm_model", "llm_key"])? {
+        let config = ChatConfig::new(server.url, server.model);
+        options.llm =
+            Some(oneiro_inference::openai_chat(ChatConfig { key: server.key, ..config })?);
+    }
+    if let Some(server) = server(fields, ["embedder_url", "embedder_model", "embedder_key"])? {
+        let config = OpenAiConfig::new(server.url, server.model);
+        let config = OpenAiConfig { key: server.key, ..config };
+        options.embedder = Some(oneiro_inference::openai_embedder(config)?);
+    }
+    let runs_jobs = fields.truth("jobs")?.unwrap_or(true);
+    Ok(Opening { target, options, runs_jobs })
 }
 
-fn drain(oneiro: Arc<Oneiro>) -> oneiro::Result<Drain> {
-    let stopping = Arc::new(AtomicBool::new(false));
-    let told = Arc::clone(&stopping);
-    let work = move || {
-        while !told.load(Ordering::SeqCst) {
-            // Whoever opened the store has something to do first.
-            std::thread::park_timeout(DRAIN_EVERY);
-            if told.load(Ordering::SeqCst) {
-                break;
-            }
-            // What fails is recorded with its job and tried again; nobody listens here.
-            let _ = oneiro.run_jobs(DRAIN_EVERY);
+/// A server with a model.
+struct ModelServer {
+    url: String,
+    model: String,
+    key: Option<String>,
+}
+
+/// The server that three fields name: its address, the model and the key.
+fn server(
+    fields: &mut Fields,
+    [url, model, key]: [&'static str; 3],
+) -> oneiro::Result<Option<ModelServer>> {
+    let (given_url, given_model) = (fields.text(url)?, fields.text(model)?);
+    let given_key = fields.text(key)?;
+    match given_url {
+        Some(given_url) => Ok(Some(ModelServer {
+            url: given_url,
+            model: given_model.unwrap_or_default(),
+            key: given_key,
+        })),
+        None if given_model.is_some() || given_key.is_some() => {
+            Err(Error::field(url, "is missing").remedy("give the address of the server, too"))
         }
-    };
-    let thread = std::thread::Builder::new()
-        .name("oneiro-jobs".to_owned())
-        .spawn(work)
-        .map_err(|error| Error::internal("no thread for background work").because(error))?;
-    Ok(Drain { stopping, thread })
+        None => Ok(None),
+    }
 }
 
 #[pymethods]
@@ -146,17 +147,17 @@ impl Handle {
     /// Opens a space, creating it if it does not exist.
     #[staticmethod]
     fn open(py: Python<'_>, target: &str, options: &Bound<'_, PyDict>) -> PyResult<Handle> {
-        let Opening { target, options, drains } =
+        let Opening { target, options, runs_jobs } =
             decoded(options, |fields| opening(target, fields))?;
         let opened = py.detach(|| {
             let oneiro = Arc::new(Oneiro::open(&target, options)?);
-            let drain = drains.then(|| drain(Arc::clone(&oneiro))).transpose()?;
-            Ok((oneiro, drain))
+            let background = runs_jobs.then(|| Background::of(oneiro.as_ref().clone()));
+            Ok((oneiro, background))
         });
-        let (oneiro, drain) = opened.map_err(|error: Error| raised(py, &error))?;
+        let (oneiro, background) = opened.map_err(|error: Error| raised(py, &error))?;
         Ok(Handle {
             space: RwLock::new(Some(oneiro)),
-            drain: Mutex::new(drain),
+            background: Mutex::new(background),
             target: target.to_string(),
             process: std::process::id(),
         })
@@ -168,7 +169,7 @@ impl Handle {
             return Ok(());
         }
         py.detach(|| {
-            self.stop_drain();
+            self.stop_background();
             drop(self.take());
         });
         Ok(())
@@ -189,11 +190,12 @@ impl Handle {
 impl Drop for Handle {
     fn drop(&mut self) {
         if std::process::id() == self.process {
-            self.stop_drain();
+            self.stop_background();
             return;
         }
         // In a forked child: to close the parent's files here would take its locks away, and could
-        // remove its log.
+        // remove its log; the threads of the background are not there to be waited for.
+        std::mem::forget(self.background.get_mut().unwrap_or_else(PoisonError::into_inner).take());
         std::mem::forget(self.space.get_mut().unwrap_or_else(PoisonError::into_inner).take());
     }
 }

@@ -3,10 +3,10 @@
 use crate::encode;
 use crate::handle::Handle;
 use crate::sessions::session_id;
-use oneiro::{Error, ErrorKind, ExportRequest, ImportLimits};
+use oneiro::{Error, ErrorKind, ExportRequest, ImportFile, ImportLimits};
 use pyo3::prelude::*;
 use std::fs::File;
-use std::io::{BufReader, BufWriter, Write};
+use std::io::{BufWriter, Write};
 use std::path::PathBuf;
 
 fn unreadable(path: &std::path::Path, error: std::io::Error) -> Error {
@@ -63,8 +63,8 @@ impl Handle {
 
     fn import_file<'py>(&self, py: Python<'py>, path: PathBuf) -> PyResult<Bound<'py, PyAny>> {
         let imported = self.call(py, |oneiro| {
-            let file = File::open(&path).map_err(|error| unreadable(&path, error))?;
-            oneiro.import(&mut BufReader::new(file), ImportLimits::default(), &mut |_| {})
+            let limits = ImportLimits::default();
+            oneiro.import_file(ImportFile::open(&path, limits)?, limits, &mut |_| {})
         })?;
         encode::answer(py, &imported)
     }

@@ -64,6 +64,8 @@ pub struct Config {
     pub durability: Durability,
     /// How long a writer waits.
     pub busy_timeout: Duration,
+    /// How long a statement may run on a PostgreSQL server.
+    pub statement_timeout: Duration,
     /// Where to listen.
     pub listen: String,
     /// Who may come in where `oneiro serve` listens.
@@ -117,7 +119,8 @@ impl Config {
         Ok(Config {
             space: space.map(|space| SpaceName::new(&space.value)).transpose()?,
             durability: Durability::parse(&text("durability"))?,
-            busy_timeout: milliseconds(&text("busy_timeout_ms"))?,
+            busy_timeout: milliseconds("busy_timeout_ms", &text("busy_timeout_ms"))?,
+            statement_timeout: milliseconds("statement_timeout_ms", &text("statement_timeout_ms"))?,
             listen: text("listen"),
             rules: oneiro_server::Rules {
                 allowed_hosts: names(&text("allowed_hosts")),
@@ -165,7 +168,8 @@ pub fn check(name: &str, value: &str) -> Result<()> {
     match name {
         "space" => SpaceName::new(value).map(|_| ()),
         "durability" => Durability::parse(value).map(|_| ()),
-        "busy_timeout_ms" => milliseconds(value).map(|_| ()),
+        "busy_timeout_ms" => milliseconds("busy_timeout_ms", value).map(|_| ()),
+        "statement_timeout_ms" => milliseconds("statement_timeout_ms", value).map(|_| ()),
         "require_token" => yes_or_no("require_token", value).map(|_| ()),
         name if NUMBERS.contains(&name) => number(name, value).map(|_| ()),
         "store" if value.trim().is_empty() => {

@@ -114,6 +114,7 @@ impl Context {
         Options {
             durability: self.config.durability,
             busy_timeout: self.config.busy_timeout,
+            statement_timeout: self.config.statement_timeout,
             words: Some(oneiro_inference::static_words()),
             embedder: self.embedder(),
             llm: self.llm(),
@@ -125,7 +126,7 @@ impl Context {
     /// Does one short slice of background work after a command; what fails is tried again by
     /// somebody else, so it is only logged.
     pub fn after(&self, oneiro: &Oneiro) {
-        if let Err(error) = oneiro.run_jobs(Duration::from_millis(20)) {
+        if let Err(error) = oneiro.run_local_jobs(Duration::from_millis(20)) {
             tracing::info!(error = %error, "background work waits");
         }
     }

@@ -132,6 +132,8 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
+        #![proptest_config(oneiro_testkit::proptest_config(256))]
+
         #[test]
         fn both_ways_of_merging_agree(piece in "[a-dX\u{e9}\u{4e00}-\u{4e0f} ]{0,300}") {
             let vocabulary = Vocabulary::built_in();

@@ -213,6 +213,8 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(oneiro_testkit::proptest_config(256))]
+
         #[test]
         fn pieces_are_not_empty_and_together_are_the_text(text in any::<String>()) {
             prop_assert!(pieces(&text).all(|piece| !piece.is_empty()));

@@ -12,6 +12,11 @@ impl Oneiro {
         self.store.backup(path, self.now(), progress)
     }
 
+    /// Removes copies that were begun by processes that are gone. Answers the files it removed.
+    pub fn remove_abandoned_backups(&self) -> Result<Vec<String>> {
+        self.store.remove_abandoned_backups(self.now())
+    }
+
     /// Gives the room of what was deleted back to the file system. Others wait meanwhile, so nobody
     /// does it unasked. Answers how many bytes the store takes less.
     pub fn vacuum(&self) -> Result<i64> {

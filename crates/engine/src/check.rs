@@ -2,7 +2,7 @@
 
 use crate::{Oneiro, index};
 use oneiro_model::{ErrorKind, Result, SessionId};
-use oneiro_store::sessions;
+use oneiro_store::{sequence, sessions};
 use serde::Serialize;
 
 /// What a check found.
@@ -12,6 +12,8 @@ pub struct Checked {
     pub ok: bool,
     /// What the engine finds wrong with its files.
     pub integrity: Vec<String>,
+    /// Signs that newer writes were lost: parts of the store that are older than others.
+    pub lost_writes: Vec<String>,
     /// Sessions whose counters do not match their rows.
     pub miscounted: Vec<SessionId>,
     /// What is wrong with the contexts of sessions, which can be made anew of messages and roots.
@@ -32,6 +34,12 @@ impl Oneiro {
         })
     }
 
+    /// Raises the counters of a space that lost writes above every number in use, so that none is
+    /// given twice. What was lost is not brought back.
+    pub fn raise_counters(&self) -> Result<()> {
+        self.store.write(sequence::raise)
+    }
+
     /// Checks the space and changes nothing.
     pub fn check(&self) -> Result<Checked> {
         let integrity = self.store.integrity()?;
@@ -40,11 +48,20 @@ impl Oneiro {
             true => self.store.read(sessions::miscounted)?,
             false => Vec::new(),
         };
+        let lost_writes = match integrity.is_empty() {
+            true => match self.store.read(sequence::never_given) {
+                Ok(signs) => signs,
+                // A table of the index is gone, which is told below.
+                Err(error) if error.kind() == ErrorKind::Internal => Vec::new(),
+                Err(error) => return Err(error),
+            },
+            false => Vec::new(),
+        };
         let index = match integrity.is_empty() {
             true => match self.store.read(index::inspect) {
                 Ok(problems) => problems,
                 // A table of it is gone: the rest of the store is sound.
-                Err(error) if error.kind() == ErrorKind::Internal => vec![error.to_string()],
+                Err(error) if error.kind() == ErrorKind::Corrupt => vec![error.to_string()],
                 Err(error) => return Err(error),
             },
             false => Vec::new(),
@@ -54,9 +71,10 @@ impl Oneiro {
             false => Vec::new(),
         };
         let ok = integrity.is_empty()
+            && lost_writes.is_empty()
             && miscounted.is_empty()
             && contexts.is_empty()
             && index.is_empty();
-        Ok(Checked { ok, integrity, miscounted, contexts, index })
+        Ok(Checked { ok, integrity, lost_writes, miscounted, contexts, index })
     }
 }

@@ -66,7 +66,7 @@ impl Oneiro {
         let what = target.clone();
         let removed = match self.store.write_bulk(|tx| remove(&oneiro, tx, &what)) {
             // A table of the index is gone: what is left of it is emptied as well.
-            Err(error) if error.kind() == ErrorKind::Internal => {
+            Err(error) if error.kind() == ErrorKind::Corrupt => {
                 self.store.mend_index_tables()?;
                 self.store.write_bulk(|tx| remove(&oneiro, tx, &what))?
             }
@@ -86,6 +86,8 @@ impl Oneiro {
         let (holder, now, job) = (self.holder.clone(), self.now(), removed.job.clone());
         self.store.write(move |tx| jobs::done_by(tx, &job, &holder, now))?;
         let mut out_of_reach = scrubbed.out_of_reach;
+        // What cannot be removed now is named below.
+        let _ = self.remove_abandoned_backups();
         for copy in self.store.read(backups::all)? {
             out_of_reach.push(format!("{} made {} ({})", copy.path, copy.at, copy.reason));
         }

@@ -2,21 +2,19 @@
 //! a job whose holder died is taken again when its lease runs out.
 
 use crate::Oneiro;
-use oneiro_model::{Cursor, Error, Job, JobId, NewJob, Page, Result, Span, Timestamp};
-use oneiro_store::jobs::Failure;
+use oneiro_model::{Cursor, Error, Job, JobId, JobNeed, NewJob, Page, Result, Span, Timestamp};
+use oneiro_store::jobs::{Claim, Failure};
 use oneiro_store::{Tx, jobs};
 use serde_json::Value;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::RecvTimeoutError;
 use std::time::{Duration, Instant};
 
-/// How long a job stays with a holder that no longer says it is alive.
+/// How long a job stays with a holder that no longer extends its lease.
 const LEASE: Span = Span::seconds(90);
 
-/// How often a holder says so.
+/// How often a holder extends its lease.
 const HEARTBEAT: Duration = Duration::from_secs(30);
-
-/// A drain that may take at least this long may ask a model.
-const PATIENT: Duration = Duration::from_secs(1);
 
 /// The kinds of work there are.
 pub(crate) const COMPACT: &str = "compact";
@@ -37,36 +35,65 @@ pub struct Ran {
     pub failed: usize,
 }
 
+impl Ran {
+    fn add(&mut self, other: Ran) {
+        self.done += other.done;
+        self.failed += other.failed;
+    }
+}
+
 impl Oneiro {
-    /// Runs due jobs until none is left or `limit` is over; a job that has begun is finished.
+    /// Runs due jobs until none is left or `limit` is over; a job that has begun is finished. Models
+    /// are called where a job needs one and this handle has it.
     pub fn run_jobs(&self, limit: Duration) -> Result<Ran> {
         let started = Instant::now();
-        let mut ran = Ran::default();
+        let mut ran = self.run_local_jobs(limit)?;
+        let left = || limit.saturating_sub(started.elapsed());
+        ran.add(self.run_claimable(&self.models(), left())?);
+        self.embed_for(left())?;
+        Ok(ran)
+    }
+
+    /// The same without models elsewhere: for callers that cannot wait for one.
+    pub fn run_local_jobs(&self, limit: Duration) -> Result<Ran> {
         if let Err(error) = self.fold_for(limit) {
             // The tail is searched as it is, and folded another time.
-            tracing::info!(%error, "the text index waits");
+            tracing::info!(%error, "the text index was not extended");
         }
-        if let Err(error) = self.compact_idle() {
-            tracing::info!(%error, "idle sessions wait");
-        }
-        while started.elapsed() < limit {
-            let (holder, now) = (self.holder.clone(), self.now());
+        self.queue_idle_compactions();
+        self.run_claimable(&[], limit)
+    }
+
+    /// What this handle can give a job.
+    pub(crate) fn models(&self) -> Vec<JobNeed> {
+        let model = self.llm.is_some().then_some(JobNeed::Model);
+        let embedder = self.index.embedder().is_some().then_some(JobNeed::Embedder);
+        model.into_iter().chain(embedder).collect()
+    }
+
+    /// Runs the jobs whose needs are among `can_meet`, until none is due, `limit` is over, or the
+    /// handle is cancelled.
+    pub(crate) fn run_claimable(&self, can_meet: &[JobNeed], limit: Duration) -> Result<Ran> {
+        let started = Instant::now();
+        let mut ran = Ran::default();
+        while started.elapsed() < limit && !self.cancel.is_cancelled() {
+            let claim = Claim {
+                holder: self.holder.to_string(),
+                lease: LEASE,
+                now: self.now(),
+                can_meet: can_meet.to_vec(),
+            };
             // Looking before claiming keeps an idle process from writing.
-            let due = self.store.read(jobs::next_at)?.is_some_and(|at| at <= now);
-            if !due {
+            if !self.store.read(|tx| jobs::is_due(tx, &claim))? {
                 break;
             }
-            let Some(job) = self.store.write(move |tx| jobs::claim(tx, &holder, LEASE, now))?
-            else {
-                break;
-            };
-            // Whoever has little time must not wait for a model.
-            let patient = limit >= PATIENT;
-            match self.holding(&job, || self.run_job(&job, patient)) {
+            let Some(job) = self.store.write(move |tx| jobs::claim(tx, &claim))? else { break };
+            match self.run_claimed(&job) {
                 Ok(()) => {
                     ran.done += 1;
                     self.finish_job(job)?;
                 }
+                Err(_) if self.cancel.is_cancelled() => self.release_job(job)?,
                 Err(error) => {
                     ran.failed += 1;
                     tracing::warn!(job = %job.id, kind = job.kind, error = %error, "a job failed");
@@ -74,23 +101,24 @@ impl Oneiro {
                 }
             }
         }
-        self.embed_for(limit.saturating_sub(started.elapsed()))?;
         Ok(ran)
     }
 
-    /// Runs `work` while a thread beside it keeps the lease.
-    fn holding<T>(&self, job: &Job, work: impl FnOnce() -> T) -> T {
+    /// Runs a job under its lease. A panic in it is its failure and nobody else's.
+    fn run_claimed(&self, job: &Job) -> Result<()> {
         let beat = || {
             let (id, holder, now) = (job.id.clone(), self.holder.clone(), self.now());
             let until = (now.plus(LEASE), now);
             self.store.write(move |tx| jobs::extend(tx, &id, &holder, until)).map(|_| ())
         };
-        beating(beat, work)
+        let run = || catch_unwind(AssertUnwindSafe(|| self.run_job(job)));
+        with_heartbeat(beat, run)
+            .unwrap_or_else(|_| Err(Error::internal(format!("the job {} panicked", job.kind))))
     }
 
-    fn run_job(&self, job: &Job, patient: bool) -> Result<()> {
+    fn run_job(&self, job: &Job) -> Result<()> {
         match job.kind.as_str() {
-            COMPACT => self.run_compaction(job, patient),
+            COMPACT => self.run_compaction(job),
             SCRUB => self.store.scrub(&[]).map(|_| ()),
             PURGE_INDEX => self.purge_index(),
             REBUILD_INDEX => self.rebuild_index(&mut |_, _| {}),
@@ -109,6 +137,11 @@ impl Oneiro {
             }
             jobs::finish(tx, &job.id, &holder, now).map(|_| ())
         })
+    }
+
+    fn release_job(&self, job: Job) -> Result<()> {
+        let (holder, now) = (self.holder.clone(), self.now());
+        self.store.write(move |tx| jobs::release(tx, &job.id, &holder, now))
     }
 
     fn fail_job(&self, job: Job, error: &Error) -> Result<()> {
@@ -132,22 +165,32 @@ impl Oneiro {
             kind: kind.to_owned(),
             payload,
             unique_key: Some(kind.to_owned()),
+            needs: None,
             run_at,
         }
     }
 }
 
-/// Runs `work` while a thread beside it says every half minute that it goes on. A beat that fails
-/// is tried again: leases outlast two of them.
-pub(crate) fn beating<T>(beat: impl Fn() -> Result<()> + Send, work: impl FnOnce() -> T) -> T {
+/// Runs `work` while a thread beside it calls `beat` every half minute. A beat that fails is tried
+/// again: leases outlast two of them. Where no thread can be started the work runs without one, and
+/// another process may take it over when the lease runs out.
+pub(crate) fn with_heartbeat<T>(
+    beat: impl Fn() -> Result<()> + Send,
+    work: impl FnOnce() -> T,
+) -> T {
     std::thread::scope(|scope| {
         let (working, done) = std::sync::mpsc::channel::<()>();
-        scope.spawn(move || {
+        let beats = move || {
             // The channel closes when the work ends, and then the wait ends at once.
             while done.recv_timeout(HEARTBEAT) == Err(RecvTimeoutError::Timeout) {
                 let _ = beat();
             }
-        });
+        };
+        let started =
+            std::thread::Builder::new().name("oneiro-lease".to_owned()).spawn_scoped(scope, beats);
+        if let Err(error) = started {
+            tracing::warn!(%error, "no thread to extend a lease");
+        }
         let answer = work();
         drop(working);
         answer

@@ -20,13 +20,16 @@
 
 mod activity;
 mod append;
+mod background;
 mod backup;
+mod cancel;
 mod changes;
 mod check;
 mod context;
 mod erase;
 mod index;
 mod jobs;
+mod model_calls;
 mod ports;
 mod search;
 mod session_store;
@@ -39,7 +42,9 @@ mod transcripts;
 mod transfer;
 
 pub use append::CreateMissing;
+pub use background::{Background, BackgroundMonitor, LaneStatus, OpenSpaces};
 pub use backup::Progress;
+pub use cancel::Cancel;
 pub use check::Checked;
 pub use context::{PROMPTS, Prompts};
 pub use erase::EraseTarget;
@@ -61,8 +66,8 @@ pub use transcripts::{
     Agent, CaptureRequest, Captured, DamagedLine, TranscriptFile, Transcripts, find_transcripts,
 };
 pub use transfer::{
-    ExportRequest, ForeignStore, HermesCounts, HermesDifference, HermesImported, ImportLimits,
-    NotKept, TransferProgress, foreign_store,
+    ExportRequest, ForeignStore, HermesCounts, HermesDifference, HermesImported, ImportFile,
+    ImportLimits, NotKept, TransferProgress, foreign_store,
 };
 
 use oneiro_store::Store;
@@ -77,6 +82,8 @@ pub struct Options {
     pub durability: Durability,
     /// How long a writer waits for other processes before it answers `busy`.
     pub busy_timeout: Duration,
+    /// How long a statement may run on a PostgreSQL server.
+    pub statement_timeout: Duration,
     /// How many reads may run at once.
     pub readers: usize,
     /// Refuse to create a store that does not exist.
@@ -101,6 +108,7 @@ impl Default for Options {
         Options {
             durability: store.durability,
             busy_timeout: store.busy_timeout,
+            statement_timeout: store.statement_timeout,
             readers: store.readers,
             must_exist: store.must_exist,
             clock: Arc::new(SystemClock),
@@ -118,6 +126,7 @@ impl Options {
         oneiro_store::Options {
             durability: self.durability,
             busy_timeout: self.busy_timeout,
+            statement_timeout: self.statement_timeout,
             readers: self.readers,
             must_exist: self.must_exist,
             ..oneiro_store::Options::default()
@@ -138,6 +147,9 @@ pub struct Oneiro {
     breaker: Arc<search::Breaker>,
     scratch: Arc<search::Scratch>,
     llm: Option<Arc<dyn Llm>>,
+    model_calls: Arc<model_calls::ModelCalls>,
+    /// Stops the long work of this clone.
+    cancel: Cancel,
     prompts: Arc<Prompts>,
     prompt_costs: Arc<Mutex<HashMap<[u8; 32], i64>>>,
     /// The newest message of sessions when a job was last left for them.
@@ -171,6 +183,8 @@ impl Oneiro {
             breaker: Arc::default(),
             scratch: Arc::default(),
             llm: options.llm,
+            model_calls: Arc::default(),
+            cancel: Cancel::new(),
             prompts: Arc::new(options.prompts),
             prompt_costs: Arc::default(),
             compacted_at: Arc::default(),
@@ -180,6 +194,13 @@ impl Oneiro {
             settings: Arc::default(),
             holder: format!("{}.{holder}", std::process::id()).into(),
         }
+    }
+
+    /// A clone of this handle whose long work (compaction, indexing, calls to models) ends early with
+    /// an error once `cancel` is set.
+    #[must_use]
+    pub fn with_cancel(&self, cancel: Cancel) -> Oneiro {
+        Oneiro { cancel, ..self.clone() }
     }
 
     /// Where the space is kept.

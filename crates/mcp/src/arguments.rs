@@ -23,6 +23,11 @@ impl<'a> Arguments<'a> {
         }
     }
 
+    /// Takes what was given, whatever the tool knows.
+    pub(crate) fn of(given: &'a Map<String, Value>) -> Arguments<'a> {
+        Arguments { given }
+    }
+
     /// What was given under a name; null, an empty text and an empty list are nothing.
     fn value(&self, name: &str) -> Option<&'a Value> {
         self.given.get(name).filter(|value| match value {
@@ -134,14 +139,17 @@ fn whole(number: f64) -> Option<i64> {
 
 /// A value as an error shows it.
 fn short(value: &Value) -> String {
-    let text: String = value.to_string().chars().take(60).collect();
-    text
+    let cut = |text: &str| text.chars().take(60).collect::<String>();
+    match value {
+        Value::String(text) => format!("{:?}", cut(text)),
+        other => cut(&other.to_string()),
+    }
 }
 
 fn refused(unknown: &str, names: &[&str]) -> Error {
     let near = |name: &&&str| (strsim::jaro_winkler(name, unknown) * 1000.0) as i64;
     let shown: String = unknown.chars().take(60).collect();
-    let error = Error::field(shown, "is not an argument of this tool");
+    let error = Error::invalid(format!("{shown:?} is not an argument of this tool"));
     match names.iter().max_by_key(near) {
         Some(nearest) => {
             error.remedy(format!("did you mean {nearest}? It takes {}", names.join(", ")))

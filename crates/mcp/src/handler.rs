@@ -2,6 +2,9 @@
 //! and back. It must not know the transport, nor what any tool does.
 
 use crate::caller::Held;
+use crate::cancellable::run_cancellable;
+use crate::model_permits::{ModelPermit, ModelPermits};
+use crate::recalled::with_quotes_escaped;
 use crate::resources::{self, Listed, MARKDOWN, TEMPLATE};
 use crate::tools::{Answer, Call, TOOLS, Tool};
 use crate::{Caller, TokenRole};
@@ -42,17 +45,18 @@ const METHODS: [&str; 7] = [
 pub struct Mcp {
     /// Who calls, unless each request says so.
     fixed: Option<Arc<Held>>,
+    models: ModelPermits,
 }
 
 impl Mcp {
     /// Tools over one opened space.
-    pub fn new(caller: Caller) -> Mcp {
-        Mcp { fixed: Some(Arc::new(Held::new(caller))) }
+    pub fn new(caller: Caller, models: ModelPermits) -> Mcp {
+        Mcp { fixed: Some(Arc::new(Held::new(caller))), models }
     }
 
     /// Tools over the space that each request was let into.
-    pub(crate) fn of_each_request() -> Mcp {
-        Mcp { fixed: None }
+    pub(crate) fn of_each_request(models: ModelPermits) -> Mcp {
+        Mcp { fixed: None, models }
     }
 
     /// Who calls; the answer must be dropped on a thread that may block.
@@ -68,16 +72,10 @@ impl Mcp {
     async fn looked<T: Send + 'static>(
         &self,
         context: &RequestContext<RoleServer>,
-        look: impl FnOnce(&Caller) -> oneiro::Result<T> + Send + 'static,
+        look: impl FnOnce(Caller) -> oneiro::Result<T> + Send + 'static,
     ) -> Result<T, ErrorData> {
         let held = self.held(context)?;
-        let run = move || match held.caller() {
-            Some(caller) => look(&caller),
-            None => Err(Error::internal("the space was closed")),
-        };
-        let looked = tokio::task::spawn_blocking(run)
-            .await
-            .unwrap_or_else(|error| Err(Error::internal("a call panicked").because(error)));
+        let looked = unless_cancelled(context, run_for(held, None, look)).await;
         looked.map_err(|error| match error.kind() {
             ErrorKind::NotFound => {
                 ErrorData { code: ErrorCode::RESOURCE_NOT_FOUND, ..refusal(&error) }
@@ -127,15 +125,14 @@ impl ServerHandler for Mcp {
             return Err(refusal(&error.remedy(format!("connect with a token of the role {role}"))));
         }
         let arguments = request.arguments.unwrap_or_default();
-        let run = move || match held.caller() {
-            Some(caller) => (tool.run)(&Call { caller, arguments }),
-            None => Err(Error::internal("the space was closed")),
+        let call = async {
+            let permit = match (tool.may_call_model)(&arguments) {
+                true => Some(self.models.acquire().await?),
+                false => None,
+            };
+            run_for(held, permit, move |caller| (tool.run)(&Call { caller, arguments })).await
         };
-        // A call that was cancelled goes on unheard; the engine bounds how long it can take.
-        let answer = tokio::task::spawn_blocking(run)
-            .await
-            .unwrap_or_else(|error| Err(Error::internal("a tool panicked").because(error)));
-        match answer {
+        match unless_cancelled(&context, call).await {
             Ok(answer) => Ok(told(answer).into()),
             Err(error) if can_be_mended(error.kind()) => Ok(complaint(&error).into()),
             Err(error) => Err(refusal(&error)),
@@ -192,10 +189,37 @@ impl ServerHandler for Mcp {
         Err(match METHODS.contains(&method.as_str()) {
             true => refusal(&Error::invalid(format!("the params of {method} cannot be read"))),
             false => {
-                let message = format!("there is no method {method:?}");
+                let message = with_quotes_escaped(&format!("there is no method {method:?}"));
                 ErrorData::new(ErrorCode::METHOD_NOT_FOUND, message, None)
             }
         })
+    }
+}
+
+/// Runs a call of the engine on a thread that may block, which holds the permit until it ends.
+async fn run_for<T: Send + 'static>(
+    held: Arc<Held>,
+    permit: Option<ModelPermit>,
+    call: impl FnOnce(Caller) -> oneiro::Result<T> + Send + 'static,
+) -> oneiro::Result<T> {
+    run_cancellable(move |cancel| {
+        let _permit = permit;
+        let caller = held.caller().ok_or_else(|| Error::internal("the space was closed"))?;
+        call(Caller { oneiro: caller.oneiro.with_cancel(cancel.clone()), ..caller })
+    })
+    .await
+}
+
+/// Waits for a call until the client cancels it or is gone, and drops it then.
+async fn unless_cancelled<T>(
+    context: &RequestContext<RoleServer>,
+    call: impl Future<Output = oneiro::Result<T>>,
+) -> oneiro::Result<T> {
+    tokio::select! {
+        answer = call => answer,
+        () = context.ct.cancelled() => {
+            Err(Error::new(ErrorKind::Unavailable, "the client cancelled the call"))
+        }
     }
 }
 
@@ -255,9 +279,9 @@ fn told(answer: Answer) -> CallToolResult {
 
 /// An error for the model to mend.
 fn complaint(error: &Error) -> CallToolResult {
-    let mut text = format!("{}: {}", error.kind().name(), error.message());
+    let mut text = format!("{}: {}", error.kind().name(), with_quotes_escaped(error.message()));
     if let Some(remedy) = error.remedy_text() {
-        text = format!("{text}\nWhat to do: {remedy}.");
+        text = format!("{text}\nWhat to do: {}.", with_quotes_escaped(remedy));
     }
     CallToolResult::error(vec![ContentBlock::text(text)])
 }
@@ -265,7 +289,8 @@ fn complaint(error: &Error) -> CallToolResult {
 /// An error for the host.
 fn refusal(error: &Error) -> ErrorData {
     let row = error.kind().row();
-    let message = error.message().to_owned();
-    let data = json!({"kind": row.name, "remedy": error.remedy_text()});
+    let message = with_quotes_escaped(error.message());
+    let remedy = error.remedy_text().map(with_quotes_escaped);
+    let data = json!({"kind": row.name, "remedy": remedy});
     ErrorData::new(ErrorCode(row.mcp), message, Some(data))
 }

@@ -2,7 +2,7 @@
 //! come in: whoever does leaves a [`Caller`] in the request, and has checked Host and Origin.
 
 use crate::caller::Held;
-use crate::{Caller, Mcp};
+use crate::{Caller, Mcp, ModelPermits};
 use http::{Request, Response, StatusCode, header};
 use http_body::Body;
 use http_body_util::combinators::BoxBody;
@@ -27,15 +27,16 @@ type Answered = Response<BoxBody<bytes::Bytes, Infallible>>;
 /// answers 401 without one.
 ///
 /// No session is kept on any protocol version, which each of them allows; so any node behind a
-/// balancer can answer any request, and a client that vanishes leaves nothing behind.
-pub fn http_service() -> OverHttp {
+/// balancer can answer any request, and a client that vanishes leaves nothing behind. Calls that may
+/// call a model wait for one of `models`.
+pub fn http_service(models: ModelPermits) -> OverHttp {
     let config = StreamableHttpServerConfig::default()
         .with_legacy_session_mode(false)
         .with_json_response(true)
         .with_max_request_body_bytes(REQUEST_MAX)
         .disable_allowed_hosts()
         .disable_allowed_origins();
-    let handler = || Ok(Mcp::of_each_request());
+    let handler = move || Ok(Mcp::of_each_request(models.clone()));
     let sessions = Arc::new(NeverSessionManager::default());
     OverHttp { inner: StreamableHttpService::new(handler, sessions, config) }
 }

@@ -8,9 +8,11 @@
 mod arguments;
 mod budget;
 mod caller;
+mod cancellable;
 mod handler;
 mod http;
 mod lines;
+mod model_permits;
 mod recalled;
 mod reference;
 mod resources;
@@ -19,8 +21,10 @@ mod tools;
 
 pub use budget::tokens;
 pub use caller::Caller;
+pub use cancellable::{CancelOnDrop, run_cancellable};
 pub use handler::Mcp;
 pub use http::{OverHttp, http_service};
+pub use model_permits::{ModelLimits, ModelPermit, ModelPermits};
 pub use oneiro::TokenRole;
 pub use reference::reference;
 pub use stdio::serve_stdio;

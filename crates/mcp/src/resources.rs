@@ -1,7 +1,7 @@
 //! Summaries as resources: the newest of them by name, and each as Markdown with links to those it
 //! covers. It must not know the protocol that asks for them.
 
-use crate::recalled::{delimit, lines};
+use crate::recalled::{delimit, lines, quoted};
 use oneiro::{ContextScope, Error, Oneiro, Result, Summary, Timestamp};
 use std::fmt::Write;
 
@@ -33,7 +33,11 @@ pub(crate) fn list(oneiro: &Oneiro) -> Result<Vec<Listed>> {
     let listed = |summary: Summary| Listed {
         uri: format!("{SCHEME}{}", summary.id),
         name: name(&summary),
-        description: format!("session {:?}, depth {}", summary.session_id.as_str(), summary.depth),
+        description: format!(
+            "session {}, depth {}",
+            quoted(summary.session_id.as_str()),
+            summary.depth
+        ),
     };
     Ok(oneiro.newest_summaries(LISTED)?.into_iter().map(listed).collect())
 }
@@ -53,9 +57,9 @@ pub(crate) fn read(oneiro: &Oneiro, uri: &str) -> Result<String> {
     // Writing to a string cannot fail.
     let _ = write!(
         text,
-        "- summary: {}\n- session: {:?}\n- depth: {}, by {}\n",
+        "- summary: {}\n- session: {}\n- depth: {}, by {}\n",
         summary.id,
-        summary.session_id.as_str(),
+        quoted(summary.session_id.as_str()),
         summary.depth,
         summary.level.as_str()
     );

@@ -46,6 +46,38 @@ impl JobState {
     }
 }
 
+/// What a job cannot be done without. Only a process that has it claims the job.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum JobNeed {
+    /// A model that writes.
+    Model,
+    /// A model elsewhere that makes vectors.
+    Embedder,
+}
+
+impl JobNeed {
+    /// Reads a need.
+    pub fn parse(name: &str) -> Result<JobNeed> {
+        match name {
+            "model" => Ok(JobNeed::Model),
+            "embedder" => Ok(JobNeed::Embedder),
+            _ => Err(Error::new(
+                crate::ErrorKind::Corrupt,
+                format!("unknown need {name:?} of a job"),
+            )),
+        }
+    }
+
+    /// The need as text.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            JobNeed::Model => "model",
+            JobNeed::Embedder => "embedder",
+        }
+    }
+}
+
 /// Work to be done later.
 #[derive(Debug, Clone)]
 pub struct NewJob {
@@ -55,8 +87,10 @@ pub struct NewJob {
     pub kind: String,
     /// With what.
     pub payload: Value,
-    /// At most one waiting job per key: a second one with the same key is not added.
+    /// At most one queued job per key: a second one with the same key is not added.
     pub unique_key: Option<String>,
+    /// What it cannot be done without.
+    pub needs: Option<JobNeed>,
     /// Not before.
     pub run_at: Timestamp,
 }
@@ -80,4 +114,6 @@ pub struct Job {
     pub last_error: Option<String>,
     /// When it runs next.
     pub next_run_at: Timestamp,
+    /// What it cannot be done without.
+    pub needs: Option<JobNeed>,
 }

@@ -139,6 +139,8 @@ mod tests {
     }
 
     proptest::proptest! {
+        #![proptest_config(oneiro_testkit::proptest_config(256))]
+
         #[test]
         fn agrees_with_the_library(text in r#"[\[\]{}:,"\\a0-9eE.+\- tfn]{0,12}"#) {
             let theirs: Option<Value> = serde_json::from_str(&text).ok();

@@ -38,7 +38,7 @@ pub use context::{
 };
 pub use error::{Error, ErrorKind, KINDS, KindRow, Result};
 pub use id::{JobId, MessageId, SessionId, SummaryId, TokenId};
-pub use job::{Job, JobState, NewJob};
+pub use job::{Job, JobNeed, JobState, NewJob};
 pub use message::{Appended, Message, MessageCounts, NewMessage, Visibility};
 pub use page::{Cursor, Page};
 pub use part::{Part, parts, searchable};

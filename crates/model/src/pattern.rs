@@ -128,6 +128,8 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(oneiro_testkit::proptest_config(256))]
+
         #[test]
         fn agrees_with_a_plain_recursive_matcher(pattern in "[ab:*]{1,6}", id in "[ab:]{0,8}") {
             let letters: Vec<char> = pattern.chars().collect();

@@ -663,7 +663,7 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(ProptestConfig::with_cases(2_000))]
+        #![proptest_config(oneiro_testkit::proptest_config(2_000))]
 
         #[test]
         fn no_text_panics_and_the_canonical_form_reads_back(text in any::<String>()) {

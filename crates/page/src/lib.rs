@@ -27,6 +27,7 @@ mod call;
 mod figures;
 mod hit;
 mod link;
+mod local_path;
 mod markdown;
 mod text;
 mod tree;
@@ -37,3 +38,4 @@ mod welcome;
 mod when;
 
 pub use layout::Frame;
+pub use local_path::LocalPath;

@@ -1,5 +1,6 @@
 //! The door: a token in, where tokens are required. It must not know whether a token is good.
 
+use crate::LocalPath;
 use crate::layout::{Frame, Tab, document};
 use crate::text::plain;
 use crate::welcome::copyable;
@@ -12,15 +13,12 @@ pub struct LoginView {
     pub frame: Frame,
     /// Why the last token was refused.
     pub refused: Option<String>,
-    /// Where to go then; a path of this server.
-    pub next: String,
+    /// Where to go then.
+    pub next: LocalPath,
 }
 
 /// The whole page.
 pub fn page(view: &LoginView) -> String {
-    // Only a path of our own: two slashes, or one turned round, would name another server.
-    let is_own =
-        view.next.starts_with('/') && !view.next.starts_with("//") && !view.next.contains('\\');
     let main = html! {
         div #view.door data-view="login" {
             h1 { "Log in" }
@@ -38,9 +36,7 @@ pub fn page(view: &LoginView) -> String {
                     autocomplete="current-password"
                     placeholder="oneiro_default_..."
                     autofocus;
-                @if is_own {
-                    input type="hidden" name="next" value=(view.next);
-                }
+                input type="hidden" name="next" value=(view.next);
                 button type="submit" { "Log in" }
             }
             p { "Whoever runs this server can make one:" }

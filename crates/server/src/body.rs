@@ -15,7 +15,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 /// Bodies that are this small need no room of their own: as many as there are connections fit, and
 /// whoever holds the room for large ones cannot keep small ones out.
-const SMALL: usize = 64 << 10;
+pub(crate) const SMALL: usize = 64 << 10;
 
 /// Bytes that a value of JSON takes in memory beside its text: `[0,0,0]` is fifty times as large
 /// when it has been read.
@@ -23,6 +23,17 @@ const VALUE: usize = 96;
 
 /// How long a body that has arrived waits for room to be read in.
 const WAIT: Duration = Duration::from_secs(5);
+
+/// The most bytes of a form that is read before its sender is known: a token and a path. It is less
+/// than [`SMALL`], so forms never take from the room that token holders share.
+pub(crate) const FORM_MAX: usize = 8 << 10;
+
+/// How long a form may take to arrive: it fits into the packets that follow its head.
+const FORM_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// Forms that are received at once. Whoever holds all of them keeps others from logging in for
+/// [`FORM_TIMEOUT`], and from nothing else.
+pub(crate) const FORMS: usize = 64;
 
 /// A body that has arrived, and the room that it takes until it is dropped.
 pub(crate) struct Received {
@@ -38,22 +49,53 @@ impl Deref for Received {
     }
 }
 
-/// Reads a body.
+/// Reads the body of somebody who was let in.
 pub(crate) async fn read_body(
     state: &State,
     headers: &HeaderMap,
     body: Body,
 ) -> Result<Received, Problem> {
+    let limits = Limits { bytes: state.max_body, timeout: state.patience.body };
+    read_within(limits, &state.bodies, headers, body).await
+}
+
+/// Reads a form of somebody who was not let in yet.
+pub(crate) async fn read_form(
+    state: &State,
+    headers: &HeaderMap,
+    body: Body,
+) -> Result<Received, Problem> {
+    let Ok(_place) = state.forms.try_acquire() else {
+        return Err(Error::new(ErrorKind::Busy, "too many logins at once")
+            .remedy("try again in a few seconds")
+            .into());
+    };
+    let limits = Limits { bytes: FORM_MAX, timeout: FORM_TIMEOUT.min(state.patience.body) };
+    read_within(limits, &state.bodies, headers, body).await
+}
+
+/// How large a body may be, and how long it may take to arrive.
+struct Limits {
+    bytes: usize,
+    timeout: Duration,
+}
+
+async fn read_within(
+    limits: Limits,
+    bodies: &Arc<Semaphore>,
+    headers: &HeaderMap,
+    body: Body,
+) -> Result<Received, Problem> {
     check_encoding(headers)?;
-    let most = state.max_body;
+    let most = limits.bytes;
     let length = headers.get(header::CONTENT_LENGTH).and_then(|length| length.to_str().ok());
     let length: Option<usize> = length.and_then(|length| length.parse().ok());
     if length.is_some_and(|length| length > most) {
         return Err(too_large(most).into());
     }
     // Without a length it may be as long as one may be, if it turns out to be long at all.
-    let reading = receive(&state.bodies, body, (length.unwrap_or(most), most));
-    match tokio::time::timeout(state.patience.body, reading).await {
+    let reading = receive(bodies, body, (length.unwrap_or(most), most));
+    match tokio::time::timeout(limits.timeout, reading).await {
         Ok(read) => Ok(read?),
         Err(_) => {
             let error = Error::new(ErrorKind::Invalid, "the body took too long to arrive");

@@ -7,7 +7,7 @@ use crate::gate::Visitor;
 use crate::state::State;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use oneiro::{Error, MessageId, Oneiro, Result, SessionId};
+use oneiro::{Cancel, Error, MessageId, Oneiro, Result, SessionId};
 use serde::Serialize;
 use std::sync::Arc;
 
@@ -26,7 +26,13 @@ pub(crate) struct Call {
 
 impl Call {
     pub(crate) fn oneiro(&self) -> Result<&Oneiro> {
-        self.visitor.space.oneiro()
+        self.visitor.oneiro()
+    }
+
+    /// The same, whose long work ends once `cancel` is set.
+    pub(crate) fn cancelled_by(self, cancel: &Cancel) -> Result<Call> {
+        let visitor = self.visitor.cancelled_by(cancel)?;
+        Ok(Call { visitor, ..self })
     }
 
     pub(crate) fn part(&self, name: &str) -> Result<&str> {

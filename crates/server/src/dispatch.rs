@@ -13,6 +13,7 @@ use axum::extract::{FromRequestParts, RawPathParams, Request};
 use axum::http::{HeaderMap, StatusCode, header, request::Parts};
 use axum::response::{IntoResponse, Response};
 use oneiro::{Error, Result, TokenRole};
+use oneiro_mcp::run_cancellable;
 use std::net::{IpAddr, Ipv4Addr};
 use std::sync::Arc;
 
@@ -54,8 +55,16 @@ async fn answer(
     let call = Call { state, visitor, path, query, body };
     match endpoint.run {
         Run::Call(run) => {
-            let answer = blocking(move || run(&call)).await?;
-            Ok(answer.into_response())
+            // Waiting here takes no thread, so whoever needs no model goes on meanwhile.
+            let permit = match endpoint.model.is_needed(&call.body) {
+                true => Some(call.state.models.acquire().await?),
+                false => None,
+            };
+            let answer = run_cancellable(move |cancel| {
+                let _permit = permit;
+                run(&call.cancelled_by(cancel)?)
+            });
+            Ok(answer.await?.into_response())
         }
         Run::Events => events(call, &parts.headers).await,
         Run::Export => export(call).await,

@@ -2,7 +2,7 @@
 //! Prometheus reads them and as the page plots them.
 
 use crate::spaces::Space;
-use oneiro::{Oneiro, Result, SpaceName, Timestamp, WriteFigures};
+use oneiro::{LaneStatus, Oneiro, Result, SpaceName, Timestamp, WriteFigures};
 use prometheus_client::encoding::{EncodeLabelSet, text};
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
@@ -138,8 +138,13 @@ impl Figures {
     }
 
     /// Everything, as Prometheus reads it; what these spaces say is asked now.
-    pub(crate) fn text(&self, spaces: &[(SpaceName, Arc<Space>)]) -> Result<String> {
+    pub(crate) fn text(
+        &self,
+        spaces: &[(SpaceName, Arc<Space>)],
+        background: &[LaneStatus],
+    ) -> Result<String> {
         let mut of_spaces = Registry::with_prefix("oneiro");
+        register_lanes(&mut of_spaces, background);
         let gauges = Gauges::new(&mut of_spaces);
         for (name, space) in spaces {
             gauges.fill(&name.to_string(), space.oneiro()?)?;
@@ -152,6 +157,26 @@ impl Figures {
             .map_err(|error| oneiro::Error::internal("figures cannot be told").because(error))?;
         Ok(out)
     }
+}
+
+#[derive(Clone, Debug, Hash, PartialEq, Eq, EncodeLabelSet)]
+struct InLane {
+    lane: &'static str,
+}
+
+/// How background work is doing, lane by lane.
+fn register_lanes(registry: &mut Registry, background: &[LaneStatus]) {
+    let mut gauge = |name: &str, help: &str, value: fn(&LaneStatus) -> i64| {
+        let family = Family::<InLane, Gauge>::default();
+        registry.register(name, help, family.clone());
+        for status in background {
+            family.get_or_create(&InLane { lane: status.lane }).set(value(status));
+        }
+    };
+    gauge("background_up", "Whether the thread of a lane runs", |s| i64::from(s.is_alive));
+    gauge("background_rounds", "Rounds of background work", |s| s.rounds as i64);
+    gauge("background_errors", "Rounds that failed", |s| s.errors as i64);
+    gauge("background_panics", "Rounds that panicked", |s| s.panics as i64);
 }
 
 /// What the spaces say of themselves.

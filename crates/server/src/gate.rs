@@ -5,7 +5,9 @@ use crate::rate::{Buckets, too_many};
 use crate::recent::Recent;
 use crate::spaces::{Space, Spaces};
 use axum::http::{HeaderMap, Uri, header, uri::Authority};
-use oneiro::{Error, ErrorKind, Result, SpaceName, TokenId, TokenRole, TokenText, bad_token};
+use oneiro::{
+    Cancel, Error, ErrorKind, Oneiro, Result, SpaceName, TokenId, TokenRole, TokenText, bad_token,
+};
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::time::Instant;
@@ -47,6 +49,9 @@ pub(crate) struct Gate {
 
 /// Somebody who came in.
 pub(crate) struct Visitor {
+    /// The handle that a request cancels. It is dropped before `space`, so it is never the last one
+    /// of its store, which may only be dropped where blocking is allowed.
+    handle: Option<Oneiro>,
     pub(crate) space: Arc<Space>,
     pub(crate) role: TokenRole,
     /// The token presented, to be looked at again by what lasts.
@@ -128,7 +133,7 @@ impl Gate {
             None if self.is_open() => {
                 let name = asked.unwrap_or_else(|| spaces.first().clone());
                 let space = spaces.space(&name, !presented.makes)?;
-                Ok(Visitor { space, role: TokenRole::Admin, token: None })
+                Ok(Visitor { handle: None, space, role: TokenRole::Admin, token: None })
             }
             None => Err(Error::new(ErrorKind::Unauthorized, "a token is needed here").remedy(
                 "send `Authorization: Bearer oneiro_...` with a token of `oneiro token create`",
@@ -175,7 +180,7 @@ impl Gate {
         if self.rules.rate_limit > 0 {
             self.requests.take(token.id, now)?;
         }
-        Ok(Visitor { space, role: token.role, token: Some(text) })
+        Ok(Visitor { handle: None, space, role: token.role, token: Some(text) })
     }
 }
 
@@ -188,6 +193,22 @@ impl Gate {
             false => self.strangers.is_empty(&peer, now) && !self.known.knows(mark, now),
         };
         if waits { Err(too_many()) } else { Ok(()) }
+    }
+}
+
+impl Visitor {
+    /// The same, whose long work ends once `cancel` is set.
+    pub(crate) fn cancelled_by(self, cancel: &Cancel) -> Result<Visitor> {
+        let handle = Some(self.space.oneiro()?.with_cancel(cancel.clone()));
+        Ok(Visitor { handle, ..self })
+    }
+
+    /// The space. It may only be used where blocking is allowed.
+    pub(crate) fn oneiro(&self) -> Result<&Oneiro> {
+        match &self.handle {
+            Some(handle) => Ok(handle),
+            None => self.space.oneiro(),
+        }
     }
 }
 

@@ -1,4 +1,4 @@
-//! The server: HTTP in, engine calls, HTTP out, and a thread that drains background work. It must
+//! The server: HTTP in, engine calls, HTTP out, and the background of the spaces it has open. It must
 //! not know how anything is stored.
 //!
 //! - `api` is the table of endpoints under `/v1` and their handlers; `openapi` describes it.
@@ -10,6 +10,7 @@
 mod api;
 mod body;
 mod call;
+mod connections;
 mod decode;
 mod dispatch;
 mod figures;
@@ -22,6 +23,7 @@ mod patience;
 mod peer;
 mod problem;
 mod rate;
+mod readiness;
 mod recent;
 mod router;
 mod spaces;
@@ -34,16 +36,24 @@ pub use patience::Patience;
 pub use spaces::OpenSpace;
 
 use gate::Gate;
-use oneiro::{Error, ErrorKind, Result, SpaceName};
+use oneiro::{Background, Error, ErrorKind, Result, SpaceName};
 use spaces::Spaces;
 use state::{Bounds, State};
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::mpsc::RecvTimeoutError;
 use std::time::Duration;
 
-/// How often an idle server looks for background work.
-const DRAIN_EVERY: Duration = Duration::from_millis(500);
+/// How long background work may take to end after a signal. With the time for requests
+/// (`listen::GRACE`), for threads and for closing the spaces a stop takes at most 5 seconds.
+const STOP_BACKGROUND: Duration = Duration::from_millis(1_500);
+
+/// How long threads that answer requests may take to end after that.
+const STOP_THREADS: Duration = Duration::from_millis(500);
+
+/// How long closing the spaces may take: a server that hangs does not say goodbye.
+const CLOSE_SPACES: Duration = Duration::from_millis(500);
 
 /// Threads that may wait for the store at once.
 const BLOCKING: usize = 64;
@@ -81,17 +91,41 @@ pub fn serve(serving: Serving, ready: impl FnOnce(SocketAddr) -> Result<()>) -> 
     let bounds =
         Bounds { max_body: serving.max_body, patience: serving.patience, backups: serving.backups };
     let state = Arc::new(State::new(spaces, gate, bounds));
-    let drain = drain_jobs(Arc::clone(&state))?;
+    let background = background(&state);
+    // Set once, before the first request.
+    let _ = state.background.set(background.monitor());
     let served = runtime.block_on(run(Arc::clone(&state), address, ready));
     state.stopping.send_replace(true);
-    drain.thread().unpark();
-    // A job that has begun is finished; a panic in it was logged by its thread.
-    let _ = drain.join();
+    let has_ended = background.stop(STOP_BACKGROUND);
     // What still runs may hold the store, whose PostgreSQL client may not be dropped on an async
     // thread; so the runtime ends first.
-    runtime.shutdown_timeout(Duration::from_secs(5));
-    drop(state);
+    runtime.shutdown_timeout(STOP_THREADS);
+    if !close(state, CLOSE_SPACES) || !has_ended {
+        tracing::warn!("some work did not stop in time; the next process goes on with it");
+    }
     served
+}
+
+/// The background of every space that is open.
+fn background(state: &Arc<State>) -> Background {
+    let state = Arc::downgrade(state);
+    Background::start(Arc::new(move || {
+        let spaces = state.upgrade().map(|state| state.spaces.all()).unwrap_or_default();
+        spaces.iter().filter_map(|(_, space)| space.oneiro().ok().cloned()).collect()
+    }))
+}
+
+/// Closes the spaces on a thread of its own; false when that takes longer than `limit`.
+fn close(state: Arc<State>, limit: Duration) -> bool {
+    let (closing, closed) = std::sync::mpsc::channel::<()>();
+    let close = move || {
+        drop(state);
+        drop(closing);
+    };
+    match std::thread::Builder::new().name("oneiro-close".to_owned()).spawn(close) {
+        Ok(_) => closed.recv_timeout(limit) == Err(RecvTimeoutError::Disconnected),
+        Err(_) => true,
+    }
 }
 
 /// Reads where to listen; `localhost`, or a port alone, is on this machine.
@@ -156,24 +190,6 @@ fn stop_signal(state: Arc<State>) -> Result<impl Future<Output = ()> + Send + 's
         }
         state.stopping.send_replace(true);
     })
-}
-
-fn drain_jobs(state: Arc<State>) -> Result<std::thread::JoinHandle<()>> {
-    let drain = move || {
-        while !*state.stopping.borrow() {
-            for (name, space) in state.spaces.all() {
-                let ran = space.oneiro().and_then(|oneiro| oneiro.run_jobs(DRAIN_EVERY));
-                if let Err(error) = ran {
-                    tracing::warn!(space = %name, error = %error, "background work waits");
-                }
-            }
-            std::thread::park_timeout(DRAIN_EVERY);
-        }
-    };
-    std::thread::Builder::new()
-        .name("oneiro-jobs".to_owned())
-        .spawn(drain)
-        .map_err(|error| Error::internal("no thread for background work").because(error))
 }
 
 #[cfg(test)]

@@ -1,24 +1,25 @@
 //! Accepting connections: bounded in number, slow ones cut off, and on a signal what has begun is
 //! finished.
 
+use crate::connections::{Admission, Connections, InProgress, Limits, Requests};
 use crate::patience::{Patience, Patient};
 use crate::peer::Peer;
 use axum::Router;
+use axum::body::Body;
 use axum::extract::Request;
-use hyper::body::Incoming;
+use bytes::Bytes;
+use hyper::body::{Body as HttpBody, Frame, Incoming, SizeHint};
 use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::graceful::GracefulShutdown;
 use hyper_util::service::TowerToHyperService;
-use oneiro::{Error, Result};
-use std::sync::Arc;
+use oneiro::Result;
+use std::io::ErrorKind;
+use std::pin::Pin;
+use std::task::{Context, Poll};
 use std::time::Duration;
-use tokio::net::TcpListener;
-use tokio::sync::Semaphore;
+use tokio::net::{TcpListener, TcpStream};
 use tower::{Service, ServiceExt, service_fn};
-
-/// Connections at once.
-const CONNECTIONS: usize = 1_024;
 
 /// Headers of a request.
 const HEADERS: usize = 64;
@@ -26,8 +27,14 @@ const HEADERS: usize = 64;
 /// Bytes of a request's head.
 const HEAD_BYTES: usize = 64 << 10;
 
-/// How long requests that have begun may take to finish.
-const GRACE: Duration = Duration::from_secs(20);
+/// How long requests that have begun may take to finish after a signal.
+const GRACE: Duration = Duration::from_secs(2);
+
+/// How long idle connections may take to close by themselves before they are closed.
+const CLOSE_IDLE: Duration = Duration::from_millis(200);
+
+/// How long to wait after a connection that could not be accepted.
+const RETRY_DELAY: Duration = Duration::from_millis(20);
 
 /// Serves `router` until `stop`.
 pub(crate) async fn listen(
@@ -36,52 +43,139 @@ pub(crate) async fn listen(
     stop: impl Future<Output = ()>,
 ) -> Result<()> {
     let graceful = GracefulShutdown::new();
-    let places = Arc::new(Semaphore::new(CONNECTIONS));
-    tokio::pin!(stop);
-    loop {
-        let place = tokio::select! {
-            place = Arc::clone(&places).acquire_owned() => place,
-            () = &mut stop => break,
-        };
-        let place = place.map_err(|error| Error::internal("the server stopped").because(error))?;
-        let (stream, peer) = tokio::select! {
-            accepted = listener.accept() => match accepted {
-                Ok(accepted) => accepted,
-                Err(error) => {
-                    // Too many open files, or a client that is gone already: others come.
-                    tracing::info!(%error, "a connection was not accepted");
-                    tokio::time::sleep(Duration::from_millis(20)).await;
-                    continue;
+    let connections = Connections::new(Limits::default());
+    let accepting = async {
+        loop {
+            let stream = accept(&listener, &connections).await;
+            let peer = stream.1;
+            let connection = loop {
+                match connections.admit(peer.ip()) {
+                    Admission::Admitted(connection) => break Some(connection),
+                    Admission::Refused => break None,
+                    Admission::Full => connections.changed().await,
                 }
-            },
-            () = &mut stop => break,
-        };
-        // Answers are small and complete: waiting to fill a packet only delays them.
-        let _ = stream.set_nodelay(true);
-        let stream = Patient::new(stream, patience.answer);
-        let router = router.clone();
-        let service = service_fn(move |mut request: Request<Incoming>| {
-            request.extensions_mut().insert(Peer(peer));
-            let mut router = router.clone();
-            async move { router.as_service().ready().await?.call(request).await }
-        });
-        let connection = http1::Builder::new()
-            .timer(TokioTimer::new())
-            .header_read_timeout(patience.head)
-            .max_headers(HEADERS)
-            .max_buf_size(HEAD_BYTES)
-            .serve_connection(TokioIo::new(stream), TowerToHyperService::new(service));
-        let connection = graceful.watch(connection);
-        tokio::spawn(async move {
-            if let Err(error) = connection.await {
-                tracing::debug!(%error, "a connection ended");
-            }
-            drop(place);
-        });
+            };
+            let Some(connection) = connection else {
+                tracing::info!(%peer, "too many requests of one address");
+                continue;
+            };
+            let requests = connection.requests();
+            let served = serve(stream, router.clone(), (requests.clone(), patience), &graceful);
+            let task = tokio::spawn(async move {
+                served.await;
+                drop(connection);
+            });
+            requests.served_by(task.abort_handle());
+        }
+    };
+    tokio::select! {
+        () = accepting => {}
+        () = stop => {}
     }
     drop(listener);
-    if tokio::time::timeout(GRACE, graceful.shutdown()).await.is_err() {
-        tracing::warn!("some requests did not finish in time");
+    let ending = graceful.shutdown();
+    tokio::pin!(ending);
+    if tokio::time::timeout(CLOSE_IDLE, &mut ending).await.is_err() {
+        // A head that was sent by half does not hold up the end.
+        connections.close_waiting();
+        if tokio::time::timeout(GRACE - CLOSE_IDLE, ending).await.is_err() {
+            tracing::warn!("some requests did not finish in time");
+            connections.close_all();
+        }
     }
     Ok(())
+}
+
+/// The next connection.
+async fn accept(
+    listener: &TcpListener,
+    connections: &Connections,
+) -> (TcpStream, std::net::SocketAddr) {
+    loop {
+        match listener.accept().await {
+            Ok(accepted) => return accepted,
+            // A client that is gone already: others come.
+            Err(error) if error.kind() == ErrorKind::ConnectionAborted => {}
+            Err(error) => {
+                tracing::info!(%error, "a connection was not accepted");
+                // Too many open files, as a rule: a connection that only waits gives one back.
+                connections.close_one();
+                tokio::time::sleep(RETRY_DELAY).await;
+            }
+        }
+    }
+}
+
+/// Serves one connection until it ends.
+fn serve(
+    (stream, peer): (TcpStream, std::net::SocketAddr),
+    router: Router,
+    (requests, patience): (Requests, Patience),
+    graceful: &GracefulShutdown,
+) -> impl Future<Output = ()> + Send + use<> {
+    // Answers are small and complete: waiting to fill a packet only delays them.
+    let _ = stream.set_nodelay(true);
+    let stream = Patient::new(stream, patience.answer);
+    let of_requests = requests.clone();
+    let service = service_fn(move |mut request: Request<Incoming>| {
+        let in_progress = of_requests.begin();
+        request.extensions_mut().insert(Peer(peer));
+        let mut router = router.clone();
+        async move {
+            let response = router.as_service().ready().await?.call(request).await?;
+            let answered = response.map(|body| Answered { body, _in_progress: in_progress });
+            Ok::<_, std::convert::Infallible>(answered)
+        }
+    });
+    let connection = http1::Builder::new()
+        .timer(TokioTimer::new())
+        .header_read_timeout(patience.head)
+        .max_headers(HEADERS)
+        .max_buf_size(HEAD_BYTES)
+        .serve_connection(TokioIo::new(stream), TowerToHyperService::new(service));
+    let connection = graceful.watch(connection);
+    async move {
+        tokio::pin!(connection);
+        let is_late = async {
+            tokio::time::sleep(patience.first_head).await;
+            if requests.any_begun() {
+                std::future::pending::<()>().await;
+            }
+        };
+        tokio::select! {
+            ended = &mut connection => {
+                if let Err(error) = ended {
+                    tracing::debug!(%error, "a connection ended");
+                }
+            }
+            () = is_late => tracing::debug!("a new connection sent no request in time"),
+        }
+    }
+}
+
+/// The body of an answer. Its request is in progress until all of it is handed over or nobody wants
+/// it any more.
+struct Answered {
+    body: Body,
+    _in_progress: InProgress,
+}
+
+impl HttpBody for Answered {
+    type Data = Bytes;
+    type Error = axum::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<std::result::Result<Frame<Bytes>, axum::Error>>> {
+        Pin::new(&mut self.body).poll_frame(context)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
 }

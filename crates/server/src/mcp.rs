@@ -26,14 +26,14 @@ pub(crate) async fn mcp(
 
 async fn answer(tools: OverHttp, state: Arc<State>, request: Request) -> Result<Response, Problem> {
     let (mut parts, body) = request.into_parts();
-    let body = read_body(&state, &parts.headers, body).await?;
     let presented = Presented::read(&parts.headers, peer(&parts))?;
-    let caller = blocking(move || {
-        let visitor = state.gate.enter(&state.spaces, &presented)?;
-        Ok(Caller { oneiro: visitor.space.oneiro()?.clone(), role: visitor.role })
-    })
-    .await?;
-    // From here on the tools see to it that the caller is dropped where blocking is allowed.
+    let entering = Arc::clone(&state);
+    // Who may not come in is told so before a body is read for nothing.
+    let visitor = blocking(move || entering.gate.enter(&entering.spaces, &presented)).await?;
+    let body = read_body(&state, &parts.headers, body).await?;
+    // Nothing is awaited between here and the tools, which see to it that the caller is dropped
+    // where blocking is allowed.
+    let caller = Caller { oneiro: visitor.space.oneiro()?.clone(), role: visitor.role };
     parts.extensions.insert(caller);
     let answered = tools.oneshot(Request::from_parts(parts, Body::from(body.clone()))).await;
     Ok(answered.map_or_else(|never| match never {}, |answer| answer.map(Body::new)))

@@ -11,6 +11,8 @@ use tokio::time::{Sleep, sleep};
 /// How long the server waits for a client.
 #[derive(Debug, Clone, Copy)]
 pub struct Patience {
+    /// For the first head of a new connection: a client connects because it has something to ask.
+    pub first_head: Duration,
     /// For the head of a request, the wait for the next one included.
     pub head: Duration,
     /// For the whole body of a request.
@@ -22,6 +24,7 @@ pub struct Patience {
 impl Default for Patience {
     fn default() -> Patience {
         Patience {
+            first_head: Duration::from_secs(10),
             head: Duration::from_secs(30),
             body: Duration::from_secs(30),
             answer: Duration::from_secs(60),

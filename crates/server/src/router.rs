@@ -6,6 +6,7 @@ use crate::dispatch::{blocking, dispatch, peer};
 use crate::figures::Answered;
 use crate::gate::Presented;
 use crate::problem::Problem;
+use crate::readiness::public_reason;
 use crate::state::State;
 use crate::{mcp, openapi, page};
 use axum::Router;
@@ -14,7 +15,7 @@ use axum::http::{HeaderName, HeaderValue, Method, StatusCode, header};
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodFilter, MethodRouter, any, get};
-use oneiro::{Error, ErrorKind, SystemClock, TokenRole};
+use oneiro::{BackgroundMonitor, Error, ErrorKind, SystemClock, TokenRole};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Instant;
@@ -37,7 +38,7 @@ pub(crate) fn router(state: Arc<State>) -> Router {
         .route("/readyz", get(readyz))
         .route("/metrics", get(metrics))
         .route("/openapi.json", get(openapi_json));
-    let tools = oneiro_mcp::http_service();
+    let tools = oneiro_mcp::http_service(state.models.clone());
     let mcp = move |state, request| mcp::mcp(tools.clone(), state, request);
     router = router.route("/mcp", any(mcp));
     let mut paths: BTreeMap<&'static str, MethodRouter<Arc<State>>> = BTreeMap::new();
@@ -141,16 +142,18 @@ async fn healthz() -> Response {
 
 /// Answers whether the store can be read, so that requests will be served.
 async fn readyz(Shared(state): Shared<Arc<State>>) -> Response {
-    let asked = blocking(move || {
-        let space = state.spaces.space(state.spaces.first(), true)?;
+    let asked = Arc::clone(&state);
+    let checked = state.readiness.check(move || {
+        let space = asked.spaces.space(asked.spaces.first(), true)?;
         space.oneiro()?.settings().map(|_| ())
     });
-    match asked.await {
+    match checked.await {
         Ok(()) => axum::Json(serde_json::json!({"status": "ready"})).into_response(),
         Err(error) => {
             tracing::warn!(error = ?error, "the store cannot be read");
-            // Anybody may ask, so where the store is stays unsaid; the log tells.
-            let told = Error::new(ErrorKind::Unavailable, "the store cannot be read now");
+            // Anybody may ask, so where the store is stays out of the answer; the log has it.
+            let what = format!("not ready: {}", public_reason(&error));
+            let told = Error::new(ErrorKind::Unavailable, what);
             Problem::of(StatusCode::SERVICE_UNAVAILABLE, told).into_response()
         }
     }
@@ -167,7 +170,8 @@ async fn metrics(Shared(state): Shared<Arc<State>>, request: Request) -> Respons
             Some(token) => vec![(token.space().clone(), visitor.space)],
             None => state.spaces.all(),
         };
-        state.figures.text(&told)
+        let background = state.background.get().map(BackgroundMonitor::status);
+        state.figures.text(&told, &background.unwrap_or_default())
     });
     match told.await {
         Ok(text) => {

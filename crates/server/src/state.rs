@@ -1,12 +1,16 @@
 //! What every request shares: the spaces, the gate, the figures and the bounds.
 
+use crate::body::FORMS;
 use crate::figures::Figures;
 use crate::gate::Gate;
 use crate::patience::Patience;
+use crate::readiness::Readiness;
 use crate::spaces::Spaces;
+use oneiro::BackgroundMonitor;
+use oneiro_mcp::{ModelLimits, ModelPermits};
 use std::path::PathBuf;
-use std::sync::Arc;
-use std::time::Instant;
+use std::sync::{Arc, OnceLock};
+use std::time::{Duration, Instant};
 use tokio::sync::{Semaphore, watch};
 
 /// Streams of changes at once.
@@ -14,6 +18,11 @@ const STREAMS: usize = 512;
 
 /// Exports at once: each holds a thread and a snapshot.
 const EXPORTS: usize = 4;
+
+/// Requests that may call a model: each that runs holds a thread, of which many more are left for
+/// requests that need none.
+const MODEL_CALLS: ModelLimits =
+    ModelLimits { running: 4, waiting: 64, timeout: Duration::from_secs(60) };
 
 /// Bytes of bodies that are in memory at once.
 const BODIES: usize = 256 << 20;
@@ -32,14 +41,21 @@ pub(crate) struct State {
     pub(crate) spaces: Spaces,
     pub(crate) gate: Gate,
     pub(crate) figures: Figures,
+    pub(crate) readiness: Readiness,
     pub(crate) started: Instant,
     /// The most bytes of a body.
     pub(crate) max_body: usize,
     pub(crate) patience: Patience,
     /// Where copies go that are asked for over HTTP.
     pub(crate) backups: PathBuf,
+    /// How background work is doing; unset before it starts.
+    pub(crate) background: OnceLock<BackgroundMonitor>,
     pub(crate) streams: Arc<Semaphore>,
-    pub(crate) exports: Semaphore,
+    pub(crate) exports: Arc<Semaphore>,
+    /// For requests that may call a model.
+    pub(crate) models: ModelPermits,
+    /// Forms of strangers that are received now.
+    pub(crate) forms: Semaphore,
     /// A permit is a KiB of a body, or of what it becomes when it is read.
     pub(crate) bodies: Arc<Semaphore>,
     /// All the bytes that bodies may take.
@@ -56,12 +72,16 @@ impl State {
             spaces,
             gate,
             figures: Figures::default(),
+            readiness: Readiness::default(),
             started: Instant::now(),
             max_body,
             patience,
             backups,
+            background: OnceLock::new(),
             streams: Arc::new(Semaphore::new(STREAMS)),
-            exports: Semaphore::new(EXPORTS),
+            exports: Arc::new(Semaphore::new(EXPORTS)),
+            models: ModelPermits::new(MODEL_CALLS),
+            forms: Semaphore::new(FORMS),
             bodies: Arc::new(Semaphore::new(room / 1_024)),
             room,
             stopping: watch::Sender::new(false),

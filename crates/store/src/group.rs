@@ -4,6 +4,9 @@
 //! A group is first run plainly. When a write of it fails, the whole is rolled back and run again
 //! with a savepoint around each write, so that one bad write cannot take the others with it; when
 //! the engine itself rolls back (a full disk does), the survivors run one by one.
+//!
+//! A panic of an engine reaches the caller on whose thread it happens. Guards that act on drop give
+//! back what that thread holds: the connection, the lead, and the answers that others wait for.
 
 use crate::Tx;
 use crate::backend::{Access, Backend, Connection, State};
@@ -84,6 +87,7 @@ impl Writers {
         backend: &dyn Backend,
         work: impl Fn(&Tx<'_>) -> Result<T> + Send + Sync + 'static,
     ) -> Result<T> {
+        let deadline = self.deadline();
         let mut queue = lock(&self.queue);
         queue.unanswered += 1;
         queue.recent = queue.recent.max(queue.unanswered);
@@ -91,16 +95,14 @@ impl Writers {
         if !queue.led && queue.recent <= 1 {
             queue.led = true;
             drop(queue);
-            let lead = Lead(self);
-            let answer = self.commit_alone(backend, &work);
+            let lead = Lead { writers: self, write: None };
+            let answer = self.commit_alone(backend, deadline, &work);
             drop(lead);
-            if answer.is_ok() {
-                lock(&self.figures).count(1);
-            }
-            return durably(backend, answer);
+            return durably(backend, answer).inspect(|_| lock(&self.figures).count(1));
         }
         let write = Arc::new(Write {
             work,
+            deadline,
             value: Mutex::new(None),
             turn: Mutex::new(Turn::Wait),
             turned: Condvar::new(),
@@ -109,19 +111,26 @@ impl Writers {
         let leads = !std::mem::replace(&mut queue.led, true);
         drop(queue);
         if leads || write.wait() {
-            let lead = Lead(self);
-            let group = self.gather(backend.group_limit());
-            let committed = self.commit_group(backend, &group);
+            let own = Arc::clone(&write) as Arc<dyn Waiting>;
+            let lead = Lead { writers: self, write: Some(Arc::clone(&own)) };
+            let mut group = Group(self.gather(backend.group_limit()));
+            let ran = self.commit_group(backend, &group.0).unwrap_or_else(|error| {
+                if error.kind() == ErrorKind::Busy {
+                    self.put_back(&mut group, &own);
+                }
+                Ran::failed(&group.0, &error)
+            });
             // The next group is run while this one waits for the disk.
             drop(lead);
-            let durable = match committed.iter().any(Result::is_ok) {
-                true => backend.make_durable(),
-                false => Ok(()),
+            let durable = match ran.commits.is_empty() {
+                true => Ok(()),
+                false => backend.make_durable(),
             };
-            lock(&self.figures).count(group.len());
-            for (write, outcome) in group.iter().zip(committed) {
-                write.settle(outcome.and(durable.clone()));
+            if durable.is_ok() {
+                let mut figures = lock(&self.figures);
+                ran.commits.iter().for_each(|writes| figures.count(*writes));
             }
+            group.settle(ran.outcomes.into_iter().map(|outcome| outcome.and(durable.clone())));
         }
         write.answer()
     }
@@ -143,13 +152,30 @@ impl Writers {
         }
     }
 
+    /// Puts the writes of a group whose time is not over back to the front of the queue, in order:
+    /// the group waited for another writer only as long as its first could.
+    fn put_back(&self, group: &mut Group, own: &Arc<dyn Waiting>) {
+        let now = Instant::now();
+        let is_over = |write: &Arc<dyn Waiting>| write.deadline() <= now || Arc::ptr_eq(write, own);
+        let (over, waiting): (Vec<_>, Vec<_>) =
+            std::mem::take(&mut group.0).into_iter().partition(is_over);
+        group.0 = over;
+        let mut queue = lock(&self.queue);
+        waiting.into_iter().rev().for_each(|write| queue.waiting.push_front(write));
+    }
+
+    /// Until when a write that begins now waits for others, of this process and of another.
+    fn deadline(&self) -> Instant {
+        Instant::now() + self.patience
+    }
+
     /// Runs `work` in a transaction of its own, past the queue: for bulk work.
     pub(crate) fn alone<T>(
         &self,
         backend: &dyn Backend,
         work: &dyn Fn(&Tx<'_>) -> Result<T>,
     ) -> Result<T> {
-        durably(backend, self.commit_alone(backend, work))
+        durably(backend, self.commit_alone(backend, self.deadline(), work))
     }
 
     /// The same without bringing it to the disk: the next write that does brings this one along,
@@ -159,26 +185,24 @@ impl Writers {
         backend: &dyn Backend,
         work: &dyn Fn(&Tx<'_>) -> Result<T>,
     ) -> Result<T> {
-        self.commit_alone(backend, work)
+        self.commit_alone(backend, self.deadline(), work)
     }
 
     fn commit_alone<T>(
         &self,
         backend: &dyn Backend,
+        deadline: Instant,
         work: &dyn Fn(&Tx<'_>) -> Result<T>,
     ) -> Result<T> {
-        self.with_connection(backend, |connection| {
-            begin(backend, connection)?;
-            let connection = open(connection)?;
-            let answer = guarded(|| work(&Tx::new(connection)));
-            match answer {
-                Ok(value) => finish(connection).map(|()| value),
-                Err(error) => {
-                    connection.rollback();
-                    Err(error)
-                }
+        let mut held = self.take(backend, deadline)?;
+        let connection = held.begin()?;
+        match guarded(|| work(&Tx::new(connection))) {
+            Ok(value) => finish(connection).map(|()| value),
+            Err(error) => {
+                connection.rollback();
+                Err(error)
             }
-        })
+        }
     }
 
     /// How writes were committed so far.
@@ -191,22 +215,9 @@ impl Writers {
         lock(&self.queue).waiting.len()
     }
 
-    fn with_connection<T>(
-        &self,
-        backend: &dyn Backend,
-        work: impl FnOnce(&mut Option<Box<dyn Connection>>) -> Result<T>,
-    ) -> Result<T> {
-        let mut held = self.take()?;
-        if held.connection.is_none() {
-            held.connection = Some(backend.connect()?);
-        }
-        work(&mut held.connection)
-    }
-
-    /// Takes the connection, waiting as long as for a writer of another process: a bulk write of
-    /// this one may hold it for minutes.
-    fn take(&self) -> Result<Held<'_>> {
-        let deadline = Instant::now() + self.patience;
+    /// Takes the connection, waiting until the deadline: a bulk write of this process may hold it
+    /// for minutes.
+    fn take<'w>(&'w self, backend: &'w dyn Backend, deadline: Instant) -> Result<Held<'w>> {
         let mut seat = lock(&self.seat);
         while seat.is_taken {
             let left = deadline.saturating_duration_since(Instant::now());
@@ -220,20 +231,50 @@ impl Writers {
             seat.awaited -= 1;
         }
         seat.is_taken = true;
-        Ok(Held { writers: self, connection: seat.connection.take() })
+        Ok(Held { writers: self, backend, deadline, connection: seat.connection.take() })
     }
 
-    fn commit_group(&self, backend: &dyn Backend, group: &[Arc<dyn Waiting>]) -> Vec<Result<()>> {
-        let committed =
-            self.with_connection(backend, |connection| Ok(run_group(backend, connection, group)));
-        committed.unwrap_or_else(|error| group.iter().map(|_| Err(error.clone())).collect())
+    /// What became of a group, or why its transaction could not be begun.
+    fn commit_group(&self, backend: &dyn Backend, group: &[Arc<dyn Waiting>]) -> Result<Ran> {
+        let deadlines = group.iter().map(|write| write.deadline());
+        let deadline = deadlines.min().unwrap_or_else(|| self.deadline());
+        run_group(&mut self.take(backend, deadline)?, group)
     }
 }
 
 /// The writing connection, given back when dropped.
 struct Held<'w> {
     writers: &'w Writers,
+    backend: &'w dyn Backend,
+    /// Until when the next transaction waits for a writer of another process.
+    deadline: Instant,
+    /// None until the first transaction where the last holder lost it.
     connection: Option<Box<dyn Connection>>,
+}
+
+impl Held<'_> {
+    /// Begins a write, on a new connection if the old one was lost while idle.
+    fn begin(&mut self) -> Result<&mut dyn Connection> {
+        let wait = self.deadline.saturating_duration_since(Instant::now());
+        if let Some(connection) = &mut self.connection {
+            let begun = connection.begin(Access::Write { wait });
+            if begun.is_ok() || connection.state() != State::Broken {
+                begun?;
+            } else {
+                self.connection = None;
+            }
+        }
+        if self.connection.is_none() {
+            let connection = self.connection.insert(self.backend.connect()?);
+            connection.begin(Access::Write { wait })?;
+        }
+        // What is run again after a failure has had its turn already.
+        self.deadline = self.writers.deadline();
+        match &mut self.connection {
+            Some(connection) => Ok(connection.as_mut()),
+            None => Err(Error::internal("the writing connection is gone")),
+        }
+    }
 }
 
 impl Drop for Held<'_> {
@@ -265,11 +306,19 @@ impl Drop for Answered<'_> {
 }
 
 /// The right to write; passed to the next waiter when dropped.
-struct Lead<'w>(&'w Writers);
+struct Lead<'w> {
+    writers: &'w Writers,
+    /// The leader's own write, if it is queued.
+    write: Option<Arc<dyn Waiting>>,
+}
 
 impl Drop for Lead<'_> {
     fn drop(&mut self) {
-        let mut queue = lock(&self.0.queue);
+        let mut queue = lock(&self.writers.queue);
+        if let Some(own) = self.write.take().filter(|_| std::thread::panicking()) {
+            // Nobody waits for it any more, so it could not lead.
+            queue.waiting.retain(|write| !Arc::ptr_eq(write, &own));
+        }
         match queue.waiting.front() {
             Some(next) => next.lead(),
             None => queue.led = false,
@@ -277,21 +326,46 @@ impl Drop for Lead<'_> {
     }
 }
 
-/// Begins a write, on a new connection if the old one was lost while idle.
-fn begin(backend: &dyn Backend, slot: &mut Option<Box<dyn Connection>>) -> Result<()> {
-    match open(slot)?.begin(Access::Write) {
-        Err(_) if open(slot)?.state() == State::Broken => {
-            *slot = Some(backend.connect()?);
-            open(slot)?.begin(Access::Write)
-        }
-        begun => begun,
+/// The writes that a leader took from the queue. Each is settled, if only by dropping this: the
+/// threads they came from wait for it.
+struct Group(Vec<Arc<dyn Waiting>>);
+
+impl Group {
+    /// Settles each write, in order.
+    fn settle(mut self, outcomes: impl Iterator<Item = Result<()>>) {
+        let group = std::mem::take(&mut self.0);
+        group.iter().zip(outcomes).for_each(|(write, outcome)| write.settle(outcome));
     }
 }
 
-fn open(slot: &mut Option<Box<dyn Connection>>) -> Result<&mut dyn Connection> {
-    match slot {
-        Some(connection) => Ok(connection.as_mut()),
-        None => Err(Error::internal("the writing connection is gone")),
+impl Drop for Group {
+    fn drop(&mut self) {
+        for write in &self.0 {
+            let what = "the commit that this write shared with others panicked";
+            write.settle(Err(Error::internal(what).remedy(
+                "whether this write was kept is unknown: send it again with the same external_id",
+            )));
+        }
+    }
+}
+
+/// What became of a group.
+struct Ran {
+    /// The outcome of each write, in order.
+    outcomes: Vec<Result<()>>,
+    /// How many writes each commit that was made holds.
+    commits: Vec<usize>,
+}
+
+impl Ran {
+    fn failed(group: &[Arc<dyn Waiting>], error: &Error) -> Ran {
+        Ran { outcomes: group.iter().map(|_| Err(error.clone())).collect(), commits: Vec::new() }
+    }
+
+    /// All of it in one commit, except for the writes that failed.
+    fn together(outcomes: Vec<Result<()>>) -> Ran {
+        let kept = outcomes.iter().filter(|outcome| outcome.is_ok()).count();
+        Ran { outcomes, commits: Some(kept).filter(|kept| *kept > 0).into_iter().collect() }
     }
 }
 
@@ -299,18 +373,14 @@ fn finish(connection: &mut dyn Connection) -> Result<()> {
     connection.commit().inspect_err(|_| connection.rollback())
 }
 
-fn run_group(
-    backend: &dyn Backend,
-    slot: &mut Option<Box<dyn Connection>>,
-    group: &[Arc<dyn Waiting>],
-) -> Vec<Result<()>> {
-    match plainly(backend, slot, group) {
-        Ok(()) => group.iter().map(|_| Ok(())).collect(),
-        Err(Plain::NotBegun(error)) => group.iter().map(|_| Err(error.clone())).collect(),
-        Err(Plain::Unknown(error)) => group.iter().map(|_| Err(error.clone())).collect(),
-        Err(Plain::RolledBack(error)) if group.len() == 1 => vec![Err(error)],
-        Err(Plain::RolledBack(_)) => carefully(backend, slot, group),
-    }
+fn run_group(held: &mut Held<'_>, group: &[Arc<dyn Waiting>]) -> Result<Ran> {
+    Ok(match plainly(held, group) {
+        Ok(()) => Ran::together(group.iter().map(|_| Ok(())).collect()),
+        Err(Plain::NotBegun(error)) => return Err(error),
+        Err(Plain::Unknown(error)) => Ran::failed(group, &error),
+        Err(Plain::RolledBack(error)) if group.len() == 1 => Ran::failed(group, &error),
+        Err(Plain::RolledBack(_)) => carefully(held, group),
+    })
 }
 
 enum Plain {
@@ -323,13 +393,8 @@ enum Plain {
     Unknown(Error),
 }
 
-fn plainly(
-    backend: &dyn Backend,
-    slot: &mut Option<Box<dyn Connection>>,
-    group: &[Arc<dyn Waiting>],
-) -> Result<(), Plain> {
-    begin(backend, slot).map_err(Plain::NotBegun)?;
-    let connection = open(slot).map_err(Plain::NotBegun)?;
+fn plainly(held: &mut Held<'_>, group: &[Arc<dyn Waiting>]) -> Result<(), Plain> {
+    let connection = held.begin().map_err(Plain::NotBegun)?;
     let ran = group.iter().try_for_each(|write| guarded(|| write.run(&Tx::new(&mut *connection))));
     let done = ran.map_err(Plain::RolledBack).and_then(|()| {
         connection.commit().map_err(|error| match connection.state() {
@@ -341,16 +406,12 @@ fn plainly(
 }
 
 /// Each write in its own savepoint.
-fn carefully(
-    backend: &dyn Backend,
-    slot: &mut Option<Box<dyn Connection>>,
-    group: &[Arc<dyn Waiting>],
-) -> Vec<Result<()>> {
+fn carefully(held: &mut Held<'_>, group: &[Arc<dyn Waiting>]) -> Ran {
     let mut outcomes: Vec<Result<()>> = Vec::with_capacity(group.len());
-    if let Err(error) = begin(backend, slot) {
-        return group.iter().map(|_| Err(error.clone())).collect();
-    }
-    let Ok(connection) = open(slot) else { return one_by_one(backend, slot, group) };
+    let connection = match held.begin() {
+        Ok(connection) => connection,
+        Err(error) => return Ran::failed(group, &error),
+    };
     for write in group {
         match in_savepoint(connection, write.as_ref()) {
             Ok(outcome) if connection.state() == State::Open => outcomes.push(outcome),
@@ -358,18 +419,16 @@ fn carefully(
             // hold half a write: what ran before must run again, singly.
             _ => {
                 connection.rollback();
-                return one_by_one(backend, slot, group);
+                return one_by_one(held, group);
             }
         }
     }
     match connection.commit() {
-        Ok(()) => outcomes,
-        Err(error) if connection.state() == State::Broken => {
-            group.iter().map(|_| Err(error.clone())).collect()
-        }
+        Ok(()) => Ran::together(outcomes),
+        Err(error) if connection.state() == State::Broken => Ran::failed(group, &error),
         Err(_) => {
             connection.rollback();
-            one_by_one(backend, slot, group)
+            one_by_one(held, group)
         }
     }
 }
@@ -387,17 +446,15 @@ fn in_savepoint(connection: &mut dyn Connection, write: &dyn Waiting) -> Result<
     Ok(outcome)
 }
 
-fn one_by_one(
-    backend: &dyn Backend,
-    slot: &mut Option<Box<dyn Connection>>,
-    group: &[Arc<dyn Waiting>],
-) -> Vec<Result<()>> {
+fn one_by_one(held: &mut Held<'_>, group: &[Arc<dyn Waiting>]) -> Ran {
     let run = |write: &Arc<dyn Waiting>| {
-        plainly(backend, slot, std::slice::from_ref(write)).map_err(|plain| match plain {
+        plainly(held, std::slice::from_ref(write)).map_err(|plain| match plain {
             Plain::NotBegun(error) | Plain::RolledBack(error) | Plain::Unknown(error) => error,
         })
     };
-    group.iter().map(run).collect()
+    let outcomes: Vec<Result<()>> = group.iter().map(run).collect();
+    let commits = outcomes.iter().filter(|outcome| outcome.is_ok()).map(|_| 1).collect();
+    Ran { outcomes, commits }
 }
 
 /// Runs a write of a caller; a panic in it becomes its error and nobody else's.
@@ -420,10 +477,13 @@ trait Waiting: Send + Sync {
     fn run(&self, tx: &Tx<'_>) -> Result<()>;
     fn settle(&self, outcome: Result<()>);
     fn lead(&self);
+    /// Until when it waits for others.
+    fn deadline(&self) -> Instant;
 }
 
 struct Write<T, F> {
     work: F,
+    deadline: Instant,
     value: Mutex<Option<T>>,
     turn: Mutex<Turn>,
     turned: Condvar,
@@ -450,6 +510,10 @@ impl<T: Send, F: Fn(&Tx<'_>) -> Result<T> + Send + Sync> Waiting for Write<T, F>
     fn lead(&self) {
         *lock(&self.turn) = Turn::Lead;
         self.turned.notify_one();
+    }
+
+    fn deadline(&self) -> Instant {
+        self.deadline
     }
 }
 

@@ -1,22 +1,42 @@
 //! Jobs: rows with leases. A lease that ran out is free to take again.
 
+use crate::backend::Value;
 use crate::{Tx, sequence};
-use oneiro_model::{Error, ErrorKind, Job, JobId, JobState, NewJob, Result, Span, Timestamp};
+use oneiro_model::{
+    Error, ErrorKind, Job, JobId, JobNeed, JobState, NewJob, Result, Span, Timestamp,
+};
+
+/// The jobs that may be claimed now: ?1 is the time, ?2 and ?3 are the times past which a lease and a
+/// start come from a clock that was wrong, ?4 and ?5 are needs that the process can meet. A job waits
+/// while another with its key runs.
+macro_rules! claimable {
+    () => {
+        "FROM jobs j WHERE (j.needs IS NULL OR j.needs IN (?4, ?5)) AND (\
+         (j.state = 'running' AND (j.lease_until <= ?1 OR j.lease_until > ?2)) \
+         OR (j.state = 'queued' AND (j.next_run_at <= ?1 OR j.next_run_at > ?3) \
+         AND NOT EXISTS (SELECT 1 FROM jobs r WHERE r.unique_key = j.unique_key \
+         AND r.state = 'running' AND r.lease_until > ?1 AND r.lease_until <= ?2)))"
+    };
+}
 
 statements! {
     INSERT = "INSERT INTO jobs (key, id, kind, state, payload, unique_key, attempts, next_run_at, \
-              created_at, updated_at) VALUES (?1, ?2, ?3, 'queued', ?4, ?5, 0, ?6, ?7, ?7)";
-    WAITING = "SELECT id FROM jobs WHERE unique_key = ?1 AND state IN ('queued', 'running')";
-    CLAIM = "UPDATE jobs SET state = 'running', holder = ?1, lease_until = ?2, \
-             attempts = attempts + 1, updated_at = ?3 WHERE key = (\
-             SELECT key FROM jobs WHERE (state = 'queued' AND next_run_at <= ?3) \
-             OR (state = 'running' AND lease_until <= ?3) \
-             ORDER BY next_run_at, key LIMIT 1) \
-             RETURNING id, kind, state, payload, lease_until, attempts, last_error, next_run_at";
+              created_at, updated_at, needs) \
+              VALUES (?1, ?2, ?3, 'queued', ?4, ?5, 0, ?6, ?7, ?7, ?8)";
+    QUEUED = "SELECT id FROM jobs WHERE unique_key = ?1 AND state = 'queued'";
+    RUNNING = "SELECT COUNT(*) FROM jobs WHERE unique_key = ?1 AND state = 'running'";
+    SET_NEEDS = "UPDATE jobs SET needs = ?2 WHERE id = ?1 AND needs IS NULL";
+    IS_DUE = concat!("SELECT COUNT(*) FROM (SELECT j.key ", claimable!(), " LIMIT 1) due");
+    CLAIM = concat!(
+        "UPDATE jobs SET state = 'running', holder = ?6, lease_until = ?7, \
+         attempts = attempts + 1, updated_at = ?1 WHERE key = (SELECT j.key ", claimable!(),
+        " ORDER BY j.next_run_at, j.key LIMIT 1) RETURNING id, kind, state, payload, lease_until, \
+         attempts, last_error, next_run_at, needs");
     // A job that takes its holder down with it must not do so for ever.
     GIVE_UP = "UPDATE jobs SET state = 'failed', holder = NULL, lease_until = NULL, \
              last_error = 'every process that began it died or ran out of time', updated_at = ?1 \
-             WHERE state = 'running' AND lease_until <= ?1 AND attempts >= CAST(?2 AS BIGINT)";
+             WHERE state = 'running' AND (lease_until <= ?1 OR lease_until > ?3) \
+             AND attempts >= CAST(?2 AS BIGINT)";
     CLAIM_THIS = "UPDATE jobs SET state = 'running', holder = ?2, lease_until = ?3, \
              attempts = attempts + 1, updated_at = ?4 WHERE id = ?1 AND state = 'queued'";
     FINISH = "UPDATE jobs SET state = 'done', holder = NULL, lease_until = NULL, \
@@ -25,22 +45,37 @@ statements! {
               AND key < (SELECT key FROM sequence WHERE id = 1) - CAST(?2 AS BIGINT)";
     FAIL = "UPDATE jobs SET state = ?3, holder = NULL, lease_until = NULL, last_error = ?4, \
             next_run_at = ?5, updated_at = ?6 WHERE id = ?1 AND holder = ?2";
+    RELEASE = "UPDATE jobs SET state = ?3, holder = NULL, lease_until = NULL, \
+            attempts = attempts - 1, next_run_at = ?4, updated_at = ?4 \
+            WHERE id = ?1 AND holder = ?2";
+    FOLLOW_UPS = "SELECT COUNT(*) FROM jobs q JOIN jobs r ON r.unique_key = q.unique_key \
+            WHERE r.id = ?1 AND q.state = 'queued'";
     EXTEND = "UPDATE jobs SET lease_until = ?3, updated_at = ?4 WHERE id = ?1 AND holder = ?2";
-    LIST = "SELECT id, kind, state, payload, lease_until, attempts, last_error, next_run_at, key \
+    LIST = "SELECT id, kind, state, payload, lease_until, attempts, last_error, next_run_at, \
+            needs, key \
             FROM jobs WHERE key < CAST(?1 AS BIGINT) ORDER BY key DESC LIMIT CAST(?2 AS BIGINT)";
     UNFINISHED = "SELECT COUNT(*) FROM jobs WHERE state IN ('queued', 'running')";
-    NEXT_AT = "SELECT MIN(CASE WHEN state = 'queued' THEN next_run_at ELSE lease_until END) \
-               FROM jobs WHERE state IN ('queued', 'running')";
 }
+
+/// No lease of a job that is still good ends later than this.
+const LONGEST_LEASE: Span = Span::seconds(900);
+
+/// No job is put off for longer than this.
+const LONGEST_DELAY: Span = Span::seconds(3_600);
 
 /// How often a job is begun before it is given up.
 const ATTEMPTS: i64 = 8;
 
-/// Adds a job, unless one with its unique key waits already; answers the one that will run.
+/// Adds a job, unless one with its unique key is queued already; answers the one that will run. One
+/// that runs does not count: it may have read its input before what the new job is for was written.
 pub fn add(tx: &Tx<'_>, job: &NewJob, now: Timestamp) -> Result<JobId> {
+    let needs = job.needs.map(JobNeed::as_str);
     if let Some(unique) = &job.unique_key
-        && let Some(id) = tx.first(WAITING, &[unique.into()], |row| JobId::parse(row.text(0)?))?
+        && let Some(id) = tx.first(QUEUED, &[unique.into()], |row| JobId::parse(row.text(0)?))?
     {
+        if needs.is_some() {
+            tx.execute(SET_NEEDS, &[id.as_str().into(), needs.into()])?;
+        }
         return Ok(id);
     }
     let key = sequence::take_key(tx)?;
@@ -53,16 +88,67 @@ pub fn add(tx: &Tx<'_>, job: &NewJob, now: Timestamp) -> Result<JobId> {
         job.unique_key.as_deref().into(),
         job.run_at.micros().into(),
         now.micros().into(),
+        needs.into(),
     ];
     tx.execute(INSERT, &values)?;
     Ok(job.id.clone())
 }
 
+/// Adds a job unless one with its unique key is queued or runs: for work whose result does not
+/// depend on when it began.
+pub fn add_unless_running(tx: &Tx<'_>, job: &NewJob, now: Timestamp) -> Result<()> {
+    let running = match &job.unique_key {
+        Some(unique) => tx.one(RUNNING, &[unique.into()], |row| row.int(0))?,
+        None => 0,
+    };
+    if running > 0 {
+        return Ok(());
+    }
+    add(tx, job, now).map(|_| ())
+}
+
+/// Who claims jobs, and which of them.
+#[derive(Debug, Clone)]
+pub struct Claim {
+    /// Who holds what is claimed.
+    pub holder: String,
+    /// How long the lease lasts.
+    pub lease: Span,
+    /// The time.
+    pub now: Timestamp,
+    /// What the process can give a job; jobs that need nothing are always claimed.
+    pub can_meet: Vec<JobNeed>,
+}
+
+impl Claim {
+    fn has(&self, need: JobNeed) -> &'static str {
+        if self.can_meet.contains(&need) { need.as_str() } else { "" }
+    }
+
+    fn condition(&self) -> [Value<'static>; 5] {
+        [
+            self.now.micros().into(),
+            self.now.plus(LONGEST_LEASE).micros().into(),
+            self.now.plus(LONGEST_DELAY).micros().into(),
+            self.has(JobNeed::Model).into(),
+            self.has(JobNeed::Embedder).into(),
+        ]
+    }
+}
+
+/// Whether there is a job to claim.
+pub fn is_due(tx: &Tx<'_>, claim: &Claim) -> Result<bool> {
+    tx.one(IS_DUE, &claim.condition(), |row| Ok(row.int(0)? > 0))
+}
+
 /// Takes the next job that is due, under a lease.
-pub fn claim(tx: &Tx<'_>, holder: &str, lease: Span, now: Timestamp) -> Result<Option<Job>> {
-    tx.execute(GIVE_UP, &[now.micros().into(), ATTEMPTS.into()])?;
-    let until = now.plus(lease).micros();
-    tx.first(CLAIM, &[holder.into(), until.into(), now.micros().into()], read)
+pub fn claim(tx: &Tx<'_>, claim: &Claim) -> Result<Option<Job>> {
+    let far = claim.now.plus(LONGEST_LEASE).micros();
+    tx.execute(GIVE_UP, &[claim.now.micros().into(), ATTEMPTS.into(), far.into()])?;
+    let until = claim.now.plus(claim.lease).micros();
+    let [now, lease, delay, model, embedder] = claim.condition();
+    let values = [now, lease, delay, model, embedder, claim.holder.as_str().into(), until.into()];
+    tx.first(CLAIM, &values, read)
 }
 
 /// Takes one particular job, if it still waits.
@@ -110,10 +196,12 @@ pub struct Failure<'a> {
     pub error: &'a str,
 }
 
-/// Puts a failed job back with a growing pause, or gives it up.
+/// Puts a failed job back with a growing pause, or gives it up: after too many attempts, or when a
+/// newer one with its key is queued and does its work.
 pub fn fail(tx: &Tx<'_>, failure: &Failure<'_>, now: Timestamp) -> Result<()> {
     let job = failure.job;
-    let state = if job.attempts >= ATTEMPTS { JobState::Failed } else { JobState::Queued };
+    let is_over = job.attempts >= ATTEMPTS || has_follow_up(tx, &job.id)?;
+    let state = if is_over { JobState::Failed } else { JobState::Queued };
     let pause = Span::seconds(1 << job.attempts.clamp(0, 12));
     let values = [
         job.id.as_str().into(),
@@ -126,20 +214,28 @@ pub fn fail(tx: &Tx<'_>, failure: &Failure<'_>, now: Timestamp) -> Result<()> {
     tx.execute(FAIL, &values).map(|_| ())
 }
 
+/// Gives back a job that was interrupted, for the next process to begin at once. The attempt does
+/// not count.
+pub fn release(tx: &Tx<'_>, id: &JobId, holder: &str, now: Timestamp) -> Result<()> {
+    let state = if has_follow_up(tx, id)? { JobState::Done } else { JobState::Queued };
+    let values = [id.as_str().into(), holder.into(), state.as_str().into(), now.micros().into()];
+    tx.execute(RELEASE, &values).map(|_| ())
+}
+
+/// Whether a newer job with the same key is queued.
+fn has_follow_up(tx: &Tx<'_>, id: &JobId) -> Result<bool> {
+    tx.one(FOLLOW_UPS, &[id.as_str().into()], |row| Ok(row.int(0)? > 0))
+}
+
 /// Jobs, newest first, below `before`.
 pub fn list(tx: &Tx<'_>, before: i64, limit: usize) -> Result<Vec<(i64, Job)>> {
     let values = [before.into(), (limit as i64).into()];
-    tx.all(LIST, &values, |row| Ok((row.int(8)?, read(row)?)))
+    tx.all(LIST, &values, |row| Ok((row.int(9)?, read(row)?)))
 }
 
 /// How many jobs wait or run.
 pub fn unfinished(tx: &Tx<'_>) -> Result<i64> {
     tx.one(UNFINISHED, &[], |row| row.int(0))
-}
-
-/// When the next job is due, if any waits.
-pub fn next_at(tx: &Tx<'_>) -> Result<Option<Timestamp>> {
-    tx.one(NEXT_AT, &[], |row| Ok(row.opt_int(0)?.map(Timestamp::from_micros)))
 }
 
 fn read(row: &dyn crate::backend::Row) -> Result<Job> {
@@ -155,5 +251,6 @@ fn read(row: &dyn crate::backend::Row) -> Result<Job> {
         attempts: row.int(5)?,
         last_error: row.opt_string(6)?,
         next_run_at: Timestamp::from_micros(row.int(7)?),
+        needs: row.opt_string(8)?.as_deref().map(JobNeed::parse).transpose()?,
     })
 }

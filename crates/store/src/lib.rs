@@ -7,6 +7,7 @@ mod statements;
 
 pub mod amends;
 mod backend;
+mod backup_files;
 pub mod backups;
 pub mod changes;
 pub mod contexts;

@@ -40,6 +40,10 @@ pub struct Options {
     pub durability: Durability,
     /// How long a writer waits for other processes before it answers `busy`.
     pub busy_timeout: Duration,
+    /// How long a statement may run on a PostgreSQL server before it is given up, the wait for
+    /// locks not included. Migrations and the clean-up of an erasure have no limit but that the
+    /// server answers.
+    pub statement_timeout: Duration,
     /// How many reads may run at once.
     pub readers: usize,
     /// Refuse to create a store that does not exist.
@@ -53,6 +57,8 @@ impl Default for Options {
         Options {
             durability: Durability::Full,
             busy_timeout: Duration::from_secs(20),
+            // Generous, since it ends real work: a server that hangs is noticed within seconds.
+            statement_timeout: Duration::from_secs(300),
             readers: 8,
             must_exist: false,
             schema: CURRENT,

@@ -2,9 +2,11 @@
 //! It must not know what the tables mean.
 
 use crate::backend::{Access, Backend, Connection, Engine, Value};
+use crate::{Tx, sequence};
 use oneiro_model::{Error, ErrorKind, Result, Timestamp};
 
-/// One step of the schema, in both dialects.
+/// One step of the schema, in both dialects. It makes, changes or drops a table or an index: that is
+/// how a process that has the SQLite file open notices it.
 #[derive(Debug, Clone, Copy)]
 pub struct Migration {
     /// What it brings, as in its file name.
@@ -44,6 +46,11 @@ pub const CURRENT: SchemaSet = &[
         name: "slots",
         sqlite: include_str!("schema/0005_slots.sqlite.sql"),
         postgres: include_str!("schema/0005_slots.postgres.sql"),
+    },
+    Migration {
+        name: "job_needs",
+        sqlite: include_str!("schema/0006_job_needs.sqlite.sql"),
+        postgres: include_str!("schema/0006_job_needs.postgres.sql"),
     },
 ];
 
@@ -101,7 +108,7 @@ pub(crate) fn refuse_newer(version: i64, schema: SchemaSet) -> Result<()> {
             ErrorKind::NewerSchema,
             format!("this store has schema {version}, and this Oneiro knows up to {known}"),
         )
-        .remedy("upgrade oneiro; the store was not touched")),
+        .remedy("upgrade oneiro and start it again; the store was not touched")),
         false => Ok(()),
     }
 }
@@ -153,6 +160,10 @@ fn steps(
             }
         };
         connection.execute(table, &[])?;
+    }
+    if at > 0 && at < schema.len() as i64 {
+        // Writers on PostgreSQL hold this row, and look at the version when it changed.
+        sequence::change_settings(&Tx::new(&mut *connection))?;
     }
     for (index, migration) in schema.iter().enumerate().skip(at.max(0) as usize) {
         let sql = match engine {

@@ -35,6 +35,7 @@ statements! {
     REMOVE_TERMS = "DELETE FROM segment_terms WHERE key >= ?1 AND key < ?2";
     REMOVE_DOCS = "DELETE FROM segment_docs WHERE key >= ?1 AND key < ?2";
     REMOVE_VECTORS = "DELETE FROM segment_vectors WHERE key >= ?1 AND key < ?2";
+    TOUCH = "UPDATE segments SET created_at = ?2 WHERE id = ?1";
     INSERT_TERMS = "INSERT INTO segment_terms (key, segment, first_term, part, data) \
         VALUES (?1, ?2, ?3, ?4, ?5)";
     INSERT_DOCS = "INSERT INTO segment_docs (key, data) VALUES (?1, ?2)";
@@ -204,6 +205,11 @@ pub struct Written {
     terms: i64,
     docs: i64,
     vectors: i64,
+}
+
+/// Says that a segment is still being written.
+pub fn touch(tx: &Tx<'_>, id: i64, now: Timestamp) -> Result<()> {
+    tx.execute(TOUCH, &[id.into(), now.micros().into()]).map(|_| ())
 }
 
 /// Adds blocks to a segment, after those written before.

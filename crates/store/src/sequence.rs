@@ -14,6 +14,20 @@ statements! {
     KEEP_HIGHEST = "UPDATE sequence SET message = (SELECT MAX(seq) FROM messages) WHERE id = 1 \
                     AND message < (SELECT MAX(seq) FROM messages)";
     TAKE_KEY = "UPDATE sequence SET key = key + 1 WHERE id = 1 RETURNING key";
+    COUNTERS = "SELECT message, key, (SELECT MAX(seq) FROM messages) FROM sequence WHERE id = 1";
+    IDS_IN_USE = "SELECT 'the text index' AS place, MAX(last_seq) FROM segments \
+                  UNION ALL SELECT 'a summary', MAX(last_seq) FROM summaries \
+                  UNION ALL SELECT 'the counted tokens', MAX(seq) FROM message_costs \
+                  UNION ALL SELECT 'a pin', MAX(seq) FROM pins \
+                  UNION ALL SELECT 'a session', MAX(first_user_seq) FROM sessions";
+    KEYS_IN_USE = "SELECT 'sessions' AS place, MAX(key) FROM sessions \
+                   UNION ALL SELECT 'changes', MAX(key) FROM changes \
+                   UNION ALL SELECT 'jobs', MAX(key) FROM jobs \
+                   UNION ALL SELECT 'payloads', MAX(key) FROM payloads \
+                   UNION ALL SELECT 'summaries', MAX(key) FROM summaries \
+                   UNION ALL SELECT 'tokens', MAX(key) FROM tokens \
+                   UNION ALL SELECT 'segments', MAX(id) FROM segments";
+    RAISE = "UPDATE sequence SET message = CAST(?1 AS BIGINT), key = CAST(?2 AS BIGINT) WHERE id = 1";
     CHANGE_SETTINGS = "UPDATE sequence SET settings = CAST(?1 AS BIGINT) WHERE id = 1";
     SETTINGS = "SELECT settings FROM sequence WHERE id = 1";
 }
@@ -52,6 +66,41 @@ pub(crate) fn keep_highest(tx: &Tx<'_>) -> Result<()> {
 /// Takes one internal key.
 pub fn take_key(tx: &Tx<'_>) -> Result<i64> {
     tx.one(TAKE_KEY, &[], |row| row.int(0))
+}
+
+/// Numbers that are in use although the counters never gave them. There are none unless parts of the
+/// store are older than others, as when its log was cut or replaced while it was closed.
+pub fn never_given(tx: &Tx<'_>) -> Result<Vec<String>> {
+    let (message, key) = given(tx)?;
+    let ids = in_use(tx, IDS_IN_USE)?.into_iter().filter(|(_, id)| *id > message);
+    let ids = ids.map(|(place, id)| {
+        format!("{place} refers to message {id}, but the last message ever stored is {message}")
+    });
+    let keys = in_use(tx, KEYS_IN_USE)?.into_iter().filter(|(_, used)| *used > key);
+    let keys = keys.map(|(place, used)| {
+        format!("the table {place} holds key {used}, but the last key ever given is {key}")
+    });
+    Ok(ids.chain(keys).collect())
+}
+
+/// Raises the counters above every number that is in use, so that none is given twice.
+pub fn raise(tx: &Tx<'_>) -> Result<()> {
+    let (message, key) = given(tx)?;
+    let highest = |from: i64, used: Vec<(String, i64)>| {
+        used.into_iter().map(|(_, number)| number).fold(from, i64::max)
+    };
+    let message = highest(message, in_use(tx, IDS_IN_USE)?);
+    let key = highest(key, in_use(tx, KEYS_IN_USE)?);
+    tx.execute(RAISE, &[message.into(), key.into()]).map(|_| ())
+}
+
+/// The last message id and the last key that were given.
+fn given(tx: &Tx<'_>) -> Result<(i64, i64)> {
+    tx.one(COUNTERS, &[], |row| Ok((row.int(0)?.max(row.opt_int(2)?.unwrap_or(0)), row.int(1)?)))
+}
+
+fn in_use(tx: &Tx<'_>, sql: &str) -> Result<Vec<(String, i64)>> {
+    tx.all(sql, &[], |row| Ok((row.text(0)?.to_owned(), row.opt_int(1)?.unwrap_or(0))))
 }
 
 /// Says that the settings changed. Generations are random: one that was rolled back after

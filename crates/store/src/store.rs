@@ -2,17 +2,19 @@
 //! can do (copy, scrub, size) is passed on to it.
 
 use crate::backend::fault::{Fault, FaultBackend};
+use crate::backend::files::{resolve, with_suffix};
 use crate::backend::postgres::Postgres;
 use crate::backend::sqlite::Sqlite;
-use crate::backend::{Backend, Engine};
+use crate::backend::{Access, Backend, Connection, Engine};
+use crate::backup_files::{self, Existing, Found, Part, Placed, refuse_existing};
+use crate::backups::{self, Reason};
 use crate::group::Writers;
 use crate::options::Options;
 use crate::pool::Pool;
-use crate::{Target, Tx, backups, copy, schema};
+use crate::{Target, Tx, copy, schema};
 use oneiro_model::{Error, ErrorKind, Result, Timestamp};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 /// One space, opened. Cheap to clone; any number of threads may use it, and any number of
 /// processes may open the same space.
@@ -53,6 +55,7 @@ pub struct Scrubbed {
 impl Store {
     /// Opens a space, creating or migrating it as needed.
     pub fn open(target: &Target, options: &Options, now: Timestamp) -> Result<Store> {
+        let target = &target.resolved();
         Store::over(backend(target, options)?, target, options, now)
     }
 
@@ -63,6 +66,7 @@ impl Store {
         now: Timestamp,
         fault: &Fault,
     ) -> Result<Store> {
+        let target = &target.resolved();
         let inner = backend(target, options)?;
         let backend = Box::new(FaultBackend { inner, fault: fault.clone() });
         Store::over(backend, target, options, now)
@@ -81,21 +85,26 @@ impl Store {
         let version = schema::version(backend.engine(), connection.as_mut())?;
         schema::refuse_newer(version, options.schema)?;
         let known = options.schema.len() as i64;
-        let mut copied = None;
         if options.must_exist && version == 0 {
             target.refuse_new()?;
         }
+        let mut copy = None;
         if version < known {
-            schema::migrate(
+            if version > 0
+                && let Target::File { path, .. } = target
+            {
+                copy = Some(MigrationCopy::announce(connection.as_mut(), path, version, now)?);
+                backend.make_durable()?;
+            }
+            let migrated = schema::migrate(
                 backend.as_ref(),
                 connection.as_mut(),
                 options.schema,
                 now,
-                |version| {
-                    copied = copy_before_migration(backend.as_ref(), target, version)?;
-                    Ok(())
-                },
-            )?;
+                |version| copy.as_mut().map_or(Ok(()), |copy| copy.make(backend.as_ref(), version)),
+            );
+            let noted = copy.map_or(Ok(()), |copy| copy.finish(connection.as_mut(), now));
+            migrated.and(noted)?;
             backend.make_durable()?;
         }
         let store = Store(Arc::new(Inner {
@@ -105,9 +114,6 @@ impl Store {
             target: target.clone(),
             schema: known,
         }));
-        if let Some(path) = copied {
-            store.record_copy(&path, now, "migration")?;
-        }
         Ok(store)
     }
 
@@ -181,35 +187,87 @@ impl Store {
         now: Timestamp,
         progress: &mut dyn FnMut(Progress),
     ) -> Result<()> {
+        let path = &resolve(path);
         refuse_existing(path)?;
-        let part = part_of(path);
-        // Remembered before it is begun: an interrupted copy holds as much as a finished one.
-        self.record_copy(&part, now, "unfinished backup")?;
-        let copied = match self.0.backend.copy_to(&part, progress) {
+        // What others left behind is no reason not to make a new one.
+        let _ = self.remove_abandoned_backups(now);
+        let part = Part::begin(path)?;
+        let (part_name, name) = (absolute(part.path()), absolute(path));
+        // Both names are remembered before the copy is begun: an interrupted copy holds as much as a
+        // finished one, and a crash after it got its name must not leave one that nobody knows of.
+        self.announce(&[part_name.clone(), name.clone()], now)?;
+        let copied = match self.0.backend.copy_to(part.path(), progress) {
             Ok(Some(())) => Ok(()),
-            Ok(None) => copy::rows_to_file(self, &part, now, progress),
+            Ok(None) => copy::rows_to_file(self, part.path(), now, progress),
             Err(error) => Err(error),
         };
-        let moved = copied
-            .and_then(|()| self.forget_in_copy(&part, now))
-            .and_then(|()| publish(&part, path));
-        if moved.is_err() {
-            discard(&part);
+        let placed = copied
+            .and_then(|()| self.forget_in_copy(part.path(), [part_name.clone(), name.clone()], now))
+            .and_then(|()| part.place(path, Existing::Keep));
+        drop(part);
+        let is_placed = placed.is_ok();
+        let noted = self.write(move |tx| {
+            backups::forget(tx, &part_name)?;
+            match is_placed {
+                true => backups::record(tx, &name, now, Reason::Backup.finished()),
+                false => backups::withdraw(tx, &name, Reason::Backup),
+            }
+        });
+        match placed? {
+            Placed::Unsynced(error) => Err(error),
+            Placed::Durable => noted.map_err(|error| {
+                let what = format!("the backup {} is complete, but not recorded", path.display());
+                Error::new(error.kind(), format!("{what}: {error}")).because(error)
+            }),
         }
-        let (part, copy) = (absolute(&part), moved.is_ok().then(|| absolute(path)));
+    }
+
+    fn announce(&self, names: &[String], now: Timestamp) -> Result<()> {
+        let names = names.to_vec();
         self.write(move |tx| {
-            backups::forget(tx, &part)?;
-            copy.iter().try_for_each(|copy| backups::record(tx, copy, now, "backup"))
-        })?;
-        moved
+            names.iter().try_for_each(|name| backups::announce(tx, name, now, Reason::Backup))
+        })
     }
 
     /// Takes the note of the unfinished copy out of the copy itself.
-    fn forget_in_copy(&self, part: &Path, now: Timestamp) -> Result<()> {
+    fn forget_in_copy(&self, part: &Path, names: [String; 2], now: Timestamp) -> Result<()> {
         let target = Target::File { path: part.to_owned(), space: self.target().space().clone() };
         let copy = Store::open(&target, &Options { readers: 1, ..Options::default() }, now)?;
-        let path = absolute(part);
-        copy.write(move |tx| backups::forget(tx, &path))
+        copy.write(move |tx| {
+            names.iter().try_for_each(|name| backups::withdraw(tx, name, Reason::Backup))
+        })
+    }
+
+    /// Removes copies that were begun by processes that are gone, and sets the record of those right
+    /// that they finished. Answers the paths of the files that were removed.
+    pub fn remove_abandoned_backups(&self, now: Timestamp) -> Result<Vec<String>> {
+        let unfinished = self.read(backups::all)?.into_iter().filter_map(|copy| {
+            let reason = Reason::of_unfinished(&copy.reason)?;
+            let found = backup_files::clear(Path::new(&copy.path));
+            Some((copy.path, reason, found))
+        });
+        let unfinished: Vec<_> = unfinished.collect();
+        let is_coming = |path: &str| {
+            unfinished.iter().any(|(part, _, found)| {
+                *found == Found::InUse && backup_files::is_part_of(part, path)
+            })
+        };
+        for (path, reason, found) in &unfinished {
+            let (path, reason) = (path.clone(), *reason);
+            match found {
+                Found::Finished => {
+                    self.write(move |tx| backups::record(tx, &path, now, reason.finished()))?;
+                }
+                // A server is used from several machines, and the file may be on another one.
+                Found::Missing if self.engine() == Engine::Postgres || is_coming(&path) => {}
+                Found::Missing | Found::Removed => {
+                    self.write(move |tx| backups::withdraw(tx, &path, reason))?;
+                }
+                Found::InUse | Found::Unreachable => {}
+            }
+        }
+        let removed = unfinished.into_iter().filter(|(_, _, found)| *found == Found::Removed);
+        Ok(removed.map(|(path, ..)| path).collect())
     }
 
     /// What the engine itself finds wrong with its files; empty when nothing is.
@@ -220,11 +278,6 @@ impl Store {
     /// Leaves no trace of deleted rows, then looks for `needles` in the raw bytes.
     pub fn scrub(&self, needles: &[Vec<u8>]) -> Result<Scrubbed> {
         self.0.backend.scrub(needles)
-    }
-
-    fn record_copy(&self, path: &Path, now: Timestamp, reason: &'static str) -> Result<()> {
-        let path = absolute(path);
-        self.write(move |tx| backups::record(tx, &path, now, reason))
     }
 }
 
@@ -237,61 +290,74 @@ fn backend(target: &Target, options: &Options) -> Result<Box<dyn Backend>> {
 
 /// A copy beside the file before its schema changes, in place of one that an earlier, failed
 /// migration left. A PostgreSQL migration is one transaction and its server has backups of its own.
-fn copy_before_migration(
-    backend: &dyn Backend,
-    target: &Target,
-    version: i64,
-) -> Result<Option<PathBuf>> {
-    let Target::File { path, .. } = target else { return Ok(None) };
-    let mut name = path.as_os_str().to_owned();
-    name.push(format!(".schema-{version}.bak"));
-    let path = PathBuf::from(name);
-    let part = part_of(&path);
-    let copied = backend.copy_to(&part, &mut |_| {}).and_then(|_| publish(&part, &path));
-    if copied.is_err() {
-        discard(&part);
+struct MigrationCopy {
+    part: Part,
+    place: PathBuf,
+    is_made: bool,
+}
+
+impl MigrationCopy {
+    /// Remembers the copy in the old schema, so that an erasure knows of it whatever happens next.
+    fn announce(
+        connection: &mut dyn Connection,
+        store: &Path,
+        version: i64,
+        now: Timestamp,
+    ) -> Result<MigrationCopy> {
+        let place = with_suffix(store, &format!(".schema-{version}.bak"));
+        let part = Part::begin(&place)?;
+        let names = [absolute(part.path()), absolute(&place)];
+        write_on(connection, |tx| {
+            names.iter().try_for_each(|name| backups::announce(tx, name, now, Reason::Migration))
+        })?;
+        Ok(MigrationCopy { part, place, is_made: false })
     }
-    copied.map(|()| Some(path))
+
+    /// Sets the record right, whether the migration succeeded or not. A copy that this process did
+    /// not make may be one that another makes, so only its own part is forgotten.
+    fn finish(self, connection: &mut dyn Connection, now: Timestamp) -> Result<()> {
+        let (part, place) = (absolute(self.part.path()), absolute(&self.place));
+        let is_made = self.is_made;
+        let is_there = self.place.exists();
+        drop(self);
+        write_on(connection, |tx| {
+            backups::forget(tx, &part)?;
+            match (is_made, is_there) {
+                (true, _) => backups::record(tx, &place, now, Reason::Migration.finished()),
+                (false, true) => Ok(()),
+                (false, false) => backups::withdraw(tx, &place, Reason::Migration),
+            }
+        })
+    }
+
+    fn make(&mut self, backend: &dyn Backend, version: i64) -> Result<()> {
+        // Another process brought the store to a version between, after this one looked.
+        let suffix = format!(".schema-{version}.bak");
+        if !self.place.to_string_lossy().ends_with(&suffix) {
+            return Err(Error::new(ErrorKind::Busy, "another process is migrating the store")
+                .remedy("try again"));
+        }
+        backend.copy_to(self.part.path(), &mut |_| {})?;
+        let placed = self.part.place(&self.place, Existing::Replace)?;
+        self.is_made = true;
+        match placed {
+            Placed::Durable => Ok(()),
+            Placed::Unsynced(error) => Err(error),
+        }
+    }
+}
+
+/// One write beside a migration, on a connection that nobody else uses yet.
+fn write_on(
+    connection: &mut dyn Connection,
+    work: impl FnOnce(&Tx<'_>) -> Result<()>,
+) -> Result<()> {
+    connection.begin(Access::Migrate)?;
+    let done = work(&Tx::new(&mut *connection)).and_then(|()| connection.commit());
+    done.inspect_err(|_| connection.rollback())
 }
 
 fn absolute(path: &Path) -> String {
     let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
     path.to_string_lossy().into_owned()
-}
-
-fn refuse_existing(path: &Path) -> Result<()> {
-    match path.exists() {
-        true => Err(Error::conflict(format!("{} exists already", path.display()))
-            .remedy("name a file that does not exist, or move that one away")),
-        false => Ok(()),
-    }
-}
-
-/// A name beside `path` that no other copy uses, of this process or another.
-fn part_of(path: &Path) -> PathBuf {
-    static NEXT: AtomicU64 = AtomicU64::new(0);
-    let number = NEXT.fetch_add(1, Ordering::Relaxed);
-    let mut name = path.as_os_str().to_owned();
-    name.push(format!(".{}-{number}.part", std::process::id()));
-    PathBuf::from(name)
-}
-
-fn publish(part: &Path, path: &Path) -> Result<()> {
-    // The folder is synced too: without that, power loss may take the new name back.
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-    let folder = folder.unwrap_or(Path::new("."));
-    let moved = std::fs::rename(part, path)
-        .and_then(|()| std::fs::File::open(folder))
-        .and_then(|folder| folder.sync_all());
-    moved.map_err(|error| {
-        Error::new(ErrorKind::Unavailable, format!("{}: {error}", path.display())).because(error)
-    })
-}
-
-fn discard(part: &Path) {
-    for suffix in ["", "-wal", "-shm", "-journal"] {
-        let mut name = part.as_os_str().to_owned();
-        name.push(suffix);
-        let _ = std::fs::remove_file(PathBuf::from(name));
-    }
 }

@@ -1,5 +1,6 @@
 //! Where a space is kept: a SQLite file, a file in a folder of spaces, or a PostgreSQL schema.
 
+use crate::backend::files::resolve;
 use oneiro_model::{Error, ErrorKind, Result, SpaceName};
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -61,6 +62,16 @@ impl Target {
     pub fn space(&self) -> &SpaceName {
         match self {
             Target::File { space, .. } | Target::Postgres { space, .. } => space,
+        }
+    }
+
+    /// The same place without symbolic links.
+    pub(crate) fn resolved(&self) -> Target {
+        match self {
+            Target::File { path, space } => {
+                Target::File { path: resolve(path), space: space.clone() }
+            }
+            Target::Postgres { .. } => self.clone(),
         }
     }
 

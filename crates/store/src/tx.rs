@@ -78,6 +78,12 @@ impl<'c> Tx<'c> {
             .ok_or_else(|| Error::internal("a statement that always answers a row answered none"))
     }
 
+    /// Tells a server that the transaction goes on, though it pauses: a server ends a write whose
+    /// process has said nothing for some seconds.
+    pub fn keep_alive(&self) -> Result<()> {
+        self.first("SELECT 1", &[], |_| Ok(())).map(|_| ())
+    }
+
     /// Runs a statement as it is and answers its numbers: for tests that break things on purpose.
     #[doc(hidden)]
     pub fn raw(&self, sql: &str) -> Result<Vec<i64>> {

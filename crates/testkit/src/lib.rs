@@ -1,12 +1,20 @@
-//! For tests only: the back-end matrix and messages to feed it. It knows the model and how to
-//! reach a PostgreSQL server, and nothing of the store.
+//! For tests only: the back-end matrix, messages to feed it and the seed of random tests. It knows
+//! the model and how to reach a PostgreSQL server, and nothing of the store.
 
+mod clock;
 mod conversation;
+mod faults;
+mod growth;
 mod matrix;
+mod random;
 mod server;
 
+pub use clock::JumpingClock;
 pub use conversation::{awkward_messages, words};
+pub use faults::Faults;
+pub use growth::takes_at_most;
 pub use matrix::{Backend, TestSpace};
+pub use random::{CASES_VARIABLE, SEED_VARIABLE, proptest_config, test_seed};
 pub use server::OwnServer;
 
 /// Declares tests that run once on SQLite and once on PostgreSQL.

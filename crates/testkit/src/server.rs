@@ -1,7 +1,9 @@
-//! A PostgreSQL server of a test's own, to be stopped hard and started again.
+//! A PostgreSQL server of a test's own, to be stopped hard, frozen and started again.
 
+use std::fs::{File, Permissions};
+use std::io::Write;
 use std::net::TcpListener;
-use std::os::unix::fs::MetadataExt;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
@@ -14,8 +16,18 @@ pub struct OwnServer {
 
 impl OwnServer {
     /// Makes and starts a server with the programs in `ONEIRO_TEST_POSTGRES_BIN`.
-    #[expect(clippy::panic, clippy::disallowed_methods, reason = "tests may read and fail")]
     pub fn start() -> OwnServer {
+        OwnServer::start_with(&[], &[])
+    }
+
+    /// The same with TLS, offering this certificate and key, both PEM.
+    pub fn start_with_tls(certificate: &str, key: &str) -> OwnServer {
+        OwnServer::start_with(&[("server.crt", certificate), ("server.key", key)], &["ssl=on"])
+    }
+
+    /// Makes and starts a server with these files in its data folder and these settings.
+    #[expect(clippy::panic, clippy::disallowed_methods, reason = "tests may read and fail")]
+    fn start_with(files: &[(&str, &str)], settings: &[&str]) -> OwnServer {
         let Ok(bin) = std::env::var("ONEIRO_TEST_POSTGRES_BIN") else {
             panic!("ONEIRO_TEST_POSTGRES_BIN is not set: run scripts/test, which sets it");
         };
@@ -30,6 +42,23 @@ impl OwnServer {
         let server = OwnServer { bin: bin.into(), port: free_port(), folder };
         let data = server.data();
         run(server.tool("initdb").arg("-D").arg(&data).args(["-U", "postgres", "-A", "trust"]));
+        for (name, contents) in files {
+            let path = data.join(name);
+            // Nobody but the server may read a key, or it refuses to start.
+            let written = std::fs::write(&path, contents)
+                .and_then(|()| std::fs::set_permissions(&path, Permissions::from_mode(0o600)));
+            if let Err(error) = written {
+                panic!("{}: {error}", path.display());
+            }
+            if is_root(&path) {
+                run(Command::new("chown").arg("postgres").arg(&path));
+            }
+        }
+        let lines: String = settings.iter().map(|setting| format!("{setting}\n")).collect();
+        let config = File::options().append(true).open(data.join("postgresql.conf"));
+        if let Err(error) = config.and_then(|mut config| config.write_all(lines.as_bytes())) {
+            panic!("postgresql.conf: {error}");
+        }
         server.again();
         server
     }
@@ -37,6 +66,11 @@ impl OwnServer {
     /// What `--store` would be.
     pub fn url(&self) -> String {
         format!("postgres://postgres@127.0.0.1:{}/postgres", self.port)
+    }
+
+    /// The port it listens on.
+    pub fn port(&self) -> u16 {
+        self.port
     }
 
     /// Starts the server once more, after [`OwnServer::kill`]; returns when it answers.
@@ -54,6 +88,33 @@ impl OwnServer {
     /// Stops the server as a crash would: no checkpoint, no goodbye.
     pub fn kill(&self) {
         run(self.control().args(["-w", "-m", "immediate", "stop"]));
+    }
+
+    /// Stops every process of the server where it stands, as a machine that hangs does: the
+    /// kernel still accepts and acknowledges for them.
+    pub fn freeze(&self) {
+        // The first process starts the others, so it is stopped before they are listed.
+        self.signal("-STOP");
+    }
+
+    /// Lets a frozen server run on.
+    pub fn thaw(&self) {
+        self.signal("-CONT");
+    }
+
+    fn signal(&self, signal: &str) {
+        let Some(first) = self.first_process() else { return };
+        let send = |id: u32| {
+            // One that has ended in the meantime needs no signal.
+            let _ = Command::new("kill").args([signal, &id.to_string()]).output();
+        };
+        send(first);
+        children(first).into_iter().for_each(send);
+    }
+
+    fn first_process(&self) -> Option<u32> {
+        let noted = std::fs::read_to_string(self.data().join("postmaster.pid")).ok()?;
+        noted.lines().next()?.trim().parse().ok()
     }
 
     fn data(&self) -> PathBuf {
@@ -84,8 +145,22 @@ impl OwnServer {
 
 impl Drop for OwnServer {
     fn drop(&mut self) {
+        self.thaw();
         let _ = self.control().args(["-w", "-m", "immediate", "stop"]).output();
     }
+}
+
+/// The processes that a process has started.
+fn children(parent: u32) -> Vec<u32> {
+    let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+    let ids = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+    let is_child = |id: &u32| {
+        let stat = std::fs::read_to_string(format!("/proc/{id}/stat")).unwrap_or_default();
+        // After the name in brackets: the state, then the parent.
+        let after_name = stat.rsplit_once(')').map_or("", |(_, rest)| rest);
+        after_name.split_whitespace().nth(1) == Some(parent.to_string().as_str())
+    };
+    ids.filter(is_child).collect()
 }
 
 /// Whether a path that this process made is root's.

@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 from differential import plain, standing_clock, tick, tried
+from seeds import seeds
 
 hermes_state = pytest.importorskip("hermes_state", reason="hermes-agent is not installed")
 
@@ -199,7 +200,7 @@ def look(db: Any, session: str) -> dict[str, Any]:
     }
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", seeds(4))
 def test_a_random_life(seed: int, open_db: Callable[..., Any], tmp_path: Path) -> None:
     with standing_clock():
         theirs = hermes_state.SessionDB(tmp_path / "hermes.db")

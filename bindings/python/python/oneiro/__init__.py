@@ -27,7 +27,7 @@ from oneiro.errors import (
     TooLargeError,
     UnavailableError,
 )
-from oneiro.handle import Oneiro, default_store, open
+from oneiro.handle import ModelServer, Oneiro, default_store, open
 from oneiro.types import (
     Appended,
     Compacted,
@@ -66,6 +66,7 @@ __all__ = [
     "InvalidError",
     "Job",
     "Message",
+    "ModelServer",
     "Neighbour",
     "NotFoundError",
     "Omitted",

@@ -7,6 +7,7 @@ import atexit
 import os
 import weakref
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal
@@ -34,7 +35,7 @@ from oneiro.types import (
     message_from,
 )
 
-__all__ = ["Oneiro", "default_store", "open"]
+__all__ = ["ModelServer", "Oneiro", "default_store", "open"]
 
 Lineage = Literal["continuation", "branch", "delegate", "reset"]
 Format = Literal["openai", "anthropic", "text"]
@@ -69,13 +70,18 @@ def open(
     busy_timeout: float | None = None,
     create: bool = True,
     jobs: bool = True,
+    llm: ModelServer | None = None,
+    embedder: ModelServer | None = None,
 ) -> Oneiro:
     """Opens a space.
 
     ``store`` is a folder of spaces, one file that ends in ``.db``, or ``postgres://...``; without
     it, the same store that the command line opens. A store that is not there is created, unless
-    ``create`` is false. With ``jobs`` (the default) a thread does background work while the handle
-    is open: indexing, compaction.
+    ``create`` is false. With ``jobs`` (the default) background work is done while the handle is
+    open: indexing, compaction.
+
+    ``llm`` writes summaries; without it they are extracts. ``embedder`` makes the vectors of a space
+    whose setting ``embedder`` is ``openai``. Both are servers that speak the OpenAI protocol.
 
     >>> import oneiro, tempfile
     >>> folder = tempfile.TemporaryDirectory()
@@ -92,7 +98,25 @@ def open(
         busy_timeout=busy_timeout,
         create=create,
         jobs=jobs,
+        llm=llm,
+        embedder=embedder,
     )
+
+
+@dataclass(frozen=True)
+class ModelServer:
+    """A model on a server that speaks the OpenAI protocol.
+
+    >>> ModelServer("http://localhost:11434/v1", "llama3.2")
+    ModelServer(url='http://localhost:11434/v1', model='llama3.2')
+    """
+
+    #: Up to and without ``/chat/completions`` or ``/embeddings``.
+    url: str
+    #: The name that the server knows the model by.
+    model: str
+    #: Sent as a bearer token, and never shown.
+    key: str | None = field(default=None, repr=False)
 
 
 def _given(**fields: Any) -> dict[str, Any]:
@@ -143,6 +167,8 @@ class Oneiro:
         busy_timeout: float | None = None,
         create: bool = True,
         jobs: bool = True,
+        llm: ModelServer | None = None,
+        embedder: ModelServer | None = None,
     ) -> None:
         target = os.fspath(default_store() if store is None else store)
         wait = None if busy_timeout is None else round(busy_timeout * 1000)
@@ -150,6 +176,15 @@ class Oneiro:
             space = os.environ.get("ONEIRO_SPACE") or None
         options = _given(space=space, durability=durability, busy_timeout_ms=wait)
         options |= {"must_exist": not create, "jobs": jobs}
+        for name, server in (("llm", llm), ("embedder", embedder)):
+            if server is not None:
+                options |= _given(
+                    **{
+                        f"{name}_url": server.url,
+                        f"{name}_model": server.model,
+                        f"{name}_key": server.key,
+                    }
+                )
         self._native = _oneiro.Handle.open(target, options)
         _OPEN.add(self)
 

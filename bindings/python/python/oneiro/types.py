@@ -360,6 +360,8 @@ class Job:
     next_run_at: datetime
     lease_until: datetime | None = None
     last_error: str | None = None
+    #: What it cannot be done without: ``model`` or ``embedder``.
+    needs: str | None = None
 
     @classmethod
     def _from(cls, native: dict[str, Any]) -> Job:

@@ -8,14 +8,15 @@ use oneiro::{Checked, Error, ErrorKind};
 
 /// Check the store for damage
 ///
-/// Asks the engine to check its files, whether every counter matches its rows, whether the summaries
+/// Asks the engine to check its files, whether newer writes were lost, whether every counter matches
+/// its rows, whether the summaries
 /// of every session cover each message once and windows show the right ones, and whether the text
 /// index holds every message.
 #[derive(Debug, Args)]
 pub struct DoctorArgs {
     /// Count anew what is counted wrong, make contexts of messages and sound summaries anew, and
-    /// build a damaged text index anew beside the old one while others write; damaged files are never
-    /// touched
+    /// build a damaged text index anew beside the old one while others write, and remove backups that
+    /// were begun by processes that are gone; damaged files are never touched
     #[arg(long)]
     fix: bool,
 }
@@ -24,7 +25,20 @@ impl DoctorArgs {
     /// Checks; damage is an error.
     pub fn run(self, context: &Context) -> anyhow::Result<()> {
         let oneiro = context.open_existing()?;
+        if self.fix {
+            for path in oneiro.remove_abandoned_backups()? {
+                context.output.say(&format!("Removed the unfinished backup {}.", plain(&path)));
+            }
+        }
         let mut checked = oneiro.check()?;
+        if self.fix && checked.integrity.is_empty() && !checked.lost_writes.is_empty() {
+            oneiro.raise_counters()?;
+            context.output.say(
+                "Raised the counters, so that no id is given twice. What was lost is not brought \
+                 back: restore the newest backup if you need it.",
+            );
+            checked = oneiro.check()?;
+        }
         if self.fix && checked.integrity.is_empty() && !checked.miscounted.is_empty() {
             let mended = oneiro.recount_sessions(&checked.miscounted)?;
             context.output.say(&format!("Counted {mended} sessions anew."));
@@ -52,6 +66,15 @@ impl DoctorArgs {
             checked = oneiro.check()?;
         }
         context.output.show(&checked, describe)?;
+        if !checked.lost_writes.is_empty() {
+            return Err(Error::new(ErrorKind::Corrupt, "newer writes of this store were lost")
+                .remedy(
+                    "its log (the file ending in -wal) was cut, replaced or left behind: put the \
+                     right one back or restore the newest backup; `oneiro doctor --fix` goes on \
+                     with what is left",
+                )
+                .into());
+        }
         match (checked.ok, checked.integrity.is_empty()) {
             (true, _) => Ok(()),
             (false, true) => {
@@ -76,6 +99,7 @@ fn describe(checked: &Checked) -> String {
         return "The store is sound.".to_owned();
     }
     let mut lines = checked.integrity.clone();
+    lines.extend(checked.lost_writes.iter().map(|sign| format!("lost writes: {sign}")));
     lines.extend(
         checked.miscounted.iter().map(|id| format!("session {id}: counters do not match its rows")),
     );

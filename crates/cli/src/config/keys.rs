@@ -18,7 +18,9 @@ pub const KEYS: &[Key] = &[
         name: "store",
         default: "a folder `oneiro` in the user's data directory",
         doc: "Where memory is kept: a folder of spaces, a single `.db` file, or \
-              `postgres://user:password@host:5432/database`.",
+              `postgres://user:password@host:5432/database`. A PostgreSQL address takes the parameters of \
+              libpq: `?sslmode=` disable, prefer (the default), require, verify-ca or verify-full, \
+              `&sslrootcert=` a PEM file or `system`, `&connect_timeout=` seconds (5).",
     },
     Key { name: "space", default: "default", doc: "Which space of the store." },
     Key {
@@ -31,6 +33,13 @@ pub const KEYS: &[Key] = &[
         name: "busy_timeout_ms",
         default: "20000",
         doc: "How long a writer waits for other processes before it answers `busy`.",
+    },
+    Key {
+        name: "statement_timeout_ms",
+        default: "300000",
+        doc: "How long a statement may run on a PostgreSQL server, its wait for other writers not \
+              included. Migrations and the clean-up after an erasure are not limited. A server \
+              that hangs is noticed within seconds, whatever this says.",
     },
     Key {
         name: "listen",
@@ -117,8 +126,9 @@ pub const KEYS: &[Key] = &[
 ];
 
 /// Keys that may be written as a number.
-pub const NUMBERS: [&str; 6] = [
+pub const NUMBERS: [&str; 7] = [
     "busy_timeout_ms",
+    "statement_timeout_ms",
     "rate_limit",
     "max_body_mb",
     "llm_timeout_s",

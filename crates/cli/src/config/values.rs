@@ -5,12 +5,12 @@ use oneiro::{Error, Result};
 use std::time::Duration;
 
 /// A wait, in whole milliseconds.
-pub fn milliseconds(value: &str) -> Result<Duration> {
+pub fn milliseconds(key: &'static str, value: &str) -> Result<Duration> {
     const DAY: u64 = 86_400_000;
     match value.parse::<u64>() {
         Ok(number) if number <= DAY => Ok(Duration::from_millis(number)),
         _ => Err(Error::field(
-            "busy_timeout_ms",
+            key,
             format!("{value:?} is not a whole number of milliseconds up to a day"),
         )),
     }

@@ -4,7 +4,7 @@
 //! `ONEIRO_TORTURE_SECONDS` makes it as long as one likes; see scripts/torture.
 
 use crate::support::{json, oneiro, run};
-use oneiro_testkit::{TestSpace, on_both_backends};
+use oneiro_testkit::{TestSpace, on_both_backends, test_seed};
 use std::io::{BufRead, BufReader, Write};
 use std::process::Stdio;
 use std::time::{Duration, Instant};
@@ -13,7 +13,7 @@ const WRITERS: usize = 8;
 
 on_both_backends! {
     fn acknowledged_messages_survive_sigkill(space) {
-        let seconds: Option<u64> = option_env_seconds();
+        let seconds: Option<u64> = torture_seconds();
         let deadline = Instant::now() + Duration::from_secs(seconds.unwrap_or(0));
         let mut acknowledged: Vec<Vec<(i64, String)>> = vec![Vec::new(); WRITERS];
         for writer in 0..WRITERS {
@@ -25,20 +25,24 @@ on_both_backends! {
             verify(space, &acknowledged);
             round += 1;
         }
+        let told: usize = acknowledged.iter().map(Vec::len).sum();
+        let kills = round * WRITERS;
+        println!("figures: {:?} rounds={round} kills={kills} acknowledged={told} lost=0", space.backend);
     }
 }
 
 /// How long to go on, when somebody asked for more than the short test.
 #[expect(clippy::disallowed_methods, reason = "a test of the binary reads how long it may take")]
-fn option_env_seconds() -> Option<u64> {
+pub fn torture_seconds() -> Option<u64> {
     std::env::var("ONEIRO_TORTURE_SECONDS").ok()?.parse().ok()
 }
 
 /// Eight writers, each killed after a time of its own; adds what each had acknowledged.
 fn storm(space: &TestSpace, round: usize, acknowledged: &mut [Vec<(i64, String)>]) {
+    let offset = test_seed() as usize % 60;
     let stormed = std::thread::scope(|scope| {
         let writers: Vec<_> = (0..WRITERS)
-            .map(|writer| scope.spawn(move || write_until_killed(space, round, writer)))
+            .map(|writer| scope.spawn(move || write_until_killed(space, (round, writer), offset)))
             .collect();
         writers.into_iter().map(|writer| writer.join().unwrap()).collect::<Vec<_>>()
     });
@@ -51,7 +55,11 @@ fn storm(space: &TestSpace, round: usize, acknowledged: &mut [Vec<(i64, String)>
     }
 }
 
-fn write_until_killed(space: &TestSpace, round: usize, writer: usize) -> Vec<(i64, String)> {
+fn write_until_killed(
+    space: &TestSpace,
+    (round, writer): (usize, usize),
+    offset: usize,
+) -> Vec<(i64, String)> {
     let mut child = oneiro(space)
         .args(["append", &format!("w{writer}"), "--stream"])
         .stdin(Stdio::piped())
@@ -65,7 +73,7 @@ fn write_until_killed(space: &TestSpace, round: usize, writer: usize) -> Vec<(i6
     };
     // The kill comes between any two instructions of the writer; only how many acknowledgements
     // we wait for before it differs, so that it falls early, in the middle and late.
-    let patience = 5 + (round * 7 + writer * 13) % 60;
+    let wanted = 5 + (round * 7 + writer * 13 + offset) % 60;
     let feeder = std::thread::spawn(move || {
         for n in 0.. {
             let line = serde_json::json!({"role": "user", "content": text(n), "external_id": format!("{round}-{n}")});
@@ -78,7 +86,7 @@ fn write_until_killed(space: &TestSpace, round: usize, writer: usize) -> Vec<(i6
     for line in output.lines() {
         let Ok(id) = line.as_deref().unwrap_or_default().parse() else { break };
         ids.push((id, text(ids.len())));
-        if ids.len() == patience {
+        if ids.len() == wanted {
             child.kill().unwrap();
         }
     }

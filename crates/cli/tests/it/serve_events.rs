@@ -1,12 +1,11 @@
 //! Events: everything once, whoever did it, however often a listener comes back; and none after its
 //! token is gone.
 
-use crate::serve_support::{LONG, Listening, Server, Told};
+use crate::serve_support::{Listening, Server, Told};
 use crate::support::{append, json, run};
 use oneiro_testkit::{Backend, TestSpace, on_both_backends};
 use serde_json::json;
 use std::collections::BTreeMap;
-use std::time::{Duration, Instant};
 
 fn say(server: &Server, session: &str, text: &str) -> i64 {
     let body = json!({"role": "user", "content": text});
@@ -97,10 +96,8 @@ on_both_backends! {
         let server = Server::start(space, &["--require-token"]);
         let token = made["token"].as_str().unwrap();
         let mut listening = Listening::begin(server.client().token(token), None);
-        let started = Instant::now();
         run(space, &["token", "revoke", made["id"].as_str().unwrap()]);
         assert_eq!(listening.next().unwrap(), None, "told after the token was revoked");
-        assert!(started.elapsed() < Duration::from_secs(10), "{:?}", started.elapsed());
         let reply = server.client().token(token).call("GET", "/v1/events", None).unwrap();
         assert_eq!(reply.status, 401);
         server.stop();
@@ -116,10 +113,7 @@ on_both_backends! {
             assert_eq!(listener.next().unwrap().unwrap().data["last_id"], id);
         }
         assert_eq!(server.call("GET", "/v1/stats", None).status, 200);
-        server.signal("-TERM");
-        let (code, took) = server.wait();
-        assert_eq!(code, Some(0));
-        assert!(took < Duration::from_secs(5), "stopping took {took:?}");
+        server.stop_without_cutting_off();
         for mut listener in listening {
             assert_eq!(listener.next().unwrap(), None, "a stream did not end as one");
         }
@@ -139,9 +133,6 @@ fn a_listener_that_does_not_listen_does_not_keep_the_server_from_stopping() {
         let path = format!("/v1/sessions/{name}{n}/messages?create=true");
         server.call("POST", &path, Some(&json!([many[n], many[n + 1]]))).is(200);
     }
-    server.signal("-TERM");
-    let (code, took) = server.wait();
-    assert_eq!(code, Some(0));
-    assert!(took < LONG / 5, "stopping took {took:?}");
+    server.stop_without_cutting_off();
     drop(asleep);
 }

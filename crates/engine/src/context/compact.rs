@@ -10,9 +10,9 @@ use super::outline::Outline;
 use super::plan::Plan;
 use super::select::Pressure;
 use super::summarise::{Condensed, Line, Source, summarise};
-use crate::Oneiro;
 use crate::sessions::{key_of, whole};
 use crate::settings::Compaction;
+use crate::{Llm, Oneiro};
 use oneiro_count::tokens;
 use oneiro_model::{
     CompactRequest, Compacted, Error, ErrorKind, Result, SessionId, SummaryId, SummaryKind,
@@ -85,16 +85,27 @@ impl Oneiro {
     /// Compacts the context of a session: without `until`, what is worth it; with it, until the
     /// context has no more than so many tokens, or nothing can become smaller.
     pub fn compact(&self, id: &SessionId, request: &CompactRequest) -> Result<Compacted> {
+        self.compact_by(id, request, true)
+    }
+
+    /// The same, with the model or without.
+    pub(super) fn compact_by(
+        &self,
+        id: &SessionId,
+        request: &CompactRequest,
+        model: bool,
+    ) -> Result<Compacted> {
         if request.until == Some(0) {
             return Err(Error::field("until", "is zero").remedy("give a number of tokens"));
         }
         let key = self.store.read(|tx| key_of(tx, id))?;
         self.count_session((key, id))?;
         let until = request.until.map(|until| i64::try_from(until).unwrap_or(i64::MAX));
-        let goal = Goal { until, model: true, deadline: None };
+        let goal = Goal { until, model, deadline: None };
         let (started, holder) = (Instant::now(), self.compactor());
         let compacting = Compacting::begin(self, (key, id), (goal, &holder))?;
         loop {
+            self.cancel.check()?;
             if self.lease_context(key, &holder)? {
                 break;
             }
@@ -105,11 +116,10 @@ impl Oneiro {
                 )
                 .remedy("try again when it is done"));
             }
-            std::thread::sleep(Duration::from_millis(50));
+            self.cancel.sleep(Duration::from_millis(50));
         }
-        let compacted = compacting.finish(request.redo);
-        self.release_context(key, &holder);
-        compacted
+        let _lease = self.release_on_drop(key, &holder);
+        compacting.finish(request.redo)
     }
 
     /// Compacts at once, without waiting for anybody: answers the summaries it made, none when
@@ -120,9 +130,8 @@ impl Oneiro {
         if !self.lease_context(session.0, &holder)? {
             return Ok(0);
         }
-        let made = compacting.finish(false);
-        self.release_context(session.0, &holder);
-        Ok(made?.created.len())
+        let _lease = self.release_on_drop(session.0, &holder);
+        Ok(compacting.finish(false)?.created.len())
     }
 }
 
@@ -169,7 +178,7 @@ impl<'a> Compacting<'a> {
 
     /// Does something that may take long, while a thread beside it keeps the lease.
     fn while_held<T>(&self, work: impl FnOnce() -> T) -> T {
-        crate::jobs::beating(|| self.keep_lease(), work)
+        crate::jobs::with_heartbeat(|| self.keep_lease(), work)
     }
 
     fn tokens(&self) -> Result<usize> {
@@ -183,6 +192,7 @@ impl<'a> Compacting<'a> {
         let mut again = 0;
         for pass in 0..PASSES {
             // One pass is made however little time there is: who never has any would never begin.
+            self.oneiro.cancel.check()?;
             let late = self.goal.deadline.is_some_and(|deadline| Instant::now() >= deadline);
             if late && pass > 0 {
                 return Ok("time");
@@ -404,8 +414,8 @@ impl<'a> Compacting<'a> {
             target: usize::try_from(room).unwrap_or(8),
             input_tokens: self.rules.leaf_chunk_tokens * 3 / 2,
         };
-        let model = self.oneiro.llm.as_deref().filter(|_| self.goal.model);
-        let model = model.map(|llm| (llm, self.oneiro.prompts.as_ref()));
+        let model = self.oneiro.model().filter(|_| self.goal.model);
+        let model = model.as_ref().map(|llm| (llm as &dyn Llm, self.oneiro.prompts.as_ref()));
         let mut condensed = match model {
             Some(_) => self.while_held(|| summarise(&source, model)),
             None => summarise(&source, None),
@@ -424,6 +434,8 @@ impl<'a> Compacting<'a> {
 
     /// One compaction, one transaction: the node, what it covers, and its place in the context.
     fn commit(&mut self, node: Node, covered: Covered) -> Result<Pass> {
+        // What stands in for a model that was no longer waited for is not worth keeping.
+        self.oneiro.cancel.check()?;
         let id = node.id.clone();
         let (key, session, holder) = (self.key, self.id.clone(), self.holder.clone());
         let (now, generation) = (self.oneiro.now(), self.generation);

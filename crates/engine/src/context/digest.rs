@@ -3,8 +3,8 @@
 
 use super::lines::line;
 use super::summarise::{Line, Source, summarise};
-use crate::Oneiro;
 use crate::sessions::key_of;
+use crate::{Llm, Oneiro};
 use oneiro_model::{Error, Result, SessionDigest, SessionId};
 use oneiro_store::digests::{self, Digest};
 use oneiro_store::messages::{self, PageRequest};
@@ -45,8 +45,10 @@ impl Oneiro {
                 target: DIGEST_TOKENS,
                 input_tokens: INPUT_TOKENS,
             };
-            let model = self.llm.as_deref().map(|llm| (llm, self.prompts.as_ref()));
+            let model = self.model();
+            let model = model.as_ref().map(|llm| (llm as &dyn Llm, self.prompts.as_ref()));
             let condensed = summarise(&source, model);
+            self.cancel.check()?;
             let digest = Digest {
                 content: condensed.content,
                 level: condensed.level,

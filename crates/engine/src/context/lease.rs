@@ -16,7 +16,12 @@ impl Oneiro {
         self.store.write_derived(|tx| contexts::lease(tx, key, holder, now))
     }
 
-    pub(super) fn release_context(&self, key: i64, holder: &str) {
+    /// Gives the lease back when dropped, after a panic too.
+    pub(super) fn release_on_drop<'a>(&'a self, key: i64, holder: &'a str) -> HeldContext<'a> {
+        HeldContext { oneiro: self, key, holder }
+    }
+
+    fn release_context(&self, key: i64, holder: &str) {
         let (holder, now) = (holder.to_owned(), self.now());
         let released = self.store.write(move |tx| {
             contexts::tried(tx, key, now)?;
@@ -26,5 +31,18 @@ impl Oneiro {
             // It runs out by itself.
             tracing::info!(%error, "a lease was not given back");
         }
+    }
+}
+
+/// A lease on a session's context.
+pub(super) struct HeldContext<'a> {
+    oneiro: &'a Oneiro,
+    key: i64,
+    holder: &'a str,
+}
+
+impl Drop for HeldContext<'_> {
+    fn drop(&mut self) {
+        self.oneiro.release_context(self.key, self.holder);
     }
 }

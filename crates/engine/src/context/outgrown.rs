@@ -5,7 +5,7 @@
 use super::compact::Goal;
 use crate::{Oneiro, jobs};
 use oneiro_model::{
-    CompactRequest, Job, NewJob, Result, SessionId, Span, Timestamp, WindowRequest,
+    CompactRequest, Job, JobNeed, NewJob, Result, SessionId, Span, Timestamp, WindowRequest,
 };
 use oneiro_store::contexts;
 use serde_json::{Value, json};
@@ -19,9 +19,6 @@ const FOREGROUND: Duration = Duration::from_millis(250);
 
 /// Of a budget, in percent: where a compaction in the foreground ends, and one in the background.
 const ENDS: (i64, i64) = (70, 50);
-
-/// When what was made without a model is looked at again.
-const AGAIN: Span = Span::seconds(600);
 
 /// How far back idle sessions are looked for.
 const IDLE_WITHIN_MINUTES: i64 = 60 * 24 * 7;
@@ -89,49 +86,39 @@ impl Oneiro {
     fn compact_job(&self, id: &SessionId, until: Option<i64>, at: Timestamp) -> NewJob {
         let payload = json!({"session": id.as_str(), "until": until});
         let unique_key = Some(format!("{}:{}", jobs::COMPACT, id.as_str()));
-        NewJob { unique_key, ..self.new_job(jobs::COMPACT, payload, at) }
+        // A process without the model would finish the job with extracts, for good.
+        let needs = self.llm.is_some().then_some(JobNeed::Model);
+        NewJob { unique_key, needs, ..self.new_job(jobs::COMPACT, payload, at) }
     }
 
-    /// Does the job of compacting a session in the background. Whoever is not patient makes extracts
-    /// and leaves it to others to have them written anew.
-    pub(crate) fn run_compaction(&self, job: &Job, patient: bool) -> Result<()> {
+    /// Does the job of compacting a session in the background.
+    pub(crate) fn run_compaction(&self, job: &Job) -> Result<()> {
         let session = job.payload.get("session").and_then(Value::as_str).unwrap_or_default();
         let until = job.payload.get("until").and_then(Value::as_u64);
         let id = SessionId::new(session)?;
-        if !patient && self.llm.is_some() {
-            return self.compact_without_model(&id, until);
-        }
+        let may_call_model = job.needs == Some(JobNeed::Model);
         let request = CompactRequest {
             until: until.map(|until| usize::try_from(until).unwrap_or(usize::MAX)),
-            // What was made in haste is written anew while the window changes anyway.
-            redo: self.llm.is_some(),
+            // Extracts made in the foreground are replaced while the window changes anyway.
+            redo: may_call_model,
         };
-        match self.compact(&id, &request) {
+        match self.compact_by(&id, &request, may_call_model) {
             // The session is gone, and its context with it.
             Err(error) if error.kind() == oneiro_model::ErrorKind::NotFound => Ok(()),
             compacted => compacted.map(|_| ()),
         }
     }
 
-    fn compact_without_model(&self, id: &SessionId, until: Option<u64>) -> Result<()> {
-        let Some(key) = self.store.read(|tx| oneiro_store::sessions::key(tx, id))? else {
-            return Ok(());
-        };
-        self.count_session((key, id))?;
-        let until = until.map(|until| i64::try_from(until).unwrap_or(i64::MAX));
-        let deadline = Some(Instant::now() + FOREGROUND);
-        self.compact_now((key, id), Goal { until, model: false, deadline })?;
-        let now = self.now();
-        let later = NewJob {
-            unique_key: Some(format!("{}:{}:again", jobs::COMPACT, id.as_str())),
-            ..self.compact_job(id, until, now.plus(AGAIN))
-        };
-        self.store.write(move |tx| oneiro_store::jobs::add(tx, &later, now).map(|_| ()))
+    /// Queues compactions of idle sessions; what fails is tried again a minute later.
+    pub(crate) fn queue_idle_compactions(&self) {
+        if let Err(error) = self.compact_idle() {
+            tracing::info!(%error, "idle sessions were not queued for compaction");
+        }
     }
 
     /// Leaves jobs for sessions in which nobody has spoken for a while, where the space asks for
     /// it; looks at most once a minute.
-    pub(crate) fn compact_idle(&self) -> Result<()> {
+    fn compact_idle(&self) -> Result<()> {
         let now = self.now();
         {
             let Ok(mut looked) = self.looked_for_idle.lock() else { return Ok(()) };

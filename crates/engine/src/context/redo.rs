@@ -21,12 +21,13 @@ impl Oneiro {
         (key, id): (i64, &SessionId),
         limit: usize,
     ) -> Result<Vec<SummaryId>> {
-        let Some(llm) = self.llm.as_deref() else {
+        let Some(llm) = self.model() else {
             return Ok(Vec::new());
         };
         let mut redone = Vec::new();
         let rules = self.store.read(|tx| self.settings_in(tx))?.compaction;
         for node in self.store.read(|tx| summaries::extracts(tx, key, limit.min(BATCH)))? {
+            self.cancel.check()?;
             let Some((node, lines, generation)) = self.store.read(|tx| {
                 let Some(node) = summaries::get(tx, node)? else { return Ok(None) };
                 let lines = sources(tx, &node)?;
@@ -49,7 +50,7 @@ impl Oneiro {
                 target: room * 4 / 5,
                 input_tokens: rules.leaf_chunk_tokens * 3 / 2,
             };
-            let condensed = summarise(&source, Some((llm, self.prompts.as_ref())));
+            let condensed = summarise(&source, Some((&llm, self.prompts.as_ref())));
             if condensed.level == SummaryLevel::Extract {
                 break;
             }

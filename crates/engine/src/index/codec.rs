@@ -187,6 +187,8 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(oneiro_testkit::proptest_config(256))]
+
         #[test]
         fn numbers_come_back(value: u64, signed: i64) {
             let mut out = Vec::new();

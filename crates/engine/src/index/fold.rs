@@ -5,11 +5,15 @@
 use super::build::Building;
 use super::merge::{Merge, load};
 use super::read::Reader;
+use crate::Clock;
 use oneiro_model::{Error, Result, Span, Timestamp};
 use oneiro_store::Store;
 use oneiro_store::said::{self, Said};
 use oneiro_store::segments::{self, Blocks, IndexState, Segment, Stage, Written};
 use std::collections::BTreeSet;
+use std::ops::ControlFlow;
+use std::sync::{Mutex, PoisonError};
+use std::thread::ScopedJoinHandle;
 
 /// Adjacent segments of about one size that become one.
 const FAN: usize = 6;
@@ -20,8 +24,9 @@ const SMALLEST: i64 = 256;
 /// Segments that are tolerated before unequal ones are merged as well.
 const MANY: usize = 48;
 
-/// A segment that was not finished in this time never will be.
-const ABANDONED: Span = Span::seconds(600);
+/// A segment whose writer added nothing for this long was abandoned. Writers stamp it with each batch
+/// of blocks, which takes well under a second.
+const ABANDONED_AFTER: Span = Span::seconds(600);
 
 /// Blocks removed in one transaction.
 const REMOVED: i64 = 2_048;
@@ -62,17 +67,7 @@ pub(crate) fn fold_build(
     let Some(last) = rows.last() else {
         return Ok(Folded { messages: 0, reach, more: false });
     };
-    let share = rows.len().div_ceil(readers.len().max(1)).max(1);
-    let shares = rows.chunks(share).zip(readers);
-    let made: Vec<(Segment, Blocks)> = std::thread::scope(|scope| {
-        let threads: Vec<_> = shares
-            .map(|(rows, reader)| scope.spawn(move || make(rows, reader, (build, now))))
-            .collect();
-        let join = |thread: std::thread::ScopedJoinHandle<'_, _>| {
-            thread.join().unwrap_or_else(|_| Err(Error::internal("a reader of messages panicked")))
-        };
-        threads.into_iter().map(join).collect::<Result<Vec<_>>>()
-    })?;
+    let made = make_all(&rows, readers, (build, now))?;
     let folded = store.write_derived(|tx| {
         let is_first = segments::reach(tx, build)? == reach
             && segments::state(tx)?.generation == state.generation;
@@ -89,6 +84,44 @@ pub(crate) fn fold_build(
         true => Folded { messages: rows.len(), reach: last.seq, more },
         // Somebody else covered them.
         false => Folded { messages: 0, reach, more: true },
+    })
+}
+
+/// Makes a segment of each reader's share of the rows, in order. The first share is read on this
+/// thread, and so is any other for which no thread can be started.
+fn make_all(
+    rows: &[Said],
+    readers: &mut [Reader],
+    made_as: (i64, Timestamp),
+) -> Result<Vec<(Segment, Blocks)>> {
+    if readers.is_empty() {
+        return Err(Error::internal("messages cannot be folded without a reader"));
+    }
+    let share_rows = rows.len().div_ceil(readers.len()).max(1);
+    let shares: Vec<_> =
+        rows.chunks(share_rows).zip(readers).map(|share| Mutex::new(Some(share))).collect();
+    let read = |share: &Mutex<Option<(&[Said], &mut Reader)>>| match share
+        .lock()
+        .unwrap_or_else(PoisonError::into_inner)
+        .take()
+    {
+        Some((rows, reader)) => make(rows, reader, made_as),
+        None => Err(Error::internal("a share of messages was read twice")),
+    };
+    std::thread::scope(|scope| {
+        let start = |share| {
+            let thread = std::thread::Builder::new().name("oneiro-read".to_owned());
+            thread.spawn_scoped(scope, move || read(share)).ok()
+        };
+        let others = shares.iter().skip(1).map(start);
+        let threads: Vec<_> = std::iter::once(None).chain(others).collect();
+        let finish = |(share, thread): (_, Option<ScopedJoinHandle<'_, _>>)| match thread {
+            Some(thread) => thread
+                .join()
+                .unwrap_or_else(|_| Err(Error::internal("a reader of messages panicked"))),
+            None => read(share),
+        };
+        shares.iter().zip(threads).map(finish).collect()
     })
 }
 
@@ -120,39 +153,47 @@ fn make(
     Ok((segment, blocks))
 }
 
-/// Merges segments where there are too many of one size; answers whether it did.
-pub(crate) fn merge(
-    store: &Store,
-    build: i64,
-    now: Timestamp,
-    stopped: &dyn Fn() -> bool,
-) -> Result<bool> {
-    let from = store.read(|tx| segments::live(tx, build).map(|live| choose(&live)))?;
-    if from.is_empty() {
-        return Ok(false);
-    }
-    merge_these(store, &from, now, stopped)
+/// Who merges: for how long, and by which clock.
+#[derive(Clone, Copy)]
+pub(crate) struct Merger<'m> {
+    pub(crate) store: &'m Store,
+    pub(crate) clock: &'m dyn Clock,
+    pub(crate) stopped: &'m dyn Fn() -> bool,
 }
 
-/// Writes a segment anew that holds messages which are no more; answers whether there was one.
-/// They are never found, but their words must not stay.
-pub(crate) fn purge(store: &Store, now: Timestamp) -> Result<bool> {
-    let holds_gone = |tx: &oneiro_store::Tx<'_>, segment: &Segment| {
+/// What became of a merge.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Merged {
+    /// There was nothing to merge.
+    Nothing,
+    /// One segment stands in the place of its inputs.
+    Done,
+    /// Another process changed the inputs first, or the work was told to stop; nothing changed.
+    Lost,
+}
+
+/// Merges segments where there are too many of one size.
+pub(crate) fn merge(merger: Merger<'_>, build: i64) -> Result<Merged> {
+    let from = merger.store.read(|tx| segments::live(tx, build).map(|live| choose(&live)))?;
+    merge_these(merger, &from)
+}
+
+/// Rewrites one segment that covers deleted messages without them. They are never found, but their
+/// words must not stay.
+pub(crate) fn purge(merger: Merger<'_>) -> Result<Merged> {
+    let covers_deleted = |tx: &oneiro_store::Tx<'_>, segment: &Segment| {
         let there = said::count_between(tx, segment.first_seq, segment.last_seq)?;
         Ok::<bool, oneiro_model::Error>(there < segment.messages)
     };
-    let found = store.read(|tx| {
+    let found = merger.store.read(|tx| {
         for segment in segments::live(tx, segments::state(tx)?.build)? {
-            if holds_gone(tx, &segment)? {
+            if covers_deleted(tx, &segment)? {
                 return Ok(Some(segment));
             }
         }
         Ok(None)
     })?;
-    match found {
-        Some(segment) => merge_these(store, &[segment], now, &|| false),
-        None => Ok(false),
-    }
+    merge_these(merger, found.as_slice())
 }
 
 /// Which adjacent segments to merge next: none when they are few.
@@ -188,13 +229,11 @@ fn level(docs: i64) -> i64 {
 }
 
 /// Writes the merged segment in pieces that nobody sees, then puts it in the place of its inputs.
-fn merge_these(
-    store: &Store,
-    from: &[Segment],
-    now: Timestamp,
-    stopped: &dyn Fn() -> bool,
-) -> Result<bool> {
-    let (Some(first), Some(last)) = (from.first(), from.last()) else { return Ok(false) };
+fn merge_these(merger: Merger<'_>, from: &[Segment]) -> Result<Merged> {
+    let Merger { store, clock, stopped } = merger;
+    let (Some(first), Some(last)) = (from.first(), from.last()) else {
+        return Ok(Merged::Nothing);
+    };
     store.read(|tx| {
         let state = segments::state(tx)?;
         // Looking costs as much as merging, so only one alone is looked through.
@@ -211,18 +250,17 @@ fn merge_these(
             docs: merge.docs().len() as i64,
             words: merge.docs().total_words(),
             embedder: merge.embedder().map(str::to_owned),
-            created_at: now,
+            created_at: clock.now(),
             ..first.clone()
         };
         let id = store.write_derived(|tx| segments::insert(tx, &segment))?;
         let mut target = Target { store, id, state, written: Written::default() };
-        let mut is_whole = true;
-        merge.write(tx, |blocks| {
-            is_whole = is_whole && !stopped() && target.add(blocks)?;
-            Ok(())
-        })?;
-        let swapped = is_whole
-            && store.write_derived(|tx| {
+        let written = merge.write(tx, |blocks| {
+            let goes_on = !stopped() && target.add(blocks, clock.now())?;
+            Ok(if goes_on { ControlFlow::Continue(()) } else { ControlFlow::Break(()) })
+        });
+        let swapped = match written {
+            Ok(ControlFlow::Continue(())) => store.write_derived(|tx| {
                 let mut are_live = target.is_mine(tx)?;
                 for input in from {
                     are_live &= segments::stage(tx, input.id)? == Some(Stage::Live);
@@ -232,11 +270,15 @@ fn merge_these(
                     segments::set_stage(tx, id, Stage::Live)?;
                 }
                 Ok(are_live)
-            })?;
-        if !swapped {
-            store.write_derived(|tx| segments::set_stage(tx, id, Stage::Dead))?;
+            }),
+            Ok(ControlFlow::Break(())) => Ok(false),
+            Err(error) => Err(error),
+        };
+        if swapped.as_ref().is_ok_and(|swapped| *swapped) {
+            return Ok(Merged::Done);
         }
-        Ok(swapped)
+        store.write_derived(|tx| segments::set_stage(tx, id, Stage::Dead))?;
+        swapped.map(|_| Merged::Lost)
     })
 }
 
@@ -259,11 +301,12 @@ struct Target<'s> {
 
 impl Target<'_> {
     /// Adds blocks; false when an erasure came between, and what was read may not be written.
-    fn add(&mut self, blocks: &Blocks) -> Result<bool> {
+    fn add(&mut self, blocks: &Blocks, now: Timestamp) -> Result<bool> {
         let added = self.store.write_derived(|tx| {
             if !self.is_mine(tx)? {
                 return Ok(None);
             }
+            segments::touch(tx, self.id, now)?;
             segments::insert_blocks(tx, self.id, blocks, self.written).map(Some)
         })?;
         if let Some(written) = added {
@@ -283,7 +326,7 @@ pub(crate) fn sweep(store: &Store, now: Timestamp) -> Result<bool> {
     let useless = |segment: &Segment| match segment.stage {
         Stage::Live => false,
         Stage::Dead => true,
-        Stage::Written => segment.created_at.plus(ABANDONED) < now,
+        Stage::Written => segment.created_at.plus(ABANDONED_AFTER) < now,
     };
     let found = store.read(|tx| {
         let build = segments::state(tx)?.build;

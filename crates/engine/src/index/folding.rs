@@ -1,15 +1,18 @@
-//! Who folds, and when: a thread beside the writers, begun when the tail has grown long enough and
-//! gone when it is short. Nobody waits for it, unless the tail outgrows what a search can read.
+//! Who folds, and when: the fold lane of the process's background if it has one, otherwise a thread
+//! that is started when the tail has grown long and ends when it is short. Nobody waits for it,
+//! unless the tail outgrows what a search can read.
 
-use super::fold::{fold, merge, sweep};
+use super::fold::{Merged, Merger, fold, merge, sweep};
 use super::read::Reader;
 use super::remote::embed_all;
+use crate::background::Wake;
 use crate::settings::{self, EmbedderChoice};
 use crate::{Clock, Embedder, WordModel};
 use oneiro_model::{NewJob, Result};
 use oneiro_store::{Store, jobs, said, segments};
+use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
@@ -20,13 +23,13 @@ pub(super) const LONG: i64 = 512;
 const TOO_LONG: i64 = 32_768;
 
 /// The longest that a writer waits for it.
-const WAIT: Duration = Duration::from_secs(2);
+const WRITER_WAIT: Duration = Duration::from_secs(2);
 
 /// Messages of one fold.
-const ROWS: usize = 2_048;
+const FOLD_ROWS: usize = 2_048;
 
 /// A tail that is worth two threads.
-const FAR: i64 = 16_384;
+const TWO_READERS_FROM: i64 = 16_384;
 
 /// What folding needs.
 #[derive(Clone)]
@@ -38,62 +41,71 @@ pub(crate) struct Folder {
 }
 
 impl Folder {
-    /// Folds until the tail is shorter than `leave`, or `stopped` says so; tells how far it is.
+    /// Folds until the tail is shorter than `leave`, or `stopped` says so; `on_reach` is called with
+    /// the last message that is covered.
     pub(crate) fn run(
         &self,
         leave: i64,
         stopped: &dyn Fn() -> bool,
-        told: &mut dyn FnMut(i64),
+        on_reach: &mut dyn FnMut(i64),
     ) -> Result<()> {
         let choice = self.store.read(settings::embedder_in)?;
         let mut readers = [(); 2].map(|()| Reader::new(self.words.clone()));
         readers.iter_mut().for_each(|reader| reader.use_vectors(choice == EmbedderChoice::Static));
         while !stopped() {
-            let (reach, last) = self.store.read(|tx| {
-                Ok((segments::reach(tx, segments::state(tx)?.build)?, said::last(tx)?))
-            })?;
-            told(reach);
+            let (reach, last) = self.tail()?;
+            on_reach(reach);
             if last - reach < leave.max(1) {
                 break;
             }
             // What is far behind is read by two; else the writers need the other core.
-            let share = if last - reach > FAR { 2 } else { 1 };
+            let share = if last - reach > TWO_READERS_FROM { 2 } else { 1 };
             let some = readers.get_mut(..share).unwrap_or_default();
-            let folded = fold(&self.store, some, share * ROWS, self.clock.now())?;
-            told(folded.reach);
+            let folded = fold(&self.store, some, share * FOLD_ROWS, self.clock.now())?;
+            on_reach(folded.reach);
             self.tidy(stopped)?;
             if !folded.more {
                 break;
             }
         }
-        self.tidy(stopped)?;
-        self.embed(choice, stopped)
+        self.tidy(stopped)
     }
 
-    /// Gives segments the vectors of the model elsewhere, if the space asks for one and it is known
-    /// here. A model that does not answer is asked again another time.
-    pub(crate) fn embed(&self, choice: EmbedderChoice, stopped: &dyn Fn() -> bool) -> Result<()> {
-        let Some(embedder) = self.embedder.as_deref().filter(|_| choice == EmbedderChoice::OpenAi)
-        else {
+    /// The last message that segments cover, and the newest there is.
+    fn tail(&self) -> Result<(i64, i64)> {
+        self.store
+            .read(|tx| Ok((segments::reach(tx, segments::state(tx)?.build)?, said::last(tx)?)))
+    }
+
+    /// Gives segments the vectors of the model elsewhere, if the space asks for one. It is never part
+    /// of a fold: a slow model must not keep the tail long.
+    pub(crate) fn embed(&self, embedder: &dyn Embedder, stopped: &dyn Fn() -> bool) -> Result<()> {
+        if self.store.read(settings::embedder_in)? != EmbedderChoice::OpenAi {
             return Ok(());
-        };
+        }
         embed_all(&self.store, embedder, stopped)
     }
 
     /// Merges and removes what is due.
     fn tidy(&self, stopped: &dyn Fn() -> bool) -> Result<()> {
         let build = self.store.read(|tx| Ok(segments::state(tx)?.build))?;
-        while !stopped() && merge(&self.store, build, self.clock.now(), stopped)? {}
+        while !stopped() && merge(self.merger(stopped), build)? == Merged::Done {}
         while !stopped() && sweep(&self.store, self.clock.now())? {}
         Ok(())
     }
+
+    pub(super) fn merger<'m>(&'m self, stopped: &'m dyn Fn() -> bool) -> Merger<'m> {
+        Merger { store: &self.store, clock: self.clock.as_ref(), stopped }
+    }
 }
 
-/// The thread that folds, if it runs.
+/// The fold of one handle: whether it runs, and how far it has come.
 #[derive(Default)]
 pub(crate) struct Folding {
     shared: Arc<Shared>,
     thread: Mutex<Option<JoinHandle<()>>>,
+    /// The lane of the background that folds for this handle.
+    lane: Mutex<Weak<Wake>>,
 }
 
 #[derive(Default)]
@@ -105,16 +117,44 @@ struct Shared {
 
 #[derive(Default)]
 struct State {
-    runs: bool,
+    /// Whether a fold runs, or was asked for.
+    is_running: bool,
     /// The last message that is covered, as far as it is known.
     reach: i64,
-    /// A job to be left.
+    /// The reach at which a writer waited in vain: nobody waits again until it moves.
+    stalled_at: Option<i64>,
+    /// A job to be queued before the fold.
     job: Option<NewJob>,
 }
 
 impl Shared {
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Queues the job that waits, then folds while the tail is longer than `leave`.
+    fn fold(&self, folder: &Folder, leave: i64, stopped: &dyn Fn() -> bool) -> Result<()> {
+        let _ended = FoldGuard(self);
+        let job = self.lock().job.take();
+        if let Some(job) = job {
+            let now = folder.clock.now();
+            folder.store.write(move |tx| jobs::add_unless_running(tx, &job, now))?;
+        }
+        folder.run(leave, stopped, &mut |reach| {
+            let mut state = self.lock();
+            state.reach = state.reach.max(reach);
+            self.changed.notify_all();
+        })
+    }
+}
+
+/// Ends a fold when dropped, after a panic too, so that the next append can begin another.
+struct FoldGuard<'s>(&'s Shared);
+
+impl Drop for FoldGuard<'_> {
+    fn drop(&mut self) {
+        self.0.lock().is_running = false;
+        self.0.changed.notify_all();
     }
 }
 
@@ -125,64 +165,86 @@ impl Folding {
         if last - state.reach <= LONG {
             return;
         }
-        if !state.runs {
-            state.runs = true;
-            self.begin(folder.clone());
+        if !std::mem::replace(&mut state.is_running, true) {
+            drop(state);
+            self.begin(folder, last);
+            state = self.shared.lock();
         }
-        if last - state.reach > TOO_LONG {
-            let is_long = |state: &mut State| state.runs && last - state.reach > TOO_LONG;
-            drop(self.shared.changed.wait_timeout_while(state, WAIT, is_long));
+        let reach = state.reach;
+        if last - reach <= TOO_LONG || state.stalled_at == Some(reach) {
+            return;
+        }
+        let is_long = |state: &mut State| state.is_running && last - state.reach > TOO_LONG;
+        let waited = self.shared.changed.wait_timeout_while(state, WRITER_WAIT, is_long);
+        let (mut state, waited) = waited.unwrap_or_else(PoisonError::into_inner);
+        if waited.timed_out() && state.reach == reach {
+            state.stalled_at = Some(reach);
         }
     }
 
-    /// Leaves a job, beside the caller.
+    /// Queues a job, beside the caller.
     pub(crate) fn with_job(&self, folder: &Folder, job: NewJob) {
         let mut state = self.shared.lock();
         state.job = Some(job);
-        if !state.runs {
-            state.runs = true;
-            self.begin(folder.clone());
+        if !std::mem::replace(&mut state.is_running, true) {
+            let reach = state.reach;
+            drop(state);
+            self.begin(folder, reach);
         }
     }
 
-    fn begin(&self, folder: Folder) {
-        let shared = Arc::clone(&self.shared);
+    /// Folds on the background's lane from now on, while it exists.
+    pub(crate) fn attach(&self, lane: &Arc<Wake>) {
+        *self.lane.lock().unwrap_or_else(PoisonError::into_inner) = Arc::downgrade(lane);
+    }
+
+    /// One round of the background's lane: folds if the tail is long or a fold was asked for.
+    pub(crate) fn run_round(&self, folder: &Folder, stopped: &dyn Fn() -> bool) -> Result<()> {
+        let (reach, last) = folder.tail()?;
+        let is_asked = self.shared.lock().is_running;
+        if !is_asked && last - reach < LONG {
+            return Ok(());
+        }
+        self.shared.fold(folder, LONG / 2, stopped)
+    }
+
+    fn begin(&self, folder: &Folder, last: i64) {
+        let lane = self.lane.lock().unwrap_or_else(PoisonError::into_inner).upgrade();
+        if let Some(lane) = lane {
+            lane.wake();
+            return;
+        }
+        let (shared, thread_folder) = (Arc::clone(&self.shared), folder.clone());
         let work = move || {
             let stopped = || shared.stopped.load(Ordering::Relaxed);
-            let job = shared.lock().job.take();
-            if let Some(job) = job {
-                let now = folder.clock.now();
-                if let Err(error) = folder.store.write(move |tx| jobs::add(tx, &job, now)) {
-                    tracing::info!(%error, "the text index waits to be built anew");
-                }
-            }
-            let done = folder.run(LONG / 2, &stopped, &mut |reach| {
-                let mut state = shared.lock();
-                state.reach = state.reach.max(reach);
-                shared.changed.notify_all();
-            });
-            if let Err(error) = done {
+            if let Err(error) = shared.fold(&thread_folder, LONG / 2, &stopped) {
                 // The tail is still searched as it is, and the next append tries again.
                 tracing::warn!(%error, "the text index could not be extended");
             }
-            shared.lock().runs = false;
-            shared.changed.notify_all();
         };
-        let begun = std::thread::Builder::new().name("oneiro-fold".to_owned()).spawn(work);
-        let mut thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner);
-        match begun {
-            Ok(begun) => *thread = Some(begun),
-            Err(error) => {
-                tracing::warn!(%error, "no thread to extend the text index");
-                self.shared.lock().runs = false;
+        match std::thread::Builder::new().name("oneiro-fold".to_owned()).spawn(work) {
+            Ok(thread) => {
+                *self.thread.lock().unwrap_or_else(PoisonError::into_inner) = Some(thread);
             }
+            Err(error) => self.fold_without_thread(folder, last, &error),
         }
     }
 
-    /// Waits until the thread is done.
+    /// Folds once on the caller's thread if the tail is far too long. A shorter one is searched as it
+    /// is, and folded by another process or once a thread can be started again.
+    fn fold_without_thread(&self, folder: &Folder, last: i64, error: &std::io::Error) {
+        tracing::warn!(%error, "no thread could be started to extend the text index");
+        let is_too_long = last - self.shared.lock().reach > TOO_LONG;
+        let had_turn = Cell::new(!is_too_long);
+        if let Err(error) = self.shared.fold(folder, LONG / 2, &|| had_turn.replace(true)) {
+            tracing::warn!(%error, "the text index could not be extended");
+        }
+    }
+
+    /// Waits until no fold runs.
     pub(crate) fn wait(&self) {
         let state = self.shared.lock();
-        drop(self.shared.changed.wait_while(state, |state| state.runs));
+        drop(self.shared.changed.wait_while(state, |state| state.is_running));
     }
 }
 

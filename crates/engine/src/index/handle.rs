@@ -1,15 +1,16 @@
 //! What a handle keeps of the index: what is in memory, readers that know words already, and the
 //! fold beside the writers.
 
-use super::fold::{purge, sweep};
+use super::fold::{Merged, purge, sweep};
 use super::folding::{Folder, Folding, LONG};
 use super::read::Reader;
 use super::rebuild::Rebuild;
 use super::view::Cache;
-use crate::{Embedder, EmbedderChoice, Oneiro, WordModel};
+use crate::background::Wake;
+use crate::{Cancel, Embedder, EmbedderChoice, Oneiro, WordModel};
 use oneiro_model::{NewJob, Result};
 use oneiro_store::said;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 /// Readers kept for later searches.
@@ -39,8 +40,8 @@ impl Index {
     }
 
     /// The model elsewhere, if there is one.
-    pub(crate) fn embedder(&self) -> Option<&dyn Embedder> {
-        self.folder.embedder.as_deref()
+    pub(crate) fn embedder(&self) -> Option<&Arc<dyn Embedder>> {
+        self.folder.embedder.as_ref()
     }
 
     /// A reader, to be given back, that makes vectors if the space wants those of words.
@@ -64,6 +65,12 @@ impl Index {
         self.folding.with_job(&self.folder, job);
     }
 
+    /// One round of the fold lane.
+    pub(crate) fn fold_round(&self, lane: &Arc<Wake>, cancel: &Cancel) -> Result<()> {
+        self.folding.attach(lane);
+        self.folding.run_round(&self.folder, &|| cancel.is_cancelled())
+    }
+
     /// Begins to fold if there is enough to fold; `last` is the newest message known.
     pub(crate) fn fold_soon(&self, last: i64) {
         self.folding.soon(&self.folder, last);
@@ -76,14 +83,18 @@ impl Oneiro {
     pub fn fold_all(&self, told: &mut dyn FnMut(i64, i64)) -> Result<()> {
         self.index.folding.wait();
         let last = self.store.read(said::last)?;
-        self.index.folder.run(1, &|| false, &mut |reach| told(reach, last))
+        let stopped = || self.cancel.is_cancelled();
+        self.index.folder.run(1, &stopped, &mut |reach| told(reach, last))?;
+        self.cancel.check()?;
+        self.embed_until(&stopped)
     }
 
     /// Shortens the tail if it is long, for as long as `limit` allows: what a short-lived process
     /// owes to the next one. The thread beside the writers would end with it.
     pub fn fold_for(&self, limit: Duration) -> Result<()> {
         let started = Instant::now();
-        self.index.folder.run(LONG, &|| started.elapsed() >= limit, &mut |_| {})
+        let stopped = || started.elapsed() >= limit || self.cancel.is_cancelled();
+        self.index.folder.run(LONG, &stopped, &mut |_| {})
     }
 
     /// Builds the text index anew beside the one that answers, then puts it in its place. `told`
@@ -91,17 +102,25 @@ impl Oneiro {
     pub fn rebuild_index(&self, told: &mut dyn FnMut(i64, i64)) -> Result<()> {
         self.store.mend_index_tables()?;
         let mut reader = self.index.reader(self.embedder_choice()?);
-        let rebuild = Rebuild { store: &self.store, stopped: &|| false };
-        rebuild.run(&mut reader, self.now(), told)?;
+        let stopped = || self.cancel.is_cancelled();
+        let rebuild = Rebuild { store: &self.store, clock: self.clock.as_ref(), stopped: &stopped };
+        let is_finished = rebuild.run(&mut reader, told)?;
         self.index.cache.clear();
         self.index.give_back(reader);
-        Ok(())
+        // What is built so far is kept, and the next rebuild goes on from there.
+        if is_finished { Ok(()) } else { self.cancel.check() }
     }
 
     /// Takes the words of messages that were deleted out of the index.
     pub(crate) fn purge_index(&self) -> Result<()> {
-        while purge(&self.store, self.now())? {}
-        while sweep(&self.store, self.now())? {}
+        let stopped = || self.cancel.is_cancelled();
+        // A race that is lost is a merge that another process finished: look again.
+        while purge(self.index.folder.merger(&stopped))? != Merged::Nothing {
+            self.cancel.check()?;
+        }
+        while sweep(&self.store, self.now())? {
+            self.cancel.check()?;
+        }
         Ok(())
     }
 
@@ -113,7 +132,15 @@ impl Oneiro {
     /// Gives messages the vectors of the model elsewhere for as long as `limit` allows.
     pub(crate) fn embed_for(&self, limit: Duration) -> Result<()> {
         let started = Instant::now();
-        self.index.folder.embed(self.embedder_choice()?, &|| started.elapsed() >= limit)
+        self.embed_until(&|| started.elapsed() >= limit || self.cancel.is_cancelled())
+    }
+
+    /// Gives messages the vectors of the model elsewhere until `stopped`.
+    pub(crate) fn embed_until(&self, stopped: &dyn Fn() -> bool) -> Result<()> {
+        match self.embedder() {
+            Some(embedder) => self.index.folder.embed(&embedder, stopped),
+            None => Ok(()),
+        }
     }
 
     /// Begins to fold beside the caller if there is enough to fold.

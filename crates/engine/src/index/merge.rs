@@ -8,6 +8,7 @@ use super::terms::{TermReader, TermWriter};
 use oneiro_model::Result;
 use oneiro_store::segments::{self, Blocks, Segment, TermBlock};
 use oneiro_store::{Tx, segments::Written};
+use std::ops::ControlFlow;
 
 /// Blocks of terms read at once.
 const READ: usize = 64;
@@ -75,17 +76,20 @@ impl Merge {
         self.embedder.as_deref()
     }
 
-    /// Hands over the blocks of the result, a bounded number at a time.
+    /// Hands over the blocks of the result, a bounded number at a time, until `sink` breaks off.
     pub(super) fn write(
         &self,
         tx: &Tx<'_>,
-        mut sink: impl FnMut(&Blocks) -> Result<()>,
-    ) -> Result<()> {
+        mut sink: impl FnMut(&Blocks) -> Result<ControlFlow<()>>,
+    ) -> Result<ControlFlow<()>> {
         let vectors = match self.embedder {
             Some(_) => encode_bits(&self.bits),
             None => Vec::new(),
         };
-        sink(&Blocks { terms: Vec::new(), docs: self.docs.encode(), vectors })?;
+        let docs = Blocks { terms: Vec::new(), docs: self.docs.encode(), vectors };
+        if sink(&docs)?.is_break() {
+            return Ok(ControlFlow::Break(()));
+        }
         let mut cursors =
             self.inputs.iter().map(|input| Cursor::new(tx, input)).collect::<Result<Vec<_>>>()?;
         let mut writer = TermWriter::default();
@@ -101,7 +105,10 @@ impl Merge {
                 full.append(&mut writer.take_full());
             }
             if full.len() >= WRITE {
-                sink(&Blocks { terms: std::mem::take(&mut full), ..Blocks::default() })?;
+                let blocks = Blocks { terms: std::mem::take(&mut full), ..Blocks::default() };
+                if sink(&blocks)?.is_break() {
+                    return Ok(ControlFlow::Break(()));
+                }
             }
         }
         full.append(&mut writer.finish());
@@ -123,10 +130,12 @@ pub(super) fn load(tx: &Tx<'_>, segment: &Segment, vectors: bool) -> Result<(Doc
 /// Writes the whole result of a merge within one transaction.
 pub(super) fn write_into(tx: &Tx<'_>, merge: &Merge, id: i64) -> Result<()> {
     let mut written = Written::default();
-    merge.write(tx, |blocks| {
-        written = segments::insert_blocks(tx, id, blocks, written)?;
-        Ok(())
-    })
+    merge
+        .write(tx, |blocks| {
+            written = segments::insert_blocks(tx, id, blocks, written)?;
+            Ok(ControlFlow::Continue(()))
+        })
+        .map(|_| ())
 }
 
 /// Walks the terms of one segment.

@@ -2,9 +2,10 @@
 //! or when the analyzer reads texts differently. Writes and searches go on; a build that was
 //! interrupted is taken up where it stopped.
 
-use super::fold::{fold_build, merge, sweep};
+use super::fold::{Merged, Merger, fold_build, merge, sweep};
 use super::read::Reader;
-use oneiro_model::{Result, Timestamp};
+use crate::Clock;
+use oneiro_model::Result;
 use oneiro_store::segments::{self, IndexState, Segment, Stage};
 use oneiro_store::{Store, said};
 
@@ -14,31 +15,29 @@ const ROWS: usize = 4_096;
 /// How a build is made.
 pub(crate) struct Rebuild<'r> {
     pub(crate) store: &'r Store,
+    pub(crate) clock: &'r dyn Clock,
     pub(crate) stopped: &'r dyn Fn() -> bool,
 }
 
 impl Rebuild<'_> {
     /// Builds and swaps; answers whether it came to the end. `told` hears the last message that the
     /// new build covers, and the newest there is.
-    pub(crate) fn run(
-        &self,
-        reader: &mut Reader,
-        now: Timestamp,
-        told: &mut dyn FnMut(i64, i64),
-    ) -> Result<bool> {
+    pub(crate) fn run(&self, reader: &mut Reader, told: &mut dyn FnMut(i64, i64)) -> Result<bool> {
         let build = self.next(reader.model())?;
         loop {
             if (self.stopped)() {
                 return Ok(false);
             }
+            let now = self.clock.now();
             let folded = fold_build(self.store, std::slice::from_mut(reader), (build, ROWS), now)?;
             told(folded.reach, self.store.read(said::last)?);
-            while !(self.stopped)() && merge(self.store, build, now, self.stopped)? {}
+            let merger = Merger { store: self.store, clock: self.clock, stopped: self.stopped };
+            while !(self.stopped)() && merge(merger, build)? == Merged::Done {}
             if !folded.more && self.swap(build)? {
                 break;
             }
         }
-        while sweep(self.store, now)? {}
+        while !(self.stopped)() && sweep(self.store, self.clock.now())? {}
         self.store.write_derived(segments::remove_strays)?;
         Ok(true)
     }

@@ -192,7 +192,7 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(ProptestConfig::with_cases(32))]
+        #![proptest_config(oneiro_testkit::proptest_config(32))]
         #[test]
         fn every_term_is_found_with_its_count(
             terms in prop::collection::btree_map("[a-d]{1,6}|é{1,3}", 1usize..30_000, 1..60),

@@ -73,6 +73,8 @@ mod tests {
     use std::collections::BTreeSet;
 
     proptest! {
+        #![proptest_config(oneiro_testkit::proptest_config(256))]
+
         #[test]
         fn it_is_a_set(docs in 1usize..300, members in prop::collection::btree_set(0u32..300, 0..50)) {
             let members: BTreeSet<u32> =

@@ -3,7 +3,7 @@
 
 use super::question::Kin;
 use crate::index::kept_as;
-use crate::{EmbedderChoice, Oneiro, WordModel};
+use crate::{Embedder, EmbedderChoice, Oneiro, WordModel};
 use oneiro_model::{Query, Result};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -80,7 +80,7 @@ impl Oneiro {
         if choice != EmbedderChoice::OpenAi || query.text.trim().is_empty() {
             return Ok(meaning);
         }
-        let Some(embedder) = self.index.embedder() else {
+        let Some(embedder) = self.embedder() else {
             meaning.note = Some(
                 "searched by words alone: this space wants vectors of a server, and none is \
                  configured (embedder_url)"
@@ -94,7 +94,7 @@ impl Oneiro {
         };
         match asked {
             Some(Ok(vector)) => {
-                meaning.elsewhere = Some((kept_as(embedder, vector.len()), vector));
+                meaning.elsewhere = Some((kept_as(&embedder, vector.len()), vector));
             }
             Some(Err(error)) => {
                 self.breaker.failed();

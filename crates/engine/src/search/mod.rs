@@ -117,9 +117,9 @@ fn joined(one: Option<String>, other: Option<String>) -> Option<String> {
 }
 
 /// Whether an error may say that the index cannot be read: its bytes make no sense, or a table of
-/// it is gone. If it is something else, reading without the index fails alike.
+/// it is gone. If something else is damaged, reading without the index fails alike.
 fn is_damage(error: &Error) -> bool {
-    matches!(error.kind(), ErrorKind::Corrupt | ErrorKind::Internal)
+    error.kind() == ErrorKind::Corrupt
 }
 
 /// Room for what postings say, kept between searches.

@@ -1,8 +1,8 @@
 //! Import sessions from JSONL: all of a file or nothing of it. Sessions that exist are skipped, so
 //! an import can be repeated; a parent that is missing, or that would make a cycle, is let go.
 
-use super::TransferProgress;
 use super::lines::{LINES_AHEAD, ReadSession, read_lines};
+use super::{ImportFile, TransferProgress};
 use crate::append::append_prepared;
 use crate::sessions::{Draft, create_in};
 use crate::{Oneiro, sessions::key_of};
@@ -17,7 +17,12 @@ use serde_json::{Map, Value};
 use std::cell::RefCell;
 use std::io::BufRead;
 use std::sync::Mutex;
-use std::sync::mpsc::sync_channel;
+use std::sync::mpsc::{RecvTimeoutError, sync_channel};
+use std::time::Duration;
+
+/// How often a server is told that an import goes on while the next line, which may have
+/// gigabytes, is read and prepared. Shorter than the pause that ends a write.
+const KEEP_ALIVE_INTERVAL: Duration = Duration::from_secs(1);
 
 /// How much one import may hold.
 #[derive(Debug, Clone, Copy)]
@@ -44,7 +49,19 @@ impl Default for ImportLimits {
 }
 
 impl Oneiro {
-    /// Imports one file. Any line that cannot be taken rejects the whole file.
+    /// Imports one file. See [`Oneiro::import`].
+    pub fn import_file(
+        &self,
+        file: ImportFile,
+        limits: ImportLimits,
+        progress: &mut dyn FnMut(TransferProgress),
+    ) -> Result<Imported> {
+        self.import(&mut file.into_reader(), limits, progress)
+    }
+
+    /// Imports JSONL. Any line that cannot be taken rejects all of it. `input` is read while the
+    /// write lock is held, so it must not wait for another process: what may wait is an
+    /// [`ImportFile`] first.
     pub fn import(
         &self,
         input: &mut (dyn BufRead + Send),
@@ -63,8 +80,15 @@ impl Oneiro {
                 let (lines, read) = sync_channel(LINES_AHEAD);
                 let (input, now) = (&input, self.now());
                 scope.spawn(move || read_lines(input, limits, now, &lines));
-                for line in read {
-                    let line = line?;
+                loop {
+                    let line = match read.recv_timeout(KEEP_ALIVE_INTERVAL) {
+                        Ok(line) => line?,
+                        Err(RecvTimeoutError::Timeout) => {
+                            tx.keep_alive()?;
+                            continue;
+                        }
+                        Err(RecvTimeoutError::Disconnected) => break,
+                    };
                     at.bytes += line.bytes;
                     if let Some(session) = line.session {
                         let place = |error: Error| error.at(format!("line {}", line.number));

@@ -5,6 +5,7 @@ mod export;
 mod hermes;
 mod import;
 mod lines;
+mod spool;
 
 pub use export::ExportRequest;
 pub(crate) use hermes::name_foreign;
@@ -12,6 +13,7 @@ pub use hermes::{
     ForeignStore, HermesCounts, HermesDifference, HermesImported, NotKept, foreign_store,
 };
 pub use import::ImportLimits;
+pub use spool::ImportFile;
 
 /// How far an export or import has come.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

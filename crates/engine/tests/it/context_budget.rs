@@ -178,12 +178,9 @@ fn any_mix_holds(backend: Backend, cases: u32) {
     let space = TestSpace::new(backend);
     let oneiro = open(&space);
     let number = std::cell::Cell::new(0);
-    let config = ProptestConfig {
-        cases,
-        failure_persistence: None,
-        max_shrink_iters: 60,
-        ..ProptestConfig::default()
-    };
+    let mut config = oneiro_testkit::proptest_config(cases);
+    config.failure_persistence = None;
+    config.max_shrink_iters = 60;
     proptest!(config, |(mix in mix())| {
         number.set(number.get() + 1);
         holds(&oneiro, number.get(), &mix);

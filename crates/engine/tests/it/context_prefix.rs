@@ -134,12 +134,9 @@ fn any_sequence_obeys(backend: Backend, cases: u32) {
     let space = TestSpace::new(backend);
     let oneiro = open(&space);
     let number = std::cell::Cell::new(0);
-    let config = ProptestConfig {
-        cases,
-        failure_persistence: None,
-        max_shrink_iters: 200,
-        ..ProptestConfig::default()
-    };
+    let mut config = oneiro_testkit::proptest_config(cases);
+    config.failure_persistence = None;
+    config.max_shrink_iters = 200;
     let format = prop_oneof![
         Just(WindowFormat::Openai),
         Just(WindowFormat::Anthropic),

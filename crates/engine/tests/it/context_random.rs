@@ -218,12 +218,9 @@ fn anything_goes(backend: Backend, cases: u32) {
     let space = TestSpace::new(backend);
     let oneiro = open_compacting_early(&space);
     let number = std::cell::Cell::new(0);
-    let config = ProptestConfig {
-        cases,
-        failure_persistence: None,
-        max_shrink_iters: 150,
-        ..ProptestConfig::default()
-    };
+    let mut config = oneiro_testkit::proptest_config(cases);
+    config.failure_persistence = None;
+    config.max_shrink_iters = 150;
     proptest!(config, |(steps in proptest::collection::vec(step(), 1..25))| {
         number.set(number.get() + 1);
         run(&oneiro, number.get(), &steps);

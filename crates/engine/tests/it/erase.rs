@@ -137,3 +137,22 @@ on_both_backends! {
         assert_eq!(missing.kind(), oneiro::ErrorKind::NotFound);
     }
 }
+
+/// The log of a store lies beside the file itself, so that is where traces are looked for.
+#[test]
+fn an_erasure_through_a_link_searches_the_real_files() {
+    let space = TestSpace::new(Backend::Sqlite);
+    let (real, link) = (space.folder().join("real.db"), space.folder().join("link.db"));
+    std::os::unix::fs::symlink("real.db", &link).unwrap();
+    let oneiro =
+        crate::support::open_at(&oneiro::Target::File { path: link, space: space.space.clone() });
+    furnish(&oneiro, &words(9, 5_000));
+    let before = std::fs::metadata(&real).unwrap().len();
+    let erased = oneiro.erase(&EraseTarget::Session(id("s"))).unwrap();
+    assert_eq!((erased.proof.found, erased.proof.searched), (0, true));
+    assert!(before > 0 && erased.proof.bytes >= std::fs::metadata(&real).unwrap().len());
+    let mut raw = std::fs::read(&real).unwrap();
+    raw.extend(std::fs::read(space.folder().join("real.db-wal")).unwrap_or_default());
+    assert!(!raw.windows(SECRET.len()).any(|part| part == SECRET.as_bytes()));
+    is_sound(&oneiro);
+}

@@ -4,7 +4,7 @@ use crate::support::{begin, id, open};
 use oneiro::{MessageId, NewMessage, Oneiro, json};
 use oneiro_testkit::{awkward_messages, on_both_backends};
 use proptest::prelude::*;
-use proptest::test_runner::{Config, TestRunner};
+use proptest::test_runner::TestRunner;
 use serde_json::{Map, Number, Value};
 
 fn append(oneiro: &Oneiro, text: &str) -> MessageId {
@@ -77,7 +77,8 @@ on_both_backends! {
     fn any_message_comes_out_as_it_went_in(space) {
         let oneiro = open(space);
         begin(&oneiro, "s");
-        let config = Config { cases: 150, failure_persistence: None, ..Config::default() };
+        let mut config = oneiro_testkit::proptest_config(150);
+        config.failure_persistence = None;
         let run = TestRunner::new(config).run(&any_message(), |message| {
             let stored = append(&oneiro, &message.to_string());
             prop_assert_eq!(answered(&oneiro, stored), message.to_string());

@@ -1,8 +1,8 @@
 //! Jobs: claimed under a lease, run by one at a time, put back or given up.
 
 use crate::support::{NOW, open};
-use oneiro::{Job, JobId, JobState, NewJob, Oneiro, Span, Timestamp};
-use oneiro_store::jobs::{self, Failure};
+use oneiro::{Job, JobId, JobNeed, JobState, NewJob, Oneiro, Span, Timestamp};
+use oneiro_store::jobs::{self, Claim, Failure};
 use oneiro_testkit::on_both_backends;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
@@ -14,6 +14,7 @@ fn job(number: u8, unique_key: Option<&str>) -> NewJob {
         kind: "scrub".into(),
         payload: json!({"n": number}),
         unique_key: unique_key.map(Into::into),
+        needs: None,
         run_at: NOW,
     }
 }
@@ -23,7 +24,21 @@ fn add(oneiro: &Oneiro, job: NewJob) -> JobId {
 }
 
 fn claim(oneiro: &Oneiro, holder: &'static str, now: Timestamp) -> Option<Job> {
-    oneiro.store().write(move |tx| jobs::claim(tx, holder, Span::seconds(60), now)).unwrap()
+    claim_with(oneiro, holder, now, &[])
+}
+
+fn claim_with(
+    oneiro: &Oneiro,
+    holder: &'static str,
+    now: Timestamp,
+    can_meet: &[JobNeed],
+) -> Option<Job> {
+    let lease = Span::seconds(60);
+    let claim = Claim { holder: holder.to_owned(), lease, now, can_meet: can_meet.to_vec() };
+    let is_due = oneiro.store().read(|tx| jobs::is_due(tx, &claim)).unwrap();
+    let claimed = oneiro.store().write(move |tx| jobs::claim(tx, &claim)).unwrap();
+    assert!(is_due || claimed.is_none());
+    claimed
 }
 
 fn at(seconds: i64) -> Timestamp {
@@ -105,15 +120,69 @@ on_both_backends! {
         assert_eq!((taken.len(), taken.iter().collect::<BTreeSet<_>>().len()), (40, 40));
     }
 
-    fn at_most_one_job_waits_for_each_unique_key(space) {
+    fn at_most_one_job_is_queued_and_one_runs_for_each_unique_key(space) {
         let oneiro = open(space);
         let first = add(&oneiro, job(1, Some("k")));
         assert_eq!(add(&oneiro, job(2, Some("k"))), first);
-        assert_ne!(add(&oneiro, job(3, Some("other"))), first);
         let held = claim(&oneiro, "h", at(0)).unwrap();
-        assert_eq!(add(&oneiro, job(4, Some("k"))), held.id);
+        // What is added while the first runs is not swallowed by it, and waits for its end.
+        let follow_up = add(&oneiro, job(4, Some("k")));
+        assert_ne!(follow_up, held.id);
+        assert_eq!(add(&oneiro, job(5, Some("k"))), follow_up);
+        assert!(claim(&oneiro, "other", at(1)).is_none());
         oneiro.store().write(move |tx| jobs::finish(tx, &held.id, "h", at(1))).unwrap();
-        assert_ne!(add(&oneiro, job(5, Some("k"))), first);
+        assert_eq!(claim(&oneiro, "other", at(1)).unwrap().id, follow_up);
+    }
+
+    fn a_job_that_fails_or_is_released_gives_way_to_its_follow_up(space) {
+        let oneiro = open(space);
+        for how in ["fail", "release"] {
+            let held = add(&oneiro, job(if how == "fail" { 1 } else { 2 }, Some("k")));
+            let job_held = claim(&oneiro, "h", at(0)).unwrap();
+            let follow_up = add(&oneiro, job(if how == "fail" { 3 } else { 4 }, Some("k")));
+            oneiro.store().write(move |tx| match how {
+                "fail" => jobs::fail(tx, &Failure { job: &job_held, holder: "h", error: "no" }, at(1)),
+                _ => jobs::release(tx, &held, "h", at(1)),
+            }).unwrap();
+            assert_eq!(claim(&oneiro, "h", at(1)).unwrap().id, follow_up);
+            let id = follow_up.clone();
+            oneiro.store().write(move |tx| jobs::finish(tx, &id, "h", at(2))).unwrap();
+            assert!(claim(&oneiro, "h", at(2)).is_none());
+        }
+    }
+
+    fn an_interrupted_job_is_taken_up_at_once_and_the_attempt_does_not_count(space) {
+        let oneiro = open(space);
+        add(&oneiro, job(1, Some("k")));
+        let held = claim(&oneiro, "h", at(0)).unwrap();
+        oneiro.store().write(move |tx| jobs::release(tx, &held.id, "h", at(1))).unwrap();
+        assert_eq!(claim(&oneiro, "next", at(1)).unwrap().attempts, 1);
+    }
+
+    fn only_a_process_that_has_what_a_job_needs_claims_it(space) {
+        let oneiro = open(space);
+        add(&oneiro, NewJob { needs: Some(JobNeed::Model), ..job(1, None) });
+        assert!(claim(&oneiro, "plain", at(0)).is_none());
+        assert!(claim_with(&oneiro, "vectors", at(0), &[JobNeed::Embedder]).is_none());
+        let held = claim_with(&oneiro, "model", at(0), &[JobNeed::Model]).unwrap();
+        assert_eq!(held.needs, Some(JobNeed::Model));
+        // A job that is queued again with a need has it from then on.
+        let plain = add(&oneiro, job(2, Some("k")));
+        assert_eq!(add(&oneiro, NewJob { needs: Some(JobNeed::Model), ..job(3, Some("k")) }), plain);
+        assert!(claim(&oneiro, "plain", at(0)).is_none());
+        assert_eq!(claim_with(&oneiro, "model", at(0), &[JobNeed::Model]).unwrap().id, plain);
+    }
+
+    fn a_clock_that_was_days_ahead_blocks_no_job(space) {
+        let oneiro = open(space);
+        let days = 2 * 86_400;
+        let id = add(&oneiro, job(1, Some("k")));
+        assert_eq!(claim(&oneiro, "ahead", at(days)).unwrap().id, id);
+        let follow_up = add(&oneiro, NewJob { run_at: at(days), ..job(2, Some("k")) });
+        let again = claim(&oneiro, "right", at(1)).unwrap();
+        assert_eq!((again.id.clone(), again.attempts), (id, 2));
+        oneiro.store().write(move |tx| jobs::finish(tx, &again.id, "right", at(2))).unwrap();
+        assert_eq!(claim(&oneiro, "right", at(2)).unwrap().id, follow_up);
     }
 
     fn draining_runs_what_is_due_and_keeps_what_it_cannot_do(space) {

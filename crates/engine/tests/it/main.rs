@@ -8,6 +8,7 @@
     reason = "tests may fail"
 )]
 
+mod background;
 mod backup;
 mod changes;
 mod context_budget;
@@ -44,6 +45,7 @@ mod idempotence;
 mod jobs;
 mod lineage;
 mod listing;
+mod lost_writes;
 mod order;
 mod patterns;
 mod removal;

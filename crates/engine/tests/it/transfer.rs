@@ -1,14 +1,17 @@
 //! Export and import: a round trip between engines, repeatable, all of a file or nothing of it.
 
 use crate::support::{
-    Fixed, agent, begin, dump, export, id, import, is_sound, new, open, say, user, without_ids,
+    Fixed, agent, begin, dump, export, id, import, is_sound, new, open, say, target, user,
+    without_ids,
 };
 use oneiro::{
-    Ending, ErrorKind, ExportRequest, ImportLimits, Lineage, MessageId, NewMessage, NewSession,
-    SessionPatch, Usage, UsageKey,
+    Ending, ErrorKind, ExportRequest, ImportFile, ImportLimits, Lineage, MessageId, NewMessage,
+    NewSession, Oneiro, Options, SessionPatch, Usage, UsageKey,
 };
 use oneiro_testkit::{Backend, TestSpace, awkward_messages, on_both_backends};
 use serde_json::json;
+use std::io::Write;
+use std::time::Duration;
 
 /// A space with one of everything.
 fn furnish(oneiro: &Fixed) {
@@ -220,4 +223,78 @@ on_both_backends! {
         assert_eq!(oneiro.restore_session(&id("a"), false).unwrap(), 1);
         is_sound(&oneiro);
     }
+}
+
+/// What Python's `import_file` and `oneiro session import FILE` call.
+#[test]
+fn a_pipe_is_imported_to_its_end_and_another_handle_appends_while_it_waits() {
+    for backend in [Backend::Sqlite, Backend::Postgres] {
+        let space = &TestSpace::new(backend);
+        let (oneiro, other) = (open(space), open(space));
+        begin(&other, "other");
+        let (input, mut output) = std::io::pipe().unwrap();
+        let limits = ImportLimits::default();
+        std::thread::scope(|scope| {
+            let importing = scope.spawn(|| {
+                let path = format!("/dev/fd/{}", std::os::fd::AsRawFd::as_raw_fd(&input));
+                let file = ImportFile::open(std::path::Path::new(&path), limits)?;
+                oneiro.import_file(file, limits, &mut |_| {})
+            });
+            // More than a pipe holds: the write ends only when the import has begun to read.
+            let blank = vec![b'\n'; 256 << 10];
+            output.write_all(&blank).unwrap();
+            other.append(&id("other"), vec![user("meanwhile")]).unwrap();
+            output
+                .write_all(b"{\"id\":\"a\",\"messages\":[{\"role\":\"user\",\"content\":\"x\"}]}")
+                .unwrap();
+            drop(output);
+            let imported = importing.join().unwrap().unwrap();
+            assert_eq!((imported.sessions, imported.messages), (1, 1));
+        });
+    }
+}
+
+#[test]
+fn an_endless_pipe_is_refused_at_the_limit_of_bytes() {
+    let space = &TestSpace::new(Backend::Sqlite);
+    let oneiro = open(space);
+    let limits = ImportLimits { bytes: 1 << 20, ..ImportLimits::default() };
+    let file = ImportFile::spool(std::io::repeat(b'\n'), limits).unwrap();
+    assert_eq!(file.bytes(), limits.bytes + 1);
+    let error = oneiro.import_file(file, limits, &mut |_| {}).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::TooLarge, "{error:?}");
+    let folder = ImportFile::open(space.folder(), limits).unwrap_err();
+    assert_eq!(folder.kind(), ErrorKind::Invalid, "{folder:?}");
+    let missing = ImportFile::open(&space.folder().join("missing"), limits).unwrap_err();
+    assert_eq!(missing.kind(), ErrorKind::NotFound, "{missing:?}");
+}
+
+/// Input whose end comes late.
+struct Pausing<'t> {
+    text: &'t [u8],
+    pause: Duration,
+}
+
+impl std::io::Read for Pausing<'_> {
+    fn read(&mut self, into: &mut [u8]) -> std::io::Result<usize> {
+        if self.text.is_empty() {
+            std::thread::sleep(std::mem::take(&mut self.pause));
+        }
+        self.text.read(into)
+    }
+}
+
+/// The pause stands for the time that a very long line takes to be read and prepared.
+#[test]
+fn an_import_keeps_its_transaction_on_a_server_through_a_pause_between_lines() {
+    let space = &TestSpace::new(Backend::Postgres);
+    let busy_timeout = Duration::from_millis(100);
+    let options = Options { busy_timeout, ..Options::default() };
+    let oneiro = Oneiro::open(&target(space), options).unwrap();
+    // Longer than the five seconds after which a server ends a write that says nothing.
+    let pause = Duration::from_secs(8);
+    let text = b"{\"id\":\"a\",\"messages\":[{\"role\":\"user\",\"content\":\"x\"}]}\n";
+    let mut input = std::io::BufReader::new(Pausing { text, pause });
+    let imported = oneiro.import(&mut input, ImportLimits::default(), &mut |_| {}).unwrap();
+    assert_eq!((imported.sessions, imported.messages), (1, 1));
 }

@@ -35,7 +35,7 @@ fn pieces(line: &str) -> impl Iterator<Item = &str> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(128))]
+    #![proptest_config(oneiro_testkit::proptest_config(128))]
 
     #[test]
     fn never_above_the_target_nor_the_input(said in conversations(), target in 0_usize..300) {

@@ -135,6 +135,8 @@ fn a_megabyte_without_a_space_ends() {
 }
 
 proptest! {
+    #![proptest_config(oneiro_testkit::proptest_config(256))]
+
     #[test]
     fn any_text_gives_length_one_or_zero(text in "\\PC*|[\\x00-\\u{3ff}]*|[a-z ]*") {
         let (known, vector) = embed(&text);

@@ -1,6 +1,6 @@
 //! The client of embeddings against a real HTTP server on loopback.
 
-use crate::server::{Reply, Server, raw, status};
+use crate::server::{Reply, Server, raw, status, without_hanging};
 use oneiro::ErrorKind;
 use oneiro_inference::{OpenAiConfig, OpenAiEmbedder};
 use std::net::TcpListener;
@@ -89,10 +89,9 @@ fn too_many_requests_are_waited_out() {
 fn a_wait_beyond_the_total_time_is_not_begun() {
     let server =
         Server::new(vec![Reply::Answer(429, "retry-after: 3600\r\n".to_owned(), String::new())]);
-    let start = Instant::now();
-    let error = client(&server, |_| ()).embed(&["one"]).unwrap_err();
+    let client = client(&server, |config| config.total_timeout = Duration::from_secs(600));
+    let error = without_hanging(|| client.embed(&["one"]).unwrap_err());
     assert_eq!(error.kind(), ErrorKind::RateLimited);
-    assert!(start.elapsed() < Duration::from_secs(5));
 }
 
 #[test]
@@ -120,11 +119,9 @@ fn a_server_that_hangs_is_given_up() {
         c.timeout = Duration::from_millis(200);
         c.total_timeout = Duration::from_millis(500);
     });
-    let start = Instant::now();
-    let error = client.embed(&["one"]).unwrap_err();
+    let error = without_hanging(|| client.embed(&["one"]).unwrap_err());
     assert_eq!(error.kind(), ErrorKind::Unavailable);
     assert!(error.to_string().contains("in time"), "{error}");
-    assert!(start.elapsed() < Duration::from_secs(2), "{:?}", start.elapsed());
 }
 
 #[test]

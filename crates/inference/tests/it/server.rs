@@ -21,6 +21,24 @@ pub fn raw(body: &str) -> Reply {
     Reply::Answer(200, String::new(), body.to_owned())
 }
 
+/// Runs `work` to its end. One that takes longer than a minute hangs: no test here allows a client
+/// to wait that long.
+pub fn without_hanging<T: Send>(work: impl FnOnce() -> T + Send) -> T {
+    let (done, is_done) = mpsc::channel();
+    std::thread::scope(|scope| {
+        scope.spawn(move || done.send(work()));
+        match is_done.recv_timeout(Duration::from_secs(60)) {
+            Ok(result) => result,
+            // Leaving the scope would wait for the thread.
+            Err(mpsc::RecvTimeoutError::Timeout) => {
+                eprintln!("a client waits for ever");
+                std::process::abort()
+            }
+            Err(mpsc::RecvTimeoutError::Disconnected) => panic!("the client panicked"),
+        }
+    })
+}
+
 /// A refusal whose complaint repeats the key.
 pub fn status(status: u16) -> Reply {
     complains(status, "no luck with sk-secret")

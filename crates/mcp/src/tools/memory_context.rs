@@ -1,11 +1,11 @@
 //! `memory_context`: what a prompt would show of a session, within a budget. It must not know how a
 //! window is assembled.
 
-use super::{Answer, Call, Hints, Tool};
+use super::{Answer, Call, Hints, Tool, never};
 use crate::TokenRole;
 use crate::arguments::Arguments;
 use crate::budget::{cut, cut_to_end, quarters};
-use crate::recalled::{delimit, lines};
+use crate::recalled::{delimit, lines, quoted};
 use oneiro::{
     Error, ErrorKind, Result, SessionId, TokenRole as Role, Window, WindowFormat, WindowRequest,
 };
@@ -26,6 +26,7 @@ pub(super) const TOOL: Tool = Tool {
     // It says nothing and forgets nothing, but may put what is old under a summary.
     hints: Hints { read_only: false, ..Hints::LOOKS },
     role: TokenRole::Read,
+    may_call_model: never,
     run,
 };
 
@@ -155,7 +156,7 @@ fn tell(id: &SessionId, window: &Window, (content, notes): (Content, Vec<String>
     let omitted = &window.omitted;
     let mut next = Vec::new();
     let mut propose = |what: String| {
-        next.push(format!("session_expand(session={}, id={})", json!(id), json!(what)));
+        next.push(format!("session_expand(session={}, id={})", quoted(id.as_str()), json!(what)));
     };
     if let Some(newest) = window.summaries.last() {
         propose(newest.to_string());
@@ -164,8 +165,7 @@ fn tell(id: &SessionId, window: &Window, (content, notes): (Content, Vec<String>
         propose(format!("{first}-{last}"));
     }
     let mut text = format!(
-        "Session {}: {} tokens of {}, {} summaries, {} messages left out.\n{}",
-        json!(id),
+        "The session: {} tokens of {}, {} summaries, {} messages left out.\n{}",
         window.tokens,
         window.budget,
         window.summaries.len(),

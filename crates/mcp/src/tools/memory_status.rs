@@ -1,7 +1,7 @@
 //! `memory_status`: what this memory holds and whether it is well. It must not know how any of it
 //! is counted.
 
-use super::{Answer, Call, Hints, Tool};
+use super::{Answer, Call, Hints, Tool, never};
 use crate::TokenRole;
 use crate::arguments::Arguments;
 use oneiro::{Result, Stats};
@@ -17,6 +17,7 @@ pub(super) const TOOL: Tool = Tool {
     output,
     hints: Hints::LOOKS,
     role: TokenRole::Read,
+    may_call_model: never,
     run,
 };
 

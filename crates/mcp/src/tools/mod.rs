@@ -30,6 +30,8 @@ pub struct Tool {
     pub hints: Hints,
     /// The least that a caller must be allowed.
     pub role: TokenRole,
+    /// Whether a call with these arguments may call a model, and needs a permit for it.
+    pub may_call_model: fn(&Map<String, Value>) -> bool,
     /// Answers a call; it blocks.
     pub run: fn(&Call) -> Result<Answer>,
 }
@@ -68,6 +70,11 @@ pub struct Answer {
     pub text: String,
     /// The same for a program, as the output schema says.
     pub structured: Value,
+}
+
+/// Of a tool that never calls a model.
+fn never(_: &Map<String, Value>) -> bool {
+    false
 }
 
 impl Tool {

@@ -5,7 +5,7 @@ use crate::support::{open, say};
 use http::{Request, StatusCode, header};
 use http_body_util::{BodyExt, Full};
 use oneiro::Oneiro;
-use oneiro_mcp::{Caller, TokenRole, http_service};
+use oneiro_mcp::{Caller, ModelLimits, ModelPermits, TokenRole, http_service};
 use oneiro_testkit::{Backend, TestSpace, on_both_backends};
 use serde_json::{Value, json};
 use tower_service::Service;
@@ -28,9 +28,14 @@ fn request(body: &Value) -> http::request::Builder {
     request
 }
 
+fn permits() -> ModelPermits {
+    let timeout = std::time::Duration::from_secs(60);
+    ModelPermits::new(ModelLimits { running: 1, waiting: 1, timeout })
+}
+
 async fn send(request: Request<Full<bytes::Bytes>>) -> (StatusCode, String) {
     // A panic on a thread of the service would otherwise be waited for without end.
-    let answered = http_service().call(request);
+    let answered = http_service(permits()).call(request);
     let within = std::time::Duration::from_secs(60);
     let response = tokio::time::timeout(within, answered).await.unwrap().unwrap();
     let status = response.status();

@@ -12,6 +12,7 @@
 mod budget;
 mod context;
 mod expand;
+mod hostile_ids;
 mod http;
 mod list;
 mod modes;

@@ -6,14 +6,15 @@ use axum::body::Body;
 use axum::http::{HeaderValue, header};
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
-use oneiro::{Error, ErrorKind, ExportRequest, Result, SessionId};
+use oneiro::{Cancel, Error, ErrorKind, ExportRequest, Result, SessionId};
+use oneiro_mcp::CancelOnDrop;
 use std::io::Write;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll};
 use std::time::Duration;
-use tokio::sync::mpsc;
+use tokio::sync::{OwnedSemaphorePermit, mpsc};
 use tokio_stream::Stream;
 
 /// Bytes that are sent at once.
@@ -21,6 +22,9 @@ const CHUNK: usize = 64 << 10;
 
 /// Chunks that wait to be received.
 const AHEAD: usize = 4;
+
+/// How long an export waits for others to end.
+const PERMIT_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// How long an export waits for whoever receives it, before its snapshot is given up.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -32,46 +36,58 @@ pub(crate) async fn export(call: Call) -> Result<Response, Problem> {
         sessions: sessions.collect::<Result<_>>()?,
         source: call.query.text("source"),
     };
-    let state = Arc::clone(&call.state);
-    let waited = tokio::time::timeout(Duration::from_secs(5), state.exports.acquire()).await;
-    let Ok(Ok(permit)) = waited else {
+    let permit = Arc::clone(&call.state.exports).acquire_owned();
+    let Ok(Ok(permit)) = tokio::time::timeout(PERMIT_TIMEOUT, permit).await else {
         return Err(Error::new(ErrorKind::Busy, "other exports are running")
             .remedy("try again when they are done")
             .into());
     };
-    permit.forget();
-    let (sender, receiver) = mpsc::channel::<std::io::Result<Bytes>>(AHEAD);
-    let done = Arc::clone(&state);
-    let cut_off = Arc::new(AtomicBool::new(false));
-    let receiving = Receiving { receiver, cut_off: Arc::clone(&cut_off) };
-    let (begun, mut first) = mpsc::channel::<Result<()>>(1);
-    tokio::task::spawn_blocking(move || {
-        let mut out = Sending { sender, begun: Some(begun.clone()), held: Vec::new() };
-        let exported = call
-            .oneiro()
-            .and_then(|oneiro| oneiro.export(&request, &mut out, &mut |_| {}).map(|_| ()));
-        done.exports.add_permits(1);
-        if let Err(error) = exported {
-            tracing::info!(%error, "an export ended early");
-            // What has begun is cut off, so that it is not taken for whole. Whoever receives may be
-            // asleep: nothing here waits for it.
-            cut_off.store(true, Ordering::Release);
-            let _ = begun.try_send(Err(error));
-        }
+    let receiving = start(permit, move |cancel, out| {
+        let call = call.cancelled_by(cancel)?;
+        call.oneiro()?.export(&request, out, &mut |_| {}).map(|_| ())
     });
-    // An error before the first byte is still an answer.
-    if let Some(Err(error)) = first.recv().await {
-        return Err(error.into());
-    }
     let kind = HeaderValue::from_static("application/x-ndjson");
-    let body = Body::from_stream(receiving);
+    let body = Body::from_stream(receiving.await?);
     Ok(([(header::CONTENT_TYPE, kind)], body).into_response())
 }
 
-/// What arrives, and at the end an error if it is not all.
+/// Runs an export on a thread that may block, which holds the permit until it ends in whatever way.
+/// An error before the first byte is answered here, a later one ends the stream.
+async fn start(
+    permit: OwnedSemaphorePermit,
+    export: impl FnOnce(&Cancel, &mut Sending) -> Result<()> + Send + 'static,
+) -> Result<Receiving> {
+    let (sender, receiver) = mpsc::channel::<std::io::Result<Bytes>>(AHEAD);
+    let is_complete = Arc::new(AtomicBool::new(false));
+    let guard = CancelOnDrop::default();
+    let (cancel, completed) = (guard.cancel(), Arc::clone(&is_complete));
+    let receiving = Receiving { receiver, is_complete: Arc::clone(&is_complete), _guard: guard };
+    let (begun, mut first) = mpsc::channel::<Result<()>>(1);
+    tokio::task::spawn_blocking(move || {
+        let _permit = permit;
+        let mut out = Sending { sender, begun: Some(begun.clone()), held: Vec::new() };
+        match export(&cancel, &mut out) {
+            Ok(()) => completed.store(true, Ordering::Release),
+            Err(error) => {
+                tracing::info!(%error, "an export ended early");
+                // Whoever receives may be asleep: nothing here waits for it.
+                let _ = begun.try_send(Err(error));
+            }
+        }
+    });
+    match first.recv().await {
+        Some(Err(error)) => Err(error),
+        None if !is_complete.load(Ordering::Acquire) => Err(Error::internal("an export panicked")),
+        Some(Ok(())) | None => Ok(receiving),
+    }
+}
+
+/// What arrives, and at the end an error if it is not all. Dropping it cancels the export.
 struct Receiving {
     receiver: mpsc::Receiver<std::io::Result<Bytes>>,
-    cut_off: Arc<AtomicBool>,
+    /// Whether the export ended well, whereas an error or a panic leaves it unset.
+    is_complete: Arc<AtomicBool>,
+    _guard: CancelOnDrop,
 }
 
 impl Stream for Receiving {
@@ -80,7 +96,8 @@ impl Stream for Receiving {
     fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         let next = self.receiver.poll_recv(context);
         match next {
-            Poll::Ready(None) if self.cut_off.swap(false, Ordering::AcqRel) => {
+            // Cut off, so that it is not taken for all; once, then it ends.
+            Poll::Ready(None) if !self.is_complete.swap(true, Ordering::AcqRel) => {
                 Poll::Ready(Some(Err(std::io::Error::other("the export ended early"))))
             }
             next => next,
@@ -125,5 +142,81 @@ impl Sending {
             Ok(Err(_)) => Err(std::io::ErrorKind::BrokenPipe.into()),
             Err(_) => Err(std::io::ErrorKind::TimedOut.into()),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tokio::sync::Semaphore;
+    use tokio_stream::StreamExt;
+
+    /// Runs an export with the only permit there is and waits until the permit is back; answers what
+    /// arrived and how it ended.
+    fn run(
+        export: impl FnOnce(&Cancel, &mut Sending) -> Result<()> + Send + 'static,
+    ) -> Result<(usize, bool)> {
+        let runtime = tokio::runtime::Builder::new_multi_thread().enable_time().build().unwrap();
+        runtime.block_on(async {
+            let permits = Arc::new(Semaphore::new(1));
+            let permit = Arc::clone(&permits).acquire_owned().await.unwrap();
+            let outcome = match start(permit, export).await {
+                Ok(mut receiving) => {
+                    let (mut bytes, mut is_cut_off) = (0, false);
+                    while let Some(next) = receiving.next().await {
+                        match next {
+                            Ok(chunk) => bytes += chunk.len(),
+                            Err(_) => is_cut_off = true,
+                        }
+                    }
+                    Ok((bytes, is_cut_off))
+                }
+                Err(error) => Err(error),
+            };
+            drop(permits.acquire().await.unwrap());
+            outcome
+        })
+    }
+
+    #[test]
+    fn an_export_that_panics_gives_its_permit_back_and_is_cut_off() {
+        let fill = |out: &mut Sending| out.write_all(&vec![b'x'; 2 * CHUNK]).unwrap();
+        let whole = run(move |_, out| {
+            fill(out);
+            out.flush().map_err(|error| Error::internal("no flush").because(error))
+        });
+        assert_eq!(whole.unwrap(), (2 * CHUNK, false));
+        let panicked = run(move |_, out| {
+            fill(out);
+            panic!("in the middle")
+        });
+        assert_eq!(panicked.unwrap(), (2 * CHUNK, true));
+        assert_eq!(run(|_, _| panic!("first")).unwrap_err().kind(), ErrorKind::Internal);
+        let failed = run(|_, _| Err(Error::not_found("nothing")));
+        assert_eq!(failed.unwrap_err().kind(), ErrorKind::NotFound);
+        let failed_later = run(move |_, out| {
+            fill(out);
+            Err(Error::not_found("nothing"))
+        });
+        assert_eq!(failed_later.unwrap(), (2 * CHUNK, true));
+    }
+
+    #[test]
+    fn an_export_that_nobody_receives_is_cancelled() {
+        let runtime = tokio::runtime::Builder::new_multi_thread().enable_time().build().unwrap();
+        let (ended, has_ended) = std::sync::mpsc::channel();
+        runtime.block_on(async {
+            let permits = Arc::new(Semaphore::new(1));
+            let permit = Arc::clone(&permits).acquire_owned().await.unwrap();
+            let receiving = start(permit, move |cancel, out| {
+                out.write_all(&vec![b'x'; CHUNK]).unwrap();
+                cancel.sleep(Duration::from_secs(3_600));
+                ended.send(cancel.is_cancelled()).unwrap();
+                Ok(())
+            });
+            drop(receiving.await.unwrap());
+            drop(permits.acquire().await.unwrap());
+        });
+        assert!(has_ended.recv().unwrap());
     }
 }

@@ -17,5 +17,5 @@ pub(super) fn list(call: &Call) -> Result<Answer> {
 
 pub(super) fn run(call: &Call) -> Result<Answer> {
     call.fields()?.end()?;
-    Answer::ok(&call.oneiro()?.run_jobs(SLICE)?)
+    Answer::ok(&call.oneiro()?.run_local_jobs(SLICE)?)
 }

@@ -35,6 +35,25 @@ pub(crate) enum Run {
     Export,
 }
 
+/// Whether an endpoint may call a model, and needs a permit for it.
+#[derive(Clone, Copy)]
+pub(crate) enum ModelUse {
+    Never,
+    Always,
+    /// If the body says so.
+    If(fn(&[u8]) -> bool),
+}
+
+impl ModelUse {
+    pub(crate) fn is_needed(self, body: &[u8]) -> bool {
+        match self {
+            ModelUse::Never => false,
+            ModelUse::Always => true,
+            ModelUse::If(says_so) => says_so(body),
+        }
+    }
+}
+
 /// A method of HTTP.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Verb {
@@ -72,6 +91,7 @@ pub(crate) struct Endpoint {
     pub(crate) statuses: &'static [u16],
     /// The schema of the answer.
     pub(crate) answer: &'static str,
+    pub(crate) model: ModelUse,
     pub(crate) run: Run,
 }
 
@@ -83,11 +103,16 @@ impl Endpoint {
             Verb::Delete => TokenRole::Admin,
         };
         let (query, body, statuses) = (&[], None, &[200]);
-        Endpoint { verb, path, role, summary: "", query, body, statuses, answer, run }
+        let model = ModelUse::Never;
+        Endpoint { verb, path, role, summary: "", query, body, statuses, answer, model, run }
     }
 
     const fn says(self, summary: &'static str) -> Endpoint {
         Endpoint { summary, ..self }
+    }
+
+    const fn model(self, model: ModelUse) -> Endpoint {
+        Endpoint { model, ..self }
     }
 
     const fn role(self, role: TokenRole) -> Endpoint {
@@ -158,6 +183,7 @@ pub(crate) const ENDPOINTS: &[Endpoint] = &[
         .statuses(&[201])
         .says("Begin another session with the conversation so far"),
     post("/v1/sessions/{id}/split", "Session", sessions::split)
+        .model(ModelUse::Always)
         .body("Split")
         .statuses(&[201])
         .says("End a session and go on in another with its compacted context"),
@@ -178,6 +204,7 @@ pub(crate) const ENDPOINTS: &[Endpoint] = &[
         .query(params::CONTEXT)
         .says("The content of a prompt within a budget; with the role read, always only a look"),
     post("/v1/sessions/{id}/compact", "Compacted", context::compact)
+        .model(ModelUse::Always)
         .body("Compaction")
         .says("Put what is old under summaries; nothing said is lost"),
     get("/v1/sessions/{id}/summaries", "Summaries", summaries::list)
@@ -216,6 +243,7 @@ pub(crate) const ENDPOINTS: &[Endpoint] = &[
     post("/v1/session-search", "SessionFound", search::sessions)
         .role(TokenRole::Read)
         .body("SessionSearch")
+        .model(ModelUse::If(search::wants_summaries))
         .says("Discover conversations, scroll in one, read one, or browse"),
     Endpoint::new(Verb::Get, "/v1/events", "Events", Run::Events)
         .query(params::EVENTS)

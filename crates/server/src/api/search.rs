@@ -1,6 +1,8 @@
 //! Search over HTTP.
 
+use crate::body::SMALL;
 use crate::call::{Answer, Call};
+use crate::decode::Fields;
 use oneiro::{
     BROWSED, CONVERSATIONS, ContextScope, Discover, Error, Found, GrepRequest, Oneiro, Result,
     SEARCH_LIMIT, SEARCH_LIMIT_MAX, SearchRequest, SessionSearch, Sort, SummaryHit, Tier, WINDOW,
@@ -134,6 +136,16 @@ fn summary_hits(
         Sort::Oldest => hits.sort_by_key(|hit| hit.at),
     }
     Ok((hits, None))
+}
+
+/// Whether the body of a session search asks for summaries, which a model writes if there is one.
+/// What is refused later anyway may be taken for one that does.
+pub(super) fn wants_summaries(body: &[u8]) -> bool {
+    // A large body is not worth reading twice.
+    body.len() > SMALL
+        || Fields::read(body)
+            .and_then(|mut fields| fields.bool("summarise"))
+            .is_ok_and(|flag| flag == Some(true))
 }
 
 pub(super) fn sessions(call: &Call) -> Result<Answer> {

@@ -31,7 +31,7 @@ impl Look {
             let (name, value) = pair.split_once('=')?;
             Some((unescape(name).ok()?, unescape(value).ok()?.replace('\0', "")))
         });
-        let oneiro = visitor.space.oneiro()?;
+        let oneiro = visitor.oneiro()?;
         let frame = Frame {
             space: oneiro.target().space().to_string(),
             signed_in: visitor.token.is_some(),
@@ -42,7 +42,7 @@ impl Look {
     }
 
     pub(super) fn oneiro(&self) -> Result<&Oneiro> {
-        self.visitor.space.oneiro()
+        self.visitor.oneiro()
     }
 
     /// An open part of the path, by its place among them.

@@ -9,7 +9,7 @@ mod overview;
 mod search;
 mod sessions;
 
-use crate::dispatch::{blocking, peer};
+use crate::dispatch::peer;
 use crate::gate::Presented;
 use crate::problem::Problem;
 use crate::state::State;
@@ -20,6 +20,7 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use look::Look;
 use oneiro::{Clock, Error, ErrorKind, Result, SystemClock, TokenRole};
+use oneiro_mcp::run_cancellable;
 use oneiro_page::Frame;
 use std::sync::Arc;
 
@@ -85,8 +86,8 @@ async fn show(view: View, state: Arc<State>, path: RawPathParams, request: Reque
     let query = parts.uri.query().unwrap_or_default().to_owned();
     // Where no token is needed, one that opens nothing any more is only in the way.
     let is_open = state.gate.is_open() && !parts.headers.contains_key(header::AUTHORIZATION);
-    let drawn = blocking(move || {
-        let visitor = state.gate.enter(&state.spaces, &presented?)?;
+    let drawn = run_cancellable(move |cancel| {
+        let visitor = state.gate.enter(&state.spaces, &presented?)?.cancelled_by(cancel)?;
         visitor.role.require(TokenRole::Read)?;
         let look = Look::new(state, visitor, (open, &query), is_fragment)?;
         // What went wrong is shown inside the frame of the space.

@@ -17,6 +17,8 @@ pub enum FaultPlan {
     FailAt(u64),
     /// The n-th call fails without being done, and so does every call after it.
     CrashBefore(u64),
+    /// The n-th call panics without being done.
+    PanicAt(u64),
     /// The n-th call is done, but its answer is lost, and every call after it fails.
     CrashAfter(u64),
 }
@@ -54,6 +56,8 @@ impl Fault {
         let n = self.calls.fetch_add(1, Ordering::SeqCst) + 1;
         match self.plan {
             FaultPlan::FailAt(at) if at == n => Err(failed()),
+            #[expect(clippy::panic, reason = "planned by a test")]
+            FaultPlan::PanicAt(at) if at == n => panic!("planned fault: this call panicked"),
             FaultPlan::CrashBefore(at) if at == n => {
                 self.dead.store(true, Ordering::SeqCst);
                 Err(crashed())
@@ -94,6 +98,9 @@ impl Backend for FaultBackend {
     fn make_durable(&self) -> Result<()> {
         let was_dead = self.fault.dead.load(Ordering::SeqCst);
         let mut synced = false;
+        if self.fault.plan == FaultPlan::PanicAt(self.fault.calls() + 1) {
+            self.fault.hit_a_sync.store(true, Ordering::SeqCst);
+        }
         let answer = self.fault.around(|| {
             synced = true;
             self.inner.make_durable()

@@ -1,11 +1,61 @@
-//! The files of a store as the file system sees them: made for their owner alone, named, measured.
+//! The files of a store as the file system sees them: made for their owner alone, named, measured,
+//! and read beside SQLite without disturbing its locks.
 
 use super::sqlite_errors::io_error;
 use oneiro_model::Result;
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Descriptors that stay open until the process ends: closing one would drop the POSIX locks that
+/// SQLite holds on the same file in this process.
+static KEPT_OPEN: Mutex<Vec<(PathBuf, Arc<File>)>> = Mutex::new(Vec::new());
+
+/// A file that SQLite locks, opened for reading. Opened once, however often it is asked for.
+pub(super) fn kept_open(path: &Path) -> io::Result<Arc<File>> {
+    let mut kept = KEPT_OPEN.lock().unwrap_or_else(PoisonError::into_inner);
+    let found = kept.iter().find(|(name, file)| name == path && same_file(file, path));
+    if let Some((_, file)) = found {
+        return Ok(Arc::clone(file));
+    }
+    let file = Arc::new(File::open(path)?);
+    kept.push((path.to_owned(), Arc::clone(&file)));
+    Ok(file)
+}
+
+/// Whether `path` still names the file that is open.
+pub(super) fn same_file(open: &File, path: &Path) -> bool {
+    let id = |data: std::fs::Metadata| (data.dev(), data.ino());
+    match (open.metadata(), std::fs::metadata(path)) {
+        (Ok(open), Ok(named)) => id(open) == id(named),
+        _ => false,
+    }
+}
+
+/// More links than this in a row are a circle; the kernel gives up at 40 as well.
+const MOST_LINKS: usize = 40;
+
+/// The path with every symbolic link followed, since SQLite keeps its log beside the file that a
+/// link leads to. Of a file that is not there yet, the path that creating it would give it.
+pub(crate) fn resolve(path: &Path) -> PathBuf {
+    if let Ok(real) = std::fs::canonicalize(path) {
+        return real;
+    }
+    let mut path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    for _ in 0..MOST_LINKS {
+        let Ok(leads_to) = std::fs::read_link(&path) else { break };
+        path = path.parent().unwrap_or(Path::new("/")).join(leads_to);
+    }
+    match (path.parent(), path.file_name()) {
+        (Some(folder), Some(name)) => resolve(folder).join(name),
+        _ => path,
+    }
+}
 
 /// Creates the file with mode 0600 in a folder with mode 0700, unless it is there.
-pub(super) fn create_private(path: &Path) -> Result<()> {
+pub(crate) fn create_private(path: &Path) -> Result<()> {
     if path.exists() {
         // An empty file that somebody made for us is as private as one that we make.
         if path.is_file() && file_bytes(path) == 0 {
@@ -32,7 +82,7 @@ pub(super) fn create_private(path: &Path) -> Result<()> {
     }
 }
 
-pub(super) fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
+pub(crate) fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(suffix);
     PathBuf::from(name)
@@ -40,4 +90,32 @@ pub(super) fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
 
 pub(super) fn file_bytes(path: &Path) -> u64 {
     std::fs::metadata(path).map_or(0, |data| data.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::symlink;
+
+    #[test]
+    fn every_link_is_followed_and_what_is_missing_keeps_its_name() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().canonicalize().unwrap();
+        std::fs::create_dir(root.join("real")).unwrap();
+        std::fs::write(root.join("real/x.db"), b"x").unwrap();
+        symlink("real", root.join("folder")).unwrap();
+        symlink("folder/x.db", root.join("file")).unwrap();
+        symlink("folder/new.db", root.join("dangling")).unwrap();
+        symlink("dangling", root.join("twice")).unwrap();
+        symlink("circle", root.join("circle")).unwrap();
+        let resolved = |name: &str| resolve(&root.join(name));
+        assert_eq!(resolved("file"), root.join("real/x.db"));
+        assert_eq!(resolved("folder/x.db"), root.join("real/x.db"));
+        assert_eq!(resolved("folder/deep/er/x.db"), root.join("real/deep/er/x.db"));
+        assert_eq!(resolved("dangling"), root.join("real/new.db"));
+        assert_eq!(resolved("twice"), root.join("real/new.db"));
+        assert_eq!(resolved("folder/../missing.db"), root.join("missing.db"));
+        assert_eq!(resolved("circle"), root.join("circle"));
+        assert_eq!(resolve(Path::new("x.db")), std::env::current_dir().unwrap().join("x.db"));
+    }
 }

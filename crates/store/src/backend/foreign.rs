@@ -1,7 +1,7 @@
 //! SQLite files of other programs, read and never written: no table is made, no log is copied back,
 //! and where nobody has the file open nothing is put beside it. It must not know what rows mean.
 
-use super::files::{file_bytes, with_suffix};
+use super::files::{file_bytes, resolve, with_suffix};
 use super::sqlite::APPLICATION_ID;
 use super::sqlite_errors::is_busy;
 use oneiro_model::{Error, ErrorKind, Result};
@@ -113,6 +113,7 @@ pub enum FileKind {
 
 /// What a file is, found out without writing to it or making a file beside it.
 pub fn kind_of_file(path: &Path) -> FileKind {
+    let path = &resolve(path);
     // One that is empty is not opened whatever lies beside it: SQLite would take away its log.
     if !path.is_file() || file_bytes(path) == 0 {
         return match path.exists() && !path.is_file() {
@@ -150,6 +151,8 @@ impl ForeignFile {
     /// read through SQLite's own locks, in one snapshot.
     pub fn open(path: &Path, may_read_as_it_lies: bool) -> Result<ForeignFile> {
         refuse_what_is_no_file(path)?;
+        // Its log lies beside the file itself, not beside a link to it.
+        let path = &resolve(path);
         let id = file_id(path)?;
         // Locks belong to the process: a second SQLite in it would drop those of the first.
         if is_held_by_others(id) {

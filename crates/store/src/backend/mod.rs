@@ -2,16 +2,18 @@
 //! Fault. Everything that differs between engines lives in this folder and nowhere else.
 
 pub(crate) mod fault;
-mod files;
+pub(crate) mod files;
 pub(crate) mod foreign;
 pub(crate) mod postgres;
 pub(crate) mod raw_search;
 pub(crate) mod sqlite;
 mod sqlite_errors;
+mod sqlite_log;
 
 use crate::store::{Progress, Scrubbed};
 use oneiro_model::{Error, ErrorKind, Result};
 use std::path::Path;
+use std::time::Duration;
 
 /// Which engine keeps a space.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,8 +39,11 @@ impl Engine {
 pub(crate) enum Access {
     /// A snapshot for reading.
     Read,
-    /// The one writer of the space.
-    Write,
+    /// The one writer of the space, who waits at most so long for another.
+    Write {
+        /// At most the busy time-out.
+        wait: Duration,
+    },
     /// The one migrator; the schema may not exist yet.
     Migrate,
 }

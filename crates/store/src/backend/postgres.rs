@@ -1,76 +1,133 @@
-//! PostgreSQL through the blocking client: one schema per space, `?1` rewritten to `$1` once per
-//! statement, the one writer of a space held by a row lock on its sequence. The client panics on
-//! an async thread, so callers use and drop it on blocking threads only.
+//! PostgreSQL: one schema per space, `?1` rewritten to `$1` once per statement, the one writer of a
+//! space held by a row lock on its sequence. Calls block, so callers make them on blocking threads.
+
+mod address;
+mod client;
+mod errors;
+mod tls;
 
 use super::{Access, Backend, Connection, Engine, Row, State, Value};
 use crate::options::{Durability, Options};
+use crate::schema::{SchemaSet, refuse_newer};
 use crate::store::{Progress, Scrubbed};
-use oneiro_model::{Error, ErrorKind, Result, SpaceName};
-use postgres::error::SqlState;
-use postgres::fallible_iterator::FallibleIterator;
-use postgres::types::{IsNull, ToSql, Type, private::BytesMut};
+use address::Address;
+use client::{Client, Dialer, Failure};
+use errors::explain;
+use oneiro_model::{Error, Result, SpaceName};
 use std::collections::HashMap;
 use std::path::Path;
-use std::time::Duration;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use tokio_postgres::types::{IsNull, ToSql, Type, private::BytesMut};
+use tokio_stream::StreamExt;
+
+/// How often a reader looks whether a newer version migrated the store: it writes nothing, so it may
+/// learn that a moment later than a writer.
+const READER_LOOKS: Duration = Duration::from_secs(1);
+
+/// The least time that a write may pause between two statements, whatever the busy time-out is.
+const MIN_PAUSE: Duration = Duration::from_secs(5);
 
 pub(crate) struct Postgres {
-    config: postgres::Config,
+    dialer: Arc<Dialer>,
     place: String,
     schema: String,
     durability: Durability,
-    busy_timeout: Duration,
+    schema_set: SchemaSet,
+    waits: Waits,
+}
+
+/// How long the server works or waits before it gives up by itself. The client gives up later, in
+/// case the server cannot.
+#[derive(Clone, Copy)]
+struct Waits {
+    /// For a lock.
+    lock: Duration,
+    /// For a statement, the wait for its locks included.
+    statement: Duration,
+    /// For the next statement of a write, whose process may be stopped or cut off: then the server
+    /// takes the lock back before those that wait for it have waited for too long.
+    pause: Duration,
+    /// Longer than the server, on this side.
+    grace: Duration,
+}
+
+impl Waits {
+    fn new(options: &Options, dialer: &Dialer) -> Waits {
+        let lock = options.busy_timeout.max(Duration::from_millis(1));
+        Waits {
+            lock,
+            statement: options.statement_timeout.saturating_add(lock),
+            pause: (lock / 2).max(MIN_PAUSE),
+            grace: dialer.connect_timeout(),
+        }
+    }
+
+    fn statement_limit(self) -> Option<Duration> {
+        Some(self.statement.saturating_add(self.grace))
+    }
+
+    /// A statement for the beginning of a transaction that may wait less for its lock than others.
+    /// An eighth less is not worth a statement: almost every write waited a little in its queue.
+    fn shorter_lock_timeout(self, wait: Duration) -> String {
+        if wait >= self.lock - self.lock / 8 {
+            return String::new();
+        }
+        format!("SET LOCAL lock_timeout = {}; ", millis(wait))
+    }
 }
 
 impl Postgres {
     pub(crate) fn new(url: &str, space: &SpaceName, options: &Options) -> Result<Postgres> {
-        let mut config: postgres::Config = url.parse().map_err(|error| {
-            Error::field("store", "is not a PostgreSQL address")
-                .remedy("write postgres://user:password@host:5432/database")
-                .because(error)
-        })?;
-        if config.get_connect_timeout().is_none() {
-            config.connect_timeout(Duration::from_secs(5));
-        }
-        if config.get_application_name().is_none() {
-            config.application_name("oneiro");
-        }
+        let dialer = Dialer::new(Address::parse(url)?);
         Ok(Postgres {
-            config,
+            waits: Waits::new(options, &dialer),
+            dialer: Arc::new(dialer),
             place: crate::Target::Postgres { url: url.to_owned(), space: space.clone() }
                 .to_string(),
             schema: format!("oneiro_{space}"),
             durability: options.durability,
-            busy_timeout: options.busy_timeout,
+            schema_set: options.schema,
         })
     }
 
-    fn explain(&self, error: postgres::Error) -> Error {
-        explain(&self.place, error)
-    }
-
     fn open(&self) -> Result<PostgresConnection> {
-        let mut client =
-            self.config.connect(postgres::NoTls).map_err(|error| self.explain(error))?;
-        let commit = match self.durability {
-            Durability::Full => "on",
-            Durability::Normal => "off",
-        };
-        // A space's name holds nothing that needs escaping inside quotes.
-        let setup = format!(
-            "SET search_path TO \"{}\"; SET synchronous_commit = {commit}; \
-             SET lock_timeout = {}; SET client_min_messages = warning;",
-            self.schema,
-            self.busy_timeout.as_millis().max(1),
-        );
-        client.batch_execute(&setup).map_err(|error| self.explain(error))?;
-        Ok(PostgresConnection {
+        let client = self.dialer.connect().map_err(|failure| explain(&self.place, failure))?;
+        let mut connection = PostgresConnection {
             client,
             place: self.place.clone(),
             schema: self.schema.clone(),
             statements: HashMap::new(),
             open: false,
-        })
+            schema_set: self.schema_set,
+            settings: None,
+            checked: None,
+            waits: self.waits,
+            limit: Some(self.waits.grace),
+            limits_pauses: false,
+        };
+        let commit = match self.durability {
+            Durability::Full => "on",
+            Durability::Normal => "off",
+        };
+        // A space's name holds nothing that needs escaping inside quotes.
+        connection.batch(&format!(
+            "SET search_path TO \"{}\"; SET synchronous_commit = {commit}; \
+             SET lock_timeout = {}; SET statement_timeout = {}; \
+             SET client_min_messages = warning;",
+            self.schema,
+            millis(self.waits.lock),
+            millis(self.waits.statement),
+        ))?;
+        connection.limit = self.waits.statement_limit();
+        Ok(connection)
     }
+}
+
+/// A duration as the server's settings have it, in milliseconds: from 1, since 0 means no limit, to the most that
+/// they take.
+fn millis(duration: Duration) -> i32 {
+    i32::try_from(duration.as_millis()).unwrap_or(i32::MAX).max(1)
 }
 
 impl Backend for Postgres {
@@ -96,8 +153,9 @@ impl Backend for Postgres {
         let sql = "SELECT COALESCE(SUM(pg_total_relation_size(c.oid)), 0)::BIGINT \
                    FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace \
                    WHERE n.nspname = $1 AND c.relkind = 'r'";
-        let row = connection.client.query_one(sql, &[&self.schema]);
-        Ok(row.map_err(|error| self.explain(error))?.get::<_, i64>(0) as u64)
+        let schema = &self.schema;
+        let row = connection.call(async |client| client.query_one(sql, &[schema]).await)?;
+        Ok(row.try_get::<_, i64>(0).map_err(|error| explain(&self.place, error.into()))? as u64)
     }
 
     fn copy_to(&self, _path: &Path, _progress: &mut dyn FnMut(Progress)) -> Result<Option<()>> {
@@ -113,11 +171,15 @@ impl Backend for Postgres {
         let mut connection = self.open()?;
         let sql = "SELECT c.relname::TEXT FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace \
                    WHERE n.nspname = $1 AND c.relkind = 'r' ORDER BY 1";
-        let tables = connection.client.query(sql, &[&self.schema]);
-        for table in tables.map_err(|error| self.explain(error))? {
-            let name: String = table.get(0);
-            let vacuum = format!("VACUUM (FULL, ANALYZE) \"{}\".\"{name}\"", self.schema);
-            connection.client.batch_execute(&vacuum).map_err(|error| self.explain(error))?;
+        let schema = &self.schema;
+        let tables = connection.call(async |client| client.query(sql, &[schema]).await)?;
+        // Rewriting a table takes as long as the table is large.
+        connection.batch("SET statement_timeout = 0")?;
+        connection.limit = None;
+        for table in tables {
+            let name: String =
+                table.try_get(0).map_err(|error| explain(&self.place, error.into()))?;
+            connection.batch(&format!("VACUUM (FULL, ANALYZE) \"{schema}\".\"{name}\""))?;
         }
         Ok(Scrubbed {
             searched: false,
@@ -132,23 +194,67 @@ impl Backend for Postgres {
 }
 
 struct PostgresConnection {
-    client: postgres::Client,
+    client: Client,
     place: String,
     schema: String,
-    statements: HashMap<String, postgres::Statement>,
+    statements: HashMap<String, tokio_postgres::Statement>,
     open: bool,
+    /// What this version of Oneiro knows.
+    schema_set: SchemaSet,
+    /// The generation of the settings when the version of the schema was last looked at; a
+    /// migration changes it.
+    settings: Option<String>,
+    /// When a reader last looked at the version of the schema.
+    checked: Option<Instant>,
+    waits: Waits,
+    /// How long a call may take; without a limit, for as long as the server answers others.
+    limit: Option<Duration>,
+    /// Whether the server ends a transaction of this connection that pauses for too long. A
+    /// reader may pause: an export waits for whoever takes it.
+    limits_pauses: bool,
 }
 
 impl PostgresConnection {
-    fn explain(&self, error: postgres::Error) -> Error {
-        explain(&self.place, error)
+    fn call<T>(
+        &mut self,
+        work: impl AsyncFnOnce(&tokio_postgres::Client) -> Result<T, tokio_postgres::Error>,
+    ) -> Result<T> {
+        self.client.call(self.limit, work).map_err(|failure| explain(&self.place, failure))
     }
 
-    fn statement(&mut self, sql: &str) -> Result<postgres::Statement> {
+    /// Runs statements without parameters in one round trip.
+    fn batch(&mut self, sql: &str) -> Result<()> {
+        self.call(async |client| client.batch_execute(sql).await)
+    }
+
+    /// Refuses a store that a newer version migrated while it was open. A writer looks when the
+    /// row it has just locked changed, a reader now and then.
+    fn check_schema(&mut self, access: Access, row: Option<String>) -> Result<()> {
+        let is_due = match access {
+            Access::Write { .. } => self.settings != row,
+            Access::Read => self.checked.is_none_or(|at| at.elapsed() >= READER_LOOKS),
+            Access::Migrate => false,
+        };
+        if !is_due {
+            return Ok(());
+        }
+        let sql = "SELECT COALESCE(MAX(version), 0) FROM migrations";
+        let version = self.call(async |client| client.query_one(sql, &[]).await)?;
+        let version = version.try_get(0).map_err(|error| explain(&self.place, error.into()))?;
+        refuse_newer(version, self.schema_set)?;
+        match access {
+            Access::Write { .. } => self.settings = row,
+            Access::Read | Access::Migrate => self.checked = Some(Instant::now()),
+        }
+        Ok(())
+    }
+
+    fn statement(&mut self, sql: &str) -> Result<tokio_postgres::Statement> {
         if let Some(statement) = self.statements.get(sql) {
             return Ok(statement.clone());
         }
-        let statement = self.client.prepare(&number(sql)).map_err(|error| self.explain(error))?;
+        let numbered = number(sql);
+        let statement = self.call(async |client| client.prepare(&numbered).await)?;
         self.statements.insert(sql.to_owned(), statement.clone());
         Ok(statement)
     }
@@ -171,35 +277,59 @@ fn number(sql: &str) -> String {
 
 impl Connection for PostgresConnection {
     fn begin(&mut self, access: Access) -> Result<()> {
-        let sql = match access {
+        let begin = match access {
             Access::Read => "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY".to_owned(),
             // The row lock makes commit order sequence order, and one writer at a time means that
             // what a write has checked still holds when it commits, as with SQLite.
-            Access::Write => {
-                "BEGIN; SELECT message FROM sequence WHERE id = 1 FOR UPDATE".to_owned()
+            Access::Write { wait } => {
+                let lock_timeout = self.waits.shorter_lock_timeout(wait);
+                format!(
+                    "BEGIN; {lock_timeout}SELECT settings FROM sequence WHERE id = 1 FOR UPDATE"
+                )
             }
+            // A step of a migration may rewrite a table.
             Access::Migrate => format!(
                 "BEGIN; SELECT pg_advisory_xact_lock(hashtext('oneiro migrate'), hashtext('{0}')); \
-                 CREATE SCHEMA IF NOT EXISTS \"{0}\"",
+                 SET LOCAL statement_timeout = 0; CREATE SCHEMA IF NOT EXISTS \"{0}\"",
                 self.schema
             ),
         };
-        match self.client.batch_execute(&sql) {
-            Ok(()) => {
-                self.open = true;
-                Ok(())
+        let begin = if access == Access::Read || self.limits_pauses {
+            begin
+        } else {
+            let pause = millis(self.waits.pause);
+            format!("SET idle_in_transaction_session_timeout = {pause}; {begin}")
+        };
+        let lock = match access {
+            Access::Write { wait } => wait,
+            Access::Read | Access::Migrate => self.waits.lock,
+        };
+        let limit = Some(lock.saturating_add(self.waits.grace));
+        let begun = self.client.call(limit, async |client| client.simple_query(&begin).await);
+        let answers = match begun {
+            Ok(answers) => answers,
+            Err(failure) => {
+                let _ = self.batch("ROLLBACK");
+                return Err(explain(&self.place, failure));
             }
-            Err(error) => {
-                let _ = self.client.batch_execute("ROLLBACK");
-                Err(self.explain(error))
-            }
-        }
+        };
+        self.open = true;
+        self.limits_pauses |= access != Access::Read;
+        self.limit = match access {
+            Access::Read | Access::Write { .. } => self.waits.statement_limit(),
+            Access::Migrate => None,
+        };
+        let locked_row = answers.iter().find_map(|answer| match answer {
+            tokio_postgres::SimpleQueryMessage::Row(row) => row.get(0).map(str::to_owned),
+            _ => None,
+        });
+        self.check_schema(access, locked_row).inspect_err(|_| self.rollback())
     }
 
     fn execute(&mut self, sql: &str, values: &[Value<'_>]) -> Result<u64> {
         let statement = self.statement(sql)?;
         let values: Vec<&(dyn ToSql + Sync)> = values.iter().map(|value| value as _).collect();
-        self.client.execute(&statement, &values).map_err(|error| explain(&self.place, error))
+        self.call(async |client| client.execute(&statement, &values).await)
     }
 
     fn query(
@@ -210,10 +340,9 @@ impl Connection for PostgresConnection {
     ) -> Result<()> {
         let statement = self.statement(sql)?;
         let values = values.iter().map(|value| value as &(dyn ToSql + Sync));
-        let place = &self.place;
-        let mut rows =
-            self.client.query_raw(&statement, values).map_err(|error| explain(place, error))?;
-        while let Some(row) = rows.next().map_err(|error| explain(place, error))? {
+        let rows = self.call(async |client| client.query_raw(&statement, values).await)?;
+        let mut rows = Box::pin(rows);
+        while let Some(row) = self.call(async |_| rows.try_next().await)? {
             each(&PostgresRow(&row))?;
         }
         Ok(())
@@ -223,21 +352,24 @@ impl Connection for PostgresConnection {
         self.open = false;
         // A COMMIT of a failed transaction answers ROLLBACK without an error; nothing commits
         // after a statement failed, because the group rolls back first.
-        self.client.batch_execute("COMMIT").map_err(|error| {
-            let lost = error.is_closed() || error.as_db_error().is_none();
-            let said = explain(&self.place, error);
-            match lost {
-                true => said.remedy(
-                    "whether this write was kept is unknown: send it again with the same external_id",
-                ),
-                false => said,
+        let committed =
+            self.client.call(self.limit, async |client| client.batch_execute("COMMIT").await);
+        committed.map_err(|failure| {
+            let is_refused =
+                matches!(&failure, Failure::Answered(error) if error.as_db_error().is_some());
+            let explained = explain(&self.place, failure);
+            if is_refused {
+                return explained;
             }
+            explained.remedy(
+                "whether this write was kept is unknown: send it again with the same external_id",
+            )
         })
     }
 
     fn rollback(&mut self) {
         if std::mem::take(&mut self.open) {
-            let _ = self.client.batch_execute("ROLLBACK");
+            let _ = self.batch("ROLLBACK");
         }
     }
 
@@ -254,11 +386,11 @@ impl Connection for PostgresConnection {
     }
 }
 
-struct PostgresRow<'r>(&'r postgres::Row);
+struct PostgresRow<'r>(&'r tokio_postgres::Row);
 
 impl Row for PostgresRow<'_> {
     fn value(&self, column: usize) -> Result<Value<'_>> {
-        let unread = |error: postgres::Error| {
+        let unread = |error: tokio_postgres::Error| {
             Error::internal(format!("column {column} of an answer")).because(error)
         };
         let kind = self.0.columns().get(column).map(|column| column.type_().clone());
@@ -308,66 +440,7 @@ impl ToSql for Value<'_> {
         matches!(*kind, Type::INT8 | Type::INT4 | Type::TEXT | Type::VARCHAR | Type::BYTEA)
     }
 
-    postgres::types::to_sql_checked!();
-}
-
-fn explain(place: &str, error: postgres::Error) -> Error {
-    let Some(state) = error.code() else {
-        // No SQLSTATE: the network, not the server, said no.
-        return Error::new(
-            ErrorKind::Unavailable,
-            format!("{place} does not answer: {}", cause(&error)),
-        )
-        .remedy(match cause(&error).contains("TLS") {
-            true => "TLS is not supported yet: reach the server over a local or private network",
-            false => "check that the server runs and the address is right, then try again",
-        })
-        .because(error);
-    };
-    let what = error.as_db_error().map_or_else(|| error.to_string(), |db| db.message().to_owned());
-    let class = state.code().get(..2).unwrap_or_default();
-    let said = match *state {
-        SqlState::LOCK_NOT_AVAILABLE
-        | SqlState::T_R_DEADLOCK_DETECTED
-        | SqlState::T_R_SERIALIZATION_FAILURE => {
-            Error::new(ErrorKind::Busy, format!("another writer held {place} for too long"))
-                .remedy("try again; raise busy_timeout_ms if this happens often")
-        }
-        SqlState::DISK_FULL => {
-            Error::new(ErrorKind::Unavailable, format!("the disk of {place} is full"))
-                .remedy("free some space and try again; nothing of this write was kept")
-        }
-        SqlState::INVALID_PASSWORD | SqlState::INVALID_AUTHORIZATION_SPECIFICATION => {
-            Error::new(ErrorKind::Unauthorized, format!("{place} refused the login: {what}"))
-                .remedy("check user and password in the address")
-        }
-        SqlState::INSUFFICIENT_PRIVILEGE => {
-            Error::new(ErrorKind::Forbidden, format!("{place}: {what}"))
-                .remedy("grant the user CREATE on the database, or the rights of the schema")
-        }
-        SqlState::INVALID_CATALOG_NAME => {
-            Error::new(ErrorKind::NotFound, format!("{place}: {what}"))
-                .remedy("create the database first")
-        }
-        SqlState::DATA_CORRUPTED | SqlState::INDEX_CORRUPTED => {
-            Error::new(ErrorKind::Corrupt, format!("{place} is damaged: {what}"))
-                .remedy("restore a backup")
-        }
-        SqlState::PROGRAM_LIMIT_EXCEEDED => Error::too_large(format!("{place}: {what}")),
-        _ => match class {
-            "08" | "57" | "53" => {
-                Error::new(ErrorKind::Unavailable, format!("{place} is not available: {what}"))
-                    .remedy("try again when the server is back; nothing of this write was kept")
-            }
-            "23" => Error::conflict(format!("the store refused a row: {what}")),
-            _ => Error::internal(format!("PostgreSQL: {what} ({})", state.code())),
-        },
-    };
-    said.because(error)
-}
-
-fn cause(error: &postgres::Error) -> String {
-    std::error::Error::source(error).map_or_else(|| error.to_string(), |source| source.to_string())
+    tokio_postgres::types::to_sql_checked!();
 }
 
 #[cfg(test)]

@@ -1,16 +1,11 @@
 //! Looks for erased text in the raw bytes of a store's files.
 
+use super::files::kept_open;
 use aho_corasick::AhoCorasick;
 use oneiro_model::{Error, ErrorKind, Result};
-use std::collections::{BTreeSet, HashMap};
-use std::fs::File;
+use std::collections::BTreeSet;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex};
-
-/// Descriptors that stay open until the process ends: closing one would drop the POSIX locks that
-/// SQLite holds on the same file in this process.
-static KEPT_OPEN: Mutex<Option<HashMap<PathBuf, Arc<File>>>> = Mutex::new(None);
 
 /// Which of `needles` stand somewhere in `files`, and how many bytes were searched.
 pub(super) fn search(files: &[PathBuf], needles: &[Vec<u8>]) -> Result<(Vec<usize>, u64)> {
@@ -19,7 +14,7 @@ pub(super) fn search(files: &[PathBuf], needles: &[Vec<u8>]) -> Result<(Vec<usiz
     let mut bytes = 0;
     let longest = needles.iter().map(Vec::len).max().unwrap_or(0);
     for path in files.iter().filter(|path| path.exists()) {
-        let file = kept_open(path)?;
+        let file = kept_open(path).map_err(|error| unreadable(path, error))?;
         let mut window: Vec<u8> = Vec::new();
         let mut block = vec![0; 1 << 20];
         let mut offset = 0;
@@ -55,17 +50,6 @@ impl Finder {
         let hits = self.0.find_overlapping_iter(haystack);
         found.extend(hits.map(|hit| hit.pattern().as_usize()));
     }
-}
-
-fn kept_open(path: &Path) -> Result<Arc<File>> {
-    let mut kept = KEPT_OPEN.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-    let kept = kept.get_or_insert_default();
-    if let Some(file) = kept.get(path) {
-        return Ok(Arc::clone(file));
-    }
-    let file = Arc::new(File::open(path).map_err(|error| unreadable(path, error))?);
-    kept.insert(path.to_owned(), Arc::clone(&file));
-    Ok(file)
 }
 
 fn unreadable(path: &Path, error: std::io::Error) -> Error {

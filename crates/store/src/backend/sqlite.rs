@@ -5,13 +5,14 @@
 use super::files::{create_private, file_bytes, with_suffix};
 use super::foreign::{FileKind, kind_of_file};
 use super::sqlite_errors::{busy, damaged, explain, io_error, is_busy};
+use super::sqlite_log::{Log, Proof};
 use super::{Access, Backend, Connection, Engine, Row, State, Value, raw_search};
-use crate::durable::Syncs;
 use crate::options::{Durability, Options};
+use crate::schema::{SchemaSet, refuse_newer};
 use crate::store::{Progress, Scrubbed};
 use oneiro_model::{Error, ErrorKind, Result};
 use rusqlite::types::{ToSqlOutput, ValueRef};
-use rusqlite::{OpenFlags, ToSql};
+use rusqlite::{OpenFlags, StatementStatus, ToSql};
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -35,10 +36,8 @@ pub(crate) struct Sqlite {
     path: PathBuf,
     durability: Durability,
     busy_timeout: Duration,
-    /// The write-ahead log, held open to be synced. SQLite locks only the database and its index, so
-    /// this descriptor may be closed at any time.
-    log: Mutex<Option<Arc<File>>>,
-    syncs: Syncs,
+    log: Arc<Log>,
+    schema: SchemaSet,
 }
 
 impl Sqlite {
@@ -48,22 +47,9 @@ impl Sqlite {
             path: path.to_owned(),
             durability: options.durability,
             busy_timeout: options.busy_timeout,
-            log: Mutex::default(),
-            syncs: Syncs::default(),
+            log: Arc::new(Log::new(path)),
+            schema: options.schema,
         }
-    }
-
-    /// The log as it is now. It is deleted and made anew only when every connection was closed, so
-    /// it is opened again after each new connection. Looking at its inode each time would be
-    /// dearer: a file whose times were looked at gets new ones with its next write, and the sync
-    /// then has an inode to write as well.
-    fn log(&self) -> std::io::Result<Arc<File>> {
-        let mut log = self.log.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-        if let Some(log) = log.as_ref() {
-            return Ok(Arc::clone(log));
-        }
-        let file = File::open(with_suffix(&self.path, "-wal"))?;
-        Ok(Arc::clone(log.insert(Arc::new(file))))
     }
 
     /// A connection to a file that is known to be ours, or new.
@@ -81,11 +67,18 @@ impl Sqlite {
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let inner = rusqlite::Connection::open_with_flags(&self.path, flags)
             .map_err(|error| self.explain(error))?;
-        let mut connection =
-            SqliteConnection { inner, path: self.path.clone(), busy_timeout: self.busy_timeout };
+        let mut connection = SqliteConnection {
+            inner,
+            path: self.path.clone(),
+            busy_timeout: self.busy_timeout,
+            log: Arc::clone(&self.log),
+            schema: self.schema,
+            newer: None,
+        };
         self.prepare(&mut connection)?;
         self.was_open.store(true, Ordering::SeqCst);
-        *self.log.lock().unwrap_or_else(|poisoned| poisoned.into_inner()) = None;
+        self.log.connected();
+        connection.check_schema()?;
         Ok(connection)
     }
 
@@ -199,16 +192,7 @@ impl Backend for Sqlite {
     fn make_durable(&self) -> Result<()> {
         match self.durability {
             Durability::Normal => Ok(()),
-            Durability::Full => self.syncs.sync(|| {
-                self.log().and_then(|log| log.sync_data()).map_err(|error| {
-                    Error::new(
-                        ErrorKind::Unavailable,
-                        format!("{} could not be synced: {error}", self.path.display()),
-                    )
-                    .remedy("check the disk, then send it again with the same external_id")
-                    .because(error)
-                })
-            }),
+            Durability::Full => self.log.sync(),
         }
     }
 
@@ -278,8 +262,11 @@ impl Backend for Sqlite {
     }
 
     fn scrub(&self, needles: &[Vec<u8>]) -> Result<Scrubbed> {
-        let connection = self.open()?;
+        let mut connection = self.open()?;
         let deadline = Instant::now() + self.busy_timeout;
+        // VACUUM begins its own transaction; this one only proves the log if a sync failed.
+        connection.begin(Access::Write { wait: self.busy_timeout })?;
+        connection.rollback();
         let vacuum = "PRAGMA secure_delete = ON; VACUUM;";
         connection.inner.execute_batch(vacuum).map_err(|error| self.explain(error))?;
         loop {
@@ -311,6 +298,22 @@ struct SqliteConnection {
     inner: rusqlite::Connection,
     path: PathBuf,
     busy_timeout: Duration,
+    log: Arc<Log>,
+    /// What this version of Oneiro knows.
+    schema: SchemaSet,
+    /// The error of every transaction once a newer version has migrated the store.
+    newer: Option<Error>,
+}
+
+impl Drop for SqliteConnection {
+    fn drop(&mut self) {
+        // The last connection copies the log to the database when it is closed; a log that was not
+        // proved may hold anything.
+        if self.log.failure().is_some() {
+            let keep = rusqlite::config::DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE;
+            let _ = self.inner.set_db_config(keep, true);
+        }
+    }
 }
 
 impl SqliteConnection {
@@ -318,9 +321,36 @@ impl SqliteConnection {
         explain(&self.path, error)
     }
 
+    /// Refuses a store that a newer version migrated, also while it was open.
+    fn check_schema(&mut self) -> Result<()> {
+        let sql = "SELECT COALESCE(MAX(version), 0) FROM migrations";
+        // Without the table the store is only being made.
+        let version = self.inner.query_row(sql, [], |row| row.get(0)).unwrap_or(0);
+        refuse_newer(version, self.schema).inspect_err(|error| self.newer = Some(error.clone()))
+    }
+
+    /// Looks at the version if SQLite had to prepare a statement again, which it does when somebody
+    /// changed the schema. Asking that of a statement that has run costs nothing.
+    fn after(&mut self, prepared_again: i32) -> Result<()> {
+        if prepared_again == 0 { Ok(()) } else { self.check_schema() }
+    }
+
+    /// Brings the log to the disk after a sync failed, with the write lock held.
+    fn recover(&self) -> Result<()> {
+        if self.log.prove()? == Proof::LogOnly {
+            let found: rusqlite::Result<String> =
+                self.inner.query_row("PRAGMA quick_check(1)", [], |row| row.get(0));
+            let found = found.map_err(|error| self.explain(error))?;
+            if found != "ok" {
+                return Err(damaged(&self.path, &found));
+            }
+        }
+        self.log.recovered()
+    }
+
     /// BEGIN IMMEDIATE in a loop of our own: SQLite's built-in wait sleeps in fixed steps, which
     /// starves processes that compete.
-    fn begin_immediate(&self) -> Result<()> {
+    fn begin_immediate(&self, limit: Duration) -> Result<()> {
         let started = Instant::now();
         let mut wait = Duration::from_micros(20);
         self.inner.busy_timeout(Duration::ZERO).map_err(|error| self.explain(error))?;
@@ -331,14 +361,14 @@ impl SqliteConnection {
                 Ok(_) => break Ok(()),
                 Err(error) if is_busy(&error) => {
                     let waited = started.elapsed();
-                    if waited >= self.busy_timeout {
+                    if waited >= limit {
                         break Err(busy(&self.path, waited));
                     }
                     // Others hold the lock for less than a sleep takes: at first only give way.
                     match waited < GIVE_WAY {
                         true => std::thread::yield_now(),
                         false => {
-                            std::thread::sleep(jitter(wait).min(self.busy_timeout - waited));
+                            std::thread::sleep(jitter(wait).min(limit - waited));
                             wait = (wait * 3 / 2).min(Duration::from_millis(10));
                         }
                     }
@@ -353,20 +383,36 @@ impl SqliteConnection {
 
 impl Connection for SqliteConnection {
     fn begin(&mut self, access: Access) -> Result<()> {
+        if let Some(error) = &self.newer {
+            return Err(error.clone());
+        }
         match access {
             Access::Read => {
                 let begun = self.inner.prepare_cached("BEGIN").and_then(|mut s| s.execute([]));
                 begun.map(|_| ()).map_err(|error| self.explain(error))
             }
-            Access::Write | Access::Migrate => self.begin_immediate(),
+            Access::Write { .. } | Access::Migrate => {
+                let limit = match access {
+                    Access::Write { wait } => wait,
+                    Access::Read | Access::Migrate => self.busy_timeout,
+                };
+                self.begin_immediate(limit)?;
+                if self.log.failure().is_none() {
+                    return Ok(());
+                }
+                self.recover().inspect_err(|_| self.rollback())
+            }
         }
     }
 
     fn execute(&mut self, sql: &str, values: &[Value<'_>]) -> Result<u64> {
-        let run = || -> rusqlite::Result<usize> {
-            self.inner.prepare_cached(sql)?.execute(rusqlite::params_from_iter(values))
+        let run = || -> rusqlite::Result<(usize, i32)> {
+            let mut statement = self.inner.prepare_cached(sql)?;
+            let rows = statement.execute(rusqlite::params_from_iter(values))?;
+            Ok((rows, statement.reset_status(StatementStatus::RePrepare)))
         };
-        run().map(|rows| rows as u64).map_err(|error| self.explain(error))
+        let (rows, prepared_again) = run().map_err(|error| self.explain(error))?;
+        self.after(prepared_again).map(|()| rows as u64)
     }
 
     fn query(
@@ -381,7 +427,10 @@ impl Connection for SqliteConnection {
         while let Some(row) = rows.next().map_err(explain)? {
             each(&SqliteRow(row))?;
         }
-        Ok(())
+        drop(rows);
+        let prepared_again = statement.reset_status(StatementStatus::RePrepare);
+        drop(statement);
+        self.after(prepared_again)
     }
 
     fn commit(&mut self) -> Result<()> {

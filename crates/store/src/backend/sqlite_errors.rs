@@ -63,9 +63,29 @@ pub(super) fn explain(path: &Path, error: rusqlite::Error) -> Error {
         Some(ErrorCode::ConstraintViolation) => {
             Error::conflict(format!("the store refused a row: {error}"))
         }
-        _ => Error::internal(format!("SQLite: {error}")),
+        _ => match missing_table(&error) {
+            Some(table) => Error::new(
+                ErrorKind::Corrupt,
+                format!("the store {place} is damaged: its table {table} is missing"),
+            )
+            .remedy(
+                "a table of the text index is made again by `oneiro doctor --fix`; for any \
+                     other, restore the newest backup",
+            ),
+            None => Error::internal(format!("SQLite: {error}")),
+        },
     };
     said.because(error)
+}
+
+/// The table that a statement needs and that is not there. SQLite has no code of its own for it.
+fn missing_table(error: &rusqlite::Error) -> Option<&str> {
+    let message = match error {
+        rusqlite::Error::SqliteFailure(_, Some(message)) => message,
+        rusqlite::Error::SqlInputError { msg, .. } => msg,
+        _ => return None,
+    };
+    message.strip_prefix("no such table: ")
 }
 
 pub(super) fn io_error(path: &Path, error: std::io::Error) -> Error {

@@ -53,6 +53,12 @@ fn does_what_its_parent_asks() {
             assert!(matches!(kind, ErrorKind::Forbidden | ErrorKind::Unavailable), "{error:?}");
             crate::support::is_helpful(&error, Path::new(path));
         }
+        "sync-fails" => crate::sync_failure::write_while_a_sync_fails(&target),
+        "sync-fails-then-crash" => crate::sync_failure::write_until_a_sync_fails(&target),
+        "backup" => crate::backups::back_up(&target, Path::new(path)),
+        "backup-and-die" => crate::backups::back_up_and_die(&target, Path::new(path)),
+        "read-foreign" => crate::links::read_foreign(Path::new(path)),
+        "write-again" => crate::sync_failure::write_again(&target),
         other => panic!("no such work: {other}"),
     }
 }

@@ -5,6 +5,7 @@ use oneiro_model::{Error, ErrorKind, Result};
 use oneiro_store::{Fault, FaultPlan, Options, Store, Tx, sequence};
 use oneiro_testkit::{Backend, TestSpace, on_both_backends};
 use std::collections::BTreeSet;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Condvar, Mutex};
 
 type Work = Arc<dyn Fn(&Tx<'_>) -> Result<()> + Send + Sync>;
@@ -31,7 +32,7 @@ fn group(store: &Store, works: &[Work]) -> Vec<Result<()>> {
         let (begun, held) = (Arc::clone(&led), Arc::clone(&go));
         let leader = scope.spawn(move || {
             let passed = Arc::clone(&begun);
-            let _ = store.write(move |_| {
+            let _ = write_caught(store, move |_| {
                 begun.open();
                 held.wait();
                 Ok(())
@@ -43,7 +44,7 @@ fn group(store: &Store, works: &[Work]) -> Vec<Result<()>> {
         let mut writers = Vec::new();
         for (place, work) in works.iter().enumerate() {
             let work = Arc::clone(work);
-            writers.push(scope.spawn(move || store.write(move |tx| work(tx))));
+            writers.push(scope.spawn(move || write_caught(store, move |tx| work(tx))));
             while store.queued() <= place && !leader.is_finished() {
                 std::thread::yield_now();
             }
@@ -52,6 +53,25 @@ fn group(store: &Store, works: &[Work]) -> Vec<Result<()>> {
         leader.join().unwrap();
         writers.into_iter().map(|writer| writer.join().unwrap()).collect()
     })
+}
+
+/// The same where calls of the engine may panic, which is then the outcome of a write. Everybody
+/// must be answered; a minute without an answer is a hang.
+fn group_with_panics(store: &Store, works: &[Work]) -> Vec<Result<()>> {
+    let (store, works) = (store.clone(), works.to_vec());
+    let (answer, answered) = std::sync::mpsc::channel();
+    std::thread::spawn(move || answer.send(group(&store, &works)));
+    let minute = std::time::Duration::from_secs(60);
+    answered.recv_timeout(minute).expect("a write was never answered")
+}
+
+/// Writes, and answers a panic of the engine as an error.
+fn write_caught(
+    store: &Store,
+    work: impl Fn(&Tx<'_>) -> Result<()> + Send + Sync + 'static,
+) -> Result<()> {
+    let caught = catch_unwind(AssertUnwindSafe(|| store.write(work)));
+    caught.unwrap_or_else(|_| Err(Error::internal("panicked")))
 }
 
 fn good(name: &'static str) -> Work {
@@ -156,6 +176,56 @@ on_both_backends! {
             }
             assert!(at > 8, "the faults never reached the group");
         }
+    }
+
+    /// Every call of the engine panics once: while a leader opens, begins, runs, commits and syncs.
+    fn a_panic_of_the_engine_anywhere_answers_everybody_and_harms_nobody_later(space) {
+        let works = [good("a"), bad("b"), good("c")];
+        let (mut at, mut fired, mut syncs) = (0, true, 0);
+        while fired {
+            at += 1;
+            let space = TestSpace::new(space.backend);
+            drop(open(&space));
+            let fault = Fault::new(FaultPlan::PanicAt(at));
+            let opened = catch_unwind(AssertUnwindSafe(|| {
+                Store::open_with_faults(&target(&space), &Options::default(), NOW, &fault)
+            }));
+            let Ok(store) = opened else { continue };
+            let store = store.unwrap();
+            let outcomes = group_with_panics(&store, &works);
+            fired = fault.calls() >= at;
+            if !fired {
+                break;
+            }
+            syncs += usize::from(fault.hit_a_sync());
+            // The panic came once; whoever writes next is not disturbed by it.
+            write(&store, "later").unwrap();
+            let there = names(&store);
+            assert!(there.contains(&"later".to_owned()), "call {at}");
+            assert!(!there.contains(&"b".to_owned()), "call {at}: half a write");
+            for (name, outcome) in ["a", "b", "c"].iter().zip(&outcomes) {
+                let is_there = there.iter().any(|there| there == name);
+                assert!(is_there || outcome.is_err(), "call {at}: {name} was lost");
+                assert!(!is_there || outcome.is_ok() || fault.hit_a_sync(), "call {at}: {name}");
+            }
+        }
+        assert!(at > 8 && syncs >= 2, "the panics never reached the group: {at} calls, {syncs} syncs");
+    }
+
+    fn only_commits_that_were_made_are_counted_with_the_writes_they_hold(space) {
+        let store = open(space);
+        let counted = |store: &Store| {
+            let figures = store.write_figures();
+            (figures.writes, figures.commits.iter().sum::<u64>())
+        };
+        let (writes, commits) = counted(&store);
+        // One commit for the write that holds the group up, one for the two good ones.
+        group(&store, &[good("a"), bad("b"), good("c")]);
+        assert_eq!(counted(&store), (writes + 3, commits + 2));
+        group(&store, &[bad("b"), bad("b")]);
+        assert_eq!(counted(&store), (writes + 4, commits + 3));
+        assert!(store.write(|_| Err::<(), _>(Error::invalid("no"))).is_err());
+        assert_eq!(counted(&store), (writes + 4, commits + 3));
     }
 
     fn nothing_is_acknowledged_before_it_is_synced(space) {

@@ -8,12 +8,17 @@
     reason = "tests may fail"
 )]
 
+mod backups;
 mod busy;
 mod child;
 mod files;
 mod groups;
+mod links;
 mod migrations;
 mod parity;
+mod server_hung;
 mod server_loss;
 mod statements;
 mod support;
+mod sync_failure;
+mod tls;

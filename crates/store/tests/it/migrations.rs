@@ -116,6 +116,38 @@ on_both_backends! {
         }
     }
 
+    /// old:  open ..................... write, bulk, derived, read: refused
+    /// new:          migrate, write
+    fn a_process_stops_when_a_newer_one_migrated_the_store_it_has_open(space) {
+        let old = open(space);
+        write(&old, "before").unwrap();
+        assert_eq!(names(&old), ["before"]);
+        let new = open_with(space, &with(NEXT)).unwrap();
+        write(&new, "migrated").unwrap();
+        let refusals = [
+            write(&old, "late").unwrap_err(),
+            old.write_bulk(|tx| crate::support::put(tx, "late")).unwrap_err(),
+            old.write_derived(|tx| crate::support::put(tx, "late")).unwrap_err(),
+            write(&old, "late").unwrap_err(),
+        ];
+        for error in refusals {
+            assert_eq!(error.kind(), ErrorKind::NewerSchema, "{error:?}");
+            assert!(error.remedy_text().is_some());
+        }
+        // A reader on PostgreSQL looks now and then.
+        let limit = std::time::Instant::now() + std::time::Duration::from_secs(60);
+        let refused = loop {
+            match old.read(oneiro_store::settings::all) {
+                Err(error) => break error,
+                Ok(_) => assert!(std::time::Instant::now() < limit, "reads are never refused"),
+            }
+            std::thread::yield_now();
+        };
+        assert_eq!(refused.kind(), ErrorKind::NewerSchema, "{refused:?}");
+        write(&new, "later").unwrap();
+        assert_eq!(names(&new), ["before", "later", "migrated"]);
+    }
+
     fn many_threads_may_open_a_new_or_an_old_store_at_once(space) {
         for (done, schema) in (1..).zip([CURRENT, NEXT]) {
             let start = Barrier::new(6);

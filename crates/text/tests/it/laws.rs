@@ -141,7 +141,7 @@ fn forms(analyzer: &mut Analyzer, text: &str) -> Vec<(String, Vec<String>, bool)
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(500))]
+    #![proptest_config(oneiro_testkit::proptest_config(500))]
 
     #[test]
     fn tokens_lie_in_the_text_in_order(text in texts()) {

@@ -3,11 +3,8 @@
 use crate::context::Context;
 use crate::output::count;
 use crate::progress;
-use anyhow::Context as _;
 use clap::Args;
-use oneiro::{ImportLimits, Imported};
-use std::fs::File;
-use std::io::{BufReader, Seek};
+use oneiro::{ImportFile, ImportLimits, Imported};
 use std::path::PathBuf;
 
 /// Read sessions from JSONL, all of a file or nothing
@@ -16,7 +13,7 @@ use std::path::PathBuf;
 /// go; a title that is taken gets the next number.
 #[derive(Debug, Args)]
 pub struct ImportArgs {
-    /// The file, or - for standard input
+    /// The file, or - for standard input; a pipe is read to its end before the import begins
     file: PathBuf,
     /// Refuse a file with more sessions
     #[arg(long, value_name = "N", default_value_t = ImportLimits::default().sessions)]
@@ -42,29 +39,18 @@ impl ImportArgs {
             session_bytes: self.max_session_bytes,
             bytes: self.max_bytes,
         };
-        let file = self.file()?;
-        let bar = progress::bar(file.metadata()?.len(), "import", context.output.json);
-        let mut input = BufReader::with_capacity(1 << 20, file);
-        let imported = oneiro.import(&mut input, limits, &mut |at| bar.set_position(at.bytes));
+        let file = if self.file.as_os_str() == "-" {
+            ImportFile::spool(std::io::stdin().lock(), limits)?
+        } else {
+            ImportFile::open(&self.file, limits)?
+        };
+        let bar = progress::bar(file.bytes(), "import", context.output.json);
+        let imported = oneiro.import_file(file, limits, &mut |at| bar.set_position(at.bytes));
         bar.finish_and_clear();
         context.output.show(&imported?, describe)?;
         context.index(&oneiro);
         context.after(&oneiro);
         Ok(())
-    }
-
-    /// Standard input is kept in a file first: an import is one transaction, and a slow pipe would
-    /// hold up every other writer.
-    fn file(&self) -> anyhow::Result<File> {
-        if self.file.as_os_str() != "-" {
-            return File::open(&self.file).map_err(|error| {
-                oneiro::Error::not_found(format!("{}: {error}", self.file.display())).into()
-            });
-        }
-        let mut kept = tempfile::tempfile().context("no temporary file for standard input")?;
-        std::io::copy(&mut std::io::stdin().lock(), &mut kept)?;
-        kept.rewind()?;
-        Ok(kept)
     }
 }
 

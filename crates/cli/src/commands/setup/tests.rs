@@ -312,6 +312,8 @@ fn lay_out(value: &Value, text: &mut String, space: &mut dyn FnMut() -> &'static
 }
 
 proptest! {
+    #![proptest_config(oneiro_testkit::proptest_config(256))]
+
     #[test]
     fn json_of_any_form_gets_the_entry_and_loses_it_to_the_byte(text in documents()) {
         check_json(&text);

@@ -28,6 +28,8 @@ fn sizes() -> impl Strategy<Value = Vec<(u16, bool)>> {
 }
 
 proptest! {
+    #![proptest_config(oneiro_testkit::proptest_config(256))]
+
     /// Never over the room, unless nothing but the newest turn is left, all of it short.
     #[test]
     fn a_cut_fits_or_is_the_newest_turn_alone(sizes in sizes(), budget in 100_i64..4_000) {

@@ -120,6 +120,8 @@ fn any_costs() -> impl Strategy<Value = Vec<Cost>> {
 }
 
 proptest! {
+    #![proptest_config(oneiro_testkit::proptest_config(256))]
+
     #[test]
     fn a_leaf_never_parts_a_group_and_never_stalls(costs in any_costs(), chunk in 500..20_000_i64) {
         let mut before = 0;

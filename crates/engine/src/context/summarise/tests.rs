@@ -76,7 +76,7 @@ fn each_failure_falls_to_the_next_level() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 64, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(oneiro_testkit::proptest_config(64))]
 
     // P20: in any script, of any size, an extract keeps to its target and is text.
     #[test]

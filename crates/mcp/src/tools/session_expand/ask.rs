@@ -2,6 +2,7 @@
 
 use super::TOKENS;
 use crate::arguments::Arguments;
+use crate::recalled::quoted;
 use oneiro::{ContextScope, Cursor, Error, ExpandWhat, Result, SessionId};
 use serde_json::{Map, Value, json};
 
@@ -84,7 +85,7 @@ impl Asked {
     /// A call for something else within the same scope.
     pub(super) fn call(&self, id: &str, more: &str) -> String {
         let scope = match &self.scope {
-            ContextScope::Lineage(session) => format!("session={}", json!(session)),
+            ContextScope::Lineage(session) => format!("session={}", quoted(session.as_str())),
             ContextScope::Space => "anywhere=true".to_owned(),
         };
         format!("session_expand({scope}, id={}{more})", json!(id))

@@ -6,7 +6,7 @@ mod hits;
 mod pieces;
 mod tell;
 
-use super::{Answer, Call, Hints, Tool};
+use super::{Answer, Call, Hints, Tool, never};
 use crate::TokenRole;
 use ask::{Asked, Wanted};
 use oneiro::{EXPAND_TOKENS, Error, ErrorKind, ExpandRequest, ExpandWhat, GrepRequest, Result};
@@ -30,6 +30,7 @@ pub(super) const TOOL: Tool = Tool {
     output,
     hints: Hints::LOOKS,
     role: TokenRole::Read,
+    may_call_model: never,
     run,
 };
 

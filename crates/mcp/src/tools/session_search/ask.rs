@@ -34,13 +34,10 @@ pub(super) fn read(given: &Map<String, Value>, schema: &Value) -> Result<Asked> 
     let (least, most) = (TOKENS.1, TOKENS.2);
     let tokens = given.bounded("max_tokens", (TOKENS.0, least, most), &mut notes)?;
     let search = match (query, session, around) {
-        (Some(_), Some(session), _) => {
-            let id = session.as_str();
+        (Some(_), Some(_), _) => {
             return Err(Error::invalid("query and session_id ask for different things").remedy(
-                format!(
-                    "to search inside that session, leave session_id out and add session:{id:?} \
-                     to the query; to read it, leave query out"
-                ),
+                "to search inside that session, leave session_id out and add session:ID to the \
+                 query; to read it, leave query out",
             ));
         }
         (_, None, Some(around)) => {
@@ -81,6 +78,12 @@ pub(super) fn read(given: &Map<String, Value>, schema: &Value) -> Result<Asked> 
         }
     };
     Ok(Asked { search, tokens, notes })
+}
+
+/// Whether sessions are to be condensed, by a model if there is one. What cannot be read as a flag is
+/// refused before anything is done.
+pub(super) fn wants_summaries(given: &Map<String, Value>) -> bool {
+    Arguments::of(given).flag("summarise").unwrap_or(false)
 }
 
 fn sort(given: &Arguments<'_>) -> Result<Sort> {

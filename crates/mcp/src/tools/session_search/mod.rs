@@ -27,6 +27,7 @@ pub(super) const TOOL: Tool = Tool {
     output,
     hints: Hints::LOOKS,
     role: TokenRole::Read,
+    may_call_model: ask::wants_summaries,
     run,
 };
 

@@ -5,7 +5,7 @@ use super::TOKENS;
 use super::ask::Asked;
 use super::fill::{Filled, Item, fill, seconds, when};
 use crate::budget::{Budget, cut, quarters};
-use crate::recalled::{FRAME, delimit, one_line};
+use crate::recalled::{FRAME, delimit, one_line, quoted};
 use crate::tools::Answer;
 use oneiro::{Conversation, Hit, Session, SessionFound, ShownMessage, Tier};
 use serde_json::{Map, Value, json};
@@ -44,9 +44,11 @@ pub(super) fn answer(found: SessionFound, asked: &Asked) -> Answer {
     let mut close = budget.set_aside(Budget { text: end, json: end });
     let filled = fill(&draft.items, budget);
     let mut notes = asked.notes.clone();
-    notes.extend(draft.note.as_deref().map(one_line));
     notes.extend(what_was_cut(&filled, &draft, asked.tokens));
     let note = spend_on_note(notes.join("; "), &mut close);
+    // What the engine says may repeat ids of sessions or what a server answered.
+    let remark = draft.note.as_deref().map(one_line).unwrap_or_default();
+    let remark = spend_on_note(remark, &mut close);
     let mut next = Vec::new();
     for call in proposals(&draft, &filled).into_iter().take(PROPOSED) {
         if close.spend(&format!("More: {call}\n"), &format!("{},", json!(call))) {
@@ -54,8 +56,12 @@ pub(super) fn answer(found: SessionFound, asked: &Asked) -> Answer {
         }
     }
     let mut text = draft.headline.clone();
-    if !filled.lines.is_empty() {
-        text = format!("{text}\n{}", delimit(&filled.lines));
+    let mut lines = filled.lines.clone();
+    if !remark.is_empty() {
+        lines.push_str(&format!("  note: {remark}\n"));
+    }
+    if !lines.is_empty() {
+        text = format!("{text}\n{}", delimit(&lines));
     }
     let mut structured = json!({
         "mode": draft.mode,
@@ -65,9 +71,10 @@ pub(super) fn answer(found: SessionFound, asked: &Asked) -> Answer {
     });
     if !note.is_empty() {
         text = format!("{text}\nNote: {note}");
-        if let Some(fields) = structured.as_object_mut() {
-            fields.insert("note".to_owned(), json!(note));
-        }
+    }
+    let both: Vec<String> = [note, remark].into_iter().filter(|part| !part.is_empty()).collect();
+    if let (false, Some(fields)) = (both.is_empty(), structured.as_object_mut()) {
+        fields.insert("note".to_owned(), json!(both.join("; ")));
     }
     for call in next {
         text = format!("{text}\nMore: {call}");
@@ -78,7 +85,7 @@ pub(super) fn answer(found: SessionFound, asked: &Asked) -> Answer {
 /// As much of a note as there is room for.
 fn spend_on_note(mut note: String, budget: &mut Budget) -> String {
     while !note.is_empty() {
-        if budget.spend(&format!("Note: {note}\n"), &format!(",\"note\":{}", json!(note))) {
+        if budget.spend(&format!("  note: {note}\n"), &format!(",\"note\":{}", json!(note))) {
             break;
         }
         note = cut(&note, quarters(&note) * 3 / 4).unwrap_or_default().to_owned();
@@ -305,8 +312,9 @@ fn proposals(draft: &Draft, filled: &Filled) -> Vec<String> {
     }
 }
 
-fn id(item: &Item) -> Option<&Value> {
-    item.facts.get("session_id")
+/// The id of a session, as it may stand outside the tags.
+fn id(item: &Item) -> Option<String> {
+    item.facts.get("session_id").and_then(Value::as_str).map(quoted)
 }
 
 fn scroll_to(item: &Item, message: &Value) -> Option<String> {

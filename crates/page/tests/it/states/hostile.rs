@@ -4,6 +4,7 @@ use super::conversation::{found, message};
 use super::made::{frame, jobs, session, stats};
 use super::{listing, searching};
 use oneiro::{Error, Message, Session};
+use oneiro_page::LocalPath;
 use oneiro_page::lineage::Relative;
 use oneiro_page::login::{self, LoginView};
 use oneiro_page::message::{self as one, MessageView};
@@ -135,7 +136,7 @@ pub fn all() -> Vec<(&'static str, String)> {
             login::page(&LoginView {
                 frame: frame(),
                 refused: Some(EVIL.to_owned()),
-                next: format!("/\\{EVIL}"),
+                next: LocalPath::parse("/search?q='()*;=javascript:alert(4)").unwrap(),
             }),
         ),
     ];

@@ -233,6 +233,7 @@ pub fn jobs() -> Vec<Job> {
         payload: serde_json::Value::Null,
         lease_until: (state == JobState::Running).then(|| now().plus(Span::seconds(40))),
         attempts: if state == JobState::Failed { 5 } else { 1 },
+        needs: None,
         last_error: (state == JobState::Failed)
             .then(|| "the embedder at http://localhost:11434/v1 does not answer".to_owned()),
         next_run_at: now().plus(Span::seconds(300)),

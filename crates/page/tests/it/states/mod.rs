@@ -15,7 +15,9 @@ use oneiro_page::problem::ProblemView;
 use oneiro_page::search::{Outcome, SearchForm, SearchView};
 use oneiro_page::session::ConversationView;
 use oneiro_page::sessions::{SessionsForm, SessionsView};
-use oneiro_page::{jobs as job_page, login, message, overview, problem, search, session as talk};
+use oneiro_page::{
+    LocalPath, jobs as job_page, login, message, overview, problem, search, session as talk,
+};
 
 /// Every state of every view, by name.
 pub fn all() -> Vec<(&'static str, String)> {
@@ -175,7 +177,7 @@ pub fn door() -> LoginView {
     LoginView {
         frame,
         refused: Some("That token is not known here.".to_owned()),
-        next: "/sessions".to_owned(),
+        next: LocalPath::parse("/sessions").unwrap(),
     }
 }
 

@@ -103,7 +103,7 @@ fn odd_message() -> impl Strategy<Value = (Message, Form)> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(3_000))]
+    #![proptest_config(oneiro_testkit::proptest_config(3_000))]
 
     #[test]
     fn odd_json_makes_a_valid_request(messages in prop::collection::vec(odd_message(), 0..6)) {

@@ -41,7 +41,7 @@ fn words(value: &Value) -> usize {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(2_000))]
+    #![proptest_config(oneiro_testkit::proptest_config(2_000))]
 
     #[test]
     fn every_window_is_a_valid_request(made in conversation(14)) {
@@ -63,7 +63,7 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(1_000))]
+    #![proptest_config(oneiro_testkit::proptest_config(1_000))]
 
     #[test]
     fn more_messages_only_add(made in conversation(10)) {

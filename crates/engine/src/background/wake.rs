@@ -1,0 +1,26 @@
+//! A wake-up call for a lane: remembered until the lane next waits for it.
+
+use std::sync::{Condvar, Mutex, PoisonError};
+use std::time::Duration;
+
+/// Wakes a lane that sleeps between two rounds.
+#[derive(Debug, Default)]
+pub(crate) struct Wake {
+    is_called: Mutex<bool>,
+    called: Condvar,
+}
+
+impl Wake {
+    /// Ends the lane's sleep, or the next one if it does not sleep now.
+    pub(crate) fn wake(&self) {
+        *self.is_called.lock().unwrap_or_else(PoisonError::into_inner) = true;
+        self.called.notify_all();
+    }
+
+    /// Sleeps for `time`, or until woken.
+    pub(super) fn sleep(&self, time: Duration) {
+        let is_called = self.is_called.lock().unwrap_or_else(PoisonError::into_inner);
+        let slept = self.called.wait_timeout_while(is_called, time, |is_called| !*is_called);
+        *slept.unwrap_or_else(PoisonError::into_inner).0 = false;
+    }
+}
