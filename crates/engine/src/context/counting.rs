@@ -88,6 +88,7 @@ impl Oneiro {
     pub(super) fn count_session(&self, session: (i64, &SessionId)) -> Result<()> {
         let mut changed = 0;
         while changed < RETRIES {
+            self.cancel.check()?;
             let (batch, history) = self.store.read(|tx| {
                 let batch = uncounted(tx, session, (BATCH, BATCH_BYTES))?;
                 Ok((batch, contexts::epoch(tx, session.0)?.history))
