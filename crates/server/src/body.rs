@@ -28,11 +28,8 @@ const WAIT: Duration = Duration::from_secs(5);
 /// than [`SMALL`], so forms never take from the room that token holders share.
 pub(crate) const FORM_MAX: usize = 8 << 10;
 
-/// How long a form may take to arrive: it fits into the packets that follow its head.
-const FORM_TIMEOUT: Duration = Duration::from_secs(5);
-
 /// Forms that are received at once. Whoever holds all of them keeps others from logging in for
-/// [`FORM_TIMEOUT`], and from nothing else.
+/// [`Patience::form`](crate::Patience::form), and from nothing else.
 pub(crate) const FORMS: usize = 64;
 
 /// A body that has arrived, and the room that it takes until it is dropped.
@@ -70,7 +67,7 @@ pub(crate) async fn read_form(
             .remedy("try again in a few seconds")
             .into());
     };
-    let limits = Limits { bytes: FORM_MAX, timeout: FORM_TIMEOUT.min(state.patience.body) };
+    let limits = Limits { bytes: FORM_MAX, timeout: state.patience.form };
     read_within(limits, &state.bodies, headers, body).await
 }
 

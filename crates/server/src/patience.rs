@@ -17,6 +17,8 @@ pub struct Patience {
     pub head: Duration,
     /// For the whole body of a request.
     pub body: Duration,
+    /// For a form of somebody who is not let in yet: it fits into the packets that follow its head.
+    pub form: Duration,
     /// For somebody to take what is being answered, before anything of it is taken.
     pub answer: Duration,
 }
@@ -27,6 +29,7 @@ impl Default for Patience {
             first_head: Duration::from_secs(10),
             head: Duration::from_secs(30),
             body: Duration::from_secs(30),
+            form: Duration::from_secs(5),
             answer: Duration::from_secs(60),
         }
     }

@@ -70,7 +70,9 @@ impl ServeArgs {
 /// The default, or one time for everything.
 fn patience(millis: Option<u64>) -> Patience {
     match millis.map(Duration::from_millis) {
-        Some(time) => Patience { first_head: time, head: time, body: time, answer: time },
+        Some(time) => {
+            Patience { first_head: time, head: time, body: time, form: time, answer: time }
+        }
         None => Patience::default(),
     }
 }
