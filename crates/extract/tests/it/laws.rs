@@ -100,3 +100,24 @@ proptest! {
         }
     }
 }
+
+/// Work that grows with the square of the length takes 256 times as long for 16 times the text.
+#[test]
+fn text_without_breaks_is_extracted_in_linear_time() {
+    const SMALL_BYTES: usize = 1 << 13;
+    const TIMES: usize = 16;
+    for unit in ["a", "-", "字", "ก", "😀", "\n", "[", "e\u{301}", "ab ", "a."] {
+        let small = unit.repeat(SMALL_BYTES / unit.len());
+        let large = small.repeat(TIMES);
+        let extracted = |text: &str| {
+            let said = [Said { speaker: "user", text }];
+            extract(&ExtractRequest { said: &said, target: 200, about: None, count: &count })
+        };
+        let is_linear = oneiro_testkit::takes_at_most(
+            6 * TIMES as u32,
+            || extracted(&small),
+            || extracted(&large),
+        );
+        assert!(is_linear, "{unit:?}");
+    }
+}

@@ -297,3 +297,28 @@ fn nothing_explodes() {
         assert!(Phrase::new(&text).find(&text).is_some() || count == 0, "{piece:?}");
     }
 }
+
+/// Work that grows with the square of the length takes 256 times as long for 16 times the text.
+#[test]
+fn text_without_breaks_is_analysed_in_linear_time() {
+    const SMALL_BYTES: usize = 1 << 13;
+    const TIMES: usize = 16;
+    for unit in ["a", "-", "字", "ก", "😀", "\n", "[", "e\u{301}", "_", "a.", "/a", "aB"] {
+        let small = unit.repeat(SMALL_BYTES / unit.len());
+        let large = small.repeat(TIMES);
+        let analysed = |text: &str| {
+            let mut count = 0;
+            for chunk in chunks(text) {
+                Analyzer::default().tokens(&text[chunk], |_| count += 1);
+            }
+            Analyzer::default().tokens(text, |_| count += 1);
+            count
+        };
+        let is_linear = oneiro_testkit::takes_at_most(
+            6 * TIMES as u32,
+            || analysed(&small),
+            || analysed(&large),
+        );
+        assert!(is_linear, "{unit:?}");
+    }
+}
