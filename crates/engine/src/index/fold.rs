@@ -340,6 +340,9 @@ pub(crate) fn sweep(store: &Store, now: Timestamp) -> Result<bool> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{NewMessage, NewSession, Oneiro, Options, Role, SessionId, Target};
+    use std::cell::Cell;
+    use std::sync::atomic::{AtomicI64, Ordering};
 
     fn live(docs: &[i64]) -> Vec<Segment> {
         let segment = |(id, docs): (usize, &i64)| Segment {
@@ -382,5 +385,104 @@ mod tests {
         }
         assert_eq!(sizes.iter().sum::<i64>(), 8_000 * 256);
         assert!(sizes.len() <= 30, "{sizes:?}");
+    }
+
+    /// A clock that the test sets.
+    struct TestClock(AtomicI64);
+
+    impl Clock for TestClock {
+        fn now(&self) -> Timestamp {
+            Timestamp::from_micros(self.0.load(Ordering::SeqCst) * 1_000_000)
+        }
+    }
+
+    /// A store with `count` messages, each in a segment of its own.
+    fn store_with_segments(count: usize) -> (tempfile::TempDir, Oneiro) {
+        let folder = tempfile::tempdir().unwrap();
+        let place = folder.path().join("store.db");
+        let target = Target::parse(&place.to_string_lossy(), None).unwrap();
+        let oneiro = Oneiro::open(&target, Options::default()).unwrap();
+        let id = SessionId::new("s").unwrap();
+        oneiro.create_session(NewSession::with_id(id.clone())).unwrap();
+        for number in 0..count {
+            let text = format!("message number {number}");
+            oneiro.append(&id, vec![NewMessage::text(Role::User, text)]).unwrap();
+            let folded = fold(oneiro.store(), &mut [Reader::new(None)], 1, NOW).unwrap();
+            assert_eq!(folded.messages, 1);
+        }
+        (folder, oneiro)
+    }
+
+    const NOW: Timestamp = Timestamp::from_micros(0);
+
+    fn live_segments(oneiro: &Oneiro) -> usize {
+        let live = |tx: &oneiro_store::Tx<'_>| segments::live(tx, segments::state(tx)?.build);
+        oneiro.store().read(live).unwrap().len()
+    }
+
+    fn build(oneiro: &Oneiro) -> i64 {
+        oneiro.store().read(|tx| Ok(segments::state(tx)?.build)).unwrap()
+    }
+
+    #[test]
+    fn a_fold_without_a_reader_fails_and_covers_nothing() {
+        let (_folder, oneiro) = store_with_segments(1);
+        let id = SessionId::new("s").unwrap();
+        oneiro.append(&id, vec![NewMessage::text(Role::User, "uncovered")]).unwrap();
+        assert!(fold(oneiro.store(), &mut [], 10, NOW).is_err());
+        assert_eq!(live_segments(&oneiro), 1);
+    }
+
+    #[test]
+    fn a_merge_that_is_told_to_stop_writes_no_further_block() {
+        let (_folder, oneiro) = store_with_segments(FAN);
+        let (asked, clock) = (Cell::new(0), TestClock(AtomicI64::new(0)));
+        let stopped = || {
+            asked.set(asked.get() + 1);
+            true
+        };
+        let merger = Merger { store: oneiro.store(), clock: &clock, stopped: &stopped };
+        assert_eq!(merge(merger, build(&oneiro)).unwrap(), Merged::Lost);
+        assert_eq!((asked.get(), live_segments(&oneiro)), (1, FAN));
+    }
+
+    #[test]
+    fn a_segment_that_is_still_being_written_is_not_swept() {
+        let (_folder, oneiro) = store_with_segments(FAN);
+        let clock = TestClock(AtomicI64::new(0));
+        // Each batch of blocks takes most of the time after which a segment counts as abandoned.
+        let stopped = || {
+            clock.0.fetch_add(500, Ordering::SeqCst);
+            while sweep(oneiro.store(), clock.now()).unwrap() {}
+            false
+        };
+        let merger = Merger { store: oneiro.store(), clock: &clock, stopped: &stopped };
+        assert_eq!(merge(merger, build(&oneiro)).unwrap(), Merged::Done);
+        assert!(clock.0.load(Ordering::SeqCst) > 600, "too few batches to tell");
+        assert_eq!(live_segments(&oneiro), 1);
+    }
+
+    #[test]
+    fn a_purge_that_loses_a_race_does_not_say_that_nothing_is_left() {
+        let (_folder, oneiro) = store_with_segments(1);
+        let id = SessionId::new("t").unwrap();
+        oneiro.create_session(NewSession::with_id(id.clone())).unwrap();
+        oneiro.append(&id, vec![NewMessage::text(Role::User, "deleted later")]).unwrap();
+        fold(oneiro.store(), &mut [Reader::new(None)], 10, NOW).unwrap();
+        oneiro.delete_session(&id).unwrap();
+        let clock = TestClock(AtomicI64::new(0));
+        // While the first purge writes, another process finishes the same one.
+        let has_raced = Cell::new(false);
+        let quiet = || false;
+        let race = || {
+            if !has_raced.replace(true) {
+                let other = Merger { store: oneiro.store(), clock: &clock, stopped: &quiet };
+                assert_eq!(purge(other).unwrap(), Merged::Done);
+            }
+            false
+        };
+        let merger = Merger { store: oneiro.store(), clock: &clock, stopped: &race };
+        assert_eq!(purge(merger).unwrap(), Merged::Lost);
+        assert_eq!(purge(merger).unwrap(), Merged::Nothing);
     }
 }
