@@ -21,7 +21,7 @@ impl Oneiro {
     /// does it unasked. Answers how many bytes the store takes less.
     pub fn vacuum(&self) -> Result<i64> {
         let before = self.stats()?.bytes;
-        self.store.scrub(&[])?;
+        self.store.scrub(&[], &|| self.cancel.is_cancelled())?;
         Ok(before.saturating_sub(self.stats()?.bytes))
     }
 }

@@ -74,7 +74,7 @@ impl Oneiro {
         };
         self.index.cache.clear();
         // From here on a crash leaves the job, and any process finishes the scrubbing.
-        let scrubbed = self.store.scrub(&removed.pieces).map_err(|error| {
+        let scrubbed = self.store.scrub(&removed.pieces, &|| false).map_err(|error| {
             Error::new(
                 error.kind(),
                 format!("the rows are erased, but the files may still hold traces: {error}"),

@@ -119,7 +119,7 @@ impl Oneiro {
     fn run_job(&self, job: &Job) -> Result<()> {
         match job.kind.as_str() {
             COMPACT => self.run_compaction(job),
-            SCRUB => self.store.scrub(&[]).map(|_| ()),
+            SCRUB => self.store.scrub(&[], &|| self.cancel.is_cancelled()).map(|_| ()),
             PURGE_INDEX => self.purge_index(),
             REBUILD_INDEX => self.rebuild_index(&mut |_, _| {}),
             other => {

@@ -32,7 +32,7 @@ const TABLES: &[(&str, &str)] = &[
     (
         "jobs",
         "key, id, kind, state, payload, unique_key, holder, lease_until, attempts, last_error, \
-         next_run_at, created_at, updated_at",
+         next_run_at, created_at, updated_at, needs",
     ),
     ("backups", "path, at, reason"),
     ("text_index", "id, build, generation"),

@@ -274,9 +274,14 @@ impl Store {
         self.0.backend.integrity()
     }
 
-    /// Leaves no trace of deleted rows, then looks for `needles` in the raw bytes.
-    pub fn scrub(&self, needles: &[Vec<u8>]) -> Result<Scrubbed> {
-        self.0.backend.scrub(needles)
+    /// Leaves no trace of deleted rows, then looks for `needles` in the raw bytes. Ends early, with
+    /// an error, when `stopped` says so.
+    pub fn scrub(
+        &self,
+        needles: &[Vec<u8>],
+        stopped: &(dyn Fn() -> bool + Sync),
+    ) -> Result<Scrubbed> {
+        self.0.backend.scrub(needles, stopped)
     }
 }
 

@@ -32,6 +32,20 @@ fn assert_becomes_unready(server: &Server) {
     server.call("GET", "/healthz", None).is(200);
 }
 
+/// The database hangs until the server has ended, so the end did not wait for it.
+#[test]
+fn a_stop_does_not_wait_for_a_database_that_hangs() {
+    let space = TestSpace::new(Backend::Sqlite);
+    let database = OwnServer::start();
+    let server = serve(&space, &database);
+    assert!(is_ready(&server));
+    database.freeze();
+    let mut waiting = server.client();
+    waiting.send(b"GET /v1/sessions HTTP/1.1\r\nHost: localhost\r\n\r\n").unwrap();
+    server.stop();
+    database.thaw();
+}
+
 #[test]
 fn a_database_that_hangs_or_is_gone_is_told_by_readyz_until_it_is_back() {
     let space = TestSpace::new(Backend::Sqlite);

@@ -127,8 +127,8 @@ impl Backend for FaultBackend {
         self.inner.integrity()
     }
 
-    fn scrub(&self, needles: &[Vec<u8>]) -> Result<Scrubbed> {
-        self.fault.around(|| self.inner.scrub(needles))
+    fn scrub(&self, needles: &[Vec<u8>], stopped: &(dyn Fn() -> bool + Sync)) -> Result<Scrubbed> {
+        self.fault.around(|| self.inner.scrub(needles, stopped))
     }
 }
 

@@ -9,6 +9,7 @@ pub(crate) mod raw_search;
 pub(crate) mod sqlite;
 mod sqlite_errors;
 mod sqlite_log;
+mod sqlite_vacuum;
 mod sqlite_values;
 
 use crate::store::{Progress, Scrubbed};
@@ -68,7 +69,8 @@ pub(crate) trait Backend: Send + Sync {
     /// What the engine itself finds wrong with its files; empty when nothing is.
     fn integrity(&self) -> Result<Vec<String>>;
     /// Leaves no trace of deleted rows, then looks for `needles` in the raw bytes.
-    fn scrub(&self, needles: &[Vec<u8>]) -> Result<Scrubbed>;
+    /// Ends early, with an error and the job left to do, when `stopped` says so.
+    fn scrub(&self, needles: &[Vec<u8>], stopped: &(dyn Fn() -> bool + Sync)) -> Result<Scrubbed>;
 }
 
 /// One connection, with at most one transaction open.

@@ -13,7 +13,7 @@ use crate::store::{Progress, Scrubbed};
 use address::Address;
 use client::{Client, Dialer, Failure};
 use errors::explain;
-use oneiro_model::{Error, Result, SpaceName};
+use oneiro_model::{Error, ErrorKind, Result, SpaceName};
 use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
@@ -168,7 +168,7 @@ impl Backend for Postgres {
         self.open().map(|_| Vec::new())
     }
 
-    fn scrub(&self, _needles: &[Vec<u8>]) -> Result<Scrubbed> {
+    fn scrub(&self, _needles: &[Vec<u8>], stopped: &(dyn Fn() -> bool + Sync)) -> Result<Scrubbed> {
         let mut connection = self.open()?;
         let sql = "SELECT c.relname::TEXT FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace \
                    WHERE n.nspname = $1 AND c.relkind = 'r' ORDER BY 1";
@@ -178,6 +178,10 @@ impl Backend for Postgres {
         connection.batch("SET statement_timeout = 0")?;
         connection.limit = None;
         for table in tables {
+            if stopped() {
+                return Err(Error::new(ErrorKind::Unavailable, "the tables are not all rewritten")
+                    .remedy("run `oneiro jobs run`"));
+            }
             let name: String =
                 table.try_get(0).map_err(|error| explain(&self.place, error.into()))?;
             connection.batch(&format!("VACUUM (FULL, ANALYZE) \"{schema}\".\"{name}\""))?;

@@ -6,6 +6,7 @@ use super::files::{create_private, file_bytes, with_suffix};
 use super::foreign::{FileKind, kind_of_file};
 use super::sqlite_errors::{busy, damaged, explain, io_error, is_busy};
 use super::sqlite_log::{Log, Proof};
+use super::sqlite_vacuum::vacuum;
 use super::sqlite_values::SqliteRow;
 use super::{Access, Backend, Connection, Engine, Row, State, Value, raw_search};
 use crate::options::{Durability, Options};
@@ -261,14 +262,13 @@ impl Backend for Sqlite {
         Ok(problems)
     }
 
-    fn scrub(&self, needles: &[Vec<u8>]) -> Result<Scrubbed> {
+    fn scrub(&self, needles: &[Vec<u8>], stopped: &(dyn Fn() -> bool + Sync)) -> Result<Scrubbed> {
         let mut connection = self.open()?;
         let deadline = Instant::now() + self.busy_timeout;
         // VACUUM begins its own transaction; this one only proves the log if a sync failed.
         connection.begin(Access::Write { wait: self.busy_timeout })?;
         connection.rollback();
-        let vacuum = "PRAGMA secure_delete = ON; VACUUM;";
-        connection.inner.execute_batch(vacuum).map_err(|error| self.explain(error))?;
+        vacuum(&connection.inner, stopped).map_err(|error| self.explain(error))?;
         loop {
             let busy: i64 = connection
                 .inner

@@ -2,9 +2,9 @@
 //! that a dead process began stays for ever.
 
 use crate::child;
-use crate::support::{NOW, names, open, open_with, target, write};
+use crate::support::{NOW, current_and, names, open, open_with, target, write};
 use oneiro_model::ErrorKind;
-use oneiro_store::{CURRENT, Fault, FaultPlan, Migration, Options, Store, Target, backups};
+use oneiro_store::{Fault, FaultPlan, Migration, Options, Store, Target, backups};
 use oneiro_testkit::{Backend, Faults, TestSpace, on_both_backends};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -150,18 +150,11 @@ fn a_finished_copy_whose_record_was_cut_short_is_recorded_and_never_removed() {
 /// then there is known to the version that did not migrate.
 #[test]
 fn a_copy_of_a_migration_that_was_interrupted_anywhere_is_on_record() {
-    const NEXT: &[Migration] = &[
-        CURRENT[0],
-        CURRENT[1],
-        CURRENT[2],
-        CURRENT[3],
-        CURRENT[4],
-        Migration {
-            name: "extra",
-            sqlite: "CREATE TABLE extra (id INTEGER PRIMARY KEY) STRICT;\n",
-            postgres: "CREATE TABLE extra (id BIGINT PRIMARY KEY);\n",
-        },
-    ];
+    const NEXT: &[Migration] = &current_and(Migration {
+        name: "extra",
+        sqlite: "CREATE TABLE extra (id INTEGER PRIMARY KEY) STRICT;\n",
+        postgres: "CREATE TABLE extra (id BIGINT PRIMARY KEY);\n",
+    });
     let mut left_a_copy = 0;
     for plan in [FaultPlan::FailAt, FaultPlan::CrashBefore, FaultPlan::CrashAfter] {
         let mut at = 0;

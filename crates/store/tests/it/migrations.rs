@@ -1,7 +1,7 @@
 //! Migrations: forward only, after a copy, under a lock, all or nothing.
 
 use crate::child;
-use crate::support::{NOW, client, names, open, open_with, target, write};
+use crate::support::{NOW, client, current_and, names, open, open_with, target, write};
 use oneiro_model::ErrorKind;
 use oneiro_store::{CURRENT, Migration, Options, SchemaSet, Store, Target, backups};
 use oneiro_testkit::{Backend, TestSpace, on_both_backends};
@@ -12,31 +12,17 @@ use std::sync::Barrier;
 const HERE: i64 = CURRENT.len() as i64;
 const THERE: i64 = NEXT.len() as i64;
 
-const NEXT: SchemaSet = &[
-    CURRENT[0],
-    CURRENT[1],
-    CURRENT[2],
-    CURRENT[3],
-    CURRENT[4],
-    Migration {
-        name: "extra",
-        sqlite: "CREATE TABLE extra (id INTEGER PRIMARY KEY) STRICT;\n",
-        postgres: "CREATE TABLE extra (id BIGINT PRIMARY KEY);\n",
-    },
-];
+const NEXT: SchemaSet = &current_and(Migration {
+    name: "extra",
+    sqlite: "CREATE TABLE extra (id INTEGER PRIMARY KEY) STRICT;\n",
+    postgres: "CREATE TABLE extra (id BIGINT PRIMARY KEY);\n",
+});
 
-const BROKEN: SchemaSet = &[
-    CURRENT[0],
-    CURRENT[1],
-    CURRENT[2],
-    CURRENT[3],
-    CURRENT[4],
-    Migration {
-        name: "broken",
-        sqlite: "CREATE TABLE extra (id INTEGER PRIMARY KEY) STRICT;\nDROP TABLE no_such_table;\n",
-        postgres: "CREATE TABLE extra (id BIGINT PRIMARY KEY);\nDROP TABLE no_such_table;\n",
-    },
-];
+const BROKEN: SchemaSet = &current_and(Migration {
+    name: "broken",
+    sqlite: "CREATE TABLE extra (id INTEGER PRIMARY KEY) STRICT;\nDROP TABLE no_such_table;\n",
+    postgres: "CREATE TABLE extra (id BIGINT PRIMARY KEY);\nDROP TABLE no_such_table;\n",
+});
 
 fn with(schema: SchemaSet) -> Options {
     Options { schema, ..Options::default() }

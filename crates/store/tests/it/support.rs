@@ -1,7 +1,7 @@
 //! What the tests of the store share: opening a space, and looking into it with a bare driver.
 
 use oneiro_model::{Error, Result, Timestamp};
-use oneiro_store::{Options, Store, Target, Tx, settings};
+use oneiro_store::{CURRENT, Migration, Options, Store, Target, Tx, settings};
 use oneiro_testkit::{Backend, TestSpace};
 use std::time::Duration;
 
@@ -81,4 +81,15 @@ pub fn is_helpful(error: &Error, place: &std::path::Path) {
     let place = place.display().to_string();
     assert!(error.message().contains(&place), "{error:?} does not name {place}");
     assert!(error.remedy_text().is_some(), "{error:?} has no remedy");
+}
+
+/// The schema of this version of Oneiro and one more migration.
+pub const fn current_and(next: Migration) -> [Migration; CURRENT.len() + 1] {
+    let mut all = [next; CURRENT.len() + 1];
+    let mut at = 0;
+    while at < CURRENT.len() {
+        all[at] = CURRENT[at];
+        at += 1;
+    }
+    all
 }
