@@ -1,8 +1,8 @@
 //! Check a space: what the engine finds, and whether counters match rows.
 
 use crate::{Oneiro, index};
-use oneiro_model::{ErrorKind, Result, SessionId};
-use oneiro_store::{sequence, sessions};
+use oneiro_model::{Result, SessionId};
+use oneiro_store::{is_missing_table, sequence, sessions};
 use serde::Serialize;
 
 /// What a check found.
@@ -52,7 +52,7 @@ impl Oneiro {
             true => match self.store.read(sequence::never_given) {
                 Ok(signs) => signs,
                 // A table of the index is gone, which is told below.
-                Err(error) if error.kind() == ErrorKind::Internal => Vec::new(),
+                Err(error) if is_missing_table(&error) => Vec::new(),
                 Err(error) => return Err(error),
             },
             false => Vec::new(),
@@ -61,7 +61,7 @@ impl Oneiro {
             true => match self.store.read(index::inspect) {
                 Ok(problems) => problems,
                 // A table of it is gone: the rest of the store is sound.
-                Err(error) if error.kind() == ErrorKind::Corrupt => vec![error.to_string()],
+                Err(error) if is_missing_table(&error) => vec![error.to_string()],
                 Err(error) => return Err(error),
             },
             false => Vec::new(),

@@ -6,11 +6,11 @@ use crate::index::forget;
 use crate::sessions::{delete_in, key_of};
 use crate::{Oneiro, jobs};
 use oneiro_model::{
-    ChangeKind, Erased, ErasureProof, Error, ErrorKind, JobId, MessageId, NewJob, Result, SessionId,
+    ChangeKind, Erased, ErasureProof, Error, JobId, MessageId, NewJob, Result, SessionId,
 };
 use oneiro_store::{
-    Finder, Tx, backups, changes, costs, digests, lineage, messages, payloads, sessions, slots,
-    summaries,
+    Finder, Tx, backups, changes, costs, digests, is_missing_table, lineage, messages, payloads,
+    sessions, slots, summaries,
 };
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -66,7 +66,7 @@ impl Oneiro {
         let what = target.clone();
         let removed = match self.store.write_bulk(|tx| remove(&oneiro, tx, &what)) {
             // A table of the index is gone: what is left of it is emptied as well.
-            Err(error) if error.kind() == ErrorKind::Corrupt => {
+            Err(error) if is_missing_table(&error) => {
                 self.store.mend_index_tables()?;
                 self.store.write_bulk(|tx| remove(&oneiro, tx, &what))?
             }

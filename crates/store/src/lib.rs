@@ -20,6 +20,7 @@ pub mod groups;
 pub mod jobs;
 pub mod lineage;
 pub mod messages;
+mod missing_table;
 mod options;
 pub mod payloads;
 mod pool;
@@ -50,6 +51,7 @@ pub use backend::raw_search::Finder;
 #[doc(hidden)]
 pub use copy::copied_tables;
 pub use group::WriteFigures;
+pub use missing_table::is_missing_table;
 pub use options::{Durability, Options};
 pub use schema::{CURRENT, Migration, SchemaSet};
 pub use statements::all_statements;

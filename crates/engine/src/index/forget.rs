@@ -3,8 +3,8 @@
 
 use super::merge::{Merge, write_into};
 use oneiro_model::{Result, Timestamp};
-use oneiro_store::Tx;
 use oneiro_store::segments::{self, IndexState, Segment, Stage};
+use oneiro_store::{Tx, is_missing_table};
 use std::collections::BTreeSet;
 
 /// Writes every segment anew that covers one of these messages, without them.
@@ -28,7 +28,7 @@ fn rewrite(tx: &Tx<'_>, segment: &Segment, seqs: &BTreeSet<i64>, now: Timestamp)
         Ok(merge) => merge,
         // A damaged segment cannot be trusted to have forgotten anything: it goes as a whole, and
         // the fold reads its messages again.
-        Err(error) if error.kind() == oneiro_model::ErrorKind::Corrupt => {
+        Err(error) if is_damaged(&error) => {
             return drop_from(tx, segment);
         }
         Err(error) => return Err(error),
@@ -47,9 +47,15 @@ fn rewrite(tx: &Tx<'_>, segment: &Segment, seqs: &BTreeSet<i64>, now: Timestamp)
     .and_then(|id| write_into(tx, &merge, id));
     match written {
         Ok(()) => segments::remove(tx, segment.id),
-        Err(error) if error.kind() == oneiro_model::ErrorKind::Corrupt => drop_from(tx, segment),
+        Err(error) if is_damaged(&error) => drop_from(tx, segment),
         Err(error) => Err(error),
     }
+}
+
+/// Whether the bytes of a segment make no sense. Where a table is gone nothing more can be done in
+/// the transaction.
+fn is_damaged(error: &oneiro_model::Error) -> bool {
+    error.kind() == oneiro_model::ErrorKind::Corrupt && !is_missing_table(error)
 }
 
 /// Removes a segment and all after it, so that the watermark falls back before it.

@@ -5,7 +5,7 @@ use super::merge::load;
 use super::terms::TermReader;
 use oneiro_model::{ErrorKind, IndexStats, Result};
 use oneiro_store::segments::{self, Segment};
-use oneiro_store::{Tx, said};
+use oneiro_store::{Tx, is_missing_table, said};
 use std::collections::BTreeSet;
 
 /// Blocks read at once.
@@ -23,7 +23,7 @@ pub(crate) fn inspect(tx: &Tx<'_>) -> Result<Vec<String>> {
         }
         match inspect_one(tx, segment) {
             Ok(found) => problems.extend(found),
-            Err(error) if error.kind() == ErrorKind::Corrupt => {
+            Err(error) if error.kind() == ErrorKind::Corrupt && !is_missing_table(&error) => {
                 problems.push(format!("segment {}: {}", segment.id, error.message()));
             }
             Err(error) => return Err(error),

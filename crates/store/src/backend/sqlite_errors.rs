@@ -1,5 +1,6 @@
 //! What an error of SQLite, or of the file system below it, means to a caller.
 
+use crate::missing_table::missing_table;
 use oneiro_model::{Error, ErrorKind};
 use rusqlite::ffi::ErrorCode;
 use std::path::Path;
@@ -63,15 +64,11 @@ pub(super) fn explain(path: &Path, error: rusqlite::Error) -> Error {
         Some(ErrorCode::ConstraintViolation) => {
             Error::conflict(format!("the store refused a row: {error}"))
         }
-        _ => match missing_table(&error) {
-            Some(table) => Error::new(
-                ErrorKind::Corrupt,
-                format!("the store {place} is damaged: its table {table} is missing"),
-            )
-            .remedy(
-                "a table of the text index is made again by `oneiro doctor --fix`; for any \
-                     other, restore the newest backup",
-            ),
+        _ => match missing_table_name(&error) {
+            Some(table) => {
+                let what = format!("the store {place} is damaged: its table {table} is missing");
+                return missing_table(what, error);
+            }
             None => Error::internal(format!("SQLite: {error}")),
         },
     };
@@ -79,7 +76,7 @@ pub(super) fn explain(path: &Path, error: rusqlite::Error) -> Error {
 }
 
 /// The table that a statement needs and that is not there. SQLite has no code of its own for it.
-fn missing_table(error: &rusqlite::Error) -> Option<&str> {
+fn missing_table_name(error: &rusqlite::Error) -> Option<&str> {
     let message = match error {
         rusqlite::Error::SqliteFailure(_, Some(message)) => message,
         rusqlite::Error::SqlInputError { msg, .. } => msg,

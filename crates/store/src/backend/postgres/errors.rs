@@ -2,6 +2,7 @@
 //! address as it was given, which may have a password.
 
 use super::client::{Failure, is_tls};
+use crate::missing_table::missing_table;
 use oneiro_model::{Error, ErrorKind};
 use tokio_postgres::error::SqlState;
 
@@ -94,10 +95,7 @@ fn explain_answer(place: &str, error: tokio_postgres::Error) -> Error {
                 .remedy("restore a backup")
         }
         SqlState::UNDEFINED_TABLE => {
-            Error::new(ErrorKind::Corrupt, format!("{place} is damaged: {what}")).remedy(
-                "a table of the text index is made again by `oneiro doctor --fix`; for any other, \
-                 restore a backup",
-            )
+            return missing_table(format!("{place} is damaged: {what}"), error);
         }
         SqlState::PROGRAM_LIMIT_EXCEEDED => Error::too_large(format!("{place}: {what}")),
         _ => match class {
