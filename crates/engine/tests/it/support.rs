@@ -5,7 +5,7 @@ use oneiro::{
     Clock, Durability, ExportRequest, Ids, ImportLimits, Message, NewMessage, NewSession, Oneiro,
     Options, Result, Role, Session, SessionId, Target, Timestamp,
 };
-use oneiro_testkit::TestSpace;
+use oneiro_testkit::{Backend, TestSpace};
 use serde_json::{Value, json};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -176,4 +176,14 @@ pub fn dump(oneiro: &Oneiro) -> String {
 pub fn is_sound(oneiro: &Oneiro) {
     let checked = oneiro.check().unwrap();
     assert!(checked.ok, "{checked:?}");
+}
+
+/// How many calls lie between two at which a fault is tried. On a server each trial costs a new
+/// schema, and the transactions are those of SQLite, where every call is tried: every third is
+/// enough, but under `scripts/torture`, which tries them all.
+pub fn fault_stride(backend: Backend) -> u64 {
+    match backend {
+        Backend::Postgres if std::env::var_os("ONEIRO_TORTURE_SECONDS").is_none() => 3,
+        Backend::Sqlite | Backend::Postgres => 1,
+    }
 }
