@@ -2,7 +2,9 @@
 //! a job whose holder died is taken again when its lease runs out.
 
 use crate::Oneiro;
-use oneiro_model::{Cursor, Error, Job, JobId, JobNeed, NewJob, Page, Result, Span, Timestamp};
+use oneiro_model::{
+    Cursor, Error, Job, JobId, JobNeed, NewJob, Page, Result, SessionId, Span, Timestamp,
+};
 use oneiro_store::jobs::{Claim, Failure};
 use oneiro_store::{Tx, jobs};
 use serde_json::Value;
@@ -35,6 +37,15 @@ pub struct Ran {
     pub failed: usize,
 }
 
+/// What became of a job that did not fail.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Outcome {
+    /// It is done.
+    Done,
+    /// What it needs is away: it is tried again after this time.
+    Postponed(Span),
+}
+
 impl Ran {
     fn add(&mut self, other: Ran) {
         self.done += other.done;
@@ -56,12 +67,13 @@ impl Oneiro {
 
     /// The same without models elsewhere: for callers that cannot wait for one.
     pub fn run_local_jobs(&self, limit: Duration) -> Result<Ran> {
+        let started = Instant::now();
         if let Err(error) = self.fold_for(limit) {
             // The tail is searched as it is, and folded another time.
             tracing::info!(%error, "the text index was not extended");
         }
         self.queue_idle_compactions();
-        self.run_claimable(&[], limit)
+        self.run_claimable(&[], limit.saturating_sub(started.elapsed()))
     }
 
     /// What this handle can give a job.
@@ -77,8 +89,11 @@ impl Oneiro {
         let started = Instant::now();
         let mut ran = Ran::default();
         while started.elapsed() < limit && !self.cancel.is_cancelled() {
+            // A name of its own for every claim: another lane of this process may take the job over
+            // when its lease runs out.
+            let holder = format!("{}.{}", self.holder, SessionId::from_random(self.ids.random()));
             let claim = Claim {
-                holder: self.holder.to_string(),
+                holder: holder.clone(),
                 lease: LEASE,
                 now: self.now(),
                 can_meet: can_meet.to_vec(),
@@ -88,16 +103,19 @@ impl Oneiro {
                 break;
             }
             let Some(job) = self.store.write(move |tx| jobs::claim(tx, &claim))? else { break };
-            match self.run_claimed(&job) {
-                Ok(()) => {
+            match self.run_claimed(&job, &holder) {
+                Ok(Outcome::Done) => {
                     ran.done += 1;
-                    self.finish_job(job)?;
+                    self.finish_job(job, holder)?;
                 }
-                Err(_) if self.cancel.is_cancelled() => self.release_job(job)?,
+                Ok(Outcome::Postponed(time)) => self.release_job(job, holder, time)?,
+                Err(_) if self.cancel.is_cancelled() => {
+                    self.release_job(job, holder, Span::seconds(0))?;
+                }
                 Err(error) => {
                     ran.failed += 1;
                     tracing::warn!(job = %job.id, kind = job.kind, error = %error, "a job failed");
-                    self.fail_job(job, &error)?;
+                    self.fail_job(job, holder, &error)?;
                 }
             }
         }
@@ -105,9 +123,9 @@ impl Oneiro {
     }
 
     /// Runs a job under its lease. A panic in it is its failure and nobody else's.
-    fn run_claimed(&self, job: &Job) -> Result<()> {
+    fn run_claimed(&self, job: &Job, holder: &str) -> Result<Outcome> {
         let beat = || {
-            let (id, holder, now) = (job.id.clone(), self.holder.clone(), self.now());
+            let (id, holder, now) = (job.id.clone(), holder.to_owned(), self.now());
             let until = (now.plus(LEASE), now);
             self.store.write(move |tx| jobs::extend(tx, &id, &holder, until)).map(|_| ())
         };
@@ -116,9 +134,9 @@ impl Oneiro {
             .unwrap_or_else(|_| Err(Error::internal(format!("the job {} panicked", job.kind))))
     }
 
-    fn run_job(&self, job: &Job) -> Result<()> {
-        match job.kind.as_str() {
-            COMPACT => self.run_compaction(job),
+    fn run_job(&self, job: &Job) -> Result<Outcome> {
+        let done = match job.kind.as_str() {
+            COMPACT => return self.run_compaction(job),
             SCRUB => self.store.scrub(&[], &|| self.cancel.is_cancelled()).map(|_| ()),
             PURGE_INDEX => self.purge_index(),
             REBUILD_INDEX => self.rebuild_index(&mut |_, _| {}),
@@ -126,11 +144,12 @@ impl Oneiro {
                 Err(Error::invalid(format!("this Oneiro does not know the job kind {other:?}"))
                     .remedy("upgrade oneiro"))
             }
-        }
+        };
+        done.map(|()| Outcome::Done)
     }
 
-    fn finish_job(&self, job: Job) -> Result<()> {
-        let (holder, now) = (self.holder.clone(), self.now());
+    fn finish_job(&self, job: Job, holder: String) -> Result<()> {
+        let now = self.now();
         self.store.write(move |tx| {
             if job.kind == COMPACT {
                 jobs::forget_done(tx, COMPACT, KEPT_KEYS)?;
@@ -139,13 +158,13 @@ impl Oneiro {
         })
     }
 
-    fn release_job(&self, job: Job) -> Result<()> {
-        let (holder, now) = (self.holder.clone(), self.now());
-        self.store.write(move |tx| jobs::release(tx, &job.id, &holder, now))
+    fn release_job(&self, job: Job, holder: String, pause: Span) -> Result<()> {
+        let run_at = self.now().plus(pause);
+        self.store.write(move |tx| jobs::release(tx, &job.id, &holder, run_at))
     }
 
-    fn fail_job(&self, job: Job, error: &Error) -> Result<()> {
-        let (holder, now, error) = (self.holder.clone(), self.now(), error.to_string());
+    fn fail_job(&self, job: Job, holder: String, error: &Error) -> Result<()> {
+        let (now, error) = (self.now(), error.to_string());
         self.store.write(move |tx| {
             jobs::fail(tx, &Failure { job: &job, holder: &holder, error: &error }, now)
         })

@@ -3,6 +3,7 @@
 
 use crate::{Cancel, Embedder, Llm, LlmAnswer, LlmRequest, Oneiro};
 use oneiro_model::{Error, ErrorKind, Result};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Duration;
@@ -18,6 +19,7 @@ const CANCEL_POLL: Duration = Duration::from_millis(20);
 #[derive(Default)]
 pub(crate) struct ModelCalls {
     running: Arc<Running>,
+    failures: AtomicU64,
 }
 
 #[derive(Default)]
@@ -37,6 +39,11 @@ impl Drop for Permit {
 }
 
 impl ModelCalls {
+    /// How often a model that writes gave no answer, since the handle was opened.
+    pub(crate) fn failures(&self) -> u64 {
+        self.failures.load(Ordering::Relaxed)
+    }
+
     /// Runs `call` on another thread and waits for what it answers, or until cancelled. A call that
     /// nobody waits for any more keeps its permit until it ends.
     pub(crate) fn run<T: Send + 'static>(
@@ -125,7 +132,7 @@ impl Llm for CancellableModel {
         let (purpose, instructions) = (request.purpose.to_owned(), request.instructions.to_owned());
         let (input, max_tokens) = (request.input.to_owned(), request.max_tokens);
         let temperature = request.temperature;
-        self.calls.run(&self.cancel, move || {
+        let answer = self.calls.run(&self.cancel, move || {
             llm.write(&LlmRequest {
                 purpose: &purpose,
                 instructions: &instructions,
@@ -133,6 +140,12 @@ impl Llm for CancellableModel {
                 max_tokens,
                 temperature,
             })
+        });
+        answer.inspect_err(|error| {
+            // What the model will not write about it will not write about later.
+            if !matches!(error.kind(), ErrorKind::Invalid | ErrorKind::TooLarge) {
+                self.calls.failures.fetch_add(1, Ordering::Relaxed);
+            }
         })
     }
 }

@@ -34,7 +34,11 @@ impl Drop for Space {
     fn drop(&mut self) {
         self.watch.stop();
         if let Some(oneiro) = self.oneiro.take() {
-            std::thread::spawn(move || drop(oneiro));
+            let thread = std::thread::Builder::new().name("oneiro-close".to_owned());
+            // Where no thread can be started the closure is dropped here, and the space with it.
+            if let Err(error) = thread.spawn(move || drop(oneiro)) {
+                tracing::warn!(%error, "a space was closed on the thread that used it last");
+            }
         }
     }
 }

@@ -7,15 +7,18 @@ use oneiro_model::{
 };
 
 /// The jobs that may be claimed now: ?1 is the time, ?2 and ?3 are the times past which a lease and a
-/// start come from a clock that was wrong, ?4 and ?5 are needs that the process can meet. A job waits
-/// while another with its key runs.
+/// start come from a clock that was wrong, ?4 and ?5 are needs that the process can meet, ?6 is the
+/// time since when a job waits in vain for a process that can. A job waits while another with its key
+/// runs.
 macro_rules! claimable {
     () => {
-        "FROM jobs j WHERE (j.needs IS NULL OR j.needs IN (?4, ?5)) AND (\
-         (j.state = 'running' AND (j.lease_until <= ?1 OR j.lease_until > ?2)) \
-         OR (j.state = 'queued' AND (j.next_run_at <= ?1 OR j.next_run_at > ?3) \
+        "FROM jobs j \
+         WHERE (j.needs IS NULL OR j.needs IN (?4, ?5) OR j.next_run_at <= CAST(?6 AS BIGINT)) \
+         AND ((j.state = 'running' AND (j.lease_until <= ?1 OR j.lease_until > ?2)) \
+         OR (j.state = 'queued' AND (j.next_run_at <= ?1 OR j.next_run_at > ?3))) \
          AND NOT EXISTS (SELECT 1 FROM jobs r WHERE r.unique_key = j.unique_key \
-         AND r.state = 'running' AND r.lease_until > ?1 AND r.lease_until <= ?2)))"
+         AND r.key <> j.key \
+         AND r.state = 'running' AND r.lease_until > ?1 AND r.lease_until <= ?2)"
     };
 }
 
@@ -28,7 +31,7 @@ statements! {
     SET_NEEDS = "UPDATE jobs SET needs = ?2 WHERE id = ?1 AND needs IS NULL";
     IS_DUE = concat!("SELECT COUNT(*) FROM (SELECT j.key ", claimable!(), " LIMIT 1) due");
     CLAIM = concat!(
-        "UPDATE jobs SET state = 'running', holder = ?6, lease_until = ?7, \
+        "UPDATE jobs SET state = 'running', holder = ?7, lease_until = ?8, \
          attempts = attempts + 1, updated_at = ?1 WHERE key = (SELECT j.key ", claimable!(),
         " ORDER BY j.next_run_at, j.key LIMIT 1) RETURNING id, kind, state, payload, lease_until, \
          attempts, last_error, next_run_at, needs");
@@ -62,6 +65,10 @@ const LONGEST_LEASE: Span = Span::seconds(900);
 
 /// No job is put off for longer than this.
 const LONGEST_DELAY: Span = Span::seconds(3_600);
+
+/// A job that has been due since so long ago is done without what it needs: the process that had it
+/// is gone, and its key would be blocked for ever.
+const OVERDUE: Span = Span::seconds(-3_600);
 
 /// How often a job is begun before it is given up.
 const ATTEMPTS: i64 = 8;
@@ -125,13 +132,14 @@ impl Claim {
         if self.can_meet.contains(&need) { need.as_str() } else { "" }
     }
 
-    fn condition(&self) -> [Value<'static>; 5] {
+    fn condition(&self) -> [Value<'static>; 6] {
         [
             self.now.micros().into(),
             self.now.plus(LONGEST_LEASE).micros().into(),
             self.now.plus(LONGEST_DELAY).micros().into(),
             self.has(JobNeed::Model).into(),
             self.has(JobNeed::Embedder).into(),
+            self.now.plus(OVERDUE).micros().into(),
         ]
     }
 }
@@ -146,8 +154,9 @@ pub fn claim(tx: &Tx<'_>, claim: &Claim) -> Result<Option<Job>> {
     let far = claim.now.plus(LONGEST_LEASE).micros();
     tx.execute(GIVE_UP, &[claim.now.micros().into(), ATTEMPTS.into(), far.into()])?;
     let until = claim.now.plus(claim.lease).micros();
-    let [now, lease, delay, model, embedder] = claim.condition();
-    let values = [now, lease, delay, model, embedder, claim.holder.as_str().into(), until.into()];
+    let [now, lease, delay, model, embedder, overdue] = claim.condition();
+    let holder = claim.holder.as_str().into();
+    let values = [now, lease, delay, model, embedder, overdue, holder, until.into()];
     tx.first(CLAIM, &values, read)
 }
 
@@ -214,11 +223,10 @@ pub fn fail(tx: &Tx<'_>, failure: &Failure<'_>, now: Timestamp) -> Result<()> {
     tx.execute(FAIL, &values).map(|_| ())
 }
 
-/// Gives back a job that was interrupted, for the next process to begin at once. The attempt does
-/// not count.
-pub fn release(tx: &Tx<'_>, id: &JobId, holder: &str, now: Timestamp) -> Result<()> {
+/// Gives back a job that was interrupted, to be begun again at `run_at`. The attempt does not count.
+pub fn release(tx: &Tx<'_>, id: &JobId, holder: &str, run_at: Timestamp) -> Result<()> {
     let state = if has_follow_up(tx, id)? { JobState::Done } else { JobState::Queued };
-    let values = [id.as_str().into(), holder.into(), state.as_str().into(), now.micros().into()];
+    let values = [id.as_str().into(), holder.into(), state.as_str().into(), run_at.micros().into()];
     tx.execute(RELEASE, &values).map(|_| ())
 }
 

@@ -112,8 +112,9 @@ impl fmt::Display for Target {
             Target::File { path, .. } => path.display().fmt(f),
             Target::Postgres { url, space } => {
                 let (scheme, rest) = url.split_once("://").unwrap_or(("postgres", url));
-                let rest = rest.split('?').next().unwrap_or_default();
+                // The password first: it may hold a question mark.
                 let place = rest.rsplit_once('@').map_or(rest, |(_, place)| place);
+                let place = place.split('?').next().unwrap_or_default();
                 write!(f, "{scheme}://{place} (schema oneiro_{space})")
             }
         }
@@ -131,6 +132,8 @@ mod tests {
             Target::parse(store, space).unwrap().to_string()
         };
         assert_eq!(show("x.db", None), "x.db");
+        let shown = show("postgres://u:hun?ter2@h/d?sslmode=require", None);
+        assert_eq!(shown, "postgres://h/d (schema oneiro_default)");
         assert_eq!(show("folder", None), "folder/default.db");
         assert_eq!(show("folder", Some(&team)), "folder/team.db");
         assert_eq!(

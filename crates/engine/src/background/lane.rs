@@ -7,7 +7,7 @@ use oneiro_model::{Error, JobNeed, Result};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
@@ -18,8 +18,11 @@ const ROUND_INTERVAL: Duration = Duration::from_millis(500);
 /// finished.
 const JOBS_PER_ROUND: Duration = Duration::from_millis(500);
 
-/// How long a lane leaves a model alone that failed it.
-const MODEL_RETRY: Duration = Duration::from_secs(30);
+/// How long the index or the vectors of one space may keep a lane from the next one.
+const SPACE_SLICE: Duration = Duration::from_secs(2);
+
+/// How long a lane leaves an embedder alone that failed it.
+const EMBEDDER_RETRY: Duration = Duration::from_secs(30);
 
 /// The kinds of background work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -49,15 +52,31 @@ impl Lane {
     /// How long the lane pauses after a round that failed.
     fn pause_after_error(self) -> Duration {
         match self {
-            Lane::Fold | Lane::Jobs => ROUND_INTERVAL,
-            Lane::Embed | Lane::ModelJobs => MODEL_RETRY,
+            Lane::Fold | Lane::Jobs | Lane::ModelJobs => ROUND_INTERVAL,
+            Lane::Embed => EMBEDDER_RETRY,
         }
     }
 
     fn run_round(self, oneiro: &Oneiro, wake: &Arc<Wake>) -> Result<()> {
+        let started = Instant::now();
+        let is_enough = || oneiro.cancel.is_cancelled() || started.elapsed() > SPACE_SLICE;
+        let done = self.run_slice(oneiro, wake, &is_enough);
+        if is_enough() {
+            // What is left goes on after the other spaces had their turn.
+            wake.wake();
+        }
+        done
+    }
+
+    fn run_slice(
+        self,
+        oneiro: &Oneiro,
+        wake: &Arc<Wake>,
+        is_enough: &dyn Fn() -> bool,
+    ) -> Result<()> {
         match self {
-            Lane::Fold => oneiro.index.fold_round(wake, &oneiro.cancel),
-            Lane::Embed => oneiro.embed_until(&|| oneiro.cancel.is_cancelled()),
+            Lane::Fold => oneiro.index.fold_round(wake, is_enough, &oneiro.cancel),
+            Lane::Embed => oneiro.embed_until(is_enough),
             Lane::Jobs => {
                 oneiro.queue_idle_compactions();
                 oneiro.run_claimable(&[], JOBS_PER_ROUND).map(|_| ())
@@ -136,7 +155,8 @@ impl Drop for AliveGuard {
 pub(super) struct LaneThread {
     lane: Lane,
     stats: Arc<Stats>,
-    wake: Arc<Wake>,
+    /// Owned by the thread, so that nobody asks one that is gone.
+    wake: Weak<Wake>,
     thread: Option<JoinHandle<()>>,
     /// Closed when the thread ends.
     ended: Receiver<()>,
@@ -146,8 +166,9 @@ impl LaneThread {
     pub(super) fn start(lane: Lane, spaces: OpenSpaces, cancel: Cancel) -> LaneThread {
         let (stats, wake) = (Arc::<Stats>::default(), Arc::<Wake>::default());
         let (running, ended) = channel();
+        let weak_wake = Arc::downgrade(&wake);
         let work = {
-            let (stats, wake) = (Arc::clone(&stats), Arc::clone(&wake));
+            let stats = Arc::clone(&stats);
             let guard = (running, AliveGuard(Arc::clone(&stats)));
             move || {
                 let _guard = guard;
@@ -165,7 +186,7 @@ impl LaneThread {
                 None
             }
         };
-        LaneThread { lane, stats, wake, thread, ended }
+        LaneThread { lane, stats, wake: weak_wake, thread, ended }
     }
 
     pub(super) fn stats(&self) -> (Lane, Arc<Stats>) {
@@ -173,7 +194,9 @@ impl LaneThread {
     }
 
     pub(super) fn wake(&self) {
-        self.wake.wake();
+        if let Some(wake) = self.wake.upgrade() {
+            wake.wake();
+        }
     }
 
     /// Waits for the thread until `deadline`; false when it still runs.
@@ -203,23 +226,25 @@ fn run(lane: Lane, rounds: &Rounds) {
         // Whoever opened the space has something to do first.
         wake.sleep(ROUND_INTERVAL);
         let mut pause = Duration::ZERO;
-        for oneiro in spaces() {
-            if cancel.is_cancelled() {
-                return;
-            }
-            let oneiro = oneiro.with_cancel(cancel.clone());
-            let round = catch_unwind(AssertUnwindSafe(|| lane.run_round(&oneiro, wake)));
-            let failure = match round {
-                Ok(Ok(())) => continue,
-                Ok(Err(_)) if cancel.is_cancelled() => return,
-                Ok(Err(error)) => error,
+        let mut fail = |error: Error| {
+            stats.failed(lane, &error);
+            pause = lane.pause_after_error();
+        };
+        // Whatever a round does is caught, the closing of a space with its last handle included.
+        let open = catch_unwind(AssertUnwindSafe(|| spaces())).unwrap_or_default();
+        for oneiro in open {
+            let round = catch_unwind(AssertUnwindSafe(move || {
+                let oneiro = oneiro.with_cancel(cancel.clone());
+                if cancel.is_cancelled() { Ok(()) } else { lane.run_round(&oneiro, wake) }
+            }));
+            match round {
+                Ok(Err(error)) if !cancel.is_cancelled() => fail(error),
+                Ok(_) => {}
                 Err(_) => {
                     stats.panics.fetch_add(1, Ordering::Relaxed);
-                    Error::internal("background work panicked")
+                    fail(Error::internal("background work panicked"));
                 }
-            };
-            stats.failed(lane, &failure);
-            pause = lane.pause_after_error();
+            }
         }
         stats.rounds.fetch_add(1, Ordering::Relaxed);
         cancel.sleep(pause);

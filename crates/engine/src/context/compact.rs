@@ -117,8 +117,10 @@ impl Oneiro {
             }
             self.cancel.sleep(Duration::from_millis(50));
         }
-        let _lease = self.release_on_drop(key, &holder);
-        compacting.finish(request.redo)
+        let mut lease = self.release_on_drop(key, &holder);
+        let compacted = compacting.finish(request.redo)?;
+        lease.is_finished = true;
+        Ok(compacted)
     }
 
     /// Compacts at once, without waiting for anybody: answers the summaries it made, none when
@@ -129,8 +131,10 @@ impl Oneiro {
         if !self.lease_context(session.0, &holder)? {
             return Ok(0);
         }
-        let _lease = self.release_on_drop(session.0, &holder);
-        Ok(compacting.finish(false)?.created.len())
+        let mut lease = self.release_on_drop(session.0, &holder);
+        let made = compacting.finish(false)?.created.len();
+        lease.is_finished = true;
+        Ok(made)
     }
 }
 
@@ -347,6 +351,8 @@ impl<'a> Compacting<'a> {
             self.not_smaller.insert(-node.key);
             return Ok(Pass::Again);
         }
+        // What stands in for a model that was no longer waited for is not worth keeping.
+        self.oneiro.cancel.check()?;
         let (key, context, now) = (node.key, self.key, self.oneiro.now());
         let generation = self.generation;
         self.oneiro.store.write(move |tx| {

@@ -18,13 +18,15 @@ impl Oneiro {
 
     /// Gives the lease back when dropped, after a panic too.
     pub(super) fn release_on_drop<'a>(&'a self, key: i64, holder: &'a str) -> HeldContext<'a> {
-        HeldContext { oneiro: self, key, holder }
+        HeldContext { oneiro: self, key, holder, is_finished: false }
     }
 
-    fn release_context(&self, key: i64, holder: &str) {
+    fn release_context(&self, key: i64, holder: &str, is_finished: bool) {
         let (holder, now) = (holder.to_owned(), self.now());
         let released = self.store.write(move |tx| {
-            contexts::tried(tx, key, now)?;
+            if is_finished {
+                contexts::tried(tx, key, now)?;
+            }
             contexts::release(tx, key, &holder)
         });
         if let Err(error) = released {
@@ -39,10 +41,12 @@ pub(super) struct HeldContext<'a> {
     oneiro: &'a Oneiro,
     key: i64,
     holder: &'a str,
+    /// Whether the compaction came to its end, so that an idle session need not be looked at again.
+    pub(super) is_finished: bool,
 }
 
 impl Drop for HeldContext<'_> {
     fn drop(&mut self) {
-        self.oneiro.release_context(self.key, self.holder);
+        self.oneiro.release_context(self.key, self.holder, self.is_finished);
     }
 }

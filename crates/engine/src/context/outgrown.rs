@@ -3,7 +3,8 @@
 //! sessions are compacted too, where the space asks for it.
 
 use super::compact::Goal;
-use crate::{Oneiro, jobs};
+use crate::Oneiro;
+use crate::jobs::{self, Outcome};
 use oneiro_model::{
     CompactRequest, Job, JobNeed, NewJob, Result, SessionId, Span, Timestamp, WindowRequest,
 };
@@ -19,6 +20,9 @@ const FOREGROUND: Duration = Duration::from_millis(250);
 
 /// Of a budget, in percent: where a compaction in the foreground ends, and one in the background.
 const ENDS: (i64, i64) = (70, 50);
+
+/// When a model that failed is asked again for a compaction.
+const MODEL_RETRY: Span = Span::seconds(600);
 
 /// How far back idle sessions are looked for.
 const IDLE_WITHIN_MINUTES: i64 = 60 * 24 * 7;
@@ -92,11 +96,12 @@ impl Oneiro {
     }
 
     /// Does the job of compacting a session in the background.
-    pub(crate) fn run_compaction(&self, job: &Job) -> Result<()> {
+    pub(crate) fn run_compaction(&self, job: &Job) -> Result<Outcome> {
         let session = job.payload.get("session").and_then(Value::as_str).unwrap_or_default();
         let until = job.payload.get("until").and_then(Value::as_u64);
         let id = SessionId::new(session)?;
-        let may_call_model = job.needs == Some(JobNeed::Model);
+        let may_call_model = job.needs == Some(JobNeed::Model) && self.llm.is_some();
+        let failures = self.model_calls.failures();
         let request = CompactRequest {
             until: until.map(|until| usize::try_from(until).unwrap_or(usize::MAX)),
             // Extracts made in the foreground are replaced while the window changes anyway.
@@ -104,8 +109,10 @@ impl Oneiro {
         };
         match self.compact_by(&id, &request, may_call_model) {
             // The session is gone, and its context with it.
-            Err(error) if error.kind() == oneiro_model::ErrorKind::NotFound => Ok(()),
-            compacted => compacted.map(|_| ()),
+            Err(error) if error.kind() == oneiro_model::ErrorKind::NotFound => Ok(Outcome::Done),
+            // Extracts stand in while the model is away, and it writes them later.
+            Ok(_) if self.model_calls.failures() > failures => Ok(Outcome::Postponed(MODEL_RETRY)),
+            compacted => compacted.map(|_| Outcome::Done),
         }
     }
 

@@ -14,7 +14,7 @@ use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
 use std::thread::JoinHandle;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Messages of the tail that are worth a fold.
 pub(super) const LONG: i64 = 512;
@@ -40,15 +40,22 @@ pub(crate) struct Folder {
     pub(crate) embedder: Option<Arc<dyn Embedder>>,
 }
 
+/// How far to fold.
+#[derive(Clone, Copy)]
+pub(crate) struct FoldUntil<'f> {
+    /// Until the tail is shorter than this.
+    pub(crate) leave: i64,
+    /// Whether others should have their turn; asked between folds and never inside a merge, which
+    /// would have to begin again.
+    pub(crate) is_enough: &'f dyn Fn() -> bool,
+    /// Whether to stop at the next step.
+    pub(crate) stopped: &'f dyn Fn() -> bool,
+}
+
 impl Folder {
-    /// Folds until the tail is shorter than `leave`, or `stopped` says so; `on_reach` is called with
-    /// the last message that is covered.
-    pub(crate) fn run(
-        &self,
-        leave: i64,
-        stopped: &dyn Fn() -> bool,
-        on_reach: &mut dyn FnMut(i64),
-    ) -> Result<()> {
+    /// Folds; `on_reach` is called with the last message that is covered.
+    pub(crate) fn run(&self, until: FoldUntil<'_>, on_reach: &mut dyn FnMut(i64)) -> Result<()> {
+        let FoldUntil { leave, is_enough, stopped } = until;
         let choice = self.store.read(settings::embedder_in)?;
         let mut readers = [(); 2].map(|()| Reader::new(self.words.clone()));
         readers.iter_mut().for_each(|reader| reader.use_vectors(choice == EmbedderChoice::Static));
@@ -64,7 +71,7 @@ impl Folder {
             let folded = fold(&self.store, some, share * FOLD_ROWS, self.clock.now())?;
             on_reach(folded.reach);
             self.tidy(stopped)?;
-            if !folded.more {
+            if !folded.more || is_enough() {
                 break;
             }
         }
@@ -117,8 +124,10 @@ struct Shared {
 
 #[derive(Default)]
 struct State {
-    /// Whether a fold runs, or was asked for.
+    /// Whether a fold runs.
     is_running: bool,
+    /// Since when the background's lane has been asked for one.
+    asked_at: Option<Instant>,
     /// The last message that is covered, as far as it is known.
     reach: i64,
     /// The reach at which a writer waited in vain: nobody waits again until it moves.
@@ -132,15 +141,24 @@ impl Shared {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Queues the job that waits, then folds while the tail is longer than `leave`.
-    fn fold(&self, folder: &Folder, leave: i64, stopped: &dyn Fn() -> bool) -> Result<()> {
+    /// Queues the job that waits, then folds.
+    fn fold(&self, folder: &Folder, until: FoldUntil<'_>) -> Result<()> {
         let _ended = FoldGuard(self);
-        let job = self.lock().job.take();
+        let mut state = self.lock();
+        state.is_running = true;
+        state.asked_at = None;
+        let job = state.job.take();
+        drop(state);
         if let Some(job) = job {
-            let now = folder.clock.now();
-            folder.store.write(move |tx| jobs::add_unless_running(tx, &job, now))?;
+            let (now, kept) = (folder.clock.now(), job.clone());
+            let queued = folder.store.write(move |tx| jobs::add_unless_running(tx, &job, now));
+            if let Err(error) = queued {
+                // The next fold tries again.
+                self.lock().job.get_or_insert(kept);
+                tracing::info!(%error, "a rebuild of the text index could not be queued");
+            }
         }
-        folder.run(leave, stopped, &mut |reach| {
+        folder.run(until, &mut |reach| {
             let mut state = self.lock();
             state.reach = state.reach.max(reach);
             self.changed.notify_all();
@@ -161,20 +179,19 @@ impl Drop for FoldGuard<'_> {
 impl Folding {
     /// Begins to fold if the tail that ends with `last` is long; waits if it is far too long.
     pub(crate) fn soon(&self, folder: &Folder, last: i64) {
-        let mut state = self.shared.lock();
+        let state = self.shared.lock();
         if last - state.reach <= LONG {
             return;
         }
-        if !std::mem::replace(&mut state.is_running, true) {
-            drop(state);
-            self.begin(folder, last);
-            state = self.shared.lock();
-        }
+        self.begin(state, folder, last);
+        let state = self.shared.lock();
         let reach = state.reach;
         if last - reach <= TOO_LONG || state.stalled_at == Some(reach) {
             return;
         }
-        let is_long = |state: &mut State| state.is_running && last - state.reach > TOO_LONG;
+        let is_long = |state: &mut State| {
+            (state.is_running || state.asked_at.is_some()) && last - state.reach > TOO_LONG
+        };
         let waited = self.shared.changed.wait_timeout_while(state, WRITER_WAIT, is_long);
         let (mut state, waited) = waited.unwrap_or_else(PoisonError::into_inner);
         if waited.timed_out() && state.reach == reach {
@@ -186,11 +203,8 @@ impl Folding {
     pub(crate) fn with_job(&self, folder: &Folder, job: NewJob) {
         let mut state = self.shared.lock();
         state.job = Some(job);
-        if !std::mem::replace(&mut state.is_running, true) {
-            let reach = state.reach;
-            drop(state);
-            self.begin(folder, reach);
-        }
+        let reach = state.reach;
+        self.begin(state, folder, reach);
     }
 
     /// Folds on the background's lane from now on, while it exists.
@@ -199,25 +213,47 @@ impl Folding {
     }
 
     /// One round of the background's lane: folds if the tail is long or a fold was asked for.
-    pub(crate) fn run_round(&self, folder: &Folder, stopped: &dyn Fn() -> bool) -> Result<()> {
-        let (reach, last) = folder.tail()?;
-        let is_asked = self.shared.lock().is_running;
-        if !is_asked && last - reach < LONG {
-            return Ok(());
+    pub(crate) fn run_round(
+        &self,
+        folder: &Folder,
+        is_enough: &dyn Fn() -> bool,
+        stopped: &dyn Fn() -> bool,
+    ) -> Result<()> {
+        let state = self.shared.lock();
+        let is_asked = state.asked_at.is_some() || state.job.is_some();
+        drop(state);
+        // Without being asked the tail decides. It cannot be read where a table of the index is gone,
+        // which the job that waits then repairs.
+        if !is_asked {
+            let (reach, last) = folder.tail()?;
+            if last - reach < LONG {
+                return Ok(());
+            }
         }
-        self.shared.fold(folder, LONG / 2, stopped)
+        self.shared.fold(folder, FoldUntil { leave: LONG / 2, is_enough, stopped })
     }
 
-    fn begin(&self, folder: &Folder, last: i64) {
+    /// Asks the lane of the background, or starts a thread where there is none, or where the lane has
+    /// not come for long: its thread may be gone, or the space closed for it.
+    fn begin(&self, mut state: MutexGuard<'_, State>, folder: &Folder, last: i64) {
+        if state.is_running {
+            return;
+        }
         let lane = self.lane.lock().unwrap_or_else(PoisonError::into_inner).upgrade();
-        if let Some(lane) = lane {
+        let is_late = state.asked_at.is_some_and(|at| at.elapsed() > WRITER_WAIT);
+        if let Some(lane) = lane.filter(|_| !is_late) {
+            state.asked_at.get_or_insert_with(Instant::now);
+            drop(state);
             lane.wake();
             return;
         }
+        state.is_running = true;
+        drop(state);
         let (shared, thread_folder) = (Arc::clone(&self.shared), folder.clone());
         let work = move || {
             let stopped = || shared.stopped.load(Ordering::Relaxed);
-            if let Err(error) = shared.fold(&thread_folder, LONG / 2, &stopped) {
+            let until = FoldUntil { leave: LONG / 2, is_enough: &|| false, stopped: &stopped };
+            if let Err(error) = shared.fold(&thread_folder, until) {
                 // The tail is still searched as it is, and the next append tries again.
                 tracing::warn!(%error, "the text index could not be extended");
             }
@@ -236,7 +272,9 @@ impl Folding {
         tracing::warn!(%error, "no thread could be started to extend the text index");
         let is_too_long = last - self.shared.lock().reach > TOO_LONG;
         let had_turn = Cell::new(!is_too_long);
-        if let Err(error) = self.shared.fold(folder, LONG / 2, &|| had_turn.replace(true)) {
+        let stopped = || had_turn.replace(true);
+        let until = FoldUntil { leave: LONG / 2, is_enough: &|| false, stopped: &stopped };
+        if let Err(error) = self.shared.fold(folder, until) {
             tracing::warn!(%error, "the text index could not be extended");
         }
     }

@@ -2,7 +2,7 @@
 //! fold beside the writers.
 
 use super::fold::{Merged, purge, sweep};
-use super::folding::{Folder, Folding, LONG};
+use super::folding::{FoldUntil, Folder, Folding, LONG};
 use super::read::Reader;
 use super::rebuild::Rebuild;
 use super::view::Cache;
@@ -66,9 +66,14 @@ impl Index {
     }
 
     /// One round of the fold lane.
-    pub(crate) fn fold_round(&self, lane: &Arc<Wake>, cancel: &Cancel) -> Result<()> {
+    pub(crate) fn fold_round(
+        &self,
+        lane: &Arc<Wake>,
+        is_enough: &dyn Fn() -> bool,
+        cancel: &Cancel,
+    ) -> Result<()> {
         self.folding.attach(lane);
-        self.folding.run_round(&self.folder, &|| cancel.is_cancelled())
+        self.folding.run_round(&self.folder, is_enough, &|| cancel.is_cancelled())
     }
 
     /// Begins to fold if there is enough to fold; `last` is the newest message known.
@@ -84,7 +89,8 @@ impl Oneiro {
         self.index.folding.wait();
         let last = self.store.read(said::last)?;
         let stopped = || self.cancel.is_cancelled();
-        self.index.folder.run(1, &stopped, &mut |reach| told(reach, last))?;
+        let until = FoldUntil { leave: 1, is_enough: &|| false, stopped: &stopped };
+        self.index.folder.run(until, &mut |reach| told(reach, last))?;
         self.cancel.check()?;
         self.embed_until(&stopped)
     }
@@ -94,7 +100,8 @@ impl Oneiro {
     pub fn fold_for(&self, limit: Duration) -> Result<()> {
         let started = Instant::now();
         let stopped = || started.elapsed() >= limit || self.cancel.is_cancelled();
-        self.index.folder.run(LONG, &stopped, &mut |_| {})
+        let until = FoldUntil { leave: LONG, is_enough: &|| false, stopped: &stopped };
+        self.index.folder.run(until, &mut |_| {})
     }
 
     /// Builds the text index anew beside the one that answers, then puts it in its place. `told`

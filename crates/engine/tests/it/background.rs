@@ -4,7 +4,7 @@
 use crate::context_support::{
     Scripted, agent, begin, by_hand, gist, open_llm, peek, prose, until, user,
 };
-use crate::search_support::{FewWords, open_as, reach};
+use crate::search_support::{FewWords, fold, newest, open_as, raw, reach};
 use crate::support::{Fixed, begin as begin_session, id, open, say};
 use oneiro::{
     Background, CompactRequest, Embedder, JobState, LaneStatus, NewMessage, Oneiro, Options,
@@ -218,5 +218,58 @@ on_both_backends! {
         let cancelled = oneiro.with_cancel(cancel).compact(&id, &CompactRequest { until: Some(4_000), redo: false });
         assert_eq!(cancelled.map(drop).unwrap_err().kind(), oneiro::ErrorKind::Unavailable);
         assert_eq!(until(&oneiro, &id, 4_000).stopped, "under");
+    }
+
+    fn a_job_whose_model_is_away_is_put_off_and_done_when_it_is_back(space) {
+        let is_away = Arc::new(AtomicBool::new(true));
+        let away = Arc::clone(&is_away);
+        let llm = Scripted::new(move |_, asked| match away.load(Ordering::SeqCst) {
+            true => Err(oneiro::Error::new(oneiro::ErrorKind::Unavailable, "no model today")),
+            false => Ok(gist(asked)),
+        });
+        let oneiro = open_llm(space, llm);
+        let id = begin(&oneiro, "s", turns(40));
+        queue_compaction(&oneiro, &id);
+        assert_eq!(oneiro.run_jobs(HANG).unwrap(), oneiro::Ran::default());
+        let job = oneiro.list_jobs(None, 10).unwrap().items.remove(0);
+        assert_eq!((job.state, job.attempts), (JobState::Queued, 0));
+        assert!(job.next_run_at > oneiro.now());
+        is_away.store(false, Ordering::SeqCst);
+        oneiro.clock.set(601);
+        assert_eq!(oneiro.run_jobs(HANG).unwrap().done, 1);
+        let levels: Vec<_> = oneiro.summaries(&id).unwrap().iter().map(|s| s.level).collect();
+        assert!(!levels.is_empty() && levels.iter().all(|level| *level == SummaryLevel::Model), "{levels:?}");
+    }
+
+    fn a_lost_table_of_the_index_is_made_again_by_the_background(space) {
+        let oneiro = open(space);
+        begin_session(&oneiro, "s");
+        for n in 0..40 {
+            say(&oneiro, "s", &[&format!("message number {n}")]);
+        }
+        fold(&oneiro);
+        let background = Background::of(oneiro.oneiro.clone());
+        // The lane has come by once, so that it is asked for what follows.
+        assert_becomes_true("a round", || lane(&background, "fold").rounds >= 1);
+        raw(&oneiro, match space.backend {
+            oneiro_testkit::Backend::Sqlite => "DROP TABLE segments",
+            oneiro_testkit::Backend::Postgres => "DROP TABLE segments CASCADE",
+        });
+        assert_eq!(newest(&oneiro, "message").len(), 40);
+        assert_becomes_true("the index is whole again", || oneiro.check().unwrap().ok);
+        assert!(background.stop(HANG));
+        oneiro.fold_all(&mut |_, _| {}).unwrap();
+    }
+
+    fn a_handle_that_outlives_its_background_folds_by_itself(space) {
+        let oneiro = open(space);
+        begin_session(&oneiro, "s");
+        let background = Background::of(oneiro.oneiro.clone());
+        assert_becomes_true("a round", || lane(&background, "fold").rounds >= 1);
+        assert!(background.stop(HANG));
+        let said = (0..600).map(|n| user(format!("message number {n}"))).collect();
+        oneiro.append(&id("s"), said).unwrap();
+        assert_becomes_true("the fold is done", || reach(&oneiro) >= 600);
+        oneiro.fold_all(&mut |_, _| {}).unwrap();
     }
 }

@@ -173,6 +173,25 @@ on_both_backends! {
         assert_eq!(claim_with(&oneiro, "model", at(0), &[JobNeed::Model]).unwrap().id, plain);
     }
 
+    fn a_job_whose_need_nobody_meets_is_done_without_after_an_hour(space) {
+        let oneiro = open(space);
+        let id = add(&oneiro, NewJob { needs: Some(JobNeed::Model), ..job(1, Some("k")) });
+        assert!(claim(&oneiro, "plain", at(3_599)).is_none());
+        assert_eq!(claim(&oneiro, "plain", at(3_600)).unwrap().id, id);
+    }
+
+    fn a_job_of_a_dead_holder_waits_while_its_follow_up_runs(space) {
+        let oneiro = open(space);
+        let id = add(&oneiro, NewJob { needs: Some(JobNeed::Model), ..job(1, Some("k")) });
+        claim_with(&oneiro, "dead", at(0), &[JobNeed::Model]).unwrap();
+        let follow_up = add(&oneiro, job(2, Some("k")));
+        // The lease of the dead is over; a process without the model takes the follow-up.
+        assert_eq!(claim(&oneiro, "plain", at(61)).unwrap().id, follow_up);
+        assert!(claim_with(&oneiro, "model", at(62), &[JobNeed::Model]).is_none());
+        oneiro.store().write(move |tx| jobs::finish(tx, &follow_up, "plain", at(63))).unwrap();
+        assert_eq!(claim_with(&oneiro, "model", at(64), &[JobNeed::Model]).unwrap().id, id);
+    }
+
     fn a_clock_that_was_days_ahead_blocks_no_job(space) {
         let oneiro = open(space);
         let days = 2 * 86_400;

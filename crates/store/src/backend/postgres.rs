@@ -102,7 +102,6 @@ impl Postgres {
             open: false,
             waits: self.waits,
             limit: Some(self.waits.grace),
-            limits_pauses: false,
             schema_set: self.schema_set,
             settings: None,
             checked: None,
@@ -207,9 +206,6 @@ struct PostgresConnection {
     waits: Waits,
     /// How long a call may take; without a limit, for as long as the server answers others.
     limit: Option<Duration>,
-    /// Whether the server ends a transaction of this connection that pauses for too long. A
-    /// reader may pause: an export waits for whoever takes it.
-    limits_pauses: bool,
     /// What this version of Oneiro knows.
     schema_set: SchemaSet,
     /// The generation of the settings when the version of the schema was last looked at; a
@@ -282,6 +278,12 @@ fn number(sql: &str) -> String {
 
 impl Connection for PostgresConnection {
     fn begin(&mut self, access: Access) -> Result<()> {
+        // The server ends a write that pauses for too long. A reader may pause: an export waits for
+        // whoever takes it. It holds for one transaction, since a rollback would undo it for more.
+        let pause_limit = format!(
+            "SET LOCAL idle_in_transaction_session_timeout = {}; ",
+            millis(self.waits.pause)
+        );
         let begin = match access {
             Access::Read => "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY".to_owned(),
             // The row lock makes commit order sequence order, and one writer at a time means that
@@ -289,21 +291,17 @@ impl Connection for PostgresConnection {
             Access::Write { wait } => {
                 let lock_timeout = self.waits.shorter_lock_timeout(wait);
                 format!(
-                    "BEGIN; {lock_timeout}SELECT settings FROM sequence WHERE id = 1 FOR UPDATE"
+                    "BEGIN; {pause_limit}{lock_timeout}\
+                     SELECT settings FROM sequence WHERE id = 1 FOR UPDATE"
                 )
             }
             // A step of a migration may rewrite a table.
             Access::Migrate => format!(
-                "BEGIN; SELECT pg_advisory_xact_lock(hashtext('oneiro migrate'), hashtext('{0}')); \
+                "BEGIN; {pause_limit}\
+                 SELECT pg_advisory_xact_lock(hashtext('oneiro migrate'), hashtext('{0}')); \
                  SET LOCAL statement_timeout = 0; CREATE SCHEMA IF NOT EXISTS \"{0}\"",
                 self.schema
             ),
-        };
-        let begin = if access == Access::Read || self.limits_pauses {
-            begin
-        } else {
-            let pause = millis(self.waits.pause);
-            format!("SET idle_in_transaction_session_timeout = {pause}; {begin}")
         };
         let lock = match access {
             Access::Write { wait } => wait,
@@ -319,7 +317,6 @@ impl Connection for PostgresConnection {
             }
         };
         self.open = true;
-        self.limits_pauses |= access != Access::Read;
         self.limit = match access {
             Access::Read | Access::Write { .. } => self.waits.statement_limit(),
             Access::Migrate => None,
@@ -360,8 +357,9 @@ impl Connection for PostgresConnection {
         let committed =
             self.client.call(self.limit, async |client| client.batch_execute("COMMIT").await);
         committed.map_err(|failure| {
-            let is_refused =
-                matches!(&failure, Failure::Answered(error) if error.as_db_error().is_some());
+            // The end of the connection is no answer to the commit.
+            let is_refused = !failure.ends_connection()
+                && matches!(&failure, Failure::Answered(error) if error.as_db_error().is_some());
             let explained = explain(&self.place, failure);
             if is_refused {
                 return explained;

@@ -33,6 +33,11 @@ impl Address {
             Error::field("store", format!("is not a PostgreSQL address: {}", reason(&error)))
                 .remedy("write postgres://user:password@host:5432/database")
         })?;
+        // A name in another spelling, such as `sslmod%65`, reaches the driver and not us.
+        if config.get_ssl_mode() != Config::new().get_ssl_mode() {
+            return Err(Error::field("store", "names sslmode in a form that cannot be read")
+                .remedy("write ?sslmode=require, without escapes in the name"));
+        }
         let tls = Tls::new(query.sslmode.as_deref(), query.sslrootcert.as_deref())?;
         let is_local = !config.get_hosts().is_empty()
             && config.get_hosts().iter().all(|host| matches!(host, Host::Unix(_)));
@@ -70,7 +75,13 @@ struct Query {
 
 impl Query {
     fn split(url: &str) -> Result<Query> {
-        let (base, parameters) = url.split_once('?').unwrap_or((url, ""));
+        // As the driver reads it, a password ends with the first `@` and may hold a `?`.
+        let host = url.find('@').unwrap_or(0);
+        let question = url.get(host..).and_then(|rest| rest.find('?')).map(|at| host + at);
+        let (base, parameters) = match question {
+            Some(at) => (url.get(..at).unwrap_or(url), url.get(at + 1..).unwrap_or("")),
+            None => (url, ""),
+        };
         let mut query = Query {
             rest: String::new(),
             sslmode: None,
@@ -138,6 +149,16 @@ mod tests {
         assert_eq!(address.connect_timeout, Duration::from_secs(2));
         assert_eq!(address.config.get_keepalives_idle(), Duration::from_secs(7));
         assert_eq!(address.config.get_tcp_user_timeout(), Some(&Duration::from_secs(9)));
+    }
+
+    #[test]
+    fn a_question_mark_in_the_password_hides_no_parameter() {
+        let query = Query::split("postgres://u:hun?ter2@h/d?sslmode=require&port=1").unwrap();
+        assert_eq!(query.sslmode.as_deref(), Some("require"));
+        assert_eq!(query.rest, "postgres://u:hun?ter2@h/d?port=1");
+        let address = Address::parse("postgres://u:hun?ter2@h/d?sslmode=require").unwrap();
+        assert_eq!(address.config.get_ssl_mode(), SslMode::Require);
+        assert!(Address::parse("postgres://u:p@h/d?sslmod%65=require").is_err());
     }
 
     #[test]

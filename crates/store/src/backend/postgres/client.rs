@@ -37,7 +37,7 @@ pub(super) enum Failure {
 
 impl Failure {
     /// Whether the connection is of no more use: it was given up, or the server closes it.
-    fn ends_connection(&self) -> bool {
+    pub(super) fn ends_connection(&self) -> bool {
         match self {
             Failure::Answered(error) => error.as_db_error().is_some_and(|error| {
                 matches!(error.parsed_severity(), Some(Severity::Fatal | Severity::Panic))
