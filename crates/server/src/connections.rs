@@ -119,10 +119,11 @@ impl Connections {
         self.lock().close_one(|_| true)
     }
 
-    /// Closes every connection that waits for its client.
-    pub(crate) fn close_waiting(&self) {
+    /// Closes every connection that has not sent a head yet. One that was answered ends by itself
+    /// when the last bytes of its answer are taken.
+    pub(crate) fn close_new(&self) {
         let mut open = self.lock();
-        while open.close_one(|_| true) {}
+        while open.close_one(|entry| entry.phase == Phase::New) {}
     }
 
     /// Closes every connection; whatever they were being answered is dropped.

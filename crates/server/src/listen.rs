@@ -77,7 +77,7 @@ pub(crate) async fn listen(
     tokio::pin!(ending);
     if tokio::time::timeout(CLOSE_IDLE, &mut ending).await.is_err() {
         // A head that was sent by half does not hold up the end.
-        connections.close_waiting();
+        connections.close_new();
         if tokio::time::timeout(GRACE - CLOSE_IDLE, ending).await.is_err() {
             tracing::warn!("some requests did not finish in time");
             connections.close_all();

@@ -209,7 +209,7 @@ on_both_backends! {
                 assert!(!is_there || outcome.is_ok() || fault.hit_a_sync(), "call {at}: {name}");
             }
         }
-        assert!(at > 8 && syncs >= 2, "the panics never reached the group: {at} calls, {syncs} syncs");
+        assert!(at > 8 && syncs >= 1, "the panics never reached the group: {at} calls, {syncs} syncs");
     }
 
     fn only_commits_that_were_made_are_counted_with_the_writes_they_hold(space) {
