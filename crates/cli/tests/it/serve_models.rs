@@ -1,12 +1,12 @@
 //! A model that does not answer: it holds up whoever needs it and nobody else, and when they are
 //! gone it is asked nothing more for them.
 
-use crate::serve_support::{Client, Server, eventually};
+use crate::serve_support::{Client, Server, eventually, is_unanswered, take_the_one_answered};
 use crate::silent_model::SilentModel;
 use crate::support::{config, json, oneiro};
 use oneiro_testkit::{Backend, TestSpace, on_both_backends};
 use serde_json::{Value, json};
-use std::io::{BufRead, BufReader, ErrorKind, Write};
+use std::io::{BufRead, BufReader, Write};
 use std::process::{Command, Stdio};
 
 /// As many as the server has threads for calls of the store.
@@ -68,12 +68,6 @@ fn send(mut client: Client, token: Option<&str>, (path, body): &(String, Value))
     );
     client.send((head + &body).as_bytes()).unwrap();
     client
-}
-
-fn is_unanswered(client: &Client) -> bool {
-    client.stream.get_ref().set_nonblocking(true).unwrap();
-    let read = client.stream.get_ref().peek(&mut [0]);
-    matches!(read, Err(error) if error.kind() == ErrorKind::WouldBlock)
 }
 
 /// Others are answered while every one of these requests waits; when their clients are gone, the
@@ -180,15 +174,7 @@ fn requests_beyond_the_queue_for_the_model_are_refused_at_once() {
         (0..PERMITS).map(|n| send(server.client(), None, &compaction(n))).collect();
     model.wait_for_requests(PERMITS);
     clients.extend((0..=QUEUE).map(|_| send(server.client(), None, &compaction(0))));
-    let mut answered = Vec::new();
-    eventually("nobody is refused", || {
-        let (waiting, others) = clients.drain(..).partition(is_unanswered);
-        clients = waiting;
-        answered.extend(others);
-        !answered.is_empty()
-    });
-    let [refused] = answered.as_mut_slice() else { panic!("{} answers", answered.len()) };
-    refused.stream.get_ref().set_nonblocking(false).unwrap();
+    let mut refused = take_the_one_answered(&mut clients);
     let refused = refused.reply("POST").unwrap();
     assert_eq!(refused.is(503)["kind"], "busy");
     assert!(refused.header("retry-after").is_some());

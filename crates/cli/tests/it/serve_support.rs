@@ -127,6 +127,29 @@ pub fn eventually(what: &str, mut is_so: impl FnMut() -> bool) {
     }
 }
 
+/// Whether the server has sent nothing yet. The connection does not block any more.
+pub fn is_unanswered(client: &Client) -> bool {
+    client.stream.get_ref().set_nonblocking(true).unwrap();
+    let read = client.stream.get_ref().peek(&mut [0]);
+    matches!(read, Err(error) if error.kind() == std::io::ErrorKind::WouldBlock)
+}
+
+/// Waits for an answer to one of the clients and takes it out. Which one the server serves last, and
+/// so refuses, is left open; there must be no second.
+pub fn take_the_one_answered(clients: &mut Vec<Client>) -> Client {
+    let mut answered = Vec::new();
+    eventually("nobody is answered", || {
+        let (waiting, others) = clients.drain(..).partition(is_unanswered);
+        *clients = waiting;
+        answered.extend(others);
+        !answered.is_empty()
+    });
+    assert_eq!(answered.len(), 1);
+    let client = answered.remove(0);
+    client.stream.get_ref().set_nonblocking(false).unwrap();
+    client
+}
+
 /// An answer.
 #[derive(Debug, Clone)]
 pub struct Reply {

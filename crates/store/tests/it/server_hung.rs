@@ -1,7 +1,7 @@
 //! A PostgreSQL server, or a writer, that hangs: nobody waits for it for ever. A call that should
 //! end is made on a thread of its own, so that one that does not end fails the test.
 
-use crate::support::{NOW, names, open_with, patient, put, target, write};
+use crate::support::{NOW, names, open, open_with, patient, put, target, write};
 use oneiro_model::{Error, ErrorKind, Result, SpaceName};
 use oneiro_store::{Options, Store, Target, settings};
 use oneiro_testkit::{Backend, OwnServer, TestSpace};
@@ -117,4 +117,24 @@ fn a_writer_that_pauses_inside_its_transaction_loses_the_lock_and_keeps_nothing(
     go.send(()).unwrap();
     assert_unavailable(&pausing.join().unwrap().unwrap_err());
     assert_eq!(names(&other), ["other"]);
+}
+
+/// The limit on pauses must not end with the first transaction that is rolled back.
+#[test]
+fn a_write_after_a_refused_one_still_loses_its_lock_when_it_pauses() {
+    let space = TestSpace::new(Backend::Postgres);
+    let store = open(&space);
+    let limit = |store: &Store| {
+        let sql = "SELECT EXTRACT(EPOCH FROM \
+                   current_setting('idle_in_transaction_session_timeout')::INTERVAL)::BIGINT";
+        store.write_bulk(|tx| tx.raw(sql)).unwrap()
+    };
+    let before = limit(&store);
+    assert!(before[0] > 0, "{before:?}");
+    assert!(store.write(|_| Err::<(), _>(Error::invalid("refused"))).is_err());
+    assert_eq!(limit(&store), before);
+    // Readers may pause.
+    let sql = "SELECT CASE WHEN current_setting('idle_in_transaction_session_timeout') = '0' \
+               THEN 0 ELSE 1 END::BIGINT";
+    assert_eq!(store.read(|tx| tx.raw(sql)).unwrap(), [0]);
 }
