@@ -7,7 +7,7 @@ use axum::body::Body;
 use axum::http::{HeaderMap, StatusCode, header};
 use bytes::{Bytes, BytesMut};
 use http_body_util::BodyExt;
-use oneiro::{Error, ErrorKind, Result};
+use oneiro::{Error, ErrorKind, Result, TokenRole};
 use std::ops::Deref;
 use std::sync::Arc;
 use std::time::Duration;
@@ -24,6 +24,9 @@ const VALUE: usize = 96;
 /// How long a body that has arrived waits for room to be read in.
 const WAIT: Duration = Duration::from_secs(5);
 
+/// The most bytes of a body that nobody reads: some clients send `{}` with every request.
+const UNUSED_MAX: usize = 1 << 10;
+
 /// The most bytes of a form that is read before its sender is known: a token and a path. It is less
 /// than [`SMALL`], so forms never take from the room that token holders share.
 pub(crate) const FORM_MAX: usize = 8 << 10;
@@ -31,6 +34,53 @@ pub(crate) const FORM_MAX: usize = 8 << 10;
 /// Forms that are received at once. Whoever holds all of them keeps others from logging in for
 /// [`Patience::form`](crate::Patience::form), and from nothing else.
 pub(crate) const FORMS: usize = 64;
+
+/// The bytes that bodies may take together.
+pub(crate) struct Room {
+    /// A permit is a KiB of a body, or of what it becomes when it is read.
+    permits: Arc<Semaphore>,
+    bytes: usize,
+}
+
+impl Room {
+    pub(crate) fn new(bytes: usize) -> Room {
+        Room { permits: Arc::new(Semaphore::new(bytes / 1_024)), bytes }
+    }
+
+    async fn acquire(&self, bytes: usize) -> Result<OwnedSemaphorePermit> {
+        let kilobytes = u32::try_from(bytes.div_ceil(1_024)).unwrap_or(u32::MAX);
+        let wanted = Arc::clone(&self.permits).acquire_many_owned(kilobytes).await;
+        wanted.map_err(|_| Error::internal("the server stops"))
+    }
+}
+
+/// Whose body is read, and what for.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Sender {
+    pub(crate) role: TokenRole,
+    /// Whether what is called takes a body at all.
+    pub(crate) is_body_used: bool,
+}
+
+impl Sender {
+    /// Who may only read has small questions to send. A large body would take room from those who
+    /// write, for as long as it takes to arrive.
+    fn max_bytes(self, state: &State) -> usize {
+        match self {
+            Sender { is_body_used: false, .. } => UNUSED_MAX.min(state.max_body),
+            Sender { role: TokenRole::Read, .. } => SMALL.min(state.max_body),
+            Sender { .. } => state.max_body,
+        }
+    }
+
+    /// Readers have a room of their own, so they keep only each other waiting.
+    fn room(self, state: &State) -> &Room {
+        match self.role {
+            TokenRole::Read => &state.reader_bodies,
+            TokenRole::Write | TokenRole::Admin => &state.bodies,
+        }
+    }
+}
 
 /// A body that has arrived, and the room that it takes until it is dropped.
 pub(crate) struct Received {
@@ -48,12 +98,12 @@ impl Deref for Received {
 
 /// Reads the body of somebody who was let in.
 pub(crate) async fn read_body(
-    state: &State,
+    (state, sender): (&State, Sender),
     headers: &HeaderMap,
     body: Body,
 ) -> Result<Received, Problem> {
-    let limits = Limits { bytes: state.max_body, timeout: state.patience.body };
-    read_within(limits, &state.bodies, headers, body).await
+    let limits = Limits { bytes: sender.max_bytes(state), timeout: state.patience.body };
+    read_within(limits, sender.room(state), headers, body).await
 }
 
 /// Reads a form of somebody who was not let in yet.
@@ -79,7 +129,7 @@ struct Limits {
 
 async fn read_within(
     limits: Limits,
-    bodies: &Arc<Semaphore>,
+    room: &Room,
     headers: &HeaderMap,
     body: Body,
 ) -> Result<Received, Problem> {
@@ -91,7 +141,7 @@ async fn read_within(
         return Err(too_large(most).into());
     }
     // Without a length it may be as long as one may be, if it turns out to be long at all.
-    let reading = receive(bodies, body, (length.unwrap_or(most), most));
+    let reading = receive(room, body, (length.unwrap_or(most), most));
     match tokio::time::timeout(limits.timeout, reading).await {
         Ok(read) => Ok(read?),
         Err(_) => {
@@ -101,13 +151,9 @@ async fn read_within(
     }
 }
 
-async fn receive(
-    bodies: &Arc<Semaphore>,
-    mut body: Body,
-    (length, most): (usize, usize),
-) -> Result<Received> {
+async fn receive(room: &Room, mut body: Body, (length, most): (usize, usize)) -> Result<Received> {
     let mut held = BytesMut::new();
-    let mut room = None;
+    let mut permit = None;
     while let Some(frame) = body.frame().await {
         let frame = frame
             .map_err(|error| Error::invalid("the body ended before its time").because(error))?;
@@ -116,40 +162,35 @@ async fn receive(
         if size > most {
             return Err(too_large(most));
         }
-        if room.is_none() && size > SMALL {
-            room = Some(acquire(bodies, length.max(size)).await?);
+        if permit.is_none() && size > SMALL {
+            permit = Some(room.acquire(length.max(size)).await?);
         }
         held.extend_from_slice(&data);
     }
-    Ok(Received { bytes: held.freeze(), _room: room })
+    Ok(Received { bytes: held.freeze(), _room: permit })
 }
 
 /// Makes room for what a body becomes when it is read as JSON.
-pub(crate) async fn unfold(state: &State, body: Received) -> Result<Received> {
+pub(crate) async fn unfold((state, sender): (&State, Sender), body: Received) -> Result<Received> {
     let size = values(&body).saturating_mul(VALUE);
     if body.len() + size <= SMALL {
         return Ok(body);
     }
-    if body.len() + size > state.room {
+    let room = sender.room(state);
+    if body.len() + size > room.bytes {
         return Err(Error::too_large("the body holds too many values")
             .remedy("send fewer at a time, or send a part as a string"));
     }
-    let Received { bytes, _room: mut room } = body;
+    let Received { bytes, _room: mut permit } = body;
     // Bodies that wait for each other's room are told so, and come again one after the other.
-    let more = tokio::time::timeout(WAIT, acquire(&state.bodies, size)).await.map_err(|_| {
+    let more = tokio::time::timeout(WAIT, room.acquire(size)).await.map_err(|_| {
         Error::new(ErrorKind::Busy, "too many large requests at once").remedy("try again")
     })??;
-    match &mut room {
-        Some(room) => room.merge(more),
-        None => room = Some(more),
+    match &mut permit {
+        Some(permit) => permit.merge(more),
+        None => permit = Some(more),
     }
-    Ok(Received { bytes, _room: room })
-}
-
-async fn acquire(bodies: &Arc<Semaphore>, bytes: usize) -> Result<OwnedSemaphorePermit> {
-    let kilobytes = u32::try_from(bytes.div_ceil(1_024)).unwrap_or(u32::MAX);
-    let wanted = Arc::clone(bodies).acquire_many_owned(kilobytes).await;
-    wanted.map_err(|_| Error::internal("the server stops"))
+    Ok(Received { bytes, _room: permit })
 }
 
 /// How many values a JSON text may hold at most: what separates them, outside strings.

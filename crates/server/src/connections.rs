@@ -4,10 +4,12 @@
 //! hyper bounds how long one connection may take to send a head, but not how many may be doing so:
 //! whoever opens connections faster than they time out would hold every place. So the accept loop
 //! keeps this list, and a connection that waits for its client gives way to a new one. A connection
-//! whose request is being answered is never closed.
+//! whose request is being answered, or whose answer is being sent, is never closed.
 
+use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::net::{IpAddr, Ipv6Addr};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::Notify;
 use tokio::task::AbortHandle;
@@ -40,6 +42,16 @@ enum Phase {
     Idle,
     /// A request of it is being answered.
     Busy,
+    /// The answer is complete and not yet sent. A client that takes nothing of it is given up by
+    /// [`Patient`](crate::patience::Patient).
+    Sending,
+}
+
+impl Phase {
+    /// Whether nothing is lost when the connection is closed.
+    fn waits_for_client(self) -> bool {
+        matches!(self, Phase::New | Phase::Idle)
+    }
 }
 
 struct Entry {
@@ -100,9 +112,7 @@ impl Connections {
             return Admission::Full;
         }
         if open.count(|entry| entry.phase == Phase::New) >= limits.new {
-            // Those of the address that has most of them give way first.
-            let crowded = open.most_new();
-            open.close_one(|entry| entry.phase == Phase::New && Some(entry.address) == crowded);
+            open.close_one(|entry| entry.phase == Phase::New);
         }
         let since = open.tick();
         open.entries.insert(since, Entry { address, phase: Phase::New, since, abort: None });
@@ -151,28 +161,26 @@ impl Open {
         self.entries.values().filter(|entry| is_counted(entry)).count()
     }
 
-    /// Closes one of the connections that wait for their clients: a new one before an idle one, and
-    /// of these the one that waits longest.
-    fn close_one(&mut self, may_close: impl Fn(&Entry) -> bool) -> bool {
-        let waiting = self.entries.iter().filter(|(_, entry)| entry.phase != Phase::Busy);
-        let oldest = waiting
-            .filter(|(_, entry)| may_close(entry))
-            .min_by_key(|(_, entry)| (entry.phase, entry.since))
+    /// Closes one of the connections that are counted, if any of them waits for its client: of the
+    /// address that has the most of those counted, a new one before an idle one, and of these the
+    /// one that waits longest. So a crowd gives way before whoever came alone.
+    fn close_one(&mut self, is_counted: impl Fn(&Entry) -> bool) -> bool {
+        let counted = || self.entries.iter().filter(|(_, entry)| is_counted(entry));
+        let mut by_address: HashMap<IpAddr, usize> = HashMap::new();
+        for (_, entry) in counted() {
+            *by_address.entry(entry.address).or_default() += 1;
+        }
+        let closed = counted()
+            .filter(|(_, entry)| entry.phase.waits_for_client())
+            .min_by_key(|(_, entry)| {
+                (Reverse(by_address.get(&entry.address)), entry.phase, entry.since)
+            })
             .map(|(id, _)| *id);
-        let Some(entry) = oldest.and_then(|id| self.entries.remove(&id)) else { return false };
+        let Some(entry) = closed.and_then(|id| self.entries.remove(&id)) else { return false };
         if let Some(abort) = entry.abort {
             abort.abort();
         }
         true
-    }
-
-    /// The address with the most connections that have not sent a head.
-    fn most_new(&self) -> Option<IpAddr> {
-        let mut counts: HashMap<IpAddr, usize> = HashMap::new();
-        for entry in self.entries.values().filter(|entry| entry.phase == Phase::New) {
-            *counts.entry(entry.address).or_default() += 1;
-        }
-        counts.into_iter().max_by_key(|(_, count)| *count).map(|(address, _)| address)
     }
 }
 
@@ -191,7 +199,11 @@ impl std::fmt::Debug for Connection {
 impl Connection {
     /// Another name of the same connection, by which its requests say that they begin.
     pub(crate) fn requests(&self) -> Requests {
-        Requests { id: self.id, connections: self.connections.clone() }
+        Requests {
+            id: self.id,
+            connections: self.connections.clone(),
+            is_sending: Arc::new(AtomicBool::new(false)),
+        }
     }
 }
 
@@ -207,6 +219,9 @@ impl Drop for Connection {
 pub(crate) struct Requests {
     id: u64,
     connections: Connections,
+    /// Whether the connection is in [`Phase::Sending`]: streams are flushed often, and most of the
+    /// time that ends no answer.
+    is_sending: Arc<AtomicBool>,
 }
 
 impl Requests {
@@ -223,10 +238,20 @@ impl Requests {
         open.entries.get(&self.id).is_some_and(|entry| entry.phase != Phase::New)
     }
 
-    /// A request begins; it lasts until what is answered here is dropped.
+    /// A request begins; it lasts until what is answered here is dropped, and then its answer is
+    /// sent until [`Requests::flushed`].
     pub(crate) fn begin(&self) -> InProgress {
+        self.is_sending.store(false, Ordering::Relaxed);
         self.enter(Phase::Busy);
         InProgress { requests: self.clone() }
+    }
+
+    /// Everything that was answered so far has been sent.
+    pub(crate) fn flushed(&self) {
+        if self.is_sending.swap(false, Ordering::Relaxed) {
+            self.enter(Phase::Idle);
+            self.connections.shared.changed.notify_one();
+        }
     }
 
     fn enter(&self, phase: Phase) {
@@ -245,8 +270,8 @@ pub(crate) struct InProgress {
 
 impl Drop for InProgress {
     fn drop(&mut self) {
-        self.requests.enter(Phase::Idle);
-        self.requests.connections.shared.changed.notify_one();
+        self.requests.enter(Phase::Sending);
+        self.requests.is_sending.store(true, Ordering::Relaxed);
     }
 }
 
@@ -276,6 +301,19 @@ mod tests {
         }
     }
 
+    /// Asks something on a connection and takes the whole answer.
+    fn ask(connection: &Connection) {
+        let requests = connection.requests();
+        drop(requests.begin());
+        requests.flushed();
+    }
+
+    fn admit_idle(connections: &Connections, from: u8) -> Connection {
+        let connection = admit(connections, from);
+        ask(&connection);
+        connection
+    }
+
     fn is_open(connection: &Connection) -> bool {
         connection.connections.lock().entries.contains_key(&connection.id)
     }
@@ -301,9 +339,10 @@ mod tests {
     fn requests_in_progress_are_never_closed_and_idle_connections_only_after_new_ones() {
         let connections = Connections::new(LIMITS);
         let busy = admit(&connections, 1);
-        let request = busy.requests().begin();
+        let requests = busy.requests();
+        let request = requests.begin();
         let idle = admit(&connections, 1);
-        drop(idle.requests().begin());
+        ask(&idle);
         let flood: Vec<Connection> = (0..50).map(|_| admit(&connections, 1)).collect();
         assert!(is_open(&busy) && is_open(&idle));
         drop(flood);
@@ -311,15 +350,63 @@ mod tests {
         let asked_once: Vec<Connection> = (0..50)
             .map(|_| {
                 let one = admit(&connections, 1);
-                drop(one.requests().begin());
+                ask(&one);
                 one
             })
             .collect();
         assert!(is_open(&busy) && !is_open(&idle));
         assert_eq!(asked_once.iter().filter(|one| is_open(one)).count(), LIMITS.per_address - 1);
         drop(request);
+        requests.flushed();
         let _last = admit(&connections, 1);
         assert!(is_open(&busy), "it was idle for the shortest time");
+    }
+
+    #[test]
+    fn an_answer_that_is_being_sent_is_not_closed_until_it_is_flushed() {
+        let connections = Connections::new(Limits { total: 1, ..LIMITS });
+        let sending = admit(&connections, 1);
+        let requests = sending.requests();
+        let request = requests.begin();
+        // What is flushed while the request is being answered is a part of the answer.
+        requests.flushed();
+        assert!(matches!(connections.admit(address(2)), Admission::Full));
+        drop(request);
+        assert!(matches!(connections.admit(address(2)), Admission::Full));
+        requests.flushed();
+        let _next = admit(&connections, 2);
+        assert!(!is_open(&sending));
+    }
+
+    #[test]
+    fn when_every_place_is_taken_the_address_with_the_most_connections_loses_one() {
+        let connections = Connections::new(LIMITS);
+        let crowd: Vec<Connection> = (0..5).map(|_| admit_idle(&connections, 1)).collect();
+        let few: Vec<Connection> = (0..2).map(|_| admit_idle(&connections, 2)).collect();
+        // It has sent nothing so far, and it is the only connection of its address.
+        let newcomer = admit(&connections, 3);
+        let more: Vec<Connection> = (4..7).map(|from| admit(&connections, from)).collect();
+        assert!(is_open(&newcomer) && few.iter().chain(&more).all(is_open));
+        let open: Vec<bool> = crowd.iter().map(is_open).collect();
+        assert_eq!(open, [false, false, false, true, true], "the longest idle first");
+    }
+
+    #[test]
+    fn when_the_crowd_is_busy_the_next_address_loses_a_connection() {
+        let connections = Connections::new(LIMITS);
+        let (crowd, requests): (Vec<Connection>, Vec<InProgress>) = (0..5)
+            .map(|_| {
+                let one = admit(&connections, 1);
+                let request = one.requests().begin();
+                (one, request)
+            })
+            .unzip();
+        let few: Vec<Connection> = (0..2).map(|_| admit_idle(&connections, 2)).collect();
+        let alone = admit(&connections, 3);
+        let _newcomer = admit(&connections, 4);
+        assert!(is_open(&alone) && crowd.iter().all(is_open));
+        assert_eq!(few.iter().map(is_open).collect::<Vec<_>>(), [false, true]);
+        drop(requests);
     }
 
     #[test]

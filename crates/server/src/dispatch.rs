@@ -2,7 +2,7 @@
 //! role, call the handler where blocking is allowed, and turn errors into problems.
 
 use crate::api::{Endpoint, Run, events, export};
-use crate::body::{read_body, unfold};
+use crate::body::{Sender, read_body, unfold};
 use crate::call::Call;
 use crate::decode::Query;
 use crate::gate::Presented;
@@ -50,8 +50,9 @@ async fn answer(
     })
     .await?;
     let query = Query::read(parts.uri.query().unwrap_or_default(), endpoint.query)?;
-    let body = read_body(&state, &parts.headers, body).await?;
-    let body = unfold(&state, body).await?;
+    let sender = Sender { role: visitor.role, is_body_used: endpoint.body.is_some() };
+    let body = read_body((&state, sender), &parts.headers, body).await?;
+    let body = unfold((&state, sender), body).await?;
     let call = Call { state, visitor, path, query, body };
     match endpoint.run {
         Run::Call(run) => {

@@ -17,6 +17,7 @@ mod figures;
 mod gate;
 mod listen;
 mod mcp;
+mod open_files;
 mod openapi;
 mod page;
 mod patience;
@@ -35,6 +36,7 @@ pub use openapi::text as openapi;
 pub use patience::Patience;
 pub use spaces::OpenSpace;
 
+use connections::Connections;
 use gate::Gate;
 use oneiro::{Background, Error, ErrorKind, Result, SpaceName};
 use spaces::Spaces;
@@ -175,7 +177,8 @@ async fn run(
     let listener = tokio::net::TcpListener::bind(address).await.map_err(cannot)?;
     ready(listener.local_addr().map_err(cannot)?)?;
     let patience = state.patience;
-    listen::listen(listener, (router::router(state), patience), stop).await
+    let connections = Connections::new(open_files::limits_within_open_files());
+    listen::listen((listener, connections), (router::router(state), patience), stop).await
 }
 
 fn stop_signal(state: Arc<State>) -> Result<impl Future<Output = ()> + Send + 'static> {

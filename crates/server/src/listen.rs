@@ -1,7 +1,7 @@
 //! Accepting connections: bounded in number, slow ones cut off, and on a signal what has begun is
 //! finished.
 
-use crate::connections::{Admission, Connections, InProgress, Limits, Requests};
+use crate::connections::{Admission, Connections, InProgress, Requests};
 use crate::patience::{Patience, Patient};
 use crate::peer::Peer;
 use axum::Router;
@@ -36,14 +36,13 @@ const CLOSE_IDLE: Duration = Duration::from_millis(200);
 /// How long to wait after a connection that could not be accepted.
 const RETRY_DELAY: Duration = Duration::from_millis(20);
 
-/// Serves `router` until `stop`.
+/// Serves `router` on so many connections until `stop`.
 pub(crate) async fn listen(
-    listener: TcpListener,
+    (listener, connections): (TcpListener, Connections),
     (router, patience): (Router, Patience),
     stop: impl Future<Output = ()>,
 ) -> Result<()> {
     let graceful = GracefulShutdown::new();
-    let connections = Connections::new(Limits::default());
     let accepting = async {
         loop {
             let stream = accept(&listener, &connections).await;
@@ -115,7 +114,9 @@ fn serve(
 ) -> impl Future<Output = ()> + Send + use<> {
     // Answers are small and complete: waiting to fill a packet only delays them.
     let _ = stream.set_nodelay(true);
-    let stream = Patient::new(stream, patience.answer);
+    // The stream is flushed only when hyper has written all that it holds.
+    let of_requests = requests.clone();
+    let stream = Patient::new(stream, patience.answer, move || of_requests.flushed());
     let of_requests = requests.clone();
     let service = service_fn(move |mut request: Request<Incoming>| {
         let in_progress = of_requests.begin();
@@ -177,5 +178,48 @@ impl HttpBody for Answered {
 
     fn size_hint(&self) -> SizeHint {
         self.body.size_hint()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::connections::Limits;
+    use std::net::{IpAddr, Ipv4Addr};
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+
+    /// Larger than the buffers of two sockets.
+    const ANSWER_BYTES: usize = 32 << 20;
+
+    const STRANGER: IpAddr = IpAddr::V4(Ipv4Addr::new(192, 0, 2, 1));
+
+    #[tokio::test]
+    async fn an_answer_that_is_being_sent_holds_its_place_until_all_of_it_is_taken() {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let connections = Connections::new(Limits { total: 1, per_address: 8, new: 8 });
+        let router = Router::new()
+            .route("/", axum::routing::get(|| async { Bytes::from(vec![b'x'; ANSWER_BYTES]) }));
+        let patience = Patience::default();
+        let serving = listen(
+            (listener, connections.clone()),
+            (router, patience),
+            std::future::pending::<()>(),
+        );
+        let serving = tokio::spawn(serving);
+        let mut client = TcpStream::connect(address).await.unwrap();
+        client.write_all(b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n").await.unwrap();
+        // The first byte comes after the whole answer was handed over to be sent.
+        let mut answer = vec![client.read_u8().await.unwrap()];
+        assert!(matches!(connections.admit(STRANGER), Admission::Full));
+        let head = b"\r\n\r\n";
+        while !answer.ends_with(head) {
+            answer.push(client.read_u8().await.unwrap());
+        }
+        client.read_exact(&mut vec![0; ANSWER_BYTES]).await.unwrap();
+        while matches!(connections.admit(STRANGER), Admission::Full) {
+            connections.changed().await;
+        }
+        serving.abort();
     }
 }

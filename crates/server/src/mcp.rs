@@ -1,12 +1,13 @@
 //! MCP over HTTP: whoever comes in through the gate reaches the tools with the same space and role.
 
-use crate::body::read_body;
+use crate::body::{Sender, read_body};
 use crate::dispatch::{blocking, peer};
 use crate::gate::Presented;
 use crate::problem::Problem;
 use crate::state::State;
 use axum::body::Body;
 use axum::extract::{Request, State as Shared};
+use axum::http::Method;
 use axum::response::{IntoResponse, Response};
 use oneiro_mcp::{Caller, OverHttp};
 use std::sync::Arc;
@@ -30,7 +31,8 @@ async fn answer(tools: OverHttp, state: Arc<State>, request: Request) -> Result<
     let entering = Arc::clone(&state);
     // Who may not come in is told so before a body is read for nothing.
     let visitor = blocking(move || entering.gate.enter(&entering.spaces, &presented)).await?;
-    let body = read_body(&state, &parts.headers, body).await?;
+    let sender = Sender { role: visitor.role, is_body_used: parts.method == Method::POST };
+    let body = read_body((&state, sender), &parts.headers, body).await?;
     // Nothing is awaited between here and the tools, which see to it that the caller is dropped
     // where blocking is allowed.
     let caller = Caller { oneiro: visitor.space.oneiro()?.clone(), role: visitor.role };

@@ -37,15 +37,17 @@ impl Default for Patience {
 
 /// A stream whose writes fail when nothing is taken for too long: who asks and does not read would
 /// otherwise hold a connection, and what answers it, for ever.
-pub(crate) struct Patient<S> {
+pub(crate) struct Patient<S, F> {
     stream: S,
     patience: Duration,
     waiting: Option<Pin<Box<Sleep>>>,
+    /// Called when everything that was written has been flushed.
+    on_flush: F,
 }
 
-impl<S> Patient<S> {
-    pub(crate) fn new(stream: S, patience: Duration) -> Patient<S> {
-        Patient { stream, patience, waiting: None }
+impl<S, F> Patient<S, F> {
+    pub(crate) fn new(stream: S, patience: Duration, on_flush: F) -> Patient<S, F> {
+        Patient { stream, patience, waiting: None, on_flush }
     }
 
     fn timed<T>(&mut self, poll: Poll<Result<T>>, context: &mut Context<'_>) -> Poll<Result<T>> {
@@ -62,7 +64,7 @@ impl<S> Patient<S> {
     }
 }
 
-impl<S: AsyncRead + Unpin> AsyncRead for Patient<S> {
+impl<S: AsyncRead + Unpin, F: Unpin> AsyncRead for Patient<S, F> {
     fn poll_read(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -72,7 +74,7 @@ impl<S: AsyncRead + Unpin> AsyncRead for Patient<S> {
     }
 }
 
-impl<S: AsyncWrite + Unpin> AsyncWrite for Patient<S> {
+impl<S: AsyncWrite + Unpin, F: Fn() + Unpin> AsyncWrite for Patient<S, F> {
     fn poll_write(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -97,6 +99,9 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Patient<S> {
 
     fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Result<()>> {
         let poll = Pin::new(&mut self.stream).poll_flush(context);
+        if matches!(poll, Poll::Ready(Ok(()))) {
+            (self.on_flush)();
+        }
         self.timed(poll, context)
     }
 

@@ -1,6 +1,6 @@
 //! What every request shares: the spaces, the gate, the figures and the bounds.
 
-use crate::body::FORMS;
+use crate::body::{FORMS, Room};
 use crate::figures::Figures;
 use crate::gate::Gate;
 use crate::patience::Patience;
@@ -26,6 +26,9 @@ const MODEL_CALLS: ModelLimits =
 
 /// Bytes of bodies that are in memory at once.
 const BODIES: usize = 256 << 20;
+
+/// The same for bodies of those who may only read, which are small.
+const READER_BODIES: usize = 16 << 20;
 
 /// How far clients may go.
 pub(crate) struct Bounds {
@@ -56,10 +59,10 @@ pub(crate) struct State {
     pub(crate) models: ModelPermits,
     /// Forms of strangers that are received now.
     pub(crate) forms: Semaphore,
-    /// A permit is a KiB of a body, or of what it becomes when it is read.
-    pub(crate) bodies: Arc<Semaphore>,
-    /// All the bytes that bodies may take.
-    pub(crate) room: usize,
+    /// For bodies of those who may write.
+    pub(crate) bodies: Room,
+    /// For bodies of those who may only read.
+    pub(crate) reader_bodies: Room,
     /// Turns true when the server stops, so that what lasts ends.
     pub(crate) stopping: watch::Sender<bool>,
 }
@@ -67,7 +70,6 @@ pub(crate) struct State {
 impl State {
     pub(crate) fn new(spaces: Spaces, gate: Gate, bounds: Bounds) -> State {
         let Bounds { max_body, patience, backups } = bounds;
-        let room = BODIES.max(max_body);
         State {
             spaces,
             gate,
@@ -82,8 +84,8 @@ impl State {
             exports: Arc::new(Semaphore::new(EXPORTS)),
             models: ModelPermits::new(MODEL_CALLS),
             forms: Semaphore::new(FORMS),
-            bodies: Arc::new(Semaphore::new(room / 1_024)),
-            room,
+            bodies: Room::new(BODIES.max(max_body)),
+            reader_bodies: Room::new(READER_BODIES),
             stopping: watch::Sender::new(false),
         }
     }

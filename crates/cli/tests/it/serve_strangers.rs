@@ -55,6 +55,56 @@ fn bodies_of_strangers_take_no_room_from_token_holders() {
 }
 
 #[test]
+fn readers_and_requests_that_take_no_body_hold_no_room_for_large_bodies() {
+    let space = TestSpace::new(Backend::Sqlite);
+    let (reader, writer) = (new_token(&space, "read"), new_token(&space, "write"));
+    let server = Server::start(&space, &[&["--require-token"], NO_TIMEOUT.as_slice()].concat());
+    let promise = |token: &str, (head, bytes): (&str, usize)| {
+        let mut client = server.client();
+        let head = format!(
+            "{head} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {token}\r\n\
+             Content-Type: application/json\r\nContent-Length: {bytes}\r\n\r\n"
+        );
+        client.send(head.as_bytes()).unwrap();
+        client
+    };
+    // Refused by their heads, before anything of the body is there.
+    for (token, head, bytes) in [
+        (&reader, "POST /v1/search", 65 << 10),
+        (&reader, "POST /v1/session-search", 16 << 20),
+        (&reader, "POST /mcp", 16 << 20),
+        (&reader, "GET /v1/stats", 2 << 10),
+        (&writer, "GET /v1/stats", 2 << 10),
+        (&writer, "POST /v1/jobs/run", 16 << 20),
+        (&writer, "GET /mcp", 16 << 20),
+    ] {
+        assert_eq!(promise(token, (head, bytes)).reply("POST").unwrap().status, 413, "{head}");
+    }
+    // What they may send takes none of the room that writers share, whatever it becomes when read:
+    // 42 of these would fill it.
+    let mut values = vec![b'['];
+    values.resize((64 << 10) - 1, b',');
+    values.push(b']');
+    let waiting: Vec<Client> = (0..60)
+        .map(|_| {
+            let mut client = promise(&reader, ("POST /v1/search", values.len()));
+            client.send(&values).unwrap();
+            client
+        })
+        .collect();
+    let large = json!({"role": "user", "content": "tea ".repeat(300_000)});
+    let mut client = server.client().token(&writer);
+    client.call("POST", "/v1/sessions/s/messages?create=true", Some(&large)).unwrap().is(200);
+    for mut client in waiting {
+        assert!(matches!(client.reply("POST").unwrap().status, 400 | 503));
+    }
+    let asked = json!({"query": "tea"});
+    let mut client = server.client().token(&reader);
+    client.call("POST", "/v1/search", Some(&asked)).unwrap().is(200);
+    server.stop();
+}
+
+#[test]
 fn a_login_form_has_a_few_kilobytes_and_few_are_received_at_once() {
     let space = TestSpace::new(Backend::Sqlite);
     let token = new_token(&space, "read");
@@ -192,5 +242,31 @@ fn a_flood_of_clients_that_ask_once_and_stay_keeps_nobody_out() {
     let said = json!({"role": "user", "content": "tea"});
     server.call("POST", "/v1/sessions/s/messages?create=true", Some(&said)).is(200);
     assert!(closed(&mut idle) > 0);
+    server.stop();
+}
+
+#[test]
+fn the_limit_on_open_files_is_raised_to_what_the_connections_need() {
+    let space = TestSpace::new(Backend::Sqlite);
+    let server = Server::start_after(&space, "ulimit -S -n 256 && export ONEIRO_LOG=info", &[]);
+    let needed = 1_024 + 512;
+    assert!(server.open_files_limit() >= needed, "{}", server.open_files_limit());
+    assert!(server.log().contains("the limit on open files was raised"), "{}", server.log());
+    server.stop();
+}
+
+#[test]
+fn where_few_files_may_be_open_there_are_fewer_connections_and_files_are_left() {
+    let space = TestSpace::new(Backend::Sqlite);
+    let server = Server::start_after(&space, "ulimit -n 256", &NO_TIMEOUT);
+    assert!(server.log().contains("connections=128"), "{}", server.log());
+    let half = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nX-Slow: ";
+    let _flood = flood(&server, half);
+    let _idle = flood(&server, b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n");
+    // A new space needs files of its own.
+    let mut client = server.client().with("Oneiro-Space", "another");
+    let said = json!({"role": "user", "content": "tea"});
+    client.call("POST", "/v1/sessions/s/messages?create=true", Some(&said)).unwrap().is(200);
+    assert!(!server.log().contains("a connection was not accepted"), "{}", server.log());
     server.stop();
 }

@@ -27,6 +27,17 @@ impl Server {
         Server::run(space, command)
     }
 
+    /// The same in a shell that first runs this, such as `ulimit -n 256`.
+    pub fn start_after(space: &TestSpace, shell: &str, args: &[&str]) -> Server {
+        let plain = oneiro(space);
+        let mut command = Command::new("sh");
+        command.args(["-c", &format!("{shell} && exec \"$@\""), "sh"]).arg(plain.get_program());
+        command.args(plain.get_args()).env_clear();
+        command.envs(plain.get_envs().filter_map(|(name, value)| Some((name, value?))));
+        command.args(["serve", "--listen", "127.0.0.1:0", "--json"]).args(args);
+        Server::run(space, command)
+    }
+
     /// Runs a command that serves; its log goes into the folder of the space.
     pub fn run(space: &TestSpace, mut command: Command) -> Server {
         let log = space.folder().join(format!("serve-{:x}.log", fresh()));
@@ -65,6 +76,13 @@ impl Server {
     /// Files and sockets that the server has open.
     pub fn descriptors(&self) -> usize {
         std::fs::read_dir(format!("/proc/{}/fd", self.child.id())).unwrap().count()
+    }
+
+    /// How many files the server may have open.
+    pub fn open_files_limit(&self) -> usize {
+        let limits = std::fs::read_to_string(format!("/proc/{}/limits", self.child.id())).unwrap();
+        let line = limits.lines().find(|line| line.starts_with("Max open files")).unwrap();
+        line.split_whitespace().nth(3).unwrap().parse().unwrap()
     }
 
     /// Connections that the server has open, to its clients and to others.
