@@ -4,6 +4,7 @@
 mod address;
 mod client;
 mod errors;
+mod routes;
 mod tls;
 
 use super::{Access, Backend, Connection, Engine, Row, State, Value};

@@ -64,6 +64,43 @@ fn a_peer_that_accepts_and_never_answers_is_given_up() {
     assert!(!format!("{error} {error:?}").contains("hunter2"), "{error:?}");
 }
 
+/// A peer that accepts connections and never answers, and its port.
+fn silent_peer() -> (TcpListener, u16) {
+    let silent = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = silent.local_addr().unwrap().port();
+    (silent, port)
+}
+
+#[test]
+fn a_server_after_hosts_that_are_dead_or_silent_is_reached() {
+    let server = OwnServer::start();
+    let (_silent, silent) = silent_peer();
+    let (closed, dead) = silent_peer();
+    drop(closed);
+    let hosts = format!("127.0.0.1:{silent},127.0.0.1:{dead},127.0.0.1:{silent},");
+    let url = server.url().replacen("127.0.0.1:", &format!("{hosts}127.0.0.1:"), 1);
+    assert_ne!(url, server.url());
+    let target = with_short_connect_timeout(&url);
+    let store = ended(move || Store::open(&target, &patient(5_000), NOW)).unwrap();
+    write(&store, "reached").unwrap();
+    assert_eq!(names(&store), ["reached"]);
+}
+
+#[test]
+fn a_hung_server_is_given_up_although_another_host_answers() {
+    let (server, other) = (OwnServer::start(), OwnServer::start());
+    let hosts = format!("127.0.0.1:{},127.0.0.1:{}", server.port(), other.port());
+    let own = format!("127.0.0.1:{}", server.port());
+    let target = with_short_connect_timeout(&server.url().replacen(&own, &hosts, 1));
+    let store = Store::open(&target, &patient(5_000), NOW).unwrap();
+    write(&store, "before").unwrap();
+    server.freeze();
+    // What comes next may reach the other server; what has begun must end.
+    let reader = store.clone();
+    let _ = ended(move || reader.read(settings::all));
+    server.thaw();
+}
+
 #[test]
 fn a_long_statement_is_waited_for_while_the_server_answers_others() {
     let space = TestSpace::new(Backend::Postgres);

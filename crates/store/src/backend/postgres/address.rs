@@ -22,7 +22,7 @@ const TCP_USER_TIMEOUT: Duration = Duration::from_secs(30);
 pub(super) struct Address {
     pub(super) config: Config,
     pub(super) tls: Tls,
-    /// How long a server may take to accept and answer a new connection.
+    /// How long each address of a server may take to accept and answer a new connection.
     pub(super) connect_timeout: Duration,
 }
 

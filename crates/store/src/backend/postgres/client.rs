@@ -5,9 +5,11 @@
 //! every call has a limit on this side as well, and a call without an answer asks the server for a
 //! second connection every [`Dialer::connect_timeout`]: a server that answers is working on a long
 //! statement, one that does not is given up at once. A connection that was given up is closed and
-//! never used again.
+//! never used again. Where an address names several servers, each has the whole connect time-out, so
+//! that one that is dead or hangs does not keep us from the next.
 
 use super::address::Address;
+use super::routes;
 use super::tls::Connector;
 use std::future::poll_fn;
 use std::pin::{Pin, pin};
@@ -53,16 +55,23 @@ impl From<Error> for Failure {
     }
 }
 
-/// Opens connections to one server.
+/// Opens connections to the servers of one address.
 pub(super) struct Dialer {
-    config: Config,
-    /// The same without TLS: always where TLS is disabled, and where it is only preferred, after
-    /// a handshake that failed.
-    plain: Option<Config>,
+    /// One for each host.
+    hosts: Vec<Config>,
     connector: Connector,
-    starts_plain: bool,
-    /// How long the server may take to accept and answer a new connection.
+    tls: TlsUse,
+    /// How long each address of a server may take to accept and answer a new connection.
     connect_timeout: Duration,
+}
+
+/// When TLS is used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum TlsUse {
+    Never,
+    /// After a handshake that failed a connection without TLS is tried.
+    Preferred,
+    Always,
 }
 
 type Driver = Pin<Box<dyn Future<Output = Result<(), Error>> + Send>>;
@@ -70,21 +79,18 @@ type Driver = Pin<Box<dyn Future<Output = Result<(), Error>> + Send>>;
 impl Dialer {
     pub(super) fn new(address: Address) -> Dialer {
         let Address { config, tls, connect_timeout } = address;
-        // The driver tries one host after the other.
-        let hosts = config.get_hosts().len().max(config.get_hostaddrs().len()).max(1);
-        let connect_timeout = connect_timeout.saturating_mul(hosts as u32);
-        let mut plain = config.clone();
-        plain.ssl_mode(SslMode::Disable);
-        Dialer {
-            config,
-            plain: (tls.may_fall_back() || tls.is_disabled()).then_some(plain),
-            connector: tls.connector(),
-            starts_plain: tls.is_disabled(),
-            connect_timeout,
-        }
+        let connector = tls.connector();
+        let tls = if tls.is_disabled() {
+            TlsUse::Never
+        } else if tls.may_fall_back() {
+            TlsUse::Preferred
+        } else {
+            TlsUse::Always
+        };
+        Dialer { hosts: routes::hosts(&config), connector, tls, connect_timeout }
     }
 
-    /// How long the server may take to accept and answer a new connection.
+    /// How long each address of a server may take to accept and answer a new connection.
     pub(super) fn connect_timeout(&self) -> Duration {
         self.connect_timeout
     }
@@ -101,38 +107,63 @@ impl Dialer {
         Ok(client)
     }
 
-    /// One connection, with the log-in done, or an error within the connect time-out. The driver's
-    /// own time-out ends with the TCP handshake, which the kernel of a hung server still answers.
+    /// A connection to the first server that answers, with the log-in done. Of those that do not,
+    /// what the last one said is the error, and what a server said counts for more than silence.
     async fn dial(&self) -> Result<Live, Failure> {
+        let mut failure = Failure::NotAnswering;
+        for host in routes::in_order(&self.hosts) {
+            let found = match timeout(self.connect_timeout, routes::addresses(host)).await {
+                Ok(Ok(found)) => found,
+                // The driver says better what is wrong with the name.
+                Ok(Err(_)) => vec![host.clone()],
+                Err(_) => continue,
+            };
+            for address in found {
+                match self.dial_address(address).await {
+                    Ok(live) => return Ok(live),
+                    Err(Failure::NotAnswering) => {}
+                    Err(other) => failure = other,
+                }
+            }
+        }
+        Err(failure)
+    }
+
+    /// A connection to one address, or an error within the connect time-out. The driver's own
+    /// time-out ends with the TCP handshake, which the kernel of a hung server still answers.
+    async fn dial_address(&self, address: Config) -> Result<Live, Failure> {
+        let mut plain = address.clone();
+        plain.ssl_mode(SslMode::Disable);
         let dialled = timeout(self.connect_timeout, async {
-            match &self.plain {
-                Some(plain) if self.starts_plain => self.dial_with(plain).await,
-                Some(plain) => match self.dial_with(&self.config).await {
-                    Err(error) if is_tls(&error) => self.dial_with(plain).await,
+            match self.tls {
+                TlsUse::Never => self.dial_with(&plain).await,
+                TlsUse::Preferred => match self.dial_with(&address).await {
+                    Err(error) if is_tls(&error) => self.dial_with(&plain).await,
                     dialled => dialled,
                 },
-                None => self.dial_with(&self.config).await,
+                TlsUse::Always => self.dial_with(&address).await,
             }
         });
-        Ok(dialled.await.map_err(|_| Failure::NotAnswering)??)
+        let (client, driver) = dialled.await.map_err(|_| Failure::NotAnswering)??;
+        Ok(Live { client, driver: Some(driver), address })
     }
 
-    async fn dial_with(&self, config: &Config) -> Result<Live, Error> {
+    async fn dial_with(&self, config: &Config) -> Result<(tokio_postgres::Client, Driver), Error> {
         let (client, connection) = config.connect(self.connector.clone()).await?;
-        Ok(Live { client, driver: Some(Box::pin(connection)) })
+        Ok((client, Box::pin(connection)))
     }
 
-    /// Whether the server answers a new connection, if only with a refusal.
-    async fn answers(&self) -> bool {
-        match self.dial().await {
+    /// Whether the server at this address answers a new connection, if only with a refusal.
+    async fn answers(&self, address: &Config) -> bool {
+        match self.dial_address(address.clone()).await {
             Ok(_) => true,
             Err(Failure::Answered(error)) => error.as_db_error().is_some(),
             Err(_) => false,
         }
     }
 
-    /// Ends when a call that began now must be given up.
-    async fn give_up(&self, limit: Option<Duration>) -> Failure {
+    /// Ends when a call to the server at this address that began now must be given up.
+    async fn give_up(&self, address: &Config, limit: Option<Duration>) -> Failure {
         let started = Instant::now();
         loop {
             let left = limit.map(|limit| limit.saturating_sub(started.elapsed()));
@@ -142,7 +173,7 @@ impl Dialer {
             {
                 return Failure::TooLong(limit);
             }
-            if !self.answers().await {
+            if !self.answers(address).await {
                 return Failure::NotAnswering;
             }
         }
@@ -158,6 +189,8 @@ struct Live {
     client: tokio_postgres::Client,
     /// Moves bytes between the client and the socket while it is polled; `None` once it has ended.
     driver: Option<Driver>,
+    /// Where the server is: another one that answers proves nothing about this one.
+    address: Config,
 }
 
 impl Live {
@@ -206,10 +239,10 @@ impl Client {
         let (Some(runtime), Some(live)) = (&self.runtime, &mut self.live) else {
             return Err(Failure::Closed);
         };
-        let Live { client, driver } = live;
+        let Live { client, driver, address } = live;
         let answered = runtime.block_on(async {
             let work = pin!(Live::run(driver, work(client)));
-            race(work, pin!(self.dialer.give_up(limit))).await
+            race(work, pin!(self.dialer.give_up(address, limit))).await
         });
         let answer = answered.and_then(|answer| answer.map_err(Failure::Answered));
         if answer.as_ref().is_err_and(Failure::ends_connection) {
@@ -228,7 +261,7 @@ impl Drop for Client {
     /// Says goodbye to the server if the socket takes it at once, and waits for nothing.
     fn drop(&mut self) {
         let Some(runtime) = self.runtime.take() else { return };
-        if let Some(Live { client, driver }) = self.live.take() {
+        if let Some(Live { client, driver, .. }) = self.live.take() {
             drop(client);
             let _entered = runtime.enter();
             if let Some(mut driver) = driver {
