@@ -6,7 +6,7 @@ use crate::index::forget;
 use crate::sessions::{delete_in, key_of};
 use crate::{Oneiro, jobs};
 use oneiro_model::{
-    ChangeKind, Erased, ErasureProof, Error, JobId, MessageId, NewJob, Result, SessionId,
+    ChangeKind, Erased, ErasureProof, Error, JobId, MessageId, NewJob, Result, SessionId, Span,
 };
 use oneiro_store::{
     Finder, Tx, backups, changes, costs, digests, is_missing_table, lineage, messages, payloads,
@@ -62,19 +62,27 @@ impl Oneiro {
 
     /// Erases for good: rows, payloads, and every trace in the files, then proves it.
     pub fn erase(&self, target: &EraseTarget) -> Result<Erased> {
-        let oneiro = self.clone();
-        let what = target.clone();
-        let removed = match self.store.write_bulk(|tx| remove(&oneiro, tx, &what)) {
+        let holder = self.job_holder();
+        let removing = || self.store.write_bulk(|tx| remove((self, &holder), tx, target));
+        let removed = match removing() {
             // A table of the index is gone: what is left of it is emptied as well.
             Err(error) if is_missing_table(&error) => {
                 self.store.mend_index_tables()?;
-                self.store.write_bulk(|tx| remove(&oneiro, tx, &what))?
+                removing()?
             }
             removed => removed?,
         };
         self.index.cache.clear();
-        // From here on a crash leaves the job, and any process finishes the scrubbing.
-        let scrubbed = self.store.scrub(&removed.pieces, &|| false).map_err(|error| {
+        // From here on a crash leaves the job, and any process finishes the scrubbing. Until then the
+        // job is ours: two who scrub at once would keep each other waiting.
+        let scrub = || self.store.scrub(&removed.pieces, &|| false);
+        let scrubbed = self.while_held(&removed.job, &holder, scrub).map_err(|error| {
+            if let Err(error) =
+                self.release_job(removed.job.clone(), holder.clone(), Span::seconds(0))
+            {
+                // Its lease runs out by itself.
+                tracing::info!(%error, "the job of an erasure was not given back");
+            }
             Error::new(
                 error.kind(),
                 format!("the rows are erased, but the files may still hold traces: {error}"),
@@ -83,8 +91,9 @@ impl Oneiro {
             .because(error)
         })?;
         let elsewhere = self.said_elsewhere(&removed.pieces, &scrubbed.found)?;
-        let (holder, now, job) = (self.holder.clone(), self.now(), removed.job.clone());
-        self.store.write(move |tx| jobs::done_by(tx, &job, &holder, now))?;
+        let (now, job) = (self.now(), removed.job.clone());
+        self.store
+            .write(move |tx| oneiro_store::jobs::finish(tx, &job, &holder, now).map(|_| ()))?;
         let mut out_of_reach = scrubbed.out_of_reach;
         // What cannot be removed now is named below.
         let _ = self.remove_abandoned_backups();
@@ -147,7 +156,8 @@ impl Oneiro {
     }
 }
 
-fn remove(oneiro: &Oneiro, tx: &Tx<'_>, target: &EraseTarget) -> Result<Removed> {
+/// Takes the rows out, and leaves a job that `holder` is about to do.
+fn remove((oneiro, holder): (&Oneiro, &str), tx: &Tx<'_>, target: &EraseTarget) -> Result<Removed> {
     let mut pieces = Pieces::default();
     let now = oneiro.now();
     forget(tx, &seqs_of(tx, target)?, now)?;
@@ -158,7 +168,7 @@ fn remove(oneiro: &Oneiro, tx: &Tx<'_>, target: &EraseTarget) -> Result<Removed>
     changes::record(tx, ChangeKind::Erased, None, now)?;
     // A job of its own: a scrub that already runs may have passed these rows.
     let job = NewJob { unique_key: None, ..oneiro.new_job(jobs::SCRUB, Value::Null, now) };
-    let job = oneiro_store::jobs::add(tx, &job, now)?;
+    let job = jobs::add_held(tx, &job, holder, now)?;
     Ok(Removed {
         messages,
         payloads,

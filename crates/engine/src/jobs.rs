@@ -1,7 +1,9 @@
-//! Background work: claimed under a lease, finished or put back. Any process may drain the queue;
-//! a job whose holder died is taken again when its lease runs out.
+//! Background work: claimed under a lease, finished or put back. Any process may drain the queue; a
+//! job whose holder died is taken again at once by a process on the same machine, and by others when
+//! its lease runs out.
 
 use crate::Oneiro;
+use crate::holder::is_gone;
 use oneiro_model::{
     Cursor, Error, Job, JobId, JobNeed, NewJob, Page, Result, SessionId, Span, Timestamp,
 };
@@ -89,15 +91,14 @@ impl Oneiro {
         let started = Instant::now();
         let mut ran = Ran::default();
         while started.elapsed() < limit && !self.cancel.is_cancelled() {
-            // A name of its own for every claim: another lane of this process may take the job over
-            // when its lease runs out.
-            let holder = format!("{}.{}", self.holder, SessionId::from_random(self.ids.random()));
+            let holder = self.job_holder();
             let claim = Claim {
                 holder: holder.clone(),
                 lease: LEASE,
                 now: self.now(),
                 can_meet: can_meet.to_vec(),
             };
+            self.end_leases_of_the_gone()?;
             // Looking before claiming keeps an idle process from writing.
             if !self.store.read(|tx| jobs::is_due(tx, &claim))? {
                 break;
@@ -108,9 +109,9 @@ impl Oneiro {
                     ran.done += 1;
                     self.finish_job(job, holder)?;
                 }
-                Ok(Outcome::Postponed(time)) => self.release_job(job, holder, time)?,
+                Ok(Outcome::Postponed(time)) => self.release_job(job.id, holder, time)?,
                 Err(_) if self.cancel.is_cancelled() => {
-                    self.release_job(job, holder, Span::seconds(0))?;
+                    self.release_job(job.id, holder, Span::seconds(0))?;
                 }
                 Err(error) => {
                     ran.failed += 1;
@@ -122,16 +123,40 @@ impl Oneiro {
         Ok(ran)
     }
 
+    /// Ends the leases of processes that were killed on this machine.
+    fn end_leases_of_the_gone(&self) -> Result<()> {
+        let now = self.now();
+        let mut left = self.store.read(|tx| jobs::held(tx, now))?;
+        left.retain(|(_, holder)| is_gone(holder));
+        if left.is_empty() {
+            return Ok(());
+        }
+        self.store.write(move |tx| {
+            left.iter().try_for_each(|(id, holder)| jobs::end_lease(tx, id, holder, now))
+        })
+    }
+
     /// Runs a job under its lease. A panic in it is its failure and nobody else's.
     fn run_claimed(&self, job: &Job, holder: &str) -> Result<Outcome> {
+        let run = || catch_unwind(AssertUnwindSafe(|| self.run_job(job)));
+        self.while_held(&job.id, holder, run)
+            .unwrap_or_else(|_| Err(Error::internal(format!("the job {} panicked", job.kind))))
+    }
+
+    /// Does `work` while the lease on a job is extended.
+    pub(crate) fn while_held<T>(&self, id: &JobId, holder: &str, work: impl FnOnce() -> T) -> T {
         let beat = || {
-            let (id, holder, now) = (job.id.clone(), holder.to_owned(), self.now());
+            let (id, holder, now) = (id.clone(), holder.to_owned(), self.now());
             let until = (now.plus(LEASE), now);
             self.store.write(move |tx| jobs::extend(tx, &id, &holder, until)).map(|_| ())
         };
-        let run = || catch_unwind(AssertUnwindSafe(|| self.run_job(job)));
-        with_heartbeat(beat, run)
-            .unwrap_or_else(|_| Err(Error::internal(format!("the job {} panicked", job.kind))))
+        with_heartbeat(beat, work)
+    }
+
+    /// A name for one who holds a job: every claim has its own, since another lane of this process
+    /// may take the job over when its lease runs out.
+    pub(crate) fn job_holder(&self) -> String {
+        format!("{}.{}", self.holder, SessionId::from_random(self.ids.random()))
     }
 
     fn run_job(&self, job: &Job) -> Result<Outcome> {
@@ -158,9 +183,9 @@ impl Oneiro {
         })
     }
 
-    fn release_job(&self, job: Job, holder: String, pause: Span) -> Result<()> {
+    pub(crate) fn release_job(&self, id: JobId, holder: String, pause: Span) -> Result<()> {
         let run_at = self.now().plus(pause);
-        self.store.write(move |tx| jobs::release(tx, &job.id, &holder, run_at))
+        self.store.write(move |tx| jobs::release(tx, &id, &holder, run_at))
     }
 
     fn fail_job(&self, job: Job, holder: String, error: &Error) -> Result<()> {
@@ -216,8 +241,9 @@ pub(crate) fn with_heartbeat<T>(
     })
 }
 
-/// Marks a job that this process did itself, right after it was added, as done.
-pub(crate) fn done_by(tx: &Tx<'_>, id: &JobId, holder: &str, now: Timestamp) -> Result<()> {
-    jobs::claim_this(tx, id, holder, (now.plus(LEASE), now))?;
-    jobs::finish(tx, id, holder, now).map(|_| ())
+/// Adds a job that the caller is about to do itself; it is anybody's when the caller dies.
+pub(crate) fn add_held(tx: &Tx<'_>, job: &NewJob, holder: &str, now: Timestamp) -> Result<JobId> {
+    let id = jobs::add(tx, job, now)?;
+    jobs::claim_this(tx, &id, holder, (now.plus(LEASE), now))?;
+    Ok(id)
 }

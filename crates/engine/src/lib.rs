@@ -27,6 +27,7 @@ mod changes;
 mod check;
 mod context;
 mod erase;
+mod holder;
 mod index;
 mod jobs;
 mod model_calls;
@@ -192,7 +193,7 @@ impl Oneiro {
             clock: options.clock,
             ids: options.ids,
             settings: Arc::default(),
-            holder: format!("{}.{holder}", std::process::id()).into(),
+            holder: holder::new_holder(holder.as_str()).into(),
         }
     }
 

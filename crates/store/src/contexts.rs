@@ -20,6 +20,7 @@ statements! {
     TRIED = "UPDATE contexts SET tried_at = ?2 WHERE session_key = ?1";
     RELEASE = "UPDATE contexts SET holder = NULL, lease_until = NULL \
                WHERE session_key = ?1 AND holder = ?2";
+    HOLDER = "SELECT holder FROM contexts WHERE session_key = ?1";
     HOLDS = "SELECT COUNT(*) FROM contexts WHERE session_key = ?1 AND holder = ?2";
     WINDOW = "SELECT epoch, step, first_seq, full_seq, hash FROM windows WHERE session_key = ?1 AND budget = ?2 \
               AND format = ?3";
@@ -86,6 +87,12 @@ pub fn tried(tx: &Tx<'_>, session_key: i64, now: Timestamp) -> Result<()> {
 /// Gives the right back.
 pub fn release(tx: &Tx<'_>, session_key: i64, holder: &str) -> Result<()> {
     tx.execute(RELEASE, &[session_key.into(), holder.into()]).map(|_| ())
+}
+
+/// Who has the right, or had it and did not give it back.
+pub fn holder(tx: &Tx<'_>, session_key: i64) -> Result<Option<String>> {
+    let found = tx.first(HOLDER, &[session_key.into()], |row| row.opt_string(0))?;
+    Ok(found.flatten())
 }
 
 /// Whether the right is still this holder's.

@@ -40,6 +40,10 @@ statements! {
              last_error = 'every process that began it died or ran out of time', updated_at = ?1 \
              WHERE state = 'running' AND (lease_until <= ?1 OR lease_until > ?3) \
              AND attempts >= CAST(?2 AS BIGINT)";
+    HELD = "SELECT id, holder FROM jobs WHERE state = 'running' AND holder IS NOT NULL \
+             AND lease_until > ?1";
+    END_LEASE = "UPDATE jobs SET lease_until = ?3 WHERE id = ?1 AND holder = ?2 \
+             AND state = 'running' AND lease_until > ?3";
     CLAIM_THIS = "UPDATE jobs SET state = 'running', holder = ?2, lease_until = ?3, \
              attempts = attempts + 1, updated_at = ?4 WHERE id = ?1 AND state = 'queued'";
     FINISH = "UPDATE jobs SET state = 'done', holder = NULL, lease_until = NULL, \
@@ -158,6 +162,18 @@ pub fn claim(tx: &Tx<'_>, claim: &Claim) -> Result<Option<Job>> {
     let holder = claim.holder.as_str().into();
     let values = [now, lease, delay, model, embedder, overdue, holder, until.into()];
     tx.first(CLAIM, &values, read)
+}
+
+/// The jobs that are held under a lease that has not run out, and by whom.
+pub fn held(tx: &Tx<'_>, now: Timestamp) -> Result<Vec<(JobId, String)>> {
+    tx.all(HELD, &[now.micros().into()], |row| {
+        Ok((JobId::parse(row.text(0)?)?, row.text(1)?.to_owned()))
+    })
+}
+
+/// Ends the lease of a holder who is gone: the job may be claimed at once. The attempt counts.
+pub fn end_lease(tx: &Tx<'_>, id: &JobId, holder: &str, now: Timestamp) -> Result<()> {
+    tx.execute(END_LEASE, &[id.as_str().into(), holder.into(), now.micros().into()]).map(|_| ())
 }
 
 /// Takes one particular job, if it still waits.

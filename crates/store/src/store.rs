@@ -14,7 +14,8 @@ use crate::pool::Pool;
 use crate::{Target, Tx, copy, schema};
 use oneiro_model::{Error, ErrorKind, Result, Timestamp};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, TryLockError};
+use std::time::Duration;
 
 /// One space, opened. Cheap to clone; any number of threads may use it, and any number of
 /// processes may open the same space.
@@ -28,7 +29,12 @@ struct Inner {
     backend: Box<dyn Backend>,
     target: Target,
     schema: i64,
+    /// Held by whoever scrubs.
+    scrubbing: Mutex<()>,
 }
+
+/// How often somebody who waits to scrub looks whether it is their turn, or no longer wanted.
+const SCRUB_POLL: Duration = Duration::from_millis(20);
 
 /// How far a long piece of work has come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -113,6 +119,7 @@ impl Store {
             backend,
             target: target.clone(),
             schema: known,
+            scrubbing: Mutex::default(),
         })))
     }
 
@@ -281,7 +288,25 @@ impl Store {
         needles: &[Vec<u8>],
         stopped: &(dyn Fn() -> bool + Sync),
     ) -> Result<Scrubbed> {
+        let _alone = self.wait_to_scrub(stopped)?;
         self.0.backend.scrub(needles, stopped)
+    }
+
+    /// Waits until nobody else in this process scrubs: that takes as long as the store is large, and
+    /// the locks of the engine would give up long before.
+    fn wait_to_scrub(&self, stopped: &(dyn Fn() -> bool + Sync)) -> Result<MutexGuard<'_, ()>> {
+        loop {
+            match self.0.scrubbing.try_lock() {
+                Ok(alone) => return Ok(alone),
+                // It guards nothing but the turn.
+                Err(TryLockError::Poisoned(alone)) => return Ok(alone.into_inner()),
+                Err(TryLockError::WouldBlock) if stopped() => {
+                    return Err(Error::new(ErrorKind::Busy, "another scrub of this store runs")
+                        .remedy("run `oneiro jobs run`"));
+                }
+                Err(TryLockError::WouldBlock) => std::thread::sleep(SCRUB_POLL),
+            }
+        }
     }
 }
 

@@ -34,6 +34,7 @@ mod serve_contract;
 mod serve_door;
 mod serve_events;
 mod serve_hostile;
+mod serve_killed;
 mod serve_load;
 mod serve_models;
 mod serve_page;

@@ -146,6 +146,22 @@ fn a_stop_waits_for_no_silent_model_and_the_next_process_goes_on_at_once() {
     }
 }
 
+on_both_backends! {
+    fn a_compaction_of_a_killed_process_is_begun_anew_before_its_lease_ends(space) {
+        let model = SilentModel::start();
+        model.configure(space);
+        talk_in_sessions(space, 1);
+        let mut server = Server::start(space, &[]);
+        let _client = send(server.client(), None, &compaction(0));
+        model.wait_for_requests(1);
+        server.signal("-KILL");
+        server.wait();
+        std::fs::write(config(space), "").unwrap();
+        let compacted = json(space, &["compact", "s0", "--until", "600"]);
+        assert!(!compacted["created"].as_array().unwrap().is_empty(), "{compacted}");
+    }
+}
+
 #[test]
 fn summaries_asked_for_by_a_read_token_hold_up_nobody_else() {
     let space = TestSpace::new(Backend::Sqlite);

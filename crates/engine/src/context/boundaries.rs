@@ -21,15 +21,44 @@ pub(crate) fn rejoin_calls(
     session: (i64, &SessionId),
     range: (i64, i64),
 ) -> Result<()> {
-    let mut dead = BTreeSet::new();
-    for leaf in leaves_that_part_calls(tx, session, range)? {
-        // A continuation reaches these messages through this leaf alone, and shows none of them
-        // itself.
-        if !is_shown_elsewhere(tx, session.0, leaf)? {
-            dead.insert(leaf);
+    let leaves = leaves_that_part_calls(tx, session, range)?;
+    take_out(tx, shown_here_alone(tx, session.0, leaves)?)
+}
+
+/// What is wrong with calls and results in a whole session. It changes nothing.
+pub(super) fn inspect_calls(tx: &Tx<'_>, session: (i64, &SessionId)) -> Result<Boundaries> {
+    let found = walk(tx, session, (0, i64::MAX))?;
+    let parting = shown_here_alone(tx, session.0, found.parting)?;
+    Ok(Boundaries { parting, ..found })
+}
+
+/// Without the leaves through which alone a continuation reaches their messages, of which it shows
+/// none itself.
+fn shown_here_alone(tx: &Tx<'_>, session_key: i64, leaves: BTreeSet<i64>) -> Result<BTreeSet<i64>> {
+    let mut here = BTreeSet::new();
+    for leaf in leaves {
+        if !is_shown_elsewhere(tx, session_key, leaf)? {
+            here.insert(leaf);
         }
     }
-    take_out(tx, dead)
+    Ok(here)
+}
+
+/// What a walk over messages found.
+#[derive(Debug, Default)]
+pub(super) struct Boundaries {
+    /// Leaves that part a call from its result.
+    pub(super) parting: BTreeSet<i64>,
+    /// Messages that are counted to begin something else than they do, and what that is.
+    pub(super) miscounted: Vec<(i64, Begins)>,
+}
+
+impl Boundaries {
+    /// Corrects what messages are counted to begin.
+    pub(super) fn recount(&self, tx: &Tx<'_>, session_key: i64) -> Result<()> {
+        let mut miscounted = self.miscounted.iter();
+        miscounted.try_for_each(|(seq, begins)| costs::set_begins(tx, session_key, *seq, *begins))
+    }
 }
 
 /// The leaves that part a call from its result near a range of messages. Updates where steps begin
@@ -43,9 +72,17 @@ pub(super) fn leaves_that_part_calls(
     session: (i64, &SessionId),
     range: (i64, i64),
 ) -> Result<BTreeSet<i64>> {
+    let from = start_before(tx, session, range.0)?;
+    let found = walk(tx, session, (from, range.1))?;
+    found.recount(tx, session.0)?;
+    Ok(found.parting)
+}
+
+/// Walks over the live messages from one that begins something on.
+fn walk(tx: &Tx<'_>, session: (i64, &SessionId), (from, last): (i64, i64)) -> Result<Boundaries> {
     let (key, mut steps, mut step) = (session.0, Steps::default(), Vec::new());
-    let mut after = start_before(tx, session, range.0)?.saturating_sub(1);
-    let mut found = BTreeSet::new();
+    let mut after = from.saturating_sub(1);
+    let mut found = Boundaries::default();
     loop {
         let live = PageRequest { after, hidden: false, limit: BATCH };
         let page = messages::page(tx, session, live)?;
@@ -54,24 +91,24 @@ pub(super) fn leaves_that_part_calls(
             let begins = steps.next(&ties);
             let counted = costs::one(tx, key, seq)?.map(|cost| cost.begins);
             if begins != Begins::Nothing {
-                found.extend(parted(tx, &step)?);
+                found.parting.extend(parted(tx, &step)?);
                 step.clear();
-                if seq > range.1 && counted != Some(Begins::Nothing) {
+                if seq > last && counted != Some(Begins::Nothing) {
                     return Ok(found);
                 }
             }
             if counted.is_some_and(|counted| counted != begins) {
-                costs::set_begins(tx, key, seq, begins)?;
+                found.miscounted.push((seq, begins));
             }
             step.push((seq, ties));
         }
         match page.last() {
-            Some(last) if page.len() == BATCH => after = last.id.0,
+            Some(end) if page.len() == BATCH => after = end.id.0,
             _ => break,
         }
     }
-    found.extend(parted(tx, &step)?);
-    found.extend(over_waiting_call(tx, &step)?);
+    found.parting.extend(parted(tx, &step)?);
+    found.parting.extend(over_waiting_call(tx, &step)?);
     Ok(found)
 }
 

@@ -1,6 +1,7 @@
 //! The right to compact a session, for a time: taken under a name of one's own, and given back.
 
 use crate::Oneiro;
+use crate::holder::is_gone;
 use oneiro_model::{Result, SessionId};
 use oneiro_store::contexts;
 
@@ -13,7 +14,16 @@ impl Oneiro {
     pub(super) fn lease_context(&self, key: i64, holder: &str) -> Result<bool> {
         // A lease that is lost with the power was held by nobody who is still there.
         let now = self.now();
-        self.store.write_derived(|tx| contexts::lease(tx, key, holder, now))
+        let is_taken = self.store.write_derived(|tx| contexts::lease(tx, key, holder, now))?;
+        let other = match is_taken {
+            true => None,
+            false => self.store.read(|tx| contexts::holder(tx, key))?,
+        };
+        let Some(gone) = other.filter(|other| is_gone(other)) else { return Ok(is_taken) };
+        self.store.write_derived(|tx| {
+            contexts::release(tx, key, &gone)?;
+            contexts::lease(tx, key, holder, now)
+        })
     }
 
     /// Gives the lease back when dropped, after a panic too.

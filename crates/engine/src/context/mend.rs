@@ -1,6 +1,8 @@
-//! Is a context what it should be? Gaps, overlaps and orphans are found by comparing it with the
-//! messages and the roots of the summaries, and mended by making it of these anew.
+//! Is a context what it should be? Gaps, overlaps, orphans and tool calls parted from their results
+//! are found by comparing it with the messages and the roots of the summaries, and mended by making
+//! it of these anew.
 
+use super::boundaries::{Boundaries, inspect_calls};
 use super::invalidate::take_out;
 use crate::Oneiro;
 use oneiro_model::{Result, SessionId, SummaryKind};
@@ -20,6 +22,8 @@ struct Wrong {
     dead: BTreeSet<i64>,
     /// Whether its items are other than its roots.
     items: bool,
+    /// What is wrong with tool calls and their results.
+    calls: Boundaries,
 }
 
 impl Oneiro {
@@ -47,6 +51,7 @@ impl Oneiro {
                         break;
                     }
                     mended += usize::from(round == 0);
+                    wrong.calls.recount(tx, key)?;
                     take_out(tx, wrong.dead)?;
                     rebuild(tx, key)?;
                 }
@@ -101,6 +106,15 @@ fn inspect(tx: &Tx<'_>, key: i64) -> Result<Wrong> {
             wrong.problems.push(format!("{name}: {} {problem}", node.id));
             wrong.dead.insert(node.key);
         }
+    }
+    wrong.calls = inspect_calls(tx, (key, &id))?;
+    for leaf in &wrong.calls.parting {
+        let leaf = summaries::get(tx, *leaf)?.map(|node| node.id.to_string()).unwrap_or_default();
+        wrong.problems.push(format!("{name}: {leaf} parts a tool call from its result"));
+    }
+    wrong.dead.extend(&wrong.calls.parting);
+    for (seq, _) in &wrong.calls.miscounted {
+        wrong.problems.push(format!("{name}: message {seq} is counted into the wrong step"));
     }
     let (shown, roots) = (summaries::shown_keys(tx, key)?, roots(tx, key)?);
     for orphan in roots.difference(&shown) {

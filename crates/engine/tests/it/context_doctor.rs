@@ -1,7 +1,9 @@
 //! Contexts broken by hand: a check names what is wrong, mending makes it right, and nothing else
 //! changes.
 
-use crate::context_support::{agent, begin, by_hand, live, obeys_the_laws, prose, until, user};
+use crate::context_support::{
+    agent, begin, by_hand, calls, live, obeys_the_laws, prose, result, until, user,
+};
 use crate::support::{Fixed, open};
 use oneiro::{CompactRequest, NewMessage, SessionId, Summary, SummaryKind};
 use oneiro_testkit::on_both_backends;
@@ -93,6 +95,42 @@ on_both_backends! {
         let leaf = broken.key(&broken.of_kind(SummaryKind::Leaf));
         by_hand(&broken.oneiro, &format!("DELETE FROM summary_messages WHERE summary_key = {leaf} RETURNING 1"));
         broken.is_found_and_mended("covers no message");
+    }
+
+    /// What stores may hold that were written before history and summaries were kept in step:
+    ///
+    /// ```text
+    /// said:     .. user  call c  result c  agent ..
+    /// summary:  [----- leaf ---]
+    /// ```
+    fn a_leaf_ends_between_a_call_and_its_result(space) {
+        let oneiro = open(space);
+        let said = |from: u64, to: u64| (from..to).flat_map(|at| {
+            let id = format!("c{at}");
+            [user(prose(at, 100)), calls(&[&id], "let me look"), result(&id, prose(at + 500, 100)), agent(prose(at + 900, 60))]
+        }).collect();
+        let id = begin(&oneiro, "s", said(0, 60));
+        until(&oneiro, &id, 4_000);
+        let other = begin(&oneiro, "t", said(100, 160));
+        until(&oneiro, &other, 4_000);
+        let other = told(&oneiro, &other);
+        let broken = Broken { oneiro, id, other };
+        let leaf = broken.of_kind(SummaryKind::Leaf);
+        let key = broken.key(&leaf);
+        let call = live(&broken.oneiro, &broken.id).into_iter()
+            .filter(|message| message.id > leaf.first_message.unwrap() && message.id < leaf.last_message.unwrap())
+            .rfind(|message| message.body.get("tool_calls").is_some())
+            .unwrap().id;
+        by_hand(&broken.oneiro, &format!("DELETE FROM summary_messages WHERE summary_key = {key} AND seq > {call} RETURNING 1"));
+        by_hand(&broken.oneiro, &format!("UPDATE summaries SET last_seq = {call} WHERE key = {key} RETURNING 1"));
+        broken.is_found_and_mended("parts a tool call from its result");
+    }
+
+    fn a_message_is_counted_into_the_wrong_step(space) {
+        let broken = furnish(space, false);
+        let seq = broken.of_kind(SummaryKind::Leaf).first_message.unwrap().0;
+        by_hand(&broken.oneiro, &format!("UPDATE message_costs SET begins = 0 WHERE seq = {seq} RETURNING 1"));
+        broken.is_found_and_mended("wrong step");
     }
 
     fn a_place_in_the_context_is_gone(space) {

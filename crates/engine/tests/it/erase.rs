@@ -4,6 +4,8 @@ use crate::support::{Fixed, begin, id, is_sound, new, open, say, shown, user};
 use oneiro::{EraseTarget, Lineage, MessageId, NewMessage, NewSession, Role};
 use oneiro_testkit::{Backend, TestSpace, on_both_backends, words};
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 /// Whether any of `texts` stands in the raw bytes of the files.
 fn found_raw(space: &TestSpace, texts: &[&[u8]]) -> Vec<String> {
@@ -31,7 +33,53 @@ fn furnish(oneiro: &Fixed, large: &str) -> Vec<MessageId> {
     oneiro.append(&id("s"), messages).unwrap().ids
 }
 
+/// Sessions of one secret each.
+fn furnish_many(oneiro: &Fixed) -> Vec<EraseTarget> {
+    let furnish = |n: usize| {
+        let name = format!("s{n}");
+        begin(oneiro, &name);
+        say(oneiro, &name, &[&format!("secret number {n} is kept in the lighthouse")]);
+        EraseTarget::Session(id(&name))
+    };
+    (0..8).map(furnish).collect()
+}
+
 on_both_backends! {
+    /// The job that an erasure leaves for the case of a crash is not begun by somebody else while
+    /// the erasure itself does its work.
+    fn nobody_else_scrubs_for_an_erasure_that_goes_on(space) {
+        let oneiro = open(space);
+        let targets = furnish_many(&oneiro);
+        let is_over = AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            let jobs = scope.spawn(|| {
+                let mut ran = 0;
+                while !is_over.load(Ordering::SeqCst) {
+                    ran += oneiro.run_jobs(Duration::from_secs(5)).unwrap().done;
+                }
+                ran
+            });
+            for target in &targets {
+                assert_eq!(oneiro.erase(target).unwrap().proof.found, 0);
+            }
+            is_over.store(true, Ordering::SeqCst);
+            assert_eq!(jobs.join().unwrap(), 0);
+        });
+        assert_eq!(oneiro.stats().unwrap().jobs, 0);
+    }
+
+    fn erasures_at_once_wait_for_each_other(space) {
+        let oneiro = open(space);
+        let targets = furnish_many(&oneiro);
+        std::thread::scope(|scope| {
+            for target in &targets {
+                scope.spawn(|| assert_eq!(oneiro.erase(target).unwrap().proof.found, 0));
+            }
+        });
+        assert_eq!(oneiro.stats().unwrap().jobs, 0);
+        is_sound(&oneiro);
+    }
+
     fn an_erased_session_leaves_no_byte_behind(space) {
         let oneiro = open(space);
         let large = words(7, 20_000);

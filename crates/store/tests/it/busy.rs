@@ -1,10 +1,91 @@
 //! Waiting for another writer: bounded, and then a clear answer.
 
-use crate::support::{Holder, names, open, open_with, patient, put, write};
+use crate::child;
+use crate::support::{Holder, NOW, names, open, open_with, patient, put, write};
 use oneiro_model::ErrorKind;
-use oneiro_testkit::on_both_backends;
+use oneiro_store::{Options, Store, Target};
+use oneiro_testkit::{Backend, TestSpace, on_both_backends};
+use std::io::{BufRead, BufReader, Lines, Write};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
+
+/// What a child says stands in a line of its own; the harness prints others.
+const HAS_LOCK: &str = "@@ has the lock";
+
+/// Another process that is stopped in the middle of a write.
+struct FrozenWriter {
+    child: Child,
+    input: ChildStdin,
+    /// Open for as long as the child may print.
+    _output: Lines<BufReader<ChildStdout>>,
+}
+
+impl FrozenWriter {
+    fn start(space: &TestSpace) -> FrozenWriter {
+        let mut command = child::command("write-when-told", &space.file());
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+        assert!(
+            lines.by_ref().any(|line| line.unwrap().ends_with(HAS_LOCK)),
+            "the child has no lock"
+        );
+        let frozen = FrozenWriter { input: child.stdin.take().unwrap(), child, _output: lines };
+        frozen.signal("-STOP");
+        frozen
+    }
+
+    fn signal(&self, signal: &str) {
+        let sent = Command::new("kill").args([signal, &self.child.id().to_string()]).status();
+        assert!(sent.unwrap().success());
+    }
+
+    fn go_on_and_commit(&mut self) {
+        self.signal("-CONT");
+        writeln!(self.input).unwrap();
+        assert!(self.child.wait().unwrap().success());
+    }
+}
+
+impl Drop for FrozenWriter {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// The work of the child.
+pub fn write_when_told(target: &Target) {
+    let store = Store::open(target, &Options::default(), NOW).unwrap();
+    let written = store.write_bulk(|tx| {
+        put(tx, "frozen")?;
+        println!("{HAS_LOCK}");
+        std::io::stdin().read_line(&mut String::new()).unwrap();
+        Ok(())
+    });
+    written.unwrap();
+}
+
+/// On PostgreSQL the server ends the transaction of a writer that pauses; SQLite has nobody who
+/// could, so all the others can do is to say so and to go on afterwards.
+#[test]
+fn writers_of_other_processes_are_told_that_a_frozen_one_holds_the_lock_and_go_on_after_it() {
+    let space = TestSpace::new(Backend::Sqlite);
+    let store = open_with(&space, &patient(200)).unwrap();
+    write(&store, "before").unwrap();
+    let mut frozen = FrozenWriter::start(&space);
+    for _ in 0..2 {
+        let error = write(&store, "refused").unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Busy, "{error:?}");
+        assert!(error.is_retryable() && error.remedy_text().is_some());
+        assert_eq!(names(&store), ["before"], "readers go on");
+    }
+    let error = open_with(&space, &patient(200)).map(|store| write(&store, "refused"));
+    assert!(!matches!(error, Ok(Ok(()))));
+    frozen.go_on_and_commit();
+    write(&store, "after").unwrap();
+    assert_eq!(names(&store), ["after", "before", "frozen"]);
+}
 
 on_both_backends! {
     fn a_writer_that_waits_too_long_is_told_so_in_time(space) {

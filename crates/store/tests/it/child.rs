@@ -58,6 +58,7 @@ fn does_what_its_parent_asks() {
         "backup" => crate::backups::back_up(&target, Path::new(path)),
         "backup-and-die" => crate::backups::back_up_and_die(&target, Path::new(path)),
         "read-foreign" => crate::links::read_foreign(Path::new(path)),
+        "write-when-told" => crate::busy::write_when_told(&target),
         "write-again" => crate::sync_failure::write_again(&target),
         other => panic!("no such work: {other}"),
     }
