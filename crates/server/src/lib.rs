@@ -174,10 +174,10 @@ async fn run(
     };
     // Signals are caught before anyone is told that we are ready.
     let stop = stop_signal(Arc::clone(&state))?;
+    let connections = Connections::new(open_files::limits_within_open_files());
     let listener = tokio::net::TcpListener::bind(address).await.map_err(cannot)?;
     ready(listener.local_addr().map_err(cannot)?)?;
     let patience = state.patience;
-    let connections = Connections::new(open_files::limits_within_open_files());
     listen::listen((listener, connections), (router::router(state), patience), stop).await
 }
 
