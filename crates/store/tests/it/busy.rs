@@ -59,7 +59,7 @@ pub fn write_when_told(target: &Target) {
     let store = Store::open(target, &Options::default(), NOW).unwrap();
     let written = store.write_bulk(|tx| {
         put(tx, "frozen")?;
-        println!("{HAS_LOCK}");
+        std::io::stdout().write_all(format!("{HAS_LOCK}\n").as_bytes()).unwrap();
         std::io::stdin().read_line(&mut String::new()).unwrap();
         Ok(())
     });

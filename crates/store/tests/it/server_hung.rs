@@ -6,7 +6,7 @@ use oneiro_model::{Error, ErrorKind, Result, SpaceName};
 use oneiro_store::{Options, Store, Target, settings};
 use oneiro_testkit::{Backend, OwnServer, TestSpace};
 use std::net::TcpListener;
-use std::sync::mpsc;
+use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
 /// Far longer than any call may take, on the busiest machine.
@@ -88,16 +88,26 @@ fn a_server_after_hosts_that_are_dead_or_silent_is_reached() {
 
 #[test]
 fn a_hung_server_is_given_up_although_another_host_answers() {
-    let (server, other) = (OwnServer::start(), OwnServer::start());
-    let hosts = format!("127.0.0.1:{},127.0.0.1:{}", server.port(), other.port());
+    let (first, server) = (OwnServer::start(), OwnServer::start());
+    let hosts = format!("127.0.0.1:{},127.0.0.1:{}", first.port(), server.port());
     let own = format!("127.0.0.1:{}", server.port());
     let target = with_short_connect_timeout(&server.url().replacen(&own, &hosts, 1));
-    let store = Store::open(&target, &patient(5_000), NOW).unwrap();
+    first.kill();
+    // No other limit ends a call before this test is over.
+    let options = Options { statement_timeout: FOR_EVER * 2, ..patient(5_000) };
+    let store = Store::open(&target, &options, NOW).unwrap();
     write(&store, "before").unwrap();
-    server.freeze();
-    // What comes next may reach the other server; what has begun must end.
-    let reader = store.clone();
-    let _ = ended(move || reader.read(settings::all));
+    assert_eq!(names(&store), ["before"]);
+    first.again();
+    let server = Arc::new(server);
+    let freezing = Arc::clone(&server);
+    let read = ended(move || {
+        store.read(|tx| {
+            freezing.freeze();
+            settings::all(tx)
+        })
+    });
+    assert_unavailable(&read.unwrap_err());
     server.thaw();
 }
 
