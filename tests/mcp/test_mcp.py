@@ -18,9 +18,9 @@ def text(result):
 
 
 def tokens(said):
-    """The estimate of the binary."""
-    cost = {1: 1, 2: 2, 3: 4, 4: 8}
-    return -(-sum(cost[len(letter.encode())] for letter in said) // 4)
+    """Tokens of a text at the least: none of these has six bytes a token. The binary counts them
+    as o200k does, and its own tests hold it to the exact number."""
+    return len(said.encode()) // 6
 
 
 def user(content):

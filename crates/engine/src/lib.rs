@@ -49,6 +49,7 @@ pub use check::Checked;
 pub use context::{PROMPTS, Prompts};
 pub use erase::EraseTarget;
 pub use jobs::Ran;
+pub use oneiro_count as count;
 pub use oneiro_model::*;
 pub use oneiro_store::messages::PageRequest;
 pub use oneiro_store::{Durability, Engine, Target, WriteFigures};
