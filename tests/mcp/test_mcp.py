@@ -147,10 +147,9 @@ async def test_many_calls_at_once_over_one_connection(store, connect):
     async def ask(client, number):
         answers.append((await search(client, query=f"number {number}")).structured_content["sessions"])
 
-    async with connect() as client:
-        async with anyio.create_task_group() as group:
-            for number in range(40):
-                group.start_soon(ask, client, number)
+    async with connect() as client, anyio.create_task_group() as group:
+        for number in range(40):
+            group.start_soon(ask, client, number)
     assert len(answers) == 40 and all(answers)
 
 
@@ -164,8 +163,8 @@ async def test_sixteen_processes_on_one_store(store):
             for turn in range(4):
                 word = f"zebra{number}x{turn}"
                 if number % 2 == 0:
-                    append = lambda: store.append(f"s{number}", user(f"the {word} was here"))
-                    said = await anyio.to_thread.run_sync(append)
+                    note = user(f"the {word} was here")
+                    said = await anyio.to_thread.run_sync(store.append, f"s{number}", note)
                     found = (await search(client, query=word)).structured_content["sessions"]
                     assert found[0]["hit"]["message_id"] == said[0], (word, found)
                 else:

@@ -46,16 +46,16 @@ pub fn take(text: &str, (group, name): (&str, &str)) -> Result<Option<Change>, R
 
 /// The entry of a server, if there is one, as JSON.
 pub fn get(text: &str, (group, name): (&str, &str)) -> Option<Value> {
-    let table: toml::Table = text.parse().ok()?;
-    serde_json::to_value(table.get(group)?.get(name)?).ok()
+    let document: Value = toml_edit::de::from_str(text).ok()?;
+    document.get(group)?.get(name).cloned()
 }
 
 /// A table, as it is written.
 pub fn table((group, name): (&str, &str), value: &Value) -> String {
-    let fields = toml::to_string(value).ok().and_then(|text| text.parse::<DocumentMut>().ok());
+    let fields = toml_edit::ser::to_document(value).map(DocumentMut::into_table);
     let mut groups = Table::new();
     groups.set_implicit(true);
-    groups.insert(name, Item::Table(fields.map(DocumentMut::into_table).unwrap_or_default()));
+    groups.insert(name, Item::Table(fields.unwrap_or_default()));
     let mut document = DocumentMut::new();
     document.insert(group, Item::Table(groups));
     document.to_string()
