@@ -56,7 +56,6 @@ pub use oneiro_store::{Durability, Engine, Target, WriteFigures};
 pub use ports::{
     Clock, Embedder, Ids, Llm, LlmAnswer, LlmRequest, RandomIds, SystemClock, WordModel,
 };
-pub use session_store::SessionStore;
 pub use sessions::{
     BranchRequest, DeleteRequest, MessageAmend, SessionTimes, SplitRequest, Stretch, StretchFrom,
     StretchRequest,
