@@ -1,10 +1,10 @@
 //! Dates that a question names. It owns how words make up a date; it must not know what time it
 //! is, which the caller says.
 
-use jiff::Span;
 use jiff::civil::{Date, Weekday};
 
 use crate::analyzer::slice;
+use crate::calendar::{checked, number, whole_month, whole_season, whole_year};
 use crate::date_words::{Concept, Length, concepts, is_ambiguous};
 use crate::scan::Scanner;
 use crate::unit::{Joint, Shape};
@@ -86,39 +86,6 @@ fn found(days: (i64, i64), words: usize) -> Option<Found> {
 
 fn one_day(day: i64) -> (i64, i64) {
     (day, day + 1)
-}
-
-/// Days are numbered from here.
-const EPOCH: Date = Date::constant(1970, 1, 1);
-
-fn number(day: Date) -> i64 {
-    day.duration_since(EPOCH).as_hours() / 24
-}
-
-/// The number of a day, if there is such a day.
-fn checked((year, month, day): (i64, i64, i64)) -> Option<i64> {
-    let part = |part: i64| i8::try_from(part).ok();
-    Some(number(Date::new(i16::try_from(year).ok()?, part(month)?, part(day)?).ok()?))
-}
-
-/// All days of so many months. Months outside 1 to 12 run into other years.
-fn months(year: i64, month: i64, count: i64) -> Option<(i64, i64)> {
-    let january = Date::new(i16::try_from(year).ok()?, 1, 1).ok()?;
-    let plus = |months: i64| january.checked_add(Span::new().try_months(months).ok()?).ok();
-    let (first, last) = (plus(month - 1)?, plus(month + count - 2)?.last_of_month());
-    Some((number(first), number(last) + 1))
-}
-
-fn whole_month(year: i64, month: i64) -> Option<(i64, i64)> {
-    months(year, month, 1)
-}
-
-fn whole_year(year: i64) -> Option<(i64, i64)> {
-    months(year, 1, 12)
-}
-
-fn whole_season(year: i64, season: i64) -> Option<(i64, i64)> {
-    months(year, 3 + 3 * season, 3)
 }
 
 struct Reader<'a> {

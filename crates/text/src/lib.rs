@@ -3,6 +3,7 @@
 
 mod analyzer;
 mod cache;
+mod calendar;
 mod chunk;
 mod date;
 mod date_words;

@@ -149,7 +149,7 @@ fn parse(text: &str) -> Result<Option<Node<'_>>, Refusal> {
 }
 
 fn refusal(error: ParseError) -> Refusal {
-    Refusal::new(format!("it is not JSON: {error}"))
+    Refusal::new(format!("it is not plain JSON: {error}"))
 }
 
 fn to_json(node: &Node) -> Value {
