@@ -2,7 +2,7 @@
 
 Owns the file it makes: the tables of version 22 as far as they matter, messages of sixty words, fifty
 sessions at a time. Nothing of hermes is needed. Run it as
-`python bench/peers/import_hermes.py target/release/oneiro --messages 200000`.
+`python bench/peers/import_hermes.py target/dist/oneiro --messages 200000`.
 """
 
 from __future__ import annotations

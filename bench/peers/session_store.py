@@ -15,6 +15,7 @@ Run `python3 session_store.py --help`; only the standard library is needed.
 """
 
 import argparse
+import contextlib
 import itertools
 import json
 import multiprocessing
@@ -145,10 +146,9 @@ class SessionStore:
         messages = [dict(row) for row in rows]
         for message in messages:
             if message["tool_calls"]:
-                try:
+                # What is no JSON is left as it was stored.
+                with contextlib.suppress(ValueError):
                     message["tool_calls"] = json.loads(message["tool_calls"])
-                except ValueError:
-                    pass  # left as it was stored
         return messages
 
     def search_sessions(self, source=None, limit=20, offset=0):
@@ -283,7 +283,7 @@ def open_ms(path, durability):
 def append_single(store, count):
     """Only the appends are timed, not the making of the texts."""
     spent, text_bytes = 0.0, 0
-    for i, (sid, text) in enumerate(zip(schedule(count), make_texts(count, SEED))):
+    for i, (sid, text) in enumerate(zip(schedule(count), make_texts(count, SEED), strict=False)):
         start = time.perf_counter()
         store.append_message(sid, role(i), text)
         spent += time.perf_counter() - start
@@ -355,7 +355,7 @@ def append_processes(path, durability, count):
             child.join(15)
             if child.is_alive():
                 child.terminate()
-    done, errors, starts, ends = zip(*reports)
+    done, errors, starts, ends = zip(*reports, strict=True)
     expect_rows(store, sum(done))
     store.close()
     return {"per_s": round(sum(done) / (max(ends) - min(starts)), 1), "errors": sum(errors)}

@@ -129,7 +129,7 @@ def append_processes(side: Side, path: str, count: int) -> Result:
     reports = [results.get(timeout=2 * PATIENCE) for _ in children]
     for child in children:
         child.join(PATIENCE)
-    done, errors, starts, ends = zip(*reports)
+    done, errors, starts, ends = zip(*reports, strict=True)
     db = side.open(path)
     _expect(db, sum(done), side)
     db.close()

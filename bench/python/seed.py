@@ -10,7 +10,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "peers"))
 
-from session_store import SessionStore  # noqa: E402
+from session_store import SessionStore
 
 __all__ = ["SessionDB"]
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "peers"))
 
-from session_store import make_texts, make_vocabulary  # noqa: E402
+from session_store import make_texts, make_vocabulary
 
 __all__ = ["LONG", "conversations", "role", "session_id", "terms", "texts", "typed"]
 

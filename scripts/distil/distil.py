@@ -3,12 +3,11 @@
 import argparse
 from pathlib import Path
 
-import numpy as np
-from scipy import sparse
-
 import asset
 import corpus
 import evaluate
+import numpy as np
+from scipy import sparse
 from teacher import Teacher
 
 A = 1e-3
@@ -152,8 +151,12 @@ def build(args):
         dequantised = (table * scales[:, None]).astype(np.float32)
         dequantised[sorted(set(range(len(vocabulary))) - set(kept))] = 0
         sets = evaluate.questions(args.locomo)
-        embed = lambda t: normalised(bag(encode(tokenizer, t), len(vocabulary)) @ dequantised)
-        print("dev r@10 %.2f of %d questions" % evaluate.recall(sets, embed))
+
+        def embed(texts):
+            return normalised(bag(encode(tokenizer, texts), len(vocabulary)) @ dequantised)
+
+        recall, count = evaluate.recall(sets, embed)
+        print(f"dev r@10 {recall:.2f} of {count} questions")
     np.save(Path(args.cache) / "table.npy", table * scales[:, None])
 
 

@@ -7,6 +7,7 @@ of the evidence turns among the ten nearest of the conversation.
 
 import json
 import re
+from pathlib import Path
 
 import numpy as np
 
@@ -16,7 +17,7 @@ DEV = (0, 2, 4, 6, 8)
 def questions(path, conversations=DEV):
     """[(texts of turns, [(question, indices of evidence)])] for each conversation."""
     out = []
-    data = json.load(open(path, encoding="utf-8"))
+    data = json.loads(Path(path).read_text(encoding="utf-8"))
     for n in conversations:
         talk = data[n]["conversation"]
         place, texts = {}, []
@@ -43,5 +44,5 @@ def recall(sets, embed, at=10):
     for texts, asked in sets:
         d, q = embed(texts), embed([a[0] for a in asked])
         top = np.argsort(-(q @ d.T), axis=1, kind="stable")[:, :at]
-        found += [len(set(t) & set(h)) / len(h) for t, (_, h) in zip(top.tolist(), asked)]
+        found += [len(set(t) & set(h)) / len(h) for t, (_, h) in zip(top.tolist(), asked, strict=True)]
     return 100 * float(np.mean(found)), len(found)

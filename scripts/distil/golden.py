@@ -4,10 +4,10 @@ vectors as numpy sums them. Run after `distil.py build`, with the same arguments
 import json
 import struct
 import sys
-
-import numpy as np
+from pathlib import Path
 
 import asset
+import numpy as np
 from teacher import Teacher
 
 TEXTS = [
@@ -42,10 +42,12 @@ TEXTS = [
 
 def read(path):
     """Row of each entry, table and scales, out of the file itself."""
-    raw = open(path, "rb").read()
+    raw = Path(path).read_bytes()
     _, dims, rows, words, longest, slots, text, _ = struct.unpack_from("<7If", raw, 8)
     at, parts = 0, []
-    for size in (40, dims * 4, (2 * (longest + 1) + 1) * 8, slots * 2, rows * 4, words * 2, rows, text, rows * asset.HEAD, rows * (dims - asset.HEAD)):
+    head = (40, dims * 4, (2 * (longest + 1) + 1) * 8, slots * 2)
+    body = (rows * 4, words * 2, rows, text, rows * asset.HEAD, rows * (dims - asset.HEAD))
+    for size in head + body:
         at += -at % asset.ALIGN
         parts.append(raw[at : at + size])
         at += size
@@ -69,7 +71,9 @@ def main():
                 sum_ += table[row[piece]]
         norm = np.linalg.norm(sum_)
         vector = sum_ / norm if norm else sum_
-        cases.append({"text": text, "pieces": [p for p in pieces if p != "[UNK]"], "vector": [round(float(x), 6) for x in vector[:8]]})
+        known = [piece for piece in pieces if piece != "[UNK]"]
+        start = [round(float(x), 6) for x in vector[:8]]
+        cases.append({"text": text, "pieces": known, "vector": start})
     with open(out, "w", encoding="utf-8") as file:
         file.write("[\n" + ",\n".join(json.dumps(c, ensure_ascii=True) for c in cases) + "\n]\n")
 

@@ -7,7 +7,7 @@ import pytest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 
-import rig  # noqa: E402
+import rig
 
 
 @pytest.fixture(scope="module")

@@ -4,7 +4,6 @@ import json
 
 import pytest
 from mcp import MCPError
-
 from test_mcp import text, tokens, user
 
 pytestmark = pytest.mark.anyio
@@ -51,7 +50,7 @@ def put_together(pages):
 
 
 async def test_the_words_behind_a_window_come_back(store, connect):
-    said = dict(zip(store.append("long", *talk("kayak")), talk("kayak")))
+    said = dict(zip(store.append("long", *talk("kayak")), talk("kayak"), strict=True))
     async with connect() as client:
         window = await tell(client, "memory_context", session="long", budget=6000)
         told = window.structured_content

@@ -61,6 +61,6 @@ def test_the_background_has_the_model_write_summaries(place: Place, model: str) 
 
 
 def test_a_server_without_an_address_is_refused(place: Place) -> None:
-    with pytest.raises(oneiro.InvalidError, match="llm_url|base_url"):
+    with pytest.raises(oneiro.InvalidError, match=r"llm_url|base_url"):
         place.open(llm=oneiro.ModelServer("", "m"))
     assert "sk-secret" not in repr(oneiro.ModelServer("http://localhost/v1", "m", key="sk-secret"))

@@ -7,7 +7,7 @@ use crate::processes::target;
 use crate::raw::{Raw, RawRow, tokens};
 use oneiro::{
     CompactRequest, ContextScope, Error, GrepRequest, NewMessage, NewSession, Oneiro, Options,
-    Result, Role, SessionId, SessionStore, WindowRequest,
+    Result, Role, SessionId, WindowRequest,
 };
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -245,7 +245,6 @@ impl Small<'_> {
 
     fn add_message(&self) -> Result<Times> {
         let (oneiro, raw) = self.open("store")?;
-        let store = SessionStore::new(oneiro);
         let id = SessionId::new("growing")?;
         let session = raw.session("growing")?;
         let mut said = Said::new(5);
@@ -253,7 +252,11 @@ impl Small<'_> {
         let bodies: Vec<String> = made.iter().map(Made::body).collect();
         beside(
             WRITES,
-            |n| store.add_message(&id, Role::User, one(&made, n)?.content()).map(|_| ()),
+            |n| {
+                let message = NewMessage::text(Role::User, one(&made, n)?.content());
+                let session = NewSession::with_id(id.clone());
+                oneiro.append_or_create(&id, vec![message], session).map(|_| ())
+            },
             |n| insert(&raw, session, one(&bodies, n)?),
         )
     }
@@ -266,10 +269,9 @@ impl Small<'_> {
         oneiro.append_or_create(&id, appended(&made)?, NewSession::with_id(id.clone()))?;
         let session =
             raw.session_with("history", &made.iter().map(Made::body).collect::<Vec<_>>())?;
-        let store = SessionStore::new(oneiro);
         beside(
             READS,
-            |_| store.get_history(&id).map(|history| drop(std::hint::black_box(history))),
+            |_| oneiro.show_session(&id, false).map(|history| drop(std::hint::black_box(history))),
             |_| raw.newest(session, messages).map(|_| ()),
         )
     }

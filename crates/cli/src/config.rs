@@ -13,6 +13,7 @@ use oneiro_inference::{ChatConfig, Limits, OpenAiConfig};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
+use toml_edit::{DocumentMut, Item, Table, TomlError, Value};
 use values::{milliseconds, names, number, yes_or_no};
 
 /// Where a value comes from.
@@ -89,7 +90,7 @@ impl Config {
         let is_named = global.config.is_some() || environment("ONEIRO_CONFIG").is_some();
         let file = match &path {
             Some(path) if path.exists() || is_named => read_file(path)?,
-            _ => toml::Table::new(),
+            _ => Table::new(),
         };
         let mut values = Vec::new();
         for key in KEYS {
@@ -186,14 +187,13 @@ pub fn check(name: &str, value: &str) -> Result<()> {
 
 /// A path as a shell would read it: a configuration file has no shell to expand `~`.
 fn at_home(store: &str) -> String {
-    let home = directories::BaseDirs::new();
-    match (store.strip_prefix("~/"), home) {
-        (Some(rest), Some(home)) => home.home_dir().join(rest).to_string_lossy().into_owned(),
+    match (store.strip_prefix("~/"), home()) {
+        (Some(rest), Some(home)) => home.join(rest).to_string_lossy().into_owned(),
         _ => store.to_owned(),
     }
 }
 
-fn sourced(key: &Key, global: &Global, file: &toml::Table) -> Result<Sourced> {
+fn sourced(key: &Key, global: &Global, file: &Table) -> Result<Sourced> {
     let flag = match key.name {
         "store" => global.store.clone(),
         "space" => global.space.clone(),
@@ -206,18 +206,20 @@ fn sourced(key: &Key, global: &Global, file: &toml::Table) -> Result<Sourced> {
         return Ok(Sourced { value, origin: Origin::Environment });
     }
     let value = match file.get(key.name) {
-        Some(toml::Value::String(text)) => Some(text.clone()),
-        Some(toml::Value::Integer(number)) if NUMBERS.contains(&key.name) => {
-            Some(number.to_string())
+        Some(Item::Value(Value::String(text))) => Some(text.value().clone()),
+        Some(Item::Value(Value::Integer(number))) if NUMBERS.contains(&key.name) => {
+            Some(number.value().to_string())
         }
-        Some(toml::Value::Boolean(value)) if key.name == "require_token" => Some(value.to_string()),
-        Some(toml::Value::Array(list)) if key.name == "allowed_hosts" => {
-            let names = list.iter().map(|name| name.as_str().ok_or(name.type_str()));
+        Some(Item::Value(Value::Boolean(value))) if key.name == "require_token" => {
+            Some(value.value().to_string())
+        }
+        Some(Item::Value(Value::Array(list))) if key.name == "allowed_hosts" => {
+            let names = list.iter().map(|name| name.as_str().ok_or(name.type_name()));
             let names = names.collect::<std::result::Result<Vec<_>, _>>();
             Some(names.map_err(|kind| Error::field(key.name, format!("holds a {kind}")))?.join(","))
         }
         Some(other) => {
-            return Err(Error::field(key.name, format!("cannot be a TOML {}", other.type_str())));
+            return Err(Error::field(key.name, format!("cannot be a TOML {}", other.type_name())));
         }
         None => None,
     };
@@ -233,19 +235,19 @@ fn sourced(key: &Key, global: &Global, file: &toml::Table) -> Result<Sourced> {
     Ok(Sourced { value, origin: Origin::Default })
 }
 
-fn read_file(path: &Path) -> Result<toml::Table> {
+fn read_file(path: &Path) -> Result<Table> {
     let text = std::fs::read_to_string(path).map_err(|error| {
         Error::invalid(format!("the configuration {} cannot be read: {error}", path.display()))
             .remedy("check --config and ONEIRO_CONFIG")
     })?;
-    let table: toml::Table = text.parse().map_err(|error: toml::de::Error| {
+    let document: DocumentMut = text.parse().map_err(|error: TomlError| {
         Error::invalid(format!("{} is not TOML: {}", path.display(), error.message()))
             .remedy("mend the file, or move it away")
     })?;
-    for name in table.keys() {
+    for (name, _) in document.iter() {
         known(name).map_err(|error| error.at(path.display()))?;
     }
-    Ok(table)
+    Ok(document.into_table())
 }
 
 /// Refuses a key that nobody knows, naming the nearest.
@@ -270,12 +272,8 @@ pub fn unknown(name: &str) -> Error {
 }
 
 fn config_path(global: &Global) -> Option<PathBuf> {
-    global.config.clone().or_else(|| environment("ONEIRO_CONFIG").map(PathBuf::from)).or_else(
-        || {
-            let folders = directories::ProjectDirs::from("", "", "oneiro")?;
-            Some(folders.config_dir().join("config.toml"))
-        },
-    )
+    let told = global.config.clone().or_else(|| environment("ONEIRO_CONFIG").map(PathBuf::from));
+    told.or_else(|| Some(own_folder("XDG_CONFIG_HOME", ".config")?.join("config.toml")))
 }
 
 /// Whether the person wants no colours, or the terminal has none: <https://no-color.org>.
@@ -286,7 +284,7 @@ pub fn wants_no_colour() -> bool {
 /// The folder that a program keeps its files in: where the variable says, else in the home folder.
 pub fn folder_of_agent(variable: Option<&str>, name: &str) -> Option<PathBuf> {
     let told = variable.and_then(environment).map(PathBuf::from);
-    told.or_else(|| Some(directories::BaseDirs::new()?.home_dir().join(name)))
+    told.or_else(|| Some(home()?.join(name)))
 }
 
 /// Whether a program of this name, and no other, is what a shell here would run.
@@ -298,7 +296,22 @@ pub fn is_on_path(name: &str, program: &Path) -> bool {
 }
 
 fn data_folder() -> Option<PathBuf> {
-    Some(directories::ProjectDirs::from("", "", "oneiro")?.data_dir().to_owned())
+    own_folder("XDG_DATA_HOME", ".local/share")
+}
+
+/// Our folder among those of one purpose: where the variable says, if that is absolute, as the XDG
+/// base directories want it, else in the home folder.
+fn own_folder(variable: &str, in_home: &str) -> Option<PathBuf> {
+    if cfg!(target_os = "macos") {
+        return Some(home()?.join("Library/Application Support/oneiro"));
+    }
+    let told = environment(variable).map(PathBuf::from).filter(|path| path.is_absolute());
+    Some(told.or_else(|| Some(home()?.join(in_home)))?.join("oneiro"))
+}
+
+#[expect(clippy::disallowed_methods, reason = "this is the one place that reads the environment")]
+fn home() -> Option<PathBuf> {
+    std::env::home_dir().filter(|home| home.is_absolute())
 }
 
 #[expect(clippy::disallowed_methods, reason = "this is the one place that reads the environment")]

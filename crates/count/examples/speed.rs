@@ -1,5 +1,5 @@
-//! Prints what counting costs on this machine: `cargo run --release -p oneiro-count --example speed
-//! -- FILE..`. It owns the measured texts; it must not judge the figures.
+//! Prints what counting costs on this machine: `cargo run --profile dist -p oneiro-count --example
+//! speed -- FILE..`. It owns the measured texts; it must not judge the figures.
 
 #![allow(clippy::print_stdout)]
 

@@ -36,12 +36,81 @@ pub fn exceeds(text: &str, limit: usize) -> bool {
     })
 }
 
+/// Where a text is cut, a piece of more tokens than this is cut too: no word is as long.
+const LONG_PIECE: usize = 16;
+
+/// The beginning of a text, of at most `limit` tokens, to the end of a word where there is one near.
+/// It reads no more than it must.
+pub fn prefix(text: &str, limit: usize) -> &str {
+    let most = text.floor_char_boundary(limit.saturating_mul(vocabulary::LONGEST));
+    let text = text.get(..most).unwrap_or(text);
+    let (mut end, mut left) = (0, limit);
+    for (piece, count) in counted(text) {
+        if count > left {
+            let is_cut = end == 0 || count > LONG_PIECE;
+            end += if is_cut { fitting(piece, left, Side::Start).len() } else { 0 };
+            break;
+        }
+        end += piece.len();
+        left -= count;
+    }
+    text.get(..end).unwrap_or_default()
+}
+
+/// The end of a text, of at most `limit` tokens, from the beginning of a word where there is one
+/// near.
+pub fn suffix(text: &str, limit: usize) -> &str {
+    let least = text.len().saturating_sub(limit.saturating_mul(vocabulary::LONGEST));
+    let text = text.get(text.ceil_char_boundary(least)..).unwrap_or(text);
+    let mut over = tokens(text).saturating_sub(limit);
+    let mut start = 0;
+    for (piece, count) in counted(text) {
+        if over == 0 {
+            break;
+        }
+        start += piece.len();
+        if count > over && (start == text.len() || count > LONG_PIECE) {
+            start -= fitting(piece, count - over, Side::End).len();
+        }
+        over = over.saturating_sub(count);
+    }
+    text.get(start..).unwrap_or_default()
+}
+
+#[derive(Clone, Copy)]
+enum Side {
+    Start,
+    End,
+}
+
+/// As much of one side of a piece as has at most `limit` tokens, or a little less.
+fn fitting(piece: &str, limit: usize, side: Side) -> &str {
+    let mut bytes = piece.len();
+    loop {
+        let part = match side {
+            Side::Start => piece.get(..piece.floor_char_boundary(bytes)),
+            Side::End => piece.get(piece.ceil_char_boundary(piece.len() - bytes)..),
+        };
+        let part = part.unwrap_or_default();
+        let count = tokens(part);
+        if count <= limit {
+            return part;
+        }
+        bytes = (bytes * limit / count).min(bytes - 1);
+    }
+}
+
 /// The tokens of each piece of a text.
 fn counts(text: &str) -> impl Iterator<Item = usize> {
+    counted(text).map(|(_, count)| count)
+}
+
+/// The pieces of a text, each with its tokens.
+fn counted(text: &str) -> impl Iterator<Item = (&str, usize)> {
     let vocabulary = Vocabulary::built_in();
     let mut merge = Merge::default();
     pieces::pieces(text).map(move |piece| match vocabulary.rank(piece.as_bytes()) {
-        Some(_) => 1,
-        None => merge.count(vocabulary, piece.as_bytes()),
+        Some(_) => (piece, 1),
+        None => (piece, merge.count(vocabulary, piece.as_bytes())),
     })
 }

@@ -50,13 +50,13 @@ pub use check::Checked;
 pub use context::{PROMPTS, Prompts};
 pub use erase::EraseTarget;
 pub use jobs::Ran;
+pub use oneiro_count as count;
 pub use oneiro_model::*;
 pub use oneiro_store::messages::PageRequest;
 pub use oneiro_store::{Durability, Engine, Target, WriteFigures};
 pub use ports::{
     Clock, Embedder, Ids, Llm, LlmAnswer, LlmRequest, RandomIds, SystemClock, WordModel,
 };
-pub use session_store::SessionStore;
 pub use sessions::{
     BranchRequest, DeleteRequest, MessageAmend, SessionTimes, SplitRequest, Stretch, StretchFrom,
     StretchRequest,

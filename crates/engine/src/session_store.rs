@@ -1,108 +1,18 @@
-//! The session store that agents know from picoclaw, its ten operations over immutable rows:
-//! setting or truncating a history hides and never deletes, a summary that is set is pinned to the
-//! beginning of every window, and every failure is told.
+//! What hosts that keep a session's history themselves set of it, over immutable rows: setting or
+//! truncating a history hides and never deletes, a summary that is set is pinned to the beginning of
+//! every window, and every failure is told.
 
 use crate::Oneiro;
 use crate::append::append_prepared;
 use crate::context::{change_visibility, written};
 use crate::sessions::{key_of, refuse_continued};
 use oneiro_model::{
-    Appended, ChangeKind, Error, ListSessions, Message, MessageId, NewMessage, NewSession, Result,
-    Role, SessionId, Summary, SummaryKind, Visibility,
+    Appended, ChangeKind, Error, Message, MessageId, NewMessage, Result, SessionId, Summary,
+    SummaryKind, Visibility,
 };
 use oneiro_store::messages::{self, PageRequest};
 use oneiro_store::{Tx, changes, contexts, said, sequence, sessions, shown, summaries};
 use std::collections::HashSet;
-
-/// The session store over a handle.
-#[derive(Clone)]
-pub struct SessionStore {
-    oneiro: Oneiro,
-}
-
-impl SessionStore {
-    /// The session store of a space.
-    pub fn new(oneiro: Oneiro) -> SessionStore {
-        SessionStore { oneiro }
-    }
-
-    /// Adds words to a session, which begins with them if it is not there.
-    pub fn add_message(&self, key: &SessionId, role: Role, content: &str) -> Result<MessageId> {
-        self.add_full_message(key, NewMessage::text(role, content))
-    }
-
-    /// Adds a message with all its fields.
-    pub fn add_full_message(&self, key: &SessionId, message: NewMessage) -> Result<MessageId> {
-        let session = NewSession::with_id(key.clone());
-        let appended = self.oneiro.append_or_create(key, vec![message], session)?;
-        appended.ids.first().copied().ok_or_else(|| nothing_stored(key))
-    }
-
-    /// What a session shows; nothing of one that is not there.
-    pub fn get_history(&self, key: &SessionId) -> Result<Vec<Message>> {
-        match self.oneiro.find_session(key)? {
-            Some(_) => Ok(self.oneiro.show_session(key, false)?.messages),
-            None => Ok(Vec::new()),
-        }
-    }
-
-    /// The summary of a session; empty for one that is not there.
-    pub fn get_summary(&self, key: &SessionId) -> Result<String> {
-        match self.oneiro.find_session(key)? {
-            Some(_) => self.oneiro.session_summary(key),
-            None => Ok(String::new()),
-        }
-    }
-
-    /// Pins a summary to a session.
-    pub fn set_summary(&self, key: &SessionId, summary: &str) -> Result<()> {
-        self.begin(key)?;
-        self.oneiro.set_summary(key, summary).map(|_| ())
-    }
-
-    /// Makes what a session shows be exactly these messages.
-    pub fn set_history(&self, key: &SessionId, history: Vec<NewMessage>) -> Result<()> {
-        self.begin(key)?;
-        self.oneiro.set_history(key, history).map(|_| ())
-    }
-
-    /// Sets aside all but the newest messages.
-    pub fn truncate_history(&self, key: &SessionId, keep_last: usize) -> Result<()> {
-        self.oneiro.truncate_history(key, keep_last).map(|_| ())
-    }
-
-    /// Nothing waits to be saved: what was acknowledged is durable. Tells whether it is there.
-    pub fn save(&self, key: &SessionId) -> Result<()> {
-        self.oneiro.store().read(|tx| key_of(tx, key).map(|_| ()))
-    }
-
-    /// The ids of all sessions, the most recently active first.
-    pub fn list_sessions(&self) -> Result<Vec<SessionId>> {
-        let mut ids = Vec::new();
-        let mut request = ListSessions { all: true, limit: 1_000, ..ListSessions::default() };
-        loop {
-            let page = self.oneiro.list_sessions(&request)?;
-            ids.extend(page.items.into_iter().map(|session| session.id));
-            request.cursor = page.next;
-            if request.cursor.is_none() {
-                return Ok(ids);
-            }
-        }
-    }
-
-    /// Lets go of the space. Other handles on it stay open.
-    pub fn close(self) -> Result<()> {
-        drop(self);
-        Ok(())
-    }
-
-    fn begin(&self, key: &SessionId) -> Result<()> {
-        match self.oneiro.find_session(key)? {
-            Some(_) => Ok(()),
-            None => self.oneiro.create_session(NewSession::with_id(key.clone())).map(|_| ()),
-        }
-    }
-}
 
 fn nothing_stored(id: &SessionId) -> Error {
     Error::conflict(format!("nothing said in session {:?} is stored", id.as_str()))

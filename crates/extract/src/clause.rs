@@ -1,6 +1,10 @@
 //! Sentences to clauses: the pieces that an extract keeps or leaves out. It owns where a sentence
 //! may be taken apart; it must not know what the pieces are worth.
 
+use oneiro_text::entries;
+use rustc_hash::FxHashSet;
+use std::sync::LazyLock;
+
 /// Sentences of so few bytes stay whole.
 const SHORTEST: usize = 40;
 
@@ -16,18 +20,15 @@ fn opens(text: &str) -> bool {
         | "porque" | "потому" => true,
         "and" | "but" | "so" | "und" | "aber" | "et" | "mais" | "y" | "pero" | "но" => {
             let next = rest.split(' ').next().unwrap_or_default();
-            SUBJECTS.contains(&next) || next == "I" || next.starts_with("I'")
+            SUBJECTS.contains(next) || next == "I" || next.starts_with("I'")
         }
         _ => false,
     }
 }
 
-const SUBJECTS: [&str; 41] = [
-    "i", "i'm", "i've", "i'll", "we", "we're", "we'll", "it", "it's", "they", "he", "she", "you",
-    "my", "our", "the", "that", "this", "then", "now", "her", "his", "their", "there", "ich",
-    "wir", "er", "sie", "es", "das", "dann", "je", "on", "nous", "il", "elle", "yo", "я", "мы",
-    "он", "она",
-];
+/// Words after "and" or "but" that begin a clause of their own.
+static SUBJECTS: LazyLock<FxHashSet<&str>> =
+    LazyLock::new(|| entries(include_str!("../assets/subjects.txt")).collect());
 
 /// Hands out where each clause of a sentence begins, after its start, in order.
 pub(crate) fn cuts(sentence: &str, mut each: impl FnMut(usize)) {

@@ -1,6 +1,10 @@
 //! What machines print and are told: commands, log lines, frames of a stack, listings, progress.
 //! It owns how such a line looks; it must not know what it is worth.
 
+use oneiro_text::entries;
+use rustc_hash::FxHashSet;
+use std::sync::LazyLock;
+
 /// What a line is, when it is a machine's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Machine {
@@ -16,52 +20,9 @@ pub(crate) enum Machine {
     Code,
 }
 
-const PROGRAMS: [&str; 44] = [
-    "apt",
-    "aws",
-    "bash",
-    "brew",
-    "bun",
-    "cargo",
-    "cat",
-    "cd",
-    "chmod",
-    "cmake",
-    "cp",
-    "curl",
-    "deno",
-    "docker",
-    "echo",
-    "export",
-    "find",
-    "gcloud",
-    "gh",
-    "git",
-    "go",
-    "gradle",
-    "grep",
-    "helm",
-    "journalctl",
-    "kubectl",
-    "ls",
-    "make",
-    "mkdir",
-    "mv",
-    "node",
-    "npm",
-    "npx",
-    "pip",
-    "pnpm",
-    "psql",
-    "pytest",
-    "python",
-    "python3",
-    "rm",
-    "sed",
-    "ssh",
-    "sudo",
-    "systemctl",
-];
+/// Programs that a command begins with.
+static PROGRAMS: LazyLock<FxHashSet<&str>> =
+    LazyLock::new(|| entries(include_str!("../assets/programs.txt")).collect());
 
 const LEVELS: [&str; 6] = ["INFO", "DEBUG", "TRACE", "info:", "debug:", "trace:"];
 
@@ -199,7 +160,7 @@ fn is_command(sentence: &str, first: &str) -> bool {
     let second = sentence.split_whitespace().nth(1).unwrap_or_default();
     first == "$"
         || sentence.contains("\"command\":")
-        || (PROGRAMS.contains(&first)
+        || (PROGRAMS.contains(first)
             && (2..=40).contains(&words)
             && !sentence.ends_with(['.', '!', '?'])
             // "find the keys" is English, "find src -name x" is not.

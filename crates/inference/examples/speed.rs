@@ -1,4 +1,4 @@
-//! Prints what the static model costs on this machine: `cargo run --release -p oneiro-inference
+//! Prints what the static model costs on this machine: `cargo run --profile dist -p oneiro-inference
 //! --example speed`.
 
 #![allow(clippy::print_stdout)]

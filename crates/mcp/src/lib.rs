@@ -19,7 +19,6 @@ mod resources;
 mod stdio;
 mod tools;
 
-pub use budget::tokens;
 pub use caller::Caller;
 pub use cancellable::{CancelOnDrop, run_cancellable};
 pub use handler::Mcp;

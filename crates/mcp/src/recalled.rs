@@ -3,8 +3,8 @@
 
 use std::hash::{BuildHasher, Hasher, RandomState};
 
-/// What a pair of tags and the sentence before them cost at most, in quarters of a token.
-pub(crate) const FRAME: usize = 140;
+/// What a pair of tags and the sentence before them cost at most, in tokens.
+pub(crate) const FRAME: usize = 54;
 
 /// Puts recalled lines between tags and says what they are.
 ///
@@ -117,7 +117,8 @@ mod tests {
         assert!(!forged.contains(tag));
         assert!(framed.ends_with(&format!("</{tag}>")));
         assert_eq!(framed.matches(&format!("</{tag}>")).count(), 1);
-        assert!(crate::budget::quarters(&framed) - forged.len() <= FRAME);
+        let tokens = oneiro::count::tokens;
+        assert!(tokens(&framed) - tokens(forged) <= FRAME);
     }
 
     #[test]

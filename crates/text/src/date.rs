@@ -1,8 +1,10 @@
 //! Dates that a question names. It owns how words make up a date; it must not know what time it
 //! is, which the caller says.
 
+use jiff::civil::{Date, Weekday};
+
 use crate::analyzer::slice;
-use crate::calendar::{checked, number, weekday};
+use crate::calendar::{checked, number, whole_month, whole_season, whole_year};
 use crate::date_words::{Concept, Length, concepts, is_ambiguous};
 use crate::scan::Scanner;
 use crate::unit::{Joint, Shape};
@@ -25,7 +27,7 @@ pub struct DateSpan {
 
 /// The dates that a text names, in order, as seen on the day `now`: a month or day without a year
 /// is the latest that is not in the future. A date that can be read in two ways comes twice.
-pub fn names_a_date(text: &str, now: (i32, u8, u8)) -> Vec<DateSpan> {
+pub fn names_a_date(text: &str, now: Date) -> Vec<DateSpan> {
     let mut scanner = Scanner::default();
     scanner.scan(text, 0, LONGEST_QUESTION);
     let words: Vec<Word<'_>> = scanner
@@ -39,8 +41,13 @@ pub fn names_a_date(text: &str, now: (i32, u8, u8)) -> Vec<DateSpan> {
             sign: scanner.norm.as_bytes().get((unit.span.norm as usize).wrapping_sub(1)).copied(),
         })
         .collect();
-    let now = (i64::from(now.0), i64::from(now.1), i64::from(now.2));
-    let reader = Reader { words: &words, now: number(now), year: now.0, month: now.1 };
+    let reader = Reader {
+        words: &words,
+        today: now,
+        now: number(now),
+        year: now.year().into(),
+        month: now.month().into(),
+    };
     let mut spans = Vec::new();
     let mut at = 0;
     while at < words.len() {
@@ -81,20 +88,10 @@ fn one_day(day: i64) -> (i64, i64) {
     (day, day + 1)
 }
 
-fn whole_month(year: i64, month: i64) -> (i64, i64) {
-    (number((year, month, 1)), number((year, month + 1, 1)))
-}
-
-fn whole_year(year: i64) -> (i64, i64) {
-    (number((year, 1, 1)), number((year + 1, 1, 1)))
-}
-
-fn whole_season(year: i64, season: i64) -> (i64, i64) {
-    (number((year, 3 + 3 * season, 1)), number((year, 6 + 3 * season, 1)))
-}
-
 struct Reader<'a> {
     words: &'a [Word<'a>],
+    today: Date,
+    /// The number of today.
     now: i64,
     year: i64,
     month: i64,
@@ -202,7 +199,7 @@ impl Reader<'_> {
                 && (1..=12).contains(&second)
                 && self.norm(at + 1).len() == 2
                 && self.words.get(at + 1).is_some_and(|word| word.sign != Some(b':'));
-            return if is_month { found(whole_month(first, second), 2) } else { None };
+            return if is_month { found(whole_month(first, second)?, 2) } else { None };
         };
         if year_first {
             return found(one_day(checked((first, second, third))?), 3);
@@ -224,11 +221,11 @@ impl Reader<'_> {
         let marks = |at: usize, signs: [&str; 2]| signs.contains(&self.norm(at));
         let year = self.value(at).filter(|_| marks(at + 1, ["年", "년"]))?;
         let Some(month) = self.value(at + 2).filter(|_| marks(at + 3, ["月", "월"])) else {
-            return found(whole_year(year), 2);
+            return found(whole_year(year)?, 2);
         };
         match self.value(at + 4).filter(|_| marks(at + 5, ["日", "일"])) {
             Some(day) => found(one_day(checked((year, month, day))?), 6),
-            None if (1..=12).contains(&month) => found(whole_month(year, month), 4),
+            None if (1..=12).contains(&month) => found(whole_month(year, month)?, 4),
             None => None,
         }
     }
@@ -263,7 +260,7 @@ impl Reader<'_> {
                 Concept::Next if month <= self.month => self.year + 1,
                 _ => self.year,
             };
-            return found(whole_month(year, month), 2);
+            return found(whole_month(year, month)?, 2);
         }
         let month = self.month(at)?;
         if let Some(day) = self.day(at + 1).filter(|_| !self.joined(at + 2)) {
@@ -271,14 +268,14 @@ impl Reader<'_> {
         }
         let year_at = self.skip(at + 1);
         if let Some(year) = self.year(year_at) {
-            return found(whole_month(year, month), year_at + 1 - at);
+            return found(whole_month(year, month)?, year_at + 1 - at);
         }
         let after_on = at > 0 && self.norm(at - 1) == "on";
         if is_ambiguous(self.norm(at)) && (after_on || !self.is_introduced(at)) {
             return None;
         }
         let year = if month > self.month { self.year - 1 } else { self.year };
-        found(whole_month(year, month), 1)
+        found(whole_month(year, month)?, 1)
     }
 
     /// Whether the word before leads one to expect a time.
@@ -305,36 +302,41 @@ impl Reader<'_> {
         let length = self.length(length_at)?;
         let words = length_at + 1 - at + usize::from(!before);
         let is_past = after.is_none_or(|after| self.is(length_at + 1, after));
-        if is_past { found(self.back(length, count), words) } else { None }
+        if is_past { found(self.back(length, count)?, words) } else { None }
     }
 
     /// The day, week, month or year so many ago.
-    fn back(&self, length: Length, count: i64) -> (i64, i64) {
+    fn back(&self, length: Length, count: i64) -> Option<(i64, i64)> {
         match length {
-            Length::Day => one_day(self.now - count),
+            Length::Day => Some(one_day(self.now - count)),
             Length::Week => {
                 let day = self.now - 7 * count;
-                (day - 3, day + 4)
+                Some((day - 3, day + 4))
             }
-            Length::Weekend => self.weekend(-count),
+            Length::Weekend => Some(self.weekend(-count)),
             Length::Month => whole_month(self.year, self.month - count),
             Length::Year => whole_year(self.year - count),
         }
     }
 
+    /// The Monday of this week.
+    fn monday(&self) -> i64 {
+        self.now - i64::from(self.today.weekday().to_monday_zero_offset())
+    }
+
     fn weekend(&self, weeks: i64) -> (i64, i64) {
-        let saturday = self.now - weekday(self.now) + 5 + 7 * weeks;
+        let saturday = self.monday() + 5 + 7 * weeks;
         (saturday, saturday + 2)
     }
 
-    fn shifted(&self, length: Length, steps: i64) -> (i64, i64) {
+    fn shifted(&self, length: Length, steps: i64) -> Option<(i64, i64)> {
         match length {
-            Length::Day => one_day(self.now + steps),
+            Length::Day => Some(one_day(self.now + steps)),
             Length::Week => {
-                let monday = self.now - weekday(self.now) + 7 * steps;
-                (monday, monday + 7)
+                let monday = self.monday() + 7 * steps;
+                Some((monday, monday + 7))
             }
-            Length::Weekend => self.weekend(steps),
+            Length::Weekend => Some(self.weekend(steps)),
             Length::Month => whole_month(self.year, self.month + steps),
             Length::Year => whole_year(self.year + steps),
         }
@@ -354,19 +356,18 @@ impl Reader<'_> {
         let steps = self.steps(at)?;
         let next = at + 1;
         if let Some(length) = self.length(next) {
-            return found(self.shifted(length, steps), 2);
+            return found(self.shifted(length, steps)?, 2);
         }
         if let Some(day) = self.weekday_at(next) {
-            let monday = self.now - weekday(self.now);
             let days = match steps {
-                0 => monday + day,
-                -1 => self.latest_weekday(day),
-                _ => self.now + 1 + (day - weekday(self.now + 1)).rem_euclid(7),
+                0 => self.monday() + i64::from(day.to_monday_zero_offset()),
+                -1 => self.nearest(day, -1)?,
+                _ => self.nearest(day, 1)?,
             };
             return found(one_day(days), 2);
         }
         if let Some(season) = self.season_at(next) {
-            return found(self.season_by(season, steps), 2);
+            return found(self.season_by(season, steps)?, 2);
         }
         let (count, length) = (self.count(next)?, self.length(next + 1)?);
         if steps != -1 {
@@ -390,24 +391,25 @@ impl Reader<'_> {
         let steps = self.steps(at + 1)?;
         // English has it the other way round: "the day this happened" names no date.
         let foreign = !matches!(self.norm(at + 1), "last" | "past" | "this" | "next" | "previous");
-        if foreign { found(self.shifted(length, steps), 2) } else { None }
+        if foreign { found(self.shifted(length, steps)?, 2) } else { None }
     }
 
-    fn weekday_at(&self, at: usize) -> Option<i64> {
+    fn weekday_at(&self, at: usize) -> Option<Weekday> {
         self.pick(at, |concept| match concept {
             Concept::Weekday(day) => Some(day),
             _ => None,
         })
     }
 
-    fn latest_weekday(&self, day: i64) -> i64 {
-        self.now - 1 - (weekday(self.now - 1) - day).rem_euclid(7)
+    /// The first such day after today, or with -1 the last one before.
+    fn nearest(&self, day: Weekday, nth: i32) -> Option<i64> {
+        self.today.nth_weekday(nth, day).ok().map(number)
     }
 
-    fn season_by(&self, season: i64, steps: i64) -> (i64, i64) {
-        let started = |year: i64| whole_season(year, season).0 <= self.now;
+    fn season_by(&self, season: i64, steps: i64) -> Option<(i64, i64)> {
+        let started = |year: i64| whole_season(year, season).is_some_and(|at| at.0 <= self.now);
         let latest = if started(self.year) { self.year } else { self.year - 1 };
-        let is_running = whole_season(latest, season).1 > self.now;
+        let is_running = whole_season(latest, season)?.1 > self.now;
         match steps {
             -1 if is_running => whole_season(latest - 1, season),
             0 if !is_running && !started(self.year) => whole_season(self.year, season),
@@ -421,11 +423,11 @@ impl Reader<'_> {
         let season = self.season_at(at)?;
         let year_at = self.skip(at + 1);
         if let Some(year) = self.year(year_at) {
-            return found(whole_season(year, season), year_at + 1 - at);
+            return found(whole_season(year, season)?, year_at + 1 - at);
         }
         let introduced = self.is_introduced(at) || self.norm(at.wrapping_sub(1)) == "the";
         let certain = !is_ambiguous(self.norm(at)) || self.is_introduced(at);
-        if introduced && certain { found(self.season_by(season, 2), 1) } else { None }
+        if introduced && certain { found(self.season_by(season, 2)?, 1) } else { None }
     }
 
     /// Yesterday, Monday, 2022.
@@ -439,10 +441,10 @@ impl Reader<'_> {
             return found(one_day(self.now + days), 1);
         }
         if let Some(day) = self.weekday_at(at).filter(|_| certain || self.is_introduced(at)) {
-            return found(one_day(self.latest_weekday(day)), 1);
+            return found(one_day(self.nearest(day, -1)?), 1);
         }
         let year = self.year(at).filter(|_| self.length(at + 1).is_none())?;
-        found(whole_year(year), 1)
+        found(whole_year(year)?, 1)
     }
 }
 
@@ -451,11 +453,10 @@ mod tests {
     use super::*;
 
     /// A Saturday.
-    const NOW: (i32, u8, u8) = (2023, 5, 20);
+    const NOW: Date = Date::constant(2023, 5, 20);
 
     fn day(text: &str) -> i64 {
-        let parts: Vec<i64> = text.split('-').map(|part| part.parse().unwrap()).collect();
-        number((parts[0], parts[1], parts[2]))
+        number(text.parse().unwrap())
     }
 
     #[test]

@@ -8,7 +8,7 @@ use rust_stemmers::{Algorithm, Stemmer};
 use rustc_hash::FxHashMap;
 
 use crate::fold::normalise;
-use crate::{irregular, stop_words};
+use crate::lists::entries;
 
 /// A language with stop words and stems.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -79,18 +79,18 @@ impl Language {
 
     fn stop_words(self) -> &'static str {
         match self {
-            Language::English => stop_words::ENGLISH,
-            Language::German => stop_words::GERMAN,
-            Language::French => stop_words::FRENCH,
-            Language::Spanish => stop_words::SPANISH,
-            Language::Italian => stop_words::ITALIAN,
-            Language::Portuguese => stop_words::PORTUGUESE,
-            Language::Dutch => stop_words::DUTCH,
-            Language::Swedish => stop_words::SWEDISH,
-            Language::Danish => stop_words::DANISH,
-            Language::Norwegian => stop_words::NORWEGIAN,
-            Language::Finnish => stop_words::FINNISH,
-            Language::Russian => stop_words::RUSSIAN,
+            Language::English => include_str!("../assets/stop_words/english.txt"),
+            Language::German => include_str!("../assets/stop_words/german.txt"),
+            Language::French => include_str!("../assets/stop_words/french.txt"),
+            Language::Spanish => include_str!("../assets/stop_words/spanish.txt"),
+            Language::Italian => include_str!("../assets/stop_words/italian.txt"),
+            Language::Portuguese => include_str!("../assets/stop_words/portuguese.txt"),
+            Language::Dutch => include_str!("../assets/stop_words/dutch.txt"),
+            Language::Swedish => include_str!("../assets/stop_words/swedish.txt"),
+            Language::Danish => include_str!("../assets/stop_words/danish.txt"),
+            Language::Norwegian => include_str!("../assets/stop_words/norwegian.txt"),
+            Language::Finnish => include_str!("../assets/stop_words/finnish.txt"),
+            Language::Russian => include_str!("../assets/stop_words/russian.txt"),
         }
     }
 
@@ -117,11 +117,11 @@ const LEAST_VOTES: u32 = 30;
 static STOP_WORDS: LazyLock<FxHashMap<String, u16>> = LazyLock::new(|| {
     let mut sets: FxHashMap<String, u16> = FxHashMap::default();
     for language in LATIN.into_iter().chain([Language::Russian]) {
-        for word in language.stop_words().split_whitespace() {
+        for word in entries(language.stop_words()) {
             *sets.entry(normalise(word)).or_insert(0) |= language.bit();
         }
     }
-    for word in stop_words::ALSO_ENGLISH.split_whitespace() {
+    for word in entries(include_str!("../assets/stop_words/also_english.txt")) {
         if let Some(set) = sets.get_mut(word)
             && *set & Language::English.bit() == 0
         {
@@ -131,16 +131,21 @@ static STOP_WORDS: LazyLock<FxHashMap<String, u16>> = LazyLock::new(|| {
     sets
 });
 
-static IRREGULAR: LazyLock<FxHashMap<&'static str, &'static str>> = LazyLock::new(|| {
-    let mut bases = FxHashMap::default();
-    for line in irregular::ENGLISH {
-        let mut forms = line.split(' ');
-        if let Some(base) = forms.next() {
-            bases.extend(forms.map(|form| (form, base)));
-        }
-    }
-    bases
-});
+/// English forms with their base, in the order of the list.
+fn irregular_forms() -> impl Iterator<Item = (&'static str, &'static str)> {
+    entries(include_str!("../assets/irregular_english.txt")).flat_map(|line| {
+        let (base, forms) = line.split_once(' ').unwrap_or((line, ""));
+        forms.split_whitespace().map(move |form| (form, base))
+    })
+}
+
+static IRREGULAR: LazyLock<FxHashMap<&'static str, &'static str>> =
+    LazyLock::new(|| irregular_forms().collect());
+
+/// The English forms that no rule leads back to their base, and that begin with a prefix.
+pub fn irregular_words(prefix: &str) -> Vec<&'static str> {
+    irregular_forms().map(|(form, _)| form).filter(|form| form.starts_with(prefix)).collect()
+}
 
 /// The languages that a normalised word is a stop word in, as a set of bits.
 pub(crate) fn stop_set(norm: &str) -> u16 {

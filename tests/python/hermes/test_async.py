@@ -33,8 +33,8 @@ def test_every_call_is_awaited_in_a_thread(db: Any) -> None:
 
 
 def test_errors_come_through(db: Any) -> None:
+    db.create_session("s", "cli")
     with pytest.raises(ValueError, match="long"):
-        db.create_session("s", "cli")
         asyncio.run(AsyncSessionDB(db).set_session_title("s", "x" * 200))
     with pytest.raises(AttributeError):
         asyncio.run(AsyncSessionDB(db).no_such_call())

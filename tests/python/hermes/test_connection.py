@@ -73,9 +73,9 @@ def test_a_transaction_is_whole_or_nothing(db: SessionDB) -> None:
 
     def boom(conn: sqlite3.Connection) -> None:
         conn.execute("UPDATE sessions SET title = 'changed' WHERE id = 'a'")
-        raise ValueError
+        raise ValueError("boom")
 
-    with pytest.raises(ValueError):
+    with pytest.raises(ValueError, match="boom"):
         db._execute_write(boom)
     assert db.get_session_title("a") == "T"
     db._conn.execute("BEGIN")
@@ -142,7 +142,7 @@ def test_times_and_places_of_messages_are_amended(db: SessionDB) -> None:
     db.create_session("a", "cli")
     first, second = db.append_message("a", "user", "one"), db.append_message("a", "user", "two")
     db._conn.execute("UPDATE messages SET timestamp = ? WHERE id = ?", (1000.25, first))
-    assert [row["timestamp"] for row in db.get_messages("a")][0] == 1000.25
+    assert db.get_messages("a")[0]["timestamp"] == 1000.25
     db._conn.execute("UPDATE messages SET active = 0 WHERE id = ?", (second,))
     assert [row["content"] for row in db.get_messages("a")] == ["one"]
     assert db.search_messages("two") == []

@@ -1,6 +1,6 @@
 //! What holds for any text, and texts made to be slow.
 
-use oneiro_count::{exceeds, tokens};
+use oneiro_count::{exceeds, prefix, suffix, tokens};
 use oneiro_testkit::takes_at_most;
 use proptest::prelude::*;
 
@@ -25,6 +25,20 @@ proptest! {
         let count = tokens(&text);
         prop_assert!(!exceeds(&text, count));
         prop_assert!(count == 0 || exceeds(&text, count - 1));
+    }
+
+    #[test]
+    fn a_text_is_cut_to_its_tokens(text in "(?s)([a-z]{1,9}|[ -~]{0,9}|[字漢あ。]{0,60}|x{0,200}|.|\\s{0,4}){0,30}", limit in 0..200_usize) {
+        for (part, is_side) in [
+            (prefix(&text, limit), text.starts_with(prefix(&text, limit))),
+            (suffix(&text, limit), text.ends_with(suffix(&text, limit))),
+        ] {
+            prop_assert!(is_side);
+            prop_assert!(tokens(part) <= limit, "{} of {limit}: {part:?}", tokens(part));
+            prop_assert_eq!(part.len() == text.len(), !exceeds(&text, limit));
+            // No word is lost that would fit.
+            prop_assert!(part.len() == text.len() || tokens(part) + 40 >= limit, "{part:?}");
+        }
     }
 
     /// A line that ends in a letter is cut from a line that begins with one.

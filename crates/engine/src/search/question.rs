@@ -286,8 +286,7 @@ fn asks_when(text: &str) -> bool {
         || inside.iter().any(|part| text.contains(part))
 }
 
-fn civil(now: Timestamp) -> (i32, u8, u8) {
+fn civil(now: Timestamp) -> jiff::civil::Date {
     let at = jiff::Timestamp::from_microsecond(now.micros()).unwrap_or_default();
-    let date = at.to_zoned(jiff::tz::TimeZone::UTC).date();
-    (i32::from(date.year()), date.month().unsigned_abs(), date.day().unsigned_abs())
+    at.to_zoned(jiff::tz::TimeZone::UTC).date()
 }

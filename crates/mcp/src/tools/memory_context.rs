@@ -4,8 +4,8 @@
 use super::{Answer, Call, Hints, Tool, never};
 use crate::TokenRole;
 use crate::arguments::Arguments;
-use crate::budget::{cut, cut_to_end, quarters};
 use crate::recalled::{delimit, lines, quoted};
+use oneiro::count::{exceeds, prefix, suffix, tokens};
 use oneiro::{
     Error, ErrorKind, Result, SessionId, TokenRole as Role, Window, WindowFormat, WindowRequest,
 };
@@ -102,27 +102,15 @@ struct Content {
 impl Content {
     /// A window keeps to its budget by itself, unless its newest turn alone is larger.
     fn of(window: &Window, request: &WindowRequest) -> Result<Content> {
-        let most = match window.over_budget {
-            Some(_) => request.budget * 4,
-            // Its tokens are counted, not guessed as here: a guess may be far too dear.
-            None => request.budget * 16,
-        };
+        let most = window.over_budget.map(|_| request.budget);
         match &window.text {
             Some(text) => Ok(Content::text(text, most)),
             None => Content::messages(window, request, most),
         }
     }
 
-    fn text(text: &str, most: usize) -> Content {
-        let shown = match quarters(text) > most {
-            false => text.to_owned(),
-            true => {
-                let begin = cut(text, most / 2).unwrap_or(text);
-                let end = cut_to_end(text, most / 2);
-                let gone = text.chars().count() - begin.chars().count() - end.chars().count();
-                format!("{begin}\n[{gone} characters are left out here]\n{end}")
-            }
-        };
+    fn text(text: &str, most: Option<usize>) -> Content {
+        let shown = most.map_or_else(|| text.to_owned(), |most| without_middle(text, most));
         let is_cut = shown.len() != text.len();
         let note = is_cut.then(|| {
             "the newest turn is larger than the budget: its middle is left out, and \
@@ -132,13 +120,13 @@ impl Content {
         Content { text: delimit(&lines(&shown)), fields: vec![("text", json!(shown))], note }
     }
 
-    fn messages(window: &Window, request: &WindowRequest, most: usize) -> Result<Content> {
+    fn messages(window: &Window, request: &WindowRequest, most: Option<usize>) -> Result<Content> {
         let mut fields = vec![("messages", json!(window.messages))];
         fields.extend(window.system.as_ref().map(|system| ("system", json!(system))));
         let whole: Map<String, Value> =
             fields.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect();
         let text = Value::Object(whole).to_string();
-        if quarters(&text) > most {
+        if most.is_some_and(|most| exceeds(&text, most)) {
             let message = format!(
                 "the newest turn alone has {} tokens, more than the budget of {}",
                 window.tokens, request.budget
@@ -149,6 +137,25 @@ impl Content {
             )));
         }
         Ok(Content { text: delimit(&text), fields, note: None })
+    }
+}
+
+/// A text of at most so many tokens, as it stands in JSON: its beginning and its end.
+fn without_middle(text: &str, most: usize) -> String {
+    if !exceeds(&json!(text).to_string(), most) {
+        return text.to_owned();
+    }
+    let mut kept = most;
+    loop {
+        let (begin, end) = (prefix(text, kept / 2), suffix(text, kept / 2));
+        let gone = text.chars().count() - begin.chars().count() - end.chars().count();
+        let shown = format!("{begin}\n[{gone} characters are left out here]\n{end}");
+        // Escapes make a text longer than it is, some many times.
+        let cost = tokens(&json!(shown).to_string());
+        if cost <= most || kept == 0 {
+            return shown;
+        }
+        kept = (kept * most / cost).min(kept - 1);
     }
 }
 

@@ -1,7 +1,8 @@
 //! No answer costs more than was asked for, in either form, and what was cut is said.
 
 use crate::support::{open, recalled, say, search};
-use oneiro_mcp::{Answer, tokens};
+use oneiro::count::tokens;
+use oneiro_mcp::Answer;
 use oneiro_testkit::{Backend, TestSpace, words};
 use serde_json::{Value, json};
 

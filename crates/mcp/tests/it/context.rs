@@ -1,8 +1,9 @@
 //! memory_context: a session within a budget, told twice, and left as it was by who may only read.
 
 use crate::support::{call, call_as, compacted, open, recalled, say};
+use oneiro::count::tokens;
 use oneiro::{ErrorKind, NewMessage, Oneiro, SessionId};
-use oneiro_mcp::{Answer, TokenRole, tokens};
+use oneiro_mcp::{Answer, TokenRole};
 use oneiro_testkit::{Backend, TestSpace, on_both_backends, words};
 use serde_json::{Value, json};
 

@@ -2,8 +2,9 @@
 //! answer is over its budget, and other conversations stay out of reach unless asked for.
 
 use crate::support::{call, compacted, open, recalled, say};
+use oneiro::count::tokens;
 use oneiro::{ErrorKind, NewMessage, NewSession, Oneiro, SessionId};
-use oneiro_mcp::{Answer, tokens};
+use oneiro_mcp::Answer;
 use oneiro_testkit::{Backend, TestSpace, awkward_messages, on_both_backends, words};
 use serde_json::{Map, Value, json};
 

@@ -1,6 +1,7 @@
 //! The table of tools: small enough to be read by every model on every turn, and whole.
 
-use oneiro_mcp::{TOOLS, Tool, tokens};
+use oneiro::count::tokens;
+use oneiro_mcp::{TOOLS, Tool};
 use serde_json::{Value, json};
 
 fn listed(tool: &Tool) -> Value {

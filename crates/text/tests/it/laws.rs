@@ -235,8 +235,8 @@ proptest! {
     }
 
     #[test]
-    fn dates_lie_in_the_text(text in texts(), year in 1900..2100_i32, month in 1..=12_u8, day in 1..=31_u8) {
-        for span in names_a_date(&text, (year, month, day)) {
+    fn dates_lie_in_the_text(text in texts(), year in 1900..2100_i16, month in 1..=12_i8, day in 1..=28_i8) {
+        for span in names_a_date(&text, jiff::civil::date(year, month, day)) {
             prop_assert!(span.from < span.until);
             prop_assert!(text.get(span.start as usize..span.end as usize).is_some());
         }

@@ -19,6 +19,18 @@ pub struct Change {
 }
 
 impl Change {
+    /// What makes `after` of `before`: everything between what both begin and end with.
+    pub fn between(before: &str, after: &str) -> Change {
+        let both = |(one, other): &(char, char)| one == other;
+        let bytes = |pairs: (char, char)| pairs.0.len_utf8();
+        let at = before.chars().zip(after.chars()).take_while(both).map(bytes).sum();
+        let (old, new) =
+            (before.get(at..).unwrap_or_default(), after.get(at..).unwrap_or_default());
+        let end: usize = old.chars().rev().zip(new.chars().rev()).take_while(both).map(bytes).sum();
+        let part = |text: &str| text.get(..text.len() - end).unwrap_or_default().to_owned();
+        Change { at, old: part(old), new: part(new) }
+    }
+
     /// The text with the change.
     pub fn apply(&self, text: &str) -> Option<String> {
         let (before, rest) = (text.get(..self.at)?, text.get(self.at..)?);

@@ -94,7 +94,7 @@ fn quoted(word: &str) -> String {
 /// An entry as a person would write it into an agent's file.
 pub fn to_paste(form: Form, entry: &Value) -> String {
     match form {
-        Form::Toml(group) => toml_text::table((group, NAME), entry, "\n"),
+        Form::Toml(group) => toml_text::table((group, NAME), entry),
         Form::Yaml(group) => format!("{group}:\n{}", yaml_text::lines(NAME, entry, ("  ", "\n"))),
         Form::Json(path) => {
             let named = json!({NAME: entry});

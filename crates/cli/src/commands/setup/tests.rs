@@ -21,7 +21,9 @@ fn applied(text: &str, change: &Change) -> String {
 }
 
 fn parsed(text: &str) -> Value {
-    serde_json::from_str(text.strip_prefix('\u{FEFF}').unwrap_or(text)).unwrap_or(Value::Null)
+    let body = text.strip_prefix('\u{FEFF}').unwrap_or(text);
+    let parsed = jsonc_parser::parse_to_ast(body, &Default::default(), &Default::default());
+    parsed.ok().and_then(|parsed| parsed.value).map_or(Value::Null, Value::from)
 }
 
 /// Puts the entry in, and holds what setup promises of it.
@@ -76,14 +78,40 @@ fn json_of_odd_forms() {
 }
 
 #[test]
+fn json_with_comments_and_trailing_commas_keeps_them() {
+    for text in [
+        "// only a comment",
+        "// mine\n{}",
+        "{ // mine\n}",
+        "{ /* mine */ }",
+        "{\"a\":1,}",
+        "{\n  \"a\": 1, // mine\n}\n",
+        "{\n  // above\n  \"a\": 1 // beside\n  // below\n}\n",
+        "{\n  \"tools\": {\n    \"mcp\": {\n      \"x\": {}, // mine\n    },\n  },\n}\n",
+        "{\n  \"tools\": {\n    \"mcp\": {\n      \"x\": {} /* mine */\n    }\n  }\n}\n",
+    ] {
+        check_json(text);
+    }
+    // What is said beside an entry stays beside it, and is there when ours is taken out again.
+    let text = "{\n  \"tools\": {\n    \"mcp\": {\n      \"x\": {} // mine\n    }\n  }\n}\n";
+    let new = applied(text, &json_text::put(text, &PATH, &entry()).unwrap().unwrap());
+    assert!(new.contains("      \"x\": {} // mine\n"), "{new}");
+    let taken = json_text::take(&new, &PATH).unwrap().unwrap().apply(&new).unwrap();
+    assert_eq!(taken, text);
+    let below = text.replace("{} // mine\n", "{}, // mine\n      \"oneiro\": {} // ours\n");
+    let taken = json_text::take(&below, &PATH).unwrap().unwrap().apply(&below).unwrap();
+    assert!(taken.contains("// mine\n") && !taken.contains("oneiro"), "{taken}");
+}
+
+#[test]
 fn json_that_cannot_be_changed_safely_is_left_alone() {
     for text in [
         "{",
         "[]",
         "5",
-        "// comment\n{}",
         "{a: 1}",
-        "{\"a\":1,}",
+        "{'a': 1}",
+        "{\"a\": 1 \"b\": 2}",
         "{\"tools\": null}",
         "{\"tools\": []}",
         "{\"tools\": {}, \"tools\": {}}",

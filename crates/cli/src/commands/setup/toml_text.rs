@@ -3,98 +3,65 @@
 
 use super::edit::{Change, Refusal};
 use serde_json::Value;
+use toml_edit::{Document, DocumentMut, Item, Table};
 
 /// Adds the table `[group.name]` with the fields of `value`. `None` when it is there.
-pub fn put(
-    text: &str,
-    (group, name): (&str, &str),
-    value: &Value,
-) -> Result<Option<Change>, Refusal> {
-    let before = parse(text)?;
-    let wanted = toml::Value::try_from(value).map_err(|error| Refusal::new(error.to_string()))?;
-    match before.get(group).map(|servers| servers.get(name)) {
-        Some(Some(found)) if *found == wanted => return Ok(None),
-        Some(Some(_)) => {
-            return Err(Refusal::new(format!("there is another entry {name:?} already")));
+pub fn put(text: &str, place: (&str, &str), value: &Value) -> Result<Option<Change>, Refusal> {
+    parse(text)?;
+    match get(text, place) {
+        Some(found) if found == *value => return Ok(None),
+        Some(_) => {
+            return Err(Refusal::new(format!("there is another entry {:?} already", place.1)));
         }
-        _ => {}
+        None => {}
     }
     let eol = if text.contains("\r\n") { "\r\n" } else { "\n" };
     let gap = match text {
-        "" => String::new(),
-        text if text.ends_with('\n') => eol.to_owned(),
-        _ => format!("{eol}{eol}"),
+        "" => "",
+        text if text.ends_with('\n') => "\n",
+        _ => "\n\n",
     };
-    let new = format!("{gap}{}", table((group, name), value, eol));
+    let new = format!("{gap}{}", table(place, value)).replace('\n', eol);
     let change = Change { at: text.len(), old: String::new(), new };
-    let after = change.apply(text).map(|text| parse(&text)).transpose()?;
-    match after.is_some_and(|after| without(after, (group, name)) == without(before, (group, name)))
-    {
-        true => Ok(Some(change)),
-        false => Err(Refusal::new("the table cannot be added without changing another")),
+    // Where the group is no table of its own, one below it cannot be added by a header.
+    match change.apply(text).and_then(|text| get(&text, place)) {
+        Some(found) if found == *value => Ok(Some(change)),
+        _ => Err(Refusal::new("the table cannot be added without changing another")),
     }
 }
 
 /// Takes the table out again, up to the next one. `None` when it is not there.
 pub fn take(text: &str, (group, name): (&str, &str)) -> Result<Option<Change>, Refusal> {
-    let before = parse(text)?;
-    if before.get(group).and_then(|servers| servers.get(name)).is_none() {
+    let document = parse(text)?;
+    let Some(found) = document.get(group).and_then(|servers| servers.get(name)) else {
         return Ok(None);
-    }
-    let header = format!("[{group}.{name}]");
-    let mut at = 0;
-    let (mut start, mut end) = (None, text.len());
-    for line in text.split_inclusive('\n') {
-        match start {
-            None if line.trim() == header => start = Some(at),
-            Some(_) if line.trim_start().starts_with(['[', '#']) => {
-                end = at;
-                break;
-            }
-            _ => {}
-        }
-        at += line.len();
-    }
+    };
     let refused = || Refusal::new("the entry is not a table of its own");
-    let start = start.ok_or_else(refused)?;
-    let old = text.get(start..end).ok_or_else(refused)?.to_owned();
-    let change = Change { at: start, old, new: String::new() };
-    let after = change.apply(text).map(|text| parse(&text)).transpose()?;
-    match after.is_some_and(|after| without(after, (group, name)) == without(before, (group, name)))
-    {
-        true => Ok(Some(change)),
-        false => Err(refused()),
-    }
+    let span = found.as_table().and_then(Table::span).ok_or_else(refused)?;
+    let rest = text.get(span.end..).ok_or_else(refused)?;
+    let line = rest.split_inclusive('\n').next().unwrap_or_default();
+    let old = text.get(span.start..span.end + line.len()).ok_or_else(refused)?.to_owned();
+    Ok(Some(Change { at: span.start, old, new: String::new() }))
 }
 
 /// The entry of a server, if there is one, as JSON.
 pub fn get(text: &str, (group, name): (&str, &str)) -> Option<Value> {
-    let found = parse(text).ok()?.get(group)?.get(name)?.clone();
-    serde_json::to_value(found).ok()
+    let document: Value = toml_edit::de::from_str(text).ok()?;
+    document.get(group)?.get(name).cloned()
 }
 
 /// A table, as it is written.
-pub fn table((group, name): (&str, &str), value: &Value, eol: &str) -> String {
-    let mut text = format!("[{group}.{name}]{eol}");
-    for (name, value) in value.as_object().into_iter().flatten() {
-        let value = toml::Value::try_from(value).map(|value| value.to_string()).unwrap_or_default();
-        text.push_str(&format!("{name} = {value}{eol}"));
-    }
-    text
+pub fn table((group, name): (&str, &str), value: &Value) -> String {
+    let fields = toml_edit::ser::to_document(value).map(DocumentMut::into_table);
+    let mut groups = Table::new();
+    groups.set_implicit(true);
+    groups.insert(name, Item::Table(fields.unwrap_or_default()));
+    let mut document = DocumentMut::new();
+    document.insert(group, Item::Table(groups));
+    document.to_string()
 }
 
-fn parse(text: &str) -> Result<toml::Table, Refusal> {
-    text.parse().map_err(|error: toml::de::Error| {
-        Refusal::new(format!("it is not TOML: {}", error.message()))
-    })
-}
-
-fn without(mut table: toml::Table, (group, name): (&str, &str)) -> toml::Table {
-    if let Some(toml::Value::Table(servers)) = table.get_mut(group) {
-        servers.remove(name);
-        if servers.is_empty() {
-            table.remove(group);
-        }
-    }
-    table
+fn parse(text: &str) -> Result<Document<&str>, Refusal> {
+    Document::parse(text)
+        .map_err(|error| Refusal::new(format!("it is not TOML: {}", error.message())))
 }

@@ -2,21 +2,25 @@
 //! expand, within the budget. It must not know how they were found.
 
 use super::ask::Asked;
-use crate::budget::{Budget, cut, quarters};
+use crate::budget::Budget;
 use crate::recalled::{FRAME, delimit, one_line};
 use crate::tools::Answer;
 use crate::tools::session_search::{seconds, when};
+use oneiro::count::{prefix, tokens};
 use oneiro::{Grepped, SessionId, Timestamp};
 use serde_json::{Map, Value, json};
 
-/// What the structured part costs without hits, note and call, in quarters of a token.
-const KEYS: usize = 40;
+/// What the structured part costs without hits, note and call, in tokens.
+const KEYS: usize = 10;
 
-/// What a headline costs at most, in quarters of a token.
-const HEADLINE: usize = 80;
+/// What a headline costs at most, in tokens.
+const HEADLINE: usize = 16;
 
-/// What is shown of a hit at most, in quarters of a token.
-const SNIPPET: usize = 240;
+/// What is shown of a hit at most, in tokens; in a small answer a third of what is left.
+const SNIPPET: usize = 60;
+
+/// What the note and the call at the end cost at most, in tokens.
+const END: usize = 200;
 
 /// A hit of either kind.
 struct Shown<'a> {
@@ -35,11 +39,12 @@ pub(super) fn answer(found: &Grepped, asked: &Asked) -> Answer {
     let shown = shown(found);
     let mut budget = Budget::tokens(asked.tokens);
     budget.set_aside(Budget { text: FRAME + HEADLINE, json: KEYS });
-    let end = (budget.text.min(budget.json) / 3).min(800);
+    let end = (budget.left() / 3).min(END);
     let mut close = budget.set_aside(Budget { text: end, json: end });
     let (mut lines, mut hits) = (String::new(), Vec::new());
+    let most = SNIPPET.min(budget.left() / 3);
     for one in &shown {
-        let (line, json) = one.told(asked);
+        let (line, json) = one.told(asked, most);
         if !budget.spend(&line, &format!("{json},")) {
             break;
         }
@@ -99,19 +104,17 @@ fn shown(found: &Grepped) -> Vec<Shown<'_>> {
 }
 
 impl Shown<'_> {
-    fn told(&self, asked: &Asked) -> (String, Value) {
+    fn told(&self, asked: &Asked, most: usize) -> (String, Value) {
         let snippet = one_line(self.snippet);
-        let snippet = match cut(&snippet, SNIPPET) {
-            Some(short) => format!("{short}…"),
-            None => snippet,
-        };
+        let short = prefix(&snippet, most);
+        let snippet = if short.len() < snippet.len() { format!("{short}…") } else { snippet };
         let mark = if self.id.is_number() { "#" } else { "" };
         let by = one_line(&self.by);
         let line = format!("  {mark}{} {} {by}: {snippet}\n", self.named, when(self.at));
         let mut json = json!({
             "id": self.id, "by": self.by, "at": seconds(self.at), "snippet": snippet,
         });
-        let is_near = asked.is_of(self.session) || quarters(self.session.as_str()) > SNIPPET;
+        let is_near = asked.is_of(self.session) || tokens(self.session.as_str()) > SNIPPET;
         if let (false, Value::Object(fields)) = (is_near, &mut json) {
             fields.insert("session_id".to_owned(), json!(self.session));
         }

@@ -1,18 +1,18 @@
 //! Messages as far as they fit: whole ones while there is room, and of one that is larger than the
 //! answer a piece, so that any message can be read to its end. It must not know who asked for them.
 
-use crate::budget::{Budget, cut, quarters};
+use crate::budget::Budget;
 use crate::recalled::{indented, one_line};
 use crate::tools::session_search::when;
+use oneiro::count::{prefix, tokens};
 use oneiro::{Error, Message, Result, SessionId, Visibility};
 use serde_json::{Map, Value, json};
 
-/// What may stand beside the text of a message, in quarters of a token; what has more is shown as
-/// JSON.
-const FACTS: usize = 160;
+/// What may stand beside the text of a message, in tokens; what has more is shown as JSON.
+const FACTS: usize = 40;
 
-/// What the id of another session may cost, in quarters of a token.
-const SESSION: usize = 160;
+/// What the id of another session may cost, in tokens.
+const SESSION: usize = 40;
 
 /// What of the messages fits.
 pub(super) struct Filled {
@@ -87,7 +87,7 @@ impl<'a> Piece<'a> {
             .char_indices()
             .nth(self.from)
             .map_or("", |(at, _)| self.shape.text.get(at..).unwrap_or_default());
-        let mut text = cut(rest, budget.text.min(budget.json)).unwrap_or(rest);
+        let mut text = prefix(rest, budget.left());
         loop {
             if text.len() < rest.len() && !filled.messages.is_empty() {
                 return None;
@@ -99,17 +99,17 @@ impl<'a> Piece<'a> {
             }
             let end = self.from + text.chars().count();
             let (line, json) = self.shown(text, end);
-            let costs = (quarters(&line), quarters(&json.to_string()) + 1);
-            if budget.spend_quarters(costs.0, costs.1) || text.len() == least.len() {
+            let costs = (tokens(&line), tokens(&json.to_string()) + 1);
+            if budget.spend_tokens(costs.0, costs.1) || text.len() == least.len() {
                 filled.lines.push_str(&line);
                 filled.messages.push(json);
                 return Some(end);
             }
             // Escapes and indents make a text longer than it is, some many times.
-            let all = quarters(text);
+            let all = tokens(text);
             let fits = |cost: usize, left: usize| all * left / cost.max(1);
             let keep = fits(costs.0, budget.text).min(fits(costs.1, budget.json));
-            text = cut(text, keep.min(all.saturating_sub(1))).unwrap_or(text);
+            text = prefix(text, keep.min(all.saturating_sub(1)));
         }
     }
 
@@ -137,7 +137,7 @@ impl<'a> Piece<'a> {
         put("id", json!(message.id));
         put("role", json!(message.role));
         put("at", json!(message.at));
-        if !self.is_own && quarters(message.session_id.as_str()) <= SESSION {
+        if !self.is_own && tokens(message.session_id.as_str()) <= SESSION {
             put("session_id", json!(message.session_id));
         }
         if self.shape.is_json {
@@ -170,7 +170,7 @@ fn shape(message: &Message) -> Result<Shape> {
         facts.insert("visibility".to_owned(), json!(message.visibility));
     }
     let is_plain = !facts.values().any(|value| value.is_object() || value.is_array());
-    let is_short = || quarters(&json!(facts).to_string()) <= FACTS;
+    let is_short = || tokens(&json!(facts).to_string()) <= FACTS;
     match message.body.get("content") {
         Some(Value::String(text)) if is_plain && is_short() => {
             Ok(Shape { text: text.clone(), facts, is_json: false })

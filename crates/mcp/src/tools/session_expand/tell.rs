@@ -3,26 +3,30 @@
 
 use super::ask::{Asked, Wanted};
 use super::pieces::{Filled, fill};
-use crate::budget::{Budget, quarters};
+use crate::budget::Budget;
 use crate::recalled::{FRAME, delimit};
 use crate::tools::Answer;
 use crate::tools::session_search::when;
+use oneiro::count::tokens;
 use oneiro::{Cursor, ExpandWhat, Expanded, Result, Summary};
 use serde_json::{Map, Value, json};
 
-/// What the structured part costs without messages, summary, note and calls, in quarters of a
-/// token: names, and a cursor with an offset.
-const KEYS: usize = 150;
+/// What the structured part costs without messages, summary, note and calls, in tokens:
+/// names, and a cursor with an offset.
+const KEYS: usize = 36;
 
-/// What a headline costs at most, in quarters of a token.
-const HEADLINE: usize = 60;
+/// What a headline costs at most, in tokens.
+const HEADLINE: usize = 10;
+
+/// What the summary, the note and the call at the end cost at most, in tokens.
+const END: usize = 500;
 
 /// Makes the answer.
 pub(super) fn answer(found: &Expanded, summary: Option<&Summary>, asked: &Asked) -> Result<Answer> {
     let mut budget = Budget::tokens(asked.tokens);
     budget.set_aside(Budget { text: FRAME + HEADLINE, json: KEYS });
     // For the summary, the note and the call at the end.
-    let end = (budget.text.min(budget.json) / 3).min(2_000);
+    let end = (budget.left() / 3).min(END);
     let mut close = budget.set_aside(Budget { text: end, json: end });
     let filled = fill(&found.messages, asked.offset, budget, |session| asked.is_of(session))?;
     let mut structured = Map::new();
@@ -120,8 +124,9 @@ fn about(summary: &Summary, budget: &mut Budget) -> Option<(String, Value)> {
         if let (true, Value::Object(facts)) = (summary.parents.len() == 1, &mut facts) {
             facts.insert("parent".to_owned(), json!(summary.parents.first()));
         }
-        let cost = (quarters(&line) + 1, quarters(&facts.to_string()) + 12);
-        if budget.spend_quarters(cost.0, cost.1) {
+        // With its name and the end of the line.
+        let cost = (tokens(&line) + 1, tokens(&facts.to_string()) + 4);
+        if budget.spend_tokens(cost.0, cost.1) {
             return Some((line, facts));
         }
         if children.is_empty() {

@@ -1,13 +1,14 @@
 //! Fills an answer while its budget lasts: first a line to each session, then messages, the most
 //! wanted first. It must not know which mode made them.
 
-use crate::budget::{Budget, cut, quarters};
+use crate::budget::Budget;
 use crate::recalled::{indented, one_line};
+use oneiro::count::{prefix, tokens};
 use oneiro::{ShownMessage, Timestamp};
 use serde_json::{Map, Value, json};
 
-/// What a message must have left of the budget to be shown in part, in quarters of a token.
-const WORTH_CUTTING: usize = 160;
+/// What a message must have left of the budget to be shown in part, in tokens.
+const WORTH_CUTTING: usize = 40;
 
 /// One session of an answer.
 pub(super) struct Item {
@@ -47,7 +48,7 @@ struct Chosen {
 /// Fills with as much as the budget allows.
 pub(super) fn fill(items: &[Item], mut budget: Budget) -> Filled {
     // A single long message shall not hide all others.
-    let most = budget.text.min(budget.json) / 3;
+    let most = (budget.left() / 3).max(WORTH_CUTTING);
     let heads = items.iter().take_while(|item| {
         let facts = Value::Object(item.facts.clone()).to_string();
         // With it come the key of the messages, their brackets, and the end of the line.
@@ -107,23 +108,24 @@ fn choose(
     place: usize,
     (budget, most): (&mut Budget, usize),
 ) -> Option<(Chosen, bool)> {
-    let left = budget.text.min(budget.json).min(most);
-    let mut text = message.text.as_str();
-    let mut whole = true;
+    let left = budget.left().min(most);
+    // No more is looked at than fits in any case: a message may be very long.
+    let mut text = prefix(&message.text, left);
+    let mut whole = text.len() == message.text.len();
     // Escapes and indents make a text longer than it is, so what is cut is measured as shown.
     loop {
         let one = shown(message, place, (text, whole));
         let json = format!("{},", one.json);
-        let dear = quarters(&one.line).max(quarters(&json));
+        let dear = tokens(&one.line).max(tokens(&json));
         if dear <= left && budget.spend(&one.line, &json) {
             return Some((one, whole));
         }
-        let over = dear.saturating_sub(left).max(4);
-        let keep = quarters(text).saturating_sub(over);
+        let over = dear.saturating_sub(left).max(1);
+        let keep = tokens(text).saturating_sub(over);
         if left < WORTH_CUTTING || keep < WORTH_CUTTING / 4 {
             return None;
         }
-        text = cut(text, keep).unwrap_or(text);
+        text = prefix(text, keep);
         whole = false;
     }
 }

@@ -4,20 +4,24 @@
 use super::TOKENS;
 use super::ask::Asked;
 use super::fill::{Filled, Item, fill, seconds, when};
-use crate::budget::{Budget, cut, quarters};
+use crate::budget::Budget;
 use crate::recalled::{FRAME, delimit, one_line, quoted};
 use crate::tools::Answer;
+use oneiro::count::{prefix, tokens};
 use oneiro::{Conversation, Hit, Session, SessionFound, ShownMessage, Tier};
 use serde_json::{Map, Value, json};
 
-/// What one line says of a message at most, in quarters of a token.
-const SNIPPET: usize = 160;
+/// What one line says of a message at most, in tokens.
+const SNIPPET: usize = 40;
 
-/// What a title costs at most, in quarters of a token.
-const TITLE: usize = 80;
+/// What a title costs at most, in tokens.
+const TITLE: usize = 20;
 
-/// What the structured part costs without sessions, note and calls, in quarters of a token.
-const KEYS: usize = 68;
+/// What the structured part costs without sessions, note and calls, in tokens.
+const KEYS: usize = 20;
+
+/// What the note and the calls at the end cost at most, in tokens.
+const END: usize = 200;
 
 /// Calls that an answer proposes at most.
 const PROPOSED: usize = 3;
@@ -36,11 +40,11 @@ struct Draft {
 
 /// Makes the answer.
 pub(super) fn answer(found: SessionFound, asked: &Asked) -> Answer {
-    let draft = draft(found, asked.tokens * 4);
+    let draft = draft(found, asked.tokens);
     let mut budget = Budget::tokens(asked.tokens);
-    budget.set_aside(Budget { text: FRAME + quarters(&draft.headline) + 1, json: KEYS });
+    budget.set_aside(Budget { text: FRAME + tokens(&draft.headline) + 1, json: KEYS });
     // For the note and the calls at the end.
-    let end = (budget.text / 3).min(800);
+    let end = (budget.text / 3).min(END);
     let mut close = budget.set_aside(Budget { text: end, json: end });
     let filled = fill(&draft.items, budget);
     let mut notes = asked.notes.clone();
@@ -88,12 +92,12 @@ fn spend_on_note(mut note: String, budget: &mut Budget) -> String {
         if budget.spend(&format!("  note: {note}\n"), &format!(",\"note\":{}", json!(note))) {
             break;
         }
-        note = cut(&note, quarters(&note) * 3 / 4).unwrap_or_default().to_owned();
+        note = prefix(&note, tokens(&note) * 3 / 4).to_owned();
     }
     note
 }
 
-/// Drafts what may cost so much, in quarters of a token.
+/// Drafts what may cost so many tokens.
 fn draft(found: SessionFound, room: usize) -> Draft {
     match found {
         SessionFound::Discover { tier, conversations, note } => {
@@ -238,10 +242,8 @@ fn object(value: Value) -> Map<String, Value> {
 }
 
 fn shortened(text: &str, most: usize) -> String {
-    match cut(text, most) {
-        Some(short) => format!("{short}…"),
-        None => text.to_owned(),
-    }
+    let short = prefix(text, most);
+    if short.len() < text.len() { format!("{short}…") } else { text.to_owned() }
 }
 
 /// The places of a range, the anchor's first, then those nearest to it.

@@ -10,7 +10,6 @@ from oneiro.errors import InvalidError, NotFoundError
 from . import rows
 from .native import Native
 
-
 #: The clock of the machine. A time of it nobody has seen yet may be rounded; where a host or a test
 #: has put its own clock in place, the time is kept to the last digit.
 CLOCK = time.time

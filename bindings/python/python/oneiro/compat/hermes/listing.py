@@ -13,7 +13,7 @@ from typing import Any
 from . import rows
 from .lineage import Lineage
 from .rows import Row
-from .walk import Session, started_at
+from .walk import Session
 
 # Messages that are looked at for the first words of a session.
 _LOOKED_AT = 50

@@ -33,11 +33,11 @@ True
 In asyncio, run them in a thread: ``await asyncio.to_thread(window, memory.handle, ...)``.
 """
 
+from oneiro.compat.openai.as_anthropic import to_anthropic
+from oneiro.compat.openai.as_openai import to_openai
 from oneiro.compat.openai.captured import Captured, capture
 from oneiro.compat.openai.convert import LossWarning, from_anthropic, from_openai
 from oneiro.compat.openai.served import window
-from oneiro.compat.openai.as_anthropic import to_anthropic
-from oneiro.compat.openai.as_openai import to_openai
 
 __all__ = [
     "Captured",

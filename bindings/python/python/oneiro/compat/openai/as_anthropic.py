@@ -16,8 +16,10 @@ _OPENING = "(the conversation goes on)"
 _DATA_URL = re.compile(r"data:(?P<mime>[^;,]*)(?:;[^;,]*)*;base64,(?P<data>.*)", re.S)
 _TEXTS = ("text", "input_text", "output_text")
 _KNOWN = frozenset(
-    ("role", "content", "name", "refusal", "audio", "tool_calls", "function_call")
-    + ("tool_call_id", "tool_use_id", "is_error", "annotations")
+    {
+        *("role", "content", "name", "refusal", "audio", "tool_calls", "function_call"),
+        *("tool_call_id", "tool_use_id", "is_error", "annotations"),
+    }
 )
 
 

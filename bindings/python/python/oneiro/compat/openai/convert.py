@@ -24,8 +24,10 @@ __all__ = [
 
 #: Fields of a stored message that are Oneiro's, not a client's.
 OURS = frozenset(
-    ("id", "session_id", "at", "external_id", "visibility", "response", "finish_reason")
-    + ("tokens", "trust")
+    {
+        *("id", "session_id", "at", "external_id", "visibility", "response", "finish_reason"),
+        *("tokens", "trust"),
+    }
 )
 
 

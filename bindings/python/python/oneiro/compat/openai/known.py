@@ -4,6 +4,7 @@ do not count."""
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import re
@@ -128,10 +129,8 @@ def _call(id: Any, call: Any) -> tuple[Any, ...]:
     fields = call if isinstance(call, dict) else {}
     given = fields.get("arguments", fields.get("input"))
     if isinstance(given, str):
-        try:
+        with contextlib.suppress(ValueError):
             given = json.loads(given) if given.strip() else {}
-        except ValueError:
-            pass
     return ("call", id, fields.get("name"), {} if given is None else given)
 
 
