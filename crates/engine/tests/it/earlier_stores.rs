@@ -2,7 +2,7 @@
 //! what was put into it. `fixtures/schema-N.sql` has the tables and rows of such a store on SQLite:
 //! the newest was written by the engine of its day, the others hold what of it they had room for.
 
-use crate::search_support::{find, open_with_words};
+use crate::search_support::{all_segments, ask, find, open_with_words, reach, request};
 use crate::support::{export, id, is_sound, shown, target};
 use oneiro::{MessageId, Oneiro, Timestamp};
 use oneiro_store::{CURRENT, Options, Store};
@@ -79,6 +79,19 @@ fn assert_every_word_is_found(oneiro: &Oneiro) {
     assert!(!find(oneiro, "taken back").contains(&48), "it was rewound");
 }
 
+/// What a few searches answer, with their scores.
+fn answers(oneiro: &Oneiro) -> Vec<String> {
+    let queries =
+        ["violin", "note 7", "rain", "where is the serpent by the lamp?", "role:tool", "harb*"];
+    let answer = |query: &&str| {
+        let found = ask(oneiro, request(query));
+        let hits = found.hits.iter().map(|hit| (hit.id.0, hit.score, hit.snippet.clone()));
+        assert!(found.note.is_none() && !found.hits.is_empty(), "{query}: {:?}", found.note);
+        format!("{query} {:?} {:?}", found.tier, hits.collect::<Vec<_>>())
+    };
+    queries.iter().map(answer).collect()
+}
+
 on_both_backends! {
     fn a_store_of_every_earlier_schema_opens_and_gives_everything_back(space) {
         assert!(CURRENT.len() <= NEWEST + 1, "keep a store of schema {} as well", CURRENT.len() - 1);
@@ -94,5 +107,29 @@ on_both_backends! {
             exports.push(export(&oneiro));
         }
         assert!(exports.iter().all(|export| *export == exports[0]));
+    }
+
+    /// open ... search: the old segments answer, a job is left ... jobs run: new segments answer alike
+    fn segments_without_kinds_answer_until_they_are_built_anew_in_the_background(space) {
+        restore(space, NEWEST);
+        let (oneiro, _) = open_with_words(space);
+        let versions = || -> Vec<i64> {
+            all_segments(&oneiro).iter().map(|segment| segment.analyzer).collect()
+        };
+        assert_eq!(versions(), [1, 1]);
+        let before = answers(&oneiro);
+        assert_eq!((versions(), reach(&oneiro)), (vec![1, 1], 48));
+        assert!(!oneiro.check().unwrap().ok, "nobody says that it is old");
+        // The job is left by a thread beside the search; the second search waits for no rebuild.
+        assert_eq!(answers(&oneiro), before);
+        oneiro.fold_all(&mut |_, _| {}).unwrap();
+        let kinds: Vec<String> = oneiro.list_jobs(None, 10).unwrap().items.into_iter().map(|job| job.kind).collect();
+        assert!(kinds.iter().any(|kind| kind == "rebuild_index"), "{kinds:?}");
+        oneiro.run_jobs(std::time::Duration::from_secs(60)).unwrap();
+        assert!(!versions().is_empty() && versions().iter().all(|version| *version == oneiro_index::VERSION));
+        assert_eq!(reach(&oneiro), 49);
+        is_sound(&oneiro);
+        assert_eq!(answers(&oneiro), before);
+        assert_eq!(answers(&open_with_words(space).0), before);
     }
 }
