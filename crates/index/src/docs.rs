@@ -61,7 +61,7 @@ pub fn role_code(role: &Role) -> u8 {
 
 /// The documents of a segment in memory, column by column: a million take 15 MB.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
-pub struct Docs {
+pub(crate) struct Docs {
     first_seq: i64,
     seqs: Vec<u32>,
     sessions: Vec<u32>,
@@ -72,14 +72,8 @@ pub struct Docs {
 }
 
 impl Docs {
-    /// How many there are.
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.seqs.len()
-    }
-
-    /// Whether there are none.
-    pub fn is_empty(&self) -> bool {
-        self.seqs.is_empty()
     }
 
     /// The kinds of texts among them.
@@ -88,7 +82,7 @@ impl Docs {
     }
 
     /// Every document, in order.
-    pub fn iter(&self) -> impl Iterator<Item = Doc> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = Doc> {
         (0..self.len()).filter_map(|at| self.get(at))
     }
 

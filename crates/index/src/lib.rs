@@ -19,11 +19,11 @@ mod word_model;
 
 pub use bits::{Bits, cosine, distance, encode_bits, scan, signs};
 pub use build::weight;
-pub use docs::{Doc, Docs, role, role_code};
+pub use docs::{Doc, role, role_code};
 pub use fold::{MERGE_FAN_IN, due_for_merge, make};
 pub use inspect::inspect;
 pub use kind::{Kind, Kinds};
-pub use merge::{Merge, load, rewrite};
+pub use merge::{Merge, numbers, rewrite};
 pub use read::{Reader, indexed, name_term};
 pub use source::{Source, Sources, Text};
 pub use storage::{Blocks, EachBlock, EachFound, Segment, Storage, TermBlock, Written};

@@ -135,7 +135,11 @@ impl Merge {
 }
 
 /// The documents of a segment, and their vectors if wanted.
-pub fn load(storage: &dyn Storage, segment: &Segment, vectors: bool) -> Result<(Docs, Vec<Bits>)> {
+pub(crate) fn load(
+    storage: &dyn Storage,
+    segment: &Segment,
+    vectors: bool,
+) -> Result<(Docs, Vec<Bits>)> {
     let mut docs = Docs::default();
     storage.docs(segment.id, &mut |block| docs.decode(block))?;
     let mut bits = Vec::new();
@@ -143,6 +147,11 @@ pub fn load(storage: &dyn Storage, segment: &Segment, vectors: bool) -> Result<(
         storage.vectors(segment.id, &mut |block| decode_bits(block, &mut bits))?;
     }
     Ok((docs, bits))
+}
+
+/// The number of the text of each document of a segment, in order.
+pub fn numbers(storage: &dyn Storage, segment: &Segment) -> Result<Vec<i64>> {
+    Ok(load(storage, segment, false)?.0.iter().map(|doc| doc.seq).collect())
 }
 
 /// Puts a segment without these texts into the place of one, in one transaction.

@@ -8,7 +8,7 @@ use crate::codec::Postings;
 use crate::docs::{Doc, Docs};
 use crate::merge::load;
 use crate::read::Reader;
-use crate::source::{Source as Texts, Text};
+use crate::source::{Source, Text};
 use crate::storage::{Segment, Storage};
 use crate::terms::{TermReader, find};
 use oneiro_model::Result;
@@ -47,28 +47,28 @@ struct Tail {
 
 /// One piece of what is searched.
 struct Piece {
-    source: Source,
+    place: Place,
     /// The number of its first document among all.
     base: u32,
 }
 
-enum Source {
+enum Place {
     Stored(i64, Arc<Loaded>),
     Memory(Arc<Building>),
 }
 
 impl Piece {
     fn docs(&self) -> &Docs {
-        match &self.source {
-            Source::Stored(_, loaded) => &loaded.docs,
-            Source::Memory(building) => building.docs(),
+        match &self.place {
+            Place::Stored(_, loaded) => &loaded.docs,
+            Place::Memory(building) => building.docs(),
         }
     }
 
     fn bits(&self) -> &[Bits] {
-        match &self.source {
-            Source::Stored(_, loaded) => &loaded.bits,
-            Source::Memory(building) => building.bits(),
+        match &self.place {
+            Place::Stored(_, loaded) => &loaded.bits,
+            Place::Memory(building) => building.bits(),
         }
     }
 }
@@ -139,7 +139,7 @@ impl Cache {
     /// the one `elsewhere` names.
     pub fn view<'s>(
         &self,
-        (storage, texts): (&'s dyn Storage, &dyn Texts),
+        (storage, texts): (&'s dyn Storage, &dyn Source),
         reader: &mut Reader,
         elsewhere: Option<&str>,
     ) -> Result<View<'s>> {
@@ -157,14 +157,14 @@ impl Cache {
         let mut view = View { storage: Some(storage), pieces: Vec::new(), docs: 0, is_current };
         for segment in &live {
             let loaded = self.loaded(storage, segment, elsewhere.or(reader.model()))?;
-            view.push(Source::Stored(segment.id, loaded));
+            view.push(Place::Stored(segment.id, loaded));
         }
         self.segments
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
             .retain(|id, _| live.iter().any(|segment| segment.id == *id));
         for piece in self.tail(texts, (storage.state(), reach), reader)? {
-            view.push(Source::Memory(piece));
+            view.push(Place::Memory(piece));
         }
         Ok(view)
     }
@@ -196,7 +196,7 @@ impl Cache {
 
     fn tail(
         &self,
-        texts: &dyn Texts,
+        texts: &dyn Source,
         state: TailState,
         reader: &mut Reader,
     ) -> Result<Vec<Arc<Building>>> {
@@ -229,14 +229,14 @@ fn built(texts: &[Text], reader: &mut Reader) -> Result<Building> {
 
 impl View<'_> {
     /// The newest texts alone, without any segment or the place where they are kept.
-    pub fn newest(texts: &dyn Texts, reader: &mut Reader, limit: usize) -> Result<View<'static>> {
+    pub fn newest(texts: &dyn Source, reader: &mut Reader, limit: usize) -> Result<View<'static>> {
         let mut view = View { storage: None, pieces: Vec::new(), docs: 0, is_current: true };
-        view.push(Source::Memory(Arc::new(built(&texts.newest(limit)?, reader)?)));
+        view.push(Place::Memory(Arc::new(built(&texts.newest(limit)?, reader)?)));
         Ok(view)
     }
 
-    fn push(&mut self, source: Source) {
-        let piece = Piece { source, base: self.docs };
+    fn push(&mut self, place: Place) {
+        let piece = Piece { place, base: self.docs };
         self.docs += piece.docs().len() as u32;
         self.pieces.push(piece);
     }
@@ -261,9 +261,9 @@ impl View<'_> {
 
     /// The segments, each with the number of its first document.
     fn stored(&self) -> impl Iterator<Item = (i64, u32)> {
-        self.pieces.iter().filter_map(|piece| match &piece.source {
-            Source::Stored(id, _) => Some((*id, piece.base)),
-            Source::Memory(_) => None,
+        self.pieces.iter().filter_map(|piece| match &piece.place {
+            Place::Stored(id, _) => Some((*id, piece.base)),
+            Place::Memory(_) => None,
         })
     }
 
@@ -327,7 +327,7 @@ impl View<'_> {
     pub fn lists(&self, term: &[u8]) -> Result<TermLists> {
         let mut found = TermLists { term: term.to_owned(), ..TermLists::default() };
         for piece in self.pieces.iter().rev() {
-            if let Source::Memory(building) = &piece.source
+            if let Place::Memory(building) = &piece.place
                 && let Some((count, bytes)) = building.list(term)
             {
                 found.count += u64::from(count);
@@ -405,7 +405,7 @@ impl View<'_> {
             }
         }
         for piece in &self.pieces {
-            if let Source::Memory(building) = &piece.source {
+            if let Place::Memory(building) = &piece.place {
                 for term in building.terms().filter(|term| term.starts_with(prefix)) {
                     let count = building.list(term).map_or(0, |(count, _)| u64::from(count));
                     *found.entry(term.to_owned()).or_default() += count;

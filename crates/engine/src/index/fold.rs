@@ -6,7 +6,7 @@ use super::storage::{self, Segments};
 use super::texts::texts;
 use crate::Clock;
 use oneiro_index::{
-    Blocks, Merge, Reader, Segment, Source, Storage, Written, due_for_merge, load, make,
+    Blocks, Merge, Reader, Segment, Source, Storage, Written, due_for_merge, make, numbers,
 };
 use oneiro_model::{Result, Span, Timestamp};
 use oneiro_store::segments::{self, IndexState, Stage};
@@ -167,10 +167,10 @@ fn merge_these(merger: Merger<'_>, build: i64, from: &[Segment]) -> Result<Merge
 
 /// The texts of a segment that are no more.
 fn deleted(tx: &Tx<'_>, storage: &Segments<'_, '_>, segment: &Segment) -> Result<BTreeSet<i64>> {
-    let docs = load(storage, segment, false)?.0;
     let there: BTreeSet<i64> =
         texts(tx).numbers(segment.first, segment.last)?.into_iter().collect();
-    Ok(docs.iter().map(|doc| doc.seq).filter(|number| !there.contains(number)).collect())
+    let indexed = numbers(storage, segment)?;
+    Ok(indexed.into_iter().filter(|number| !there.contains(number)).collect())
 }
 
 /// A segment that is being written.
@@ -222,8 +222,8 @@ pub(crate) fn sweep(store: &Store, now: Timestamp) -> Result<bool> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{NewMessage, NewSession, Oneiro, Options, Role, SessionId, Target};
-    use oneiro_index::MERGE_FAN_IN;
+    use crate::{NewMessage, NewSession, Oneiro, Options, Role, SearchRequest, SessionId, Target};
+    use oneiro_index::{Kind, MERGE_FAN_IN, Text, role};
     use std::cell::Cell;
     use std::sync::atomic::{AtomicI64, Ordering};
 
@@ -324,5 +324,32 @@ mod tests {
         let merger = Merger { store: oneiro.store(), clock: &clock, stopped: &race };
         assert_eq!(purge(merger).unwrap(), Merged::Lost);
         assert_eq!(purge(merger).unwrap(), Merged::Nothing);
+    }
+
+    #[test]
+    fn texts_of_another_kind_do_not_crowd_out_messages() {
+        let (_folder, oneiro) = store_with_segments(1);
+        let memory = |number: i64| Text {
+            number,
+            kind: Kind::Memory,
+            session: 1,
+            at: NOW,
+            role: role::USER,
+            name: None,
+            text: "message number".to_owned(),
+        };
+        // More than a search takes as candidates, and shorter than the message.
+        let texts: Vec<Text> = (100..500).map(memory).collect();
+        let made = make(&texts, &mut [Reader::new(None)]).unwrap();
+        let write = |tx: &Tx<'_>| {
+            let storage = Segments::of(tx, segments::state(tx)?.build, NOW)?;
+            made.iter().try_for_each(|(segment, blocks)| {
+                storage.write(storage.insert(segment)?, blocks, Written::default()).map(|_| ())
+            })
+        };
+        oneiro.store().write_derived(write).unwrap();
+        let found = oneiro.search(&SearchRequest::new("message number")).unwrap();
+        let hits: Vec<i64> = found.hits.iter().map(|hit| hit.id.0).collect();
+        assert_eq!(hits, [1]);
     }
 }

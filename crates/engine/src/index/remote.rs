@@ -5,7 +5,7 @@
 use super::storage::Segments;
 use super::texts::texts;
 use crate::Embedder;
-use oneiro_index::{Bits, Segment, Source, Storage, encode_bits, indexed, load, signs};
+use oneiro_index::{Bits, Segment, Source, Storage, encode_bits, indexed, numbers, signs};
 use oneiro_model::{Error, ErrorKind, Result};
 use oneiro_store::segments::{self, Stage};
 use oneiro_store::{Store, Tx};
@@ -79,14 +79,14 @@ fn embed_segment(
     segment: &Segment,
     (mut kept, stopped): (Option<String>, &dyn Fn() -> bool),
 ) -> Result<Embedded> {
-    let docs = store.read(|tx| load(&Segments::answering(tx)?, segment, false))?.0;
+    let docs = store.read(|tx| numbers(&Segments::answering(tx)?, segment))?;
     let mut places: Vec<(i64, i64)> = Vec::with_capacity(docs.len());
-    for doc in docs.iter() {
+    for number in docs {
         let chunk = match places.last() {
-            Some((seq, chunk)) if *seq == doc.seq => chunk + 1,
+            Some((last, chunk)) if *last == number => chunk + 1,
             _ => 0,
         };
-        places.push((doc.seq, chunk));
+        places.push((number, chunk));
     }
     let mut bits: Vec<Bits> = Vec::with_capacity(places.len());
     for some in places.chunks(BATCH) {
