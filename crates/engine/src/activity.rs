@@ -1,8 +1,9 @@
 //! How much was said day by day, counted from the documents that the index keeps in memory: a
 //! million messages take milliseconds and no row is read.
 
-use crate::index::role;
+use crate::index::{Segments, texts};
 use crate::{EmbedderChoice, Oneiro};
+use oneiro_index::{Kind, role};
 use oneiro_model::{Activity, DayActivity, Error, Result, Timestamp};
 
 /// The most days that are counted at once.
@@ -21,11 +22,14 @@ impl Oneiro {
         let mut counted = vec![DayActivity::default(); days];
         let mut reader = self.index.reader(EmbedderChoice::Static);
         self.store.read(|tx| {
-            let view = self.index.cache.view(tx, &mut reader, None)?;
+            let segments = Segments::answering(tx)?;
+            let from = (&segments as _, &texts(tx) as _);
+            let view = self.index.cache.view(from, &mut reader, None)?;
             let mut last = 0;
             view.each_doc(|doc| {
                 // A long message has several documents.
-                let is_new = doc.seq != std::mem::replace(&mut last, doc.seq);
+                let is_new =
+                    doc.seq != std::mem::replace(&mut last, doc.seq) && doc.kind == Kind::Message;
                 let day = usize::try_from(doc.minute.div_euclid(MINUTES_OF_DAY) - first);
                 if let (true, Some(day)) = (is_new, day.ok().and_then(|day| counted.get_mut(day))) {
                     *match doc.role {

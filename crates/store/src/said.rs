@@ -23,7 +23,6 @@ statements! {
         ORDER BY seq LIMIT CAST(?3 AS BIGINT)");
     SEQS_BETWEEN = "SELECT seq FROM messages WHERE seq >= ?1 AND seq <= ?2 ORDER BY seq";
     COUNT_BETWEEN = "SELECT COUNT(*) FROM messages WHERE seq >= ?1 AND seq <= ?2";
-    COUNT_AFTER = "SELECT COUNT(*) FROM messages WHERE seq > ?1";
     SEQS_EARLIER = "SELECT seq FROM messages WHERE session_key = ?1 AND seq < CAST(?2 AS BIGINT) \
         AND (CAST(?3 AS BIGINT) = 1 OR (rewind = 0 AND compacted = 0)) \
         ORDER BY seq DESC LIMIT CAST(?4 AS BIGINT)";
@@ -117,11 +116,6 @@ pub fn seqs_between(tx: &Tx<'_>, first: i64, last: i64) -> Result<Vec<i64>> {
 /// How many messages of a range exist.
 pub fn count_between(tx: &Tx<'_>, first: i64, last: i64) -> Result<i64> {
     tx.one(COUNT_BETWEEN, &[first.into(), last.into()], |row| row.int(0))
-}
-
-/// How many messages come after an id.
-pub fn count_after(tx: &Tx<'_>, seq: i64) -> Result<i64> {
-    tx.one(COUNT_AFTER, &[seq.into()], |row| row.int(0))
 }
 
 /// The highest id of the space.

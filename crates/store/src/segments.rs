@@ -1,5 +1,5 @@
 //! The text index as rows: immutable segments over ranges of messages, each with blocks of terms,
-//! documents and vectors. It keeps bytes; what is in them is the engine's business.
+//! documents and vectors. It keeps bytes; what is in them is the business of the index.
 
 use crate::backend::Row;
 use crate::{Tx, sequence};
@@ -41,15 +41,15 @@ statements! {
     INSERT_DOCS = "INSERT INTO segment_docs (key, data) VALUES (?1, ?2)";
     INSERT_VECTORS = "INSERT INTO segment_vectors (key, data) VALUES (?1, ?2)";
     // The one block of each live segment that may hold the term.
-    LOOKUP = "SELECT s.id, b.first_term, b.part, b.data FROM segments s \
+    LOOKUP = "SELECT s.id, b.part, b.data FROM segments s \
         JOIN segment_terms b ON b.key = (SELECT c.key FROM segment_terms c WHERE c.segment = s.id \
         AND c.first_term <= ?2 ORDER BY c.first_term DESC, c.part DESC LIMIT 1) \
         WHERE s.build = ?1 AND s.live = 1";
-    PARTS = "SELECT part, data FROM segment_terms WHERE segment = ?1 AND first_term = ?2 \
+    PARTS = "SELECT data FROM segment_terms WHERE segment = ?1 AND first_term = ?2 \
         AND part < CAST(?3 AS BIGINT) ORDER BY part DESC";
-    BETWEEN = "SELECT first_term, part, data FROM segment_terms WHERE segment = ?1 \
+    BETWEEN = "SELECT data FROM segment_terms WHERE segment = ?1 \
         AND first_term > ?2 AND first_term < ?3 ORDER BY first_term, part LIMIT CAST(?4 AS BIGINT)";
-    TERMS = "SELECT key, first_term, part, data FROM segment_terms WHERE key >= ?1 AND key < ?2 \
+    TERMS = "SELECT first_term, part, data FROM segment_terms WHERE key >= ?1 AND key < ?2 \
         ORDER BY key LIMIT CAST(?3 AS BIGINT)";
     DOCS = "SELECT data FROM segment_docs WHERE key >= ?1 AND key < ?2 ORDER BY key";
     VECTORS = "SELECT data FROM segment_vectors WHERE key >= ?1 AND key < ?2 ORDER BY key";
@@ -122,7 +122,7 @@ pub struct Segment {
     pub words: i64,
     /// Blocks of terms; counted as they are written.
     pub blocks: i64,
-    /// The version of the analyzer that read it.
+    /// The version of the index that made it.
     pub analyzer: i64,
     /// The model of its vectors, if it has some.
     pub embedder: Option<String>,
@@ -130,26 +130,15 @@ pub struct Segment {
     pub created_at: Timestamp,
 }
 
-/// A block of terms.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct TermBlock {
+/// A block of terms as it lies in its segment.
+#[derive(Debug, Clone, Copy)]
+pub struct TermRow<'r> {
     /// The first term in it, in byte order.
-    pub first_term: Vec<u8>,
+    pub first_term: &'r [u8],
     /// Which part of a list too long for one block.
     pub part: i64,
     /// Terms and their lists.
-    pub data: Vec<u8>,
-}
-
-/// The blocks of one segment.
-#[derive(Debug, Clone, Default)]
-pub struct Blocks {
-    /// Terms, in byte order.
-    pub terms: Vec<TermBlock>,
-    /// Documents, in order.
-    pub docs: Vec<Vec<u8>>,
-    /// Vectors, in the order of the documents.
-    pub vectors: Vec<Vec<u8>>,
+    pub data: &'r [u8],
 }
 
 /// Which build answers; the first when nothing was ever said about it.
@@ -199,44 +188,36 @@ pub fn insert(tx: &Tx<'_>, segment: &Segment) -> Result<i64> {
     Ok(id)
 }
 
-/// Where the next blocks of a segment go: how many of each kind it has.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct Written {
-    terms: i64,
-    docs: i64,
-    vectors: i64,
-}
-
 /// Says that a segment is still being written.
 pub fn touch(tx: &Tx<'_>, id: i64, now: Timestamp) -> Result<()> {
     tx.execute(TOUCH, &[id.into(), now.micros().into()]).map(|_| ())
 }
 
-/// Adds blocks to a segment, after those written before.
-pub fn insert_blocks(tx: &Tx<'_>, id: i64, blocks: &Blocks, written: Written) -> Result<Written> {
-    let mut at = written;
-    let base = id * BLOCKS;
-    for block in &blocks.terms {
-        let values = [
-            (base + at.terms).into(),
-            id.into(),
-            block.first_term.as_slice().into(),
-            block.part.into(),
-            block.data.as_slice().into(),
-        ];
-        tx.execute(INSERT_TERMS, &values)?;
-        at.terms += 1;
-    }
-    for block in &blocks.docs {
-        tx.execute(INSERT_DOCS, &[(base + at.docs).into(), block.as_slice().into()])?;
-        at.docs += 1;
-    }
-    for block in &blocks.vectors {
-        tx.execute(INSERT_VECTORS, &[(base + at.vectors).into(), block.as_slice().into()])?;
-        at.vectors += 1;
-    }
-    tx.execute(COUNT_BLOCKS, &[id.into(), at.terms.into()])?;
-    Ok(at)
+/// Adds block number `at` of a segment's terms.
+pub fn insert_terms(tx: &Tx<'_>, id: i64, at: i64, block: TermRow<'_>) -> Result<()> {
+    let values = [
+        (id * BLOCKS + at).into(),
+        id.into(),
+        block.first_term.into(),
+        block.part.into(),
+        block.data.into(),
+    ];
+    tx.execute(INSERT_TERMS, &values).map(|_| ())
+}
+
+/// Adds block number `at` of a segment's documents.
+pub fn insert_docs(tx: &Tx<'_>, id: i64, at: i64, data: &[u8]) -> Result<()> {
+    tx.execute(INSERT_DOCS, &[(id * BLOCKS + at).into(), data.into()]).map(|_| ())
+}
+
+/// Adds block number `at` of a segment's vectors.
+pub fn insert_vectors(tx: &Tx<'_>, id: i64, at: i64, data: &[u8]) -> Result<()> {
+    tx.execute(INSERT_VECTORS, &[(id * BLOCKS + at).into(), data.into()]).map(|_| ())
+}
+
+/// Says how many blocks of terms a segment has.
+pub fn count_blocks(tx: &Tx<'_>, id: i64, blocks: i64) -> Result<()> {
+    tx.execute(COUNT_BLOCKS, &[id.into(), blocks.into()]).map(|_| ())
 }
 
 /// Where a segment stands; `None` when it is gone.
@@ -253,8 +234,8 @@ pub fn set_stage(tx: &Tx<'_>, id: i64, stage: Stage) -> Result<()> {
 pub fn replace_vectors(tx: &Tx<'_>, id: i64, model: &str, vectors: &[Vec<u8>]) -> Result<()> {
     let base = id * BLOCKS;
     tx.execute(REMOVE_VECTORS, &[base.into(), (base + BLOCKS).into()])?;
-    for (key, block) in (base..).zip(vectors) {
-        tx.execute(INSERT_VECTORS, &[key.into(), block.as_slice().into()])?;
+    for (at, block) in (0..).zip(vectors) {
+        insert_vectors(tx, id, at, block)?;
     }
     tx.execute(SET_EMBEDDER, &[id.into(), model.into()]).map(|_| ())
 }
@@ -291,33 +272,16 @@ pub fn remove_strays(tx: &Tx<'_>) -> Result<()> {
     Ok(())
 }
 
-/// A block of terms as it lies in its segment.
-pub struct FoundBlock<'r> {
-    /// The segment.
-    pub segment: i64,
-    /// The first term of the block.
-    pub first_term: &'r [u8],
-    /// Which part of a long list.
-    pub part: i64,
-    /// Terms and their lists.
-    pub data: &'r [u8],
-}
-
-/// Hands over, for each live segment of a build, the block that holds `term` if any does. Of a
-/// list in parts it is the last.
+/// Hands over, for each live segment of a build, the block that holds `term` if any does: its
+/// segment, which part it is, and its bytes. Of a list in parts it is the last.
 pub fn lookup(
     tx: &Tx<'_>,
     build: i64,
     term: &[u8],
-    mut each: impl FnMut(FoundBlock<'_>) -> Result<()>,
+    mut each: impl FnMut(i64, i64, &[u8]) -> Result<()>,
 ) -> Result<()> {
     tx.each(LOOKUP, &[build.into(), term.into()], |row| {
-        each(FoundBlock {
-            segment: row.int(0)?,
-            first_term: row.bytes(1)?,
-            part: row.int(2)?,
-            data: row.bytes(3)?,
-        })
+        each(row.int(0)?, row.int(1)?, row.bytes(2)?)
     })
 }
 
@@ -328,7 +292,7 @@ pub fn parts(
     before: i64,
     mut each: impl FnMut(&[u8]) -> Result<()>,
 ) -> Result<()> {
-    tx.each(PARTS, &[segment.into(), term.into(), before.into()], |row| each(row.bytes(1)?))
+    tx.each(PARTS, &[segment.into(), term.into(), before.into()], |row| each(row.bytes(0)?))
 }
 
 /// Hands over blocks of a segment whose first term lies strictly between two.
@@ -336,29 +300,23 @@ pub fn between(
     tx: &Tx<'_>,
     (segment, limit): (i64, usize),
     (after, before): (&[u8], &[u8]),
-    mut each: impl FnMut(FoundBlock<'_>) -> Result<()>,
+    mut each: impl FnMut(&[u8]) -> Result<()>,
 ) -> Result<()> {
     let values = [segment.into(), after.into(), before.into(), (limit as i64).into()];
-    tx.each(BETWEEN, &values, |row| {
-        each(FoundBlock {
-            segment,
-            first_term: row.bytes(0)?,
-            part: row.int(1)?,
-            data: row.bytes(2)?,
-        })
-    })
+    tx.each(BETWEEN, &values, |row| each(row.bytes(0)?))
 }
 
 /// Up to `limit` blocks of terms of a segment from block number `from` on, in order.
-pub fn term_blocks(tx: &Tx<'_>, id: i64, from: i64, limit: usize) -> Result<Vec<TermBlock>> {
+pub fn term_blocks<T>(
+    tx: &Tx<'_>,
+    (id, from): (i64, i64),
+    limit: usize,
+    each: impl Fn(TermRow<'_>) -> T,
+) -> Result<Vec<T>> {
     let base = id * BLOCKS;
     let values = [(base + from).into(), (base + BLOCKS).into(), (limit as i64).into()];
     tx.all(TERMS, &values, |row| {
-        Ok(TermBlock {
-            first_term: row.bytes(1)?.to_owned(),
-            part: row.int(2)?,
-            data: row.bytes(3)?.to_owned(),
-        })
+        Ok(each(TermRow { first_term: row.bytes(0)?, part: row.int(1)?, data: row.bytes(2)? }))
     })
 }
 

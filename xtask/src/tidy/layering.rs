@@ -1,4 +1,4 @@
-//! Arrows between crates point one way, model <- store <- engine <- what people run, and the
+//! Arrows between crates point one way, model <- store and index <- engine <- what people run, and the
 //! database drivers are behind the store.
 
 use super::Problem;
@@ -6,13 +6,24 @@ use super::manifest::{Dependency, Manifest};
 use super::tree::Tree;
 
 /// A crate, and the crates of this workspace that it may depend on.
-const ARROWS: [(&str, &[&str]); 16] = [
+const ARROWS: [(&str, &[&str]); 17] = [
     ("oneiro-model", &[]),
     ("oneiro-text", &[]),
     ("oneiro-count", &[]),
     ("oneiro-extract", &["oneiro-text"]),
     ("oneiro-store", &["oneiro-model"]),
-    ("oneiro", &["oneiro-model", "oneiro-store", "oneiro-text", "oneiro-count", "oneiro-extract"]),
+    ("oneiro-index", &["oneiro-model", "oneiro-text"]),
+    (
+        "oneiro",
+        &[
+            "oneiro-model",
+            "oneiro-store",
+            "oneiro-text",
+            "oneiro-index",
+            "oneiro-count",
+            "oneiro-extract",
+        ],
+    ),
     ("oneiro-inference", &["oneiro"]),
     ("oneiro-mcp", &["oneiro"]),
     ("oneiro-page", &["oneiro"]),

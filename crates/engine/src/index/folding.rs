@@ -3,13 +3,14 @@
 //! unless the tail outgrows what a search can read.
 
 use super::fold::{Merged, Merger, fold, merge, sweep};
-use super::read::Reader;
 use super::remote::embed_all;
+use super::texts::texts;
 use crate::background::Wake;
 use crate::settings::{self, EmbedderChoice};
 use crate::{Clock, Embedder, WordModel};
+use oneiro_index::{Reader, Source};
 use oneiro_model::{NewJob, Result};
-use oneiro_store::{Store, jobs, said, segments};
+use oneiro_store::{Store, jobs, segments};
 use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
@@ -81,7 +82,7 @@ impl Folder {
     /// The last message that segments cover, and the newest there is.
     fn tail(&self) -> Result<(i64, i64)> {
         self.store
-            .read(|tx| Ok((segments::reach(tx, segments::state(tx)?.build)?, said::last(tx)?)))
+            .read(|tx| Ok((segments::reach(tx, segments::state(tx)?.build)?, texts(tx).last()?)))
     }
 
     /// Gives segments the vectors of the model elsewhere, if the space asks for one. It is never part

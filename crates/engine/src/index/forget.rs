@@ -1,13 +1,13 @@
-//! Forgetting: an erasure leaves nothing of its messages in any segment, and what others have read
+//! Forgetting: an erasure leaves nothing of its texts in any segment, and what others have read
 //! of them before is never written.
 
-use super::merge::{Merge, write_into};
+use super::storage::{Segments, segment};
 use oneiro_model::{Result, Timestamp};
 use oneiro_store::segments::{self, IndexState, Segment, Stage};
 use oneiro_store::{Tx, is_missing_table};
 use std::collections::BTreeSet;
 
-/// Writes every segment anew that covers one of these messages, without them.
+/// Writes every segment anew that covers one of these texts, without them.
 pub(crate) fn forget(tx: &Tx<'_>, seqs: &BTreeSet<i64>, now: Timestamp) -> Result<()> {
     let state = segments::state(tx)?;
     segments::put_state(tx, IndexState { generation: state.generation + 1, ..state })?;
@@ -23,32 +23,13 @@ pub(crate) fn forget(tx: &Tx<'_>, seqs: &BTreeSet<i64>, now: Timestamp) -> Resul
     Ok(())
 }
 
-fn rewrite(tx: &Tx<'_>, segment: &Segment, seqs: &BTreeSet<i64>, now: Timestamp) -> Result<()> {
-    let merge = match Merge::begin(tx, std::slice::from_ref(segment), |seq| !seqs.contains(&seq)) {
-        Ok(merge) => merge,
+fn rewrite(tx: &Tx<'_>, row: &Segment, seqs: &BTreeSet<i64>, now: Timestamp) -> Result<()> {
+    let storage = Segments::of(tx, row.build, now)?;
+    match oneiro_index::rewrite(&storage, &segment(row), seqs) {
         // A damaged segment cannot be trusted to have forgotten anything: it goes as a whole, and
-        // the fold reads its messages again.
-        Err(error) if is_damaged(&error) => {
-            return drop_from(tx, segment);
-        }
-        Err(error) => return Err(error),
-    };
-    let written = segments::insert(
-        tx,
-        &Segment {
-            messages: merge.docs().messages() as i64,
-            docs: merge.docs().len() as i64,
-            words: merge.docs().total_words(),
-            embedder: merge.embedder().map(str::to_owned),
-            created_at: now,
-            ..segment.clone()
-        },
-    )
-    .and_then(|id| write_into(tx, &merge, id));
-    match written {
-        Ok(()) => segments::remove(tx, segment.id),
-        Err(error) if is_damaged(&error) => drop_from(tx, segment),
-        Err(error) => Err(error),
+        // the fold reads its texts again.
+        Err(error) if is_damaged(&error) => drop_from(tx, row),
+        done => done,
     }
 }
 

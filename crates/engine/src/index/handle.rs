@@ -3,13 +3,12 @@
 
 use super::fold::{Merged, purge, sweep};
 use super::folding::{FoldUntil, Folder, Folding, LONG};
-use super::read::Reader;
 use super::rebuild::Rebuild;
-use super::view::Cache;
+use super::texts::texts;
 use crate::background::Wake;
 use crate::{Cancel, Embedder, EmbedderChoice, Oneiro, WordModel};
+use oneiro_index::{Cache, Reader, Source};
 use oneiro_model::{NewJob, Result};
-use oneiro_store::said;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -87,7 +86,7 @@ impl Oneiro {
     /// only take longer while much is left. `told` hears the last message covered and the newest.
     pub fn fold_all(&self, told: &mut dyn FnMut(i64, i64)) -> Result<()> {
         self.index.folding.wait();
-        let last = self.store.read(said::last)?;
+        let last = self.store.read(|tx| texts(tx).last())?;
         let stopped = || self.cancel.is_cancelled();
         let until = FoldUntil { leave: 1, is_enough: &|| false, stopped: &stopped };
         self.index.folder.run(until, &mut |reach| told(reach, last))?;
@@ -152,7 +151,7 @@ impl Oneiro {
 
     /// Begins to fold beside the caller if there is enough to fold.
     pub(crate) fn fold_soon(&self) -> Result<()> {
-        self.index.fold_soon(self.store.read(said::last)?);
+        self.index.fold_soon(self.store.read(|tx| texts(tx).last())?);
         Ok(())
     }
 }

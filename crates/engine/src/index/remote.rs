@@ -2,13 +2,13 @@
 //! ask again costs time and money, and given to segments as signs. Another model, or the same
 //! one with another number of dimensions, begins anew; until it is done, words alone count.
 
-use super::bits::{Bits, encode_bits, signs};
-use super::merge::load;
-use super::read::indexed;
+use super::storage::Segments;
+use super::texts::texts;
 use crate::Embedder;
-use oneiro_model::{Error, ErrorKind, Result, searchable};
-use oneiro_store::segments::{self, Segment, Stage};
-use oneiro_store::{Store, Tx, said};
+use oneiro_index::{Bits, Segment, Source, Storage, encode_bits, indexed, numbers, signs};
+use oneiro_model::{Error, ErrorKind, Result};
+use oneiro_store::segments::{self, Stage};
+use oneiro_store::{Store, Tx};
 use rustc_hash::FxHashMap;
 
 /// Chunks whose vectors are asked for at once.
@@ -29,7 +29,7 @@ pub(crate) fn embed_all(
     let mut current = None;
     let mut changes = 0;
     while !stopped() {
-        let live = store.read(|tx| segments::live(tx, segments::state(tx)?.build))?;
+        let live = store.read(|tx| Segments::answering(tx)?.segments())?;
         let ours = format!("{}/", embedder.id());
         let is_ours = |name: &&String| name.starts_with(&ours);
         let newest =
@@ -79,14 +79,14 @@ fn embed_segment(
     segment: &Segment,
     (mut kept, stopped): (Option<String>, &dyn Fn() -> bool),
 ) -> Result<Embedded> {
-    let docs = store.read(|tx| load(tx, segment, false))?.0;
+    let docs = store.read(|tx| numbers(&Segments::answering(tx)?, segment))?;
     let mut places: Vec<(i64, i64)> = Vec::with_capacity(docs.len());
-    for doc in (0..docs.len()).filter_map(|at| docs.get(at)) {
+    for number in docs {
         let chunk = match places.last() {
-            Some((seq, chunk)) if *seq == doc.seq => chunk + 1,
+            Some((last, chunk)) if *last == number => chunk + 1,
             _ => 0,
         };
-        places.push((doc.seq, chunk));
+        places.push((number, chunk));
     }
     let mut bits: Vec<Bits> = Vec::with_capacity(places.len());
     for some in places.chunks(BATCH) {
@@ -100,8 +100,8 @@ fn embed_segment(
         let missing: Vec<(i64, i64)> =
             some.iter().filter(|place| !known.contains_key(*place)).copied().collect();
         if !missing.is_empty() {
-            let texts = store.read(|tx| texts(tx, &missing))?;
-            let asked: Vec<&str> = texts.iter().map(String::as_str).collect();
+            let chunks = store.read(|tx| chunk_texts(tx, &missing))?;
+            let asked: Vec<&str> = chunks.iter().map(String::as_str).collect();
             let vectors = embedder.embed(&asked)?;
             let name = kept_as(embedder, vectors.first().map_or(0, Vec::len));
             if kept.as_ref().is_some_and(|kept| *kept != name) {
@@ -112,8 +112,8 @@ fn embed_segment(
             let key = name.clone();
             store.write(move |tx| {
                 for (place, data) in &packed {
-                    // The message may have gone meanwhile, and its vectors with it.
-                    if !said::seqs_between(tx, place.0, place.0)?.is_empty() {
+                    // The text may have gone meanwhile, and its vectors with it.
+                    if texts(tx).count(place.0, place.0)? > 0 {
                         segments::put_embedding(tx, *place, &key, data)?;
                     }
                 }
@@ -139,19 +139,17 @@ fn embed_segment(
     Ok(Embedded::Done(Some(kept)))
 }
 
-/// The chunks of messages; an empty one has no words, and a server refuses it.
-fn texts(tx: &Tx<'_>, places: &[(i64, i64)]) -> Result<Vec<String>> {
-    let mut seqs: Vec<i64> = places.iter().map(|(seq, _)| *seq).collect();
-    seqs.dedup();
-    let rows = said::said(tx, &seqs)?;
+/// The chunks of texts; an empty one has no words, and a server refuses it.
+fn chunk_texts(tx: &Tx<'_>, places: &[(i64, i64)]) -> Result<Vec<String>> {
+    let mut numbers: Vec<i64> = places.iter().map(|(number, _)| *number).collect();
+    numbers.dedup();
     let mut chunks: FxHashMap<(i64, i64), String> = FxHashMap::default();
-    for row in rows {
-        let text = searchable(&row.role, &row.body);
-        let text = indexed(&text);
-        for (number, range) in oneiro_text::chunks(text).into_iter().enumerate() {
-            let chunk = text.get(range).unwrap_or_default().trim();
-            if !chunk.is_empty() {
-                chunks.insert((row.seq, number as i64), chunk.to_owned());
+    for whole in texts(tx).some(&numbers)? {
+        let text = indexed(&whole.text);
+        for (chunk, range) in oneiro_text::chunks(text).into_iter().enumerate() {
+            let words = text.get(range).unwrap_or_default().trim();
+            if !words.is_empty() {
+                chunks.insert((whole.number, chunk as i64), words.to_owned());
             }
         }
     }

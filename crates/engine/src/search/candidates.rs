@@ -8,7 +8,7 @@ use super::matches::{Effort, Matches};
 use super::question::{Question, WORDS};
 use super::rank::{CONTEXT, Measured, NEIGHBOURS, date_fit, fade, in_context, length};
 use super::scope::Scope;
-use crate::index::{View, cosine, distance, scan};
+use oneiro_index::{View, cosine, distance, scan};
 use rustc_hash::FxHashMap;
 
 /// Documents by words.
@@ -68,8 +68,8 @@ pub(super) struct Candidate {
 }
 
 /// The search for candidates.
-pub(super) struct Hunt<'h, 'c> {
-    pub(super) view: &'h View<'h, 'c>,
+pub(super) struct Hunt<'h> {
+    pub(super) view: &'h View<'h>,
     pub(super) question: &'h Question,
     pub(super) matches: &'h Matches,
     pub(super) scope: &'h Scope,
@@ -80,7 +80,7 @@ pub(super) struct Hunt<'h, 'c> {
     pub(super) effort: Effort,
 }
 
-impl Hunt<'_, '_> {
+impl Hunt<'_> {
     /// The candidates, best first by the cheap score.
     pub(super) fn run(&self) -> Vec<Candidate> {
         let mut found: FxHashMap<u32, Origin> = FxHashMap::default();

@@ -5,7 +5,8 @@ use super::candidates::{Candidate, NEAR};
 use super::question::{Question, WORDS};
 use super::rank::{CONTEXT, Measured, NEIGHBOURS, date_fit, fade, in_context, length, similarity};
 use crate::WordModel;
-use crate::index::{View, indexed, stored_of};
+use crate::index::stored_of;
+use oneiro_index::{View, indexed};
 use oneiro_model::{Result, Role, Visibility, searchable};
 use oneiro_store::Tx;
 use oneiro_store::said::{self, Said};
@@ -79,7 +80,7 @@ pub(super) enum Vectors<'v> {
 /// Reads texts and measures candidates.
 pub(super) struct Look<'l, 'c> {
     tx: &'l Tx<'c>,
-    view: &'l View<'l, 'c>,
+    view: &'l View<'l>,
     question: &'l Question,
     analyzer: &'l mut Analyzer,
     vectors: Vectors<'l>,
@@ -92,7 +93,7 @@ pub(super) struct Look<'l, 'c> {
 
 impl<'l, 'c> Look<'l, 'c> {
     pub(super) fn new(
-        (tx, view): (&'l Tx<'c>, &'l View<'l, 'c>),
+        (tx, view): (&'l Tx<'c>, &'l View<'l>),
         question: &'l Question,
         analyzer: &'l mut Analyzer,
         vectors: Vectors<'l>,

@@ -3,7 +3,7 @@
 
 use super::doc_set::DocSet;
 use super::question::Question;
-use crate::index::{View, weight};
+use oneiro_index::{View, weight};
 use oneiro_model::Result;
 use rustc_hash::FxHashMap;
 
@@ -51,7 +51,7 @@ impl Matches {
     /// Reads the postings of a question's words.
     pub(super) fn read(
         &mut self,
-        view: &View<'_, '_>,
+        view: &View<'_>,
         question: &mut Question,
         effort: Effort,
     ) -> Result<()> {

@@ -2,7 +2,7 @@
 //! index, then the exact answer on the text of each.
 
 use super::doc_set::DocSet;
-use crate::index::View;
+use oneiro_index::View;
 use oneiro_model::{Error, Expr, Result};
 use oneiro_text::{Analyzer, Phrase};
 use rustc_hash::FxHashSet;
@@ -145,11 +145,11 @@ impl Match {
     }
 
     /// Messages that may match, each by its first document.
-    pub(super) fn may_match(&self, view: &View<'_, '_>) -> Result<DocSet> {
+    pub(super) fn may_match(&self, view: &View<'_>) -> Result<DocSet> {
         self.bound(view, Bound::Above)
     }
 
-    fn bound(&self, view: &View<'_, '_>, bound: Bound) -> Result<DocSet> {
+    fn bound(&self, view: &View<'_>, bound: Bound) -> Result<DocSet> {
         let docs = view.docs();
         Ok(match self {
             Match::Words(words) => {
@@ -299,7 +299,7 @@ fn compile(pattern: &str) -> Result<regex::Regex> {
     })
 }
 
-fn with_terms(view: &View<'_, '_>, terms: &[String], all: bool) -> Result<DocSet> {
+fn with_terms(view: &View<'_>, terms: &[String], all: bool) -> Result<DocSet> {
     let docs = view.docs();
     let mut set = if all && !terms.is_empty() { DocSet::all(docs) } else { DocSet::none(docs) };
     for term in terms {
@@ -316,7 +316,7 @@ fn with_terms(view: &View<'_, '_>, terms: &[String], all: bool) -> Result<DocSet
 }
 
 /// Adds the messages that have a term.
-fn add(view: &View<'_, '_>, term: &[u8], set: &mut DocSet) -> Result<()> {
+fn add(view: &View<'_>, term: &[u8], set: &mut DocSet) -> Result<()> {
     let mut lists = view.lists(term)?;
     view.read_rest(&mut lists, u64::MAX)?;
     lists.postings().for_each(|(doc, _)| set.insert(view.first_chunk(doc)));

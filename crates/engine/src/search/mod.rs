@@ -21,12 +21,13 @@ mod searching;
 mod snippet;
 mod summaries;
 
-use crate::index::{Reader, View};
+use crate::index::{Segments, texts};
 use crate::jobs::REBUILD_INDEX;
 use crate::{EmbedderChoice, Oneiro};
 use matches::Matches;
 pub(crate) use meaning::Breaker;
 use meaning::Meaning;
+use oneiro_index::{Reader, View};
 use oneiro_model::{Error, ErrorKind, Found, Query, Result, SEARCH_LIMIT_MAX, SearchRequest};
 use oneiro_store::Tx;
 pub(crate) use question::Kin;
@@ -60,12 +61,14 @@ impl Oneiro {
     fn in_view<T>(
         &self,
         meaning: &Meaning,
-        look: impl for<'t, 'c> Fn(&'t Tx<'c>, &'t View<'t, 'c>, &mut Reader) -> Result<T>,
+        look: impl for<'t, 'c> Fn(&'t Tx<'c>, &'t View<'t>, &mut Reader) -> Result<T>,
     ) -> Result<(T, Option<String>)> {
         let mut reader = self.index.reader(meaning.choice);
         let mut is_current = true;
         let found = self.store.read(|tx| {
-            let view = self.index.cache.view(tx, &mut reader, meaning.kept_as())?;
+            let segments = Segments::answering(tx)?;
+            let from = (&segments as _, &texts(tx) as _);
+            let view = self.index.cache.view(from, &mut reader, meaning.kept_as())?;
             is_current = view.is_current;
             look(tx, &view, &mut reader)
         });
@@ -85,13 +88,13 @@ impl Oneiro {
     fn without_index<T>(
         &self,
         damage: Error,
-        look: impl for<'t, 'c> Fn(&'t Tx<'c>, &'t View<'t, 'c>, &mut Reader) -> Result<T>,
+        look: impl for<'t, 'c> Fn(&'t Tx<'c>, &'t View<'t>, &mut Reader) -> Result<T>,
     ) -> Result<T> {
         tracing::warn!(error = %damage, "the text index is not used");
         self.rebuild_index_soon();
         let mut reader = self.index.reader(EmbedderChoice::Static);
         let found = self.store.read(|tx| {
-            let view = View::newest(tx, &mut reader, SCANNED)?;
+            let view = View::newest(&texts(tx), &mut reader, SCANNED)?;
             look(tx, &view, &mut reader)
         });
         // Damage that is elsewhere stays what it is.

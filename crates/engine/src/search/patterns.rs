@@ -7,7 +7,7 @@ use super::matching::Match;
 use super::place::Place;
 use super::scope::Scope;
 use super::searching::Searching;
-use crate::index::Reader;
+use oneiro_index::Reader;
 use oneiro_model::{Result, Visibility, searchable};
 use oneiro_store::said;
 

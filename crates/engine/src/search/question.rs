@@ -3,7 +3,7 @@
 
 use super::meaning::Asking;
 use crate::WordModel;
-use crate::index::{Bits, TermLists, View, name_term, signs};
+use oneiro_index::{Bits, TermLists, View, name_term, signs};
 use oneiro_model::{Result, Timestamp};
 use oneiro_text::{Analyzer, DateSpan, QueryWord};
 use rustc_hash::FxHashMap;
@@ -60,7 +60,7 @@ impl Question {
     /// Reads the words of a query.
     pub(super) fn new(
         (text, now): (&str, Timestamp),
-        view: &View<'_, '_>,
+        view: &View<'_>,
         analyzer: &mut Analyzer,
         asking: &Asking<'_>,
     ) -> Result<Question> {
@@ -152,7 +152,7 @@ impl Question {
     }
 }
 
-fn weigh(word: QueryWord, view: &View<'_, '_>, model: Option<&dyn WordModel>) -> Result<Word> {
+fn weigh(word: QueryWord, view: &View<'_>, model: Option<&dyn WordModel>) -> Result<Word> {
     let mut lists = Vec::with_capacity(word.terms.len());
     for term in &word.terms {
         lists.push(view.lists(term.as_bytes())?);
@@ -223,7 +223,7 @@ impl Kin {
 fn speakers(
     text: &str,
     asked: &[QueryWord],
-    view: &View<'_, '_>,
+    view: &View<'_>,
 ) -> Result<(Vec<Vec<u8>>, Vec<String>)> {
     let known = view.with_prefix(&[1], NAMES)?.terms;
     let mut terms = Vec::new();

@@ -2,8 +2,8 @@
 //! be held against without reading its row.
 
 use super::doc_set::DocSet;
-use crate::index::{Doc, View, name_term, role_code};
 use crate::sessions::resolve_in;
+use oneiro_index::{Doc, Kind, Kinds, View, name_term, role_code};
 use oneiro_model::{Filters, Result, Role, SearchRequest, Timestamp};
 use oneiro_store::said::Said;
 use oneiro_store::{Tx, lineage, sessions};
@@ -22,6 +22,8 @@ pub(super) struct Scope {
     named: Option<DocSet>,
     since: Option<Timestamp>,
     until: Option<Timestamp>,
+    /// The kinds to look among, where there are others.
+    kinds: Option<Kinds>,
     /// Nothing said after this message: pages of one search agree on it.
     last: Option<i64>,
 }
@@ -30,11 +32,13 @@ impl Scope {
     /// Reads the filters of a request and of its query.
     pub(super) fn new(
         tx: &Tx<'_>,
-        view: &View<'_, '_>,
+        view: &View<'_>,
         request: &SearchRequest,
         filters: &Filters,
     ) -> Result<Scope> {
+        let wanted = Kinds::of(&[Kind::Message]);
         let mut scope = Scope {
+            kinds: (!view.kinds().are_in(wanted)).then_some(wanted),
             roles: [request.roles.clone(), filters.roles.clone()],
             not_roles: filters.exclude_roles.clone(),
             names: filters.names.iter().map(|name| oneiro_text::normalise(name)).collect(),
@@ -114,7 +118,12 @@ impl Scope {
         });
     }
 
-    /// Whether everything is in scope.
+    /// Whether no document needs to be held against it.
+    pub(super) fn allows_all(&self) -> bool {
+        self.is_everything() && self.kinds.is_none()
+    }
+
+    /// Whether nothing is filtered.
     pub(super) fn is_everything(&self) -> bool {
         self.only.is_none()
             && self.not.is_empty()
@@ -132,6 +141,7 @@ impl Scope {
         let minute = |at: Timestamp| at.micros().div_euclid(60_000_000);
         let is_role = |role: &Role| role_code(role) == doc.role;
         self.last.is_none_or(|last| doc.seq <= last)
+            && self.kinds.is_none_or(|kinds| kinds.has(doc.kind))
             && self.only.as_ref().is_none_or(|only| only.contains(&doc.session))
             && !self.not.contains(&doc.session)
             && self.roles.iter().all(|some| some.is_empty() || some.iter().any(is_role))

@@ -15,7 +15,7 @@ use super::place::Place;
 use super::question::Question;
 use super::scope::Scope;
 use crate::Oneiro;
-use crate::index::{Reader, View};
+use oneiro_index::{Reader, View};
 use oneiro_model::{Found, Query, Result, SearchRequest, Sort, Tier};
 use oneiro_store::{Tx, lineage, sessions};
 use rustc_hash::FxHashSet;
@@ -33,7 +33,7 @@ const NEAR_ENOUGH: f32 = 0.25;
 pub(super) struct Searching<'s, 'c> {
     pub(super) oneiro: &'s Oneiro,
     pub(super) tx: &'s Tx<'c>,
-    pub(super) view: &'s View<'s, 'c>,
+    pub(super) view: &'s View<'s>,
     pub(super) asked: Asked<'s>,
 }
 
@@ -187,7 +187,7 @@ impl Searching<'_, '_> {
             matches,
             scope,
             within,
-            is_free: within.is_none() && scope.is_everything(),
+            is_free: within.is_none() && scope.allows_all(),
             effort,
         };
         let no_word = matches.touched().is_empty() && within.is_none();

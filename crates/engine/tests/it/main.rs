@@ -33,6 +33,7 @@ mod context_support;
 mod context_windows;
 mod counters;
 mod differential;
+mod earlier_stores;
 mod erase;
 mod faults;
 mod fidelity;

@@ -6,7 +6,7 @@ use super::super::meaning::Meaning;
 use super::super::searching::{Asked, Searching};
 use super::{Around, described, within};
 use crate::Oneiro;
-use crate::index::{Reader, View};
+use oneiro_index::{Reader, View};
 use oneiro_model::{
     CONVERSATIONS, Conversation, Discover, Found, HIDDEN_SOURCES, Hit, ListSessions,
     MACHINE_SOURCES, Query, Result, Role, SearchRequest, Session, SessionFound, Sort, Tier, WINDOW,
@@ -52,7 +52,7 @@ impl Oneiro {
 struct Discovery<'s, 'c> {
     oneiro: &'s Oneiro,
     tx: &'s Tx<'c>,
-    view: &'s View<'s, 'c>,
+    view: &'s View<'s>,
     asked: &'s Discover,
     query: &'s Query,
     meaning: &'s Meaning,

@@ -1,12 +1,12 @@
 //! A segment in memory: documents come in, blocks go out. The part of the store that no segment
 //! covers yet is searched in this form too.
 
-use super::bits::{Bits, encode_bits};
-use super::codec::{IMPACTS, List, Posting};
-use super::docs::{Doc, Docs};
-use super::terms::TermWriter;
+use crate::bits::{Bits, encode_bits};
+use crate::codec::{IMPACTS, List, Posting};
+use crate::docs::{Doc, Docs};
+use crate::storage::Blocks;
+use crate::terms::TermWriter;
 use oneiro_model::Result;
-use oneiro_store::segments::Blocks;
 use rustc_hash::FxHashMap;
 
 /// Words of a document of ordinary length.
@@ -47,7 +47,8 @@ fn impact(times: u16, words: u16) -> u8 {
 }
 
 /// What an impact stands for, between 0 and 1.
-pub(crate) fn weight(impact: u8) -> f32 {
+#[inline]
+pub fn weight(impact: u8) -> f32 {
     (f32::from(impact) + 0.5) / f32::from(IMPACTS)
 }
 
@@ -138,7 +139,7 @@ mod tests {
     fn terms_are_counted_by_document() {
         let mut building = Building::default();
         for (seq, terms) in [(1, "a b a"), (2, "b"), (3, "a")] {
-            let doc = Doc { seq, session: 1, minute: 0, role: 2, words: 3 };
+            let doc = Doc { seq, session: 1, role: 2, words: 3, ..Doc::default() };
             let add = |each: &mut dyn FnMut(&[u8])| {
                 terms.split(' ').for_each(|term| each(term.as_bytes()));
             };

@@ -1,9 +1,9 @@
 //! Blocks of terms: sorted, with shared prefixes, each term with its list of postings. A list too
 //! long for a shared block lies alone in several, its parts.
 
-use super::codec::{Bytes, List, ListRef, Postings, damaged, put};
+use crate::codec::{Bytes, List, ListRef, Postings, damaged, put};
+use crate::storage::TermBlock;
 use oneiro_model::Result;
-use oneiro_store::segments::TermBlock;
 
 /// Bytes a shared block is filled to: with its row it fits one page of the file.
 const BLOCK: usize = 3_900;
@@ -19,7 +19,7 @@ const ALONE: u8 = 1;
 
 /// Writes terms, handed over in byte order, into blocks.
 #[derive(Default)]
-pub(super) struct TermWriter {
+pub(crate) struct TermWriter {
     blocks: Vec<TermBlock>,
     open: Option<TermBlock>,
     last_term: Vec<u8>,
@@ -27,7 +27,7 @@ pub(super) struct TermWriter {
 
 impl TermWriter {
     /// Adds a term with its list.
-    pub(super) fn add(&mut self, term: &[u8], list: ListRef<'_>) {
+    pub(crate) fn add(&mut self, term: &[u8], list: ListRef<'_>) {
         if list.bytes.len() > BLOCK / 2 {
             return self.add_parts(term, list);
         }
@@ -82,12 +82,12 @@ impl TermWriter {
     }
 
     /// Takes the blocks that are full, to be written while more come.
-    pub(super) fn take_full(&mut self) -> Vec<TermBlock> {
+    pub(crate) fn take_full(&mut self) -> Vec<TermBlock> {
         std::mem::take(&mut self.blocks)
     }
 
     /// All blocks that were not taken.
-    pub(super) fn finish(mut self) -> Vec<TermBlock> {
+    pub(crate) fn finish(mut self) -> Vec<TermBlock> {
         self.close();
         self.blocks
     }
@@ -105,15 +105,15 @@ fn put_entry(out: &mut Vec<u8>, (shared, term): (usize, &[u8]), list: ListRef<'_
 }
 
 /// Reads the terms of a block, in order.
-pub(super) struct TermReader<'a> {
+pub(crate) struct TermReader<'a> {
     bytes: Bytes<'a>,
     term: Vec<u8>,
     /// Documents in the parts before this one; 0 in a shared block.
-    pub(super) before: u32,
+    pub(crate) before: u32,
 }
 
 impl<'a> TermReader<'a> {
-    pub(super) fn new(data: &'a [u8]) -> Result<TermReader<'a>> {
+    pub(crate) fn new(data: &'a [u8]) -> Result<TermReader<'a>> {
         let mut bytes = Bytes(data);
         let before = match bytes.take(1)? {
             [SHARED] => 0,
@@ -124,7 +124,7 @@ impl<'a> TermReader<'a> {
     }
 
     /// The next term and its list.
-    pub(super) fn next(&mut self) -> Result<Option<(&[u8], ListRef<'a>)>> {
+    pub(crate) fn next(&mut self) -> Result<Option<(&[u8], ListRef<'a>)>> {
         if self.bytes.is_empty() {
             return Ok(None);
         }
@@ -148,15 +148,15 @@ fn number(bytes: &mut Bytes<'_>) -> Result<u32> {
 }
 
 /// What a block knows of one term.
-pub(super) struct Found<'a> {
+pub(crate) struct Found<'a> {
     /// The postings in this block.
-    pub(super) list: ListRef<'a>,
+    pub(crate) list: ListRef<'a>,
     /// How many there are in the parts before it.
-    pub(super) before: u32,
+    pub(crate) before: u32,
 }
 
 /// Looks for a term in the block that may hold it.
-pub(super) fn find<'a>(data: &'a [u8], term: &[u8]) -> Result<Option<Found<'a>>> {
+pub(crate) fn find<'a>(data: &'a [u8], term: &[u8]) -> Result<Option<Found<'a>>> {
     let mut reader = TermReader::new(data)?;
     let before = reader.before;
     while let Some((found, list)) = reader.next()? {
@@ -171,8 +171,8 @@ pub(super) fn find<'a>(data: &'a [u8], term: &[u8]) -> Result<Option<Found<'a>>>
 
 #[cfg(test)]
 mod tests {
-    use super::super::codec::Posting;
     use super::*;
+    use crate::codec::Posting;
     use proptest::prelude::*;
     use std::collections::BTreeMap;
 

@@ -2,23 +2,23 @@
 //! share of equal bits tells the angle between two vectors, near enough to choose whom to ask for
 //! the exact one.
 
-use super::codec::damaged;
+use crate::codec::damaged;
 use oneiro_model::Result;
 
 /// The signs of one vector.
-pub(crate) type Bits = [u64; WORDS];
+pub type Bits = [u64; WORDS];
 
 /// Sixty-four signs to a word.
 const WORDS: usize = 4;
 
 /// Signs of one vector.
-pub(crate) const SIGNS: usize = WORDS * 64;
+const SIGNS: usize = WORDS * 64;
 
 /// Documents in a block.
 const BLOCK: usize = 4_096;
 
 /// The signs of a vector that was normalised; `center` is the mean of ordinary texts.
-pub(crate) fn signs(vector: &[f32], center: Option<&[f32]>) -> Bits {
+pub fn signs(vector: &[f32], center: Option<&[f32]>) -> Bits {
     let width = vector.len().next_power_of_two().max(SIGNS);
     let mut turned = vec![0.0f32; width];
     match center.filter(|center| center.len() == vector.len()) {
@@ -80,7 +80,7 @@ impl Random {
 
 /// How many signs differ.
 #[inline]
-pub(crate) fn distance(a: &Bits, b: &Bits) -> u32 {
+pub fn distance(a: &Bits, b: &Bits) -> u32 {
     a.iter().zip(b).map(|(a, b)| (a ^ b).count_ones()).sum()
 }
 
@@ -89,12 +89,7 @@ const MEASURED: usize = 1_024;
 
 /// Hands over the vectors in which fewer than `bound` signs differ from `from`: their places and
 /// how many do. What `take` answers is the bound from there on.
-pub(crate) fn scan(
-    from: &Bits,
-    to: &[Bits],
-    mut bound: u16,
-    mut take: impl FnMut(usize, u16) -> u16,
-) {
+pub fn scan(from: &Bits, to: &[Bits], mut bound: u16, mut take: impl FnMut(usize, u16) -> u16) {
     let arch = pulp::Arch::new();
     let mut far = [0u16; MEASURED];
     for (block, vectors) in to.chunks(MEASURED).enumerate() {
@@ -138,18 +133,18 @@ impl pulp::NullaryFnOnce for Measure<'_> {
 }
 
 /// The cosine that a share of equal signs stands for.
-pub(crate) fn cosine(distance: u32) -> f32 {
+pub fn cosine(distance: u32) -> f32 {
     (std::f32::consts::PI * distance as f32 / SIGNS as f32).cos()
 }
 
 /// Vectors as blocks.
-pub(super) fn encode_bits(bits: &[Bits]) -> Vec<Vec<u8>> {
+pub fn encode_bits(bits: &[Bits]) -> Vec<Vec<u8>> {
     let block = |docs: &[Bits]| docs.iter().flatten().flat_map(|word| word.to_le_bytes()).collect();
     bits.chunks(BLOCK).map(block).collect()
 }
 
 /// Adds the vectors of a block.
-pub(super) fn decode_bits(block: &[u8], bits: &mut Vec<Bits>) -> Result<()> {
+pub(crate) fn decode_bits(block: &[u8], bits: &mut Vec<Bits>) -> Result<()> {
     let (vectors, rest) = block.as_chunks::<{ WORDS * 8 }>();
     if !rest.is_empty() {
         return Err(damaged("a block of vectors is cut"));

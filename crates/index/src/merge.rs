@@ -1,28 +1,30 @@
 //! Merging segments: their documents follow each other, so lists are joined, not sorted. The same
 //! pass leaves out documents that must be forgotten.
 
-use super::bits::{Bits, decode_bits, encode_bits};
-use super::codec::{List, ListRef, Postings};
-use super::docs::Docs;
-use super::terms::{TermReader, TermWriter};
+use crate::bits::{Bits, decode_bits, encode_bits};
+use crate::codec::{List, ListRef, Postings};
+use crate::docs::Docs;
+use crate::storage::{Blocks, Segment, Storage, TermBlock, Written};
+use crate::terms::{TermReader, TermWriter};
 use oneiro_model::Result;
-use oneiro_store::segments::{self, Blocks, Segment, TermBlock};
-use oneiro_store::{Tx, segments::Written};
+use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
 /// Blocks of terms read at once.
-const READ: usize = 64;
+const READ_BLOCKS: usize = 64;
 
 /// Blocks of terms handed over at once.
-const WRITE: usize = 256;
+const WRITE_BLOCKS: usize = 256;
 
 /// Segments to be made into one.
-pub(super) struct Merge {
+pub struct Merge {
     inputs: Vec<Input>,
     docs: Docs,
     bits: Vec<Bits>,
     /// The model of the vectors, when every input has those of the same.
     embedder: Option<String>,
+    /// What the result covers, and which version made it.
+    covered: Segment,
 }
 
 /// One of the segments, and what becomes of its documents.
@@ -35,23 +37,35 @@ struct Input {
 }
 
 impl Merge {
-    /// Reads the documents of adjacent segments, in order, and keeps those whose message `keep`
+    /// Reads the documents of adjacent segments, in order, and keeps those whose text `keep`
     /// agrees to.
-    pub(super) fn begin(
-        tx: &Tx<'_>,
+    pub fn begin(
+        storage: &dyn Storage,
         from: &[Segment],
         mut keep: impl FnMut(i64) -> bool,
     ) -> Result<Merge> {
         let embedder = from.first().and_then(|first| first.embedder.clone());
         let embedder = embedder
             .filter(|model| from.iter().all(|segment| segment.embedder.as_deref() == Some(model)));
-        let mut merge =
-            Merge { inputs: Vec::new(), docs: Docs::default(), bits: Vec::new(), embedder };
+        let covered = match (from.first(), from.last()) {
+            (Some(first), Some(last)) => {
+                let version = from.iter().map(|segment| segment.version).min().unwrap_or(0);
+                Segment { last: last.last, version, ..first.clone() }
+            }
+            _ => Segment::default(),
+        };
+        let mut merge = Merge {
+            inputs: Vec::new(),
+            docs: Docs::default(),
+            bits: Vec::new(),
+            embedder,
+            covered,
+        };
         for segment in from {
-            let (docs, bits) = load(tx, segment, merge.embedder.is_some())?;
+            let (docs, bits) = load(storage, segment, merge.embedder.is_some())?;
             let offset = merge.docs.len() as u32;
             let mut renumbered = Vec::with_capacity(docs.len());
-            for (at, doc) in (0..docs.len()).filter_map(|at| docs.get(at).map(|doc| (at, doc))) {
+            for (at, doc) in docs.iter().enumerate() {
                 let kept = keep(doc.seq);
                 renumbered.push(kept.then_some(merge.docs.len() as u32));
                 if kept {
@@ -59,27 +73,28 @@ impl Merge {
                     merge.bits.extend(bits.get(at));
                 }
             }
-            let some_go = renumbered.iter().any(Option::is_none);
-            let renumbered = some_go.then_some(renumbered);
+            let any_removed = renumbered.iter().any(Option::is_none);
+            let renumbered = any_removed.then_some(renumbered);
             merge.inputs.push(Input { id: segment.id, offset, renumbered });
         }
         Ok(merge)
     }
 
-    /// The documents of the result.
-    pub(super) fn docs(&self) -> &Docs {
-        &self.docs
-    }
-
-    /// The model of its vectors.
-    pub(super) fn embedder(&self) -> Option<&str> {
-        self.embedder.as_deref()
+    /// The result as a segment that is not stored yet.
+    pub fn segment(&self) -> Segment {
+        Segment {
+            texts: self.docs.texts() as i64,
+            docs: self.docs.len() as i64,
+            words: self.docs.total_words(),
+            embedder: self.embedder.clone(),
+            ..self.covered.clone()
+        }
     }
 
     /// Hands over the blocks of the result, a bounded number at a time, until `sink` breaks off.
-    pub(super) fn write(
+    pub fn write(
         &self,
-        tx: &Tx<'_>,
+        storage: &dyn Storage,
         mut sink: impl FnMut(&Blocks) -> Result<ControlFlow<()>>,
     ) -> Result<ControlFlow<()>> {
         let vectors = match self.embedder {
@@ -90,21 +105,24 @@ impl Merge {
         if sink(&docs)?.is_break() {
             return Ok(ControlFlow::Break(()));
         }
-        let mut cursors =
-            self.inputs.iter().map(|input| Cursor::new(tx, input)).collect::<Result<Vec<_>>>()?;
+        let mut cursors = self
+            .inputs
+            .iter()
+            .map(|input| Cursor::new(storage, input))
+            .collect::<Result<Vec<_>>>()?;
         let mut writer = TermWriter::default();
         let mut full = Vec::new();
         while let Some(term) = cursors.iter().filter_map(Cursor::term).min().map(<[u8]>::to_owned) {
             let mut joined = List::default();
             for cursor in cursors.iter_mut().filter(|cursor| cursor.term() == Some(&*term)) {
                 cursor.join_into(&mut joined)?;
-                cursor.advance(tx)?;
+                cursor.advance(storage)?;
             }
             if joined.count > 0 {
                 writer.add(&term, joined.lend());
                 full.append(&mut writer.take_full());
             }
-            if full.len() >= WRITE {
+            if full.len() >= WRITE_BLOCKS {
                 let blocks = Blocks { terms: std::mem::take(&mut full), ..Blocks::default() };
                 if sink(&blocks)?.is_break() {
                     return Ok(ControlFlow::Break(()));
@@ -117,25 +135,36 @@ impl Merge {
 }
 
 /// The documents of a segment, and their vectors if wanted.
-pub(super) fn load(tx: &Tx<'_>, segment: &Segment, vectors: bool) -> Result<(Docs, Vec<Bits>)> {
+pub(crate) fn load(
+    storage: &dyn Storage,
+    segment: &Segment,
+    vectors: bool,
+) -> Result<(Docs, Vec<Bits>)> {
     let mut docs = Docs::default();
-    segments::docs(tx, segment.id, |block| docs.decode(block))?;
+    storage.docs(segment.id, &mut |block| docs.decode(block))?;
     let mut bits = Vec::new();
     if vectors {
-        segments::vectors(tx, segment.id, |block| decode_bits(block, &mut bits))?;
+        storage.vectors(segment.id, &mut |block| decode_bits(block, &mut bits))?;
     }
     Ok((docs, bits))
 }
 
-/// Writes the whole result of a merge within one transaction.
-pub(super) fn write_into(tx: &Tx<'_>, merge: &Merge, id: i64) -> Result<()> {
+/// The number of the text of each document of a segment, in order.
+pub fn numbers(storage: &dyn Storage, segment: &Segment) -> Result<Vec<i64>> {
+    Ok(load(storage, segment, false)?.0.iter().map(|doc| doc.seq).collect())
+}
+
+/// Puts a segment without these texts into the place of one, in one transaction.
+pub fn rewrite(storage: &dyn Storage, segment: &Segment, without: &BTreeSet<i64>) -> Result<()> {
+    let merge =
+        Merge::begin(storage, std::slice::from_ref(segment), |number| !without.contains(&number))?;
+    let id = storage.insert(&merge.segment())?;
     let mut written = Written::default();
-    merge
-        .write(tx, |blocks| {
-            written = segments::insert_blocks(tx, id, blocks, written)?;
-            Ok(ControlFlow::Continue(()))
-        })
-        .map(|_| ())
+    let _: ControlFlow<()> = merge.write(storage, |blocks| {
+        written = storage.write(id, blocks, written)?;
+        Ok(ControlFlow::Continue(()))
+    })?;
+    storage.remove(segment.id)
 }
 
 /// Walks the terms of one segment.
@@ -150,7 +179,7 @@ struct Cursor<'m> {
 }
 
 impl<'m> Cursor<'m> {
-    fn new(tx: &Tx<'_>, input: &'m Input) -> Result<Cursor<'m>> {
+    fn new(storage: &dyn Storage, input: &'m Input) -> Result<Cursor<'m>> {
         let mut cursor = Cursor {
             input,
             blocks: Vec::new().into_iter(),
@@ -159,8 +188,8 @@ impl<'m> Cursor<'m> {
             at: None,
             ahead: None,
         };
-        cursor.ahead = cursor.entry(tx)?;
-        cursor.advance(tx)?;
+        cursor.ahead = cursor.entry(storage)?;
+        cursor.advance(storage)?;
         Ok(cursor)
     }
 
@@ -169,7 +198,7 @@ impl<'m> Cursor<'m> {
     }
 
     /// Steps to the next term; the parts of a long list are one step.
-    fn advance(&mut self, tx: &Tx<'_>) -> Result<()> {
+    fn advance(&mut self, storage: &dyn Storage) -> Result<()> {
         self.at = None;
         while let Some((term, list)) = self.ahead.take() {
             match &mut self.at {
@@ -180,12 +209,12 @@ impl<'m> Cursor<'m> {
                     break;
                 }
             }
-            self.ahead = self.entry(tx)?;
+            self.ahead = self.entry(storage)?;
         }
         Ok(())
     }
 
-    fn entry(&mut self, tx: &Tx<'_>) -> Result<Option<(Vec<u8>, List)>> {
+    fn entry(&mut self, storage: &dyn Storage) -> Result<Option<(Vec<u8>, List)>> {
         loop {
             if let Some(entry) = self.entries.next() {
                 return Ok(Some(entry));
@@ -193,7 +222,7 @@ impl<'m> Cursor<'m> {
             let block = match self.blocks.next() {
                 Some(block) => block,
                 None => {
-                    let blocks = segments::term_blocks(tx, self.input.id, self.read, READ)?;
+                    let blocks = storage.terms(self.input.id, self.read, READ_BLOCKS)?;
                     self.read += blocks.len() as i64;
                     self.blocks = blocks.into_iter();
                     match self.blocks.next() {

@@ -1,93 +1,94 @@
 //! The index as one search sees it: live segments and the rows after them, in one snapshot. What
 //! is immutable is kept in memory between searches.
 
-use super::bits::Bits;
-use super::build::Building;
-use super::codec::Postings;
-use super::docs::{Doc, Docs};
-use super::merge::load;
-use super::read::Reader;
-use super::terms::{TermReader, find};
+use crate::Kinds;
+use crate::bits::Bits;
+use crate::build::Building;
+use crate::codec::Postings;
+use crate::docs::{Doc, Docs};
+use crate::merge::load;
+use crate::read::Reader;
+use crate::source::{Source, Text};
+use crate::storage::{Segment, Storage};
+use crate::terms::{TermReader, find};
 use oneiro_model::Result;
-use oneiro_store::segments::{self, IndexState, Segment};
-use oneiro_store::{Tx, said};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// No build at all.
-const NO_BUILD: i64 = -1;
-
-/// Rows of the tail that are read at once.
-const TAIL_ROWS: usize = 4_096;
+/// Texts of the tail that are read at once.
+const TAIL_TEXTS: usize = 4_096;
 
 /// Pieces of the tail before they are read again as one.
 const TAIL_PIECES: usize = 8;
 
 /// What stays in memory between searches.
 #[derive(Default)]
-pub(crate) struct Cache {
+pub struct Cache {
     segments: Mutex<HashMap<i64, Arc<Loaded>>>,
     tail: Mutex<Tail>,
 }
 
 /// The documents of a segment, and their vectors.
-pub(crate) struct Loaded {
+struct Loaded {
     docs: Docs,
     bits: Vec<Bits>,
 }
 
-/// The rows that no segment covers, in the pieces they were read in.
+/// The state of the storage, and the last number that its segments cover.
+type TailState = ((i64, i64), i64);
+
+/// The texts that no segment covers, in the pieces they were read in.
 #[derive(Default)]
 struct Tail {
-    state: Option<(IndexState, i64)>,
+    state: Option<TailState>,
     last: i64,
     pieces: Vec<Arc<Building>>,
 }
 
 /// One piece of what is searched.
 struct Piece {
-    source: Source,
+    place: Place,
     /// The number of its first document among all.
     base: u32,
 }
 
-enum Source {
+enum Place {
     Stored(i64, Arc<Loaded>),
     Memory(Arc<Building>),
 }
 
 impl Piece {
     fn docs(&self) -> &Docs {
-        match &self.source {
-            Source::Stored(_, loaded) => &loaded.docs,
-            Source::Memory(building) => building.docs(),
+        match &self.place {
+            Place::Stored(_, loaded) => &loaded.docs,
+            Place::Memory(building) => building.docs(),
         }
     }
 
     fn bits(&self) -> &[Bits] {
-        match &self.source {
-            Source::Stored(_, loaded) => &loaded.bits,
-            Source::Memory(building) => building.bits(),
+        match &self.place {
+            Place::Stored(_, loaded) => &loaded.bits,
+            Place::Memory(building) => building.bits(),
         }
     }
 }
 
 /// The index in one snapshot. Documents are numbered from 0 over all pieces, oldest first.
-pub(crate) struct View<'t, 'c> {
-    tx: &'t Tx<'c>,
-    build: i64,
+pub struct View<'s> {
+    /// Absent when nothing but texts is looked at.
+    storage: Option<&'s dyn Storage>,
     pieces: Vec<Piece>,
     docs: u32,
-    /// Whether the analyzer and the model of today made all of it.
-    pub(crate) is_current: bool,
+    /// Whether this version of the index and the model of today made all of it.
+    pub is_current: bool,
 }
 
 /// Terms that begin alike.
-pub(crate) struct Prefixed {
+pub struct Prefixed {
     /// The most frequent of them.
-    pub(crate) terms: Vec<Vec<u8>>,
+    pub terms: Vec<Vec<u8>>,
     /// Whether there are no others.
-    pub(crate) is_all: bool,
+    pub is_all: bool,
 }
 
 /// Blocks of one segment that are read for a prefix.
@@ -95,9 +96,9 @@ const PREFIX_BLOCKS: usize = 1_024;
 
 /// The postings of one term over all pieces.
 #[derive(Default)]
-pub(crate) struct TermLists {
+pub struct TermLists {
     /// Documents that have the term.
-    pub(crate) count: u64,
+    pub count: u64,
     /// The number of the first document of a piece, and the postings in it, newest part first.
     lists: Vec<(u32, Vec<u8>)>,
     /// Long lists of which only the newest part was read: segment, first document, part.
@@ -107,7 +108,7 @@ pub(crate) struct TermLists {
 
 impl TermLists {
     /// Every posting that was read, as the number of a document over all pieces and its impact.
-    pub(crate) fn postings(&self) -> impl Iterator<Item = (u32, u8)> {
+    pub fn postings(&self) -> impl Iterator<Item = (u32, u8)> {
         self.lists.iter().flat_map(|(base, bytes)| {
             Postings::new(bytes).map(move |posting| (base + posting.doc, posting.impact))
         })
@@ -128,47 +129,52 @@ fn is_before(one: &str, other: &str) -> bool {
 
 impl Cache {
     /// Forgets everything.
-    pub(crate) fn clear(&self) {
+    pub fn clear(&self) {
         self.segments.lock().unwrap_or_else(PoisonError::into_inner).clear();
         *self.tail.lock().unwrap_or_else(PoisonError::into_inner) = Tail::default();
     }
 
-    /// The index as this snapshot has it. `reader` makes the vectors of the tail; those of
-    /// segments count only when they are of the same model, or of the one `elsewhere` names.
-    pub(crate) fn view<'t, 'c>(
+    /// The index as this snapshot has it, the texts after its segments included. `reader` makes the
+    /// vectors of those; the vectors of segments count only when they are of the same model, or of
+    /// the one `elsewhere` names.
+    pub fn view<'s>(
         &self,
-        tx: &'t Tx<'c>,
+        (storage, texts): (&'s dyn Storage, &dyn Source),
         reader: &mut Reader,
         elsewhere: Option<&str>,
-    ) -> Result<View<'t, 'c>> {
-        let state = segments::state(tx)?;
-        let live = segments::live(tx, state.build)?;
-        let reach = live.iter().map(|segment| segment.last_seq).max().unwrap_or(0);
+    ) -> Result<View<'s>> {
+        let live = storage.segments()?;
+        let reach = live.iter().map(|segment| segment.last).max().unwrap_or(0);
         let model = reader.model();
         let is_older = |segment: &Segment| {
             let vectors = segment.embedder.as_deref();
-            segment.analyzer < i64::from(oneiro_text::VERSION)
+            segment.version < crate::VERSION
                 || model
                     .is_some_and(|model| vectors.is_none_or(|vectors| is_before(vectors, model)))
         };
         // A newer version of ours may share the store: what it wrote is left alone.
         let is_current = !live.iter().any(is_older);
-        let mut view = View { tx, build: state.build, pieces: Vec::new(), docs: 0, is_current };
+        let mut view = View { storage: Some(storage), pieces: Vec::new(), docs: 0, is_current };
         for segment in &live {
-            let loaded = self.loaded(tx, segment, elsewhere.or(reader.model()))?;
-            view.push(Source::Stored(segment.id, loaded));
+            let loaded = self.loaded(storage, segment, elsewhere.or(reader.model()))?;
+            view.push(Place::Stored(segment.id, loaded));
         }
         self.segments
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
             .retain(|id, _| live.iter().any(|segment| segment.id == *id));
-        for piece in self.tail(tx, (state, reach), reader)? {
-            view.push(Source::Memory(piece));
+        for piece in self.tail(texts, (storage.state(), reach), reader)? {
+            view.push(Place::Memory(piece));
         }
         Ok(view)
     }
 
-    fn loaded(&self, tx: &Tx<'_>, segment: &Segment, model: Option<&str>) -> Result<Arc<Loaded>> {
+    fn loaded(
+        &self,
+        storage: &dyn Storage,
+        segment: &Segment,
+        model: Option<&str>,
+    ) -> Result<Arc<Loaded>> {
         let cached = self.segments.lock().unwrap_or_else(PoisonError::into_inner);
         let wanted = model.is_some() && segment.embedder.as_deref() == model;
         // Whoever asks for no vectors is not disturbed by any.
@@ -178,7 +184,7 @@ impl Cache {
             return Ok(Arc::clone(loaded));
         }
         drop(cached);
-        let (docs, mut bits) = load(tx, segment, wanted)?;
+        let (docs, mut bits) = load(storage, segment, wanted)?;
         if bits.len() != docs.len() {
             bits.clear();
         }
@@ -190,8 +196,8 @@ impl Cache {
 
     fn tail(
         &self,
-        tx: &Tx<'_>,
-        state: (IndexState, i64),
+        texts: &dyn Source,
+        state: TailState,
         reader: &mut Reader,
     ) -> Result<Vec<Arc<Building>>> {
         let mut tail = self.tail.lock().unwrap_or_else(PoisonError::into_inner);
@@ -199,16 +205,11 @@ impl Cache {
             *tail = Tail { state: Some(state), last: state.1, pieces: Vec::new() };
         }
         loop {
-            let rows = said::said_after(tx, tail.last, TAIL_ROWS)?;
-            let Some(last) = rows.last() else { break };
-            let mut building = Building::default();
-            for row in &rows {
-                reader.read(row, &mut building)?;
-            }
-            building.settle();
-            tail.last = last.seq;
-            tail.pieces.push(Arc::new(building));
-            if rows.len() < TAIL_ROWS {
+            let some = texts.after(tail.last, TAIL_TEXTS)?;
+            let Some(last) = some.last() else { break };
+            tail.pieces.push(Arc::new(built(&some, reader)?));
+            tail.last = last.number;
+            if some.len() < TAIL_TEXTS {
                 break;
             }
         }
@@ -216,89 +217,105 @@ impl Cache {
     }
 }
 
-impl<'t, 'c> View<'t, 'c> {
-    /// The newest messages alone, without any segment.
-    pub(crate) fn newest(
-        tx: &'t Tx<'c>,
-        reader: &mut Reader,
-        limit: usize,
-    ) -> Result<View<'t, 'c>> {
-        let mut view = View { tx, build: NO_BUILD, pieces: Vec::new(), docs: 0, is_current: true };
-        let mut rows = said::said_before(tx, i64::MAX, limit)?;
-        rows.reverse();
-        let mut building = Building::default();
-        for row in &rows {
-            reader.read(row, &mut building)?;
-        }
-        building.settle();
-        view.push(Source::Memory(Arc::new(building)));
-        Ok(view)
+/// Texts as a segment in memory that can be searched.
+fn built(texts: &[Text], reader: &mut Reader) -> Result<Building> {
+    let mut building = Building::default();
+    for text in texts {
+        reader.read(text, &mut building)?;
     }
+    building.settle();
+    Ok(building)
 }
 
-impl View<'_, '_> {
-    fn push(&mut self, source: Source) {
-        let piece = Piece { source, base: self.docs };
+impl View<'_> {
+    /// The newest texts alone, without any segment or the place where they are kept.
+    pub fn newest(texts: &dyn Source, reader: &mut Reader, limit: usize) -> Result<View<'static>> {
+        let mut view = View { storage: None, pieces: Vec::new(), docs: 0, is_current: true };
+        view.push(Place::Memory(Arc::new(built(&texts.newest(limit)?, reader)?)));
+        Ok(view)
+    }
+
+    fn push(&mut self, place: Place) {
+        let piece = Piece { place, base: self.docs };
         self.docs += piece.docs().len() as u32;
         self.pieces.push(piece);
     }
 
     /// Documents in all.
-    pub(crate) fn docs(&self) -> usize {
+    pub fn docs(&self) -> usize {
         self.docs as usize
     }
 
+    /// The kinds of texts in it.
+    pub fn kinds(&self) -> Kinds {
+        let kinds = self.pieces.iter().map(|piece| piece.docs().kinds());
+        kinds.fold(Kinds::default(), Kinds::and)
+    }
+
+    #[inline]
     fn piece(&self, doc: u32) -> Option<(&Piece, usize)> {
         let at = self.pieces.partition_point(|piece| piece.base <= doc);
         let piece = self.pieces.get(at.checked_sub(1)?)?;
         Some((piece, (doc - piece.base) as usize))
     }
 
+    /// The segments, each with the number of its first document.
+    fn stored(&self) -> impl Iterator<Item = (i64, u32)> {
+        self.pieces.iter().filter_map(|piece| match &piece.place {
+            Place::Stored(id, _) => Some((*id, piece.base)),
+            Place::Memory(_) => None,
+        })
+    }
+
     /// A document.
-    pub(crate) fn doc(&self, doc: u32) -> Option<Doc> {
+    #[inline]
+    pub fn doc(&self, doc: u32) -> Option<Doc> {
         let (piece, at) = self.piece(doc)?;
         piece.docs().get(at)
     }
 
     /// Every document, oldest first.
-    pub(crate) fn each_doc(&self, mut each: impl FnMut(Doc)) {
+    pub fn each_doc(&self, mut each: impl FnMut(Doc)) {
         for piece in &self.pieces {
-            let docs = piece.docs();
-            (0..docs.len()).filter_map(|at| docs.get(at)).for_each(&mut each);
+            piece.docs().iter().for_each(&mut each);
         }
     }
 
     /// The session of a document.
-    pub(crate) fn session(&self, doc: u32) -> Option<i64> {
+    #[inline]
+    pub fn session(&self, doc: u32) -> Option<i64> {
         let (piece, at) = self.piece(doc)?;
         piece.docs().session(at).map(i64::from)
     }
 
-    /// The first document of the message that a document belongs to.
-    pub(crate) fn first_chunk(&self, doc: u32) -> u32 {
+    /// The first document of the text that a document belongs to.
+    #[inline]
+    pub fn first_chunk(&self, doc: u32) -> u32 {
         self.piece(doc).map_or(doc, |(piece, at)| piece.base + piece.docs().first_chunk(at) as u32)
     }
 
     /// The signs of a document's vector, if it has one.
-    pub(crate) fn bits(&self, doc: u32) -> Option<&Bits> {
+    #[inline]
+    pub fn bits(&self, doc: u32) -> Option<&Bits> {
         let (piece, at) = self.piece(doc)?;
         piece.bits().get(at)
     }
 
     /// Every vector, piece by piece: the number of the first document, and the vectors.
-    pub(crate) fn vectors(&self) -> impl Iterator<Item = (u32, &[Bits])> {
+    pub fn vectors(&self) -> impl Iterator<Item = (u32, &[Bits])> {
         self.pieces.iter().map(|piece| (piece.base, piece.bits()))
     }
 
-    /// Documents near this one, `step` of -1 or 1 at a time, that belong to other messages of its
-    /// session; looks no further than `reach` documents.
-    pub(crate) fn nearby(&self, doc: u32, step: i64, reach: usize) -> impl Iterator<Item = u32> {
+    /// Documents near this one, `step` of -1 or 1 at a time, that belong to other texts of its kind
+    /// and session; looks no further than `reach` documents.
+    pub fn nearby(&self, doc: u32, step: i64, reach: usize) -> impl Iterator<Item = u32> {
         let here = self.doc(doc);
         let mut last = here.map(|here| here.seq);
         (1..=reach as i64).filter_map(move |distance| {
             let at = u32::try_from(i64::from(doc) + distance * step).ok()?;
             let (found, here) = (self.doc(at)?, here?);
-            let is_next = found.session == here.session && Some(found.seq) != last;
+            let is_next =
+                found.session == here.session && found.kind == here.kind && Some(found.seq) != last;
             if is_next {
                 last = Some(found.seq);
             }
@@ -307,34 +324,27 @@ impl View<'_, '_> {
     }
 
     /// The postings of a term; of a list in parts the newest, with the count of all.
-    pub(crate) fn lists(&self, term: &[u8]) -> Result<TermLists> {
+    pub fn lists(&self, term: &[u8]) -> Result<TermLists> {
         let mut found = TermLists { term: term.to_owned(), ..TermLists::default() };
         for piece in self.pieces.iter().rev() {
-            if let Source::Memory(building) = &piece.source
+            if let Place::Memory(building) = &piece.place
                 && let Some((count, bytes)) = building.list(term)
             {
                 found.count += u64::from(count);
                 found.lists.push((piece.base, bytes.to_owned()));
             }
         }
-        let bases: HashMap<i64, u32> = self
-            .pieces
-            .iter()
-            .filter_map(|piece| match &piece.source {
-                Source::Stored(id, _) => Some((*id, piece.base)),
-                Source::Memory(_) => None,
-            })
-            .collect();
-        if bases.is_empty() {
+        let Some(storage) = self.storage.filter(|_| self.stored().next().is_some()) else {
             return Ok(found);
-        }
-        segments::lookup(self.tx, self.build, term, |block| {
-            let Some(base) = bases.get(&block.segment) else { return Ok(()) };
-            if let Some(list) = find(block.data, term)? {
+        };
+        let bases: HashMap<i64, u32> = self.stored().collect();
+        storage.lookup(term, &mut |segment, part, data| {
+            let Some(base) = bases.get(&segment) else { return Ok(()) };
+            if let Some(list) = find(data, term)? {
                 found.count += u64::from(list.before + list.list.count);
                 found.lists.push((*base, list.list.bytes.to_owned()));
                 if list.before > 0 {
-                    found.rest.push((block.segment, *base, block.part));
+                    found.rest.push((segment, *base, part));
                 }
             }
             Ok(())
@@ -343,7 +353,8 @@ impl View<'_, '_> {
     }
 
     /// Reads the older parts of long lists, newest first, until `budget` postings were read.
-    pub(crate) fn read_rest(&self, lists: &mut TermLists, budget: u64) -> Result<()> {
+    pub fn read_rest(&self, lists: &mut TermLists, budget: u64) -> Result<()> {
+        let Some(storage) = self.storage else { return Ok(()) };
         let mut left = budget;
         let mut rest = std::mem::take(&mut lists.rest);
         rest.sort_unstable_by_key(|(_, base, _)| std::cmp::Reverse(*base));
@@ -353,7 +364,7 @@ impl View<'_, '_> {
             }
             let term = lists.term.clone();
             let mut read = Vec::new();
-            segments::parts(self.tx, (segment, &term), part, |data| {
+            storage.parts((segment, &term), part, &mut |data| {
                 if left > 0
                     && let Some(list) = find(data, &term)?
                 {
@@ -368,7 +379,7 @@ impl View<'_, '_> {
     }
 
     /// The terms that begin with `prefix`, most frequent first.
-    pub(crate) fn with_prefix(&self, prefix: &[u8], limit: usize) -> Result<Prefixed> {
+    pub fn with_prefix(&self, prefix: &[u8], limit: usize) -> Result<Prefixed> {
         let mut is_all = true;
         let mut found: BTreeMap<Vec<u8>, u64> = BTreeMap::new();
         let mut add = |data: &[u8]| -> Result<()> {
@@ -380,27 +391,21 @@ impl View<'_, '_> {
             }
             Ok(())
         };
-        if self.build != NO_BUILD {
-            segments::lookup(self.tx, self.build, prefix, |block| add(block.data))?;
-        }
         let mut beyond = prefix.to_owned();
         beyond.extend([0xFF; 4]);
-        for piece in &self.pieces {
-            match &piece.source {
-                Source::Stored(id, _) => {
-                    let range = (prefix, beyond.as_slice());
-                    let mut blocks = 0;
-                    segments::between(self.tx, (*id, PREFIX_BLOCKS), range, |block| {
-                        blocks += 1;
-                        add(block.data)
-                    })?;
-                    is_all &= blocks < PREFIX_BLOCKS;
-                }
-                Source::Memory(_) => {}
+        if let Some(storage) = self.storage {
+            storage.lookup(prefix, &mut |_, _, data| add(data))?;
+            for (segment, _) in self.stored() {
+                let mut blocks = 0;
+                storage.between((segment, PREFIX_BLOCKS), (prefix, &beyond), &mut |data| {
+                    blocks += 1;
+                    add(data)
+                })?;
+                is_all &= blocks < PREFIX_BLOCKS;
             }
         }
         for piece in &self.pieces {
-            if let Source::Memory(building) = &piece.source {
+            if let Place::Memory(building) = &piece.place {
                 for term in building.terms().filter(|term| term.starts_with(prefix)) {
                     let count = building.list(term).map_or(0, |(count, _)| u64::from(count));
                     *found.entry(term.to_owned()).or_default() += count;

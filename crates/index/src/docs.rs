@@ -1,43 +1,61 @@
-//! Documents of a segment: which message a number stands for, and what a search must know of it
-//! without reading its row. A message has one document to each chunk.
+//! Documents of a segment: which text a document is a chunk of, and what a search must know of it
+//! without reading its row. A text has one document to each chunk.
 
-use super::codec::{Bytes, damaged, put, put_signed};
+use crate::codec::{Bytes, damaged, put, put_signed};
+use crate::{Kind, Kinds};
 use oneiro_model::{Result, Role};
 
 /// Documents in a block.
 const BLOCK: usize = 4_096;
 
 /// One document.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Doc {
-    /// The message.
-    pub(crate) seq: i64,
-    /// Its session.
-    pub(crate) session: i64,
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Doc {
+    /// The number of its text.
+    pub seq: i64,
+    /// What the text is.
+    pub kind: Kind,
+    /// What it belongs to: the session of a message.
+    pub session: i64,
     /// When it was said, in minutes.
-    pub(crate) minute: i64,
+    pub minute: i64,
     /// Who said it.
-    pub(crate) role: u8,
+    pub role: u8,
     /// Words in it.
-    pub(crate) words: u16,
+    pub words: u16,
 }
 
-/// Roles as one byte.
-pub(crate) mod role {
-    pub(crate) const USER: u8 = 2;
-    pub(crate) const ASSISTANT: u8 = 3;
-    pub(crate) const TOOL: u8 = 4;
+/// Bits of the byte that tells kind and role which are the role's. In segments made before there
+/// were kinds it is the role alone, which reads as a message's.
+const ROLE_BITS: u32 = 3;
+
+impl Doc {
+    fn kind_and_role(&self) -> u8 {
+        (self.kind as u8) << ROLE_BITS | self.role
+    }
 }
 
-/// A role as one byte; roles that no provider defines share one.
-pub(crate) fn role_code(role: &Role) -> u8 {
+/// Roles in [`ROLE_BITS`] bits.
+pub mod role {
+    /// A person.
+    pub const USER: u8 = 2;
+    /// The agent.
+    pub const ASSISTANT: u8 = 3;
+    /// A tool.
+    pub const TOOL: u8 = 4;
+    /// What every role fits into.
+    pub(crate) const HIGHEST: u8 = (1 << super::ROLE_BITS) - 1;
+}
+
+/// A role as a number; roles that no provider defines share one.
+pub fn role_code(role: &Role) -> u8 {
     match role {
         Role::System => 0,
         Role::Developer => 1,
         Role::User => role::USER,
         Role::Assistant => role::ASSISTANT,
         Role::Tool => role::TOOL,
-        Role::Other(_) => 7,
+        Role::Other(_) => role::HIGHEST,
     }
 }
 
@@ -48,8 +66,9 @@ pub(crate) struct Docs {
     seqs: Vec<u32>,
     sessions: Vec<u32>,
     minutes: Vec<i32>,
-    roles: Vec<u8>,
+    kinds_and_roles: Vec<u8>,
     words: Vec<u16>,
+    kinds: Kinds,
 }
 
 impl Docs {
@@ -57,8 +76,21 @@ impl Docs {
         self.seqs.len()
     }
 
-    /// Adds a document; those of one message follow each other, and messages their order.
+    /// The kinds of texts among them.
+    pub(crate) fn kinds(&self) -> Kinds {
+        self.kinds
+    }
+
+    /// Every document, in order.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = Doc> {
+        (0..self.len()).filter_map(|at| self.get(at))
+    }
+
+    /// Adds a document; those of one text follow each other, and texts the order of their numbers.
     pub(crate) fn push(&mut self, doc: Doc) -> Result<()> {
+        if doc.role > role::HIGHEST {
+            return Err(damaged("a role is too large"));
+        }
         if self.seqs.is_empty() {
             self.first_seq = doc.seq;
         }
@@ -67,7 +99,8 @@ impl Docs {
         self.seqs.push(narrow(doc.seq - self.first_seq)?);
         self.sessions.push(narrow(doc.session)?);
         self.minutes.push(doc.minute.clamp(i64::from(i32::MIN), i64::from(i32::MAX)) as i32);
-        self.roles.push(doc.role);
+        self.kinds_and_roles.push(doc.kind_and_role());
+        self.kinds = self.kinds.and(Kinds::of(&[doc.kind]));
         self.words.push(doc.words);
         Ok(())
     }
@@ -75,11 +108,13 @@ impl Docs {
     /// A document by its number.
     #[inline]
     pub(crate) fn get(&self, doc: usize) -> Option<Doc> {
+        let byte = *self.kinds_and_roles.get(doc)?;
         Some(Doc {
             seq: self.first_seq + i64::from(*self.seqs.get(doc)?),
             session: i64::from(*self.sessions.get(doc)?),
             minute: i64::from(*self.minutes.get(doc)?),
-            role: *self.roles.get(doc)?,
+            kind: Kind::of(byte >> ROLE_BITS)?,
+            role: byte & role::HIGHEST,
             words: *self.words.get(doc)?,
         })
     }
@@ -90,7 +125,7 @@ impl Docs {
         self.sessions.get(doc).copied()
     }
 
-    /// The number of the first document of the message that this document is a chunk of.
+    /// The number of the first document of the text that this document is a chunk of.
     #[inline]
     pub(crate) fn first_chunk(&self, doc: usize) -> usize {
         let seq = self.seqs.get(doc);
@@ -101,8 +136,8 @@ impl Docs {
         at
     }
 
-    /// Messages among the documents.
-    pub(crate) fn messages(&self) -> usize {
+    /// Texts among the documents.
+    pub(crate) fn texts(&self) -> usize {
         let repeats = self.seqs.windows(2).filter(|pair| pair.first() == pair.last()).count();
         self.len() - repeats
     }
@@ -119,13 +154,13 @@ impl Docs {
             let until = (from + BLOCK).min(self.len());
             let mut out = Vec::with_capacity((until - from) * 6);
             put(&mut out, (until - from) as u64);
-            let mut last = Doc { seq: 0, session: 0, minute: 0, role: 0, words: 0 };
+            let mut last = Doc::default();
             for doc in (from..until).filter_map(|at| self.get(at)) {
                 put(&mut out, (doc.seq - last.seq) as u64);
                 if doc.seq != last.seq {
                     put_signed(&mut out, doc.session - last.session);
                     put_signed(&mut out, doc.minute - last.minute);
-                    out.push(doc.role);
+                    out.push(doc.kind_and_role());
                 }
                 put(&mut out, u64::from(doc.words));
                 last = doc;
@@ -139,14 +174,16 @@ impl Docs {
     pub(crate) fn decode(&mut self, block: &[u8]) -> Result<()> {
         let mut bytes = Bytes(block);
         let count = bytes.length()?.min(BLOCK);
-        let mut doc = Doc { seq: 0, session: 0, minute: 0, role: 0, words: 0 };
+        let mut doc = Doc::default();
         for _ in 0..count {
-            let step = i64::try_from(bytes.number()?).map_err(|_| damaged("a message number"))?;
+            let step = i64::try_from(bytes.number()?).map_err(|_| damaged("a number of a text"))?;
             if step != 0 {
-                doc.seq = doc.seq.checked_add(step).ok_or_else(|| damaged("a message number"))?;
+                doc.seq = doc.seq.checked_add(step).ok_or_else(|| damaged("a number of a text"))?;
                 doc.session = doc.session.wrapping_add(bytes.signed()?);
                 doc.minute = doc.minute.wrapping_add(bytes.signed()?);
-                doc.role = bytes.take(1)?.first().copied().unwrap_or_default();
+                let byte = bytes.take(1)?.first().copied().unwrap_or_default();
+                doc.kind = Kind::of(byte >> ROLE_BITS).ok_or_else(|| damaged("a kind of text"))?;
+                doc.role = byte & role::HIGHEST;
             }
             doc.words = u16::try_from(bytes.number()?).unwrap_or(u16::MAX);
             self.push(doc)?;
@@ -165,6 +202,7 @@ mod tests {
         for n in 0..10_000i64 {
             docs.push(Doc {
                 seq: 5 + n / 3 * 2,
+                kind: Kind::ALL[(n / 300 % 4) as usize],
                 session: 1 + n / 3 % 4,
                 minute: 28_000_000 - n / 3,
                 role: (n / 3 % 5) as u8,
@@ -181,11 +219,28 @@ mod tests {
             assert_eq!(again.get(at), docs.get(at), "document {at}");
             assert!(docs.first_chunk(at) <= at);
         }
-        assert_eq!(again.messages(), 3_334);
+        assert_eq!(again.texts(), 3_334);
     }
 
     #[test]
     fn damage_is_an_error() {
         assert!(Docs::default().decode(&[200, 1, 3]).is_err());
+    }
+
+    #[test]
+    fn what_was_written_before_there_were_kinds_is_of_messages() {
+        // Two documents of text 9 in session 1 at minute 0, by a tool, of 5 and 6 words.
+        let mut docs = Docs::default();
+        docs.decode(&[2, 9, 2, 0, role::TOOL, 5, 0, 6]).unwrap();
+        let read: Vec<_> = docs.iter().map(|doc| (doc.seq, doc.kind, doc.role)).collect();
+        assert_eq!(read, [(9, Kind::Message, role::TOOL); 2]);
+    }
+
+    #[test]
+    fn no_two_kinds_share_a_value_or_need_more_bits_than_there_are() {
+        for (at, kind) in Kind::ALL.into_iter().enumerate() {
+            assert_eq!(kind as usize, at);
+            assert!((kind as u8) < 1 << (u8::BITS - ROLE_BITS));
+        }
     }
 }

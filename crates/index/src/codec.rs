@@ -4,13 +4,13 @@
 use oneiro_model::{Error, ErrorKind, Result};
 
 /// Bits of a posting that tell how much the term says about the document.
-pub(super) const IMPACT_BITS: u32 = 3;
+pub(crate) const IMPACT_BITS: u32 = 3;
 
 /// How many levels of impact there are.
-pub(super) const IMPACTS: u8 = 1 << IMPACT_BITS;
+pub(crate) const IMPACTS: u8 = 1 << IMPACT_BITS;
 
 /// Appends a number, seven bits to a byte, lowest first.
-pub(super) fn put(out: &mut Vec<u8>, mut value: u64) {
+pub(crate) fn put(out: &mut Vec<u8>, mut value: u64) {
     while value >= 0x80 {
         out.push(value as u8 | 0x80);
         value >>= 7;
@@ -19,19 +19,19 @@ pub(super) fn put(out: &mut Vec<u8>, mut value: u64) {
 }
 
 /// Appends a number that may be negative.
-pub(super) fn put_signed(out: &mut Vec<u8>, value: i64) {
+pub(crate) fn put_signed(out: &mut Vec<u8>, value: i64) {
     put(out, ((value << 1) ^ (value >> 63)) as u64);
 }
 
 /// Reads numbers and bytes from the front of a slice.
-pub(super) struct Bytes<'a>(pub(super) &'a [u8]);
+pub(crate) struct Bytes<'a>(pub(crate) &'a [u8]);
 
 impl<'a> Bytes<'a> {
-    pub(super) fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    pub(super) fn number(&mut self) -> Result<u64> {
+    pub(crate) fn number(&mut self) -> Result<u64> {
         let mut value = 0;
         let mut shift = 0;
         for (at, byte) in self.0.iter().enumerate() {
@@ -48,16 +48,16 @@ impl<'a> Bytes<'a> {
         Err(damaged("a number is cut"))
     }
 
-    pub(super) fn signed(&mut self) -> Result<i64> {
+    pub(crate) fn signed(&mut self) -> Result<i64> {
         let value = self.number()?;
         Ok((value >> 1) as i64 ^ -((value & 1) as i64))
     }
 
-    pub(super) fn length(&mut self) -> Result<usize> {
+    pub(crate) fn length(&mut self) -> Result<usize> {
         usize::try_from(self.number()?).map_err(|_| damaged("a length is too large"))
     }
 
-    pub(super) fn take(&mut self, length: usize) -> Result<&'a [u8]> {
+    pub(crate) fn take(&mut self, length: usize) -> Result<&'a [u8]> {
         let (taken, rest) =
             self.0.split_at_checked(length).ok_or_else(|| damaged("a block is cut"))?;
         self.0 = rest;
@@ -66,9 +66,9 @@ impl<'a> Bytes<'a> {
 }
 
 /// The index is derived from the rows, so damage in it loses nothing.
-pub(super) fn damaged(what: &str) -> Error {
+pub(crate) fn damaged(what: &str) -> Error {
     Error::new(ErrorKind::Corrupt, format!("the text index is damaged: {what}"))
-        .remedy("run `oneiro doctor --fix`, which builds it anew from the messages")
+        .remedy("run `oneiro doctor --fix`, which builds it anew from the texts")
 }
 
 /// One term in one document.
@@ -81,7 +81,7 @@ pub(crate) struct Posting {
 }
 
 /// Appends a posting to a list whose last document is `last`; `None` for an empty list.
-pub(super) fn put_posting(out: &mut Vec<u8>, last: Option<u32>, posting: Posting) {
+pub(crate) fn put_posting(out: &mut Vec<u8>, last: Option<u32>, posting: Posting) {
     let delta = u64::from(posting.doc - last.unwrap_or(0));
     put(out, (delta << IMPACT_BITS) | u64::from(posting.impact));
 }
@@ -125,17 +125,17 @@ impl Iterator for Postings<'_> {
 
 /// A list of postings under construction, or read for a merge.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct List {
+pub(crate) struct List {
     /// Documents in it.
-    pub(super) count: u32,
+    pub(crate) count: u32,
     /// The last of them.
-    pub(super) last: u32,
+    pub(crate) last: u32,
     /// The postings.
-    pub(super) bytes: Vec<u8>,
+    pub(crate) bytes: Vec<u8>,
 }
 
 impl List {
-    pub(super) fn push(&mut self, posting: Posting) {
+    pub(crate) fn push(&mut self, posting: Posting) {
         let last = (self.count > 0).then_some(self.last);
         put_posting(&mut self.bytes, last, posting);
         self.count += 1;
@@ -143,7 +143,7 @@ impl List {
     }
 
     /// Appends a list of the documents that follow, `offset` further on.
-    pub(super) fn join(&mut self, next: ListRef<'_>, offset: u32) -> Result<()> {
+    pub(crate) fn join(&mut self, next: ListRef<'_>, offset: u32) -> Result<()> {
         if next.count == 0 {
             return Ok(());
         }
@@ -158,17 +158,17 @@ impl List {
         Ok(())
     }
 
-    pub(super) fn lend(&self) -> ListRef<'_> {
+    pub(crate) fn lend(&self) -> ListRef<'_> {
         ListRef { count: self.count, last: self.last, bytes: &self.bytes }
     }
 }
 
 /// A list as it lies in a block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct ListRef<'a> {
-    pub(super) count: u32,
-    pub(super) last: u32,
-    pub(super) bytes: &'a [u8],
+pub(crate) struct ListRef<'a> {
+    pub(crate) count: u32,
+    pub(crate) last: u32,
+    pub(crate) bytes: &'a [u8],
 }
 
 #[cfg(test)]

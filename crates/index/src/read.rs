@@ -1,21 +1,22 @@
-//! How a message becomes documents: its searchable words, cut into chunks, each with its terms and
-//! the signs of its vector.
+//! How a text becomes documents: its words, cut into chunks, each with its terms and the signs of
+//! its vector.
 
-use super::bits::{Bits, signs};
-use super::build::Building;
-use super::docs::{Doc, role_code};
 use crate::WordModel;
-use oneiro_model::{Result, searchable};
-use oneiro_store::said::Said;
+use crate::bits::{Bits, signs};
+use crate::build::Building;
+use crate::docs::Doc;
+use crate::source::Text;
+use oneiro_model::Result;
 use oneiro_text::Analyzer;
 use std::sync::Arc;
 
-/// Bytes of a message that are indexed; what comes after is stored, but not found by its words.
+/// Bytes of a text that are indexed; what comes after is stored, but not found by its words.
 const INDEXED: usize = 1 << 20;
 
-/// Reads messages into segments. Kept over many messages, it need not think about a word twice.
-pub(crate) struct Reader {
-    pub(crate) analyzer: Analyzer,
+/// Reads texts into segments. Kept over many texts, it need not think about a word twice.
+pub struct Reader {
+    /// Reads words; a question is read by the same.
+    pub analyzer: Analyzer,
     model: Option<Arc<dyn WordModel>>,
     makes_vectors: bool,
     vector: Vec<f32>,
@@ -23,27 +24,25 @@ pub(crate) struct Reader {
 
 impl Reader {
     /// Reads with the vectors of a model, or without any.
-    pub(crate) fn new(model: Option<Arc<dyn WordModel>>) -> Reader {
+    pub fn new(model: Option<Arc<dyn WordModel>>) -> Reader {
         let vector = vec![0.0; model.as_ref().map_or(0, |model| model.dims())];
         Reader { analyzer: Analyzer::default(), model, makes_vectors: true, vector }
     }
 
     /// Whether it writes the vectors of its model.
-    pub(crate) fn use_vectors(&mut self, makes_vectors: bool) {
+    pub fn use_vectors(&mut self, makes_vectors: bool) {
         self.makes_vectors = makes_vectors;
     }
 
     /// The model whose vectors it writes.
-    pub(crate) fn model(&self) -> Option<&str> {
+    pub fn model(&self) -> Option<&str> {
         self.model.as_ref().filter(|_| self.makes_vectors).map(|model| model.id())
     }
 
-    /// Adds a message to a segment.
-    pub(crate) fn read(&mut self, said: &Said, into: &mut Building) -> Result<()> {
-        let text = searchable(&said.role, &said.body);
-        let text = indexed(&text);
-        let name = said.body.get("name").and_then(serde_json::Value::as_str);
-        let mut names = name.map(name_terms).unwrap_or_default();
+    /// Adds a text to a segment.
+    pub(crate) fn read(&mut self, from: &Text, into: &mut Building) -> Result<()> {
+        let text = indexed(&from.text);
+        let mut names = from.name.as_deref().map(name_terms).unwrap_or_default();
         let mut chunks = oneiro_text::chunks(text);
         if chunks.is_empty() {
             // Without a word it is still found by who said it, and when.
@@ -59,10 +58,11 @@ impl Reader {
                 terms.push(token.term.as_bytes());
             });
             let doc = Doc {
-                seq: said.seq,
-                session: said.session_key,
-                minute: said.at.micros().div_euclid(60_000_000),
-                role: role_code(&said.role),
+                seq: from.number,
+                kind: from.kind,
+                session: from.session,
+                minute: from.at.micros().div_euclid(60_000_000),
+                role: from.role,
                 words: u16::try_from(words).unwrap_or(u16::MAX),
             };
             let names = std::mem::take(&mut names);
@@ -75,7 +75,7 @@ impl Reader {
     }
 
     /// The signs of a text.
-    pub(crate) fn signs(&mut self, text: &str) -> Bits {
+    fn signs(&mut self, text: &str) -> Bits {
         match &self.model {
             Some(model) if self.makes_vectors && model.embed(text, &mut self.vector) => {
                 signs(&self.vector, Some(model.center()))
@@ -109,7 +109,7 @@ impl Terms {
 }
 
 /// The part of a text that is indexed.
-pub(crate) fn indexed(text: &str) -> &str {
+pub fn indexed(text: &str) -> &str {
     text.get(..text.floor_char_boundary(INDEXED)).unwrap_or(text)
 }
 
@@ -124,7 +124,7 @@ fn name_terms(name: &str) -> Vec<Vec<u8>> {
 }
 
 /// The term under which everything that a speaker said is found. No word begins like this.
-pub(crate) fn name_term(name: &str) -> Vec<u8> {
+pub fn name_term(name: &str) -> Vec<u8> {
     let mut term = vec![1];
     term.extend_from_slice(oneiro_text::normalise(name).as_bytes());
     term.truncate(200);
