@@ -70,7 +70,11 @@ def test_fields_nobody_knows_are_named(memory: oneiro.Oneiro) -> None:
     memory.create_session("s")
     with pytest.raises(oneiro.InvalidError, match="titel") as caught:
         memory.change_session("s", titel="x")
-    assert caught.value.field == "titel"
+    assert caught.value.field == "titel" and "title" in str(caught.value.remedy)
+    with pytest.raises(oneiro.InvalidError, match="between 1 and 200"):
+        memory.search("x", limit=0)
+    with pytest.raises(oneiro.InvalidError, match="neighbours"):
+        memory.search("x", neighbours=21)
     with pytest.raises(oneiro.InvalidError):
         memory.add_usage("s", input_tokens=-1)
     memory.create_session("a", title="same")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta, timezone
+from datetime import date, datetime, timedelta, timezone
 from pathlib import Path
 
 import oneiro
@@ -85,6 +85,10 @@ def test_rewind_and_restore(memory: oneiro.Oneiro) -> None:
     assert [m["content"] for m in memory.messages("s")] == ["one"]
     assert [m.get("visibility") for m in memory.messages("s", hidden=True)] == [None, "rewound", "rewound"]
     assert memory.restore("s") == 2
+    assert memory.rewind("s", turns=2).target["content"] == "two"
+    assert memory.restore("s", all=True) == 2
+    with pytest.raises(oneiro.InvalidError, match="to"):
+        memory.rewind("s", ids[1], turns=1)
     shown = memory.set_history("s", [{"role": "user", "content": "one"}, {"role": "user", "content": "new"}])
     assert [m["content"] for m in shown] == ["one", "new"]
 
@@ -101,6 +105,30 @@ def test_search_finds_what_was_just_said(memory: oneiro.Oneiro) -> None:
     (conversation,) = memory.search_sessions("valve")
     assert conversation.session["id"] == "s"
     assert memory.grep("valve", session="s")["messages"]
+
+
+def test_until_a_day_includes_that_day(memory: oneiro.Oneiro) -> None:
+    memory.append("s", {"role": "user", "content": "the valve came", "at": NOON}, create={})
+    day = NOON.date()
+    for until in (day, day.isoformat(), NOON + timedelta(seconds=1)):
+        assert memory.search("valve", until=until).hits, until
+        assert memory.grep("valve", until=until)["messages"], until
+        assert memory.list_sessions(until=until).items, until
+    for until in (day - timedelta(days=1), NOON):
+        assert not memory.search("valve", until=until).hits, until
+        assert not memory.list_sessions(until=until).items, until
+    assert memory.search("valve", since=day).hits
+    assert memory.create_session("b", started_at=date(2026, 3, 2)).started_at == datetime(
+        2026, 3, 2, tzinfo=timezone.utc
+    )
+
+
+def test_names_of_before_are_still_read(memory: oneiro.Oneiro) -> None:
+    say(memory, "s", "the boiler needs a new valve")
+    assert memory.search_sessions("valve", role_filter=["user"])
+    assert memory.search_sessions("valve", current="s") == []
+    with pytest.raises(oneiro.InvalidError, match="twice"):
+        memory.search_sessions("valve", current="s", exclude_lineage="s")
 
 
 def test_windows_summaries_and_the_way_back(memory: oneiro.Oneiro) -> None:
@@ -123,6 +151,10 @@ def test_windows_summaries_and_the_way_back(memory: oneiro.Oneiro) -> None:
             break
     assert seen == texts[: len(seen)] and seen
     assert {summary.id for summary in memory.summaries("s")} >= set(compacted.created)
+    found = memory.search("room 3", kinds=["summary"])
+    assert found.hits == [] and isinstance(found.summaries[0], oneiro.SummaryHit)
+    assert found.summaries[0].id in compacted.created and found.summaries[0].at.tzinfo is not None
+    assert memory.search("room 3").summaries == []
     assert memory.pin("s", ids[0]) and [m["id"] for m in memory.pins("s")] == [ids[0]]
     assert memory.unpin("s", ids[0])
     memory.set_summary("s", "they paint the house")

@@ -1,4 +1,5 @@
-//! Repository chores. The one there is: tidy, which holds the rules of this repository that the
-//! compiler does not.
+//! Repository chores: tidy, which holds the rules of this repository that the compiler does not, and
+//! the files of the Python package that are made of the contract.
 
+pub mod python;
 pub mod tidy;

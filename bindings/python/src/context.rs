@@ -1,58 +1,14 @@
 //! Windows, compaction, and the ways back to the exact words.
 
-use crate::decode::Fields;
+use crate::decode;
 use crate::encode;
-use crate::handle::{Handle, decoded};
+use crate::error::raised;
+use crate::handle::Handle;
 use crate::sessions::session_id;
-use oneiro::{
-    CompactRequest, ContextScope, Cursor, EXPAND_TOKENS, Error, ExpandRequest, ExpandWhat,
-    GrepRequest, MessageId, Result, Role, SEARCH_LIMIT, WindowFormat, WindowRequest,
-};
+use oneiro::host::{ExpandAnywhere, Grep};
+use oneiro::{CompactRequest, ContextScope, GrepRequest, MessageId, WindowRequest};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
-
-fn window(fields: &mut Fields) -> Result<WindowRequest> {
-    let plain = WindowRequest::default();
-    Ok(WindowRequest {
-        budget: fields.count("budget")?.unwrap_or(plain.budget),
-        reserve: fields.count("reserve")?.unwrap_or(plain.reserve),
-        format: fields.text("format")?.as_deref().map_or(Ok(plain.format), WindowFormat::parse)?,
-        explain: fields.truth("explain")?.unwrap_or(plain.explain),
-        peek: fields.truth("peek")?.unwrap_or(plain.peek),
-    })
-}
-
-/// Within what something is looked up: a session and its kin, or the whole space.
-fn scope(fields: &mut Fields) -> Result<ContextScope> {
-    Ok(fields.session("session")?.map_or(ContextScope::Space, ContextScope::Lineage))
-}
-
-fn expansion(fields: &mut Fields) -> Result<ExpandRequest> {
-    let what = fields.text("id")?.ok_or_else(|| Error::field("id", "is missing"))?;
-    Ok(ExpandRequest {
-        what: ExpandWhat::parse(&what)?,
-        scope: scope(fields)?,
-        tokens: fields.count("tokens")?.unwrap_or(EXPAND_TOKENS),
-        cursor: fields.text("cursor")?.as_deref().map(Cursor::parse).transpose()?,
-    })
-}
-
-fn grepping(fields: &mut Fields) -> Result<GrepRequest> {
-    Ok(GrepRequest {
-        pattern: fields.text("pattern")?.unwrap_or_default(),
-        scope: scope(fields)?,
-        messages: fields.truth("messages")?.unwrap_or(true),
-        summaries: fields.truth("summaries")?.unwrap_or(true),
-        roles: fields
-            .texts("roles")?
-            .iter()
-            .map(|role| Role::parse(role))
-            .collect::<Result<Vec<_>>>()?,
-        since: fields.time("since")?,
-        until: fields.time("until")?,
-        limit: fields.count("limit")?.unwrap_or(SEARCH_LIMIT),
-    })
-}
 
 type Answer<'py> = PyResult<Bound<'py, PyAny>>;
 
@@ -64,7 +20,7 @@ impl Handle {
         session: &str,
         request: &Bound<'py, PyDict>,
     ) -> Answer<'py> {
-        let (id, request) = (session_id(py, session)?, decoded(request, window)?);
+        let (id, request) = (session_id(py, session)?, decode::request::<WindowRequest>(request)?);
         encode::answer(py, &self.call(py, |oneiro| oneiro.context(&id, &request))?)
     }
 
@@ -75,12 +31,7 @@ impl Handle {
         request: &Bound<'py, PyDict>,
     ) -> Answer<'py> {
         let id = session_id(py, session)?;
-        let request = decoded(request, |fields| {
-            Ok(CompactRequest {
-                until: fields.count("until")?,
-                redo: fields.truth("redo")?.unwrap_or(false),
-            })
-        })?;
+        let request = decode::request::<CompactRequest>(request)?;
         encode::answer(py, &self.call(py, |oneiro| oneiro.compact(&id, &request))?)
     }
 
@@ -89,7 +40,8 @@ impl Handle {
         py: Python<'py>,
         request: &Bound<'py, PyDict>,
     ) -> PyResult<Bound<'py, PyDict>> {
-        let request = decoded(request, expansion)?;
+        let request = decode::request::<ExpandAnywhere>(request)?.into_request();
+        let request = request.map_err(|error| raised(py, &error))?;
         let expanded = self.call(py, |oneiro| oneiro.expand(&request))?;
         let dict = PyDict::new(py);
         dict.set_item("messages", encode::messages(py, &expanded.messages)?)?;
@@ -99,7 +51,7 @@ impl Handle {
     }
 
     fn grep<'py>(&self, py: Python<'py>, request: &Bound<'py, PyDict>) -> Answer<'py> {
-        let request = decoded(request, grepping)?;
+        let request = GrepRequest::from(decode::request::<Grep>(request)?);
         encode::answer(py, &self.call(py, |oneiro| oneiro.grep(&request))?)
     }
 

@@ -1,7 +1,8 @@
-//! What Python hands in becomes requests: values become JSON values, and fields are taken one by
-//! one, so that one that nobody takes is named.
+//! What Python hands in becomes requests: values become JSON values, which the contract reads.
 
-use oneiro::{Error, MessageId, NewMessage, Result, SessionId, Timestamp};
+use crate::error::raised;
+use oneiro::contract::{self, Form, Reading, Request};
+use oneiro::{Error, NewMessage, Result, Timestamp};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};
 use serde_json::{Map, Number, Value};
@@ -114,7 +115,7 @@ impl Reader {
             message.at = at.or(message.at);
             Ok(message)
         };
-        let mut message = read().map_err(|error| crate::error::raised(message.py(), &error))?;
+        let mut message = read().map_err(|error| raised(message.py(), &error))?;
         message.repaired = self.repaired - before;
         Ok(message)
     }
@@ -141,7 +142,7 @@ fn large(number: &Bound<'_, PyInt>) -> PyResult<Value> {
 
 /// The exception for something that cannot be taken.
 pub(crate) fn refused(py: Python<'_>, problem: &str) -> PyErr {
-    crate::error::raised(py, &Error::invalid(problem))
+    raised(py, &Error::invalid(problem))
 }
 
 fn micros(name: &'static str, value: &Value) -> Result<Timestamp> {
@@ -151,115 +152,11 @@ fn micros(name: &'static str, value: &Value) -> Result<Timestamp> {
         .ok_or_else(|| Error::field(name, "is not a number of microseconds"))
 }
 
-/// The fields of a request, taken one by one.
-pub(crate) struct Fields(Map<String, Value>);
-
-impl Fields {
-    pub(crate) fn read(fields: &Bound<'_, PyDict>) -> PyResult<Fields> {
-        Ok(Fields(Reader::default().fields(fields, 0)?))
-    }
-
-    pub(crate) fn value(&mut self, name: &str) -> Option<Value> {
-        self.0.shift_remove(name).filter(|value| !value.is_null())
-    }
-
-    /// Whether a field is given, be it as nothing.
-    pub(crate) fn has(&self, name: &str) -> bool {
-        self.0.contains_key(name)
-    }
-
-    /// Whether a field is given as nothing.
-    pub(crate) fn is_nothing(&self, name: &str) -> bool {
-        self.0.get(name).is_some_and(Value::is_null)
-    }
-
-    pub(crate) fn text(&mut self, name: &'static str) -> Result<Option<String>> {
-        match self.value(name) {
-            None => Ok(None),
-            Some(Value::String(text)) => Ok(Some(text)),
-            Some(_) => Err(Error::field(name, "is not a string")),
-        }
-    }
-
-    pub(crate) fn texts(&mut self, name: &'static str) -> Result<Vec<String>> {
-        let wrong = || Error::field(name, "is not a list of strings");
-        match self.value(name) {
-            None => Ok(Vec::new()),
-            Some(Value::Array(items)) => items
-                .iter()
-                .map(|item| item.as_str().map(str::to_owned).ok_or_else(wrong))
-                .collect(),
-            Some(_) => Err(wrong()),
-        }
-    }
-
-    pub(crate) fn truth(&mut self, name: &'static str) -> Result<Option<bool>> {
-        match self.value(name) {
-            None => Ok(None),
-            Some(Value::Bool(truth)) => Ok(Some(truth)),
-            Some(_) => Err(Error::field(name, "is not True or False")),
-        }
-    }
-
-    pub(crate) fn number(&mut self, name: &'static str) -> Result<Option<i64>> {
-        match self.value(name) {
-            None => Ok(None),
-            Some(value) => {
-                value.as_i64().map(Some).ok_or_else(|| Error::field(name, "is not a whole number"))
-            }
-        }
-    }
-
-    pub(crate) fn count(&mut self, name: &'static str) -> Result<Option<usize>> {
-        let number = self.number(name)?;
-        number
-            .map(|number| {
-                usize::try_from(number).map_err(|_| Error::field(name, "is less than zero"))
-            })
-            .transpose()
-    }
-
-    pub(crate) fn amount(&mut self, name: &'static str) -> Result<Option<f64>> {
-        match self.value(name) {
-            None => Ok(None),
-            Some(value) => {
-                value.as_f64().map(Some).ok_or_else(|| Error::field(name, "is not a number"))
-            }
-        }
-    }
-
-    /// A moment: microseconds since the epoch, or RFC 3339.
-    pub(crate) fn time(&mut self, name: &'static str) -> Result<Option<Timestamp>> {
-        match self.value(name) {
-            None => Ok(None),
-            Some(Value::String(text)) => {
-                Timestamp::parse(&text).map(Some).map_err(|error| Error::field(name, error))
-            }
-            Some(value) => micros(name, &value).map(Some),
-        }
-    }
-
-    pub(crate) fn session(&mut self, name: &'static str) -> Result<Option<SessionId>> {
-        self.text(name)?.map(SessionId::new).transpose()
-    }
-
-    pub(crate) fn message_id(&mut self, name: &'static str) -> Result<Option<MessageId>> {
-        Ok(self.number(name)?.map(MessageId))
-    }
-
-    pub(crate) fn object(&mut self, name: &'static str) -> Result<Map<String, Value>> {
-        match self.value(name) {
-            None => Ok(Map::new()),
-            Some(Value::Object(fields)) => Ok(fields),
-            Some(_) => Err(Error::field(name, "is not a dict")),
-        }
-    }
-
-    /// Refuses fields that nobody took.
-    pub(crate) fn end(self) -> Result<()> {
-        match self.0.into_iter().find(|(_, value)| !value.is_null()) {
-            Some((name, _)) => Err(Error::field(name, "is not known here")),
-            None => Ok(()),
-        }
-    }
+/// A request, read by the contract that all surfaces share; what is wrong is an exception.
+pub(crate) fn request<R: Request>(fields: &Bound<'_, PyDict>) -> PyResult<R> {
+    let given = Reader::default().fields(fields, 0)?;
+    // Hosts write no ages, so that nothing is counted from now.
+    let reading = Reading { form: Form::Host, now: Timestamp::from_micros(0) };
+    let decoded = contract::decode(given, reading);
+    decoded.map(|decoded| decoded.request).map_err(|error| raised(fields.py(), &error))
 }

@@ -19,7 +19,7 @@ pub(crate) fn raised(py: Python<'_>, error: &Error) -> PyErr {
                 error.message().to_owned(),
                 error.kind().name(),
                 error.field_name().map(str::to_owned),
-                error.remedy_text().map(str::to_owned),
+                error.remedy_text().map(std::borrow::Cow::into_owned),
             ),
         ),
         Err(error) => error,

@@ -1,9 +1,13 @@
 //! The handle: one space, opened, shared by all threads of the process that opened it. A forked
 //! child is told to open its own, and never closes what is its parent's.
 
-use crate::decode::Fields;
+use crate::decode;
 use crate::error::raised;
-use oneiro::{Background, Durability, Error, ErrorKind, Oneiro, Options, SpaceName, Target};
+use oneiro::host::OpenRequest;
+use oneiro::{
+    Actor, ActorKind, ActorSurface, Background, Error, ErrorKind, Oneiro, Options, SpaceName,
+    Target,
+};
 use oneiro_inference::{ChatConfig, OpenAiConfig};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -62,84 +66,36 @@ fn closed() -> Error {
     Error::new(ErrorKind::Unavailable, "the store was closed").remedy("open it again")
 }
 
-/// Reads what a request asks for; a wrong field is an exception.
-pub(crate) fn decoded<T>(
-    fields: &Bound<'_, PyDict>,
-    decode: impl FnOnce(&mut Fields) -> oneiro::Result<T>,
-) -> PyResult<T> {
-    let mut read = Fields::read(fields)?;
-    let request = decode(&mut read).and_then(|request| read.end().map(|()| request));
-    request.map_err(|error| raised(fields.py(), &error))
-}
-
-struct Opening {
-    target: Target,
-    options: Options,
-    runs_jobs: bool,
-}
-
-fn opening(target: &str, fields: &mut Fields) -> oneiro::Result<Opening> {
-    let space = fields.text("space")?.as_deref().map(SpaceName::new).transpose()?;
+/// Where the space is.
+fn target_of(target: &str, request: &OpenRequest) -> oneiro::Result<Target> {
+    let space = request.space.as_deref().map(SpaceName::new).transpose()?;
     let is_url = target.starts_with("postgres://") || target.starts_with("postgresql://");
-    let target = match fields.truth("file")?.unwrap_or(false) && !is_url {
-        true => Target::File { path: PathBuf::from(target), space: space.unwrap_or_default() },
-        false => Target::parse(target, space.as_ref())?,
-    };
-    let mut options =
-        Options { words: Some(oneiro_inference::static_words()), ..Options::default() };
-    match fields.text("durability")?.as_deref() {
-        None | Some("full") => options.durability = Durability::Full,
-        Some("normal") => options.durability = Durability::Normal,
-        Some(other) => {
-            return Err(Error::field("durability", format!("{other:?} is not full or normal")));
-        }
+    match request.file && !is_url {
+        true => Ok(Target::File { path: PathBuf::from(target), space: space.unwrap_or_default() }),
+        false => Target::parse(target, space.as_ref()),
     }
-    if let Some(wait) = fields.count("busy_timeout_ms")? {
-        options.busy_timeout = Duration::from_millis(wait as u64);
-    }
-    if let Some(readers) = fields.count("readers")? {
-        options.readers = readers;
-    }
-    options.must_exist = fields.truth("must_exist")?.unwrap_or(false);
-    if let Some(server) = server(fields, ["llm_url", "llm_model", "llm_key"])? {
+}
+
+fn options_of(request: OpenRequest) -> oneiro::Result<Options> {
+    let plain = Options::default();
+    let llm = request.llm.map(|server| {
         let config = ChatConfig::new(server.url, server.model);
-        options.llm =
-            Some(oneiro_inference::openai_chat(ChatConfig { key: server.key, ..config })?);
-    }
-    if let Some(server) = server(fields, ["embedder_url", "embedder_model", "embedder_key"])? {
+        oneiro_inference::openai_chat(ChatConfig { key: server.key, ..config })
+    });
+    let embedder = request.embedder.map(|server| {
         let config = OpenAiConfig::new(server.url, server.model);
-        let config = OpenAiConfig { key: server.key, ..config };
-        options.embedder = Some(oneiro_inference::openai_embedder(config)?);
-    }
-    let runs_jobs = fields.truth("jobs")?.unwrap_or(true);
-    Ok(Opening { target, options, runs_jobs })
-}
-
-/// A server with a model.
-struct ModelServer {
-    url: String,
-    model: String,
-    key: Option<String>,
-}
-
-/// The server that three fields name: its address, the model and the key.
-fn server(
-    fields: &mut Fields,
-    [url, model, key]: [&'static str; 3],
-) -> oneiro::Result<Option<ModelServer>> {
-    let (given_url, given_model) = (fields.text(url)?, fields.text(model)?);
-    let given_key = fields.text(key)?;
-    match given_url {
-        Some(given_url) => Ok(Some(ModelServer {
-            url: given_url,
-            model: given_model.unwrap_or_default(),
-            key: given_key,
-        })),
-        None if given_model.is_some() || given_key.is_some() => {
-            Err(Error::field(url, "is missing").remedy("give the address of the server, too"))
-        }
-        None => Ok(None),
-    }
+        oneiro_inference::openai_embedder(OpenAiConfig { key: server.key, ..config })
+    });
+    Ok(Options {
+        durability: request.durability,
+        busy_timeout: request.busy_timeout_ms.map_or(plain.busy_timeout, Duration::from_millis),
+        readers: request.readers.unwrap_or(plain.readers),
+        must_exist: request.must_exist,
+        words: Some(oneiro_inference::static_words()),
+        llm: llm.transpose()?,
+        embedder: embedder.transpose()?,
+        ..plain
+    })
 }
 
 #[pymethods]
@@ -147,10 +103,13 @@ impl Handle {
     /// Opens a space, creating it if it does not exist.
     #[staticmethod]
     fn open(py: Python<'_>, target: &str, options: &Bound<'_, PyDict>) -> PyResult<Handle> {
-        let Opening { target, options, runs_jobs } =
-            decoded(options, |fields| opening(target, fields))?;
+        let request = decode::request::<OpenRequest>(options)?;
+        let runs_jobs = request.jobs;
+        let target = target_of(target, &request).map_err(|error| raised(py, &error))?;
         let opened = py.detach(|| {
-            let oneiro = Arc::new(Oneiro::open(&target, options)?);
+            let options = options_of(request)?;
+            let actor = Actor::new(ActorKind::Agent, ActorSurface::Library).with_client("python");
+            let oneiro = Arc::new(Oneiro::open(&target, options)?.acting_as(actor));
             let background = runs_jobs.then(|| Background::of(oneiro.as_ref().clone()));
             Ok((oneiro, background))
         });

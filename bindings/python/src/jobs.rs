@@ -1,14 +1,12 @@
 //! Background work: what waits, and a slice of it.
 
+use crate::decode;
 use crate::encode;
-use crate::handle::{Handle, decoded};
-use oneiro::{Cursor, Error};
+use crate::handle::Handle;
+use oneiro::{Error, PageOf};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::time::Duration;
-
-/// Jobs to a page, unless asked otherwise.
-const JOBS: usize = 100;
 
 #[pymethods]
 impl Handle {
@@ -17,10 +15,7 @@ impl Handle {
         py: Python<'py>,
         request: &Bound<'py, PyDict>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let (cursor, limit) = decoded(request, |fields| {
-            let cursor = fields.text("cursor")?.as_deref().map(Cursor::parse).transpose()?;
-            Ok((cursor, fields.count("limit")?.unwrap_or(JOBS)))
-        })?;
+        let PageOf { cursor, limit } = decode::request::<PageOf>(request)?;
         encode::answer(py, &self.call(py, |oneiro| oneiro.list_jobs(cursor, limit))?)
     }
 

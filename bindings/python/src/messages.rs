@@ -1,12 +1,23 @@
 //! Messages: append, read, take back, set aside.
 
-use crate::decode::{Reader, refused};
+use crate::decode::{self, Reader, refused};
 use crate::encode;
-use crate::handle::{Handle, decoded};
-use crate::sessions::{new_session, session_id};
-use oneiro::{Error, MessageAmend, MessageId, PageRequest, Timestamp, Visibility};
+use crate::handle::Handle;
+use crate::sessions::session_id;
+use oneiro::{
+    Error, MessageAmend, MessageId, NewSession, PageRequest, RestoreRequest, RewindRequest,
+    Rewound, Timestamp, Visibility,
+};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
+
+fn rewound<'py>(py: Python<'py>, rewound: &Rewound) -> PyResult<Bound<'py, PyDict>> {
+    let dict = PyDict::new(py);
+    dict.set_item("rewound", rewound.rewound)?;
+    dict.set_item("target", encode::message(py, &rewound.target)?)?;
+    dict.set_item("head", rewound.head.map(|head| head.0))?;
+    Ok(dict)
+}
 
 #[pymethods]
 impl Handle {
@@ -20,7 +31,7 @@ impl Handle {
     ) -> PyResult<Bound<'py, PyAny>> {
         let id = session_id(py, session)?;
         let messages = Reader::default().messages(messages)?;
-        let create = create.map(|fields| decoded(fields, new_session)).transpose()?;
+        let create = create.map(decode::request::<NewSession>).transpose()?;
         let appended = self.call(py, |oneiro| match create {
             Some(create) => oneiro.append_or_create(&id, messages, create),
             None => oneiro.append(&id, messages),
@@ -52,13 +63,7 @@ impl Handle {
         request: &Bound<'py, PyDict>,
     ) -> PyResult<Bound<'py, PyDict>> {
         let id = session_id(py, session)?;
-        let request = decoded(request, |fields| {
-            Ok(PageRequest {
-                after: fields.number("after")?.unwrap_or(0),
-                hidden: fields.truth("hidden")?.unwrap_or(false),
-                limit: fields.count("limit")?.unwrap_or(1_000),
-            })
-        })?;
+        let request = decode::request::<PageRequest>(request)?;
         let page = self.call(py, |oneiro| oneiro.messages(&id, request))?;
         let dict = PyDict::new(py);
         dict.set_item("items", encode::messages(py, &page.items)?)?;
@@ -106,40 +111,42 @@ impl Handle {
         Ok(found.map(|id| id.0))
     }
 
-    #[pyo3(signature = (session, to, again=false))]
     fn rewind<'py>(
         &self,
         py: Python<'py>,
         session: &str,
-        to: i64,
-        again: bool,
+        request: &Bound<'py, PyDict>,
     ) -> PyResult<Bound<'py, PyDict>> {
-        let id = session_id(py, session)?;
-        let rewound = self.call(py, |oneiro| match again {
-            true => oneiro.rewind_again(&id, MessageId(to)),
-            false => oneiro.rewind_session(&id, MessageId(to)),
-        })?;
-        let dict = PyDict::new(py);
-        dict.set_item("rewound", rewound.rewound)?;
-        dict.set_item("target", encode::message(py, &rewound.target)?)?;
-        dict.set_item("head", rewound.head.map(|head| head.0))?;
-        Ok(dict)
+        let (id, request) = (session_id(py, session)?, decode::request::<RewindRequest>(request)?);
+        rewound(py, &self.call(py, |oneiro| oneiro.rewind_session(&id, request))?)
     }
 
-    /// What was rewound: from a message on, all of it, or what the latest rewind hid.
-    #[pyo3(signature = (session, since=None, all=false))]
+    /// Takes back whatever is still shown from a message on, even if that is taken back already.
+    fn rewind_again<'py>(
+        &self,
+        py: Python<'py>,
+        session: &str,
+        to: i64,
+    ) -> PyResult<Bound<'py, PyDict>> {
+        let id = session_id(py, session)?;
+        rewound(py, &self.call(py, |oneiro| oneiro.rewind_again(&id, MessageId(to)))?)
+    }
+
+    /// Shows again what the latest rewind hid, or every rewind; how many messages.
     fn restore(
         &self,
         py: Python<'_>,
         session: &str,
-        since: Option<i64>,
-        all: bool,
+        request: &Bound<'_, PyDict>,
     ) -> PyResult<usize> {
+        let (id, request) = (session_id(py, session)?, decode::request::<RestoreRequest>(request)?);
+        Ok(self.call(py, |oneiro| oneiro.restore_session(&id, request))?.restored)
+    }
+
+    /// Shows again whatever was rewound from a message on; how many messages.
+    fn restore_since(&self, py: Python<'_>, session: &str, since: i64) -> PyResult<usize> {
         let id = session_id(py, session)?;
-        self.call(py, |oneiro| match since {
-            Some(since) => oneiro.restore_since(&id, MessageId(since)),
-            None => oneiro.restore_session(&id, all),
-        })
+        self.call(py, |oneiro| oneiro.restore_since(&id, MessageId(since)))
     }
 
     fn rewind_points<'py>(

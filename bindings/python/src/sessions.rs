@@ -1,174 +1,25 @@
 //! Sessions: begin, find, list, change, end, remove, and their accounts.
 
-use crate::decode::Fields;
+use crate::decode;
 use crate::encode;
-use crate::handle::{Handle, decoded};
+use crate::error::raised;
+use crate::handle::Handle;
 use oneiro::{
-    BranchRequest, Cursor, DeleteRequest, Ending, EndingOver, Lineage, ListOrder, ListSessions,
-    NewSession, PruneRequest, Result, SessionField, SessionId, SessionPatch, SessionTimes,
-    SplitRequest, Timestamp, Usage, UsageKey,
+    BranchRequest, DeleteRequest, Ending, Error, ListSessions, NewSession, NewUsage, PruneRequest,
+    SessionId, SessionPatch, SessionTimes, SplitRequest, Usage, UsageKey,
 };
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 
 /// A session's id; one that cannot be is an exception.
 pub(crate) fn session_id(py: Python<'_>, id: &str) -> PyResult<SessionId> {
-    SessionId::new(id).map_err(|error| crate::error::raised(py, &error))
+    SessionId::new(id).map_err(|error| raised(py, &error))
 }
 
-pub(crate) fn new_session(fields: &mut Fields) -> Result<NewSession> {
-    Ok(NewSession {
-        id: fields.session("id")?,
-        source: fields.text("source")?,
-        user_id: fields.text("user_id")?,
-        model: fields.text("model")?,
-        model_config: fields.value("model_config"),
-        system_prompt: fields.text("system_prompt")?,
-        parent_id: fields.session("parent_id")?,
-        lineage: fields.text("lineage")?.as_deref().map(Lineage::parse).transpose()?,
-        title: fields.text("title")?,
-        project: fields.text("project")?,
-        cwd: fields.text("cwd")?,
-        metadata: fields.object("metadata")?,
-        started_at: fields.time("started_at")?,
-        untitled: fields.truth("untitled")?.unwrap_or(false),
-    })
-}
-
-fn patch(fields: &mut Fields) -> Result<SessionPatch> {
-    let has_title = fields.has("title");
-    // What is given as nothing is taken away.
-    let unset = CLEARED.iter().filter(|(name, _)| fields.is_nothing(name));
-    let unset = unset.map(|(_, field)| *field).collect();
-    Ok(SessionPatch {
-        title: match (has_title, fields.text("title")?) {
-            (false, _) => None,
-            (true, title) => Some(title),
-        },
-        title_if_unset: fields.truth("title_if_unset")?.unwrap_or(false),
-        archived: fields.truth("archived")?,
-        model: fields.text("model")?,
-        model_config: fields.value("model_config"),
-        system_prompt: fields.text("system_prompt")?,
-        project: fields.text("project")?,
-        cwd: fields.text("cwd")?,
-        metadata: fields.object("metadata")?,
-        user_id: fields.text("user_id")?,
-        lineage: fields.text("lineage")?.as_deref().map(Lineage::parse).transpose()?,
-        source: fields.text("source")?,
-        unset,
-        metadata_is: fields.object("metadata_is")?,
-    })
-}
-
-const CLEARED: [(&str, SessionField); 6] = [
-    ("model", SessionField::Model),
-    ("model_config", SessionField::ModelConfig),
-    ("system_prompt", SessionField::SystemPrompt),
-    ("project", SessionField::Project),
-    ("cwd", SessionField::Cwd),
-    ("user_id", SessionField::UserId),
-];
-
-fn listing(fields: &mut Fields) -> Result<ListSessions> {
-    let plain = ListSessions::default();
-    Ok(ListSessions {
-        all: fields.truth("all")?.unwrap_or(plain.all),
-        source: fields.text("source")?,
-        exclude_sources: fields.texts("exclude_sources")?,
-        project: fields.text("project")?,
-        user_id: fields.text("user_id")?,
-        parent_id: fields.session("parent_id")?,
-        cwd_prefix: fields.text("cwd_prefix")?,
-        min_messages: fields.number("min_messages")?.unwrap_or(plain.min_messages),
-        archived: match fields.has("archived") {
-            true => fields.truth("archived")?,
-            false => plain.archived,
-        },
-        ended: fields.truth("ended")?,
-        since: fields.time("since")?,
-        until: fields.time("until")?,
-        id_prefix: fields.text("id_prefix")?,
-        started_since: fields.time("started_since")?,
-        started_until: fields.time("started_until")?,
-        metadata_is: fields.object("metadata_is")?,
-        has_metadata: fields.texts("has_metadata")?,
-        with_prompts: fields.truth("with_prompts")?.unwrap_or(false),
-        matching: fields.text("matching")?,
-        order: match fields.text("order")?.as_deref() {
-            None | Some("active") => ListOrder::Active,
-            Some("started") => ListOrder::Started,
-            Some(other) => {
-                let wrong = format!("{other:?} is not active or started");
-                return Err(oneiro::Error::field("order", wrong));
-            }
-        },
-        limit: fields.count("limit")?.unwrap_or(plain.limit),
-        cursor: fields.text("cursor")?.as_deref().map(Cursor::parse).transpose()?,
-    })
-}
-
-fn ending(fields: &mut Fields) -> Result<Ending> {
-    let mut ending = Ending::new(fields.text("reason")?.unwrap_or_else(|| "ended".to_owned()))?;
-    ending.at = fields.time("at")?;
-    ending.over = match fields.value("over") {
-        None => EndingOver::Nothing,
-        Some(serde_json::Value::String(text)) if text == "nothing" => EndingOver::Nothing,
-        Some(serde_json::Value::String(text)) if text == "anything" => EndingOver::Anything,
-        Some(serde_json::Value::Array(reasons)) => EndingOver::Reasons(
-            reasons.iter().filter_map(|reason| reason.as_str().map(str::to_owned)).collect(),
-        ),
-        Some(_) => {
-            return Err(oneiro::Error::field(
-                "over",
-                "is not nothing, anything or a list of reasons",
-            ));
-        }
-    };
-    Ok(ending)
-}
-
-fn used(fields: &mut Fields) -> Result<Usage> {
-    Ok(Usage {
-        api_calls: fields.number("api_calls")?.unwrap_or(0),
-        input_tokens: fields.number("input_tokens")?.unwrap_or(0),
-        output_tokens: fields.number("output_tokens")?.unwrap_or(0),
-        cache_read_tokens: fields.number("cache_read_tokens")?.unwrap_or(0),
-        cache_write_tokens: fields.number("cache_write_tokens")?.unwrap_or(0),
-        reasoning_tokens: fields.number("reasoning_tokens")?.unwrap_or(0),
-        estimated_cost_nanousd: dollars(fields, "estimated_cost_usd")?,
-        actual_cost_nanousd: dollars(fields, "actual_cost_usd")?,
-    })
-}
-
-fn dollars(fields: &mut Fields, name: &'static str) -> Result<i64> {
-    fields.amount(name)?.map_or(Ok(0), |dollars| Usage::nanousd(name, dollars))
-}
-
-fn account(fields: &mut Fields) -> Result<UsageKey> {
-    Ok(UsageKey {
-        model: fields.text("model")?.unwrap_or_default(),
-        provider: fields.text("provider")?.unwrap_or_default(),
-        base_url: fields.text("base_url")?.unwrap_or_default(),
-        billing_mode: fields.text("billing_mode")?.unwrap_or_default(),
-        task: fields.text("task")?.unwrap_or_default(),
-    })
-}
-
-fn pruning(fields: &mut Fields, now: Timestamp) -> Result<PruneRequest> {
-    Ok(PruneRequest {
-        ended_before: fields.time("ended_before")?.unwrap_or(now),
-        source: fields.text("source")?,
-        project: fields.text("project")?,
-        user_id: fields.text("user_id")?,
-        model: fields.text("model")?,
-        title: fields.text("title")?,
-        end_reason: fields.text("end_reason")?,
-        min_messages: fields.number("min_messages")?,
-        max_messages: fields.number("max_messages")?,
-        archived: fields.truth("archived")?,
-        dry_run: fields.truth("dry_run")?.unwrap_or(false),
-    })
+/// An account of a session, and what it is charged.
+fn usage(request: &Bound<'_, PyDict>) -> PyResult<(UsageKey, Usage)> {
+    let parts = decode::request::<NewUsage>(request)?.into_parts();
+    parts.map_err(|error| raised(request.py(), &error))
 }
 
 type Answer<'py> = PyResult<Bound<'py, PyAny>>;
@@ -176,12 +27,12 @@ type Answer<'py> = PyResult<Bound<'py, PyAny>>;
 #[pymethods]
 impl Handle {
     fn create_session<'py>(&self, py: Python<'py>, fields: &Bound<'py, PyDict>) -> Answer<'py> {
-        let session = decoded(fields, new_session)?;
+        let session = decode::request::<NewSession>(fields)?;
         encode::session(py, &self.call(py, |oneiro| oneiro.create_session(session))?)
     }
 
     fn insert_session<'py>(&self, py: Python<'py>, fields: &Bound<'py, PyDict>) -> Answer<'py> {
-        let session = decoded(fields, new_session)?;
+        let session = decode::request::<NewSession>(fields)?;
         encode::session(py, &self.call(py, |oneiro| oneiro.begin_session(session))?)
     }
 
@@ -201,7 +52,7 @@ impl Handle {
         py: Python<'py>,
         request: &Bound<'py, PyDict>,
     ) -> PyResult<Bound<'py, PyDict>> {
-        let request = decoded(request, listing)?;
+        let request = decode::request::<ListSessions>(request)?;
         encode::page(py, &self.call(py, |oneiro| oneiro.list_sessions(&request))?)
     }
 
@@ -211,7 +62,7 @@ impl Handle {
         id: &str,
         change: &Bound<'py, PyDict>,
     ) -> Answer<'py> {
-        let (id, change) = (session_id(py, id)?, decoded(change, patch)?);
+        let (id, change) = (session_id(py, id)?, decode::request::<SessionPatch>(change)?);
         encode::session(py, &self.call(py, |oneiro| oneiro.change_session(&id, change))?)
     }
 
@@ -221,7 +72,7 @@ impl Handle {
         id: &str,
         request: &Bound<'py, PyDict>,
     ) -> Answer<'py> {
-        let (id, ending) = (session_id(py, id)?, decoded(request, ending)?);
+        let (id, ending) = (session_id(py, id)?, decode::request::<Ending>(request)?);
         encode::session(py, &self.call(py, |oneiro| oneiro.end_session(&id, ending))?)
     }
 
@@ -237,25 +88,7 @@ impl Handle {
         id: &str,
         times: &Bound<'py, PyDict>,
     ) -> Answer<'py> {
-        let id = session_id(py, id)?;
-        let times = decoded(times, |fields| {
-            let ended = match (fields.has("ended_at"), fields.time("ended_at")?) {
-                (false, _) => None,
-                (true, at) => Some(at),
-            };
-            let reason = fields.text("end_reason")?.unwrap_or_default();
-            let kind = fields.text("lineage")?;
-            let kind = kind.as_deref().map_or(Ok(Lineage::Branch), Lineage::parse)?;
-            let parent = match (fields.has("parent_id"), fields.session("parent_id")?) {
-                (false, _) => None,
-                (true, parent) => Some(parent.map(|parent| (parent, kind))),
-            };
-            Ok(SessionTimes {
-                started_at: fields.time("started_at")?,
-                ended: ended.map(|at| at.map(|at| (at, reason))),
-                parent,
-            })
-        })?;
+        let (id, times) = (session_id(py, id)?, decode::request::<SessionTimes>(times)?);
         encode::session(py, &self.call(py, |oneiro| oneiro.amend_session(&id, times))?)
     }
 
@@ -265,14 +98,7 @@ impl Handle {
         id: &str,
         request: &Bound<'py, PyDict>,
     ) -> Answer<'py> {
-        let id = session_id(py, id)?;
-        let request = decoded(request, |fields| {
-            Ok(BranchRequest {
-                at: fields.message_id("at")?,
-                id: fields.session("id")?,
-                title: fields.text("title")?,
-            })
-        })?;
+        let (id, request) = (session_id(py, id)?, decode::request::<BranchRequest>(request)?);
         encode::session(py, &self.call(py, |oneiro| oneiro.branch_session(&id, request))?)
     }
 
@@ -282,10 +108,7 @@ impl Handle {
         id: &str,
         request: &Bound<'py, PyDict>,
     ) -> Answer<'py> {
-        let id = session_id(py, id)?;
-        let request = decoded(request, |fields| {
-            Ok(SplitRequest { id: fields.session("id")?, until: fields.count("until")? })
-        })?;
+        let (id, request) = (session_id(py, id)?, decode::request::<SplitRequest>(request)?);
         encode::session(py, &self.call(py, |oneiro| oneiro.split_session(&id, request))?)
     }
 
@@ -303,23 +126,13 @@ impl Handle {
     ) -> Answer<'py> {
         // An id that no session can have is one that none has.
         let ids = ids.into_iter().filter_map(|id| SessionId::new(id).ok()).collect();
-        let plain = DeleteRequest { ids, ..DeleteRequest::default() };
-        let request = match options {
-            Some(options) => decoded(options, |fields| {
-                Ok(DeleteRequest {
-                    keep_delegates: !fields.truth("cascade")?.unwrap_or(true),
-                    only_ended: fields.truth("ended")?.unwrap_or(false),
-                    only_empty: fields.truth("empty")?.unwrap_or(false),
-                    ..plain
-                })
-            })?,
-            None => plain,
-        };
+        let options = options.map(decode::request::<DeleteRequest>).transpose()?;
+        let request = DeleteRequest { ids, ..options.unwrap_or_default() };
         encode::answer(py, &self.call(py, |oneiro| oneiro.delete_sessions(request))?)
     }
 
     fn count_sessions(&self, py: Python<'_>, request: &Bound<'_, PyDict>) -> PyResult<usize> {
-        let request = decoded(request, listing)?;
+        let request = decode::request::<ListSessions>(request)?;
         self.call(py, |oneiro| oneiro.count_sessions(&request))
     }
 
@@ -355,8 +168,7 @@ impl Handle {
     }
 
     fn prune_sessions<'py>(&self, py: Python<'py>, request: &Bound<'py, PyDict>) -> Answer<'py> {
-        let now = self.call(py, |oneiro| Ok(oneiro.now()))?;
-        let request = decoded(request, |fields| pruning(fields, now))?;
+        let request = decode::request::<PruneRequest>(request)?;
         encode::answer(py, &self.call(py, |oneiro| oneiro.prune_sessions(request))?)
     }
 
@@ -399,21 +211,23 @@ impl Handle {
         &self,
         py: Python<'py>,
         id: &str,
-        charged: &Bound<'py, PyDict>,
-        amounts: &Bound<'py, PyDict>,
+        request: &Bound<'py, PyDict>,
     ) -> Answer<'py> {
-        let (id, key, used) =
-            (session_id(py, id)?, decoded(charged, account)?, decoded(amounts, used)?);
-        encode::session(py, &self.call(py, |oneiro| oneiro.add_usage(&id, key, used))?)
+        let (id, (account, used)) = (session_id(py, id)?, usage(request)?);
+        encode::session(py, &self.call(py, |oneiro| oneiro.add_usage(&id, account, used))?)
     }
 
     fn set_usage<'py>(
         &self,
         py: Python<'py>,
         id: &str,
-        amounts: &Bound<'py, PyDict>,
+        request: &Bound<'py, PyDict>,
     ) -> Answer<'py> {
-        let (id, used) = (session_id(py, id)?, decoded(amounts, used)?);
+        let (id, (account, used)) = (session_id(py, id)?, usage(request)?);
+        if account != UsageKey::default() {
+            let wrong = Error::invalid("totals of a session belong to no account");
+            return Err(raised(py, &wrong));
+        }
         encode::session(py, &self.call(py, |oneiro| oneiro.set_usage(&id, used))?)
     }
 

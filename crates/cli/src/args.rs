@@ -112,3 +112,19 @@ impl Command {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn every_capability_that_names_a_command_has_it() {
+        let cli = Cli::command();
+        for capability in oneiro::CAPABILITIES {
+            let Some(command) = capability.command else { continue };
+            let found = command.split(' ').try_fold(&cli, |at, name| at.find_subcommand(name));
+            assert!(found.is_some(), "{}: there is no command {command:?}", capability.name);
+        }
+    }
+}

@@ -276,6 +276,11 @@ fn config_path(global: &Global) -> Option<PathBuf> {
     told.or_else(|| Some(own_folder("XDG_CONFIG_HOME", ".config")?.join("config.toml")))
 }
 
+/// Whether a variable of the environment is set to something.
+pub fn is_set(variable: &str) -> bool {
+    environment(variable).is_some_and(|value| !value.is_empty())
+}
+
 /// Whether the person wants no colours, or the terminal has none: <https://no-color.org>.
 pub fn wants_no_colour() -> bool {
     environment("NO_COLOR").is_some() || environment("TERM").is_none_or(|term| term == "dumb")

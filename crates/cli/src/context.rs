@@ -1,5 +1,6 @@
 //! What every command gets: the configuration, the way to print, and the open space.
 
+use crate::actor;
 use crate::args::Global;
 use crate::config::{Config, wants_no_colour};
 use crate::ink::Ink;
@@ -54,7 +55,12 @@ impl Context {
 
     /// Opens the space, creating it if it does not exist.
     pub fn open(&self) -> Result<Oneiro> {
-        Ok(Oneiro::open(&self.target()?, self.options())?)
+        self.opened(self.options())
+    }
+
+    /// The space, in which whoever runs the command acts.
+    fn opened(&self, options: Options) -> Result<Oneiro> {
+        Ok(Oneiro::open(&self.target()?, options)?.acting_as(actor::current()))
     }
 
     /// Opens a space to look into. Of one that was named and is not there this tells: "nothing
@@ -69,13 +75,13 @@ impl Context {
                 self.output.say(&format!("note: {error}: it begins now, empty"));
                 self.open()
             }
-            opened => Ok(opened?),
+            opened => Ok(opened?.acting_as(actor::current())),
         }
     }
 
     /// Opens a space that must exist: a mistyped path is not a sound, empty store.
     pub fn open_existing(&self) -> Result<Oneiro> {
-        Ok(Oneiro::open(&self.target()?, Options { must_exist: true, ..self.options() })?)
+        self.opened(Options { must_exist: true, ..self.options() })
     }
 
     /// The server that is asked for vectors. One that cannot be is told of, and words still count.

@@ -1,6 +1,7 @@
 //! The `oneiro` binary: read the arguments and the one configuration, run one command, and turn
 //! its error into a message and an exit code. Commands are in `commands/`, one file each.
 
+mod actor;
 mod agents;
 mod args;
 mod commands;
@@ -11,6 +12,7 @@ mod input;
 mod output;
 mod progress;
 mod reference;
+mod request;
 mod tokens;
 
 use clap::Parser;

@@ -1,7 +1,7 @@
 //! Printing: data on standard output, talk on standard error, JSON for programs, tables for
 //! people. Stored text reaches a terminal only with its control characters taken out.
 
-use oneiro::{ErrorKind, Timestamp};
+use oneiro::{ErrorKind, Surface, Timestamp};
 use serde::Serialize;
 use std::io::{IsTerminal, Write};
 use std::process::ExitCode;
@@ -74,11 +74,17 @@ pub fn fail(error: &anyhow::Error, json: bool) -> ExitCode {
         return ExitCode::SUCCESS;
     }
     let (kind, message, hint) = match (error.downcast_ref::<oneiro::Error>(), file) {
-        (Some(known), _) => (known.kind(), known.message().to_owned(), known.remedy_text()),
+        (Some(known), _) => {
+            (known.kind(), known.message().to_owned(), known.remedy_for(Surface::CommandLine))
+        }
         (None, Some(file)) => {
             let denied = file.kind() == std::io::ErrorKind::PermissionDenied;
             let kind = if denied { ErrorKind::Forbidden } else { ErrorKind::Unavailable };
-            (kind, format!("{error:#}"), Some("check the path, its permissions and the disk"))
+            (
+                kind,
+                format!("{error:#}"),
+                Some("check the path, its permissions and the disk".into()),
+            )
         }
         (None, None) => (ErrorKind::Internal, format!("{error:#}"), None),
     };
@@ -89,7 +95,7 @@ pub fn fail(error: &anyhow::Error, json: bool) -> ExitCode {
     } else {
         eprintln!("error: {}", plain(&message));
         if let Some(hint) = hint {
-            eprintln!("hint: {}", plain(hint));
+            eprintln!("hint: {}", plain(&hint));
         }
     }
     ExitCode::from(kind.row().exit)

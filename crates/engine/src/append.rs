@@ -3,7 +3,8 @@
 use crate::Oneiro;
 use crate::sessions::{Draft, create_in, no_session};
 use oneiro_model::{
-    Appended, ChangeKind, Error, MessageId, NewMessage, NewSession, Result, SessionId, Visibility,
+    Appended, ChangeKind, Error, MessageId, NewMessage, NewSession, Remedy, Result, SessionId,
+    Visibility,
 };
 use oneiro_store::messages::Prepared;
 use oneiro_store::{Tx, changes, messages, sequence, sessions};
@@ -98,10 +99,8 @@ impl Append {
             }
             (None, None) if settings.keeps_nothing_of(&self.session) => return Ok(skipped),
             (None, None) => {
-                return Err(no_session(self.session.as_str()).remedy(format!(
-                    "create it: oneiro session new --id {:?}, or append with --create",
-                    self.session.as_str()
-                )));
+                return Err(no_session(self.session.as_str())
+                    .remedy(Remedy::CreateSession { id: self.session.to_string() }));
             }
         };
         if settings.keeps_nothing_of(&self.session) {

@@ -6,7 +6,8 @@ use crate::index::forget;
 use crate::sessions::{delete_in, key_of};
 use crate::{Oneiro, jobs};
 use oneiro_model::{
-    ChangeKind, Erased, ErasureProof, Error, JobId, MessageId, NewJob, Result, SessionId, Span,
+    ChangeKind, EraseTarget, Erased, ErasureProof, Error, JobId, MessageId, NewJob, Remedy, Result,
+    SessionId, Span,
 };
 use oneiro_store::{
     Finder, Tx, backups, changes, costs, digests, is_missing_table, lineage, messages, payloads,
@@ -14,15 +15,7 @@ use oneiro_store::{
 };
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
-
-/// What to erase.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum EraseTarget {
-    /// A session with all its messages, and the delegates under it.
-    Session(SessionId),
-    /// One message.
-    Message(MessageId),
-}
+use std::sync::PoisonError;
 
 /// What the transaction of an erasure took out.
 struct Removed {
@@ -50,7 +43,7 @@ impl Oneiro {
             match (session, message) {
                 (Some(_), Some(_)) => {
                     Err(Error::conflict(format!("{text} is both a session and a message"))
-                        .remedy("say which: --session or --message"))
+                        .remedy(Remedy::SayWhich))
                 }
                 (Some(session), None) => Ok(EraseTarget::Session(session)),
                 (None, Some(message)) => Ok(EraseTarget::Message(message)),
@@ -62,6 +55,9 @@ impl Oneiro {
 
     /// Erases for good: rows, payloads, and every trace in the files, then proves it.
     pub fn erase(&self, target: &EraseTarget) -> Result<Erased> {
+        // What another erasure removes between the search of the raw bytes and the look at what is
+        // still stored would count as found here.
+        let _alone = self.erasing.lock().unwrap_or_else(PoisonError::into_inner);
         let holder = self.job_holder();
         let removing = || self.store.write_bulk(|tx| remove((self, &holder), tx, target));
         let removed = match removing() {
@@ -87,7 +83,7 @@ impl Oneiro {
                 error.kind(),
                 format!("the rows are erased, but the files may still hold traces: {error}"),
             )
-            .remedy("end long reads of this store, then run `oneiro jobs run`, which scrubs them")
+            .remedy(Remedy::RunJobs)
             .because(error)
         })?;
         let elsewhere = self.said_elsewhere(&removed.pieces, &scrubbed.found)?;

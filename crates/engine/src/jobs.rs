@@ -5,7 +5,8 @@
 use crate::Oneiro;
 use crate::holder::is_gone;
 use oneiro_model::{
-    Cursor, Error, Job, JobId, JobNeed, NewJob, Page, Result, SessionId, Span, Timestamp,
+    Actor, ActorKind, ActorSurface, Cursor, Error, Job, JobId, JobNeed, NewJob, Page, Ran, Result,
+    SessionId, Span, Timestamp,
 };
 use oneiro_store::jobs::{Claim, Failure};
 use oneiro_store::{Tx, jobs};
@@ -30,15 +31,6 @@ pub(crate) const REBUILD_INDEX: &str = "rebuild_index";
 /// time an old one is forgotten.
 const KEPT_KEYS: i64 = 1_000;
 
-/// What a drain did.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize)]
-pub struct Ran {
-    /// Jobs finished.
-    pub done: usize,
-    /// Attempts that failed and will be repeated, or were given up.
-    pub failed: usize,
-}
-
 /// What became of a job that did not fail.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Outcome {
@@ -46,13 +38,6 @@ pub(crate) enum Outcome {
     Done,
     /// What it needs is away: it is tried again after this time.
     Postponed(Span),
-}
-
-impl Ran {
-    fn add(&mut self, other: Ran) {
-        self.done += other.done;
-        self.failed += other.failed;
-    }
 }
 
 impl Oneiro {
@@ -104,7 +89,8 @@ impl Oneiro {
                 break;
             }
             let Some(job) = self.store.write(move |tx| jobs::claim(tx, &claim))? else { break };
-            match self.run_claimed(&job, &holder) {
+            let worker = self.acting_as(Actor::new(ActorKind::Job, ActorSurface::Background));
+            match worker.run_claimed(&job, &holder) {
                 Ok(Outcome::Done) => {
                     ran.done += 1;
                     self.finish_job(job, holder)?;

@@ -48,27 +48,22 @@ pub use backup::Progress;
 pub use cancel::Cancel;
 pub use check::Checked;
 pub use context::{PROMPTS, Prompts};
-pub use erase::EraseTarget;
-pub use jobs::Ran;
 pub use oneiro_count as count;
+pub use oneiro_model::host::{DeleteRequest, Durability, MessageAmend, PageRequest, SessionTimes};
 pub use oneiro_model::*;
-pub use oneiro_store::messages::PageRequest;
-pub use oneiro_store::{Durability, Engine, Target, WriteFigures};
+pub use oneiro_store::{Engine, Target, WriteFigures};
 pub use ports::{
     Clock, Embedder, Ids, Llm, LlmAnswer, LlmRequest, RandomIds, SystemClock, WordModel,
 };
-pub use sessions::{
-    BranchRequest, DeleteRequest, MessageAmend, SessionTimes, SplitRequest, Stretch, StretchFrom,
-    StretchRequest,
-};
+pub use sessions::{Stretch, StretchFrom, StretchRequest};
 pub use settings::{Compaction, EmbedderChoice, SETTINGS, Setting, SettingValue, Settings};
 pub use slots::SetSlots;
 pub use transcripts::{
     Agent, CaptureRequest, Captured, DamagedLine, TranscriptFile, Transcripts, find_transcripts,
 };
 pub use transfer::{
-    ExportRequest, ForeignStore, HermesCounts, HermesDifference, HermesImported, ImportFile,
-    ImportLimits, NotKept, TransferProgress, foreign_store,
+    ForeignStore, HermesCounts, HermesDifference, HermesImported, ImportFile, ImportLimits,
+    NotKept, TransferProgress, foreign_store,
 };
 
 use oneiro_store::Store;
@@ -155,6 +150,8 @@ pub struct Oneiro {
     prompt_costs: Arc<Mutex<HashMap<[u8; 32], i64>>>,
     /// The newest message of sessions when a job was last left for them.
     compacted_at: Arc<Mutex<HashMap<i64, i64>>>,
+    /// Held by whoever erases.
+    erasing: Arc<Mutex<()>>,
     /// The minute in which idle sessions were last looked for.
     looked_for_idle: Arc<Mutex<Option<i64>>>,
 }
@@ -189,6 +186,7 @@ impl Oneiro {
             prompts: Arc::new(options.prompts),
             prompt_costs: Arc::default(),
             compacted_at: Arc::default(),
+            erasing: Arc::default(),
             looked_for_idle: Arc::default(),
             clock: options.clock,
             ids: options.ids,
@@ -202,6 +200,12 @@ impl Oneiro {
     #[must_use]
     pub fn with_cancel(&self, cancel: Cancel) -> Oneiro {
         Oneiro { cancel, ..self.clone() }
+    }
+
+    /// A clone of this handle through which somebody acts; what it changes is recorded with it.
+    #[must_use]
+    pub fn acting_as(&self, actor: Actor) -> Oneiro {
+        Oneiro { store: self.store.acting_as(Arc::new(actor)), ..self.clone() }
     }
 
     /// Where the space is kept.

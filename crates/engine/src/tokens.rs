@@ -2,7 +2,9 @@
 //! it has 256 random bits, so a slow hash would add nothing.
 
 use crate::Oneiro;
-use oneiro_model::{Cursor, Error, NewToken, Page, Result, Token, TokenId, TokenText, bad_token};
+use oneiro_model::{
+    ActorKind, Cursor, Error, NewToken, Page, Remedy, Result, Token, TokenId, TokenText, bad_token,
+};
 use oneiro_store::tokens;
 
 /// Characters of a token's name.
@@ -12,6 +14,9 @@ impl Oneiro {
     /// Makes a token for this space; its text is in this answer and never again.
     pub fn create_token(&self, token: NewToken) -> Result<Token> {
         let now = self.now();
+        if !matches!(token.actor, ActorKind::Person | ActorKind::Agent) {
+            return Err(Error::field("actor", "is neither person nor agent"));
+        }
         if token.expires_at.is_some_and(|at| at <= now) {
             return Err(Error::field("expires_at", "is not in the future"));
         }
@@ -28,6 +33,7 @@ impl Oneiro {
             role: token.role,
             name: token.name.clone(),
             token: Some(text.reveal()),
+            actor: token.actor,
             created_at: now,
             expires_at: token.expires_at,
             revoked_at: None,
@@ -66,7 +72,7 @@ impl Oneiro {
                         .remedy("type more of the id"))
                 }
                 (None, _) => Err(Error::not_found(format!("space {space} has no token {id:?}"))
-                    .remedy(format!("`oneiro token list --space {space}` shows those it has"))),
+                    .remedy(Remedy::ListTokens { space: space.to_string() })),
             }
         })
     }

@@ -1,7 +1,7 @@
 //! Numbers and lists as bytes. A list of postings is delta-coded, so that two lists of adjacent
 //! segments join by changing one number.
 
-use oneiro_model::{Error, ErrorKind, Result};
+use oneiro_model::{Error, ErrorKind, Remedy, Result};
 
 /// Bits of a posting that tell how much the term says about the document.
 pub(crate) const IMPACT_BITS: u32 = 3;
@@ -68,7 +68,25 @@ impl<'a> Bytes<'a> {
 /// The index is derived from the rows, so damage in it loses nothing.
 pub(crate) fn damaged(what: &str) -> Error {
     Error::new(ErrorKind::Corrupt, format!("the text index is damaged: {what}"))
-        .remedy("run `oneiro doctor --fix`, which builds it anew from the texts")
+        .remedy(Remedy::RebuildIndex)
+        .because(Damaged)
+}
+
+/// The bytes of a segment make no sense.
+#[derive(Debug)]
+struct Damaged;
+
+impl std::fmt::Display for Damaged {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("the bytes of a segment make no sense")
+    }
+}
+
+impl std::error::Error for Damaged {}
+
+/// Whether an error says that the bytes of a segment make no sense.
+pub fn is_damaged(error: &Error) -> bool {
+    std::error::Error::source(error).is_some_and(|cause| cause.is::<Damaged>())
 }
 
 /// One term in one document.

@@ -19,6 +19,7 @@ mod word_model;
 
 pub use bits::{Bits, cosine, distance, encode_bits, scan, signs};
 pub use build::weight;
+pub use codec::is_damaged;
 pub use docs::{Doc, role, role_code};
 pub use fold::{MERGE_FAN_IN, due_for_merge, make};
 pub use inspect::inspect;

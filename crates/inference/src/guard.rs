@@ -8,6 +8,7 @@ mod spend;
 use breaker::{Breaker, Entry};
 use oneiro::{Error, ErrorKind, Llm, LlmAnswer, LlmRequest, Result};
 use spend::Spend;
+use std::borrow::Cow;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -193,7 +194,7 @@ fn as_seen_from_outside(error: Error) -> Error {
     if !is_about_the_key(error.kind()) {
         return error;
     }
-    let remedy = error.remedy_text().unwrap_or("check the key").to_owned();
+    let remedy = error.remedy_text().map_or_else(|| "check the key".to_owned(), Cow::into_owned);
     Error::new(ErrorKind::Unavailable, error.message()).remedy(remedy)
 }
 

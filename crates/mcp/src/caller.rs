@@ -1,7 +1,7 @@
 //! Who calls a tool: an opened space and what may be done in it. It must not know how that was
 //! found out.
 
-use oneiro::{Oneiro, TokenRole};
+use oneiro::{Actor, ActorKind, ActorSurface, Oneiro, TokenRole};
 
 /// Who calls. Over HTTP, whoever lets a request in puts this into its extensions.
 #[derive(Clone)]
@@ -10,6 +10,15 @@ pub struct Caller {
     pub oneiro: Oneiro,
     /// What may be done in it.
     pub role: TokenRole,
+    /// Who acts; the client's own name is added when it is known.
+    pub actor: Actor,
+}
+
+impl Caller {
+    /// An agent on standard input and output.
+    pub fn local(oneiro: Oneiro, role: TokenRole) -> Caller {
+        Caller { oneiro, role, actor: Actor::new(ActorKind::Agent, ActorSurface::Mcp) }
+    }
 }
 
 /// A caller whose last clone goes away on a thread that may block, because the PostgreSQL client

@@ -8,7 +8,7 @@ use crate::recalled::with_quotes_escaped;
 use crate::resources::{self, Listed, MARKDOWN, TEMPLATE};
 use crate::tools::{Answer, Call, TOOLS, Tool};
 use crate::{Caller, TokenRole};
-use oneiro::{Error, ErrorKind};
+use oneiro::{Error, ErrorKind, Surface};
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, CustomRequest,
     CustomResult, ErrorCode, Implementation, JsonObject, ListResourceTemplatesResult,
@@ -75,6 +75,8 @@ impl Mcp {
         look: impl FnOnce(Caller) -> oneiro::Result<T> + Send + 'static,
     ) -> Result<T, ErrorData> {
         let held = self.held(context)?;
+        let client = client_name(context);
+        let look = move |caller| look(named(caller, client));
         let looked = unless_cancelled(context, run_for(held, None, look)).await;
         looked.map_err(|error| match error.kind() {
             ErrorKind::NotFound => {
@@ -125,12 +127,14 @@ impl ServerHandler for Mcp {
             return Err(refusal(&error.remedy(format!("connect with a token of the role {role}"))));
         }
         let arguments = request.arguments.unwrap_or_default();
+        let client = client_name(&context);
         let call = async {
             let permit = match (tool.may_call_model)(&arguments) {
                 true => Some(self.models.acquire().await?),
                 false => None,
             };
-            run_for(held, permit, move |caller| (tool.run)(&Call { caller, arguments })).await
+            let run = move |caller| (tool.run)(&Call { caller: named(caller, client), arguments });
+            run_for(held, permit, run).await
         };
         match unless_cancelled(&context, call).await {
             Ok(answer) => Ok(told(answer).into()),
@@ -194,6 +198,20 @@ impl ServerHandler for Mcp {
             }
         })
     }
+}
+
+/// What the client calls itself, if it said so.
+fn client_name(context: &RequestContext<RoleServer>) -> Option<String> {
+    context.peer.peer_info().map(|info| info.client_info.name.clone())
+}
+
+/// A caller who acts under the name of its client.
+fn named(caller: Caller, client: Option<String>) -> Caller {
+    let actor = match client {
+        Some(client) => caller.actor.with_client(&client),
+        None => caller.actor,
+    };
+    Caller { oneiro: caller.oneiro.acting_as(actor.clone()), role: caller.role, actor }
 }
 
 /// Runs a call of the engine on a thread that may block, which holds the permit until it ends.
@@ -280,8 +298,8 @@ fn told(answer: Answer) -> CallToolResult {
 /// An error for the model to mend.
 fn complaint(error: &Error) -> CallToolResult {
     let mut text = format!("{}: {}", error.kind().name(), with_quotes_escaped(error.message()));
-    if let Some(remedy) = error.remedy_text() {
-        text = format!("{text}\nWhat to do: {}.", with_quotes_escaped(remedy));
+    if let Some(remedy) = error.remedy_for(Surface::Tools) {
+        text = format!("{text}\nWhat to do: {}.", with_quotes_escaped(&remedy));
     }
     CallToolResult::error(vec![ContentBlock::text(text)])
 }
@@ -290,7 +308,7 @@ fn complaint(error: &Error) -> CallToolResult {
 fn refusal(error: &Error) -> ErrorData {
     let row = error.kind().row();
     let message = with_quotes_escaped(error.message());
-    let remedy = error.remedy_text().map(with_quotes_escaped);
+    let remedy = error.remedy_for(Surface::Tools).map(|remedy| with_quotes_escaped(&remedy));
     let data = json!({"kind": row.name, "remedy": remedy});
     ErrorData::new(ErrorCode(row.mcp), message, Some(data))
 }

@@ -1,8 +1,10 @@
 //! Changes: what happened in a space, told to whoever watches it. Messages tell of themselves by
 //! their ids; everything else that happens to sessions is noted in passing.
 
-use crate::{Error, MessageId, Result, SessionId};
-use serde::{Serialize, Serializer};
+use crate::contract::Request;
+use crate::{Actor, Error, MessageId, Result, SessionId};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize, Serializer};
 use std::fmt;
 
 /// What happened.
@@ -81,6 +83,8 @@ impl ChangeKind {
     }
 }
 
+word_schema!(ChangeKind ChangeKind::ALL.map(ChangeKind::as_str));
+
 /// How far somebody has seen: the last message and the last note of a change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct ChangeMark {
@@ -137,19 +141,80 @@ impl fmt::Display for ChangeMark {
     }
 }
 
+text_schema!(ChangeMark "pattern": "^[0-9]{1,18}\\.[0-9]{1,18}(\\.[0-9]{1,18}\\.[0-9]{1,18})?$");
+
 impl Serialize for ChangeMark {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(self)
     }
 }
 
+/// From where on changes are answered.
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct EventsRequest {
+    /// The id of the last event seen, as the header Last-Event-ID.
+    pub since: Option<ChangeMark>,
+}
+
+impl Request for EventsRequest {}
+
+/// Which sessions are exported.
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct ExportRequest {
+    /// Only these sessions; all when empty.
+    #[serde(rename = "session")]
+    #[schemars(extend("x-older-names" = ["sessions"]))]
+    pub sessions: Vec<SessionId>,
+    /// Only this source.
+    pub source: Option<String>,
+}
+
+impl Request for ExportRequest {}
+
+parsed_from_text!(ChangeMark);
+
+json_name! {
+    /// What kind of thing a change happened to.
+    SubjectKind "subject" {
+        /// A session.
+        Session "session",
+    }
+}
+
+/// What a change happened to.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Subject {
+    /// What kind of thing it is.
+    pub kind: SubjectKind,
+    /// Its id.
+    pub id: String,
+}
+
+impl Subject {
+    /// A session.
+    pub fn session(id: &SessionId) -> Subject {
+        Subject { kind: SubjectKind::Session, id: id.to_string() }
+    }
+}
+
 /// One change.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Change {
     /// How far whoever has seen this change has seen.
     pub id: ChangeMark,
     /// What happened.
     pub kind: ChangeKind,
+    /// What it happened to, if to one thing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub subject: Option<Subject>,
+    /// The operation that did it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub operation: Option<String>,
+    /// Who did it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub actor: Option<Actor>,
     /// To which session, if to one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub session_id: Option<SessionId>,
@@ -167,7 +232,17 @@ pub struct Change {
 impl Change {
     /// A change of which only the kind and the session are known.
     pub fn new(id: ChangeMark, kind: ChangeKind, session_id: Option<SessionId>) -> Change {
-        Change { id, kind, session_id, first_id: None, last_id: None, count: None }
+        Change {
+            id,
+            kind,
+            subject: session_id.as_ref().map(Subject::session),
+            operation: None,
+            actor: None,
+            session_id,
+            first_id: None,
+            last_id: None,
+            count: None,
+        }
     }
 }
 

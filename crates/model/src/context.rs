@@ -2,8 +2,12 @@
 //! the ways back to the exact words.
 
 use crate::WindowFormat;
+use crate::contract::Request;
+use crate::contract::schema::{EXACT_INTEGER_MAX, one_of};
+use crate::message::{BATCH_MAX, NewMessage};
 use crate::{Cursor, Error, Message, MessageId, Result, SessionId, SummaryId, Timestamp};
-use serde::Serialize;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 json_name! {
@@ -33,7 +37,7 @@ json_name! {
 }
 
 /// A node of the summary DAG.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct Summary {
     /// Its id.
     pub id: SummaryId,
@@ -79,18 +83,30 @@ pub struct Summary {
 pub const WINDOW_BUDGET: usize = 100_000;
 
 /// What a window is asked to be.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
 pub struct WindowRequest {
     /// The most tokens the prompt may have.
+    #[schemars(range(min = 1, max = TOKENS_MAX))]
     pub budget: usize,
     /// Of these, tokens kept free for the answer and for whatever the caller adds.
+    #[schemars(range(min = 0, max = TOKENS_MAX - 1))]
     pub reserve: usize,
-    /// For whom it is written.
+    /// For which provider it is written.
     pub format: WindowFormat,
     /// Tell of every item why it is in or out.
     pub explain: bool,
-    /// Only look: compact nothing, and do not count as the window before the next.
+    /// Only look: compact nothing, and leave no mark for the next window.
     pub peek: bool,
+}
+
+/// The most tokens that a window may be asked to have, or a context to be brought down to.
+pub const TOKENS_MAX: usize = 100_000_000;
+
+impl Request for WindowRequest {
+    fn check(&self) -> Result<()> {
+        WindowRequest::check(self)
+    }
 }
 
 impl Default for WindowRequest {
@@ -108,8 +124,9 @@ impl Default for WindowRequest {
 impl WindowRequest {
     /// Refuses a budget that leaves nothing.
     pub fn check(&self) -> Result<()> {
-        if self.budget == 0 || self.budget > 100_000_000 {
-            return Err(Error::field("budget", "is not between 1 and 100000000 tokens"));
+        if self.budget == 0 || self.budget > TOKENS_MAX {
+            let problem = format!("is not between 1 and {TOKENS_MAX} tokens");
+            return Err(Error::field("budget", problem));
         }
         if self.reserve >= self.budget {
             return Err(Error::field("reserve", "leaves nothing of the budget")
@@ -120,7 +137,7 @@ impl WindowRequest {
 }
 
 /// The assembled content of a prompt.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct Window {
     /// The messages, as the provider takes them.
     pub messages: Vec<Value>,
@@ -155,7 +172,7 @@ pub struct Window {
 }
 
 /// What a window leaves out.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Omitted {
     /// Messages that are neither shown nor under a summary that is.
     pub messages: usize,
@@ -176,7 +193,7 @@ pub struct Omitted {
 }
 
 /// The window before was not the beginning of this one.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct PrefixBreak {
     /// Why.
     pub reason: BreakReason,
@@ -213,12 +230,14 @@ json_name! {
 }
 
 /// An item of a session's context, as a window treats it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct WindowItem {
     /// `system`, `tools`, `summary`, `messages` or `message`.
+    #[schemars(extend("enum" = ["system", "tools", "summary", "messages", "message"]))]
     pub kind: &'static str,
     /// The id of the message or summary.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("type" = ["integer", "string"]))]
     pub id: Option<Value>,
     /// The last message of a run of them.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -232,16 +251,143 @@ pub struct WindowItem {
 }
 
 /// How far to compact.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy, Default, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
 pub struct CompactRequest {
-    /// Go on until the context has no more than so many tokens.
+    /// Continue until the context has no more than this many tokens.
+    #[schemars(range(min = 1, max = TOKENS_MAX))]
     pub until: Option<usize>,
-    /// Have summaries that are extracts written anew by the model.
+    /// Have summaries that are extracts written again by the model.
     pub redo: bool,
 }
 
+impl Request for CompactRequest {}
+
+/// How a session is split.
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct SplitRequest {
+    /// The id of the continuation; one is made when absent.
+    pub id: Option<SessionId>,
+    /// Compact the context to this many tokens first; when absent, as far as it is worth it.
+    #[schemars(range(min = 1, max = TOKENS_MAX))]
+    pub until: Option<usize>,
+}
+
+impl Request for SplitRequest {}
+
+/// The text of a summary that is written by hand; an empty one clears it.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct NewSummary {
+    /// The words.
+    pub content: String,
+}
+
+impl Request for NewSummary {}
+
+/// What stands for the beginning of a session.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct SessionSummary {
+    /// The whole of it as one text.
+    pub content: String,
+    /// Of it, the part that was written by hand.
+    pub summary: Option<Summary>,
+}
+
+/// What a session is to show.
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+#[schemars(transform = history_alternatives)]
+pub struct HistoryRequest {
+    /// The messages to show.
+    #[schemars(with = "Option<Vec<NewMessage>>", length(max = BATCH_MAX))]
+    pub messages: Option<Vec<Value>>,
+    /// How many of the newest messages to keep.
+    #[schemars(range(min = 0, max = EXACT_INTEGER_MAX))]
+    pub keep: Option<usize>,
+}
+
+fn history_alternatives(schema: &mut schemars::Schema) {
+    one_of(schema, &[&["messages"], &["keep"]]);
+}
+
+impl Request for HistoryRequest {
+    fn check(&self) -> Result<()> {
+        match (&self.messages, self.keep) {
+            (Some(_), None) | (None, Some(_)) => Ok(()),
+            _ => Err(Error::field("messages", "or `keep` is needed, and not both")
+                .remedy("send the messages to show, or how many of the newest to keep")),
+        }
+    }
+}
+
+/// Within what a thing is looked up that is named by its id.
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct LookupRequest {
+    /// Look within the lineage of this session; without it in all of the space, where that is
+    /// allowed.
+    #[schemars(extend("x-older-names" = ["session_id"]))]
+    pub session: Option<SessionId>,
+}
+
+impl Request for LookupRequest {}
+
+impl LookupRequest {
+    /// Within what to look.
+    pub fn scope(self) -> ContextScope {
+        self.session.map_or(ContextScope::Space, ContextScope::Lineage)
+    }
+}
+
+/// How much of a summary to expand.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct ExpandOptions {
+    /// The most tokens to answer; a message that is larger comes alone.
+    #[schemars(range(min = 1, max = EXPAND_TOKENS_MAX))]
+    pub tokens: usize,
+    /// The `next` of the answer before.
+    pub cursor: Option<Cursor>,
+    /// Look within the lineage of this session; without it in all of the space, where that is
+    /// allowed.
+    #[schemars(extend("x-older-names" = ["session_id"]))]
+    pub session: Option<SessionId>,
+}
+
+impl Default for ExpandOptions {
+    fn default() -> ExpandOptions {
+        ExpandOptions { tokens: EXPAND_TOKENS, cursor: None, session: None }
+    }
+}
+
+impl Request for ExpandOptions {}
+
+/// What to expand within a session, and how much of it.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ExpandWithin {
+    /// A summary (sum_...), a message (1234) or a range of messages (1234-1300).
+    #[schemars(regex(pattern = "^(sum_[a-z2-7]{1,64}|[1-9][0-9]{0,17}(-[1-9][0-9]{0,17})?)$"))]
+    pub id: String,
+    /// The most tokens to answer; a message that is larger comes alone.
+    #[serde(default = "default_expand_tokens")]
+    #[schemars(range(min = 1, max = EXPAND_TOKENS_MAX))]
+    pub tokens: usize,
+    /// The `next` of the answer before.
+    #[serde(default)]
+    pub cursor: Option<Cursor>,
+}
+
+impl Request for ExpandWithin {}
+
+fn default_expand_tokens() -> usize {
+    EXPAND_TOKENS
+}
+
 /// What a compaction did.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Compacted {
     /// The summaries it made, in order.
     pub created: Vec<SummaryId>,
@@ -301,6 +447,9 @@ impl ExpandWhat {
 /// The tokens an expansion may have when nobody says.
 pub const EXPAND_TOKENS: usize = 4_000;
 
+/// The most tokens an expansion may be asked for.
+const EXPAND_TOKENS_MAX: usize = 1_000_000;
+
 /// What to expand, and how far.
 #[derive(Debug, Clone)]
 pub struct ExpandRequest {
@@ -315,7 +464,7 @@ pub struct ExpandRequest {
 }
 
 /// The exact messages under something.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct Expanded {
     /// They, in the order they came.
     pub messages: Vec<Message>,
@@ -347,7 +496,7 @@ pub struct GrepRequest {
 }
 
 /// What a grep found.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct Grepped {
     /// Summaries, best first.
     pub summaries: Vec<SummaryHit>,
@@ -358,9 +507,10 @@ pub struct Grepped {
 }
 
 /// A summary that was found.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct SummaryHit {
     /// What it is.
+    #[schemars(extend("enum" = ["summary"]))]
     pub kind: crate::HitKind,
     /// Its id.
     pub id: SummaryId,
@@ -381,7 +531,7 @@ pub struct SummaryHit {
 }
 
 /// A session condensed around a question.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct SessionDigest {
     /// The words.
     pub content: String,
@@ -392,7 +542,7 @@ pub struct SessionDigest {
 }
 
 /// What any id names.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(tag = "found", rename_all = "lowercase")]
 pub enum LookedUp {
     /// A summary.

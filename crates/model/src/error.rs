@@ -1,6 +1,7 @@
 //! The one public error: a kind the caller can act on, a message that names what is wrong, and a
-//! remedy. The table [`KINDS`] is the only mapping from kinds to HTTP, exit codes and Python.
+//! remedy, which each surface renders in its own words. The table [`KINDS`] is the only mapping from kinds to HTTP, exit codes and Python.
 
+use crate::{Remedy, Surface};
 use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
@@ -91,6 +92,14 @@ kinds! {
     Internal     "internal"     500 1 "InternalError"    -32603;
 }
 
+word_schema!(ErrorKind KINDS.iter().map(|row| row.name).collect::<Vec<_>>());
+
+impl serde::Serialize for ErrorKind {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.name())
+    }
+}
+
 impl ErrorKind {
     /// The name of this kind in JSON.
     pub const fn name(self) -> &'static str {
@@ -107,7 +116,7 @@ struct Inner {
     kind: ErrorKind,
     message: String,
     field: Option<Cow<'static, str>>,
-    remedy: Option<Cow<'static, str>>,
+    remedy: Option<Remedy>,
     source: Option<Arc<dyn std::error::Error + Send + Sync>>,
 }
 
@@ -157,7 +166,7 @@ impl Error {
 
     /// Adds what the caller can do about it.
     #[must_use]
-    pub fn remedy(self, remedy: impl Into<Cow<'static, str>>) -> Error {
+    pub fn remedy(self, remedy: impl Into<Remedy>) -> Error {
         let remedy = remedy.into();
         self.change(|inner| inner.remedy = Some(remedy))
     }
@@ -189,9 +198,14 @@ impl Error {
         self.0.field.as_deref()
     }
 
-    /// What to do about it, if that is known.
-    pub fn remedy_text(&self) -> Option<&str> {
-        self.0.remedy.as_deref()
+    /// What to do about it, if that is known, in the words of a surface.
+    pub fn remedy_for(&self, surface: Surface) -> Option<Cow<'_, str>> {
+        self.0.remedy.as_ref().map(|remedy| remedy.render(surface))
+    }
+
+    /// What to do about it, in the words of the library.
+    pub fn remedy_text(&self) -> Option<Cow<'_, str>> {
+        self.remedy_for(Surface::Library)
     }
 
     /// Whether the same request may pass later, unchanged.

@@ -1,6 +1,7 @@
 //! Ids: the caller's string for sessions, the sequence number for messages, and a typed prefix
 //! with random base32 for everything else.
 
+use crate::contract::schema::{EXACT_INTEGER_MAX, WITHOUT_NUL};
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -9,6 +10,20 @@ use std::fmt;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct MessageId(pub i64);
+
+impl schemars::JsonSchema for MessageId {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "MessageId".into()
+    }
+
+    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        schemars::json_schema!({"type": "integer", "minimum": 1, "maximum": EXACT_INTEGER_MAX})
+    }
+}
 
 impl fmt::Display for MessageId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -44,6 +59,15 @@ impl SessionId {
         &self.0
     }
 }
+
+impl SessionId {
+    fn parse(text: &str) -> Result<SessionId> {
+        SessionId::new(text)
+    }
+}
+
+parsed_from_text!(SessionId);
+text_schema!(SessionId "minLength": 1, "maxLength": SessionId::MAX_CHARS, "pattern": WITHOUT_NUL);
 
 impl fmt::Display for SessionId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -93,6 +117,9 @@ macro_rules! prefixed_ids {
                 &self.0
             }
         }
+
+        parsed_from_text!($name);
+        text_schema!($name "pattern": concat!("^", $prefix, "[a-z2-7]+$"));
 
         impl fmt::Display for $name {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

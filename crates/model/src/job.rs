@@ -1,80 +1,31 @@
 //! Background work and its leases.
 
-use crate::{Error, JobId, Result, Timestamp};
+use crate::{JobId, Timestamp};
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
-/// Where a job stands.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum JobState {
-    /// Waiting for its time.
-    Queued,
-    /// Held under a lease.
-    Running,
-    /// Finished.
-    Done,
-    /// Given up after too many attempts.
-    Failed,
-}
-
-impl JobState {
-    /// Reads a state.
-    pub fn parse(name: &str) -> Result<JobState> {
-        Ok(match name {
-            "queued" => JobState::Queued,
-            "running" => JobState::Running,
-            "done" => JobState::Done,
-            "failed" => JobState::Failed,
-            _ => {
-                return Err(Error::new(
-                    crate::ErrorKind::Corrupt,
-                    format!("unknown job state {name:?}"),
-                ));
-            }
-        })
-    }
-
-    /// The state as text.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            JobState::Queued => "queued",
-            JobState::Running => "running",
-            JobState::Done => "done",
-            JobState::Failed => "failed",
-        }
+json_name! {
+    /// Where a job stands.
+    JobState "state" {
+        /// Waiting for its time.
+        Queued "queued",
+        /// Held under a lease.
+        Running "running",
+        /// Finished.
+        Done "done",
+        /// Given up after too many attempts.
+        Failed "failed",
     }
 }
 
-/// What a job cannot be done without. Only a process that has it claims the job.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum JobNeed {
-    /// A model that writes.
-    Model,
-    /// A model elsewhere that makes vectors.
-    Embedder,
-}
-
-impl JobNeed {
-    /// Reads a need.
-    pub fn parse(name: &str) -> Result<JobNeed> {
-        match name {
-            "model" => Ok(JobNeed::Model),
-            "embedder" => Ok(JobNeed::Embedder),
-            _ => Err(Error::new(
-                crate::ErrorKind::Corrupt,
-                format!("unknown need {name:?} of a job"),
-            )),
-        }
-    }
-
-    /// The need as text.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            JobNeed::Model => "model",
-            JobNeed::Embedder => "embedder",
-        }
+json_name! {
+    /// What a job cannot be done without. Only a process that has it claims the job.
+    JobNeed "needs" {
+        /// A model that writes.
+        Model "model",
+        /// A model elsewhere that makes vectors.
+        Embedder "embedder",
     }
 }
 
@@ -96,7 +47,7 @@ pub struct NewJob {
 }
 
 /// A stored job.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct Job {
     /// Its id.
     pub id: JobId,
@@ -116,4 +67,21 @@ pub struct Job {
     pub next_run_at: Timestamp,
     /// What it cannot be done without.
     pub needs: Option<JobNeed>,
+}
+
+/// What a drain did.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Ran {
+    /// Jobs finished.
+    pub done: usize,
+    /// Attempts that failed and will be repeated, or were given up.
+    pub failed: usize,
+}
+
+impl Ran {
+    /// Adds what another drain did.
+    pub fn add(&mut self, other: Ran) {
+        self.done += other.done;
+        self.failed += other.failed;
+    }
 }

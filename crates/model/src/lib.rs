@@ -4,9 +4,13 @@
 #[macro_use]
 mod named;
 
+mod actor;
+mod capability;
 mod change;
 mod context;
+pub mod contract;
 mod error;
+pub mod host;
 mod id;
 mod job;
 pub mod json;
@@ -16,6 +20,7 @@ mod part;
 mod pattern;
 mod private;
 mod query;
+mod remedy;
 mod retention;
 mod role;
 mod search;
@@ -29,38 +34,54 @@ mod token;
 mod usage;
 mod window;
 
-pub use change::{Change, ChangeKind, ChangeMark, SeenPart};
+pub use actor::{Actor, ActorKind, ActorSurface};
+pub use capability::{CAPABILITIES, Capability};
+pub use change::{
+    Change, ChangeKind, ChangeMark, EventsRequest, ExportRequest, SeenPart, Subject, SubjectKind,
+};
 pub use context::{
-    BreakReason, CompactRequest, Compacted, ContextScope, EXPAND_TOKENS, ExpandRequest, ExpandWhat,
-    Expanded, GrepRequest, Grepped, ItemPlace, LookedUp, Omitted, PrefixBreak, SessionDigest,
-    Summary, SummaryHit, SummaryKind, SummaryLevel, WINDOW_BUDGET, Window, WindowItem,
-    WindowRequest,
+    BreakReason, CompactRequest, Compacted, ContextScope, EXPAND_TOKENS, ExpandOptions,
+    ExpandRequest, ExpandWhat, ExpandWithin, Expanded, GrepRequest, Grepped, HistoryRequest,
+    ItemPlace, LookedUp, LookupRequest, NewSummary, Omitted, PrefixBreak, SessionDigest,
+    SessionSummary, SplitRequest, Summary, SummaryHit, SummaryKind, SummaryLevel, TOKENS_MAX,
+    WINDOW_BUDGET, Window, WindowItem, WindowRequest,
 };
 pub use error::{Error, ErrorKind, KINDS, KindRow, Result};
 pub use id::{JobId, MessageId, SessionId, SummaryId, TokenId};
-pub use job::{Job, JobNeed, JobState, NewJob};
-pub use message::{Appended, Message, MessageCounts, NewMessage, Visibility};
-pub use page::{Cursor, Page};
+pub use job::{Job, JobNeed, JobState, NewJob, Ran};
+pub use message::{
+    AppendOptions, Appended, BATCH_MAX, ListMessages, Message, MessageCounts, NewMessage,
+    ShowSession, Visibility,
+};
+pub use page::{Cursor, Page, PageOf};
 pub use part::{Part, parts, searchable};
 pub use pattern::SessionPattern;
 pub use private::{PRIVATE_MARKER, withhold};
 pub use query::{Expr, Filters, Query};
-pub use retention::{Deleted, Erased, ErasureProof, Imported, PruneRequest, Pruned, Rewound};
+pub use remedy::{Remedy, Surface};
+pub use retention::{
+    BranchRequest, Deleted, EraseRequest, EraseTarget, Erased, ErasureProof, Imported,
+    PruneRequest, Pruned, RestoreRequest, Restored, RewindRequest, Rewound,
+};
 pub use role::{Role, Trust};
 pub use search::{
     BROWSED, CONVERSATIONS, Conversation, Discover, Found, HIDDEN_SOURCES, Hit, HitKind,
-    MACHINE_SOURCES, Neighbour, SEARCH_LIMIT, SEARCH_LIMIT_MAX, SearchRequest, SessionFound,
-    SessionSearch, ShownMessage, Sort, Tier, Trace, TracePart, TraceWord, WINDOW,
+    MACHINE_SOURCES, NEIGHBOURS_MAX, Neighbour, SEARCH_LIMIT, SEARCH_LIMIT_MAX, SearchRequest,
+    SessionFound, SessionSearch, SessionSearchRequest, ShownMessage, Sort, Tier, Trace, TracePart,
+    TraceWord, WINDOW,
 };
 pub use session::{
-    Ending, EndingOver, Lineage, ListOrder, ListSessions, NewSession, Session, SessionField,
-    SessionPatch, SessionView,
+    ArchivedFilter, Ending, EndingOver, LIST_MAX, Lineage, ListOrder, ListSessions, NewSession,
+    Session, SessionPatch, SessionView,
 };
 pub use slot::{Slot, SlotName, SlotSwap};
 pub use space::SpaceName;
-pub use stats::{Activity, BackupRecord, DayActivity, IndexStats, SessionGroup, Stats};
+pub use stats::{
+    Activity, ActivityRequest, BackupMade, BackupRecord, BackupRequest, DayActivity, IndexStats,
+    SessionGroup, Stats,
+};
 pub use time::{Span, Timestamp};
 pub use title::Title;
 pub use token::{NewToken, Token, TokenRole, TokenText, bad_token};
-pub use usage::{Usage, UsageKey, UsageRow};
+pub use usage::{NewUsage, Usage, UsageKey, UsageRow};
 pub use window::WindowFormat;

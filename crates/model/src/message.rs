@@ -1,10 +1,15 @@
 //! Messages: what a caller hands in ([`NewMessage`]) and what is stored ([`Message`]). The JSON is
 //! the OpenAI chat message plus ours; every field nobody knows is kept in `body`.
 
+use crate::contract::Request;
+use crate::contract::schema::WITHOUT_NUL;
 use crate::id::check_text;
 use crate::part::calls_made;
-use crate::{Error, MessageId, Result, Role, SessionId, Timestamp, Trust, withhold};
-use serde::{Serialize, Serializer, ser::SerializeMap};
+use crate::{
+    Cursor, Error, LIST_MAX, MessageId, Result, Role, SessionId, Timestamp, Trust, withhold,
+};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize, Serializer, ser::SerializeMap};
 use serde_json::{Map, Value};
 
 /// A message to append.
@@ -25,6 +30,9 @@ pub struct NewMessage {
     /// The visibility it had where it was exported; live for everything else.
     pub visibility: Visibility,
 }
+
+/// The most messages of one request.
+pub const BATCH_MAX: usize = 10_000;
 
 /// The most characters an external id may have.
 const EXTERNAL_ID_CHARS: usize = 512;
@@ -156,30 +164,15 @@ fn checked_external_id(id: String) -> Result<String> {
     Ok(id)
 }
 
-/// Where a message stands: what is shown changes, what is stored does not.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Visibility {
-    /// Part of the conversation.
-    Live,
-    /// Covered by a summary: searchable, not loaded.
-    Compacted,
-    /// Taken back: neither searched nor loaded, until restored.
-    Rewound,
-}
-
-impl Visibility {
-    /// Reads a visibility.
-    pub fn parse(name: &str) -> Result<Visibility> {
-        match name {
-            "live" => Ok(Visibility::Live),
-            "compacted" => Ok(Visibility::Compacted),
-            "rewound" => Ok(Visibility::Rewound),
-            _ => Err(Error::field(
-                "visibility",
-                format!("{name:?} is not live, compacted or rewound"),
-            )),
-        }
+json_name! {
+    /// Where a message stands: what is shown changes, what is stored does not.
+    Visibility "visibility" {
+        /// Part of the conversation.
+        Live "live",
+        /// Covered by a summary: searchable, not loaded.
+        Compacted "compacted",
+        /// Taken back: neither searched nor loaded, until restored.
+        Rewound "rewound",
     }
 }
 
@@ -222,8 +215,65 @@ impl Serialize for Message {
     }
 }
 
+/// The one shape that is described by hand: hosts put whatever they like into a message.
+impl JsonSchema for Message {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Message".into()
+    }
+
+    fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        schemars::json_schema!({
+            "type": "object",
+            "description": "The OpenAI chat message plus ours; unknown fields are kept",
+            "properties": {
+                "id": generator.subschema_for::<MessageId>(),
+                "session_id": generator.subschema_for::<SessionId>(),
+                "role": {"type": "string"},
+                "content": {},
+                "name": {},
+                "tool_calls": {},
+                "tool_call_id": {},
+                "reasoning": {},
+                "at": generator.subschema_for::<Timestamp>(),
+                "tokens": {},
+                "external_id": {"type": "string"},
+                "trust": {},
+                "visibility": generator.subschema_for::<Visibility>(),
+            },
+            "required": ["id", "session_id", "role", "at"],
+            "additionalProperties": true,
+        })
+    }
+}
+
+impl JsonSchema for NewMessage {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "NewMessage".into()
+    }
+
+    fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        schemars::json_schema!({
+            "type": "object",
+            "description": "The OpenAI chat message plus ours: `at`, `external_id`, `trust`; \
+                            unknown fields are kept",
+            "properties": {
+                "role": generator.subschema_for::<Role>(),
+                "content": {},
+                "at": generator.subschema_for::<Timestamp>(),
+                "external_id": {
+                    "type": "string", "minLength": 1, "maxLength": EXTERNAL_ID_CHARS,
+                    "pattern": WITHOUT_NUL,
+                },
+                "trust": generator.subschema_for::<Trust>(),
+            },
+            "required": ["role"],
+            "additionalProperties": true,
+        })
+    }
+}
+
 /// How many messages of a session stand where.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct MessageCounts {
     /// Part of the conversation.
     pub live: i64,
@@ -237,8 +287,64 @@ pub struct MessageCounts {
     pub tool_calls: i64,
 }
 
+/// What an append does besides.
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct AppendOptions {
+    /// Create the session if it does not exist.
+    pub create: bool,
+    /// The source of a session that is created.
+    pub source: Option<String>,
+}
+
+impl Request for AppendOptions {}
+
+/// Which messages of a session are answered.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct ListMessages {
+    /// Maximum number of messages.
+    #[schemars(range(min = 1, max = LIST_MAX))]
+    pub limit: usize,
+    /// The `next` of the page before.
+    pub cursor: Option<Cursor>,
+    /// Include rewound and compacted messages.
+    pub hidden: bool,
+}
+
+impl Default for ListMessages {
+    fn default() -> ListMessages {
+        ListMessages { limit: LIST_MAX, cursor: None, hidden: false }
+    }
+}
+
+impl Request for ListMessages {}
+
+/// How a session is shown.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct ShowSession {
+    /// Maximum number of messages.
+    #[schemars(range(min = 1, max = LIST_MAX))]
+    pub limit: usize,
+    /// The `next` of the page before.
+    pub cursor: Option<Cursor>,
+    /// Include rewound and compacted messages.
+    pub hidden: bool,
+    /// Whether messages are answered.
+    pub messages: bool,
+}
+
+impl Default for ShowSession {
+    fn default() -> ShowSession {
+        ShowSession { limit: LIST_MAX, cursor: None, hidden: false, messages: true }
+    }
+}
+
+impl Request for ShowSession {}
+
 /// The answer to an append.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Appended {
     /// The id of each message handed in, in order; a duplicate answers with the id it has.
     pub ids: Vec<MessageId>,

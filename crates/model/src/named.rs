@@ -1,12 +1,65 @@
 //! Enumerations that have one name each, in JSON, SQL and on the command line alike.
 
+/// The schema of a type that is written as one of a few words.
+macro_rules! word_schema {
+    ($name:ident $words:expr) => {
+        impl schemars::JsonSchema for $name {
+            fn inline_schema() -> bool {
+                true
+            }
+
+            fn schema_name() -> std::borrow::Cow<'static, str> {
+                stringify!($name).into()
+            }
+
+            fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+                schemars::json_schema!({"type": "string", "enum": $words})
+            }
+        }
+    };
+}
+
+/// The schema of a type that is written as text.
+macro_rules! text_schema {
+    ($name:ident $($key:literal: $value:expr),*) => {
+        impl schemars::JsonSchema for $name {
+            fn inline_schema() -> bool {
+                true
+            }
+
+            fn schema_name() -> std::borrow::Cow<'static, str> {
+                stringify!($name).into()
+            }
+
+            fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+                schemars::json_schema!({"type": "string", $($key: $value),*})
+            }
+        }
+    };
+}
+
+/// A type that is read from text by its `parse`.
+macro_rules! parsed_from_text {
+    ($name:ident) => {
+        impl<'de> serde::Deserialize<'de> for $name {
+            fn deserialize<D: serde::Deserializer<'de>>(
+                deserializer: D,
+            ) -> Result<$name, D::Error> {
+                let text =
+                    <std::borrow::Cow<'de, str> as serde::Deserialize>::deserialize(deserializer)?;
+                $name::parse(&text).map_err(serde::de::Error::custom)
+            }
+        }
+    };
+}
+
 /// Declares an enumeration whose values are named.
 macro_rules! json_name {
     ($(#[$doc:meta])* $name:ident $field:literal {
         $($(#[$value_doc:meta])* $value:ident $text:literal,)*
     }) => {
         $(#[$doc])*
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub enum $name {
             $($(#[$value_doc])* $value,)*
         }
@@ -31,6 +84,15 @@ macro_rules! json_name {
                 }
             }
         }
+
+        impl<'de> serde::Deserialize<'de> for $name {
+            fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<$name, D::Error> {
+                let name = <std::borrow::Cow<'de, str> as serde::Deserialize>::deserialize(deserializer)?;
+                $name::parse(&name).map_err(serde::de::Error::custom)
+            }
+        }
+
+        word_schema!($name $name::NAMES);
 
         impl serde::Serialize for $name {
             fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {

@@ -1,15 +1,24 @@
 //! The shape of every list: items and a cursor to the next page.
 
 use crate::{Error, Result};
-use serde::{Serialize, Serializer};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize, Serializer};
 
 /// One page of a list.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[schemars(rename = "{T}Page")]
 pub struct Page<T> {
     /// What was found, in order.
     pub items: Vec<T>,
     /// Where the next page begins, if there is one.
     pub next: Option<Cursor>,
+}
+
+impl<T> From<Vec<T>> for Page<T> {
+    /// All there is, on one page.
+    fn from(items: Vec<T>) -> Page<T> {
+        Page { items, next: None }
+    }
 }
 
 impl<T> Page<T> {
@@ -22,6 +31,25 @@ impl<T> Page<T> {
         Page { items: found.into_iter().map(|(_, item)| item).collect(), next }
     }
 }
+
+/// A page of a list that is asked for by place alone.
+#[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct PageOf {
+    /// Maximum number of items.
+    #[schemars(range(min = 1, max = crate::LIST_MAX))]
+    pub limit: usize,
+    /// The `next` of the page before.
+    pub cursor: Option<Cursor>,
+}
+
+impl Default for PageOf {
+    fn default() -> PageOf {
+        PageOf { limit: 50, cursor: None }
+    }
+}
+
+impl crate::contract::Request for PageOf {}
 
 /// A place in a list ordered by a time or number and, within it, by a unique key. Opaque to callers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -50,6 +78,9 @@ impl std::fmt::Display for Cursor {
         write!(f, "{}.{}", self.order, self.key)
     }
 }
+
+parsed_from_text!(Cursor);
+text_schema!(Cursor "pattern": "^-?[0-9]{1,18}\\.-?[0-9]{1,18}$");
 
 impl Serialize for Cursor {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {

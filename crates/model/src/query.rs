@@ -7,7 +7,7 @@ mod lex;
 mod parse;
 mod print;
 mod quote;
-mod when;
+pub(crate) mod when;
 
 pub use filter::Filters;
 

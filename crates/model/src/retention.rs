@@ -1,10 +1,13 @@
 //! Requests and answers of what takes messages out of sight, or out of the store.
 
-use crate::{Message, MessageId, SessionId, Timestamp};
-use serde::Serialize;
+use crate::contract::Request;
+use crate::contract::schema::one_of;
+use crate::{Error, Message, MessageId, Result, SessionId, Timestamp};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 /// The answer to a rewind.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct Rewound {
     /// How many messages were taken back.
     pub rewound: usize,
@@ -15,7 +18,7 @@ pub struct Rewound {
 }
 
 /// The answer to a delete.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Deleted {
     /// The sessions that are gone: the one named and the delegates under it.
     pub sessions: Vec<SessionId>,
@@ -26,34 +29,159 @@ pub struct Deleted {
 }
 
 /// Which ended sessions to prune; every filter must hold.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 pub struct PruneRequest {
     /// Ended before this moment.
     pub ended_before: Timestamp,
     /// Only this source.
+    #[serde(default)]
     pub source: Option<String>,
     /// Only this project.
+    #[serde(default)]
     pub project: Option<String>,
     /// Only this person.
+    #[serde(default)]
     pub user_id: Option<String>,
     /// Only models whose name contains this.
+    #[serde(default)]
     pub model: Option<String>,
     /// Only titles that contain this.
+    #[serde(default)]
     pub title: Option<String>,
     /// Only this end reason.
+    #[serde(default)]
     pub end_reason: Option<String>,
-    /// Only sessions with at least so many messages.
+    /// Only sessions with at least this many messages.
+    #[serde(default)]
+    #[schemars(range(min = 0))]
     pub min_messages: Option<i64>,
-    /// Only sessions with at most so many messages.
+    /// Only sessions with at most this many messages.
+    #[serde(default)]
+    #[schemars(range(min = 0))]
     pub max_messages: Option<i64>,
     /// Archived ones only (true), none of them (false), or both (absent).
+    #[serde(default)]
     pub archived: Option<bool>,
     /// List what would go, and remove nothing.
+    #[serde(default)]
     pub dry_run: bool,
 }
 
+impl Request for PruneRequest {}
+
+/// How far to rewind: to a message, or by turns.
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+#[schemars(transform = rewind_alternatives)]
+pub struct RewindRequest {
+    /// The user message to take back, with everything after it.
+    pub to: Option<MessageId>,
+    /// How many user turns to take back.
+    #[schemars(range(min = 1, max = REWIND_TURNS_MAX))]
+    pub turns: Option<usize>,
+}
+
+/// The most turns that one rewind takes back.
+const REWIND_TURNS_MAX: usize = 1_000_000;
+
+fn rewind_alternatives(schema: &mut schemars::Schema) {
+    one_of(schema, &[&["to"], &["turns"]]);
+}
+
+impl From<MessageId> for RewindRequest {
+    fn from(to: MessageId) -> RewindRequest {
+        RewindRequest { to: Some(to), turns: None }
+    }
+}
+
+impl Request for RewindRequest {
+    fn check(&self) -> Result<()> {
+        match (self.to, self.turns) {
+            (Some(_), None) | (None, Some(_)) => Ok(()),
+            _ => Err(Error::field("to", "or `turns` is needed, and not both")
+                .remedy("name the user message to rewind to, or how many turns to take back")),
+        }
+    }
+}
+
+/// What to bring back.
+#[derive(Debug, Clone, Copy, Default, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct RestoreRequest {
+    /// What every rewind hid, not only the latest.
+    pub all: bool,
+}
+
+impl Request for RestoreRequest {}
+
+/// The answer to a restore.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Restored {
+    /// How many messages came back.
+    pub restored: usize,
+}
+
+/// What a branch shares, and what it is called.
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct BranchRequest {
+    /// The last message that the branch shares; the whole conversation when absent.
+    pub at: Option<MessageId>,
+    /// The id of the branch; one is made when absent.
+    pub id: Option<SessionId>,
+    /// Its title.
+    pub title: Option<String>,
+}
+
+impl Request for BranchRequest {}
+
+/// What to erase: a session with its delegates, or one message.
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+#[schemars(transform = erasure_alternatives)]
+pub struct EraseRequest {
+    /// The session.
+    #[schemars(extend("x-older-names" = ["session_id"]))]
+    pub session: Option<SessionId>,
+    /// The message.
+    #[schemars(extend("x-older-names" = ["message_id"]))]
+    pub message: Option<MessageId>,
+}
+
+fn erasure_alternatives(schema: &mut schemars::Schema) {
+    one_of(schema, &[&["session"], &["message"]]);
+}
+
+impl Request for EraseRequest {
+    fn check(&self) -> Result<()> {
+        self.target().map(|_| ())
+    }
+}
+
+/// What is erased.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum EraseTarget {
+    /// A session with all its messages, and the delegates under it.
+    Session(SessionId),
+    /// One message.
+    Message(MessageId),
+}
+
+impl EraseRequest {
+    /// The one thing to erase.
+    pub fn target(&self) -> Result<EraseTarget> {
+        match (&self.session, self.message) {
+            (Some(session), None) => Ok(EraseTarget::Session(session.clone())),
+            (None, Some(message)) => Ok(EraseTarget::Message(message)),
+            _ => Err(Error::field("session", "or `message` is needed, and not both")
+                .remedy("name the one thing to erase by its whole id")),
+        }
+    }
+}
+
 /// The answer to a prune.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct Pruned {
     /// Whether nothing was removed.
     pub dry_run: bool,
@@ -63,7 +191,7 @@ pub struct Pruned {
 }
 
 /// The answer to an import.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Imported {
     /// Sessions created.
     pub sessions: usize,
@@ -78,7 +206,7 @@ pub struct Imported {
 }
 
 /// The answer to an erasure.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct Erased {
     /// What was erased: a session or message id.
     pub id: String,
@@ -93,7 +221,7 @@ pub struct Erased {
 }
 
 /// What the raw byte search after an erasure looked for and found.
-#[derive(Debug, Clone, Default, Serialize)]
+#[derive(Debug, Clone, Default, Serialize, JsonSchema)]
 pub struct ErasureProof {
     /// Whether raw bytes could be searched at all.
     pub searched: bool,

@@ -1,7 +1,11 @@
 //! Who speaks ([`Role`]) and how far their words are trusted ([`Trust`]).
 
+use crate::contract::schema::WITHOUT_NUL;
 use crate::{Error, Result, id::check_text};
 use serde::{Serialize, Serializer};
+
+/// The most characters a role may have.
+const ROLE_CHARS_MAX: usize = 64;
 
 /// Who speaks in a message. Roles that no provider defines are kept as they came.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -34,8 +38,9 @@ impl Role {
                     Error::field("role", "is empty").remedy("give user, assistant, system or tool")
                 );
             }
-            other if other.chars().count() > 64 => {
-                return Err(Error::field("role", "is longer than 64 characters"));
+            other if other.chars().count() > ROLE_CHARS_MAX => {
+                let problem = format!("is longer than {ROLE_CHARS_MAX} characters");
+                return Err(Error::field("role", problem));
             }
             other => {
                 check_text("role", other)?;
@@ -62,44 +67,32 @@ impl Role {
     }
 }
 
+parsed_from_text!(Role);
+text_schema!(Role "minLength": 1, "maxLength": ROLE_CHARS_MAX, "pattern": WITHOUT_NUL);
+
 impl Serialize for Role {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(self.as_str())
     }
 }
 
-/// How far a text is trusted, most trusted last.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Trust {
-    /// Web pages and other agents.
-    External,
-    /// Tool results.
-    Tool,
-    /// The agent's own words.
-    Agent,
-    /// The host's instructions.
-    System,
-    /// The person.
-    Owner,
+json_name! {
+    /// How far a text is trusted, most trusted last.
+    Trust "trust" {
+        /// Web pages and other agents.
+        External "external",
+        /// Tool results.
+        Tool "tool",
+        /// The agent's own words.
+        Agent "agent",
+        /// The host's instructions.
+        System "system",
+        /// The person.
+        Owner "owner",
+    }
 }
 
 impl Trust {
-    /// Reads a trust level.
-    pub fn parse(text: &str) -> Result<Trust> {
-        Ok(match text {
-            "owner" => Trust::Owner,
-            "system" => Trust::System,
-            "agent" => Trust::Agent,
-            "tool" => Trust::Tool,
-            "external" => Trust::External,
-            _ => {
-                return Err(Error::field("trust", format!("{text:?} is not a trust level"))
-                    .remedy("give owner, system, agent, tool or external"));
-            }
-        })
-    }
-
     /// What a role's words are worth when nobody says otherwise.
     pub fn of(role: &Role) -> Trust {
         match role {

@@ -1,77 +1,116 @@
 //! Search: what is asked ([`SearchRequest`]) and what is answered ([`Found`], with its [`Hit`]s and
 //! why each ranked where it did, its [`Trace`]).
 
-use crate::{Cursor, MessageId, Role, Session, SessionId, Timestamp};
-use serde::Serialize;
+use crate::contract::Request;
+use crate::contract::schema::one_of;
+use crate::{Cursor, Error, MessageId, Role, Session, SessionId, SummaryHit, Timestamp};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
-/// The order of hits.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Sort {
-    /// Best first.
-    #[default]
-    Relevance,
-    /// Newest first.
-    Newest,
-    /// Oldest first.
-    Oldest,
+json_name! {
+    /// The order of hits.
+    #[derive(Default)]
+    Sort "sort" {
+        /// Best first.
+        #[default]
+        Relevance "relevance",
+        /// Newest first.
+        Newest "newest",
+        /// Oldest first.
+        Oldest "oldest",
+    }
 }
 
-/// How strictly the words of a query had to be met for a hit to be found.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Tier {
-    /// Phrases and operators hold, and every word occurs.
-    Precise,
-    /// Some of the words occur, in it or right beside it.
-    Relaxed,
-    /// None of the words occur; the meaning is near.
-    Semantic,
+json_name! {
+    /// How strictly the words of a query had to be met for a hit to be found.
+    Tier "tier" {
+        /// Phrases and operators hold, and every word occurs.
+        Precise "precise",
+        /// Some of the words occur, in it or right beside it.
+        Relaxed "relaxed",
+        /// None of the words occur; the meaning is near.
+        Semantic "semantic",
+    }
 }
 
 /// What to search for, and among what.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 pub struct SearchRequest {
     /// The query, in the query language.
     pub query: String,
-    /// Only messages of these roles; of all when empty.
-    pub roles: Vec<Role>,
-    /// Only in sessions of these sources; in all when empty.
-    pub sources: Vec<String>,
-    /// Not in sessions of these sources.
-    pub exclude_sources: Vec<String>,
+    /// What to search: messages by default. Summaries come first and fill at most half of a page.
+    #[serde(default)]
+    pub kinds: Vec<HitKind>,
     /// Only in this session.
+    #[serde(default)]
+    #[schemars(extend("x-older-names" = ["session_id"]))]
     pub session: Option<SessionId>,
     /// Only in this session and others of its lineage.
+    #[serde(default)]
     pub lineage: Option<SessionId>,
+    /// Only in sessions of these sources; in all when empty.
+    #[serde(default)]
+    pub sources: Vec<String>,
+    /// Not in sessions of these sources.
+    #[serde(default)]
+    pub exclude_sources: Vec<String>,
+    /// Only messages of these roles; of all when empty.
+    #[serde(default)]
+    #[schemars(extend("x-older-names" = ["role_filter"]))]
+    pub roles: Vec<Role>,
     /// Only in sessions of this project.
+    #[serde(default)]
     pub project: Option<String>,
     /// Only what was said at this time or later.
+    #[serde(default)]
     pub since: Option<Timestamp>,
-    /// Only what was said before this time.
+    /// Only what was said before this time; a date includes that day.
+    #[serde(default)]
+    #[schemars(extend("x-end-of-day" = true))]
     pub until: Option<Timestamp>,
     /// Not in this session, nor in any other of its lineage.
+    #[serde(default)]
+    #[schemars(extend("x-older-names" = ["current", "current_session_id"]))]
     pub exclude_lineage: Option<SessionId>,
     /// At most one hit of each lineage: its best.
+    #[serde(default)]
     pub one_per_lineage: bool,
-    /// Sessions of these sources rank below all others.
-    pub demote_sources: Vec<String>,
     /// The order of hits.
+    #[serde(default)]
     pub sort: Sort,
-    /// At most so many hits.
+    /// Maximum number of hits.
+    #[serde(default = "default_hits")]
+    #[schemars(range(min = 1, max = SEARCH_LIMIT_MAX))]
     pub limit: usize,
-    /// Where the page before ended.
+    /// The `next` of the page before.
+    #[serde(default)]
     pub cursor: Option<Cursor>,
     /// Messages to show before and after each hit.
+    #[serde(default)]
+    #[schemars(range(min = 0, max = NEIGHBOURS_MAX))]
     pub neighbours: usize,
     /// Tell why each hit ranked where it did.
+    #[serde(default)]
     pub explain: bool,
+    /// Sessions of these sources rank below all others.
+    #[serde(default)]
+    #[schemars(extend("x-host-only" = true))]
+    pub demote_sources: Vec<String>,
     /// Only what meets the whole query, ranked by its words alone: what callers of a plain full-text
     /// index expect.
+    #[serde(default)]
+    #[schemars(extend("x-host-only" = true))]
     pub exact: bool,
+    /// Somebody is still typing: where the words find nothing, the last may be the beginning of one.
+    #[serde(skip)]
+    pub typing: bool,
     /// Score everything that matches, whatever it costs: to measure what the plan leaves out.
+    #[serde(skip)]
     pub exhaustive: bool,
 }
+
+impl Request for SearchRequest {}
 
 /// Hits to a page, unless asked otherwise.
 pub const SEARCH_LIMIT: usize = 10;
@@ -79,47 +118,67 @@ pub const SEARCH_LIMIT: usize = 10;
 /// The most hits to a page.
 pub const SEARCH_LIMIT_MAX: usize = 200;
 
+/// The most messages to show on each side of a hit.
+pub const NEIGHBOURS_MAX: usize = 20;
+
+fn default_hits() -> usize {
+    SEARCH_LIMIT
+}
+
 impl SearchRequest {
     /// A search of the whole space.
     pub fn new(query: impl Into<String>) -> SearchRequest {
         SearchRequest {
             query: query.into(),
-            roles: Vec::new(),
-            sources: Vec::new(),
-            exclude_sources: Vec::new(),
+            kinds: Vec::new(),
             session: None,
             lineage: None,
+            sources: Vec::new(),
+            exclude_sources: Vec::new(),
+            roles: Vec::new(),
             project: None,
             since: None,
             until: None,
             exclude_lineage: None,
             one_per_lineage: false,
-            demote_sources: Vec::new(),
             sort: Sort::Relevance,
             limit: SEARCH_LIMIT,
             cursor: None,
             neighbours: 0,
             explain: false,
+            demote_sources: Vec::new(),
             exact: false,
+            typing: false,
             exhaustive: false,
         }
     }
+
+    /// Whether messages are searched.
+    pub fn wants_messages(&self) -> bool {
+        self.kinds.is_empty() || self.kinds.contains(&HitKind::Message)
+    }
+
+    /// Whether summaries are searched.
+    pub fn wants_summaries(&self) -> bool {
+        self.kinds.contains(&HitKind::Summary)
+    }
 }
 
-/// What kind of thing was found.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum HitKind {
-    /// A message.
-    Message,
-    /// A summary.
-    Summary,
+json_name! {
+    /// What kind of thing was found.
+    HitKind "kinds" {
+        /// A message.
+        Message "message",
+        /// A summary.
+        Summary "summary",
+    }
 }
 
 /// Something found.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct Hit {
     /// What it is.
+    #[schemars(extend("enum" = ["message"]))]
     pub kind: HitKind,
     /// The message.
     pub id: MessageId,
@@ -152,7 +211,7 @@ pub struct Hit {
 }
 
 /// A message near a hit.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct Neighbour {
     /// The message.
     pub id: MessageId,
@@ -168,7 +227,7 @@ pub struct Neighbour {
 }
 
 /// Why a hit ranked where it did: the parts of its score and the words it met.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct Trace {
     /// Each part of the score: its name, what was measured, and what it added.
     pub parts: Vec<TracePart>,
@@ -179,7 +238,7 @@ pub struct Trace {
 }
 
 /// One part of a score.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct TracePart {
     /// Its name.
     pub name: &'static str,
@@ -190,7 +249,7 @@ pub struct TracePart {
 }
 
 /// One word of a query.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct TraceWord {
     /// The word.
     pub word: String,
@@ -201,17 +260,65 @@ pub struct TraceWord {
 }
 
 /// The answer to a search.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Default)]
 pub struct Found {
     /// How strictly the first hit was found; `None` without hits.
     pub tier: Option<Tier>,
-    /// What was found, in order.
+    /// Summaries that were found, in order; they come before the messages.
+    pub summaries: Vec<SummaryHit>,
+    /// Messages that were found, in order.
     pub hits: Vec<Hit>,
     /// Where the next page begins.
     pub next: Option<Cursor>,
     /// What the answer leaves out, when it could not look at everything.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
+}
+
+/// A hit of any kind.
+#[derive(Serialize, JsonSchema)]
+#[serde(untagged)]
+#[schemars(inline)]
+enum AnyHit<'f> {
+    Summary(&'f SummaryHit),
+    Message(&'f Hit),
+}
+
+/// The JSON of [`Found`]: one list of hits.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Found")]
+struct FoundJson<'f> {
+    /// How strictly the first hit was found; null without hits.
+    tier: Option<Tier>,
+    /// What was found, in order: summaries first.
+    hits: Vec<AnyHit<'f>>,
+    /// Where the next page begins.
+    next: Option<Cursor>,
+    /// What the answer leaves out, when it could not look at everything.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    note: Option<&'f str>,
+}
+
+impl Serialize for Found {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let summaries = self.summaries.iter().map(AnyHit::Summary);
+        FoundJson {
+            tier: self.tier,
+            hits: summaries.chain(self.hits.iter().map(AnyHit::Message)).collect(),
+            next: self.next,
+            note: self.note.as_deref(),
+        }
+        .serialize(serializer)
+    }
+}
+
+impl JsonSchema for Found {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        FoundJson::schema_name()
+    }
+
+    fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        FoundJson::json_schema(generator)
+    }
 }
 
 /// Sources whose sessions are work of tools and other agents: not among what people talked about,
@@ -229,6 +336,103 @@ pub const WINDOW: (usize, usize) = (5, 20);
 
 /// Sessions that browsing shows, unless asked otherwise, and at most.
 pub const BROWSED: (usize, usize) = (10, 100);
+
+/// A search for conversations, told apart by what is given: a query discovers, a session with a
+/// message scrolls, a session alone is read, nothing at all browses what was active lately.
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+#[schemars(transform = session_search_modes)]
+pub struct SessionSearchRequest {
+    /// What to search for, in the query language.
+    pub query: Option<String>,
+    /// The session to read or to scroll in: an id, a unique prefix, or a title.
+    #[schemars(extend("x-older-names" = ["session_id"]))]
+    pub session: Option<SessionId>,
+    /// The message to scroll around.
+    #[schemars(extend("x-older-names" = ["around_message_id"]))]
+    pub around: Option<MessageId>,
+    /// Messages to each side of the hit or of the message asked for; 5 by default.
+    #[schemars(range(min = 1, max = WINDOW.1))]
+    pub window: Option<usize>,
+    /// Maximum number of conversations, 3 by default and 10 at most; when browsing, 10 and 100.
+    #[schemars(range(min = 1, max = BROWSED.1))]
+    pub limit: Option<usize>,
+    /// Leave out this session and its lineage: what an agent has before it already.
+    #[schemars(extend("x-older-names" = ["current", "current_session_id"]))]
+    pub exclude_lineage: Option<SessionId>,
+    /// The order of conversations.
+    pub sort: Sort,
+    /// Only hits of these roles; of people and agents when empty.
+    #[schemars(extend("x-older-names" = ["role_filter"]))]
+    pub roles: Vec<Role>,
+    /// Only in sessions of these sources.
+    pub sources: Vec<String>,
+    /// Not in sessions of these sources.
+    pub exclude_sources: Vec<String>,
+    /// Condense each conversation around the query.
+    pub summarise: bool,
+}
+
+fn session_search_modes(schema: &mut schemars::Schema) {
+    one_of(schema, &[&["query"], &["session"], &[]]);
+}
+
+impl Request for SessionSearchRequest {
+    fn check(&self) -> Result<(), Error> {
+        self.mode().map(|_| ())
+    }
+}
+
+impl SessionSearchRequest {
+    /// A search of all conversations.
+    pub fn new(query: impl Into<String>) -> SessionSearchRequest {
+        SessionSearchRequest { query: Some(query.into()), ..SessionSearchRequest::default() }
+    }
+
+    /// What is asked for.
+    pub fn mode(&self) -> Result<SessionSearch, Error> {
+        let window = self.window.unwrap_or(WINDOW.0);
+        match (&self.query, &self.session, self.around) {
+            (Some(query), None, None) => {
+                let limit = self.limit.unwrap_or(CONVERSATIONS.0);
+                if limit > CONVERSATIONS.1 {
+                    let problem = format!("is more than {} conversations", CONVERSATIONS.1);
+                    return Err(Error::field("limit", problem));
+                }
+                Ok(SessionSearch::Discover(Discover {
+                    query: query.clone(),
+                    limit,
+                    sort: self.sort,
+                    roles: self.roles.clone(),
+                    sources: self.sources.clone(),
+                    exclude_sources: self.exclude_sources.clone(),
+                    exclude_lineage: self.exclude_lineage.clone(),
+                    window,
+                    summarise: self.summarise,
+                }))
+            }
+            (None, Some(session), Some(around)) => {
+                Ok(SessionSearch::Scroll { session: session.clone(), around, window })
+            }
+            (None, Some(session), None) => Ok(SessionSearch::Read(session.clone())),
+            (None, None, None) => Ok(SessionSearch::Browse {
+                limit: self.limit.unwrap_or(BROWSED.0),
+                exclude_lineage: self.exclude_lineage.clone(),
+            }),
+            (_, None, Some(around)) => {
+                Err(Error::field("around", "needs the session the message is in").remedy(format!(
+                    "give the session as the hit {around} named it, and leave query out"
+                )))
+            }
+            (Some(_), Some(_), _) => {
+                Err(Error::field("query", "and session ask for different things").remedy(
+                    "to search inside that session, leave session out and add session:ID to the \
+                     query; to read it, leave query out",
+                ))
+            }
+        }
+    }
+}
 
 /// What a session search is asked, told apart by what is given.
 #[derive(Debug, Clone)]
@@ -278,25 +482,8 @@ pub struct Discover {
     pub summarise: bool,
 }
 
-impl Discover {
-    /// A search of all conversations.
-    pub fn new(query: impl Into<String>) -> Discover {
-        Discover {
-            query: query.into(),
-            limit: CONVERSATIONS.0,
-            sort: Sort::Relevance,
-            roles: Vec::new(),
-            sources: Vec::new(),
-            exclude_sources: Vec::new(),
-            exclude_lineage: None,
-            window: WINDOW.0,
-            summarise: false,
-        }
-    }
-}
-
 /// A message as session search shows it.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct ShownMessage {
     /// The message.
     pub id: MessageId,
@@ -315,7 +502,7 @@ pub struct ShownMessage {
 }
 
 /// A conversation that was found.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct Conversation {
     /// The session that holds the hit, without its system prompt.
     pub session: Session,
@@ -343,7 +530,7 @@ pub struct Conversation {
 }
 
 /// The answer to a session search.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(tag = "mode", rename_all = "lowercase")]
 pub enum SessionFound {
     /// Conversations, best first.

@@ -1,64 +1,44 @@
 //! Sessions: what a caller asks for, what is stored, how they descend from each other, and how
 //! they are listed.
 
+use crate::contract::Request;
 use crate::id::check_text;
 use crate::json::check_depth;
 use crate::part::words;
 use crate::private::{withhold, withhold_text};
 use crate::{Cursor, Error, Message, Result, Role, SessionId, Timestamp};
-use serde::Serialize;
+use schemars::JsonSchema;
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 
-/// How a session descends from its parent.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Lineage {
-    /// The same conversation, carried on after compression.
-    Continuation,
-    /// The same conversation, taken another way.
-    Branch,
-    /// Work handed to another agent.
-    Delegate,
-    /// A fresh start in the same place.
-    Reset,
-}
-
-impl Lineage {
-    /// Reads a lineage.
-    pub fn parse(name: &str) -> Result<Lineage> {
-        Ok(match name {
-            "continuation" => Lineage::Continuation,
-            "branch" => Lineage::Branch,
-            "delegate" => Lineage::Delegate,
-            "reset" => Lineage::Reset,
-            _ => {
-                return Err(Error::field("lineage", format!("{name:?} is not a lineage"))
-                    .remedy("give continuation, branch, delegate or reset"));
-            }
-        })
-    }
-
-    /// The lineage as text.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Lineage::Continuation => "continuation",
-            Lineage::Branch => "branch",
-            Lineage::Delegate => "delegate",
-            Lineage::Reset => "reset",
-        }
+json_name! {
+    /// How a session descends from its parent.
+    Lineage "lineage" {
+        /// The same conversation, carried on after compression.
+        Continuation "continuation",
+        /// The same conversation, taken another way.
+        Branch "branch",
+        /// Work handed to another agent.
+        Delegate "delegate",
+        /// A fresh start in the same place.
+        Reset "reset",
     }
 }
 
-/// A session to create, or to fill in where it exists: only what is unset is filled.
-#[derive(Debug, Clone, Default)]
+/// A session to create. Where one with this id exists, only what is unset is filled in.
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
 pub struct NewSession {
     /// The caller's id; one is made when absent.
     pub id: Option<SessionId>,
     /// Where the conversation happens (cli, telegram, cron ...); never changed later.
+    #[schemars(length(max = FIELD_CHARS_MAX))]
     pub source: Option<String>,
     /// Who the agent talks to.
+    #[schemars(length(max = FIELD_CHARS_MAX))]
     pub user_id: Option<String>,
     /// The model.
+    #[schemars(length(max = FIELD_CHARS_MAX))]
     pub model: Option<String>,
     /// Settings of the model.
     pub model_config: Option<Value>,
@@ -68,19 +48,25 @@ pub struct NewSession {
     pub parent_id: Option<SessionId>,
     /// How it descends; a child of a compressed session continues it, any other branches.
     pub lineage: Option<Lineage>,
-    /// A title, unique in the space.
+    /// A title, unique in the space, of at most 100 characters once runs of spaces and control
+    /// characters are one space.
     pub title: Option<String>,
     /// The project it belongs to.
+    #[schemars(length(max = FIELD_CHARS_MAX))]
     pub project: Option<String>,
     /// The working directory.
+    #[schemars(length(max = FIELD_CHARS_MAX))]
     pub cwd: Option<String>,
     /// Anything else the host knows; each key is filled only where unset.
     pub metadata: Map<String, Value>,
     /// When it began; now when absent.
     pub started_at: Option<Timestamp>,
     /// Leave a continuation without a title; it takes its parent's with the next number otherwise.
+    #[schemars(extend("x-host-only" = true))]
     pub untitled: bool,
 }
+
+impl Request for NewSession {}
 
 impl NewSession {
     /// A session with the caller's id.
@@ -118,8 +104,9 @@ fn withhold_in(texts: [&mut Option<String>; 2], metadata: &mut Map<String, Value
     });
 }
 
-/// The most bytes of a session's short text fields.
+/// The most bytes of a session's short text fields, and so the most characters.
 const FIELD_BYTES: usize = 4_096;
+const FIELD_CHARS_MAX: usize = FIELD_BYTES;
 
 fn check_field(name: &'static str, text: Option<&str>) -> Result<()> {
     let Some(text) = text else { return Ok(()) };
@@ -137,89 +124,112 @@ fn check_json(model_config: Option<&Value>, metadata: &Map<String, Value>) -> Re
     metadata.values().try_for_each(|value| check_depth("metadata", value))
 }
 
-/// An explicit change of a session: what is given overwrites.
-#[derive(Debug, Clone, Default)]
+/// A change of a session: what is given overwrites, null takes a value away.
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
 pub struct SessionPatch {
-    /// A new title; `Some(None)` takes it away.
+    /// A new title of at most 100 characters, once runs of spaces and control characters are one
+    /// space.
+    #[serde(deserialize_with = "given")]
+    #[schemars(with = "Option<String>", extend("x-null-clears" = true))]
     pub title: Option<Option<String>>,
     /// Set the title only if there is none.
     pub title_if_unset: bool,
     /// Archive or unarchive the whole chain.
     pub archived: Option<bool>,
     /// A new model.
-    pub model: Option<String>,
+    #[serde(deserialize_with = "given")]
+    #[schemars(with = "Option<String>", length(max = FIELD_CHARS_MAX), extend("x-null-clears" = true))]
+    pub model: Option<Option<String>>,
     /// New settings of the model.
-    pub model_config: Option<Value>,
+    #[serde(deserialize_with = "given")]
+    #[schemars(with = "Option<Value>", extend("x-null-clears" = true))]
+    pub model_config: Option<Option<Value>>,
     /// A new system prompt.
-    pub system_prompt: Option<String>,
+    #[serde(deserialize_with = "given")]
+    #[schemars(with = "Option<String>", extend("x-null-clears" = true))]
+    pub system_prompt: Option<Option<String>>,
     /// A new project.
-    pub project: Option<String>,
+    #[serde(deserialize_with = "given")]
+    #[schemars(with = "Option<String>", length(max = FIELD_CHARS_MAX), extend("x-null-clears" = true))]
+    pub project: Option<Option<String>>,
     /// A new working directory.
-    pub cwd: Option<String>,
+    #[serde(deserialize_with = "given")]
+    #[schemars(with = "Option<String>", length(max = FIELD_CHARS_MAX), extend("x-null-clears" = true))]
+    pub cwd: Option<Option<String>>,
     /// Keys to set in the metadata; null removes one.
     pub metadata: Map<String, Value>,
     /// Who the agent talks to.
-    pub user_id: Option<String>,
+    #[serde(deserialize_with = "given")]
+    #[schemars(with = "Option<String>", length(max = FIELD_CHARS_MAX), extend("x-null-clears" = true))]
+    pub user_id: Option<Option<String>>,
     /// How it descends from the parent it has.
+    #[schemars(extend("x-host-only" = true))]
     pub lineage: Option<Lineage>,
     /// Where it takes place from now on; only hosts that learn it late say so.
+    #[schemars(length(max = FIELD_CHARS_MAX), extend("x-host-only" = true))]
     pub source: Option<String>,
-    /// What to take away.
-    pub unset: Vec<SessionField>,
     /// Change nothing unless these keys of the metadata have these values; null means unset.
+    #[schemars(extend("x-host-only" = true))]
     pub metadata_is: Map<String, Value>,
+}
+
+impl Request for SessionPatch {}
+
+/// A field that is given, be it as null.
+pub(crate) fn given<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
+    from: D,
+) -> Result<Option<T>, D::Error> {
+    T::deserialize(from).map(Some)
 }
 
 impl SessionPatch {
     /// Takes private spans out of what people write.
     pub fn withhold_private(&mut self) {
-        let mut title = self.title.take();
-        let mut none = None;
-        let text = title.as_mut().unwrap_or(&mut none);
-        withhold_in([text, &mut self.system_prompt], &mut self.metadata);
-        self.title = title;
+        let (mut no_title, mut no_prompt) = (None, None);
+        let title = self.title.as_mut().unwrap_or(&mut no_title);
+        let prompt = self.system_prompt.as_mut().unwrap_or(&mut no_prompt);
+        withhold_in([title, prompt], &mut self.metadata);
     }
 
     /// Refuses text that an engine could not hold.
     pub fn check(&self) -> Result<()> {
         let fields = [
-            ("model", &self.model),
-            ("project", &self.project),
-            ("cwd", &self.cwd),
-            ("user_id", &self.user_id),
-            ("source", &self.source),
+            ("model", self.model.as_ref()),
+            ("project", self.project.as_ref()),
+            ("cwd", self.cwd.as_ref()),
+            ("user_id", self.user_id.as_ref()),
         ];
-        check_json(self.model_config.as_ref(), &self.metadata)?;
-        fields.into_iter().try_for_each(|(name, text)| check_field(name, text.as_deref()))
+        check_json(self.model_config.as_ref().and_then(Option::as_ref), &self.metadata)?;
+        check_field("source", self.source.as_deref())?;
+        fields
+            .into_iter()
+            .try_for_each(|(name, text)| check_field(name, text.and_then(Option::as_deref)))
     }
 }
 
-/// A value of a session that can be taken away.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum SessionField {
-    /// The model.
-    Model,
-    /// Settings of the model.
-    ModelConfig,
-    /// The system prompt.
-    SystemPrompt,
-    /// The project.
-    Project,
-    /// The working directory.
-    Cwd,
-    /// Who the agent talks to.
-    UserId,
-}
-
 /// The end of a session.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
 pub struct Ending {
     /// Why it ended.
+    #[schemars(length(max = FIELD_CHARS_MAX))]
     pub reason: String,
     /// When; now when absent.
+    #[schemars(extend("x-host-only" = true))]
     pub at: Option<Timestamp>,
-    /// Which end that the session has already this one takes the place of.
+    /// Which end that the session has already this one takes the place of: `nothing`, `anything`,
+    /// or a list of reasons.
+    #[schemars(with = "Value", extend("x-host-only" = true))]
     pub over: EndingOver,
+}
+
+impl Request for Ending {}
+
+impl Default for Ending {
+    fn default() -> Ending {
+        Ending { reason: "ended".to_owned(), at: None, over: EndingOver::Nothing }
+    }
 }
 
 /// Which earlier end of a session a new one takes the place of.
@@ -232,6 +242,22 @@ pub enum EndingOver {
     Anything,
     /// One for any of these reasons.
     Reasons(Vec<String>),
+}
+
+impl<'de> Deserialize<'de> for EndingOver {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<EndingOver, D::Error> {
+        let wrong = "is not \"nothing\", \"anything\" or a list of reasons";
+        let text = |reason: &Value| reason.as_str().map(str::to_owned);
+        let over = match Value::deserialize(from)? {
+            Value::String(word) if word == "nothing" => Some(EndingOver::Nothing),
+            Value::String(word) if word == "anything" => Some(EndingOver::Anything),
+            Value::Array(reasons) => {
+                reasons.iter().map(text).collect::<Option<_>>().map(EndingOver::Reasons)
+            }
+            _ => None,
+        };
+        over.ok_or_else(|| serde::de::Error::custom(wrong))
+    }
 }
 
 impl EndingOver {
@@ -255,7 +281,7 @@ impl Ending {
 }
 
 /// A stored session.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct Session {
     /// The caller's id.
     pub id: SessionId,
@@ -340,7 +366,7 @@ impl Session {
 }
 
 /// A session with its messages.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct SessionView {
     /// The session.
     #[serde(flatten)]
@@ -349,24 +375,56 @@ pub struct SessionView {
     pub messages: Vec<Message>,
 }
 
-/// What a list is ordered by, newest first.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum ListOrder {
-    /// The last thing said.
-    #[default]
-    Active,
-    /// The start.
-    Started,
+json_name! {
+    /// What a list is ordered by, newest first.
+    #[derive(Default)]
+    ListOrder "order" {
+        /// The last thing said.
+        #[default]
+        Active "active",
+        /// The start.
+        Started "started",
+    }
+}
+
+json_name! {
+    /// Which sessions are meant, by whether they are archived.
+    ArchivedFilter "archived" {
+        /// Archived ones only.
+        Only "true",
+        /// None of them.
+        Without "false",
+        /// All sessions.
+        Any "any",
+    }
+}
+
+impl ArchivedFilter {
+    /// Whether only archived ones are meant, only others, or both.
+    pub fn wanted(self) -> Option<bool> {
+        match self {
+            ArchivedFilter::Only => Some(true),
+            ArchivedFilter::Without => Some(false),
+            ArchivedFilter::Any => None,
+        }
+    }
 }
 
 /// Which sessions to list.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
 pub struct ListSessions {
+    /// Maximum number of sessions.
+    #[schemars(range(min = 1, max = LIST_MAX))]
+    pub limit: usize,
+    /// The `next` of the page before.
+    pub cursor: Option<Cursor>,
     /// Every session; otherwise conversations: chains shown as their tip, delegates left out.
     pub all: bool,
     /// Only this source.
     pub source: Option<String>,
     /// Not these sources.
+    #[schemars(extend("x-older-names" = ["exclude_source"]))]
     pub exclude_sources: Vec<String>,
     /// Only this project.
     pub project: Option<String>,
@@ -376,37 +434,47 @@ pub struct ListSessions {
     pub parent_id: Option<SessionId>,
     /// Only working directories that begin so.
     pub cwd_prefix: Option<String>,
-    /// At least so many messages.
+    /// Only sessions with at least this many messages.
+    #[schemars(range(min = 0))]
     pub min_messages: i64,
-    /// Archived ones only (true), none of them (false), or both (absent).
-    pub archived: Option<bool>,
-    /// Ended ones only (true), none of them (false), or both (absent).
+    /// Archived sessions only (`true`), without them (`false`), or all (`any`).
+    pub archived: ArchivedFilter,
+    /// Only sessions that ended, or only those that did not.
     pub ended: Option<bool>,
-    /// Active at or after.
+    /// Active at or after this time.
     pub since: Option<Timestamp>,
-    /// Active before.
+    /// Active before this time; a date includes that day.
+    #[schemars(extend("x-end-of-day" = true))]
     pub until: Option<Timestamp>,
+    /// Id or title contains this, whatever the case and punctuation.
+    #[schemars(extend("x-older-names" = ["q"]))]
+    pub matching: Option<String>,
+    /// The order, newest first.
+    pub order: ListOrder,
     /// Only ids that begin so.
+    #[schemars(extend("x-host-only" = true))]
     pub id_prefix: Option<String>,
-    /// Only sessions that began at or after.
+    /// Only sessions that began at or after this time.
+    #[schemars(extend("x-host-only" = true))]
     pub started_since: Option<Timestamp>,
-    /// Only sessions that began before.
+    /// Only sessions that began before this time; a date includes that day.
+    #[schemars(extend("x-host-only" = true), extend("x-end-of-day" = true))]
     pub started_until: Option<Timestamp>,
     /// Only sessions whose metadata has these values; null means unset.
+    #[schemars(extend("x-host-only" = true))]
     pub metadata_is: Map<String, Value>,
     /// Only sessions whose metadata has these keys.
+    #[schemars(extend("x-host-only" = true))]
     pub has_metadata: Vec<String>,
     /// With their system prompts.
+    #[schemars(extend("x-host-only" = true))]
     pub with_prompts: bool,
-    /// Id or title contains this, whatever the case and punctuation.
-    pub matching: Option<String>,
-    /// The order.
-    pub order: ListOrder,
-    /// At most so many (1 to 1,000).
-    pub limit: usize,
-    /// Where the page begins.
-    pub cursor: Option<Cursor>,
 }
+
+/// The most items of a page.
+pub const LIST_MAX: usize = 1_000;
+
+impl Request for ListSessions {}
 
 impl Default for ListSessions {
     fn default() -> ListSessions {
@@ -419,7 +487,7 @@ impl Default for ListSessions {
             parent_id: None,
             cwd_prefix: None,
             min_messages: 0,
-            archived: Some(false),
+            archived: ArchivedFilter::Without,
             ended: None,
             since: None,
             until: None,

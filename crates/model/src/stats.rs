@@ -1,16 +1,19 @@
 //! What `stats` answers.
 
-use crate::Timestamp;
-use serde::Serialize;
+use crate::contract::Request;
+use crate::{Error, Result, Timestamp};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 /// Figures of a space.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct Stats {
     /// The space.
     pub space: String,
     /// Where it is kept, without secrets.
     pub store: String,
     /// The engine: sqlite or postgres.
+    #[schemars(extend("enum" = ["sqlite", "postgres"]))]
     pub engine: String,
     /// The version of its schema.
     pub schema: i64,
@@ -43,7 +46,7 @@ pub struct Stats {
 }
 
 /// Sessions that have something in common.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct SessionGroup {
     /// The source, or the project.
     pub name: String,
@@ -52,7 +55,7 @@ pub struct SessionGroup {
 }
 
 /// Figures of the text index.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct IndexStats {
     /// Segments that answer.
     pub segments: usize,
@@ -65,7 +68,7 @@ pub struct IndexStats {
 }
 
 /// A copy of the store that was made and may still be there.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct BackupRecord {
     /// Where it was written.
     pub path: String,
@@ -75,15 +78,72 @@ pub struct BackupRecord {
     pub reason: String,
 }
 
+/// How many days of activity are answered.
+#[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct ActivityRequest {
+    /// Number of days, today included.
+    #[schemars(range(min = 1, max = ACTIVITY_DAYS_MAX))]
+    pub days: usize,
+}
+
+/// The most days of activity: ten years.
+const ACTIVITY_DAYS_MAX: usize = 3_660;
+
+impl Default for ActivityRequest {
+    fn default() -> ActivityRequest {
+        ActivityRequest { days: 30 }
+    }
+}
+
+impl Request for ActivityRequest {}
+
+/// A copy of the space to make.
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct BackupRequest {
+    /// A plain file name that ends in `.db`; one is made from the time when absent.
+    #[schemars(length(max = COPY_NAME_MAX), regex(pattern = "^[A-Za-z0-9][A-Za-z0-9._-]*\\.db$"))]
+    pub name: Option<String>,
+}
+
+/// The most characters of the name of a copy.
+const COPY_NAME_MAX: usize = 84;
+
+impl Request for BackupRequest {
+    /// A name is no path: whoever may ask for a copy does not choose where it goes.
+    fn check(&self) -> Result<()> {
+        let Some(name) = &self.name else { return Ok(()) };
+        let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"._-".contains(&byte);
+        let good = name.bytes().all(is_plain)
+            && name.bytes().next().is_some_and(|byte| byte.is_ascii_alphanumeric())
+            && name.ends_with(".db");
+        if good {
+            return Ok(());
+        }
+        Err(Error::field("name", "is not a plain file name that ends in .db")
+            .remedy("use letters, digits, `.`, `-` and `_`, as in monday.db"))
+    }
+}
+
+/// A copy of the space that was made.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct BackupMade {
+    /// Where it is.
+    pub path: String,
+    /// Its size.
+    pub bytes: u64,
+}
+
 /// How much was said, day by day.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Activity {
     /// Days in UTC, oldest first, those without a word included.
     pub days: Vec<DayActivity>,
 }
 
 /// How much was said on one day: messages with words in them, by who spoke.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct DayActivity {
     /// The day, as `2026-01-31`.
     pub date: String,
@@ -95,4 +155,31 @@ pub struct DayActivity {
     pub tool: u64,
     /// By anybody else.
     pub other: u64,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_name_of_a_copy_is_no_path() {
+        let named = |name: &str| BackupRequest { name: Some(name.to_owned()) }.check();
+        for good in ["monday.db", "a.db", "2026-01-31_default.db"] {
+            assert!(named(good).is_ok(), "{good}");
+        }
+        for bad in [
+            "",
+            ".db",
+            "x",
+            "../x.db",
+            "a/b.db",
+            "/x.db",
+            "..\\x.db",
+            "-x.db",
+            "x.db\n",
+            "\u{e9}.db",
+        ] {
+            assert_eq!(named(bad).unwrap_err().field_name(), Some("name"), "{bad:?}");
+        }
+    }
 }

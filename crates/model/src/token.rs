@@ -1,46 +1,26 @@
 //! Tokens: who may reach a space from elsewhere, and how far. The text of a token names its space;
 //! its secret is shown once and kept only as a hash.
 
+use crate::contract::Request;
 use crate::id::ALPHABET;
-use crate::{Error, ErrorKind, Result, SpaceName, Timestamp, TokenId};
-use serde::Serialize;
+use crate::{ActorKind, Error, ErrorKind, Remedy, Result, SpaceName, Timestamp, TokenId};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// How far a token reaches; each role may do what the ones before it may.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum TokenRole {
-    /// Look at everything in the space.
-    Read,
-    /// Add and change as well.
-    Write,
-    /// Remove, copy and hand out tokens as well.
-    Admin,
+json_name! {
+    /// How far a token reaches; each role may do what the ones before it may.
+    TokenRole "role" {
+        /// Look at everything in the space.
+        Read "read",
+        /// Add and change as well.
+        Write "write",
+        /// Remove, copy and hand out tokens as well.
+        Admin "admin",
+    }
 }
 
 impl TokenRole {
-    /// Reads a role.
-    pub fn parse(name: &str) -> Result<TokenRole> {
-        Ok(match name {
-            "read" => TokenRole::Read,
-            "write" => TokenRole::Write,
-            "admin" => TokenRole::Admin,
-            _ => {
-                return Err(Error::field("role", format!("{name:?} is not a role of a token"))
-                    .remedy("give read, write or admin"));
-            }
-        })
-    }
-
-    /// The role as text.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            TokenRole::Read => "read",
-            TokenRole::Write => "write",
-            TokenRole::Admin => "admin",
-        }
-    }
-
     /// Refuses what this role may not do.
     pub fn require(self, least: TokenRole) -> Result<()> {
         match self >= least {
@@ -53,24 +33,48 @@ impl TokenRole {
                     self.as_str()
                 ),
             )
-            .remedy(format!("make one with `oneiro token create --role {}`", least.as_str()))),
+            .remedy(Remedy::CreateToken { role: least.as_str().to_owned() })),
         }
     }
 }
 
 /// A token to make.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 pub struct NewToken {
     /// How far it reaches.
     pub role: TokenRole,
     /// Whom or what it is for.
+    #[serde(default)]
+    #[schemars(length(max = TOKEN_NAME_MAX), regex(pattern = "^[ -~]*$"))]
     pub name: Option<String>,
     /// When it ends; never when absent.
+    #[serde(default)]
     pub expires_at: Option<Timestamp>,
+    /// Who acts with it: a person or an agent.
+    #[serde(default = "default_actor")]
+    #[schemars(extend("enum" = ["person", "agent"]))]
+    pub actor: ActorKind,
+}
+
+fn default_actor() -> ActorKind {
+    ActorKind::Agent
+}
+
+/// The most characters of a token's name.
+pub const TOKEN_NAME_MAX: usize = 200;
+
+impl Request for NewToken {}
+
+impl NewToken {
+    /// A token for an agent that never ends.
+    pub fn new(role: TokenRole) -> NewToken {
+        NewToken { role, name: None, expires_at: None, actor: ActorKind::Agent }
+    }
 }
 
 /// A token as it is kept and listed.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Token {
     /// Its id, which is no secret.
     pub id: TokenId,
@@ -83,6 +87,8 @@ pub struct Token {
     /// The token itself: only in the answer to making it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub token: Option<String>,
+    /// Who acts with it.
+    pub actor: ActorKind,
     /// When it was made.
     pub created_at: Timestamp,
     /// When it ends.
@@ -154,10 +160,7 @@ impl fmt::Debug for TokenText {
 /// The one answer to a token that is unknown, ended, taken back or no token at all: who guesses
 /// learns nothing from it.
 pub fn bad_token() -> Error {
-    Error::new(ErrorKind::Unauthorized, "the token is not valid").remedy(
-        "send `Authorization: Bearer oneiro_...` with a token of `oneiro token create`; it may \
-         have ended or been revoked",
-    )
+    Error::new(ErrorKind::Unauthorized, "the token is not valid").remedy(Remedy::SendToken)
 }
 
 #[cfg(test)]

@@ -1,41 +1,17 @@
 //! Windows: the forms in which an assembled prompt is handed out ([`WindowFormat`]). It must not
 //! know how one is assembled.
 
-use crate::{Error, Result};
-use serde::Serialize;
-
-/// Whose messages a window is written as.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum WindowFormat {
-    /// Messages of OpenAI's chat completions, and of everybody who speaks them.
-    #[default]
-    Openai,
-    /// Messages of Anthropic's API, with the system text apart.
-    Anthropic,
-    /// A transcript to read.
-    Text,
-}
-
-impl WindowFormat {
-    /// Reads a format.
-    pub fn parse(name: &str) -> Result<WindowFormat> {
-        match name {
-            "openai" => Ok(WindowFormat::Openai),
-            "anthropic" => Ok(WindowFormat::Anthropic),
-            "text" => Ok(WindowFormat::Text),
-            _ => Err(Error::field("format", format!("{name:?} is not a format of windows"))
-                .remedy("give openai, anthropic or text")),
-        }
-    }
-
-    /// The format as text.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            WindowFormat::Openai => "openai",
-            WindowFormat::Anthropic => "anthropic",
-            WindowFormat::Text => "text",
-        }
+json_name! {
+    /// Whose messages a window is written as.
+    #[derive(Default)]
+    WindowFormat "format" {
+        /// Messages of OpenAI's chat completions, and of everybody who speaks them.
+        #[default]
+        Openai "openai",
+        /// Messages of Anthropic's API, with the system text apart.
+        Anthropic "anthropic",
+        /// A transcript to read.
+        Text "text",
     }
 }
 

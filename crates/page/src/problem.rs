@@ -5,7 +5,7 @@ use crate::layout::{Frame, Tab, document};
 use crate::markdown;
 use crate::text::plain;
 use maud::{Markup, html};
-use oneiro::{Error, ErrorKind};
+use oneiro::{Error, ErrorKind, Surface};
 
 /// An error to show.
 #[derive(Debug, Clone)]
@@ -59,8 +59,8 @@ pub(crate) fn inline(error: &Error) -> Markup {
     html! {
         div.notice {
             p { (plain(error.message())) }
-            @if let Some(remedy) = error.remedy_text() {
-                div.remedy { (markdown::set(remedy)) }
+            @if let Some(remedy) = error.remedy_for(Surface::Http) {
+                div.remedy { (markdown::set(&remedy)) }
             }
         }
     }

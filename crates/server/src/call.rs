@@ -2,17 +2,16 @@
 //! body say; and the answer to it.
 
 use crate::body::Received;
-use crate::decode::{Fields, Query};
+use crate::decode;
 use crate::gate::Visitor;
 use crate::state::State;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
+use oneiro::contract::Request;
+use oneiro::contract::schema::EXACT_INTEGER_MAX;
 use oneiro::{Cancel, Error, MessageId, Oneiro, Result, SessionId};
 use serde::Serialize;
 use std::sync::Arc;
-
-/// The largest whole number that every client can write.
-pub(crate) const MOST: i64 = 9_007_199_254_740_991;
 
 /// One call.
 pub(crate) struct Call {
@@ -20,7 +19,8 @@ pub(crate) struct Call {
     pub(crate) visitor: Visitor,
     /// The parts of the path that the table leaves open, unescaped.
     pub(crate) path: Vec<(String, String)>,
-    pub(crate) query: Query,
+    /// The query string as it came.
+    pub(crate) query: String,
     pub(crate) body: Received,
 }
 
@@ -50,44 +50,64 @@ impl Call {
     /// The message that a part of the path names.
     pub(crate) fn message(&self, name: &'static str) -> Result<MessageId> {
         let text = self.part(name)?;
-        let id = text.parse().ok().filter(|id| (1..=MOST).contains(id)).map(MessageId);
+        let id = text.parse().ok().filter(|id| (1..=EXACT_INTEGER_MAX).contains(id)).map(MessageId);
         id.ok_or_else(|| Error::field(name, format!("{text:?} is not the number of a message")))
     }
 
-    pub(crate) fn fields(&self) -> Result<Fields> {
-        Fields::read(&self.body)
+    /// The request that the query string holds.
+    pub(crate) fn query_as<R: Request>(&self) -> Result<R> {
+        decode::query(&self.query, self.oneiro()?.now())
+    }
+
+    /// The request that the body holds.
+    pub(crate) fn body_as<R: Request>(&self) -> Result<R> {
+        decode::body(&self.body, self.oneiro()?.now())
     }
 }
 
-/// The answer to a call.
+/// The answer of a handler.
 #[derive(Debug)]
-pub(crate) struct Answer {
-    status: StatusCode,
+pub(crate) struct Answer<A> {
+    value: A,
+    /// Where what was created is.
+    location: Option<String>,
+}
+
+impl<A> Answer<A> {
+    /// Something.
+    pub(crate) fn ok(value: A) -> Result<Answer<A>> {
+        Ok(Answer { value, location: None })
+    }
+
+    /// Something new, and where it is.
+    pub(crate) fn created(value: A, location: String) -> Result<Answer<A>> {
+        Ok(Answer { value, location: Some(location) })
+    }
+}
+
+impl<A: Serialize> Answer<A> {
+    /// As JSON.
+    pub(crate) fn encode(self) -> Result<Encoded> {
+        let body = serde_json::to_vec(&self.value)
+            .map_err(|error| Error::internal("an answer is not JSON").because(error))?;
+        Ok(Encoded { body, location: self.location })
+    }
+}
+
+/// An answer as it is sent.
+#[derive(Debug)]
+pub(crate) struct Encoded {
     body: Vec<u8>,
     location: Option<String>,
 }
 
-impl Answer {
-    /// Something, as JSON.
-    pub(crate) fn ok(value: &impl Serialize) -> Result<Answer> {
-        let body = serde_json::to_vec(value)
-            .map_err(|error| Error::internal("an answer is not JSON").because(error))?;
-        Ok(Answer { status: StatusCode::OK, body, location: None })
-    }
-
-    /// Something new, and where it is.
-    pub(crate) fn created(value: &impl Serialize, location: String) -> Result<Answer> {
-        let answer = Answer::ok(value)?;
-        Ok(Answer { status: StatusCode::CREATED, location: Some(location), ..answer })
-    }
-}
-
-impl IntoResponse for Answer {
+impl IntoResponse for Encoded {
     fn into_response(self) -> Response {
+        let status = if self.location.is_some() { StatusCode::CREATED } else { StatusCode::OK };
         let json = HeaderValue::from_static("application/json");
         let none = HeaderValue::from_static("no-store");
         let headers = [(header::CONTENT_TYPE, json), (header::CACHE_CONTROL, none)];
-        let mut response = (self.status, headers, self.body).into_response();
+        let mut response = (status, headers, self.body).into_response();
         let location = self.location.and_then(|place| HeaderValue::from_str(&place).ok());
         if let Some(location) = location {
             response.headers_mut().insert(header::LOCATION, location);

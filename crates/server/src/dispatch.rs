@@ -4,7 +4,6 @@
 use crate::api::{Endpoint, Run, events, export};
 use crate::body::{Sender, read_body, unfold};
 use crate::call::Call;
-use crate::decode::Query;
 use crate::gate::Presented;
 use crate::peer::Peer;
 use crate::problem::Problem;
@@ -49,12 +48,12 @@ async fn answer(
         Ok(visitor)
     })
     .await?;
-    let query = Query::read(parts.uri.query().unwrap_or_default(), endpoint.query)?;
+    let query = parts.uri.query().unwrap_or_default().to_owned();
     let sender = Sender { role: visitor.role, is_body_used: endpoint.body.is_some() };
     let body = read_body((&state, sender), &parts.headers, body).await?;
     let body = unfold((&state, sender), body).await?;
     let call = Call { state, visitor, path, query, body };
-    match endpoint.run {
+    match &endpoint.run {
         Run::Call(run) => {
             // Waiting here takes no thread, so whoever needs no model goes on meanwhile.
             let permit = match endpoint.model.is_needed(&call.body) {

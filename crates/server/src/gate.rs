@@ -6,7 +6,8 @@ use crate::recent::Recent;
 use crate::spaces::{Space, Spaces};
 use axum::http::{HeaderMap, Uri, header, uri::Authority};
 use oneiro::{
-    Cancel, Error, ErrorKind, Oneiro, Result, SpaceName, TokenId, TokenRole, TokenText, bad_token,
+    Actor, ActorKind, ActorSurface, Cancel, Error, ErrorKind, Oneiro, Remedy, Result, SpaceName,
+    TokenId, TokenRole, TokenText, bad_token,
 };
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
@@ -56,6 +57,8 @@ pub(crate) struct Visitor {
     pub(crate) role: TokenRole,
     /// The token presented, to be looked at again by what lasts.
     pub(crate) token: Option<TokenText>,
+    /// Who acts.
+    pub(crate) actor: Actor,
 }
 
 /// What a request says about who sends it.
@@ -65,6 +68,9 @@ pub(crate) struct Presented {
     peer: IpAddr,
     /// Whether a space that does not exist is made: whoever only looks makes none.
     makes: bool,
+    /// Where the request came in, and from which program.
+    surface: ActorSurface,
+    client: String,
 }
 
 impl Gate {
@@ -129,15 +135,15 @@ impl Gate {
     pub(crate) fn enter(&self, spaces: &Spaces, presented: &Presented) -> Result<Visitor> {
         let asked = presented.space.as_deref().map(SpaceName::new).transpose()?;
         match &presented.token {
-            Some(token) => self.by_token(spaces, token, (presented.peer, asked)),
+            Some(token) => self.by_token(spaces, token, (presented, asked)),
             None if self.is_open() => {
                 let name = asked.unwrap_or_else(|| spaces.first().clone());
                 let space = spaces.space(&name, !presented.makes)?;
-                Ok(Visitor { handle: None, space, role: TokenRole::Admin, token: None })
+                let (role, actor) = (TokenRole::Admin, presented.actor(ActorKind::Agent, None));
+                Ok(Visitor { handle: None, space, role, token: None, actor })
             }
-            None => Err(Error::new(ErrorKind::Unauthorized, "a token is needed here").remedy(
-                "send `Authorization: Bearer oneiro_...` with a token of `oneiro token create`",
-            )),
+            None => Err(Error::new(ErrorKind::Unauthorized, "a token is needed here")
+                .remedy(Remedy::SendToken)),
         }
     }
 
@@ -145,9 +151,9 @@ impl Gate {
         &self,
         spaces: &Spaces,
         token: &str,
-        (peer, asked): (IpAddr, Option<SpaceName>),
+        (presented, asked): (&Presented, Option<SpaceName>),
     ) -> Result<Visitor> {
-        let now = Instant::now();
+        let (now, peer) = (Instant::now(), presented.peer);
         let mark = self.known.mark(token);
         self.slow_down((mark, peer), now)?;
         let known = TokenText::parse(token).and_then(|text| {
@@ -178,9 +184,10 @@ impl Gate {
             .remedy("leave the header out: the token names its space"));
         }
         if self.rules.rate_limit > 0 {
-            self.requests.take(token.id, now)?;
+            self.requests.take(token.id.clone(), now)?;
         }
-        Ok(Visitor { handle: None, space, role: token.role, token: Some(text) })
+        let actor = presented.actor(token.actor, Some(token.id));
+        Ok(Visitor { handle: None, space, role: token.role, token: Some(text), actor })
     }
 }
 
@@ -199,7 +206,8 @@ impl Gate {
 impl Visitor {
     /// The same, whose long work ends once `cancel` is set.
     pub(crate) fn cancelled_by(self, cancel: &Cancel) -> Result<Visitor> {
-        let handle = Some(self.space.oneiro()?.with_cancel(cancel.clone()));
+        let oneiro = self.space.oneiro()?.with_cancel(cancel.clone());
+        let handle = Some(oneiro.acting_as(self.actor.clone()));
         Ok(Visitor { handle, ..self })
     }
 
@@ -230,12 +238,25 @@ impl Presented {
             },
             None => cookie(headers),
         };
-        Ok(Presented { token, space: text(SPACE_HEADER)?, peer, makes: false })
+        let client = text("user-agent").ok().flatten().unwrap_or_default();
+        let (surface, space) = (ActorSurface::Http, text(SPACE_HEADER)?);
+        Ok(Presented { token, space, peer, makes: false, surface, client })
     }
 
     /// The same for somebody who wants to write.
     pub(crate) fn writing(self, writes: bool) -> Presented {
         Presented { makes: writes, ..self }
+    }
+
+    /// The same where the request came in by another surface than the API.
+    pub(crate) fn at(self, surface: ActorSurface) -> Presented {
+        Presented { surface, ..self }
+    }
+
+    /// Who acts: at the page a person, elsewhere whoever the token is for.
+    fn actor(&self, kind: ActorKind, token_id: Option<TokenId>) -> Actor {
+        let kind = if self.surface == ActorSurface::Page { ActorKind::Person } else { kind };
+        Actor { token_id, ..Actor::new(kind, self.surface).with_client(&self.client) }
     }
 }
 

@@ -9,6 +9,7 @@ use axum::body::Body;
 use axum::extract::{Request, State as Shared};
 use axum::http::Method;
 use axum::response::{IntoResponse, Response};
+use oneiro::ActorSurface;
 use oneiro_mcp::{Caller, OverHttp};
 use std::sync::Arc;
 use tower::ServiceExt;
@@ -27,7 +28,7 @@ pub(crate) async fn mcp(
 
 async fn answer(tools: OverHttp, state: Arc<State>, request: Request) -> Result<Response, Problem> {
     let (mut parts, body) = request.into_parts();
-    let presented = Presented::read(&parts.headers, peer(&parts))?;
+    let presented = Presented::read(&parts.headers, peer(&parts))?.at(ActorSurface::Mcp);
     let entering = Arc::clone(&state);
     // Who may not come in is told so before a body is read for nothing.
     let visitor = blocking(move || entering.gate.enter(&entering.spaces, &presented)).await?;
@@ -35,7 +36,8 @@ async fn answer(tools: OverHttp, state: Arc<State>, request: Request) -> Result<
     let body = read_body((&state, sender), &parts.headers, body).await?;
     // Nothing is awaited between here and the tools, which see to it that the caller is dropped
     // where blocking is allowed.
-    let caller = Caller { oneiro: visitor.space.oneiro()?.clone(), role: visitor.role };
+    let oneiro = visitor.space.oneiro()?.clone();
+    let caller = Caller { oneiro, role: visitor.role, actor: visitor.actor };
     parts.extensions.insert(caller);
     let answered = tools.oneshot(Request::from_parts(parts, Body::from(body.clone()))).await;
     Ok(answered.map_or_else(|never| match never {}, |answer| answer.map(Body::new)))

@@ -1,23 +1,14 @@
-//! The OpenAPI document: paths from the table of endpoints, schemas from `schemas.json`. What is
-//! served is what is committed as docs/reference/openapi.json.
+//! The OpenAPI document: paths from the table of endpoints, schemas from the types of the contract.
+//! What is served is what is committed as docs/reference/openapi.json.
 
-use crate::api::{ENDPOINTS, Endpoint, Verb};
-use crate::call::MOST;
-use crate::decode::{Kind, Param};
+use crate::api::{ENDPOINTS, Endpoint, Run, Verb};
+use crate::problem::ProblemJson;
+use oneiro::contract::schema::{EXACT_INTEGER_MAX, Schemas, WITHOUT_NUL};
+use oneiro::{ChangeMark, SessionId};
 use serde_json::{Map, Value, json};
-
-/// The id of an event.
-const MARK: &str = "^[0-9]{1,18}\\.[0-9]{1,18}(\\.[0-9]{1,18}\\.[0-9]{1,18})?$";
 
 /// The id of a summary, or the beginning of one.
 const SUMMARY: &str = "^sum_[a-z2-7]{1,64}$";
-
-/// What can be expanded: a summary, a message, or a range of messages.
-const EXPANDABLE: &str = "^(sum_[a-z2-7]{1,64}|[1-9][0-9]{0,17}(-[1-9][0-9]{0,17})?)$";
-
-const SCHEMAS: &str = include_str!("schemas.json");
-
-const WITHOUT_NUL: &str = "^[^\\u0000]*$";
 
 /// The document as JSON text.
 pub fn text() -> String {
@@ -27,14 +18,16 @@ pub fn text() -> String {
 }
 
 fn document() -> Value {
-    let schemas: Value = serde_json::from_str(SCHEMAS).unwrap_or_default();
+    let mut schemas = Schemas::under("/components/schemas");
     let mut paths = Map::new();
-    for endpoint in ENDPOINTS {
+    for endpoint in ENDPOINTS.iter() {
         let path = paths.entry(endpoint.path).or_insert_with(|| json!({}));
         if let Value::Object(path) = path {
-            path.insert(endpoint.verb.as_str().to_lowercase(), operation(endpoint));
+            let operation = operation(endpoint, &mut schemas);
+            path.insert(endpoint.verb.as_str().to_lowercase(), operation);
         }
     }
+    let problem = schemas.answer::<ProblemJson>();
     json!({
         "openapi": "3.1.0",
         "info": {
@@ -50,20 +43,21 @@ fn document() -> Value {
         "security": [{}, {"token": []}],
         "paths": paths,
         "components": {
-            "schemas": schemas,
+            "schemas": schemas.definitions(),
             "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
             "responses": {"Problem": {
                 "description": "What is wrong, and what to do about it",
-                "content": {"application/problem+json": {"schema": schema_of("Problem")}},
+                "content": {"application/problem+json": {"schema": problem}},
             }},
         },
     })
 }
 
-fn operation(endpoint: &Endpoint) -> Value {
+fn operation(endpoint: &Endpoint, schemas: &mut Schemas) -> Value {
+    let answer = answer(endpoint, schemas);
     let mut answers = Map::new();
     for status in endpoint.statuses {
-        answers.insert(status.to_string(), answer(endpoint.answer));
+        answers.insert(status.to_string(), answer.clone());
     }
     answers.insert("default".to_owned(), json!({"$ref": "#/components/responses/Problem"}));
     let mut operation = json!({
@@ -74,38 +68,25 @@ fn operation(endpoint: &Endpoint) -> Value {
         "parameters": parameters(endpoint),
         "responses": answers,
     });
-    if let (Some(schema), Value::Object(fields)) = (endpoint.body, &mut operation) {
-        let required = REQUIRED.contains(&schema);
-        let content = json!({"application/json": {"schema": schema_of(schema)}});
-        fields.insert("requestBody".to_owned(), json!({"required": required, "content": content}));
+    if let (Some(body), Value::Object(fields)) = (&endpoint.body, &mut operation) {
+        let content = json!({"application/json": {"schema": (body.schema)(schemas)}});
+        let body = json!({"required": body.required, "content": content});
+        fields.insert("requestBody".to_owned(), body);
     }
     operation
 }
 
-/// Bodies that must be there.
-const REQUIRED: [&str; 8] =
-    ["NewMessages", "Search", "NewToken", "Erasure", "Prune", "Rewind", "History", "NewSummary"];
-
-fn schema_of(name: &str) -> Value {
-    json!({"$ref": format!("#/components/schemas/{name}")})
-}
-
-fn answer(name: &str) -> Value {
-    let kind = match name {
-        "Events" => "text/event-stream",
-        "Export" => "application/x-ndjson",
-        _ => "application/json",
-    };
-    let schema = match name {
-        "Events" | "Export" => json!({"type": "string"}),
-        name => schema_of(name),
-    };
-    let mut content = json!({ "schema": schema });
-    if let ("Events", Value::Object(content)) = (name, &mut content) {
+fn answer(endpoint: &Endpoint, schemas: &mut Schemas) -> Value {
+    let schema = (endpoint.answer)(schemas);
+    let content = match endpoint.run {
+        Run::Call(_) => json!({"application/json": {"schema": schema}}),
         // OpenAPI 3.1 has no word for what the events of a stream hold.
-        content.insert("x-event-data".to_owned(), schema_of("Change"));
-    }
-    json!({"description": "Done", "content": {kind: content}})
+        Run::Events => json!({
+            "text/event-stream": {"schema": {"type": "string"}, "x-event-data": schema},
+        }),
+        Run::Export => json!({"application/x-ndjson": {"schema": schema}}),
+    };
+    json!({"description": "Done", "content": content})
 }
 
 /// A name such as `post_sessions_id_end`.
@@ -124,20 +105,27 @@ fn parameters(endpoint: &Endpoint) -> Vec<Value> {
     for name in open_parts(endpoint.path) {
         let schema = match (name, endpoint.path.split('/').nth(2)) {
             ("message", _) | (_, Some("messages")) => {
-                json!({"type": "integer", "minimum": 1, "maximum": MOST})
+                json!({"type": "integer", "minimum": 1, "maximum": EXACT_INTEGER_MAX})
             }
             (_, Some("tokens")) => json!({"type": "string", "pattern": "^tok_[a-z2-7]+$"}),
             (_, Some("summaries")) => json!({"type": "string", "pattern": SUMMARY}),
-            _ => session_id(),
+            _ => {
+                let max = SessionId::MAX_CHARS;
+                json!({"type": "string", "minLength": 1, "maxLength": max, "pattern": WITHOUT_NUL})
+            }
         };
         found.push(json!({"name": name, "in": "path", "required": true, "schema": schema}));
     }
-    found.extend(endpoint.query.iter().map(parameter));
+    let query = (endpoint.query)();
+    let required = query.get("required").and_then(Value::as_array);
+    let is_required = |name: &str| required.is_some_and(|all| all.iter().any(|one| one == name));
+    let fields = query.get("properties").and_then(Value::as_object).into_iter().flatten();
+    found.extend(fields.map(|(name, schema)| parameter(name, schema, is_required(name))));
     if endpoint.verb == Verb::Get && endpoint.path == "/v1/events" {
-        let doc = "The id of the last event seen";
+        let mark = schemars::SchemaGenerator::default().subschema_for::<ChangeMark>();
         found.push(json!({
-            "name": "Last-Event-ID", "in": "header", "description": doc,
-            "schema": {"type": "string", "pattern": MARK},
+            "name": "Last-Event-ID", "in": "header", "schema": mark,
+            "description": "The id of the last event seen",
         }));
     }
     found
@@ -148,38 +136,26 @@ fn open_parts(path: &'static str) -> impl Iterator<Item = &'static str> {
     path.split('/').filter_map(|part| part.strip_prefix('{')?.strip_suffix('}'))
 }
 
-fn parameter(param: &Param) -> Value {
-    let schema = match (param.name, param.kind) {
-        ("cursor", _) => json!({"type": "string", "pattern": "^-?[0-9]{1,18}\\.-?[0-9]{1,18}$"}),
-        ("since", Kind::Text) => {
-            json!({"type": "string", "pattern": MARK})
+/// A field of a request as a parameter of the query string, where nothing is null.
+fn parameter(name: &str, schema: &Value, required: bool) -> Value {
+    let mut schema = schema.clone();
+    let mut description = Value::Null;
+    if let Some(fields) = schema.as_object_mut() {
+        description = fields.remove("description").unwrap_or_default();
+        if let Some(Value::Array(kinds)) = fields.get("type") {
+            let kind = kinds.iter().find(|kind| *kind != "null").cloned().unwrap_or_default();
+            fields.insert("type".to_owned(), kind);
         }
-        ("parent_id", _) | ("session", Kind::Text) => session_id(),
-        ("id", _) => json!({"type": "string", "pattern": EXPANDABLE}),
-        (_, Kind::Text) => text_without_nul(),
-        (_, Kind::Bool) => json!({"type": "boolean"}),
-        (_, Kind::Int(least, most)) => {
-            json!({"type": "integer", "minimum": least, "maximum": most})
+        if let Some(Value::Array(words)) = fields.get_mut("enum") {
+            words.retain(|word| !word.is_null());
         }
-        (_, Kind::Time) => json!({"type": "string", "format": "date-time"}),
-        (_, Kind::Word(words)) => json!({"type": "string", "enum": words}),
-        ("session", Kind::Texts) => json!({"type": "array", "items": session_id()}),
-        (_, Kind::Texts) => json!({"type": "array", "items": text_without_nul()}),
-    };
+    }
     let mut shown =
-        json!({"name": param.name, "in": "query", "description": param.doc, "schema": schema});
-    if let (true, Value::Object(fields)) = (param.needed, &mut shown) {
+        json!({"name": name, "in": "query", "description": description, "schema": schema});
+    if let (true, Value::Object(fields)) = (required, &mut shown) {
         fields.insert("required".to_owned(), json!(true));
     }
     shown
-}
-
-fn session_id() -> Value {
-    json!({"type": "string", "minLength": 1, "maxLength": 512, "pattern": WITHOUT_NUL})
-}
-
-fn text_without_nul() -> Value {
-    json!({"type": "string", "pattern": WITHOUT_NUL})
 }
 
 #[cfg(test)]
@@ -198,9 +174,20 @@ mod tests {
             let name = reference.split('"').next().unwrap();
             assert!(schemas.contains_key(name), "{name} is not there");
         }
-        for endpoint in ENDPOINTS {
+        for endpoint in ENDPOINTS.iter() {
             assert!(!endpoint.summary.is_empty(), "{}", endpoint.path);
         }
+    }
+
+    #[test]
+    fn every_endpoint_is_in_the_table_of_capabilities_and_the_other_way_round() {
+        let name = |endpoint: &Endpoint| format!("{} {}", endpoint.verb.as_str(), endpoint.path);
+        let mut endpoints: Vec<String> = ENDPOINTS.iter().map(name).collect();
+        let listed = oneiro::CAPABILITIES.iter().flat_map(|capability| capability.http);
+        let mut listed: Vec<String> = listed.map(|name| (*name).to_owned()).collect();
+        endpoints.sort();
+        listed.sort();
+        assert_eq!(endpoints, listed);
     }
 
     #[test]

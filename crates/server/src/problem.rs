@@ -3,8 +3,9 @@
 
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use oneiro::{Error, ErrorKind};
-use serde_json::{Map, Value, json};
+use oneiro::{Error, ErrorKind, Surface};
+use schemars::JsonSchema;
+use serde::Serialize;
 use std::borrow::Cow;
 
 /// The media type of a problem.
@@ -22,6 +23,28 @@ pub(crate) struct Problem {
     pub(crate) allow: Option<String>,
 }
 
+/// A problem as RFC 9457 describes one, with what Oneiro adds.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "Problem")]
+pub(crate) struct ProblemJson {
+    /// A name of the kind of problem.
+    r#type: String,
+    /// The status in words.
+    title: String,
+    /// The HTTP status.
+    status: u16,
+    /// What the caller can do about it.
+    kind: ErrorKind,
+    /// What is wrong.
+    detail: String,
+    /// The field of the request that is wrong.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    field: Option<String>,
+    /// What to do about it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    remedy: Option<String>,
+}
+
 impl Problem {
     /// A problem that only HTTP knows.
     pub(crate) fn of(status: StatusCode, error: Error) -> Problem {
@@ -29,22 +52,17 @@ impl Problem {
     }
 
     /// What is said in JSON.
-    pub(crate) fn json(&self) -> Value {
-        let kind = self.error.kind().name();
-        let mut body = Map::from_iter([
-            ("type".to_owned(), json!(format!("urn:oneiro:problem:{kind}"))),
-            ("title".to_owned(), json!(self.status.canonical_reason().unwrap_or("Error"))),
-            ("status".to_owned(), json!(self.status.as_u16())),
-            ("kind".to_owned(), json!(kind)),
-            ("detail".to_owned(), json!(cut(self.error.message()))),
-        ]);
-        if let Some(field) = self.error.field_name() {
-            body.insert("field".to_owned(), json!(cut(field)));
+    pub(crate) fn json(&self) -> ProblemJson {
+        let kind = self.error.kind();
+        ProblemJson {
+            r#type: format!("urn:oneiro:problem:{}", kind.name()),
+            title: self.status.canonical_reason().unwrap_or("Error").to_owned(),
+            status: self.status.as_u16(),
+            kind,
+            detail: cut(self.error.message()).into_owned(),
+            field: self.error.field_name().map(|field| cut(field).into_owned()),
+            remedy: self.error.remedy_for(Surface::Http).map(|remedy| cut(&remedy).into_owned()),
         }
-        if let Some(remedy) = self.error.remedy_text() {
-            body.insert("remedy".to_owned(), json!(cut(remedy)));
-        }
-        Value::Object(body)
     }
 
     /// Headers that go with it whatever its body.
@@ -86,7 +104,7 @@ impl From<Error> for Problem {
 
 impl IntoResponse for Problem {
     fn into_response(self) -> Response {
-        let body = self.json().to_string();
+        let body = serde_json::to_vec(&self.json()).unwrap_or_default();
         let mut response = ([(header::CONTENT_TYPE, HeaderValue::from_static(PROBLEM_JSON))], body)
             .into_response();
         self.dress(&mut response);

@@ -42,7 +42,7 @@ pub(crate) fn router(state: Arc<State>) -> Router {
     let mcp = move |state, request| mcp::mcp(tools.clone(), state, request);
     router = router.route("/mcp", any(mcp));
     let mut paths: BTreeMap<&'static str, MethodRouter<Arc<State>>> = BTreeMap::new();
-    for endpoint in ENDPOINTS {
+    for endpoint in ENDPOINTS.iter() {
         let filter = match endpoint.verb {
             Verb::Get => MethodFilter::GET,
             Verb::Post => MethodFilter::POST,

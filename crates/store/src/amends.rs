@@ -2,7 +2,7 @@
 //! taken away from it. Whether it may be is the engine's to say.
 
 use crate::{Tx, payloads, sessions};
-use oneiro_model::{MessageId, Result, SessionField, Timestamp};
+use oneiro_model::{MessageId, Result, SessionPatch, Timestamp};
 
 statements! {
     END = "UPDATE sessions SET ended_at = ?2, end_reason = ?3 WHERE key = ?1 AND ended_at IS NULL";
@@ -60,23 +60,29 @@ pub fn set_source(tx: &Tx<'_>, key: i64, source: &str) -> Result<()> {
     tx.execute(SET_SOURCE, &[key.into(), source.into()]).map(|_| ())
 }
 
-/// Takes values away from a session.
-pub fn clear(tx: &Tx<'_>, key: i64, unset: &[SessionField]) -> Result<()> {
-    if unset.is_empty() {
+/// Takes away what a patch clears.
+pub fn clear(tx: &Tx<'_>, key: i64, patch: &SessionPatch) -> Result<()> {
+    fn is_cleared<T>(field: &Option<Option<T>>) -> bool {
+        matches!(field, Some(None))
+    }
+    let cleared = [
+        is_cleared(&patch.model),
+        is_cleared(&patch.model_config),
+        is_cleared(&patch.system_prompt),
+        is_cleared(&patch.project),
+        is_cleared(&patch.cwd),
+        is_cleared(&patch.user_id),
+    ];
+    if !cleared.contains(&true) {
         return Ok(());
     }
-    let prompt =
-        sessions::prompt_key(tx, key)?.filter(|_| unset.contains(&SessionField::SystemPrompt));
-    let goes = |field| i64::from(unset.contains(&field)).into();
-    let values = [
-        key.into(),
-        goes(SessionField::Model),
-        goes(SessionField::ModelConfig),
-        goes(SessionField::SystemPrompt),
-        goes(SessionField::Project),
-        goes(SessionField::Cwd),
-        goes(SessionField::UserId),
-    ];
+    let prompt = match is_cleared(&patch.system_prompt) {
+        true => sessions::prompt_key(tx, key)?,
+        false => None,
+    };
+    let [model, model_config, system_prompt, project, cwd, user_id] =
+        cleared.map(|is_cleared| i64::from(is_cleared).into());
+    let values = [key.into(), model, model_config, system_prompt, project, cwd, user_id];
     tx.execute(CLEAR, &values)?;
     let unused: Vec<i64> = prompt.into_iter().collect();
     payloads::remove_unused(tx, &unused).map(|_| ())

@@ -3,17 +3,18 @@
 
 use crate::{Tx, sequence};
 use oneiro_model::{
-    Change, ChangeKind, ChangeMark, MessageId, Result, SeenPart, SessionId, Timestamp,
+    Change, ChangeKind, ChangeMark, MessageId, Result, SeenPart, SessionId, SubjectKind, Timestamp,
 };
 
 statements! {
-    RECORD = "INSERT INTO changes (key, kind, session_id, at) VALUES (?1, ?2, ?3, ?4)";
+    RECORD = "INSERT INTO changes (key, kind, subject_kind, session_id, actor, at) \
+              VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
     SWEEP = "DELETE FROM changes WHERE key <= (SELECT key FROM changes ORDER BY key DESC \
              LIMIT 1 OFFSET CAST(?1 AS BIGINT))";
     FORGET = "DELETE FROM changes WHERE session_id = ?1";
     MARK = "SELECT (SELECT MAX(seq) FROM messages), (SELECT MAX(key) FROM changes)";
     OLDEST = "SELECT MIN(key) FROM changes";
-    NOTED = "SELECT key, kind, session_id FROM changes WHERE key > CAST(?1 AS BIGINT) ORDER BY key";
+    NOTED = "SELECT key, kind, session_id, operation, actor FROM changes WHERE key > CAST(?1 AS BIGINT) ORDER BY key";
     APPENDED = "SELECT s.id, MIN(m.seq), MAX(m.seq), COUNT(*) FROM messages m \
                 JOIN sessions s ON s.key = m.session_key WHERE m.seq > CAST(?1 AS BIGINT) \
                 AND m.seq <= CAST(?2 AS BIGINT) GROUP BY s.id \
@@ -35,7 +36,17 @@ pub fn record(
 ) -> Result<()> {
     let key = sequence::take_key(tx)?;
     let session = session.map(SessionId::as_str);
-    tx.execute(RECORD, &[key.into(), kind.as_str().into(), session.into(), now.micros().into()])?;
+    let subject = session.map(|_| SubjectKind::Session.as_str());
+    let actor = tx.actor().and_then(|actor| serde_json::to_string(actor.as_ref()).ok());
+    let values = [
+        key.into(),
+        kind.as_str().into(),
+        subject.into(),
+        session.into(),
+        actor.as_deref().into(),
+        now.micros().into(),
+    ];
+    tx.execute(RECORD, &values)?;
     if key % SWEEP_EVERY == 0 {
         tx.execute(SWEEP, &[KEPT.into()])?;
     }
@@ -68,7 +79,10 @@ pub fn noted(tx: &Tx<'_>, mark: ChangeMark) -> Result<Vec<Change>> {
     tx.all(NOTED, &[mark.change.into()], |row| {
         let id = ChangeMark { change: row.int(0)?, ..mark };
         let session = row.opt_string(2)?.map(SessionId::new).transpose()?;
-        Ok(Change::new(id, ChangeKind::parse(row.text(1)?), session))
+        let change = Change::new(id, ChangeKind::parse(row.text(1)?), session);
+        // An actor that a newer version wrote is left out.
+        let actor = row.opt_text(4)?.and_then(|actor| serde_json::from_str(actor).ok());
+        Ok(Change { operation: row.opt_string(3)?, actor, ..change })
     })
 }
 
@@ -86,13 +100,13 @@ fn told(tx: &Tx<'_>, mark: ChangeMark, part: SeenPart) -> Result<Vec<Change>> {
     let values = [mark.message.into(), part.until.into(), part.told.into()];
     let mut changes = tx.all(APPENDED, &values, |row| {
         let last = row.int(2)?;
+        let id = ChangeMark { part: Some(SeenPart { told: last, ..part }), ..mark };
+        let session = SessionId::new(row.text(0)?)?;
         Ok(Change {
-            id: ChangeMark { part: Some(SeenPart { told: last, ..part }), ..mark },
-            kind: ChangeKind::Appended,
-            session_id: Some(SessionId::new(row.text(0)?)?),
             first_id: Some(MessageId(row.int(1)?)),
             last_id: Some(MessageId(last)),
             count: Some(row.int(3)?),
+            ..Change::new(id, ChangeKind::Appended, Some(session))
         })
     })?;
     if let Some(change) = changes.last_mut() {

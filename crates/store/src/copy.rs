@@ -45,8 +45,8 @@ const TABLES: &[(&str, &str)] = &[
     ("segment_docs", "key, data"),
     ("segment_vectors", "key, data"),
     ("embeddings", "seq, chunk, model, data"),
-    ("tokens", "key, id, label, hash, role, name, created_at, expires_at, revoked_at"),
-    ("changes", "key, kind, session_id, at"),
+    ("tokens", "key, id, label, hash, role, name, actor, created_at, expires_at, revoked_at"),
+    ("changes", "key, kind, subject_kind, session_id, operation, actor, at"),
     ("transcripts", "path, agent, position, updated_at"),
     (
         "summaries",

@@ -269,12 +269,22 @@ fn read(row: &dyn crate::backend::Row) -> Result<Job> {
     Ok(Job {
         id: JobId::parse(row.text(0)?)?,
         kind: row.text(1)?.to_owned(),
-        state: JobState::parse(row.text(2)?)?,
+        state: JobState::parse(row.text(2)?).map_err(unknown_word)?,
         payload,
         lease_until: row.opt_int(4)?.map(Timestamp::from_micros),
         attempts: row.int(5)?,
         last_error: row.opt_string(6)?,
         next_run_at: Timestamp::from_micros(row.int(7)?),
-        needs: row.opt_string(8)?.as_deref().map(JobNeed::parse).transpose()?,
+        needs: row
+            .opt_string(8)?
+            .as_deref()
+            .map(JobNeed::parse)
+            .transpose()
+            .map_err(unknown_word)?,
     })
+}
+
+/// A word that no version of Oneiro before this one wrote.
+fn unknown_word(error: Error) -> Error {
+    Error::new(ErrorKind::Corrupt, format!("a stored job: {error}"))
 }

@@ -13,6 +13,7 @@ pub mod changes;
 pub mod contexts;
 mod copy;
 pub mod costs;
+mod damage;
 pub mod digests;
 mod durable;
 mod group;
@@ -20,7 +21,6 @@ pub mod groups;
 pub mod jobs;
 pub mod lineage;
 pub mod messages;
-mod missing_table;
 mod options;
 pub mod payloads;
 mod pool;
@@ -50,8 +50,8 @@ pub use backend::foreign::{
 pub use backend::raw_search::Finder;
 #[doc(hidden)]
 pub use copy::copied_tables;
+pub use damage::{is_missing_table, is_unreadable};
 pub use group::WriteFigures;
-pub use missing_table::is_missing_table;
 pub use options::{Durability, Options};
 pub use schema::{CURRENT, Migration, SchemaSet};
 pub use statements::all_statements;

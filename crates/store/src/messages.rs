@@ -3,6 +3,7 @@
 
 use crate::backend::{Row, Value};
 use crate::{Tx, payloads, sequence};
+pub use oneiro_model::host::PageRequest;
 use oneiro_model::{
     Error, ErrorKind, Message, MessageId, NewMessage, Result, Role, SessionId, Timestamp,
     Visibility,
@@ -247,17 +248,6 @@ fn row(session_key: i64, seq: i64, message: &Prepared) -> [Value<'_>; 10] {
         (message.split.apart.len() as i64).into(),
         message.split.body.as_str().into(),
     ]
-}
-
-/// Which messages of a session to read.
-#[derive(Debug, Clone, Copy)]
-pub struct PageRequest {
-    /// After this id.
-    pub after: i64,
-    /// Compacted and rewound ones too.
-    pub hidden: bool,
-    /// At most so many.
-    pub limit: usize,
 }
 
 /// Messages of a session, in the order they came.

@@ -1,37 +1,8 @@
 //! How a store is opened.
 
 use crate::schema::{CURRENT, SchemaSet};
-use oneiro_model::{Error, Result};
+pub use oneiro_model::host::Durability;
 use std::time::Duration;
-
-/// What an acknowledged write survives.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Durability {
-    /// Power loss: every commit reaches the disk before it is acknowledged.
-    #[default]
-    Full,
-    /// The death of the process; power loss may take the last commits.
-    Normal,
-}
-
-impl Durability {
-    /// Reads a durability.
-    pub fn parse(name: &str) -> Result<Durability> {
-        match name {
-            "full" => Ok(Durability::Full),
-            "normal" => Ok(Durability::Normal),
-            _ => Err(Error::field("durability", format!("{name:?} is not full or normal"))),
-        }
-    }
-
-    /// The durability as text.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Durability::Full => "full",
-            Durability::Normal => "normal",
-        }
-    }
-}
 
 /// How a store is opened.
 #[derive(Debug, Clone)]

@@ -52,6 +52,11 @@ pub const CURRENT: SchemaSet = &[
         sqlite: include_str!("schema/0006_job_needs.sqlite.sql"),
         postgres: include_str!("schema/0006_job_needs.postgres.sql"),
     },
+    Migration {
+        name: "actors",
+        sqlite: include_str!("schema/0007_actors.sqlite.sql"),
+        postgres: include_str!("schema/0007_actors.postgres.sql"),
+    },
 ];
 
 /// The statements that make the tables of the text index where they are missing.

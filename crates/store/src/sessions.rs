@@ -327,7 +327,7 @@ pub fn list(
         request.user_id.as_deref().into(),
         request.parent_id.as_ref().map(SessionId::as_str).into(),
         request.min_messages.into(),
-        request.archived.map(i64::from).into(),
+        request.archived.wanted().map(i64::from).into(),
         request.ended.map(i64::from).into(),
         request.since.map(Timestamp::micros).into(),
         request.until.map(Timestamp::micros).into(),

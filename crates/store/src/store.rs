@@ -12,7 +12,7 @@ use crate::group::Writers;
 use crate::options::Options;
 use crate::pool::Pool;
 use crate::{Target, Tx, copy, schema};
-use oneiro_model::{Error, ErrorKind, Result, Timestamp};
+use oneiro_model::{Actor, Error, ErrorKind, Remedy, Result, Timestamp};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, TryLockError};
 use std::time::Duration;
@@ -20,7 +20,11 @@ use std::time::Duration;
 /// One space, opened. Cheap to clone; any number of threads may use it, and any number of
 /// processes may open the same space.
 #[derive(Clone)]
-pub struct Store(Arc<Inner>);
+pub struct Store {
+    inner: Arc<Inner>,
+    /// Who writes through this clone.
+    actor: Arc<Actor>,
+}
 
 struct Inner {
     // Connections are dropped before the back end that made them.
@@ -113,19 +117,26 @@ impl Store {
             migrated.and(noted)?;
             backend.make_durable()?;
         }
-        Ok(Store(Arc::new(Inner {
+        let inner = Arc::new(Inner {
             writers: Writers::new(connection, options.busy_timeout),
             pool: Pool::new(options.readers, options.busy_timeout),
             backend,
             target: target.clone(),
             schema: known,
             scrubbing: Mutex::default(),
-        })))
+        });
+        Ok(Store { inner, actor: Arc::default() })
+    }
+
+    /// The same store, written to by somebody else.
+    #[must_use]
+    pub fn acting_as(&self, actor: Arc<Actor>) -> Store {
+        Store { inner: Arc::clone(&self.inner), actor }
     }
 
     /// Runs `work` in one snapshot.
     pub fn read<T>(&self, work: impl FnOnce(&Tx<'_>) -> Result<T>) -> Result<T> {
-        self.0.pool.read(self.0.backend.as_ref(), |connection| work(&Tx::new(connection)))
+        self.inner.pool.read(self.inner.backend.as_ref(), |connection| work(&Tx::new(connection)))
     }
 
     /// Runs `work` as one write: all of it is durable when this returns, or none of it is kept.
@@ -134,12 +145,19 @@ impl Store {
         &self,
         work: impl Fn(&Tx<'_>) -> Result<T> + Send + Sync + 'static,
     ) -> Result<T> {
-        self.0.writers.write(self.0.backend.as_ref(), work)
+        let actor = Arc::clone(&self.actor);
+        self.inner.writers.write(self.inner.backend.as_ref(), move |tx| {
+            tx.act_as(&actor);
+            work(tx)
+        })
     }
 
     /// Runs a large write in a transaction of its own. `work` is run once.
     pub fn write_bulk<T>(&self, work: impl Fn(&Tx<'_>) -> Result<T>) -> Result<T> {
-        self.0.writers.alone(self.0.backend.as_ref(), &work)
+        self.inner.writers.alone(self.inner.backend.as_ref(), &|tx| {
+            tx.act_as(&self.actor);
+            work(tx)
+        })
     }
 
     /// Makes the tables of the text index that are missing.
@@ -153,37 +171,37 @@ impl Store {
     /// Runs a write of derived data, which may be lost to a power cut without harm: nobody waits
     /// for the disk. `work` is run once.
     pub fn write_derived<T>(&self, work: impl Fn(&Tx<'_>) -> Result<T>) -> Result<T> {
-        self.0.writers.alone_unsynced(self.0.backend.as_ref(), &work)
+        self.inner.writers.alone_unsynced(self.inner.backend.as_ref(), &work)
     }
 
     /// How the writes of this process were committed so far.
     pub fn write_figures(&self) -> crate::WriteFigures {
-        self.0.writers.figures()
+        self.inner.writers.figures()
     }
 
     /// How many writes of this process wait for their turn.
     pub fn queued(&self) -> usize {
-        self.0.writers.queued()
+        self.inner.writers.queued()
     }
 
     /// Which engine keeps the space.
     pub fn engine(&self) -> Engine {
-        self.0.backend.engine()
+        self.inner.backend.engine()
     }
 
     /// Where the space is kept.
     pub fn target(&self) -> &Target {
-        &self.0.target
+        &self.inner.target
     }
 
     /// The version of the schema.
     pub fn schema(&self) -> i64 {
-        self.0.schema
+        self.inner.schema
     }
 
     /// Bytes on disk.
     pub fn bytes(&self) -> Result<u64> {
-        self.0.backend.bytes()
+        self.inner.backend.bytes()
     }
 
     /// Copies the space into a new SQLite file while others write, and remembers where.
@@ -202,7 +220,7 @@ impl Store {
         // Both names are remembered before the copy is begun: an interrupted copy holds as much as a
         // finished one, and a crash after it got its name must not leave one that nobody knows of.
         self.announce(&[part_name.clone(), name.clone()], now)?;
-        let copied = match self.0.backend.copy_to(part.path(), progress) {
+        let copied = match self.inner.backend.copy_to(part.path(), progress) {
             Ok(Some(())) => Ok(()),
             Ok(None) => copy::rows_to_file(self, part.path(), now, progress),
             Err(error) => Err(error),
@@ -278,7 +296,7 @@ impl Store {
 
     /// What the engine itself finds wrong with its files; empty when nothing is.
     pub fn integrity(&self) -> Result<Vec<String>> {
-        self.0.backend.integrity()
+        self.inner.backend.integrity()
     }
 
     /// Leaves no trace of deleted rows, then looks for `needles` in the raw bytes. Ends early, with
@@ -289,20 +307,20 @@ impl Store {
         stopped: &(dyn Fn() -> bool + Sync),
     ) -> Result<Scrubbed> {
         let _alone = self.wait_to_scrub(stopped)?;
-        self.0.backend.scrub(needles, stopped)
+        self.inner.backend.scrub(needles, stopped)
     }
 
     /// Waits until nobody else in this process scrubs: that takes as long as the store is large, and
     /// the locks of the engine would give up long before.
     fn wait_to_scrub(&self, stopped: &(dyn Fn() -> bool + Sync)) -> Result<MutexGuard<'_, ()>> {
         loop {
-            match self.0.scrubbing.try_lock() {
+            match self.inner.scrubbing.try_lock() {
                 Ok(alone) => return Ok(alone),
                 // It guards nothing but the turn.
                 Err(TryLockError::Poisoned(alone)) => return Ok(alone.into_inner()),
                 Err(TryLockError::WouldBlock) if stopped() => {
                     return Err(Error::new(ErrorKind::Busy, "another scrub of this store runs")
-                        .remedy("run `oneiro jobs run`"));
+                        .remedy(Remedy::RunJobs));
                 }
                 Err(TryLockError::WouldBlock) => std::thread::sleep(SCRUB_POLL),
             }

@@ -1,7 +1,7 @@
 //! Where a space is kept: a SQLite file, a file in a folder of spaces, or a PostgreSQL schema.
 
 use crate::backend::files::resolve;
-use oneiro_model::{Error, ErrorKind, Result, SpaceName};
+use oneiro_model::{Error, ErrorKind, Remedy, Result, SpaceName};
 use std::fmt;
 use std::path::{Path, PathBuf};
 
@@ -53,7 +53,7 @@ impl Target {
                 "space",
                 format!("{store} is a single space, so it has no space {space}"),
             )
-            .remedy("leave --space out, or give a folder as --store")),
+            .remedy(Remedy::SingleSpace)),
             _ => Ok(Target::File { path, space: named }),
         }
     }
@@ -82,7 +82,7 @@ impl Target {
                 ErrorKind::NotFound,
                 format!("there is no store at {}", path.display()),
             )
-            .remedy("check --store, or write something first: that creates it")),
+            .remedy(Remedy::CheckStore)),
             _ => Ok(()),
         }
     }
@@ -93,7 +93,7 @@ impl Target {
             Target::File { .. } => Ok(()),
             Target::Postgres { space, .. } => {
                 Err(Error::new(ErrorKind::NotFound, format!("there is no space {space} in {self}"))
-                    .remedy("check --space, or write something first: that creates it"))
+                    .remedy(Remedy::CheckSpace))
             }
         }
     }

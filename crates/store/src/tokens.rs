@@ -2,16 +2,16 @@
 
 use crate::backend::Row;
 use crate::{Tx, sequence};
-use oneiro_model::{NewToken, Result, SpaceName, Timestamp, Token, TokenId, TokenRole};
+use oneiro_model::{ActorKind, NewToken, Result, SpaceName, Timestamp, Token, TokenId, TokenRole};
 
 statements! {
-    INSERT = "INSERT INTO tokens (key, id, label, hash, role, name, created_at, expires_at) \
-              VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
-    LABELLED = "SELECT id, role, name, created_at, expires_at, revoked_at, hash FROM tokens \
+    INSERT = "INSERT INTO tokens (key, id, label, hash, role, name, actor, created_at, expires_at) \
+              VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)";
+    LABELLED = "SELECT id, role, name, actor, created_at, expires_at, revoked_at, hash FROM tokens \
                 WHERE label = ?1";
-    LIST = "SELECT id, role, name, created_at, expires_at, revoked_at, key FROM tokens \
+    LIST = "SELECT id, role, name, actor, created_at, expires_at, revoked_at, key FROM tokens \
             WHERE key < CAST(?1 AS BIGINT) ORDER BY key DESC LIMIT CAST(?2 AS BIGINT)";
-    BEGUN = "SELECT id, role, name, created_at, expires_at, revoked_at FROM tokens \
+    BEGUN = "SELECT id, role, name, actor, created_at, expires_at, revoked_at FROM tokens \
              WHERE id >= ?1 AND id < ?2 ORDER BY id LIMIT 2";
     REVOKE = "UPDATE tokens SET revoked_at = ?2 WHERE id = ?1 AND revoked_at IS NULL";
     VALID = "SELECT COUNT(*) FROM tokens WHERE revoked_at IS NULL \
@@ -35,6 +35,7 @@ pub fn add(
         hash.as_slice().into(),
         token.role.as_str().into(),
         token.name.as_deref().into(),
+        token.actor.as_str().into(),
         now.micros().into(),
         token.expires_at.map(|at| at.micros()).into(),
     ];
@@ -47,7 +48,7 @@ pub fn labelled(
     space: &SpaceName,
     hash: &[u8; 32],
 ) -> Result<Option<(Token, Vec<u8>)>> {
-    tx.first(LABELLED, &[label(hash).into()], |row| Ok((read(row, space)?, row.bytes(6)?.to_vec())))
+    tx.first(LABELLED, &[label(hash).into()], |row| Ok((read(row, space)?, row.bytes(7)?.to_vec())))
 }
 
 /// Tokens, newest first, below `before`.
@@ -58,7 +59,7 @@ pub fn list(
     limit: usize,
 ) -> Result<Vec<(i64, Token)>> {
     let values = [before.into(), (limit as i64).into()];
-    tx.all(LIST, &values, |row| Ok((row.int(6)?, read(row, space)?)))
+    tx.all(LIST, &values, |row| Ok((row.int(7)?, read(row, space)?)))
 }
 
 /// Up to two tokens whose id begins like this.
@@ -88,8 +89,9 @@ fn read(row: &dyn Row, space: &SpaceName) -> Result<Token> {
         role: TokenRole::parse(row.text(1)?)?,
         name: row.opt_string(2)?,
         token: None,
-        created_at: Timestamp::from_micros(row.int(3)?),
-        expires_at: row.opt_int(4)?.map(Timestamp::from_micros),
-        revoked_at: row.opt_int(5)?.map(Timestamp::from_micros),
+        actor: ActorKind::parse(row.text(3)?)?,
+        created_at: Timestamp::from_micros(row.int(4)?),
+        expires_at: row.opt_int(5)?.map(Timestamp::from_micros),
+        revoked_at: row.opt_int(6)?.map(Timestamp::from_micros),
     })
 }

@@ -1,18 +1,30 @@
 //! One transaction, as aggregates see it: run a statement, read rows.
 
 use crate::backend::{Connection, Row, Value};
-use oneiro_model::{Error, Result};
+use oneiro_model::{Actor, Error, Result};
 use std::cell::RefCell;
+use std::sync::Arc;
 
 /// One open transaction. Handed to the closures of [`crate::Store::read`] and
 /// [`crate::Store::write`]; it commits when the closure answers well, and leaves nothing otherwise.
 pub struct Tx<'c> {
     connection: RefCell<&'c mut dyn Connection>,
+    actor: RefCell<Option<Arc<Actor>>>,
 }
 
 impl<'c> Tx<'c> {
     pub(crate) fn new(connection: &'c mut dyn Connection) -> Tx<'c> {
-        Tx { connection: RefCell::new(connection) }
+        Tx { connection: RefCell::new(connection), actor: RefCell::default() }
+    }
+
+    /// Says who acts from now on.
+    pub(crate) fn act_as(&self, actor: &Arc<Actor>) {
+        self.actor.replace(Some(Arc::clone(actor)));
+    }
+
+    /// Who acts, where that is known.
+    pub fn actor(&self) -> Option<Arc<Actor>> {
+        self.actor.borrow().clone()
     }
 
     /// Runs a statement and answers how many rows it changed.

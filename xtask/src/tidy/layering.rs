@@ -43,7 +43,7 @@ const ARROWS: [(&str, &[&str]); 17] = [
     ),
     ("oneiro-python", &["oneiro", "oneiro-inference"]),
     (TESTKIT, &["oneiro-model"]),
-    ("xtask", &[]),
+    ("xtask", &["oneiro-model"]),
 ];
 
 /// For tests alone, and for the tests of any crate.
@@ -130,7 +130,7 @@ mod tests {
         assert_eq!(found("oneiro", "[dependencies]\noneiro-store.workspace = true\n"), 0);
         assert_eq!(found("oneiro-store", "[dependencies]\noneiro.workspace = true\n"), 1);
         assert_eq!(found("oneiro-cli", "[dependencies]\noneiro-store.workspace = true\n"), 1);
-        assert_eq!(found("xtask", "[dependencies]\noneiro-model.workspace = true\n"), 1);
+        assert_eq!(found("xtask", "[dependencies]\noneiro.workspace = true\n"), 1);
     }
 
     #[test]

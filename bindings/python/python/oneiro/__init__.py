@@ -46,6 +46,7 @@ from oneiro.types import (
     Rewound,
     Session,
     Summary,
+    SummaryHit,
     Usage,
     Window,
 )
@@ -78,6 +79,7 @@ __all__ = [
     "Session",
     "StoreError",
     "Summary",
+    "SummaryHit",
     "TooLargeError",
     "UnavailableError",
     "Usage",

@@ -7,13 +7,14 @@ import atexit
 import os
 import weakref
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal
 
 from oneiro import _oneiro
 from oneiro.errors import InvalidError
+from oneiro.parts import ARCHIVED
 from oneiro.times import Moment, to_micros
 from oneiro.types import (
     Appended,
@@ -119,7 +120,8 @@ class ModelServer:
     key: str | None = field(default=None, repr=False)
 
 
-def _given(**fields: Any) -> dict[str, Any]:
+def _given(**fields: Any) -> Any:
+    """The fields of a request that are given."""
     return {name: value for name, value in fields.items() if value is not None}
 
 
@@ -148,7 +150,8 @@ def _message(message: Any) -> dict[str, Any]:
     return fields
 
 
-def _moments(fields: dict[str, Any], *names: str) -> dict[str, Any]:
+def _moments(fields: dict[str, Any], *names: str) -> Any:
+    """The fields of a request, its moments as the store takes them."""
     for name in names:
         if fields.get(name) is not None:
             fields[name] = to_micros(fields[name], name)
@@ -176,15 +179,10 @@ class Oneiro:
             space = os.environ.get("ONEIRO_SPACE") or None
         options = _given(space=space, durability=durability, busy_timeout_ms=wait)
         options |= {"must_exist": not create, "jobs": jobs}
-        for name, server in (("llm", llm), ("embedder", embedder)):
-            if server is not None:
-                options |= _given(
-                    **{
-                        f"{name}_url": server.url,
-                        f"{name}_model": server.model,
-                        f"{name}_key": server.key,
-                    }
-                )
+        options |= _given(
+            llm=None if llm is None else asdict(llm),
+            embedder=None if embedder is None else asdict(embedder),
+        )
         self._native = _oneiro.Handle.open(target, options)
         _OPEN.add(self)
 
@@ -304,7 +302,7 @@ class Oneiro:
             "all": all,
             "exclude_sources": list(exclude_sources),
             "min_messages": min_messages,
-            "archived": archived,
+            "archived": ARCHIVED[archived],
             "order": order,
             "limit": limit,
         }
@@ -326,7 +324,8 @@ class Oneiro:
         ``model``, ``model_config``, ``system_prompt``, ``project``, ``cwd``, ``user_id``,
         ``lineage``, ``metadata`` (a None removes a key), ``title_if_unset``, and ``metadata_is``:
         change nothing unless the metadata is as given."""
-        return Session._from(self._native.change_session(id, changes))
+        fields: Any = changes
+        return Session._from(self._native.change_session(id, fields))
 
     def end_session(self, id: str, reason: str = "ended", *, at: Moment | None = None) -> Session:
         """Ends a session. The first reason wins."""
@@ -352,15 +351,14 @@ class Oneiro:
 
     def delete_session(self, id: str) -> Deleted:
         """Deletes a session and the delegates under it; other children lose their parent."""
-        return Deleted(**self._native.delete_session(id))
+        return Deleted._from(self._native.delete_session(id))
 
     def prune_sessions(self, *, ended_before: Moment, dry_run: bool = False, **filters: Any) -> Pruned:
         """Deletes ended sessions that nobody has written to since; filters are ``source``,
         ``project``, ``user_id``, ``model``, ``title``, ``end_reason``, ``min_messages``,
         ``max_messages`` and ``archived``."""
         fields = filters | {"ended_before": ended_before, "dry_run": dry_run}
-        pruned = self._native.prune_sessions(_moments(fields, "ended_before"))
-        return Pruned(**pruned)
+        return Pruned._from(self._native.prune_sessions(_moments(fields, "ended_before")))
 
     def add_usage(
         self,
@@ -376,14 +374,15 @@ class Oneiro:
         """Adds tokens and costs to an account of a session: ``api_calls``, ``input_tokens``,
         ``output_tokens``, ``cache_read_tokens``, ``cache_write_tokens``, ``reasoning_tokens``,
         ``estimated_cost_usd``, ``actual_cost_usd``. With a ``task`` the session's totals stay."""
-        account = {
-            "model": model,
-            "provider": provider,
-            "base_url": base_url,
-            "billing_mode": billing_mode,
-            "task": task,
-        }
-        return Session._from(self._native.add_usage(id, account, used))
+        request = _given(
+            model=model,
+            provider=provider,
+            base_url=base_url,
+            billing_mode=billing_mode,
+            task=task,
+            **used,
+        )
+        return Session._from(self._native.add_usage(id, request))
 
     def usage(self, id: str) -> list[Usage]:
         """The accounts of a session."""
@@ -420,8 +419,9 @@ class Oneiro:
         place: int | None = after
         while place is not None and (limit is None or len(found) < limit):
             wanted = 1000 if limit is None else limit - len(found)
-            request = {"after": place, "hidden": hidden, "limit": wanted}
-            page = self._native.messages(session, request)
+            page = self._native.messages(
+                session, {"after": place, "hidden": hidden, "limit": wanted}
+            )
             found += [message_from(one) for one in page["items"]]
             place = page["next_after"]
         return found
@@ -430,14 +430,14 @@ class Oneiro:
         """One message, wherever it stands."""
         return message_from(self._native.message(id))
 
-    def rewind(self, session: str, to: int) -> Rewound:
-        """Takes back a user message and everything after it. Nothing is lost: see :meth:`restore`."""
-        rewound = self._native.rewind(session, to)
-        return Rewound(rewound["rewound"], message_from(rewound["target"]), rewound["head"])
+    def rewind(self, session: str, to: int | None = None, *, turns: int | None = None) -> Rewound:
+        """Takes back a user message, or so many ``turns`` of the user, and everything after it.
+        Nothing is lost: see :meth:`restore`."""
+        return Rewound._from(self._native.rewind(session, _given(to=to, turns=turns)))
 
     def restore(self, session: str, *, all: bool = False) -> int:
         """Shows again what the latest rewind hid, or with ``all`` every rewind; how many messages."""
-        return self._native.restore(session, None, all)
+        return self._native.restore(session, {"all": all})
 
     def set_history(self, session: str, messages: Iterable[Mapping[str, Any]]) -> list[Message]:
         """Makes what a session shows be exactly these messages; what it showed is hidden, not lost."""
@@ -454,6 +454,7 @@ class Oneiro:
         self,
         query: str,
         *,
+        kinds: Iterable[Literal["message", "summary"]] = (),
         roles: Iterable[str] = (),
         sources: Iterable[str] = (),
         exclude_sources: Iterable[str] = (),
@@ -468,12 +469,14 @@ class Oneiro:
         neighbours: int = 0,
         explain: bool = False,
     ) -> Found:
-        """Finds messages: ordinary questions, ``"phrases"``, ``AND``/``OR``/``NOT``, ``pre*``."""
+        """Finds messages: ordinary questions, ``"phrases"``, ``AND``/``OR``/``NOT``, ``pre*``. With
+        ``kinds`` summaries, too, or instead of messages."""
         fields = _given(
             session=session, lineage=lineage, project=project, since=since, until=until, cursor=cursor
         )
         fields |= {
             "query": query,
+            "kinds": list(kinds),
             "roles": list(roles),
             "sources": list(sources),
             "exclude_sources": list(exclude_sources),
@@ -488,7 +491,7 @@ class Oneiro:
         """The best hit of each conversation, with what was said around it. Options: ``limit``,
         ``sort``, ``roles``, ``sources``, ``exclude_sources``, ``exclude_lineage``, ``window``,
         ``summarise``."""
-        found = self._native.search_sessions({"query": query, **options})
+        found = self._native.search_sessions(_given(query=query, **options))
         return [Conversation._from(one) for one in found["conversations"]]
 
     # --- context ------------------------------------------------------------------------------
@@ -505,10 +508,8 @@ class Oneiro:
     ) -> Window:
         """The prompt for a budget of tokens: whole turns, with summaries in place of what does not
         fit. With ``peek`` only look: compact nothing."""
-        request = {"budget": budget, "reserve": reserve, "format": format}
-        return Window._from(
-            self._native.context(session, {**request, "explain": explain, "peek": peek})
-        )
+        request = _given(budget=budget, reserve=reserve, format=format, explain=explain, peek=peek)
+        return Window._from(self._native.context(session, request))
 
     def compact(self, session: str, *, until: int | None = None, redo: bool = False) -> Compacted:
         """Covers old messages with summaries; every word stays, and :meth:`expand` gives it back."""
@@ -524,9 +525,7 @@ class Oneiro:
     ) -> Expanded:
         """The exact messages under a summary (``"sum_..."``), a message, or a range (``"12-34"``)."""
         request = _given(id=str(id), session=session, tokens=tokens, cursor=cursor)
-        answer = self._native.expand(request)
-        messages = [message_from(one) for one in answer["messages"]]
-        return Expanded(messages, answer["tokens"], answer["next"])
+        return Expanded._from(self._native.expand(request))
 
     def grep(self, pattern: str, **options: Any) -> dict[str, Any]:
         """Words, or ``/a regular expression/``, in messages and summaries. Options: ``session``

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta, timezone
+from datetime import date, datetime, timedelta, timezone
 from typing import TypeAlias
 
 from oneiro.errors import InvalidError
 
-__all__ = ["Moment", "from_micros", "from_text", "to_micros"]
+__all__ = ["Moment", "from_micros", "from_text", "moment_from", "to_micros"]
 
-#: What a caller may give for a moment: an aware datetime, seconds since the epoch, or RFC 3339.
-Moment: TypeAlias = "datetime | float | int | str"
+#: What a caller may give for a moment: an aware datetime, seconds since the epoch, RFC 3339, or a
+#: date, which is where that day begins in UTC; as an end it includes the day.
+Moment: TypeAlias = "datetime | date | float | int | str"
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 _MICROSECOND = timedelta(microseconds=1)
@@ -34,11 +35,22 @@ def from_text(text: str) -> datetime:
     return datetime.fromisoformat(text[:-1] + "+00:00" if text.endswith("Z") else text)
 
 
+def moment_from(native: int | str) -> datetime:
+    """A moment as the native half tells it: microseconds or RFC 3339.
+
+    >>> moment_from(0) == moment_from("1970-01-01T00:00:00Z")
+    True
+    """
+    return from_micros(native) if isinstance(native, int) else from_text(native)
+
+
 def to_micros(moment: Moment, field: str = "at") -> int | str:
-    """The moment as the store takes it; a string is handed on as it is, to be read there.
+    """The moment as the store takes it; a string or a date is handed on as text, to be read there.
 
     >>> to_micros(1.5)
     1500000
+    >>> to_micros(date(2026, 1, 31))
+    '2026-01-31'
     """
     if isinstance(moment, datetime):
         if moment.tzinfo is None:
@@ -48,13 +60,15 @@ def to_micros(moment: Moment, field: str = "at") -> int | str:
                 remedy="give an aware datetime, such as datetime.now(timezone.utc)",
             )
         return (moment - _EPOCH) // _MICROSECOND
+    if isinstance(moment, date):
+        return moment.isoformat()
     if isinstance(moment, str):
         return moment
     if isinstance(moment, bool) or not isinstance(moment, (int, float)):
         raise InvalidError(
             f"{field}: {moment!r} is not a moment",
             field=field,
-            remedy="give an aware datetime, seconds since the epoch, or an RFC 3339 string",
+            remedy="give an aware datetime, a date, seconds since the epoch, or an RFC 3339 string",
         )
     try:
         return round(moment * 1_000_000)

@@ -1,12 +1,15 @@
-"""What Oneiro answers, as dataclasses. Messages are plain dicts, as they were handed in."""
+"""What Oneiro answers, as dataclasses. Messages are plain dicts, as they were handed in.
+
+Made of the contract by `cargo run -p xtask`; what it cannot say is in `parts.py`.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, Generic, TypeVar
+from typing import Any
 
-from oneiro.times import from_micros, from_text
+from oneiro.parts import Marked, Message, Page, known, message_from, moments
 
 __all__ = [
     "Appended",
@@ -26,361 +29,534 @@ __all__ = [
     "Rewound",
     "Session",
     "Summary",
+    "SummaryHit",
     "Usage",
     "Window",
+    "message_from",
 ]
-
-#: A message: the dict that was appended, with ``id``, ``session_id`` and ``at`` (an aware
-#: datetime), and ``visibility`` when it is compacted or rewound.
-Message = dict[str, Any]
-
-T = TypeVar("T")
-
-
-def _known(cls: type[Any], answer: dict[str, Any]) -> dict[str, Any]:
-    names = {known.name for known in fields(cls)}
-    return {name: value for name, value in answer.items() if name in names}
-
-
-def message_from(native: dict[str, Any]) -> Message:
-    """A message whose time is a datetime."""
-    native["at"] = from_micros(native["at"])
-    return native
-
-
-@dataclass(slots=True)
-class Page(Generic[T]):
-    """One page of a list, and where the next begins."""
-
-    items: list[T]
-    next: str | None
-
-
-@dataclass(slots=True)
-class Session:
-    """A conversation."""
-
-    id: str
-    source: str
-    started_at: datetime
-    last_active_at: datetime
-    user_id: str | None = None
-    model: str | None = None
-    model_config: Any = None
-    system_prompt: str | None = None
-    parent_id: str | None = None
-    lineage: str | None = None
-    title: str | None = None
-    project: str | None = None
-    cwd: str | None = None
-    metadata: dict[str, Any] = field(default_factory=dict)
-    ended_at: datetime | None = None
-    end_reason: str | None = None
-    archived: bool = False
-    message_count: int = 0
-    tool_call_count: int = 0
-    input_tokens: int = 0
-    output_tokens: int = 0
-    cache_read_tokens: int = 0
-    cache_write_tokens: int = 0
-    reasoning_tokens: int = 0
-    api_call_count: int = 0
-    estimated_cost_usd: float = 0.0
-    actual_cost_usd: float = 0.0
-    rewind_count: int = 0
-    preview: str | None = None
-    root_id: str | None = None
-
-    @classmethod
-    def _from(cls, native: dict[str, Any]) -> Session:
-        for name in ("started_at", "last_active_at", "ended_at"):
-            if native[name] is not None:
-                native[name] = from_micros(native[name])
-        return cls(**_known(cls, native))
 
 
 @dataclass(slots=True)
 class Appended:
     """The answer to an append."""
 
-    ids: list[int]
+    #: The id of each message handed in, in order; a duplicate answers with the id it has.
+    ids: list[int] = field(default_factory=list)
+    #: How many were there already.
     duplicates: int = 0
+    #: How many were not stored because the session's id matches an ignore or stateless pattern.
     skipped: int = 0
+    #: How many lone surrogates were replaced.
     repaired: int = 0
+    #: How many ``<private>`` spans were withheld.
     withheld: int = 0
 
     @classmethod
     def _from(cls, native: dict[str, Any]) -> Appended:
-        return cls(**_known(cls, native))
+        return cls(**known(cls, native))
 
 
 @dataclass(slots=True)
-class Rewound:
-    """The answer to a rewind."""
+class Compacted:
+    """What a compaction did."""
 
-    rewound: int
-    target: Message
-    head: int | None
+    #: The summaries it made, in order.
+    created: list[str]
+    #: What the context cost before.
+    tokens_before: int
+    #: What it costs now.
+    tokens_after: int
+    #: Why it went no further.
+    stopped: str
+    #: The summaries it had written anew.
+    redone: list[str] = field(default_factory=list)
+
+    @classmethod
+    def _from(cls, native: dict[str, Any]) -> Compacted:
+        return cls(**known(cls, native))
+
+
+@dataclass(slots=True)
+class Conversation:
+    """A conversation that was found."""
+
+    #: The session that holds the hit, without its system prompt.
+    session: dict[str, Any]
+    #: The hit; none when only the title has the words.
+    hit: Hit | None = None
+    #: What was said around it, itself included; empty without a hit.
+    window: list[dict[str, Any]] = field(default_factory=list)
+    #: Messages of the session before the window.
+    before: int = 0
+    #: Messages of the session after the window.
+    after: int = 0
+    #: How the session opened, as far as the window does not show it.
+    opening: list[dict[str, Any]] = field(default_factory=list)
+    #: How the session ended, as far as the window does not show it.
+    closing: list[dict[str, Any]] = field(default_factory=list)
+    #: Where the conversation began, when that is another session.
+    root_id: str | None = None
+    #: Whether it comes first because its title has every word of the query.
+    titled: bool = False
+    #: The conversation condensed around the query, if that was asked for.
+    digest: dict[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def _from(cls, native: dict[str, Any]) -> Conversation:
+        if native.get("hit") is not None:
+            native["hit"] = Hit._from(native["hit"])
+        return cls(**known(cls, native))
 
 
 @dataclass(slots=True)
 class Deleted:
-    """What a delete took with it."""
+    """The answer to a delete."""
 
-    sessions: list[str]
-    orphaned: list[str]
-    messages: int
-
-
-@dataclass(slots=True)
-class Pruned:
-    """What a prune took with it, or would."""
-
-    dry_run: bool
-    sessions: list[str]
-    orphaned: list[str]
-    messages: int
-
-
-@dataclass(slots=True)
-class Usage:
-    """One account of a session: what a model, a route and a task have used."""
-
-    model: str
-    provider: str
-    base_url: str
-    billing_mode: str
-    task: str
-    api_calls: int
-    input_tokens: int
-    output_tokens: int
-    cache_read_tokens: int
-    cache_write_tokens: int
-    reasoning_tokens: int
-    estimated_cost_usd: float
-    actual_cost_usd: float
-    first_at: datetime
-    last_at: datetime
+    #: The sessions that are gone: the one named and the delegates under it.
+    sessions: list[str] = field(default_factory=list)
+    #: Sessions that lost their parent.
+    orphaned: list[str] = field(default_factory=list)
+    #: How many messages went with them.
+    messages: int = 0
 
     @classmethod
-    def _from(cls, native: dict[str, Any]) -> Usage:
-        native["first_at"] = from_text(native["first_at"])
-        native["last_at"] = from_text(native["last_at"])
-        return cls(**_known(cls, native))
+    def _from(cls, native: dict[str, Any]) -> Deleted:
+        return cls(**known(cls, native))
+
+
+@dataclass(slots=True)
+class Expanded:
+    """The exact messages under something."""
+
+    #: They, in the order they came.
+    messages: list[Message] = field(default_factory=list)
+    #: Their tokens.
+    tokens: int = 0
+    #: Where to go on.
+    next: str | None = None
+
+    @classmethod
+    def _from(cls, native: dict[str, Any]) -> Expanded:
+        if native.get("messages") is not None:
+            native["messages"] = [message_from(one) for one in native["messages"]]
+        return cls(**known(cls, native))
+
+
+@dataclass(slots=True)
+class Found:
+    """The answer to a search, messages and summaries apart."""
+
+    #: How strictly the first hit was found; null without hits.
+    tier: str | None = None
+    #: Messages that were found, in order.
+    hits: list[Hit] = field(default_factory=list)
+    #: Where the next page begins.
+    next: str | None = None
+    #: What the answer leaves out, when it could not look at everything.
+    note: str | None = None
+    #: Summaries that were found, in order.
+    summaries: list[SummaryHit] = field(default_factory=list)
+
+    @classmethod
+    def _from(cls, native: dict[str, Any]) -> Found:
+        if native.get("hits") is not None:
+            native["hits"] = [Hit._from(one) for one in native["hits"]]
+        if native.get("summaries") is not None:
+            native["summaries"] = [SummaryHit._from(one) for one in native["summaries"]]
+        return cls(**known(cls, native))
+
+
+@dataclass(slots=True)
+class Hit(Marked):
+    """Something found."""
+
+    #: What it is.
+    kind: str
+    #: The message.
+    id: int
+    #: Its session.
+    session_id: str
+    #: How good it is; only comparable within one answer.
+    score: float
+    #: How strictly it was found.
+    tier: str
+    #: The part of its text that matters, as it was said.
+    snippet: str
+    #: What in the snippet met the query: first character and the one after the last.
+    highlights: list[tuple[int, int]]
+    #: When it was said.
+    at: datetime
+    #: Who spoke.
+    role: str
+    #: The caller's id of the message.
+    external_id: str | None = None
+    #: The speaker's name.
+    name: str | None = None
+    #: What was said before and after it in its session.
+    neighbours: list[Neighbour] = field(default_factory=list)
+    #: Why it ranked where it did.
+    trace: dict[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def _from(cls, native: dict[str, Any]) -> Hit:
+        moments(native, ["at"])
+        native["highlights"] = [(one[0], one[1]) for one in native["highlights"]]
+        if native.get("neighbours") is not None:
+            native["neighbours"] = [Neighbour._from(one) for one in native["neighbours"]]
+        return cls(**known(cls, native))
+
+
+@dataclass(slots=True)
+class Imported:
+    """The answer to an import."""
+
+    #: Sessions created.
+    sessions: int = 0
+    #: Messages created.
+    messages: int = 0
+    #: Sessions that were there already, left as they are, or that an ignore pattern matches.
+    skipped: int = 0
+    #: Messages left out because their external id was there already in the same session.
+    duplicates: int = 0
+    #: Sessions whose parent is missing or would be their own descendant.
+    detached: int = 0
+
+    @classmethod
+    def _from(cls, native: dict[str, Any]) -> Imported:
+        return cls(**known(cls, native))
+
+
+@dataclass(slots=True)
+class Job:
+    """A stored job."""
+
+    #: Its id.
+    id: str
+    #: What it does.
+    kind: str
+    #: Where it stands.
+    state: str
+    #: How often it was begun.
+    attempts: int
+    #: When it runs next.
+    next_run_at: datetime
+    #: With what it works.
+    payload: Any = None
+    #: Until when its holder may work on it.
+    lease_until: datetime | None = None
+    #: Why the last attempt failed.
+    last_error: str | None = None
+    #: What it cannot be done without.
+    needs: str | None = None
+
+    @classmethod
+    def _from(cls, native: dict[str, Any]) -> Job:
+        moments(native, ["next_run_at", "lease_until"])
+        return cls(**known(cls, native))
 
 
 @dataclass(slots=True)
 class Neighbour:
     """A message near a hit."""
 
+    #: The message.
     id: int
+    #: Who spoke.
     role: str
+    #: When it was said.
     at: datetime
+    #: The beginning of its text.
     text: str
+    #: The speaker's name.
     name: str | None = None
 
     @classmethod
     def _from(cls, native: dict[str, Any]) -> Neighbour:
-        native["at"] = from_text(native["at"])
-        return cls(**_known(cls, native))
-
-
-@dataclass(slots=True)
-class Hit:
-    """Something found. ``highlights`` are pairs of places in ``snippet``, in characters."""
-
-    kind: str
-    id: int
-    session_id: str
-    score: float
-    tier: str
-    snippet: str
-    highlights: list[tuple[int, int]]
-    at: datetime
-    role: str
-    name: str | None = None
-    external_id: str | None = None
-    neighbours: list[Neighbour] = field(default_factory=list)
-    trace: dict[str, Any] | None = None
-
-    @classmethod
-    def _from(cls, native: dict[str, Any]) -> Hit:
-        native["at"] = from_text(native["at"])
-        native["highlights"] = [(first, last) for first, last in native["highlights"]]
-        native["neighbours"] = [Neighbour._from(near) for near in native.get("neighbours", ())]
-        return cls(**_known(cls, native))
-
-    def marked(self, before: str = "**", after: str = "**") -> str:
-        """The snippet with what met the query between marks."""
-        out, done = [], 0
-        for first, last in self.highlights:
-            out += [self.snippet[done:first], before, self.snippet[first:last], after]
-            done = last
-        return "".join([*out, self.snippet[done:]])
-
-
-@dataclass(slots=True)
-class Found:
-    """The answer to a search: ``tier`` tells how strictly the first hit was found."""
-
-    tier: str | None
-    hits: list[Hit]
-    next: str | None = None
-    note: str | None = None
-
-    @classmethod
-    def _from(cls, native: dict[str, Any]) -> Found:
-        native["hits"] = [Hit._from(hit) for hit in native["hits"]]
-        return cls(**_known(cls, native))
-
-
-@dataclass(slots=True)
-class Conversation:
-    """A conversation that was found, as a session search shows it."""
-
-    session: dict[str, Any]
-    hit: Hit | None
-    window: list[dict[str, Any]]
-    before: int
-    after: int
-    opening: list[dict[str, Any]]
-    closing: list[dict[str, Any]]
-    root_id: str | None = None
-    titled: bool = False
-    digest: dict[str, Any] | None = None
-
-    @classmethod
-    def _from(cls, native: dict[str, Any]) -> Conversation:
-        if native["hit"] is not None:
-            native["hit"] = Hit._from(native["hit"])
-        return cls(**_known(cls, native))
+        moments(native, ["at"])
+        return cls(**known(cls, native))
 
 
 @dataclass(slots=True)
 class Omitted:
-    """What a window leaves out, and why."""
+    """What a window leaves out."""
 
+    #: Messages that are neither shown nor under a summary that is.
     messages: int = 0
+    #: Their tokens.
     tokens: int = 0
+    #: The first of them; the window names the range, and it can be expanded.
     first: int | None = None
+    #: The last of them.
     last: int | None = None
+    #: Messages that are shown in their short form.
     shortened: list[int] = field(default_factory=list)
+    #: Calls whose results are not there yet, with what belongs to them.
     pending: list[int] = field(default_factory=list)
+    #: Results of calls that are not there.
     unpaired: list[int] = field(default_factory=list)
+    #: Why anything is left out.
     reason: str | None = None
 
+    @classmethod
+    def _from(cls, native: dict[str, Any]) -> Omitted:
+        return cls(**known(cls, native))
+
 
 @dataclass(slots=True)
-class Window:
-    """The assembled prompt for a budget."""
+class Pruned:
+    """The answer to a prune."""
 
-    messages: list[dict[str, Any]]
-    tokens: int
-    budget: int
-    summaries: list[str]
-    omitted: Omitted
-    prefix_hash: str
-    reserve: int = 0
-    system: str | None = None
-    text: str | None = None
-    over_budget: int | None = None
-    broke: dict[str, Any] | None = None
-    items: list[dict[str, Any]] | None = None
+    #: Whether nothing was removed.
+    dry_run: bool = False
+    #: The sessions that are gone: the one named and the delegates under it.
+    sessions: list[str] = field(default_factory=list)
+    #: Sessions that lost their parent.
+    orphaned: list[str] = field(default_factory=list)
+    #: How many messages went with them.
+    messages: int = 0
 
     @classmethod
-    def _from(cls, native: dict[str, Any]) -> Window:
-        native["omitted"] = Omitted(**_known(Omitted, native["omitted"]))
-        return cls(**_known(cls, native))
+    def _from(cls, native: dict[str, Any]) -> Pruned:
+        return cls(**known(cls, native))
 
 
 @dataclass(slots=True)
-class Compacted:
-    """What a compaction did, and why it went no further."""
+class Rewound:
+    """The answer to a rewind."""
 
-    created: list[str]
-    tokens_before: int
-    tokens_after: int
-    stopped: str
-    redone: list[str] = field(default_factory=list)
+    #: How many messages were taken back.
+    rewound: int
+    #: The message that was rewound to, itself taken back, so that it can be said anew.
+    target: Message
+    #: The last message that is still there.
+    head: int | None = None
 
     @classmethod
-    def _from(cls, native: dict[str, Any]) -> Compacted:
-        return cls(**_known(cls, native))
+    def _from(cls, native: dict[str, Any]) -> Rewound:
+        native["target"] = message_from(native["target"])
+        return cls(**known(cls, native))
 
 
 @dataclass(slots=True)
-class Expanded:
-    """The exact messages under something, and where to go on."""
+class Session:
+    """A stored session."""
 
-    messages: list[Message]
-    tokens: int
-    next: str | None
+    #: The caller's id.
+    id: str
+    #: Where the conversation happens.
+    source: str
+    #: When it began.
+    started_at: datetime
+    #: When something was last said.
+    last_active_at: datetime
+    #: Who the agent talks to.
+    user_id: str | None = None
+    #: The model.
+    model: str | None = None
+    #: Settings of the model.
+    model_config: Any = None
+    #: The system prompt; left out of lists.
+    system_prompt: str | None = None
+    #: The session this one descends from.
+    parent_id: str | None = None
+    #: How it descends.
+    lineage: str | None = None
+    #: Its title.
+    title: str | None = None
+    #: The project it belongs to.
+    project: str | None = None
+    #: The working directory.
+    cwd: str | None = None
+    #: Anything else the host knows.
+    metadata: dict[str, Any] = field(default_factory=dict)
+    #: When it ended.
+    ended_at: datetime | None = None
+    #: Why it ended.
+    end_reason: str | None = None
+    #: Whether it is put away.
+    archived: bool = False
+    #: Messages that are not rewound.
+    message_count: int = 0
+    #: Tool calls made in them.
+    tool_call_count: int = 0
+    #: Input tokens used.
+    input_tokens: int = 0
+    #: Output tokens used.
+    output_tokens: int = 0
+    #: Input tokens read from the provider's cache.
+    cache_read_tokens: int = 0
+    #: Input tokens written to the provider's cache.
+    cache_write_tokens: int = 0
+    #: Tokens spent on reasoning.
+    reasoning_tokens: int = 0
+    #: Calls of the model.
+    api_call_count: int = 0
+    #: What it cost by our estimate, in US dollars.
+    estimated_cost_usd: float = 0.0
+    #: What it cost by the provider's account, in US dollars.
+    actual_cost_usd: float = 0.0
+    #: How often it was rewound.
+    rewind_count: int = 0
+    #: The beginning of the first thing the person said.
+    preview: str | None = None
+    #: In a list of conversations, where the chain that ends in this session began.
+    root_id: str | None = None
+
+    @classmethod
+    def _from(cls, native: dict[str, Any]) -> Session:
+        moments(native, ["started_at", "last_active_at", "ended_at"])
+        return cls(**known(cls, native))
 
 
 @dataclass(slots=True)
 class Summary:
     """A node of the summary DAG."""
 
+    #: Its id.
     id: str
+    #: The session it belongs to.
     session_id: str
+    #: What it covers.
     kind: str
+    #: 0 for what covers messages; one more than the deepest it covers otherwise.
     depth: int
+    #: How it was made.
     level: str
+    #: The words.
     content: str
+    #: What it costs in a window, markup included.
     tokens: int
+    #: Tokens of what it covers directly.
     source_tokens: int
+    #: How many messages are under it.
     message_count: int
+    #: Tokens of the messages under it.
     message_tokens: int
+    #: When the first of them was said.
+    earliest_at: datetime
+    #: When the last of them was said.
+    latest_at: datetime
+    #: When it was made.
+    created_at: datetime
+    #: The model that wrote it.
     model: str | None = None
+    #: The first message under it.
     first_message: int | None = None
+    #: The last message under it.
     last_message: int | None = None
-    earliest_at: datetime | None = None
-    latest_at: datetime | None = None
-    created_at: datetime | None = None
-    parents: list[str] = field(default_factory=list)
+    #: The summaries it covers.
     children: list[str] = field(default_factory=list)
+    #: The summaries that cover it.
+    parents: list[str] = field(default_factory=list)
+    #: Whether a window of its session shows it now.
     in_context: bool = False
 
     @classmethod
     def _from(cls, native: dict[str, Any]) -> Summary:
-        for name in ("earliest_at", "latest_at", "created_at"):
-            if isinstance(native.get(name), str):
-                native[name] = from_text(native[name])
-        return cls(**_known(cls, native))
+        moments(native, ["earliest_at", "latest_at", "created_at"])
+        return cls(**known(cls, native))
 
 
 @dataclass(slots=True)
-class Job:
-    """A piece of background work."""
+class SummaryHit:
+    """A summary that was found."""
 
-    id: str
+    #: What it is.
     kind: str
-    state: str
-    attempts: int
-    next_run_at: datetime
-    lease_until: datetime | None = None
-    last_error: str | None = None
-    #: What it cannot be done without: ``model`` or ``embedder``.
-    needs: str | None = None
+    #: Its id.
+    id: str
+    #: Its session.
+    session_id: str
+    #: What it covers.
+    summary_kind: str
+    #: How deep it stands.
+    depth: int
+    #: How well it meets the pattern.
+    score: float
+    #: The part that shows why.
+    snippet: str
+    #: When the first of what it covers was said.
+    earliest_at: datetime
+    #: When the last of it was said.
+    at: datetime
 
     @classmethod
-    def _from(cls, native: dict[str, Any]) -> Job:
-        for name in ("next_run_at", "lease_until"):
-            if isinstance(native.get(name), str):
-                native[name] = from_text(native[name])
-        return cls(**_known(cls, native))
+    def _from(cls, native: dict[str, Any]) -> SummaryHit:
+        moments(native, ["earliest_at", "at"])
+        return cls(**known(cls, native))
 
 
 @dataclass(slots=True)
-class Imported:
-    """What an import brought."""
+class Usage:
+    """One account of a session."""
 
-    sessions: int
-    messages: int
-    skipped: int = 0
-    duplicates: int = 0
-    detached: int = 0
+    #: The model, empty when unknown.
+    model: str
+    #: Who bills, empty when unknown.
+    provider: str
+    #: The provider's address, empty when unknown.
+    base_url: str
+    #: How it bills (api, subscription ...), empty when unknown.
+    billing_mode: str
+    #: What the tokens were for; empty for the conversation itself.
+    task: str
+    #: Calls of the model.
+    api_calls: int
+    #: Input tokens.
+    input_tokens: int
+    #: Output tokens.
+    output_tokens: int
+    #: Input tokens read from the provider's cache.
+    cache_read_tokens: int
+    #: Input tokens written to the provider's cache.
+    cache_write_tokens: int
+    #: Tokens spent on reasoning.
+    reasoning_tokens: int
+    #: Estimated cost in US dollars.
+    estimated_cost_usd: float
+    #: Cost by the provider's account in US dollars.
+    actual_cost_usd: float
+    #: First charged.
+    first_at: datetime
+    #: Last charged.
+    last_at: datetime
 
     @classmethod
-    def _from(cls, native: dict[str, Any]) -> Imported:
-        return cls(**_known(cls, native))
+    def _from(cls, native: dict[str, Any]) -> Usage:
+        moments(native, ["first_at", "last_at"])
+        return cls(**known(cls, native))
+
+
+@dataclass(slots=True)
+class Window:
+    """The assembled content of a prompt."""
+
+    #: The messages, as the provider takes them.
+    messages: list[dict[str, Any]]
+    #: What the window costs; the reserve is not in it.
+    tokens: int
+    #: The budget that was asked for.
+    budget: int
+    #: What of it was kept free.
+    reserve: int
+    #: The summaries it shows, oldest first.
+    summaries: list[str]
+    #: What it leaves out.
+    omitted: Omitted
+    #: Equal for two windows of a session when the later one begins with the earlier.
+    prefix_hash: str
+    #: The system text, where the provider takes it apart from the messages.
+    system: str | None = None
+    #: The whole window as text, for the format ``text``.
+    text: str | None = None
+    #: By how much the window is over its budget: its newest turn alone is larger.
+    over_budget: int = 0
+    #: Why the window does not begin with the one that was assembled before it, and what that costs.
+    broke: dict[str, Any] = field(default_factory=dict)
+    #: Every item, and why it is in or out.
+    items: list[dict[str, Any]] = field(default_factory=list)
+
+    @classmethod
+    def _from(cls, native: dict[str, Any]) -> Window:
+        native["omitted"] = Omitted._from(native["omitted"])
+        return cls(**known(cls, native))

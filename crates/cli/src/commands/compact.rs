@@ -2,6 +2,7 @@
 
 use crate::context::Context;
 use crate::output::{table, thousands};
+use crate::request::request;
 use crate::tokens;
 use clap::Args;
 use oneiro::{CompactRequest, Compacted, ContextScope, Oneiro, SessionId, Summary, SummaryId};
@@ -38,7 +39,8 @@ impl CompactArgs {
     pub fn run(self, context: &Context) -> anyhow::Result<()> {
         let oneiro = context.open()?;
         let id = oneiro.resolve_session(&self.session)?;
-        let request = CompactRequest { until: self.until, redo: self.redo };
+        let request: CompactRequest =
+            request(&oneiro, serde_json::json!({"until": self.until, "redo": self.redo}))?;
         let compacted = oneiro.compact(&id, &request)?;
         let made = match context.output.json {
             true => Vec::new(),

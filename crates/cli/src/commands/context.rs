@@ -2,6 +2,7 @@
 
 use crate::context::Context;
 use crate::output::{count, data, plain, table, thousands};
+use crate::request::request;
 use crate::tokens;
 use clap::{Args, ValueEnum};
 use oneiro::{
@@ -67,17 +68,21 @@ impl ContextArgs {
     pub fn run(self, context: &Context) -> anyhow::Result<()> {
         let oneiro = context.open_to_read()?;
         let id = oneiro.resolve_session(&self.session)?;
-        let request = WindowRequest {
-            budget: self.budget,
-            reserve: self.reserve,
-            format: match (self.format, context.output.json) {
-                (Some(format), _) => format.into(),
-                (None, true) => WindowFormat::Openai,
-                (None, false) => WindowFormat::Text,
-            },
-            explain: self.explain,
-            peek: self.peek,
+        let format = match (self.format, context.output.json) {
+            (Some(format), _) => format.into(),
+            (None, true) => WindowFormat::Openai,
+            (None, false) => WindowFormat::Text,
         };
+        let request: WindowRequest = request(
+            &oneiro,
+            json!({
+                "budget": self.budget,
+                "reserve": self.reserve,
+                "format": format,
+                "explain": self.explain,
+                "peek": self.peek,
+            }),
+        )?;
         let window = oneiro.context(&id, &request)?;
         match (context.output.json, &window.items) {
             (true, _) => data(&serde_json::to_string(&window)?)?,

@@ -2,8 +2,10 @@
 
 use crate::context::Context;
 use crate::output::{bytes, count};
+use crate::request::request;
 use clap::Args;
-use oneiro::{EraseTarget, Erased, MessageId, SessionId};
+use oneiro::{EraseRequest, EraseTarget, Erased};
+use serde_json::{Value, json};
 
 /// Erase a session or a message for good, and prove it
 ///
@@ -29,10 +31,11 @@ impl EraseArgs {
     pub fn run(self, context: &Context) -> anyhow::Result<()> {
         let oneiro = context.open()?;
         let target = match (self.session, self.message) {
-            (true, _) => EraseTarget::Session(SessionId::new(self.id.clone())?),
-            (_, true) => EraseTarget::Message(MessageId(self.id.parse().map_err(|_| {
-                oneiro::Error::field("id", format!("{:?} is not a message's number", self.id))
-            })?)),
+            (true, _) => request::<EraseRequest>(&oneiro, json!({"session": self.id}))?.target()?,
+            (_, true) => {
+                let number = self.id.parse::<i64>().map_or_else(|_| json!(self.id), Value::from);
+                request::<EraseRequest>(&oneiro, json!({"message": number}))?.target()?
+            }
             _ => oneiro.erase_target(&self.id)?,
         };
         let what = match &target {

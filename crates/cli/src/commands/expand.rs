@@ -3,9 +3,14 @@
 use super::session::show::{Length, told};
 use crate::context::Context;
 use crate::output::{count, data, thousands};
+use crate::request::request;
 use crate::tokens;
 use clap::Args;
-use oneiro::{ContextScope, Cursor, EXPAND_TOKENS, ExpandRequest, ExpandWhat, Expanded, Oneiro};
+use oneiro::{
+    ContextScope, ExpandOptions, ExpandRequest, ExpandWhat, Expanded, LookupRequest, Oneiro,
+    SessionId,
+};
+use serde_json::json;
 
 /// Tokens that are read at a time on the way to the end, unless fewer are asked for.
 const ALL_TOKENS: usize = 64_000;
@@ -43,12 +48,14 @@ impl ExpandArgs {
     /// Expands.
     pub fn run(self, context: &Context) -> anyhow::Result<()> {
         let oneiro = context.open_to_read()?;
-        let default = if self.all { ALL_TOKENS } else { EXPAND_TOKENS };
+        let tokens = self.tokens.or(self.all.then_some(ALL_TOKENS));
+        let options: ExpandOptions =
+            request(&oneiro, json!({"tokens": tokens, "cursor": self.cursor}))?;
         let mut request = ExpandRequest {
             what: ExpandWhat::parse(&self.id)?,
             scope: scope(&oneiro, self.session.as_deref())?,
-            tokens: self.tokens.unwrap_or(default),
-            cursor: self.cursor.as_deref().map(Cursor::parse).transpose()?,
+            tokens: options.tokens,
+            cursor: options.cursor,
         };
         let mut all = Expanded { messages: Vec::new(), tokens: 0, next: None };
         let mut seen = 0;
@@ -89,8 +96,10 @@ impl ExpandArgs {
 
 /// Within what something is looked up: the lineage of a session, or all of the space.
 pub fn scope(oneiro: &Oneiro, session: Option<&str>) -> oneiro::Result<ContextScope> {
-    Ok(match session {
-        Some(session) => ContextScope::Lineage(oneiro.resolve_session(session)?),
-        None => ContextScope::Space,
-    })
+    Ok(LookupRequest { session: resolved(oneiro, session)? }.scope())
+}
+
+/// The session that was named by its id, the beginning of it, or its title.
+pub fn resolved(oneiro: &Oneiro, session: Option<&str>) -> oneiro::Result<Option<SessionId>> {
+    session.map(|session| oneiro.resolve_session(session)).transpose()
 }

@@ -2,8 +2,10 @@
 
 use crate::context::Context;
 use crate::output::{one_line, table};
+use crate::request::request;
 use clap::{Args, Subcommand};
-use oneiro::{Cursor, Job, Page};
+use oneiro::{Job, Page, PageOf};
+use serde_json::json;
 use std::time::Duration;
 
 /// Show background work, or run what is due
@@ -39,8 +41,8 @@ impl JobsArgs {
                 .output
                 .show(&ran, |ran| format!("{} done, {} failed", ran.done, ran.failed));
         }
-        let cursor = self.cursor.as_deref().map(Cursor::parse).transpose()?;
-        context.output.show(&oneiro.list_jobs(cursor, self.limit)?, describe)
+        let page: PageOf = request(&oneiro, json!({"limit": self.limit, "cursor": self.cursor}))?;
+        context.output.show(&oneiro.list_jobs(page.cursor, page.limit)?, describe)
     }
 }
 

@@ -25,7 +25,7 @@ impl McpArgs {
             context.output.say(&introduction(&oneiro.target().to_string(), self.read_only));
         }
         let role = if self.read_only { TokenRole::Read } else { TokenRole::Admin };
-        Ok(oneiro_mcp::serve_stdio(Caller { oneiro, role })?)
+        Ok(oneiro_mcp::serve_stdio(Caller::local(oneiro, role))?)
     }
 }
 

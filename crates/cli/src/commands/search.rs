@@ -1,20 +1,19 @@
 //! `oneiro search`: a query in, hits out.
 
 pub mod show;
-mod summaries;
 
+use crate::commands::expand::resolved;
 use crate::context::Context;
 use crate::progress;
+use crate::request::request;
 use clap::{Args, ValueEnum};
-use oneiro::{
-    Cursor, Error, Found, Oneiro, Query, Role, SEARCH_LIMIT, SearchRequest, SessionId, Sort,
-    Timestamp,
-};
+use oneiro::{Error, HitKind, Oneiro, SEARCH_LIMIT, SearchRequest, Sort};
+use serde_json::json;
 use std::io::Read;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// How long a pattern is looked for in one go.
-const PATIENCE: Duration = Duration::from_secs(10);
+const PATTERN_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Bytes of a query that are read from standard input: enough for the engine to say how many are
 /// too many.
@@ -74,8 +73,8 @@ pub struct SearchArgs {
     #[arg(long)]
     cursor: Option<String>,
     /// Show so many messages before and after each hit (0 to 20) [default: 1, with --json 0]
-    #[arg(long, visible_alias = "neighbors", value_name = "N", value_parser = clap::value_parser!(u8).range(0..=20))]
-    neighbours: Option<u8>,
+    #[arg(long, visible_alias = "neighbors", value_name = "N")]
+    neighbours: Option<usize>,
     /// Tell why each hit ranked where it did
     #[arg(long)]
     explain: bool,
@@ -110,44 +109,65 @@ impl SearchArgs {
     /// Searches.
     pub fn run(self, context: &Context) -> anyhow::Result<()> {
         let oneiro = context.open_to_read()?;
-        if self.in_summaries {
-            return summaries::search(self, context, &oneiro);
-        }
-        let request = self.request(context.output.json, oneiro.now())?;
-        let found = follow(&oneiro, request, context.output.json)?;
-        if found.hits.is_empty() && !context.output.json {
+        let in_summaries = self.in_summaries;
+        let request = self.request(&oneiro, context.output.json)?;
+        let bar = progress::counter("searching, stretches of messages read", context.output.json);
+        let found = oneiro.search_all(&request, PATTERN_TIMEOUT, &mut || bar.inc(1));
+        bar.finish_and_clear();
+        let found = found?;
+        let is_empty = found.hits.is_empty() && found.summaries.is_empty();
+        if is_empty && !context.output.json {
             context.output.say("Nothing found.");
         } else {
             context.output.show(&found, |found| show::hits(found, context.ink))?;
         }
         if let Some(note) = &found.note {
             context.output.say(&format!("note: {note}"));
-        } else if found.hits.is_empty() {
-            context.output.say("hint: try other words or fewer filters; `oneiro session search` shows what was active lately");
+        } else if is_empty {
+            context.output.say(match in_summaries {
+                true => "hint: only what was compacted has summaries; without --in-summaries the messages are searched",
+                false => "hint: try other words or fewer filters; `oneiro session search` shows what was active lately",
+            });
         }
         context.after(&oneiro);
         Ok(())
     }
 
-    fn request(self, json: bool, now: Timestamp) -> anyhow::Result<SearchRequest> {
-        let session = |text: Option<String>| text.map(SessionId::new).transpose();
-        Ok(SearchRequest {
-            roles: roles(&self.role)?,
-            sources: self.source,
-            exclude_sources: self.exclude_source,
-            session: session(self.session)?,
-            exclude_lineage: session(self.exclude_lineage)?,
-            project: self.project,
-            since: time("since", self.since.as_deref(), now)?,
-            until: time("until", self.until.as_deref(), now)?,
-            one_per_lineage: self.one_per_lineage,
-            sort: self.sort.into(),
-            limit: self.limit,
-            cursor: self.cursor.as_deref().map(Cursor::parse).transpose()?,
-            neighbours: self.neighbours.map_or(usize::from(!json), usize::from),
-            explain: self.explain,
-            ..SearchRequest::new(query(&self.query)?)
-        })
+    fn request(self, oneiro: &Oneiro, json: bool) -> anyhow::Result<SearchRequest> {
+        let query = query(&self.query)?;
+        if self.in_summaries && query.trim().is_empty() {
+            return Err(Error::field("query", "is empty")
+                .remedy("give words to look for in summaries; `oneiro session tree` shows all of a session's")
+                .into());
+        }
+        // Summaries are those of a whole lineage: a session goes on in its continuations.
+        let (kinds, session, lineage) = match self.in_summaries {
+            true => (vec![HitKind::Summary], None, resolved(oneiro, self.session.as_deref())?),
+            false => (Vec::new(), self.session, None),
+        };
+        let neighbours = self.neighbours.unwrap_or(usize::from(!json));
+        Ok(request(
+            oneiro,
+            json!({
+                "query": query,
+                "kinds": kinds,
+                "session": session,
+                "lineage": lineage,
+                "exclude_lineage": self.exclude_lineage,
+                "sources": self.source,
+                "exclude_sources": self.exclude_source,
+                "roles": self.role,
+                "project": self.project,
+                "since": self.since,
+                "until": self.until,
+                "one_per_lineage": self.one_per_lineage,
+                "sort": Sort::from(self.sort),
+                "limit": self.limit,
+                "cursor": self.cursor,
+                "neighbours": neighbours,
+                "explain": self.explain,
+            }),
+        )?)
     }
 }
 
@@ -159,54 +179,9 @@ pub fn query(words: &[String]) -> anyhow::Result<String> {
             std::io::stdin().lock().take(QUERY_BYTES).read_to_end(&mut bytes)?;
             let text = String::from_utf8(bytes)
                 .map_err(|_| Error::field("query", "is not UTF-8").remedy("convert it first"))?;
-            Ok(text)
+            // As every control character of a query, it is a space; no request holds one.
+            Ok(text.replace('\0', " "))
         }
         words => Ok(words.join(" ")),
     }
-}
-
-/// The roles that were typed.
-pub fn roles(names: &[String]) -> oneiro::Result<Vec<Role>> {
-    names.iter().map(|name| Role::parse(name)).collect()
-}
-
-/// A moment as the query language reads it.
-fn time(
-    field: &'static str,
-    text: Option<&str>,
-    now: Timestamp,
-) -> oneiro::Result<Option<Timestamp>> {
-    let Some(text) = text else { return Ok(None) };
-    let query = Query::parse(&format!("{field}:\"{text}\""), now)?;
-    let found = if field == "since" { query.filters.since } else { query.filters.until };
-    match found.filter(|_| query.expr.is_none()) {
-        Some(found) => Ok(Some(found)),
-        None => Err(Error::field(field, format!("{text:?} is not a date, a time or an age"))
-            .remedy("write a date (2026-01-31), a time (2026-01-31T09:30:00Z) or an age (3d)")),
-    }
-}
-
-/// Searches, and goes on where only part was read for a pattern, until the page is full, everything
-/// was read, or it has taken long enough.
-fn follow(oneiro: &Oneiro, mut request: SearchRequest, quiet: bool) -> anyhow::Result<Found> {
-    let began = Instant::now();
-    let wanted = request.limit;
-    let mut found = oneiro.search(&request)?;
-    let bar = progress::counter("searching, stretches of messages read", quiet);
-    while let Some(next) = found.next.filter(|_| found.hits.len() < wanted)
-        && began.elapsed() < PATIENCE
-    {
-        bar.inc(1);
-        if request.cursor.replace(next) == Some(next) {
-            break;
-        }
-        request.limit = wanted - found.hits.len();
-        let more = oneiro.search(&request)?;
-        found.tier = found.tier.or(more.tier);
-        found.hits.extend(more.hits);
-        found.next = more.next;
-        found.note = more.note;
-    }
-    bar.finish_and_clear();
-    Ok(found)
 }

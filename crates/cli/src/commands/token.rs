@@ -2,8 +2,10 @@
 
 use crate::context::Context;
 use crate::output::{ago, table};
+use crate::request::request;
 use clap::{Args, Subcommand, ValueEnum};
-use oneiro::{Cursor, NewToken, Page, Span, Timestamp, Token, TokenRole};
+use oneiro::{ActorKind, NewToken, Page, PageOf, Span, Timestamp, Token, TokenRole};
+use serde_json::json;
 
 /// Make, list and take back tokens, by which others reach a space
 #[derive(Debug, Subcommand)]
@@ -32,6 +34,17 @@ pub struct CreateArgs {
     /// 12h
     #[arg(long, value_name = "TIME|DAYS")]
     expires: Option<String>,
+    /// Who acts with it: what only people may do needs a person
+    #[arg(long, value_enum, default_value_t = ActorArg::Agent)]
+    actor: ActorArg,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum ActorArg {
+    /// A program that acts for somebody
+    Agent,
+    /// Somebody
+    Person,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
@@ -69,8 +82,9 @@ impl TokenCommand {
             TokenCommand::Create(args) => args.run(context),
             TokenCommand::List(args) => {
                 let oneiro = context.open_to_read()?;
-                let cursor = args.cursor.as_deref().map(Cursor::parse).transpose()?;
-                let page = oneiro.list_tokens(cursor, args.limit)?;
+                let page: PageOf =
+                    request(&oneiro, json!({"limit": args.limit, "cursor": args.cursor}))?;
+                let page = oneiro.list_tokens(page.cursor, page.limit)?;
                 context.output.show(&page, |page| describe(page, oneiro.now()))
             }
             TokenCommand::Revoke(args) => {
@@ -89,8 +103,15 @@ impl CreateArgs {
             RoleArg::Write => TokenRole::Write,
             RoleArg::Admin => TokenRole::Admin,
         };
-        let expires_at = self.expires.as_deref().map(|text| end(text, oneiro.now())).transpose()?;
-        let token = oneiro.create_token(NewToken { role, name: self.name, expires_at })?;
+        let expires_at = self.expires.map(|text| from_now(&text, oneiro.now()).unwrap_or(text));
+        let actor = match self.actor {
+            ActorArg::Agent => ActorKind::Agent,
+            ActorArg::Person => ActorKind::Person,
+        };
+        let (name, actor) = (self.name, actor.as_str());
+        let fields = json!({"role": role, "name": name, "expires_at": expires_at, "actor": actor});
+        let token: NewToken = request(&oneiro, fields)?;
+        let token = oneiro.create_token(token)?;
         context.output.show(&token, |token| token.token.clone().unwrap_or_default())?;
         context.output.say(&format!(
             "This is the only time it is shown. It opens space {space} with the role {}; `oneiro \
@@ -103,19 +124,14 @@ impl CreateArgs {
     }
 }
 
-/// A moment, or a number of days or hours from now.
-fn end(text: &str, now: Timestamp) -> oneiro::Result<Timestamp> {
+/// The moment after a number of days or hours. Elsewhere such a span is an age and means the past.
+fn from_now(text: &str, now: Timestamp) -> Option<String> {
     let in_unit = |unit: char, seconds: i64| {
         let count = text.strip_suffix(unit)?.parse::<i64>().ok()?;
         (1..=1_000_000).contains(&count).then_some(count * seconds)
     };
-    match in_unit('d', 86_400).or_else(|| in_unit('h', 3_600)) {
-        Some(seconds) => Ok(now.plus(Span::seconds(seconds))),
-        None => Timestamp::parse(text).map_err(|_| {
-            oneiro::Error::field("expires", format!("{text:?} is neither a time nor a span"))
-                .remedy("write 90d, 12h, or 2026-12-31T00:00:00Z")
-        }),
-    }
+    let seconds = in_unit('d', 86_400).or_else(|| in_unit('h', 3_600))?;
+    Some(now.plus(Span::seconds(seconds)).to_string())
 }
 
 fn describe(page: &Page<Token>, now: Timestamp) -> String {

@@ -62,7 +62,7 @@ fn what_cannot_be_compacted_is_refused() {
     talk(&space, "long", 4);
     for (args, code, says) in [
         (&["compact", "nothing"][..], 3, "there is no session \"nothing\""),
-        (&["compact", "long", "--until", "0"], 2, "until: is zero"),
+        (&["compact", "long", "--until", "0"], 2, "until: is not a whole number between"),
         (&["compact", "long", "--until", "few"], 2, "is not a number of tokens"),
         (&["session", "tree", "nothing"], 3, "there is no session"),
     ] {

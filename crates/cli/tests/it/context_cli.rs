@@ -168,7 +168,7 @@ fn what_cannot_be_is_refused_with_its_exit_code() {
     talk(&space, "other", 4);
     for (args, code, says) in [
         (&["context", "nothing"][..], 3, "there is no session \"nothing\""),
-        (&["context", "long", "--budget", "0"], 2, "budget: is not between"),
+        (&["context", "long", "--budget", "0"], 2, "budget: is not a whole number between"),
         (&["context", "long", "--budget", "many"], 2, "write 4000, 8k or 1M"),
         (&["context", "long", "--budget", "-5"], 2, "unexpected argument"),
         (&["context", "long", "--budget", "1k", "--reserve", "1k"], 2, "reserve: leaves nothing"),

@@ -54,10 +54,10 @@ fn bad_arguments_say_what_to_do() {
     let space = TestSpace::new(Backend::Sqlite);
     for (args, code, says) in [
         (&["session", "show", "nothing"][..], 3, "there is no session \"nothing\""),
-        (&["session", "new", "--id", ""], 2, "session id: is empty"),
+        (&["session", "new", "--id", ""], 2, "id: is empty"),
         (&["session", "new", "--id", "x", "--parent", "none"], 3, "there is no parent session"),
         (&["session", "list", "--since", "whenever"], 2, "is not a time"),
-        (&["session", "list", "--limit", "0"], 2, "limit: is not between"),
+        (&["session", "list", "--limit", "0"], 2, "limit: is not a whole number between"),
         (&["erase", "12345"], 3, "nothing has the id"),
         (&["session", "title", "none", "t"], 3, "there is no session"),
         (&["nonsense"], 2, "unrecognized subcommand"),

@@ -147,7 +147,7 @@ fn what_is_not_there_is_told() {
         (&["expand", "1", "--session", "nothing"], 3, "there is no session \"nothing\""),
         (&["expand", "monday"], 2, "is not a summary (sum_...), a message (1234) or a range"),
         (&["expand", "7-3"], 2, "is not a summary (sum_...), a message (1234) or a range"),
-        (&["expand", "1", "--tokens", "0"], 2, "tokens: is zero"),
+        (&["expand", "1", "--tokens", "0"], 2, "tokens: is not a whole number between"),
         (&["expand", "1", "--cursor", "x"], 2, "cursor: was not made by an earlier page"),
         (&["summary", "12"], 2, "is not the id of a summary"),
     ] {

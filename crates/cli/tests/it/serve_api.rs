@@ -124,26 +124,26 @@ impl Endpoint {
         let name = self.body.as_deref()?;
         Some(match name {
             "NewMessages" => json!([{"role": "user", "content": "said by the walk"}]),
-            "Search" => json!({
+            "SearchRequest" => json!({
                 "query": "secret", "explain": true, "neighbours": 2,
                 "kinds": ["message", "summary"],
             }),
-            "SessionSearch" => json!({"query": "secret", "summarise": true}),
+            "SessionSearchRequest" => json!({"query": "secret", "summarise": true}),
             "NewSession" => json!({"title": null, "source": "walk"}),
             "SessionPatch" => json!({"project": "walked"}),
             "Ending" => json!({"reason": "walked"}),
-            "Rewind" => json!({"turns": 1}),
-            "Restore" => json!({"all": true}),
-            "Branch" => json!({"title": null}),
-            "Split" => json!({"until": 5_000}),
-            "Compaction" => json!({"until": 1_000, "redo": true}),
-            "History" => json!([{"role": "user", "content": "set by the walk"}]),
+            "RewindRequest" => json!({"turns": 1}),
+            "RestoreRequest" => json!({"all": true}),
+            "BranchRequest" => json!({"title": null}),
+            "SplitRequest" => json!({"until": 5_000}),
+            "CompactRequest" => json!({"until": 1_000, "redo": true}),
+            "NewHistory" => json!([{"role": "user", "content": "set by the walk"}]),
             "NewSummary" => json!({"content": "written by the walk"}),
             "NewUsage" => json!({"model": "m", "input_tokens": 5, "estimated_cost_usd": 0.25}),
             "NewToken" => json!({"role": "read", "name": "walk"}),
-            "NewBackup" => json!({}),
-            "Erasure" => json!({"session": session}),
-            "Prune" => json!({"ended_before": "2001-01-01T00:00:00Z", "dry_run": true}),
+            "BackupRequest" => json!({}),
+            "EraseRequest" => json!({"session": session}),
+            "PruneRequest" => json!({"ended_before": "2001-01-01T00:00:00Z", "dry_run": true}),
             other => panic!("say in {} what a {other} looks like", file!()),
         })
     }

@@ -154,7 +154,11 @@ fn what_summaries_have_not_cannot_be_asked_of_them() {
         (&["search", "--in-summaries"][..], 2, "query: is empty"),
         (&["search", "box", "--in-summaries", "--role", "user"], 2, "cannot be used with"),
         (&["search", "box", "--in-summaries", "--sort", "newest"], 2, "cannot be used with"),
-        (&["search", "box", "--in-summaries", "--limit", "0"], 2, "limit: is not between"),
+        (
+            &["search", "box", "--in-summaries", "--limit", "0"],
+            2,
+            "limit: is not a whole number between",
+        ),
         (&["search", "box", "--in-summaries", "--session", "nothing"], 3, "there is no session"),
         (&["search", "/box(/", "--in-summaries", "--since", "whenever"], 2, "since: "),
         (&["session", "search", "--summarise"], 2, "required"),

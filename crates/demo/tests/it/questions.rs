@@ -50,7 +50,10 @@ fn what_was_taken_back_is_not_found() {
     let found = || oneiro.search(&SearchRequest::new("crossbeam")).unwrap().hits.len();
     assert_eq!(found(), 0);
     let session = SessionId::new("demo-sluice-0-7-sharded").unwrap();
-    assert_eq!(oneiro.restore_session(&session, false).unwrap(), 2);
+    assert_eq!(
+        oneiro.restore_session(&session, oneiro::RestoreRequest { all: false }).unwrap().restored,
+        2
+    );
     assert_eq!(found(), 2);
 }
 

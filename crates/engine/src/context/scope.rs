@@ -3,7 +3,7 @@
 
 use crate::Oneiro;
 use crate::sessions::{key_of, no_session};
-use oneiro_model::{ContextScope, Error, ErrorKind, Result};
+use oneiro_model::{ContextScope, Error, ErrorKind, Remedy, Result};
 use oneiro_store::summaries::{self, Node};
 use oneiro_store::{Tx, lineage};
 use std::collections::BTreeSet;
@@ -31,7 +31,7 @@ impl Reach {
                 ErrorKind::Forbidden,
                 "this space does not allow to read beyond a session's own lineage",
             )
-            .remedy("name the session, or `oneiro config set other_sessions allow`")),
+            .remedy(Remedy::AllowOtherSessions)),
         }
     }
 
@@ -48,10 +48,8 @@ impl Reach {
     /// were not there: its id alone tells nothing.
     pub(super) fn summary(&self, tx: &Tx<'_>, prefix: &str) -> Result<Node> {
         let not_there = || {
-            Error::not_found(format!("there is no summary {prefix:?} here")).remedy(
-                "a summary goes when the messages under it are rewound or removed; \
-                         `oneiro context SESSION` names those there are",
-            )
+            Error::not_found(format!("there is no summary {prefix:?} here"))
+                .remedy(Remedy::ListSummaries)
         };
         let mut found = summaries::begun(tx, prefix)?;
         found.sort_by_key(|node| node.id.as_str() != prefix);

@@ -4,7 +4,7 @@
 use super::storage::{Segments, segment};
 use oneiro_model::{Result, Timestamp};
 use oneiro_store::segments::{self, IndexState, Segment, Stage};
-use oneiro_store::{Tx, is_missing_table};
+use oneiro_store::{Tx, is_unreadable};
 use std::collections::BTreeSet;
 
 /// Writes every segment anew that covers one of these texts, without them.
@@ -36,7 +36,7 @@ fn rewrite(tx: &Tx<'_>, row: &Segment, seqs: &BTreeSet<i64>, now: Timestamp) -> 
 /// Whether the bytes of a segment make no sense. Where a table is gone nothing more can be done in
 /// the transaction.
 fn is_damaged(error: &oneiro_model::Error) -> bool {
-    error.kind() == oneiro_model::ErrorKind::Corrupt && !is_missing_table(error)
+    oneiro_index::is_damaged(error) || is_unreadable(error)
 }
 
 /// Removes a segment and all after it, so that the watermark falls back before it.

@@ -4,8 +4,8 @@
 use super::storage::Segments;
 use super::texts::texts;
 use oneiro_index::{Source, Storage};
-use oneiro_model::{ErrorKind, IndexStats, Result};
-use oneiro_store::{Tx, is_missing_table};
+use oneiro_model::{IndexStats, Result};
+use oneiro_store::{Tx, is_unreadable};
 
 /// What is wrong with the index, in words; empty when nothing is.
 pub(crate) fn inspect(tx: &Tx<'_>) -> Result<Vec<String>> {
@@ -20,7 +20,7 @@ pub(crate) fn inspect(tx: &Tx<'_>) -> Result<Vec<String>> {
         let numbers = texts.numbers(segment.first, segment.last)?;
         match oneiro_index::inspect(&storage, segment, &numbers) {
             Ok(found) => problems.extend(found),
-            Err(error) if error.kind() == ErrorKind::Corrupt && !is_missing_table(&error) => {
+            Err(error) if oneiro_index::is_damaged(&error) || is_unreadable(&error) => {
                 problems.push(format!("segment {}: {}", segment.id, error.message()));
             }
             Err(error) => return Err(error),

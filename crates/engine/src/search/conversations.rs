@@ -9,8 +9,9 @@ use super::snippet::beginning;
 use crate::Oneiro;
 use crate::sessions::{resolve_in, whole};
 use oneiro_model::{
-    BROWSED, Error, HIDDEN_SOURCES, ListSessions, MessageId, Result, Role, Session, SessionFound,
-    SessionId, SessionSearch, ShownMessage, Visibility, WINDOW, searchable,
+    BROWSED, Error, HIDDEN_SOURCES, ListSessions, MessageId, Remedy, Result, Role, Session,
+    SessionFound, SessionId, SessionSearch, SessionSearchRequest, ShownMessage, Visibility, WINDOW,
+    searchable,
 };
 use oneiro_store::said::{self, Said};
 use oneiro_store::{Tx, lineage, sessions};
@@ -32,10 +33,10 @@ const LOOKED_THROUGH: (usize, usize) = (8, 8);
 const READ: (usize, usize, usize) = (30, 20, 10);
 
 impl Oneiro {
-    /// Searches for conversations, or shows one: see [`SessionSearch`]. What was rewound is never
-    /// shown, what was compacted is.
-    pub fn search_sessions(&self, request: SessionSearch) -> Result<SessionFound> {
-        match request {
+    /// Searches for conversations, or shows one: see [`SessionSearchRequest`]. What was rewound is
+    /// never shown, what was compacted is.
+    pub fn search_sessions(&self, request: &SessionSearchRequest) -> Result<SessionFound> {
+        match request.mode()? {
             SessionSearch::Discover(asked) => self.discover(&asked),
             SessionSearch::Scroll { session, around, window } => {
                 within("window", window, 1..=WINDOW.1)?;
@@ -83,12 +84,11 @@ fn scroll(
 ) -> Result<SessionFound> {
     let (key, id) = resolve_in(tx, session.as_str())?;
     let anchor = said::said(tx, &[around.0])?.pop().ok_or_else(|| {
-        Error::not_found(format!("there is no message {around}"))
-            .remedy("`oneiro search` and `oneiro session show` tell the ids there are")
+        Error::not_found(format!("there is no message {around}")).remedy(Remedy::ListMessages)
     })?;
     if anchor.visibility == Visibility::Rewound {
         return Err(Error::not_found(format!("message {around} was rewound"))
-            .remedy("`oneiro session restore SESSION` brings back what was rewound"));
+            .remedy(Remedy::RestoreRewound));
     }
     let mut note = None;
     let mut session_id = id;

@@ -128,7 +128,7 @@ impl<'a, 'c> Answer<'a, 'c> {
 
     /// An answer without hits.
     pub(super) fn nothing(&self, note: &str) -> Found {
-        Found { tier: None, hits: Vec::new(), next: None, note: Some(note.to_owned()) }
+        Found { note: Some(note.to_owned()), ..Found::default() }
     }
 
     /// The page of hits that was asked for.
@@ -166,7 +166,8 @@ impl<'a, 'c> Answer<'a, 'c> {
             notes.push("only the first 512 terms of the query count");
         }
         let note = (!notes.is_empty()).then(|| notes.join("; "));
-        Ok(Found { tier: hits.first().map(|hit: &Hit| hit.tier), hits, next, note })
+        let tier = hits.first().map(|hit: &Hit| hit.tier);
+        Ok(Found { tier, summaries: Vec::new(), hits, next, note })
     }
 
     fn session(&mut self, key: i64) -> Result<Option<(SessionId, String)>> {

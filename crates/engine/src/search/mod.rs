@@ -12,6 +12,7 @@ mod look;
 mod matches;
 mod matching;
 mod meaning;
+mod mixed;
 mod patterns;
 mod place;
 mod question;
@@ -28,8 +29,8 @@ use matches::Matches;
 pub(crate) use meaning::Breaker;
 use meaning::Meaning;
 use oneiro_index::{Reader, View};
-use oneiro_model::{Error, ErrorKind, Found, Query, Result, SEARCH_LIMIT_MAX, SearchRequest};
-use oneiro_store::Tx;
+use oneiro_model::{Error, Found, NEIGHBOURS_MAX, Query, Result, SEARCH_LIMIT_MAX, SearchRequest};
+use oneiro_store::{Tx, is_missing_table, is_unreadable};
 pub(crate) use question::Kin;
 use searching::{Asked, Searching};
 use std::sync::{Mutex, PoisonError};
@@ -43,6 +44,16 @@ impl Oneiro {
         if request.limit == 0 || request.limit > SEARCH_LIMIT_MAX {
             return Err(Error::field("limit", format!("is not between 1 and {SEARCH_LIMIT_MAX}")));
         }
+        if request.neighbours > NEIGHBOURS_MAX {
+            return Err(Error::field("neighbours", format!("is more than {NEIGHBOURS_MAX}")));
+        }
+        match request.wants_summaries() {
+            true => self.search_with_summaries(request),
+            false => self.search_typed(request),
+        }
+    }
+
+    fn search_messages(&self, request: &SearchRequest) -> Result<Found> {
         let query = Query::parse(&request.query, self.now())?;
         let meaning = match request.exact {
             true => Meaning::unasked(self.embedder_choice()?),
@@ -110,7 +121,7 @@ impl Oneiro {
 
 /// What an answer says that was found without the index.
 const DAMAGED: &str = "the text index is damaged, so only the newest 20000 messages were \
-                       searched; `oneiro doctor --fix` mends it";
+                       searched; it is rebuilt in the background";
 
 fn joined(one: Option<String>, other: Option<String>) -> Option<String> {
     match (one, other) {
@@ -119,10 +130,11 @@ fn joined(one: Option<String>, other: Option<String>) -> Option<String> {
     }
 }
 
-/// Whether an error may say that the index cannot be read: its bytes make no sense, or a table of
-/// it is gone. If something else is damaged, reading without the index fails alike.
+/// Whether an error may say that the index cannot be read: its bytes make no sense, a table of it is
+/// gone, or the engine cannot read its own file. If something else is damaged, reading without the
+/// index fails alike.
 fn is_damage(error: &Error) -> bool {
-    error.kind() == ErrorKind::Corrupt
+    oneiro_index::is_damaged(error) || is_missing_table(error) || is_unreadable(error)
 }
 
 /// Room for what postings say, kept between searches.

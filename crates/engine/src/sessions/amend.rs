@@ -5,33 +5,9 @@ use super::show::no_message;
 use super::{key_of, refuse_continued, whole};
 use crate::Oneiro;
 use crate::context::change_visibility;
-use oneiro_model::{
-    ChangeKind, Lineage, MessageId, Result, Session, SessionId, Timestamp, Visibility,
-};
+use oneiro_model::host::{MessageAmend, SessionTimes};
+use oneiro_model::{ChangeKind, Result, Session, SessionId, Visibility};
 use oneiro_store::{amends, changes, lineage, messages, sessions, shown};
-
-/// What is known better; what is absent stays.
-#[derive(Debug, Clone, Default)]
-pub struct SessionTimes {
-    /// When it began.
-    pub started_at: Option<Timestamp>,
-    /// When and why it ended, or that it has not.
-    pub ended: Option<Option<(Timestamp, String)>>,
-    /// What it descends from and how, or that it descends from nothing. Every walk along parents
-    /// ends, even where a host has made a circle of them.
-    pub parent: Option<Option<(SessionId, Lineage)>>,
-}
-
-/// What is known better about a message; its words stay as they are.
-#[derive(Debug, Clone, Copy)]
-pub struct MessageAmend {
-    /// The message.
-    pub id: MessageId,
-    /// When it was said.
-    pub at: Option<Timestamp>,
-    /// Where it stands.
-    pub visibility: Option<Visibility>,
-}
 
 impl Oneiro {
     /// Amends when messages of a session were said and where they stand, all of them or none.
@@ -72,14 +48,14 @@ impl Oneiro {
         let (id, now) = (id.clone(), self.now());
         self.store.write(move |tx| {
             let key = key_of(tx, &id)?;
-            match &times.ended {
-                Some(Some((at, reason))) => amends::end_anew(tx, key, reason, *at)?,
+            match times.ended_at {
+                Some(Some(at)) => amends::end_anew(tx, key, &times.end_reason, at)?,
                 Some(None) => amends::reopen(tx, key)?,
                 None => {}
             }
-            match &times.parent {
-                Some(Some((parent, kind))) => {
-                    lineage::attach(tx, key, key_of(tx, parent)?, *kind)?;
+            match &times.parent_id {
+                Some(Some(parent)) => {
+                    lineage::attach(tx, key, key_of(tx, parent)?, times.lineage)?;
                 }
                 Some(None) => lineage::detach(tx, key)?,
                 None => {}

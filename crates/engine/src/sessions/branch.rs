@@ -3,19 +3,10 @@
 use super::create::{child_of, refuse_ignored};
 use super::{Draft, create_in, key_of, show::no_message, whole};
 use crate::Oneiro;
-use oneiro_model::{ChangeKind, Error, Lineage, MessageId, NewSession, Result, Session, SessionId};
+use oneiro_model::{
+    BranchRequest, ChangeKind, Error, Lineage, NewSession, Result, Session, SessionId,
+};
 use oneiro_store::{changes, messages, sequence, sessions};
-
-/// How to branch.
-#[derive(Debug, Clone, Default)]
-pub struct BranchRequest {
-    /// The last message that the branch shares; the whole conversation when absent.
-    pub at: Option<MessageId>,
-    /// The id of the branch; one is made when absent.
-    pub id: Option<SessionId>,
-    /// Its title.
-    pub title: Option<String>,
-}
 
 impl Oneiro {
     /// Branches a session. The shared messages are copied with new ids; their payloads are shared.

@@ -17,12 +17,18 @@ impl Oneiro {
             None => None,
         };
         let fields = sessions::Fields {
-            model: patch.model.clone(),
-            model_config: patch.model_config.as_ref().map(Value::to_string),
-            system_prompt: patch.system_prompt.as_deref().map(sessions::pack_prompt).transpose()?,
-            project: patch.project.clone(),
-            cwd: patch.cwd.clone(),
-            user_id: patch.user_id.clone(),
+            model: patch.model.clone().flatten(),
+            model_config: patch.model_config.iter().flatten().next().map(Value::to_string),
+            system_prompt: patch
+                .system_prompt
+                .iter()
+                .flatten()
+                .next()
+                .map(|prompt| sessions::pack_prompt(prompt))
+                .transpose()?,
+            project: patch.project.clone().flatten(),
+            cwd: patch.cwd.clone().flatten(),
+            user_id: patch.user_id.clone().flatten(),
             ..sessions::Fields::default()
         };
         let (id, now) = (id.clone(), self.now());
@@ -32,7 +38,7 @@ impl Oneiro {
             expect(&stored.metadata, &patch.metadata_is)?;
             let mut fields = fields.clone();
             fields.metadata = changed(&stored.metadata, &patch.metadata);
-            amends::clear(tx, key, &patch.unset)?;
+            amends::clear(tx, key, &patch)?;
             sessions::overwrite(tx, key, &fields)?;
             if let Some(source) = &patch.source {
                 amends::set_source(tx, key, source)?;

@@ -3,7 +3,7 @@
 use super::{titles, whole};
 use crate::Oneiro;
 use oneiro_model::{
-    ChangeKind, Error, Lineage, NewSession, Result, Session, SessionId, Timestamp, Title,
+    ChangeKind, Error, Lineage, NewSession, Remedy, Result, Session, SessionId, Timestamp, Title,
 };
 use oneiro_store::{Tx, changes, lineage, sessions};
 use serde_json::{Map, Value};
@@ -119,7 +119,7 @@ pub(crate) fn refuse_ignored(oneiro: &Oneiro, tx: &Tx<'_>, id: &SessionId) -> Re
             "session {:?} matches ignore_session_patterns, so nothing of it is stored",
             id.as_str()
         ))
-        .remedy("choose another id, or change the patterns with `oneiro config set`")),
+        .remedy(Remedy::ChangePatterns)),
     }
 }
 

@@ -4,35 +4,10 @@
 use super::{key_of, whole};
 use crate::context::session_going;
 use crate::{Oneiro, jobs};
+use oneiro_model::host::DeleteRequest;
 use oneiro_model::{ChangeKind, Deleted, Lineage, Result, SessionId, Span, Timestamp};
 use oneiro_store::{Tx, changes, lineage, messages, segments, sessions};
 use std::collections::HashSet;
-
-/// Which sessions to delete.
-#[derive(Debug, Clone, Default)]
-pub struct DeleteRequest {
-    /// They; those that are not there are passed over.
-    pub ids: Vec<SessionId>,
-    /// Delegates under them lose their parent instead of going with it.
-    pub keep_delegates: bool,
-    /// Only those that have ended.
-    pub only_ended: bool,
-    /// Only those without a message, a title or a child.
-    pub only_empty: bool,
-}
-
-impl DeleteRequest {
-    fn takes(&self, tx: &Tx<'_>, key: i64) -> Result<bool> {
-        let session = whole(tx, key)?;
-        if self.only_ended && session.ended_at.is_none() {
-            return Ok(false);
-        }
-        Ok(!self.only_empty
-            || session.title.is_none()
-                && messages::count_of_session(tx, key)? == 0
-                && lineage::children(tx, key)?.is_empty())
-    }
-}
 
 impl Oneiro {
     /// Deletes a session and the delegates under it.
@@ -48,7 +23,7 @@ impl Oneiro {
             let mut keys = Vec::new();
             for id in &request.ids {
                 if let Some(key) = sessions::key(tx, id)?
-                    && request.takes(tx, key)?
+                    && is_meant(tx, &request, key)?
                 {
                     keys.push(key);
                 }
@@ -61,6 +36,18 @@ impl Oneiro {
             go(&oneiro, tx, &keys)
         })
     }
+}
+
+/// Whether a session is one of those to delete.
+fn is_meant(tx: &Tx<'_>, request: &DeleteRequest, key: i64) -> Result<bool> {
+    let session = whole(tx, key)?;
+    if request.only_ended && session.ended_at.is_none() {
+        return Ok(false);
+    }
+    Ok(!request.only_empty
+        || session.title.is_none()
+            && messages::count_of_session(tx, key)? == 0
+            && lineage::children(tx, key)?.is_empty())
 }
 
 fn go(oneiro: &Oneiro, tx: &Tx<'_>, keys: &[i64]) -> Result<Deleted> {

@@ -16,12 +16,8 @@ mod split;
 mod titles;
 mod usage;
 
-pub use amend::{MessageAmend, SessionTimes};
-pub use branch::BranchRequest;
 pub(crate) use create::{Draft, create_in};
-pub use delete::DeleteRequest;
 pub(crate) use delete::delete_in;
 pub(crate) use resolve::{key_of, no_session, resolve_in, whole};
 pub(crate) use rewind::refuse_continued;
 pub use show::{Stretch, StretchFrom, StretchRequest};
-pub use split::SplitRequest;

@@ -1,7 +1,7 @@
 //! Find a session by what a person types: its id, the beginning of it, or its title.
 
 use crate::Oneiro;
-use oneiro_model::{Error, Result, Session, SessionId};
+use oneiro_model::{Error, Remedy, Result, Session, SessionId};
 use oneiro_store::{Tx, sessions, titles};
 
 impl Oneiro {
@@ -88,8 +88,7 @@ fn titled(tx: &Tx<'_>, text: &str) -> Result<Option<i64>> {
 
 /// The error of a session that is not there.
 pub(crate) fn no_session(text: &str) -> Error {
-    Error::not_found(format!("there is no session {text:?}"))
-        .remedy("`oneiro session list --all` shows the sessions there are")
+    Error::not_found(format!("there is no session {text:?}")).remedy(Remedy::ListSessions)
 }
 
 /// The key of a session that must exist.

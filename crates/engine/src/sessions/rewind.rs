@@ -4,18 +4,26 @@
 use super::{key_of, show::no_message};
 use crate::Oneiro;
 use crate::context::change_visibility;
+use oneiro_model::contract::Request;
 use oneiro_model::{
-    ChangeKind, Error, Message, MessageCounts, MessageId, Result, Rewound, Role, SessionId,
-    Visibility,
+    ChangeKind, Error, Message, MessageCounts, MessageId, Remedy, RestoreRequest, Restored, Result,
+    RewindRequest, Rewound, Role, SessionId, Visibility,
 };
 use oneiro_store::{Tx, changes, messages, sessions, shown, summaries};
 
 impl Oneiro {
-    /// Takes back a live user message and everything after it, so that it can be said anew.
-    pub fn rewind_session(&self, id: &SessionId, to: MessageId) -> Result<Rewound> {
+    /// Takes back a live user message and everything after it, so that it can be said again.
+    pub fn rewind_session(&self, id: &SessionId, request: RewindRequest) -> Result<Rewound> {
+        request.check()?;
         let (id, now) = (id.clone(), self.now());
         self.store.write(move |tx| {
-            let rewound = rewind_in(tx, (key_of(tx, &id)?, &id), to)?;
+            let key = key_of(tx, &id)?;
+            // Found in the same transaction: what is said meanwhile is not taken for these turns.
+            let to = match request.to {
+                Some(to) => to,
+                None => nth_user_message(tx, (key, &id), request.turns.unwrap_or_default())?,
+            };
+            let rewound = rewind_in(tx, (key, &id), to)?;
             changes::record(tx, ChangeKind::Rewound, Some(&id), now)?;
             Ok(rewound)
         })
@@ -34,25 +42,6 @@ impl Oneiro {
         })
     }
 
-    /// Takes back the last `turns` things the person said and everything after the first of them.
-    pub fn rewind_turns(&self, id: &SessionId, turns: usize) -> Result<Rewound> {
-        let (id, now) = (id.clone(), self.now());
-        self.store.write(move |tx| {
-            let key = key_of(tx, &id)?;
-            // Found in the same transaction: what is said meanwhile is not taken for these turns.
-            let said = messages::recent_user(tx, (key, &id), turns)?;
-            let target = turns.checked_sub(1).and_then(|index| said.get(index));
-            let target = target.ok_or_else(|| {
-                let there = said.len();
-                Error::field("turns", format!("the person has said {there} live messages"))
-                    .remedy("give a number between 1 and that")
-            })?;
-            let rewound = rewind_in(tx, (key, &id), target.id)?;
-            changes::record(tx, ChangeKind::Rewound, Some(&id), now)?;
-            Ok(rewound)
-        })
-    }
-
     /// The newest live things the person said, newest first: where a rewind may go.
     pub fn rewind_points(&self, id: &SessionId, limit: usize) -> Result<Vec<Message>> {
         self.store.read(|tx| {
@@ -61,13 +50,13 @@ impl Oneiro {
         })
     }
 
-    /// Shows again what the latest rewind hid, or with `all` every rewind; answers how many
-    /// messages came back. What was compacted stays compacted.
-    pub fn restore_session(&self, id: &SessionId, all: bool) -> Result<usize> {
+    /// Shows again what the latest rewind hid, or with `all` every rewind. What was compacted stays
+    /// compacted.
+    pub fn restore_session(&self, id: &SessionId, request: RestoreRequest) -> Result<Restored> {
         let (id, now) = (id.clone(), self.now());
         self.store.write(move |tx| {
             let key = key_of(tx, &id)?;
-            let from = if all { 1 } else { shown::last_rewind(tx, key)? };
+            let from = if request.all { 1 } else { shown::last_rewind(tx, key)? };
             let restored = match from {
                 0 => 0,
                 from => {
@@ -78,7 +67,7 @@ impl Oneiro {
             };
             sessions::recount(tx, key)?;
             changes::record(tx, ChangeKind::Restored, Some(&id), now)?;
-            Ok(restored)
+            Ok(Restored { restored })
         })
     }
 
@@ -115,12 +104,23 @@ impl Oneiro {
     }
 }
 
+/// The user message that the last `turns` turns begin with.
+fn nth_user_message(tx: &Tx<'_>, session: (i64, &SessionId), turns: usize) -> Result<MessageId> {
+    let said = messages::recent_user(tx, session, turns)?;
+    let target = turns.checked_sub(1).and_then(|index| said.get(index));
+    target.map(|message| message.id).ok_or_else(|| {
+        let there = said.len();
+        Error::field("turns", format!("the session has {there} live user messages"))
+            .remedy("give a number between 1 and that")
+    })
+}
+
 /// Hides `to` and everything after it.
 fn rewind_in(tx: &Tx<'_>, session: (i64, &SessionId), to: MessageId) -> Result<Rewound> {
     let target = rewind_target(tx, session, to)?;
     if target.visibility == Visibility::Rewound {
         return Err(Error::conflict(format!("message {to} is rewound already"))
-            .remedy("`oneiro session restore SESSION` brings it back"));
+            .remedy(Remedy::RestoreRewound));
     }
     hide(tx, session, target)
 }
@@ -138,7 +138,7 @@ fn rewind_target(tx: &Tx<'_>, (key, id): (i64, &SessionId), to: MessageId) -> Re
                 target.role.as_str()
             ),
         )
-        .remedy("`oneiro session rewind SESSION` without a message shows the choices"));
+        .remedy(Remedy::ListRewindPoints));
     }
     Ok(target)
 }

@@ -3,7 +3,7 @@
 use super::{key_of, whole};
 use crate::Oneiro;
 use oneiro_model::{
-    Cursor, Error, Message, MessageId, Page, Result, SessionId, SessionView, Visibility,
+    Cursor, Error, Message, MessageId, Page, Remedy, Result, SessionId, SessionView, Visibility,
 };
 use oneiro_store::messages::{self, PageRequest};
 use oneiro_store::said;
@@ -151,6 +151,5 @@ impl Oneiro {
 
 /// The error of a message that is not there.
 pub(crate) fn no_message(id: MessageId) -> Error {
-    Error::not_found(format!("there is no message {id}"))
-        .remedy("`oneiro session show SESSION` shows the ids there are")
+    Error::not_found(format!("there is no message {id}")).remedy(Remedy::ListMessages)
 }

@@ -7,19 +7,11 @@ use crate::Oneiro;
 use crate::context::uncovered;
 use oneiro_model::{
     ChangeKind, CompactRequest, Error, Lineage, MessageId, NewSession, Result, Session, SessionId,
+    SplitRequest,
 };
 use oneiro_store::{
     Tx, amends, changes, contexts, lineage, messages, sequence, sessions, summaries,
 };
-
-/// How to split.
-#[derive(Debug, Clone, Default)]
-pub struct SplitRequest {
-    /// The id of the continuation; one is made when absent.
-    pub id: Option<SessionId>,
-    /// Compact the context to so many tokens first; when absent, as far as it is worth it.
-    pub until: Option<usize>,
-}
 
 /// The reason for which a session that was split has ended.
 const COMPRESSION: &str = "compression";

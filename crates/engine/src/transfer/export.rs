@@ -3,19 +3,10 @@
 use super::TransferProgress;
 use crate::Oneiro;
 use crate::sessions::{key_of, whole};
-use oneiro_model::{Error, ErrorKind, Message, Result, Session, SessionId, UsageRow};
+use oneiro_model::{Error, ErrorKind, ExportRequest, Message, Result, Session, UsageRow};
 use oneiro_store::messages::{self, PageRequest};
 use oneiro_store::{Tx, sessions, usage};
 use std::io::Write;
-
-/// Which sessions to export.
-#[derive(Debug, Clone, Default)]
-pub struct ExportRequest {
-    /// These sessions; all when empty.
-    pub sessions: Vec<SessionId>,
-    /// Only this source.
-    pub source: Option<String>,
-}
 
 /// Sessions read at a time.
 const BATCH: usize = 256;

@@ -7,8 +7,8 @@ use crate::append::append_prepared;
 use crate::sessions::{Draft, create_in};
 use crate::{Oneiro, sessions::key_of};
 use oneiro_model::{
-    ChangeKind, Error, Imported, Lineage, NewSession, Result, SessionId, Timestamp, Title, Usage,
-    UsageKey,
+    ChangeKind, Error, Imported, Lineage, NewSession, Remedy, Result, SessionId, Timestamp, Title,
+    Usage, UsageKey,
 };
 use oneiro_store::messages::Prepared;
 use oneiro_store::sessions::ImportedState;
@@ -124,7 +124,7 @@ impl Import<'_, '_> {
         }
         if self.done.sessions >= limits.sessions {
             return Err(Error::too_large(format!("more than {} sessions", limits.sessions))
-                .remedy("split the file, or raise --max-sessions"));
+                .remedy(Remedy::RaiseLimit { limit: "sessions".to_owned() }));
         }
         let keeps_nothing = settings.keeps_nothing_of(&read.id);
         let messages = if keeps_nothing { Vec::new() } else { read.messages? };

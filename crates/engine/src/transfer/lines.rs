@@ -2,7 +2,7 @@
 //! know the store's transaction.
 
 use super::ImportLimits;
-use oneiro_model::{Error, ErrorKind, NewMessage, Result, SessionId, Timestamp};
+use oneiro_model::{Error, ErrorKind, NewMessage, Remedy, Result, SessionId, Timestamp};
 use oneiro_store::messages::{self, Prepared, RewoundRow};
 use serde_json::{Map, Value};
 use std::collections::HashMap;
@@ -73,11 +73,11 @@ fn read_line(input: &mut dyn BufRead, limits: ImportLimits, before: u64) -> Resu
             "a session is longer than {} bytes",
             limits.session_bytes
         ))
-        .remedy("raise --max-session-bytes"));
+        .remedy(Remedy::RaiseLimit { limit: "session-bytes".to_owned() }));
     }
     if before + line.len() as u64 > limits.bytes {
         return Err(Error::too_large(format!("the file is longer than {} bytes", limits.bytes))
-            .remedy("split it, or raise --max-bytes"));
+            .remedy(Remedy::RaiseLimit { limit: "bytes".to_owned() }));
     }
     Ok(line)
 }
@@ -85,8 +85,7 @@ fn read_line(input: &mut dyn BufRead, limits: ImportLimits, before: u64) -> Resu
 fn read_session(line: &[u8], limits: ImportLimits, now: Timestamp) -> Result<ReadSession> {
     let read = oneiro_model::json::parse(line)?;
     let Value::Object(mut fields) = read.value else {
-        return Err(Error::invalid("a session is a JSON object")
-            .remedy("import what `oneiro session export` wrote"));
+        return Err(Error::invalid("a session is a JSON object").remedy(Remedy::ImportExported));
     };
     let id = match fields.shift_remove("id") {
         Some(Value::String(id)) => SessionId::new(id)?,
@@ -103,7 +102,7 @@ fn read_session(line: &[u8], limits: ImportLimits, now: Timestamp) -> Result<Rea
                 messages.len(),
                 limits.messages
             ))
-            .remedy("raise --max-messages"))
+            .remedy(Remedy::RaiseLimit { limit: "messages".to_owned() }))
         }
         Some(Value::Array(messages)) => {
             let rewinds = rewinds(fields.shift_remove("rewinds"))?;

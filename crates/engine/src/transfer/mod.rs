@@ -7,7 +7,6 @@ mod import;
 mod lines;
 mod spool;
 
-pub use export::ExportRequest;
 pub(crate) use hermes::name_foreign;
 pub use hermes::{
     ForeignStore, HermesCounts, HermesDifference, HermesImported, NotKept, foreign_store,

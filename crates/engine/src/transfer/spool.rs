@@ -3,7 +3,7 @@
 //! another process would make every other writer wait for it too.
 
 use super::ImportLimits;
-use oneiro_model::{Error, ErrorKind, Result};
+use oneiro_model::{Error, ErrorKind, Remedy, Result};
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read, Seek, Write};
 use std::path::Path;
@@ -27,7 +27,7 @@ impl ImportFile {
         let metadata = file.metadata().map_err(failed)?;
         if metadata.is_dir() {
             return Err(Error::invalid(format!("{} is a folder", path.display()))
-                .remedy("name a file that `oneiro session export` wrote"));
+                .remedy(Remedy::ImportExported));
         }
         if metadata.is_file() {
             return Ok(ImportFile { file, bytes: metadata.len() });

@@ -2,8 +2,8 @@
 
 use crate::support::{begin, id, open, say};
 use oneiro::{
-    BranchRequest, Change, ChangeKind, ChangeMark, Ending, EraseTarget, MessageId, Oneiro,
-    SessionPatch,
+    Actor, ActorKind, ActorSurface, BranchRequest, Change, ChangeKind, ChangeMark, Ending,
+    EraseTarget, MessageId, Oneiro, SessionPatch, Subject, SubjectKind,
 };
 use oneiro_testkit::on_both_backends;
 
@@ -31,8 +31,8 @@ on_both_backends! {
         assert_eq!(told(&oneiro, &mut seen), [of(ChangeKind::Created, "s"), of(ChangeKind::Appended, "s")]);
         let title = SessionPatch { title: Some(Some("T".into())), ..SessionPatch::default() };
         oneiro.change_session(&id("s"), title).unwrap();
-        oneiro.rewind_session(&id("s"), MessageId(ids[2])).unwrap();
-        oneiro.restore_session(&id("s"), false).unwrap();
+        oneiro.rewind_session(&id("s"), MessageId(ids[2]).into()).unwrap();
+        oneiro.restore_session(&id("s"), oneiro::RestoreRequest { all: false }).unwrap();
         oneiro.end_session(&id("s"), Ending::new("done").unwrap()).unwrap();
         oneiro.reopen_session(&id("s")).unwrap();
         let branch = BranchRequest { id: Some(id("b")), ..BranchRequest::default() };
@@ -48,6 +48,19 @@ on_both_backends! {
             of(ChangeKind::Deleted, "b"),
         ];
         assert_eq!(told(&oneiro, &mut seen), expected);
+    }
+
+    fn a_change_tells_its_subject_and_who_made_it(space) {
+        let oneiro = open(space);
+        let mark = oneiro.change_mark().unwrap();
+        let person = Actor::new(ActorKind::Person, ActorSurface::Page).with_client("Firefox");
+        oneiro.acting_as(person.clone()).create_session(oneiro::NewSession::with_id(id("s"))).unwrap();
+        oneiro.end_session(&id("s"), Ending::default()).unwrap();
+        let changes = oneiro.changes_since(mark).unwrap();
+        let subject = Subject { kind: SubjectKind::Session, id: "s".to_owned() };
+        assert!(changes.iter().all(|change| change.subject.as_ref() == Some(&subject)));
+        let actors: Vec<_> = changes.into_iter().map(|change| change.actor).collect();
+        assert_eq!(actors, [Some(person), Some(Actor::default())]);
     }
 
     fn a_session_that_an_append_begins_is_told_of(space) {

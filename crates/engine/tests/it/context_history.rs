@@ -55,12 +55,12 @@ on_both_backends! {
         let to = live(&oneiro, &id)[60].id;
         let stay = untouched(&oneiro, &id, (to.0, i64::MAX));
         assert!(!stay.is_empty());
-        oneiro.rewind_session(&id, to).unwrap();
+        oneiro.rewind_session(&id, to.into()).unwrap();
         assert_eq!(all(&oneiro, &id), stay);
         obeys_the_laws(&oneiro, &id);
         let shown = peek(&oneiro, &id, 100_000);
         assert!(!format!("{:?}", shown.messages).contains("Turn 40."), "P17: a stale fact is shown");
-        oneiro.restore_session(&id, false).unwrap();
+        oneiro.restore_session(&id, oneiro::RestoreRequest { all: false }).unwrap();
         assert_eq!(all(&oneiro, &id), stay);
         obeys_the_laws(&oneiro, &id);
         until(&oneiro, &id, 4_000);
@@ -77,11 +77,11 @@ on_both_backends! {
         let next = live(&oneiro, &id).into_iter().find(|m| m.id > last && m.role == oneiro::Role::User).unwrap();
         let hidden = content(&next);
         // Everything after the leaves is taken back; the talk goes on, and all is joined.
-        oneiro.rewind_session(&id, next.id).unwrap();
+        oneiro.rewind_session(&id, next.id.into()).unwrap();
         oneiro.append(&id, turns(100, 140)).unwrap();
         until(&oneiro, &id, 1_200);
         obeys_the_laws(&oneiro, &id);
-        oneiro.restore_session(&id, false).unwrap();
+        oneiro.restore_session(&id, oneiro::RestoreRequest { all: false }).unwrap();
         assert!(live(&oneiro, &id).iter().any(|m| content(m) == hidden));
         obeys_the_laws(&oneiro, &id);
     }
@@ -112,7 +112,7 @@ on_both_backends! {
         assert_eq!(shown[..80].iter().map(|m| m.id).collect::<Vec<_>>(), before[..80].iter().map(|m| m.id).collect::<Vec<_>>());
         assert_eq!(all(&oneiro, &id), stay);
         obeys_the_laws(&oneiro, &id);
-        assert_eq!(oneiro.restore_session(&id, false).unwrap(), 40);
+        assert_eq!(oneiro.restore_session(&id, oneiro::RestoreRequest { all: false }).unwrap().restored, 40);
         obeys_the_laws(&oneiro, &id);
     }
 
@@ -157,7 +157,7 @@ on_both_backends! {
         let rewound = id.clone();
         let llm = Scripted::new(move |number, asked| {
             if number == 1 {
-                other.rewind_session(&rewound, to)?;
+                other.rewind_session(&rewound, to.into())?;
                 other.append(&rewound, turns(300, 305))?;
             }
             Ok(crate::context_support::gist(asked))

@@ -162,7 +162,7 @@ on_both_backends! {
         let oneiro = open(space);
         let id = begin(&oneiro, "s", turns(0, 60));
         let tools: Vec<_> = (0..60).map(|at| json!({"name": format!("tool_{at}"), "description": prose(at, 40)})).collect();
-        let patch = oneiro::SessionPatch { model_config: Some(json!({"tools": tools})), ..oneiro::SessionPatch::default() };
+        let patch = oneiro::SessionPatch { model_config: Some(Some(json!({"tools": tools}))), ..oneiro::SessionPatch::default() };
         oneiro.change_session(&id, patch).unwrap();
         settled(&oneiro, &id, 8_000);
     }

@@ -44,10 +44,15 @@ fn happen(oneiro: &Fixed, id: &SessionId, event: &Event, at: u64) {
             let _ = nth(*at).map(|message| oneiro.unpin_message(id, message).unwrap());
         }
         // There may be fewer turns than that.
-        Event::Rewind(turns) => drop(oneiro.rewind_turns(id, *turns)),
-        Event::Restore => drop(oneiro.restore_session(id, false).unwrap()),
+        Event::Rewind(turns) => drop(oneiro.rewind_session(
+            id,
+            oneiro::RewindRequest { turns: Some(*turns), ..oneiro::RewindRequest::default() },
+        )),
+        Event::Restore => {
+            oneiro.restore_session(id, oneiro::RestoreRequest { all: false }).unwrap();
+        }
         Event::Prompt(number) => {
-            let system_prompt = Some(format!("You are agent number {}.", number % 3));
+            let system_prompt = Some(Some(format!("You are agent number {}.", number % 3)));
             let patch = oneiro::SessionPatch { system_prompt, ..oneiro::SessionPatch::default() };
             oneiro.change_session(id, patch).unwrap();
         }
@@ -206,7 +211,7 @@ on_both_backends! {
         let oneiro = open(space);
         let id = begin(&oneiro, "s", turns(0, 10));
         window(&oneiro, &id, (3_000, 0));
-        oneiro.rewind_turns(&id, 2).unwrap();
+        oneiro.rewind_session(&id, oneiro::RewindRequest { turns: Some(2), ..oneiro::RewindRequest::default() }).unwrap();
         oneiro.append(&id, turns(50, 52)).unwrap();
         let broke = window(&oneiro, &id, (3_000, 0)).broke;
         assert!(broke.is_some_and(|broke| broke.reason == BreakReason::History), "an untold break");

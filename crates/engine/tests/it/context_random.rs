@@ -76,8 +76,13 @@ impl World {
                     .unwrap(),
             ),
             // There may be fewer turns, or the session was split.
-            Step::Rewind(turns) => drop(oneiro.rewind_turns(&id, *turns)),
-            Step::Restore(all) => drop(oneiro.restore_session(&id, *all).unwrap()),
+            Step::Rewind(turns) => drop(oneiro.rewind_session(
+                &id,
+                oneiro::RewindRequest { turns: Some(*turns), ..oneiro::RewindRequest::default() },
+            )),
+            Step::Restore(all) => {
+                oneiro.restore_session(&id, oneiro::RestoreRequest { all: *all }).unwrap();
+            }
             Step::Truncate(keep) => drop(oneiro.truncate_history(&id, *keep).unwrap()),
             Step::SetHistory(keep) => {
                 self.said += 1;
@@ -124,7 +129,7 @@ impl World {
             }
             Step::RestoreParent => {
                 if let Some(parent) = self.before.last() {
-                    let _ = oneiro.restore_session(parent, true);
+                    let _ = oneiro.restore_session(parent, oneiro::RestoreRequest { all: true });
                 }
             }
             Step::Jobs => {

@@ -238,7 +238,7 @@ on_both_backends! {
         oneiro.append(&id, turns(50, 51)).unwrap();
         oneiro.digest_session(&id, "What was Turn 3 about?").unwrap();
         assert_eq!(llm.calls(), 3);
-        oneiro.rewind_turns(&id, 1).unwrap();
+        oneiro.rewind_session(&id, oneiro::RewindRequest { turns: Some(1), ..oneiro::RewindRequest::default() }).unwrap();
         oneiro.digest_session(&id, "What was Turn 3 about?").unwrap();
         assert_eq!(llm.calls(), 4);
     }

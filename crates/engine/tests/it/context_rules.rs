@@ -69,8 +69,8 @@ on_both_backends! {
         let llm = Scripted::new(move |number, asked| {
             // Not for ever: a compaction that does not give up has to end for the test to fail.
             if number < 60 {
-                other.rewind_session(&changing, first)?;
-                other.restore_session(&changing, false)?;
+                other.rewind_session(&changing, first.into())?;
+                other.restore_session(&changing, oneiro::RestoreRequest { all: false })?;
             }
             Ok(gist(asked))
         });

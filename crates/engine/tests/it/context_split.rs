@@ -107,7 +107,7 @@ on_both_backends! {
         until(&oneiro, &child, 700);
         reaches(&oneiro, &child, &said);
         let to = live(&oneiro, &id)[2].id;
-        let refused = oneiro.rewind_session(&id, to);
+        let refused = oneiro.rewind_session(&id, to.into());
         assert_eq!(refused.map(drop).unwrap_err().kind(), ErrorKind::Conflict);
         reaches(&oneiro, &child, &said);
     }
@@ -116,13 +116,13 @@ on_both_backends! {
         let oneiro = open(space);
         let id = begin(&oneiro, "s", turns(0, 10));
         let to = live(&oneiro, &id)[10].id;
-        oneiro.rewind_session(&id, to).unwrap();
+        oneiro.rewind_session(&id, to.into()).unwrap();
         oneiro.append(&id, turns(50, 80)).unwrap();
         let said: BTreeSet<String> = live(&oneiro, &id).iter().map(content).collect();
         let child = oneiro.split_session(&id, SplitRequest { until: Some(1_500), ..SplitRequest::default() }).unwrap().id;
         reaches(&oneiro, &child, &said);
-        let restored = oneiro.restore_session(&id, true);
-        assert!(restored.is_err() || restored.is_ok_and(|count| count == 10));
+        let restored = oneiro.restore_session(&id, oneiro::RestoreRequest { all: true });
+        assert!(restored.is_err() || restored.is_ok_and(|back| back.restored == 10));
         reaches(&oneiro, &child, &said);
     }
 

@@ -101,7 +101,7 @@ on_both_backends! {
         for at in 0..30 {
             store.add_message(&sid("s"), Role::User, &format!("m{at}")).unwrap();
         }
-        oneiro.rewind_turns(&sid("s"), 10).unwrap();
+        oneiro.rewind_session(&sid("s"), oneiro::RewindRequest { turns: Some(10), ..oneiro::RewindRequest::default() }).unwrap();
         assert_eq!(words(&store, "s").len(), 20);
     }
 
@@ -147,7 +147,7 @@ on_both_backends! {
         assert_eq!(oneiro.show_session(&sid("s"), true).unwrap().messages.len(), 6);
         store.set_history(&sid("s"), Vec::new()).unwrap();
         assert!(words(&store, "s").is_empty());
-        oneiro.restore_session(&sid("s"), true).unwrap();
+        oneiro.restore_session(&sid("s"), oneiro::RestoreRequest { all: true }).unwrap();
         assert_eq!(oneiro.show_session(&sid("s"), false).unwrap().messages.len(), 6);
         crate::support::is_sound(&oneiro);
         // The same again changes nothing.

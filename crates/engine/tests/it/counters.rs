@@ -30,11 +30,11 @@ on_both_backends! {
         assert_eq!(counts(&oneiro, "a"), (6, 4));
         oneiro.append(&id("a"), vec![user("one").external_id("1")]).unwrap();
         assert_eq!(counts(&oneiro, "a"), (6, 4));
-        oneiro.rewind_session(&id("a"), ids[3]).unwrap();
+        oneiro.rewind_session(&id("a"), ids[3].into()).unwrap();
         assert_eq!(counts(&oneiro, "a"), (3, 3));
         let branch = oneiro.branch_session(&id("a"), BranchRequest::default()).unwrap();
         assert_eq!(counts(&oneiro, branch.id.as_str()), (3, 3));
-        oneiro.restore_session(&id("a"), false).unwrap();
+        oneiro.restore_session(&id("a"), oneiro::RestoreRequest { all: false }).unwrap();
         assert_eq!(counts(&oneiro, "a"), (6, 4));
         oneiro.erase(&EraseTarget::Message(ids[1])).unwrap();
         assert_eq!(counts(&oneiro, "a"), (5, 1));
@@ -52,16 +52,16 @@ on_both_backends! {
         let ids = oneiro.append(&id("a"), vec![user("1"), agent("2"), user("3"), agent("4")]).unwrap().ids;
         for (to, kind) in [(ids[1], ErrorKind::Invalid), (MessageId(foreign), ErrorKind::NotFound), (MessageId(999), ErrorKind::NotFound)] {
             let before = dump(&oneiro);
-            assert_eq!(oneiro.rewind_session(&id("a"), to).unwrap_err().kind(), kind);
+            assert_eq!(oneiro.rewind_session(&id("a"), to.into()).unwrap_err().kind(), kind);
             assert_eq!(dump(&oneiro), before);
         }
-        let rewound = oneiro.rewind_session(&id("a"), ids[2]).unwrap();
+        let rewound = oneiro.rewind_session(&id("a"), ids[2].into()).unwrap();
         assert_eq!((rewound.rewound, rewound.target.id, rewound.head), (2, ids[2], Some(ids[1])));
         assert_eq!((shown(&oneiro, "a", false).len(), shown(&oneiro, "a", true).len()), (2, 4));
-        assert_eq!(oneiro.rewind_session(&id("a"), ids[2]).unwrap_err().kind(), ErrorKind::Conflict);
+        assert_eq!(oneiro.rewind_session(&id("a"), ids[2].into()).unwrap_err().kind(), ErrorKind::Conflict);
         let points: Vec<MessageId> = oneiro.rewind_points(&id("a"), 9).unwrap().iter().map(|m| m.id).collect();
         assert_eq!(points, [ids[0]]);
-        let all = oneiro.rewind_session(&id("a"), ids[0]).unwrap();
+        let all = oneiro.rewind_session(&id("a"), ids[0].into()).unwrap();
         assert_eq!((all.rewound, all.head), (2, None));
         let session = oneiro.find_session(&id("a")).unwrap().unwrap();
         assert_eq!((session.rewind_count, session.preview), (2, None));
@@ -73,19 +73,19 @@ on_both_backends! {
             let oneiro = open(&space);
             begin(&oneiro, "a");
             let ids = say(&oneiro, "a", &["1", "2", "3", "4"]);
-            oneiro.rewind_session(&id("a"), MessageId(ids[3])).unwrap();
-            oneiro.rewind_session(&id("a"), MessageId(ids[1])).unwrap();
+            oneiro.rewind_session(&id("a"), MessageId(ids[3]).into()).unwrap();
+            oneiro.rewind_session(&id("a"), MessageId(ids[1]).into()).unwrap();
             say(&oneiro, "a", &["5"]);
             assert_eq!(shown(&oneiro, "a", false), ["1", "5"]);
             if all {
-                assert_eq!(oneiro.restore_session(&id("a"), true).unwrap(), 3);
+                assert_eq!(oneiro.restore_session(&id("a"), oneiro::RestoreRequest { all: true }).unwrap().restored, 3);
             } else {
-                assert_eq!(oneiro.restore_session(&id("a"), false).unwrap(), 2);
+                assert_eq!(oneiro.restore_session(&id("a"), oneiro::RestoreRequest { all: false }).unwrap().restored, 2);
                 assert_eq!(shown(&oneiro, "a", false), ["1", "2", "3", "5"]);
-                assert_eq!(oneiro.restore_session(&id("a"), false).unwrap(), 1);
+                assert_eq!(oneiro.restore_session(&id("a"), oneiro::RestoreRequest { all: false }).unwrap().restored, 1);
             }
             assert_eq!(shown(&oneiro, "a", false), ["1", "2", "3", "4", "5"]);
-            assert_eq!(oneiro.restore_session(&id("a"), all).unwrap(), 0);
+            assert_eq!(oneiro.restore_session(&id("a"), oneiro::RestoreRequest { all }).unwrap().restored, 0);
             is_sound(&oneiro);
         }
     }
@@ -96,8 +96,8 @@ on_both_backends! {
         let ids = say(&oneiro, "a", &["1", "2", "3"]);
         assert_eq!(oneiro.compact_messages(&id("a"), MessageId(ids[1])).unwrap(), 2);
         assert_eq!(shown(&oneiro, "a", false), ["3"]);
-        oneiro.rewind_session(&id("a"), MessageId(ids[1])).unwrap();
-        assert_eq!(oneiro.restore_session(&id("a"), true).unwrap(), 2);
+        oneiro.rewind_session(&id("a"), MessageId(ids[1]).into()).unwrap();
+        assert_eq!(oneiro.restore_session(&id("a"), oneiro::RestoreRequest { all: true }).unwrap().restored, 2);
         assert_eq!(shown(&oneiro, "a", false), ["3"]);
         let view = oneiro.show_session(&id("a"), true).unwrap();
         let seen: Vec<Visibility> = view.messages.iter().map(|message| message.visibility).collect();

@@ -56,8 +56,10 @@ fn step(oneiro: &Fixed, dice: &mut Dice) -> Result<String, ErrorKind> {
             let messages = messages.collect();
             oneiro.append(&name, messages).map(|appended| json!(appended).to_string())
         }
-        7 => oneiro.rewind_session(&name, message).map(|rewound| json!(rewound).to_string()),
-        8 => oneiro.restore_session(&name, dice.roll(2) == 0).map(|count| count.to_string()),
+        7 => oneiro.rewind_session(&name, message.into()).map(|rewound| json!(rewound).to_string()),
+        8 => oneiro
+            .restore_session(&name, oneiro::RestoreRequest { all: dice.roll(2) == 0 })
+            .map(|done| done.restored.to_string()),
         9 => oneiro.compact_messages(&name, message).map(|count| count.to_string()),
         10 => {
             let at = (dice.roll(2) == 0).then_some(message);
@@ -116,7 +118,12 @@ fn lists(oneiro: &Fixed) -> String {
     for (all, order) in
         [(true, ListOrder::Active), (false, ListOrder::Active), (false, ListOrder::Started)]
     {
-        let request = ListSessions { all, order, archived: None, ..ListSessions::default() };
+        let request = ListSessions {
+            all,
+            order,
+            archived: oneiro::ArchivedFilter::Any,
+            ..ListSessions::default()
+        };
         lists.push(json!(oneiro.list_sessions(&request).unwrap()));
     }
     json!(lists).to_string()

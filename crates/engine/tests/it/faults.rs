@@ -39,8 +39,8 @@ const STEPS: &[Step] = &[
         ];
         oneiro.append(&id("a"), messages).map(drop)
     },
-    |oneiro| oneiro.rewind_session(&id("a"), MessageId(3)).map(drop),
-    |oneiro| oneiro.restore_session(&id("a"), false).map(drop),
+    |oneiro| oneiro.rewind_session(&id("a"), MessageId(3).into()).map(drop),
+    |oneiro| oneiro.restore_session(&id("a"), oneiro::RestoreRequest { all: false }).map(drop),
     |oneiro| {
         let request = BranchRequest { id: Some(id("b")), ..BranchRequest::default() };
         oneiro.branch_session(&id("a"), request).map(drop)

@@ -80,7 +80,7 @@ on_both_backends! {
         import(&oneiro, &hermes.path);
         let patch = SessionPatch {
             title: Some(Some("Mine".to_owned())),
-            model: Some("other".to_owned()),
+            model: Some(Some("other".to_owned())),
             metadata: json!({"display_name": "me"}).as_object().cloned().unwrap(),
             ..SessionPatch::default()
         };
@@ -89,7 +89,7 @@ on_both_backends! {
         say(&oneiro, "s", &["said here"]);
         let used = Usage { input_tokens: 7, ..Usage::default() };
         oneiro.add_usage(&id("s"), UsageKey { model: "m1".into(), ..UsageKey::default() }, used).unwrap();
-        oneiro.rewind_session(&id("s"), MessageId(3)).unwrap();
+        oneiro.rewind_session(&id("s"), MessageId(3).into()).unwrap();
         hermes.run("UPDATE sessions SET title = 'Theirs', model = 'm9', input_tokens = 30, \
             ended_at = 5, end_reason = 'gone', display_name = 'Ann';
             UPDATE session_model_usage SET input_tokens = 30;

@@ -361,7 +361,8 @@ fn a_state_db_given_as_a_store_is_named_and_not_touched() {
         let before = content();
         let error = Oneiro::open(&target, Options::default()).err().unwrap();
         assert!(error.message().contains("is the state.db of hermes"), "{error}");
-        assert!(error.remedy_text().unwrap().contains("oneiro import hermes"), "{error:?}");
+        let remedy = error.remedy_for(oneiro::Surface::CommandLine).unwrap();
+        assert!(remedy.contains("oneiro import hermes"), "{error:?}");
         assert_eq!(content(), before);
         assert_eq!(before.len(), if is_open { 2 } else { 1 });
     }

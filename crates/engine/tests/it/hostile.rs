@@ -71,7 +71,7 @@ on_both_backends! {
             assert_eq!(oneiro.usage(&id(text)).unwrap()[0].key.task, *text);
         }
         assert_eq!(oneiro.stats().unwrap().sessions, STRANGE.len() as i64);
-        let patch = SessionPatch { title: Some(Some("'--".into())), cwd: Some("'--".into()), ..SessionPatch::default() };
+        let patch = SessionPatch { title: Some(Some("'--".into())), cwd: Some(Some("'--".into())), ..SessionPatch::default() };
         oneiro.change_session(&id("it's"), patch).unwrap();
         let request = BranchRequest { id: Some(id("'; --")), title: Some("'); --".into()), at: None };
         oneiro.branch_session(&id("it's"), request).unwrap();

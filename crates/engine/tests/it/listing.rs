@@ -12,7 +12,7 @@ fn listed(oneiro: &Fixed, request: &ListSessions) -> Vec<String> {
 }
 
 fn all() -> ListSessions {
-    ListSessions { all: true, archived: None, ..ListSessions::default() }
+    ListSessions { all: true, archived: oneiro::ArchivedFilter::Any, ..ListSessions::default() }
 }
 
 fn furnish(oneiro: &Fixed) {
@@ -63,8 +63,8 @@ on_both_backends! {
             (ListSessions { parent_id: Some(id("a")), ..all() }, &["kid"]),
             (ListSessions { cwd_prefix: Some("/srv".into()), ..all() }, &["a", "b"]),
             (ListSessions { min_messages: 2, ..all() }, &["a"]),
-            (ListSessions { archived: Some(true), ..all() }, &["C-c"]),
-            (ListSessions { archived: Some(false), ..all() }, &["kid", "a", "b"]),
+            (ListSessions { archived: oneiro::ArchivedFilter::Only, ..all() }, &["C-c"]),
+            (ListSessions { archived: oneiro::ArchivedFilter::Without, ..all() }, &["kid", "a", "b"]),
             (ListSessions { ended: Some(true), ..all() }, &["b"]),
             (ListSessions { ended: Some(false), ..all() }, &["kid", "a", "C-c"]),
             (ListSessions { since: at(3), ..all() }, &["kid", "a", "C-c"]),

@@ -39,7 +39,7 @@ on_both_backends! {
         let oneiro = open(space);
         begin(&oneiro, "a");
         let ids = say(&oneiro, "a", &["x", "y"]);
-        oneiro.rewind_session(&id("a"), oneiro::MessageId(ids[1])).unwrap();
+        oneiro.rewind_session(&id("a"), oneiro::MessageId(ids[1]).into()).unwrap();
         child(&oneiro, "d", "a", Lineage::Delegate);
         child(&oneiro, "dd", "d", Lineage::Delegate);
         child(&oneiro, "db", "d", Lineage::Branch);
@@ -77,7 +77,7 @@ on_both_backends! {
         let oneiro = open(space);
         begin(&oneiro, "old");
         let ids = say(&oneiro, "old", &["1", "2"]);
-        oneiro.rewind_session(&id("old"), oneiro::MessageId(ids[1])).unwrap();
+        oneiro.rewind_session(&id("old"), oneiro::MessageId(ids[1]).into()).unwrap();
         child(&oneiro, "delegate", "old", Lineage::Delegate);
         child(&oneiro, "branch", "old", Lineage::Branch);
         begin(&oneiro, "open");

@@ -93,8 +93,10 @@ fn step(oneiro: &Fixed, dice: &mut Dice, known: &mut Vec<i64>) {
             known.extend(said.ids.iter().map(|id| id.0));
         }
         10..=12 => fold(oneiro),
-        13 => drop(oneiro.rewind_session(&id(session), MessageId(message))),
-        14 => drop(oneiro.restore_session(&id(session), dice.roll(2) == 0)),
+        13 => drop(oneiro.rewind_session(&id(session), MessageId(message).into())),
+        14 => drop(
+            oneiro.restore_session(&id(session), oneiro::RestoreRequest { all: dice.roll(2) == 0 }),
+        ),
         15 => drop(oneiro.compact_messages(&id(session), MessageId(message))),
         16 if dice.roll(3) == 0 => drop(oneiro.delete_session(&id(session))),
         17 => drop(oneiro.erase(&EraseTarget::Message(MessageId(message)))),
@@ -136,7 +138,11 @@ struct Read {
 
 fn read_all(oneiro: &Oneiro) -> Vec<Read> {
     let mut analyzer = Analyzer::default();
-    let every = ListSessions { all: true, archived: None, ..ListSessions::default() };
+    let every = ListSessions {
+        all: true,
+        archived: oneiro::ArchivedFilter::Any,
+        ..ListSessions::default()
+    };
     let mut read = Vec::new();
     for session in oneiro.list_sessions(&every).unwrap().items {
         for message in oneiro.show_session(&session.id, true).unwrap().messages {

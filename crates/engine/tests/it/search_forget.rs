@@ -7,8 +7,8 @@ use crate::search_support::{
 };
 use crate::support::{begin, id, is_sound, new, say, user};
 use oneiro::{
-    Discover, Ending, EraseTarget, MessageId, NewMessage, NewSession, Oneiro, PruneRequest,
-    SearchRequest, SessionFound, SessionSearch, Sort, Tier, Timestamp,
+    Ending, EraseTarget, MessageId, NewMessage, NewSession, Oneiro, PruneRequest, SearchRequest,
+    SessionFound, SessionSearchRequest, Sort, Tier, Timestamp,
 };
 use oneiro_testkit::{TestSpace, on_both_backends};
 use serde_json::json;
@@ -71,7 +71,7 @@ fn is_found(oneiro: &Oneiro, message: i64, expected: bool, why: &str) {
         }
     }
     let SessionFound::Discover { conversations, .. } =
-        oneiro.search_sessions(SessionSearch::Discover(Discover::new("quetzal obsidian"))).unwrap()
+        oneiro.search_sessions(&SessionSearchRequest::new("quetzal obsidian")).unwrap()
     else {
         panic!()
     };
@@ -133,7 +133,7 @@ on_both_backends! {
     fn rewound_is_not_found_and_restored_is(space) {
         on_every_stand(space, |writer, reader, message, stand| {
             for round in 0..2 {
-                writer.rewind_session(&id("s"), MessageId(message)).unwrap();
+                writer.rewind_session(&id("s"), MessageId(message).into()).unwrap();
                 for handle in [reader, writer] {
                     is_found(handle, message, false, stand);
                     is_meant(handle, message, false, stand);
@@ -145,7 +145,7 @@ on_both_backends! {
                     rebuild(writer);
                     is_found(reader, message, false, stand);
                 }
-                writer.restore_session(&id("s"), true).unwrap();
+                writer.restore_session(&id("s"), oneiro::RestoreRequest { all: true }).unwrap();
                 for handle in [reader, writer] {
                     is_found(handle, message, true, stand);
                     is_meant(handle, message, true, stand);

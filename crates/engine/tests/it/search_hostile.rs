@@ -2,7 +2,9 @@
 
 use crate::search_support::{fold, open, open_with_words, request};
 use crate::support::{begin, id, say, user};
-use oneiro::{Cursor, Discover, ErrorKind, Oneiro, SearchRequest, SessionSearch, Sort};
+use oneiro::{
+    Cursor, ErrorKind, NEIGHBOURS_MAX, Oneiro, SearchRequest, SessionSearchRequest, Sort,
+};
 use oneiro_testkit::{awkward_messages, on_both_backends, words};
 use std::time::{Duration, Instant};
 
@@ -245,8 +247,8 @@ on_both_backends! {
                 }
                 assert!(started.elapsed() < ordinary * MOST, "{shown:?} took {:?}, an ordinary query {ordinary:?}", started.elapsed());
             }
-            let discover = SessionSearch::Discover(Discover::new(query.as_str()));
-            if let Err(error) = oneiro.search_sessions(discover) {
+            let discover = SessionSearchRequest::new(query.as_str());
+            if let Err(error) = oneiro.search_sessions(&discover) {
                 assert!(matches!(error.kind(), ErrorKind::Invalid | ErrorKind::TooLarge | ErrorKind::NotFound), "{shown:?}: {error:?}");
             }
         }
@@ -302,6 +304,8 @@ on_both_backends! {
             }
         }
         let near = SearchRequest { neighbours: 1_000_000, ..request("cowslip") };
+        assert_eq!(oneiro.search(&near).unwrap_err().field_name(), Some("neighbours"));
+        let near = SearchRequest { neighbours: NEIGHBOURS_MAX, ..request("cowslip") };
         assert_eq!(oneiro.search(&near).unwrap().hits.len(), 2);
     }
 

@@ -218,7 +218,7 @@ on_both_backends! {
         let rewound = oneiro.append(&id("s"), vec![user("a taken back zorilla"), user("gone too")]).unwrap().ids[0];
         fold(&oneiro);
         oneiro.append(&id("s"), vec![user("an aardvark in the tail")]).unwrap();
-        oneiro.rewind_session(&id("s"), rewound).unwrap();
+        oneiro.rewind_session(&id("s"), rewound.into()).unwrap();
         oneiro.append(&id("s"), vec![user("another aardvark in the tail")]).unwrap();
         let path = space.folder().join("copy.db");
         oneiro.backup(&path, &mut |_| {}).unwrap();
@@ -253,7 +253,7 @@ on_both_backends! {
         begin(&oneiro, "s");
         let said = oneiro.append(&id("s"), ["one tapir", "two tapir", "three tapir", "four tapir"].map(user).into()).unwrap().ids;
         oneiro.compact_messages(&id("s"), said[0]).unwrap();
-        oneiro.rewind_session(&id("s"), said[2]).unwrap();
+        oneiro.rewind_session(&id("s"), said[2].into()).unwrap();
         let other = TestSpace::new(space.backend);
         let copy = open(&other);
         crate::support::import(&copy, &crate::support::export(&oneiro)).unwrap();
@@ -261,7 +261,7 @@ on_both_backends! {
         let rewound = hidden.iter().filter(|message| message.visibility == Visibility::Rewound).count();
         assert_eq!((hidden.len(), rewound), (4, 2));
         assert_eq!(oldest(&copy, "tapir").len(), 2);
-        copy.restore_session(&id("s"), true).unwrap();
+        copy.restore_session(&id("s"), oneiro::RestoreRequest { all: true }).unwrap();
         assert_eq!(oldest(&copy, "tapir").len(), 4);
     }
 

@@ -176,11 +176,11 @@ on_both_backends! {
         begin(&oneiro, "s");
         let said = say(&oneiro, "s", &["a magpie", "a jackdaw", "a magpie and a jackdaw"]);
         for folded in [false, true] {
-            oneiro.rewind_session(&id("s"), MessageId(said[2])).unwrap();
+            oneiro.rewind_session(&id("s"), MessageId(said[2]).into()).unwrap();
             assert_eq!(find(&oneiro, "magpie jackdaw").len(), 2, "folded: {folded}");
             assert_eq!(newest(&oneiro, "magpie jackdaw"), [said[1], said[0]], "folded: {folded}");
             assert_eq!(newest(&oneiro, "magpie AND jackdaw"), [said[1], said[0]], "folded: {folded}");
-            oneiro.restore_session(&id("s"), true).unwrap();
+            oneiro.restore_session(&id("s"), oneiro::RestoreRequest { all: true }).unwrap();
             assert_eq!(newest(&oneiro, "magpie jackdaw"), [said[2]], "folded: {folded}");
             fold(&oneiro);
         }

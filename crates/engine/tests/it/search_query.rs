@@ -204,7 +204,7 @@ on_both_backends! {
                 said.push((session, say(&oneiro, session, &[&text])[0]));
             }
         }
-        oneiro.rewind_session(&id("b"), oneiro::MessageId(said[11].1)).unwrap();
+        oneiro.rewind_session(&id("b"), oneiro::MessageId(said[11].1).into()).unwrap();
         for folded in [false, true] {
             let found = ask(&oneiro, SearchRequest { neighbours: 2, ..request("gentian") });
             assert_eq!(found.hits.len(), 2);

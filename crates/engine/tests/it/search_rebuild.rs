@@ -184,7 +184,7 @@ on_both_backends! {
                 assert_eq!(newest(handle, "rook").len(), 200, "{table}");
                 let said = say(handle, "s", &["a raven"])[0];
                 assert_eq!(newest(handle, "raven")[0], said, "{table}");
-                handle.rewind_session(&id("s"), MessageId(said)).unwrap();
+                handle.rewind_session(&id("s"), MessageId(said).into()).unwrap();
                 assert_eq!(newest(handle, "raven"), [0; 0], "{table}");
             }
             rebuild(&oneiro);

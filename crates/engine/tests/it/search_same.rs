@@ -91,8 +91,8 @@ fn step(oneiro: &Fixed, dice: &mut Dice, turn: i64) {
             let create = NewSession { source: Some(source.into()), ..new(session) };
             oneiro.append_or_create(&id(session), messages, create).unwrap();
         }
-        11 => drop(oneiro.rewind_session(&id(session), message)),
-        12 => drop(oneiro.restore_session(&id(session), true)),
+        11 => drop(oneiro.rewind_session(&id(session), message.into())),
+        12 => drop(oneiro.restore_session(&id(session), oneiro::RestoreRequest { all: true })),
         13 => drop(oneiro.compact_messages(&id(session), message)),
         14 if dice.roll(4) == 0 => drop(oneiro.delete_session(&id(session))),
         15 => drop(oneiro.erase(&EraseTarget::Message(message))),

@@ -2,20 +2,20 @@
 
 use crate::support::{Fixed, agent, begin, id, new, open, say, user};
 use oneiro::{
-    Conversation, Discover, ErrorKind, Lineage, MessageId, NewMessage, NewSession, Role,
-    SessionFound, SessionSearch, ShownMessage, Sort, Tier,
+    Conversation, ErrorKind, Lineage, MessageId, NewMessage, NewSession, Role, SessionFound,
+    SessionSearchRequest, ShownMessage, Sort, Tier,
 };
 use oneiro_testkit::on_both_backends;
 
-fn ask(oneiro: &Fixed, discover: Discover) -> Vec<Conversation> {
-    match oneiro.search_sessions(SessionSearch::Discover(discover)).unwrap() {
+fn ask(oneiro: &Fixed, discover: SessionSearchRequest) -> Vec<Conversation> {
+    match oneiro.search_sessions(&discover).unwrap() {
         SessionFound::Discover { conversations, .. } => conversations,
         other => panic!("{other:?}"),
     }
 }
 
 fn discover(oneiro: &Fixed, query: &str) -> Vec<Conversation> {
-    ask(oneiro, Discover::new(query))
+    ask(oneiro, SessionSearchRequest::new(query))
 }
 
 fn ids(found: &[Conversation]) -> Vec<&str> {
@@ -28,12 +28,19 @@ fn scroll(
     around: i64,
     window: usize,
 ) -> oneiro::Result<SessionFound> {
-    let around = MessageId(around);
-    oneiro.search_sessions(SessionSearch::Scroll { session: id(session), around, window })
+    oneiro.search_sessions(&SessionSearchRequest {
+        session: Some(id(session)),
+        around: Some(MessageId(around)),
+        window: Some(window),
+        ..SessionSearchRequest::default()
+    })
 }
 
 fn read(oneiro: &Fixed, session: &str) -> oneiro::Result<SessionFound> {
-    oneiro.search_sessions(SessionSearch::Read(id(session)))
+    oneiro.search_sessions(&SessionSearchRequest {
+        session: Some(id(session)),
+        ..SessionSearchRequest::default()
+    })
 }
 
 fn texts(messages: &[ShownMessage]) -> Vec<&str> {
@@ -79,7 +86,7 @@ on_both_backends! {
         assert_eq!(texts(&one.closing), ["answer 28", "answer 29", "answer 30"]);
         assert_eq!(one.window[0].id.0, seqs[9]);
         assert!(one.root_id.is_none() && one.session.system_prompt.is_none() && !one.titled);
-        let narrow = ask(&oneiro, Discover { window: 1, ..Discover::new("pomegranate") });
+        let narrow = ask(&oneiro, SessionSearchRequest { window: Some(1), ..SessionSearchRequest::new("pomegranate") });
         assert_eq!((narrow[0].window.len(), narrow[0].before, narrow[0].after), (3, 13, 14));
     }
 
@@ -93,7 +100,7 @@ on_both_backends! {
         // Seven messages, a window of three: two are left on one side and two on the other.
         begin(&oneiro, "b");
         say(&oneiro, "b", &["1", "2", "3", "a quince", "5", "6", "7"]);
-        let found = ask(&oneiro, Discover { window: 1, ..Discover::new("quince") });
+        let found = ask(&oneiro, SessionSearchRequest { window: Some(1), ..SessionSearchRequest::new("quince") });
         assert_eq!(texts(&found[0].opening), ["1", "2"]);
         assert_eq!(texts(&found[0].closing), ["6", "7"]);
     }
@@ -130,10 +137,10 @@ on_both_backends! {
         assert_eq!(found.len(), 2, "{:?}", ids(&found));
         assert_eq!(ids(&found)[0], "next");
         assert_eq!(found[0].root_id, Some(id("root")));
-        let others = ask(&oneiro, Discover { exclude_lineage: Some(id("way")), ..Discover::new("pomegranate") });
+        let others = ask(&oneiro, SessionSearchRequest { exclude_lineage: Some(id("way")), ..SessionSearchRequest::new("pomegranate") });
         assert_eq!(ids(&others), ["other"]);
         // A session that is not stored yet has no lineage to leave out.
-        let all = ask(&oneiro, Discover { exclude_lineage: Some(id("unknown")), ..Discover::new("pomegranate") });
+        let all = ask(&oneiro, SessionSearchRequest { exclude_lineage: Some(id("unknown")), ..SessionSearchRequest::new("pomegranate") });
         assert_eq!(all.len(), 2);
     }
 
@@ -146,15 +153,15 @@ on_both_backends! {
             say(&oneiro, name, &["the pomegranate report"]);
         }
         say(&oneiro, "p", &["a long story in which, after many other things, somebody at last sells one pomegranate"]);
-        let all = Discover { limit: 10, ..Discover::new("pomegranate report") };
+        let all = SessionSearchRequest { limit: Some(10), ..SessionSearchRequest::new("pomegranate report") };
         let found = ask(&oneiro, all.clone());
         assert_eq!(ids(&found)[0], "p");
         assert_eq!(found.len(), 3, "{:?}", ids(&found));
-        let tools = ask(&oneiro, Discover { sources: vec!["tool".into()], ..all.clone() });
+        let tools = ask(&oneiro, SessionSearchRequest { sources: vec!["tool".into()], ..all.clone() });
         assert_eq!(ids(&tools), ["t"]);
-        let named = ask(&oneiro, Discover { query: "pomegranate source:subagent".into(), ..all.clone() });
+        let named = ask(&oneiro, SessionSearchRequest { query: Some("pomegranate source:subagent".into()), ..all.clone() });
         assert_eq!(ids(&named), ["s"]);
-        let fewer = ask(&oneiro, Discover { exclude_sources: vec!["cron".into(), "heartbeat".into()], ..all });
+        let fewer = ask(&oneiro, SessionSearchRequest { exclude_sources: vec!["cron".into(), "heartbeat".into()], ..all });
         assert_eq!(ids(&fewer), ["p"]);
     }
 
@@ -165,7 +172,7 @@ on_both_backends! {
         oneiro.append(&id("a"), vec![NewMessage::text(Role::Tool, "pomegranate listing")]).unwrap();
         oneiro.append(&id("b"), vec![agent("a pomegranate")]).unwrap();
         assert_eq!(ids(&discover(&oneiro, "pomegranate")), ["b"]);
-        let tool = Discover { roles: vec![Role::Tool], ..Discover::new("pomegranate") };
+        let tool = SessionSearchRequest { roles: vec![Role::Tool], ..SessionSearchRequest::new("pomegranate") };
         assert_eq!(ids(&ask(&oneiro, tool)), ["a"]);
         assert_eq!(ids(&discover(&oneiro, "pomegranate role:tool")), ["a"]);
     }
@@ -177,7 +184,7 @@ on_both_backends! {
             begin(&oneiro, name);
             say(&oneiro, name, &["a pomegranate"]);
         }
-        let by = |sort| ask(&oneiro, Discover { sort, limit: 2, ..Discover::new("pomegranate") });
+        let by = |sort| ask(&oneiro, SessionSearchRequest { sort, limit: Some(2), ..SessionSearchRequest::new("pomegranate") });
         assert_eq!(ids(&by(Sort::Newest)), ["d", "c"]);
         assert_eq!(ids(&by(Sort::Oldest)), ["a", "b"]);
         assert_eq!(discover(&oneiro, "pomegranate").len(), 3);
@@ -205,7 +212,7 @@ on_both_backends! {
         // A filter is about messages, and a title that lacks a word is no title match.
         assert!(discover(&oneiro, "garden plan since:2099-01-01").is_empty());
         assert!(!discover(&oneiro, "garden plan of autumn").iter().any(|one| one.titled));
-        let without = Discover { exclude_lineage: Some(id("t")), ..Discover::new("garden plan") };
+        let without = SessionSearchRequest { exclude_lineage: Some(id("t")), ..SessionSearchRequest::new("garden plan") };
         assert!(!ids(&ask(&oneiro, without)).contains(&"t"));
     }
 
@@ -214,7 +221,7 @@ on_both_backends! {
         begin(&oneiro, "a");
         let seqs = say(&oneiro, "a", &["first thing", "the pomegranate", "third thing", "secret quince"]);
         oneiro.compact_messages(&id("a"), MessageId(seqs[1])).unwrap();
-        oneiro.rewind_session(&id("a"), MessageId(seqs[3])).unwrap();
+        oneiro.rewind_session(&id("a"), MessageId(seqs[3]).into()).unwrap();
         let found = discover(&oneiro, "pomegranate");
         assert_eq!(texts(&found[0].window), ["first thing", "the pomegranate", "third thing"]);
         assert_eq!((found[0].before, found[0].after), (0, 0));
@@ -317,8 +324,8 @@ on_both_backends! {
         say(&oneiro, "d", &["hello again"]);
         begin(&oneiro, "empty");
         let browse = |limit, not: Option<&str>| {
-            let request = SessionSearch::Browse { limit, exclude_lineage: not.map(id) };
-            match oneiro.search_sessions(request).unwrap() {
+            let request = SessionSearchRequest { limit: Some(limit), exclude_lineage: not.map(id), ..SessionSearchRequest::default() };
+            match oneiro.search_sessions(&request).unwrap() {
                 SessionFound::Browse { sessions } => {
                     sessions.into_iter().map(|session| session.id.to_string()).collect::<Vec<_>>()
                 }
@@ -328,8 +335,8 @@ on_both_backends! {
         assert_eq!(browse(10, None), ["d", "c", "a"]);
         assert_eq!(browse(2, Some("b")), ["c", "a"]);
         assert_eq!(browse(1, Some("c")), ["d"]);
-        let zero = SessionSearch::Browse { limit: 0, exclude_lineage: None };
-        assert_eq!(oneiro.search_sessions(zero).unwrap_err().kind(), ErrorKind::Invalid);
+        let zero = SessionSearchRequest { limit: Some(0), ..SessionSearchRequest::default() };
+        assert_eq!(oneiro.search_sessions(&zero).unwrap_err().kind(), ErrorKind::Invalid);
     }
 
     fn a_query_without_words_is_no_wish_for_everything(space) {
@@ -337,7 +344,7 @@ on_both_backends! {
         begin(&oneiro, "a");
         say(&oneiro, "a", &["hello"]);
         for query in ["", "   ", "?!", "\"\"", "AND"] {
-            match oneiro.search_sessions(SessionSearch::Discover(Discover::new(query))).unwrap() {
+            match oneiro.search_sessions(&SessionSearchRequest::new(query)).unwrap() {
                 SessionFound::Discover { conversations, note, .. } => {
                     assert!(conversations.is_empty() && note.is_some(), "{query:?}");
                 }
@@ -345,8 +352,8 @@ on_both_backends! {
             }
         }
         for limit in [0, 11] {
-            let request = SessionSearch::Discover(Discover { limit, ..Discover::new("hello") });
-            assert_eq!(oneiro.search_sessions(request).unwrap_err().field_name(), Some("limit"));
+            let request = SessionSearchRequest { limit: Some(limit), ..SessionSearchRequest::new("hello") };
+            assert_eq!(oneiro.search_sessions(&request).unwrap_err().field_name(), Some("limit"));
         }
     }
 

@@ -84,13 +84,17 @@ on_both_backends! {
         let oneiro = open(space);
         begin(&oneiro, "a");
         let long_ago = NOW.minus(Span::days(100));
-        let ended = Some(Some((NOW, "done".to_owned())));
-        let times = SessionTimes { started_at: Some(long_ago), ended, parent: None };
+        let times = SessionTimes {
+            started_at: Some(long_ago),
+            ended_at: Some(Some(NOW)),
+            end_reason: "done".to_owned(),
+            ..SessionTimes::default()
+        };
         let session = oneiro.amend_session(&id("a"), times).unwrap();
         assert_eq!((session.started_at, session.last_active_at), (long_ago, long_ago));
         assert_eq!((session.ended_at, session.end_reason.as_deref()), (Some(NOW), Some("done")));
         say(&oneiro, "a", &["now"]);
-        let again = SessionTimes { started_at: Some(NOW), ended: Some(None), ..SessionTimes::default() };
+        let again = SessionTimes { started_at: Some(NOW), ended_at: Some(None), ..SessionTimes::default() };
         let session = oneiro.amend_session(&id("a"), again).unwrap();
         assert_eq!((session.last_active_at, session.ended_at), (NOW, None));
     }
@@ -126,7 +130,7 @@ on_both_backends! {
         let oneiro = open(space);
         begin(&oneiro, "a");
         let said = say(&oneiro, "a", &["one", "two"]);
-        oneiro.rewind_session(&id("a"), MessageId(said[1])).unwrap();
+        oneiro.rewind_session(&id("a"), MessageId(said[1]).into()).unwrap();
         let stands = vec![user("the gist").external_id("x"), user("go on")];
         oneiro.compact_into(&id("a"), stands.clone()).unwrap();
         assert_eq!(shown(&oneiro, "a", false), ["the gist", "go on"]);
@@ -144,8 +148,8 @@ on_both_backends! {
         oneiro.create_session(full("a", "old")).unwrap();
         let metadata = json!({"k": null, "new": [1]});
         let patch = SessionPatch {
-            model: Some("new".into()),
-            system_prompt: Some("new prompt".into()),
+            model: Some(Some("new".into())),
+            system_prompt: Some(Some("new prompt".into())),
             metadata: metadata.as_object().cloned().unwrap(),
             ..SessionPatch::default()
         };
@@ -169,7 +173,7 @@ on_both_backends! {
             oneiro.show_session(&nobody, false).err(),
             oneiro.session_tip(&nobody).err(),
             oneiro.usage(&nobody).err(),
-            oneiro.restore_session(&nobody, true).err(),
+            oneiro.restore_session(&nobody, oneiro::RestoreRequest { all: true }).err(),
             oneiro.resolve_session("nobody").err(),
             oneiro.message(oneiro::MessageId(1)).err(),
         ];

@@ -43,7 +43,7 @@ on_both_backends! {
         let beyond = read(&oneiro, after(Cursor { order: i64::MAX, key: i64::MAX }), false);
         assert_eq!(texts(&beyond), Vec::<String>::new());
         assert_eq!(texts(&read(&oneiro, after(beyond.earlier.unwrap()), false)), expected(12..20));
-        oneiro.rewind_session(&id("s"), MessageId(ids[4])).unwrap();
+        oneiro.rewind_session(&id("s"), MessageId(ids[4]).into()).unwrap();
         let shown = read(&oneiro, StretchFrom::After(None), false);
         assert_eq!((texts(&shown), shown.later), (expected(0..4), None));
         assert_eq!(texts(&read(&oneiro, StretchFrom::After(None), true)), expected(0..8));
@@ -58,7 +58,7 @@ on_both_backends! {
             oneiro.create_session(session).unwrap();
         }
         let ids = say(&oneiro, "a", &["1", "2", "3"]);
-        oneiro.rewind_session(&id("a"), MessageId(ids[1])).unwrap();
+        oneiro.rewind_session(&id("a"), MessageId(ids[1]).into()).unwrap();
         let stats = oneiro.stats().unwrap();
         let told = |groups: &[oneiro::SessionGroup]| {
             groups.iter().map(|group| (group.name.clone(), group.sessions)).collect::<Vec<_>>()

@@ -7,7 +7,7 @@ use oneiro_testkit::on_both_backends;
 fn make(oneiro: &Oneiro, role: TokenRole, seconds: Option<i64>) -> (Token, TokenText) {
     let expires_at = seconds.map(|seconds| NOW.plus(Span::seconds(seconds)));
     let name = Some("laptop".to_owned());
-    let token = oneiro.create_token(NewToken { role, name, expires_at }).unwrap();
+    let token = oneiro.create_token(NewToken { name, expires_at, ..NewToken::new(role) }).unwrap();
     let text = TokenText::parse(token.token.as_deref().unwrap()).unwrap();
     (token, text)
 }
@@ -44,7 +44,7 @@ on_both_backends! {
         oneiro.clock.set(60);
         refused(&oneiro, &text);
         assert!(!oneiro.has_tokens().unwrap());
-        let late = NewToken { role: TokenRole::Read, name: None, expires_at: Some(NOW) };
+        let late = NewToken { expires_at: Some(NOW), ..NewToken::new(TokenRole::Read) };
         assert_eq!(oneiro.create_token(late).unwrap_err().field_name(), Some("expires_at"));
     }
 

@@ -36,7 +36,7 @@ fn furnish(oneiro: &Fixed) {
     let more = vec![user("later").external_id("e1"), agent("yes"), user("undone")];
     ids.extend(oneiro.append(&id("a"), more).unwrap().ids);
     oneiro.compact_messages(&id("a"), ids[2]).unwrap();
-    oneiro.rewind_session(&id("a"), *ids.last().unwrap()).unwrap();
+    oneiro.rewind_session(&id("a"), (*ids.last().unwrap()).into()).unwrap();
     let used = Usage {
         api_calls: 2,
         output_tokens: 7,
@@ -101,8 +101,8 @@ on_both_backends! {
         begin(&oneiro, "s");
         let ids = say(&oneiro, "s", &["one", "two", "three", "four"]);
         oneiro.compact_messages(&id("s"), MessageId(ids[2])).unwrap();
-        oneiro.rewind_session(&id("s"), MessageId(ids[3])).unwrap();
-        oneiro.rewind_session(&id("s"), MessageId(ids[1])).unwrap();
+        oneiro.rewind_session(&id("s"), MessageId(ids[3]).into()).unwrap();
+        oneiro.rewind_session(&id("s"), MessageId(ids[1]).into()).unwrap();
         let other = TestSpace::new(Backend::Sqlite);
         let copy = open(&other);
         // Other ids than where they come from.
@@ -110,9 +110,9 @@ on_both_backends! {
         say(&copy, "before", &["x", "y"]);
         import(&copy, &export(&oneiro)).unwrap();
         for oneiro in [&oneiro, &copy] {
-            assert_eq!(oneiro.restore_session(&id("s"), false).unwrap(), 2);
+            assert_eq!(oneiro.restore_session(&id("s"), oneiro::RestoreRequest { all: false }).unwrap().restored, 2);
             assert_eq!(oneiro.show_session(&id("s"), false).unwrap().messages.len(), 0);
-            assert_eq!(oneiro.restore_session(&id("s"), false).unwrap(), 1);
+            assert_eq!(oneiro.restore_session(&id("s"), oneiro::RestoreRequest { all: false }).unwrap().restored, 1);
             assert_eq!(oneiro.show_session(&id("s"), false).unwrap().messages.len(), 1);
         }
         let bad = r#"{"id":"t","rewinds":[{"message":"x"}],"messages":[{"role":"user"}]}"#;
@@ -220,7 +220,7 @@ on_both_backends! {
         assert_eq!(oneiro.stats().unwrap().repaired, 1);
         assert_eq!(oneiro.show_session(&id("a"), false).unwrap().messages.len(), 1);
         assert_eq!(oneiro.find_session(&id("a")).unwrap().unwrap().message_count, 2);
-        assert_eq!(oneiro.restore_session(&id("a"), false).unwrap(), 1);
+        assert_eq!(oneiro.restore_session(&id("a"), oneiro::RestoreRequest { all: false }).unwrap().restored, 1);
         is_sound(&oneiro);
     }
 }

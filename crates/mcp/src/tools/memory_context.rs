@@ -3,16 +3,48 @@
 
 use super::{Answer, Call, Hints, Tool, never};
 use crate::TokenRole;
-use crate::arguments::Arguments;
+use crate::arguments::{Given, input_schema};
 use crate::recalled::{delimit, lines, quoted};
+use oneiro::contract::Request;
 use oneiro::count::{exceeds, prefix, suffix, tokens};
-use oneiro::{
-    Error, ErrorKind, Result, SessionId, TokenRole as Role, Window, WindowFormat, WindowRequest,
-};
+use oneiro::{Error, Result, SessionId, Window, WindowFormat, WindowRequest};
+use schemars::JsonSchema;
+use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-/// Tokens of a window, unless asked otherwise, at least, and at most.
-const TOKENS: (usize, usize, usize) = (8_000, 500, 20_000);
+/// Tokens of a window, unless asked otherwise.
+const TOKENS: usize = 8_000;
+
+/// The least tokens of a window.
+const TOKENS_MIN: usize = 500;
+
+/// The most tokens of a window.
+const TOKENS_MAX: usize = 20_000;
+
+/// The arguments of a call.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Arguments {
+    /// the whole id; session_search() shows the sessions active lately
+    #[schemars(extend("x-older-names" = ["session_id"]))]
+    session: SessionId,
+    /// Tokens of the window.
+    #[serde(default = "default_tokens")]
+    #[schemars(range(min = TOKENS_MIN, max = TOKENS_MAX))]
+    budget: usize,
+    /// Whose messages it is written as; text by default.
+    #[serde(default)]
+    format: Option<WindowFormat>,
+    /// Only look, compact nothing.
+    #[serde(default)]
+    peek: bool,
+}
+
+impl Request for Arguments {}
+
+fn default_tokens() -> usize {
+    TOKENS
+}
 
 /// The row of the table.
 pub(super) const TOOL: Tool = Tool {
@@ -31,18 +63,11 @@ pub(super) const TOOL: Tool = Tool {
 };
 
 fn input() -> Value {
-    let said = |kind: &str, what: &str| json!({"type": kind, "description": what});
-    json!({
-        "type": "object",
-        "properties": {
-            "session": said("string", "Its id"),
-            "budget": said("integer", &format!("Tokens, default {}", TOKENS.0)),
-            "format": {"type": "string", "enum": ["text", "openai", "anthropic"]},
-            "peek": said("boolean", "Only look, compact nothing"),
-        },
-        "required": ["session"],
-        "additionalProperties": false,
-    })
+    input_schema::<Arguments>(&[
+        ("session", "Its id".to_owned()),
+        ("budget", format!("Tokens, default {TOKENS}")),
+        ("peek", "Only look, compact nothing".to_owned()),
+    ])
 }
 
 fn output() -> Value {
@@ -59,35 +84,20 @@ fn output() -> Value {
     })
 }
 
-fn in_our_words(error: Error) -> Error {
-    match error.kind() {
-        ErrorKind::NotFound => error
-            .remedy("give the whole id of a session; session_search() shows those active lately"),
-        _ => error,
-    }
-}
-
 fn run(call: &Call) -> Result<Answer> {
-    let schema = input();
-    let given = Arguments::read(&call.arguments, &schema)?;
-    let mut notes = Vec::new();
-    let session = given.text("session")?.ok_or_else(|| {
-        Error::field("session", "is missing")
-            .remedy("give the id of a session; session_search() shows those active lately")
-    })?;
-    let id = SessionId::new(session)?;
-    let format = given.text("format")?.map(|name| WindowFormat::parse(&name.to_lowercase()));
+    let Given { request: arguments, mut notes, .. } = Given::<Arguments>::read(&call.arguments)?;
     let request = WindowRequest {
-        budget: given.bounded("budget", TOKENS, &mut notes)?,
-        format: format.transpose()?.unwrap_or(WindowFormat::Text),
+        budget: arguments.budget,
+        format: arguments.format.unwrap_or(WindowFormat::Text),
         // Whoever may only read leaves everything as it is.
-        peek: given.flag("peek")? || call.caller.role == Role::Read,
+        peek: arguments.peek || call.caller.role == TokenRole::Read,
         ..WindowRequest::default()
     };
-    let window = call.caller.oneiro.context(&id, &request).map_err(in_our_words)?;
+    let id = &arguments.session;
+    let window = call.caller.oneiro.context(id, &request)?;
     let content = Content::of(&window, &request)?;
     notes.extend(content.note.clone());
-    Ok(tell(&id, &window, (content, notes)))
+    Ok(tell(id, &window, (content, notes)))
 }
 
 /// What is handed out of a window.
@@ -133,7 +143,7 @@ impl Content {
             );
             return Err(Error::too_large(message).remedy(format!(
                 "give a larger budget, up to {}, or the format text, which can be cut",
-                TOKENS.2
+                TOKENS_MAX
             )));
         }
         Ok(Content { text: delimit(&text), fields, note: None })

@@ -3,8 +3,11 @@
 
 use super::{Answer, Call, Hints, Tool, never};
 use crate::TokenRole;
-use crate::arguments::Arguments;
+use crate::arguments::{Given, input_schema};
+use oneiro::contract::Request;
 use oneiro::{Result, Stats};
+use schemars::JsonSchema;
+use serde::Deserialize;
 use serde_json::{Value, json};
 
 /// The row of the table.
@@ -21,8 +24,14 @@ pub(super) const TOOL: Tool = Tool {
     run,
 };
 
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct NoArguments {}
+
+impl Request for NoArguments {}
+
 fn input() -> Value {
-    json!({"type": "object", "properties": {}, "additionalProperties": false})
+    input_schema::<NoArguments>(&[])
 }
 
 fn output() -> Value {
@@ -39,7 +48,7 @@ fn output() -> Value {
 }
 
 fn run(call: &Call) -> Result<Answer> {
-    Arguments::read(&call.arguments, &input())?;
+    Given::<NoArguments>::read(&call.arguments)?;
     let stats = call.caller.oneiro.stats()?;
     let structured = json!({
         "space": stats.space,
@@ -77,10 +86,7 @@ fn describe(stats: &Stats) -> String {
 /// What to do next, in one line.
 fn next(stats: &Stats) -> &'static str {
     match stats.messages {
-        0 => {
-            "Nothing is stored yet: have the host record conversations (`oneiro append SESSION \
-             --create`), or import some (`oneiro session import FILE`)."
-        }
+        0 => "Nothing is stored yet: have the host record conversations, or import some.",
         _ => {
             "session_search(query=..) finds what was said; session_search() shows what was active \
              lately."

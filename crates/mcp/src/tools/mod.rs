@@ -83,3 +83,19 @@ impl Tool {
         TOOLS.iter().find(|tool| tool.name == name)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_tool_serves_a_capability_and_every_one_that_is_named_is_there() {
+        let named = || oneiro::CAPABILITIES.iter().filter_map(|capability| capability.tool);
+        for name in named() {
+            assert!(Tool::named(name).is_some(), "there is no tool {name}");
+        }
+        for tool in TOOLS {
+            assert!(named().any(|name| name == tool.name), "{} serves no capability", tool.name);
+        }
+    }
+}

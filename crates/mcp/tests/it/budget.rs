@@ -54,11 +54,11 @@ fn no_answer_is_over_its_budget() {
             json!({}),
         ];
         for (session, said) in sessions.iter().zip(&said) {
-            asked.push(json!({"session_id": session}));
+            asked.push(json!({"session": session}));
             asked.extend(
-                said.iter().step_by(2).map(
-                    |id| json!({"session_id": session, "around_message_id": id, "window": 20}),
-                ),
+                said.iter()
+                    .step_by(2)
+                    .map(|id| json!({"session": session, "around": id, "window": 20})),
             );
         }
         for mut arguments in asked {

@@ -3,7 +3,7 @@
 
 use crate::support::{call, compacted, open, recalled, say};
 use oneiro::count::tokens;
-use oneiro::{ErrorKind, NewMessage, NewSession, Oneiro, SessionId};
+use oneiro::{ErrorKind, NewMessage, NewSession, Oneiro, SessionId, Surface};
 use oneiro_mcp::Answer;
 use oneiro_testkit::{Backend, TestSpace, awkward_messages, on_both_backends, words};
 use serde_json::{Map, Value, json};
@@ -82,7 +82,7 @@ on_both_backends! {
         for id in [json!(summaries[0]), json!(theirs[0]), json!(range), json!("sum_nosuch"), json!(999_999)] {
             let error = call(&oneiro, "session_expand", json!({"session": "ours", "id": id})).unwrap_err();
             assert_eq!(error.kind(), ErrorKind::NotFound, "{id}");
-            let remedy = error.remedy_text().unwrap();
+            let remedy = error.remedy_for(Surface::Tools).unwrap();
             assert!(remedy.contains("anywhere=true") && !remedy.contains("`oneiro"), "{remedy}");
         }
         let error = call(&oneiro, "session_expand", json!({"id": theirs[0]})).unwrap_err();

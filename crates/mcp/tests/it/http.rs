@@ -56,7 +56,7 @@ pub fn post(oneiro: &Oneiro, version: &str, mut body: Value) -> (StatusCode, Val
         .header("MCP-Protocol-Version", version)
         .body(Full::from(body.to_string()))
         .unwrap();
-    request.extensions_mut().insert(Caller { oneiro: oneiro.clone(), role: TokenRole::Read });
+    request.extensions_mut().insert(Caller::local(oneiro.clone(), TokenRole::Read));
     let (status, answer) = runtime().block_on(send(request));
     (status, serde_json::from_str(&answer).unwrap_or(Value::String(answer)))
 }
@@ -114,7 +114,7 @@ on_both_backends! {
         say(&oneiro, "monday", &["tea"]);
         let body = ask(json!(1), "tools/list", json!({}));
         let mut request = request(&body).body(Full::from(body.to_string())).unwrap();
-        request.extensions_mut().insert(Caller { oneiro, role: TokenRole::Read });
+        request.extensions_mut().insert(Caller::local(oneiro, TokenRole::Read));
         // A client that is dropped on the wrong thread hangs the runtime, and must not hang us.
         let (done, answered) = std::sync::mpsc::channel();
         std::thread::spawn(move || {
@@ -141,7 +141,7 @@ fn nobody_comes_in_without_a_space() {
 fn what_is_no_request_is_refused() {
     let space = TestSpace::new(Backend::Sqlite);
     let oneiro = open(&space);
-    let caller = Caller { oneiro: oneiro.clone(), role: TokenRole::Read };
+    let caller = Caller::local(oneiro.clone(), TokenRole::Read);
     let long = format!("{{\"x\":\"{}\"}}", "y".repeat(5 << 20));
     for (method, body, want) in [
         ("GET", "", StatusCode::METHOD_NOT_ALLOWED),

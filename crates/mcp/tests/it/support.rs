@@ -32,7 +32,7 @@ pub fn call(oneiro: &Oneiro, tool: &str, arguments: Value) -> Result<Answer> {
 
 pub fn call_as(role: TokenRole, oneiro: &Oneiro, call: (&str, Value)) -> Result<Answer> {
     let (tool, arguments) = call;
-    let caller = Caller { oneiro: oneiro.clone(), role };
+    let caller = Caller::local(oneiro.clone(), role);
     let arguments = arguments.as_object().unwrap().clone();
     (Tool::named(tool).unwrap().run)(&Call { caller, arguments })
 }

@@ -1,4 +1,4 @@
-//! Reads the dates, times and ages of `since:` and `until:`, in UTC. It must not know the clock:
+//! Reads dates, times and ages, of `since:` and `until:` and of every request, in UTC. It must not know the clock:
 //! what is now comes in.
 
 use crate::Timestamp;
@@ -8,7 +8,7 @@ use jiff::{Span, ToSpan};
 
 /// What a text means as a stretch of time: its first moment, and the first after it. A moment or
 /// an age is both at once.
-pub(super) fn stretch(text: &str, now: Timestamp) -> Option<(Timestamp, Timestamp)> {
+pub(crate) fn stretch(text: &str, now: Timestamp) -> Option<(Timestamp, Timestamp)> {
     if let Some(range) = day(text, now).or_else(|| date(text)) {
         return Some(range);
     }

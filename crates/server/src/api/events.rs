@@ -8,7 +8,7 @@ use crate::rate::too_many;
 use axum::http::HeaderMap;
 use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
-use oneiro::{Change, ChangeMark, Error, Result};
+use oneiro::{Change, ChangeMark, Error, EventsRequest, Result};
 use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
@@ -33,8 +33,11 @@ pub(crate) async fn events(call: Call, headers: &HeaderMap) -> Result<Response, 
         return Err(too_many().into());
     };
     let last = headers.get("last-event-id").map(|id| id.to_str().unwrap_or_default().to_owned());
-    let since = last.or_else(|| call.query.text("since"));
-    let since = since.as_deref().map(ChangeMark::parse).transpose()?;
+    let request: EventsRequest = call.query_as()?;
+    let since = match last {
+        Some(last) => Some(ChangeMark::parse(&last)?),
+        None => request.since,
+    };
     let call = Arc::new(call);
     let seen = match since {
         Some(mark) => mark,

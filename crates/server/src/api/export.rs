@@ -6,7 +6,7 @@ use axum::body::Body;
 use axum::http::{HeaderValue, header};
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
-use oneiro::{Cancel, Error, ErrorKind, ExportRequest, Result, SessionId};
+use oneiro::{Cancel, Error, ErrorKind, ExportRequest, Result};
 use oneiro_mcp::CancelOnDrop;
 use std::io::Write;
 use std::pin::Pin;
@@ -31,11 +31,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Begins an export.
 pub(crate) async fn export(call: Call) -> Result<Response, Problem> {
-    let sessions = call.query.texts("session").into_iter().map(SessionId::new);
-    let request = ExportRequest {
-        sessions: sessions.collect::<Result<_>>()?,
-        source: call.query.text("source"),
-    };
+    let request: ExportRequest = call.query_as()?;
     let permit = Arc::clone(&call.state.exports).acquire_owned();
     let Ok(Ok(permit)) = tokio::time::timeout(PERMIT_TIMEOUT, permit).await else {
         return Err(Error::new(ErrorKind::Busy, "other exports are running")

@@ -2,77 +2,60 @@
 //! what is not shown. Whatever is hidden stays stored.
 
 use super::messages::take_apart;
-use crate::call::{Answer, Call, MOST};
-use crate::decode::Fields;
-use oneiro::{Error, Message, Oneiro, PageRequest, Result, SessionId, SummaryKind, json};
-use serde_json::{Value, json};
+use crate::call::{Answer, Call};
+use crate::decode::object;
+use oneiro::contract::{Form, Reading, decode};
+use oneiro::{
+    HistoryRequest, Message, NewMessage, NewSummary, Oneiro, Page, PageRequest, Result, SessionId,
+    SessionSummary, Summary, SummaryKind, json,
+};
+use schemars::JsonSchema;
+use serde_json::{Map, Value};
 
 /// Messages that are answered when a history is truncated; `next` leads on.
-const SHOWN: usize = 1_000;
+const TRUNCATED_PAGE: usize = 1_000;
 
-/// What a body asks a history to be.
-enum Wanted {
-    Messages(Vec<Value>),
-    Newest(usize),
+/// The body: a list of messages, `{"messages": [..]}`, or `{"keep": N}`.
+#[derive(JsonSchema)]
+#[schemars(untagged)]
+#[allow(dead_code, reason = "only its schema is used")]
+pub(super) enum NewHistory {
+    Messages(Vec<NewMessage>),
+    Request(HistoryRequest),
 }
 
-pub(super) fn set(call: &Call) -> Result<Answer> {
+pub(super) fn set(call: &Call, _: super::Nothing) -> Result<Answer<Page<Message>>> {
     let read = json::parse(&call.body)?;
+    let fields = match read.value {
+        Value::Array(items) => Map::from_iter([("messages".to_owned(), Value::Array(items))]),
+        other => object(other)?,
+    };
     let (oneiro, id) = (call.oneiro()?, call.session()?);
-    match wanted(read.value)? {
-        Wanted::Messages(items) => {
-            let messages = take_apart(items, read.surrogates)?;
-            shown(&oneiro.set_history(&id, messages)?)
-        }
-        Wanted::Newest(keep) => {
-            oneiro.truncate_history(&id, keep)?;
-            let page = PageRequest { after: 0, hidden: false, limit: SHOWN };
-            Answer::ok(&oneiro.messages(&id, page)?)
-        }
+    let reading = Reading { form: Form::Json, now: oneiro.now() };
+    let request: HistoryRequest = decode(fields, reading)?.request;
+    if let Some(items) = request.messages {
+        let messages = take_apart(items, read.surrogates)?;
+        return Answer::ok(oneiro.set_history(&id, messages)?.into());
     }
+    oneiro.truncate_history(&id, request.keep.unwrap_or_default())?;
+    let page = PageRequest { after: 0, hidden: false, limit: TRUNCATED_PAGE };
+    Answer::ok(oneiro.messages(&id, page)?)
 }
 
-fn shown(messages: &[Message]) -> Result<Answer> {
-    Answer::ok(&json!({ "items": messages, "next": null }))
+pub(super) fn summary(call: &Call) -> Result<Answer<SessionSummary>> {
+    shown(call.oneiro()?, &call.session()?)
 }
 
-/// A list of messages, `{"messages": [..]}`, or `{"keep": N}`.
-fn wanted(value: Value) -> Result<Wanted> {
-    if let Value::Array(items) = value {
-        return Ok(Wanted::Messages(items));
-    }
-    let mut fields = Fields::of(value)?;
-    let messages = fields.value("messages");
-    let keep = fields.int("keep", (0, MOST))?;
-    fields.end()?;
-    match (messages, keep) {
-        (Some(Value::Array(items)), None) => Ok(Wanted::Messages(items)),
-        (Some(_), None) => Err(Error::field("messages", "is not a list of messages")),
-        (None, Some(keep)) => Ok(Wanted::Newest(usize::try_from(keep).unwrap_or(usize::MAX))),
-        _ => Err(Error::field("messages", "or `keep` is needed, and not both")
-            .remedy("send the messages to be shown, or how many of the newest to keep")),
-    }
-}
-
-pub(super) fn summary(call: &Call) -> Result<Answer> {
-    told(call.oneiro()?, &call.session()?)
-}
-
-pub(super) fn set_summary(call: &Call) -> Result<Answer> {
-    let mut fields = call.fields()?;
-    let content = fields.needed_text("content")?;
-    fields.end()?;
+pub(super) fn set_summary(call: &Call, request: NewSummary) -> Result<Answer<SessionSummary>> {
     let (oneiro, id) = (call.oneiro()?, call.session()?);
-    oneiro.set_summary(&id, &content)?;
-    told(oneiro, &id)
+    oneiro.set_summary(&id, &request.content)?;
+    shown(oneiro, &id)
 }
 
 /// The whole summary as one text, and of it the part that was written by hand.
-fn told(oneiro: &Oneiro, id: &SessionId) -> Result<Answer> {
+fn shown(oneiro: &Oneiro, id: &SessionId) -> Result<Answer<SessionSummary>> {
     let content = oneiro.session_summary(id)?;
-    let summaries = oneiro.summaries(id)?;
-    let by_hand = summaries
-        .into_iter()
-        .find(|summary| summary.kind == SummaryKind::Written && summary.in_context);
-    Answer::ok(&json!({ "content": content, "summary": by_hand }))
+    let by_hand = |summary: &Summary| summary.kind == SummaryKind::Written && summary.in_context;
+    let summary = oneiro.summaries(id)?.into_iter().find(by_hand);
+    Answer::ok(SessionSummary { content, summary })
 }

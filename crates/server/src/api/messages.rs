@@ -1,41 +1,47 @@
 //! Messages over HTTP.
 
-use super::sessions::page_request;
-use super::summaries::scope;
 use crate::call::{Answer, Call};
-use oneiro::{Error, LookedUp, NewMessage, NewSession, Result, json};
+use oneiro::{
+    AppendOptions, Appended, BATCH_MAX, Error, ListMessages, LookedUp, LookupRequest, Message,
+    NewMessage, NewSession, Page, PageRequest, Result, json,
+};
+use schemars::JsonSchema;
 use serde_json::Value;
 
-/// Messages in one request.
-const BATCH: usize = 10_000;
-
-pub(super) fn list(call: &Call) -> Result<Answer> {
-    Answer::ok(&call.oneiro()?.messages(&call.session()?, page_request(call)?)?)
+/// The body of an append.
+#[derive(JsonSchema)]
+#[schemars(untagged)]
+#[allow(dead_code, reason = "only its schema is used")]
+pub(super) enum NewMessages {
+    One(NewMessage),
+    Many(#[schemars(length(min = 1, max = BATCH_MAX))] Vec<NewMessage>),
 }
 
-pub(super) fn show(call: &Call) -> Result<Answer> {
+pub(super) fn list(call: &Call, request: ListMessages) -> Result<Answer<Page<Message>>> {
+    let page = PageRequest {
+        after: request.cursor.map_or(0, |cursor| cursor.key),
+        hidden: request.hidden,
+        limit: request.limit,
+    };
+    Answer::ok(call.oneiro()?.messages(&call.session()?, page)?)
+}
+
+pub(super) fn show(call: &Call, request: LookupRequest) -> Result<Answer<Message>> {
     let id = call.message("id")?;
-    match call.oneiro()?.look_up(&id.to_string(), &scope(call)?)? {
-        LookedUp::Message(message) => Answer::ok(&message),
+    match call.oneiro()?.look_up(&id.to_string(), &request.scope())? {
+        LookedUp::Message(message) => Answer::ok(*message),
         LookedUp::Summary(_) => Err(Error::internal("the number of a message named a summary")),
     }
 }
 
-pub(super) fn append(call: &Call) -> Result<Answer> {
+pub(super) fn append(call: &Call, options: AppendOptions) -> Result<Answer<Appended>> {
     let messages = read(&call.body)?;
     let (oneiro, id) = (call.oneiro()?, call.session()?);
-    let appended = match call.query.bool("create").unwrap_or(false) {
+    let session = NewSession { source: options.source, ..NewSession::default() };
+    Answer::ok(match options.create {
+        true => oneiro.append_or_create(&id, messages, session)?,
         false => oneiro.append(&id, messages)?,
-        true => {
-            let source = call.query.text("source");
-            oneiro.append_or_create(
-                &id,
-                messages,
-                NewSession { source, ..NewSession::default() },
-            )?
-        }
-    };
-    Answer::ok(&appended)
+    })
 }
 
 /// One message, or an array of them.
@@ -54,9 +60,9 @@ fn read(body: &[u8]) -> Result<Vec<NewMessage>> {
 
 /// Messages from their JSON, and how many lone surrogates were replaced while reading it.
 pub(super) fn take_apart(items: Vec<Value>, surrogates: usize) -> Result<Vec<NewMessage>> {
-    if items.len() > BATCH {
+    if items.len() > BATCH_MAX {
         let much = format!("{} messages in one request", items.len());
-        return Err(Error::too_large(much).remedy(format!("send up to {BATCH} at a time")));
+        return Err(Error::too_large(much).remedy(format!("send up to {BATCH_MAX} at a time")));
     }
     let mut messages = Vec::with_capacity(items.len());
     for (index, item) in items.into_iter().enumerate() {

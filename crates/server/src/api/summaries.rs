@@ -1,42 +1,30 @@
 //! Summaries over HTTP, and the way back from them to the exact messages.
 
 use crate::call::{Answer, Call};
-use oneiro::{ContextScope, EXPAND_TOKENS, Error, ExpandRequest, ExpandWhat, Result};
-use serde_json::json;
+use oneiro::{
+    ContextScope, Error, ExpandOptions, ExpandRequest, ExpandWhat, ExpandWithin, Expanded,
+    LookupRequest, Page, Result, Summary,
+};
 
-pub(super) fn list(call: &Call) -> Result<Answer> {
-    let summaries = call.oneiro()?.summaries(&call.session()?)?;
-    Answer::ok(&json!({ "items": summaries, "next": null }))
+pub(super) fn list(call: &Call) -> Result<Answer<Page<Summary>>> {
+    Answer::ok(call.oneiro()?.summaries(&call.session()?)?.into())
 }
 
-pub(super) fn show(call: &Call) -> Result<Answer> {
-    Answer::ok(&call.oneiro()?.summary(named(call)?, &scope(call)?)?)
+pub(super) fn show(call: &Call, request: LookupRequest) -> Result<Answer<Summary>> {
+    Answer::ok(call.oneiro()?.summary(named(call)?, &request.scope())?)
 }
 
-pub(super) fn expand(call: &Call) -> Result<Answer> {
+pub(super) fn expand(call: &Call, options: ExpandOptions) -> Result<Answer<Expanded>> {
+    let ExpandOptions { tokens, cursor, session } = options;
     let what = ExpandWhat::parse(named(call)?)?;
-    expanded(call, what, scope(call)?)
+    let scope = LookupRequest { session }.scope();
+    Answer::ok(call.oneiro()?.expand(&ExpandRequest { what, scope, tokens, cursor })?)
 }
 
-pub(super) fn expand_any(call: &Call) -> Result<Answer> {
-    let what = ExpandWhat::parse(&call.query.text("id").unwrap_or_default())?;
-    expanded(call, what, ContextScope::Lineage(call.session()?))
-}
-
-fn expanded(call: &Call, what: ExpandWhat, scope: ContextScope) -> Result<Answer> {
-    let request = ExpandRequest {
-        what,
-        scope,
-        tokens: call.query.count("tokens", EXPAND_TOKENS),
-        cursor: call.query.cursor()?,
-    };
-    Answer::ok(&call.oneiro()?.expand(&request)?)
-}
-
-/// Within what a thing is looked up that the path names.
-pub(super) fn scope(call: &Call) -> Result<ContextScope> {
-    let session = call.query.session("session")?;
-    Ok(session.map_or(ContextScope::Space, ContextScope::Lineage))
+pub(super) fn expand_within(call: &Call, request: ExpandWithin) -> Result<Answer<Expanded>> {
+    let ExpandWithin { id, tokens, cursor } = request;
+    let (what, scope) = (ExpandWhat::parse(&id)?, ContextScope::Lineage(call.session()?));
+    Answer::ok(call.oneiro()?.expand(&ExpandRequest { what, scope, tokens, cursor })?)
 }
 
 /// The summary that the path names, by its id or the beginning of it.

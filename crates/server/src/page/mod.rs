@@ -19,7 +19,7 @@ use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use look::Look;
-use oneiro::{Clock, Error, ErrorKind, Result, SystemClock, TokenRole};
+use oneiro::{ActorSurface, Clock, Error, ErrorKind, Result, SystemClock, TokenRole};
 use oneiro_mcp::run_cancellable;
 use oneiro_page::Frame;
 use std::sync::Arc;
@@ -87,7 +87,8 @@ async fn show(view: View, state: Arc<State>, path: RawPathParams, request: Reque
     // Where no token is needed, one that opens nothing any more is only in the way.
     let is_open = state.gate.is_open() && !parts.headers.contains_key(header::AUTHORIZATION);
     let drawn = run_cancellable(move |cancel| {
-        let visitor = state.gate.enter(&state.spaces, &presented?)?.cancelled_by(cancel)?;
+        let presented = presented?.at(ActorSurface::Page);
+        let visitor = state.gate.enter(&state.spaces, &presented)?.cancelled_by(cancel)?;
         visitor.role.require(TokenRole::Read)?;
         let look = Look::new(state, visitor, (open, &query), is_fragment)?;
         // What went wrong is shown inside the frame of the space.

@@ -1,8 +1,10 @@
 //! The search page.
 
 use super::look::Look;
-use oneiro::{Error, Found, Result, Role, SearchRequest, Session, Sort, Tier};
+use oneiro::contract::{Form, Reading, decode};
+use oneiro::{Found, Result, SearchRequest, Session, Sort};
 use oneiro_page::search::{Outcome, SearchForm, SearchView};
+use serde_json::{Value, json};
 use std::time::Instant;
 
 /// Hits to a page.
@@ -41,24 +43,27 @@ fn outcome(look: &Look, form: &SearchForm) -> Outcome {
 }
 
 fn asked(look: &Look, form: &SearchForm) -> Result<Option<Outcome>> {
-    let mut query = form.q.clone();
-    for (name, typed) in [("since", &form.since), ("until", &form.until)] {
-        if !typed.is_empty() {
-            query.push_str(&filter(name, typed)?);
-        }
-    }
-    let request = SearchRequest {
-        roles: look.given("role").as_deref().map(Role::parse).transpose()?.into_iter().collect(),
-        sources: look.given("source").into_iter().collect(),
-        project: look.given("project"),
-        sort: form.sort,
-        limit: HITS,
-        cursor: look.cursor()?,
-        neighbours: NEIGHBOURS,
-        explain: form.explain,
-        ..SearchRequest::new(query)
-    };
+    let one = |name: &str| look.given(name).into_iter().collect::<Vec<_>>();
+    let fields = json!({
+        "query": form.q,
+        "roles": one("role"),
+        "sources": one("source"),
+        "project": look.given("project"),
+        "since": look.given("since"),
+        "until": look.given("until"),
+        "sort": form.sort,
+        "limit": HITS,
+        "cursor": look.given("cursor"),
+        "neighbours": NEIGHBOURS,
+        "explain": form.explain,
+    });
+    let reading = Reading { form: Form::CommandLine, now: look.oneiro()?.now() };
+    let Value::Object(fields) = fields else { return Ok(None) };
+    let request = decode::<SearchRequest>(fields, reading)?.request;
+    let request = SearchRequest { typing: true, ..request };
     let is_asked = !request.query.trim().is_empty()
+        || request.since.is_some()
+        || request.until.is_some()
         || !request.roles.is_empty()
         || !request.sources.is_empty()
         || request.project.is_some();
@@ -67,38 +72,10 @@ fn asked(look: &Look, form: &SearchForm) -> Result<Option<Outcome>> {
     }
     let oneiro = look.oneiro()?;
     let started = Instant::now();
-    let mut found = oneiro.search(&request)?;
-    // Whoever is still typing has begun the last word: it may be the beginning of one.
-    if found.tier.is_none_or(|tier| tier == Tier::Semantic)
-        && request.cursor.is_none()
-        && let Some(begun) = begun(&form.q)
-    {
-        let query = request.query.replacen(&form.q, &begun, 1);
-        let longer = oneiro.search(&SearchRequest { query, ..request })?;
-        if !longer.hits.is_empty() {
-            found = longer;
-        }
-    }
+    let found = oneiro.search(&request)?;
     let millis = started.elapsed().as_secs_f64() * 1_000.0;
     let sessions = sessions_of(look, &found)?;
     Ok(Some(Outcome::Found { found, sessions, millis }))
-}
-
-/// The query with its last word as the beginning of one, if it is a plain word.
-fn begun(query: &str) -> Option<String> {
-    let last = query.split_whitespace().next_back()?;
-    let is_word = last.chars().count() >= 2 && last.chars().all(char::is_alphanumeric);
-    (is_word && query.ends_with(last)).then(|| format!("{query}*"))
-}
-
-/// A time as the query language writes it.
-fn filter(name: &'static str, typed: &str) -> Result<String> {
-    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "-:.+".contains(letter);
-    match typed.chars().all(is_plain) {
-        true => Ok(format!(" {name}:{typed}")),
-        false => Err(Error::field(name, format!("{typed:?} is not a time"))
-            .remedy("write 3d, 2026-01 or 2026-01-31")),
-    }
 }
 
 /// The sessions of the hits, each once.

@@ -3,8 +3,8 @@
 use super::look::Look;
 use super::not_there;
 use oneiro::{
-    Error, ListOrder, ListSessions, MessageId, Result, Session, SessionId, StretchFrom,
-    StretchRequest,
+    ArchivedFilter, Error, ListOrder, ListSessions, MessageId, Result, Session, SessionId,
+    StretchFrom, StretchRequest,
 };
 use oneiro_page::lineage::Relative;
 use oneiro_page::message::MessageView;
@@ -33,7 +33,7 @@ pub(super) fn list(look: &Look) -> Result<String> {
         all: form.all,
         source: look.given("source"),
         project: look.given("project"),
-        archived: if form.archived { Some(true) } else { Some(false) },
+        archived: if form.archived { ArchivedFilter::Only } else { ArchivedFilter::Without },
         matching: look.given("q"),
         order: form.order,
         limit: SESSIONS,

@@ -4,7 +4,7 @@
 use super::files::{file_bytes, resolve, with_suffix};
 use super::sqlite::APPLICATION_ID;
 use super::sqlite_errors::is_busy;
-use oneiro_model::{Error, ErrorKind, Result};
+use oneiro_model::{Error, ErrorKind, Remedy, Result};
 use rusqlite::types::ValueRef;
 use rusqlite::{OpenFlags, params_from_iter};
 use std::collections::HashMap;
@@ -160,7 +160,7 @@ impl ForeignFile {
                 "{} is open in this very process, through another SQLite",
                 path.display()
             ))
-            .remedy("close it first, or read it from a process of its own: `oneiro import`"));
+            .remedy(Remedy::ReadElsewhere));
         }
         let is_idle = !is_written_to(path) && !with_suffix(path, "-shm").exists();
         ForeignFile::open_as(path, may_read_as_it_lies && is_idle)

@@ -14,7 +14,7 @@ use crate::store::{Progress, Scrubbed};
 use address::Address;
 use client::{Client, Dialer, Failure};
 use errors::explain;
-use oneiro_model::{Error, ErrorKind, Result, SpaceName};
+use oneiro_model::{Error, ErrorKind, Remedy, Result, SpaceName};
 use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
@@ -180,7 +180,7 @@ impl Backend for Postgres {
         for table in tables {
             if stopped() {
                 return Err(Error::new(ErrorKind::Unavailable, "the tables are not all rewritten")
-                    .remedy("run `oneiro jobs run`"));
+                    .remedy(Remedy::RunJobs));
             }
             let name: String =
                 table.try_get(0).map_err(|error| explain(&self.place, error.into()))?;

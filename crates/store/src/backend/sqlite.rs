@@ -12,7 +12,7 @@ use super::{Access, Backend, Connection, Engine, Row, State, Value, raw_search};
 use crate::options::{Durability, Options};
 use crate::schema::{SchemaSet, refuse_newer};
 use crate::store::{Progress, Scrubbed};
-use oneiro_model::{Error, ErrorKind, Result};
+use oneiro_model::{Error, ErrorKind, Remedy, Result};
 use rusqlite::{OpenFlags, StatementStatus};
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -169,7 +169,7 @@ impl Sqlite {
     fn foreign(&self) -> Error {
         let place = self.path.display();
         Error::invalid(format!("{place} is a SQLite database, but not a store of Oneiro"))
-            .remedy("give another --store; this file was not touched")
+            .remedy(Remedy::OtherStore)
     }
 
     fn damaged(&self, how: &str) -> Error {
@@ -284,7 +284,7 @@ impl Backend for Sqlite {
                         ErrorKind::Busy,
                         "a reader of another process kept the log from being emptied",
                     )
-                    .remedy("end long reads of this store, then run `oneiro jobs run`"));
+                    .remedy(Remedy::RunJobs));
                 }
             }
         }

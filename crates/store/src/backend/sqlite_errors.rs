@@ -1,7 +1,7 @@
 //! What an error of SQLite, or of the file system below it, means to a caller.
 
-use crate::missing_table::missing_table;
-use oneiro_model::{Error, ErrorKind};
+use crate::damage::{missing_table, unreadable};
+use oneiro_model::{Error, ErrorKind, Remedy};
 use rusqlite::ffi::ErrorCode;
 use std::path::Path;
 use std::time::Duration;
@@ -20,7 +20,7 @@ pub(super) fn busy(path: &Path, waited: Duration) -> Error {
 
 pub(super) fn damaged(path: &Path, how: &str) -> Error {
     Error::new(ErrorKind::Corrupt, format!("the store {} is damaged: {how}", path.display()))
-        .remedy("do not write to it; restore the newest backup (`oneiro backup` makes them)")
+        .remedy(Remedy::RestoreBackup)
 }
 
 pub(super) fn explain(path: &Path, error: rusqlite::Error) -> Error {
@@ -29,9 +29,12 @@ pub(super) fn explain(path: &Path, error: rusqlite::Error) -> Error {
         Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
             return busy(path, Duration::ZERO).because(error);
         }
-        Some(ErrorCode::DatabaseCorrupt) => damaged(path, "its pages contradict each other"),
-        Some(ErrorCode::NotADatabase) => damaged(path, "it is not a SQLite database")
-            .remedy("give another --store, or restore a backup; this file was not touched"),
+        Some(ErrorCode::DatabaseCorrupt) => {
+            return unreadable(damaged(path, "its pages contradict each other"), error);
+        }
+        Some(ErrorCode::NotADatabase) => {
+            damaged(path, "it is not a SQLite database").remedy(Remedy::OtherStoreOrBackup)
+        }
         Some(ErrorCode::DiskFull) => {
             Error::new(ErrorKind::Unavailable, format!("the disk of {place} is full"))
                 .remedy("free some space and try again; nothing of this write was kept")

@@ -46,7 +46,7 @@ fn of_sqlite(space: &TestSpace) -> Catalogue {
                 other => other,
             };
             let is_null = column[3] == "0" && column[5] == "0";
-            let default = Some(column[4].clone()).filter(|default| !default.is_empty());
+            let default = Some(column[4].replace('\'', "")).filter(|default| !default.is_empty());
             table.columns.insert(column[1].clone(), (kind.to_owned(), is_null, default));
         }
         table.primary_key = key.into_values().collect();
@@ -80,7 +80,8 @@ fn of_postgres(space: &TestSpace) -> Catalogue {
         if kind == "text" {
             assert_eq!(collation.as_deref(), Some("C"), "{table}.{column} sorts by locale");
         }
-        let default = default.map(|default| default.replace("'::bigint", "").replace('\'', ""));
+        let plain = |default: String| default.replace("::bigint", "").replace("::text", "");
+        let default = default.map(|default| plain(default).replace('\'', ""));
         found.entry(table).or_default().columns.insert(column, (kind, is_null, default));
     }
     let names = "ARRAY(SELECT a.attname::TEXT FROM unnest(i.indkey) WITH ORDINALITY k (n, o) \

@@ -3,14 +3,16 @@
 
 use crate::ink::Ink;
 use crate::output::{one_line, table};
-use oneiro::{Found, Hit, MessageId, Neighbour, Role, Tier, Timestamp, Trace};
+use oneiro::{Found, Hit, MessageId, Neighbour, Role, SummaryHit, Tier, Timestamp, Trace};
 
 /// Columns of a neighbour.
 const NEIGHBOUR_WIDTH: usize = 96;
 
 /// A page of hits.
 pub fn hits(found: &Found, ink: Ink) -> String {
-    let mut text = found.hits.iter().map(|hit| one(hit, ink)).collect::<Vec<_>>().join("\n\n");
+    let summaries = found.summaries.iter().map(|hit| summary(hit, ink));
+    let messages = found.hits.iter().map(|hit| one(hit, ink));
+    let mut text = summaries.chain(messages).collect::<Vec<_>>().join("\n\n");
     if let Some(next) = &found.next {
         text.push_str(&format!("\n\nmore: --cursor {next}"));
     }
@@ -39,6 +41,19 @@ fn one(found: &Hit, ink: Ink) -> String {
         lines.push(explained(found.score, trace));
     }
     lines.join("\n")
+}
+
+fn summary(hit: &SummaryHit, ink: Ink) -> String {
+    format!(
+        "{}  {}, depth {}  {} to {}  {}\n  {}",
+        ink.bold(hit.id.as_str()),
+        hit.summary_kind.as_str(),
+        hit.depth,
+        when(hit.earliest_at),
+        when(hit.at),
+        one_line(hit.session_id.as_str(), 48),
+        ink.marked(&hit.snippet, &[]),
+    )
 }
 
 /// The beginning of a message's head line: its id, who spoke and when.

@@ -1,8 +1,9 @@
 //! `oneiro session branch`.
 
 use crate::context::Context;
+use crate::request::request;
 use clap::Args;
-use oneiro::{BranchRequest, MessageId, SessionId};
+use serde_json::json;
 
 /// Begin a new session with the conversation so far
 #[derive(Debug, Args)]
@@ -25,11 +26,8 @@ impl BranchArgs {
     pub fn run(self, context: &Context) -> anyhow::Result<()> {
         let oneiro = context.open()?;
         let from = oneiro.resolve_session(&self.session)?;
-        let request = BranchRequest {
-            at: self.at.map(MessageId),
-            id: self.id.map(SessionId::new).transpose()?,
-            title: self.title,
-        };
+        let branch = json!({"at": self.at, "id": self.id, "title": self.title});
+        let request = request(&oneiro, branch)?;
         context.output.show(&oneiro.branch_session(&from, request)?, super::describe)
     }
 }

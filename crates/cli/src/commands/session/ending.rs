@@ -1,8 +1,9 @@
 //! `oneiro session end` and `reopen`.
 
 use crate::context::Context;
+use crate::request::request;
 use clap::Args;
-use oneiro::Ending;
+use serde_json::json;
 
 /// End a session; the first reason wins
 #[derive(Debug, Args)]
@@ -19,7 +20,8 @@ impl EndArgs {
     pub fn run(self, context: &Context) -> anyhow::Result<()> {
         let oneiro = context.open()?;
         let id = oneiro.resolve_session(&self.session)?;
-        context.output.show(&oneiro.end_session(&id, Ending::new(self.reason)?)?, super::describe)
+        let ending = request(&oneiro, json!({"reason": self.reason}))?;
+        context.output.show(&oneiro.end_session(&id, ending)?, super::describe)
     }
 }
 

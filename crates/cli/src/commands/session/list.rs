@@ -2,8 +2,10 @@
 
 use crate::context::Context;
 use crate::output::{ago, one_line, table};
+use crate::request::request;
 use clap::{Args, ValueEnum};
-use oneiro::{Cursor, ListOrder, ListSessions, Page, Session, SessionId, Timestamp};
+use oneiro::{ArchivedFilter, ListOrder, ListSessions, Page, Session, Timestamp};
+use serde_json::json;
 
 /// List conversations, newest first
 ///
@@ -49,7 +51,7 @@ pub struct ListArgs {
     /// Active at or after: a time, a date, or an age such as 3d
     #[arg(long, value_name = "TIME")]
     since: Option<String>,
-    /// Active before
+    /// Active before; a day, a month or a year includes all of it
     #[arg(long, value_name = "TIME")]
     until: Option<String>,
     /// Id or title contains this
@@ -79,32 +81,36 @@ impl ListArgs {
     pub fn run(self, context: &Context) -> anyhow::Result<()> {
         let oneiro = context.open_to_read()?;
         let now = oneiro.now();
-        let time = |text: &Option<String>| {
-            text.as_deref().map(|text| Timestamp::parse_relative(text, now)).transpose()
+        let archived = match (self.with_archived, self.archived) {
+            (true, _) => ArchivedFilter::Any,
+            (false, true) => ArchivedFilter::Only,
+            (false, false) => ArchivedFilter::Without,
         };
-        let request = ListSessions {
-            all: self.all || self.parent.is_some(),
-            since: time(&self.since)?,
-            until: time(&self.until)?,
-            source: self.source,
-            exclude_sources: self.exclude_source,
-            project: self.project,
-            user_id: self.user_id,
-            parent_id: self.parent.map(SessionId::new).transpose()?,
-            cwd_prefix: self.cwd,
-            min_messages: self.min_messages,
-            archived: if self.with_archived { None } else { Some(self.archived) },
-            ended: if self.ended { Some(true) } else { self.open.then_some(false) },
-            matching: self.matching,
-            order: if self.order == Order::Started {
-                ListOrder::Started
-            } else {
-                ListOrder::Active
-            },
-            limit: self.limit,
-            cursor: self.cursor.as_deref().map(Cursor::parse).transpose()?,
-            ..ListSessions::default()
+        let order = match self.order {
+            Order::Active => ListOrder::Active,
+            Order::Started => ListOrder::Started,
         };
+        let request: ListSessions = request(
+            &oneiro,
+            json!({
+                "all": self.all || self.parent.is_some(),
+                "since": self.since,
+                "until": self.until,
+                "source": self.source,
+                "exclude_sources": self.exclude_source,
+                "project": self.project,
+                "user_id": self.user_id,
+                "parent_id": self.parent,
+                "cwd_prefix": self.cwd,
+                "min_messages": self.min_messages,
+                "archived": archived,
+                "ended": if self.ended { Some(true) } else { self.open.then_some(false) },
+                "matching": self.matching,
+                "order": order,
+                "limit": self.limit,
+                "cursor": self.cursor,
+            }),
+        )?;
         context.output.show(&oneiro.list_sessions(&request)?, |page| describe(page, now))
     }
 }

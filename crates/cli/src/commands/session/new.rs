@@ -1,9 +1,10 @@
 //! `oneiro session new`.
 
 use crate::context::Context;
+use crate::request::request;
 use clap::Args;
-use oneiro::{Error, Lineage, NewSession, SessionId, Timestamp};
-use serde_json::{Map, Value};
+use oneiro::{Error, NewSession};
+use serde_json::Value;
 
 /// Begin a session, or fill in what is unset of one that exists
 #[derive(Debug, Args)]
@@ -53,27 +54,26 @@ impl NewArgs {
     /// Creates the session.
     pub fn run(self, context: &Context) -> anyhow::Result<()> {
         let oneiro = context.open()?;
-        let parse_time = |text: &str| Timestamp::parse_relative(text, oneiro.now());
-        let session = NewSession {
-            id: self.id.map(SessionId::new).transpose()?,
-            source: Some(self.source),
-            user_id: self.user_id,
-            model: self.model,
-            model_config: self
-                .model_config
-                .as_deref()
-                .map(|text| json("model-config", text))
-                .transpose()?,
-            system_prompt: self.system_prompt.map(text_or_file).transpose()?,
-            parent_id: self.parent.map(SessionId::new).transpose()?,
-            lineage: self.lineage.as_deref().map(Lineage::parse).transpose()?,
-            title: self.title,
-            project: self.project,
-            cwd: self.cwd,
-            metadata: self.metadata.as_deref().map(object).transpose()?.unwrap_or_default(),
-            started_at: self.started_at.as_deref().map(parse_time).transpose()?,
-            untitled: false,
-        };
+        let config = self.model_config.as_deref().map(|text| json("model-config", text));
+        let metadata = self.metadata.as_deref().map(|text| json("metadata", text));
+        let session: NewSession = request(
+            &oneiro,
+            serde_json::json!({
+                "id": self.id,
+                "source": self.source,
+                "user_id": self.user_id,
+                "model": self.model,
+                "model_config": config.transpose()?,
+                "system_prompt": self.system_prompt.map(text_or_file).transpose()?,
+                "parent_id": self.parent,
+                "lineage": self.lineage,
+                "title": self.title,
+                "project": self.project,
+                "cwd": self.cwd,
+                "metadata": metadata.transpose()?,
+                "started_at": self.started_at,
+            }),
+        )?;
         let session = oneiro.create_session(session)?;
         context.output.show(&session, super::describe)?;
         context.after(&oneiro);
@@ -85,13 +85,6 @@ fn json(field: &'static str, text: &str) -> oneiro::Result<Value> {
     oneiro::json::parse_text(text)
         .map(|repaired| repaired.value)
         .map_err(|error| Error::field(field, error.message()).remedy("give JSON in quotes"))
-}
-
-fn object(text: &str) -> oneiro::Result<Map<String, Value>> {
-    match json("metadata", text)? {
-        Value::Object(fields) => Ok(fields),
-        _ => Err(Error::field("metadata", "is not a JSON object")),
-    }
 }
 
 fn text_or_file(text: String) -> oneiro::Result<String> {

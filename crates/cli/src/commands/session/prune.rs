@@ -2,8 +2,10 @@
 
 use crate::context::Context;
 use crate::output::{count, one_line};
+use crate::request::request;
 use clap::Args;
-use oneiro::{PruneRequest, Pruned, Span};
+use oneiro::{PruneRequest, Pruned};
+use serde_json::json;
 
 /// Delete ended sessions by age and filters
 ///
@@ -52,19 +54,22 @@ impl PruneArgs {
     /// Prunes.
     pub fn run(self, context: &Context) -> anyhow::Result<()> {
         let oneiro = context.open()?;
-        let request = PruneRequest {
-            ended_before: oneiro.now().minus(Span::parse(&self.older_than)?),
-            source: self.source,
-            project: self.project,
-            user_id: self.user_id,
-            model: self.model,
-            title: self.title,
-            end_reason: self.end_reason,
-            min_messages: self.min_messages,
-            max_messages: self.max_messages,
-            archived: self.archived,
-            dry_run: true,
-        };
+        let request: PruneRequest = request(
+            &oneiro,
+            json!({
+                "ended_before": age(self.older_than),
+                "source": self.source,
+                "project": self.project,
+                "user_id": self.user_id,
+                "model": self.model,
+                "title": self.title,
+                "end_reason": self.end_reason,
+                "min_messages": self.min_messages,
+                "max_messages": self.max_messages,
+                "archived": self.archived,
+                "dry_run": true,
+            }),
+        )?;
         let would = oneiro.prune_sessions(request.clone())?;
         if self.dry_run {
             return context.output.show(&would, describe);
@@ -89,4 +94,10 @@ fn describe(pruned: &Pruned) -> String {
     )];
     lines.extend(pruned.deleted.sessions.iter().map(|id| one_line(id.as_str(), 90)));
     lines.join("\n")
+}
+
+/// An age; a bare number is days, never a year.
+fn age(text: String) -> String {
+    let is_number = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    if is_number { format!("{text}d") } else { text }
 }

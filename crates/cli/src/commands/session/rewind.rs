@@ -3,8 +3,10 @@
 use super::show::line;
 use crate::context::Context;
 use crate::output::count;
+use crate::request::request;
 use clap::Args;
-use oneiro::{MessageId, Rewound};
+use oneiro::{RestoreRequest, Rewound};
+use serde_json::json;
 
 /// Take back a user message and everything after it
 ///
@@ -29,22 +31,20 @@ impl RewindArgs {
     pub fn run(self, context: &Context) -> anyhow::Result<()> {
         let oneiro = context.open()?;
         let id = oneiro.resolve_session(&self.session)?;
-        let rewound = match (self.message.or(self.to), self.turns) {
-            (Some(message), _) => oneiro.rewind_session(&id, MessageId(message))?,
-            (None, Some(turns)) => oneiro.rewind_turns(&id, turns)?,
-            (None, None) => {
-                let points = oneiro.rewind_points(&id, 20)?;
-                let page = oneiro::Page { items: points, next: None };
-                return context.output.show(&page, |page| {
-                    let lines: Vec<String> = page.items.iter().map(line).collect();
-                    match lines.is_empty() {
-                        true => "Nothing to rewind to.".to_owned(),
-                        false => lines.join("\n"),
-                    }
-                });
-            }
-        };
-        context.output.show(&rewound, describe)
+        let to = self.message.or(self.to);
+        if to.is_none() && self.turns.is_none() {
+            let points = oneiro.rewind_points(&id, 20)?;
+            let page = oneiro::Page { items: points, next: None };
+            return context.output.show(&page, |page| {
+                let lines: Vec<String> = page.items.iter().map(line).collect();
+                match lines.is_empty() {
+                    true => "Nothing to rewind to.".to_owned(),
+                    false => lines.join("\n"),
+                }
+            });
+        }
+        let request = request(&oneiro, json!({"to": to, "turns": self.turns}))?;
+        context.output.show(&oneiro.rewind_session(&id, request)?, describe)
     }
 }
 
@@ -68,9 +68,9 @@ impl RestoreArgs {
     pub fn run(self, context: &Context) -> anyhow::Result<()> {
         let oneiro = context.open()?;
         let id = oneiro.resolve_session(&self.session)?;
-        let restored = oneiro.restore_session(&id, self.all)?;
-        context.output.show(&serde_json::json!({"restored": restored}), |_| {
-            format!("{} restored", count(restored, "message"))
-        })
+        let restored = oneiro.restore_session(&id, RestoreRequest { all: self.all })?;
+        context
+            .output
+            .show(&restored, |answer| format!("{} restored", count(answer.restored, "message")))
     }
 }

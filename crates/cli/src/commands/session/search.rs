@@ -2,15 +2,17 @@
 
 use super::list;
 use crate::commands::search::show::{head, tier, when, who};
-use crate::commands::search::{Order, query, roles};
+use crate::commands::search::{Order, query};
 use crate::context::Context;
 use crate::ink::Ink;
 use crate::output::{one_line, plain};
+use crate::request::request;
 use clap::Args;
 use oneiro::{
-    BROWSED, CONVERSATIONS, Conversation, Discover, MessageId, SessionDigest, SessionFound,
-    SessionId, SessionSearch, ShownMessage, SummaryLevel, Timestamp, WINDOW,
+    Conversation, Oneiro, SessionDigest, SessionFound, SessionSearchRequest, ShownMessage, Sort,
+    SummaryLevel, Timestamp, WINDOW,
 };
+use serde_json::json;
 
 /// Columns of a message of which only the beginning is shown.
 const LINE_WIDTH: usize = 96;
@@ -69,7 +71,7 @@ impl SearchArgs {
     pub fn run(self, context: &Context) -> anyhow::Result<()> {
         let oneiro = context.open_to_read()?;
         let now = oneiro.now();
-        let found = oneiro.search_sessions(self.request()?)?;
+        let found = oneiro.search_sessions(&self.request(&oneiro)?)?;
         let is_empty = match &found {
             SessionFound::Discover { conversations, .. } => conversations.is_empty(),
             SessionFound::Browse { sessions } => sessions.is_empty(),
@@ -95,31 +97,24 @@ impl SearchArgs {
         Ok(())
     }
 
-    fn request(self) -> anyhow::Result<SessionSearch> {
-        let session = |text: Option<String>| text.map(SessionId::new).transpose();
-        if let Some(id) = session(self.read)? {
-            return Ok(SessionSearch::Read(id));
-        }
-        if let (Some(session), Some(around)) = (session(self.session)?, self.around) {
-            let around = MessageId(around);
-            return Ok(SessionSearch::Scroll { session, around, window: self.window });
-        }
-        let exclude_lineage = session(self.current)?;
-        if self.query.is_empty() {
-            let limit = self.limit.unwrap_or(BROWSED.0);
-            return Ok(SessionSearch::Browse { limit, exclude_lineage });
-        }
-        Ok(SessionSearch::Discover(Discover {
-            limit: self.limit.unwrap_or(CONVERSATIONS.0),
-            sort: self.sort.into(),
-            roles: roles(&self.role)?,
-            sources: self.source,
-            exclude_sources: self.exclude_source,
-            exclude_lineage,
-            window: self.window,
-            summarise: self.summarise,
-            ..Discover::new(query(&self.query)?)
-        }))
+    fn request(self, oneiro: &Oneiro) -> anyhow::Result<SessionSearchRequest> {
+        let query = (!self.query.is_empty()).then(|| query(&self.query)).transpose()?;
+        Ok(request(
+            oneiro,
+            json!({
+                "query": query,
+                "session": self.read.or(self.session),
+                "around": self.around,
+                "window": self.window,
+                "limit": self.limit,
+                "exclude_lineage": self.current,
+                "sort": Sort::from(self.sort),
+                "roles": self.role,
+                "sources": self.source,
+                "exclude_sources": self.exclude_source,
+                "summarise": self.summarise,
+            }),
+        )?)
     }
 }
 

@@ -1,9 +1,10 @@
 //! `oneiro session split`.
 
 use crate::context::Context;
+use crate::request::request;
 use crate::tokens;
 use clap::Args;
-use oneiro::{SessionId, SplitRequest};
+use serde_json::json;
 
 /// End a session and go on in another that carries its compacted context
 ///
@@ -30,8 +31,7 @@ impl SplitArgs {
     pub fn run(self, context: &Context) -> anyhow::Result<()> {
         let oneiro = context.open()?;
         let from = oneiro.resolve_session(&self.session)?;
-        let request =
-            SplitRequest { id: self.id.map(SessionId::new).transpose()?, until: self.until };
+        let request = request(&oneiro, json!({"id": self.id, "until": self.until}))?;
         context.output.show(&oneiro.split_session(&from, request)?, super::describe)?;
         context.after(&oneiro);
         Ok(())

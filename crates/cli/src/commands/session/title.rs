@@ -1,8 +1,9 @@
 //! `oneiro session title`.
 
 use crate::context::Context;
+use crate::request::request;
 use clap::Args;
-use oneiro::SessionPatch;
+use serde_json::json;
 
 /// Give a session a title, or take it away
 #[derive(Debug, Args)]
@@ -21,11 +22,8 @@ impl TitleArgs {
     pub fn run(self, context: &Context) -> anyhow::Result<()> {
         let oneiro = context.open()?;
         let id = oneiro.resolve_session(&self.session)?;
-        let patch = SessionPatch {
-            title: Some(Some(self.title)),
-            title_if_unset: self.if_unset,
-            ..SessionPatch::default()
-        };
+        let title = json!({"title": self.title, "title_if_unset": self.if_unset});
+        let patch = request(&oneiro, title)?;
         context.output.show(&oneiro.change_session(&id, patch)?, super::describe)
     }
 }

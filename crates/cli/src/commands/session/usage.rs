@@ -2,8 +2,10 @@
 
 use crate::context::Context;
 use crate::output::{one_line, table};
+use crate::request::request;
 use clap::Args;
-use oneiro::{Usage, UsageKey, UsageRow};
+use oneiro::{NewUsage, UsageRow};
+use serde_json::json;
 
 /// Show, add to or set the token and cost accounts of a session
 ///
@@ -32,10 +34,10 @@ pub struct UsageArgs {
     #[arg(long, value_name = "N")]
     calls: Option<i64>,
     /// Estimated cost in US dollars
-    #[arg(long, value_name = "USD")]
+    #[arg(long, value_name = "USD", value_parser = dollars)]
     estimated_cost: Option<f64>,
     /// Cost by the provider's account in US dollars
-    #[arg(long, value_name = "USD")]
+    #[arg(long, value_name = "USD", value_parser = dollars)]
     actual_cost: Option<f64>,
     /// The model
     #[arg(long, default_value = "")]
@@ -69,33 +71,35 @@ impl UsageArgs {
             let page = oneiro::Page { items: oneiro.usage(&id)?, next: None };
             return context.output.show(&page, |page| describe(&page.items));
         }
-        let used = Usage {
-            api_calls: self.calls.unwrap_or(if self.set { 0 } else { 1 }),
-            input_tokens: self.input.unwrap_or(0),
-            output_tokens: self.output.unwrap_or(0),
-            cache_read_tokens: self.cache_read.unwrap_or(0),
-            cache_write_tokens: self.cache_write.unwrap_or(0),
-            reasoning_tokens: self.reasoning.unwrap_or(0),
-            estimated_cost_nanousd: Usage::nanousd(
-                "estimated-cost",
-                self.estimated_cost.unwrap_or(0.0),
-            )?,
-            actual_cost_nanousd: Usage::nanousd("actual-cost", self.actual_cost.unwrap_or(0.0))?,
-        };
+        let usage: NewUsage = request(
+            &oneiro,
+            json!({
+                "model": self.model,
+                "provider": self.provider,
+                "task": self.task,
+                "api_calls": self.calls.unwrap_or(if self.set { 0 } else { 1 }),
+                "input_tokens": self.input,
+                "output_tokens": self.output,
+                "cache_read_tokens": self.cache_read,
+                "cache_write_tokens": self.cache_write,
+                "reasoning_tokens": self.reasoning,
+                "estimated_cost_usd": self.estimated_cost,
+                "actual_cost_usd": self.actual_cost,
+            }),
+        )?;
+        let (key, used) = usage.into_parts()?;
         let session = match self.set {
             true => oneiro.set_usage(&id, used)?,
-            false => {
-                let key = UsageKey {
-                    model: self.model,
-                    provider: self.provider,
-                    task: self.task,
-                    ..UsageKey::default()
-                };
-                oneiro.add_usage(&id, key, used)?
-            }
+            false => oneiro.add_usage(&id, key, used)?,
         };
         context.output.show(&session, super::describe)
     }
+}
+
+/// An amount of dollars; JSON has no number for what is not finite.
+fn dollars(text: &str) -> Result<f64, String> {
+    let amount = text.parse::<f64>().ok().filter(|amount| amount.is_finite());
+    amount.ok_or_else(|| format!("{text:?} is not an amount of dollars"))
 }
 
 fn describe(rows: &[UsageRow]) -> String {

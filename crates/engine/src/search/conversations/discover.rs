@@ -8,8 +8,9 @@ use super::{Around, described, within};
 use crate::Oneiro;
 use oneiro_index::{Reader, View};
 use oneiro_model::{
-    CONVERSATIONS, Conversation, Discover, Found, HIDDEN_SOURCES, Hit, ListSessions,
-    MACHINE_SOURCES, Query, Result, Role, SearchRequest, Session, SessionFound, Sort, Tier, WINDOW,
+    ArchivedFilter, CONVERSATIONS, Conversation, Discover, Found, HIDDEN_SOURCES, Hit,
+    ListSessions, MACHINE_SOURCES, Query, Result, Role, SearchRequest, Session, SessionFound, Sort,
+    Tier, WINDOW,
 };
 use oneiro_store::{Tx, lineage, said, sessions, titles};
 use oneiro_text::{Analyzer, QueryWord};
@@ -183,7 +184,8 @@ impl Discovery<'_, '_> {
         if words.is_empty() {
             return Ok(None);
         }
-        let everything = ListSessions { all: true, archived: None, ..ListSessions::default() };
+        let everything =
+            ListSessions { all: true, archived: ArchivedFilter::Any, ..ListSessions::default() };
         let listed = sessions::list(self.tx, &everything, (i64::MAX, i64::MAX), TITLES)?;
         let mut known: Vec<(i64, Session)> =
             listed.into_iter().map(|listed| (listed.key, listed.session)).collect();

@@ -22,7 +22,7 @@ pub use account::{HermesCounts, HermesDifference, HermesImported, NotKept};
 
 use super::TransferProgress;
 use crate::Oneiro;
-use oneiro_model::{Error, ErrorKind, Result};
+use oneiro_model::{Error, ErrorKind, Remedy, Result};
 use oneiro_store::{FileKind, ForeignFile, Target, kind_of_file};
 use serde::Serialize;
 use std::path::Path;
@@ -65,7 +65,7 @@ pub(crate) fn name_foreign(target: &Target, error: Error) -> Error {
     }
     let place = path.display();
     Error::invalid(format!("{place} is the state.db of hermes, not a store of Oneiro"))
-        .remedy(format!("import it with `oneiro import hermes {place}`; this file was not touched"))
+        .remedy(Remedy::ImportHermes { place: place.to_string() })
 }
 
 /// How often a file that nobody had open is read as it lies before SQLite's own locks are used.
@@ -110,7 +110,7 @@ fn open(path: &Path, may_read_as_it_lies: bool) -> Result<ForeignFile> {
         "name the state.db of hermes; it is in ~/.hermes unless HERMES_HOME says otherwise";
     if kind_of_file(path) == FileKind::Ours {
         return Err(Error::invalid(format!("{} is a store of Oneiro itself", path.display()))
-            .remedy("use it with --store, or move its sessions with `oneiro session export`"));
+            .remedy(Remedy::OwnStore));
     }
     ForeignFile::open(path, may_read_as_it_lies).map_err(|error| match error.remedy_text() {
         Some(_) => error,

@@ -1,12 +1,60 @@
 //! What a call of `session_expand` asks for, and within what. It must not know how it is answered.
 
-use super::TOKENS;
-use crate::arguments::Arguments;
+use crate::arguments::Given;
 use crate::recalled::quoted;
-use oneiro::{ContextScope, Cursor, Error, ExpandWhat, Result, SessionId};
+use oneiro::contract::Request;
+use oneiro::{ContextScope, Cursor, EXPAND_TOKENS, Error, ExpandWhat, Result, SessionId};
+use schemars::JsonSchema;
+use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
+/// The least tokens of an answer.
+const TOKENS_MIN: usize = 200;
+
+/// The most tokens of an answer.
+const TOKENS_MAX: usize = 20_000;
+
+/// The arguments of a call.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub(super) struct Arguments {
+    /// The session that the id was named with.
+    #[schemars(extend("x-older-names" = ["session_id"]))]
+    session: Option<SessionId>,
+    /// A summary (sum_..), a message (12) or a range of messages (12-34).
+    id: Option<String>,
+    /// Words or `/a regular expression/` to look for.
+    grep: Option<String>,
+    /// Look in all conversations.
+    anywhere: bool,
+    /// Tokens that each part of the answer may cost.
+    #[schemars(range(min = TOKENS_MIN, max = TOKENS_MAX))]
+    tokens: usize,
+    /// Where the answer before ended.
+    cursor: Option<Cursor>,
+    /// The characters of the first message that were read before.
+    #[schemars(range(min = 0, max = u32::MAX))]
+    offset: usize,
+}
+
+impl Default for Arguments {
+    fn default() -> Arguments {
+        Arguments {
+            session: None,
+            id: None,
+            grep: None,
+            anywhere: false,
+            tokens: EXPAND_TOKENS,
+            cursor: None,
+            offset: 0,
+        }
+    }
+}
+
+impl Request for Arguments {}
+
 /// What was asked for.
+#[derive(Debug)]
 pub(super) struct Asked {
     pub(super) wanted: Wanted,
     pub(super) scope: ContextScope,
@@ -20,6 +68,7 @@ pub(super) struct Asked {
     pub(super) notes: Vec<String>,
 }
 
+#[derive(Debug)]
 pub(super) enum Wanted {
     /// The exact messages under something.
     Messages(ExpandWhat),
@@ -28,11 +77,13 @@ pub(super) enum Wanted {
 }
 
 /// Reads the arguments of a call.
-pub(super) fn read(given: &Map<String, Value>, schema: &Value) -> Result<Asked> {
-    let given = Arguments::read(given, schema)?;
-    let mut notes = Vec::new();
-    let session = given.text("session")?.map(SessionId::new).transpose()?;
-    let scope = match (given.flag("anywhere")?, session) {
+pub(super) fn read(given: &Map<String, Value>) -> Result<Asked> {
+    let mut given = Given::<Arguments>::read(given)?;
+    if given.request.grep.is_some() && given.request.id.is_none() {
+        given.note_unused(&["cursor", "offset"]);
+    }
+    let Given { request, notes, .. } = given;
+    let scope = match (request.anywhere, request.session) {
         (true, _) => ContextScope::Space,
         (false, Some(session)) => ContextScope::Lineage(session),
         (false, None) => {
@@ -42,26 +93,21 @@ pub(super) fn read(given: &Map<String, Value>, schema: &Value) -> Result<Asked> 
             ));
         }
     };
-    let wanted = match (given.text("id")?, given.text("grep")?) {
+    let wanted = match (request.id, request.grep) {
         (Some(id), None) => Wanted::Messages(what(&id)?),
-        (None, Some(pattern)) => {
-            given.unused(&["cursor", "offset"], &mut notes);
-            Wanted::Words(pattern)
-        }
+        (None, Some(pattern)) => Wanted::Words(pattern),
         _ => {
             return Err(Error::field("id", "or grep is needed, and not both").remedy(
                 "give id to read what it names, or grep to find where something was said",
             ));
         }
     };
-    let offset = given.number("offset")?.unwrap_or(0);
     Ok(Asked {
         wanted,
         scope,
-        cursor: given.text("cursor")?.as_deref().map(Cursor::parse).transpose()?,
-        offset: usize::try_from(offset)
-            .map_err(|_| Error::field("offset", "is below zero").remedy("leave it out"))?,
-        tokens: given.bounded("tokens", TOKENS, &mut notes)?,
+        cursor: request.cursor,
+        offset: request.offset,
+        tokens: request.tokens,
         notes,
     })
 }
@@ -103,7 +149,7 @@ mod tests {
     use oneiro::MessageId;
 
     fn asked(given: Value) -> Result<Asked> {
-        read(given.as_object().unwrap(), &super::super::input())
+        read(given.as_object().unwrap())
     }
 
     #[test]
@@ -128,16 +174,24 @@ mod tests {
             json!({"session": "s", "id": "12", "grep": "tea"}),
             json!({"session": "s", "id": "mem_x"}),
             json!({"session": "s", "id": "sum_\u{0}"}),
-            json!({"session": "s", "id": "12", "cursor": "x"}),
-            json!({"session": "s", "id": "12", "offset": -1}),
             json!({"session": "s", "id": "12", "anywhere": "perhaps"}),
         ] {
             let error = asked(given.clone()).err().unwrap();
             assert!(error.remedy_text().is_some(), "{given}");
         }
-        let error = asked(json!({"id": "12"})).err().unwrap();
+        let error = asked(json!({"session": "s", "id": "12", "cursor": "x"})).unwrap_err();
+        assert!(error.message().contains("was not made by an earlier page"), "{error:?}");
+        let error = asked(json!({"id": "12"})).unwrap_err();
         assert!(error.remedy_text().unwrap().contains("anywhere=true"));
         let anywhere = asked(json!({"id": "12", "anywhere": true})).unwrap();
         assert_eq!(anywhere.scope, ContextScope::Space);
+    }
+
+    #[test]
+    fn what_is_out_of_bounds_or_of_no_use_is_said() {
+        let below = asked(json!({"session_id": "s", "id": "12", "offset": -1})).unwrap();
+        assert_eq!((below.offset, below.notes.len()), (0, 1), "{:?}", below.notes);
+        let grep = asked(json!({"session": "s", "grep": "tea", "offset": 5})).unwrap();
+        assert_eq!(grep.notes, ["not used here: offset"]);
     }
 }

@@ -8,12 +8,10 @@ mod tell;
 
 use super::{Answer, Call, Hints, Tool, never};
 use crate::TokenRole;
-use ask::{Asked, Wanted};
-use oneiro::{EXPAND_TOKENS, Error, ErrorKind, ExpandRequest, ExpandWhat, GrepRequest, Result};
+use crate::arguments::input_schema;
+use ask::{Arguments, Asked, Wanted};
+use oneiro::{EXPAND_TOKENS, ExpandRequest, ExpandWhat, GrepRequest, Result};
 use serde_json::{Value, json};
-
-/// Tokens of an answer, unless asked otherwise, at least, and at most.
-const TOKENS: (usize, usize, usize) = (EXPAND_TOKENS, 200, 20_000);
 
 /// Hits of each kind that a grep answers at most.
 const HITS: usize = 20;
@@ -35,21 +33,15 @@ pub(super) const TOOL: Tool = Tool {
 };
 
 fn input() -> Value {
-    let (text, number) = ("string", "integer");
-    let said = |kind: &str, what: &str| json!({"type": kind, "description": what});
-    json!({
-        "type": "object",
-        "properties": {
-            "session": said(text, "The session it is in, or one that goes on from it"),
-            "id": said(text, "sum_.., 12 or 12-34"),
-            "grep": said(text, "Words or /regex/"),
-            "anywhere": said("boolean", "In all conversations, not only the session's lineage"),
-            "tokens": said(number, &format!("Size of the answer, default {}", TOKENS.0)),
-            "cursor": said(text, "From the answer before"),
-            "offset": said(number, "Of a long message, as the answer before says"),
-        },
-        "additionalProperties": false,
-    })
+    input_schema::<Arguments>(&[
+        ("session", "The session it is in, or one that goes on from it".to_owned()),
+        ("id", "sum_.., 12 or 12-34".to_owned()),
+        ("grep", "Words or /regex/".to_owned()),
+        ("anywhere", "In all conversations, not only the session's lineage".to_owned()),
+        ("tokens", format!("Size of the answer, default {EXPAND_TOKENS}")),
+        ("cursor", "From the answer before".to_owned()),
+        ("offset", "Of a long message, as the answer before says".to_owned()),
+    ])
 }
 
 fn output() -> Value {
@@ -66,24 +58,11 @@ fn output() -> Value {
     })
 }
 
-/// What an agent can do about something that is not there; the engine's remedies are commands.
-fn in_our_words(error: Error) -> Error {
-    match error.kind() {
-        ErrorKind::NotFound => error.remedy(
-            "give an id that memory_context, session_search or session_expand(grep=..) answered, \
-             with the session that it named; anywhere=true looks beyond that session's lineage",
-        ),
-        ErrorKind::Forbidden => error.remedy("leave anywhere out, and give session"),
-        ErrorKind::Conflict => error.remedy("give more of the id"),
-        _ => error,
-    }
-}
-
 fn run(call: &Call) -> Result<Answer> {
-    let asked = ask::read(&call.arguments, &input())?;
+    let asked = ask::read(&call.arguments)?;
     match &asked.wanted {
-        Wanted::Words(pattern) => look(call, &asked, pattern).map_err(in_our_words),
-        Wanted::Messages(what) => expand(call, &asked, what).map_err(in_our_words),
+        Wanted::Words(pattern) => look(call, &asked, pattern),
+        Wanted::Messages(what) => expand(call, &asked, what),
     }
 }
 

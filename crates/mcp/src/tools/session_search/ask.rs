@@ -1,22 +1,43 @@
-//! What a call of `session_search` asks for: the mode follows from what is given. It must not know
-//! how it is answered.
+//! What a call of `session_search` asks for: a session search of the contract, and the size of the
+//! answer. It must not know how it is answered.
 
-use super::TOKENS;
-use crate::arguments::Arguments;
-use oneiro::{
-    BROWSED, CONVERSATIONS, Discover, Error, MessageId, Result, Role, SessionId, SessionSearch,
-    Sort, WINDOW,
-};
+use super::{TOKENS, TOKENS_MAX};
+use crate::arguments::Given;
+use oneiro::contract::Request;
+use oneiro::{CONVERSATIONS, Result, SessionSearch, SessionSearchRequest};
+use schemars::JsonSchema;
+use serde::Deserialize;
 use serde_json::{Map, Value};
 
-/// What narrows a query and nothing else; `limit` also bounds browsing.
-const OF_A_QUERY: [&str; 6] =
-    ["limit", "sort", "role_filter", "sources", "exclude_sources", "summarise"];
+/// The arguments of a call.
+#[derive(Debug, Deserialize, JsonSchema)]
+pub(super) struct Arguments {
+    #[serde(flatten)]
+    search: SessionSearchRequest,
+    /// Tokens that each part of the answer may cost.
+    #[serde(default = "default_tokens")]
+    #[schemars(range(min = TOKENS_MIN, max = TOKENS_MAX))]
+    max_tokens: usize,
+}
+
+/// The least tokens of an answer.
+const TOKENS_MIN: usize = 200;
+
+fn default_tokens() -> usize {
+    TOKENS
+}
+
+// What contradicts itself is refused with the mode, once the limit fits it.
+impl Request for Arguments {}
+
+/// What narrows a query and nothing else.
+const OF_A_QUERY: &[&str] = &["sort", "roles", "sources", "exclude_sources", "summarise"];
 
 /// What was asked for.
+#[derive(Debug)]
 pub(super) struct Asked {
     /// The request.
-    pub search: SessionSearch,
+    pub search: SessionSearchRequest,
     /// Tokens that each part of the answer may cost.
     pub tokens: usize,
     /// What of the arguments was not taken as given.
@@ -24,99 +45,51 @@ pub(super) struct Asked {
 }
 
 /// Reads the arguments of a call.
-pub(super) fn read(given: &Map<String, Value>, schema: &Value) -> Result<Asked> {
-    let given = Arguments::read(given, schema)?;
-    let mut notes = Vec::new();
-    let query = given.text("query")?;
-    let session = given.text("session_id")?.map(SessionId::new).transpose()?;
-    let around = given.number("around_message_id")?.map(MessageId);
-    let current = given.text("current_session_id")?.map(SessionId::new).transpose()?;
-    let (least, most) = (TOKENS.1, TOKENS.2);
-    let tokens = given.bounded("max_tokens", (TOKENS.0, least, most), &mut notes)?;
-    let search = match (query, session, around) {
-        (Some(_), Some(_), _) => {
-            return Err(Error::invalid("query and session_id ask for different things").remedy(
-                "to search inside that session, leave session_id out and add session:ID to the \
-                 query; to read it, leave query out",
-            ));
-        }
-        (_, None, Some(around)) => {
-            return Err(Error::field("around_message_id", "needs the session it is in").remedy(
-                format!("give session_id as the hit #{around} named it, and leave query out"),
-            ));
-        }
-        (Some(query), None, None) => {
-            let limit = (CONVERSATIONS.0, 1, CONVERSATIONS.1);
-            let roles = given.list("role_filter")?;
-            SessionSearch::Discover(Discover {
-                limit: given.bounded("limit", limit, &mut notes)?,
-                sort: sort(&given)?,
-                roles: roles.iter().map(|role| Role::parse(role)).collect::<Result<_>>()?,
-                sources: given.list("sources")?,
-                exclude_sources: given.list("exclude_sources")?,
-                exclude_lineage: current,
-                summarise: given.flag("summarise")?,
-                window: given.bounded("window", (WINDOW.0, 1, WINDOW.1), &mut notes)?,
-                ..Discover::new(query)
-            })
-        }
-        (None, Some(session), Some(around)) => {
-            given.unused(&OF_A_QUERY, &mut notes);
-            let window = given.bounded("window", (WINDOW.0, 1, WINDOW.1), &mut notes)?;
-            SessionSearch::Scroll { session, around, window }
-        }
-        (None, Some(session), None) => {
-            given.unused(&OF_A_QUERY, &mut notes);
-            given.unused(&["window"], &mut notes);
-            SessionSearch::Read(session)
-        }
-        (None, None, None) => {
-            given.unused(OF_A_QUERY.get(1..).unwrap_or_default(), &mut notes);
-            given.unused(&["window"], &mut notes);
-            let limit = given.bounded("limit", (BROWSED.0, 1, BROWSED.1), &mut notes)?;
-            SessionSearch::Browse { limit, exclude_lineage: current }
-        }
+pub(super) fn read(given: &Map<String, Value>) -> Result<Asked> {
+    let mut given = Given::<Arguments>::read(given)?;
+    let search = &mut given.request.search;
+    // Browsing shows more sessions than a query does, so that the bounds of the argument are wider.
+    let most = CONVERSATIONS.1;
+    if let (Some(_), Some(limit)) = (&search.query, search.limit.filter(|limit| *limit > most)) {
+        search.limit = Some(most);
+        given.notes.push(format!("limit is 1 to {most}: {limit} was taken as {most}"));
+    }
+    let unused = match given.request.search.mode()? {
+        SessionSearch::Discover(_) => Vec::new(),
+        SessionSearch::Scroll { .. } => [&["limit"], OF_A_QUERY].concat(),
+        SessionSearch::Read(_) => [&["limit"], OF_A_QUERY, &["window"]].concat(),
+        SessionSearch::Browse { .. } => [OF_A_QUERY, &["window"]].concat(),
     };
-    Ok(Asked { search, tokens, notes })
+    given.note_unused(&unused);
+    let Given { request, notes, .. } = given;
+    Ok(Asked { search: request.search, tokens: request.max_tokens, notes })
 }
 
-/// Whether sessions are to be condensed, by a model if there is one. What cannot be read as a flag is
-/// refused before anything is done.
+/// Whether sessions are to be condensed, by a model if there is one. What cannot be read is refused
+/// before anything is done.
 pub(super) fn wants_summaries(given: &Map<String, Value>) -> bool {
-    Arguments::of(given).flag("summarise").unwrap_or(false)
-}
-
-fn sort(given: &Arguments<'_>) -> Result<Sort> {
-    let Some(sort) = given.text("sort")? else { return Ok(Sort::Relevance) };
-    Ok(match sort.to_lowercase().as_str() {
-        "relevance" | "best" => Sort::Relevance,
-        "newest" | "recent" => Sort::Newest,
-        "oldest" => Sort::Oldest,
-        _ => {
-            return Err(Error::field("sort", format!("{sort:?} is not an order"))
-                .remedy("give relevance, newest or oldest"));
-        }
-    })
+    Given::<Arguments>::read(given).is_ok_and(|given| given.request.search.summarise)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use oneiro::{MessageId, Role};
     use serde_json::json;
 
     fn asked(given: Value) -> Result<Asked> {
-        read(given.as_object().unwrap(), &super::super::input())
+        read(given.as_object().unwrap())
     }
 
     #[test]
     fn the_mode_follows_from_what_is_given() {
-        let mode = |given| asked(given).unwrap().search;
+        let mode = |given| asked(given).unwrap().search.mode().unwrap();
         assert!(matches!(mode(json!({"query": "tea"})), SessionSearch::Discover(_)));
         assert!(matches!(
-            mode(json!({"session_id": "a", "around_message_id": "#3"})),
+            mode(json!({"session": "a", "around": "#3"})),
             SessionSearch::Scroll { around: MessageId(3), window: 5, .. }
         ));
-        assert!(matches!(mode(json!({"session_id": "a", "query": ""})), SessionSearch::Read(_)));
+        assert!(matches!(mode(json!({"session": "a", "query": ""})), SessionSearch::Read(_)));
         assert!(matches!(
             mode(json!({"limit": "4", "query": null})),
             SessionSearch::Browse { limit: 4, .. }
@@ -124,27 +97,42 @@ mod tests {
     }
 
     #[test]
+    fn older_names_are_accepted() {
+        let scroll = asked(json!({"session_id": "a", "around_message_id": 3})).unwrap().search;
+        assert_eq!(scroll.session.unwrap().as_str(), "a");
+        assert_eq!(scroll.around, Some(MessageId(3)));
+        let query = json!({"query": "tea", "role_filter": "user", "current_session_id": "mine"});
+        let query = asked(query).unwrap().search;
+        assert_eq!(query.roles, [Role::User]);
+        assert_eq!(query.exclude_lineage.unwrap().as_str(), "mine");
+        let error = asked(json!({"session": "a", "session_id": "a"})).unwrap_err();
+        assert!(error.message().contains("is given twice"), "{error:?}");
+    }
+
+    #[test]
     fn contradictions_are_refused_with_what_to_do() {
         for given in [
-            json!({"query": "tea", "session_id": "a"}),
-            json!({"query": "tea", "session_id": "a", "around_message_id": 3}),
-            json!({"around_message_id": 3}),
-            json!({"query": "tea", "around_message_id": 3}),
-            json!({"query": "tea", "sort": "best first"}),
+            json!({"query": "tea", "session": "a"}),
+            json!({"query": "tea", "session": "a", "around": 3}),
+            json!({"around": 3}),
+            json!({"query": "tea", "around": 3}),
         ] {
-            let error = asked(given.clone()).err().unwrap();
+            let error = asked(given.clone()).unwrap_err();
             assert!(error.remedy_text().is_some(), "{given}");
         }
+        let error = asked(json!({"query": "tea", "sort": "best first"})).unwrap_err();
+        assert!(error.message().contains("relevance, newest, oldest"), "{error:?}");
     }
 
     #[test]
     fn what_is_out_of_bounds_or_of_no_use_is_said() {
         let asked = |given| asked(given).unwrap();
         let bounded = asked(json!({"query": "tea", "limit": 99, "max_tokens": 1}));
-        assert_eq!(bounded.tokens, 200);
+        assert_eq!((bounded.tokens, bounded.search.limit), (200, Some(10)));
         assert_eq!(bounded.notes.len(), 2, "{:?}", bounded.notes);
-        let read = asked(json!({"session_id": "a", "limit": 3, "sort": "newest"}));
+        let read = asked(json!({"session": "a", "limit": 3, "sort": "newest"}));
         assert_eq!(read.notes, ["not used here: limit, sort"]);
         assert!(asked(json!({"query": "tea", "limit": 3})).notes.is_empty());
+        assert!(wants_summaries(json!({"query": "tea", "summarise": "yes"}).as_object().unwrap()));
     }
 }

@@ -9,20 +9,25 @@ pub(super) use fill::{seconds, when};
 
 use super::{Answer, Call, Hints, Tool};
 use crate::TokenRole;
-use oneiro::{BROWSED, CONVERSATIONS, Error, ErrorKind, Result, WINDOW};
+use crate::arguments::input_schema;
+use ask::Arguments;
+use oneiro::{BROWSED, CONVERSATIONS, Result, WINDOW};
 use serde_json::{Value, json};
 
-/// Tokens of an answer, unless asked otherwise, at least, and at most.
-const TOKENS: (usize, usize, usize) = (2_000, 200, 20_000);
+/// Tokens of an answer, unless asked otherwise.
+const TOKENS: usize = 2_000;
+
+/// The most tokens of an answer.
+const TOKENS_MAX: usize = 20_000;
 
 /// The row of the table.
 pub(super) const TOOL: Tool = Tool {
     name: "session_search",
     title: "Search past conversations",
-    description: "Recall past conversations. query: find what was said. session_id + \
-                  around_message_id: scroll around a hit. session_id alone: read that session. \
-                  Nothing: what was active lately. Call it before saying you do not know \
-                  something the user may have told you.",
+    description: "Recall past conversations. query: find what was said. session + around: \
+                  scroll around a hit. session alone: read that session. Nothing: what was \
+                  active lately. Call it before saying you do not know something the user may \
+                  have told you.",
     input,
     output,
     hints: Hints::LOOKS,
@@ -32,29 +37,17 @@ pub(super) const TOOL: Tool = Tool {
 };
 
 fn input() -> Value {
-    let (text, number) = ("string", "integer");
-    let texts = json!({"type": "array", "items": {"type": text}});
-    let said = |kind: &str, what: &str| json!({"type": kind, "description": what});
-    json!({
-        "type": "object",
-        "properties": {
-            "query": said(text, "Words, \"a phrase\", OR, -not, since:7d, role:user, session:ID"),
-            "session_id": said(text, "Id, unique prefix or title"),
-            "around_message_id": said(number, "Id of a hit"),
-            "window": said(number, &format!("Messages each side, default {}", WINDOW.0)),
-            "limit": said(number, &format!(
-                "Sessions, default {} ({} without query)", CONVERSATIONS.0, BROWSED.0
-            )),
-            "sort": {"type": text, "enum": ["relevance", "newest", "oldest"]},
-            "role_filter": texts,
-            "sources": texts,
-            "exclude_sources": texts,
-            "summarise": said("boolean", "Condense each session around the query"),
-            "current_session_id": said(text, "Yours: left out of the results"),
-            "max_tokens": said(number, &format!("Size of the answer, default {}", TOKENS.0)),
-        },
-        "additionalProperties": false,
-    })
+    let sessions = format!("Sessions, default {} ({} without query)", CONVERSATIONS.0, BROWSED.0);
+    input_schema::<Arguments>(&[
+        ("query", "Words, \"a phrase\", OR, -not, since:7d, role:user, session:ID".to_owned()),
+        ("session", "Id, unique prefix or title".to_owned()),
+        ("around", "Id of a hit".to_owned()),
+        ("window", format!("Messages each side, default {}", WINDOW.0)),
+        ("limit", sessions),
+        ("exclude_lineage", "Your session: left out of the results".to_owned()),
+        ("summarise", "Condense each session around the query".to_owned()),
+        ("max_tokens", format!("Size of the answer, default {TOKENS}")),
+    ])
 }
 
 fn output() -> Value {
@@ -81,19 +74,8 @@ fn output() -> Value {
     })
 }
 
-/// What an agent can do about something that is not there; the engine's remedies are commands.
-fn in_our_words(error: Error) -> Error {
-    match error.kind() {
-        ErrorKind::NotFound => error.remedy(
-            "session_search() shows the sessions active lately, session_search(query=..) finds \
-             messages with their ids",
-        ),
-        _ => error,
-    }
-}
-
 fn run(call: &Call) -> Result<Answer> {
-    let asked = ask::read(&call.arguments, &input())?;
-    let found = call.caller.oneiro.search_sessions(asked.search.clone()).map_err(in_our_words)?;
+    let asked = ask::read(&call.arguments)?;
+    let found = call.caller.oneiro.search_sessions(&asked.search)?;
     Ok(tell::answer(found, &asked))
 }

@@ -1,7 +1,7 @@
 //! The answer of `session_search`: what was found, what was cut, and how to get more, as text and
 //! as structure, each within the budget. It must not know how anything was found.
 
-use super::TOKENS;
+use super::TOKENS_MAX;
 use super::ask::Asked;
 use super::fill::{Filled, Item, fill, seconds, when};
 use crate::budget::Budget;
@@ -281,7 +281,7 @@ fn what_was_cut(filled: &Filled, draft: &Draft, tokens: usize) -> Option<String>
     if filled.shortened > 0 {
         parts.push(format!("the end of {}", count(filled.shortened as i64, "message")));
     }
-    let wider = (tokens * 2).min(TOKENS.2);
+    let wider = (tokens * 2).min(TOKENS_MAX);
     let over = (!parts.is_empty()).then(|| {
         let whole = match filled.shortened {
             0 => "",
@@ -308,7 +308,7 @@ fn proposals(draft: &Draft, filled: &Filled) -> Vec<String> {
         _ => {
             let first = draft.items.iter().take(filled.sessions.len().min(1));
             first
-                .filter_map(|item| Some(format!("session_search(session_id={})", id(item)?)))
+                .filter_map(|item| Some(format!("session_search(session={})", id(item)?)))
                 .collect()
         }
     }
@@ -320,13 +320,13 @@ fn id(item: &Item) -> Option<String> {
 }
 
 fn scroll_to(item: &Item, message: &Value) -> Option<String> {
-    Some(format!("session_search(session_id={}, around_message_id={message})", id(item)?))
+    Some(format!("session_search(session={}, around={message})", id(item)?))
 }
 
 fn around_hit(item: &Item) -> Option<String> {
     match item.facts.get("hit").and_then(|hit| hit.get("message_id")) {
         Some(message) => scroll_to(item, message),
-        None => Some(format!("session_search(session_id={})", id(item)?)),
+        None => Some(format!("session_search(session={})", id(item)?)),
     }
 }
 

@@ -191,6 +191,7 @@ pub fn found() -> Found {
     };
     Found {
         tier: Some(Tier::Precise),
+        summaries: vec![],
         hits: vec![
             hit((
                 101,

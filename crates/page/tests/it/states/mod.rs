@@ -87,10 +87,8 @@ pub fn found_search() -> SearchView {
 
 pub fn nothing_found() -> SearchView {
     let found = Found {
-        tier: None,
-        hits: vec![],
-        next: None,
         note: Some("only the newest 20,000 messages were read for the pattern".to_owned()),
+        ..Found::default()
     };
     let mut view = searching("/zyx+/", Outcome::Found { found, sessions: vec![], millis: 12.0 });
     view.form.role = "user".to_owned();

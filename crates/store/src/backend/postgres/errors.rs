@@ -2,7 +2,7 @@
 //! address as it was given, which may have a password.
 
 use super::client::{Failure, is_tls};
-use crate::missing_table::missing_table;
+use crate::damage::missing_table;
 use oneiro_model::{Error, ErrorKind};
 use tokio_postgres::error::SqlState;
 

@@ -10,6 +10,8 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from typing import Any
 
+from oneiro.parts import ARCHIVED
+
 from . import rows
 from .lineage import Lineage
 from .rows import Row
@@ -129,7 +131,8 @@ class Listing(Lineage):
         request = _request(source, exclude_sources, cwd_prefix, archived)
         is_plain = not (cwd_prefix or min_message_count or exclude_children)
         if is_plain:
-            count: int = self._native.count_sessions({"all": True, **request})
+            asked = {"all": True, **request, "archived": ARCHIVED[archived]}
+            count: int = self._native.count_sessions(asked)
             return count
         wanted = _wanted(
             source=source,

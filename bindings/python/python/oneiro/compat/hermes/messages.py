@@ -269,7 +269,7 @@ class Messages(Base):
             page = self._native.list_sessions(
                 {
                     "all": True,
-                    "archived": None,
+                    "archived": "any",
                     "has_metadata": [rows.REPLACED_UNTIL],
                     "limit": 1000,
                     "cursor": cursor,

@@ -141,7 +141,7 @@ def _index(tables: sqlite3.Connection, db: SessionDB) -> None:
 def _all_sessions(db: SessionDB) -> Iterable[dict[str, Any]]:
     request: dict[str, Any] = {
         "all": True,
-        "archived": None,
+        "archived": "any",
         "with_prompts": True,
         "order": "started",
         "limit": 1000,
@@ -273,7 +273,7 @@ def hand_back(
                 remedy="use delete_session, which takes them into account",
             )
     if gone:
-        db._native.delete_sessions(sorted(gone), {"cascade": False})
+        db._native.delete_sessions(sorted(gone), {"keep_delegates": True})
 
 
 def _refuse(

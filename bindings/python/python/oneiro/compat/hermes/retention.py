@@ -199,7 +199,7 @@ class Retention(Listing):
         at again inside of it, so that one which came to life meanwhile stays."""
         if not session_ids:
             return set()
-        options = {"cascade": cascade, "ended": ended, "empty": empty}
+        options = {"keep_delegates": not cascade, "only_ended": ended, "only_empty": empty}
         deleted = self._native.delete_sessions(session_ids, options)
         gone = set(deleted["sessions"])
         for session_id in gone:

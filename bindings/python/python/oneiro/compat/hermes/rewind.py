@@ -29,7 +29,7 @@ class Rewind(Base):
         if target.get("visibility"):
             count, head = self._rewind_from(session_id, target["id"])
         else:
-            rewound = self._native.rewind(session_id, target["id"], True)
+            rewound = self._native.rewind_again(session_id, target["id"])
             count, head = rewound["rewound"], rewound["head"]
         return {
             "rewound_count": count,
@@ -74,7 +74,8 @@ class Rewind(Base):
             metadata.get(rows.REPLACED_UNTIL, 0), metadata.get(rows.REPLACED_ALL_UNTIL, 0)
         )
         try:
-            return int(self._native.restore(session_id, max(int(since_message_id), replaced + 1)))
+            since = max(int(since_message_id), replaced + 1)
+            return int(self._native.restore_since(session_id, since))
         except (NotFoundError, TypeError, ValueError, OverflowError):
             return 0
 

@@ -85,7 +85,7 @@ class SessionDB(
         self.db_path: str | Path = target
         if not is_url(target):
             target = self._prepared(target)
-        options: dict[str, Any] = {"durability": durability, "must_exist": read_only}
+        options: Any = {"durability": durability, "must_exist": read_only}
         if not is_url(target):
             options["file"] = True
         if space is not None:

@@ -84,7 +84,7 @@ class Usage(Base):
             used["estimated_cost_usd"] = estimated_cost_usd or 0.0
             used["actual_cost_usd"] = actual_cost_usd or 0.0
             _refuse_negative(used)
-            self._native.add_usage(session["id"], _account(session, route), used)
+            self._native.add_usage(session["id"], {**_account(session, route), **used})
 
     def _begin_unknown(self, session_id: str) -> dict[str, Any]:
         fields = rows.new_session(session_id, "unknown", self._beginning(), {})
@@ -141,7 +141,7 @@ class Usage(Base):
             "estimated_cost_usd": estimated_cost_usd or 0.0,
         }
         _refuse_negative(used)
-        self._native.add_usage(session["id"], account, used)
+        self._native.add_usage(session["id"], {**account, **used})
 
 
 def _route_patch(

@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from oneiro.parts import ARCHIVED
+
 from .base import Base
 
 Session = dict[str, Any]
@@ -23,7 +25,7 @@ class Walk(Base):
     def _walk(self, request: dict[str, Any], page: int = _FIRST_PAGE) -> Iterator[Session]:
         """Native sessions in order; a page is read when the one before is used up."""
         cursor: str | None = None
-        asked = {"all": True, "archived": None, **request}
+        asked = {"all": True, **request, "archived": ARCHIVED[request.get("archived")]}
         while True:
             answer = self._native.list_sessions({**asked, "limit": page, "cursor": cursor})
             yield from answer["items"]

@@ -1,0 +1,128 @@
+//! What one search answers beyond ranked messages: summaries before them, the last word as the
+//! beginning of one while somebody types, and a page that goes on where only part was read.
+
+use crate::Oneiro;
+use oneiro_model::{
+    ContextScope, Found, GrepRequest, Result, SEARCH_LIMIT_MAX, SearchRequest, Sort, SummaryHit,
+    Tier,
+};
+use std::time::{Duration, Instant};
+
+impl Oneiro {
+    /// Searches, and goes on where only part was read for a pattern, until the page is full,
+    /// everything was read, or `timeout` is over. `on_page` is called after each part.
+    pub fn search_all(
+        &self,
+        request: &SearchRequest,
+        timeout: Duration,
+        on_page: &mut dyn FnMut(),
+    ) -> Result<Found> {
+        let began = Instant::now();
+        let mut request = request.clone();
+        let wanted = request.limit;
+        let mut found = self.search(&request)?;
+        while let Some(next) = found.next.filter(|_| found.hits.len() < wanted)
+            && began.elapsed() < timeout
+        {
+            on_page();
+            if request.cursor.replace(next) == Some(next) {
+                break;
+            }
+            request.limit = wanted - found.hits.len();
+            let more = self.search(&request)?;
+            found.tier = found.tier.or(more.tier);
+            found.hits.extend(more.hits);
+            found.next = more.next;
+            found.note = more.note;
+        }
+        Ok(found)
+    }
+
+    /// Searches messages; while somebody types, the last word may be the beginning of one.
+    pub(super) fn search_typed(&self, request: &SearchRequest) -> Result<Found> {
+        let found = self.search_messages(request)?;
+        let is_vague = found.tier.is_none_or(|tier| tier == Tier::Semantic);
+        if !request.typing || !is_vague || request.cursor.is_some() {
+            return Ok(found);
+        }
+        let Some(query) = with_open_end(&request.query) else { return Ok(found) };
+        let longer = self.search_messages(&SearchRequest { query, ..request.clone() })?;
+        Ok(if longer.hits.is_empty() { found } else { longer })
+    }
+
+    /// Summaries that have the words, then messages. Beside messages, summaries take up half of the
+    /// first page at most, so that `limit` holds and `next` goes on among the messages.
+    pub(super) fn search_with_summaries(&self, request: &SearchRequest) -> Result<Found> {
+        let mut request = request.clone();
+        let room = if request.wants_messages() { request.limit / 2 } else { request.limit };
+        let (mut summaries, mut note) = match request.cursor {
+            Some(_) => (Vec::new(), None),
+            None => self.summaries_for(&request)?,
+        };
+        if summaries.len() > room {
+            let more = summaries.len() - room;
+            note = Some(format!("{more} more summaries have the words; a larger limit shows more"));
+            summaries.truncate(room);
+        }
+        let mut found = match request.wants_messages() {
+            true => {
+                request.limit -= summaries.len();
+                self.search_typed(&request)?
+            }
+            false => Found::default(),
+        };
+        if !summaries.is_empty() {
+            found.tier = Some(Tier::Precise);
+        }
+        found.summaries = summaries;
+        found.note = super::joined(found.note, note);
+        Ok(found)
+    }
+
+    /// The summaries that have the words. Filters on messages cannot be applied to a summary; with
+    /// one, no summary is found, and the note says so.
+    fn summaries_for(&self, request: &SearchRequest) -> Result<(Vec<SummaryHit>, Option<String>)> {
+        let of_messages = [
+            ("roles", !request.roles.is_empty()),
+            ("sources", !request.sources.is_empty()),
+            ("exclude_sources", !request.exclude_sources.is_empty()),
+            ("project", request.project.is_some()),
+            ("exclude_lineage", request.exclude_lineage.is_some()),
+            ("one_per_lineage", request.one_per_lineage),
+        ];
+        if let Some((name, _)) = of_messages.iter().find(|(_, given)| *given) {
+            let note = format!("summaries are not searched together with {name}");
+            return Ok((Vec::new(), Some(note)));
+        }
+        let within = request.lineage.as_ref().or(request.session.as_ref());
+        let found = self.grep(&GrepRequest {
+            pattern: request.query.clone(),
+            scope: within.cloned().map_or(ContextScope::Space, ContextScope::Lineage),
+            messages: false,
+            summaries: true,
+            roles: Vec::new(),
+            since: request.since,
+            until: request.until,
+            limit: SEARCH_LIMIT_MAX,
+        })?;
+        let mut hits = found.summaries;
+        if let Some(session) = &request.session {
+            hits.retain(|hit| hit.session_id == *session);
+        }
+        match request.sort {
+            Sort::Relevance => {}
+            Sort::Newest => hits.sort_by_key(|hit| std::cmp::Reverse(hit.at)),
+            Sort::Oldest => hits.sort_by_key(|hit| hit.at),
+        }
+        Ok((hits, None))
+    }
+}
+
+/// The query with its last word as the beginning of one, if it is a plain word.
+fn with_open_end(query: &str) -> Option<String> {
+    /// One letter is the beginning of everything.
+    const LETTERS_MIN: usize = 2;
+    let last = query.split_whitespace().next_back()?;
+    let is_word = last.chars().count() >= LETTERS_MIN && last.chars().all(char::is_alphanumeric);
+    (is_word && query.ends_with(last)).then(|| format!("{query}*"))
+}

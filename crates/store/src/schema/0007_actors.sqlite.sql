@@ -1,0 +1,5 @@
+ALTER TABLE tokens ADD COLUMN actor TEXT NOT NULL DEFAULT 'agent';
+
+ALTER TABLE changes ADD COLUMN subject_kind TEXT;
+ALTER TABLE changes ADD COLUMN operation TEXT;
+ALTER TABLE changes ADD COLUMN actor TEXT;
