@@ -39,8 +39,8 @@ pub(crate) fn add(oneiro: &Oneiro, data: &[Conversation], count: usize) -> Resul
             lines.push('\n');
             made += SESSION;
         }
-        oneiro.import(&mut lines.as_bytes(), ImportLimits::default(), &mut |_| {})?;
-        oneiro.fold_all(&mut |_, _| {})?;
+        oneiro.transfer().import(&mut lines.as_bytes(), ImportLimits::default(), &mut |_| {})?;
+        oneiro.index().fold_all(&mut |_, _| {})?;
     }
     Ok(())
 }

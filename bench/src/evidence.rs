@@ -120,7 +120,7 @@ impl<'a> Held<'a> {
     /// Who speaks first is the person, the other the agent: a window has to be one of a chat.
     fn load(oneiro: &'a Oneiro, conversation: &Conversation) -> Result<Held<'a>> {
         let id = SessionId::new("conversation")?;
-        oneiro.create_session(NewSession::with_id(id.clone()))?;
+        oneiro.sessions().create(NewSession::with_id(id.clone()))?;
         let mut stored = Vec::new();
         let turns = conversation.sessions.iter().flat_map(|talk| &talk.turns);
         let person = turns.clone().next().map(|turn| turn.speaker.as_str());
@@ -132,7 +132,8 @@ impl<'a> Held<'a> {
                 message.body.insert("name".to_owned(), turn.speaker.as_str().into());
                 message.at(talk.at).external_id(&turn.id)
             };
-            let appended = oneiro.append(&id, talk.turns.iter().map(message).collect())?;
+            let appended =
+                oneiro.messages().append(&id, talk.turns.iter().map(message).collect())?;
             for (turn, message) in talk.turns.iter().zip(appended.ids) {
                 stored.push(Stored {
                     message,
@@ -153,7 +154,7 @@ impl<'a> Held<'a> {
         let budget = (all.tokens / part.max(1)).max(1);
         let started = Instant::now();
         let request = CompactRequest { until: Some(budget), redo: false };
-        self.oneiro.compact(&self.id, &request)?;
+        self.oneiro.context().compact(&self.id, &request)?;
         sums.seconds += started.elapsed().as_secs_f64();
         sums.bytes += self.stored.iter().map(|one| one.text.len()).sum::<usize>();
         let started = Instant::now();
@@ -192,6 +193,6 @@ impl<'a> Held<'a> {
     fn window(&self, budget: usize) -> Result<Window> {
         let request =
             WindowRequest { budget, peek: true, explain: true, ..WindowRequest::default() };
-        self.oneiro.context(&self.id, &request)
+        self.oneiro.context().window(&self.id, &request)
     }
 }

@@ -127,9 +127,9 @@ fn fill(oneiro: &Oneiro, messages: usize, say: &mut dyn FnMut(&str)) -> Result<V
     let (lines, rows) = import_lines(&mut text, "held", sessions, |n, m| {
         1_600_000_000_000_000 + (n * 420 + m * 3) as i64 * 1_000_000
     });
-    oneiro.import(&mut lines.as_bytes(), ImportLimits::default(), &mut |_| {})?;
+    oneiro.transfer().import(&mut lines.as_bytes(), ImportLimits::default(), &mut |_| {})?;
     rows.iter().flat_map(|(_, texts)| texts).for_each(|text| asked.maybe_about(text));
-    oneiro.fold_all(&mut |_, _| {})?;
+    oneiro.index().fold_all(&mut |_, _| {})?;
     Ok(asked.done())
 }
 
@@ -145,7 +145,7 @@ fn search(
             let body = json!({ "query": question }).to_string();
             let ours = timed(|| client.post("/v1/search", &body).map(|_| ()))?;
             let theirs =
-                timed(|| engine.search(&SearchRequest::new(question.as_str())).map(|_| ()))?;
+                timed(|| engine.search().run(&SearchRequest::new(question.as_str())).map(|_| ()))?;
             // The first round warms both sides.
             if round > 0 {
                 over.push(ours);
@@ -231,10 +231,10 @@ fn by_engine(
     texts: &[String],
 ) -> Result<Vec<f64>> {
     let session = SessionId::new(format!("load-{round}-{client}"))?;
-    engine.create_session(NewSession::with_id(session.clone()))?;
+    engine.sessions().create(NewSession::with_id(session.clone()))?;
     let message = |(n, text): (usize, &String)| {
         let message = NewMessage::text(Role::User, text.as_str()).external_id(format!("e{n}"));
-        timed(|| engine.append(&session, vec![message]).map(|_| ()))
+        timed(|| engine.messages().append(&session, vec![message]).map(|_| ()))
     };
     texts.iter().enumerate().map(message).collect()
 }

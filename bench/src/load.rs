@@ -237,7 +237,7 @@ impl<'r> Bench<'r> {
 
     fn new_session(&mut self, name: &str) -> Result<SessionId> {
         let session = SessionId::new(format!("{name}-{}", self.round))?;
-        self.oneiro.create_session(NewSession::with_id(session.clone()))?;
+        self.oneiro.sessions().create(NewSession::with_id(session.clone()))?;
         self.raw_session = self.raw.session(session.as_str())?;
         Ok(session)
     }
@@ -252,8 +252,12 @@ impl<'r> Bench<'r> {
         self.text_bytes += bytes;
         let count = (sessions * SESSION) as f64;
         let started = Instant::now();
-        self.oneiro.import(&mut lines.as_bytes(), ImportLimits::default(), &mut |_| {})?;
-        self.oneiro.fold_all(&mut |_, _| {})?;
+        self.oneiro.transfer().import(
+            &mut lines.as_bytes(),
+            ImportLimits::default(),
+            &mut |_| {},
+        )?;
+        self.oneiro.index().fold_all(&mut |_, _| {})?;
         let ours = count / started.elapsed().as_secs_f64();
         drop(lines);
         // Bodies as they are stored and tokens as they are indexed, made before the clock runs:
@@ -295,9 +299,9 @@ impl<'r> Bench<'r> {
             let messages = texts.iter().zip(externals).map(|(text, external_id)| {
                 NewMessage::text(Role::User, text).external_id(external_id.clone())
             });
-            self.oneiro.append(&session, messages.collect())?;
+            self.oneiro.messages().append(&session, messages.collect())?;
         }
-        self.oneiro.fold_all(&mut |_, _| {})?;
+        self.oneiro.index().fold_all(&mut |_, _| {})?;
         let ours = texts.len() as f64 / started.elapsed().as_secs_f64();
         let rows: Vec<RawRow<'_>> = made
             .iter()
@@ -323,7 +327,7 @@ impl<'r> Bench<'r> {
         let started = Instant::now();
         for (text, external_id) in texts.into_iter().zip(&externals) {
             let message = NewMessage::text(Role::User, text).external_id(external_id.clone());
-            self.oneiro.append(&session, vec![message])?;
+            self.oneiro.messages().append(&session, vec![message])?;
         }
         let ours = COUNT as f64 / started.elapsed().as_secs_f64();
         Ok((ours, self.insert_raw(&bodies, &externals, 1)?))
@@ -357,7 +361,7 @@ impl<'r> Bench<'r> {
             for (n, text) in texts.into_iter().enumerate() {
                 let message =
                     NewMessage::text(Role::User, text).external_id(format!("{thread}-{n}"));
-                self.oneiro.append(&session, vec![message])?;
+                self.oneiro.messages().append(&session, vec![message])?;
             }
             Ok(())
         };
@@ -389,7 +393,7 @@ impl<'r> Bench<'r> {
     fn read(&mut self) -> Result<Pair> {
         let session = SessionId::new(format!("bulk-{}-0", 1))?;
         let ours = per_call(50, || {
-            self.oneiro.show_session(&session, false).map(|view| view.messages.len())
+            self.oneiro.sessions().show(&session, false).map(|view| view.messages.len())
         })?;
         Ok((ours, per_call(50, || self.raw.read(1))?))
     }
@@ -397,7 +401,7 @@ impl<'r> Bench<'r> {
     fn list(&mut self) -> Result<Pair> {
         let request = ListSessions::default();
         let ours =
-            per_call(50, || self.oneiro.list_sessions(&request).map(|page| page.items.len()))?;
+            per_call(50, || self.oneiro.sessions().list(&request).map(|page| page.items.len()))?;
         Ok((ours, per_call(50, || self.raw.list())?))
     }
 
@@ -406,6 +410,7 @@ impl<'r> Bench<'r> {
         let ours = per_call(5, || {
             Oneiro::open(&target, self.request.options.clone())?
                 .settings()
+                .list()
                 .map(|settings| settings.len())
         })?;
         Ok((ours, per_call(5, || Raw::open(&self.raw_file)?.list())?))

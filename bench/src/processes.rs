@@ -44,11 +44,11 @@ impl Writer {
         }
         let oneiro = Oneiro::open(&target(&self.file)?, self.options)?;
         let session = SessionId::new(id)?;
-        oneiro.create_session(NewSession::with_id(session.clone()))?;
+        oneiro.sessions().create(NewSession::with_id(session.clone()))?;
         wait()?;
         for (n, body) in bodies.into_iter().enumerate() {
             let message = NewMessage::text(Role::User, body).external_id(format!("e{n}"));
-            oneiro.append(&session, vec![message])?;
+            oneiro.messages().append(&session, vec![message])?;
         }
         Ok(())
     }

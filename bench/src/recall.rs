@@ -129,7 +129,7 @@ pub fn run(request: &RecallRequest, say: &mut dyn FnMut(&str)) -> Result<Recall>
                 ..SearchRequest::new(&question.text)
             };
             let started = Instant::now();
-            let found = oneiro.search(&search)?;
+            let found = oneiro.search().run(&search)?;
             times.push(started.elapsed().as_secs_f64() * 1_000.0);
             asked.push((question.category, measure(question, &prefix, &found)));
         }
@@ -166,9 +166,9 @@ fn load(oneiro: &Oneiro, conversation: &Conversation, prefix: &str) -> Result<()
             message.at(talk.at).external_id(format!("{prefix}{}", turn.id))
         });
         let create = NewSession { started_at: Some(talk.at), ..NewSession::with_id(id.clone()) };
-        oneiro.append_or_create(&id, messages.collect(), create)?;
+        oneiro.messages().append_or_create(&id, messages.collect(), create)?;
     }
-    oneiro.fold_all(&mut |_, _| {})
+    oneiro.index().fold_all(&mut |_, _| {})
 }
 
 fn measure(asked: &Asked, prefix: &str, found: &Found) -> Figures {

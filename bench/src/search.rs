@@ -48,7 +48,11 @@ pub(crate) fn run(
             let (lines, rows) = import_lines(&mut text, &format!("s{stored}"), sessions, |n, m| {
                 1_600_000_000_000_000 + ((stored / SESSION + n) * 420 + m * 3) as i64 * 1_000_000
             });
-            oneiro.import(&mut lines.as_bytes(), ImportLimits::default(), &mut |_| {})?;
+            oneiro.transfer().import(
+                &mut lines.as_bytes(),
+                ImportLimits::default(),
+                &mut |_| {},
+            )?;
             rows.iter().flat_map(|(_, texts)| texts).for_each(|text| asked.maybe_about(text));
             if let Some(raw) = raw.as_deref_mut() {
                 let session = raw.session(&format!("s{stored}"))?;
@@ -70,13 +74,13 @@ pub(crate) fn run(
             }
             stored += sessions * SESSION;
         }
-        oneiro.fold_all(&mut |_, _| {})?;
+        oneiro.index().fold_all(&mut |_, _| {})?;
         let questions = asked.done();
         let mut ours = Vec::new();
         for round in 0..2 {
             for question in &questions {
                 let started = Instant::now();
-                std::hint::black_box(oneiro.search(&SearchRequest::new(question.as_str()))?);
+                std::hint::black_box(oneiro.search().run(&SearchRequest::new(question.as_str()))?);
                 // The first round warms both sides.
                 if round == 1 {
                     ours.push(started.elapsed().as_secs_f64() * 1_000.0);

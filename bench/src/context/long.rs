@@ -99,7 +99,7 @@ pub(super) fn run(
         bytes: 0,
         id,
     };
-    bench.oneiro.create_session(NewSession::with_id(bench.id.clone()))?;
+    bench.oneiro.sessions().create(NewSession::with_id(bench.id.clone()))?;
     bench.session = bench.raw.session("long")?;
     say("  ingest");
     let ingest = bench.ingest(messages)?;
@@ -120,7 +120,7 @@ pub(super) fn run(
     let mut append_then_window = Times::default();
     for (budget, name) in BUDGETS {
         let until = CompactRequest { until: Some(budget / 2), redo: false };
-        bench.oneiro.compact(&bench.id, &until)?;
+        bench.oneiro.context().compact(&bench.id, &until)?;
         after.insert(name, bench.windows(budget, false)?);
         if name == "32k" {
             append_then_window = bench.turns(budget)?;
@@ -128,7 +128,7 @@ pub(super) fn run(
     }
     say("  reading back");
     let expand = bench.expand()?;
-    bench.oneiro.fold_all(&mut |_, _| {})?;
+    bench.oneiro.index().fold_all(&mut |_, _| {})?;
     let (grep_words, grep_pattern) = bench.greps(messages)?;
     Ok(Long {
         text_mb: (bench.bytes as f64 / 1e4).round() / 100.0,
@@ -172,7 +172,7 @@ impl Bench {
             let turns = made.chunks(TURN).map(appended).collect::<Result<Vec<_>>>()?;
             let started = Instant::now();
             for turn in turns {
-                self.oneiro.append(&self.id, turn)?;
+                self.oneiro.messages().append(&self.id, turn)?;
             }
             ours += started.elapsed();
             let started = Instant::now();
@@ -180,7 +180,7 @@ impl Bench {
             raw += started.elapsed();
         }
         let started = Instant::now();
-        self.oneiro.fold_all(&mut |_, _| {})?;
+        self.oneiro.index().fold_all(&mut |_, _| {})?;
         ours += started.elapsed();
         Ok(rate(count, ours, raw))
     }
@@ -200,7 +200,7 @@ impl Bench {
 
     fn window(&self, budget: usize, peek: bool) -> Result<Window> {
         let request = WindowRequest { budget, peek, ..WindowRequest::default() };
-        Ok(std::hint::black_box(self.oneiro.context(&self.id, &request)?))
+        Ok(std::hint::black_box(self.oneiro.context().window(&self.id, &request)?))
     }
 
     fn windows(&self, budget: usize, peek: bool) -> Result<Times> {
@@ -221,7 +221,7 @@ impl Bench {
         for made in &made {
             let (message, body) = (made.message()?, made.body());
             times.push(timed(|| {
-                self.oneiro.append(&self.id, vec![message])?;
+                self.oneiro.messages().append(&self.id, vec![message])?;
                 self.window(budget, false).map(|_| ())
             })?);
             let row =
@@ -230,7 +230,7 @@ impl Bench {
                 self.raw.insert(&[row], 1)?;
                 self.raw.newest(self.session, rows).map(|_| ())
             })?);
-            self.oneiro.run_jobs(Duration::from_secs(60))?;
+            self.oneiro.jobs().run(Duration::from_secs(60))?;
         }
         Ok(Times::of(&mut times).beside(&mut raws))
     }
@@ -241,7 +241,7 @@ impl Bench {
         let scope = ContextScope::Lineage(self.id.clone());
         let (mut count, mut expected) = (0, 0);
         for id in &window.summaries {
-            let covered = self.oneiro.summary(id.as_str(), &scope)?.message_count;
+            let covered = self.oneiro.context().summary(id.as_str(), &scope)?.message_count;
             expected += usize::try_from(covered).unwrap_or(0);
         }
         let started = Instant::now();
@@ -253,7 +253,7 @@ impl Bench {
                 cursor: None,
             };
             loop {
-                let page = self.oneiro.expand(&request)?;
+                let page = self.oneiro.context().expand(&request)?;
                 count += page.messages.len();
                 request.cursor = page.next;
                 if request.cursor.is_none() {
@@ -275,14 +275,19 @@ impl Bench {
     fn greps(&self, messages: usize) -> Result<(Times, Times)> {
         let words = beside(
             GREPS,
-            |n| self.oneiro.grep(&grep(&self.id, around(&self.words, n)?.as_str())).map(|_| ()),
+            |n| {
+                self.oneiro
+                    .search()
+                    .grep(&grep(&self.id, around(&self.words, n)?.as_str()))
+                    .map(|_| ())
+            },
             |n| self.raw.search_all(around(&self.words, n)?).map(|_| ()),
         )?;
         // Ten files of the session each, from its beginning to its end.
         let named = |n: usize| format!("part_0*{}[0-9]\\.rs", n * messages / TURN / GREPS / 10);
         let patterns = beside(
             GREPS,
-            |n| self.oneiro.grep(&grep(&self.id, format!("/{}/", named(n)))).map(|_| ()),
+            |n| self.oneiro.search().grep(&grep(&self.id, format!("/{}/", named(n)))).map(|_| ()),
             |n| self.raw.scan(self.session, &pattern(&named(n))?).map(|_| ()),
         )?;
         Ok((words, patterns))
@@ -293,13 +298,13 @@ impl Bench {
 fn compact_whole(oneiro: &Oneiro, messages: usize) -> Result<Compaction> {
     let id = SessionId::new("long")?;
     let made = Said::new(messages as u64).messages(messages);
-    oneiro.create_session(NewSession::with_id(id.clone()))?;
+    oneiro.sessions().create(NewSession::with_id(id.clone()))?;
     for some in made.chunks(1_000) {
-        oneiro.append(&id, appended(some)?)?;
+        oneiro.messages().append(&id, appended(some)?)?;
     }
-    oneiro.fold_all(&mut |_, _| {})?;
+    oneiro.index().fold_all(&mut |_, _| {})?;
     // What messages cost is counted by the first window, and measured there.
-    oneiro.context(&id, &WindowRequest { peek: true, ..WindowRequest::default() })?;
+    oneiro.context().window(&id, &WindowRequest { peek: true, ..WindowRequest::default() })?;
     let bytes = made.iter().map(|made| made.bytes).sum();
     compacted((oneiro, &id), &CompactRequest::default(), bytes)
 }
@@ -311,12 +316,12 @@ fn compacted(
     bytes: usize,
 ) -> Result<Compaction> {
     let (started, had) = (Instant::now(), machine::thread_cpu_s());
-    let compacted = oneiro.compact(id, request)?;
+    let compacted = oneiro.context().compact(id, request)?;
     let (seconds, cpu_s) = (started.elapsed().as_secs_f64(), machine::thread_cpu_s() - had);
-    let summaries = oneiro.summaries(id)?;
+    let summaries = oneiro.context().summaries(id)?;
     let roots = summaries.iter().filter(|one| one.in_context);
     let covered: i64 = roots.map(|one| one.message_count).sum();
-    let all = oneiro.show_session(id, false)?.session.message_count;
+    let all = oneiro.sessions().show(id, false)?.session.message_count;
     let bytes = bytes as f64 * covered as f64 / (all as f64).max(1.0);
     Ok(Compaction {
         mb_per_s: (bytes / 1e4 / seconds).round() / 100.0,

@@ -88,9 +88,9 @@ pub fn run(request: &StormRequest, say: &mut dyn FnMut(&str)) -> Result<Storm> {
     let mut said = Said::new(8);
     for id in &ids {
         let made = appended(&said.messages(MESSAGES))?;
-        oneiro.append_or_create(id, made, NewSession::with_id(id.clone()))?;
+        oneiro.messages().append_or_create(id, made, NewSession::with_id(id.clone()))?;
     }
-    oneiro.fold_all(&mut |_, _| {})?;
+    oneiro.index().fold_all(&mut |_, _| {})?;
     let (mut without, mut with) = (Side::default(), Side::default());
     for (part, ids) in ids.chunks(request.sessions.div_ceil(PARTS).max(1)).enumerate() {
         say("append alone");
@@ -101,7 +101,7 @@ pub fn run(request: &StormRequest, say: &mut dyn FnMut(&str)) -> Result<Storm> {
         say("append while sessions are compacted");
         with.add(stretch(&oneiro, part * 2 + 1, true)?);
     }
-    let compacted = ids.iter().map(|id| oneiro.summaries(id).map(|all| !all.is_empty()));
+    let compacted = ids.iter().map(|id| oneiro.context().summaries(id).map(|all| !all.is_empty()));
     let compacted = compacted.collect::<Result<Vec<_>>>()?.into_iter().filter(|one| *one).count();
     if compacted < ids.len() {
         return Err(Error::internal(format!("{compacted} of {} were compacted", ids.len())));
@@ -124,9 +124,9 @@ pub fn run(request: &StormRequest, say: &mut dyn FnMut(&str)) -> Result<Storm> {
 /// session nearly fills.
 fn leave_job(oneiro: &Oneiro, id: &SessionId) -> Result<()> {
     let peek = WindowRequest { budget: 1_000_000, peek: true, ..WindowRequest::default() };
-    let tokens = oneiro.context(id, &peek)?.tokens;
+    let tokens = oneiro.context().window(id, &peek)?.tokens;
     let request = WindowRequest { budget: tokens * 10 / 9, ..WindowRequest::default() };
-    oneiro.context(id, &request).map(|_| ())
+    oneiro.context().window(id, &request).map(|_| ())
 }
 
 /// Appends of some stretches.
@@ -159,12 +159,12 @@ fn stretch(oneiro: &Oneiro, number: usize, background: bool) -> Result<(Vec<f64>
     let started = Instant::now();
     let write = |writer: usize| -> Result<Vec<f64>> {
         let id = SessionId::new(format!("writer-{number}-{writer}"))?;
-        oneiro.create_session(NewSession::with_id(id.clone()))?;
+        oneiro.sessions().create(NewSession::with_id(id.clone()))?;
         let mut said = Said::new((number * WRITERS + writer) as u64);
         let mut times = Vec::new();
         while !over.load(Ordering::Relaxed) {
             let message = said.words(crate::text::WORDS).message()?;
-            times.push(timed(|| oneiro.append(&id, vec![message]).map(|_| ()))?);
+            times.push(timed(|| oneiro.messages().append(&id, vec![message]).map(|_| ()))?);
         }
         Ok(times)
     };
@@ -179,7 +179,7 @@ fn stretch(oneiro: &Oneiro, number: usize, background: bool) -> Result<(Vec<f64>
                 Ok(())
             }
             true => {
-                let drain = || oneiro.run_jobs(Duration::from_secs(600)).map(|_| ());
+                let drain = || oneiro.jobs().run(Duration::from_secs(600)).map(|_| ());
                 let drainers: Vec<_> = (0..DRAINERS).map(|_| scope.spawn(drain)).collect();
                 drainers
                     .into_iter()

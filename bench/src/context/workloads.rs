@@ -94,14 +94,14 @@ impl Small<'_> {
     fn ingest_single(&self) -> Result<Times> {
         let (oneiro, raw) = self.open("single")?;
         let id = SessionId::new("growing")?;
-        oneiro.create_session(NewSession::with_id(id.clone()))?;
+        oneiro.sessions().create(NewSession::with_id(id.clone()))?;
         let session = raw.session("growing")?;
         let mut said = Said::new(1);
         let made: Vec<Made> = (0..=WRITES).map(|_| said.words(10)).collect();
         let bodies: Vec<String> = made.iter().map(Made::body).collect();
         beside(
             WRITES,
-            |n| oneiro.append(&id, vec![one(&made, n)?.message()?]).map(|_| ()),
+            |n| oneiro.messages().append(&id, vec![one(&made, n)?.message()?]).map(|_| ()),
             |n| insert(&raw, session, one(&bodies, n)?),
         )
     }
@@ -118,8 +118,11 @@ impl Small<'_> {
                 let id = SessionId::new(format!("{name}-{n}"))?;
                 let session = NewSession::with_id(id.clone());
                 match messages {
-                    0 => oneiro.create_session(session).map(|_| ()),
-                    _ => oneiro.append_or_create(&id, appended(&made)?, session).map(|_| ()),
+                    0 => oneiro.sessions().create(session).map(|_| ()),
+                    _ => oneiro
+                        .messages()
+                        .append_or_create(&id, appended(&made)?, session)
+                        .map(|_| ()),
                 }
             },
             |n| raw.session_with(&format!("{name}-{n}"), &bodies).map(|_| ()),
@@ -130,7 +133,7 @@ impl Small<'_> {
     fn shaped(&self, shape: &Shape) -> Result<(Oneiro, Raw, SessionId)> {
         let (oneiro, raw) = self.open(shape.name)?;
         let id = SessionId::new(shape.name)?;
-        oneiro.create_session(NewSession::with_id(id.clone()))?;
+        oneiro.sessions().create(NewSession::with_id(id.clone()))?;
         let mut said = Said::new(3);
         if shape.leaves > 0 {
             for (name, value) in [
@@ -140,16 +143,16 @@ impl Small<'_> {
                 ("condensed_min_fanout", 1_000),
                 ("fresh_tail_turns", 1),
             ] {
-                oneiro.set_setting(name, Some(Value::from(value)))?;
+                oneiro.settings().set(name, Some(Value::from(value)))?;
             }
             let mut leaves = 0;
             // A leaf comes of each round but the first few; many more rounds mean none ever will.
             for _ in 0..shape.leaves * 4 + 8 {
                 let words = shape.chunk / 60 + 1;
                 let made: Vec<Made> = (0..words / 2).map(|_| said.words(60)).collect();
-                oneiro.append(&id, appended(&made)?)?;
-                oneiro.compact(&id, &CompactRequest::default())?;
-                leaves = oneiro.summaries(&id)?.len();
+                oneiro.messages().append(&id, appended(&made)?)?;
+                oneiro.context().compact(&id, &CompactRequest::default())?;
+                leaves = oneiro.context().summaries(&id)?.len();
                 if leaves >= shape.leaves {
                     break;
                 }
@@ -159,7 +162,7 @@ impl Small<'_> {
             }
         }
         let made: Vec<Made> = (0..shape.messages).map(|_| said.words(shape.words)).collect();
-        oneiro.append(&id, appended(&made)?)?;
+        oneiro.messages().append(&id, appended(&made)?)?;
         Ok((oneiro, raw, id))
     }
 
@@ -169,7 +172,7 @@ impl Small<'_> {
         let (oneiro, raw, id) = self.shaped(shape)?;
         let request =
             WindowRequest { budget: shape.budget, peek: true, ..WindowRequest::default() };
-        let window = oneiro.context(&id, &request)?;
+        let window = oneiro.context().window(&id, &request)?;
         let rows = window.messages.len() + window.summaries.len();
         let mut said = Said::new(3);
         let session = raw.session_with(
@@ -178,7 +181,12 @@ impl Small<'_> {
         )?;
         beside(
             READS,
-            |_| oneiro.context(&id, &request).map(|window| drop(std::hint::black_box(window))),
+            |_| {
+                oneiro
+                    .context()
+                    .window(&id, &request)
+                    .map(|window| drop(std::hint::black_box(window)))
+            },
             |_| raw.newest(session, rows).map(|_| ()),
         )
     }
@@ -186,7 +194,7 @@ impl Small<'_> {
     /// A word, and a part of one, in a hundred summaries.
     fn search_summaries(&self) -> Result<(Times, Times)> {
         let (oneiro, raw, id) = self.shaped(&shape("summaries", (100, 900, 300), (8, 8, 5_000)))?;
-        let summaries = oneiro.summaries(&id)?;
+        let summaries = oneiro.context().summaries(&id)?;
         let session = raw.session("summaries")?;
         let contents: Vec<&str> = summaries.iter().map(|one| one.content.as_str()).collect();
         let tokens: Vec<String> = contents.iter().map(|text| tokens(text)).collect();
@@ -200,7 +208,7 @@ impl Small<'_> {
             contents.iter().filter_map(long).map(|word| letters(&word)).collect();
         let grep = |pattern: String| {
             let summaries_alone = GrepRequest { messages: false, ..grep(&id, pattern) };
-            oneiro.grep(&summaries_alone).map(|_| ())
+            oneiro.search().grep(&summaries_alone).map(|_| ())
         };
         let words_found = beside(
             READS,
@@ -221,8 +229,12 @@ impl Small<'_> {
         let id = SessionId::new("messages")?;
         let mut said = Said::new(4);
         let made: Vec<Made> = (0..500).map(|_| said.words(60)).collect();
-        oneiro.append_or_create(&id, appended(&made)?, NewSession::with_id(id.clone()))?;
-        oneiro.fold_all(&mut |_, _| {})?;
+        oneiro.messages().append_or_create(
+            &id,
+            appended(&made)?,
+            NewSession::with_id(id.clone()),
+        )?;
+        oneiro.index().fold_all(&mut |_, _| {})?;
         let session = raw.session("messages")?;
         let bodies: Vec<(String, String)> =
             made.iter().map(|made| (made.body(), tokens(made.content()))).collect();
@@ -237,7 +249,7 @@ impl Small<'_> {
             READS,
             |n| {
                 let request = GrepRequest { summaries: false, ..grep(&id, around(&words, n)?) };
-                oneiro.grep(&request).map(|_| ())
+                oneiro.search().grep(&request).map(|_| ())
             },
             |n| raw.search_all(around(&words, n)?).map(|_| ()),
         )
@@ -255,7 +267,7 @@ impl Small<'_> {
             |n| {
                 let message = NewMessage::text(Role::User, one(&made, n)?.content());
                 let session = NewSession::with_id(id.clone());
-                oneiro.append_or_create(&id, vec![message], session).map(|_| ())
+                oneiro.messages().append_or_create(&id, vec![message], session).map(|_| ())
             },
             |n| insert(&raw, session, one(&bodies, n)?),
         )
@@ -266,12 +278,21 @@ impl Small<'_> {
         let id = SessionId::new("history")?;
         let mut said = Said::new(6);
         let made: Vec<Made> = (0..messages).map(|_| said.words(10)).collect();
-        oneiro.append_or_create(&id, appended(&made)?, NewSession::with_id(id.clone()))?;
+        oneiro.messages().append_or_create(
+            &id,
+            appended(&made)?,
+            NewSession::with_id(id.clone()),
+        )?;
         let session =
             raw.session_with("history", &made.iter().map(Made::body).collect::<Vec<_>>())?;
         beside(
             READS,
-            |_| oneiro.show_session(&id, false).map(|history| drop(std::hint::black_box(history))),
+            |_| {
+                oneiro
+                    .sessions()
+                    .show(&id, false)
+                    .map(|history| drop(std::hint::black_box(history)))
+            },
             |_| raw.newest(session, messages).map(|_| ()),
         )
     }

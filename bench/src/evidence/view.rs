@@ -27,7 +27,7 @@ pub(super) fn count(oneiro: &Oneiro, id: &SessionId, stored: &mut [Stored]) -> R
             tokens: 1,
             cursor: None,
         };
-        one.tokens = oneiro.expand(&request)?.tokens;
+        one.tokens = oneiro.context().expand(&request)?.tokens;
     }
     Ok(())
 }
@@ -82,7 +82,7 @@ impl View {
                 ExpandRequest { what, scope: scope.clone(), tokens: EXPAND_TOKENS, cursor: None };
             let mut pages = Vec::new();
             loop {
-                let page = oneiro.expand(&request)?;
+                let page = oneiro.context().expand(&request)?;
                 let read = page.messages.iter().filter_map(|one| one.external_id.clone());
                 pages.push(read.collect());
                 request.cursor = page.next;
@@ -92,7 +92,7 @@ impl View {
             }
         };
         for id in &window.summaries {
-            let summary = oneiro.summary(id.as_str(), &scope)?;
+            let summary = oneiro.context().summary(id.as_str(), &scope)?;
             view.depth = view.depth.max(summary.depth);
             view.named.push(Named {
                 content: summary.content,

@@ -21,7 +21,7 @@ impl Handle {
         request: &Bound<'py, PyDict>,
     ) -> Answer<'py> {
         let (id, request) = (session_id(py, session)?, decode::request::<WindowRequest>(request)?);
-        encode::answer(py, &self.call(py, |oneiro| oneiro.context(&id, &request))?)
+        encode::answer(py, &self.call(py, |oneiro| oneiro.context().window(&id, &request))?)
     }
 
     fn compact<'py>(
@@ -32,7 +32,7 @@ impl Handle {
     ) -> Answer<'py> {
         let id = session_id(py, session)?;
         let request = decode::request::<CompactRequest>(request)?;
-        encode::answer(py, &self.call(py, |oneiro| oneiro.compact(&id, &request))?)
+        encode::answer(py, &self.call(py, |oneiro| oneiro.context().compact(&id, &request))?)
     }
 
     fn expand<'py>(
@@ -42,7 +42,7 @@ impl Handle {
     ) -> PyResult<Bound<'py, PyDict>> {
         let request = decode::request::<ExpandAnywhere>(request)?.into_request();
         let request = request.map_err(|error| raised(py, &error))?;
-        let expanded = self.call(py, |oneiro| oneiro.expand(&request))?;
+        let expanded = self.call(py, |oneiro| oneiro.context().expand(&request))?;
         let dict = PyDict::new(py);
         dict.set_item("messages", encode::messages(py, &expanded.messages)?)?;
         dict.set_item("tokens", expanded.tokens)?;
@@ -52,43 +52,43 @@ impl Handle {
 
     fn grep<'py>(&self, py: Python<'py>, request: &Bound<'py, PyDict>) -> Answer<'py> {
         let request = GrepRequest::from(decode::request::<Grep>(request)?);
-        encode::answer(py, &self.call(py, |oneiro| oneiro.grep(&request))?)
+        encode::answer(py, &self.call(py, |oneiro| oneiro.search().grep(&request))?)
     }
 
     fn summaries<'py>(&self, py: Python<'py>, session: &str) -> Answer<'py> {
         let id = session_id(py, session)?;
-        encode::answer(py, &self.call(py, |oneiro| oneiro.summaries(&id))?)
+        encode::answer(py, &self.call(py, |oneiro| oneiro.context().summaries(&id))?)
     }
 
     #[pyo3(signature = (id, session=None))]
     fn summary<'py>(&self, py: Python<'py>, id: &str, session: Option<&str>) -> Answer<'py> {
         let session = session.map(|id| session_id(py, id)).transpose()?;
         let scope = session.map_or(ContextScope::Space, ContextScope::Lineage);
-        encode::answer(py, &self.call(py, |oneiro| oneiro.summary(id, &scope))?)
+        encode::answer(py, &self.call(py, |oneiro| oneiro.context().summary(id, &scope))?)
     }
 
     fn session_summary(&self, py: Python<'_>, session: &str) -> PyResult<String> {
         let id = session_id(py, session)?;
-        self.call(py, |oneiro| oneiro.session_summary(&id))
+        self.call(py, |oneiro| oneiro.context().summary_text(&id))
     }
 
     fn set_summary<'py>(&self, py: Python<'py>, session: &str, text: &str) -> Answer<'py> {
         let id = session_id(py, session)?;
-        encode::answer(py, &self.call(py, |oneiro| oneiro.set_summary(&id, text))?)
+        encode::answer(py, &self.call(py, |oneiro| oneiro.context().set_summary(&id, text))?)
     }
 
     fn pin(&self, py: Python<'_>, session: &str, message: i64) -> PyResult<bool> {
         let id = session_id(py, session)?;
-        self.call(py, |oneiro| oneiro.pin_message(&id, MessageId(message)))
+        self.call(py, |oneiro| oneiro.messages().pin(&id, MessageId(message)))
     }
 
     fn unpin(&self, py: Python<'_>, session: &str, message: i64) -> PyResult<bool> {
         let id = session_id(py, session)?;
-        self.call(py, |oneiro| oneiro.unpin_message(&id, MessageId(message)))
+        self.call(py, |oneiro| oneiro.messages().unpin(&id, MessageId(message)))
     }
 
     fn pins<'py>(&self, py: Python<'py>, session: &str) -> PyResult<Bound<'py, PyList>> {
         let id = session_id(py, session)?;
-        encode::messages(py, &self.call(py, |oneiro| oneiro.pinned_messages(&id))?)
+        encode::messages(py, &self.call(py, |oneiro| oneiro.messages().pinned(&id))?)
     }
 }

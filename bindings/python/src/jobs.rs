@@ -16,14 +16,14 @@ impl Handle {
         request: &Bound<'py, PyDict>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let PageOf { cursor, limit } = decode::request::<PageOf>(request)?;
-        encode::answer(py, &self.call(py, |oneiro| oneiro.list_jobs(cursor, limit))?)
+        encode::answer(py, &self.call(py, |oneiro| oneiro.jobs().list(cursor, limit))?)
     }
 
     fn run_jobs<'py>(&self, py: Python<'py>, seconds: f64) -> PyResult<Bound<'py, PyAny>> {
         let limit = Duration::try_from_secs_f64(seconds).map_err(|error| {
             crate::error::raised(py, &Error::field("seconds", error.to_string()))
         })?;
-        encode::answer(py, &self.call(py, |oneiro| oneiro.run_jobs(limit))?)
+        encode::answer(py, &self.call(py, |oneiro| oneiro.jobs().run(limit))?)
     }
 
     /// How far there is anything to see: equal as long as nothing has changed.
@@ -33,11 +33,11 @@ impl Handle {
 
     /// Brings the text index up to the newest message.
     fn index(&self, py: Python<'_>) -> PyResult<()> {
-        self.call(py, |oneiro| oneiro.fold_all(&mut |_, _| {}))
+        self.call(py, |oneiro| oneiro.index().fold_all(&mut |_, _| {}))
     }
 
     /// Builds the text index anew from the rows.
     fn rebuild_index(&self, py: Python<'_>) -> PyResult<()> {
-        self.call(py, |oneiro| oneiro.rebuild_index(&mut |_, _| {}))
+        self.call(py, |oneiro| oneiro.index().rebuild(&mut |_, _| {}))
     }
 }

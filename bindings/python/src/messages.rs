@@ -4,9 +4,10 @@ use crate::decode::{self, Reader, refused};
 use crate::encode;
 use crate::handle::Handle;
 use crate::sessions::session_id;
+use oneiro::host::MessageAmend;
 use oneiro::{
-    Error, MessageAmend, MessageId, NewSession, PageRequest, RestoreRequest, RewindRequest,
-    Rewound, Timestamp, Visibility,
+    Error, MessageId, NewSession, PageRequest, RestoreRequest, RewindRequest, Rewound, Timestamp,
+    Visibility,
 };
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
@@ -33,8 +34,8 @@ impl Handle {
         let messages = Reader::default().messages(messages)?;
         let create = create.map(decode::request::<NewSession>).transpose()?;
         let appended = self.call(py, |oneiro| match create {
-            Some(create) => oneiro.append_or_create(&id, messages, create),
-            None => oneiro.append(&id, messages),
+            Some(create) => oneiro.messages().append_or_create(&id, messages, create),
+            None => oneiro.messages().append(&id, messages),
         })?;
         encode::answer(py, &appended)
     }
@@ -48,7 +49,7 @@ impl Handle {
     ) -> PyResult<i64> {
         let id = session_id(py, session)?;
         let message = Reader::default().message(message)?;
-        let appended = self.call(py, |oneiro| oneiro.append(&id, vec![message]))?;
+        let appended = self.call(py, |oneiro| oneiro.messages().append(&id, vec![message]))?;
         appended.ids.first().map(|id| id.0).ok_or_else(|| {
             let wrong = Error::conflict(format!("nothing said in session {session:?} is stored"));
             let wrong = wrong.remedy("the space's ignore or stateless patterns match its id");
@@ -64,7 +65,7 @@ impl Handle {
     ) -> PyResult<Bound<'py, PyDict>> {
         let id = session_id(py, session)?;
         let request = decode::request::<PageRequest>(request)?;
-        let page = self.call(py, |oneiro| oneiro.messages(&id, request))?;
+        let page = self.call(py, |oneiro| oneiro.messages().list(&id, request))?;
         let dict = PyDict::new(py);
         dict.set_item("items", encode::messages(py, &page.items)?)?;
         dict.set_item("next_after", page.next.map(|next| next.key))?;
@@ -79,18 +80,18 @@ impl Handle {
     ) -> PyResult<Bound<'py, PyList>> {
         let id = session_id(py, session)?;
         let all = PageRequest { after: 0, hidden, limit: usize::MAX };
-        let messages = self.call(py, |oneiro| oneiro.all_messages(&id, all))?;
+        let messages = self.call(py, |oneiro| oneiro.host().all_messages(&id, all))?;
         encode::messages(py, &messages)
     }
 
     fn message<'py>(&self, py: Python<'py>, id: i64) -> PyResult<Bound<'py, PyDict>> {
-        encode::message(py, &self.call(py, |oneiro| oneiro.message(MessageId(id)))?)
+        encode::message(py, &self.call(py, |oneiro| oneiro.messages().get(MessageId(id)))?)
     }
 
     fn find_messages<'py>(&self, py: Python<'py>, ids: Vec<i64>) -> PyResult<Bound<'py, PyList>> {
         let ids: Vec<MessageId> = ids.into_iter().map(MessageId).collect();
         let list = PyList::empty(py);
-        for message in self.call(py, |oneiro| oneiro.find_messages(&ids))? {
+        for message in self.call(py, |oneiro| oneiro.messages().find_many(&ids))? {
             match message {
                 Some(message) => list.append(encode::message(py, &message)?)?,
                 None => list.append(py.None())?,
@@ -107,7 +108,7 @@ impl Handle {
         value: &Bound<'_, PyAny>,
     ) -> PyResult<Option<i64>> {
         let (id, value) = (session_id(py, session)?, Reader::default().value(value, 0)?);
-        let found = self.call(py, |oneiro| oneiro.find_by_field(&id, (field, &value)))?;
+        let found = self.call(py, |oneiro| oneiro.host().find_message(&id, (field, &value)))?;
         Ok(found.map(|id| id.0))
     }
 
@@ -118,7 +119,7 @@ impl Handle {
         request: &Bound<'py, PyDict>,
     ) -> PyResult<Bound<'py, PyDict>> {
         let (id, request) = (session_id(py, session)?, decode::request::<RewindRequest>(request)?);
-        rewound(py, &self.call(py, |oneiro| oneiro.rewind_session(&id, request))?)
+        rewound(py, &self.call(py, |oneiro| oneiro.sessions().rewind(&id, request))?)
     }
 
     /// Takes back whatever is still shown from a message on, even if that is taken back already.
@@ -129,7 +130,7 @@ impl Handle {
         to: i64,
     ) -> PyResult<Bound<'py, PyDict>> {
         let id = session_id(py, session)?;
-        rewound(py, &self.call(py, |oneiro| oneiro.rewind_again(&id, MessageId(to)))?)
+        rewound(py, &self.call(py, |oneiro| oneiro.host().rewind_again(&id, MessageId(to)))?)
     }
 
     /// Shows again what the latest rewind hid, or every rewind; how many messages.
@@ -140,13 +141,13 @@ impl Handle {
         request: &Bound<'_, PyDict>,
     ) -> PyResult<usize> {
         let (id, request) = (session_id(py, session)?, decode::request::<RestoreRequest>(request)?);
-        Ok(self.call(py, |oneiro| oneiro.restore_session(&id, request))?.restored)
+        Ok(self.call(py, |oneiro| oneiro.sessions().restore(&id, request))?.restored)
     }
 
     /// Shows again whatever was rewound from a message on; how many messages.
     fn restore_since(&self, py: Python<'_>, session: &str, since: i64) -> PyResult<usize> {
         let id = session_id(py, session)?;
-        self.call(py, |oneiro| oneiro.restore_since(&id, MessageId(since)))
+        self.call(py, |oneiro| oneiro.host().restore_since(&id, MessageId(since)))
     }
 
     fn rewind_points<'py>(
@@ -156,7 +157,7 @@ impl Handle {
         limit: usize,
     ) -> PyResult<Bound<'py, PyList>> {
         let id = session_id(py, session)?;
-        encode::messages(py, &self.call(py, |oneiro| oneiro.rewind_points(&id, limit))?)
+        encode::messages(py, &self.call(py, |oneiro| oneiro.sessions().rewind_points(&id, limit))?)
     }
 
     /// When messages were said and where they stand, as a host knows better: id, at, visibility.
@@ -178,7 +179,7 @@ impl Handle {
                 visibility: stands.map(visibility).transpose()?,
             });
         }
-        self.call(py, |oneiro| oneiro.amend_messages(&id, read))
+        self.call(py, |oneiro| oneiro.host().amend_messages(&id, read))
     }
 
     fn set_history<'py>(
@@ -189,7 +190,7 @@ impl Handle {
     ) -> PyResult<Bound<'py, PyList>> {
         let id = session_id(py, session)?;
         let messages = Reader::default().messages(messages)?;
-        encode::messages(py, &self.call(py, |oneiro| oneiro.set_history(&id, messages))?)
+        encode::messages(py, &self.call(py, |oneiro| oneiro.messages().set_history(&id, messages))?)
     }
 
     fn replace_history<'py>(
@@ -200,7 +201,7 @@ impl Handle {
     ) -> PyResult<Bound<'py, PyList>> {
         let id = session_id(py, session)?;
         let messages = Reader::default().messages(messages)?;
-        encode::messages(py, &self.call(py, |oneiro| oneiro.replace_history(&id, messages))?)
+        encode::messages(py, &self.call(py, |oneiro| oneiro.host().replace_history(&id, messages))?)
     }
 
     fn compact_into<'py>(
@@ -211,12 +212,12 @@ impl Handle {
     ) -> PyResult<Bound<'py, PyAny>> {
         let id = session_id(py, session)?;
         let messages = Reader::default().messages(messages)?;
-        encode::answer(py, &self.call(py, |oneiro| oneiro.compact_into(&id, messages))?)
+        encode::answer(py, &self.call(py, |oneiro| oneiro.host().compact_into(&id, messages))?)
     }
 
     fn truncate_history(&self, py: Python<'_>, session: &str, keep: usize) -> PyResult<usize> {
         let id = session_id(py, session)?;
-        self.call(py, |oneiro| oneiro.truncate_history(&id, keep))
+        self.call(py, |oneiro| oneiro.messages().truncate_history(&id, keep))
     }
 
     /// A session or a message, removed for good.

@@ -16,7 +16,7 @@ impl Handle {
         request: &Bound<'py, PyDict>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let request = decode::request::<SearchRequest>(request)?;
-        let found = self.call(py, |oneiro| oneiro.search(&request))?;
+        let found = self.call(py, |oneiro| oneiro.search().run(&request))?;
         encode::answer(py, &FoundByKind::from(&found))
     }
 
@@ -26,6 +26,6 @@ impl Handle {
         request: &Bound<'py, PyDict>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let request = decode::request::<SessionSearchRequest>(request)?;
-        encode::answer(py, &self.call(py, |oneiro| oneiro.search_sessions(&request))?)
+        encode::answer(py, &self.call(py, |oneiro| oneiro.search().sessions(&request))?)
     }
 }

@@ -4,9 +4,10 @@ use crate::decode;
 use crate::encode;
 use crate::error::raised;
 use crate::handle::Handle;
+use oneiro::host::{DeleteRequest, SessionTimes};
 use oneiro::{
-    BranchRequest, DeleteRequest, Ending, Error, ListSessions, NewSession, NewUsage, PruneRequest,
-    SessionId, SessionPatch, SessionTimes, SplitRequest, Usage, UsageKey,
+    BranchRequest, Ending, Error, ListSessions, NewSession, NewUsage, PruneRequest, SessionId,
+    SessionPatch, SplitRequest, Usage, UsageKey,
 };
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
@@ -28,23 +29,23 @@ type Answer<'py> = PyResult<Bound<'py, PyAny>>;
 impl Handle {
     fn create_session<'py>(&self, py: Python<'py>, fields: &Bound<'py, PyDict>) -> Answer<'py> {
         let session = decode::request::<NewSession>(fields)?;
-        encode::session(py, &self.call(py, |oneiro| oneiro.create_session(session))?)
+        encode::session(py, &self.call(py, |oneiro| oneiro.sessions().create(session))?)
     }
 
     fn insert_session<'py>(&self, py: Python<'py>, fields: &Bound<'py, PyDict>) -> Answer<'py> {
         let session = decode::request::<NewSession>(fields)?;
-        encode::session(py, &self.call(py, |oneiro| oneiro.begin_session(session))?)
+        encode::session(py, &self.call(py, |oneiro| oneiro.host().begin_session(session))?)
     }
 
     fn find_session<'py>(&self, py: Python<'py>, id: &str) -> PyResult<Option<Bound<'py, PyAny>>> {
         // An id that no session can have is one that none has.
         let Ok(id) = SessionId::new(id) else { return Ok(None) };
-        let found = self.call(py, |oneiro| oneiro.find_session(&id))?;
+        let found = self.call(py, |oneiro| oneiro.sessions().find(&id))?;
         found.map(|session| encode::session(py, &session)).transpose()
     }
 
     fn resolve_session(&self, py: Python<'_>, text: &str) -> PyResult<String> {
-        self.call(py, |oneiro| Ok(oneiro.resolve_session(text)?.to_string()))
+        self.call(py, |oneiro| Ok(oneiro.sessions().resolve(text)?.to_string()))
     }
 
     fn list_sessions<'py>(
@@ -53,7 +54,7 @@ impl Handle {
         request: &Bound<'py, PyDict>,
     ) -> PyResult<Bound<'py, PyDict>> {
         let request = decode::request::<ListSessions>(request)?;
-        encode::page(py, &self.call(py, |oneiro| oneiro.list_sessions(&request))?)
+        encode::page(py, &self.call(py, |oneiro| oneiro.sessions().list(&request))?)
     }
 
     fn change_session<'py>(
@@ -63,7 +64,7 @@ impl Handle {
         change: &Bound<'py, PyDict>,
     ) -> Answer<'py> {
         let (id, change) = (session_id(py, id)?, decode::request::<SessionPatch>(change)?);
-        encode::session(py, &self.call(py, |oneiro| oneiro.change_session(&id, change))?)
+        encode::session(py, &self.call(py, |oneiro| oneiro.sessions().change(&id, change))?)
     }
 
     fn end_session<'py>(
@@ -73,12 +74,12 @@ impl Handle {
         request: &Bound<'py, PyDict>,
     ) -> Answer<'py> {
         let (id, ending) = (session_id(py, id)?, decode::request::<Ending>(request)?);
-        encode::session(py, &self.call(py, |oneiro| oneiro.end_session(&id, ending))?)
+        encode::session(py, &self.call(py, |oneiro| oneiro.sessions().end(&id, ending))?)
     }
 
     fn reopen_session<'py>(&self, py: Python<'py>, id: &str) -> Answer<'py> {
         let id = session_id(py, id)?;
-        encode::session(py, &self.call(py, |oneiro| oneiro.reopen_session(&id))?)
+        encode::session(py, &self.call(py, |oneiro| oneiro.sessions().reopen(&id))?)
     }
 
     /// When a session began, and when and why it ended, as a host knows better.
@@ -89,7 +90,7 @@ impl Handle {
         times: &Bound<'py, PyDict>,
     ) -> Answer<'py> {
         let (id, times) = (session_id(py, id)?, decode::request::<SessionTimes>(times)?);
-        encode::session(py, &self.call(py, |oneiro| oneiro.amend_session(&id, times))?)
+        encode::session(py, &self.call(py, |oneiro| oneiro.host().amend_session(&id, times))?)
     }
 
     fn branch_session<'py>(
@@ -99,7 +100,7 @@ impl Handle {
         request: &Bound<'py, PyDict>,
     ) -> Answer<'py> {
         let (id, request) = (session_id(py, id)?, decode::request::<BranchRequest>(request)?);
-        encode::session(py, &self.call(py, |oneiro| oneiro.branch_session(&id, request))?)
+        encode::session(py, &self.call(py, |oneiro| oneiro.sessions().branch(&id, request))?)
     }
 
     fn split_session<'py>(
@@ -109,12 +110,12 @@ impl Handle {
         request: &Bound<'py, PyDict>,
     ) -> Answer<'py> {
         let (id, request) = (session_id(py, id)?, decode::request::<SplitRequest>(request)?);
-        encode::session(py, &self.call(py, |oneiro| oneiro.split_session(&id, request))?)
+        encode::session(py, &self.call(py, |oneiro| oneiro.sessions().split(&id, request))?)
     }
 
     fn delete_session<'py>(&self, py: Python<'py>, id: &str) -> Answer<'py> {
         let id = session_id(py, id)?;
-        encode::answer(py, &self.call(py, |oneiro| oneiro.delete_session(&id))?)
+        encode::answer(py, &self.call(py, |oneiro| oneiro.sessions().delete(&id))?)
     }
 
     #[pyo3(signature = (ids, options=None))]
@@ -128,12 +129,12 @@ impl Handle {
         let ids = ids.into_iter().filter_map(|id| SessionId::new(id).ok()).collect();
         let options = options.map(decode::request::<DeleteRequest>).transpose()?;
         let request = DeleteRequest { ids, ..options.unwrap_or_default() };
-        encode::answer(py, &self.call(py, |oneiro| oneiro.delete_sessions(request))?)
+        encode::answer(py, &self.call(py, |oneiro| oneiro.host().delete_sessions(request))?)
     }
 
     fn count_sessions(&self, py: Python<'_>, request: &Bound<'_, PyDict>) -> PyResult<usize> {
         let request = decode::request::<ListSessions>(request)?;
-        self.call(py, |oneiro| oneiro.count_sessions(&request))
+        self.call(py, |oneiro| oneiro.sessions().count(&request))
     }
 
     /// Those of these sessions that are there; without their prompts and previews where nobody
@@ -148,7 +149,8 @@ impl Handle {
         let known: Vec<Option<SessionId>> =
             ids.into_iter().map(|id| SessionId::new(id).ok()).collect();
         let asked: Vec<SessionId> = known.iter().flatten().cloned().collect();
-        let mut found = self.call(py, |oneiro| oneiro.find_sessions(&asked, whole))?.into_iter();
+        let mut found =
+            self.call(py, |oneiro| oneiro.sessions().find_many(&asked, whole))?.into_iter();
         let list = PyList::empty(py);
         for id in known {
             match id.and_then(|_| found.next().flatten()) {
@@ -160,32 +162,32 @@ impl Handle {
     }
 
     fn find_title(&self, py: Python<'_>, title: &str) -> PyResult<Option<String>> {
-        self.call(py, |oneiro| Ok(oneiro.find_title(title)?.map(|id| id.to_string())))
+        self.call(py, |oneiro| Ok(oneiro.host().find_title(title)?.map(|id| id.to_string())))
     }
 
     fn resolve_title(&self, py: Python<'_>, title: &str) -> PyResult<Option<String>> {
-        self.call(py, |oneiro| Ok(oneiro.resolve_title(title)?.map(|id| id.to_string())))
+        self.call(py, |oneiro| Ok(oneiro.host().resolve_title(title)?.map(|id| id.to_string())))
     }
 
     fn prune_sessions<'py>(&self, py: Python<'py>, request: &Bound<'py, PyDict>) -> Answer<'py> {
         let request = decode::request::<PruneRequest>(request)?;
-        encode::answer(py, &self.call(py, |oneiro| oneiro.prune_sessions(request))?)
+        encode::answer(py, &self.call(py, |oneiro| oneiro.sessions().prune(request))?)
     }
 
     fn session_children(&self, py: Python<'_>, id: &str) -> PyResult<Vec<String>> {
         let id = session_id(py, id)?;
-        let children = self.call(py, |oneiro| oneiro.session_children(&id))?;
+        let children = self.call(py, |oneiro| oneiro.sessions().children(&id))?;
         Ok(children.iter().map(ToString::to_string).collect())
     }
 
     fn session_root(&self, py: Python<'_>, id: &str) -> PyResult<String> {
         let id = session_id(py, id)?;
-        self.call(py, |oneiro| Ok(oneiro.session_root(&id)?.to_string()))
+        self.call(py, |oneiro| Ok(oneiro.sessions().root(&id)?.to_string()))
     }
 
     fn session_tip(&self, py: Python<'_>, id: &str) -> PyResult<String> {
         let id = session_id(py, id)?;
-        self.call(py, |oneiro| Ok(oneiro.session_tip(&id)?.to_string()))
+        self.call(py, |oneiro| Ok(oneiro.sessions().tip(&id)?.to_string()))
     }
 
     fn session_family<'py>(
@@ -195,16 +197,16 @@ impl Handle {
         limit: usize,
     ) -> PyResult<Bound<'py, PyList>> {
         let id = session_id(py, id)?;
-        encode::sessions(py, &self.call(py, |oneiro| oneiro.session_family(&id, limit))?)
+        encode::sessions(py, &self.call(py, |oneiro| oneiro.sessions().family(&id, limit))?)
     }
 
     fn counts<'py>(&self, py: Python<'py>, id: &str) -> Answer<'py> {
         let id = session_id(py, id)?;
-        encode::answer(py, &self.call(py, |oneiro| oneiro.message_counts(&id))?)
+        encode::answer(py, &self.call(py, |oneiro| oneiro.messages().counts(&id))?)
     }
 
     fn next_title(&self, py: Python<'_>, base: &str) -> PyResult<String> {
-        self.call(py, |oneiro| oneiro.next_title(base))
+        self.call(py, |oneiro| oneiro.sessions().next_title(base))
     }
 
     fn add_usage<'py>(
@@ -214,7 +216,10 @@ impl Handle {
         request: &Bound<'py, PyDict>,
     ) -> Answer<'py> {
         let (id, (account, used)) = (session_id(py, id)?, usage(request)?);
-        encode::session(py, &self.call(py, |oneiro| oneiro.add_usage(&id, account, used))?)
+        encode::session(
+            py,
+            &self.call(py, |oneiro| oneiro.sessions().add_usage(&id, account, used))?,
+        )
     }
 
     fn set_usage<'py>(
@@ -228,11 +233,11 @@ impl Handle {
             let wrong = Error::invalid("totals of a session belong to no account");
             return Err(raised(py, &wrong));
         }
-        encode::session(py, &self.call(py, |oneiro| oneiro.set_usage(&id, used))?)
+        encode::session(py, &self.call(py, |oneiro| oneiro.sessions().set_usage(&id, used))?)
     }
 
     fn usage<'py>(&self, py: Python<'py>, id: &str) -> Answer<'py> {
         let id = session_id(py, id)?;
-        encode::answer(py, &self.call(py, |oneiro| oneiro.usage(&id))?)
+        encode::answer(py, &self.call(py, |oneiro| oneiro.sessions().usage(&id))?)
     }
 }

@@ -5,7 +5,8 @@ use crate::encode;
 use crate::error::raised;
 use crate::handle::Handle;
 use crate::sessions::session_id;
-use oneiro::{SetSlots, SlotName, SlotSwap};
+use oneiro::host::SetSlots;
+use oneiro::{SlotName, SlotSwap};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 use serde_json::Value;
@@ -25,7 +26,7 @@ fn optional(value: &Bound<'_, PyAny>) -> PyResult<Option<Value>> {
 impl Handle {
     fn slot<'py>(&self, py: Python<'py>, scope: &str, name: &str) -> PyResult<Bound<'py, PyAny>> {
         let slot = slot_name(py, scope, name)?;
-        match self.call(py, |oneiro| oneiro.slot(&slot))? {
+        match self.call(py, |oneiro| oneiro.host().slot(&slot))? {
             Some(slot) => encode::value(py, &slot.value),
             None => Ok(py.None().into_bound(py)),
         }
@@ -33,7 +34,7 @@ impl Handle {
 
     fn slots<'py>(&self, py: Python<'py>, scope: &str) -> PyResult<Bound<'py, PyList>> {
         let list = PyList::empty(py);
-        for slot in self.call(py, |oneiro| oneiro.slots(scope))? {
+        for slot in self.call(py, |oneiro| oneiro.host().slots(scope))? {
             let value = encode::value(py, &slot.value)?;
             list.append((slot.name, value, slot.updated_at.micros()))?;
         }
@@ -41,7 +42,7 @@ impl Handle {
     }
 
     fn slot_scopes(&self, py: Python<'_>, prefix: &str) -> PyResult<Vec<String>> {
-        self.call(py, |oneiro| oneiro.slot_scopes(prefix))
+        self.call(py, |oneiro| oneiro.host().slot_scopes(prefix))
     }
 
     #[pyo3(signature = (scope, values, replace=false, session=None))]
@@ -61,7 +62,7 @@ impl Handle {
             replace,
             session: session.map(|id| session_id(py, id)).transpose()?,
         };
-        self.call(py, |oneiro| oneiro.set_slots(request))
+        self.call(py, |oneiro| oneiro.host().set_slots(request))
     }
 
     #[pyo3(signature = (scope, name, expected, value, session=None))]
@@ -80,6 +81,6 @@ impl Handle {
             value: optional(value)?,
             session: session.map(|id| session_id(py, id)).transpose()?,
         };
-        self.call(py, |oneiro| oneiro.swap_slot(swap))
+        self.call(py, |oneiro| oneiro.host().swap_slot(swap))
     }
 }

@@ -15,7 +15,7 @@ impl Handle {
 
     fn settings<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let dict = PyDict::new(py);
-        for setting in self.call(py, |oneiro| oneiro.settings())? {
+        for setting in self.call(py, |oneiro| oneiro.settings().list())? {
             dict.set_item(setting.name, encode::value(py, &setting.value)?)?;
         }
         Ok(dict)
@@ -26,11 +26,11 @@ impl Handle {
             true => None,
             false => Some(Reader::default().value(value, 0)?),
         };
-        self.call(py, |oneiro| oneiro.set_setting(name, value).map(|_| ()))
+        self.call(py, |oneiro| oneiro.settings().set(name, value).map(|_| ()))
     }
 
     fn backup(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
-        self.call(py, |oneiro| oneiro.backup(&path, &mut |_| {}))
+        self.call(py, |oneiro| oneiro.transfer().backup(&path, &mut |_| {}))
     }
 
     /// Gives the room of what was deleted back; how many bytes.

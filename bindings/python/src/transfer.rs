@@ -41,7 +41,7 @@ impl Handle {
         self.call(py, |oneiro| {
             let file = File::create(&path).map_err(|error| unreadable(&path, error))?;
             let mut out = BufWriter::new(file);
-            let done = oneiro.export(&request, &mut out, &mut |_| {})?;
+            let done = oneiro.transfer().export(&request, &mut out, &mut |_| {})?;
             let file = out.into_inner().map_err(|error| unreadable(&path, error.into_error()))?;
             file.sync_all().map_err(|error| unreadable(&path, error))?;
             Ok(done.sessions)
@@ -55,7 +55,7 @@ impl Handle {
         let request = ExportRequest { sessions, source: None };
         self.call(py, |oneiro| {
             let mut out = Vec::new();
-            oneiro.export(&request, &mut out, &mut |_| {})?;
+            oneiro.transfer().export(&request, &mut out, &mut |_| {})?;
             out.flush().map_err(|error| Error::internal(error.to_string()))?;
             String::from_utf8(out).map_err(|error| Error::internal(error.to_string()))
         })
@@ -64,26 +64,28 @@ impl Handle {
     fn import_file<'py>(&self, py: Python<'py>, path: PathBuf) -> PyResult<Bound<'py, PyAny>> {
         let imported = self.call(py, |oneiro| {
             let limits = ImportLimits::default();
-            oneiro.import_file(ImportFile::open(&path, limits)?, limits, &mut |_| {})
+            oneiro.transfer().import_file(ImportFile::open(&path, limits)?, limits, &mut |_| {})
         })?;
         encode::answer(py, &imported)
     }
 
     /// Everything of a `state.db` of hermes, each message once, however often it is called.
     fn import_hermes<'py>(&self, py: Python<'py>, path: PathBuf) -> PyResult<Bound<'py, PyAny>> {
-        let imported = self.call(py, |oneiro| oneiro.import_hermes(&path, &mut |_| {}))?;
+        let imported =
+            self.call(py, |oneiro| oneiro.transfer().import_hermes(&path, &mut |_| {}))?;
         encode::answer(py, &imported)
     }
 
     /// What an import of a `state.db` would do.
     fn preview_hermes<'py>(&self, py: Python<'py>, path: PathBuf) -> PyResult<Bound<'py, PyAny>> {
-        let previewed = self.call(py, |oneiro| oneiro.preview_hermes(&path, &mut |_| {}))?;
+        let previewed =
+            self.call(py, |oneiro| oneiro.transfer().preview_hermes(&path, &mut |_| {}))?;
         encode::answer(py, &previewed)
     }
 
     fn import_text<'py>(&self, py: Python<'py>, text: &str) -> PyResult<Bound<'py, PyAny>> {
         let imported = self.call(py, |oneiro| {
-            oneiro.import(&mut text.as_bytes(), ImportLimits::default(), &mut |_| {})
+            oneiro.transfer().import(&mut text.as_bytes(), ImportLimits::default(), &mut |_| {})
         })?;
         encode::answer(py, &imported)
     }

@@ -132,7 +132,7 @@ impl Context {
     /// Does one short slice of background work after a command; what fails is tried again by
     /// somebody else, so it is only logged.
     pub fn after(&self, oneiro: &Oneiro) {
-        if let Err(error) = oneiro.run_local_jobs(Duration::from_millis(20)) {
+        if let Err(error) = oneiro.jobs().run_local(Duration::from_millis(20)) {
             tracing::info!(error = %error, "background work waits");
         }
     }
@@ -141,7 +141,7 @@ impl Context {
     /// read all of it. What fails is done later by somebody else, so it is only logged.
     pub fn index(&self, oneiro: &Oneiro) {
         let bar = progress::bar(0, "index", self.output.json);
-        let folded = oneiro.fold_all(&mut |reach, last| {
+        let folded = oneiro.index().fold_all(&mut |reach, last| {
             bar.set_length(u64::try_from(last).unwrap_or(0));
             bar.set_position(u64::try_from(reach).unwrap_or(0));
         });

@@ -18,13 +18,13 @@ pub(crate) fn condense(oneiro: &Oneiro, staged: &[Staged]) -> Result<()> {
     let mut longest: Vec<&Staged> = staged.iter().collect();
     longest.sort_by_cached_key(|session| std::cmp::Reverse(size(session)));
     for session in longest.into_iter().take(SESSIONS) {
-        if !oneiro.summaries(&session.id)?.is_empty() {
+        if !oneiro.context().summaries(&session.id)?.is_empty() {
             continue;
         }
         let far = |until: usize| CompactRequest { until: Some(until), redo: false };
-        let whole = oneiro.compact(&session.id, &far(usize::MAX))?.tokens_before;
+        let whole = oneiro.context().compact(&session.id, &far(usize::MAX))?.tokens_before;
         for part in PARTS {
-            oneiro.compact(&session.id, &far((whole / part).max(1)))?;
+            oneiro.context().compact(&session.id, &far((whole / part).max(1)))?;
         }
     }
     Ok(())

@@ -119,7 +119,7 @@ fn write(
         lines.push(b'\n');
     }
     let mut input = lines.as_slice();
-    let imported = oneiro.import(&mut input, ImportLimits::default(), &mut |at| {
+    let imported = oneiro.transfer().import(&mut input, ImportLimits::default(), &mut |at| {
         let sessions = usize::try_from(at.sessions).unwrap_or(usize::MAX);
         progress(Progress { sessions, of: new.len() });
     })?;
@@ -131,13 +131,13 @@ fn write(
 /// Gives a session that is there what it lacks: messages, and the parent it lost.
 fn complete(oneiro: &Oneiro, session: &Staged, is_orphan: bool) -> Result<usize> {
     if let Some((parent, lineage)) = session.parent.as_ref().filter(|_| is_orphan) {
-        oneiro.create_session(NewSession {
+        oneiro.sessions().create(NewSession {
             parent_id: Some(parent.clone()),
             lineage: Some(*lineage),
             ..NewSession::with_id(session.id.clone())
         })?;
     }
-    let view = oneiro.show_session(&session.id, true)?;
+    let view = oneiro.sessions().show(&session.id, true)?;
     let there: HashSet<_> = view.messages.iter().filter_map(|m| m.external_id.as_deref()).collect();
     let mut missing = Vec::new();
     for message in &session.messages {
@@ -149,6 +149,6 @@ fn complete(oneiro: &Oneiro, session: &Staged, is_orphan: bool) -> Result<usize>
     }
     match missing.len() {
         0 => Ok(0),
-        count => oneiro.append(&session.id, missing).map(|done| count - done.duplicates),
+        count => oneiro.messages().append(&session.id, missing).map(|done| count - done.duplicates),
     }
 }

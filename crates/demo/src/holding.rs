@@ -35,7 +35,7 @@ pub fn holding(oneiro: &Oneiro) -> Result<Holding> {
 pub fn remove(oneiro: &Oneiro) -> Result<Removed> {
     let mut removed = Removed::default();
     for session in held(oneiro)? {
-        match oneiro.delete_session(&session.id) {
+        match oneiro.sessions().delete(&session.id) {
             Ok(deleted) => {
                 removed.sessions += deleted.sessions.len();
                 removed.messages += deleted.messages;
@@ -52,7 +52,7 @@ pub fn remove(oneiro: &Oneiro) -> Result<Removed> {
 pub(crate) fn held(oneiro: &Oneiro) -> Result<Vec<Session>> {
     let mut found = Vec::new();
     for id in every_id()? {
-        let session = oneiro.find_session(&SessionId::new(id)?)?;
+        let session = oneiro.sessions().find(&SessionId::new(id)?)?;
         found.extend(session.filter(|session| session.metadata.contains_key(MARK)));
     }
     Ok(found)

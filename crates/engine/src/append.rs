@@ -2,6 +2,7 @@
 
 use crate::Oneiro;
 use crate::sessions::{Draft, create_in, no_session};
+use crate::views::Messages;
 use oneiro_model::{
     Appended, ChangeKind, Error, MessageId, NewMessage, NewSession, Remedy, Result, SessionId,
     Visibility,
@@ -16,7 +17,7 @@ pub type CreateMissing = NewSession;
 /// Batches above this go past the group: they fill a transaction by themselves.
 const BULK: usize = 256;
 
-impl Oneiro {
+impl Messages<'_> {
     /// Appends messages to a session that exists. When this returns they are durable, in this
     /// order, all of them or none.
     pub fn append(&self, session: &SessionId, messages: Vec<NewMessage>) -> Result<Appended> {
@@ -30,7 +31,7 @@ impl Oneiro {
         messages: Vec<NewMessage>,
         create: CreateMissing,
     ) -> Result<Appended> {
-        let draft = Draft::new(self, NewSession { id: Some(session.clone()), ..create })?;
+        let draft = Draft::new(self.oneiro, NewSession { id: Some(session.clone()), ..create })?;
         self.append_to(session, messages, Some(draft))
     }
 
@@ -40,7 +41,7 @@ impl Oneiro {
         messages: Vec<NewMessage>,
         create: Option<Draft>,
     ) -> Result<Appended> {
-        let now = self.now();
+        let now = self.oneiro.now();
         let repaired = messages.iter().map(|message| message.repaired).sum();
         let withheld = messages.iter().map(|message| message.withheld).sum();
         let prepared = messages
@@ -55,17 +56,17 @@ impl Oneiro {
             .collect::<Result<Vec<_>>>()?;
         let count = prepared.len();
         let append = Append {
-            oneiro: self.clone(),
+            oneiro: self.oneiro.clone(),
             session: session.clone(),
             prepared: Arc::new(prepared),
             create: create.map(Arc::new),
         };
         let mut appended = match count {
-            0..=BULK => self.store.write(move |tx| append.run(tx))?,
-            _ => self.store.write_bulk(|tx| append.run(tx))?,
+            0..=BULK => self.oneiro.store.write(move |tx| append.run(tx))?,
+            _ => self.oneiro.store.write_bulk(|tx| append.run(tx))?,
         };
         if let Some(last) = appended.ids.last() {
-            self.index.fold_soon(last.0);
+            self.oneiro.index.fold_soon(last.0);
         }
         appended.repaired = repaired;
         appended.withheld = withheld;

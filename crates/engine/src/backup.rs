@@ -1,22 +1,25 @@
 //! Back up a space while others use it.
 
 use crate::Oneiro;
+use crate::views::Transfer;
 use oneiro_model::Result;
 pub use oneiro_store::Progress;
 use std::path::Path;
 
-impl Oneiro {
+impl Transfer<'_> {
     /// Copies the space into a new SQLite file, which is itself a store. A space on PostgreSQL is
     /// copied too, so that a backup can be opened anywhere.
     pub fn backup(&self, path: &Path, progress: &mut dyn FnMut(Progress)) -> Result<()> {
-        self.store.backup(path, self.now(), progress)
+        self.oneiro.store.backup(path, self.oneiro.now(), progress)
     }
 
     /// Removes copies that were begun by processes that are gone. Answers the files it removed.
     pub fn remove_abandoned_backups(&self) -> Result<Vec<String>> {
-        self.store.remove_abandoned_backups()
+        self.oneiro.store.remove_abandoned_backups()
     }
+}
 
+impl Oneiro {
     /// Gives the room of what was deleted back to the file system. Others wait meanwhile, so nobody
     /// does it unasked. Answers how many bytes the store takes less.
     pub fn vacuum(&self) -> Result<i64> {

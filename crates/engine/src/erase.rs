@@ -92,7 +92,7 @@ impl Oneiro {
             .write(move |tx| oneiro_store::jobs::finish(tx, &job, &holder, now).map(|_| ()))?;
         let mut out_of_reach = scrubbed.out_of_reach;
         // What cannot be removed now is named below.
-        let _ = self.remove_abandoned_backups();
+        let _ = self.transfer().remove_abandoned_backups();
         for copy in self.store.read(backups::all)? {
             out_of_reach.push(format!("{} made {} ({})", copy.path, copy.at, copy.reason));
         }

@@ -4,6 +4,7 @@
 
 use crate::Oneiro;
 use crate::holder::is_gone;
+use crate::views::Jobs;
 use oneiro_model::{
     Actor, ActorKind, ActorSurface, Cursor, Error, Job, JobId, JobNeed, NewJob, Page, Ran, Result,
     SessionId, Span, Timestamp,
@@ -40,29 +41,38 @@ pub(crate) enum Outcome {
     Postponed(Span),
 }
 
-impl Oneiro {
+impl Jobs<'_> {
     /// Runs due jobs until none is left or `limit` is over; a job that has begun is finished. Models
     /// are called where a job needs one and this handle has it.
-    pub fn run_jobs(&self, limit: Duration) -> Result<Ran> {
+    pub fn run(&self, limit: Duration) -> Result<Ran> {
         let started = Instant::now();
-        let mut ran = self.run_local_jobs(limit)?;
+        let mut ran = self.run_local(limit)?;
         let left = || limit.saturating_sub(started.elapsed());
-        ran.add(self.run_claimable(&self.models(), left())?);
-        self.embed_for(left())?;
+        ran.add(self.oneiro.run_claimable(&self.oneiro.models(), left())?);
+        self.oneiro.embed_for(left())?;
         Ok(ran)
     }
 
     /// The same without models elsewhere: for callers that cannot wait for one.
-    pub fn run_local_jobs(&self, limit: Duration) -> Result<Ran> {
+    pub fn run_local(&self, limit: Duration) -> Result<Ran> {
         let started = Instant::now();
-        if let Err(error) = self.fold_for(limit) {
+        if let Err(error) = self.oneiro.fold_for(limit) {
             // The tail is searched as it is, and folded another time.
             tracing::info!(%error, "the text index was not extended");
         }
-        self.queue_idle_compactions();
-        self.run_claimable(&[], limit.saturating_sub(started.elapsed()))
+        self.oneiro.queue_idle_compactions();
+        self.oneiro.run_claimable(&[], limit.saturating_sub(started.elapsed()))
     }
 
+    /// Jobs, newest first.
+    pub fn list(&self, cursor: Option<Cursor>, limit: usize) -> Result<Page<Job>> {
+        let before = cursor.map_or(i64::MAX, |cursor| cursor.key);
+        let found = self.oneiro.store.read(|tx| jobs::list(tx, before, limit.saturating_add(1)))?;
+        Ok(Page::of(found, limit))
+    }
+}
+
+impl Oneiro {
     /// What this handle can give a job.
     pub(crate) fn models(&self) -> Vec<JobNeed> {
         let model = self.llm.is_some().then_some(JobNeed::Model);
@@ -150,7 +160,7 @@ impl Oneiro {
             COMPACT => return self.run_compaction(job),
             SCRUB => self.store.scrub(&[], &|| self.cancel.is_cancelled()).map(|_| ()),
             PURGE_INDEX => self.purge_index(),
-            REBUILD_INDEX => self.rebuild_index(&mut |_, _| {}),
+            REBUILD_INDEX => self.index().rebuild(&mut |_, _| {}),
             other => {
                 Err(Error::invalid(format!("this Oneiro does not know the job kind {other:?}"))
                     .remedy("upgrade oneiro"))
@@ -179,13 +189,6 @@ impl Oneiro {
         self.store.write(move |tx| {
             jobs::fail(tx, &Failure { job: &job, holder: &holder, error: &error }, now)
         })
-    }
-
-    /// Jobs, newest first.
-    pub fn list_jobs(&self, cursor: Option<Cursor>, limit: usize) -> Result<Page<Job>> {
-        let before = cursor.map_or(i64::MAX, |cursor| cursor.key);
-        let found = self.store.read(|tx| jobs::list(tx, before, limit.saturating_add(1)))?;
-        Ok(Page::of(found, limit))
     }
 
     /// A job to add inside a transaction.

@@ -1,6 +1,6 @@
-//! Oneiro, the memory of AI agents: the library people use. [`Oneiro`] is the handle; each module
-//! is one capability. It reads no environment, prints nothing and knows no surface; time, ids and
-//! everything else from outside come in through the ports.
+//! Oneiro, the memory of AI agents: the library people use. [`Oneiro`] is the handle, and [`views`]
+//! are its capabilities, a module each. It reads no environment, prints nothing and knows no
+//! surface; time, ids and everything else from outside come in through the ports.
 //!
 //! ```
 //! use oneiro::{NewMessage, NewSession, Oneiro, Options, Role, SessionId, Target};
@@ -10,10 +10,11 @@
 //! # let place = folder.path().to_string_lossy().into_owned();
 //! let oneiro = Oneiro::open(&Target::parse(&place, None)?, Options::default())?;
 //! let id = SessionId::new("monday")?;
-//! oneiro.create_session(NewSession::with_id(id.clone()))?;
-//! let said = oneiro.append(&id, vec![NewMessage::text(Role::User, "the tea is in the blue tin")])?;
+//! oneiro.sessions().create(NewSession::with_id(id.clone()))?;
+//! let message = NewMessage::text(Role::User, "the tea is in the blue tin");
+//! let said = oneiro.messages().append(&id, vec![message])?;
 //! assert_eq!(said.ids.len(), 1);
-//! assert_eq!(oneiro.show_session(&id, false)?.messages.len(), 1);
+//! assert_eq!(oneiro.sessions().show(&id, false)?.messages.len(), 1);
 //! # Ok(())
 //! # }
 //! ```
@@ -27,20 +28,21 @@ mod changes;
 mod check;
 mod context;
 mod erase;
+mod history;
 mod holder;
+pub mod host;
 mod index;
 mod jobs;
 mod model_calls;
 mod ports;
 mod search;
-mod session_store;
 mod sessions;
 mod settings;
-mod slots;
 mod stats;
 mod tokens;
 mod transcripts;
 mod transfer;
+pub mod views;
 
 pub use append::CreateMissing;
 pub use background::{Background, BackgroundMonitor, LaneStatus, OpenSpaces};
@@ -49,7 +51,7 @@ pub use cancel::Cancel;
 pub use check::Checked;
 pub use context::{PROMPTS, Prompts};
 pub use oneiro_count as count;
-pub use oneiro_model::host::{DeleteRequest, Durability, MessageAmend, PageRequest, SessionTimes};
+pub use oneiro_model::host::{Durability, PageRequest};
 pub use oneiro_model::*;
 pub use oneiro_store::{Engine, Target, WriteFigures};
 pub use ports::{
@@ -57,7 +59,6 @@ pub use ports::{
 };
 pub use sessions::{Stretch, StretchFrom, StretchRequest};
 pub use settings::{Compaction, EmbedderChoice, SETTINGS, Setting, SettingValue, Settings};
-pub use slots::SetSlots;
 pub use transcripts::{
     Agent, CaptureRequest, Captured, DamagedLine, TranscriptFile, Transcripts, find_transcripts,
 };

@@ -2,6 +2,7 @@
 //! cached by generation, so that a change by any process is seen by the next write of every other.
 
 use crate::Oneiro;
+use crate::views;
 use oneiro_model::{Error, Result, SessionId, SessionPattern};
 use oneiro_store::{Tx, sequence, settings};
 use serde_json::Value;
@@ -282,25 +283,27 @@ fn check(name: &str, value: &Value) -> Result<()> {
     Ok(())
 }
 
-impl Oneiro {
+impl views::Settings<'_> {
     /// Every setting with its value.
-    pub fn settings(&self) -> Result<Vec<SettingValue>> {
-        let rows = self.store.read(settings::all)?;
+    pub fn list(&self) -> Result<Vec<SettingValue>> {
+        let rows = self.oneiro.store.read(settings::all)?;
         SETTINGS.iter().map(|setting| value_of(setting.name, &rows)).collect()
     }
 
     /// Sets a setting, or takes it back to its default.
-    pub fn set_setting(&self, name: &str, value: Option<Value>) -> Result<SettingValue> {
+    pub fn set(&self, name: &str, value: Option<Value>) -> Result<SettingValue> {
         let name = setting(name)?.name;
         if let Some(value) = &value {
             check(name, value)?;
         }
         let text = value.map(|value| value.to_string());
-        let now = self.now();
-        self.store.write(move |tx| settings::put(tx, name, text.as_deref(), now))?;
-        value_of(name, &self.store.read(settings::all)?)
+        let now = self.oneiro.now();
+        self.oneiro.store.write(move |tx| settings::put(tx, name, text.as_deref(), now))?;
+        value_of(name, &self.oneiro.store.read(settings::all)?)
     }
+}
 
+impl Oneiro {
     /// The settings as of `generation`, from memory when they have not changed since.
     pub(crate) fn settings_at(&self, tx: &Tx<'_>, generation: i64) -> Result<Arc<Settings>> {
         {

@@ -1,8 +1,16 @@
 //! Figures of a space.
 
+use crate::views::Sessions;
 use crate::{Oneiro, index};
 use oneiro_model::{Result, SessionGroup, Stats};
 use oneiro_store::{WriteFigures, backups, groups, jobs, messages, payloads, sessions};
+
+impl Sessions<'_> {
+    /// Sessions by source and by project, the largest groups first.
+    pub fn groups(&self) -> Result<(Vec<SessionGroup>, Vec<SessionGroup>)> {
+        self.oneiro.store.read(|tx| Ok((groups::by_source(tx)?, groups::by_project(tx)?)))
+    }
+}
 
 impl Oneiro {
     /// How the writes of this process were committed so far.
@@ -13,11 +21,6 @@ impl Oneiro {
     /// How many writes of this process wait for their turn.
     pub fn writes_queued(&self) -> usize {
         self.store.queued()
-    }
-
-    /// Sessions by source and by project, the largest groups first.
-    pub fn session_groups(&self) -> Result<(Vec<SessionGroup>, Vec<SessionGroup>)> {
-        self.store.read(|tx| Ok((groups::by_source(tx)?, groups::by_project(tx)?)))
     }
 
     /// Figures of the space, read in one snapshot.

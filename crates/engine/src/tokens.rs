@@ -1,7 +1,7 @@
 //! Tokens: made, listed, taken back, and checked. The secret is answered once and kept as a hash:
 //! it has 256 random bits, so a slow hash would add nothing.
 
-use crate::Oneiro;
+use crate::views::Tokens;
 use oneiro_model::{
     ActorKind, Cursor, Error, NewToken, Page, Remedy, Result, Token, TokenId, TokenText, bad_token,
 };
@@ -10,10 +10,10 @@ use oneiro_store::tokens;
 /// Characters of a token's name.
 const NAME_CHARS: usize = 200;
 
-impl Oneiro {
+impl Tokens<'_> {
     /// Makes a token for this space; its text is in this answer and never again.
-    pub fn create_token(&self, token: NewToken) -> Result<Token> {
-        let now = self.now();
+    pub fn create(&self, token: NewToken) -> Result<Token> {
+        let now = self.oneiro.now();
         if !matches!(token.actor, ActorKind::Person | ActorKind::Agent) {
             return Err(Error::field("actor", "is neither person nor agent"));
         }
@@ -24,8 +24,8 @@ impl Oneiro {
         if named.chars().count() > NAME_CHARS || named.chars().any(char::is_control) {
             return Err(Error::field("name", format!("is not one line of up to {NAME_CHARS}")));
         }
-        let id = TokenId::from_random(self.ids.random());
-        let text = TokenText::new(self.target().space().clone(), self.ids.secret()?);
+        let id = TokenId::from_random(self.oneiro.ids.random());
+        let text = TokenText::new(self.oneiro.target().space().clone(), self.oneiro.ids.secret()?);
         let hash = *blake3::hash(text.secret().as_bytes()).as_bytes();
         let answer = Token {
             id: id.clone(),
@@ -38,24 +38,27 @@ impl Oneiro {
             expires_at: token.expires_at,
             revoked_at: None,
         };
-        self.store.write(move |tx| tokens::add(tx, &id, (&token, &hash), now))?;
+        self.oneiro.store.write(move |tx| tokens::add(tx, &id, (&token, &hash), now))?;
         Ok(answer)
     }
 
     /// Tokens, newest first, those that ended or were taken back included.
-    pub fn list_tokens(&self, cursor: Option<Cursor>, limit: usize) -> Result<Page<Token>> {
+    pub fn list(&self, cursor: Option<Cursor>, limit: usize) -> Result<Page<Token>> {
         let before = cursor.map_or(i64::MAX, |cursor| cursor.key);
-        let space = self.target().space();
-        let found =
-            self.store.read(|tx| tokens::list(tx, space, before, limit.saturating_add(1)))?;
+        let space = self.oneiro.target().space();
+        let found = self
+            .oneiro
+            .store
+            .read(|tx| tokens::list(tx, space, before, limit.saturating_add(1)))?;
         Ok(Page::of(found, limit))
     }
 
     /// Takes back the token with this id, or the one whose id alone begins like this. From then on
     /// it opens nothing, in any process.
-    pub fn revoke_token(&self, id: &str) -> Result<Token> {
-        let (id, now, space) = (id.to_owned(), self.now(), self.target().space().clone());
-        self.store.write(move |tx| {
+    pub fn revoke(&self, id: &str) -> Result<Token> {
+        let (id, now, space) =
+            (id.to_owned(), self.oneiro.now(), self.oneiro.target().space().clone());
+        self.oneiro.store.write(move |tx| {
             let found = match id.len() > TokenId::PREFIX.len() {
                 true => tokens::begun(tx, &space, &id)?,
                 false => Vec::new(),
@@ -79,10 +82,10 @@ impl Oneiro {
 
     /// The token that was presented, if it opens this space now.
     pub fn authenticate(&self, presented: &TokenText) -> Result<Token> {
-        let now = self.now();
+        let now = self.oneiro.now();
         let hash = blake3::hash(presented.secret().as_bytes());
-        let space = self.target().space();
-        let found = self.store.read(|tx| tokens::labelled(tx, space, hash.as_bytes()))?;
+        let space = self.oneiro.target().space();
+        let found = self.oneiro.store.read(|tx| tokens::labelled(tx, space, hash.as_bytes()))?;
         let (token, kept) = found.ok_or_else(bad_token)?;
         // Comparing hashes of this type takes as long whether they differ early or late.
         let same = blake3::Hash::from_slice(&kept).is_ok_and(|kept| kept == hash);
@@ -94,8 +97,8 @@ impl Oneiro {
     }
 
     /// Whether any token opens this space.
-    pub fn has_tokens(&self) -> Result<bool> {
-        let now = self.now();
-        Ok(self.store.read(|tx| tokens::valid(tx, now))? > 0)
+    pub fn any(&self) -> Result<bool> {
+        let now = self.oneiro.now();
+        Ok(self.oneiro.store.read(|tx| tokens::valid(tx, now))? > 0)
     }
 }

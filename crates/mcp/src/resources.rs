@@ -26,7 +26,7 @@ pub(crate) struct Listed {
 
 /// The newest summaries; none where nobody may look beyond a session, since none could be read.
 pub(crate) fn list(oneiro: &Oneiro) -> Result<Vec<Listed>> {
-    let settings = oneiro.settings()?;
+    let settings = oneiro.settings().list()?;
     if settings.iter().any(|one| one.name == "other_sessions" && one.value == "refuse") {
         return Ok(Vec::new());
     }
@@ -39,7 +39,7 @@ pub(crate) fn list(oneiro: &Oneiro) -> Result<Vec<Listed>> {
             summary.depth
         ),
     };
-    Ok(oneiro.newest_summaries(LISTED)?.into_iter().map(listed).collect())
+    Ok(oneiro.context().newest_summaries(LISTED)?.into_iter().map(listed).collect())
 }
 
 /// A summary as Markdown.
@@ -52,7 +52,7 @@ pub(crate) fn read(oneiro: &Oneiro, uri: &str) -> Result<String> {
             .remedy("resources/list names the newest; the ids of others are in windows")
     };
     let id = id.filter(|id| id.starts_with("sum_")).ok_or_else(not_there)?;
-    let summary = oneiro.summary(id, &ContextScope::Space)?;
+    let summary = oneiro.context().summary(id, &ContextScope::Space)?;
     let mut text = format!("# {}\n\n", name(&summary));
     // Writing to a string cannot fail.
     let _ = write!(

@@ -162,7 +162,7 @@ impl Gate {
                 ErrorKind::NotFound | ErrorKind::Invalid => bad_token(),
                 _ => error,
             })?;
-            let token = space.oneiro()?.authenticate(&text)?;
+            let token = space.oneiro()?.tokens().authenticate(&text)?;
             Ok((space, token, text))
         });
         let (space, token, text) = known.inspect_err(|error| {

@@ -149,7 +149,7 @@ fn refuse_open_door(spaces: &Spaces, address: SocketAddr) -> Result<()> {
         return Ok(());
     }
     let name = spaces.first();
-    match spaces.space(name, true)?.oneiro()?.has_tokens()? {
+    match spaces.space(name, true)?.oneiro()?.tokens().any()? {
         true => Ok(()),
         false => Err(Error::new(
             ErrorKind::Forbidden,

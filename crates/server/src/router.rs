@@ -151,7 +151,7 @@ async fn readyz(Shared(state): Shared<Arc<State>>) -> Response {
     let asked = Arc::clone(&state);
     let checked = state.readiness.check(move || {
         let space = asked.spaces.space(asked.spaces.first(), true)?;
-        space.oneiro()?.settings().map(|_| ())
+        space.oneiro()?.settings().list().map(|_| ())
     });
     match checked.await {
         Ok(()) => axum::Json(serde_json::json!({"status": "ready"})).into_response(),

@@ -71,9 +71,9 @@ impl AppendArgs {
             true => {
                 let create =
                     NewSession { source: Some(self.source.clone()), ..NewSession::default() };
-                oneiro.append_or_create(session, messages, create)?
+                oneiro.messages().append_or_create(session, messages, create)?
             }
-            false => oneiro.append(session, messages)?,
+            false => oneiro.messages().append(session, messages)?,
         })
     }
 

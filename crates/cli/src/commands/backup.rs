@@ -20,7 +20,7 @@ impl BackupArgs {
     pub fn run(self, context: &Context) -> anyhow::Result<()> {
         let oneiro = context.open_existing()?;
         let bar = progress::bar(0, "backup", context.output.json);
-        oneiro.backup(&self.path, &mut |at| {
+        oneiro.transfer().backup(&self.path, &mut |at| {
             bar.set_length(at.total);
             bar.set_position(at.done);
         })?;

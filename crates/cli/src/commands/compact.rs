@@ -38,10 +38,10 @@ impl CompactArgs {
     /// Compacts.
     pub fn run(self, context: &Context) -> anyhow::Result<()> {
         let oneiro = context.open()?;
-        let id = oneiro.resolve_session(&self.session)?;
+        let id = oneiro.sessions().resolve(&self.session)?;
         let request: CompactRequest =
             request(&oneiro, serde_json::json!({"until": self.until, "redo": self.redo}))?;
-        let compacted = oneiro.compact(&id, &request)?;
+        let compacted = oneiro.context().compact(&id, &request)?;
         let made = match context.output.json {
             true => Vec::new(),
             false => newest(&oneiro, &id, &compacted.created)?,
@@ -66,7 +66,7 @@ fn newest(
     let scope = ContextScope::Lineage(session.clone());
     let last = created.iter().skip(created.len().saturating_sub(ROWS));
     // Another process may have rewound what one of them covered.
-    Ok(last.filter_map(|id| oneiro.summary(id.as_str(), &scope).ok()).collect())
+    Ok(last.filter_map(|id| oneiro.context().summary(id.as_str(), &scope).ok()).collect())
 }
 
 fn describe(compacted: &Compacted, made: &[Summary], until: Option<usize>) -> String {

@@ -86,7 +86,7 @@ fn all(context: &Context) -> anyhow::Result<Vec<Shown>> {
         value: setting.value,
         origin: if setting.is_set { "space" } else { "default" },
     };
-    shown.extend(context.open()?.settings()?.into_iter().map(of_space));
+    shown.extend(context.open()?.settings().list()?.into_iter().map(of_space));
     Ok(shown)
 }
 
@@ -132,7 +132,7 @@ fn set(context: &Context, key: &str, value: Option<&str>) -> anyhow::Result<()> 
                     .remedy(r#"write ["cron:*"]"#)
             }),
         });
-        let set = context.open()?.set_setting(key, value.transpose()?)?;
+        let set = context.open()?.settings().set(key, value.transpose()?)?;
         return context.output.show(&json!({key: set.value}), |_| {
             format!("{key} = {} (in space {})", text(&set.value), space(context))
         });

@@ -67,7 +67,7 @@ impl ContextArgs {
     /// Assembles and prints.
     pub fn run(self, context: &Context) -> anyhow::Result<()> {
         let oneiro = context.open_to_read()?;
-        let id = oneiro.resolve_session(&self.session)?;
+        let id = oneiro.sessions().resolve(&self.session)?;
         let format = match (self.format, context.output.json) {
             (Some(format), _) => format.into(),
             (None, true) => WindowFormat::Openai,
@@ -83,7 +83,7 @@ impl ContextArgs {
                 "peek": self.peek,
             }),
         )?;
-        let window = oneiro.context(&id, &request)?;
+        let window = oneiro.context().window(&id, &request)?;
         match (context.output.json, &window.items) {
             (true, _) => data(&serde_json::to_string(&window)?)?,
             (false, Some(items)) => data(&explained(items))?,

@@ -25,7 +25,7 @@ impl DoctorArgs {
     pub fn run(self, context: &Context) -> anyhow::Result<()> {
         let oneiro = context.open_existing()?;
         if self.fix {
-            for path in oneiro.remove_abandoned_backups()? {
+            for path in oneiro.transfer().remove_abandoned_backups()? {
                 context.output.say(&format!("Removed the unfinished backup {}.", plain(&path)));
             }
         }
@@ -45,7 +45,7 @@ impl DoctorArgs {
         }
         if self.fix && checked.integrity.is_empty() && !checked.contexts.is_empty() {
             let problems = checked.contexts.len();
-            let mended = oneiro.mend_contexts()?;
+            let mended = oneiro.context().repair_all()?;
             checked = oneiro.check()?;
             let gone = problems.saturating_sub(checked.contexts.len());
             context.output.say(&format!(
@@ -56,7 +56,7 @@ impl DoctorArgs {
         }
         if self.fix && checked.integrity.is_empty() && !checked.index.is_empty() {
             let bar = progress::bar(0, "Indexing", context.output.json);
-            oneiro.rebuild_index(&mut |done, last| {
+            oneiro.index().rebuild(&mut |done, last| {
                 bar.set_length(last.max(0) as u64);
                 bar.set_position(done.max(0) as u64);
             })?;

@@ -60,7 +60,7 @@ impl ExpandArgs {
         let mut all = Expanded { messages: Vec::new(), tokens: 0, next: None };
         let mut seen = 0;
         loop {
-            let mut page = oneiro.expand(&request)?;
+            let mut page = oneiro.context().expand(&request)?;
             all.tokens += page.tokens;
             all.next = page.next;
             let before = seen;
@@ -101,5 +101,5 @@ pub fn scope(oneiro: &Oneiro, session: Option<&str>) -> oneiro::Result<ContextSc
 
 /// The session that was named by its id, the beginning of it, or its title.
 pub fn resolved(oneiro: &Oneiro, session: Option<&str>) -> oneiro::Result<Option<SessionId>> {
-    session.map(|session| oneiro.resolve_session(session)).transpose()
+    session.map(|session| oneiro.sessions().resolve(session)).transpose()
 }

@@ -100,7 +100,7 @@ fn capture(context: &Context) -> Result<()> {
             limit: Some(limit),
             ..CaptureRequest::new(file, Agent::ClaudeCode)
         };
-        match oneiro.capture_transcript(&request, &mut |_| {}) {
+        match oneiro.transfer().capture_transcript(&request, &mut |_| {}) {
             Ok(captured) => {
                 for line in &captured.damaged {
                     tracing::warn!(path = line.path, line = line.line, "{}", line.problem);

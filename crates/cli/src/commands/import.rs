@@ -87,8 +87,9 @@ impl Found {
                 dry_run,
                 ..CaptureRequest::new(&file.path, self.agent)
             };
-            let captured =
-                oneiro.capture_transcript(&request, &mut |at| bar.set_position(before + at));
+            let captured = oneiro
+                .transfer()
+                .capture_transcript(&request, &mut |at| bar.set_position(before + at));
             match captured {
                 Ok(captured) => taken.captured.add(captured),
                 Err(error) => {

@@ -36,13 +36,13 @@ impl JobsArgs {
     pub fn run(self, context: &Context) -> anyhow::Result<()> {
         let oneiro = context.open()?;
         if let Some(JobsCommand::Run { seconds }) = self.command {
-            let ran = oneiro.run_jobs(Duration::from_secs(seconds))?;
+            let ran = oneiro.jobs().run(Duration::from_secs(seconds))?;
             return context
                 .output
                 .show(&ran, |ran| format!("{} done, {} failed", ran.done, ran.failed));
         }
         let page: PageOf = request(&oneiro, json!({"limit": self.limit, "cursor": self.cursor}))?;
-        context.output.show(&oneiro.list_jobs(page.cursor, page.limit)?, describe)
+        context.output.show(&oneiro.jobs().list(page.cursor, page.limit)?, describe)
     }
 }
 

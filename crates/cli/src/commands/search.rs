@@ -112,7 +112,7 @@ impl SearchArgs {
         let in_summaries = self.in_summaries;
         let request = self.request(&oneiro, context.output.json)?;
         let bar = progress::counter("searching, stretches of messages read", context.output.json);
-        let found = oneiro.search_all(&request, PATTERN_TIMEOUT, &mut || bar.inc(1));
+        let found = oneiro.search().run_all(&request, PATTERN_TIMEOUT, &mut || bar.inc(1));
         bar.finish_and_clear();
         let found = found?;
         let is_empty = found.hits.is_empty() && found.summaries.is_empty();

@@ -27,7 +27,8 @@ impl SummaryArgs {
     /// Describes.
     pub fn run(self, context: &Context) -> anyhow::Result<()> {
         let oneiro = context.open_to_read()?;
-        let summary = oneiro.summary(&self.id, &scope(&oneiro, self.session.as_deref())?)?;
+        let summary =
+            oneiro.context().summary(&self.id, &scope(&oneiro, self.session.as_deref())?)?;
         context.output.show(&summary, |summary| describe(summary, context.ink))
     }
 }

@@ -84,11 +84,11 @@ impl TokenCommand {
                 let oneiro = context.open_to_read()?;
                 let page: PageOf =
                     request(&oneiro, json!({"limit": args.limit, "cursor": args.cursor}))?;
-                let page = oneiro.list_tokens(page.cursor, page.limit)?;
+                let page = oneiro.tokens().list(page.cursor, page.limit)?;
                 context.output.show(&page, |page| describe(page, oneiro.now()))
             }
             TokenCommand::Revoke(args) => {
-                let token = context.open_to_read()?.revoke_token(&args.id)?;
+                let token = context.open_to_read()?.tokens().revoke(&args.id)?;
                 context.output.show(&token, |token| format!("{} opens nothing any more", token.id))
             }
         }
@@ -111,7 +111,7 @@ impl CreateArgs {
         let (name, actor) = (self.name, actor.as_str());
         let fields = json!({"role": role, "name": name, "expires_at": expires_at, "actor": actor});
         let token: NewToken = request(&oneiro, fields)?;
-        let token = oneiro.create_token(token)?;
+        let token = oneiro.tokens().create(token)?;
         context.output.show(&token, |token| token.token.clone().unwrap_or_default())?;
         context.output.say(&format!(
             "This is the only time it is shown. It opens space {space} with the role {}; `oneiro \

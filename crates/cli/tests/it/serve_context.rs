@@ -13,12 +13,12 @@ pub fn compacted((space, name): (&TestSpace, &str), session: &str, word: &str) -
     let target = oneiro::Target::parse(&space.store, Some(&name)).unwrap();
     let opened = oneiro::Oneiro::open(&target, oneiro::Options::default()).unwrap();
     let id = oneiro::SessionId::new(session).unwrap();
-    opened.create_session(oneiro::NewSession::with_id(id.clone())).unwrap();
+    opened.sessions().create(oneiro::NewSession::with_id(id.clone())).unwrap();
     let messages =
         talk(word, 200).into_iter().map(|one| oneiro::NewMessage::from_json(one).unwrap());
-    opened.append(&id, messages.collect()).unwrap();
+    opened.messages().append(&id, messages.collect()).unwrap();
     let request = oneiro::CompactRequest { until: Some(4_000), redo: false };
-    opened.compact(&id, &request).unwrap().created[0].to_string()
+    opened.context().compact(&id, &request).unwrap().created[0].to_string()
 }
 
 fn talk(word: &str, messages: usize) -> Vec<Value> {

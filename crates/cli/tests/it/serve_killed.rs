@@ -16,13 +16,13 @@ fn fill(space: &TestSpace) {
     let target = oneiro::Target::parse(&space.store, Some(&space.space)).unwrap();
     let opened = oneiro::Oneiro::open(&target, oneiro::Options::default()).unwrap();
     let id = oneiro::SessionId::new("s").unwrap();
-    opened.create_session(oneiro::NewSession::with_id(id.clone())).unwrap();
+    opened.sessions().create(oneiro::NewSession::with_id(id.clone())).unwrap();
     for batch in 0..MESSAGES / 1_000 {
         let message = |n: usize| {
             let text = words((batch * 1_000 + n) as u64, 20);
             oneiro::NewMessage::text(oneiro::Role::User, text)
         };
-        opened.append(&id, (0..1_000).map(message).collect()).unwrap();
+        opened.messages().append(&id, (0..1_000).map(message).collect()).unwrap();
     }
 }
 

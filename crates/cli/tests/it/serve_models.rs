@@ -29,14 +29,14 @@ fn talk_in_sessions(space: &TestSpace, count: usize) {
     let opened = oneiro::Oneiro::open(&target, oneiro::Options::default()).unwrap();
     for n in 0..count {
         let id = oneiro::SessionId::new(format!("s{n}")).unwrap();
-        opened.create_session(oneiro::NewSession::with_id(id.clone())).unwrap();
+        opened.sessions().create(oneiro::NewSession::with_id(id.clone())).unwrap();
         let message = |turn: usize| {
             let role =
                 if turn.is_multiple_of(2) { oneiro::Role::User } else { oneiro::Role::Assistant };
             let words = oneiro_testkit::words(turn as u64 + 1, 60);
             oneiro::NewMessage::text(role, format!("{} box {turn}: {words}", marker(n)))
         };
-        opened.append(&id, (0..60).map(message).collect()).unwrap();
+        opened.messages().append(&id, (0..60).map(message).collect()).unwrap();
     }
 }
 

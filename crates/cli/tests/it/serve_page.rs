@@ -11,14 +11,14 @@ fn talk(space: &TestSpace) -> (SessionId, Vec<Summary>) {
     let target = Target::parse(&space.store, Some(&space.space)).unwrap();
     let oneiro = Oneiro::open(&target, Options::default()).unwrap();
     let id = SessionId::new("a/talk").unwrap();
-    oneiro.create_session(NewSession::with_id(id.clone())).unwrap();
+    oneiro.sessions().create(NewSession::with_id(id.clone())).unwrap();
     let said = |n: usize| {
         let role = if n.is_multiple_of(2) { Role::User } else { Role::Assistant };
         NewMessage::text(role, format!("Step {n}: part{n}.rs moved to crate {}. ", n % 7).repeat(4))
     };
-    oneiro.append(&id, (0..400).map(said).collect()).unwrap();
-    oneiro.compact(&id, &CompactRequest { until: Some(6_000), redo: false }).unwrap();
-    let summaries = oneiro.summaries(&id).unwrap();
+    oneiro.messages().append(&id, (0..400).map(said).collect()).unwrap();
+    oneiro.context().compact(&id, &CompactRequest { until: Some(6_000), redo: false }).unwrap();
+    let summaries = oneiro.context().summaries(&id).unwrap();
     assert!(summaries.len() > 1);
     (id, summaries)
 }
@@ -83,7 +83,7 @@ on_both_backends! {
         server.stop();
         let target = Target::parse(&space.store, Some(&space.space)).unwrap();
         let oneiro = Oneiro::open(&target, Options::default()).unwrap();
-        let after = oneiro.summaries(&id).unwrap();
+        let after = oneiro.context().summaries(&id).unwrap();
         let ids = |nodes: &[Summary]| nodes.iter().map(|one| one.id.clone()).collect::<Vec<_>>();
         assert_eq!(ids(&after), ids(&summaries));
     }

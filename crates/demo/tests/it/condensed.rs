@@ -7,8 +7,8 @@ use oneiro_testkit::on_both_backends;
 
 fn trees(oneiro: &Oneiro) -> Vec<Vec<Summary>> {
     let every = ListSessions { all: true, limit: 200, ..ListSessions::default() };
-    let sessions = oneiro.list_sessions(&every).unwrap().items;
-    let trees = sessions.iter().map(|session| oneiro.summaries(&session.id).unwrap());
+    let sessions = oneiro.sessions().list(&every).unwrap().items;
+    let trees = sessions.iter().map(|session| oneiro.context().summaries(&session.id).unwrap());
     trees.filter(|tree| !tree.is_empty()).collect()
 }
 
@@ -33,6 +33,6 @@ on_both_backends! {
     fn they_go_with_the_demonstration(space) {
         let oneiro = filled(space, NOW);
         remove(&oneiro).unwrap();
-        assert_eq!(oneiro.newest_summaries(10).unwrap().len(), 0);
+        assert_eq!(oneiro.context().newest_summaries(10).unwrap().len(), 0);
     }
 }

@@ -48,10 +48,10 @@ on_both_backends! {
         let mut gone = 0;
         // The middle of a chain, a session with a delegate, a branch.
         for session in ["demo-flat-2", "demo-japan-ferry", "demo-sluice-0-7-sharded"] {
-            gone += oneiro.delete_session(&id(session)).unwrap().sessions.len();
+            gone += oneiro.sessions().delete(&id(session)).unwrap().sessions.len();
         }
         assert_eq!(gone, 4);
-        let view = oneiro.show_session(&id("demo-today-open"), false).unwrap();
+        let view = oneiro.sessions().show(&id("demo-today-open"), false).unwrap();
         oneiro.erase(&EraseTarget::Message(view.messages.last().unwrap().id)).unwrap();
         let again = fill(&oneiro, "2026-11-20T07:00:00Z");
         assert_eq!(again.sessions, gone);
@@ -67,7 +67,7 @@ on_both_backends! {
 
     fn others_are_told_apart_and_left_alone(space) {
         let oneiro = open(space);
-        oneiro.create_session(oneiro::NewSession::with_id(id("demo-flat-1-mine"))).unwrap();
+        oneiro.sessions().create(oneiro::NewSession::with_id(id("demo-flat-1-mine"))).unwrap();
         assert_eq!(holding(&oneiro).unwrap(), Holding { demo: 0, others: 1 });
         let filled = fill(&oneiro, NOW);
         assert_eq!(holding(&oneiro).unwrap(), Holding { demo: filled.sessions, others: 1 });

@@ -34,7 +34,7 @@ fn questions_are_answered_among_the_first_five_hits() {
     let mut missed = Vec::new();
     for (query, wanted) in QUESTIONS {
         let request = SearchRequest { limit: 5, ..SearchRequest::new(query) };
-        let found = oneiro.search(&request).unwrap();
+        let found = oneiro.search().run(&request).unwrap();
         let ids: Vec<_> = found.hits.into_iter().filter_map(|hit| hit.external_id).collect();
         if !ids.iter().any(|id| wanted.contains(&id.as_str())) {
             missed.push(format!("{query}: {ids:?}"));
@@ -47,11 +47,15 @@ fn questions_are_answered_among_the_first_five_hits() {
 fn what_was_taken_back_is_not_found() {
     let space = TestSpace::new(Backend::Sqlite);
     let oneiro = filled(&space, NOW);
-    let found = || oneiro.search(&SearchRequest::new("crossbeam")).unwrap().hits.len();
+    let found = || oneiro.search().run(&SearchRequest::new("crossbeam")).unwrap().hits.len();
     assert_eq!(found(), 0);
     let session = SessionId::new("demo-sluice-0-7-sharded").unwrap();
     assert_eq!(
-        oneiro.restore_session(&session, oneiro::RestoreRequest { all: false }).unwrap().restored,
+        oneiro
+            .sessions()
+            .restore(&session, oneiro::RestoreRequest { all: false })
+            .unwrap()
+            .restored,
         2
     );
     assert_eq!(found(), 2);
@@ -62,7 +66,7 @@ fn the_questions_that_are_shown_have_answers() {
     let space = TestSpace::new(Backend::Sqlite);
     let oneiro = filled(&space, NOW);
     for question in oneiro_demo::QUESTIONS {
-        let found = oneiro.search(&SearchRequest::new(question)).unwrap();
+        let found = oneiro.search().run(&SearchRequest::new(question)).unwrap();
         assert!(
             found.hits.iter().take(3).any(|hit| hit.tier == oneiro::Tier::Precise),
             "{question}"

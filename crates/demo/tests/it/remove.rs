@@ -11,16 +11,16 @@ on_both_backends! {
         let there = holding(&oneiro).unwrap().demo;
         let messages = oneiro.stats().unwrap();
         let mine = SessionId::new("demo-of-mine").unwrap();
-        oneiro.create_session(NewSession::with_id(mine.clone())).unwrap();
-        oneiro.append(&mine, vec![NewMessage::text(Role::User, "mine")]).unwrap();
+        oneiro.sessions().create(NewSession::with_id(mine.clone())).unwrap();
+        oneiro.messages().append(&mine, vec![NewMessage::text(Role::User, "mine")]).unwrap();
         let branch = SessionId::new("my-way").unwrap();
         let request = BranchRequest { id: Some(branch.clone()), ..BranchRequest::default() };
-        oneiro.branch_session(&SessionId::new("demo-run-plan").unwrap(), request).unwrap();
+        oneiro.sessions().branch(&SessionId::new("demo-run-plan").unwrap(), request).unwrap();
 
         let removed = remove(&oneiro).unwrap();
         assert_eq!(removed, Removed { sessions: there, messages: messages.messages + messages.rewound });
         assert_eq!(holding(&oneiro).unwrap(), Holding { demo: 0, others: 2 });
-        let left = oneiro.show_session(&branch, false).unwrap();
+        let left = oneiro.sessions().show(&branch, false).unwrap();
         assert!(left.messages.len() > 5 && left.session.parent_id.is_none());
         let before = dump(&oneiro);
         assert_eq!(remove(&oneiro).unwrap(), Removed::default());

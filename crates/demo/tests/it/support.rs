@@ -31,7 +31,7 @@ pub fn filled(space: &TestSpace, now: &str) -> Oneiro {
 /// Everything in a space, as it is exported.
 pub fn dump(oneiro: &Oneiro) -> String {
     let mut out = Vec::new();
-    oneiro.export(&ExportRequest::default(), &mut out, &mut |_| {}).unwrap();
+    oneiro.transfer().export(&ExportRequest::default(), &mut out, &mut |_| {}).unwrap();
     String::from_utf8(out).unwrap()
 }
 

@@ -10,6 +10,7 @@ use super::outline::Outline;
 use super::render::{RenderRequest, Rendered, render};
 use crate::Oneiro;
 use crate::sessions::{key_of, whole};
+use crate::views::Context;
 use oneiro_count::tokens;
 use oneiro_model::{
     BreakReason, Message, MessageId, Omitted, PrefixBreak, Result, SessionId, Window, WindowFormat,
@@ -35,21 +36,23 @@ struct Assembled {
     context_tokens: i64,
 }
 
-impl Oneiro {
+impl Context<'_> {
     /// The content of a prompt for a session, within a budget. Unless it is only a peek, a context
     /// that has outgrown the budget is compacted: at once as far as that takes no time, the rest in
     /// the background.
-    pub fn context(&self, id: &SessionId, request: &WindowRequest) -> Result<Window> {
+    pub fn window(&self, id: &SessionId, request: &WindowRequest) -> Result<Window> {
         request.check()?;
-        let key = self.store.read(|tx| key_of(tx, id))?;
-        self.count_session((key, id))?;
-        let mut assembled = self.store.read(|tx| self.assemble(tx, (key, id), request))?;
-        if !request.peek && self.compact_outgrown((key, id), request, assembled.context_tokens)? {
-            assembled = self.store.read(|tx| self.assemble(tx, (key, id), request))?;
+        let key = self.oneiro.store.read(|tx| key_of(tx, id))?;
+        self.oneiro.count_session((key, id))?;
+        let mut assembled = self.oneiro.store.read(|tx| self.assemble(tx, (key, id), request))?;
+        if !request.peek
+            && self.oneiro.compact_outgrown((key, id), request, assembled.context_tokens)?
+        {
+            assembled = self.oneiro.store.read(|tx| self.assemble(tx, (key, id), request))?;
         }
         if !request.peek && assembled.before.as_ref() != Some(&assembled.mark) {
-            let (mark, now) = (assembled.mark, self.now());
-            let kept = self.store.write_derived(|tx| {
+            let (mark, now) = (assembled.mark, self.oneiro.now());
+            let kept = self.oneiro.store.write_derived(|tx| {
                 let of = (window_budget(request), request.format.as_str());
                 contexts::set_window(tx, key, (of, &mark), now)
             });
@@ -69,7 +72,7 @@ impl Oneiro {
     ) -> Result<Assembled> {
         let session = whole(tx, key)?;
         let outline = Outline::read(tx, (key, id), true)?;
-        let head = bare_head(&session, |text| self.prompt_tokens(text));
+        let head = bare_head(&session, |text| self.oneiro.prompt_tokens(text));
         let available = (request.budget - request.reserve) as i64 - head.tools_tokens;
         let left = available - head.tokens;
         let mut around = Around::of(tx, &outline, id, left)?;
@@ -154,23 +157,6 @@ impl Oneiro {
         Ok(Assembled { window, mark, before, context_tokens })
     }
 
-    /// The tokens of a text that every window of a session begins with: counted once.
-    pub(super) fn prompt_tokens(&self, text: &str) -> i64 {
-        let hash = *blake3::hash(text.as_bytes()).as_bytes();
-        let known = self.prompt_costs.lock().ok().and_then(|known| known.get(&hash).copied());
-        if let Some(tokens) = known {
-            return tokens;
-        }
-        let count = tokens(text) as i64 + 4;
-        if let Ok(mut known) = self.prompt_costs.lock() {
-            if known.len() >= 64 {
-                known.clear();
-            }
-            known.insert(hash, count);
-        }
-        count
-    }
-
     /// The messages that are shown, with the form of each.
     fn entries(
         &self,
@@ -195,6 +181,25 @@ impl Oneiro {
             Some((found.remove(&cost.seq)?, form))
         });
         Ok(entries.collect())
+    }
+}
+
+impl Oneiro {
+    /// The tokens of a text that every window of a session begins with: counted once.
+    pub(super) fn prompt_tokens(&self, text: &str) -> i64 {
+        let hash = *blake3::hash(text.as_bytes()).as_bytes();
+        let known = self.prompt_costs.lock().ok().and_then(|known| known.get(&hash).copied());
+        if let Some(tokens) = known {
+            return tokens;
+        }
+        let count = tokens(text) as i64 + 4;
+        if let Ok(mut known) = self.prompt_costs.lock() {
+            if known.len() >= 64 {
+                known.clear();
+            }
+            known.insert(hash, count);
+        }
+        count
     }
 }
 

@@ -13,6 +13,7 @@ use super::summarise::Line;
 use crate::Oneiro;
 use crate::sessions::{key_of, whole};
 use crate::settings::Compaction;
+use crate::views::Context;
 use oneiro_model::{
     CompactRequest, Compacted, Error, ErrorKind, Result, SessionId, SummaryId, SummaryKind,
     SummaryLevel,
@@ -80,13 +81,15 @@ enum Pass {
     Stopped(&'static str),
 }
 
-impl Oneiro {
+impl Context<'_> {
     /// Compacts the context of a session: without `until`, what is worth it; with it, until the
     /// context has no more than so many tokens, or nothing can become smaller.
     pub fn compact(&self, id: &SessionId, request: &CompactRequest) -> Result<Compacted> {
-        self.compact_by(id, request, true)
+        self.oneiro.compact_by(id, request, true)
     }
+}
 
+impl Oneiro {
     /// The same, with the model or without.
     pub(super) fn compact_by(
         &self,

@@ -3,8 +3,9 @@
 
 use super::lines::line;
 use super::summarise::{Line, Source, summarise};
+use crate::Llm;
 use crate::sessions::key_of;
-use crate::{Llm, Oneiro};
+use crate::views::Context;
 use oneiro_model::{Error, Result, SessionDigest, SessionId};
 use oneiro_store::digests::{self, Digest};
 use oneiro_store::messages::{self, PageRequest};
@@ -22,11 +23,11 @@ const MESSAGES: usize = 4_000;
 /// Erasures in a row that a digest begins anew after.
 const TRIES: usize = 4;
 
-impl Oneiro {
+impl Context<'_> {
     /// Condenses a session around a question.
-    pub fn digest_session(&self, id: &SessionId, question: &str) -> Result<SessionDigest> {
+    pub fn digest(&self, id: &SessionId, question: &str) -> Result<SessionDigest> {
         let asked = blake3::hash(question.trim().to_lowercase().as_bytes());
-        let (key, head, there) = self.store.read(|tx| {
+        let (key, head, there) = self.oneiro.store.read(|tx| {
             let key = key_of(tx, id)?;
             let head = shown::head(tx, key)?.map_or(0, |head| head.0);
             Ok((key, head, digests::get(tx, (key, asked.as_bytes(), head))?))
@@ -45,17 +46,17 @@ impl Oneiro {
                 target: DIGEST_TOKENS,
                 input_tokens: INPUT_TOKENS,
             };
-            let model = self.model();
-            let model = model.as_ref().map(|llm| (llm as &dyn Llm, self.prompts.as_ref()));
+            let model = self.oneiro.model();
+            let model = model.as_ref().map(|llm| (llm as &dyn Llm, self.oneiro.prompts.as_ref()));
             let condensed = summarise(&source, model);
-            self.cancel.check()?;
+            self.oneiro.cancel.check()?;
             let digest = Digest {
                 content: condensed.content,
                 level: condensed.level,
                 model: condensed.model,
             };
-            let (kept, now) = (digest.clone(), self.now());
-            let kept = self.store.write_derived(|tx| {
+            let (kept, now) = (digest.clone(), self.oneiro.now());
+            let kept = self.oneiro.store.write_derived(|tx| {
                 if segments::state(tx)?.generation != generation {
                     return Ok(false);
                 }
@@ -74,7 +75,7 @@ impl Oneiro {
 
     /// What was said in a session, the newest of it, and as of which erasure.
     fn lines_of(&self, (key, id): (i64, &SessionId)) -> Result<(i64, Vec<Line>)> {
-        self.store.read(|tx| {
+        self.oneiro.store.read(|tx| {
             let count = messages::count_of_session(tx, key)?;
             let after = match count > MESSAGES as i64 {
                 true => said::seqs_earlier(tx, (key, i64::MAX), false, MESSAGES)?

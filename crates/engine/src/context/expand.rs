@@ -2,7 +2,7 @@
 
 use super::form::{Form, cost};
 use super::scope::Reach;
-use crate::Oneiro;
+use crate::views::Context;
 use oneiro_model::{
     ContextScope, Cursor, Error, ExpandRequest, ExpandWhat, Expanded, LookedUp, Message, MessageId,
     Result, SessionId, Summary,
@@ -12,15 +12,15 @@ use oneiro_store::{Tx, messages, said, summaries};
 /// Messages whose ids are read at a time.
 const BATCH: usize = 512;
 
-impl Oneiro {
+impl Context<'_> {
     /// The exact messages under a summary, in a range, or one: in order, each whole, from where an
     /// earlier answer ended.
     pub fn expand(&self, request: &ExpandRequest) -> Result<Expanded> {
         if request.tokens == 0 {
             return Err(Error::field("tokens", "is zero").remedy("give a number of tokens"));
         }
-        self.store.read(|tx| {
-            let reach = Reach::of(self, tx, &request.scope)?;
+        self.oneiro.store.read(|tx| {
+            let reach = Reach::of(self.oneiro, tx, &request.scope)?;
             let after = request.cursor.map_or(0, |cursor| cursor.key);
             let mut answer = Expanded { messages: Vec::new(), tokens: 0, next: None };
             match &request.what {
@@ -52,8 +52,8 @@ impl Oneiro {
 
     /// Whatever an id names: a summary, by the beginning of its id, or a message.
     pub fn look_up(&self, id: &str, scope: &ContextScope) -> Result<LookedUp> {
-        self.store.read(|tx| {
-            let reach = Reach::of(self, tx, scope)?;
+        self.oneiro.store.read(|tx| {
+            let reach = Reach::of(self.oneiro, tx, scope)?;
             match ExpandWhat::parse(id)? {
                 ExpandWhat::Summary(prefix) => {
                     let node = reach.summary(tx, &prefix)?;
@@ -71,13 +71,13 @@ impl Oneiro {
         let ExpandWhat::Summary(id) = ExpandWhat::parse(id)? else {
             return Err(Error::field("id", format!("{id:?} is not the id of a summary (sum_...)")));
         };
-        self.store.read(|tx| Reach::of(self, tx, scope)?.summary(tx, &id)?.whole(tx))
+        self.oneiro.store.read(|tx| Reach::of(self.oneiro, tx, scope)?.summary(tx, &id)?.whole(tx))
     }
 
     /// Every summary of a session and those it took over from the one it continues, by the messages
     /// they cover.
     pub fn summaries(&self, id: &SessionId) -> Result<Vec<Summary>> {
-        self.store.read(|tx| {
+        self.oneiro.store.read(|tx| {
             let key = crate::sessions::key_of(tx, id)?;
             let mut nodes = summaries::of_session(tx, key)?;
             let shown = summaries::shown(tx, key)?;
@@ -97,7 +97,7 @@ impl Oneiro {
 
     /// The summaries of the space whose messages are newest.
     pub fn newest_summaries(&self, limit: usize) -> Result<Vec<Summary>> {
-        self.store.read(|tx| {
+        self.oneiro.store.read(|tx| {
             let nodes = summaries::newest(tx, limit)?;
             nodes.into_iter().map(|node| node.whole(tx)).collect()
         })

@@ -5,6 +5,7 @@
 use super::boundaries::{Boundaries, inspect_calls};
 use super::invalidate::take_out;
 use crate::Oneiro;
+use crate::views::Context;
 use oneiro_model::{Result, SessionId, SummaryKind};
 use oneiro_store::summaries::{self, Node};
 use oneiro_store::{Tx, contexts, messages, sessions};
@@ -26,22 +27,11 @@ struct Wrong {
     calls: Boundaries,
 }
 
-impl Oneiro {
-    /// What is wrong with contexts, a line to each problem.
-    pub(crate) fn inspect_contexts(&self) -> Result<Vec<String>> {
-        self.store.read(|tx| {
-            let mut found = Vec::new();
-            for key in summaries::summarised_sessions(tx)? {
-                found.append(&mut inspect(tx, key)?.problems);
-            }
-            Ok(found)
-        })
-    }
-
+impl Context<'_> {
     /// Makes contexts of messages and roots anew where they are not what they should be; answers
     /// how many sessions were mended.
-    pub fn mend_contexts(&self) -> Result<usize> {
-        self.store.write(|tx| {
+    pub fn repair_all(&self) -> Result<usize> {
+        self.oneiro.store.write(|tx| {
             let mut mended = 0;
             for key in summaries::summarised_sessions(tx)? {
                 // Taking a node out may bring up what was hidden under it.
@@ -61,9 +51,22 @@ impl Oneiro {
     }
 
     /// Makes the context of one session of its messages and the roots of its summaries anew.
-    pub fn rebuild_context(&self, id: &SessionId) -> Result<()> {
+    pub fn rebuild(&self, id: &SessionId) -> Result<()> {
         let id = id.clone();
-        self.store.write(move |tx| rebuild(tx, crate::sessions::key_of(tx, &id)?))
+        self.oneiro.store.write(move |tx| rebuild(tx, crate::sessions::key_of(tx, &id)?))
+    }
+}
+
+impl Oneiro {
+    /// What is wrong with contexts, a line to each problem.
+    pub(crate) fn inspect_contexts(&self) -> Result<Vec<String>> {
+        self.store.read(|tx| {
+            let mut found = Vec::new();
+            for key in summaries::summarised_sessions(tx)? {
+                found.append(&mut inspect(tx, key)?.problems);
+            }
+            Ok(found)
+        })
     }
 }
 

@@ -1,18 +1,18 @@
 //! Pin a message into every window of its session, and unpin it.
 
-use crate::Oneiro;
 use crate::sessions::key_of;
+use crate::views::Messages;
 use oneiro_model::{Error, Message, MessageId, Result, SessionId, Visibility};
 use oneiro_store::{Tx, contexts, messages};
 
 /// Pins beyond this would leave no room for the conversation.
 const PINS: usize = 64;
 
-impl Oneiro {
+impl Messages<'_> {
     /// Pins a message of a session into every window of it; false when it was pinned.
-    pub fn pin_message(&self, id: &SessionId, message: MessageId) -> Result<bool> {
-        let (id, now) = (id.clone(), self.now());
-        self.store.write(move |tx| {
+    pub fn pin(&self, id: &SessionId, message: MessageId) -> Result<bool> {
+        let (id, now) = (id.clone(), self.oneiro.now());
+        self.oneiro.store.write(move |tx| {
             let key = own(tx, &id, message)?;
             if contexts::pinned(tx, key)?.len() >= PINS {
                 return Err(Error::conflict(format!("{PINS} messages are pinned already"))
@@ -27,9 +27,9 @@ impl Oneiro {
     }
 
     /// Unpins a message; false when it was not pinned.
-    pub fn unpin_message(&self, id: &SessionId, message: MessageId) -> Result<bool> {
+    pub fn unpin(&self, id: &SessionId, message: MessageId) -> Result<bool> {
         let id = id.clone();
-        self.store.write(move |tx| {
+        self.oneiro.store.write(move |tx| {
             let key = key_of(tx, &id)?;
             let unpinned = contexts::unpin(tx, key, message)?;
             if unpinned {
@@ -40,8 +40,8 @@ impl Oneiro {
     }
 
     /// The pinned messages of a session, in the order they came.
-    pub fn pinned_messages(&self, id: &SessionId) -> Result<Vec<Message>> {
-        self.store.read(|tx| {
+    pub fn pinned(&self, id: &SessionId) -> Result<Vec<Message>> {
+        self.oneiro.store.read(|tx| {
             let key = key_of(tx, id)?;
             let pinned = contexts::pinned(tx, key)?.into_iter();
             let found = pinned.map(|seq| messages::get(tx, MessageId(seq)));

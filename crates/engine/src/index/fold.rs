@@ -243,10 +243,10 @@ mod tests {
         let target = Target::parse(&place.to_string_lossy(), None).unwrap();
         let oneiro = Oneiro::open(&target, Options::default()).unwrap();
         let id = SessionId::new("s").unwrap();
-        oneiro.create_session(NewSession::with_id(id.clone())).unwrap();
+        oneiro.sessions().create(NewSession::with_id(id.clone())).unwrap();
         for number in 0..count {
             let text = format!("message number {number}");
-            oneiro.append(&id, vec![NewMessage::text(Role::User, text)]).unwrap();
+            oneiro.messages().append(&id, vec![NewMessage::text(Role::User, text)]).unwrap();
             let folded = fold(oneiro.store(), &mut [Reader::new(None)], 1, NOW).unwrap();
             assert_eq!(folded.texts, 1);
         }
@@ -268,7 +268,7 @@ mod tests {
     fn a_fold_without_a_reader_fails_and_covers_nothing() {
         let (_folder, oneiro) = store_with_segments(1);
         let id = SessionId::new("s").unwrap();
-        oneiro.append(&id, vec![NewMessage::text(Role::User, "uncovered")]).unwrap();
+        oneiro.messages().append(&id, vec![NewMessage::text(Role::User, "uncovered")]).unwrap();
         assert!(fold(oneiro.store(), &mut [], 10, NOW).is_err());
         assert_eq!(live_segments(&oneiro), 1);
     }
@@ -306,10 +306,10 @@ mod tests {
     fn a_purge_that_loses_a_race_does_not_say_that_nothing_is_left() {
         let (_folder, oneiro) = store_with_segments(1);
         let id = SessionId::new("t").unwrap();
-        oneiro.create_session(NewSession::with_id(id.clone())).unwrap();
-        oneiro.append(&id, vec![NewMessage::text(Role::User, "deleted later")]).unwrap();
+        oneiro.sessions().create(NewSession::with_id(id.clone())).unwrap();
+        oneiro.messages().append(&id, vec![NewMessage::text(Role::User, "deleted later")]).unwrap();
         fold(oneiro.store(), &mut [Reader::new(None)], 10, NOW).unwrap();
-        oneiro.delete_session(&id).unwrap();
+        oneiro.sessions().delete(&id).unwrap();
         let clock = TestClock(AtomicI64::new(0));
         // While the first purge writes, another process finishes the same one.
         let has_raced = Cell::new(false);
@@ -348,7 +348,7 @@ mod tests {
             })
         };
         oneiro.store().write_derived(write).unwrap();
-        let found = oneiro.search(&SearchRequest::new("message number")).unwrap();
+        let found = oneiro.search().run(&SearchRequest::new("message number")).unwrap();
         let hits: Vec<i64> = found.hits.iter().map(|hit| hit.id.0).collect();
         assert_eq!(hits, [1]);
     }

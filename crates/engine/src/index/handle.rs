@@ -6,6 +6,7 @@ use super::folding::{FoldUntil, Folder, Folding, LONG};
 use super::rebuild::Rebuild;
 use super::texts::texts;
 use crate::background::Wake;
+use crate::views;
 use crate::{Cancel, Embedder, EmbedderChoice, Oneiro, WordModel};
 use oneiro_index::{Cache, Reader, Source};
 use oneiro_model::{NewJob, Result};
@@ -81,40 +82,46 @@ impl Index {
     }
 }
 
-impl Oneiro {
+impl views::Index<'_> {
     /// Brings the text index up to the newest message. Searches find everything without it; they
     /// only take longer while much is left. `told` hears the last message covered and the newest.
     pub fn fold_all(&self, told: &mut dyn FnMut(i64, i64)) -> Result<()> {
-        self.index.folding.wait();
-        let last = self.store.read(|tx| texts(tx).last())?;
-        let stopped = || self.cancel.is_cancelled();
+        self.oneiro.index.folding.wait();
+        let last = self.oneiro.store.read(|tx| texts(tx).last())?;
+        let stopped = || self.oneiro.cancel.is_cancelled();
         let until = FoldUntil { leave: 1, is_enough: &|| false, stopped: &stopped };
-        self.index.folder.run(until, &mut |reach| told(reach, last))?;
-        self.cancel.check()?;
-        self.embed_until(&stopped)
-    }
-
-    /// Shortens the tail if it is long, for as long as `limit` allows: what a short-lived process
-    /// owes to the next one. The thread beside the writers would end with it.
-    pub fn fold_for(&self, limit: Duration) -> Result<()> {
-        let started = Instant::now();
-        let stopped = || started.elapsed() >= limit || self.cancel.is_cancelled();
-        let until = FoldUntil { leave: LONG, is_enough: &|| false, stopped: &stopped };
-        self.index.folder.run(until, &mut |_| {})
+        self.oneiro.index.folder.run(until, &mut |reach| told(reach, last))?;
+        self.oneiro.cancel.check()?;
+        self.oneiro.embed_until(&stopped)
     }
 
     /// Builds the text index anew beside the one that answers, then puts it in its place. `told`
     /// hears the last message that is covered and the newest.
-    pub fn rebuild_index(&self, told: &mut dyn FnMut(i64, i64)) -> Result<()> {
-        self.store.mend_index_tables()?;
-        let mut reader = self.index.reader(self.embedder_choice()?);
-        let stopped = || self.cancel.is_cancelled();
-        let rebuild = Rebuild { store: &self.store, clock: self.clock.as_ref(), stopped: &stopped };
+    pub fn rebuild(&self, told: &mut dyn FnMut(i64, i64)) -> Result<()> {
+        self.oneiro.store.mend_index_tables()?;
+        let mut reader = self.oneiro.index.reader(self.oneiro.embedder_choice()?);
+        let stopped = || self.oneiro.cancel.is_cancelled();
+        let rebuild = Rebuild {
+            store: &self.oneiro.store,
+            clock: self.oneiro.clock.as_ref(),
+            stopped: &stopped,
+        };
         let is_finished = rebuild.run(&mut reader, told)?;
-        self.index.cache.clear();
-        self.index.give_back(reader);
+        self.oneiro.index.cache.clear();
+        self.oneiro.index.give_back(reader);
         // What is built so far is kept, and the next rebuild goes on from there.
-        if is_finished { Ok(()) } else { self.cancel.check() }
+        if is_finished { Ok(()) } else { self.oneiro.cancel.check() }
+    }
+}
+
+impl Oneiro {
+    /// Shortens the tail if it is long, for as long as `limit` allows: what a short-lived process
+    /// owes to the next one. The thread beside the writers would end with it.
+    pub(crate) fn fold_for(&self, limit: Duration) -> Result<()> {
+        let started = Instant::now();
+        let stopped = || started.elapsed() >= limit || self.cancel.is_cancelled();
+        let until = FoldUntil { leave: LONG, is_enough: &|| false, stopped: &stopped };
+        self.index.folder.run(until, &mut |_| {})
     }
 
     /// Takes the words of messages that were deleted out of the index.

@@ -6,8 +6,8 @@ mod discover;
 
 use super::hits::name;
 use super::snippet::beginning;
-use crate::Oneiro;
 use crate::sessions::{resolve_in, whole};
+use crate::views::Search;
 use oneiro_model::{
     BROWSED, Error, HIDDEN_SOURCES, ListSessions, MessageId, Remedy, Result, Role, Session,
     SessionFound, SessionId, SessionSearch, SessionSearchRequest, ShownMessage, Visibility, WINDOW,
@@ -32,17 +32,17 @@ const LOOKED_THROUGH: (usize, usize) = (8, 8);
 /// Messages of a session that is read whole, and of a longer one the first and the last shown.
 const READ: (usize, usize, usize) = (30, 20, 10);
 
-impl Oneiro {
+impl Search<'_> {
     /// Searches for conversations, or shows one: see [`SessionSearchRequest`]. What was rewound is
     /// never shown, what was compacted is.
-    pub fn search_sessions(&self, request: &SessionSearchRequest) -> Result<SessionFound> {
+    pub fn sessions(&self, request: &SessionSearchRequest) -> Result<SessionFound> {
         match request.mode()? {
-            SessionSearch::Discover(asked) => self.discover(&asked),
+            SessionSearch::Discover(asked) => self.oneiro.discover(&asked),
             SessionSearch::Scroll { session, around, window } => {
                 within("window", window, 1..=WINDOW.1)?;
-                self.store.read(|tx| scroll(tx, &session, around, window))
+                self.oneiro.store.read(|tx| scroll(tx, &session, around, window))
             }
-            SessionSearch::Read(session) => self.store.read(|tx| read(tx, &session)),
+            SessionSearch::Read(session) => self.oneiro.store.read(|tx| read(tx, &session)),
             SessionSearch::Browse { limit, exclude_lineage } => {
                 within("limit", limit, 1..=BROWSED.1)?;
                 self.browse(limit, exclude_lineage.as_ref())
@@ -52,7 +52,7 @@ impl Oneiro {
 
     fn browse(&self, limit: usize, not: Option<&SessionId>) -> Result<SessionFound> {
         let family = match not {
-            Some(id) => self.store.read(|tx| family(tx, id))?,
+            Some(id) => self.oneiro.store.read(|tx| family(tx, id))?,
             None => Vec::new(),
         };
         let request = ListSessions {
@@ -62,7 +62,7 @@ impl Oneiro {
             limit: (limit + family.len()).min(1_000),
             ..ListSessions::default()
         };
-        let mut sessions = self.list_sessions(&request)?.items;
+        let mut sessions = self.oneiro.sessions().list(&request)?.items;
         sessions.retain(|session| !family.contains(&session.id));
         sessions.truncate(limit);
         Ok(SessionFound::Browse { sessions })

@@ -2,16 +2,17 @@
 //! beginning of one while somebody types, and a page that goes on where only part was read.
 
 use crate::Oneiro;
+use crate::views::Search;
 use oneiro_model::{
     ContextScope, Found, GrepRequest, Result, SEARCH_LIMIT_MAX, SearchRequest, Sort, SummaryHit,
     Tier,
 };
 use std::time::{Duration, Instant};
 
-impl Oneiro {
+impl Search<'_> {
     /// Searches, and goes on where only part was read for a pattern, until the page is full,
     /// everything was read, or `timeout` is over. `on_page` is called after each part.
-    pub fn search_all(
+    pub fn run_all(
         &self,
         request: &SearchRequest,
         timeout: Duration,
@@ -20,7 +21,7 @@ impl Oneiro {
         let began = Instant::now();
         let mut request = request.clone();
         let wanted = request.limit;
-        let mut found = self.search(&request)?;
+        let mut found = self.run(&request)?;
         while let Some(next) = found.next.filter(|_| found.hits.len() < wanted)
             && began.elapsed() < timeout
         {
@@ -29,7 +30,7 @@ impl Oneiro {
                 break;
             }
             request.limit = wanted - found.hits.len();
-            let more = self.search(&request)?;
+            let more = self.run(&request)?;
             found.tier = found.tier.or(more.tier);
             found.hits.extend(more.hits);
             found.next = more.next;
@@ -37,7 +38,9 @@ impl Oneiro {
         }
         Ok(found)
     }
+}
 
+impl Oneiro {
     /// Searches messages; while somebody types, the last word may be the beginning of one.
     pub(super) fn search_typed(&self, request: &SearchRequest) -> Result<Found> {
         let found = self.search_messages(request)?;
@@ -95,7 +98,7 @@ impl Oneiro {
             return Ok((Vec::new(), Some(note)));
         }
         let within = request.lineage.as_ref().or(request.session.as_ref());
-        let found = self.grep(&GrepRequest {
+        let found = self.search().grep(&GrepRequest {
             pattern: request.query.clone(),
             scope: within.cloned().map_or(ContextScope::Space, ContextScope::Lineage),
             messages: false,

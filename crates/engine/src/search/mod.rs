@@ -24,6 +24,7 @@ mod summaries;
 
 use crate::index::{Segments, texts};
 use crate::jobs::REBUILD_INDEX;
+use crate::views::Search;
 use crate::{EmbedderChoice, Oneiro};
 use matches::Matches;
 pub(crate) use meaning::Breaker;
@@ -38,9 +39,9 @@ use std::sync::{Mutex, PoisonError};
 /// Messages that are read for a pattern before the page ends.
 const SCANNED: usize = 20_000;
 
-impl Oneiro {
+impl Search<'_> {
     /// Searches what was said. Everything acknowledged before this began is found.
-    pub fn search(&self, request: &SearchRequest) -> Result<Found> {
+    pub fn run(&self, request: &SearchRequest) -> Result<Found> {
         if request.limit == 0 || request.limit > SEARCH_LIMIT_MAX {
             return Err(Error::field("limit", format!("is not between 1 and {SEARCH_LIMIT_MAX}")));
         }
@@ -48,11 +49,13 @@ impl Oneiro {
             return Err(Error::field("neighbours", format!("is more than {NEIGHBOURS_MAX}")));
         }
         match request.wants_summaries() {
-            true => self.search_with_summaries(request),
-            false => self.search_typed(request),
+            true => self.oneiro.search_with_summaries(request),
+            false => self.oneiro.search_typed(request),
         }
     }
+}
 
+impl Oneiro {
     fn search_messages(&self, request: &SearchRequest) -> Result<Found> {
         let query = Query::parse(&request.query, self.now())?;
         let meaning = match request.exact {

@@ -3,9 +3,9 @@
 
 use super::matching::Match;
 use super::snippet::{Wanted, snippet};
-use crate::Oneiro;
 use crate::context::Reach;
 use crate::sessions::resolve_in;
+use crate::views::Search;
 use oneiro_model::{
     ContextScope, Error, Filters, Found, GrepRequest, Grepped, HitKind, Query, Result,
     SEARCH_LIMIT_MAX, SearchRequest, SummaryHit,
@@ -42,7 +42,7 @@ fn sessions_of(tx: &Tx<'_>, filters: &Filters) -> Result<(Option<HashSet<i64>>, 
 /// Summaries of a space that are read, the newest first.
 const READ: usize = 20_000;
 
-impl Oneiro {
+impl Search<'_> {
     /// Looks for a pattern in messages, summaries or both.
     pub fn grep(&self, request: &GrepRequest) -> Result<Grepped> {
         if request.limit == 0 || request.limit > SEARCH_LIMIT_MAX {
@@ -64,8 +64,8 @@ impl Oneiro {
             ContextScope::Lineage(id) => Some(id.clone()),
             ContextScope::Space => None,
         };
-        self.store.read(|tx| Reach::of(self, tx, &request.scope).map(|_| ()))?;
-        self.search(&SearchRequest {
+        self.oneiro.store.read(|tx| Reach::of(self.oneiro, tx, &request.scope).map(|_| ()))?;
+        self.run(&SearchRequest {
             roles: request.roles.clone(),
             lineage,
             since: request.since,
@@ -77,12 +77,12 @@ impl Oneiro {
 
     /// Summaries that meet a query, best first, and how many there are.
     fn search_summaries(&self, request: &GrepRequest) -> Result<(Vec<SummaryHit>, usize)> {
-        let query = Query::parse(&request.pattern, self.now())?;
+        let query = Query::parse(&request.pattern, self.oneiro.now())?;
         let mut analyzer = Analyzer::default();
         let Some(expr) = &query.expr else { return Ok((Vec::new(), 0)) };
         let exact = Match::new(expr, &mut analyzer)?;
-        let nodes = self.store.read(|tx| {
-            let reach = Reach::of(self, tx, &request.scope)?;
+        let nodes = self.oneiro.store.read(|tx| {
+            let reach = Reach::of(self.oneiro, tx, &request.scope)?;
             match reach.keys() {
                 None => summaries::newest(tx, READ),
                 Some(keys) => {
@@ -99,7 +99,7 @@ impl Oneiro {
         if !filters.roles.is_empty() || !filters.names.is_empty() {
             return Ok((Vec::new(), 0));
         }
-        let (only, not) = self.store.read(|tx| sessions_of(tx, filters))?;
+        let (only, not) = self.oneiro.store.read(|tx| sessions_of(tx, filters))?;
         let since = request.since.max(filters.since);
         let until = [request.until, filters.until].into_iter().flatten().min();
         let within = |node: &Node| {

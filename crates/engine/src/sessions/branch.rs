@@ -2,26 +2,26 @@
 
 use super::create::{child_of, refuse_ignored};
 use super::{Draft, create_in, key_of, show::no_message, whole};
-use crate::Oneiro;
+use crate::views::Sessions;
 use oneiro_model::{
     BranchRequest, ChangeKind, Error, Lineage, NewSession, Result, Session, SessionId,
 };
 use oneiro_store::{changes, messages, sequence, sessions};
 
-impl Oneiro {
+impl Sessions<'_> {
     /// Branches a session. The shared messages are copied with new ids; their payloads are shared.
-    pub fn branch_session(&self, from: &SessionId, request: BranchRequest) -> Result<Session> {
-        let parent = self.find_session(from)?.ok_or_else(|| super::no_session(from.as_str()))?;
+    pub fn branch(&self, from: &SessionId, request: BranchRequest) -> Result<Session> {
+        let parent = self.find(from)?.ok_or_else(|| super::no_session(from.as_str()))?;
         let draft = Draft::new(
-            self,
+            self.oneiro,
             NewSession {
                 id: request.id,
                 title: request.title,
                 ..child_of(parent, Lineage::Branch)
             },
         )?;
-        let (oneiro, from, at) = (self.clone(), from.clone(), request.at);
-        self.store.write(move |tx| {
+        let (oneiro, from, at) = (self.oneiro.clone(), from.clone(), request.at);
+        self.oneiro.store.write(move |tx| {
             let parent = key_of(tx, &from)?;
             refuse_ignored(&oneiro, tx, &draft.id)?;
             if sessions::key(tx, &draft.id)?.is_some() {

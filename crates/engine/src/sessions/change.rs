@@ -1,14 +1,14 @@
 //! Change a session explicitly: what is given overwrites.
 
 use super::{key_of, titles, whole};
-use crate::Oneiro;
+use crate::views::Sessions;
 use oneiro_model::{ChangeKind, Error, Lineage, Result, Session, SessionId, SessionPatch, Title};
 use oneiro_store::{Tx, amends, changes, lineage, sessions};
 use serde_json::{Map, Value};
 
-impl Oneiro {
+impl Sessions<'_> {
     /// Changes a session. Archiving applies to its whole chain.
-    pub fn change_session(&self, id: &SessionId, mut patch: SessionPatch) -> Result<Session> {
+    pub fn change(&self, id: &SessionId, mut patch: SessionPatch) -> Result<Session> {
         patch.withhold_private();
         patch.check()?;
         let title = match &patch.title {
@@ -31,8 +31,8 @@ impl Oneiro {
             user_id: patch.user_id.clone().flatten(),
             ..sessions::Fields::default()
         };
-        let (id, now) = (id.clone(), self.now());
-        self.store.write(move |tx| {
+        let (id, now) = (id.clone(), self.oneiro.now());
+        self.oneiro.store.write(move |tx| {
             let key = key_of(tx, &id)?;
             let stored = whole(tx, key)?;
             expect(&stored.metadata, &patch.metadata_is)?;

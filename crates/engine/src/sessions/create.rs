@@ -2,6 +2,7 @@
 
 use super::{titles, whole};
 use crate::Oneiro;
+use crate::views::Sessions;
 use oneiro_model::{
     ChangeKind, Error, Lineage, NewSession, Remedy, Result, Session, SessionId, Timestamp, Title,
 };
@@ -81,19 +82,17 @@ pub(crate) fn child_of(parent: Session, lineage: Lineage) -> NewSession {
     }
 }
 
-impl Oneiro {
+impl Sessions<'_> {
     /// Creates a session, or fills in what is unset of the one that has this id. Its source never
     /// changes.
-    pub fn create_session(&self, session: NewSession) -> Result<Session> {
-        self.create(session, false)
+    pub fn create(&self, session: NewSession) -> Result<Session> {
+        self.oneiro.create_checked(session, false)
     }
+}
 
-    /// Creates a session; one that has its id already is a conflict.
-    pub fn begin_session(&self, session: NewSession) -> Result<Session> {
-        self.create(session, true)
-    }
-
-    fn create(&self, session: NewSession, must_be_new: bool) -> Result<Session> {
+impl Oneiro {
+    /// Creates a session or fills it in; with `must_be_new`, one that is there is a conflict.
+    pub(crate) fn create_checked(&self, session: NewSession, must_be_new: bool) -> Result<Session> {
         let draft = Draft::new(self, session)?;
         let oneiro = self.clone();
         self.store.write(move |tx| {

@@ -1,56 +1,24 @@
 //! Delete a session: its delegates go with it, its other children become roots, in one
 //! transaction.
 
-use super::{key_of, whole};
+use super::key_of;
 use crate::context::session_going;
+use crate::views::Sessions;
 use crate::{Oneiro, jobs};
-use oneiro_model::host::DeleteRequest;
 use oneiro_model::{ChangeKind, Deleted, Lineage, Result, SessionId, Span, Timestamp};
 use oneiro_store::{Tx, changes, lineage, messages, segments, sessions};
 use std::collections::HashSet;
 
-impl Oneiro {
+impl Sessions<'_> {
     /// Deletes a session and the delegates under it.
-    pub fn delete_session(&self, id: &SessionId) -> Result<Deleted> {
-        let (id, oneiro) = (id.clone(), self.clone());
-        self.store.write(move |tx| go(&oneiro, tx, &[key_of(tx, &id)?]))
-    }
-
-    /// Deletes those of the sessions that are there and as asked for, in one transaction.
-    pub fn delete_sessions(&self, request: DeleteRequest) -> Result<Deleted> {
-        let oneiro = self.clone();
-        self.store.write(move |tx| {
-            let mut keys = Vec::new();
-            for id in &request.ids {
-                if let Some(key) = sessions::key(tx, id)?
-                    && is_meant(tx, &request, key)?
-                {
-                    keys.push(key);
-                }
-            }
-            if request.keep_delegates {
-                for key in &keys {
-                    lineage::detach_children(tx, *key)?;
-                }
-            }
-            go(&oneiro, tx, &keys)
-        })
+    pub fn delete(&self, id: &SessionId) -> Result<Deleted> {
+        let (id, oneiro) = (id.clone(), self.oneiro.clone());
+        self.oneiro.store.write(move |tx| delete_and_record(&oneiro, tx, &[key_of(tx, &id)?]))
     }
 }
 
-/// Whether a session is one of those to delete.
-fn is_meant(tx: &Tx<'_>, request: &DeleteRequest, key: i64) -> Result<bool> {
-    let session = whole(tx, key)?;
-    if request.only_ended && session.ended_at.is_none() {
-        return Ok(false);
-    }
-    Ok(!request.only_empty
-        || session.title.is_none()
-            && messages::count_of_session(tx, key)? == 0
-            && lineage::children(tx, key)?.is_empty())
-}
-
-fn go(oneiro: &Oneiro, tx: &Tx<'_>, keys: &[i64]) -> Result<Deleted> {
+/// Deletes sessions, notes that they are gone, and leaves the index to be purged.
+pub(crate) fn delete_and_record(oneiro: &Oneiro, tx: &Tx<'_>, keys: &[i64]) -> Result<Deleted> {
     purge_later(oneiro, tx, keys)?;
     let deleted = delete_in(tx, keys)?;
     record_deleted(tx, &deleted, oneiro.now())?;

@@ -1,15 +1,15 @@
 //! End a session, and take the end back.
 
 use super::{key_of, whole};
-use crate::Oneiro;
+use crate::views::Sessions;
 use oneiro_model::{ChangeKind, Ending, Result, Session, SessionId};
 use oneiro_store::{amends, changes};
 
-impl Oneiro {
+impl Sessions<'_> {
     /// Ends a session. The first reason wins, unless the new one may take its place.
-    pub fn end_session(&self, id: &SessionId, ending: Ending) -> Result<Session> {
-        let (id, now) = (id.clone(), self.now());
-        self.store.write(move |tx| {
+    pub fn end(&self, id: &SessionId, ending: Ending) -> Result<Session> {
+        let (id, now) = (id.clone(), self.oneiro.now());
+        self.oneiro.store.write(move |tx| {
             let key = key_of(tx, &id)?;
             let at = ending.at.unwrap_or(now);
             let before = whole(tx, key)?;
@@ -25,9 +25,9 @@ impl Oneiro {
     }
 
     /// Takes back the end of a session.
-    pub fn reopen_session(&self, id: &SessionId) -> Result<Session> {
-        let (id, now) = (id.clone(), self.now());
-        self.store.write(move |tx| {
+    pub fn reopen(&self, id: &SessionId) -> Result<Session> {
+        let (id, now) = (id.clone(), self.oneiro.now());
+        self.oneiro.store.write(move |tx| {
             let key = key_of(tx, &id)?;
             amends::reopen(tx, key)?;
             changes::record(tx, ChangeKind::Reopened, Some(&id), now)?;

@@ -1,6 +1,6 @@
 //! List sessions, newest first: conversations shown as their tip, or every row.
 
-use crate::Oneiro;
+use crate::views::Sessions;
 use oneiro_model::{
     Cursor, Error, Lineage, ListOrder, ListSessions, Page, Result, Session, Timestamp,
 };
@@ -13,18 +13,18 @@ const BATCH: usize = 64;
 /// Rows read at a time when they are only counted.
 const COUNTED: usize = 1_024;
 
-impl Oneiro {
+impl Sessions<'_> {
     /// A page of sessions.
-    pub fn list_sessions(&self, request: &ListSessions) -> Result<Page<Session>> {
+    pub fn list(&self, request: &ListSessions) -> Result<Page<Session>> {
         if request.limit == 0 || request.limit > 1_000 {
             return Err(Error::field("limit", "is not between 1 and 1000"));
         }
-        self.store.read(|tx| page(tx, request))
+        self.oneiro.store.read(|tx| page(tx, request))
     }
 
     /// How many sessions pass the filters.
-    pub fn count_sessions(&self, request: &ListSessions) -> Result<usize> {
-        self.store.read(|tx| {
+    pub fn count(&self, request: &ListSessions) -> Result<usize> {
+        self.oneiro.store.read(|tx| {
             let (mut count, mut before) = (0, (i64::MAX, i64::MAX));
             loop {
                 let batch = sessions::list(tx, request, before, COUNTED)?;

@@ -1,6 +1,5 @@
 //! Sessions: begin, find, change, end, list, hide, branch and remove. One use case per file.
 
-mod amend;
 mod branch;
 mod change;
 mod create;
@@ -17,7 +16,8 @@ mod titles;
 mod usage;
 
 pub(crate) use create::{Draft, create_in};
-pub(crate) use delete::delete_in;
-pub(crate) use resolve::{key_of, no_session, resolve_in, whole};
-pub(crate) use rewind::refuse_continued;
+pub(crate) use delete::{delete_and_record, delete_in};
+pub(crate) use resolve::{key_of, key_of_title, no_session, resolve_in, whole};
+pub(crate) use rewind::{hide, refuse_continued, rewind_target};
+pub(crate) use show::{PAGE_BYTES, no_message};
 pub use show::{Stretch, StretchFrom, StretchRequest};

@@ -1,22 +1,22 @@
 //! Prune: delete ended sessions by age and filters, or say which would go.
 
 use super::delete::{delete_in, plan, purge_later, record_deleted};
-use crate::Oneiro;
+use crate::views::Sessions;
 use oneiro_model::{PruneRequest, Pruned, Result, Session};
 use oneiro_store::{Tx, sessions};
 
-impl Oneiro {
+impl Sessions<'_> {
     /// Deletes every ended session that passes all filters.
-    pub fn prune_sessions(&self, request: PruneRequest) -> Result<Pruned> {
+    pub fn prune(&self, request: PruneRequest) -> Result<Pruned> {
         if request.dry_run {
-            let planned = self.store.read(|tx| plan(tx, &candidates(tx, &request)?))?;
+            let planned = self.oneiro.store.read(|tx| plan(tx, &candidates(tx, &request)?))?;
             return Ok(Pruned { dry_run: true, deleted: planned.1 });
         }
-        let deleted = self.store.write_bulk(|tx| {
+        let deleted = self.oneiro.store.write_bulk(|tx| {
             let keys = candidates(tx, &request)?;
-            purge_later(self, tx, &keys)?;
+            purge_later(self.oneiro, tx, &keys)?;
             let deleted = delete_in(tx, &keys)?;
-            record_deleted(tx, &deleted, self.now())?;
+            record_deleted(tx, &deleted, self.oneiro.now())?;
             Ok(deleted)
         })?;
         Ok(Pruned { dry_run: false, deleted })

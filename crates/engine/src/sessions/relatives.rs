@@ -1,14 +1,14 @@
 //! Where a session stands among its relatives.
 
 use super::{key_of, whole};
-use crate::Oneiro;
+use crate::views::Sessions;
 use oneiro_model::{Result, Session, SessionId};
 use oneiro_store::lineage;
 
-impl Oneiro {
+impl Sessions<'_> {
     /// The first ancestor of a session, through every kind of lineage.
-    pub fn session_root(&self, id: &SessionId) -> Result<SessionId> {
-        self.store.read(|tx| {
+    pub fn root(&self, id: &SessionId) -> Result<SessionId> {
+        self.oneiro.store.read(|tx| {
             let above = lineage::ancestors(tx, key_of(tx, id)?, |_| true)?;
             Ok(above.into_iter().next_back().map_or_else(|| id.clone(), |link| link.id))
         })
@@ -16,8 +16,8 @@ impl Oneiro {
 
     /// Where the conversation that this session belongs to has come to: the end of its chain of
     /// continuations, which is what one resumes.
-    pub fn session_tip(&self, id: &SessionId) -> Result<SessionId> {
-        self.store.read(|tx| {
+    pub fn tip(&self, id: &SessionId) -> Result<SessionId> {
+        self.oneiro.store.read(|tx| {
             let tip = lineage::tip(tx, key_of(tx, id)?)?;
             Ok(tip.map_or_else(|| id.clone(), |link| link.id))
         })
@@ -25,8 +25,8 @@ impl Oneiro {
 
     /// Every session that shares its first ancestor with this one, itself included, oldest first;
     /// of a large family the first of them. System prompts are left out, as in lists.
-    pub fn session_family(&self, id: &SessionId, limit: usize) -> Result<Vec<Session>> {
-        self.store.read(|tx| {
+    pub fn family(&self, id: &SessionId, limit: usize) -> Result<Vec<Session>> {
+        self.oneiro.store.read(|tx| {
             let mut keys = lineage::family(tx, key_of(tx, id)?)?;
             keys.sort_unstable();
             keys.truncate(limit);
@@ -36,8 +36,8 @@ impl Oneiro {
     }
 
     /// The sessions that descend from one directly, oldest first.
-    pub fn session_children(&self, id: &SessionId) -> Result<Vec<SessionId>> {
-        self.store.read(|tx| {
+    pub fn children(&self, id: &SessionId) -> Result<Vec<SessionId>> {
+        self.oneiro.store.read(|tx| {
             let children = lineage::children(tx, key_of(tx, id)?)?;
             Ok(children.into_iter().map(|link| link.id).collect())
         })

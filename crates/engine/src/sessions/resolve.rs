@@ -1,24 +1,20 @@
 //! Find a session by what a person types: its id, the beginning of it, or its title.
 
-use crate::Oneiro;
+use crate::views::Sessions;
 use oneiro_model::{Error, Remedy, Result, Session, SessionId};
 use oneiro_store::{Tx, sessions, titles};
 
-impl Oneiro {
+impl Sessions<'_> {
     /// The id of the session that `text` names: exactly, by a prefix that only one session has, or
     /// by title (of a numbered title's base, the most recently started).
-    pub fn resolve_session(&self, text: &str) -> Result<SessionId> {
-        self.store.read(|tx| Ok(resolve_in(tx, text)?.1))
+    pub fn resolve(&self, text: &str) -> Result<SessionId> {
+        self.oneiro.store.read(|tx| Ok(resolve_in(tx, text)?.1))
     }
 
     /// Those of these sessions that are there, in one snapshot, in the order asked for.
     /// Unless they are wanted whole, prompts and previews are left out.
-    pub fn find_sessions(
-        &self,
-        ids: &[SessionId],
-        wanted_whole: bool,
-    ) -> Result<Vec<Option<Session>>> {
-        self.store.read(|tx| {
+    pub fn find_many(&self, ids: &[SessionId], wanted_whole: bool) -> Result<Vec<Option<Session>>> {
+        self.oneiro.store.read(|tx| {
             let find = |id| match sessions::key(tx, id)? {
                 Some(key) if wanted_whole => sessions::get(tx, key),
                 Some(key) => sessions::get_bare(tx, key),
@@ -28,25 +24,9 @@ impl Oneiro {
         })
     }
 
-    /// The session that has exactly this title.
-    pub fn find_title(&self, title: &str) -> Result<Option<SessionId>> {
-        self.store.read(|tx| match titles::holder(tx, title)? {
-            Some(key) => Ok(Some(whole(tx, key)?.id)),
-            None => Ok(None),
-        })
-    }
-
-    /// Of the sessions with this title or a numbered one of this base, the most recently started.
-    pub fn resolve_title(&self, title: &str) -> Result<Option<SessionId>> {
-        self.store.read(|tx| match titled(tx, title)? {
-            Some(key) => Ok(Some(whole(tx, key)?.id)),
-            None => Ok(None),
-        })
-    }
-
-    /// The id of the session that has exactly this id.
-    pub fn find_session(&self, id: &SessionId) -> Result<Option<Session>> {
-        self.store.read(|tx| match sessions::key(tx, id)? {
+    /// The session that has exactly this id.
+    pub fn find(&self, id: &SessionId) -> Result<Option<Session>> {
+        self.oneiro.store.read(|tx| match sessions::key(tx, id)? {
             Some(key) => sessions::get(tx, key),
             None => Ok(None),
         })
@@ -72,14 +52,15 @@ pub(crate) fn resolve_in(tx: &Tx<'_>, text: &str) -> Result<(i64, SessionId)> {
             second.as_str()
         ))
         .remedy("type more of the id")),
-        [] => match titled(tx, text)? {
+        [] => match key_of_title(tx, text)? {
             Some(key) => Ok((key, whole(tx, key)?.id)),
             None => Err(no_session(text)),
         },
     }
 }
 
-fn titled(tx: &Tx<'_>, text: &str) -> Result<Option<i64>> {
+/// The key of the most recently started session with this title or a numbered one of this base.
+pub(crate) fn key_of_title(tx: &Tx<'_>, text: &str) -> Result<Option<i64>> {
     if text.contains('\0') {
         return Ok(None);
     }

@@ -2,8 +2,8 @@
 //! what is shown changes.
 
 use super::{key_of, show::no_message};
-use crate::Oneiro;
 use crate::context::change_visibility;
+use crate::views::{Messages, Sessions};
 use oneiro_model::contract::Request;
 use oneiro_model::{
     ChangeKind, Error, Message, MessageCounts, MessageId, Remedy, RestoreRequest, Restored, Result,
@@ -11,12 +11,12 @@ use oneiro_model::{
 };
 use oneiro_store::{Tx, changes, messages, sessions, shown, summaries};
 
-impl Oneiro {
+impl Sessions<'_> {
     /// Takes back a live user message and everything after it, so that it can be said again.
-    pub fn rewind_session(&self, id: &SessionId, request: RewindRequest) -> Result<Rewound> {
+    pub fn rewind(&self, id: &SessionId, request: RewindRequest) -> Result<Rewound> {
         request.check()?;
-        let (id, now) = (id.clone(), self.now());
-        self.store.write(move |tx| {
+        let (id, now) = (id.clone(), self.oneiro.now());
+        self.oneiro.store.write(move |tx| {
             let key = key_of(tx, &id)?;
             // Found in the same transaction: what is said meanwhile is not taken for these turns.
             let to = match request.to {
@@ -29,22 +29,9 @@ impl Oneiro {
         })
     }
 
-    /// Takes back whatever is still shown of a user message and everything after it, even if the
-    /// message itself is taken back already.
-    pub fn rewind_again(&self, id: &SessionId, to: MessageId) -> Result<Rewound> {
-        let (id, now) = (id.clone(), self.now());
-        self.store.write(move |tx| {
-            let session = (key_of(tx, &id)?, &id);
-            let target = rewind_target(tx, session, to)?;
-            let rewound = hide(tx, session, target)?;
-            changes::record(tx, ChangeKind::Rewound, Some(&id), now)?;
-            Ok(rewound)
-        })
-    }
-
     /// The newest live things the person said, newest first: where a rewind may go.
     pub fn rewind_points(&self, id: &SessionId, limit: usize) -> Result<Vec<Message>> {
-        self.store.read(|tx| {
+        self.oneiro.store.read(|tx| {
             let key = key_of(tx, id)?;
             messages::recent_user(tx, (key, id), limit)
         })
@@ -52,9 +39,9 @@ impl Oneiro {
 
     /// Shows again what the latest rewind hid, or with `all` every rewind. What was compacted stays
     /// compacted.
-    pub fn restore_session(&self, id: &SessionId, request: RestoreRequest) -> Result<Restored> {
-        let (id, now) = (id.clone(), self.now());
-        self.store.write(move |tx| {
+    pub fn restore(&self, id: &SessionId, request: RestoreRequest) -> Result<Restored> {
+        let (id, now) = (id.clone(), self.oneiro.now());
+        self.oneiro.store.write(move |tx| {
             let key = key_of(tx, &id)?;
             let from = if request.all { 1 } else { shown::last_rewind(tx, key)? };
             let restored = match from {
@@ -70,37 +57,12 @@ impl Oneiro {
             Ok(Restored { restored })
         })
     }
+}
 
-    /// Shows again whatever was rewound from message `since` on; answers how many messages came
-    /// back.
-    pub fn restore_since(&self, id: &SessionId, since: MessageId) -> Result<usize> {
-        let (id, now) = (id.clone(), self.now());
-        self.store.write(move |tx| {
-            let key = key_of(tx, &id)?;
-            refuse_continued(tx, (key, &id))?;
-            let restored = change_visibility(tx, (key, &id), (since.0, i64::MAX), || {
-                shown::restore_since(tx, key, since)
-            })?;
-            sessions::recount(tx, key)?;
-            changes::record(tx, ChangeKind::Restored, Some(&id), now)?;
-            Ok(restored)
-        })
-    }
-
+impl Messages<'_> {
     /// How many messages of a session stand where.
-    pub fn message_counts(&self, id: &SessionId) -> Result<MessageCounts> {
-        self.store.read(|tx| shown::counts(tx, key_of(tx, id)?))
-    }
-
-    /// Covers all live messages up to `until`: they stay stored and searchable, but are no longer
-    /// loaded.
-    pub fn compact_messages(&self, id: &SessionId, until: MessageId) -> Result<usize> {
-        let id = id.clone();
-        self.store.write(move |tx| {
-            let key = key_of(tx, &id)?;
-            refuse_continued(tx, (key, &id))?;
-            change_visibility(tx, (key, &id), (0, until.0), || shown::compact(tx, key, until))
-        })
+    pub fn counts(&self, id: &SessionId) -> Result<MessageCounts> {
+        self.oneiro.store.read(|tx| shown::counts(tx, key_of(tx, id)?))
     }
 }
 
@@ -126,7 +88,11 @@ fn rewind_in(tx: &Tx<'_>, session: (i64, &SessionId), to: MessageId) -> Result<R
 }
 
 /// The user message of a session that a rewind goes to.
-fn rewind_target(tx: &Tx<'_>, (key, id): (i64, &SessionId), to: MessageId) -> Result<Message> {
+pub(crate) fn rewind_target(
+    tx: &Tx<'_>,
+    (key, id): (i64, &SessionId),
+    to: MessageId,
+) -> Result<Message> {
     let target = messages::get(tx, to)?.filter(|(session, _)| *session == key);
     let (_, target) =
         target.ok_or_else(|| no_message(to).at(format!("session {:?}", id.as_str())))?;
@@ -143,7 +109,8 @@ fn rewind_target(tx: &Tx<'_>, (key, id): (i64, &SessionId), to: MessageId) -> Re
     Ok(target)
 }
 
-fn hide(tx: &Tx<'_>, (key, id): (i64, &SessionId), target: Message) -> Result<Rewound> {
+/// Hides a message and everything after it.
+pub(crate) fn hide(tx: &Tx<'_>, (key, id): (i64, &SessionId), target: Message) -> Result<Rewound> {
     let to = target.id;
     refuse_continued(tx, (key, id))?;
     let rewound = change_visibility(tx, (key, id), (to.0, i64::MAX), || {

@@ -1,13 +1,12 @@
 //! Read a session's messages.
 
 use super::{key_of, whole};
-use crate::Oneiro;
+use crate::views::{Messages, Sessions};
 use oneiro_model::{
-    Cursor, Error, Message, MessageId, Page, Remedy, Result, SessionId, SessionView, Visibility,
+    Cursor, Error, Message, MessageId, Page, Remedy, Result, SessionId, SessionView,
 };
 use oneiro_store::messages::{self, PageRequest};
 use oneiro_store::said;
-use serde_json::Value;
 
 /// Which stretch of a session to read.
 #[derive(Debug, Clone, Copy)]
@@ -46,37 +45,28 @@ fn start(before: &[i64], limit: usize) -> i64 {
 }
 
 /// Bytes of large values after which a page ends, however few messages it has.
-const PAGE_BYTES: usize = 16 << 20;
+pub(crate) const PAGE_BYTES: usize = 16 << 20;
 
-/// Messages read at a time when one is looked for.
-const SCANNED: usize = 1_024;
-
-impl Oneiro {
+impl Sessions<'_> {
     /// A session with its messages; with `hidden`, compacted and rewound ones too.
-    pub fn show_session(&self, id: &SessionId, hidden: bool) -> Result<SessionView> {
-        self.store.read(|tx| {
+    pub fn show(&self, id: &SessionId, hidden: bool) -> Result<SessionView> {
+        self.oneiro.store.read(|tx| {
             let key = key_of(tx, id)?;
             let all = PageRequest { after: 0, hidden, limit: usize::MAX };
             let messages = messages::page(tx, (key, id), all)?;
             Ok(SessionView { session: whole(tx, key)?, messages })
         })
     }
+}
 
-    /// A session's messages, in the order they came, however large they are.
-    pub fn all_messages(&self, id: &SessionId, request: PageRequest) -> Result<Vec<Message>> {
-        self.store.read(|tx| {
-            let key = key_of(tx, id)?;
-            messages::page(tx, (key, id), request)
-        })
-    }
-
+impl Messages<'_> {
     /// A page of a session's messages, in the order they came: as many as were asked for, or fewer
     /// if they are large.
-    pub fn messages(&self, id: &SessionId, request: PageRequest) -> Result<Page<Message>> {
+    pub fn list(&self, id: &SessionId, request: PageRequest) -> Result<Page<Message>> {
         if request.limit == 0 {
             return Err(Error::field("limit", "is zero"));
         }
-        self.store.read(|tx| {
+        self.oneiro.store.read(|tx| {
             let key = key_of(tx, id)?;
             let (items, more) = messages::page_within(tx, (key, id), request, PAGE_BYTES)?;
             let last = items.last().filter(|_| more);
@@ -87,7 +77,7 @@ impl Oneiro {
 
     /// A stretch of a session's messages, and where the stretches beside it begin.
     pub fn stretch(&self, id: &SessionId, request: StretchRequest) -> Result<Stretch> {
-        self.store.read(|tx| {
+        self.oneiro.store.read(|tx| {
             let key = key_of(tx, id)?;
             let StretchRequest { from, hidden, limit } = request;
             let after = match from {
@@ -111,40 +101,16 @@ impl Oneiro {
     }
 
     /// Those of these messages that are there, in one snapshot, in the order asked for.
-    pub fn find_messages(&self, ids: &[MessageId]) -> Result<Vec<Option<Message>>> {
-        self.store.read(|tx| {
+    pub fn find_many(&self, ids: &[MessageId]) -> Result<Vec<Option<Message>>> {
+        self.oneiro.store.read(|tx| {
             let find = |id: &MessageId| Ok(messages::get(tx, *id)?.map(|(_, message)| message));
             ids.iter().map(find).collect()
         })
     }
 
-    /// The newest message of a session whose field has this value, rewound ones left out.
-    pub fn find_by_field(
-        &self,
-        id: &SessionId,
-        (field, value): (&str, &Value),
-    ) -> Result<Option<MessageId>> {
-        self.store.read(|tx| {
-            let key = key_of(tx, id)?;
-            let (mut after, mut found) = (0, None);
-            loop {
-                let request = PageRequest { after, hidden: true, limit: SCANNED };
-                let (page, more) = messages::page_within(tx, (key, id), request, PAGE_BYTES)?;
-                let mut shown =
-                    page.iter().filter(|message| message.visibility != Visibility::Rewound);
-                let met = shown.rfind(|message| message.body.get(field) == Some(value));
-                found = met.map(|message| message.id).or(found);
-                match page.last() {
-                    Some(last) if more => after = last.id.0,
-                    _ => return Ok(found),
-                }
-            }
-        })
-    }
-
     /// One message, wherever it stands.
-    pub fn message(&self, id: MessageId) -> Result<Message> {
-        let found = self.store.read(|tx| messages::get(tx, id))?;
+    pub fn get(&self, id: MessageId) -> Result<Message> {
+        let found = self.oneiro.store.read(|tx| messages::get(tx, id))?;
         found.map(|(_, message)| message).ok_or_else(|| no_message(id))
     }
 }

@@ -3,8 +3,8 @@
 
 use super::create::{child_of, refuse_ignored};
 use super::{Draft, create_in, key_of, no_session, whole};
-use crate::Oneiro;
 use crate::context::uncovered;
+use crate::views::Sessions;
 use oneiro_model::{
     ChangeKind, CompactRequest, Error, Lineage, MessageId, NewSession, Result, Session, SessionId,
     SplitRequest,
@@ -16,21 +16,21 @@ use oneiro_store::{
 /// The reason for which a session that was split has ended.
 const COMPRESSION: &str = "compression";
 
-impl Oneiro {
+impl Sessions<'_> {
     /// Ends a session with the reason `compression` and begins its continuation, which carries its
     /// model, user, prompt and project, its title with the next number, and its compacted window.
-    pub fn split_session(&self, id: &SessionId, request: SplitRequest) -> Result<Session> {
-        let parent = self.find_session(id)?.ok_or_else(|| no_session(id.as_str()))?;
+    pub fn split(&self, id: &SessionId, request: SplitRequest) -> Result<Session> {
+        let parent = self.find(id)?.ok_or_else(|| no_session(id.as_str()))?;
         let draft = Draft::new(
-            self,
+            self.oneiro,
             // A continuation takes its parent's title with the next number.
             NewSession { id: request.id, ..child_of(parent, Lineage::Continuation) },
         )?;
         // Refused before anything is compacted; looked at again when it is done.
-        self.store.read(|tx| refuse_split(tx, (key_of(tx, id)?, id)))?;
-        self.compact(id, &CompactRequest { until: request.until, redo: false })?;
-        let (oneiro, from) = (self.clone(), id.clone());
-        let child = self.store.write(move |tx| {
+        self.oneiro.store.read(|tx| refuse_split(tx, (key_of(tx, id)?, id)))?;
+        self.oneiro.context().compact(id, &CompactRequest { until: request.until, redo: false })?;
+        let (oneiro, from) = (self.oneiro.clone(), id.clone());
+        let child = self.oneiro.store.write(move |tx| {
             let parent = key_of(tx, &from)?;
             refuse_split(tx, (parent, &from))?;
             refuse_ignored(&oneiro, tx, &draft.id)?;
@@ -47,7 +47,7 @@ impl Oneiro {
             changes::record(tx, ChangeKind::Created, Some(&draft.id), now)?;
             whole(tx, key)
         })?;
-        self.fold_soon()?;
+        self.oneiro.fold_soon()?;
         Ok(child)
     }
 }

@@ -1,6 +1,6 @@
 //! Titles: unique, and handed on along a chain of continuations.
 
-use crate::Oneiro;
+use crate::views::Sessions;
 use oneiro_model::{Error, Lineage, Result, Title};
 use oneiro_store::{Tx, lineage, titles};
 
@@ -24,9 +24,9 @@ pub(crate) fn set_in(tx: &Tx<'_>, key: i64, title: Option<&Title>) -> Result<()>
     titles::set(tx, key, Some(title.as_str()))
 }
 
-impl Oneiro {
+impl Sessions<'_> {
     /// The title that would continue `title`: its base with the next free number.
     pub fn next_title(&self, title: &str) -> Result<String> {
-        self.store.read(|tx| titles::next(tx, title))
+        self.oneiro.store.read(|tx| titles::next(tx, title))
     }
 }

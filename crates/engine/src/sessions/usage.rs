@@ -1,17 +1,17 @@
 //! Token and cost accounts.
 
 use super::{key_of, whole};
-use crate::Oneiro;
+use crate::views::Sessions;
 use oneiro_model::{Result, Session, SessionId, Usage, UsageKey, UsageRow};
 use oneiro_store::usage;
 
-impl Oneiro {
+impl Sessions<'_> {
     /// Adds to an account of a session.
     pub fn add_usage(&self, id: &SessionId, key: UsageKey, used: Usage) -> Result<Session> {
         key.check()?;
         used.check()?;
-        let (id, now) = (id.clone(), self.now());
-        self.store.write(move |tx| {
+        let (id, now) = (id.clone(), self.oneiro.now());
+        self.oneiro.store.write(move |tx| {
             let session = key_of(tx, &id)?;
             usage::add(tx, session, (&key, &used), now)?;
             whole(tx, session)
@@ -22,7 +22,7 @@ impl Oneiro {
     pub fn set_usage(&self, id: &SessionId, used: Usage) -> Result<Session> {
         used.check()?;
         let id = id.clone();
-        self.store.write(move |tx| {
+        self.oneiro.store.write(move |tx| {
             let session = key_of(tx, &id)?;
             usage::set_totals(tx, session, &used)?;
             whole(tx, session)
@@ -31,6 +31,6 @@ impl Oneiro {
 
     /// The accounts of a session.
     pub fn usage(&self, id: &SessionId) -> Result<Vec<UsageRow>> {
-        self.store.read(|tx| usage::of_session(tx, key_of(tx, id)?))
+        self.oneiro.store.read(|tx| usage::of_session(tx, key_of(tx, id)?))
     }
 }

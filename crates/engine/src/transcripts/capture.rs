@@ -8,6 +8,7 @@ use super::write::{Batch, Group};
 use super::{Agent, CaptureRequest, Captured};
 use crate::Oneiro;
 use crate::sessions::Draft;
+use crate::views::Transfer;
 use oneiro_model::{Error, NewMessage, NewSession, Result, SessionId};
 use oneiro_store::{messages, said, transcripts};
 use serde_json::Value;
@@ -24,7 +25,7 @@ const SHORT_BATCH: (usize, u64) = (128, 512 << 10);
 /// How much of the beginning of a file is read again before going on in the middle of it.
 const HEAD: (usize, u64) = (64, 256 << 10);
 
-impl Oneiro {
+impl Transfer<'_> {
     /// Stores what is new in a transcript. It may be growing, and any number of processes may
     /// capture the same one: each line is stored once. `progress` hears how far the file is read.
     pub fn capture_transcript(
@@ -39,8 +40,8 @@ impl Oneiro {
         let mut damage = Vec::new();
         loop {
             let agent = request.agent.as_str();
-            let base = self.store.read(|tx| transcripts::position(tx, agent, &name))?;
-            let mut pass = Pass::begin(self, request, &path, base)?;
+            let base = self.oneiro.store.read(|tx| transcripts::position(tx, agent, &name))?;
+            let mut pass = Pass::begin(self.oneiro, request, &path, base)?;
             let mut unknown = Vec::new();
             let is_over = loop {
                 let Some(read) = pass.gather()? else {
@@ -74,7 +75,7 @@ impl Oneiro {
         }
         done.damaged = number(&path, damage)?;
         if request.limit.is_none() && done.messages > 0 && !request.dry_run {
-            self.index.fold_soon(self.store.read(said::last)?);
+            self.oneiro.index.fold_soon(self.oneiro.store.read(said::last)?);
         }
         Ok(done)
     }

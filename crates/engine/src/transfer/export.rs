@@ -1,8 +1,8 @@
 //! Export sessions, whole, in one snapshot.
 
 use super::TransferProgress;
-use crate::Oneiro;
 use crate::sessions::{key_of, whole};
+use crate::views::Transfer;
 use oneiro_model::{Error, ErrorKind, ExportRequest, Message, Result, Session, UsageRow};
 use oneiro_store::messages::{self, PageRequest};
 use oneiro_store::{Tx, sessions, usage};
@@ -17,7 +17,7 @@ const PAGE: usize = 1_024;
 /// Bytes of large values that are read at once.
 const PAGE_BYTES: usize = 16 << 20;
 
-impl Oneiro {
+impl Transfer<'_> {
     /// Writes sessions as JSONL, oldest first. Rewound and compacted messages are included.
     pub fn export(
         &self,
@@ -26,7 +26,7 @@ impl Oneiro {
         progress: &mut dyn FnMut(TransferProgress),
     ) -> Result<TransferProgress> {
         let mut done = TransferProgress::default();
-        self.store.read(|tx| {
+        self.oneiro.store.read(|tx| {
             let mut export = |key: i64| -> Result<()> {
                 let session = whole(tx, key)?;
                 if request.source.as_ref().is_some_and(|source| *source != session.source) {

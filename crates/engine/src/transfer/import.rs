@@ -5,6 +5,7 @@ use super::lines::{LINES_AHEAD, ReadSession, read_lines};
 use super::{ImportFile, TransferProgress};
 use crate::append::append_prepared;
 use crate::sessions::{Draft, create_in};
+use crate::views::Transfer;
 use crate::{Oneiro, sessions::key_of};
 use oneiro_model::{
     ChangeKind, Error, Imported, Lineage, NewSession, Remedy, Result, SessionId, Timestamp, Title,
@@ -48,8 +49,8 @@ impl Default for ImportLimits {
     }
 }
 
-impl Oneiro {
-    /// Imports one file. See [`Oneiro::import`].
+impl Transfer<'_> {
+    /// Imports one file. See [`Transfer::import`].
     pub fn import_file(
         &self,
         file: ImportFile,
@@ -70,15 +71,15 @@ impl Oneiro {
     ) -> Result<Imported> {
         let input = Mutex::new(input);
         let progress = RefCell::new(progress);
-        self.store.write_bulk(|tx| {
+        self.oneiro.store.write_bulk(|tx| {
             let mut import =
-                Import { oneiro: self, tx, done: Imported::default(), parents: Vec::new() };
+                Import { oneiro: self.oneiro, tx, done: Imported::default(), parents: Vec::new() };
             let mut at = TransferProgress::default();
             // One thread reads and prepares while this one inserts; the lock is held for the
             // slower of the two and not for their sum.
             std::thread::scope(|scope| {
                 let (lines, read) = sync_channel(LINES_AHEAD);
-                let (input, now) = (&input, self.now());
+                let (input, now) = (&input, self.oneiro.now());
                 scope.spawn(move || read_lines(input, limits, now, &lines));
                 loop {
                     let line = match read.recv_timeout(KEEP_ALIVE_INTERVAL) {
@@ -101,7 +102,7 @@ impl Oneiro {
                 Ok(())
             })?;
             import.link_parents()?;
-            changes::record(tx, ChangeKind::Imported, None, self.now())?;
+            changes::record(tx, ChangeKind::Imported, None, self.oneiro.now())?;
             Ok(import.done)
         })
     }

@@ -39,12 +39,12 @@ fn assert_becomes_true(what: &str, mut is_true: impl FnMut() -> bool) {
 /// Asks for a window past its soft threshold, which queues a compaction.
 fn queue_compaction(oneiro: &Fixed, id: &SessionId) {
     let budget = peek(oneiro, id, 1_000_000).tokens * 100 / 80;
-    oneiro.context(id, &WindowRequest { budget, ..WindowRequest::default() }).unwrap();
-    assert_eq!(oneiro.list_jobs(None, 10).unwrap().items.len(), 1);
+    oneiro.context().window(id, &WindowRequest { budget, ..WindowRequest::default() }).unwrap();
+    assert_eq!(oneiro.jobs().list(None, 10).unwrap().items.len(), 1);
 }
 
 fn job_states(oneiro: &Oneiro) -> Vec<JobState> {
-    oneiro.list_jobs(None, 100).unwrap().items.iter().map(|job| job.state).collect()
+    oneiro.jobs().list(None, 100).unwrap().items.iter().map(|job| job.state).collect()
 }
 
 fn lane(background: &Background, name: &str) -> LaneStatus {
@@ -110,7 +110,7 @@ on_both_backends! {
         assert_becomes_true("the job is done", || job_states(&oneiro) == [JobState::Done]);
         assert!(background.stop(HANG));
         assert!(llm.calls() > 0);
-        let levels: Vec<_> = oneiro.summaries(&id).unwrap().iter().map(|s| s.level).collect();
+        let levels: Vec<_> = oneiro.context().summaries(&id).unwrap().iter().map(|s| s.level).collect();
         assert!(!levels.is_empty() && levels.iter().all(|level| *level == SummaryLevel::Model), "{levels:?}");
     }
 
@@ -123,9 +123,9 @@ on_both_backends! {
         let background = Background::of(plain.oneiro.clone());
         assert_becomes_true("five rounds", || lane(&background, "jobs").rounds >= 5);
         assert!(background.stop(HANG));
-        assert_eq!(plain.run_jobs(HANG).unwrap().done, 0);
+        assert_eq!(plain.jobs().run(HANG).unwrap().done, 0);
         assert_eq!(job_states(&plain), [JobState::Queued]);
-        assert_eq!(with_model.run_jobs(HANG).unwrap().done, 1);
+        assert_eq!(with_model.jobs().run(HANG).unwrap().done, 1);
         assert!(llm.calls() > 0);
     }
 
@@ -147,13 +147,13 @@ on_both_backends! {
         asked.recv_timeout(HANG).unwrap();
         // The model is still silent when this returns.
         assert!(background.stop(HANG));
-        let job = oneiro.list_jobs(None, 10).unwrap().items.remove(0);
+        let job = oneiro.jobs().list(None, 10).unwrap().items.remove(0);
         assert_eq!((job.state, job.attempts, job.lease_until), (JobState::Queued, 0, None));
         assert_eq!(by_hand(&oneiro, "SELECT COUNT(*) FROM contexts WHERE holder IS NOT NULL"), [0]);
         drop(hang_up);
         // The next process goes on at once, without waiting for a lease to run out.
         let next = open_llm(space, Scripted::good());
-        assert_eq!(next.run_jobs(HANG).unwrap().done, 1);
+        assert_eq!(next.jobs().run(HANG).unwrap().done, 1);
         assert_eq!(until(&next, &id, 4_000).stopped, "under");
     }
 
@@ -166,14 +166,14 @@ on_both_backends! {
             ..Options::default()
         };
         let oneiro = open_as(space, options);
-        oneiro.set_setting("embedder", Some("openai".into())).unwrap();
+        oneiro.settings().set("embedder", Some("openai".into())).unwrap();
         begin_session(&oneiro, "s");
         let said = |from: u32| (from..from + 600).map(|n| user(format!("message number {n}"))).collect::<Vec<_>>();
-        oneiro.append(&id("s"), said(0)).unwrap();
+        oneiro.messages().append(&id("s"), said(0)).unwrap();
         let background = Background::of(oneiro.oneiro.clone());
         assert_becomes_true("the embedder is asked", || embedder.is_asked.load(Ordering::SeqCst));
         // While it is silent, what is said next is folded, and jobs are run.
-        oneiro.append(&id("s"), said(600)).unwrap();
+        oneiro.messages().append(&id("s"), said(600)).unwrap();
         assert_becomes_true("the fold goes on", || reach(&oneiro) >= 1_200);
         let rounds = lane(&background, "jobs").rounds;
         assert_becomes_true("jobs go on", || lane(&background, "jobs").rounds > rounds + 1);
@@ -186,7 +186,7 @@ on_both_backends! {
         let oneiro = open_as(space, Options { words: Some(Arc::clone(&words) as _), ..Options::default() });
         begin_session(&oneiro, "s");
         let background = Background::of(oneiro.oneiro.clone());
-        oneiro.append(&id("s"), (0..600).map(|n| user(format!("message number {n}"))).collect()).unwrap();
+        oneiro.messages().append(&id("s"), (0..600).map(|n| user(format!("message number {n}"))).collect()).unwrap();
         assert_becomes_true("two panics", || lane(&background, "fold").panics >= 2);
         let status = lane(&background, "fold");
         assert!(status.is_alive && status.last_error.unwrap().contains("panicked"));
@@ -204,9 +204,9 @@ on_both_backends! {
         let cancel = oneiro::Cancel::new();
         let cancelled = oneiro.with_cancel(cancel.clone());
         cancel.cancel();
-        let error = cancelled.rebuild_index(&mut |_, _| {}).unwrap_err();
+        let error = cancelled.index().rebuild(&mut |_, _| {}).unwrap_err();
         assert_eq!(error.kind(), oneiro::ErrorKind::Unavailable);
-        oneiro.rebuild_index(&mut |_, _| {}).unwrap();
+        oneiro.index().rebuild(&mut |_, _| {}).unwrap();
         assert_eq!(reach(&oneiro), 40);
     }
 
@@ -215,7 +215,7 @@ on_both_backends! {
         let id = begin(&oneiro, "s", turns(40));
         let cancel = oneiro::Cancel::new();
         cancel.cancel();
-        let cancelled = oneiro.with_cancel(cancel).compact(&id, &CompactRequest { until: Some(4_000), redo: false });
+        let cancelled = oneiro.with_cancel(cancel).context().compact(&id, &CompactRequest { until: Some(4_000), redo: false });
         assert_eq!(cancelled.map(drop).unwrap_err().kind(), oneiro::ErrorKind::Unavailable);
         assert_eq!(until(&oneiro, &id, 4_000).stopped, "under");
     }
@@ -230,14 +230,14 @@ on_both_backends! {
         let oneiro = open_llm(space, llm);
         let id = begin(&oneiro, "s", turns(40));
         queue_compaction(&oneiro, &id);
-        assert_eq!(oneiro.run_jobs(HANG).unwrap(), oneiro::Ran::default());
-        let job = oneiro.list_jobs(None, 10).unwrap().items.remove(0);
+        assert_eq!(oneiro.jobs().run(HANG).unwrap(), oneiro::Ran::default());
+        let job = oneiro.jobs().list(None, 10).unwrap().items.remove(0);
         assert_eq!((job.state, job.attempts), (JobState::Queued, 0));
         assert!(job.next_run_at > oneiro.now());
         is_away.store(false, Ordering::SeqCst);
         oneiro.clock.set(601);
-        assert_eq!(oneiro.run_jobs(HANG).unwrap().done, 1);
-        let levels: Vec<_> = oneiro.summaries(&id).unwrap().iter().map(|s| s.level).collect();
+        assert_eq!(oneiro.jobs().run(HANG).unwrap().done, 1);
+        let levels: Vec<_> = oneiro.context().summaries(&id).unwrap().iter().map(|s| s.level).collect();
         assert!(!levels.is_empty() && levels.iter().all(|level| *level == SummaryLevel::Model), "{levels:?}");
     }
 
@@ -258,7 +258,7 @@ on_both_backends! {
         assert_eq!(newest(&oneiro, "message").len(), 40);
         assert_becomes_true("the index is whole again", || oneiro.check().unwrap().ok);
         assert!(background.stop(HANG));
-        oneiro.fold_all(&mut |_, _| {}).unwrap();
+        oneiro.index().fold_all(&mut |_, _| {}).unwrap();
     }
 
     fn a_handle_that_outlives_its_background_folds_by_itself(space) {
@@ -268,8 +268,8 @@ on_both_backends! {
         assert_becomes_true("a round", || lane(&background, "fold").rounds >= 1);
         assert!(background.stop(HANG));
         let said = (0..600).map(|n| user(format!("message number {n}"))).collect();
-        oneiro.append(&id("s"), said).unwrap();
+        oneiro.messages().append(&id("s"), said).unwrap();
         assert_becomes_true("the fold is done", || reach(&oneiro) >= 600);
-        oneiro.fold_all(&mut |_, _| {}).unwrap();
+        oneiro.index().fold_all(&mut |_, _| {}).unwrap();
     }
 }

@@ -15,15 +15,15 @@ on_both_backends! {
         let oneiro = open(space);
         begin(&oneiro, "a");
         let messages = awkward_messages().into_iter().map(|m| oneiro::NewMessage::from_json(m).unwrap());
-        oneiro.append(&id("a"), messages.collect()).unwrap();
-        oneiro.create_session(oneiro::NewSession { parent_id: Some(id("a")), system_prompt: Some("p".into()), ..crate::support::new("b") }).unwrap();
-        oneiro.add_usage(&id("a"), oneiro::UsageKey::default(), oneiro::Usage { api_calls: 1, ..Default::default() }).unwrap();
-        oneiro.set_setting("stateless_session_patterns", Some(serde_json::json!(["x"]))).unwrap();
+        oneiro.messages().append(&id("a"), messages.collect()).unwrap();
+        oneiro.sessions().create(oneiro::NewSession { parent_id: Some(id("a")), system_prompt: Some("p".into()), ..crate::support::new("b") }).unwrap();
+        oneiro.sessions().add_usage(&id("a"), oneiro::UsageKey::default(), oneiro::Usage { api_calls: 1, ..Default::default() }).unwrap();
+        oneiro.settings().set("stateless_session_patterns", Some(serde_json::json!(["x"]))).unwrap();
         let before = dump(&oneiro);
         for name in ["one.db", "two.db"] {
             let path = space.folder().join("copies").join(name);
             let mut steps = Vec::new();
-            oneiro.backup(&path, &mut |at| steps.push(at)).unwrap();
+            oneiro.transfer().backup(&path, &mut |at| steps.push(at)).unwrap();
             assert!(steps.last().is_some_and(|at| at.done == at.total), "{steps:?}");
             let copy = open_at(&target(space, &path));
             is_sound(&copy);
@@ -44,7 +44,7 @@ on_both_backends! {
         let oneiro = open(space);
         let path = space.folder().join("there.db");
         std::fs::write(&path, b"precious").unwrap();
-        let error = oneiro.backup(&path, &mut |_| {}).unwrap_err();
+        let error = oneiro.transfer().backup(&path, &mut |_| {}).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Conflict);
         assert!(error.message().contains("there.db") && error.remedy_text().is_some());
         assert_eq!(std::fs::read(&path).unwrap(), b"precious");
@@ -64,14 +64,14 @@ on_both_backends! {
             for turn in 0..3 {
                 let acknowledged = say(&oneiro, "s", &["mark"])[0];
                 let path = space.folder().join(format!("copy{turn}.db"));
-                let copied = oneiro.backup(&path, &mut |_| {});
+                let copied = oneiro.transfer().backup(&path, &mut |_| {});
                 if turn == 2 || copied.is_err() {
                     done.store(true, Ordering::SeqCst);
                 }
                 copied.unwrap();
                 let copy = open_at(&target(space, &path));
                 is_sound(&copy);
-                let ids: Vec<i64> = copy.show_session(&id("s"), true).unwrap().messages.iter().map(|m| m.id.0).collect();
+                let ids: Vec<i64> = copy.sessions().show(&id("s"), true).unwrap().messages.iter().map(|m| m.id.0).collect();
                 assert_eq!(ids, (1..=ids.len() as i64).collect::<Vec<_>>());
                 assert!(ids.contains(&acknowledged));
             }

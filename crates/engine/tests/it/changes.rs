@@ -30,14 +30,14 @@ on_both_backends! {
         let ids = say(&oneiro, "s", &["one", "two", "three"]);
         assert_eq!(told(&oneiro, &mut seen), [of(ChangeKind::Created, "s"), of(ChangeKind::Appended, "s")]);
         let title = SessionPatch { title: Some(Some("T".into())), ..SessionPatch::default() };
-        oneiro.change_session(&id("s"), title).unwrap();
-        oneiro.rewind_session(&id("s"), MessageId(ids[2]).into()).unwrap();
-        oneiro.restore_session(&id("s"), oneiro::RestoreRequest { all: false }).unwrap();
-        oneiro.end_session(&id("s"), Ending::new("done").unwrap()).unwrap();
-        oneiro.reopen_session(&id("s")).unwrap();
+        oneiro.sessions().change(&id("s"), title).unwrap();
+        oneiro.sessions().rewind(&id("s"), MessageId(ids[2]).into()).unwrap();
+        oneiro.sessions().restore(&id("s"), oneiro::RestoreRequest { all: false }).unwrap();
+        oneiro.sessions().end(&id("s"), Ending::new("done").unwrap()).unwrap();
+        oneiro.sessions().reopen(&id("s")).unwrap();
         let branch = BranchRequest { id: Some(id("b")), ..BranchRequest::default() };
-        oneiro.branch_session(&id("s"), branch).unwrap();
-        oneiro.delete_session(&id("b")).unwrap();
+        oneiro.sessions().branch(&id("s"), branch).unwrap();
+        oneiro.sessions().delete(&id("b")).unwrap();
         let expected = [
             of(ChangeKind::Changed, "s"),
             of(ChangeKind::Rewound, "s"),
@@ -54,8 +54,8 @@ on_both_backends! {
         let oneiro = open(space);
         let mark = oneiro.change_mark().unwrap();
         let person = Actor::new(ActorKind::Person, ActorSurface::Page).with_client("Firefox");
-        oneiro.acting_as(person.clone()).create_session(oneiro::NewSession::with_id(id("s"))).unwrap();
-        oneiro.end_session(&id("s"), Ending::default()).unwrap();
+        oneiro.acting_as(person.clone()).sessions().create(oneiro::NewSession::with_id(id("s"))).unwrap();
+        oneiro.sessions().end(&id("s"), Ending::default()).unwrap();
         let changes = oneiro.changes_since(mark).unwrap();
         let subject = Subject { kind: SubjectKind::Session, id: "s".to_owned() };
         assert!(changes.iter().all(|change| change.subject.as_ref() == Some(&subject)));
@@ -68,7 +68,7 @@ on_both_backends! {
         let mut seen = oneiro.change_mark().unwrap();
         for _ in 0..2 {
             let said = vec![oneiro::NewMessage::text(oneiro::Role::User, "x")];
-            oneiro.append_or_create(&id("s"), said, oneiro::NewSession::default()).unwrap();
+            oneiro.messages().append_or_create(&id("s"), said, oneiro::NewSession::default()).unwrap();
         }
         let expected = [of(ChangeKind::Created, "s"), of(ChangeKind::Appended, "s")];
         assert_eq!(told(&oneiro, &mut seen), expected);
@@ -156,13 +156,13 @@ on_both_backends! {
                 "role": "assistant", "content": text, "at": format!("2023-11-{day}T12:00:00Z"),
             })).unwrap()
         };
-        oneiro.append(&id("s"), vec![at(&long, "13"), at("old", "01")]).unwrap();
+        oneiro.messages().append(&id("s"), vec![at(&long, "13"), at("old", "01")]).unwrap();
         for _ in 0..2 {
             let days = oneiro.activity(3).unwrap().days;
             let counts: Vec<_> =
                 days.iter().map(|day| (day.date.as_str(), day.user, day.assistant, day.tool)).collect();
             assert_eq!(counts, [("2023-11-12", 0, 0, 0), ("2023-11-13", 0, 1, 0), ("2023-11-14", 2, 0, 0)]);
-            oneiro.fold_all(&mut |_, _| {}).unwrap();
+            oneiro.index().fold_all(&mut |_, _| {}).unwrap();
         }
         assert!(oneiro.activity(0).is_err());
     }

@@ -24,14 +24,14 @@ fn newest_turn(oneiro: &Fixed, id: &SessionId) -> Vec<i64> {
 /// A window is what it says: within budget, or over it by its newest turn alone.
 fn is_honest(oneiro: &Fixed, id: &SessionId, request: &WindowRequest) {
     let request = WindowRequest { explain: true, peek: true, ..*request };
-    let window = oneiro.context(id, &request).unwrap();
+    let window = oneiro.context().window(id, &request).unwrap();
     let limit = request.budget - request.reserve;
     assert_eq!(window.over_budget, window.tokens.checked_sub(limit).filter(|over| *over > 0));
     let shown = shown_in(&window);
     if window.over_budget.is_some() {
         // A pin or two may be dear; how dear all of them may be is a test of its own.
         let mut newest = newest_turn(oneiro, id);
-        let pinned = oneiro.pinned_messages(id).unwrap();
+        let pinned = oneiro.messages().pinned(id).unwrap();
         newest.extend(pinned.iter().take(3).map(|message| message.id.0));
         let more: Vec<&i64> = shown.iter().filter(|seq| !newest.contains(seq)).collect();
         assert!(
@@ -142,7 +142,8 @@ fn holds(oneiro: &Fixed, number: usize, mix: &Mix) {
     let tool = |at: usize| json!({"type": "function", "function": {"name": format!("tool_{at}"), "description": prose(at as u64, 30)}});
     let tools: Vec<Value> = (0..mix.tools).map(tool).collect();
     oneiro
-        .create_session(NewSession {
+        .sessions()
+        .create(NewSession {
             system_prompt: (mix.prompt > 0).then(|| prose(1, mix.prompt)),
             model_config: (mix.tools > 0).then(|| json!({"tools": tools})),
             ..new(id.as_str())
@@ -155,7 +156,7 @@ fn holds(oneiro: &Fixed, number: usize, mix: &Mix) {
         ..WindowRequest::default()
     };
     for (at, said) in mix.said.iter().enumerate() {
-        oneiro.append(&id, messages(said, at as u64)).unwrap();
+        oneiro.messages().append(&id, messages(said, at as u64)).unwrap();
         if let Some((when, goal)) = mix.compact_at
             && at == when
         {
@@ -166,11 +167,11 @@ fn holds(oneiro: &Fixed, number: usize, mix: &Mix) {
     let there = live(oneiro, &id);
     for pin in &mix.pins {
         if let Some(message) = there.get(*pin) {
-            oneiro.pin_message(&id, message.id).unwrap();
+            oneiro.messages().pin(&id, message.id).unwrap();
         }
     }
     is_honest(oneiro, &id, &request);
-    oneiro.context(&id, &request).unwrap();
+    oneiro.context().window(&id, &request).unwrap();
     is_honest(oneiro, &id, &request);
 }
 
@@ -240,7 +241,7 @@ on_both_backends! {
         let said: Vec<NewMessage> = (0..60).flat_map(|at| [user(prose(at, 300)), agent(prose(at + 99, 300))]).collect();
         let id = begin(&oneiro, "s", said);
         for message in live(&oneiro, &id).iter().take(40) {
-            oneiro.pin_message(&id, message.id).unwrap();
+            oneiro.messages().pin(&id, message.id).unwrap();
         }
         for budget in [4_000, 2_000, 1_000] {
             is_honest(&oneiro, &id, &WindowRequest { budget, ..WindowRequest::default() });
@@ -249,12 +250,12 @@ on_both_backends! {
 
     fn many_summaries_do_not_push_a_window_over_its_budget(space) {
         let oneiro = open(space);
-        oneiro.set_setting("leaf_chunk_tokens", Some(json!(500))).unwrap();
-        oneiro.set_setting("condensed_min_fanout", Some(json!(1_000))).unwrap();
+        oneiro.settings().set("leaf_chunk_tokens", Some(json!(500))).unwrap();
+        oneiro.settings().set("condensed_min_fanout", Some(json!(1_000))).unwrap();
         let said: Vec<NewMessage> = (0..200).flat_map(|at| [user(prose(at, 200)), agent(prose(at + 99, 200))]).collect();
         let id = begin(&oneiro, "s", said);
-        oneiro.compact(&id, &oneiro::CompactRequest::default()).unwrap();
-        assert!(oneiro.summaries(&id).unwrap().len() > 80);
+        oneiro.context().compact(&id, &oneiro::CompactRequest::default()).unwrap();
+        assert!(oneiro.context().summaries(&id).unwrap().len() > 80);
         for budget in [20_000, 4_000, 2_000] {
             is_honest(&oneiro, &id, &WindowRequest { budget, ..WindowRequest::default() });
         }
@@ -262,12 +263,12 @@ on_both_backends! {
 
     fn what_is_explained_sums_up(space) {
         let oneiro = open(space);
-        oneiro.set_setting("leaf_chunk_tokens", Some(json!(500))).unwrap();
+        oneiro.settings().set("leaf_chunk_tokens", Some(json!(500))).unwrap();
         let said: Vec<NewMessage> = (0..60).flat_map(|at| [user(prose(at, 200)), agent(prose(at + 99, 200))]).collect();
         let id = begin(&oneiro, "s", said);
-        oneiro.compact(&id, &oneiro::CompactRequest::default()).unwrap();
+        oneiro.context().compact(&id, &oneiro::CompactRequest::default()).unwrap();
         let pinned = live(&oneiro, &id)[0].id;
-        oneiro.pin_message(&id, pinned).unwrap();
+        oneiro.messages().pin(&id, pinned).unwrap();
         for budget in [100_000, 8_000, 3_000] {
             let window = peek(&oneiro, &id, budget);
             sums_up(&window);
@@ -282,7 +283,7 @@ on_both_backends! {
         let said: Vec<NewMessage> = (0..60).flat_map(|at| [user(format!("Turn {at}. {}", prose(at, 100))), agent(prose(at + 99, 100))]).collect();
         let id = begin(&oneiro, "s", said);
         let first = live(&oneiro, &id)[0].id;
-        oneiro.pin_message(&id, first).unwrap();
+        oneiro.messages().pin(&id, first).unwrap();
         for goal in [100_000, 4_000, 1_500] {
             until(&oneiro, &id, goal);
             for budget in [2_000, 100_000] {
@@ -292,24 +293,24 @@ on_both_backends! {
                 assert!(window.tokens <= budget);
             }
         }
-        assert!(!oneiro.pin_message(&id, first).unwrap());
-        assert!(oneiro.unpin_message(&id, first).unwrap());
+        assert!(!oneiro.messages().pin(&id, first).unwrap());
+        assert!(oneiro.messages().unpin(&id, first).unwrap());
         let other = begin(&oneiro, "t", vec![user("elsewhere")]);
         let theirs = live(&oneiro, &other)[0].id;
-        assert_eq!(oneiro.pin_message(&id, theirs).unwrap_err().kind(), ErrorKind::NotFound);
+        assert_eq!(oneiro.messages().pin(&id, theirs).unwrap_err().kind(), ErrorKind::NotFound);
     }
 
     // P25
     fn ignored_and_stateless_sessions_are_answered_not_feared(space) {
         let oneiro = open(space);
-        oneiro.set_setting("ignore_session_patterns", Some(json!(["ignored"]))).unwrap();
-        oneiro.set_setting("stateless_session_patterns", Some(json!(["cron:*"]))).unwrap();
+        oneiro.settings().set("ignore_session_patterns", Some(json!(["ignored"]))).unwrap();
+        oneiro.settings().set("stateless_session_patterns", Some(json!(["cron:*"]))).unwrap();
         let ignored = sid("ignored");
         let request = WindowRequest::default();
-        assert_eq!(oneiro.context(&ignored, &request).unwrap_err().kind(), ErrorKind::NotFound);
-        assert_eq!(oneiro.compact(&ignored, &oneiro::CompactRequest::default()).unwrap_err().kind(), ErrorKind::NotFound);
+        assert_eq!(oneiro.context().window(&ignored, &request).unwrap_err().kind(), ErrorKind::NotFound);
+        assert_eq!(oneiro.context().compact(&ignored, &oneiro::CompactRequest::default()).unwrap_err().kind(), ErrorKind::NotFound);
         let cron = begin(&oneiro, "cron:1", vec![user("not kept")]);
-        let window = oneiro.context(&cron, &request).unwrap();
+        let window = oneiro.context().window(&cron, &request).unwrap();
         assert!(window.messages.is_empty() && window.tokens == 0);
         assert!(until(&oneiro, &cron, 10).created.is_empty());
     }
@@ -324,7 +325,7 @@ on_both_backends! {
             picture_with_words, calls(&["c1"], "Let me look at it."), result("c1", "a heron"), agent("A heron."), picture(),
         ]);
         for format in [WindowFormat::Openai, WindowFormat::Anthropic, WindowFormat::Text] {
-            let window = oneiro.context(&id, &WindowRequest { format, ..WindowRequest::default() }).unwrap();
+            let window = oneiro.context().window(&id, &WindowRequest { format, ..WindowRequest::default() }).unwrap();
             let text = format!("{}{}", serde_json::to_string(&window.messages).unwrap(), window.text.unwrap_or_default());
             for words in ["What is on this picture?", "Let me look at it.", "a heron"] {
                 assert!(text.contains(words), "{format:?}: {words}");

@@ -100,7 +100,7 @@ on_both_backends! {
         said.extend(newest());
         let oneiro = open(space);
         let id = begin(&oneiro, "s", said);
-        let done = oneiro.compact(&id, &CompactRequest::default()).unwrap();
+        let done = oneiro.context().compact(&id, &CompactRequest::default()).unwrap();
         assert_eq!(done.stopped, "nothing_left", "{done:?}");
         let done = until(&oneiro, &id, 6_000);
         assert_eq!(done.stopped, "under", "{done:?}");
@@ -147,7 +147,7 @@ on_both_backends! {
     // A group may be longer than what is read at once: its results still go with the call.
     fn many_parallel_calls_stay_with_all_their_results(space) {
         let oneiro = open(space);
-        oneiro.set_setting("leaf_chunk_tokens", Some(json!(500))).unwrap();
+        oneiro.settings().set("leaf_chunk_tokens", Some(json!(500))).unwrap();
         let ids: Vec<String> = (0..12).map(|at| format!("c{at}")).collect();
         let refs: Vec<&str> = ids.iter().map(String::as_str).collect();
         let mut said = Vec::new();
@@ -159,7 +159,7 @@ on_both_backends! {
         }
         said.extend(newest());
         let id = begin(&oneiro, "s", said);
-        oneiro.compact(&id, &CompactRequest::default()).unwrap();
+        oneiro.context().compact(&id, &CompactRequest::default()).unwrap();
         obeys_the_laws(&oneiro, &id);
         until(&oneiro, &id, 2_000);
         obeys_the_laws(&oneiro, &id);
@@ -168,7 +168,7 @@ on_both_backends! {
     fn a_session_without_messages_has_nothing_to_compact(space) {
         let oneiro = open(space);
         let id = begin(&oneiro, "s", Vec::new());
-        let done = oneiro.compact(&id, &CompactRequest::default()).unwrap();
+        let done = oneiro.context().compact(&id, &CompactRequest::default()).unwrap();
         assert_eq!((done.stopped.as_str(), done.created.len(), done.tokens_after), ("nothing_left", 0, 0));
         assert_eq!(until(&oneiro, &id, 10).stopped, "under");
         assert!(peek(&oneiro, &id, 100).messages.is_empty());

@@ -22,7 +22,7 @@ struct Broken {
 fn furnish(space: &oneiro_testkit::TestSpace, deep: bool) -> Broken {
     let oneiro = open(space);
     let compact = |id: &SessionId| match deep {
-        true => oneiro.compact(id, &CompactRequest::default()).unwrap(),
+        true => oneiro.context().compact(id, &CompactRequest::default()).unwrap(),
         false => until(&oneiro, id, 4_000),
     };
     if deep {
@@ -33,7 +33,7 @@ fn furnish(space: &oneiro_testkit::TestSpace, deep: bool) -> Broken {
             ("condensed_min_fanout", 4),
         ];
         for (name, value) in settings {
-            oneiro.set_setting(name, Some(value.into())).unwrap();
+            oneiro.settings().set(name, Some(value.into())).unwrap();
         }
     }
     let id = begin(&oneiro, "s", turns(0, 60));
@@ -46,12 +46,18 @@ fn furnish(space: &oneiro_testkit::TestSpace, deep: bool) -> Broken {
 }
 
 fn told(oneiro: &Fixed, id: &SessionId) -> Vec<String> {
-    oneiro.summaries(id).unwrap().iter().map(|summary| format!("{summary:?}")).collect()
+    oneiro.context().summaries(id).unwrap().iter().map(|summary| format!("{summary:?}")).collect()
 }
 
 impl Broken {
     fn of_kind(&self, kind: SummaryKind) -> Summary {
-        self.oneiro.summaries(&self.id).unwrap().into_iter().find(|s| s.kind == kind).unwrap()
+        self.oneiro
+            .context()
+            .summaries(&self.id)
+            .unwrap()
+            .into_iter()
+            .find(|s| s.kind == kind)
+            .unwrap()
     }
 
     fn key(&self, summary: &Summary) -> i64 {
@@ -72,9 +78,13 @@ impl Broken {
             "{:?}",
             checked.contexts
         );
-        assert_eq!(self.oneiro.mend_contexts().unwrap(), 1);
+        assert_eq!(self.oneiro.context().repair_all().unwrap(), 1);
         obeys_the_laws(&self.oneiro, &self.id);
-        assert_eq!(self.oneiro.mend_contexts().unwrap(), 0, "a sound context is mended again");
+        assert_eq!(
+            self.oneiro.context().repair_all().unwrap(),
+            0,
+            "a sound context is mended again"
+        );
         assert_eq!(told(&self.oneiro, &crate::support::id("t")), self.other);
         until(&self.oneiro, &self.id, 2_000);
         obeys_the_laws(&self.oneiro, &self.id);
@@ -142,7 +152,7 @@ on_both_backends! {
     fn a_summary_is_shown_beside_the_one_that_covers_it(space) {
         let broken = furnish(space, true);
         let condensed = broken.of_kind(SummaryKind::Condensed);
-        let child = broken.oneiro.summaries(&broken.id).unwrap().into_iter().find(|s| s.id == condensed.children[0]).unwrap();
+        let child = broken.oneiro.context().summaries(&broken.id).unwrap().into_iter().find(|s| s.id == condensed.children[0]).unwrap();
         let child = broken.key(&child);
         by_hand(&broken.oneiro, &format!(
             "INSERT INTO context_items (session_key, summary_key) SELECT session_key, key FROM summaries WHERE key = {child} RETURNING 1"));
@@ -166,7 +176,7 @@ on_both_backends! {
 
     fn two_leaves_overlap(space) {
         let broken = furnish(space, false);
-        let leaves: Vec<Summary> = broken.oneiro.summaries(&broken.id).unwrap().into_iter().filter(|s| s.kind == SummaryKind::Leaf && s.in_context).collect();
+        let leaves: Vec<Summary> = broken.oneiro.context().summaries(&broken.id).unwrap().into_iter().filter(|s| s.kind == SummaryKind::Leaf && s.in_context).collect();
         assert!(leaves.len() > 1);
         let (first, second) = (broken.key(&leaves[0]), broken.key(&leaves[1]));
         by_hand(&broken.oneiro, &format!(
@@ -195,7 +205,7 @@ on_both_backends! {
     fn a_message_lies_inside_a_condensed_summary_that_does_not_cover_it(space) {
         let broken = furnish(space, true);
         let condensed = broken.of_kind(SummaryKind::Condensed);
-        let child = broken.oneiro.summaries(&broken.id).unwrap().into_iter().find(|s| s.id == condensed.children[0]).unwrap();
+        let child = broken.oneiro.context().summaries(&broken.id).unwrap().into_iter().find(|s| s.id == condensed.children[0]).unwrap();
         let (child, parent) = (broken.key(&child), broken.key(&condensed));
         by_hand(&broken.oneiro, &format!("DELETE FROM summary_children WHERE parent_key = {parent} AND child_key = {child} RETURNING 1"));
         by_hand(&broken.oneiro, &format!("DELETE FROM summaries WHERE key = {child} RETURNING 1"));
@@ -205,9 +215,9 @@ on_both_backends! {
     fn a_rebuild_of_a_sound_context_changes_nothing_it_shows(space) {
         let broken = furnish(space, true);
         let before = told(&broken.oneiro, &broken.id);
-        broken.oneiro.rebuild_context(&broken.id).unwrap();
+        broken.oneiro.context().rebuild(&broken.id).unwrap();
         assert_eq!(told(&broken.oneiro, &broken.id), before);
         assert_eq!(live(&broken.oneiro, &broken.id).len(), 120);
-        assert_eq!(broken.oneiro.mend_contexts().unwrap(), 0);
+        assert_eq!(broken.oneiro.context().repair_all().unwrap(), 0);
     }
 }

@@ -37,7 +37,7 @@ fn told(oneiro: &Fixed, id: &SessionId) -> MessageId {
 fn is_clean(space: &TestSpace, oneiro: &Fixed, sessions: &[&SessionId]) {
     for id in sessions {
         obeys_the_laws(oneiro, id);
-        for summary in oneiro.summaries(id).unwrap() {
+        for summary in oneiro.context().summaries(id).unwrap() {
             assert!(
                 !summary.content.contains("lighthouse"),
                 "{} still tells: {}",
@@ -46,7 +46,7 @@ fn is_clean(space: &TestSpace, oneiro: &Fixed, sessions: &[&SessionId]) {
             );
         }
         assert!(
-            !oneiro.digest_session(id, "lighthouse coins").unwrap().content.contains("amber"),
+            !oneiro.context().digest(id, "lighthouse coins").unwrap().content.contains("amber"),
             "a digest tells"
         );
     }
@@ -70,7 +70,7 @@ on_both_backends! {
     fn an_erased_message_is_no_longer_told_by_extracts(space) {
         let oneiro = open(space);
         let id = begin(&oneiro, "s", turns());
-        oneiro.digest_session(&id, "lighthouse coins").unwrap();
+        oneiro.context().digest(&id, "lighthouse coins").unwrap();
         until(&oneiro, &id, 1_500);
         let erased = oneiro.erase(&EraseTarget::Message(told(&oneiro, &id))).unwrap();
         assert_eq!(erased.proof.found, 0);
@@ -81,9 +81,9 @@ on_both_backends! {
     fn an_erased_message_is_no_longer_told_by_models(space) {
         let oneiro = open_llm(space, parrot());
         let id = begin(&oneiro, "s", turns());
-        oneiro.digest_session(&id, "lighthouse coins").unwrap();
+        oneiro.context().digest(&id, "lighthouse coins").unwrap();
         until(&oneiro, &id, 1_500);
-        assert!(oneiro.summaries(&id).unwrap().iter().any(|s| s.level == SummaryLevel::Model && s.content.contains(SECRET)));
+        assert!(oneiro.context().summaries(&id).unwrap().iter().any(|s| s.level == SummaryLevel::Model && s.content.contains(SECRET)));
         oneiro.erase(&EraseTarget::Message(told(&oneiro, &id))).unwrap();
         is_clean(space, &oneiro, &[&id]);
     }
@@ -91,8 +91,8 @@ on_both_backends! {
     fn an_erased_session_is_no_longer_told_by_its_continuation(space) {
         let oneiro = open_llm(space, parrot());
         let id = begin(&oneiro, "s", turns());
-        let child = oneiro.split_session(&id, SplitRequest { until: Some(2_000), ..SplitRequest::default() }).unwrap().id;
-        oneiro.append(&child, turns().into_iter().skip(20).collect()).unwrap();
+        let child = oneiro.sessions().split(&id, SplitRequest { until: Some(2_000), ..SplitRequest::default() }).unwrap().id;
+        oneiro.messages().append(&child, turns().into_iter().skip(20).collect()).unwrap();
         // What went before is shown to the model, which repeats it in the words of the child.
         until(&oneiro, &child, 2_500);
         oneiro.erase(&EraseTarget::Session(id)).unwrap();
@@ -102,8 +102,8 @@ on_both_backends! {
     fn an_erased_message_of_the_parent_is_no_longer_told_by_the_continuation(space) {
         let oneiro = open_llm(space, parrot());
         let id = begin(&oneiro, "s", turns());
-        let child = oneiro.split_session(&id, SplitRequest { until: Some(2_000), ..SplitRequest::default() }).unwrap().id;
-        oneiro.append(&child, turns().into_iter().skip(20).collect()).unwrap();
+        let child = oneiro.sessions().split(&id, SplitRequest { until: Some(2_000), ..SplitRequest::default() }).unwrap().id;
+        oneiro.messages().append(&child, turns().into_iter().skip(20).collect()).unwrap();
         until(&oneiro, &child, 2_500);
         oneiro.erase(&EraseTarget::Message(told(&oneiro, &id))).unwrap();
         is_clean(space, &oneiro, &[&id, &child]);
@@ -121,7 +121,7 @@ on_both_backends! {
             Ok(if asked.input.contains(SECRET) { format!("{SECRET}. {}", gist(asked)) } else { gist(asked) })
         });
         let oneiro = open_llm(space, llm);
-        let _ = oneiro.digest_session(&id, "lighthouse coins");
+        let _ = oneiro.context().digest(&id, "lighthouse coins");
         is_clean(space, &oneiro, &[&id]);
     }
 
@@ -140,7 +140,7 @@ on_both_backends! {
             Ok(if known { format!("{SECRET}. {}", gist(asked)) } else { gist(asked) })
         });
         let oneiro = open_llm(space, Arc::clone(&llm) as _);
-        oneiro.compact(&id, &CompactRequest { until: Some(3_000), redo: false }).unwrap();
+        oneiro.context().compact(&id, &CompactRequest { until: Some(3_000), redo: false }).unwrap();
         assert_eq!(live(&oneiro, &id).len(), 119, "the erasure was not reached");
         is_clean(space, &oneiro, &[&id]);
     }
@@ -159,7 +159,7 @@ on_both_backends! {
             Ok(if known { format!("{SECRET}. {}", gist(asked)) } else { gist(asked) })
         });
         let oneiro = open_llm(space, llm);
-        oneiro.compact(&id, &CompactRequest { until: Some(1_500), redo: true }).unwrap();
+        oneiro.context().compact(&id, &CompactRequest { until: Some(1_500), redo: true }).unwrap();
         assert_eq!(live(&oneiro, &id).len(), 119, "the erasure was not reached");
         is_clean(space, &oneiro, &[&id]);
     }

@@ -21,19 +21,27 @@ type Step = fn(&Oneiro) -> Result<()>;
 
 const STEPS: &[(&str, Step)] = &[
     ("compact", |oneiro| {
-        oneiro.compact(&sid("s"), &CompactRequest { until: Some(900), redo: false }).map(drop)
+        oneiro
+            .context()
+            .compact(&sid("s"), &CompactRequest { until: Some(900), redo: false })
+            .map(drop)
     }),
     ("redo", |oneiro| {
-        oneiro.compact(&sid("s"), &CompactRequest { until: Some(900), redo: true }).map(drop)
+        oneiro
+            .context()
+            .compact(&sid("s"), &CompactRequest { until: Some(900), redo: true })
+            .map(drop)
     }),
     ("set_history", |oneiro| {
         oneiro
+            .messages()
             .set_history(&sid("s"), turns().into_iter().take(30).chain([user("new")]).collect())
             .map(drop)
     }),
     ("split", |oneiro| {
         oneiro
-            .split_session(&sid("s"), SplitRequest { id: Some(sid("child")), until: Some(800) })
+            .sessions()
+            .split(&sid("s"), SplitRequest { id: Some(sid("child")), until: Some(800) })
             .map(drop)
     }),
 ];
@@ -57,9 +65,10 @@ fn furnished(backend: Backend, steps: usize) -> TestSpace {
     let space = TestSpace::new(backend);
     let oneiro = sound(&space);
     oneiro
-        .create_session(oneiro::NewSession { title: Some("the talk".into()), ..new("s") })
+        .sessions()
+        .create(oneiro::NewSession { title: Some("the talk".into()), ..new("s") })
         .unwrap();
-    oneiro.append(&sid("s"), turns()).unwrap();
+    oneiro.messages().append(&sid("s"), turns()).unwrap();
     for (_, run) in &STEPS[..steps] {
         run(&oneiro).unwrap();
     }
@@ -76,8 +85,8 @@ fn holds(space: &TestSpace, what: &str) {
         (SELECT 1 FROM context_items i WHERE i.summary_key = n.key) AND NOT EXISTS (SELECT 1 FROM summary_children c WHERE c.child_key = n.key)",
     );
     assert_eq!(orphans, [0], "{what}: P16, summaries that nothing shows");
-    let parent = oneiro.find_session(&sid("s")).unwrap().unwrap();
-    let child = oneiro.find_session(&sid("child")).unwrap();
+    let parent = oneiro.sessions().find(&sid("s")).unwrap().unwrap();
+    let child = oneiro.sessions().find(&sid("child")).unwrap();
     assert_eq!(
         parent.end_reason.as_deref() == Some("compression"),
         child.is_some(),

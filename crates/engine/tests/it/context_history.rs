@@ -27,7 +27,7 @@ fn all(oneiro: &Oneiro, id: &SessionId) -> BTreeMap<String, String> {
         let node = Summary { parents: Vec::new(), in_context: true, ..node.clone() };
         (node.id.to_string(), format!("{node:?}"))
     };
-    oneiro.summaries(id).unwrap().iter().map(told).collect()
+    oneiro.context().summaries(id).unwrap().iter().map(told).collect()
 }
 
 /// Those of `before` that do not cover a message from `first` to `last`, as they were.
@@ -41,7 +41,7 @@ fn untouched(
         from <= last && to >= first
     };
     let told = all(oneiro, id);
-    let stay = oneiro.summaries(id).unwrap().into_iter().filter(|node| !touched(node));
+    let stay = oneiro.context().summaries(id).unwrap().into_iter().filter(|node| !touched(node));
     stay.map(|node| (node.id.to_string(), told[&node.id.to_string()].clone())).collect()
 }
 
@@ -55,12 +55,12 @@ on_both_backends! {
         let to = live(&oneiro, &id)[60].id;
         let stay = untouched(&oneiro, &id, (to.0, i64::MAX));
         assert!(!stay.is_empty());
-        oneiro.rewind_session(&id, to.into()).unwrap();
+        oneiro.sessions().rewind(&id, to.into()).unwrap();
         assert_eq!(all(&oneiro, &id), stay);
         obeys_the_laws(&oneiro, &id);
         let shown = peek(&oneiro, &id, 100_000);
         assert!(!format!("{:?}", shown.messages).contains("Turn 40."), "P17: a stale fact is shown");
-        oneiro.restore_session(&id, oneiro::RestoreRequest { all: false }).unwrap();
+        oneiro.sessions().restore(&id, oneiro::RestoreRequest { all: false }).unwrap();
         assert_eq!(all(&oneiro, &id), stay);
         obeys_the_laws(&oneiro, &id);
         until(&oneiro, &id, 4_000);
@@ -71,17 +71,17 @@ on_both_backends! {
     fn what_is_restored_between_condensed_leaves_is_in_reach(space) {
         let oneiro = open(space);
         let id = begin(&oneiro, "s", turns(0, 30));
-        oneiro.set_setting("fresh_tail_turns", Some(1.into())).unwrap();
+        oneiro.settings().set("fresh_tail_turns", Some(1.into())).unwrap();
         until(&oneiro, &id, 2_500);
-        let last = oneiro.summaries(&id).unwrap().iter().filter_map(|s| s.last_message).max().unwrap();
+        let last = oneiro.context().summaries(&id).unwrap().iter().filter_map(|s| s.last_message).max().unwrap();
         let next = live(&oneiro, &id).into_iter().find(|m| m.id > last && m.role == oneiro::Role::User).unwrap();
         let hidden = content(&next);
         // Everything after the leaves is taken back; the talk goes on, and all is joined.
-        oneiro.rewind_session(&id, next.id.into()).unwrap();
-        oneiro.append(&id, turns(100, 140)).unwrap();
+        oneiro.sessions().rewind(&id, next.id.into()).unwrap();
+        oneiro.messages().append(&id, turns(100, 140)).unwrap();
         until(&oneiro, &id, 1_200);
         obeys_the_laws(&oneiro, &id);
-        oneiro.restore_session(&id, oneiro::RestoreRequest { all: false }).unwrap();
+        oneiro.sessions().restore(&id, oneiro::RestoreRequest { all: false }).unwrap();
         assert!(live(&oneiro, &id).iter().any(|m| content(m) == hidden));
         obeys_the_laws(&oneiro, &id);
     }
@@ -93,7 +93,7 @@ on_both_backends! {
         let keep = 50;
         let cut = live(&oneiro, &id)[120 - keep - 1].id;
         let stay = untouched(&oneiro, &id, (0, cut.0));
-        assert_eq!(oneiro.truncate_history(&id, keep).unwrap(), 120 - keep);
+        assert_eq!(oneiro.messages().truncate_history(&id, keep).unwrap(), 120 - keep);
         assert_eq!(all(&oneiro, &id), stay);
         assert_eq!(live(&oneiro, &id).len(), keep);
         obeys_the_laws(&oneiro, &id);
@@ -107,12 +107,12 @@ on_both_backends! {
         let stay = untouched(&oneiro, &id, (before[80].id.0, i64::MAX));
         let mut history = turns(0, 40);
         history.extend(turns(200, 210));
-        let shown = oneiro.set_history(&id, history).unwrap();
+        let shown = oneiro.messages().set_history(&id, history).unwrap();
         assert_eq!(shown.len(), 100);
         assert_eq!(shown[..80].iter().map(|m| m.id).collect::<Vec<_>>(), before[..80].iter().map(|m| m.id).collect::<Vec<_>>());
         assert_eq!(all(&oneiro, &id), stay);
         obeys_the_laws(&oneiro, &id);
-        assert_eq!(oneiro.restore_session(&id, oneiro::RestoreRequest { all: false }).unwrap().restored, 40);
+        assert_eq!(oneiro.sessions().restore(&id, oneiro::RestoreRequest { all: false }).unwrap().restored, 40);
         obeys_the_laws(&oneiro, &id);
     }
 
@@ -135,8 +135,8 @@ on_both_backends! {
         until(&oneiro, &id, 2_000);
         until(&oneiro, &other, 2_000);
         let before = all(&oneiro, &other);
-        oneiro.digest_session(&id, "what was said").unwrap();
-        oneiro.delete_session(&id).unwrap();
+        oneiro.context().digest(&id, "what was said").unwrap();
+        oneiro.sessions().delete(&id).unwrap();
         for table in ["summary_messages", "summary_children", "context_items", "contexts", "windows", "digests", "message_costs"] {
             let left = match table {
                 "summary_messages" => by_hand(&oneiro, "SELECT COUNT(*) FROM summary_messages l WHERE NOT EXISTS (SELECT 1 FROM summaries s WHERE s.key = l.summary_key)"),
@@ -157,15 +157,15 @@ on_both_backends! {
         let rewound = id.clone();
         let llm = Scripted::new(move |number, asked| {
             if number == 1 {
-                other.rewind_session(&rewound, to.into())?;
-                other.append(&rewound, turns(300, 305))?;
+                other.sessions().rewind(&rewound, to.into())?;
+                other.messages().append(&rewound, turns(300, 305))?;
             }
             Ok(crate::context_support::gist(asked))
         });
         let oneiro = open_llm(space, llm);
-        let done = oneiro.compact(&id, &CompactRequest { until: Some(3_000), redo: false }).unwrap();
+        let done = oneiro.context().compact(&id, &CompactRequest { until: Some(3_000), redo: false }).unwrap();
         obeys_the_laws(&oneiro, &id);
-        for summary in oneiro.summaries(&id).unwrap() {
+        for summary in oneiro.context().summaries(&id).unwrap() {
             assert!(!summary.content.contains("Turn 1."), "{done:?}");
         }
         assert_eq!(live(&oneiro, &id).len(), 12);

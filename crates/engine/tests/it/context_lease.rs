@@ -24,8 +24,10 @@ fn turns(from: u64, to: u64) -> Vec<NewMessage> {
 /// up after a while.
 fn settled(oneiro: &Fixed, id: &SessionId, budget: usize) -> Window {
     for _ in 0..40 {
-        let window =
-            oneiro.context(id, &WindowRequest { budget, ..WindowRequest::default() }).unwrap();
+        let window = oneiro
+            .context()
+            .window(id, &WindowRequest { budget, ..WindowRequest::default() })
+            .unwrap();
         assert!(window.tokens <= budget);
         if window.omitted.messages == 0 {
             return window;
@@ -45,7 +47,7 @@ on_both_backends! {
         let id = begin(&one, "s", turns(0, 100));
         let goal = CompactRequest { until: Some(4_000), redo: false };
         std::thread::scope(|scope| {
-            let all: Vec<_> = [&one, &one, &two, &two].into_iter().map(|oneiro| scope.spawn(|| oneiro.compact(&id, &goal))).collect();
+            let all: Vec<_> = [&one, &one, &two, &two].into_iter().map(|oneiro| scope.spawn(|| oneiro.context().compact(&id, &goal))).collect();
             for done in all {
                 match done.join().unwrap() {
                     Ok(done) => assert!(done.tokens_after <= 4_000, "{done:?}"),
@@ -54,7 +56,7 @@ on_both_backends! {
             }
         });
         obeys_the_laws(&one, &id);
-        assert_eq!(llm.calls(), one.summaries(&id).unwrap().len(), "the same was written twice");
+        assert_eq!(llm.calls(), one.context().summaries(&id).unwrap().len(), "the same was written twice");
     }
 
     fn while_one_compacts_another_does_not(space) {
@@ -78,9 +80,9 @@ on_both_backends! {
             let compacting = scope.spawn(|| until(&one, &id, 4_000));
             began.recv().unwrap();
             // A window that has outgrown its budget is answered without waiting for anybody.
-            let window = two.context(&id, &WindowRequest { budget: 4_500, ..WindowRequest::default() }).unwrap();
+            let window = two.context().window(&id, &WindowRequest { budget: 4_500, ..WindowRequest::default() }).unwrap();
             assert!(window.tokens <= 4_500 && window.summaries.is_empty());
-            let busy = two.compact(&id, &CompactRequest { until: Some(4_000), redo: false });
+            let busy = two.context().compact(&id, &CompactRequest { until: Some(4_000), redo: false });
             assert_eq!(busy.map(drop).unwrap_err().kind(), ErrorKind::Busy);
             assert_eq!(quick.calls(), 0);
             go.send(()).unwrap();
@@ -108,7 +110,7 @@ on_both_backends! {
         let until_micros = crate::support::NOW.micros() + 3_720_000_000;
         by_hand(&oneiro, &format!("UPDATE contexts SET holder = 'dead', lease_until = {until_micros} RETURNING 1"));
         assert_eq!(until(&oneiro, &id, 4_000).stopped, "under");
-        oneiro.append(&id, turns(100, 160)).unwrap();
+        oneiro.messages().append(&id, turns(100, 160)).unwrap();
         oneiro.clock.set(-3_600);
         assert_eq!(until(&oneiro, &id, 4_000).stopped, "under");
         obeys_the_laws(&oneiro, &id);
@@ -120,27 +122,27 @@ on_both_backends! {
         let size = peek(&oneiro, &id, 100_000).tokens;
         let budget = size * 100 / 80;
         let request = WindowRequest { budget, ..WindowRequest::default() };
-        let window = oneiro.context(&id, &request).unwrap();
+        let window = oneiro.context().window(&id, &request).unwrap();
         assert!(window.summaries.is_empty() && window.omitted.messages == 0);
-        assert_eq!(oneiro.list_jobs(None, 10).unwrap().items.len(), 1);
-        oneiro.context(&id, &request).unwrap();
-        assert_eq!(oneiro.list_jobs(None, 10).unwrap().items.len(), 1, "one job to a session");
-        assert_eq!(oneiro.run_jobs(LONG).unwrap().failed, 0);
-        let window = oneiro.context(&id, &request).unwrap();
+        assert_eq!(oneiro.jobs().list(None, 10).unwrap().items.len(), 1);
+        oneiro.context().window(&id, &request).unwrap();
+        assert_eq!(oneiro.jobs().list(None, 10).unwrap().items.len(), 1, "one job to a session");
+        assert_eq!(oneiro.jobs().run(LONG).unwrap().failed, 0);
+        let window = oneiro.context().window(&id, &request).unwrap();
         assert!(!window.summaries.is_empty() && window.tokens <= budget * 60 / 100, "{} of {budget}", window.tokens);
         obeys_the_laws(&oneiro, &id);
     }
 
     fn the_threshold_is_a_setting(space) {
         let oneiro = open(space);
-        oneiro.set_setting("context_threshold", Some(json!(100))).unwrap();
+        oneiro.settings().set("context_threshold", Some(json!(100))).unwrap();
         let id = begin(&oneiro, "s", turns(0, 40));
         let size = peek(&oneiro, &id, 100_000).tokens;
-        oneiro.context(&id, &WindowRequest { budget: size * 100 / 95, ..WindowRequest::default() }).unwrap();
-        assert!(oneiro.list_jobs(None, 10).unwrap().items.is_empty());
-        oneiro.set_setting("context_threshold", Some(json!(20))).unwrap();
-        oneiro.context(&id, &WindowRequest { budget: size * 3, ..WindowRequest::default() }).unwrap();
-        assert_eq!(oneiro.list_jobs(None, 10).unwrap().items.len(), 1);
+        oneiro.context().window(&id, &WindowRequest { budget: size * 100 / 95, ..WindowRequest::default() }).unwrap();
+        assert!(oneiro.jobs().list(None, 10).unwrap().items.is_empty());
+        oneiro.settings().set("context_threshold", Some(json!(20))).unwrap();
+        oneiro.context().window(&id, &WindowRequest { budget: size * 3, ..WindowRequest::default() }).unwrap();
+        assert_eq!(oneiro.jobs().list(None, 10).unwrap().items.len(), 1);
     }
 
     // P7: what outgrew the window is summarised before any of it would be dropped.
@@ -152,7 +154,7 @@ on_both_backends! {
         assert!(!window.summaries.is_empty());
         assert_eq!(llm.calls(), 0, "nobody waits for a model");
         // What was made in haste is written anew in the background, and what took too long is done.
-        oneiro.run_jobs(LONG).unwrap();
+        oneiro.jobs().run(LONG).unwrap();
         assert!(llm.calls() > 0);
         obeys_the_laws(&oneiro, &id);
     }
@@ -163,7 +165,7 @@ on_both_backends! {
         let id = begin(&oneiro, "s", turns(0, 60));
         let tools: Vec<_> = (0..60).map(|at| json!({"name": format!("tool_{at}"), "description": prose(at, 40)})).collect();
         let patch = oneiro::SessionPatch { model_config: Some(Some(json!({"tools": tools}))), ..oneiro::SessionPatch::default() };
-        oneiro.change_session(&id, patch).unwrap();
+        oneiro.sessions().change(&id, patch).unwrap();
         settled(&oneiro, &id, 8_000);
     }
 
@@ -173,20 +175,20 @@ on_both_backends! {
         let oneiro = open_llm(space, Arc::clone(&llm) as _);
         let id = begin(&oneiro, "s", turns(0, 40));
         for at in 0..5 {
-            oneiro.append(&id, turns(100 + at, 101 + at)).unwrap();
-            oneiro.context(&id, &WindowRequest::default()).unwrap();
-            oneiro.run_jobs(LONG).unwrap();
+            oneiro.messages().append(&id, turns(100 + at, 101 + at)).unwrap();
+            oneiro.context().window(&id, &WindowRequest::default()).unwrap();
+            oneiro.jobs().run(LONG).unwrap();
         }
-        assert_eq!((llm.calls(), oneiro.summaries(&id).unwrap().len()), (0, 0));
+        assert_eq!((llm.calls(), oneiro.context().summaries(&id).unwrap().len()), (0, 0));
     }
 
     fn idle_sessions_are_compacted_where_the_space_asks_for_it(space) {
         let oneiro = open(space);
         let id = begin(&oneiro, "s", turns(0, 150));
         oneiro.clock.set(3_600);
-        oneiro.run_jobs(LONG).unwrap();
-        assert!(oneiro.summaries(&id).unwrap().is_empty(), "nobody asked");
-        oneiro.set_setting("idle_compact_after", Some(json!(30))).unwrap();
+        oneiro.jobs().run(LONG).unwrap();
+        assert!(oneiro.context().summaries(&id).unwrap().is_empty(), "nobody asked");
+        oneiro.settings().set("idle_compact_after", Some(json!(30))).unwrap();
         // Short sessions before it, with nothing worth compacting, do not stand in its way.
         for at in 0..80 {
             begin(&oneiro, &format!("short-{at}"), vec![user("hi")]);
@@ -194,22 +196,22 @@ on_both_backends! {
         by_hand(&oneiro, "UPDATE sessions SET active_minute = active_minute - 60 WHERE id <> 's' RETURNING 1");
         for minute in 0..4 {
             oneiro.clock.set(3_600 + minute * 60);
-            oneiro.run_jobs(LONG).unwrap();
+            oneiro.jobs().run(LONG).unwrap();
         }
-        assert!(!oneiro.summaries(&id).unwrap().is_empty());
+        assert!(!oneiro.context().summaries(&id).unwrap().is_empty());
         obeys_the_laws(&oneiro, &id);
         oneiro.clock.set(3_600 + 600);
-        let ran = oneiro.run_jobs(LONG).unwrap();
+        let ran = oneiro.jobs().run(LONG).unwrap();
         assert_eq!((ran.done, ran.failed), (0, 0), "they are tried again and again");
     }
 
     fn a_job_of_a_session_that_is_gone_is_done(space) {
         let oneiro = open(space);
         let id = begin(&oneiro, "s", turns(0, 60));
-        oneiro.context(&id, &WindowRequest { budget: 16_000, ..WindowRequest::default() }).unwrap();
-        assert_eq!(oneiro.list_jobs(None, 10).unwrap().items.len(), 1);
-        oneiro.delete_session(&id).unwrap();
-        assert_eq!(oneiro.run_jobs(LONG).unwrap().failed, 0);
+        oneiro.context().window(&id, &WindowRequest { budget: 16_000, ..WindowRequest::default() }).unwrap();
+        assert_eq!(oneiro.jobs().list(None, 10).unwrap().items.len(), 1);
+        oneiro.sessions().delete(&id).unwrap();
+        assert_eq!(oneiro.jobs().run(LONG).unwrap().failed, 0);
         assert!(live(&open(space), &begin(&oneiro, "t", Vec::new())).is_empty());
     }
 }

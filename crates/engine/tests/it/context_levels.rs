@@ -43,7 +43,7 @@ fn compacted(space: &TestSpace, llm: &Arc<Scripted>) -> Vec<Summary> {
     let done = until(&oneiro, &id, 4_000);
     assert_eq!(done.stopped, "under", "{done:?}");
     obeys_the_laws(&oneiro, &id);
-    let summaries = oneiro.summaries(&id).unwrap();
+    let summaries = oneiro.context().summaries(&id).unwrap();
     assert!(!summaries.is_empty());
     summaries
 }
@@ -147,8 +147,8 @@ on_both_backends! {
             let compacting = scope.spawn(|| until(&oneiro, &id, 4_000));
             asked.recv().unwrap();
             for at in 0..20 {
-                other.append(&id, vec![user(format!("meanwhile {at}"))]).unwrap();
-                oneiro.append(&id, vec![agent(format!("and {at}"))]).unwrap();
+                other.messages().append(&id, vec![user(format!("meanwhile {at}"))]).unwrap();
+                oneiro.messages().append(&id, vec![agent(format!("and {at}"))]).unwrap();
                 assert!(peek(&other, &id, 2_000).tokens <= 2_000);
             }
             let to = live(&other, &id).last().unwrap().id;
@@ -165,27 +165,27 @@ on_both_backends! {
         let id = begin(&plain, "s", talk(60));
         until(&plain, &id, 4_000);
         let request = WindowRequest { budget: 5_000, ..WindowRequest::default() };
-        plain.context(&id, &request).unwrap();
-        let before = plain.summaries(&id).unwrap();
+        plain.context().window(&id, &request).unwrap();
+        let before = plain.context().summaries(&id).unwrap();
         all_are(&before, SummaryLevel::Extract);
         let llm = Scripted::good();
         let oneiro = open_llm(space, Arc::clone(&llm) as _);
-        let done = oneiro.compact(&id, &CompactRequest { until: Some(4_000), redo: true }).unwrap();
+        let done = oneiro.context().compact(&id, &CompactRequest { until: Some(4_000), redo: true }).unwrap();
         assert_eq!(done.redone.len(), before.len());
         assert!(done.tokens_after <= done.tokens_before);
-        let after = oneiro.summaries(&id).unwrap();
+        let after = oneiro.context().summaries(&id).unwrap();
         all_are(&after, SummaryLevel::Model);
         for (old, new) in before.iter().zip(&after) {
             assert_eq!((&old.id, old.first_message, old.last_message), (&new.id, new.first_message, new.last_message));
             assert!(new.tokens <= old.tokens);
         }
-        let window = oneiro.context(&id, &request).unwrap();
+        let window = oneiro.context().window(&id, &request).unwrap();
         let broke = window.broke.expect("a redone summary changes the beginning");
         assert!(broke.reason == BreakReason::Compaction && broke.tokens > 0);
         obeys_the_laws(&oneiro, &id);
         // Nothing is left to redo: nobody is asked.
         let calls = llm.calls();
-        assert!(oneiro.compact(&id, &CompactRequest { until: Some(4_000), redo: true }).unwrap().redone.is_empty());
+        assert!(oneiro.context().compact(&id, &CompactRequest { until: Some(4_000), redo: true }).unwrap().redone.is_empty());
         assert_eq!(llm.calls(), calls);
     }
 
@@ -222,8 +222,8 @@ on_both_backends! {
             let oneiro = open_options(space, options);
             let id = begin(&oneiro, "s", said.clone());
             until(&oneiro, &id, 5_000);
-            let digest = oneiro.digest_session(&id, "what is the password and the private key").unwrap();
-            let mut derived: Vec<String> = oneiro.summaries(&id).unwrap().into_iter().map(|s| s.content).collect();
+            let digest = oneiro.context().digest(&id, "what is the password and the private key").unwrap();
+            let mut derived: Vec<String> = oneiro.context().summaries(&id).unwrap().into_iter().map(|s| s.content).collect();
             derived.push(digest.content);
             derived.extend(llm.asked.lock().unwrap().iter().map(|asked| asked.input.clone()));
             for text in derived {
@@ -242,7 +242,7 @@ on_both_backends! {
         let oneiro = open_llm(space, echo);
         let id = begin(&oneiro, "s", said.collect());
         assert_eq!(until(&oneiro, &id, 3_000).stopped, "under");
-        oneiro.digest_session(&id, "nul \u{0}").unwrap();
+        oneiro.context().digest(&id, "nul \u{0}").unwrap();
         obeys_the_laws(&oneiro, &id);
         if space.backend == Backend::Sqlite {
             assert_eq!(by_hand(&oneiro, "SELECT COUNT(*) FROM summaries WHERE instr(content, char(0)) > 0"), [0]);

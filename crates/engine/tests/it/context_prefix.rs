@@ -35,26 +35,26 @@ fn event() -> impl Strategy<Value = Event> {
 fn happen(oneiro: &Fixed, id: &SessionId, event: &Event, at: u64) {
     let nth = |at: usize| live(oneiro, id).get(at).map(|message| message.id);
     match event {
-        Event::Say(said) => drop(oneiro.append(id, messages(said, at)).unwrap()),
+        Event::Say(said) => drop(oneiro.messages().append(id, messages(said, at)).unwrap()),
         Event::Compact(goal) => drop(until(oneiro, id, *goal)),
         Event::Pin(at) => {
-            let _ = nth(*at).map(|message| oneiro.pin_message(id, message).unwrap());
+            let _ = nth(*at).map(|message| oneiro.messages().pin(id, message).unwrap());
         }
         Event::Unpin(at) => {
-            let _ = nth(*at).map(|message| oneiro.unpin_message(id, message).unwrap());
+            let _ = nth(*at).map(|message| oneiro.messages().unpin(id, message).unwrap());
         }
         // There may be fewer turns than that.
-        Event::Rewind(turns) => drop(oneiro.rewind_session(
+        Event::Rewind(turns) => drop(oneiro.sessions().rewind(
             id,
             oneiro::RewindRequest { turns: Some(*turns), ..oneiro::RewindRequest::default() },
         )),
         Event::Restore => {
-            oneiro.restore_session(id, oneiro::RestoreRequest { all: false }).unwrap();
+            oneiro.sessions().restore(id, oneiro::RestoreRequest { all: false }).unwrap();
         }
         Event::Prompt(number) => {
             let system_prompt = Some(Some(format!("You are agent number {}.", number % 3)));
             let patch = oneiro::SessionPatch { system_prompt, ..oneiro::SessionPatch::default() };
-            oneiro.change_session(id, patch).unwrap();
+            oneiro.sessions().change(id, patch).unwrap();
         }
     }
 }
@@ -87,12 +87,12 @@ fn blocks(window: &Window) -> Vec<(Value, Value)> {
 
 fn obeys(oneiro: &Fixed, number: usize, (events, budget, format): (&[Event], usize, WindowFormat)) {
     let id = sid(&format!("prefix-{number}"));
-    oneiro.create_session(new(id.as_str())).unwrap();
+    oneiro.sessions().create(new(id.as_str())).unwrap();
     let request = WindowRequest { budget, format, ..WindowRequest::default() };
     let mut before: Option<Window> = None;
     for (at, event) in events.iter().enumerate() {
         happen(oneiro, &id, event, at as u64);
-        let window = oneiro.context(&id, &request).unwrap();
+        let window = oneiro.context().window(&id, &request).unwrap();
         if let Some(before) = before {
             let goes_on = begins_with(&window, &before, format);
             let told =
@@ -180,7 +180,7 @@ on_both_backends! {
 
 fn window(oneiro: &Fixed, id: &SessionId, (budget, reserve): (usize, usize)) -> Window {
     let request = WindowRequest { budget, reserve, ..WindowRequest::default() };
-    oneiro.context(id, &request).unwrap()
+    oneiro.context().window(id, &request).unwrap()
 }
 
 fn turns(from: u64, to: u64) -> Vec<NewMessage> {
@@ -198,9 +198,9 @@ on_both_backends! {
                 user("Never mind, go on."), agent("I go on."),
             ]);
             let request = WindowRequest { format, ..WindowRequest::default() };
-            let before = oneiro.context(&id, &request).unwrap();
-            oneiro.append(&id, vec![result("c2", "found the other"), agent("There it is.")]).unwrap();
-            let after = oneiro.context(&id, &request).unwrap();
+            let before = oneiro.context().window(&id, &request).unwrap();
+            oneiro.messages().append(&id, vec![result("c2", "found the other"), agent("There it is.")]).unwrap();
+            let after = oneiro.context().window(&id, &request).unwrap();
             let goes_on = begins_with(&after, &before, format);
             assert!(goes_on || after.broke.is_some(), "{format:?}: an untold break");
             assert!(goes_on || after.prefix_hash != before.prefix_hash);
@@ -211,8 +211,8 @@ on_both_backends! {
         let oneiro = open(space);
         let id = begin(&oneiro, "s", turns(0, 10));
         window(&oneiro, &id, (3_000, 0));
-        oneiro.rewind_session(&id, oneiro::RewindRequest { turns: Some(2), ..oneiro::RewindRequest::default() }).unwrap();
-        oneiro.append(&id, turns(50, 52)).unwrap();
+        oneiro.sessions().rewind(&id, oneiro::RewindRequest { turns: Some(2), ..oneiro::RewindRequest::default() }).unwrap();
+        oneiro.messages().append(&id, turns(50, 52)).unwrap();
         let broke = window(&oneiro, &id, (3_000, 0)).broke;
         assert!(broke.is_some_and(|broke| broke.reason == BreakReason::History), "an untold break");
     }
@@ -221,7 +221,7 @@ on_both_backends! {
         let oneiro = open(space);
         let id = begin(&oneiro, "s", Vec::new());
         assert!(window(&oneiro, &id, (3_000, 0)).messages.is_empty());
-        oneiro.append(&id, vec![user("hello")]).unwrap();
+        oneiro.messages().append(&id, vec![user("hello")]).unwrap();
         assert_eq!(window(&oneiro, &id, (3_000, 0)).broke, None);
     }
 
@@ -232,7 +232,7 @@ on_both_backends! {
         let mut before = window(&oneiro, &id, (3_000, 500));
         let mut breaks = 0;
         for at in 0..12 {
-            oneiro.append(&id, vec![agent(format!("one more word {at}"))]).unwrap();
+            oneiro.messages().append(&id, vec![agent(format!("one more word {at}"))]).unwrap();
             let after = window(&oneiro, &id, (3_000, 500 + at % 3));
             let goes_on = after.messages.starts_with(&before.messages);
             assert!(goes_on || after.broke.is_some(), "step {at}: an untold break");
@@ -252,7 +252,7 @@ on_both_backends! {
                 assert!(window.tokens <= 3_000);
                 assert!(window.tokens * 2 >= 3_000, "round {at}, {budget} - {reserve}: only {} tokens", window.tokens);
             }
-            oneiro.append(&id, turns(200 + at, 202 + at)).unwrap();
+            oneiro.messages().append(&id, turns(200 + at, 202 + at)).unwrap();
         }
     }
 
@@ -260,14 +260,14 @@ on_both_backends! {
         let oneiro = open(space);
         let id = begin(&oneiro, "s", turns(0, 100));
         let before = window(&oneiro, &id, (3_000, 0));
-        oneiro.append(&id, turns(100, 140)).unwrap();
+        oneiro.messages().append(&id, turns(100, 140)).unwrap();
         let dump = crate::support::dump(&oneiro);
         let request = WindowRequest { budget: 3_000, peek: true, ..WindowRequest::default() };
-        let (one, two) = (oneiro.context(&id, &request).unwrap(), oneiro.context(&id, &request).unwrap());
+        let (one, two) = (oneiro.context().window(&id, &request).unwrap(), oneiro.context().window(&id, &request).unwrap());
         assert_eq!(one.messages, two.messages);
         assert_eq!(one.broke, two.broke);
         assert_eq!(crate::support::dump(&oneiro), dump);
-        assert!(oneiro.summaries(&id).unwrap().is_empty());
+        assert!(oneiro.context().summaries(&id).unwrap().is_empty());
         assert!(before.broke.is_none() && one.messages.last().unwrap()["role"] == Role::Assistant.as_str());
     }
 }

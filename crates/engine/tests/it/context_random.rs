@@ -65,25 +65,28 @@ impl World {
             Step::Say(all) => {
                 for said in all {
                     self.said += 1;
-                    oneiro.append(&id, messages(said, self.said)).unwrap();
+                    oneiro.messages().append(&id, messages(said, self.said)).unwrap();
                 }
             }
             Step::Compact(Some(goal)) => drop(until(oneiro, &id, *goal)),
-            Step::Compact(None) => drop(oneiro.compact(&id, &CompactRequest::default()).unwrap()),
+            Step::Compact(None) => {
+                drop(oneiro.context().compact(&id, &CompactRequest::default()).unwrap())
+            }
             Step::Window(budget) => drop(
                 oneiro
-                    .context(&id, &WindowRequest { budget: *budget, ..WindowRequest::default() })
+                    .context()
+                    .window(&id, &WindowRequest { budget: *budget, ..WindowRequest::default() })
                     .unwrap(),
             ),
             // There may be fewer turns, or the session was split.
-            Step::Rewind(turns) => drop(oneiro.rewind_session(
+            Step::Rewind(turns) => drop(oneiro.sessions().rewind(
                 &id,
                 oneiro::RewindRequest { turns: Some(*turns), ..oneiro::RewindRequest::default() },
             )),
             Step::Restore(all) => {
-                oneiro.restore_session(&id, oneiro::RestoreRequest { all: *all }).unwrap();
+                oneiro.sessions().restore(&id, oneiro::RestoreRequest { all: *all }).unwrap();
             }
-            Step::Truncate(keep) => drop(oneiro.truncate_history(&id, *keep).unwrap()),
+            Step::Truncate(keep) => drop(oneiro.messages().truncate_history(&id, *keep).unwrap()),
             Step::SetHistory(keep) => {
                 self.said += 1;
                 let kept = live(oneiro, &id).into_iter().take(*keep).map(|m| NewMessage {
@@ -95,20 +98,23 @@ impl World {
                     .chain([crate::context_support::user(format!("set anew at {}", self.said))])
                     .collect();
                 let count = history.len();
-                assert_eq!(oneiro.set_history(&id, history).unwrap().len(), count);
+                assert_eq!(oneiro.messages().set_history(&id, history).unwrap().len(), count);
             }
             Step::Pin(at) => {
                 if let Some(message) = nth(&id, *at) {
-                    let _ = oneiro.pin_message(&id, message.id);
+                    let _ = oneiro.messages().pin(&id, message.id);
                 }
             }
             Step::Summary => drop(
-                oneiro.set_summary(&id, &format!("Written by hand at {}.", self.said)).unwrap(),
+                oneiro
+                    .context()
+                    .set_summary(&id, &format!("Written by hand at {}.", self.said))
+                    .unwrap(),
             ),
             Step::Split => {
                 let request = SplitRequest { id: None, until: Some(1_500) };
                 let said: BTreeSet<String> = live(oneiro, &id).iter().map(content).collect();
-                self.tip = oneiro.split_session(&id, request).unwrap().id;
+                self.tip = oneiro.sessions().split(&id, request).unwrap().id;
                 // What was copied is the continuation's own, to be taken back as it likes.
                 let copied: BTreeSet<String> =
                     live(oneiro, &self.tip).iter().map(content).collect();
@@ -122,18 +128,18 @@ impl World {
             }
             Step::DeleteParent => {
                 if let Some(parent) = self.before.pop() {
-                    oneiro.delete_session(&parent).unwrap();
+                    oneiro.sessions().delete(&parent).unwrap();
                     // What only the deleted one said is gone; what is still there stays in reach.
                     self.inherited.clear();
                 }
             }
             Step::RestoreParent => {
                 if let Some(parent) = self.before.last() {
-                    let _ = oneiro.restore_session(parent, oneiro::RestoreRequest { all: true });
+                    let _ = oneiro.sessions().restore(parent, oneiro::RestoreRequest { all: true });
                 }
             }
             Step::Jobs => {
-                assert_eq!(oneiro.run_jobs(std::time::Duration::from_secs(20)).unwrap().failed, 0)
+                assert_eq!(oneiro.jobs().run(std::time::Duration::from_secs(20)).unwrap().failed, 0)
             }
         }
     }
@@ -184,7 +190,7 @@ fn open_compacting_early(space: &TestSpace) -> Fixed {
         ("leaf_min_fanout", 3),
         ("condensed_min_fanout", 2),
     ] {
-        oneiro.set_setting(name, Some(value.into())).unwrap();
+        oneiro.settings().set(name, Some(value.into())).unwrap();
     }
     oneiro
 }
@@ -205,7 +211,7 @@ impl Drop for WordsOnFailure {
 fn run(oneiro: &Fixed, number: u64, steps: &[Step]) {
     let _words = WordsOnFailure(number);
     let tip = sid(&format!("world-{number}"));
-    oneiro.create_session(new(tip.as_str())).unwrap();
+    oneiro.sessions().create(new(tip.as_str())).unwrap();
     let mut world =
         World { tip, before: Vec::new(), inherited: BTreeSet::new(), said: number * 1_000 };
     for step in steps {

@@ -30,6 +30,7 @@ fn turns(from: u64, to: u64) -> Vec<NewMessage> {
 
 fn grep(oneiro: &Fixed, id: &SessionId, pattern: &str) -> Grepped {
     oneiro
+        .search()
         .grep(&GrepRequest {
             pattern: pattern.to_owned(),
             scope: lineage(id),
@@ -54,7 +55,7 @@ on_both_backends! {
         said.insert(20, agent(prose(1, 9_000)));
         let id = begin(&oneiro, "s", said);
         until(&oneiro, &id, 1_200);
-        let top = oneiro.summaries(&id).unwrap().into_iter().filter(|s| s.in_context).max_by_key(|s| s.message_count).unwrap();
+        let top = oneiro.context().summaries(&id).unwrap().into_iter().filter(|s| s.in_context).max_by_key(|s| s.message_count).unwrap();
         let wanted: Vec<MessageId> = live(&oneiro, &id).iter().map(|m| m.id).filter(|m| Some(*m) >= top.first_message && Some(*m) <= top.last_message).collect();
         for tokens in [1, 300, 4_000, 1_000_000] {
             let what = ExpandWhat::Summary(top.id.to_string());
@@ -66,31 +67,31 @@ on_both_backends! {
         // The exact words come back, and a giant message comes alone and whole.
         let giant = live(&oneiro, &id)[20].clone();
         let page = ExpandRequest { what: ExpandWhat::Message(giant.id), scope: lineage(&id), tokens: 10, cursor: None };
-        let page = oneiro.expand(&page).unwrap();
+        let page = oneiro.context().expand(&page).unwrap();
         assert_eq!((page.messages.len(), page.next), (1, None));
         assert_eq!(content(&page.messages[0]), content(&giant));
-        assert_eq!(oneiro.expand(&ExpandRequest { what: ExpandWhat::Message(giant.id), scope: lineage(&id), tokens: 0, cursor: None }).unwrap_err().field_name(), Some("tokens"));
+        assert_eq!(oneiro.context().expand(&ExpandRequest { what: ExpandWhat::Message(giant.id), scope: lineage(&id), tokens: 0, cursor: None }).unwrap_err().field_name(), Some("tokens"));
     }
 
     fn any_id_is_looked_up_by_its_beginning(space) {
         let oneiro = open(space);
         let id = begin(&oneiro, "s", turns(0, 40));
         until(&oneiro, &id, 2_500);
-        let summaries = oneiro.summaries(&id).unwrap();
+        let summaries = oneiro.context().summaries(&id).unwrap();
         for summary in &summaries {
-            let LookedUp::Summary(found) = oneiro.look_up(summary.id.as_str(), &lineage(&id)).unwrap() else { panic!() };
+            let LookedUp::Summary(found) = oneiro.context().look_up(summary.id.as_str(), &lineage(&id)).unwrap() else { panic!() };
             assert_eq!(found.id, summary.id);
             if found.kind == SummaryKind::Leaf {
                 assert!(found.children.is_empty());
             }
         }
         let message = live(&oneiro, &id)[3].id;
-        let LookedUp::Message(found) = oneiro.look_up(&message.to_string(), &lineage(&id)).unwrap() else { panic!() };
+        let LookedUp::Message(found) = oneiro.context().look_up(&message.to_string(), &lineage(&id)).unwrap() else { panic!() };
         assert_eq!(found.id, message);
         for nothing in ["sum_zzzzzzzz", "99999999"] {
-            assert_eq!(oneiro.look_up(nothing, &lineage(&id)).map(drop).unwrap_err().kind(), ErrorKind::NotFound, "{nothing}");
+            assert_eq!(oneiro.context().look_up(nothing, &lineage(&id)).map(drop).unwrap_err().kind(), ErrorKind::NotFound, "{nothing}");
         }
-        assert_eq!(oneiro.look_up("banana", &lineage(&id)).map(drop).unwrap_err().field_name(), Some("id"));
+        assert_eq!(oneiro.context().look_up("banana", &lineage(&id)).map(drop).unwrap_err().field_name(), Some("id"));
     }
 
     // P10
@@ -100,31 +101,31 @@ on_both_backends! {
         let theirs = begin(&oneiro, "theirs", vec![user("The heron is at the pier."), agent(prose(7, 3_000))].into_iter().chain(turns(0, 40)).collect());
         until(&oneiro, &mine, 2_500);
         until(&oneiro, &theirs, 2_500);
-        let hidden = oneiro.summaries(&theirs).unwrap()[0].clone();
+        let hidden = oneiro.context().summaries(&theirs).unwrap()[0].clone();
         let message = live(&oneiro, &theirs)[0].id;
         for what in [ExpandWhat::Summary(hidden.id.to_string()), ExpandWhat::Message(message), ExpandWhat::Range(message, MessageId(message.0 + 5))] {
             let request = ExpandRequest { what, scope: lineage(&mine), tokens: 4_000, cursor: None };
-            assert_eq!(oneiro.expand(&request).map(drop).unwrap_err().kind(), ErrorKind::NotFound);
+            assert_eq!(oneiro.context().expand(&request).map(drop).unwrap_err().kind(), ErrorKind::NotFound);
             let request = ExpandRequest { scope: ContextScope::Space, ..request };
-            assert!(!oneiro.expand(&request).unwrap().messages.is_empty());
+            assert!(!oneiro.context().expand(&request).unwrap().messages.is_empty());
         }
-        assert_eq!(oneiro.look_up(hidden.id.as_str(), &lineage(&mine)).map(drop).unwrap_err().kind(), ErrorKind::NotFound);
-        assert_eq!(oneiro.look_up(&message.to_string(), &lineage(&mine)).map(drop).unwrap_err().kind(), ErrorKind::NotFound);
+        assert_eq!(oneiro.context().look_up(hidden.id.as_str(), &lineage(&mine)).map(drop).unwrap_err().kind(), ErrorKind::NotFound);
+        assert_eq!(oneiro.context().look_up(&message.to_string(), &lineage(&mine)).map(drop).unwrap_err().kind(), ErrorKind::NotFound);
         assert_eq!(found(&grep(&oneiro, &mine, "heron")), (0, 0));
         assert!(found(&grep(&oneiro, &theirs, "heron")).0 >= 1);
         // A range that begins at home does not reach into what was said elsewhere meanwhile.
         let (first, last) = (live(&oneiro, &mine)[0].id, MessageId(message.0 + 30));
         let range = expand_all(&oneiro, &mine, &ExpandWhat::Range(first, last), 4_000);
         assert!(range.iter().all(|m| m.session_id == mine));
-        oneiro.set_setting("other_sessions", Some(json!("refuse"))).unwrap();
+        oneiro.settings().set("other_sessions", Some(json!("refuse"))).unwrap();
         let request = ExpandRequest { what: ExpandWhat::Message(message), scope: ContextScope::Space, tokens: 10, cursor: None };
-        assert_eq!(oneiro.expand(&request).map(drop).unwrap_err().kind(), ErrorKind::Forbidden);
-        assert_eq!(oneiro.look_up(hidden.id.as_str(), &ContextScope::Space).map(drop).unwrap_err().kind(), ErrorKind::Forbidden);
-        assert_eq!(oneiro.summary(hidden.id.as_str(), &ContextScope::Space).map(drop).unwrap_err().kind(), ErrorKind::Forbidden);
+        assert_eq!(oneiro.context().expand(&request).map(drop).unwrap_err().kind(), ErrorKind::Forbidden);
+        assert_eq!(oneiro.context().look_up(hidden.id.as_str(), &ContextScope::Space).map(drop).unwrap_err().kind(), ErrorKind::Forbidden);
+        assert_eq!(oneiro.context().summary(hidden.id.as_str(), &ContextScope::Space).map(drop).unwrap_err().kind(), ErrorKind::Forbidden);
         let pattern = GrepRequest { pattern: "heron".into(), scope: ContextScope::Space, messages: true, summaries: true, roles: Vec::new(), since: None, until: None, limit: 5 };
         for only in [(true, false), (false, true)] {
             let request = GrepRequest { messages: only.0, summaries: only.1, ..pattern.clone() };
-            assert_eq!(oneiro.grep(&request).map(drop).unwrap_err().kind(), ErrorKind::Forbidden);
+            assert_eq!(oneiro.search().grep(&request).map(drop).unwrap_err().kind(), ErrorKind::Forbidden);
         }
     }
 
@@ -132,23 +133,23 @@ on_both_backends! {
     fn a_beginning_is_not_made_ambiguous_by_what_is_out_of_reach(space) {
         let oneiro = open(space);
         let mine = begin(&oneiro, "mine", turns(0, 12));
-        oneiro.set_summary(&mine, "The only one of mine.").unwrap();
+        oneiro.context().set_summary(&mine, "The only one of mine.").unwrap();
         let theirs = begin(&oneiro, "theirs", turns(0, 12));
-        oneiro.set_summary(&theirs, "The only one of theirs.").unwrap();
+        oneiro.context().set_summary(&theirs, "The only one of theirs.").unwrap();
         for id in [&mine, &theirs] {
-            let LookedUp::Summary(found) = oneiro.look_up("sum_", &lineage(id)).unwrap() else { panic!() };
+            let LookedUp::Summary(found) = oneiro.context().look_up("sum_", &lineage(id)).unwrap() else { panic!() };
             assert_eq!(found.session_id, *id);
         }
-        assert_eq!(oneiro.look_up("sum_", &ContextScope::Space).map(drop).unwrap_err().kind(), ErrorKind::Conflict);
+        assert_eq!(oneiro.context().look_up("sum_", &ContextScope::Space).map(drop).unwrap_err().kind(), ErrorKind::Conflict);
     }
 
     fn a_branch_reads_its_own_lineage(space) {
         let oneiro = open(space);
         let id = begin(&oneiro, "s", turns(0, 40));
         until(&oneiro, &id, 2_500);
-        let branch = oneiro.branch_session(&id, BranchRequest { id: Some(sid("b")), ..BranchRequest::default() }).unwrap().id;
-        let summary = oneiro.summaries(&id).unwrap()[0].id.to_string();
-        assert!(oneiro.summary(&summary, &lineage(&branch)).is_ok());
+        let branch = oneiro.sessions().branch(&id, BranchRequest { id: Some(sid("b")), ..BranchRequest::default() }).unwrap().id;
+        let summary = oneiro.context().summaries(&id).unwrap()[0].id.to_string();
+        assert!(oneiro.context().summary(&summary, &lineage(&branch)).is_ok());
         crate::context_support::obeys_the_laws(&oneiro, &branch);
     }
 
@@ -168,7 +169,7 @@ on_both_backends! {
         }
         let id = begin(&oneiro, "s", said);
         until(&oneiro, &id, 2_500);
-        oneiro.set_summary(&id, "The heron and the otter; 机房 moved; 100% of budget_a; NOTHING was lost.").unwrap();
+        oneiro.context().set_summary(&id, "The heron and the otter; 机房 moved; 100% of budget_a; NOTHING was lost.").unwrap();
         let both = grep(&oneiro, &id, "heron otter");
         assert!(both.messages.iter().any(|hit| hit.snippet.contains("otter")), "{both:?}");
         assert!(both.summaries.iter().any(|hit| hit.snippet.contains("heron")));
@@ -199,15 +200,15 @@ on_both_backends! {
         assert!(found(&underscore).1 >= 1);
         // Roles are of messages.
         let request = GrepRequest { pattern: "heron".into(), scope: lineage(&id), messages: true, summaries: true, roles: vec![Role::Assistant], since: None, until: None, limit: 50 };
-        assert_eq!(found(&oneiro.grep(&request).unwrap()), (0, 0));
+        assert_eq!(found(&oneiro.search().grep(&request).unwrap()), (0, 0));
         // Times are when it was said, not when it was summarised.
         let request = GrepRequest { roles: Vec::new(), since: Some(at(4)), until: Some(at(6)), ..request };
-        let hits = oneiro.grep(&request).unwrap();
+        let hits = oneiro.search().grep(&request).unwrap();
         assert!(hits.messages.iter().all(|hit| hit.snippet.contains("otter")) && hits.messages.len() == 1, "{hits:?}");
         for hit in &hits.summaries {
             assert!(hit.at >= at(4) && hit.earliest_at < at(6), "{hit:?}");
         }
-        assert_eq!(oneiro.grep(&GrepRequest { limit: 0, ..request }).map(drop).unwrap_err().field_name(), Some("limit"));
+        assert_eq!(oneiro.search().grep(&GrepRequest { limit: 0, ..request }).map(drop).unwrap_err().field_name(), Some("limit"));
     }
 
     // P13: digits in a query are words, not ids.
@@ -220,7 +221,7 @@ on_both_backends! {
             assert_eq!(found(&hits).0, 0, "{}: {hits:?}", message.id);
             // What a summary says of itself may have numbers, too: those are words of it.
             for hit in hits.summaries {
-                let summary = oneiro.summary(hit.id.as_str(), &lineage(&id)).unwrap();
+                let summary = oneiro.context().summary(hit.id.as_str(), &lineage(&id)).unwrap();
                 assert!(summary.content.contains(&message.id.to_string()), "{}", hit.id);
             }
         }
@@ -230,16 +231,16 @@ on_both_backends! {
         let llm = Scripted::new(|_, asked| Ok(gist(asked)));
         let oneiro = open_llm(space, Arc::clone(&llm) as _);
         let id = begin(&oneiro, "s", turns(0, 20));
-        let first = oneiro.digest_session(&id, "What was Turn 3 about?").unwrap();
-        assert_eq!(oneiro.digest_session(&id, "  what was turn 3 about? ").unwrap(), first);
+        let first = oneiro.context().digest(&id, "What was Turn 3 about?").unwrap();
+        assert_eq!(oneiro.context().digest(&id, "  what was turn 3 about? ").unwrap(), first);
         assert_eq!(llm.calls(), 1);
-        oneiro.digest_session(&id, "Another question").unwrap();
+        oneiro.context().digest(&id, "Another question").unwrap();
         assert_eq!(llm.calls(), 2);
-        oneiro.append(&id, turns(50, 51)).unwrap();
-        oneiro.digest_session(&id, "What was Turn 3 about?").unwrap();
+        oneiro.messages().append(&id, turns(50, 51)).unwrap();
+        oneiro.context().digest(&id, "What was Turn 3 about?").unwrap();
         assert_eq!(llm.calls(), 3);
-        oneiro.rewind_session(&id, oneiro::RewindRequest { turns: Some(1), ..oneiro::RewindRequest::default() }).unwrap();
-        oneiro.digest_session(&id, "What was Turn 3 about?").unwrap();
+        oneiro.sessions().rewind(&id, oneiro::RewindRequest { turns: Some(1), ..oneiro::RewindRequest::default() }).unwrap();
+        oneiro.context().digest(&id, "What was Turn 3 about?").unwrap();
         assert_eq!(llm.calls(), 4);
     }
 }

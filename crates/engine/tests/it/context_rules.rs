@@ -24,13 +24,13 @@ on_both_backends! {
             ("leaf_chunk_tokens", 2_000), ("leaf_target_tokens", 300), ("leaf_min_fanout", 6),
             ("condensed_min_fanout", 3), ("condensed_target_tokens", 400), ("fresh_tail_turns", 5),
         ] {
-            oneiro.set_setting(name, Some(json!(value))).unwrap();
+            oneiro.settings().set(name, Some(json!(value))).unwrap();
         }
         let id = begin(&oneiro, "s", turns(0, 100));
-        let done = oneiro.compact(&id, &CompactRequest::default()).unwrap();
+        let done = oneiro.context().compact(&id, &CompactRequest::default()).unwrap();
         assert_eq!(done.stopped, "nothing_left");
         obeys_the_laws(&oneiro, &id);
-        let summaries = oneiro.summaries(&id).unwrap();
+        let summaries = oneiro.context().summaries(&id).unwrap();
         assert!(summaries.iter().any(|s| s.kind == SummaryKind::Condensed));
         for node in &summaries {
             match node.kind {
@@ -42,7 +42,7 @@ on_both_backends! {
         }
         let tail = live(&oneiro, &id)[190].id;
         assert!(summaries.iter().all(|s| s.last_message < Some(tail)), "the newest five turns are left alone");
-        let bounded = |name: &str, value: i64| oneiro.set_setting(name, Some(json!(value))).unwrap_err();
+        let bounded = |name: &str, value: i64| oneiro.settings().set(name, Some(json!(value))).unwrap_err();
         assert_eq!(bounded("leaf_chunk_tokens", 3).field_name(), Some("leaf_chunk_tokens"));
         assert_eq!(bounded("context_threshold", 101).field_name(), Some("context_threshold"));
     }
@@ -69,13 +69,13 @@ on_both_backends! {
         let llm = Scripted::new(move |number, asked| {
             // Not for ever: a compaction that does not give up has to end for the test to fail.
             if number < 60 {
-                other.rewind_session(&changing, first.into())?;
-                other.restore_session(&changing, oneiro::RestoreRequest { all: false })?;
+                other.sessions().rewind(&changing, first.into())?;
+                other.sessions().restore(&changing, oneiro::RestoreRequest { all: false })?;
             }
             Ok(gist(asked))
         });
         let oneiro = open_llm(space, Arc::clone(&llm) as _);
-        let done = oneiro.compact(&id, &CompactRequest { until: Some(2_000), redo: false }).unwrap();
+        let done = oneiro.context().compact(&id, &CompactRequest { until: Some(2_000), redo: false }).unwrap();
         assert_eq!(done.stopped, "changed", "after {} calls", llm.calls());
         assert!(llm.calls() < 40, "{} calls for nothing", llm.calls());
         loses_nothing(&oneiro, &id);
@@ -85,7 +85,7 @@ on_both_backends! {
     fn a_goal_of_nothing_is_refused(space) {
         let oneiro = open(space);
         let id = begin(&oneiro, "s", turns(0, 3));
-        let refused = oneiro.compact(&id, &CompactRequest { until: Some(0), redo: false });
+        let refused = oneiro.context().compact(&id, &CompactRequest { until: Some(0), redo: false });
         assert_eq!(refused.map(drop).unwrap_err().field_name(), Some("until"));
     }
 }

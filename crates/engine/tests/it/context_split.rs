@@ -29,7 +29,7 @@ fn split(oneiro: &Oneiro) -> (SessionId, SessionId, BTreeSet<String>) {
     let id = begin(oneiro, "s", turns(0, 60));
     let said = live(oneiro, &id).iter().map(content).collect();
     let request = SplitRequest { id: Some(sid("child")), until: Some(3_000) };
-    let child = oneiro.split_session(&id, request).unwrap().id;
+    let child = oneiro.sessions().split(&id, request).unwrap().id;
     (id, child, said)
 }
 
@@ -49,27 +49,27 @@ on_both_backends! {
         let oneiro = open(space);
         let id = begin(&oneiro, "s", turns(0, 60));
         let patch = SessionPatch { title: Some(Some("the move".into())), ..SessionPatch::default() };
-        oneiro.change_session(&id, patch).unwrap();
+        oneiro.sessions().change(&id, patch).unwrap();
         let (first, last) = (live(&oneiro, &id)[0].id, live(&oneiro, &id)[119].id);
-        assert!(oneiro.pin_message(&id, first).unwrap() && oneiro.pin_message(&id, last).unwrap());
+        assert!(oneiro.messages().pin(&id, first).unwrap() && oneiro.messages().pin(&id, last).unwrap());
         let said: BTreeSet<String> = live(&oneiro, &id).iter().map(content).collect();
-        let child = oneiro.split_session(&id, SplitRequest { until: Some(3_000), ..SplitRequest::default() }).unwrap();
+        let child = oneiro.sessions().split(&id, SplitRequest { until: Some(3_000), ..SplitRequest::default() }).unwrap();
         assert_eq!(child.title.as_deref(), Some("the move #2"));
         assert_eq!(child.parent_id.as_ref(), Some(&id));
-        let parent = oneiro.find_session(&id).unwrap().unwrap();
+        let parent = oneiro.sessions().find(&id).unwrap().unwrap();
         assert_eq!(parent.end_reason.as_deref(), Some("compression"));
         reaches(&oneiro, &child.id, &said);
-        let pinned: Vec<String> = oneiro.pinned_messages(&child.id).unwrap().iter().map(content).collect();
+        let pinned: Vec<String> = oneiro.messages().pinned(&child.id).unwrap().iter().map(content).collect();
         assert_eq!(pinned.len(), 2, "{pinned:?}");
         assert!(format!("{:?}", peek(&oneiro, &child.id, 5_000).messages).contains("Turn 0."));
         // A second split of the same session names where it goes on.
-        let error = oneiro.split_session(&id, SplitRequest::default()).unwrap_err();
+        let error = oneiro.sessions().split(&id, SplitRequest::default()).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Conflict);
         assert!(error.to_string().contains(child.id.as_str()) || format!("{error:?}").contains(child.id.as_str()), "{error:?}");
-        let third = oneiro.split_session(&child.id, SplitRequest::default()).unwrap();
+        let third = oneiro.sessions().split(&child.id, SplitRequest::default()).unwrap();
         assert_eq!(third.title.as_deref(), Some("the move #3"));
         reaches(&oneiro, &third.id, &said);
-        assert_eq!(oneiro.resolve_session("the move").unwrap(), third.id);
+        assert_eq!(oneiro.sessions().resolve("the move").unwrap(), third.id);
     }
 
     fn the_window_of_the_parent_is_the_window_of_the_child(space) {
@@ -77,7 +77,7 @@ on_both_backends! {
         let id = begin(&oneiro, "s", turns(0, 60));
         until(&oneiro, &id, 3_000);
         let before = peek(&oneiro, &id, 100_000);
-        let child = oneiro.split_session(&id, SplitRequest { until: Some(3_000), ..SplitRequest::default() }).unwrap().id;
+        let child = oneiro.sessions().split(&id, SplitRequest { until: Some(3_000), ..SplitRequest::default() }).unwrap().id;
         let after = peek(&oneiro, &child, 100_000);
         assert_eq!(after.messages[1..], before.messages[1..]);
         assert_eq!(after.summaries, before.summaries);
@@ -87,12 +87,12 @@ on_both_backends! {
         let oneiro = open(space);
         let (_, mut child, mut said) = split(&oneiro);
         for round in 1..4 {
-            oneiro.append(&child, turns(round * 100, round * 100 + 30)).unwrap();
+            oneiro.messages().append(&child, turns(round * 100, round * 100 + 30)).unwrap();
             said.extend(live(&oneiro, &child).iter().map(content));
             reaches(&oneiro, &child, &said);
             until(&oneiro, &child, 1_500);
             reaches(&oneiro, &child, &said);
-            child = oneiro.split_session(&child, SplitRequest::default()).unwrap().id;
+            child = oneiro.sessions().split(&child, SplitRequest::default()).unwrap().id;
             reaches(&oneiro, &child, &said);
         }
     }
@@ -102,12 +102,12 @@ on_both_backends! {
     fn a_parent_is_not_rewound_under_a_child_that_condensed_it(space) {
         let oneiro = open(space);
         let (id, child, mut said) = split(&oneiro);
-        oneiro.append(&child, turns(100, 160)).unwrap();
+        oneiro.messages().append(&child, turns(100, 160)).unwrap();
         said.extend(live(&oneiro, &child).iter().map(content));
         until(&oneiro, &child, 700);
         reaches(&oneiro, &child, &said);
         let to = live(&oneiro, &id)[2].id;
-        let refused = oneiro.rewind_session(&id, to.into());
+        let refused = oneiro.sessions().rewind(&id, to.into());
         assert_eq!(refused.map(drop).unwrap_err().kind(), ErrorKind::Conflict);
         reaches(&oneiro, &child, &said);
     }
@@ -116,12 +116,12 @@ on_both_backends! {
         let oneiro = open(space);
         let id = begin(&oneiro, "s", turns(0, 10));
         let to = live(&oneiro, &id)[10].id;
-        oneiro.rewind_session(&id, to.into()).unwrap();
-        oneiro.append(&id, turns(50, 80)).unwrap();
+        oneiro.sessions().rewind(&id, to.into()).unwrap();
+        oneiro.messages().append(&id, turns(50, 80)).unwrap();
         let said: BTreeSet<String> = live(&oneiro, &id).iter().map(content).collect();
-        let child = oneiro.split_session(&id, SplitRequest { until: Some(1_500), ..SplitRequest::default() }).unwrap().id;
+        let child = oneiro.sessions().split(&id, SplitRequest { until: Some(1_500), ..SplitRequest::default() }).unwrap().id;
         reaches(&oneiro, &child, &said);
-        let restored = oneiro.restore_session(&id, oneiro::RestoreRequest { all: true });
+        let restored = oneiro.sessions().restore(&id, oneiro::RestoreRequest { all: true });
         assert!(restored.is_err() || restored.is_ok_and(|back| back.restored == 10));
         reaches(&oneiro, &child, &said);
     }
@@ -129,13 +129,13 @@ on_both_backends! {
     fn what_a_parent_sets_aside_takes_nothing_from_the_child(space) {
         let oneiro = open(space);
         let (id, child, mut said) = split(&oneiro);
-        oneiro.append(&child, turns(100, 160)).unwrap();
+        oneiro.messages().append(&child, turns(100, 160)).unwrap();
         said.extend(live(&oneiro, &child).iter().map(content));
         until(&oneiro, &child, 700);
         let last = live(&oneiro, &id)[40].id;
-        let _ = oneiro.compact_messages(&id, last);
+        let _ = oneiro.host().compact_messages(&id, last);
         reaches(&oneiro, &child, &said);
-        let _ = oneiro.truncate_history(&id, 3);
+        let _ = oneiro.messages().truncate_history(&id, 3);
         reaches(&oneiro, &child, &said);
     }
 
@@ -143,27 +143,27 @@ on_both_backends! {
     fn a_hand_written_summary_is_replaced_in_the_child_and_stays_in_the_parent(space) {
         let oneiro = open(space);
         let id = begin(&oneiro, "s", turns(0, 20));
-        oneiro.set_summary(&id, "Written for the parent.").unwrap();
-        let child = oneiro.split_session(&id, SplitRequest::default()).unwrap().id;
-        assert!(oneiro.session_summary(&child).unwrap().contains("Written for the parent."));
-        oneiro.set_summary(&child, "Written for the child.").unwrap();
-        let told = oneiro.session_summary(&child).unwrap();
+        oneiro.context().set_summary(&id, "Written for the parent.").unwrap();
+        let child = oneiro.sessions().split(&id, SplitRequest::default()).unwrap().id;
+        assert!(oneiro.context().summary_text(&child).unwrap().contains("Written for the parent."));
+        oneiro.context().set_summary(&child, "Written for the child.").unwrap();
+        let told = oneiro.context().summary_text(&child).unwrap();
         assert!(told.contains("Written for the child."), "{told}");
         assert!(!told.contains("Written for the parent."), "two hand-written roots: {told}");
-        assert!(oneiro.session_summary(&id).unwrap().contains("Written for the parent."));
+        assert!(oneiro.context().summary_text(&id).unwrap().contains("Written for the parent."));
         // And what the parent does afterwards is the parent's business.
-        oneiro.set_summary(&id, "").unwrap();
-        assert!(oneiro.session_summary(&child).unwrap().contains("Written for the child."));
+        oneiro.context().set_summary(&id, "").unwrap();
+        assert!(oneiro.context().summary_text(&child).unwrap().contains("Written for the child."));
         obeys_the_laws(&oneiro, &child);
     }
 
     fn deleting_the_parent_leaves_the_child_sound(space) {
         let oneiro = open(space);
         let (id, child, _) = split(&oneiro);
-        oneiro.append(&child, turns(100, 160)).unwrap();
+        oneiro.messages().append(&child, turns(100, 160)).unwrap();
         until(&oneiro, &child, 700);
         let own: BTreeSet<String> = live(&oneiro, &child).iter().map(content).collect();
-        oneiro.delete_session(&id).unwrap();
+        oneiro.sessions().delete(&id).unwrap();
         reaches(&oneiro, &child, &own);
         until(&oneiro, &child, 900);
         reaches(&oneiro, &child, &own);
@@ -172,8 +172,8 @@ on_both_backends! {
     fn deleting_the_one_between_leaves_what_the_window_names_in_reach(space) {
         let oneiro = open(space);
         let (_, child, _) = split(&oneiro);
-        let last = oneiro.split_session(&child, SplitRequest::default()).unwrap().id;
-        oneiro.delete_session(&child).unwrap();
+        let last = oneiro.sessions().split(&child, SplitRequest::default()).unwrap().id;
+        oneiro.sessions().delete(&child).unwrap();
         let own: BTreeSet<String> = live(&oneiro, &last).iter().map(content).collect();
         reaches(&oneiro, &last, &own);
     }
@@ -185,7 +185,7 @@ on_both_backends! {
         oneiro.erase(&EraseTarget::Message(gone.id)).unwrap();
         said.remove(&content(&gone));
         reaches(&oneiro, &child, &said);
-        oneiro.append(&child, turns(100, 160)).unwrap();
+        oneiro.messages().append(&child, turns(100, 160)).unwrap();
         said.extend(live(&oneiro, &child).iter().map(content));
         until(&oneiro, &child, 700);
         let gone = live(&oneiro, &id)[20].clone();
@@ -200,8 +200,8 @@ on_both_backends! {
         let mut said = vec![user("The code word is heron."), agent(prose(3, 9_000))];
         said.extend(turns(0, 3));
         let id = begin(&oneiro, "s", said);
-        oneiro.set_setting("leaf_chunk_tokens", Some(json!(5_000))).unwrap();
-        let child = oneiro.split_session(&id, SplitRequest { until: Some(900), ..SplitRequest::default() }).unwrap().id;
+        oneiro.settings().set("leaf_chunk_tokens", Some(json!(5_000))).unwrap();
+        let child = oneiro.sessions().split(&id, SplitRequest { until: Some(900), ..SplitRequest::default() }).unwrap().id;
         let giant = live(&oneiro, &id)[1].clone();
         let mut left: BTreeSet<String> = live(&oneiro, &id).iter().map(content).collect();
         reaches(&oneiro, &child, &left);
@@ -216,16 +216,16 @@ on_both_backends! {
         let (other, late) = (meanwhile.oneiro.clone(), id.clone());
         let llm = crate::context_support::Scripted::new(move |number, asked| {
             if number < 4 {
-                other.append(&late, turns(200 + number, 201 + number))?;
+                other.messages().append(&late, turns(200 + number, 201 + number))?;
             }
             Ok(crate::context_support::gist(asked))
         });
         let oneiro = crate::context_support::open_llm(space, llm);
-        let child = oneiro.split_session(&id, SplitRequest { until: Some(3_000), ..SplitRequest::default() }).unwrap().id;
+        let child = oneiro.sessions().split(&id, SplitRequest { until: Some(3_000), ..SplitRequest::default() }).unwrap().id;
         let said: BTreeSet<String> = live(&oneiro, &id).iter().map(content).collect();
         assert!(said.len() >= 122);
         reaches(&oneiro, &child, &said);
-        let done = oneiro.compact(&child, &CompactRequest { until: Some(2_000), redo: true }).unwrap();
+        let done = oneiro.context().compact(&child, &CompactRequest { until: Some(2_000), redo: true }).unwrap();
         assert!(done.tokens_after <= done.tokens_before);
         reaches(&oneiro, &child, &said);
     }

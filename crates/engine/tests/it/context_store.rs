@@ -21,38 +21,38 @@ impl SessionStore {
 
     fn add_full_message(&self, key: &SessionId, message: NewMessage) -> Result<MessageId> {
         let session = NewSession::with_id(key.clone());
-        let appended = self.oneiro.append_or_create(key, vec![message], session)?;
+        let appended = self.oneiro.messages().append_or_create(key, vec![message], session)?;
         appended.ids.first().copied().ok_or_else(|| Error::conflict("nothing is stored"))
     }
 
     fn get_history(&self, key: &SessionId) -> Result<Vec<Message>> {
-        match self.oneiro.find_session(key)? {
-            Some(_) => Ok(self.oneiro.show_session(key, false)?.messages),
+        match self.oneiro.sessions().find(key)? {
+            Some(_) => Ok(self.oneiro.sessions().show(key, false)?.messages),
             None => Ok(Vec::new()),
         }
     }
 
     fn get_summary(&self, key: &SessionId) -> Result<String> {
-        match self.oneiro.find_session(key)? {
-            Some(_) => self.oneiro.session_summary(key),
+        match self.oneiro.sessions().find(key)? {
+            Some(_) => self.oneiro.context().summary_text(key),
             None => Ok(String::new()),
         }
     }
 
     fn set_summary(&self, key: &SessionId, summary: &str) -> Result<()> {
         self.begin(key)?;
-        self.oneiro.set_summary(key, summary).map(|_| ())
+        self.oneiro.context().set_summary(key, summary).map(|_| ())
     }
 
     fn set_history(&self, key: &SessionId, history: Vec<NewMessage>) -> Result<()> {
         self.begin(key)?;
-        self.oneiro.set_history(key, history).map(|_| ())
+        self.oneiro.messages().set_history(key, history).map(|_| ())
     }
 
     fn begin(&self, key: &SessionId) -> Result<()> {
-        match self.oneiro.find_session(key)? {
+        match self.oneiro.sessions().find(key)? {
             Some(_) => Ok(()),
-            None => self.oneiro.create_session(NewSession::with_id(key.clone())).map(|_| ()),
+            None => self.oneiro.sessions().create(NewSession::with_id(key.clone())).map(|_| ()),
         }
     }
 }
@@ -89,7 +89,7 @@ on_both_backends! {
         let first = store.add_full_message(&sid("s"), twice.clone()).unwrap();
         assert_eq!(store.add_full_message(&sid("s"), twice).unwrap(), first);
         // What is not stored is an error, not a silence.
-        oneiro.set_setting("stateless_session_patterns", Some(json!(["cron:*"]))).unwrap();
+        oneiro.settings().set("stateless_session_patterns", Some(json!(["cron:*"]))).unwrap();
         for dropped in ["heartbeat", "cron:1"] {
             assert!(store.add_message(&sid(dropped), Role::User, "x").is_err(), "{dropped}");
         }
@@ -101,7 +101,7 @@ on_both_backends! {
         for at in 0..30 {
             store.add_message(&sid("s"), Role::User, &format!("m{at}")).unwrap();
         }
-        oneiro.rewind_session(&sid("s"), oneiro::RewindRequest { turns: Some(10), ..oneiro::RewindRequest::default() }).unwrap();
+        oneiro.sessions().rewind(&sid("s"), oneiro::RewindRequest { turns: Some(10), ..oneiro::RewindRequest::default() }).unwrap();
         assert_eq!(words(&store, "s").len(), 20);
     }
 
@@ -144,11 +144,11 @@ on_both_backends! {
         store.set_history(&sid("s"), vec![user("a"), user("b"), user("x"), agent("y")]).unwrap();
         assert_eq!(words(&store, "s"), ["a", "b", "x", "y"]);
         // Hidden, never deleted.
-        assert_eq!(oneiro.show_session(&sid("s"), true).unwrap().messages.len(), 6);
+        assert_eq!(oneiro.sessions().show(&sid("s"), true).unwrap().messages.len(), 6);
         store.set_history(&sid("s"), Vec::new()).unwrap();
         assert!(words(&store, "s").is_empty());
-        oneiro.restore_session(&sid("s"), oneiro::RestoreRequest { all: true }).unwrap();
-        assert_eq!(oneiro.show_session(&sid("s"), false).unwrap().messages.len(), 6);
+        oneiro.sessions().restore(&sid("s"), oneiro::RestoreRequest { all: true }).unwrap();
+        assert_eq!(oneiro.sessions().show(&sid("s"), false).unwrap().messages.len(), 6);
         crate::support::is_sound(&oneiro);
         // The same again changes nothing.
         store.set_history(&sid("n"), vec![user("one"), user("two")]).unwrap();
@@ -176,7 +176,7 @@ on_both_backends! {
     fn set_history_stores_nothing_in_a_stateless_session(space) {
         let (oneiro, store) = store(space);
         // Nothing said in a stateless session is stored, by no door.
-        oneiro.set_setting("stateless_session_patterns", Some(json!(["cron:*"]))).unwrap();
+        oneiro.settings().set("stateless_session_patterns", Some(json!(["cron:*"]))).unwrap();
         let refused = store.set_history(&sid("cron:1"), vec![user("not to be kept")]);
         assert!(refused.is_err(), "an error is returned, not swallowed");
         assert!(store.get_history(&sid("cron:1")).unwrap().is_empty());
@@ -187,14 +187,14 @@ on_both_backends! {
         for at in 0..10 {
             store.add_message(&sid("s"), Role::User, &format!("m{at}")).unwrap();
         }
-        oneiro.truncate_history(&sid("s"), 3).unwrap();
+        oneiro.messages().truncate_history(&sid("s"), 3).unwrap();
         assert_eq!(words(&store, "s"), ["m7", "m8", "m9"]);
-        oneiro.truncate_history(&sid("s"), 5).unwrap();
+        oneiro.messages().truncate_history(&sid("s"), 5).unwrap();
         assert_eq!(words(&store, "s").len(), 3);
-        assert_eq!(oneiro.show_session(&sid("s"), true).unwrap().messages.len(), 10);
-        oneiro.truncate_history(&sid("s"), 0).unwrap();
+        assert_eq!(oneiro.sessions().show(&sid("s"), true).unwrap().messages.len(), 10);
+        oneiro.messages().truncate_history(&sid("s"), 0).unwrap();
         assert!(words(&store, "s").is_empty());
-        assert_eq!(oneiro.truncate_history(&sid("nobody"), 1).unwrap_err().kind(), ErrorKind::NotFound);
+        assert_eq!(oneiro.messages().truncate_history(&sid("nobody"), 1).unwrap_err().kind(), ErrorKind::NotFound);
         crate::support::is_sound(&oneiro);
     }
 }

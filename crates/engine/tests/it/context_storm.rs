@@ -22,10 +22,10 @@ on_both_backends! {
         let name = |at: usize| sid(&format!("storm-{at}"));
         let first: Vec<NewMessage> = (0..10).flat_map(said).collect();
         for at in 0..SESSIONS {
-            oneiro.append_or_create(&name(at), first.clone(), new(name(at).as_str())).unwrap();
+            oneiro.messages().append_or_create(&name(at), first.clone(), new(name(at).as_str())).unwrap();
             // Past the soft threshold: a job is left for each.
             let request = WindowRequest { budget: 4_000, ..WindowRequest::default() };
-            oneiro.context(&name(at), &request).unwrap();
+            oneiro.context().window(&name(at), &request).unwrap();
         }
         assert_eq!(oneiro.stats().unwrap().jobs, SESSIONS as i64);
         let (writing, written) = (AtomicUsize::new(WRITERS), AtomicUsize::new(0));
@@ -35,7 +35,7 @@ on_both_backends! {
                 scope.spawn(move || {
                     for at in 0..SESSIONS / 4 {
                         let id = name((at * WRITERS + writer * 61) % SESSIONS);
-                        written.fetch_add(oneiro.append(&id, said(at)).unwrap().ids.len(), Ordering::SeqCst);
+                        written.fetch_add(oneiro.messages().append(&id, said(at)).unwrap().ids.len(), Ordering::SeqCst);
                     }
                     writing.fetch_sub(1, Ordering::SeqCst);
                 });
@@ -44,7 +44,7 @@ on_both_backends! {
                 let (oneiro, writing) = (open(space), &writing);
                 scope.spawn(move || {
                     while writing.load(Ordering::SeqCst) > 0 || oneiro.stats().unwrap().jobs > 0 {
-                        let ran = oneiro.run_jobs(Duration::from_secs(1)).unwrap();
+                        let ran = oneiro.jobs().run(Duration::from_secs(1)).unwrap();
                         assert_eq!(ran.failed, 0);
                     }
                 });
@@ -54,7 +54,7 @@ on_both_backends! {
         let mut summarised = 0;
         for at in 0..SESSIONS {
             messages += live(&oneiro, &name(at)).len();
-            summarised += usize::from(!oneiro.summaries(&name(at)).unwrap().is_empty());
+            summarised += usize::from(!oneiro.context().summaries(&name(at)).unwrap().is_empty());
         }
         assert_eq!(messages, SESSIONS * 20 + written.load(Ordering::SeqCst));
         assert_eq!(summarised, SESSIONS);

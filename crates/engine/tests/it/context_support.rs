@@ -132,22 +132,22 @@ pub fn picture() -> NewMessage {
 
 pub fn begin(oneiro: &Oneiro, name: &str, said: Vec<NewMessage>) -> SessionId {
     let id = sid(name);
-    oneiro.create_session(oneiro::NewSession::with_id(id.clone())).unwrap();
-    oneiro.append(&id, said).unwrap();
+    oneiro.sessions().create(oneiro::NewSession::with_id(id.clone())).unwrap();
+    oneiro.messages().append(&id, said).unwrap();
     id
 }
 
 pub fn peek(oneiro: &Oneiro, id: &SessionId, budget: usize) -> Window {
     let request = WindowRequest { budget, peek: true, explain: true, ..WindowRequest::default() };
-    oneiro.context(id, &request).unwrap()
+    oneiro.context().window(id, &request).unwrap()
 }
 
 pub fn until(oneiro: &Oneiro, id: &SessionId, tokens: usize) -> Compacted {
-    oneiro.compact(id, &CompactRequest { until: Some(tokens), redo: false }).unwrap()
+    oneiro.context().compact(id, &CompactRequest { until: Some(tokens), redo: false }).unwrap()
 }
 
 pub fn live(oneiro: &Oneiro, id: &SessionId) -> Vec<Message> {
-    oneiro.show_session(id, false).unwrap().messages
+    oneiro.sessions().show(id, false).unwrap().messages
 }
 
 /// Everything under something, page by page, each message once.
@@ -161,7 +161,7 @@ pub fn expand_all(
     loop {
         let scope = ContextScope::Lineage(id.clone());
         let request = ExpandRequest { what: what.clone(), scope, tokens, cursor };
-        let page = oneiro.expand(&request).unwrap();
+        let page = oneiro.context().expand(&request).unwrap();
         assert!(
             page.tokens <= tokens || page.messages.len() == 1,
             "{} messages",
@@ -205,7 +205,7 @@ pub fn words_in_reach(oneiro: &Oneiro, id: &SessionId, budget: usize) -> BTreeSe
     let window = peek(oneiro, id, budget);
     let found = in_reach(oneiro, id, &window).into_iter();
     let scope = ContextScope::Lineage(id.clone());
-    let word = |seq: i64| match oneiro.look_up(&seq.to_string(), &scope).unwrap() {
+    let word = |seq: i64| match oneiro.context().look_up(&seq.to_string(), &scope).unwrap() {
         oneiro::LookedUp::Message(message) => content(&message),
         other => panic!("{other:?}"),
     };
@@ -239,7 +239,7 @@ pub fn loses_nothing(oneiro: &Oneiro, id: &SessionId) -> BTreeSet<i64> {
             window.omitted
         );
     }
-    let summaries = oneiro.summaries(id).unwrap();
+    let summaries = oneiro.context().summaries(id).unwrap();
     let own: Vec<&Summary> = summaries.iter().filter(|s| s.session_id == *id).collect();
     let shown: Vec<&&Summary> =
         own.iter().filter(|s| s.in_context && s.kind != SummaryKind::Written).collect();

@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 
 /// Talk of some turns; every message tells its number and a topic of its own.
 pub fn talk(oneiro: &Oneiro, id: &SessionId, turns: usize) {
-    oneiro.create_session(oneiro::NewSession::with_id(id.clone())).unwrap();
+    oneiro.sessions().create(oneiro::NewSession::with_id(id.clone())).unwrap();
     say(oneiro, id, (0, turns));
 }
 
@@ -43,12 +43,12 @@ pub fn say(oneiro: &Oneiro, id: &SessionId, (from, to): (usize, usize)) {
             .at(at),
         ]
     });
-    oneiro.append(id, said.collect()).unwrap();
+    oneiro.messages().append(id, said.collect()).unwrap();
 }
 
 pub fn window(oneiro: &Oneiro, id: &SessionId, budget: usize) -> Window {
     let request = WindowRequest { budget, peek: true, ..WindowRequest::default() };
-    oneiro.context(id, &request).unwrap()
+    oneiro.context().window(id, &request).unwrap()
 }
 
 /// Every message that a window shows or leads to.
@@ -63,7 +63,7 @@ pub fn reachable(oneiro: &Oneiro, id: &SessionId, window: &Window) -> BTreeSet<i
                 tokens: EXPAND_TOKENS,
                 cursor,
             };
-            let expanded = oneiro.expand(&request).unwrap();
+            let expanded = oneiro.context().expand(&request).unwrap();
             assert!(expanded.tokens <= EXPAND_TOKENS || expanded.messages.len() == 1);
             for message in &expanded.messages {
                 assert!(found.insert(message.id.0), "message {} twice", message.id);
@@ -118,7 +118,7 @@ on_both_backends! {
         let before = window(&oneiro, &id, 100_000);
         let until = before.tokens / 8;
         let request = CompactRequest { until: Some(until), redo: false };
-        let compacted = oneiro.compact(&id, &request).unwrap();
+        let compacted = oneiro.context().compact(&id, &request).unwrap();
         assert_eq!(compacted.stopped, "under");
         assert!(compacted.tokens_after <= until, "{compacted:?}");
         assert_eq!(compacted.tokens_before, before.tokens);
@@ -141,7 +141,7 @@ on_both_backends! {
         let (mut breaks, mut last): (usize, Option<Window>) = (0, None);
         for turn in 1..120 {
             say(&oneiro, &id, (turn, turn + 1));
-            let window = oneiro.context(&id, &request).unwrap();
+            let window = oneiro.context().window(&id, &request).unwrap();
             assert!(window.tokens <= 3_000);
             if let Some(last) = last {
                 let goes_on = window.messages.starts_with(&last.messages);
@@ -158,10 +158,10 @@ on_both_backends! {
         let oneiro = fixed(space);
         let id = sid("formats");
         talk(&oneiro, &id, 60);
-        oneiro.compact(&id, &CompactRequest { until: Some(2_000), redo: false }).unwrap();
+        oneiro.context().compact(&id, &CompactRequest { until: Some(2_000), redo: false }).unwrap();
         let format = |format| {
             let request = WindowRequest { budget: 4_000, format, peek: true, ..Default::default() };
-            oneiro.context(&id, &request).unwrap()
+            oneiro.context().window(&id, &request).unwrap()
         };
         let anthropic = format(WindowFormat::Anthropic);
         assert!(anthropic.system.unwrap().contains("<summary id="));

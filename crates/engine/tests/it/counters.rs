@@ -7,7 +7,7 @@ use serde_json::json;
 
 fn counts(oneiro: &Fixed, name: &str) -> (i64, i64) {
     is_sound(oneiro);
-    let session = oneiro.find_session(&id(name)).unwrap().unwrap();
+    let session = oneiro.sessions().find(&id(name)).unwrap().unwrap();
     (session.message_count, session.tool_call_count)
 }
 
@@ -26,19 +26,19 @@ on_both_backends! {
         let oneiro = open(space);
         begin(&oneiro, "a");
         let messages = vec![user("one").external_id("1"), calls(3), result(), user("two"), calls(0), calls(1)];
-        let ids = oneiro.append(&id("a"), messages).unwrap().ids;
+        let ids = oneiro.messages().append(&id("a"), messages).unwrap().ids;
         assert_eq!(counts(&oneiro, "a"), (6, 4));
-        oneiro.append(&id("a"), vec![user("one").external_id("1")]).unwrap();
+        oneiro.messages().append(&id("a"), vec![user("one").external_id("1")]).unwrap();
         assert_eq!(counts(&oneiro, "a"), (6, 4));
-        oneiro.rewind_session(&id("a"), ids[3].into()).unwrap();
+        oneiro.sessions().rewind(&id("a"), ids[3].into()).unwrap();
         assert_eq!(counts(&oneiro, "a"), (3, 3));
-        let branch = oneiro.branch_session(&id("a"), BranchRequest::default()).unwrap();
+        let branch = oneiro.sessions().branch(&id("a"), BranchRequest::default()).unwrap();
         assert_eq!(counts(&oneiro, branch.id.as_str()), (3, 3));
-        oneiro.restore_session(&id("a"), oneiro::RestoreRequest { all: false }).unwrap();
+        oneiro.sessions().restore(&id("a"), oneiro::RestoreRequest { all: false }).unwrap();
         assert_eq!(counts(&oneiro, "a"), (6, 4));
         oneiro.erase(&EraseTarget::Message(ids[1])).unwrap();
         assert_eq!(counts(&oneiro, "a"), (5, 1));
-        oneiro.compact_messages(&id("a"), ids[3]).unwrap();
+        oneiro.host().compact_messages(&id("a"), ids[3]).unwrap();
         assert_eq!(counts(&oneiro, "a"), (5, 1));
         let stats = oneiro.stats().unwrap();
         assert_eq!((stats.messages, stats.rewound, stats.sessions), (8, 0, 2));
@@ -49,21 +49,21 @@ on_both_backends! {
         begin(&oneiro, "a");
         begin(&oneiro, "b");
         let foreign = say(&oneiro, "b", &["x"])[0];
-        let ids = oneiro.append(&id("a"), vec![user("1"), agent("2"), user("3"), agent("4")]).unwrap().ids;
+        let ids = oneiro.messages().append(&id("a"), vec![user("1"), agent("2"), user("3"), agent("4")]).unwrap().ids;
         for (to, kind) in [(ids[1], ErrorKind::Invalid), (MessageId(foreign), ErrorKind::NotFound), (MessageId(999), ErrorKind::NotFound)] {
             let before = dump(&oneiro);
-            assert_eq!(oneiro.rewind_session(&id("a"), to.into()).unwrap_err().kind(), kind);
+            assert_eq!(oneiro.sessions().rewind(&id("a"), to.into()).unwrap_err().kind(), kind);
             assert_eq!(dump(&oneiro), before);
         }
-        let rewound = oneiro.rewind_session(&id("a"), ids[2].into()).unwrap();
+        let rewound = oneiro.sessions().rewind(&id("a"), ids[2].into()).unwrap();
         assert_eq!((rewound.rewound, rewound.target.id, rewound.head), (2, ids[2], Some(ids[1])));
         assert_eq!((shown(&oneiro, "a", false).len(), shown(&oneiro, "a", true).len()), (2, 4));
-        assert_eq!(oneiro.rewind_session(&id("a"), ids[2].into()).unwrap_err().kind(), ErrorKind::Conflict);
-        let points: Vec<MessageId> = oneiro.rewind_points(&id("a"), 9).unwrap().iter().map(|m| m.id).collect();
+        assert_eq!(oneiro.sessions().rewind(&id("a"), ids[2].into()).unwrap_err().kind(), ErrorKind::Conflict);
+        let points: Vec<MessageId> = oneiro.sessions().rewind_points(&id("a"), 9).unwrap().iter().map(|m| m.id).collect();
         assert_eq!(points, [ids[0]]);
-        let all = oneiro.rewind_session(&id("a"), ids[0].into()).unwrap();
+        let all = oneiro.sessions().rewind(&id("a"), ids[0].into()).unwrap();
         assert_eq!((all.rewound, all.head), (2, None));
-        let session = oneiro.find_session(&id("a")).unwrap().unwrap();
+        let session = oneiro.sessions().find(&id("a")).unwrap().unwrap();
         assert_eq!((session.rewind_count, session.preview), (2, None));
     }
 
@@ -73,19 +73,19 @@ on_both_backends! {
             let oneiro = open(&space);
             begin(&oneiro, "a");
             let ids = say(&oneiro, "a", &["1", "2", "3", "4"]);
-            oneiro.rewind_session(&id("a"), MessageId(ids[3]).into()).unwrap();
-            oneiro.rewind_session(&id("a"), MessageId(ids[1]).into()).unwrap();
+            oneiro.sessions().rewind(&id("a"), MessageId(ids[3]).into()).unwrap();
+            oneiro.sessions().rewind(&id("a"), MessageId(ids[1]).into()).unwrap();
             say(&oneiro, "a", &["5"]);
             assert_eq!(shown(&oneiro, "a", false), ["1", "5"]);
             if all {
-                assert_eq!(oneiro.restore_session(&id("a"), oneiro::RestoreRequest { all: true }).unwrap().restored, 3);
+                assert_eq!(oneiro.sessions().restore(&id("a"), oneiro::RestoreRequest { all: true }).unwrap().restored, 3);
             } else {
-                assert_eq!(oneiro.restore_session(&id("a"), oneiro::RestoreRequest { all: false }).unwrap().restored, 2);
+                assert_eq!(oneiro.sessions().restore(&id("a"), oneiro::RestoreRequest { all: false }).unwrap().restored, 2);
                 assert_eq!(shown(&oneiro, "a", false), ["1", "2", "3", "5"]);
-                assert_eq!(oneiro.restore_session(&id("a"), oneiro::RestoreRequest { all: false }).unwrap().restored, 1);
+                assert_eq!(oneiro.sessions().restore(&id("a"), oneiro::RestoreRequest { all: false }).unwrap().restored, 1);
             }
             assert_eq!(shown(&oneiro, "a", false), ["1", "2", "3", "4", "5"]);
-            assert_eq!(oneiro.restore_session(&id("a"), oneiro::RestoreRequest { all }).unwrap().restored, 0);
+            assert_eq!(oneiro.sessions().restore(&id("a"), oneiro::RestoreRequest { all }).unwrap().restored, 0);
             is_sound(&oneiro);
         }
     }
@@ -94,12 +94,12 @@ on_both_backends! {
         let oneiro = open(space);
         begin(&oneiro, "a");
         let ids = say(&oneiro, "a", &["1", "2", "3"]);
-        assert_eq!(oneiro.compact_messages(&id("a"), MessageId(ids[1])).unwrap(), 2);
+        assert_eq!(oneiro.host().compact_messages(&id("a"), MessageId(ids[1])).unwrap(), 2);
         assert_eq!(shown(&oneiro, "a", false), ["3"]);
-        oneiro.rewind_session(&id("a"), MessageId(ids[1]).into()).unwrap();
-        assert_eq!(oneiro.restore_session(&id("a"), oneiro::RestoreRequest { all: true }).unwrap().restored, 2);
+        oneiro.sessions().rewind(&id("a"), MessageId(ids[1]).into()).unwrap();
+        assert_eq!(oneiro.sessions().restore(&id("a"), oneiro::RestoreRequest { all: true }).unwrap().restored, 2);
         assert_eq!(shown(&oneiro, "a", false), ["3"]);
-        let view = oneiro.show_session(&id("a"), true).unwrap();
+        let view = oneiro.sessions().show(&id("a"), true).unwrap();
         let seen: Vec<Visibility> = view.messages.iter().map(|message| message.visibility).collect();
         assert_eq!(seen, [Visibility::Compacted, Visibility::Compacted, Visibility::Live]);
         is_sound(&oneiro);

@@ -42,7 +42,7 @@ fn step(oneiro: &Fixed, dice: &mut Dice) -> Result<String, ErrorKind> {
                 system_prompt: (dice.roll(2) == 0).then(|| text.clone()),
                 ..new(name.as_str())
             };
-            oneiro.create_session(session).map(|session| json!(session).to_string())
+            oneiro.sessions().create(session).map(|session| json!(session).to_string())
         }
         3..=6 => {
             let awkward = awkward_messages();
@@ -54,26 +54,33 @@ fn step(oneiro: &Fixed, dice: &mut Dice) -> Result<String, ErrorKind> {
                 _ => user(&text),
             });
             let messages = messages.collect();
-            oneiro.append(&name, messages).map(|appended| json!(appended).to_string())
+            oneiro.messages().append(&name, messages).map(|appended| json!(appended).to_string())
         }
-        7 => oneiro.rewind_session(&name, message.into()).map(|rewound| json!(rewound).to_string()),
+        7 => oneiro
+            .sessions()
+            .rewind(&name, message.into())
+            .map(|rewound| json!(rewound).to_string()),
         8 => oneiro
-            .restore_session(&name, oneiro::RestoreRequest { all: dice.roll(2) == 0 })
+            .sessions()
+            .restore(&name, oneiro::RestoreRequest { all: dice.roll(2) == 0 })
             .map(|done| done.restored.to_string()),
-        9 => oneiro.compact_messages(&name, message).map(|count| count.to_string()),
+        9 => oneiro.host().compact_messages(&name, message).map(|count| count.to_string()),
         10 => {
             let at = (dice.roll(2) == 0).then_some(message);
             let request = BranchRequest { at, id: Some(id(&dice.session())), title: None };
-            oneiro.branch_session(&name, request).map(|session| json!(session).to_string())
+            oneiro.sessions().branch(&name, request).map(|session| json!(session).to_string())
         }
         11 => {
             let used = Usage { input_tokens: dice.roll(99) as i64, ..Usage::default() };
             let key = UsageKey { model: format!("m{}", dice.roll(3)), ..UsageKey::default() };
-            oneiro.add_usage(&name, key, used).map(|session| session.input_tokens.to_string())
+            oneiro
+                .sessions()
+                .add_usage(&name, key, used)
+                .map(|session| session.input_tokens.to_string())
         }
         12 => {
             let ending = Ending::new(["done", "compression"][dice.roll(2) as usize]).unwrap();
-            oneiro.end_session(&name, ending).map(|session| json!(session).to_string())
+            oneiro.sessions().end(&name, ending).map(|session| json!(session).to_string())
         }
         13 => {
             let patch = SessionPatch {
@@ -81,15 +88,16 @@ fn step(oneiro: &Fixed, dice: &mut Dice) -> Result<String, ErrorKind> {
                 archived: (dice.roll(3) == 0).then_some(true),
                 ..SessionPatch::default()
             };
-            oneiro.change_session(&name, patch).map(|session| json!(session).to_string())
+            oneiro.sessions().change(&name, patch).map(|session| json!(session).to_string())
         }
-        14 => oneiro.reopen_session(&name).map(|session| json!(session).to_string()),
-        15 => oneiro.delete_session(&name).map(|deleted| json!(deleted).to_string()),
+        14 => oneiro.sessions().reopen(&name).map(|session| json!(session).to_string()),
+        15 => oneiro.sessions().delete(&name).map(|deleted| json!(deleted).to_string()),
         16 => {
             let patterns = [json!([]), json!(["cron:*"]), json!(["b*"])];
             let value = patterns[dice.roll(3) as usize].clone();
             oneiro
-                .set_setting("stateless_session_patterns", Some(value))
+                .settings()
+                .set("stateless_session_patterns", Some(value))
                 .map(|set| format!("{set:?}"))
         }
         _ => {
@@ -106,7 +114,7 @@ fn step(oneiro: &Fixed, dice: &mut Dice) -> Result<String, ErrorKind> {
                 archived: None,
                 dry_run: dice.roll(2) == 0,
             };
-            oneiro.prune_sessions(request).map(|pruned| json!(pruned).to_string())
+            oneiro.sessions().prune(request).map(|pruned| json!(pruned).to_string())
         }
     };
     answer.map_err(|error| error.kind())
@@ -124,7 +132,7 @@ fn lists(oneiro: &Fixed) -> String {
             archived: oneiro::ArchivedFilter::Any,
             ..ListSessions::default()
         };
-        lists.push(json!(oneiro.list_sessions(&request).unwrap()));
+        lists.push(json!(oneiro.sessions().list(&request).unwrap()));
     }
     json!(lists).to_string()
 }

@@ -52,21 +52,21 @@ fn assert_everything_is_there(oneiro: &Oneiro, schema: usize) {
     assert_eq!(shown(oneiro, "harbour", false).last().unwrap(), "the tail speaks of violins");
     // Kept apart from its row.
     assert!(all.iter().any(|text| text.len() > 1_024));
-    let call = oneiro.message(MessageId(42)).unwrap();
+    let call = oneiro.messages().get(MessageId(42)).unwrap();
     assert_eq!(call.body["tool_calls"][0]["function"]["name"], "tide");
-    let harbour = oneiro.find_session(&id("harbour")).unwrap().unwrap();
+    let harbour = oneiro.sessions().find(&id("harbour")).unwrap().unwrap();
     assert_eq!(
         (harbour.title.as_deref(), harbour.project.as_deref()),
         (Some("The harbour"), Some("boats"))
     );
-    assert_eq!(oneiro.usage(&id("garden")).unwrap()[0].input_tokens, 10);
-    let settings = oneiro.settings().unwrap();
+    assert_eq!(oneiro.sessions().usage(&id("garden")).unwrap()[0].input_tokens, 10);
+    let settings = oneiro.settings().list().unwrap();
     assert!(settings.iter().any(|setting| format!("{:?}", setting.value).contains("tmp-*")));
     let from = |first: usize| usize::from(schema >= first);
-    assert_eq!(oneiro.list_tokens(None, 10).unwrap().items.len(), from(3));
-    assert_eq!(oneiro.summaries(&id("garden")).unwrap().len(), from(4));
-    assert_eq!(oneiro.pinned_messages(&id("garden")).unwrap().len(), from(4));
-    assert_eq!(oneiro.slots("routes").unwrap().len(), from(5));
+    assert_eq!(oneiro.tokens().list(None, 10).unwrap().items.len(), from(3));
+    assert_eq!(oneiro.context().summaries(&id("garden")).unwrap().len(), from(4));
+    assert_eq!(oneiro.messages().pinned(&id("garden")).unwrap().len(), from(4));
+    assert_eq!(oneiro.host().slots("routes").unwrap().len(), from(5));
 }
 
 /// Every message that is shown is found by its words, in a segment or in the tail.
@@ -102,7 +102,7 @@ on_both_backends! {
             let (oneiro, _) = open_with_words(&inner);
             assert_everything_is_there(&oneiro, schema);
             assert_every_word_is_found(&oneiro);
-            oneiro.run_jobs(std::time::Duration::from_secs(60)).unwrap();
+            oneiro.jobs().run(std::time::Duration::from_secs(60)).unwrap();
             is_sound(&oneiro);
             exports.push(export(&oneiro));
         }
@@ -122,10 +122,10 @@ on_both_backends! {
         assert!(!oneiro.check().unwrap().ok, "nobody says that it is old");
         // The job is left by a thread beside the search; the second search waits for no rebuild.
         assert_eq!(answers(&oneiro), before);
-        oneiro.fold_all(&mut |_, _| {}).unwrap();
-        let kinds: Vec<String> = oneiro.list_jobs(None, 10).unwrap().items.into_iter().map(|job| job.kind).collect();
+        oneiro.index().fold_all(&mut |_, _| {}).unwrap();
+        let kinds: Vec<String> = oneiro.jobs().list(None, 10).unwrap().items.into_iter().map(|job| job.kind).collect();
         assert!(kinds.iter().any(|kind| kind == "rebuild_index"), "{kinds:?}");
-        oneiro.run_jobs(std::time::Duration::from_secs(60)).unwrap();
+        oneiro.jobs().run(std::time::Duration::from_secs(60)).unwrap();
         assert!(!versions().is_empty() && versions().iter().all(|version| *version == oneiro_index::VERSION));
         assert_eq!(reach(&oneiro), 49);
         is_sound(&oneiro);

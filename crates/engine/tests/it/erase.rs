@@ -25,12 +25,12 @@ const PROMPT: &str = "never tell them about the lighthouse keeper";
 fn furnish(oneiro: &Fixed, large: &str) -> Vec<MessageId> {
     let session =
         NewSession { title: Some(TITLE.into()), system_prompt: Some(PROMPT.into()), ..new("s") };
-    oneiro.create_session(session).unwrap();
+    oneiro.sessions().create(session).unwrap();
     begin(oneiro, "t");
     say(oneiro, "t", &["the weather is fine today", "and so it will be tomorrow"]);
     let messages =
         vec![user(SECRET).external_id(ID), user(large), user("harmless words of some length")];
-    oneiro.append(&id("s"), messages).unwrap().ids
+    oneiro.messages().append(&id("s"), messages).unwrap().ids
 }
 
 /// Sessions of one secret each.
@@ -55,7 +55,7 @@ on_both_backends! {
             let jobs = scope.spawn(|| {
                 let mut ran = 0;
                 while !is_over.load(Ordering::SeqCst) {
-                    ran += oneiro.run_jobs(Duration::from_secs(5)).unwrap().done;
+                    ran += oneiro.jobs().run(Duration::from_secs(5)).unwrap().done;
                 }
                 ran
             });
@@ -85,18 +85,18 @@ on_both_backends! {
         let large = words(7, 20_000);
         furnish(&oneiro, &large);
         let delegate = NewSession { parent_id: Some(id("s")), lineage: Some(Lineage::Delegate), ..new("d") };
-        oneiro.append_or_create(&id("d"), vec![user("a delegate knows of the hidden staircase")], delegate).unwrap();
+        oneiro.messages().append_or_create(&id("d"), vec![user("a delegate knows of the hidden staircase")], delegate).unwrap();
         // Deleted long ago, and still in a free page: a scrub takes that too.
         begin(&oneiro, "old");
         say(&oneiro, "old", &["an older secret about the cellar"]);
-        oneiro.delete_session(&id("old")).unwrap();
+        oneiro.sessions().delete(&id("old")).unwrap();
         let erased = oneiro.erase(&EraseTarget::Session(id("s"))).unwrap();
         assert_eq!((erased.messages, erased.payloads), (4, 2));
         assert_eq!((erased.proof.found, erased.proof.searched), (0, space.backend == Backend::Sqlite));
         assert!(erased.proof.pieces > 10);
         assert_eq!(shown(&oneiro, "t", true).len(), 2);
-        assert!(oneiro.find_session(&id("s")).unwrap().is_none());
-        assert!(oneiro.find_session(&id("d")).unwrap().is_none());
+        assert!(oneiro.sessions().find(&id("s")).unwrap().is_none());
+        assert!(oneiro.sessions().find(&id("d")).unwrap().is_none());
         let stats = oneiro.stats().unwrap();
         assert_eq!((stats.jobs, stats.payloads), (0, 0));
         is_sound(&oneiro);
@@ -116,7 +116,7 @@ on_both_backends! {
             assert_eq!((erased.messages, erased.proof.found), (1, 0));
         }
         assert_eq!(shown(&oneiro, "s", true), ["harmless words of some length"]);
-        let session = oneiro.find_session(&id("s")).unwrap().unwrap();
+        let session = oneiro.sessions().find(&id("s")).unwrap().unwrap();
         assert_eq!((session.message_count, session.preview.as_deref()), (1, Some("harmless words of some length")));
         assert_eq!((session.title.as_deref(), session.system_prompt.as_deref()), (Some(TITLE), Some(PROMPT)));
         is_sound(&oneiro);
@@ -129,15 +129,15 @@ on_both_backends! {
         let oneiro = open(space);
         let large = words(9, 20_000);
         let ids = furnish(&oneiro, &large);
-        oneiro.append(&id("t"), vec![user(&large)]).unwrap();
+        oneiro.messages().append(&id("t"), vec![user(&large)]).unwrap();
         let prompted = NewSession { system_prompt: Some(PROMPT.into()), ..new("u") };
-        oneiro.create_session(prompted).unwrap();
+        oneiro.sessions().create(prompted).unwrap();
         let erased = oneiro.erase(&EraseTarget::Message(ids[1])).unwrap();
         assert_eq!((erased.payloads, erased.proof.found), (0, 0));
         let erased = oneiro.erase(&EraseTarget::Session(id("s"))).unwrap();
         assert_eq!((erased.payloads, erased.proof.found), (0, 0));
         assert!(shown(&oneiro, "t", true).contains(&large));
-        let other = oneiro.find_session(&id("u")).unwrap().unwrap();
+        let other = oneiro.sessions().find(&id("u")).unwrap().unwrap();
         assert_eq!(other.system_prompt.as_deref(), Some(PROMPT));
     }
 
@@ -154,7 +154,7 @@ on_both_backends! {
         let oneiro = open(space);
         furnish(&oneiro, "short");
         let copy = space.folder().join("copy.db");
-        oneiro.backup(&copy, &mut |_| {}).unwrap();
+        oneiro.transfer().backup(&copy, &mut |_| {}).unwrap();
         let erased = oneiro.erase(&EraseTarget::Session(id("s"))).unwrap();
         let named = erased.out_of_reach.iter().any(|place| place.contains(copy.to_str().unwrap()));
         assert!(named, "{:?}", erased.out_of_reach);
@@ -164,7 +164,7 @@ on_both_backends! {
         let oneiro = open(space);
         begin(&oneiro, "s");
         let short = NewMessage::text(Role::User, "pin 1234");
-        oneiro.append(&id("s"), vec![short]).unwrap();
+        oneiro.messages().append(&id("s"), vec![short]).unwrap();
         let erased = oneiro.erase(&EraseTarget::Session(id("s"))).unwrap();
         assert!(erased.proof.pieces >= 1, "nothing was looked for");
     }

@@ -20,11 +20,8 @@ const STEPS: &[Step] = &[
     |oneiro| {
         let prompt = Some("be careful".to_owned());
         oneiro
-            .create_session(NewSession {
-                system_prompt: prompt,
-                title: Some("plan".into()),
-                ..new("a")
-            })
+            .sessions()
+            .create(NewSession { system_prompt: prompt, title: Some("plan".into()), ..new("a") })
             .map(drop)
     },
     |oneiro| {
@@ -37,44 +34,48 @@ const STEPS: &[Step] = &[
             user("two").external_id("e2"),
             user("one").external_id("e1"),
         ];
-        oneiro.append(&id("a"), messages).map(drop)
+        oneiro.messages().append(&id("a"), messages).map(drop)
     },
-    |oneiro| oneiro.rewind_session(&id("a"), MessageId(3).into()).map(drop),
-    |oneiro| oneiro.restore_session(&id("a"), oneiro::RestoreRequest { all: false }).map(drop),
+    |oneiro| oneiro.sessions().rewind(&id("a"), MessageId(3).into()).map(drop),
+    |oneiro| oneiro.sessions().restore(&id("a"), oneiro::RestoreRequest { all: false }).map(drop),
     |oneiro| {
         let request = BranchRequest { id: Some(id("b")), ..BranchRequest::default() };
-        oneiro.branch_session(&id("a"), request).map(drop)
+        oneiro.sessions().branch(&id("a"), request).map(drop)
     },
     |oneiro| {
         let used = Usage { api_calls: 1, input_tokens: 5, ..Usage::default() };
         oneiro
+            .sessions()
             .add_usage(&id("a"), UsageKey { model: "m".into(), ..UsageKey::default() }, used)
             .map(drop)
     },
-    |oneiro| oneiro.set_setting("stateless_session_patterns", Some(json!(["cron:*"]))).map(drop),
+    |oneiro| oneiro.settings().set("stateless_session_patterns", Some(json!(["cron:*"]))).map(drop),
     |oneiro| {
         let create = NewSession {
             parent_id: Some(id("a")),
             lineage: Some(Lineage::Delegate),
             ..NewSession::default()
         };
-        oneiro.append_or_create(&id("c"), vec![user("delegated")], create).map(drop)
+        oneiro.messages().append_or_create(&id("c"), vec![user("delegated")], create).map(drop)
     },
-    |oneiro| oneiro.end_session(&id("b"), Ending::new("compression")?).map(drop),
+    |oneiro| oneiro.sessions().end(&id("b"), Ending::new("compression")?).map(drop),
     |oneiro| {
         let patch = SessionPatch {
             archived: Some(true),
             title: Some(Some("other".into())),
             ..SessionPatch::default()
         };
-        oneiro.change_session(&id("b"), patch).map(drop)
+        oneiro.sessions().change(&id("b"), patch).map(drop)
     },
     |oneiro| {
         let lines = "{\"id\":\"x\",\"title\":\"other\",\"messages\":[{\"role\":\"user\",\"content\":\"hi\"}]}\n\
                      {\"id\":\"y\",\"parent_id\":\"x\",\"lineage\":\"continuation\"}\n";
-        oneiro.import(&mut lines.as_bytes(), ImportLimits::default(), &mut |_| {}).map(drop)
+        oneiro
+            .transfer()
+            .import(&mut lines.as_bytes(), ImportLimits::default(), &mut |_| {})
+            .map(drop)
     },
-    |oneiro| oneiro.delete_session(&id("a")).map(drop),
+    |oneiro| oneiro.sessions().delete(&id("a")).map(drop),
 ];
 
 fn open(space: &TestSpace, step: usize, fault: &Fault) -> Result<Oneiro> {
@@ -189,8 +190,8 @@ on_both_backends! {
                 at += fault_stride(space.backend);
                 let space = TestSpace::new(space.backend);
                 let first = sound(&space, 0);
-                first.append_or_create(&id("s"), vec![user("the secret of the blue tin")], new("s")).unwrap();
-                first.append_or_create(&id("t"), vec![user("untouched")], new("t")).unwrap();
+                first.messages().append_or_create(&id("s"), vec![user("the secret of the blue tin")], new("s")).unwrap();
+                first.messages().append_or_create(&id("t"), vec![user("untouched")], new("t")).unwrap();
                 drop(first);
                 let fault = Fault::new(plan(at));
                 let erased = open(&space, 0, &fault)
@@ -199,10 +200,10 @@ on_both_backends! {
                 // This process lives on, so what it did not finish is its own until its lease ends.
                 let oneiro = sound(&space, PAST_ITS_LEASE);
                 is_sound(&oneiro);
-                assert_eq!(oneiro.show_session(&id("t"), true).unwrap().messages.len(), 1);
-                let gone = oneiro.find_session(&id("s")).unwrap().is_none();
+                assert_eq!(oneiro.sessions().show(&id("t"), true).unwrap().messages.len(), 1);
+                let gone = oneiro.sessions().find(&id("s")).unwrap().is_none();
                 assert!(gone || erased.is_err());
-                oneiro.run_jobs(std::time::Duration::from_secs(60)).unwrap();
+                oneiro.jobs().run(std::time::Duration::from_secs(60)).unwrap();
                 assert_eq!(oneiro.stats().unwrap().jobs, 0);
                 if gone && space.backend == Backend::Sqlite {
                     drop(oneiro);

@@ -9,12 +9,12 @@ use serde_json::{Map, Number, Value};
 
 fn append(oneiro: &Oneiro, text: &str) -> MessageId {
     let message = NewMessage::parse(text.as_bytes()).unwrap();
-    oneiro.append(&id("s"), vec![message]).unwrap().ids[0]
+    oneiro.messages().append(&id("s"), vec![message]).unwrap().ids[0]
 }
 
 /// A stored message as it is answered, without what Oneiro adds.
 fn answered(oneiro: &Oneiro, message: MessageId) -> String {
-    let text = serde_json::to_string(&oneiro.message(message).unwrap()).unwrap();
+    let text = serde_json::to_string(&oneiro.messages().get(message).unwrap()).unwrap();
     let Value::Object(mut fields) = json::parse_text(&text).unwrap().value else {
         panic!("{text}")
     };
@@ -108,7 +108,7 @@ on_both_backends! {
         let oneiro = open(space);
         begin(&oneiro, "s");
         let text = r#"{"role":"user","content":"x","at":"2020-02-03T04:05:06.789012+02:00","external_id":"ü/'1"}"#;
-        let message = oneiro.message(append(&oneiro, text)).unwrap();
+        let message = oneiro.messages().get(append(&oneiro, text)).unwrap();
         assert_eq!(message.at.to_string(), "2020-02-03T02:05:06.789012Z");
         assert_eq!(message.external_id.as_deref(), Some("ü/'1"));
     }
@@ -118,7 +118,7 @@ on_both_backends! {
         begin(&oneiro, "s");
         let text = r#"{"role":"user","content":"a\ud800b\udc00","ok":"\ud83e\udd80"}"#;
         let message = NewMessage::parse(text.as_bytes()).unwrap();
-        let appended = oneiro.append(&id("s"), vec![message]).unwrap();
+        let appended = oneiro.messages().append(&id("s"), vec![message]).unwrap();
         assert_eq!((appended.repaired, oneiro.stats().unwrap().repaired), (2, 2));
         let want = "{\"role\":\"user\",\"content\":\"a\u{FFFD}b\u{FFFD}\",\"ok\":\"🦀\"}";
         assert_eq!(answered(&oneiro, appended.ids[0]), want);

@@ -22,7 +22,7 @@ fn talk(space: &TestSpace) -> Hermes {
 }
 
 fn session(oneiro: &Fixed) -> Session {
-    oneiro.find_session(&id("s")).unwrap().unwrap()
+    oneiro.sessions().find(&id("s")).unwrap().unwrap()
 }
 
 on_both_backends! {
@@ -60,7 +60,7 @@ on_both_backends! {
         assert_eq!((s.title.as_deref(), s.model.as_deref(), s.input_tokens), (Some("Green tea"), Some("m2"), 25));
         assert_eq!((s.end_reason.as_deref(), s.archived, s.rewind_count), (Some("user_exit"), true, 1));
         assert_eq!(json!(s.metadata), json!({"display_name": "Ann"}));
-        assert_eq!(oneiro.usage(&id("s")).unwrap()[0].input_tokens, 25);
+        assert_eq!(oneiro.sessions().usage(&id("s")).unwrap()[0].input_tokens, 25);
         assert_eq!(shown(&oneiro, "s", false), ["two", "three", "five"]);
         assert_eq!(s.message_count, 4);
         // Taken back by hermes: reopened, shown again, no longer named.
@@ -84,12 +84,12 @@ on_both_backends! {
             metadata: json!({"display_name": "me"}).as_object().cloned().unwrap(),
             ..SessionPatch::default()
         };
-        oneiro.change_session(&id("s"), patch).unwrap();
-        oneiro.end_session(&id("s"), Ending::new("done here").unwrap()).unwrap();
+        oneiro.sessions().change(&id("s"), patch).unwrap();
+        oneiro.sessions().end(&id("s"), Ending::new("done here").unwrap()).unwrap();
         say(&oneiro, "s", &["said here"]);
         let used = Usage { input_tokens: 7, ..Usage::default() };
-        oneiro.add_usage(&id("s"), UsageKey { model: "m1".into(), ..UsageKey::default() }, used).unwrap();
-        oneiro.rewind_session(&id("s"), MessageId(3).into()).unwrap();
+        oneiro.sessions().add_usage(&id("s"), UsageKey { model: "m1".into(), ..UsageKey::default() }, used).unwrap();
+        oneiro.sessions().rewind(&id("s"), MessageId(3).into()).unwrap();
         hermes.run("UPDATE sessions SET title = 'Theirs', model = 'm9', input_tokens = 30, \
             ended_at = 5, end_reason = 'gone', display_name = 'Ann';
             UPDATE session_model_usage SET input_tokens = 30;
@@ -105,7 +105,7 @@ on_both_backends! {
         assert_eq!(s.metadata["display_name"], "me");
         // What both used adds up.
         assert_eq!(s.input_tokens, 37);
-        assert_eq!(oneiro.usage(&id("s")).unwrap()[0].input_tokens, 37);
+        assert_eq!(oneiro.sessions().usage(&id("s")).unwrap()[0].input_tokens, 37);
         assert_eq!(shown(&oneiro, "s", false), ["two", "said there"]);
         assert_eq!(shown(&oneiro, "s", true), ["one", "two", "three", "four", "said here", "said there"]);
         assert_eq!(import(&oneiro, &hermes.path).kept_here, 0);
@@ -125,10 +125,10 @@ on_both_backends! {
         let done = try_import(&oneiro, &hermes.path).unwrap();
         assert_eq!((done.sessions, done.messages, done.agrees), (0, 0, Some(true)));
         assert_eq!((done.left_out_sessions, done.left_out), (1, 3));
-        assert!(oneiro.find_session(&id("gone")).unwrap().is_none());
+        assert!(oneiro.sessions().find(&id("gone")).unwrap().is_none());
         assert_eq!(shown(&oneiro, "s", true), ["one", "three", "four"]);
         // The note that keeps it away tells nothing of it.
-        let notes = json!(oneiro.slots("hermes/import").unwrap()).to_string();
+        let notes = json!(oneiro.host().slots("hermes/import").unwrap()).to_string();
         assert!(!notes.contains("gone") && !notes.contains("candle") && !notes.contains("Tea"), "{notes}");
     }
 
@@ -185,16 +185,16 @@ on_both_backends! {
         hermes.run("INSERT INTO state_meta VALUES ('a', '1'), ('b', '1')");
         let oneiro = open(space);
         assert_eq!(import(&oneiro, &hermes.path).slots, 2);
-        let set = oneiro::SetSlots {
+        let set = oneiro::host::SetSlots {
             scope: "hermes/meta".to_owned(),
             values: vec![("b".to_owned(), Some(json!("mine")))],
-            ..oneiro::SetSlots::default()
+            ..oneiro::host::SetSlots::default()
         };
-        oneiro.set_slots(set).unwrap();
+        oneiro.host().set_slots(set).unwrap();
         hermes.run("UPDATE state_meta SET value = '2'");
         let done = import(&oneiro, &hermes.path);
         assert_eq!((done.slots, done.kept_here), (1, 1));
-        let held: Vec<_> = oneiro.slots("hermes/meta").unwrap().into_iter().map(|slot| slot.value).collect();
+        let held: Vec<_> = oneiro.host().slots("hermes/meta").unwrap().into_iter().map(|slot| slot.value).collect();
         assert_eq!(held, [json!("2"), json!("mine")]);
     }
 
@@ -205,13 +205,13 @@ on_both_backends! {
             hermes.say(session, "user", "tick");
         }
         let oneiro = open(space);
-        oneiro.set_setting("ignore_session_patterns", Some(json!(["cron:*"]))).unwrap();
-        oneiro.set_setting("stateless_session_patterns", Some(json!(["scratch:*"]))).unwrap();
-        let preview = oneiro.preview_hermes(&hermes.path, &mut |_| {}).unwrap();
+        oneiro.settings().set("ignore_session_patterns", Some(json!(["cron:*"]))).unwrap();
+        oneiro.settings().set("stateless_session_patterns", Some(json!(["scratch:*"]))).unwrap();
+        let preview = oneiro.transfer().preview_hermes(&hermes.path, &mut |_| {}).unwrap();
         let done = import(&oneiro, &hermes.path);
         assert_eq!((done.sessions, done.messages), (1, 4));
         assert_eq!((done.left_out_sessions, done.left_out), (2, 2));
         assert_eq!((preview.left_out_sessions, preview.left_out), (2, 2));
-        assert!(oneiro.find_session(&id("cron:1")).unwrap().is_none());
+        assert!(oneiro.sessions().find(&id("cron:1")).unwrap().is_none());
     }
 }

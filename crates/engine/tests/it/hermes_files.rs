@@ -181,5 +181,5 @@ pub fn import(oneiro: &Fixed, path: &Path) -> HermesImported {
 }
 
 pub fn try_import(oneiro: &Oneiro, path: &Path) -> Result<HermesImported> {
-    oneiro.import_hermes(path, &mut |_| {})
+    oneiro.transfer().import_hermes(path, &mut |_| {})
 }

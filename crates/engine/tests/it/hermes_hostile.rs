@@ -62,7 +62,7 @@ on_both_backends! {
         let oneiro = open(space);
         let done = import(&oneiro, &hermes.path);
         assert_eq!((done.messages, done.not_kept.len()), (odd.len() + 1, 0));
-        let messages = oneiro.show_session(&id("s"), true).unwrap().messages;
+        let messages = oneiro.sessions().show(&id("s"), true).unwrap().messages;
         let at = |number: usize| &messages[number - 1];
         assert_eq!(at(1).role, Role::Other("unknown".into()));
         assert_eq!(at(2).body["role_was"], "r".repeat(100));
@@ -112,7 +112,7 @@ on_both_backends! {
         let done = import(&oneiro, &hermes.path);
         assert_eq!((done.sessions, done.messages), (5, 6), "{done:#?}");
         assert_eq!(done.repaired["session"], 1);
-        let s = oneiro.find_session(&id("s")).unwrap().unwrap();
+        let s = oneiro.sessions().find(&id("s")).unwrap().unwrap();
         assert_eq!(s.model.as_ref().map(String::len), Some(4_096));
         assert_eq!(s.metadata["model"].as_str().map(str::len), Some(9_000));
         assert_eq!((s.input_tokens, s.output_tokens), (0, 0));
@@ -120,7 +120,7 @@ on_both_backends! {
         assert_eq!((&s.metadata["estimated_cost_usd"], &s.metadata["actual_cost_usd"]), (&json!(-1.0), &json!(1e300)));
         assert_eq!((s.model_config, s.cwd.as_deref()), (Some(json!("not json")), Some("ab")));
         assert_eq!(s.metadata["started_at"], json!(1e18));
-        let lost = oneiro.find_session(&id("no row")).unwrap().unwrap();
+        let lost = oneiro.sessions().find(&id("no row")).unwrap().unwrap();
         assert_eq!((lost.metadata["without_row"].as_bool(), lost.message_count), (Some(true), 1));
         is_sound(&oneiro);
         let again = import(&oneiro, &hermes.path);
@@ -137,7 +137,7 @@ on_both_backends! {
         let oneiro = open(space);
         assert_eq!(import(&oneiro, &hermes.path).messages, 5);
         assert_eq!(import(&oneiro, &hermes.path).messages, 0);
-        let messages = oneiro.show_session(&id("s"), true).unwrap().messages;
+        let messages = oneiro.sessions().show(&id("s"), true).unwrap().messages;
         assert_eq!(messages[0].external_id, Some(format!("hermes:{}", i64::MIN)));
     }
 
@@ -172,7 +172,7 @@ on_both_backends! {
         assert_eq!(done.agrees, Some(false));
         assert!(!done.not_kept.is_empty());
         // Exactly the rows of that page are missing.
-        let messages = oneiro.show_session(&id("s"), true).unwrap().messages;
+        let messages = oneiro.sessions().show(&id("s"), true).unwrap().messages;
         let kept: Vec<String> = messages.iter().map(crate::support::content).collect();
         let missing: Vec<bool> = (0..400)
             .map(|number| !kept.iter().any(|text| text.starts_with(&format!("number {number} "))))

@@ -58,7 +58,7 @@ on_both_backends! {
             let done = import(&oneiro, &path);
             assert_eq!((done.version, done.sessions, done.messages), (version, 2, 4));
             assert_eq!((done.file, done.warnings.len()), (done.store, 0));
-            let a = oneiro.show_session(&id("a"), true).unwrap();
+            let a = oneiro.sessions().show(&id("a"), true).unwrap();
             let session = &a.session;
             assert_eq!((session.source.as_str(), session.user_id.as_deref()), ("telegram", Some("u1")));
             assert_eq!(session.model_config, Some(json!({"temperature": 0.1})));
@@ -73,7 +73,7 @@ on_both_backends! {
             assert_eq!(json!(called.body), json!({"content": null, "tool_calls": [{"id": "c1"}],
                 "tokens": 12, "timestamp": 1700000001.1234567}));
             assert_eq!(json!(result.body), json!({"content": "on the shelf", "tool_call_id": "c1", "name": "look"}));
-            let b = oneiro.find_session(&id("b")).unwrap().unwrap();
+            let b = oneiro.sessions().find(&id("b")).unwrap().unwrap();
             assert_eq!((b.parent_id, b.lineage), (Some(id("a")), Some(Lineage::Continuation)));
             is_sound(&oneiro);
         }
@@ -111,7 +111,7 @@ on_both_backends! {
         let done = import(&oneiro, &path);
         assert_eq!(done.tables_left, BTreeMap::from([("compression_locks".to_owned(), 1)]));
         assert_eq!(done.slots, 2);
-        let a = oneiro.show_session(&id("a"), true).unwrap();
+        let a = oneiro.sessions().show(&id("a"), true).unwrap();
         let session = &a.session;
         assert_eq!((session.title.as_deref(), session.cwd.as_deref()), (Some("Tins"), Some("/srv")));
         assert_eq!((session.rewind_count, session.archived), (2, true));
@@ -135,11 +135,11 @@ on_both_backends! {
             "display_kind": "k", "display_metadata": {"d": 1}, "display_identity": {"base64": "AP8="},
             "display_order": 3, "hermes_visibility": "odd", "timestamp": 1700000001.1234567,
         }));
-        let usage = json!(oneiro.usage(&id("a")).unwrap());
+        let usage = json!(oneiro.sessions().usage(&id("a")).unwrap());
         assert_eq!((&usage[0]["task"], &usage[0]["input_tokens"], &usage[0]["actual_cost_usd"]),
             (&json!("title"), &json!(30), &json!(0.5)));
         assert_eq!(usage[0]["last_at"], "2023-11-14T22:13:29Z");
-        let held = |scope: &str| json!(oneiro.slots(scope).unwrap()[0].value);
+        let held = |scope: &str| json!(oneiro.host().slots(scope).unwrap()[0].value);
         assert_eq!(held("hermes/meta"), "1700000000.5");
         assert_eq!(held("hermes/routing/tg"), json!({"entry_json": "{\"x\": 1}", "updated_at": 1700000000.5}));
     }
@@ -158,7 +158,7 @@ on_both_backends! {
         assert_eq!((done.store.live, done.store.compacted, done.store.rewound), (2, 1, 1));
         assert_eq!(shown(&oneiro, "s", false), ["summary", "now"]);
         assert_eq!(shown(&oneiro, "s", true), ["old", "summary", "taken back", "now"]);
-        let view = oneiro.show_session(&id("s"), true).unwrap();
+        let view = oneiro.sessions().show(&id("s"), true).unwrap();
         let stand: Vec<Visibility> = view.messages.iter().map(|message| message.visibility).collect();
         use Visibility::{Compacted, Live, Rewound};
         assert_eq!(stand, [Compacted, Live, Rewound, Live]);
@@ -191,7 +191,7 @@ on_both_backends! {
         let oneiro = open(space);
         let done = import(&oneiro, &path);
         assert_eq!(done.detached, 3, "the orphan, the one that is its own parent, one of the circle");
-        let lineage = |name: &str| oneiro.find_session(&id(name)).unwrap().unwrap().lineage;
+        let lineage = |name: &str| oneiro.sessions().find(&id(name)).unwrap().unwrap().lineage;
         for (name, want) in [
             ("next", Some(Lineage::Continuation)),
             ("delegate", Some(Lineage::Delegate)),
@@ -221,7 +221,7 @@ on_both_backends! {
         let path = hermes.path;
         let oneiro = open(space);
         let done = import(&oneiro, &path);
-        let title = |name: &str| oneiro.find_session(&id(name)).unwrap().unwrap().title.unwrap();
+        let title = |name: &str| oneiro.sessions().find(&id(name)).unwrap().unwrap().title.unwrap();
         assert_eq!(title("newest"), "Tea");
         let mut others = [title("middle"), title("oldest")];
         others.sort();
@@ -248,14 +248,14 @@ on_both_backends! {
         hermes.run("UPDATE messages SET active = 0 WHERE id = 4");
         let path = hermes.path;
         let oneiro = open(space);
-        let preview = oneiro.preview_hermes(&path, &mut |_| {}).unwrap();
+        let preview = oneiro.transfer().preview_hermes(&path, &mut |_| {}).unwrap();
         assert_eq!((preview.sessions, preview.messages, preview.agrees), (2, 4, None));
         assert_eq!((preview.file.live, preview.file.rewound, preview.store.sessions), (3, 1, 0));
         assert_eq!(oneiro.stats().unwrap().sessions, 0);
-        assert!(oneiro.slots("hermes/import").unwrap().is_empty());
+        assert!(oneiro.host().slots("hermes/import").unwrap().is_empty());
         let done = import(&oneiro, &path);
         assert_eq!((done.sessions, done.messages, done.file), (preview.sessions, preview.messages, preview.file));
-        let again = oneiro.preview_hermes(&path, &mut |_| {}).unwrap();
+        let again = oneiro.transfer().preview_hermes(&path, &mut |_| {}).unwrap();
         assert_eq!((again.sessions, again.messages, again.store), (0, 0, done.store));
     }
 }
@@ -268,7 +268,7 @@ fn the_file_is_left_as_it_was_and_nothing_is_put_beside_it() {
     let path = filled(&space, 22).path;
     let before = files(space.folder());
     import(&oneiro, &path);
-    oneiro.preview_hermes(&path, &mut |_| {}).unwrap();
+    oneiro.transfer().preview_hermes(&path, &mut |_| {}).unwrap();
     assert_eq!(foreign_store(&path), Some(ForeignStore::Hermes));
     assert_eq!(files(space.folder()), before);
     // A log that was left behind, without its index: everything in it is read, nothing is copied back.

@@ -52,7 +52,7 @@ fn crowded(path: &Path, sessions: usize, messages: usize) {
 fn assert_once(oneiro: &Oneiro, sessions: usize, messages: usize) {
     let mut all = HashSet::new();
     for session in 0..sessions {
-        let view = oneiro.show_session(&id(&format!("s{session}")), true).unwrap();
+        let view = oneiro.sessions().show(&id(&format!("s{session}")), true).unwrap();
         let numbers: Vec<i64> = view
             .messages
             .iter()

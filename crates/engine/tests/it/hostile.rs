@@ -54,27 +54,27 @@ on_both_backends! {
         for text in STRANGE {
             let some = || Some((*text).to_owned());
             let metadata = json!({*text: text});
-            oneiro.create_session(NewSession {
+            oneiro.sessions().create(NewSession {
                 source: some(), user_id: some(), model: some(), model_config: Some(json!({*text: text})), system_prompt: some(),
                 title: some(), project: some(), cwd: some(), metadata: metadata.as_object().cloned().unwrap(), ..new(text)
             }).unwrap();
             let message = json!({"role": "x".to_owned() + text, "content": text, "external_id": text, *text: text});
-            oneiro.append(&id(text), vec![NewMessage::from_json(message).unwrap(), user(text)]).unwrap();
+            oneiro.messages().append(&id(text), vec![NewMessage::from_json(message).unwrap(), user(text)]).unwrap();
             let key = UsageKey { model: (*text).into(), provider: (*text).into(), base_url: (*text).into(), billing_mode: (*text).into(), task: (*text).into() };
-            oneiro.add_usage(&id(text), key, Usage { api_calls: 1, ..Usage::default() }).unwrap();
-            oneiro.end_session(&id(text), Ending::new(*text).unwrap()).unwrap();
-            assert_eq!(oneiro.resolve_session(text).unwrap().as_str(), *text);
+            oneiro.sessions().add_usage(&id(text), key, Usage { api_calls: 1, ..Usage::default() }).unwrap();
+            oneiro.sessions().end(&id(text), Ending::new(*text).unwrap()).unwrap();
+            assert_eq!(oneiro.sessions().resolve(text).unwrap().as_str(), *text);
             let request = ListSessions { source: some(), project: some(), user_id: some(), cwd_prefix: some(), ..ListSessions::default() };
-            let listed = oneiro.list_sessions(&request).unwrap().items;
+            let listed = oneiro.sessions().list(&request).unwrap().items;
             assert_eq!(listed.iter().map(|session| session.id.as_str()).collect::<Vec<_>>(), [*text]);
             assert_eq!(shown(&oneiro, text, true), [*text, *text]);
-            assert_eq!(oneiro.usage(&id(text)).unwrap()[0].key.task, *text);
+            assert_eq!(oneiro.sessions().usage(&id(text)).unwrap()[0].key.task, *text);
         }
         assert_eq!(oneiro.stats().unwrap().sessions, STRANGE.len() as i64);
         let patch = SessionPatch { title: Some(Some("'--".into())), cwd: Some(Some("'--".into())), ..SessionPatch::default() };
-        oneiro.change_session(&id("it's"), patch).unwrap();
+        oneiro.sessions().change(&id("it's"), patch).unwrap();
         let request = BranchRequest { id: Some(id("'; --")), title: Some("'); --".into()), at: None };
-        oneiro.branch_session(&id("it's"), request).unwrap();
+        oneiro.sessions().branch(&id("it's"), request).unwrap();
         is_sound(&oneiro);
         let elsewhere = oneiro_testkit::TestSpace::new(space.backend);
         let other = open(&elsewhere);
@@ -97,15 +97,15 @@ on_both_backends! {
             NewSession { model_config: Some(deep(130)), ..new("x") },
             NewSession { metadata: [("k".to_owned(), deep(130))].into_iter().collect(), ..new("x") },
         ] {
-            assert_eq!(oneiro.create_session(session).unwrap_err().kind(), ErrorKind::Invalid);
+            assert_eq!(oneiro.sessions().create(session).unwrap_err().kind(), ErrorKind::Invalid);
         }
         assert!(Ending::new("a\0").is_err());
         for message in [user("x").external_id("a\0b"), user("x").external_id(""), user("x").external_id("x".repeat(513))] {
-            assert_eq!(oneiro.append(&id("s"), vec![user("fine"), message]).unwrap_err().kind(), ErrorKind::Invalid);
+            assert_eq!(oneiro.messages().append(&id("s"), vec![user("fine"), message]).unwrap_err().kind(), ErrorKind::Invalid);
         }
         assert_eq!(dump(&oneiro), before);
         // A prompt and a title may hold NUL: one is kept as bytes, the other is cleaned.
-        let session = oneiro.create_session(NewSession { system_prompt: nul(), title: nul(), ..new("y") }).unwrap();
+        let session = oneiro.sessions().create(NewSession { system_prompt: nul(), title: nul(), ..new("y") }).unwrap();
         assert_eq!((session.system_prompt, session.title), (nul(), Some("a b".into())));
     }
 
@@ -118,25 +118,25 @@ on_both_backends! {
         for levels in [121, 125, 140] {
             let mut message = user("x");
             message.body.insert("built".into(), deep(levels));
-            let error = oneiro.append(&id("s"), vec![message]).unwrap_err();
+            let error = oneiro.messages().append(&id("s"), vec![message]).unwrap_err();
             assert_eq!(error.kind(), ErrorKind::Invalid);
             assert!(error.message().contains("nested") && error.message().contains("message 1"), "{error:?}");
         }
         // What is taken can also be read, exported and imported again.
         let message = NewMessage::parse(nested(120).as_bytes()).unwrap();
-        oneiro.append(&id("s"), vec![message]).unwrap();
+        oneiro.messages().append(&id("s"), vec![message]).unwrap();
         let elsewhere = oneiro_testkit::TestSpace::new(space.backend);
         let other = open(&elsewhere);
         assert_eq!(import(&other, &export(&oneiro)).unwrap().messages, 1);
-        assert_eq!(oneiro.show_session(&id("s"), true).unwrap().messages.len(), 1);
+        assert_eq!(oneiro.sessions().show(&id("s"), true).unwrap().messages.len(), 1);
     }
 
     fn a_message_of_fifty_megabytes_comes_back_whole(space) {
         let oneiro = open(space);
         begin(&oneiro, "s");
         let large = digits(50 << 20);
-        let stored = oneiro.append(&id("s"), vec![user(&large)]).unwrap().ids[0];
-        let back = oneiro.message(stored).unwrap();
+        let stored = oneiro.messages().append(&id("s"), vec![user(&large)]).unwrap().ids[0];
+        let back = oneiro.messages().get(stored).unwrap();
         assert!(back.body["content"].as_str() == Some(large.as_str()), "the message came back changed");
         assert_eq!(oneiro.stats().unwrap().payloads, 1);
     }
@@ -145,11 +145,11 @@ on_both_backends! {
         let oneiro = open(space);
         begin(&oneiro, "s");
         let messages = (0..100_000).map(|n| user(&n.to_string()).external_id(format!("e{n}"))).collect();
-        let appended = oneiro.append(&id("s"), messages).unwrap();
+        let appended = oneiro.messages().append(&id("s"), messages).unwrap();
         assert_eq!((appended.ids.len(), appended.duplicates), (100_000, 0));
         assert_eq!(appended.ids, (1..=100_000).map(MessageId).collect::<Vec<_>>());
         let request = oneiro_store::messages::PageRequest { after: 99_998, hidden: false, limit: 9 };
-        let last = oneiro.messages(&id("s"), request).unwrap().items;
+        let last = oneiro.messages().list(&id("s"), request).unwrap().items;
         assert_eq!(last.iter().map(crate::support::content).collect::<Vec<_>>(), ["99998", "99999"]);
         is_sound(&oneiro);
     }
@@ -165,8 +165,8 @@ on_both_backends! {
             json!({"role": "user", "small": vec!["piece"; 20_000], "large": large}),
         ] {
             let message = NewMessage::from_json(body.clone()).unwrap();
-            let stored = oneiro.append(&id("s"), vec![message]).unwrap().ids[0];
-            let mut back = json!(oneiro.message(stored).unwrap());
+            let stored = oneiro.messages().append(&id("s"), vec![message]).unwrap().ids[0];
+            let mut back = json!(oneiro.messages().get(stored).unwrap());
             for ours in ["id", "session_id", "at"] {
                 back.as_object_mut().unwrap().shift_remove(ours);
             }

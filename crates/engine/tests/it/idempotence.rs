@@ -14,8 +14,8 @@ on_both_backends! {
         let oneiro = open(space);
         begin(&oneiro, "s");
         for size in [5, 80] {
-            let first = oneiro.append(&id("s"), batch(size, 2 * size)).unwrap();
-            let again = oneiro.append(&id("s"), batch(size, 2 * size)).unwrap();
+            let first = oneiro.messages().append(&id("s"), batch(size, 2 * size)).unwrap();
+            let again = oneiro.messages().append(&id("s"), batch(size, 2 * size)).unwrap();
             assert_eq!((first.duplicates, again.duplicates), (0, size));
             assert_eq!(first.ids, again.ids);
         }
@@ -26,8 +26,8 @@ on_both_backends! {
     fn what_is_new_in_a_mixed_batch_is_stored_in_order(space) {
         let oneiro = open(space);
         begin(&oneiro, "s");
-        oneiro.append(&id("s"), batch(10, 20)).unwrap();
-        let mixed = oneiro.append(&id("s"), batch(0, 40)).unwrap();
+        oneiro.messages().append(&id("s"), batch(10, 20)).unwrap();
+        let mixed = oneiro.messages().append(&id("s"), batch(0, 40)).unwrap();
         assert_eq!(mixed.duplicates, 10);
         let order: Vec<String> =
             (10..20).chain(0..10).chain(20..40).map(|n| format!("text {n}")).collect();
@@ -41,7 +41,7 @@ on_both_backends! {
         for count in [3, 64] {
             let name = format!("same-{count}");
             let messages = (0..count).map(|n| user(&format!("{n}")).external_id(&name)).collect();
-            let appended = oneiro.append(&id("s"), messages).unwrap();
+            let appended = oneiro.messages().append(&id("s"), messages).unwrap();
             assert_eq!(appended.duplicates, count - 1);
             assert!(appended.ids.iter().all(|id| *id == appended.ids[0]));
         }
@@ -58,7 +58,7 @@ on_both_backends! {
                 let other = open(space);
                 start.wait();
                 (0..10).flat_map(|turn| {
-                    other.append(&id("s"), batch(turn * 3, turn * 3 + 3)).unwrap().ids
+                    other.messages().append(&id("s"), batch(turn * 3, turn * 3 + 3)).unwrap().ids
                 }).collect()
             })).collect();
             senders.into_iter().map(|sender| sender.join().unwrap()).collect()
@@ -73,9 +73,9 @@ on_both_backends! {
         begin(&oneiro, "s");
         begin(&oneiro, "t");
         for session in ["s", "t"] {
-            assert_eq!(oneiro.append(&id(session), batch(0, 3)).unwrap().duplicates, 0);
+            assert_eq!(oneiro.messages().append(&id(session), batch(0, 3)).unwrap().duplicates, 0);
         }
-        let without = oneiro.append(&id("s"), vec![user("same"), user("same")]).unwrap();
+        let without = oneiro.messages().append(&id("s"), vec![user("same"), user("same")]).unwrap();
         assert_eq!(without.duplicates, 0);
         assert_eq!(shown(&oneiro, "s", true).len(), 5);
     }

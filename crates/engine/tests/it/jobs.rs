@@ -77,7 +77,7 @@ on_both_backends! {
             assert!(deaths < 20, "it is claimed for ever");
         }
         assert_eq!(deaths, 8);
-        let page = oneiro.list_jobs(None, 10).unwrap();
+        let page = oneiro.jobs().list(None, 10).unwrap();
         assert_eq!(page.items[0].state, JobState::Failed);
         assert!(page.items[0].last_error.as_deref().unwrap().contains("died"));
     }
@@ -91,7 +91,7 @@ on_both_backends! {
             oneiro.store().write(move |tx| {
                 jobs::fail(tx, &Failure { job: &job, holder: "h", error: "no luck" }, now)
             }).unwrap();
-            let job = oneiro.list_jobs(None, 9).unwrap().items.remove(0);
+            let job = oneiro.jobs().list(None, 9).unwrap().items.remove(0);
             assert_eq!(job.last_error.as_deref(), Some("no luck"));
             if job.state == JobState::Failed {
                 break;
@@ -209,11 +209,11 @@ on_both_backends! {
         add(&oneiro, job(1, None));
         add(&oneiro, NewJob { kind: "from the future".into(), payload: Value::Null, ..job(2, None) });
         add(&oneiro, NewJob { run_at: at(1_000), ..job(3, None) });
-        let ran = oneiro.run_jobs(Duration::from_secs(60)).unwrap();
+        let ran = oneiro.jobs().run(Duration::from_secs(60)).unwrap();
         assert_eq!((ran.done, ran.failed), (1, 1));
         assert_eq!(oneiro.stats().unwrap().jobs, 2);
-        let page = oneiro.list_jobs(None, 2).unwrap();
-        let rest = oneiro.list_jobs(page.next, 2).unwrap();
+        let page = oneiro.jobs().list(None, 2).unwrap();
+        let rest = oneiro.jobs().list(page.next, 2).unwrap();
         assert_eq!((page.items.len(), rest.items.len(), rest.next), (2, 1, None));
         assert!(page.items[1].last_error.as_deref().unwrap().contains("from the future"));
     }

@@ -6,15 +6,15 @@ use oneiro_testkit::on_both_backends;
 
 fn child(oneiro: &Fixed, name: &str, parent: &str, kind: Option<Lineage>) -> Option<Lineage> {
     let session = NewSession { parent_id: Some(id(parent)), lineage: kind, ..new(name) };
-    oneiro.create_session(session).unwrap().lineage
+    oneiro.sessions().create(session).unwrap().lineage
 }
 
 fn end(oneiro: &Fixed, name: &str, reason: &str) {
-    oneiro.end_session(&id(name), Ending::new(reason).unwrap()).unwrap();
+    oneiro.sessions().end(&id(name), Ending::new(reason).unwrap()).unwrap();
 }
 
 fn tip(oneiro: &Fixed, name: &str) -> String {
-    oneiro.session_tip(&id(name)).unwrap().to_string()
+    oneiro.sessions().tip(&id(name)).unwrap().to_string()
 }
 
 const CONTINUED: Option<Lineage> = Some(Lineage::Continuation);
@@ -31,10 +31,10 @@ on_both_backends! {
         }
         assert_eq!(child(&oneiro, "d", "a", Some(Lineage::Reset)), Some(Lineage::Reset));
         let wrong = NewSession { lineage: Some(Lineage::Branch), ..new("e") };
-        assert_eq!(oneiro.create_session(wrong).unwrap_err().kind(), ErrorKind::Invalid);
+        assert_eq!(oneiro.sessions().create(wrong).unwrap_err().kind(), ErrorKind::Invalid);
         let missing = NewSession { parent_id: Some(id("nobody")), ..new("e") };
-        assert_eq!(oneiro.create_session(missing).unwrap_err().kind(), ErrorKind::NotFound);
-        assert!(oneiro.find_session(&id("e")).unwrap().is_none());
+        assert_eq!(oneiro.sessions().create(missing).unwrap_err().kind(), ErrorKind::NotFound);
+        assert!(oneiro.sessions().find(&id("e")).unwrap().is_none());
     }
 
     fn the_root_is_reached_through_every_kind_and_children_are_listed(space) {
@@ -45,9 +45,9 @@ on_both_backends! {
         child(&oneiro, "d", "c", CONTINUED);
         child(&oneiro, "e", "a", Some(Lineage::Reset));
         for name in ["a", "b", "c", "d", "e"] {
-            assert_eq!(oneiro.session_root(&id(name)).unwrap(), id("a"));
+            assert_eq!(oneiro.sessions().root(&id(name)).unwrap(), id("a"));
         }
-        assert_eq!(oneiro.session_children(&id("a")).unwrap(), [id("b"), id("e")]);
+        assert_eq!(oneiro.sessions().children(&id("a")).unwrap(), [id("b"), id("e")]);
         assert_eq!((tip(&oneiro, "a"), tip(&oneiro, "c")), ("a".into(), "d".into()));
     }
 
@@ -78,13 +78,13 @@ on_both_backends! {
         child(&oneiro, "c", "b", None);
         for (name, parent) in [("a", "c"), ("a", "b"), ("a", "a")] {
             let session = NewSession { parent_id: Some(id(parent)), ..new(name) };
-            let error = oneiro.create_session(session).unwrap_err();
+            let error = oneiro.sessions().create(session).unwrap_err();
             assert_eq!(error.kind(), ErrorKind::Invalid, "{name} under {parent}");
         }
         // A parent once given is not changed.
         begin(&oneiro, "d");
         child(&oneiro, "c", "d", None);
-        assert_eq!(oneiro.session_root(&id("c")).unwrap(), id("a"));
+        assert_eq!(oneiro.sessions().root(&id("c")).unwrap(), id("a"));
     }
 
     fn archiving_takes_the_whole_chain_and_only_the_chain(space) {
@@ -93,10 +93,10 @@ on_both_backends! {
         child(&oneiro, "b", "a", CONTINUED);
         child(&oneiro, "c", "b", CONTINUED);
         child(&oneiro, "branch", "b", Some(Lineage::Branch));
-        let archived = |name: &str| oneiro.find_session(&id(name)).unwrap().unwrap().archived;
+        let archived = |name: &str| oneiro.sessions().find(&id(name)).unwrap().unwrap().archived;
         for put_away in [true, false] {
             let patch = SessionPatch { archived: Some(put_away), ..SessionPatch::default() };
-            oneiro.change_session(&id("b"), patch).unwrap();
+            oneiro.sessions().change(&id("b"), patch).unwrap();
             assert_eq!(["a", "b", "c", "branch"].map(archived), [put_away, put_away, put_away, false]);
         }
     }
@@ -106,15 +106,15 @@ on_both_backends! {
         begin(&oneiro, "a");
         let ids = say(&oneiro, "a", &["one", "two", "three"]);
         let request = |at| BranchRequest { at, id: None, title: None };
-        let branch = oneiro.branch_session(&id("a"), request(Some(oneiro::MessageId(ids[1])))).unwrap();
+        let branch = oneiro.sessions().branch(&id("a"), request(Some(oneiro::MessageId(ids[1])))).unwrap();
         assert_eq!((branch.message_count, branch.lineage, branch.parent_id), (2, Some(Lineage::Branch), Some(id("a"))));
         assert_eq!(crate::support::shown(&oneiro, branch.id.as_str(), true), ["one", "two"]);
-        let whole = oneiro.branch_session(&id("a"), request(None)).unwrap();
+        let whole = oneiro.sessions().branch(&id("a"), request(None)).unwrap();
         assert_eq!(whole.message_count, 3);
         begin(&oneiro, "there");
         let there = BranchRequest { id: Some(id("there")), ..BranchRequest::default() };
-        assert_eq!(oneiro.branch_session(&id("a"), there).unwrap_err().kind(), ErrorKind::Conflict);
-        let foreign = request(Some(oneiro.show_session(&whole.id, true).unwrap().messages[0].id));
-        assert_eq!(oneiro.branch_session(&id("a"), foreign).unwrap_err().kind(), ErrorKind::NotFound);
+        assert_eq!(oneiro.sessions().branch(&id("a"), there).unwrap_err().kind(), ErrorKind::Conflict);
+        let foreign = request(Some(oneiro.sessions().show(&whole.id, true).unwrap().messages[0].id));
+        assert_eq!(oneiro.sessions().branch(&id("a"), foreign).unwrap_err().kind(), ErrorKind::NotFound);
     }
 }

@@ -7,7 +7,7 @@ use oneiro::{
 use oneiro_testkit::on_both_backends;
 
 fn listed(oneiro: &Fixed, request: &ListSessions) -> Vec<String> {
-    let page = oneiro.list_sessions(request).unwrap();
+    let page = oneiro.sessions().list(request).unwrap();
     page.items.into_iter().map(|session| session.id.to_string()).collect()
 }
 
@@ -26,7 +26,7 @@ fn furnish(oneiro: &Fixed) {
     ] {
         oneiro.clock.set(seconds);
         let session = NewSession { parent_id: parent.map(id), lineage: kind, ..new(name) };
-        oneiro.create_session(session).unwrap();
+        oneiro.sessions().create(session).unwrap();
     }
 }
 
@@ -36,8 +36,8 @@ on_both_backends! {
         furnish(&oneiro);
         assert_eq!(listed(&oneiro, &ListSessions::default()), ["other", "branch", "tip"]);
         assert_eq!(listed(&oneiro, &all()), ["other", "delegate-tip", "delegate", "branch", "tip", "root"]);
-        let page = oneiro.list_sessions(&ListSessions::default()).unwrap();
-        let root = oneiro.find_session(&id("root")).unwrap().unwrap();
+        let page = oneiro.sessions().list(&ListSessions::default()).unwrap();
+        let root = oneiro.sessions().find(&id("root")).unwrap().unwrap();
         assert_eq!((page.items[2].root_id.clone(), page.items[2].started_at), (Some(id("root")), root.started_at));
     }
 
@@ -46,13 +46,13 @@ on_both_backends! {
         for (seconds, name, source, cwd) in [(1, "a", "cli", "/srv/x"), (2, "b", "cron", "/srv/y"), (3, "C-c", "cli", "/tmp")] {
             oneiro.clock.set(seconds);
             let text = |text: &str| Some(format!("{text}-{name}"));
-            oneiro.create_session(NewSession { source: Some(source.into()), cwd: Some(cwd.into()), project: text("p"), user_id: text("u"), title: text("The Ti-tle"), ..new(name) }).unwrap();
+            oneiro.sessions().create(NewSession { source: Some(source.into()), cwd: Some(cwd.into()), project: text("p"), user_id: text("u"), title: text("The Ti-tle"), ..new(name) }).unwrap();
         }
         oneiro.clock.set(4);
         say(&oneiro, "a", &["one", "two"]);
-        oneiro.end_session(&id("b"), Ending::new("x").unwrap()).unwrap();
-        oneiro.change_session(&id("C-c"), SessionPatch { archived: Some(true), ..SessionPatch::default() }).unwrap();
-        oneiro.create_session(NewSession { parent_id: Some(id("a")), ..new("kid") }).unwrap();
+        oneiro.sessions().end(&id("b"), Ending::new("x").unwrap()).unwrap();
+        oneiro.sessions().change(&id("C-c"), SessionPatch { archived: Some(true), ..SessionPatch::default() }).unwrap();
+        oneiro.sessions().create(NewSession { parent_id: Some(id("a")), ..new("kid") }).unwrap();
         let at = |seconds: i64| Some(Timestamp::from_micros(1_700_000_000_000_000 + seconds * 1_000_000));
         for (request, want) in [
             (all(), &["kid", "a", "C-c", "b"][..]),
@@ -84,14 +84,14 @@ on_both_backends! {
         for turn in 0..25 {
             // Several at the same moment: only the key tells them apart.
             oneiro.clock.set(turn / 4);
-            oneiro.create_session(new(&format!("s{turn:02}"))).unwrap();
+            oneiro.sessions().create(new(&format!("s{turn:02}"))).unwrap();
         }
         for order in [ListOrder::Active, ListOrder::Started] {
             for limit in [1, 4, 24, 25, 26] {
                 let mut request = ListSessions { order, limit, ..ListSessions::default() };
                 let mut seen = Vec::new();
                 loop {
-                    let page = oneiro.list_sessions(&request).unwrap();
+                    let page = oneiro.sessions().list(&request).unwrap();
                     assert!(page.items.len() <= limit);
                     seen.extend(page.items.into_iter().map(|session| session.id.to_string()));
                     match page.next {
@@ -104,17 +104,17 @@ on_both_backends! {
             }
         }
         for limit in [0, 1_001] {
-            let error = oneiro.list_sessions(&ListSessions { limit, ..all() }).unwrap_err();
+            let error = oneiro.sessions().list(&ListSessions { limit, ..all() }).unwrap_err();
             assert_eq!(error.kind(), ErrorKind::Invalid);
         }
     }
 
     fn a_list_shows_how_a_session_began_and_leaves_its_prompt_out(space) {
         let oneiro = open(space);
-        oneiro.create_session(NewSession { system_prompt: Some("secret".into()), ..new("a") }).unwrap();
+        oneiro.sessions().create(NewSession { system_prompt: Some("secret".into()), ..new("a") }).unwrap();
         oneiro.clock.set(5);
         say(&oneiro, "a", &["first  thing\nsaid", "second"]);
-        let listed = &oneiro.list_sessions(&ListSessions::default()).unwrap().items[0];
+        let listed = &oneiro.sessions().list(&ListSessions::default()).unwrap().items[0];
         assert_eq!((listed.preview.as_deref(), listed.system_prompt.as_deref()), (Some("first thing said"), None));
         assert_eq!(listed.last_active_at, oneiro.now());
     }

@@ -53,15 +53,15 @@ fn say_there(oneiro: &Oneiro) {
 
 fn change_title(oneiro: &Oneiro) {
     let patch = SessionPatch { title: Some(Some("a title".into())), ..SessionPatch::default() };
-    oneiro.change_session(&id("s2"), patch).unwrap();
+    oneiro.sessions().change(&id("s2"), patch).unwrap();
 }
 
 fn create_session(oneiro: &Oneiro) {
-    oneiro.create_session(new("extra")).unwrap();
+    oneiro.sessions().create(new("extra")).unwrap();
 }
 
 fn delete_session(oneiro: &Oneiro) {
-    oneiro.delete_session(&id("s3")).unwrap();
+    oneiro.sessions().delete(&id("s3")).unwrap();
 }
 
 /// Pages of messages, of sessions and of the index get into the log at different times.

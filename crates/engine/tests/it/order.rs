@@ -14,9 +14,9 @@ on_both_backends! {
             say(&oneiro, "s", &[text]);
         }
         let early = user("five").at(Timestamp::from_micros(-5));
-        oneiro.append(&id("s"), vec![early]).unwrap();
+        oneiro.messages().append(&id("s"), vec![early]).unwrap();
         assert_eq!(shown(&oneiro, "s", false), ["one", "two", "three", "four", "five"]);
-        let session = oneiro.find_session(&id("s")).unwrap().unwrap();
+        let session = oneiro.sessions().find(&id("s")).unwrap().unwrap();
         oneiro.clock.set(200);
         assert_eq!(session.last_active_at, oneiro.now());
     }
@@ -31,7 +31,7 @@ on_both_backends! {
             assert!(ids[0] > last && ids.is_sorted());
             last = ids[2];
             match turn % 2 {
-                0 => drop(oneiro.delete_session(&id(&name)).unwrap()),
+                0 => drop(oneiro.sessions().delete(&id(&name)).unwrap()),
                 _ => drop(oneiro.erase(&oneiro::EraseTarget::Session(id(&name))).unwrap()),
             }
         }
@@ -45,7 +45,7 @@ on_both_backends! {
             let reader = scope.spawn(|| {
                 let mut looks = 0;
                 while !done.load(Ordering::SeqCst) || looks == 0 {
-                    let view = oneiro.show_session(&id("s"), true).unwrap();
+                    let view = oneiro.sessions().show(&id("s"), true).unwrap();
                     let ids: Vec<i64> = view.messages.iter().map(|message| message.id.0).collect();
                     assert_eq!(ids, (1..=ids.len() as i64).collect::<Vec<_>>());
                     looks += 1;

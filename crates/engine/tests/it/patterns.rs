@@ -8,14 +8,14 @@ use serde_json::json;
 on_both_backends! {
     fn nothing_of_an_ignored_session_is_stored(space) {
         let oneiro = open(space);
-        let appended = oneiro.append(&id("heartbeat"), vec![user("x"), user("y")]).unwrap();
+        let appended = oneiro.messages().append(&id("heartbeat"), vec![user("x"), user("y")]).unwrap();
         assert_eq!((appended.skipped, appended.ids.len()), (2, 0));
-        oneiro.append_or_create(&id("heartbeat"), vec![user("x")], NewSession::default()).unwrap();
-        let refused = oneiro.create_session(new("heartbeat")).unwrap_err();
+        oneiro.messages().append_or_create(&id("heartbeat"), vec![user("x")], NewSession::default()).unwrap();
+        let refused = oneiro.sessions().create(new("heartbeat")).unwrap_err();
         assert_eq!(refused.kind(), ErrorKind::Conflict);
         begin(&oneiro, "a");
         let branch = BranchRequest { id: Some(id("heartbeat")), ..BranchRequest::default() };
-        assert_eq!(oneiro.branch_session(&id("a"), branch).unwrap_err().kind(), ErrorKind::Conflict);
+        assert_eq!(oneiro.sessions().branch(&id("a"), branch).unwrap_err().kind(), ErrorKind::Conflict);
         let file = r#"{"id":"heartbeat","messages":[{"role":"user"}]}"#;
         assert_eq!(import(&oneiro, file).unwrap().skipped, 1);
         let stats = oneiro.stats().unwrap();
@@ -24,11 +24,11 @@ on_both_backends! {
 
     fn a_stateless_session_exists_and_keeps_nothing_said(space) {
         let oneiro = open(space);
-        oneiro.set_setting("stateless_session_patterns", Some(json!(["cron:*"]))).unwrap();
+        oneiro.settings().set("stateless_session_patterns", Some(json!(["cron:*"]))).unwrap();
         begin(&oneiro, "cron:daily");
-        assert_eq!(oneiro.append(&id("cron:daily"), vec![user("x")]).unwrap().skipped, 1);
+        assert_eq!(oneiro.messages().append(&id("cron:daily"), vec![user("x")]).unwrap().skipped, 1);
         let create = NewSession::default();
-        assert_eq!(oneiro.append_or_create(&id("cron:new"), vec![user("x")], create).unwrap().skipped, 1);
+        assert_eq!(oneiro.messages().append_or_create(&id("cron:new"), vec![user("x")], create).unwrap().skipped, 1);
         import(&oneiro, r#"{"id":"cron:old","messages":[{"role":"user"}]}"#).unwrap();
         let stats = oneiro.stats().unwrap();
         assert_eq!((stats.sessions, stats.messages), (3, 0));
@@ -43,23 +43,23 @@ on_both_backends! {
         for turn in 0..4 {
             let name = ["ignore_session_patterns", "stateless_session_patterns"][turn % 2];
             say(&one, "s", &["kept"]);
-            two.set_setting(name, Some(json!(["s"]))).unwrap();
-            assert_eq!(one.append(&id("s"), vec![user("x")]).unwrap().skipped, 1);
-            two.set_setting(name, None).unwrap();
+            two.settings().set(name, Some(json!(["s"]))).unwrap();
+            assert_eq!(one.messages().append(&id("s"), vec![user("x")]).unwrap().skipped, 1);
+            two.settings().set(name, None).unwrap();
         }
         assert_eq!(one.stats().unwrap().messages, 4);
     }
 
     fn settings_have_defaults_and_refuse_what_they_cannot_be(space) {
         let oneiro = open(space);
-        let settings = oneiro.settings().unwrap();
+        let settings = oneiro.settings().list().unwrap();
         assert_eq!((settings[0].name, &settings[0].value, settings[0].is_set), ("ignore_session_patterns", &json!(["heartbeat"]), false));
         for bad in [json!("x"), json!([1]), json!([""]), json!(["a\0"]), json!({})] {
-            let error = oneiro.set_setting("ignore_session_patterns", Some(bad)).unwrap_err();
+            let error = oneiro.settings().set("ignore_session_patterns", Some(bad)).unwrap_err();
             assert_eq!(error.kind(), ErrorKind::Invalid);
         }
-        assert_eq!(oneiro.set_setting("no_such", None).unwrap_err().kind(), ErrorKind::Invalid);
-        let set = oneiro.set_setting("ignore_session_patterns", Some(json!([]))).unwrap();
+        assert_eq!(oneiro.settings().set("no_such", None).unwrap_err().kind(), ErrorKind::Invalid);
+        let set = oneiro.settings().set("ignore_session_patterns", Some(json!([]))).unwrap();
         assert_eq!((set.value, set.is_set), (json!([]), true));
         begin(&oneiro, "heartbeat");
     }

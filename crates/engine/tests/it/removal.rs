@@ -6,7 +6,7 @@ use oneiro_testkit::{on_both_backends, words};
 
 fn child(oneiro: &Fixed, name: &str, parent: &str, kind: Lineage) {
     let session = NewSession { parent_id: Some(id(parent)), lineage: Some(kind), ..new(name) };
-    oneiro.create_session(session).unwrap();
+    oneiro.sessions().create(session).unwrap();
     say(oneiro, name, &["x"]);
 }
 
@@ -39,16 +39,16 @@ on_both_backends! {
         let oneiro = open(space);
         begin(&oneiro, "a");
         let ids = say(&oneiro, "a", &["x", "y"]);
-        oneiro.rewind_session(&id("a"), oneiro::MessageId(ids[1]).into()).unwrap();
+        oneiro.sessions().rewind(&id("a"), oneiro::MessageId(ids[1]).into()).unwrap();
         child(&oneiro, "d", "a", Lineage::Delegate);
         child(&oneiro, "dd", "d", Lineage::Delegate);
         child(&oneiro, "db", "d", Lineage::Branch);
         child(&oneiro, "b", "a", Lineage::Branch);
         child(&oneiro, "c", "a", Lineage::Continuation);
-        let deleted = oneiro.delete_session(&id("a")).unwrap();
+        let deleted = oneiro.sessions().delete(&id("a")).unwrap();
         assert_eq!(names(&deleted), (vec!["a", "d", "dd"], vec!["b", "c", "db"], 4));
         for name in ["b", "c", "db"] {
-            let orphan = oneiro.find_session(&id(name)).unwrap().unwrap();
+            let orphan = oneiro.sessions().find(&id(name)).unwrap().unwrap();
             assert_eq!((orphan.parent_id, orphan.lineage, orphan.message_count), (None, None, 1));
         }
         let stats = oneiro.stats().unwrap();
@@ -61,15 +61,15 @@ on_both_backends! {
         let (large, own) = (words(1, 20_000), words(2, 20_000));
         for name in ["a", "b"] {
             let session = NewSession { system_prompt: Some("same prompt".into()), ..new(name) };
-            oneiro.create_session(session).unwrap();
-            oneiro.append(&id(name), vec![user(&large), user(&large)]).unwrap();
+            oneiro.sessions().create(session).unwrap();
+            oneiro.messages().append(&id(name), vec![user(&large), user(&large)]).unwrap();
         }
-        oneiro.append(&id("a"), vec![user(&own)]).unwrap();
+        oneiro.messages().append(&id("a"), vec![user(&own)]).unwrap();
         assert_eq!(oneiro.stats().unwrap().payloads, 3);
-        oneiro.delete_session(&id("a")).unwrap();
+        oneiro.sessions().delete(&id("a")).unwrap();
         assert_eq!(oneiro.stats().unwrap().payloads, 2);
         assert_eq!(crate::support::shown(&oneiro, "b", true), [large.clone(), large]);
-        oneiro.delete_session(&id("b")).unwrap();
+        oneiro.sessions().delete(&id("b")).unwrap();
         assert_eq!(oneiro.stats().unwrap().payloads, 0);
     }
 
@@ -77,15 +77,15 @@ on_both_backends! {
         let oneiro = open(space);
         begin(&oneiro, "old");
         let ids = say(&oneiro, "old", &["1", "2"]);
-        oneiro.rewind_session(&id("old"), oneiro::MessageId(ids[1]).into()).unwrap();
+        oneiro.sessions().rewind(&id("old"), oneiro::MessageId(ids[1]).into()).unwrap();
         child(&oneiro, "delegate", "old", Lineage::Delegate);
         child(&oneiro, "branch", "old", Lineage::Branch);
         begin(&oneiro, "open");
-        oneiro.end_session(&id("old"), Ending::new("done").unwrap()).unwrap();
+        oneiro.sessions().end(&id("old"), Ending::new("done").unwrap()).unwrap();
         let before = dump(&oneiro);
-        let dry = oneiro.prune_sessions(PruneRequest { dry_run: true, ..request() }).unwrap();
+        let dry = oneiro.sessions().prune(PruneRequest { dry_run: true, ..request() }).unwrap();
         assert_eq!(dump(&oneiro), before);
-        let real = oneiro.prune_sessions(request()).unwrap();
+        let real = oneiro.sessions().prune(request()).unwrap();
         assert_eq!((dry.dry_run, real.dry_run, &dry.deleted), (true, false, &real.deleted));
         assert_eq!(names(&real.deleted), (vec!["old", "delegate"], vec!["branch"], 3));
         assert_eq!(oneiro.stats().unwrap().sessions, 2);
@@ -97,10 +97,10 @@ on_both_backends! {
         for (seconds, name) in [(1, "a"), (2, "b"), (3, "c")] {
             oneiro.clock.set(seconds);
             let text = |text: &str| Some(format!("{text}-{name}"));
-            oneiro.create_session(NewSession { source: text("s"), project: text("p"), user_id: text("u"), model: text("Model"), title: text("Title"), ..new(name) }).unwrap();
+            oneiro.sessions().create(NewSession { source: text("s"), project: text("p"), user_id: text("u"), model: text("Model"), title: text("Title"), ..new(name) }).unwrap();
             say(&oneiro, name, &["x"].repeat(seconds as usize));
             if name != "c" {
-                oneiro.end_session(&id(name), Ending::new(format!("r-{name}")).unwrap()).unwrap();
+                oneiro.sessions().end(&id(name), Ending::new(format!("r-{name}")).unwrap()).unwrap();
             }
         }
         let text = |text: &str| Some(text.to_owned());
@@ -120,7 +120,7 @@ on_both_backends! {
             (PruneRequest { archived: Some(true), ..request() }, &[]),
             (PruneRequest { source: text("s-a"), project: text("p-b"), ..request() }, &[]),
         ] {
-            let found = oneiro.prune_sessions(PruneRequest { dry_run: true, ..filter.clone() }).unwrap();
+            let found = oneiro.sessions().prune(PruneRequest { dry_run: true, ..filter.clone() }).unwrap();
             assert_eq!(names(&found.deleted).0, want, "{filter:?}");
         }
     }

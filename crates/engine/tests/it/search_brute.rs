@@ -89,16 +89,19 @@ fn step(oneiro: &Fixed, dice: &mut Dice, known: &mut Vec<i64>) {
     match dice.roll(20) {
         0..=9 => {
             let messages = (0..1 + dice.roll(4)).map(|_| user(&text(dice))).collect();
-            let said = oneiro.append_or_create(&id(session), messages, new(session)).unwrap();
+            let said =
+                oneiro.messages().append_or_create(&id(session), messages, new(session)).unwrap();
             known.extend(said.ids.iter().map(|id| id.0));
         }
         10..=12 => fold(oneiro),
-        13 => drop(oneiro.rewind_session(&id(session), MessageId(message).into())),
+        13 => drop(oneiro.sessions().rewind(&id(session), MessageId(message).into())),
         14 => drop(
-            oneiro.restore_session(&id(session), oneiro::RestoreRequest { all: dice.roll(2) == 0 }),
+            oneiro
+                .sessions()
+                .restore(&id(session), oneiro::RestoreRequest { all: dice.roll(2) == 0 }),
         ),
-        15 => drop(oneiro.compact_messages(&id(session), MessageId(message))),
-        16 if dice.roll(3) == 0 => drop(oneiro.delete_session(&id(session))),
+        15 => drop(oneiro.host().compact_messages(&id(session), MessageId(message))),
+        16 if dice.roll(3) == 0 => drop(oneiro.sessions().delete(&id(session))),
         17 => drop(oneiro.erase(&EraseTarget::Message(MessageId(message)))),
         18 if dice.roll(3) == 0 => drop(oneiro.erase(&EraseTarget::Session(id(session)))),
         19 => rebuild(oneiro),
@@ -144,8 +147,8 @@ fn read_all(oneiro: &Oneiro) -> Vec<Read> {
         ..ListSessions::default()
     };
     let mut read = Vec::new();
-    for session in oneiro.list_sessions(&every).unwrap().items {
-        for message in oneiro.show_session(&session.id, true).unwrap().messages {
+    for session in oneiro.sessions().list(&every).unwrap().items {
+        for message in oneiro.sessions().show(&session.id, true).unwrap().messages {
             if message.visibility == Visibility::Rewound {
                 continue;
             }

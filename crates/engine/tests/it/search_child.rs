@@ -121,17 +121,22 @@ fn does_what_its_parent_asks() {
         match what {
             "say" => {
                 let (session, text) = rest.split_once(' ').unwrap();
-                let said = oneiro.append_or_create(&id(session), vec![user(text)], new(session));
+                let said = oneiro.messages().append_or_create(
+                    &id(session),
+                    vec![user(text)],
+                    new(session),
+                );
                 answer(said.unwrap().ids[0]);
             }
             "many" => {
                 let (session, text) = rest.split_once(' ').unwrap();
                 let many = (0..200).map(|n| user(&format!("{text} filler {n}"))).collect();
-                let said = oneiro.append_or_create(&id(session), many, new(session)).unwrap();
+                let said =
+                    oneiro.messages().append_or_create(&id(session), many, new(session)).unwrap();
                 answer(said.ids[199]);
             }
             "find" => {
-                let found = match oneiro.search(&request(rest)) {
+                let found = match oneiro.search().run(&request(rest)) {
                     Ok(found) => found,
                     Err(error) => panic!("{rest}: {error}"),
                 };
@@ -148,7 +153,7 @@ fn does_what_its_parent_asks() {
                 answer("folded");
             }
             "cannot-write" => {
-                let error = oneiro.append(&id("s"), vec![user("x")]).unwrap_err();
+                let error = oneiro.messages().append(&id("s"), vec![user("x")]).unwrap_err();
                 assert_eq!(error.kind(), oneiro::ErrorKind::Forbidden, "{error:?}");
                 answer("refused");
             }
@@ -169,7 +174,7 @@ fn hammer(oneiro: &Oneiro, name: &str) {
         for n in 0.. {
             let word = format!("word{name}x{n}");
             let messages = (0..4).map(|part| user(&format!("hammered {word} part{part} {n}")));
-            let said = oneiro.append(&id("s"), messages.collect()).unwrap();
+            let said = oneiro.messages().append(&id("s"), messages.collect()).unwrap();
             answer(format!("{word} {} {}", said.ids[0], said.ids[3]));
         }
     });

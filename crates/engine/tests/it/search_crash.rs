@@ -26,7 +26,7 @@ fn open_with(space: &TestSpace, fault: &Fault) -> Result<Oneiro> {
 fn furnish(oneiro: &Oneiro, said: &mut Vec<i64>) {
     if said.len() > 40 {
         // Begin again, or the last of many attempts would take the longest.
-        oneiro.delete_session(&id("s")).unwrap();
+        oneiro.sessions().delete(&id("s")).unwrap();
         begin(oneiro, "s");
         *said = vec![say(oneiro, "s", &["dunnock number0"])[0]];
     }
@@ -88,7 +88,7 @@ fn whatever_fails(space: &TestSpace, work: fn(&Oneiro, &mut Vec<i64>) -> Result<
             // An hour later whoever folds takes away what was abandoned.
             oneiro.clock.set(3_600);
             fold(&oneiro);
-            oneiro.run_jobs(std::time::Duration::from_secs(60)).unwrap();
+            oneiro.jobs().run(std::time::Duration::from_secs(60)).unwrap();
             rebuild(&oneiro);
             is_swept(&oneiro);
             is_sound(&oneiro);
@@ -100,11 +100,11 @@ fn whatever_fails(space: &TestSpace, work: fn(&Oneiro, &mut Vec<i64>) -> Result<
 
 on_both_backends! {
     fn a_fold_may_fail_anywhere(space) {
-        whatever_fails(space, |oneiro, _| oneiro.fold_all(&mut |_, _| {}), 15);
+        whatever_fails(space, |oneiro, _| oneiro.index().fold_all(&mut |_, _| {}), 15);
     }
 
     fn a_rebuild_may_fail_anywhere(space) {
-        whatever_fails(space, |oneiro, _| oneiro.rebuild_index(&mut |_, _| {}), 15);
+        whatever_fails(space, |oneiro, _| oneiro.index().rebuild(&mut |_, _| {}), 15);
     }
 
     fn an_erasure_may_fail_anywhere(space) {
@@ -127,7 +127,7 @@ on_both_backends! {
             at += 1;
             let fault = Fault::new(FaultPlan::FailAt(at));
             let faulty = open_with(space, &fault).unwrap();
-            let first = faulty.search(&request("dunnock number3"));
+            let first = faulty.search().run(&request("dunnock number3"));
             let fired = fault.calls() >= at;
             if !fired {
                 first.unwrap();
@@ -152,7 +152,7 @@ on_both_backends! {
         for at in 1..200 {
             let fault = Fault::new(FaultPlan::CrashBefore(at));
             let Ok(faulty) = open_with(space, &fault) else { continue };
-            let _ = faulty.fold_all(&mut |_, _| {});
+            let _ = faulty.index().fold_all(&mut |_, _| {});
             drop(faulty);
             let oneiro = open(space);
             if !all_segments(&oneiro).iter().any(|segment| segment.stage == Stage::Written) {
@@ -233,6 +233,6 @@ fn an_empty_space_can_be_folded_rebuilt_and_searched() {
     is_sound(&oneiro);
     begin(&oneiro, "s");
     let said = say(&oneiro, "s", &["anything goes"])[0];
-    assert_eq!(oneiro.show_session(&id("s"), true).unwrap().messages.len(), 1);
+    assert_eq!(oneiro.sessions().show(&id("s"), true).unwrap().messages.len(), 1);
     assert_eq!(find(&oneiro, "anything"), [said]);
 }

@@ -49,7 +49,7 @@ fn is_found(oneiro: &Oneiro, message: i64, expected: bool, why: &str) {
             for one_per_lineage in [false, true] {
                 let request =
                     SearchRequest { sort, one_per_lineage, neighbours: 2, ..request(query) };
-                let answer = oneiro.search(&request);
+                let answer = oneiro.search().run(&request);
                 let gone = !expected && query.contains("session:");
                 let found = match answer {
                     // A session that is no more may be said to be none.
@@ -71,7 +71,7 @@ fn is_found(oneiro: &Oneiro, message: i64, expected: bool, why: &str) {
         }
     }
     let SessionFound::Discover { conversations, .. } =
-        oneiro.search_sessions(&SessionSearchRequest::new("quetzal obsidian")).unwrap()
+        oneiro.search().sessions(&SessionSearchRequest::new("quetzal obsidian")).unwrap()
     else {
         panic!()
     };
@@ -94,13 +94,13 @@ fn is_meant(oneiro: &Oneiro, message: i64, expected: bool, why: &str) {
 
 /// A session with the message among others; the message is the third.
 fn furnish(oneiro: &Oneiro) -> i64 {
-    oneiro.create_session(NewSession { source: Some("cli".into()), ..new("s") }).unwrap();
+    oneiro.sessions().create(NewSession { source: Some("cli".into()), ..new("s") }).unwrap();
     begin(oneiro, "t");
     say(oneiro, "t", &["the bread of the baker is good", "so is that of his brother"]);
     let before = [user("good morning to you"), user("how are things there")];
-    oneiro.append(&id("s"), before.into()).unwrap();
-    let found = oneiro.append(&id("s"), vec![message()]).unwrap().ids[0].0;
-    oneiro.append(&id("s"), vec![user("good night then")]).unwrap();
+    oneiro.messages().append(&id("s"), before.into()).unwrap();
+    let found = oneiro.messages().append(&id("s"), vec![message()]).unwrap().ids[0].0;
+    oneiro.messages().append(&id("s"), vec![user("good night then")]).unwrap();
     found
 }
 
@@ -133,7 +133,7 @@ on_both_backends! {
     fn rewound_is_not_found_and_restored_is(space) {
         on_every_stand(space, |writer, reader, message, stand| {
             for round in 0..2 {
-                writer.rewind_session(&id("s"), MessageId(message).into()).unwrap();
+                writer.sessions().rewind(&id("s"), MessageId(message).into()).unwrap();
                 for handle in [reader, writer] {
                     is_found(handle, message, false, stand);
                     is_meant(handle, message, false, stand);
@@ -145,7 +145,7 @@ on_both_backends! {
                     rebuild(writer);
                     is_found(reader, message, false, stand);
                 }
-                writer.restore_session(&id("s"), oneiro::RestoreRequest { all: true }).unwrap();
+                writer.sessions().restore(&id("s"), oneiro::RestoreRequest { all: true }).unwrap();
                 for handle in [reader, writer] {
                     is_found(handle, message, true, stand);
                     is_meant(handle, message, true, stand);
@@ -156,7 +156,7 @@ on_both_backends! {
 
     fn compacted_is_found(space) {
         on_every_stand(space, |writer, reader, message, stand| {
-            writer.compact_messages(&id("s"), MessageId(message)).unwrap();
+            writer.host().compact_messages(&id("s"), MessageId(message)).unwrap();
             for handle in [reader, writer] {
                 is_found(handle, message, true, stand);
                 is_meant(handle, message, true, stand);
@@ -166,7 +166,7 @@ on_both_backends! {
 
     fn what_was_deleted_is_not_found(space) {
         on_every_stand(space, |writer, reader, message, stand| {
-            writer.delete_session(&id("s")).unwrap();
+            writer.sessions().delete(&id("s")).unwrap();
             for handle in [reader, writer] {
                 is_found(handle, message, false, stand);
                 is_meant(handle, message, false, stand);
@@ -175,8 +175,8 @@ on_both_backends! {
             is_found(reader, message, false, stand);
             is_sound(writer);
             // Another session of the same name is another session.
-            writer.create_session(NewSession { source: Some("cli".into()), ..new("s") }).unwrap();
-            let again = writer.append(&id("s"), vec![message_again()]).unwrap().ids[0].0;
+            writer.sessions().create(NewSession { source: Some("cli".into()), ..new("s") }).unwrap();
+            let again = writer.messages().append(&id("s"), vec![message_again()]).unwrap().ids[0].0;
             assert_eq!(newest(reader, "quetzal"), [again]);
             assert_eq!(oldest(reader, "session:s"), [again]);
         });
@@ -184,7 +184,7 @@ on_both_backends! {
 
     fn what_was_pruned_is_not_found(space) {
         on_every_stand(space, |writer, reader, message, stand| {
-            writer.end_session(&id("s"), Ending::new("done").unwrap()).unwrap();
+            writer.sessions().end(&id("s"), Ending::new("done").unwrap()).unwrap();
             let request = PruneRequest {
                 ended_before: Timestamp::from_micros(i64::MAX),
                 source: Some("cli".into()),
@@ -198,7 +198,7 @@ on_both_backends! {
                 archived: None,
                 dry_run: false,
             };
-            assert_eq!(writer.prune_sessions(request).unwrap().deleted.messages, 4);
+            assert_eq!(writer.sessions().prune(request).unwrap().deleted.messages, 4);
             for handle in [reader, writer] {
                 is_found(handle, message, false, stand);
             }
@@ -259,7 +259,7 @@ on_both_backends! {
         let erasing = open(space);
         begin(&folding, "s");
         say(&folding, "s", &["an ordinary beginning"]);
-        let message = folding.append(&id("s"), vec![rare()]).unwrap().ids[0];
+        let message = folding.messages().append(&id("s"), vec![rare()]).unwrap().ids[0];
         let kept = say(&folding, "s", &["an ordinary ending"])[0];
         words.when_reading(RARE, move || {
             erasing.erase(&EraseTarget::Message(message)).unwrap();
@@ -294,7 +294,7 @@ on_both_backends! {
         let erasing = open(space);
         let message = furnish_many(&rebuilding);
         let mut told = 0;
-        rebuilding.rebuild_index(&mut |_, _| {
+        rebuilding.index().rebuild(&mut |_, _| {
             told += 1;
             assert!(told < 1_000, "the rebuild has no end");
             if told == 1 {
@@ -313,7 +313,7 @@ on_both_backends! {
         let erasing = open(space);
         let message = furnish_many(&folding);
         let mut told = 0;
-        folding.fold_all(&mut |_, _| {
+        folding.index().fold_all(&mut |_, _| {
             told += 1;
             if told == 1 {
                 erasing.erase(&EraseTarget::Message(MessageId(message))).unwrap();
@@ -340,10 +340,10 @@ on_both_backends! {
         let oneiro = open(space);
         furnish_many(&oneiro);
         assert!(in_segments(&oneiro, RARE_PART) > 0, "the proof looks for nothing");
-        oneiro.delete_session(&id("s")).unwrap();
+        oneiro.sessions().delete(&id("s")).unwrap();
         assert_eq!(find(&oneiro, RARE), [0; 0]);
         oneiro.clock.set(3_600);
-        oneiro.run_jobs(std::time::Duration::from_secs(60)).unwrap();
+        oneiro.jobs().run(std::time::Duration::from_secs(60)).unwrap();
         assert_eq!(in_segments(&oneiro, RARE_PART), 0);
         is_swept(&oneiro);
         is_sound(&oneiro);
@@ -357,17 +357,17 @@ on_both_backends! {
         // Six folds, so that they are merged.
         for turn in 0..6 {
             let empty = || NewMessage::from_json(json!({"role": "assistant", "content": null})).unwrap();
-            oneiro.append(&id("t"), vec![empty(), user("an ordinary message"), empty()]).unwrap();
+            oneiro.messages().append(&id("t"), vec![empty(), user("an ordinary message"), empty()]).unwrap();
             if turn == 2 {
-                oneiro.append(&id("s"), vec![rare()]).unwrap();
+                oneiro.messages().append(&id("s"), vec![rare()]).unwrap();
             }
             fold(&oneiro);
         }
         assert_eq!(all_segments(&oneiro).len(), 1);
         assert!(in_segments(&oneiro, RARE_PART) > 0, "the proof looks for nothing");
-        oneiro.delete_session(&id("s")).unwrap();
+        oneiro.sessions().delete(&id("s")).unwrap();
         oneiro.clock.set(3_600);
-        oneiro.run_jobs(std::time::Duration::from_secs(60)).unwrap();
+        oneiro.jobs().run(std::time::Duration::from_secs(60)).unwrap();
         assert_eq!(in_segments(&oneiro, RARE_PART), 0);
         assert_eq!(newest(&oneiro, "ordinary").len(), 6);
     }
@@ -411,13 +411,13 @@ fn furnish_many(oneiro: &Oneiro) -> i64 {
     let ordinary = |from: usize| {
         (from..from + 150).map(|n| user(&format!("an ordinary message number{n}"))).collect()
     };
-    oneiro.append(&id("t"), ordinary(0)).unwrap();
+    oneiro.messages().append(&id("t"), ordinary(0)).unwrap();
     fold(oneiro);
-    oneiro.append(&id("s"), vec![user("an ordinary neighbour")]).unwrap();
-    let message = oneiro.append(&id("s"), vec![rare()]).unwrap().ids[0].0;
-    oneiro.append(&id("t"), ordinary(150)).unwrap();
+    oneiro.messages().append(&id("s"), vec![user("an ordinary neighbour")]).unwrap();
+    let message = oneiro.messages().append(&id("s"), vec![rare()]).unwrap().ids[0].0;
+    oneiro.messages().append(&id("t"), ordinary(150)).unwrap();
     fold(oneiro);
-    oneiro.append(&id("t"), ordinary(300)).unwrap();
+    oneiro.messages().append(&id("t"), ordinary(300)).unwrap();
     fold(oneiro);
     message
 }

@@ -120,7 +120,7 @@ on_both_backends! {
         let writer = open(space);
         begin(&writer, "s");
         let many = (0..700).map(|n| user(&format!("kestrel {n} {}", words(n, 6)))).collect();
-        writer.append(&id("s"), many).unwrap();
+        writer.messages().append(&id("s"), many).unwrap();
         fold(&writer);
         // A tail so long that the search would like to fold it.
         without_segments(&writer);
@@ -216,7 +216,7 @@ fn who_may_only_read_the_file_finds_everything() {
     let first = say(&oneiro, "s", &["a curlew on the shore"])[0];
     fold(&oneiro);
     let many: Vec<_> = (0..600).map(|n| user(&format!("plover {n}"))).collect();
-    oneiro.append(&id("s"), many).unwrap();
+    oneiro.messages().append(&id("s"), many).unwrap();
     let last = say(&oneiro, "s", &["the last curlew"])[0];
     drop(oneiro);
     let again = open(&space);

@@ -16,7 +16,7 @@ const MOST: u32 = 2_000;
 fn time_of_an_ordinary_query(oneiro: &Oneiro) -> Duration {
     let times = (0..20).map(|_| {
         let started = Instant::now();
-        oneiro.search(&request("plain message")).unwrap();
+        oneiro.search().run(&request("plain message")).unwrap();
         started.elapsed()
     });
     times.max().unwrap()
@@ -204,7 +204,7 @@ fn furnish(oneiro: &Oneiro) {
     begin(oneiro, "s");
     let messages =
         awkward_messages().into_iter().map(|one| oneiro::NewMessage::from_json(one).unwrap());
-    oneiro.append(&id("s"), messages.collect()).unwrap();
+    oneiro.messages().append(&id("s"), messages.collect()).unwrap();
     say(
         oneiro,
         "s",
@@ -217,7 +217,10 @@ fn furnish(oneiro: &Oneiro) {
         ],
     );
     fold(oneiro);
-    oneiro.append(&id("s"), vec![user("the newest"), user(&"x".repeat(70_000))]).unwrap();
+    oneiro
+        .messages()
+        .append(&id("s"), vec![user("the newest"), user(&"x".repeat(70_000))])
+        .unwrap();
 }
 
 on_both_backends! {
@@ -230,7 +233,7 @@ on_both_backends! {
             for sort in [Sort::Relevance, Sort::Newest] {
                 let started = Instant::now();
                 let request = SearchRequest { sort, explain: true, neighbours: 1, ..request(&query) };
-                match oneiro.search(&request) {
+                match oneiro.search().run(&request) {
                     Ok(found) => {
                         for hit in &found.hits {
                             let letters = hit.snippet.chars().count();
@@ -248,7 +251,7 @@ on_both_backends! {
                 assert!(started.elapsed() < ordinary * MOST, "{shown:?} took {:?}, an ordinary query {ordinary:?}", started.elapsed());
             }
             let discover = SessionSearchRequest::new(query.as_str());
-            if let Err(error) = oneiro.search_sessions(&discover) {
+            if let Err(error) = oneiro.search().sessions(&discover) {
                 assert!(matches!(error.kind(), ErrorKind::Invalid | ErrorKind::TooLarge | ErrorKind::NotFound), "{shown:?}: {error:?}");
             }
         }
@@ -256,7 +259,7 @@ on_both_backends! {
 
     fn a_query_too_long_is_refused_with_its_size(space) {
         let oneiro = open(space);
-        let error = oneiro.search(&request(&"a ".repeat(40_000))).unwrap_err();
+        let error = oneiro.search().run(&request(&"a ".repeat(40_000))).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::TooLarge);
         assert!(error.message().contains("80000") && error.remedy_text().is_some(), "{error}");
     }
@@ -266,7 +269,7 @@ on_both_backends! {
         begin(&oneiro, "s");
         let said = say(&oneiro, "s", &["term3 and term7"])[0];
         let query = (0..700).map(|n| format!("term{n}")).collect::<Vec<_>>().join(" OR ");
-        let found = oneiro.search(&request(&query)).unwrap();
+        let found = oneiro.search().run(&request(&query)).unwrap();
         assert_eq!(found.hits[0].id.0, said);
         assert!(found.note.is_some_and(|note| note.contains("512")));
     }
@@ -280,7 +283,7 @@ on_both_backends! {
                 for query in ["cowslip", "\"cowslip\"", "/cow/", "role:user"] {
                     for sort in [Sort::Relevance, Sort::Newest] {
                         let request = SearchRequest { sort, cursor: Some(Cursor { order, key }), ..request(query) };
-                        if let Err(error) = oneiro.search(&request) {
+                        if let Err(error) = oneiro.search().run(&request) {
                             assert_eq!(error.kind(), ErrorKind::Invalid, "{order} {key} {query}: {error}");
                         }
                     }
@@ -300,13 +303,13 @@ on_both_backends! {
                 SearchRequest { until: at, ..request("cowslip") },
                 SearchRequest { since: at, until: at, sort: Sort::Oldest, ..request("role:user") },
             ] {
-                oneiro.search(&request).unwrap();
+                oneiro.search().run(&request).unwrap();
             }
         }
         let near = SearchRequest { neighbours: 1_000_000, ..request("cowslip") };
-        assert_eq!(oneiro.search(&near).unwrap_err().field_name(), Some("neighbours"));
+        assert_eq!(oneiro.search().run(&near).unwrap_err().field_name(), Some("neighbours"));
         let near = SearchRequest { neighbours: NEIGHBOURS_MAX, ..request("cowslip") };
-        assert_eq!(oneiro.search(&near).unwrap().hits.len(), 2);
+        assert_eq!(oneiro.search().run(&near).unwrap().hits.len(), 2);
     }
 
     fn messages_at_the_ends_of_time_are_found(space) {
@@ -315,7 +318,7 @@ on_both_backends! {
         for text in ["0001-01-01T00:00:00Z", "1970-01-01T00:00:00Z", "9999-12-30T00:00:00Z"] {
             let message = oneiro::NewMessage::from_json(serde_json::json!({"role": "user", "content": "an oxlip", "at": text}));
             if let Ok(message) = message {
-                oneiro.append(&id("s"), vec![message]).unwrap();
+                oneiro.messages().append(&id("s"), vec![message]).unwrap();
             }
         }
         let all = crate::search_support::oldest(&oneiro, "oxlip");

@@ -21,7 +21,9 @@ fn image() -> String {
 }
 
 fn append(oneiro: &Oneiro, message: Value) -> i64 {
-    oneiro.append(&id("s"), vec![NewMessage::from_json(message).unwrap()]).unwrap().ids[0].0
+    oneiro.messages().append(&id("s"), vec![NewMessage::from_json(message).unwrap()]).unwrap().ids
+        [0]
+    .0
 }
 
 /// Messages, and the queries that find each of them alone.
@@ -142,11 +144,11 @@ on_both_backends! {
             json!({"role": "user", "content": "?!?"}),
             json!({"role": "assistant", "content": "", "reasoning": "a thought of zebras"}),
         ];
-        let mut said = vec![oneiro.append(&id("s"), vec![user("the first word")]).unwrap().ids[0].0];
+        let mut said = vec![oneiro.messages().append(&id("s"), vec![user("the first word")]).unwrap().ids[0].0];
         for message in &empty {
             append(&oneiro, message.clone());
         }
-        said.push(oneiro.append(&id("s"), vec![user("the last word")]).unwrap().ids[0].0);
+        said.push(oneiro.messages().append(&id("s"), vec![user("the last word")]).unwrap().ids[0].0);
         for stand in ["tail", "folded", "rebuilt"] {
             assert_eq!(oldest(&oneiro, "word"), said, "{stand}");
             assert_eq!(find(&oneiro, "zebras"), [0; 0], "{stand}");
@@ -205,7 +207,7 @@ on_both_backends! {
         check(&open(space), "opened again");
         rebuild(&oneiro);
         check(&oneiro, "rebuilt");
-        oneiro.append(&id("s"), vec![user("a narwhal number400")]).unwrap();
+        oneiro.messages().append(&id("s"), vec![user("a narwhal number400")]).unwrap();
         assert_eq!(find(&oneiro, "number400").len(), 1);
     }
 
@@ -215,13 +217,13 @@ on_both_backends! {
         for (message, _) in kinds() {
             append(&oneiro, message);
         }
-        let rewound = oneiro.append(&id("s"), vec![user("a taken back zorilla"), user("gone too")]).unwrap().ids[0];
+        let rewound = oneiro.messages().append(&id("s"), vec![user("a taken back zorilla"), user("gone too")]).unwrap().ids[0];
         fold(&oneiro);
-        oneiro.append(&id("s"), vec![user("an aardvark in the tail")]).unwrap();
-        oneiro.rewind_session(&id("s"), rewound.into()).unwrap();
-        oneiro.append(&id("s"), vec![user("another aardvark in the tail")]).unwrap();
+        oneiro.messages().append(&id("s"), vec![user("an aardvark in the tail")]).unwrap();
+        oneiro.sessions().rewind(&id("s"), rewound.into()).unwrap();
+        oneiro.messages().append(&id("s"), vec![user("another aardvark in the tail")]).unwrap();
         let path = space.folder().join("copy.db");
-        oneiro.backup(&path, &mut |_| {}).unwrap();
+        oneiro.transfer().backup(&path, &mut |_| {}).unwrap();
         let copy = open_at(&Target::File { path, space: space.space.clone() });
         let answers = |oneiro: &Fixed| -> Vec<String> {
             let queries = kinds().into_iter().flat_map(|(_, queries)| queries).chain(["zorilla", "aardvark tail", "session:s", "role:tool"]);
@@ -243,7 +245,7 @@ on_both_backends! {
         rebuild(&copy);
         is_sound(&copy);
         // The copy goes on by itself.
-        let said = copy.append(&id("s"), vec![user("only here: a zebu")]).unwrap().ids[0].0;
+        let said = copy.messages().append(&id("s"), vec![user("only here: a zebu")]).unwrap().ids[0].0;
         assert_eq!(find(&copy, "zebu"), [said]);
         assert_eq!(find(&oneiro, "zebu"), [0; 0]);
     }
@@ -251,28 +253,28 @@ on_both_backends! {
     fn what_was_imported_with_its_visibility_is_found_accordingly(space) {
         let oneiro = open(space);
         begin(&oneiro, "s");
-        let said = oneiro.append(&id("s"), ["one tapir", "two tapir", "three tapir", "four tapir"].map(user).into()).unwrap().ids;
-        oneiro.compact_messages(&id("s"), said[0]).unwrap();
-        oneiro.rewind_session(&id("s"), said[2].into()).unwrap();
+        let said = oneiro.messages().append(&id("s"), ["one tapir", "two tapir", "three tapir", "four tapir"].map(user).into()).unwrap().ids;
+        oneiro.host().compact_messages(&id("s"), said[0]).unwrap();
+        oneiro.sessions().rewind(&id("s"), said[2].into()).unwrap();
         let other = TestSpace::new(space.backend);
         let copy = open(&other);
         crate::support::import(&copy, &crate::support::export(&oneiro)).unwrap();
-        let hidden = copy.show_session(&id("s"), true).unwrap().messages;
+        let hidden = copy.sessions().show(&id("s"), true).unwrap().messages;
         let rewound = hidden.iter().filter(|message| message.visibility == Visibility::Rewound).count();
         assert_eq!((hidden.len(), rewound), (4, 2));
         assert_eq!(oldest(&copy, "tapir").len(), 2);
-        copy.restore_session(&id("s"), oneiro::RestoreRequest { all: true }).unwrap();
+        copy.sessions().restore(&id("s"), oneiro::RestoreRequest { all: true }).unwrap();
         assert_eq!(oldest(&copy, "tapir").len(), 4);
     }
 
     fn a_branch_is_found_like_what_it_came_from(space) {
         let oneiro = open(space);
         begin(&oneiro, "s");
-        oneiro.append(&id("s"), ["one tapir", "two tapir"].map(user).into()).unwrap();
+        oneiro.messages().append(&id("s"), ["one tapir", "two tapir"].map(user).into()).unwrap();
         fold(&oneiro);
         let branch = oneiro::BranchRequest { id: Some(id("b")), ..oneiro::BranchRequest::default() };
-        oneiro.branch_session(&id("s"), branch).unwrap();
-        let copied = oneiro.show_session(&id("b"), true).unwrap().messages.len();
+        oneiro.sessions().branch(&id("s"), branch).unwrap();
+        let copied = oneiro.sessions().show(&id("b"), true).unwrap().messages.len();
         assert_eq!(newest(&oneiro, "tapir").len(), 2 + copied);
         let one = SearchRequest { one_per_lineage: true, sort: Sort::Newest, ..request("tapir") };
         assert_eq!(ask(&oneiro, one).hits.len(), 1);
@@ -299,7 +301,7 @@ fn old_store(space: &TestSpace, count: usize) -> Vec<i64> {
     let began =
         |tx: &oneiro_store::Tx<'_>| oneiro_store::sessions::insert(tx, &id("s"), "api", NOW);
     old.store().write(began).unwrap();
-    old.append(&id("s"), messages.collect()).unwrap().ids.iter().map(|id| id.0).collect()
+    old.messages().append(&id("s"), messages.collect()).unwrap().ids.iter().map(|id| id.0).collect()
 }
 
 #[test]
@@ -310,11 +312,11 @@ fn a_copy_of_a_server_keeps_every_segment() {
     for turn in 0..4 {
         let many =
             (0..50).map(|n| user(&format!("an oryx number{} {}", turn * 50 + n, words(n, 20))));
-        oneiro.append(&id("s"), many.collect()).unwrap();
+        oneiro.messages().append(&id("s"), many.collect()).unwrap();
         fold(&oneiro);
     }
     let path = space.folder().join("copy.db");
-    oneiro.backup(&path, &mut |_| {}).unwrap();
+    oneiro.transfer().backup(&path, &mut |_| {}).unwrap();
     let copy = open_at(&Target::File { path, space: space.space.clone() });
     let segments = crate::search_support::all_segments;
     assert_eq!(segments(&copy), segments(&oneiro));

@@ -24,7 +24,7 @@ pub fn chatter(oneiro: &Fixed, count: usize) -> Vec<i64> {
         about.push(say(oneiro, session, &[&text])[0]);
         if n % 2 == 0 {
             let other = format!("{} ship", words(n as u64 + 1_000, 5));
-            oneiro.append(&id(session), vec![agent(&other)]).unwrap();
+            oneiro.messages().append(&id(session), vec![agent(&other)]).unwrap();
         }
     }
     about
@@ -39,7 +39,7 @@ on_both_backends! {
         for n in 0..150i64 {
             let when = (n * 37) % 150 / 2;
             let message = at(user(&format!("hyacinth {n}")), when);
-            said.push((when, oneiro.append(&id("s"), vec![message]).unwrap().ids[0].0));
+            said.push((when, oneiro.messages().append(&id("s"), vec![message]).unwrap().ids[0].0));
         }
         said.sort_unstable();
         let wanted: Vec<i64> = said.iter().map(|(_, id)| *id).collect();
@@ -114,7 +114,7 @@ on_both_backends! {
     fn pages_have_each_hit_once_when_sources_are_demoted(space) {
         let oneiro = open(space);
         for (name, source) in [("p", "cli"), ("c", "cron")] {
-            oneiro.create_session(NewSession { source: Some(source.into()), ..new(name) }).unwrap();
+            oneiro.sessions().create(NewSession { source: Some(source.into()), ..new(name) }).unwrap();
         }
         let mut people = Vec::new();
         let mut machines = Vec::new();
@@ -139,7 +139,7 @@ on_both_backends! {
         let oneiro = open(space);
         let child = |name: &str, parent: &str, lineage| {
             let session = NewSession { parent_id: Some(id(parent)), lineage: Some(lineage), ..new(name) };
-            oneiro.create_session(session).unwrap();
+            oneiro.sessions().create(session).unwrap();
         };
         begin(&oneiro, "root");
         child("tip", "root", Lineage::Continuation);
@@ -176,11 +176,11 @@ on_both_backends! {
         begin(&oneiro, "s");
         let said = say(&oneiro, "s", &["a magpie", "a jackdaw", "a magpie and a jackdaw"]);
         for folded in [false, true] {
-            oneiro.rewind_session(&id("s"), MessageId(said[2]).into()).unwrap();
+            oneiro.sessions().rewind(&id("s"), MessageId(said[2]).into()).unwrap();
             assert_eq!(find(&oneiro, "magpie jackdaw").len(), 2, "folded: {folded}");
             assert_eq!(newest(&oneiro, "magpie jackdaw"), [said[1], said[0]], "folded: {folded}");
             assert_eq!(newest(&oneiro, "magpie AND jackdaw"), [said[1], said[0]], "folded: {folded}");
-            oneiro.restore_session(&id("s"), oneiro::RestoreRequest { all: true }).unwrap();
+            oneiro.sessions().restore(&id("s"), oneiro::RestoreRequest { all: true }).unwrap();
             assert_eq!(newest(&oneiro, "magpie jackdaw"), [said[2]], "folded: {folded}");
             fold(&oneiro);
         }

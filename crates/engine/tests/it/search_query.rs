@@ -33,7 +33,7 @@ fn furnish(oneiro: &Oneiro) {
         ("gamma", "cron", Some("house")),
         ("delta", "cli", None),
     ] {
-        oneiro.create_session(session(name, source, project)).unwrap();
+        oneiro.sessions().create(session(name, source, project)).unwrap();
     }
     let said = [
         ("alpha", by("user", Some("Anna"), "2023-05-01T10:00:00Z", "the peony is out")),
@@ -49,7 +49,7 @@ fn furnish(oneiro: &Oneiro) {
         ("delta", by("system", None, "2023-05-05T00:00:00Z", "you know the peony")),
     ];
     for (session, message) in said {
-        oneiro.append(&id(session), vec![message]).unwrap();
+        oneiro.messages().append(&id(session), vec![message]).unwrap();
     }
 }
 
@@ -169,9 +169,9 @@ on_both_backends! {
             assert_eq!(ids(&ask(&oneiro, request)), wanted, "{query} {roles:?}");
         }
         let nobody = SearchRequest { session: Some(id("nobody")), ..all.clone() };
-        assert_eq!(oneiro.search(&nobody).unwrap_err().kind(), ErrorKind::NotFound);
+        assert_eq!(oneiro.search().run(&nobody).unwrap_err().kind(), ErrorKind::NotFound);
         for limit in [0, 201, usize::MAX] {
-            let error = oneiro.search(&SearchRequest { limit, ..all.clone() }).unwrap_err();
+            let error = oneiro.search().run(&SearchRequest { limit, ..all.clone() }).unwrap_err();
             assert_eq!((error.kind(), error.field_name()), (ErrorKind::Invalid, Some("limit")));
         }
     }
@@ -180,7 +180,7 @@ on_both_backends! {
         // The only message with every word is out of scope: those with some of them are found.
         let oneiro = open(space);
         begin(&oneiro, "s");
-        let both = oneiro.append(&id("s"), vec![agent("dahlia and begonia")]).unwrap().ids[0].0;
+        let both = oneiro.messages().append(&id("s"), vec![agent("dahlia and begonia")]).unwrap().ids[0].0;
         let some = say(&oneiro, "s", &["a dahlia", "a begonia"]);
         for query in ["dahlia begonia role:user", "dahlia AND begonia role:user"] {
             let mut best = find(&oneiro, query);
@@ -204,7 +204,7 @@ on_both_backends! {
                 said.push((session, say(&oneiro, session, &[&text])[0]));
             }
         }
-        oneiro.rewind_session(&id("b"), oneiro::MessageId(said[11].1).into()).unwrap();
+        oneiro.sessions().rewind(&id("b"), oneiro::MessageId(said[11].1).into()).unwrap();
         for folded in [false, true] {
             let found = ask(&oneiro, SearchRequest { neighbours: 2, ..request("gentian") });
             assert_eq!(found.hits.len(), 2);

@@ -47,7 +47,7 @@ fn furnish(oneiro: &Oneiro) {
             format!("rook number {n} {kind} {about} w{n}x{turn} {}", words(n * 7 + turn, 12))
         };
         let many = (turn * 150..turn * 150 + 150).map(|n| user(&text(n)));
-        oneiro.append(&id("s"), many.collect()).unwrap();
+        oneiro.messages().append(&id("s"), many.collect()).unwrap();
         if turn < 3 {
             fold(oneiro);
         }
@@ -143,7 +143,7 @@ on_both_backends! {
             // A handle that knows nothing yet answers, or says what to do; it does not panic.
             let (fresh, _) = open_with_words(space);
             for query in ["rook", "rook 17", "numb*", "role:user", "\"rook number\""] {
-                if let Err(error) = fresh.search(&request(query)) {
+                if let Err(error) = fresh.search().run(&request(query)) {
                     assert_eq!(error.kind(), oneiro::ErrorKind::Corrupt, "{what}: {error}");
                     assert!(error.remedy_text().is_some(), "{what}: {error}");
                 }
@@ -184,7 +184,7 @@ on_both_backends! {
                 assert_eq!(newest(handle, "rook").len(), 200, "{table}");
                 let said = say(handle, "s", &["a raven"])[0];
                 assert_eq!(newest(handle, "raven")[0], said, "{table}");
-                handle.rewind_session(&id("s"), MessageId(said).into()).unwrap();
+                handle.sessions().rewind(&id("s"), MessageId(said).into()).unwrap();
                 assert_eq!(newest(handle, "raven"), [0; 0], "{table}");
             }
             rebuild(&oneiro);
@@ -221,7 +221,7 @@ on_both_backends! {
         let (fresh, _) = open_with_words(space);
         let found = ask(&fresh, request("rook 17"));
         assert!(!found.hits.is_empty() && found.note.is_some_and(|note| note.contains("damaged")));
-        fresh.run_jobs(std::time::Duration::from_secs(60)).unwrap();
+        fresh.jobs().run(std::time::Duration::from_secs(60)).unwrap();
         is_sound(&fresh);
         assert_eq!(answers(&fresh), before);
         assert_eq!(fresh.stats().unwrap().jobs, 0);
@@ -249,7 +249,7 @@ on_both_backends! {
                 has_begun.recv().unwrap();
                 scope.spawn(move || {
                     let (fresh, _) = open_with_words(space);
-                    let _ = found.send(fresh.search(&request("rook 17")).map(|found| found.hits.len()));
+                    let _ = found.send(fresh.search().run(&request("rook 17")).map(|found| found.hits.len()));
                 });
                 let answer = has_found.recv_timeout(std::time::Duration::from_secs(10));
                 drop(done);
@@ -278,7 +278,7 @@ on_both_backends! {
             });
             for _ in 0..4 {
                 let mut steps = 0;
-                let rebuilt = oneiro.rebuild_index(&mut |_, _| {
+                let rebuilt = oneiro.index().rebuild(&mut |_, _| {
                     // Between any two steps somebody says something.
                     steps += 1;
                     if steps < 5 {
@@ -304,13 +304,13 @@ on_both_backends! {
         begin(&oneiro, "s");
         for part in 0..5 {
             let many = (0..1_000).map(|n| user(&format!("rook{part} number {n}")));
-            oneiro.append(&id("s"), many.collect()).unwrap();
+            oneiro.messages().append(&id("s"), many.collect()).unwrap();
         }
         fold(&oneiro);
         let build = || number(&oneiro, "SELECT COALESCE(MAX(build), 1) FROM text_index");
         let first = build();
         let interrupted = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
-            oneiro.rebuild_index(&mut |reach, _| {
+            oneiro.index().rebuild(&mut |reach, _| {
                 assert_eq!(reach, 4_096);
                 std::panic::resume_unwind(Box::new("interrupted"));
             })
@@ -320,7 +320,7 @@ on_both_backends! {
         assert_eq!(newest(&oneiro, "rook4 999").len(), 1);
         is_sound(&oneiro);
         let mut told = Vec::new();
-        oneiro.rebuild_index(&mut |reach, last| told.push((reach, last))).unwrap();
+        oneiro.index().rebuild(&mut |reach, last| told.push((reach, last))).unwrap();
         assert_eq!(told, [(5_000, 5_000)], "it began again");
         assert_eq!(build(), first + 1);
         is_sound(&oneiro);
@@ -356,15 +356,15 @@ on_both_backends! {
             fold(&oneiro);
             match how {
                 "erased" => drop(oneiro.erase(&EraseTarget::Message(MessageId(last))).unwrap()),
-                "deleted" => drop(oneiro.delete_session(&id("t")).unwrap()),
+                "deleted" => drop(oneiro.sessions().delete(&id("t")).unwrap()),
                 _ => {
-                    oneiro.delete_session(&id("t")).unwrap();
-                    oneiro.delete_session(&id("s")).unwrap();
+                    oneiro.sessions().delete(&id("t")).unwrap();
+                    oneiro.sessions().delete(&id("s")).unwrap();
                 }
             }
             let mut steps = 0;
             let rebuilt = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
-                oneiro.rebuild_index(&mut |_, _| {
+                oneiro.index().rebuild(&mut |_, _| {
                     steps += 1;
                     if steps > 100 {
                         std::panic::resume_unwind(Box::new("no end"));

@@ -89,7 +89,7 @@ fn open_with_server(space: &TestSpace) -> (Fixed, Arc<Server>) {
         ..Options::default()
     };
     let oneiro = open_as(space, options);
-    oneiro.set_setting("embedder", Some(json!("openai"))).unwrap();
+    oneiro.settings().set("embedder", Some(json!("openai"))).unwrap();
     (oneiro, server)
 }
 
@@ -130,7 +130,7 @@ on_both_backends! {
         let (oneiro, server) = open_with_server(space);
         server.set(8, 0);
         let message = furnish(&oneiro);
-        let _ = oneiro.fold_all(&mut |_, _| {});
+        let _ = oneiro.index().fold_all(&mut |_, _| {});
         assert_eq!(reach(&oneiro), 5, "what is not embedded is folded all the same");
         for _ in 0..3 {
             let found = ask(&oneiro, request("serpent"));
@@ -164,11 +164,11 @@ on_both_backends! {
         let (oneiro, server) = open_with_server(space);
         server.set(8, 0);
         let message = furnish(&oneiro);
-        let _ = oneiro.fold_all(&mut |_, _| {});
+        let _ = oneiro.index().fold_all(&mut |_, _| {});
         say(&oneiro, "s", &["a lamp"]);
         // The newest segment gets its vectors, then the server goes away ...
         server.set(8, 1);
-        let _ = oneiro.fold_all(&mut |_, _| {});
+        let _ = oneiro.index().fold_all(&mut |_, _| {});
         assert_eq!(number(&oneiro, "SELECT COUNT(*) FROM segments WHERE embedder = 'server-1/8'"), 1);
         // ... and comes back as another.
         server.set(16, MANY);
@@ -183,9 +183,9 @@ on_both_backends! {
         let (oneiro, server) = open_with_server(space);
         server.set(8, 0);
         let message = furnish(&oneiro);
-        let _ = oneiro.fold_all(&mut |_, _| {});
+        let _ = oneiro.index().fold_all(&mut |_, _| {});
         let empty = json!({"role": "assistant", "content": null});
-        oneiro.append(&id("s"), vec![NewMessage::from_json(empty).unwrap()]).unwrap();
+        oneiro.messages().append(&id("s"), vec![NewMessage::from_json(empty).unwrap()]).unwrap();
         server.set(8, MANY);
         fold(&oneiro);
         let (fresh, _) = open_with_server(space);
@@ -231,7 +231,7 @@ on_both_backends! {
         assert_eq!(number(&oneiro, "SELECT COUNT(*) FROM embeddings"), 6);
         oneiro.erase(&EraseTarget::Message(MessageId(message))).unwrap();
         assert_eq!(number(&oneiro, "SELECT COUNT(*) FROM embeddings"), 5);
-        oneiro.delete_session(&id("t")).unwrap();
+        oneiro.sessions().delete(&id("t")).unwrap();
         assert_eq!(number(&oneiro, "SELECT COUNT(*) FROM embeddings"), 4);
         assert!(!is_meant(&oneiro, message));
         is_sound(&oneiro);
@@ -239,15 +239,15 @@ on_both_backends! {
 
     fn a_space_may_want_no_vectors_at_all(space) {
         let (oneiro, server) = open_with_server(space);
-        oneiro.set_setting("embedder", Some(json!("none"))).unwrap();
+        oneiro.settings().set("embedder", Some(json!("none"))).unwrap();
         let message = furnish(&oneiro);
         fold(&oneiro);
         assert_eq!(find(&oneiro, "serpent"), [message]);
         assert_eq!(find(&oneiro, "python"), [0; 0]);
         assert_eq!(server.asked.load(Ordering::SeqCst), 0);
-        let bad = oneiro.set_setting("embedder", Some(json!("magic"))).unwrap_err();
+        let bad = oneiro.settings().set("embedder", Some(json!("magic"))).unwrap_err();
         assert_eq!(bad.kind(), ErrorKind::Invalid);
-        oneiro.append(&id("s"), vec![user("and more")]).unwrap();
+        oneiro.messages().append(&id("s"), vec![user("and more")]).unwrap();
         is_sound(&oneiro);
     }
 }

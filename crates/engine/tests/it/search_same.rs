@@ -89,12 +89,12 @@ fn step(oneiro: &Fixed, dice: &mut Dice, turn: i64) {
             let messages = messages.collect();
             let source = if session == "e" { "cron" } else { "cli" };
             let create = NewSession { source: Some(source.into()), ..new(session) };
-            oneiro.append_or_create(&id(session), messages, create).unwrap();
+            oneiro.messages().append_or_create(&id(session), messages, create).unwrap();
         }
-        11 => drop(oneiro.rewind_session(&id(session), message.into())),
-        12 => drop(oneiro.restore_session(&id(session), oneiro::RestoreRequest { all: true })),
-        13 => drop(oneiro.compact_messages(&id(session), message)),
-        14 if dice.roll(4) == 0 => drop(oneiro.delete_session(&id(session))),
+        11 => drop(oneiro.sessions().rewind(&id(session), message.into())),
+        12 => drop(oneiro.sessions().restore(&id(session), oneiro::RestoreRequest { all: true })),
+        13 => drop(oneiro.host().compact_messages(&id(session), message)),
+        14 if dice.roll(4) == 0 => drop(oneiro.sessions().delete(&id(session))),
         15 => drop(oneiro.erase(&EraseTarget::Message(message))),
         _ => {}
     }
@@ -130,7 +130,7 @@ fn compare(here: &Fixed, there: &Fixed, why: &str) -> usize {
                     ..request(query)
                 };
                 let why = format!("{why}, {query}, {sort:?}, {one_per_lineage}");
-                match (here.search(&request), there.search(&request)) {
+                match (here.search().run(&request), there.search().run(&request)) {
                     (Ok(one), Ok(two)) => {
                         are_same(&one, &two, &why);
                         hits += one.hits.len();
@@ -165,10 +165,10 @@ fn both_engines_answer_the_same() {
         assert!(hits > 1_000, "only {hits} hits were compared");
         // How far each is folded makes no difference.
         let before: Vec<Found> =
-            QUERIES.iter().filter_map(|query| here.search(&request(query)).ok()).collect();
+            QUERIES.iter().filter_map(|query| here.search().run(&request(query)).ok()).collect();
         fold(&here);
         compare(&here, &there, &format!("seed {seed}, one folded"));
-        let after = QUERIES.iter().filter_map(|query| here.search(&request(query)).ok());
+        let after = QUERIES.iter().filter_map(|query| here.search().run(&request(query)).ok());
         for ((one, two), query) in before.iter().zip(after).zip(QUERIES) {
             are_same(one, &two, &format!("folded, {query}"));
         }

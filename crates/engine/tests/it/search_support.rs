@@ -17,7 +17,7 @@ pub fn request(query: &str) -> SearchRequest {
 
 pub fn ask(oneiro: &Oneiro, request: SearchRequest) -> Found {
     let query = request.query.clone();
-    oneiro.search(&request).unwrap_or_else(|error| panic!("{query}: {error}"))
+    oneiro.search().run(&request).unwrap_or_else(|error| panic!("{query}: {error}"))
 }
 
 /// The ids of hits, in order.
@@ -84,7 +84,7 @@ pub fn reach(oneiro: &Oneiro) -> i64 {
 }
 
 pub fn fold(oneiro: &Oneiro) {
-    oneiro.fold_all(&mut |_, _| {}).unwrap();
+    oneiro.index().fold_all(&mut |_, _| {}).unwrap();
 }
 
 pub fn rebuild(oneiro: &Oneiro) {
@@ -93,7 +93,7 @@ pub fn rebuild(oneiro: &Oneiro) {
         steps += 1;
         assert!(steps < 200, "the rebuild has no end");
     };
-    oneiro.rebuild_index(told).unwrap();
+    oneiro.index().rebuild(told).unwrap();
 }
 
 /// Takes every segment away, as if there had never been one.

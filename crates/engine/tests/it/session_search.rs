@@ -8,7 +8,7 @@ use oneiro::{
 use oneiro_testkit::on_both_backends;
 
 fn ask(oneiro: &Fixed, discover: SessionSearchRequest) -> Vec<Conversation> {
-    match oneiro.search_sessions(&discover).unwrap() {
+    match oneiro.search().sessions(&discover).unwrap() {
         SessionFound::Discover { conversations, .. } => conversations,
         other => panic!("{other:?}"),
     }
@@ -28,7 +28,7 @@ fn scroll(
     around: i64,
     window: usize,
 ) -> oneiro::Result<SessionFound> {
-    oneiro.search_sessions(&SessionSearchRequest {
+    oneiro.search().sessions(&SessionSearchRequest {
         session: Some(id(session)),
         around: Some(MessageId(around)),
         window: Some(window),
@@ -37,7 +37,7 @@ fn scroll(
 }
 
 fn read(oneiro: &Fixed, session: &str) -> oneiro::Result<SessionFound> {
-    oneiro.search_sessions(&SessionSearchRequest {
+    oneiro.search().sessions(&SessionSearchRequest {
         session: Some(id(session)),
         ..SessionSearchRequest::default()
     })
@@ -48,12 +48,12 @@ fn texts(messages: &[ShownMessage]) -> Vec<&str> {
 }
 
 fn of_source(oneiro: &Fixed, name: &str, source: &str) {
-    oneiro.create_session(NewSession { source: Some(source.into()), ..new(name) }).unwrap();
+    oneiro.sessions().create(NewSession { source: Some(source.into()), ..new(name) }).unwrap();
 }
 
 fn child(oneiro: &Fixed, name: &str, parent: &str, lineage: Lineage) {
     let session = NewSession { parent_id: Some(id(parent)), lineage: Some(lineage), ..new(name) };
-    oneiro.create_session(session).unwrap();
+    oneiro.sessions().create(session).unwrap();
 }
 
 /// A session of `count` messages, person and agent in turns, numbered from 1.
@@ -64,7 +64,7 @@ fn long(oneiro: &Fixed, name: &str, count: usize) -> Vec<i64> {
         _ => agent(&format!("answer {number}")),
     };
     let messages = (1..=count).map(message).collect();
-    oneiro.append(&id(name), messages).unwrap().ids.into_iter().map(|id| id.0).collect()
+    oneiro.messages().append(&id(name), messages).unwrap().ids.into_iter().map(|id| id.0).collect()
 }
 
 on_both_backends! {
@@ -73,7 +73,7 @@ on_both_backends! {
         let seqs = long(&oneiro, "a", 14);
         say(&oneiro, "a", &["the pomegranate is in the cellar"]);
         let rest: Vec<NewMessage> = (16..=30).map(|n| agent(&format!("answer {n}"))).collect();
-        oneiro.append(&id("a"), rest).unwrap();
+        oneiro.messages().append(&id("a"), rest).unwrap();
         let found = discover(&oneiro, "where is the pomegranate");
         assert_eq!(ids(&found), ["a"]);
         let one = &found[0];
@@ -116,7 +116,7 @@ on_both_backends! {
         messages.extend((30..50).map(tool));
         messages.push(agent("good night"));
         messages.extend((50..55).map(tool));
-        oneiro.append(&id("a"), messages).unwrap();
+        oneiro.messages().append(&id("a"), messages).unwrap();
         let found = discover(&oneiro, "pomegranate");
         assert_eq!(texts(&found[0].opening), ["good morning"]);
         assert_eq!(texts(&found[0].closing), ["good night"]);
@@ -169,8 +169,8 @@ on_both_backends! {
         let oneiro = open(space);
         begin(&oneiro, "a");
         begin(&oneiro, "b");
-        oneiro.append(&id("a"), vec![NewMessage::text(Role::Tool, "pomegranate listing")]).unwrap();
-        oneiro.append(&id("b"), vec![agent("a pomegranate")]).unwrap();
+        oneiro.messages().append(&id("a"), vec![NewMessage::text(Role::Tool, "pomegranate listing")]).unwrap();
+        oneiro.messages().append(&id("b"), vec![agent("a pomegranate")]).unwrap();
         assert_eq!(ids(&discover(&oneiro, "pomegranate")), ["b"]);
         let tool = SessionSearchRequest { roles: vec![Role::Tool], ..SessionSearchRequest::new("pomegranate") };
         assert_eq!(ids(&ask(&oneiro, tool)), ["a"]);
@@ -197,7 +197,7 @@ on_both_backends! {
             say(&oneiro, name, &["the garden plan, with a new garden plan of the garden"]);
         }
         let titled = NewSession { title: Some("Garden plan for spring".into()), ..new("t") };
-        oneiro.create_session(titled).unwrap();
+        oneiro.sessions().create(titled).unwrap();
         say(&oneiro, "t", &["hello there", "let us begin", "all done", "bye"]);
         let found = discover(&oneiro, "the garden plans");
         assert_eq!((ids(&found)[0], found.len(), found[0].titled), ("t", 3, true));
@@ -220,8 +220,8 @@ on_both_backends! {
         let oneiro = open(space);
         begin(&oneiro, "a");
         let seqs = say(&oneiro, "a", &["first thing", "the pomegranate", "third thing", "secret quince"]);
-        oneiro.compact_messages(&id("a"), MessageId(seqs[1])).unwrap();
-        oneiro.rewind_session(&id("a"), MessageId(seqs[3]).into()).unwrap();
+        oneiro.host().compact_messages(&id("a"), MessageId(seqs[1])).unwrap();
+        oneiro.sessions().rewind(&id("a"), MessageId(seqs[3]).into()).unwrap();
         let found = discover(&oneiro, "pomegranate");
         assert_eq!(texts(&found[0].window), ["first thing", "the pomegranate", "third thing"]);
         assert_eq!((found[0].before, found[0].after), (0, 0));
@@ -281,7 +281,7 @@ on_both_backends! {
         long(&oneiro, "short", 30);
         long(&oneiro, "longer", 31);
         let titled = NewSession { title: Some("My trip".into()), ..new("xyz-1") };
-        oneiro.create_session(titled).unwrap();
+        oneiro.sessions().create(titled).unwrap();
         let of = |name: &str| match read(&oneiro, name).unwrap() {
             SessionFound::Read { session, messages, omitted } => (session.id, messages, omitted),
             other => panic!("{other:?}"),
@@ -325,7 +325,7 @@ on_both_backends! {
         begin(&oneiro, "empty");
         let browse = |limit, not: Option<&str>| {
             let request = SessionSearchRequest { limit: Some(limit), exclude_lineage: not.map(id), ..SessionSearchRequest::default() };
-            match oneiro.search_sessions(&request).unwrap() {
+            match oneiro.search().sessions(&request).unwrap() {
                 SessionFound::Browse { sessions } => {
                     sessions.into_iter().map(|session| session.id.to_string()).collect::<Vec<_>>()
                 }
@@ -336,7 +336,7 @@ on_both_backends! {
         assert_eq!(browse(2, Some("b")), ["c", "a"]);
         assert_eq!(browse(1, Some("c")), ["d"]);
         let zero = SessionSearchRequest { limit: Some(0), ..SessionSearchRequest::default() };
-        assert_eq!(oneiro.search_sessions(&zero).unwrap_err().kind(), ErrorKind::Invalid);
+        assert_eq!(oneiro.search().sessions(&zero).unwrap_err().kind(), ErrorKind::Invalid);
     }
 
     fn a_query_without_words_is_no_wish_for_everything(space) {
@@ -344,7 +344,7 @@ on_both_backends! {
         begin(&oneiro, "a");
         say(&oneiro, "a", &["hello"]);
         for query in ["", "   ", "?!", "\"\"", "AND"] {
-            match oneiro.search_sessions(&SessionSearchRequest::new(query)).unwrap() {
+            match oneiro.search().sessions(&SessionSearchRequest::new(query)).unwrap() {
                 SessionFound::Discover { conversations, note, .. } => {
                     assert!(conversations.is_empty() && note.is_some(), "{query:?}");
                 }
@@ -353,7 +353,7 @@ on_both_backends! {
         }
         for limit in [0, 11] {
             let request = SessionSearchRequest { limit: Some(limit), ..SessionSearchRequest::new("hello") };
-            assert_eq!(oneiro.search_sessions(&request).unwrap_err().field_name(), Some("limit"));
+            assert_eq!(oneiro.search().sessions(&request).unwrap_err().field_name(), Some("limit"));
         }
     }
 
@@ -363,7 +363,7 @@ on_both_backends! {
             begin(&oneiro, name);
         }
         let many: Vec<NewMessage> = (0..1_000).map(|n| user(&format!("pomegranate {n}"))).collect();
-        oneiro.append(&id("a"), many).unwrap();
+        oneiro.messages().append(&id("a"), many).unwrap();
         for name in ["b", "c"] {
             say(&oneiro, name, &["among many other things that have nothing to do with fruit at all, somebody sells a pomegranate"]);
         }

@@ -1,9 +1,9 @@
 //! Create, end, reopen, change and find sessions.
 
 use crate::support::{NOW, begin, id, is_sound, new, open, say, shown, user};
+use oneiro::host::{MessageAmend, SessionTimes};
 use oneiro::{
-    Ending, EndingOver, ErrorKind, MessageAmend, MessageId, NewSession, SessionPatch, SessionTimes,
-    Span, Visibility,
+    Ending, EndingOver, ErrorKind, MessageId, NewSession, SessionPatch, Span, Visibility,
 };
 use oneiro_testkit::on_both_backends;
 use serde_json::{Value, json};
@@ -28,15 +28,15 @@ on_both_backends! {
     fn creating_again_fills_only_what_is_unset(space) {
         let oneiro = open(space);
         oneiro.clock.set(5);
-        oneiro.create_session(NewSession { model: Some("first".into()), ..new("a") }).unwrap();
+        oneiro.sessions().create(NewSession { model: Some("first".into()), ..new("a") }).unwrap();
         oneiro.clock.set(9);
-        let filled = oneiro.create_session(full("a", "second")).unwrap();
+        let filled = oneiro.sessions().create(full("a", "second")).unwrap();
         assert_eq!((filled.source.as_str(), filled.model.as_deref()), ("api", Some("first")));
         let second = Some("second");
         assert_eq!((filled.user_id.as_deref(), filled.system_prompt.as_deref()), (second, second));
         assert_eq!((filled.title.as_deref(), filled.project.as_deref(), filled.cwd.as_deref()), (second, second, second));
         assert_eq!(filled.model_config, Some(json!({"m": "second"})));
-        let third = oneiro.create_session(full("a", "third")).unwrap();
+        let third = oneiro.sessions().create(full("a", "third")).unwrap();
         assert_eq!(third.metadata, *json!({"k": "second", "second": 1, "third": 1}).as_object().unwrap());
         let mut third = json!(third);
         let mut filled = json!(filled);
@@ -48,7 +48,7 @@ on_both_backends! {
 
     fn a_session_without_an_id_is_given_one(space) {
         let oneiro = open(space);
-        let (one, two) = (oneiro.create_session(NewSession::default()).unwrap(), oneiro.create_session(NewSession::default()).unwrap());
+        let (one, two) = (oneiro.sessions().create(NewSession::default()).unwrap(), oneiro.sessions().create(NewSession::default()).unwrap());
         assert!(one.id.as_str().starts_with("ses_") && one.id != two.id);
     }
 
@@ -56,13 +56,13 @@ on_both_backends! {
         let oneiro = open(space);
         begin(&oneiro, "a");
         oneiro.clock.set(5);
-        let ended = oneiro.end_session(&id("a"), Ending::new("first").unwrap()).unwrap();
+        let ended = oneiro.sessions().end(&id("a"), Ending::new("first").unwrap()).unwrap();
         oneiro.clock.set(9);
-        let again = oneiro.end_session(&id("a"), Ending::new("second").unwrap()).unwrap();
+        let again = oneiro.sessions().end(&id("a"), Ending::new("second").unwrap()).unwrap();
         assert_eq!((again.end_reason.as_deref(), again.ended_at), (Some("first"), ended.ended_at));
-        let reopened = oneiro.reopen_session(&id("a")).unwrap();
+        let reopened = oneiro.sessions().reopen(&id("a")).unwrap();
         assert_eq!((reopened.end_reason, reopened.ended_at), (None, None));
-        let third = oneiro.end_session(&id("a"), Ending::new("third").unwrap()).unwrap();
+        let third = oneiro.sessions().end(&id("a"), Ending::new("third").unwrap()).unwrap();
         assert_eq!((third.end_reason.as_deref(), third.ended_at), (Some("third"), Some(oneiro.now())));
     }
 
@@ -71,7 +71,7 @@ on_both_backends! {
         begin(&oneiro, "a");
         let end = |reason: &str, over| {
             let ending = Ending { over, at: Some(NOW), ..Ending::new(reason).unwrap() };
-            oneiro.end_session(&id("a"), ending).unwrap().end_reason.unwrap()
+            oneiro.sessions().end(&id("a"), ending).unwrap().end_reason.unwrap()
         };
         assert_eq!(end("lost", EndingOver::Reasons(vec!["lost".into()])), "lost");
         assert_eq!(end("reset", EndingOver::Reasons(vec!["closed".into()])), "lost");
@@ -90,12 +90,12 @@ on_both_backends! {
             end_reason: "done".to_owned(),
             ..SessionTimes::default()
         };
-        let session = oneiro.amend_session(&id("a"), times).unwrap();
+        let session = oneiro.host().amend_session(&id("a"), times).unwrap();
         assert_eq!((session.started_at, session.last_active_at), (long_ago, long_ago));
         assert_eq!((session.ended_at, session.end_reason.as_deref()), (Some(NOW), Some("done")));
         say(&oneiro, "a", &["now"]);
         let again = SessionTimes { started_at: Some(NOW), ended_at: Some(None), ..SessionTimes::default() };
-        let session = oneiro.amend_session(&id("a"), again).unwrap();
+        let session = oneiro.host().amend_session(&id("a"), again).unwrap();
         assert_eq!((session.last_active_at, session.ended_at), (NOW, None));
     }
 
@@ -107,22 +107,22 @@ on_both_backends! {
         let long_ago = NOW.minus(Span::days(3));
         let amend = |id: i64, at, visibility| MessageAmend { id: MessageId(id), at, visibility };
         let both = vec![amend(said[0], Some(long_ago), None), amend(said[1], None, Some(Visibility::Rewound))];
-        oneiro.amend_messages(&id("a"), both).unwrap();
-        assert_eq!(oneiro.message(MessageId(said[0])).unwrap().at, long_ago);
+        oneiro.host().amend_messages(&id("a"), both).unwrap();
+        assert_eq!(oneiro.messages().get(MessageId(said[0])).unwrap().at, long_ago);
         assert_eq!(shown(&oneiro, "a", false), ["one"]);
-        assert_eq!(oneiro.find_session(&id("a")).unwrap().unwrap().last_active_at, long_ago);
+        assert_eq!(oneiro.sessions().find(&id("a")).unwrap().unwrap().last_active_at, long_ago);
         let live = amend(said[1], None, Some(Visibility::Live));
-        let elsewhere = oneiro.amend_messages(&id("b"), vec![live]).unwrap_err();
+        let elsewhere = oneiro.host().amend_messages(&id("b"), vec![live]).unwrap_err();
         assert_eq!(elsewhere.kind(), ErrorKind::NotFound);
-        oneiro.amend_messages(&id("a"), vec![live]).unwrap();
+        oneiro.host().amend_messages(&id("a"), vec![live]).unwrap();
         assert_eq!(shown(&oneiro, "a", false), ["one", "two"]);
         is_sound(&oneiro);
     }
 
     fn a_session_that_must_be_new_is_a_conflict_when_it_is_there(space) {
         let oneiro = open(space);
-        oneiro.begin_session(full("a", "old")).unwrap();
-        let again = oneiro.begin_session(full("a", "new")).unwrap_err();
+        oneiro.host().begin_session(full("a", "old")).unwrap();
+        let again = oneiro.host().begin_session(full("a", "new")).unwrap_err();
         assert_eq!(again.kind(), ErrorKind::Conflict);
     }
 
@@ -130,22 +130,22 @@ on_both_backends! {
         let oneiro = open(space);
         begin(&oneiro, "a");
         let said = say(&oneiro, "a", &["one", "two"]);
-        oneiro.rewind_session(&id("a"), MessageId(said[1]).into()).unwrap();
+        oneiro.sessions().rewind(&id("a"), MessageId(said[1]).into()).unwrap();
         let stands = vec![user("the gist").external_id("x"), user("go on")];
-        oneiro.compact_into(&id("a"), stands.clone()).unwrap();
+        oneiro.host().compact_into(&id("a"), stands.clone()).unwrap();
         assert_eq!(shown(&oneiro, "a", false), ["the gist", "go on"]);
-        oneiro.compact_into(&id("a"), stands).unwrap();
+        oneiro.host().compact_into(&id("a"), stands).unwrap();
         assert_eq!(shown(&oneiro, "a", true), ["one", "two", "the gist", "go on", "the gist", "go on"]);
-        let counts = oneiro.message_counts(&id("a")).unwrap();
+        let counts = oneiro.messages().counts(&id("a")).unwrap();
         assert_eq!((counts.live, counts.compacted, counts.rewound), (2, 3, 1));
-        assert_eq!(oneiro.restore_since(&id("a"), MessageId(said[0])).unwrap(), 1);
-        assert_eq!(oneiro.message_counts(&id("a")).unwrap().rewound, 0);
+        assert_eq!(oneiro.host().restore_since(&id("a"), MessageId(said[0])).unwrap(), 1);
+        assert_eq!(oneiro.messages().counts(&id("a")).unwrap().rewound, 0);
         is_sound(&oneiro);
     }
 
     fn a_change_overwrites_what_is_given_and_nothing_else(space) {
         let oneiro = open(space);
-        oneiro.create_session(full("a", "old")).unwrap();
+        oneiro.sessions().create(full("a", "old")).unwrap();
         let metadata = json!({"k": null, "new": [1]});
         let patch = SessionPatch {
             model: Some(Some("new".into())),
@@ -153,7 +153,7 @@ on_both_backends! {
             metadata: metadata.as_object().cloned().unwrap(),
             ..SessionPatch::default()
         };
-        let changed = oneiro.change_session(&id("a"), patch).unwrap();
+        let changed = oneiro.sessions().change(&id("a"), patch).unwrap();
         assert_eq!((changed.model.as_deref(), changed.system_prompt.as_deref()), (Some("new"), Some("new prompt")));
         assert_eq!((changed.cwd.as_deref(), changed.source.as_str()), (Some("old"), "old"));
         assert_eq!(changed.metadata, *json!({"old": 1, "new": [1]}).as_object().unwrap());
@@ -164,18 +164,18 @@ on_both_backends! {
         let oneiro = open(space);
         let nobody = id("nobody");
         let errors = [
-            oneiro.append(&nobody, vec![user("x")]).err(),
-            oneiro.append(&nobody, vec![]).err(),
-            oneiro.end_session(&nobody, Ending::new("x").unwrap()).err(),
-            oneiro.reopen_session(&nobody).err(),
-            oneiro.change_session(&nobody, SessionPatch::default()).err(),
-            oneiro.delete_session(&nobody).err(),
-            oneiro.show_session(&nobody, false).err(),
-            oneiro.session_tip(&nobody).err(),
-            oneiro.usage(&nobody).err(),
-            oneiro.restore_session(&nobody, oneiro::RestoreRequest { all: true }).err(),
-            oneiro.resolve_session("nobody").err(),
-            oneiro.message(oneiro::MessageId(1)).err(),
+            oneiro.messages().append(&nobody, vec![user("x")]).err(),
+            oneiro.messages().append(&nobody, vec![]).err(),
+            oneiro.sessions().end(&nobody, Ending::new("x").unwrap()).err(),
+            oneiro.sessions().reopen(&nobody).err(),
+            oneiro.sessions().change(&nobody, SessionPatch::default()).err(),
+            oneiro.sessions().delete(&nobody).err(),
+            oneiro.sessions().show(&nobody, false).err(),
+            oneiro.sessions().tip(&nobody).err(),
+            oneiro.sessions().usage(&nobody).err(),
+            oneiro.sessions().restore(&nobody, oneiro::RestoreRequest { all: true }).err(),
+            oneiro.sessions().resolve("nobody").err(),
+            oneiro.messages().get(oneiro::MessageId(1)).err(),
         ];
         for error in errors {
             let error = error.unwrap();
@@ -191,20 +191,20 @@ on_both_backends! {
             ("al", 4, None), ("100%_x", 5, Some("50% off")), ("100axx", 6, Some("trips")), ("zoë🦀", 7, None),
         ] {
             oneiro.clock.set(seconds);
-            oneiro.create_session(NewSession { title: title.map(Into::into), ..new(name) }).unwrap();
+            oneiro.sessions().create(NewSession { title: title.map(Into::into), ..new(name) }).unwrap();
         }
         for (text, want) in [
             ("al", "al"), ("alpha-1", "alpha-1"), ("b", "beta"), ("trip #2", "beta"), ("trip", "beta"),
             ("trips", "100axx"), ("50% off", "100%_x"), ("100%", "100%_x"), ("100a", "100axx"), ("zo", "zoë🦀"),
         ] {
-            assert_eq!(oneiro.resolve_session(text).unwrap().as_str(), want, "{text}");
+            assert_eq!(oneiro.sessions().resolve(text).unwrap().as_str(), want, "{text}");
         }
         for (text, kind) in [
             ("alpha", ErrorKind::Conflict), ("100", ErrorKind::Conflict), ("%", ErrorKind::NotFound),
             ("alpha_1", ErrorKind::NotFound), ("ALPHA-1", ErrorKind::NotFound), ("", ErrorKind::NotFound),
             ("a\0", ErrorKind::NotFound), ("_", ErrorKind::NotFound), ("*", ErrorKind::NotFound),
         ] {
-            assert_eq!(oneiro.resolve_session(text).unwrap_err().kind(), kind, "{text}");
+            assert_eq!(oneiro.sessions().resolve(text).unwrap_err().kind(), kind, "{text}");
         }
     }
 
@@ -216,7 +216,7 @@ on_both_backends! {
         let (mut read, mut pages, mut after) = (Vec::new(), 0, 0);
         loop {
             let request = oneiro_store::messages::PageRequest { after, hidden: false, limit: 100 };
-            let page = oneiro.messages(&id("a"), request).unwrap();
+            let page = oneiro.messages().list(&id("a"), request).unwrap();
             assert!(page.items.len() <= 3, "{} large messages in a page", page.items.len());
             read.extend(page.items.iter().map(|message| message.id.0));
             pages += 1;
@@ -236,7 +236,7 @@ on_both_backends! {
         let mut after = 0;
         loop {
             let request = oneiro_store::messages::PageRequest { after, hidden: false, limit: 2 };
-            let page = oneiro.messages(&id("a"), request).unwrap();
+            let page = oneiro.messages().list(&id("a"), request).unwrap();
             read.extend(page.items.iter().map(|message| message.id.0));
             match page.next {
                 Some(next) => after = next.key,

@@ -1,7 +1,8 @@
 //! Slots: a host's values, set together, swapped only when as expected, gone with their session.
 
 use crate::support::{begin, id, open, say};
-use oneiro::{ErrorKind, SessionPatch, SetSlots, SlotName, SlotSwap};
+use oneiro::host::SetSlots;
+use oneiro::{ErrorKind, SessionPatch, SlotName, SlotSwap};
 use oneiro_testkit::on_both_backends;
 use serde_json::{Value, json};
 
@@ -21,32 +22,32 @@ fn swap(name: &str, expected: Option<Value>, value: Option<Value>) -> SlotSwap {
 on_both_backends! {
     fn slots_are_set_together_and_replaced_together(space) {
         let oneiro = open(space);
-        oneiro.set_slots(set("routes", &[("b", json!({"to": "\u{0}x"})), ("a", json!(1))])).unwrap();
-        oneiro.set_slots(set("other", &[("a", json!("stays"))])).unwrap();
+        oneiro.host().set_slots(set("routes", &[("b", json!({"to": "\u{0}x"})), ("a", json!(1))])).unwrap();
+        oneiro.host().set_slots(set("other", &[("a", json!("stays"))])).unwrap();
         let names = |scope: &str| -> Vec<String> {
-            oneiro.slots(scope).unwrap().into_iter().map(|slot| slot.name).collect()
+            oneiro.host().slots(scope).unwrap().into_iter().map(|slot| slot.name).collect()
         };
         assert_eq!(names("routes"), ["a", "b"]);
-        assert_eq!(oneiro.slot_scopes("ro").unwrap(), ["routes"]);
-        let held = oneiro.slot(&SlotName::new("routes", "b").unwrap()).unwrap().unwrap();
+        assert_eq!(oneiro.host().slot_scopes("ro").unwrap(), ["routes"]);
+        let held = oneiro.host().slot(&SlotName::new("routes", "b").unwrap()).unwrap().unwrap();
         assert_eq!((held.value, held.updated_at), (json!({"to": "\u{0}x"}), oneiro.now()));
-        oneiro.set_slots(SetSlots { replace: true, ..set("routes", &[("c", json!(null))]) }).unwrap();
+        oneiro.host().set_slots(SetSlots { replace: true, ..set("routes", &[("c", json!(null))]) }).unwrap();
         assert_eq!((names("routes"), names("other")), (vec!["c".to_owned()], vec!["a".to_owned()]));
         let none = SetSlots { values: vec![("c".into(), None)], ..set("routes", &[]) };
-        oneiro.set_slots(none).unwrap();
+        oneiro.host().set_slots(none).unwrap();
         assert!(names("routes").is_empty());
-        let nameless = oneiro.set_slots(set("", &[("a", json!(1))])).unwrap_err();
+        let nameless = oneiro.host().set_slots(set("", &[("a", json!(1))])).unwrap_err();
         assert_eq!(nameless.field_name(), Some("scope"));
     }
 
     fn a_swap_holds_only_over_what_was_expected(space) {
         let oneiro = open(space);
         let mine = || Some(json!({"holder": "me"}));
-        assert!(oneiro.swap_slot(swap("s", None, mine())).unwrap());
-        assert!(!oneiro.swap_slot(swap("s", None, Some(json!({"holder": "you"})))).unwrap());
-        assert!(!oneiro.swap_slot(swap("s", Some(json!({"holder": "you"})), None)).unwrap());
-        assert!(oneiro.swap_slot(swap("s", mine(), None)).unwrap());
-        assert!(oneiro.slots("locks").unwrap().is_empty());
+        assert!(oneiro.host().swap_slot(swap("s", None, mine())).unwrap());
+        assert!(!oneiro.host().swap_slot(swap("s", None, Some(json!({"holder": "you"})))).unwrap());
+        assert!(!oneiro.host().swap_slot(swap("s", Some(json!({"holder": "you"})), None)).unwrap());
+        assert!(oneiro.host().swap_slot(swap("s", mine(), None)).unwrap());
+        assert!(oneiro.host().slots("locks").unwrap().is_empty());
     }
 
     fn slots_of_a_session_go_with_it_and_those_of_a_message_with_the_message(space) {
@@ -55,13 +56,13 @@ on_both_backends! {
         let said = say(&oneiro, "s", &["one", "two"]);
         let of = |name: String| SetSlots { session: Some(id("s")), ..set("exact", &[(&name, json!("zanzibar"))]) };
         for message in &said {
-            oneiro.set_slots(of(message.to_string())).unwrap();
+            oneiro.host().set_slots(of(message.to_string())).unwrap();
         }
         oneiro.erase(&oneiro.erase_target(&said[0].to_string()).unwrap()).unwrap();
-        assert_eq!(oneiro.slots("exact").unwrap().len(), 1);
-        oneiro.delete_session(&id("s")).unwrap();
-        assert!(oneiro.slots("exact").unwrap().is_empty());
-        let nobody = oneiro.set_slots(of("1".into())).unwrap_err();
+        assert_eq!(oneiro.host().slots("exact").unwrap().len(), 1);
+        oneiro.sessions().delete(&id("s")).unwrap();
+        assert!(oneiro.host().slots("exact").unwrap().is_empty());
+        let nobody = oneiro.host().set_slots(of("1".into())).unwrap_err();
         assert_eq!(nobody.kind(), ErrorKind::NotFound);
     }
 
@@ -73,10 +74,10 @@ on_both_backends! {
             metadata_is: json!({"handoff": from}).as_object().cloned().unwrap(),
             ..SessionPatch::default()
         };
-        oneiro.change_session(&id("s"), to(Value::Null, "pending")).unwrap();
-        let late = oneiro.change_session(&id("s"), to(Value::Null, "pending")).unwrap_err();
+        oneiro.sessions().change(&id("s"), to(Value::Null, "pending")).unwrap();
+        let late = oneiro.sessions().change(&id("s"), to(Value::Null, "pending")).unwrap_err();
         assert_eq!(late.kind(), ErrorKind::Conflict);
-        let session = oneiro.change_session(&id("s"), to(json!("pending"), "running")).unwrap();
+        let session = oneiro.sessions().change(&id("s"), to(json!("pending"), "running")).unwrap();
         assert_eq!(session.metadata["handoff"], json!("running"));
     }
 }

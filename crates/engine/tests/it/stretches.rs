@@ -5,7 +5,7 @@ use oneiro::{Cursor, MessageId, NewSession, Oneiro, Stretch, StretchFrom, Stretc
 use oneiro_testkit::on_both_backends;
 
 fn read(oneiro: &Oneiro, from: StretchFrom, hidden: bool) -> Stretch {
-    oneiro.stretch(&id("s"), StretchRequest { from, hidden, limit: 8 }).unwrap()
+    oneiro.messages().stretch(&id("s"), StretchRequest { from, hidden, limit: 8 }).unwrap()
 }
 
 fn texts(stretch: &Stretch) -> Vec<String> {
@@ -43,7 +43,7 @@ on_both_backends! {
         let beyond = read(&oneiro, after(Cursor { order: i64::MAX, key: i64::MAX }), false);
         assert_eq!(texts(&beyond), Vec::<String>::new());
         assert_eq!(texts(&read(&oneiro, after(beyond.earlier.unwrap()), false)), expected(12..20));
-        oneiro.rewind_session(&id("s"), MessageId(ids[4]).into()).unwrap();
+        oneiro.sessions().rewind(&id("s"), MessageId(ids[4]).into()).unwrap();
         let shown = read(&oneiro, StretchFrom::After(None), false);
         assert_eq!((texts(&shown), shown.later), (expected(0..4), None));
         assert_eq!(texts(&read(&oneiro, StretchFrom::After(None), true)), expected(0..8));
@@ -55,10 +55,10 @@ on_both_backends! {
             let session = NewSession {
                 source: Some(source.into()), project: project.map(Into::into), ..new(name)
             };
-            oneiro.create_session(session).unwrap();
+            oneiro.sessions().create(session).unwrap();
         }
         let ids = say(&oneiro, "a", &["1", "2", "3"]);
-        oneiro.rewind_session(&id("a"), MessageId(ids[1]).into()).unwrap();
+        oneiro.sessions().rewind(&id("a"), MessageId(ids[1]).into()).unwrap();
         let stats = oneiro.stats().unwrap();
         let told = |groups: &[oneiro::SessionGroup]| {
             groups.iter().map(|group| (group.name.clone(), group.sessions)).collect::<Vec<_>>()
@@ -66,6 +66,6 @@ on_both_backends! {
         assert_eq!(told(&stats.sources), [("cli".to_owned(), 2), ("web".to_owned(), 1)]);
         assert_eq!(told(&stats.projects), [("x".to_owned(), 2)]);
         assert_eq!((stats.messages, stats.rewound), (1, 2));
-        assert_eq!(oneiro.session_groups().unwrap(), (stats.sources, stats.projects));
+        assert_eq!(oneiro.sessions().groups().unwrap(), (stats.sources, stats.projects));
     }
 }

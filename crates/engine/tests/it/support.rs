@@ -107,7 +107,7 @@ pub fn new(text: &str) -> NewSession {
 }
 
 pub fn begin(oneiro: &Oneiro, text: &str) -> Session {
-    oneiro.create_session(new(text)).unwrap()
+    oneiro.sessions().create(new(text)).unwrap()
 }
 
 pub fn user(text: &str) -> NewMessage {
@@ -121,7 +121,14 @@ pub fn agent(text: &str) -> NewMessage {
 /// Says something in a session; answers the ids.
 pub fn say(oneiro: &Oneiro, session: &str, texts: &[&str]) -> Vec<i64> {
     let messages = texts.iter().map(|text| user(text)).collect();
-    oneiro.append(&id(session), messages).unwrap().ids.into_iter().map(|id| id.0).collect()
+    oneiro
+        .messages()
+        .append(&id(session), messages)
+        .unwrap()
+        .ids
+        .into_iter()
+        .map(|id| id.0)
+        .collect()
 }
 
 pub fn content(message: &Message) -> String {
@@ -130,18 +137,18 @@ pub fn content(message: &Message) -> String {
 
 /// What a session shows, or with `hidden` everything in it.
 pub fn shown(oneiro: &Oneiro, session: &str, hidden: bool) -> Vec<String> {
-    let view = oneiro.show_session(&id(session), hidden).unwrap();
+    let view = oneiro.sessions().show(&id(session), hidden).unwrap();
     view.messages.iter().map(content).collect()
 }
 
 pub fn export(oneiro: &Oneiro) -> String {
     let mut out = Vec::new();
-    oneiro.export(&ExportRequest::default(), &mut out, &mut |_| {}).unwrap();
+    oneiro.transfer().export(&ExportRequest::default(), &mut out, &mut |_| {}).unwrap();
     String::from_utf8(out).unwrap()
 }
 
 pub fn import(oneiro: &Oneiro, text: &str) -> Result<oneiro::Imported> {
-    oneiro.import(&mut text.as_bytes(), ImportLimits::default(), &mut |_| {})
+    oneiro.transfer().import(&mut text.as_bytes(), ImportLimits::default(), &mut |_| {})
 }
 
 /// An export without the ids of messages, which each space gives anew.
@@ -167,8 +174,8 @@ pub fn dump(oneiro: &Oneiro) -> String {
     for place in ["space", "store", "engine", "bytes"] {
         stats.as_object_mut().unwrap().remove(place);
     }
-    let settings = oneiro.settings().unwrap();
-    let jobs = json!(oneiro.list_jobs(None, 1_000).unwrap().items);
+    let settings = oneiro.settings().list().unwrap();
+    let jobs = json!(oneiro.jobs().list(None, 1_000).unwrap().items);
     format!("{}{stats}\n{settings:?}\n{jobs}\n", export(oneiro))
 }
 

@@ -5,12 +5,12 @@ use oneiro::{ErrorKind, Lineage, NewSession, Result, Session, SessionPatch};
 use oneiro_testkit::on_both_backends;
 
 fn titled(oneiro: &Fixed, name: &str, title: &str) -> Result<Session> {
-    oneiro.create_session(NewSession { title: Some(title.into()), ..new(name) })
+    oneiro.sessions().create(NewSession { title: Some(title.into()), ..new(name) })
 }
 
 fn rename(oneiro: &Fixed, name: &str, title: Option<&str>) -> Result<Session> {
     let patch = SessionPatch { title: Some(title.map(Into::into)), ..SessionPatch::default() };
-    oneiro.change_session(&id(name), patch)
+    oneiro.sessions().change(&id(name), patch)
 }
 
 fn continued(oneiro: &Fixed, name: &str, parent: &str) -> Session {
@@ -19,11 +19,11 @@ fn continued(oneiro: &Fixed, name: &str, parent: &str) -> Session {
         lineage: Some(Lineage::Continuation),
         ..new(name)
     };
-    oneiro.create_session(session).unwrap()
+    oneiro.sessions().create(session).unwrap()
 }
 
 fn title(oneiro: &Fixed, name: &str) -> Option<String> {
-    oneiro.find_session(&id(name)).unwrap().unwrap().title
+    oneiro.sessions().find(&id(name)).unwrap().unwrap().title
 }
 
 on_both_backends! {
@@ -35,7 +35,7 @@ on_both_backends! {
         assert_eq!(error.kind(), ErrorKind::Conflict);
         assert!(error.remedy_text().unwrap().contains("plan the trip #2"), "{error:?}");
         assert_eq!(titled(&oneiro, "c", "plan the trip").unwrap_err().kind(), ErrorKind::Conflict);
-        assert!(oneiro.find_session(&id("c")).unwrap().is_none(), "half a session was kept");
+        assert!(oneiro.sessions().find(&id("c")).unwrap().is_none(), "half a session was kept");
         assert_eq!(rename(&oneiro, "b", Some("Plan the trip")).unwrap().title.as_deref(), Some("Plan the trip"));
         assert_eq!(rename(&oneiro, "a", Some("plan the trip")).unwrap().title.as_deref(), Some("plan the trip"));
         assert_eq!(rename(&oneiro, "a", None).unwrap().title, None);
@@ -48,7 +48,7 @@ on_both_backends! {
         begin(&oneiro, "a");
         for (text, want) in [("first", "first"), ("second", "first")] {
             let patch = SessionPatch { title: Some(Some(text.into())), title_if_unset: true, ..SessionPatch::default() };
-            assert_eq!(oneiro.change_session(&id("a"), patch).unwrap().title.as_deref(), Some(want));
+            assert_eq!(oneiro.sessions().change(&id("a"), patch).unwrap().title.as_deref(), Some(want));
         }
     }
 
@@ -58,9 +58,9 @@ on_both_backends! {
         assert_eq!(continued(&oneiro, "b", "a").title.as_deref(), Some("plan #2"));
         assert_eq!(continued(&oneiro, "c", "b").title.as_deref(), Some("plan #3"));
         let branch = NewSession { parent_id: Some(id("a")), lineage: Some(Lineage::Branch), ..new("d") };
-        assert_eq!(oneiro.create_session(branch).unwrap().title, None);
+        assert_eq!(oneiro.sessions().create(branch).unwrap().title, None);
         for (base, next) in [("plan", "plan #4"), ("plan #2", "plan #4"), ("new", "new"), ("new #7", "new")] {
-            assert_eq!(oneiro.next_title(base).unwrap(), next);
+            assert_eq!(oneiro.sessions().next_title(base).unwrap(), next);
         }
     }
 
@@ -74,7 +74,7 @@ on_both_backends! {
         // Not backwards, and not to a branch.
         assert_eq!(rename(&oneiro, "a", Some("plan")).unwrap_err().kind(), ErrorKind::Conflict);
         let branch = NewSession { parent_id: Some(id("c")), lineage: Some(Lineage::Branch), title: Some("plan".into()), ..new("d") };
-        assert_eq!(oneiro.create_session(branch).unwrap_err().kind(), ErrorKind::Conflict);
+        assert_eq!(oneiro.sessions().create(branch).unwrap_err().kind(), ErrorKind::Conflict);
     }
 
     fn numbering_survives_long_titles_and_huge_numbers(space) {
@@ -85,8 +85,8 @@ on_both_backends! {
             assert!(title.chars().count() <= 100, "{title}");
         }
         titled(&oneiro, "m", "m #18446744073709551615").unwrap();
-        assert_eq!(oneiro.next_title("m #18446744073709551615").unwrap(), "m #18446744073709551615 #2");
+        assert_eq!(oneiro.sessions().next_title("m #18446744073709551615").unwrap(), "m #18446744073709551615 #2");
         titled(&oneiro, "n", "n #999999999").unwrap();
-        assert_eq!(oneiro.next_title("n").unwrap(), "n #1000000000");
+        assert_eq!(oneiro.sessions().next_title("n").unwrap(), "n #1000000000");
     }
 }

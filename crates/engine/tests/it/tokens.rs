@@ -7,31 +7,32 @@ use oneiro_testkit::on_both_backends;
 fn make(oneiro: &Oneiro, role: TokenRole, seconds: Option<i64>) -> (Token, TokenText) {
     let expires_at = seconds.map(|seconds| NOW.plus(Span::seconds(seconds)));
     let name = Some("laptop".to_owned());
-    let token = oneiro.create_token(NewToken { name, expires_at, ..NewToken::new(role) }).unwrap();
+    let token =
+        oneiro.tokens().create(NewToken { name, expires_at, ..NewToken::new(role) }).unwrap();
     let text = TokenText::parse(token.token.as_deref().unwrap()).unwrap();
     (token, text)
 }
 
 fn refused(oneiro: &Oneiro, text: &TokenText) {
-    assert_eq!(oneiro.authenticate(text).unwrap_err().kind(), ErrorKind::Unauthorized);
+    assert_eq!(oneiro.tokens().authenticate(text).unwrap_err().kind(), ErrorKind::Unauthorized);
 }
 
 on_both_backends! {
     fn a_token_opens_its_space_until_it_is_taken_back(space) {
         let oneiro = open(space);
-        assert!(!oneiro.has_tokens().unwrap());
+        assert!(!oneiro.tokens().any().unwrap());
         let (made, text) = make(&oneiro, TokenRole::Write, None);
-        let known = oneiro.authenticate(&text).unwrap();
+        let known = oneiro.tokens().authenticate(&text).unwrap();
         assert_eq!((known.id.clone(), known.role, known.token), (made.id.clone(), TokenRole::Write, None));
-        assert!(oneiro.has_tokens().unwrap());
-        let taken = oneiro.revoke_token(&made.id.as_str()[..12]).unwrap();
+        assert!(oneiro.tokens().any().unwrap());
+        let taken = oneiro.tokens().revoke(&made.id.as_str()[..12]).unwrap();
         assert_eq!(taken.revoked_at, Some(NOW));
         refused(&oneiro, &text);
-        assert!(!oneiro.has_tokens().unwrap());
+        assert!(!oneiro.tokens().any().unwrap());
         // Taking it back again changes nothing, and it stays listed.
         oneiro.clock.set(50);
-        assert_eq!(oneiro.revoke_token(made.id.as_str()).unwrap().revoked_at, Some(NOW));
-        let listed = oneiro.list_tokens(None, 10).unwrap().items;
+        assert_eq!(oneiro.tokens().revoke(made.id.as_str()).unwrap().revoked_at, Some(NOW));
+        let listed = oneiro.tokens().list(None, 10).unwrap().items;
         assert_eq!(listed.len(), 1);
         assert!(listed[0].token.is_none());
     }
@@ -40,12 +41,12 @@ on_both_backends! {
         let oneiro = open(space);
         let (_, text) = make(&oneiro, TokenRole::Read, Some(60));
         oneiro.clock.set(59);
-        assert!(oneiro.authenticate(&text).is_ok());
+        assert!(oneiro.tokens().authenticate(&text).is_ok());
         oneiro.clock.set(60);
         refused(&oneiro, &text);
-        assert!(!oneiro.has_tokens().unwrap());
+        assert!(!oneiro.tokens().any().unwrap());
         let late = NewToken { expires_at: Some(NOW), ..NewToken::new(TokenRole::Read) };
-        assert_eq!(oneiro.create_token(late).unwrap_err().field_name(), Some("expires_at"));
+        assert_eq!(oneiro.tokens().create(late).unwrap_err().field_name(), Some("expires_at"));
     }
 
     fn a_token_of_another_space_or_with_another_secret_opens_nothing(space) {
@@ -67,16 +68,16 @@ on_both_backends! {
             ("nonsense", ErrorKind::NotFound),
             ("tok_\u{10ffff}", ErrorKind::NotFound),
         ] {
-            assert_eq!(oneiro.revoke_token(id).unwrap_err().kind(), kind, "{id}");
+            assert_eq!(oneiro.tokens().revoke(id).unwrap_err().kind(), kind, "{id}");
         }
         let ids: Vec<String> =
-            oneiro.list_tokens(None, 10).unwrap().items.iter().map(|token| token.id.to_string()).collect();
+            oneiro.tokens().list(None, 10).unwrap().items.iter().map(|token| token.id.to_string()).collect();
         let shared = ids[0].bytes().zip(ids[1].bytes()).take_while(|(a, b)| a == b).count();
         if shared > "tok_".len() {
-            assert_eq!(oneiro.revoke_token(&ids[0][..shared]).unwrap_err().kind(), ErrorKind::Conflict);
+            assert_eq!(oneiro.tokens().revoke(&ids[0][..shared]).unwrap_err().kind(), ErrorKind::Conflict);
         }
-        let page = oneiro.list_tokens(None, 1).unwrap();
-        let rest = oneiro.list_tokens(page.next, 1).unwrap();
+        let page = oneiro.tokens().list(None, 1).unwrap();
+        let rest = oneiro.tokens().list(page.next, 1).unwrap();
         assert_eq!((page.items.len(), rest.items.len(), rest.next), (1, 1, None));
         assert_ne!(page.items[0].id, rest.items[0].id);
     }
@@ -85,7 +86,7 @@ on_both_backends! {
         let oneiro = open(space);
         let (_, text) = make(&oneiro, TokenRole::Admin, None);
         let path = space.folder().join("copy.db");
-        oneiro.backup(&path, &mut |_| {}).unwrap();
+        oneiro.transfer().backup(&path, &mut |_| {}).unwrap();
         let bytes = std::fs::read(path).unwrap();
         let secret = text.secret().as_bytes();
         assert!(!bytes.windows(secret.len()).any(|window| window == secret));

@@ -86,5 +86,5 @@ pub fn answer(n: u32, message: &str, words: &str, output: u32) -> Value {
 
 pub fn capture(oneiro: &Fixed, file: &File) -> Captured {
     let request = CaptureRequest::new(&file.path, Agent::ClaudeCode);
-    oneiro.capture_transcript(&request, &mut |_| {}).unwrap()
+    oneiro.transfer().capture_transcript(&request, &mut |_| {}).unwrap()
 }

@@ -21,12 +21,12 @@ fn with_faults(space: &TestSpace, fault: &Fault) -> Result<Oneiro> {
 fn slices(oneiro: &Oneiro, file: &File) -> Result<Captured> {
     let limit = Some(std::time::Duration::from_secs(3_600));
     let request = CaptureRequest { limit, ..CaptureRequest::new(&file.path, Agent::ClaudeCode) };
-    oneiro.capture_transcript(&request, &mut |_| {})
+    oneiro.transfer().capture_transcript(&request, &mut |_| {})
 }
 
 /// Every line once, in the order of the file.
 fn assert_once(oneiro: &Oneiro, count: usize) {
-    let messages = oneiro.show_session(&id(OWN), true).unwrap().messages;
+    let messages = oneiro.sessions().show(&id(OWN), true).unwrap().messages;
     let order: Vec<_> = messages.iter().map(|message| message.external_id.clone()).collect();
     assert_eq!(order.len(), count);
     assert_eq!(order.iter().collect::<HashSet<_>>().len(), count);
@@ -58,7 +58,7 @@ on_both_backends! {
                 // The place is that of the rows: what is stored is not even read again.
                 assert_eq!((captured.messages, captured.duplicates), (300 - before as usize, 0));
                 assert_once(&oneiro, 300);
-                let session = oneiro.find_session(&id(OWN)).unwrap().unwrap();
+                let session = oneiro.sessions().find(&id(OWN)).unwrap().unwrap();
                 assert_eq!((session.output_tokens, session.api_call_count), (131, 1));
                 if !fired {
                     break;
@@ -84,7 +84,7 @@ on_both_backends! {
                     // Until the last line is stored, by whomever.
                     loop {
                         stored += capture(&oneiro, file).messages;
-                        let there = oneiro.find_session(&id(OWN)).unwrap();
+                        let there = oneiro.sessions().find(&id(OWN)).unwrap();
                         if there.is_some_and(|session| session.message_count == i64::from(last)) {
                             return stored;
                         }

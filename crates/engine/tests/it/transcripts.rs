@@ -21,7 +21,7 @@ on_both_backends! {
         let captured = capture(&oneiro, &file);
         assert_eq!((captured.sessions, captured.messages, captured.duplicates), (0, 2, 0));
         assert_eq!(shown(&oneiro, OWN, true), ["first", "second", "third"]);
-        let session = oneiro.find_session(&id(OWN)).unwrap().unwrap();
+        let session = oneiro.sessions().find(&id(OWN)).unwrap().unwrap();
         assert_eq!((session.source.as_str(), session.project.as_deref()), ("claude-code", Some("garden")));
         assert_eq!(session.cwd.as_deref(), Some("/srv/ann/garden"));
         assert_eq!(session.metadata["git_branch"], "main");
@@ -65,7 +65,7 @@ on_both_backends! {
         file.replace(&[said(9, &"long ".repeat(400)), said(1, "number 1"), said(10, "ten")]);
         let captured = capture(&oneiro, &file);
         assert_eq!((captured.messages, captured.duplicates), (2, 1));
-        assert_eq!(oneiro.show_session(&id(OWN), true).unwrap().messages.len(), 6);
+        assert_eq!(oneiro.sessions().show(&id(OWN), true).unwrap().messages.len(), 6);
         assert_eq!(capture(&oneiro, &file).bytes, 0);
         is_sound(&oneiro);
     }
@@ -78,11 +78,11 @@ on_both_backends! {
         capture(&oneiro, &file);
         oneiro.erase(&EraseTarget::Session(id(OWN))).unwrap();
         assert_eq!(capture(&oneiro, &file).messages, 0);
-        assert!(oneiro.find_session(&id(OWN)).unwrap().is_none());
+        assert!(oneiro.sessions().find(&id(OWN)).unwrap().is_none());
         file.replace(&[said(1, "the secret of the blue tin")]);
         let captured = capture(&oneiro, &file);
         assert_eq!((captured.messages, captured.left_out), (0, 1));
-        assert!(oneiro.find_session(&id(OWN)).unwrap().is_none());
+        assert!(oneiro.sessions().find(&id(OWN)).unwrap().is_none());
         if space.backend == Backend::Sqlite {
             drop(oneiro);
             let raw = std::fs::read(space.file()).unwrap();
@@ -102,7 +102,7 @@ on_both_backends! {
         file.add(&answer(4, "m1", "c", 90));
         file.add(&answer(5, "m2", "d", 7));
         capture(&later, &file);
-        let session = later.find_session(&id(OWN)).unwrap().unwrap();
+        let session = later.sessions().find(&id(OWN)).unwrap().unwrap();
         assert_eq!((session.output_tokens, session.input_tokens, session.api_call_count), (97, 20, 2));
         assert_eq!((session.cache_read_tokens, session.model.as_deref()), (200, Some("claude-x")));
         // Read from the start again, it still is.
@@ -110,7 +110,7 @@ on_both_backends! {
         capture(&later, &file);
         file.add(&answer(4, "m1", "c", 90));
         capture(&later, &file);
-        let session = later.find_session(&id(OWN)).unwrap().unwrap();
+        let session = later.sessions().find(&id(OWN)).unwrap().unwrap();
         assert_eq!((session.output_tokens, session.api_call_count), (97, 2));
     }
 
@@ -134,7 +134,7 @@ on_both_backends! {
             }
             let captured = capture(&oneiro, &fork);
             assert_eq!((captured.messages, captured.duplicates, captured.copies), (1, 2, 2), "{name}");
-            let session = oneiro.find_session(&id(name)).unwrap().unwrap();
+            let session = oneiro.sessions().find(&id(name)).unwrap().unwrap();
             assert_eq!((session.parent_id, session.lineage), (Some(id(OWN)), Some(Lineage::Branch)));
         }
         // A copy whose origin was never stored is all there is of it.
@@ -157,13 +157,13 @@ on_both_backends! {
         agent.add(&line);
         let captured = capture(&oneiro, &agent);
         assert_eq!((captured.sessions, captured.delegates), (1, 1));
-        let delegate = oneiro.find_session(&id(&format!("{OWN}:agent-a1"))).unwrap().unwrap();
+        let delegate = oneiro.sessions().find(&id(&format!("{OWN}:agent-a1"))).unwrap().unwrap();
         assert_eq!((delegate.source.as_str(), delegate.parent_id), ("subagent", Some(id(OWN))));
         assert_eq!(delegate.lineage, Some(Lineage::Delegate));
         oneiro.erase(&EraseTarget::Session(id(OWN))).unwrap();
-        assert!(oneiro.find_session(&delegate.id).unwrap().is_none());
+        assert!(oneiro.sessions().find(&delegate.id).unwrap().is_none());
         capture(&oneiro, &agent);
-        assert!(oneiro.find_session(&delegate.id).unwrap().is_none());
+        assert!(oneiro.sessions().find(&delegate.id).unwrap().is_none());
     }
 
     fn titles_come_from_the_transcript_until_a_person_gives_one(space) {
@@ -172,7 +172,7 @@ on_both_backends! {
         file.add(&json!({"type": "summary", "summary": "Of another", "leafUuid": "elsewhere"}));
         file.add(&json!({"type": "summary", "summary": "Beds", "leafUuid": text(1)}));
         file.add(&said(1, "one"));
-        let title = || oneiro.find_session(&id(OWN)).unwrap().unwrap().title.unwrap();
+        let title = || oneiro.sessions().find(&id(OWN)).unwrap().unwrap().title.unwrap();
         capture(&oneiro, &file);
         assert_eq!(title(), "Beds");
         file.add(&json!({"type": "ai-title", "aiTitle": "Tomatoes", "sessionId": OWN}));
@@ -185,7 +185,7 @@ on_both_backends! {
         capture(&oneiro, &file);
         assert_eq!(title(), "x".repeat(100));
         let patch = oneiro::SessionPatch { title: Some(Some("Mine".into())), ..Default::default() };
-        oneiro.change_session(&id(OWN), patch).unwrap();
+        oneiro.sessions().change(&id(OWN), patch).unwrap();
         file.add(&json!({"type": "custom-title", "customTitle": "Theirs", "sessionId": OWN}));
         capture(&oneiro, &file);
         assert_eq!(title(), "Mine");
@@ -203,7 +203,7 @@ on_both_backends! {
         file.add(&call);
         let captured = capture(&oneiro, &file);
         assert_eq!(captured.withheld, 4);
-        let kept = serde_json::to_string(&oneiro.show_session(&id(OWN), true).unwrap().messages).unwrap();
+        let kept = serde_json::to_string(&oneiro.sessions().show(&id(OWN), true).unwrap().messages).unwrap();
         assert!(!kept.contains("zebra") && kept.contains("the pin is"), "{kept}");
     }
 
@@ -214,14 +214,14 @@ on_both_backends! {
         let request = CaptureRequest { limit: Some(Duration::ZERO), ..CaptureRequest::new(&file.path, Agent::ClaudeCode) };
         let mut slices = Vec::new();
         loop {
-            let captured = oneiro.capture_transcript(&request, &mut |_| {}).unwrap();
+            let captured = oneiro.transfer().capture_transcript(&request, &mut |_| {}).unwrap();
             slices.push(captured.messages);
             if captured.finished {
                 break;
             }
         }
         assert_eq!(slices, [128, 128, 44]);
-        assert_eq!(oneiro.show_session(&id(OWN), true).unwrap().messages.len(), 300);
+        assert_eq!(oneiro.sessions().show(&id(OWN), true).unwrap().messages.len(), 300);
     }
 
     fn a_dry_run_counts_and_stores_nothing(space) {
@@ -229,17 +229,17 @@ on_both_backends! {
         let file = File::new(space, OWN);
         file.add_all((1..=1_500).map(|n| said(n, &format!("number {n}"))));
         let request = CaptureRequest { dry_run: true, ..CaptureRequest::new(&file.path, Agent::ClaudeCode) };
-        let counted = oneiro.capture_transcript(&request, &mut |_| {}).unwrap();
+        let counted = oneiro.transfer().capture_transcript(&request, &mut |_| {}).unwrap();
         assert_eq!((counted.sessions, counted.messages), (1, 1_500));
         assert_eq!(oneiro.stats().unwrap().messages, 0);
         assert_eq!(capture(&oneiro, &file).messages, 1_500);
-        let counted = oneiro.capture_transcript(&request, &mut |_| {}).unwrap();
+        let counted = oneiro.transfer().capture_transcript(&request, &mut |_| {}).unwrap();
         assert_eq!((counted.sessions, counted.messages, counted.bytes), (0, 0, 0));
     }
 
     fn patterns_keep_sessions_out(space) {
         let oneiro = open(space);
-        oneiro.set_setting("ignore_session_patterns", Some(json!(["5b3f*"]))).unwrap();
+        oneiro.settings().set("ignore_session_patterns", Some(json!(["5b3f*"]))).unwrap();
         let file = File::new(space, OWN);
         file.add(&said(1, "one"));
         let captured = capture(&oneiro, &file);
@@ -256,13 +256,13 @@ on_both_backends! {
         for line in whole.split_inclusive('\n') {
             file.add_bytes(line.as_bytes());
             let request = CaptureRequest::new(&file.path, Agent::Codex);
-            oneiro.capture_transcript(&request, &mut |_| {}).unwrap();
+            oneiro.transfer().capture_transcript(&request, &mut |_| {}).unwrap();
         }
         let other = oneiro_testkit::TestSpace::new(space.backend);
         let once = open(&other);
-        once.capture_transcript(&CaptureRequest::new(&found[1].path, Agent::Codex), &mut |_| {}).unwrap();
+        once.transfer().capture_transcript(&CaptureRequest::new(&found[1].path, Agent::Codex), &mut |_| {}).unwrap();
         let session = id("0198f0aa-7d31-7c02-b1a5-3c1e5a9b0001");
-        let (parts, whole) = (oneiro.show_session(&session, true).unwrap(), once.show_session(&session, true).unwrap());
+        let (parts, whole) = (oneiro.sessions().show(&session, true).unwrap(), once.sessions().show(&session, true).unwrap());
         let roles = |view: &oneiro::SessionView| view.messages.iter().map(|m| (m.role.clone(), m.external_id.clone(), m.at)).collect::<Vec<_>>();
         assert_eq!(roles(&parts), roles(&whole));
         for view in [&parts, &whole] {
@@ -284,7 +284,7 @@ on_both_backends! {
         assert_eq!(capture(&oneiro, &file).not_transcripts.len(), 1);
         file.add(&said(1, "one"));
         let other = CaptureRequest::new(&file.path, Agent::Codex);
-        let captured = oneiro.capture_transcript(&other, &mut |_| {}).unwrap();
+        let captured = oneiro.transfer().capture_transcript(&other, &mut |_| {}).unwrap();
         assert_eq!((captured.not_transcripts.len(), captured.damaged.len()), (1, 0));
         assert_eq!(Agent::of_transcript(&file.path), Some(Agent::ClaudeCode));
         let captured = capture(&oneiro, &file);
@@ -327,9 +327,10 @@ fn links_and_pipes_are_not_read() {
     assert_eq!(find_transcripts(&folder, Agent::ClaudeCode).unwrap().files, []);
     let request =
         CaptureRequest { within: Some(&folder), ..CaptureRequest::new(&link, Agent::ClaudeCode) };
-    let refused = oneiro.capture_transcript(&request, &mut |_| {}).unwrap_err();
+    let refused = oneiro.transfer().capture_transcript(&request, &mut |_| {}).unwrap_err();
     assert_eq!(refused.kind(), ErrorKind::Invalid);
     let refused = oneiro
+        .transfer()
         .capture_transcript(&CaptureRequest::new(&pipe, Agent::ClaudeCode), &mut |_| {})
         .unwrap_err();
     assert_eq!(refused.kind(), ErrorKind::Invalid);

@@ -17,7 +17,8 @@ use std::time::Duration;
 fn furnish(oneiro: &Fixed) {
     let metadata = json!({"z": 1.50, "a": {"deep": [null, "\u{0}"]}});
     oneiro
-        .create_session(NewSession {
+        .sessions()
+        .create(NewSession {
             source: Some("cli".into()),
             user_id: Some("u".into()),
             model_config: Some(json!({"t": 0.10})),
@@ -31,12 +32,12 @@ fn furnish(oneiro: &Fixed) {
         .unwrap();
     let messages =
         awkward_messages().into_iter().map(|message| NewMessage::from_json(message).unwrap());
-    let mut ids = oneiro.append(&id("a"), messages.collect()).unwrap().ids;
+    let mut ids = oneiro.messages().append(&id("a"), messages.collect()).unwrap().ids;
     oneiro.clock.set(10);
     let more = vec![user("later").external_id("e1"), agent("yes"), user("undone")];
-    ids.extend(oneiro.append(&id("a"), more).unwrap().ids);
-    oneiro.compact_messages(&id("a"), ids[2]).unwrap();
-    oneiro.rewind_session(&id("a"), (*ids.last().unwrap()).into()).unwrap();
+    ids.extend(oneiro.messages().append(&id("a"), more).unwrap().ids);
+    oneiro.host().compact_messages(&id("a"), ids[2]).unwrap();
+    oneiro.sessions().rewind(&id("a"), (*ids.last().unwrap()).into()).unwrap();
     let used = Usage {
         api_calls: 2,
         output_tokens: 7,
@@ -46,20 +47,22 @@ fn furnish(oneiro: &Fixed) {
     for (seconds, task) in [(20, ""), (30, ""), (40, "title")] {
         oneiro.clock.set(seconds);
         let key = UsageKey { model: "m".into(), task: task.into(), ..UsageKey::default() };
-        oneiro.add_usage(&id("a"), key, used).unwrap();
+        oneiro.sessions().add_usage(&id("a"), key, used).unwrap();
     }
-    oneiro.end_session(&id("a"), Ending::new("compression").unwrap()).unwrap();
+    oneiro.sessions().end(&id("a"), Ending::new("compression").unwrap()).unwrap();
     oneiro.clock.set(50);
-    oneiro.create_session(NewSession { parent_id: Some(id("a")), ..new("b") }).unwrap();
+    oneiro.sessions().create(NewSession { parent_id: Some(id("a")), ..new("b") }).unwrap();
     oneiro
-        .create_session(NewSession {
+        .sessions()
+        .create(NewSession {
             parent_id: Some(id("b")),
             lineage: Some(Lineage::Delegate),
             ..new("c")
         })
         .unwrap();
     oneiro
-        .change_session(&id("c"), SessionPatch { archived: Some(true), ..SessionPatch::default() })
+        .sessions()
+        .change(&id("c"), SessionPatch { archived: Some(true), ..SessionPatch::default() })
         .unwrap();
 }
 
@@ -79,7 +82,7 @@ on_both_backends! {
         // Ids are taken there already, so that equal ids prove nothing.
         begin(&there, "first");
         say(&there, "first", &["x"]);
-        there.delete_session(&id("first")).unwrap();
+        there.sessions().delete(&id("first")).unwrap();
         let imported = import(&there, &written).unwrap();
         assert_eq!((imported.sessions, imported.messages, imported.skipped, imported.detached), (3, 14, 0, 0));
         let again = export(&there);
@@ -87,7 +90,7 @@ on_both_backends! {
             assert_eq!(one.to_string(), two.to_string());
         }
         assert_eq!(written.lines().count(), again.lines().count());
-        assert_eq!(here.session_tip(&id("a")).unwrap(), there.session_tip(&id("a")).unwrap());
+        assert_eq!(here.sessions().tip(&id("a")).unwrap(), there.sessions().tip(&id("a")).unwrap());
         is_sound(&there);
         // Once more: everything is there, nothing changes.
         let before = dump(&there);
@@ -100,9 +103,9 @@ on_both_backends! {
         let oneiro = open(space);
         begin(&oneiro, "s");
         let ids = say(&oneiro, "s", &["one", "two", "three", "four"]);
-        oneiro.compact_messages(&id("s"), MessageId(ids[2])).unwrap();
-        oneiro.rewind_session(&id("s"), MessageId(ids[3]).into()).unwrap();
-        oneiro.rewind_session(&id("s"), MessageId(ids[1]).into()).unwrap();
+        oneiro.host().compact_messages(&id("s"), MessageId(ids[2])).unwrap();
+        oneiro.sessions().rewind(&id("s"), MessageId(ids[3]).into()).unwrap();
+        oneiro.sessions().rewind(&id("s"), MessageId(ids[1]).into()).unwrap();
         let other = TestSpace::new(Backend::Sqlite);
         let copy = open(&other);
         // Other ids than where they come from.
@@ -110,10 +113,10 @@ on_both_backends! {
         say(&copy, "before", &["x", "y"]);
         import(&copy, &export(&oneiro)).unwrap();
         for oneiro in [&oneiro, &copy] {
-            assert_eq!(oneiro.restore_session(&id("s"), oneiro::RestoreRequest { all: false }).unwrap().restored, 2);
-            assert_eq!(oneiro.show_session(&id("s"), false).unwrap().messages.len(), 0);
-            assert_eq!(oneiro.restore_session(&id("s"), oneiro::RestoreRequest { all: false }).unwrap().restored, 1);
-            assert_eq!(oneiro.show_session(&id("s"), false).unwrap().messages.len(), 1);
+            assert_eq!(oneiro.sessions().restore(&id("s"), oneiro::RestoreRequest { all: false }).unwrap().restored, 2);
+            assert_eq!(oneiro.sessions().show(&id("s"), false).unwrap().messages.len(), 0);
+            assert_eq!(oneiro.sessions().restore(&id("s"), oneiro::RestoreRequest { all: false }).unwrap().restored, 1);
+            assert_eq!(oneiro.sessions().show(&id("s"), false).unwrap().messages.len(), 1);
         }
         let bad = r#"{"id":"t","rewinds":[{"message":"x"}],"messages":[{"role":"user"}]}"#;
         assert_eq!(import(&copy, bad).unwrap_err().field_name(), Some("rewinds"));
@@ -146,7 +149,7 @@ on_both_backends! {
         let mut not_utf8 = format!("{good}\n").into_bytes();
         not_utf8.extend(b"{\"id\":\"\xff\"}\n");
         let limits = ImportLimits::default();
-        assert!(oneiro.import(&mut not_utf8.as_slice(), limits, &mut |_| {}).is_err());
+        assert!(oneiro.transfer().import(&mut not_utf8.as_slice(), limits, &mut |_| {}).is_err());
         assert_eq!(dump(&oneiro), before);
     }
 
@@ -161,13 +164,13 @@ on_both_backends! {
             (ImportLimits { session_bytes: 20, ..all }, "20 bytes"),
             (ImportLimits { bytes: file.len() as u64 - 1, ..all }, "file"),
         ] {
-            let error = oneiro.import(&mut file.as_bytes(), limits, &mut |_| {}).unwrap_err();
+            let error = oneiro.transfer().import(&mut file.as_bytes(), limits, &mut |_| {}).unwrap_err();
             assert_eq!(error.kind(), ErrorKind::TooLarge, "{error:?}");
             assert!(error.message().contains(what) && error.remedy_text().is_some(), "{error:?}");
             assert_eq!(oneiro.stats().unwrap().sessions, 0);
         }
         let exact = ImportLimits { sessions: 2, messages: 2, session_bytes: line("x").len(), bytes: file.len() as u64 };
-        assert_eq!(oneiro.import(&mut file.as_bytes(), exact, &mut |_| {}).unwrap().sessions, 2);
+        assert_eq!(oneiro.transfer().import(&mut file.as_bytes(), exact, &mut |_| {}).unwrap().sessions, 2);
     }
 
     fn missing_and_cyclic_parents_are_let_go(space) {
@@ -181,28 +184,28 @@ on_both_backends! {
             {"id":"later"}"#;
         let imported = import(&oneiro, file).unwrap();
         assert_eq!((imported.sessions, imported.detached), (7, 3));
-        let parent = |name: &str| oneiro.find_session(&id(name)).unwrap().unwrap().parent_id;
+        let parent = |name: &str| oneiro.sessions().find(&id(name)).unwrap().unwrap().parent_id;
         assert_eq!((parent("orphan"), parent("self"), parent("child")), (None, None, Some(id("later"))));
-        assert_eq!(oneiro.session_root(&id("a")).unwrap(), oneiro.session_root(&id("c")).unwrap());
+        assert_eq!(oneiro.sessions().root(&id("a")).unwrap(), oneiro.sessions().root(&id("c")).unwrap());
     }
 
     fn taken_titles_are_numbered(space) {
         let oneiro = open(space);
-        oneiro.create_session(NewSession { title: Some("plan".into()), ..new("a") }).unwrap();
+        oneiro.sessions().create(NewSession { title: Some("plan".into()), ..new("a") }).unwrap();
         let file = "{\"id\":\"b\",\"title\":\"plan\"}\n{\"id\":\"c\",\"title\":\" plan\\t\"}\n{\"id\":\"d\",\"title\":\"free\"}";
         import(&oneiro, file).unwrap();
-        let title = |name: &str| oneiro.find_session(&id(name)).unwrap().unwrap().title.unwrap();
+        let title = |name: &str| oneiro.sessions().find(&id(name)).unwrap().unwrap().title.unwrap();
         assert_eq!((title("b"), title("c"), title("d")), ("plan #2".into(), "plan #3".into(), "free".into()));
     }
 
     fn an_export_may_be_narrowed(space) {
         let oneiro = open(space);
         for (name, source) in [("a", "cli"), ("b", "cron"), ("c", "cli")] {
-            oneiro.create_session(NewSession { source: Some(source.into()), ..new(name) }).unwrap();
+            oneiro.sessions().create(NewSession { source: Some(source.into()), ..new(name) }).unwrap();
         }
         let ids = |request: ExportRequest| {
             let mut out = Vec::new();
-            let done = oneiro.export(&request, &mut out, &mut |_| {}).unwrap();
+            let done = oneiro.transfer().export(&request, &mut out, &mut |_| {}).unwrap();
             assert_eq!(done.bytes, out.len() as u64);
             without_ids(&String::from_utf8(out).unwrap()).iter().map(|s| s["id"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
         };
@@ -210,7 +213,7 @@ on_both_backends! {
         assert_eq!(ids(ExportRequest { source: Some("cli".into()), ..ExportRequest::default() }), ["a", "c"]);
         assert_eq!(ids(ExportRequest { sessions: vec![id("c"), id("b")], ..ExportRequest::default() }), ["c", "b"]);
         let missing = ExportRequest { sessions: vec![id("nobody")], ..ExportRequest::default() };
-        assert_eq!(oneiro.export(&missing, &mut Vec::new(), &mut |_| {}).unwrap_err().kind(), ErrorKind::NotFound);
+        assert_eq!(oneiro.transfer().export(&missing, &mut Vec::new(), &mut |_| {}).unwrap_err().kind(), ErrorKind::NotFound);
     }
 
     fn surrogates_of_an_import_are_counted_and_visibility_is_kept(space) {
@@ -218,9 +221,9 @@ on_both_backends! {
         let file = r#"{"id":"a","messages":[{"role":"user","content":"\ud800"},{"role":"user","content":"c","visibility":"compacted"},{"role":"user","content":"r","visibility":"rewound"}]}"#;
         import(&oneiro, file).unwrap();
         assert_eq!(oneiro.stats().unwrap().repaired, 1);
-        assert_eq!(oneiro.show_session(&id("a"), false).unwrap().messages.len(), 1);
-        assert_eq!(oneiro.find_session(&id("a")).unwrap().unwrap().message_count, 2);
-        assert_eq!(oneiro.restore_session(&id("a"), oneiro::RestoreRequest { all: false }).unwrap().restored, 1);
+        assert_eq!(oneiro.sessions().show(&id("a"), false).unwrap().messages.len(), 1);
+        assert_eq!(oneiro.sessions().find(&id("a")).unwrap().unwrap().message_count, 2);
+        assert_eq!(oneiro.sessions().restore(&id("a"), oneiro::RestoreRequest { all: false }).unwrap().restored, 1);
         is_sound(&oneiro);
     }
 }
@@ -238,12 +241,12 @@ fn a_pipe_is_imported_to_its_end_and_another_handle_appends_while_it_waits() {
             let importing = scope.spawn(|| {
                 let path = format!("/dev/fd/{}", std::os::fd::AsRawFd::as_raw_fd(&input));
                 let file = ImportFile::open(std::path::Path::new(&path), limits)?;
-                oneiro.import_file(file, limits, &mut |_| {})
+                oneiro.transfer().import_file(file, limits, &mut |_| {})
             });
             // More than a pipe holds: the write ends only when the import has begun to read.
             let blank = vec![b'\n'; 256 << 10];
             output.write_all(&blank).unwrap();
-            other.append(&id("other"), vec![user("meanwhile")]).unwrap();
+            other.messages().append(&id("other"), vec![user("meanwhile")]).unwrap();
             output
                 .write_all(b"{\"id\":\"a\",\"messages\":[{\"role\":\"user\",\"content\":\"x\"}]}")
                 .unwrap();
@@ -261,7 +264,7 @@ fn an_endless_pipe_is_refused_at_the_limit_of_bytes() {
     let limits = ImportLimits { bytes: 1 << 20, ..ImportLimits::default() };
     let file = ImportFile::spool(std::io::repeat(b'\n'), limits).unwrap();
     assert_eq!(file.bytes(), limits.bytes + 1);
-    let error = oneiro.import_file(file, limits, &mut |_| {}).unwrap_err();
+    let error = oneiro.transfer().import_file(file, limits, &mut |_| {}).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::TooLarge, "{error:?}");
     let folder = ImportFile::open(space.folder(), limits).unwrap_err();
     assert_eq!(folder.kind(), ErrorKind::Invalid, "{folder:?}");
@@ -295,6 +298,7 @@ fn an_import_keeps_its_transaction_on_a_server_through_a_pause_between_lines() {
     let pause = Duration::from_secs(8);
     let text = b"{\"id\":\"a\",\"messages\":[{\"role\":\"user\",\"content\":\"x\"}]}\n";
     let mut input = std::io::BufReader::new(Pausing { text, pause });
-    let imported = oneiro.import(&mut input, ImportLimits::default(), &mut |_| {}).unwrap();
+    let imported =
+        oneiro.transfer().import(&mut input, ImportLimits::default(), &mut |_| {}).unwrap();
     assert_eq!((imported.sessions, imported.messages), (1, 1));
 }

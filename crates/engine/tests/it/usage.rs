@@ -23,17 +23,17 @@ on_both_backends! {
     fn usage_is_added_per_account_and_work_on_the_side_is_not_in_the_totals(space) {
         let oneiro = open(space);
         begin(&oneiro, "a");
-        oneiro.add_usage(&id("a"), key("side", "title"), USED).unwrap();
-        assert_eq!(oneiro.find_session(&id("a")).unwrap().unwrap().model, None);
+        oneiro.sessions().add_usage(&id("a"), key("side", "title"), USED).unwrap();
+        assert_eq!(oneiro.sessions().find(&id("a")).unwrap().unwrap().model, None);
         oneiro.clock.set(5);
-        oneiro.add_usage(&id("a"), key("m", ""), USED).unwrap();
+        oneiro.sessions().add_usage(&id("a"), key("m", ""), USED).unwrap();
         oneiro.clock.set(9);
-        let session = oneiro.add_usage(&id("a"), key("m", ""), USED).unwrap();
+        let session = oneiro.sessions().add_usage(&id("a"), key("m", ""), USED).unwrap();
         assert_eq!((session.api_call_count, session.input_tokens, session.output_tokens), (2, 20, 40));
         assert_eq!((session.cache_read_tokens, session.cache_write_tokens, session.reasoning_tokens), (60, 80, 100));
         assert_eq!((session.estimated_cost_usd, session.actual_cost_usd), (1.0, 0.5));
         assert_eq!(session.model.as_deref(), Some("m"));
-        let rows = oneiro.usage(&id("a")).unwrap();
+        let rows = oneiro.sessions().usage(&id("a")).unwrap();
         let seen: Vec<_> = rows.iter().map(|row| (row.key.model.as_str(), row.key.task.as_str(), row.input_tokens)).collect();
         assert_eq!(seen, [("m", "", 20), ("side", "title", 10)]);
         assert_eq!((rows[0].last_at, rows[0].first_at < rows[0].last_at), (oneiro.now(), true));
@@ -42,10 +42,10 @@ on_both_backends! {
     fn totals_that_are_set_replace_and_leave_the_accounts(space) {
         let oneiro = open(space);
         begin(&oneiro, "a");
-        oneiro.add_usage(&id("a"), key("m", ""), USED).unwrap();
-        let session = oneiro.set_usage(&id("a"), Usage { input_tokens: 3, ..Usage::default() }).unwrap();
+        oneiro.sessions().add_usage(&id("a"), key("m", ""), USED).unwrap();
+        let session = oneiro.sessions().set_usage(&id("a"), Usage { input_tokens: 3, ..Usage::default() }).unwrap();
         assert_eq!((session.input_tokens, session.output_tokens, session.api_call_count), (3, 0, 0));
-        assert_eq!(oneiro.usage(&id("a")).unwrap()[0].input_tokens, 10);
+        assert_eq!(oneiro.sessions().usage(&id("a")).unwrap()[0].input_tokens, 10);
     }
 
     fn amounts_and_keys_that_no_engine_could_hold_are_refused(space) {
@@ -57,11 +57,11 @@ on_both_backends! {
             (key("m\0", ""), USED),
             (key(&"m".repeat(513), ""), USED),
         ] {
-            assert_eq!(oneiro.add_usage(&id("a"), key, used).unwrap_err().kind(), ErrorKind::Invalid);
+            assert_eq!(oneiro.sessions().add_usage(&id("a"), key, used).unwrap_err().kind(), ErrorKind::Invalid);
         }
-        assert!(oneiro.usage(&id("a")).unwrap().is_empty());
+        assert!(oneiro.sessions().usage(&id("a")).unwrap().is_empty());
         let long = |letter: &str| letter.repeat(512);
         let key = UsageKey { model: long("a"), provider: long("b"), base_url: long("c"), billing_mode: long("d"), task: long("e") };
-        oneiro.add_usage(&id("a"), key, USED).unwrap();
+        oneiro.sessions().add_usage(&id("a"), key, USED).unwrap();
     }
 }

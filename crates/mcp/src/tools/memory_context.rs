@@ -94,7 +94,7 @@ fn run(call: &Call) -> Result<Answer> {
         ..WindowRequest::default()
     };
     let id = &arguments.session;
-    let window = call.caller.oneiro.context(id, &request)?;
+    let window = call.caller.oneiro.context().window(id, &request)?;
     let content = Content::of(&window, &request)?;
     notes.extend(content.note.clone());
     Ok(tell(id, &window, (content, notes)))

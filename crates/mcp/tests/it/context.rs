@@ -47,9 +47,9 @@ on_both_backends! {
         context(&oneiro, arguments.clone());
         let peek = json!({"session": "s", "peek": true});
         call_as(TokenRole::Write, &oneiro, ("memory_context", peek)).unwrap();
-        assert!(oneiro.summaries(&id).unwrap().is_empty(), "a look made something");
+        assert!(oneiro.context().summaries(&id).unwrap().is_empty(), "a look made something");
         let answer = call_as(TokenRole::Write, &oneiro, ("memory_context", arguments)).unwrap();
-        assert!(!oneiro.summaries(&id).unwrap().is_empty());
+        assert!(!oneiro.context().summaries(&id).unwrap().is_empty());
         assert!(!answer.structured["summaries"].as_array().unwrap().is_empty());
     }
 
@@ -96,7 +96,7 @@ fn a_turn_that_is_larger_than_the_budget_is_cut_and_that_is_said() {
         json!({"role": "tool", "tool_call_id": name(number), "content": seen})
     }));
     let turn = turn.into_iter().map(|one| NewMessage::from_json(one).unwrap());
-    oneiro.append(&id, turn.collect()).unwrap();
+    oneiro.messages().append(&id, turn.collect()).unwrap();
     for budget in [6_000, 8_000] {
         let answer = context(&oneiro, json!({"session": "s", "budget": budget}));
         assert!(tokens(&answer.text) <= budget + 200, "{}", tokens(&answer.text));

@@ -91,7 +91,7 @@ on_both_backends! {
         assert_eq!(found.structured["messages"][0]["session_id"], "theirs");
         let hits = expand(&oneiro, json!({"session": "ours", "grep": "secret"}));
         assert_eq!(hits.structured["hits"], json!([]), "{}", hits.text);
-        oneiro.set_setting("other_sessions", Some(json!("refuse"))).unwrap();
+        oneiro.settings().set("other_sessions", Some(json!("refuse"))).unwrap();
         for what in [json!({"id": theirs[0]}), json!({"grep": "secret"})] {
             let mut arguments = what.clone();
             arguments["anywhere"] = json!(true);
@@ -169,7 +169,7 @@ fn messages_of_any_shape_come_back_as_they_are() {
     let space = TestSpace::new(Backend::Sqlite);
     let oneiro = open(&space);
     let id = SessionId::new("s").unwrap();
-    oneiro.create_session(NewSession::with_id(id.clone())).unwrap();
+    oneiro.sessions().create(NewSession::with_id(id.clone())).unwrap();
     let long = words(5, 2_000);
     let mut given = awkward_messages();
     given.push(json!({"role": "tool", "tool_call_id": "c1", "content": long, "external_id": "e1"}));
@@ -178,10 +178,10 @@ fn messages_of_any_shape_come_back_as_they_are() {
     given.push(json!({"role": "user", "content": [{"type": "text", "text": long}], "name": long}));
     given.push(json!({"role": "長".repeat(64), "content": "x", "name": "長".repeat(30)}));
     let messages = given.iter().map(|one| NewMessage::from_json(one.clone()).unwrap()).collect();
-    let said = oneiro.append(&id, messages).unwrap().ids;
+    let said = oneiro.messages().append(&id, messages).unwrap().ids;
     for budget in [200, 20_000] {
         for message in &said {
-            let stored = serde_json::to_value(oneiro.message(*message).unwrap()).unwrap();
+            let stored = serde_json::to_value(oneiro.messages().get(*message).unwrap()).unwrap();
             if budget == 200 && stored.to_string().len() > 20_000 {
                 continue; // A thousand pages of one message say no more than a hundred.
             }

@@ -93,7 +93,7 @@ on_both_backends! {
         let said = say(&oneiro, HOSTILE[1], &["tea"]);
         let child = SessionId::new("child").unwrap();
         let parent = SessionId::new(HOSTILE[1]).ok();
-        oneiro.create_session(NewSession { parent_id: parent, ..NewSession::with_id(child) }).unwrap();
+        oneiro.sessions().create(NewSession { parent_id: parent, ..NewSession::with_id(child) }).unwrap();
         let scrolled = answer(&oneiro, "session_search",
             json!({"session": "child", "around": said[0]}));
         assert!(recalled(&scrolled).0.contains("note: "), "{scrolled}");

@@ -17,7 +17,7 @@ on_both_backends! {
         let oneiro = open(space);
         let (_, made) = compacted(&oneiro, "long", "kayak");
         let id = SessionId::new("long").unwrap();
-        let all = oneiro.summaries(&id).unwrap();
+        let all = oneiro.context().summaries(&id).unwrap();
         for version in VERSIONS {
             let listed = asked(&oneiro, version, "resources/list", json!({}));
             let resources = listed["result"]["resources"].as_array().unwrap();
@@ -70,7 +70,7 @@ on_both_backends! {
     fn where_nobody_looks_beyond_a_session_there_are_none(space) {
         let oneiro = open(space);
         let (_, made) = compacted(&oneiro, "long", "kayak");
-        oneiro.set_setting("other_sessions", Some(json!("refuse"))).unwrap();
+        oneiro.settings().set("other_sessions", Some(json!("refuse"))).unwrap();
         let listed = asked(&oneiro, "2025-11-25", "resources/list", json!({}));
         assert_eq!(listed["result"]["resources"], json!([]), "{listed}");
         let uri = format!("oneiro://summary/{}", made[0]);

@@ -17,13 +17,13 @@ pub fn open(space: &TestSpace) -> Oneiro {
 /// Says something in a session, person and agent in turns; answers the ids.
 pub fn say(oneiro: &Oneiro, session: &str, texts: &[&str]) -> Vec<i64> {
     let id = SessionId::new(session).unwrap();
-    oneiro.create_session(NewSession::with_id(id.clone())).unwrap();
+    oneiro.sessions().create(NewSession::with_id(id.clone())).unwrap();
     let message = |(number, text): (usize, &&str)| match number % 2 {
         0 => NewMessage::text(Role::User, *text),
         _ => NewMessage::text(Role::Assistant, *text),
     };
     let messages = texts.iter().enumerate().map(message).collect();
-    oneiro.append(&id, messages).unwrap().ids.into_iter().map(|id| id.0).collect()
+    oneiro.messages().append(&id, messages).unwrap().ids.into_iter().map(|id| id.0).collect()
 }
 
 pub fn call(oneiro: &Oneiro, tool: &str, arguments: Value) -> Result<Answer> {
@@ -51,7 +51,7 @@ pub fn compacted(oneiro: &Oneiro, session: &str, word: &str) -> (Vec<i64>, Vec<S
     let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
     let said = say(oneiro, session, &texts);
     let request = CompactRequest { until: Some(3_000), redo: false };
-    let compacted = oneiro.compact(&SessionId::new(session).unwrap(), &request).unwrap();
+    let compacted = oneiro.context().compact(&SessionId::new(session).unwrap(), &request).unwrap();
     assert!(!compacted.created.is_empty(), "{compacted:?}");
     (said, compacted.created.iter().map(ToString::to_string).collect())
 }

@@ -8,9 +8,9 @@ use oneiro::{CompactRequest, Compacted, Result, TokenRole, Window, WindowRequest
 pub(super) fn window(call: &Call, request: WindowRequest) -> Result<Answer<Window>> {
     let peek = request.peek || call.visitor.role == TokenRole::Read;
     let request = WindowRequest { peek, ..request };
-    Answer::ok(call.oneiro()?.context(&call.session()?, &request)?)
+    Answer::ok(call.oneiro()?.context().window(&call.session()?, &request)?)
 }
 
 pub(super) fn compact(call: &Call, request: CompactRequest) -> Result<Answer<Compacted>> {
-    Answer::ok(call.oneiro()?.compact(&call.session()?, &request)?)
+    Answer::ok(call.oneiro()?.context().compact(&call.session()?, &request)?)
 }

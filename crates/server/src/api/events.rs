@@ -93,7 +93,7 @@ async fn asked<T: Send + 'static>(
 fn changes(call: &Call, seen: ChangeMark) -> Result<Vec<Change>> {
     let oneiro = call.oneiro()?;
     if let Some(token) = &call.visitor.token {
-        oneiro.authenticate(token)?;
+        oneiro.tokens().authenticate(token)?;
     }
     oneiro.changes_since(seen)
 }

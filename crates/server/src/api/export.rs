@@ -40,7 +40,7 @@ pub(crate) async fn export(call: Call) -> Result<Response, Problem> {
     };
     let receiving = start(permit, move |cancel, out| {
         let call = call.cancelled_by(cancel)?;
-        call.oneiro()?.export(&request, out, &mut |_| {}).map(|_| ())
+        call.oneiro()?.transfer().export(&request, out, &mut |_| {}).map(|_| ())
     });
     let kind = HeaderValue::from_static("application/x-ndjson");
     let body = Body::from_stream(receiving.await?);

@@ -35,11 +35,11 @@ pub(super) fn set(call: &Call, _: super::Nothing) -> Result<Answer<Page<Message>
     let request: HistoryRequest = decode(fields, reading)?.request;
     if let Some(items) = request.messages {
         let messages = take_apart(items, read.surrogates)?;
-        return Answer::ok(oneiro.set_history(&id, messages)?.into());
+        return Answer::ok(oneiro.messages().set_history(&id, messages)?.into());
     }
-    oneiro.truncate_history(&id, request.keep.unwrap_or_default())?;
+    oneiro.messages().truncate_history(&id, request.keep.unwrap_or_default())?;
     let page = PageRequest { after: 0, hidden: false, limit: TRUNCATED_PAGE };
-    Answer::ok(oneiro.messages(&id, page)?)
+    Answer::ok(oneiro.messages().list(&id, page)?)
 }
 
 pub(super) fn summary(call: &Call) -> Result<Answer<SessionSummary>> {
@@ -48,14 +48,14 @@ pub(super) fn summary(call: &Call) -> Result<Answer<SessionSummary>> {
 
 pub(super) fn set_summary(call: &Call, request: NewSummary) -> Result<Answer<SessionSummary>> {
     let (oneiro, id) = (call.oneiro()?, call.session()?);
-    oneiro.set_summary(&id, &request.content)?;
+    oneiro.context().set_summary(&id, &request.content)?;
     shown(oneiro, &id)
 }
 
 /// The whole summary as one text, and of it the part that was written by hand.
 fn shown(oneiro: &Oneiro, id: &SessionId) -> Result<Answer<SessionSummary>> {
-    let content = oneiro.session_summary(id)?;
+    let content = oneiro.context().summary_text(id)?;
     let by_hand = |summary: &Summary| summary.kind == SummaryKind::Written && summary.in_context;
-    let summary = oneiro.summaries(id)?.into_iter().find(by_hand);
+    let summary = oneiro.context().summaries(id)?.into_iter().find(by_hand);
     Answer::ok(SessionSummary { content, summary })
 }

@@ -8,9 +8,9 @@ use std::time::Duration;
 const RUN_TIME: Duration = Duration::from_secs(5);
 
 pub(super) fn list(call: &Call, page: PageOf) -> Result<Answer<Page<Job>>> {
-    Answer::ok(call.oneiro()?.list_jobs(page.cursor, page.limit)?)
+    Answer::ok(call.oneiro()?.jobs().list(page.cursor, page.limit)?)
 }
 
 pub(super) fn run(call: &Call) -> Result<Answer<Ran>> {
-    Answer::ok(call.oneiro()?.run_local_jobs(RUN_TIME)?)
+    Answer::ok(call.oneiro()?.jobs().run_local(RUN_TIME)?)
 }

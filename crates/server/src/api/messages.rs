@@ -23,12 +23,12 @@ pub(super) fn list(call: &Call, request: ListMessages) -> Result<Answer<Page<Mes
         hidden: request.hidden,
         limit: request.limit,
     };
-    Answer::ok(call.oneiro()?.messages(&call.session()?, page)?)
+    Answer::ok(call.oneiro()?.messages().list(&call.session()?, page)?)
 }
 
 pub(super) fn show(call: &Call, request: LookupRequest) -> Result<Answer<Message>> {
     let id = call.message("id")?;
-    match call.oneiro()?.look_up(&id.to_string(), &request.scope())? {
+    match call.oneiro()?.context().look_up(&id.to_string(), &request.scope())? {
         LookedUp::Message(message) => Answer::ok(*message),
         LookedUp::Summary(_) => Err(Error::internal("the number of a message named a summary")),
     }
@@ -39,8 +39,8 @@ pub(super) fn append(call: &Call, options: AppendOptions) -> Result<Answer<Appen
     let (oneiro, id) = (call.oneiro()?, call.session()?);
     let session = NewSession { source: options.source, ..NewSession::default() };
     Answer::ok(match options.create {
-        true => oneiro.append_or_create(&id, messages, session)?,
-        false => oneiro.append(&id, messages)?,
+        true => oneiro.messages().append_or_create(&id, messages, session)?,
+        false => oneiro.messages().append(&id, messages)?,
     })
 }
 

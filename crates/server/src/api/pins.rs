@@ -4,15 +4,15 @@ use crate::call::{Answer, Call};
 use oneiro::{Message, Page, Result};
 
 pub(super) fn list(call: &Call) -> Result<Answer<Page<Message>>> {
-    Answer::ok(call.oneiro()?.pinned_messages(&call.session()?)?.into())
+    Answer::ok(call.oneiro()?.messages().pinned(&call.session()?)?.into())
 }
 
 pub(super) fn pin(call: &Call) -> Result<Answer<Page<Message>>> {
-    call.oneiro()?.pin_message(&call.session()?, call.message("message")?)?;
+    call.oneiro()?.messages().pin(&call.session()?, call.message("message")?)?;
     list(call)
 }
 
 pub(super) fn unpin(call: &Call) -> Result<Answer<Page<Message>>> {
-    call.oneiro()?.unpin_message(&call.session()?, call.message("message")?)?;
+    call.oneiro()?.messages().unpin(&call.session()?, call.message("message")?)?;
     list(call)
 }

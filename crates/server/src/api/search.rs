@@ -6,11 +6,11 @@ use crate::decode;
 use oneiro::{Found, Result, SearchRequest, SessionFound, SessionSearchRequest, Timestamp};
 
 pub(super) fn search(call: &Call, request: SearchRequest) -> Result<Answer<Found>> {
-    Answer::ok(call.oneiro()?.search(&request)?)
+    Answer::ok(call.oneiro()?.search().run(&request)?)
 }
 
 pub(super) fn sessions(call: &Call, request: SessionSearchRequest) -> Result<Answer<SessionFound>> {
-    Answer::ok(call.oneiro()?.search_sessions(&request)?)
+    Answer::ok(call.oneiro()?.search().sessions(&request)?)
 }
 
 /// Whether the body of a session search asks for digests, which a model writes if there is one.

@@ -13,16 +13,16 @@ use serde::Serialize;
 const FAMILY_MAX: usize = 1_000;
 
 pub(super) fn list(call: &Call, request: ListSessions) -> Result<Answer<Page<Session>>> {
-    Answer::ok(call.oneiro()?.list_sessions(&request)?)
+    Answer::ok(call.oneiro()?.sessions().list(&request)?)
 }
 
 pub(super) fn create(call: &Call, session: NewSession) -> Result<Answer<Session>> {
     let oneiro = call.oneiro()?;
     let exists = match &session.id {
-        Some(id) => oneiro.find_session(id)?.is_some(),
+        Some(id) => oneiro.sessions().find(id)?.is_some(),
         None => false,
     };
-    let session = oneiro.create_session(session)?;
+    let session = oneiro.sessions().create(session)?;
     if exists { Answer::ok(session) } else { created(session) }
 }
 
@@ -48,12 +48,13 @@ pub(super) struct SessionWithMessages {
 pub(super) fn show(call: &Call, request: ShowSession) -> Result<Answer<SessionWithMessages>> {
     let (oneiro, id) = (call.oneiro()?, call.session()?);
     let session = oneiro
-        .find_session(&id)?
+        .sessions()
+        .find(&id)?
         .ok_or_else(|| Error::not_found(format!("there is no session {:?}", id.as_str())))?;
     if !request.messages {
         return Answer::ok(SessionWithMessages { session, messages: None, next: None });
     }
-    let page = oneiro.messages(
+    let page = oneiro.messages().list(
         &id,
         PageRequest {
             after: request.cursor.map_or(0, |cursor| cursor.key),
@@ -66,41 +67,41 @@ pub(super) fn show(call: &Call, request: ShowSession) -> Result<Answer<SessionWi
 }
 
 pub(super) fn change(call: &Call, patch: SessionPatch) -> Result<Answer<Session>> {
-    Answer::ok(call.oneiro()?.change_session(&call.session()?, patch)?)
+    Answer::ok(call.oneiro()?.sessions().change(&call.session()?, patch)?)
 }
 
 pub(super) fn delete(call: &Call) -> Result<Answer<Deleted>> {
-    Answer::ok(call.oneiro()?.delete_session(&call.session()?)?)
+    Answer::ok(call.oneiro()?.sessions().delete(&call.session()?)?)
 }
 
 pub(super) fn end(call: &Call, ending: Ending) -> Result<Answer<Session>> {
-    Answer::ok(call.oneiro()?.end_session(&call.session()?, ending)?)
+    Answer::ok(call.oneiro()?.sessions().end(&call.session()?, ending)?)
 }
 
 pub(super) fn reopen(call: &Call) -> Result<Answer<Session>> {
-    Answer::ok(call.oneiro()?.reopen_session(&call.session()?)?)
+    Answer::ok(call.oneiro()?.sessions().reopen(&call.session()?)?)
 }
 
 pub(super) fn rewind(call: &Call, request: RewindRequest) -> Result<Answer<Rewound>> {
-    Answer::ok(call.oneiro()?.rewind_session(&call.session()?, request)?)
+    Answer::ok(call.oneiro()?.sessions().rewind(&call.session()?, request)?)
 }
 
 pub(super) fn restore(call: &Call, request: RestoreRequest) -> Result<Answer<Restored>> {
-    Answer::ok(call.oneiro()?.restore_session(&call.session()?, request)?)
+    Answer::ok(call.oneiro()?.sessions().restore(&call.session()?, request)?)
 }
 
 pub(super) fn branch(call: &Call, request: BranchRequest) -> Result<Answer<Session>> {
-    created(call.oneiro()?.branch_session(&call.session()?, request)?)
+    created(call.oneiro()?.sessions().branch(&call.session()?, request)?)
 }
 
 pub(super) fn split(call: &Call, request: SplitRequest) -> Result<Answer<Session>> {
-    created(call.oneiro()?.split_session(&call.session()?, request)?)
+    created(call.oneiro()?.sessions().split(&call.session()?, request)?)
 }
 
 pub(super) fn family(call: &Call) -> Result<Answer<Page<Session>>> {
-    Answer::ok(call.oneiro()?.session_family(&call.session()?, FAMILY_MAX)?.into())
+    Answer::ok(call.oneiro()?.sessions().family(&call.session()?, FAMILY_MAX)?.into())
 }
 
 pub(super) fn prune(call: &Call, request: PruneRequest) -> Result<Answer<Pruned>> {
-    Answer::ok(call.oneiro()?.prune_sessions(request)?)
+    Answer::ok(call.oneiro()?.sessions().prune(request)?)
 }

@@ -47,7 +47,7 @@ pub(super) fn backup(call: &Call, request: BackupRequest) -> Result<Answer<Backu
         Error::new(ErrorKind::Unavailable, format!("{}: {error}", folder.display())).because(error)
     })?;
     let path = folder.join(&name);
-    oneiro.backup(&path, &mut |_| {})?;
+    oneiro.transfer().backup(&path, &mut |_| {})?;
     let bytes = std::fs::metadata(&path).map_or(0, |file| file.len());
     let made = BackupMade { path: path.to_string_lossy().into_owned(), bytes };
     Answer::created(made, format!("/v1/backup/{name}"))

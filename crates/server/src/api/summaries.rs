@@ -7,24 +7,24 @@ use oneiro::{
 };
 
 pub(super) fn list(call: &Call) -> Result<Answer<Page<Summary>>> {
-    Answer::ok(call.oneiro()?.summaries(&call.session()?)?.into())
+    Answer::ok(call.oneiro()?.context().summaries(&call.session()?)?.into())
 }
 
 pub(super) fn show(call: &Call, request: LookupRequest) -> Result<Answer<Summary>> {
-    Answer::ok(call.oneiro()?.summary(named(call)?, &request.scope())?)
+    Answer::ok(call.oneiro()?.context().summary(named(call)?, &request.scope())?)
 }
 
 pub(super) fn expand(call: &Call, options: ExpandOptions) -> Result<Answer<Expanded>> {
     let ExpandOptions { tokens, cursor, session } = options;
     let what = ExpandWhat::parse(named(call)?)?;
     let scope = LookupRequest { session }.scope();
-    Answer::ok(call.oneiro()?.expand(&ExpandRequest { what, scope, tokens, cursor })?)
+    Answer::ok(call.oneiro()?.context().expand(&ExpandRequest { what, scope, tokens, cursor })?)
 }
 
 pub(super) fn expand_within(call: &Call, request: ExpandWithin) -> Result<Answer<Expanded>> {
     let ExpandWithin { id, tokens, cursor } = request;
     let (what, scope) = (ExpandWhat::parse(&id)?, ContextScope::Lineage(call.session()?));
-    Answer::ok(call.oneiro()?.expand(&ExpandRequest { what, scope, tokens, cursor })?)
+    Answer::ok(call.oneiro()?.context().expand(&ExpandRequest { what, scope, tokens, cursor })?)
 }
 
 /// The summary that the path names, by its id or the beginning of it.

@@ -4,11 +4,11 @@ use crate::call::{Answer, Call};
 use oneiro::{Error, NewToken, Page, PageOf, Result, Token};
 
 pub(super) fn list(call: &Call, page: PageOf) -> Result<Answer<Page<Token>>> {
-    Answer::ok(call.oneiro()?.list_tokens(page.cursor, page.limit)?)
+    Answer::ok(call.oneiro()?.tokens().list(page.cursor, page.limit)?)
 }
 
 pub(super) fn create(call: &Call, token: NewToken) -> Result<Answer<Token>> {
-    let token = call.oneiro()?.create_token(token)?;
+    let token = call.oneiro()?.tokens().create(token)?;
     let place = format!("/v1/tokens/{}", token.id);
     Answer::created(token, place)
 }
@@ -18,5 +18,5 @@ pub(super) fn revoke(call: &Call) -> Result<Answer<Token>> {
     if !id.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_') {
         return Err(Error::not_found("there is no such token"));
     }
-    Answer::ok(call.oneiro()?.revoke_token(id)?)
+    Answer::ok(call.oneiro()?.tokens().revoke(id)?)
 }

@@ -16,7 +16,7 @@ const LOOSE: usize = 2_000;
 
 pub(super) fn summaries(look: &Look) -> Result<String> {
     let (session, oneiro) = (asked(look)?, look.oneiro()?);
-    let summaries = oneiro.summaries(&session.id)?;
+    let summaries = oneiro.context().summaries(&session.id)?;
     // Without a summary there is no picture to put them in.
     let loose = match summaries.is_empty() {
         true => Vec::new(),
@@ -43,7 +43,7 @@ pub(super) fn summary(look: &Look) -> Result<String> {
             not_there(&format!("summary {name:?}")).remedy("ids of summaries begin with sum_")
         );
     }
-    let summary = oneiro.summary(name, &scope)?;
+    let summary = oneiro.context().summary(name, &scope)?;
     let cursor = look.cursor()?;
     let request = ExpandRequest {
         what: ExpandWhat::Summary(summary.id.to_string()),
@@ -51,7 +51,7 @@ pub(super) fn summary(look: &Look) -> Result<String> {
         tokens: EXPAND_TOKENS,
         cursor,
     };
-    let mut under = oneiro.expand(&request)?;
+    let mut under = oneiro.context().expand(&request)?;
     // Very short messages are many to a page before they are many tokens.
     if under.messages.len() > MESSAGES {
         under.messages.truncate(MESSAGES);
@@ -59,7 +59,7 @@ pub(super) fn summary(look: &Look) -> Result<String> {
         under.next = Some(Cursor { order: last, key: last });
     }
     let near = |ids: &[SummaryId]| -> Result<Vec<Summary>> {
-        ids.iter().take(NEAR + 1).map(|id| oneiro.summary(id.as_str(), &scope)).collect()
+        ids.iter().take(NEAR + 1).map(|id| oneiro.context().summary(id.as_str(), &scope)).collect()
     };
     let view = SummaryView {
         frame: look.frame.clone(),
@@ -113,11 +113,11 @@ fn assembled(look: &Look, session: &Session, typed: &str) -> Result<Outcome> {
         ..WindowRequest::default()
     };
     let oneiro = look.oneiro()?;
-    let window = oneiro.context(&session.id, &request)?;
+    let window = oneiro.context().window(&session.id, &request)?;
     let summarised = match window.summaries.is_empty() {
         true => 0,
         false => {
-            let all = oneiro.summaries(&session.id)?;
+            let all = oneiro.context().summaries(&session.id)?;
             let shown = all.iter().filter(|node| window.summaries.contains(&node.id));
             shown.map(|node| node.message_count).sum()
         }
@@ -143,7 +143,7 @@ fn loose(
         // Most summaries meet, which one message tells.
         let mut limit = 1;
         while found.len() < LOOSE {
-            let page = oneiro.messages(id, PageRequest { after, hidden: false, limit })?;
+            let page = oneiro.messages().list(id, PageRequest { after, hidden: false, limit })?;
             let between: Vec<_> = page.items.iter().take_while(|one| one.id.0 < first).collect();
             found.extend(between.iter().map(|message| (message.id, message.at)));
             if between.len() < page.items.len() || page.next.is_none() {

@@ -91,7 +91,7 @@ impl Look {
         if self.is_fragment {
             return Ok((Vec::new(), Vec::new()));
         }
-        let (sources, projects) = self.oneiro()?.session_groups()?;
+        let (sources, projects) = self.oneiro()?.sessions().groups()?;
         let names = |groups: Vec<oneiro::SessionGroup>| {
             groups.into_iter().map(|group| group.name).collect()
         };

@@ -31,21 +31,21 @@ pub(super) fn overview(look: &Look) -> Result<String> {
         p95_ms: minute.p95_ms,
     });
     let recent = ListSessions { limit: RECENT, ..ListSessions::default() };
-    let mut jobs = oneiro.list_jobs(None, JOBS)?.items;
+    let mut jobs = oneiro.jobs().list(None, JOBS)?.items;
     jobs.retain(|job| job.state != JobState::Done);
     let view = OverviewView {
         frame: look.frame.clone(),
         stats: oneiro.stats()?,
         days: days.collect(),
         minutes: minutes.collect(),
-        recent: oneiro.list_sessions(&recent)?.items,
+        recent: oneiro.sessions().list(&recent)?.items,
         jobs,
     };
     Ok(look.draw(&view, oneiro_page::overview::page, oneiro_page::overview::fragment))
 }
 
 pub(super) fn jobs(look: &Look) -> Result<String> {
-    let jobs = look.oneiro()?.list_jobs(look.cursor()?, JOBS)?.items;
+    let jobs = look.oneiro()?.jobs().list(look.cursor()?, JOBS)?.items;
     let view = JobsView { frame: look.frame.clone(), jobs };
     Ok(look.draw(&view, oneiro_page::jobs::page, oneiro_page::jobs::fragment))
 }

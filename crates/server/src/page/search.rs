@@ -72,7 +72,7 @@ fn asked(look: &Look, form: &SearchForm) -> Result<Option<Outcome>> {
     }
     let oneiro = look.oneiro()?;
     let started = Instant::now();
-    let found = oneiro.search(&request)?;
+    let found = oneiro.search().run(&request)?;
     let millis = started.elapsed().as_secs_f64() * 1_000.0;
     let sessions = sessions_of(look, &found)?;
     Ok(Some(Outcome::Found { found, sessions, millis }))
@@ -83,7 +83,7 @@ fn sessions_of(look: &Look, found: &Found) -> Result<Vec<Session>> {
     let mut sessions: Vec<Session> = Vec::new();
     for hit in &found.hits {
         if sessions.iter().all(|session| session.id != hit.session_id) {
-            sessions.extend(look.oneiro()?.find_session(&hit.session_id)?);
+            sessions.extend(look.oneiro()?.sessions().find(&hit.session_id)?);
         }
     }
     Ok(sessions)

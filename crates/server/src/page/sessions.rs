@@ -41,7 +41,7 @@ pub(super) fn list(look: &Look) -> Result<String> {
         ..ListSessions::default()
     };
     let (sources, projects) = look.groups()?;
-    let sessions = look.oneiro()?.list_sessions(&request)?;
+    let sessions = look.oneiro()?.sessions().list(&request)?;
     let view = SessionsView { frame: look.frame.clone(), form, sources, projects, sessions };
     Ok(look.draw(&view, oneiro_page::sessions::page, oneiro_page::sessions::fragment))
 }
@@ -58,9 +58,9 @@ pub(super) fn conversation(look: &Look) -> Result<String> {
     let hidden = look.is_on("hidden");
     // What was rewound is told of where it was, even when it is not shown.
     let request = StretchRequest { from, hidden: true, limit: MESSAGES };
-    let stretch = oneiro.stretch(&id, request)?;
-    let family = oneiro.session_family(&id, FAMILY)?;
-    let pinned = oneiro.pinned_messages(&id)?.into_iter().map(|message| message.id).collect();
+    let stretch = oneiro.messages().stretch(&id, request)?;
+    let family = oneiro.sessions().family(&id, FAMILY)?;
+    let pinned = oneiro.messages().pinned(&id)?.into_iter().map(|message| message.id).collect();
     let view = ConversationView {
         frame: look.frame.clone(),
         family: family.into_iter().map(relative).collect(),
@@ -89,13 +89,13 @@ pub(super) fn message(look: &Look) -> Result<String> {
     let number: Option<i64> = look.part(0).parse().ok();
     let id = number.filter(|id| *id > 0).map(MessageId);
     let id = id.ok_or_else(|| Error::field("id", "is not the number of a message"))?;
-    let message = look.oneiro()?.message(id)?;
+    let message = look.oneiro()?.messages().get(id)?;
     let session = session(look, &message.session_id)?;
     let view = MessageView { frame: look.frame.clone(), message, session };
     Ok(look.draw(&view, oneiro_page::message::page, oneiro_page::message::fragment))
 }
 
 pub(super) fn session(look: &Look, id: &SessionId) -> Result<Session> {
-    let found = look.oneiro()?.find_session(id)?;
+    let found = look.oneiro()?.sessions().find(id)?;
     found.ok_or_else(|| not_there(&format!("session {:?}", id.as_str())))
 }

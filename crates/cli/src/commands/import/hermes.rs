@@ -36,8 +36,8 @@ pub fn import(
     let bar = progress::bar(bytes, "import", context.output.json);
     let mut progress = |at: oneiro::TransferProgress| bar.set_position(at.bytes);
     let done = match dry_run {
-        true => oneiro.preview_hermes(path, &mut progress),
-        false => oneiro.import_hermes(path, &mut progress),
+        true => oneiro.transfer().preview_hermes(path, &mut progress),
+        false => oneiro.transfer().import_hermes(path, &mut progress),
     };
     bar.finish_and_clear();
     Ok(Moved { path: path.to_owned(), dry_run, done: done? })

@@ -20,8 +20,8 @@ impl ArchiveArgs {
     /// Archives.
     pub fn run(self, context: &Context) -> anyhow::Result<()> {
         let oneiro = context.open()?;
-        let id = oneiro.resolve_session(&self.session)?;
+        let id = oneiro.sessions().resolve(&self.session)?;
         let patch = SessionPatch { archived: Some(!self.undo), ..SessionPatch::default() };
-        context.output.show(&oneiro.change_session(&id, patch)?, super::describe)
+        context.output.show(&oneiro.sessions().change(&id, patch)?, super::describe)
     }
 }

@@ -25,9 +25,9 @@ impl BranchArgs {
     /// Branches.
     pub fn run(self, context: &Context) -> anyhow::Result<()> {
         let oneiro = context.open()?;
-        let from = oneiro.resolve_session(&self.session)?;
+        let from = oneiro.sessions().resolve(&self.session)?;
         let branch = json!({"at": self.at, "id": self.id, "title": self.title});
         let request = request(&oneiro, branch)?;
-        context.output.show(&oneiro.branch_session(&from, request)?, super::describe)
+        context.output.show(&oneiro.sessions().branch(&from, request)?, super::describe)
     }
 }

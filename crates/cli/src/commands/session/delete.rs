@@ -26,7 +26,7 @@ impl DeleteArgs {
         if !context.output.confirm(&format!("Delete session {id}?"), self.yes)? {
             return Ok(());
         }
-        context.output.show(&oneiro.delete_session(&id)?, describe)
+        context.output.show(&oneiro.sessions().delete(&id)?, describe)
     }
 }
 

@@ -19,9 +19,9 @@ impl EndArgs {
     /// Ends.
     pub fn run(self, context: &Context) -> anyhow::Result<()> {
         let oneiro = context.open()?;
-        let id = oneiro.resolve_session(&self.session)?;
+        let id = oneiro.sessions().resolve(&self.session)?;
         let ending = request(&oneiro, json!({"reason": self.reason}))?;
-        context.output.show(&oneiro.end_session(&id, ending)?, super::describe)
+        context.output.show(&oneiro.sessions().end(&id, ending)?, super::describe)
     }
 }
 
@@ -36,7 +36,7 @@ impl ReopenArgs {
     /// Reopens.
     pub fn run(self, context: &Context) -> anyhow::Result<()> {
         let oneiro = context.open()?;
-        let id = oneiro.resolve_session(&self.session)?;
-        context.output.show(&oneiro.reopen_session(&id)?, super::describe)
+        let id = oneiro.sessions().resolve(&self.session)?;
+        context.output.show(&oneiro.sessions().reopen(&id)?, super::describe)
     }
 }

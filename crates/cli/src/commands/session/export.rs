@@ -28,14 +28,15 @@ impl ExportArgs {
     /// Exports.
     pub fn run(self, context: &Context) -> anyhow::Result<()> {
         let oneiro = context.open_to_read()?;
-        let sessions = self.sessions.iter().map(|text| oneiro.resolve_session(text));
+        let sessions = self.sessions.iter().map(|text| oneiro.sessions().resolve(text));
         let request = ExportRequest {
             sessions: sessions.collect::<oneiro::Result<_>>()?,
             source: self.source,
         };
         let bar = progress::counter("sessions", context.output.json);
         let export = |out: &mut dyn Write| {
-            let done = oneiro.export(&request, out, &mut |at| bar.set_position(at.sessions));
+            let done =
+                oneiro.transfer().export(&request, out, &mut |at| bar.set_position(at.sessions));
             bar.finish_and_clear();
             done
         };

@@ -43,8 +43,8 @@ impl HistoryArgs {
             // Before the store is opened: a slow pipe must not hold anything up.
             let messages = read(path)?;
             let oneiro = context.open()?;
-            let id = oneiro.resolve_session(&self.session)?;
-            let shown = Page { items: oneiro.set_history(&id, messages)?, next: None };
+            let id = oneiro.sessions().resolve(&self.session)?;
+            let shown = Page { items: oneiro.messages().set_history(&id, messages)?, next: None };
             context.output.show(&shown, |shown| {
                 format!("The session shows {} now.", count(shown.items.len(), "message"))
             })?;
@@ -53,15 +53,15 @@ impl HistoryArgs {
         }
         if let Some(keep) = self.keep {
             let oneiro = context.open()?;
-            let id = oneiro.resolve_session(&self.session)?;
-            let hidden = oneiro.truncate_history(&id, keep)?;
+            let id = oneiro.sessions().resolve(&self.session)?;
+            let hidden = oneiro.messages().truncate_history(&id, keep)?;
             return context.output.show(&json!({"hidden": hidden}), |_| {
                 format!("{} set aside", count(hidden, "message"))
             });
         }
         let oneiro = context.open_to_read()?;
-        let id = oneiro.resolve_session(&self.session)?;
-        let shown = Page { items: oneiro.show_session(&id, false)?.messages, next: None };
+        let id = oneiro.sessions().resolve(&self.session)?;
+        let shown = Page { items: oneiro.sessions().show(&id, false)?.messages, next: None };
         context.output.show(&shown, |shown| texts(&shown.items))
     }
 }

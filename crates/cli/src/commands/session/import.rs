@@ -45,7 +45,8 @@ impl ImportArgs {
             ImportFile::open(&self.file, limits)?
         };
         let bar = progress::bar(file.bytes(), "import", context.output.json);
-        let imported = oneiro.import_file(file, limits, &mut |at| bar.set_position(at.bytes));
+        let imported =
+            oneiro.transfer().import_file(file, limits, &mut |at| bar.set_position(at.bytes));
         bar.finish_and_clear();
         context.output.show(&imported?, describe)?;
         context.index(&oneiro);

@@ -111,7 +111,7 @@ impl ListArgs {
                 "cursor": self.cursor,
             }),
         )?;
-        context.output.show(&oneiro.list_sessions(&request)?, |page| describe(page, now))
+        context.output.show(&oneiro.sessions().list(&request)?, |page| describe(page, now))
     }
 }
 

@@ -74,7 +74,7 @@ impl NewArgs {
                 "started_at": self.started_at,
             }),
         )?;
-        let session = oneiro.create_session(session)?;
+        let session = oneiro.sessions().create(session)?;
         context.output.show(&session, super::describe)?;
         context.after(&oneiro);
         Ok(())

@@ -26,9 +26,9 @@ impl PinArgs {
     /// Pins.
     pub fn run(self, context: &Context) -> anyhow::Result<()> {
         let oneiro = context.open()?;
-        let id = oneiro.resolve_session(&self.session)?;
+        let id = oneiro.sessions().resolve(&self.session)?;
         let message = MessageId(self.message);
-        let changed = oneiro.pin_message(&id, message)?;
+        let changed = oneiro.messages().pin(&id, message)?;
         let answer = json!({"message_id": message, "pinned": true, "changed": changed});
         context.output.show(&answer, |_| match changed {
             true => format!("Message {message} is pinned."),
@@ -50,9 +50,9 @@ impl UnpinArgs {
     /// Unpins.
     pub fn run(self, context: &Context) -> anyhow::Result<()> {
         let oneiro = context.open()?;
-        let id = oneiro.resolve_session(&self.session)?;
+        let id = oneiro.sessions().resolve(&self.session)?;
         let message = MessageId(self.message);
-        let changed = oneiro.unpin_message(&id, message)?;
+        let changed = oneiro.messages().unpin(&id, message)?;
         let answer = json!({"message_id": message, "pinned": false, "changed": changed});
         context.output.show(&answer, |_| match changed {
             true => format!("Message {message} is pinned no more."),
@@ -72,8 +72,8 @@ impl PinsArgs {
     /// Lists.
     pub fn run(self, context: &Context) -> anyhow::Result<()> {
         let oneiro = context.open_to_read()?;
-        let id = oneiro.resolve_session(&self.session)?;
-        let page = Page { items: oneiro.pinned_messages(&id)?, next: None };
+        let id = oneiro.sessions().resolve(&self.session)?;
+        let page = Page { items: oneiro.messages().pinned(&id)?, next: None };
         if page.items.is_empty() {
             context.output.say("Nothing is pinned.");
             if !context.output.json {

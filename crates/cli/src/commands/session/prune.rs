@@ -70,7 +70,7 @@ impl PruneArgs {
                 "dry_run": true,
             }),
         )?;
-        let would = oneiro.prune_sessions(request.clone())?;
+        let would = oneiro.sessions().prune(request.clone())?;
         if self.dry_run {
             return context.output.show(&would, describe);
         }
@@ -78,7 +78,7 @@ impl PruneArgs {
         if !context.output.confirm(&question, self.yes || would.deleted.sessions.is_empty())? {
             return Ok(());
         }
-        let pruned = oneiro.prune_sessions(PruneRequest { dry_run: false, ..request })?;
+        let pruned = oneiro.sessions().prune(PruneRequest { dry_run: false, ..request })?;
         context.output.show(&pruned, describe)
     }
 }

@@ -30,10 +30,10 @@ impl RewindArgs {
     /// Rewinds, or shows where to.
     pub fn run(self, context: &Context) -> anyhow::Result<()> {
         let oneiro = context.open()?;
-        let id = oneiro.resolve_session(&self.session)?;
+        let id = oneiro.sessions().resolve(&self.session)?;
         let to = self.message.or(self.to);
         if to.is_none() && self.turns.is_none() {
-            let points = oneiro.rewind_points(&id, 20)?;
+            let points = oneiro.sessions().rewind_points(&id, 20)?;
             let page = oneiro::Page { items: points, next: None };
             return context.output.show(&page, |page| {
                 let lines: Vec<String> = page.items.iter().map(line).collect();
@@ -44,7 +44,7 @@ impl RewindArgs {
             });
         }
         let request = request(&oneiro, json!({"to": to, "turns": self.turns}))?;
-        context.output.show(&oneiro.rewind_session(&id, request)?, describe)
+        context.output.show(&oneiro.sessions().rewind(&id, request)?, describe)
     }
 }
 
@@ -67,8 +67,8 @@ impl RestoreArgs {
     /// Restores.
     pub fn run(self, context: &Context) -> anyhow::Result<()> {
         let oneiro = context.open()?;
-        let id = oneiro.resolve_session(&self.session)?;
-        let restored = oneiro.restore_session(&id, RestoreRequest { all: self.all })?;
+        let id = oneiro.sessions().resolve(&self.session)?;
+        let restored = oneiro.sessions().restore(&id, RestoreRequest { all: self.all })?;
         context
             .output
             .show(&restored, |answer| format!("{} restored", count(answer.restored, "message")))

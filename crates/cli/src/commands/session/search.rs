@@ -71,7 +71,7 @@ impl SearchArgs {
     pub fn run(self, context: &Context) -> anyhow::Result<()> {
         let oneiro = context.open_to_read()?;
         let now = oneiro.now();
-        let found = oneiro.search_sessions(&self.request(&oneiro)?)?;
+        let found = oneiro.search().sessions(&self.request(&oneiro)?)?;
         let is_empty = match &found {
             SessionFound::Discover { conversations, .. } => conversations.is_empty(),
             SessionFound::Browse { sessions } => sessions.is_empty(),

@@ -23,11 +23,11 @@ impl ShowArgs {
     /// Shows.
     pub fn run(self, context: &Context) -> anyhow::Result<()> {
         let oneiro = context.open_to_read()?;
-        let mut id = oneiro.resolve_session(&self.session)?;
+        let mut id = oneiro.sessions().resolve(&self.session)?;
         if self.tip {
-            id = oneiro.session_tip(&id)?;
+            id = oneiro.sessions().tip(&id)?;
         }
-        context.output.show(&oneiro.show_session(&id, self.all)?, describe)
+        context.output.show(&oneiro.sessions().show(&id, self.all)?, describe)
     }
 }
 

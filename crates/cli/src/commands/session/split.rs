@@ -30,9 +30,9 @@ impl SplitArgs {
     /// Splits.
     pub fn run(self, context: &Context) -> anyhow::Result<()> {
         let oneiro = context.open()?;
-        let from = oneiro.resolve_session(&self.session)?;
+        let from = oneiro.sessions().resolve(&self.session)?;
         let request = request(&oneiro, json!({"id": self.id, "until": self.until}))?;
-        context.output.show(&oneiro.split_session(&from, request)?, super::describe)?;
+        context.output.show(&oneiro.sessions().split(&from, request)?, super::describe)?;
         context.after(&oneiro);
         Ok(())
     }

@@ -49,7 +49,7 @@ impl SummaryArgs {
         };
         let Some(text) = text else {
             let oneiro = context.open_to_read()?;
-            let id = oneiro.resolve_session(&self.session)?;
+            let id = oneiro.sessions().resolve(&self.session)?;
             let answer = answer(&oneiro, &id, None)?;
             if answer.summary.is_empty() {
                 context.output.say("The session has no summary.");
@@ -60,8 +60,8 @@ impl SummaryArgs {
             return context.output.show(&answer, |answer| plain(&answer.summary));
         };
         let oneiro = context.open()?;
-        let id = oneiro.resolve_session(&self.session)?;
-        let written = oneiro.set_summary(&id, &text)?;
+        let id = oneiro.sessions().resolve(&self.session)?;
+        let written = oneiro.context().set_summary(&id, &text)?;
         context.output.show(&answer(&oneiro, &id, written)?, |answer| match &answer.written {
             Some(summary) => format!("{} stands at the beginning of every window.", summary.id),
             None => "Nothing is written by hand.".to_owned(),
@@ -70,7 +70,7 @@ impl SummaryArgs {
 }
 
 fn answer(oneiro: &Oneiro, id: &SessionId, written: Option<Summary>) -> oneiro::Result<Answer> {
-    Ok(Answer { summary: oneiro.session_summary(id)?, written })
+    Ok(Answer { summary: oneiro.context().summary_text(id)?, written })
 }
 
 /// An empty text would take the summary away, which is rarely what an empty pipe means.

@@ -21,9 +21,9 @@ impl TitleArgs {
     /// Sets the title.
     pub fn run(self, context: &Context) -> anyhow::Result<()> {
         let oneiro = context.open()?;
-        let id = oneiro.resolve_session(&self.session)?;
+        let id = oneiro.sessions().resolve(&self.session)?;
         let title = json!({"title": self.title, "title_if_unset": self.if_unset});
         let patch = request(&oneiro, title)?;
-        context.output.show(&oneiro.change_session(&id, patch)?, super::describe)
+        context.output.show(&oneiro.sessions().change(&id, patch)?, super::describe)
     }
 }

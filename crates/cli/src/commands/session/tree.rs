@@ -36,8 +36,8 @@ impl TreeArgs {
     /// Shows.
     pub fn run(self, context: &Context) -> anyhow::Result<()> {
         let oneiro = context.open_to_read()?;
-        let id = oneiro.resolve_session(&self.session)?;
-        let page = Page { items: oneiro.summaries(&id)?, next: None };
+        let id = oneiro.sessions().resolve(&self.session)?;
+        let page = Page { items: oneiro.context().summaries(&id)?, next: None };
         if context.output.json {
             return context.output.show(&page, |_| String::new());
         }
@@ -58,8 +58,8 @@ struct State {
 impl State {
     fn of(oneiro: &Oneiro, id: &SessionId, summaries: &[Summary]) -> anyhow::Result<State> {
         let request = WindowRequest { explain: true, peek: true, ..WindowRequest::default() };
-        let window = oneiro.context(id, &request)?;
-        let session = oneiro.find_session(id)?.ok_or_else(|| {
+        let window = oneiro.context().window(id, &request)?;
+        let session = oneiro.sessions().find(id)?.ok_or_else(|| {
             oneiro::Error::not_found(format!("there is no session {:?}", id.as_str()))
         })?;
         Ok(State { uncovered: uncovered(&window, summaries, id), session })

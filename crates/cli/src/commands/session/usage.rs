@@ -57,7 +57,7 @@ impl UsageArgs {
     /// Shows or charges.
     pub fn run(self, context: &Context) -> anyhow::Result<()> {
         let oneiro = context.open()?;
-        let id = oneiro.resolve_session(&self.session)?;
+        let id = oneiro.sessions().resolve(&self.session)?;
         let counts = [
             self.input,
             self.output,
@@ -68,7 +68,7 @@ impl UsageArgs {
         ];
         let costs = [self.estimated_cost, self.actual_cost];
         if counts.iter().all(Option::is_none) && costs.iter().all(Option::is_none) {
-            let page = oneiro::Page { items: oneiro.usage(&id)?, next: None };
+            let page = oneiro::Page { items: oneiro.sessions().usage(&id)?, next: None };
             return context.output.show(&page, |page| describe(&page.items));
         }
         let usage: NewUsage = request(
@@ -89,8 +89,8 @@ impl UsageArgs {
         )?;
         let (key, used) = usage.into_parts()?;
         let session = match self.set {
-            true => oneiro.set_usage(&id, used)?,
-            false => oneiro.add_usage(&id, key, used)?,
+            true => oneiro.sessions().set_usage(&id, used)?,
+            false => oneiro.sessions().add_usage(&id, key, used)?,
         };
         context.output.show(&session, super::describe)
     }

@@ -41,7 +41,7 @@ impl Oneiro {
             *note = joined(note.take(), missing);
             // Outside the snapshot: a model may take its time.
             for conversation in conversations.iter_mut().filter(|_| asked.summarise) {
-                let digest = self.digest_session(&conversation.session.id, &query.text)?;
+                let digest = self.context().digest(&conversation.session.id, &query.text)?;
                 conversation.digest = Some(digest);
             }
         }

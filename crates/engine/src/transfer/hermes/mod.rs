@@ -21,7 +21,7 @@ mod value;
 pub use account::{HermesCounts, HermesDifference, HermesImported, NotKept};
 
 use super::TransferProgress;
-use crate::Oneiro;
+use crate::views::Transfer;
 use oneiro_model::{Error, ErrorKind, Remedy, Result};
 use oneiro_store::{FileKind, ForeignFile, Target, kind_of_file};
 use serde::Serialize;
@@ -71,7 +71,7 @@ pub(crate) fn name_foreign(target: &Target, error: Error) -> Error {
 /// How often a file that nobody had open is read as it lies before SQLite's own locks are used.
 const QUIET_TRIES: usize = 2;
 
-impl Oneiro {
+impl Transfer<'_> {
     /// Imports the `state.db` of hermes. It is read in one snapshot; run again, it adds what is new
     /// and brings up to date what hermes changed, and leaves what was changed here.
     pub fn import_hermes(
@@ -82,7 +82,7 @@ impl Oneiro {
         let mut done = HermesImported::default();
         for attempt in 0.. {
             let file = open(path, attempt < QUIET_TRIES)?;
-            let pass = pass::Pass::new(self, (path, &file))?;
+            let pass = pass::Pass::new(self.oneiro, (path, &file))?;
             let outcome = pass.run(file, progress)?;
             // What an attempt stored before the file changed under it counts as well.
             let is_whole = outcome.is_whole;
@@ -94,14 +94,14 @@ impl Oneiro {
         Ok(done)
     }
 
-    /// What [`Oneiro::import_hermes`] would do. Nothing is stored.
+    /// What [`Transfer::import_hermes`] would do. Nothing is stored.
     pub fn preview_hermes(
         &self,
         path: &Path,
         progress: &mut dyn FnMut(TransferProgress),
     ) -> Result<HermesImported> {
         let file = open(path, true)?;
-        preview::preview(self, (path, &file), progress)
+        preview::preview(self.oneiro, (path, &file), progress)
     }
 }
 

@@ -69,10 +69,10 @@ fn run(call: &Call) -> Result<Answer> {
 fn expand(call: &Call, asked: &Asked, what: &ExpandWhat) -> Result<Answer> {
     let oneiro = &call.caller.oneiro;
     let summary = match what {
-        ExpandWhat::Summary(id) => Some(oneiro.summary(id, &asked.scope)?),
+        ExpandWhat::Summary(id) => Some(oneiro.context().summary(id, &asked.scope)?),
         _ => None,
     };
-    let found = oneiro.expand(&ExpandRequest {
+    let found = oneiro.context().expand(&ExpandRequest {
         what: what.clone(),
         scope: asked.scope.clone(),
         tokens: asked.tokens,
@@ -82,7 +82,7 @@ fn expand(call: &Call, asked: &Asked, what: &ExpandWhat) -> Result<Answer> {
 }
 
 fn look(call: &Call, asked: &Asked, pattern: &str) -> Result<Answer> {
-    let found = call.caller.oneiro.grep(&GrepRequest {
+    let found = call.caller.oneiro.search().grep(&GrepRequest {
         pattern: pattern.to_owned(),
         scope: asked.scope.clone(),
         messages: true,

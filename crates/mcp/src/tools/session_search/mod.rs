@@ -76,6 +76,6 @@ fn output() -> Value {
 
 fn run(call: &Call) -> Result<Answer> {
     let asked = ask::read(&call.arguments)?;
-    let found = call.caller.oneiro.search_sessions(&asked.search)?;
+    let found = call.caller.oneiro.search().sessions(&asked.search)?;
     Ok(tell::answer(found, &asked))
 }

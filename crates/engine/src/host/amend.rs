@@ -1,20 +1,19 @@
 //! Amend when a session began and ended, and when messages were said and where they stand, for hosts
 //! that know better than the clock did. Words are never amended.
 
-use super::show::no_message;
-use super::{key_of, refuse_continued, whole};
-use crate::Oneiro;
 use crate::context::change_visibility;
+use crate::sessions::{key_of, no_message, refuse_continued, whole};
+use crate::views::Host;
 use oneiro_model::host::{MessageAmend, SessionTimes};
 use oneiro_model::{ChangeKind, Result, Session, SessionId, Visibility};
 use oneiro_store::{amends, changes, lineage, messages, sessions, shown};
 
-impl Oneiro {
+impl Host<'_> {
     /// Amends when messages of a session were said and where they stand, all of them or none.
     pub fn amend_messages(&self, id: &SessionId, amends: Vec<MessageAmend>) -> Result<()> {
-        let (id, now) = (id.clone(), self.now());
+        let (id, now) = (id.clone(), self.oneiro.now());
         let is_timed = amends.iter().any(|amend| amend.at.is_some());
-        self.store.write(move |tx| {
+        self.oneiro.store.write(move |tx| {
             let key = key_of(tx, &id)?;
             refuse_continued(tx, (key, &id))?;
             let hides = amends.iter().any(|one| one.visibility == Some(Visibility::Rewound));
@@ -38,15 +37,15 @@ impl Oneiro {
         })?;
         if is_timed {
             // The index knows in which minute a message was said.
-            self.rebuild_index_soon();
+            self.oneiro.rebuild_index_soon();
         }
         Ok(())
     }
 
     /// Amends the times of a session. It was last active when something was last said in it.
     pub fn amend_session(&self, id: &SessionId, times: SessionTimes) -> Result<Session> {
-        let (id, now) = (id.clone(), self.now());
-        self.store.write(move |tx| {
+        let (id, now) = (id.clone(), self.oneiro.now());
+        self.oneiro.store.write(move |tx| {
             let key = key_of(tx, &id)?;
             match times.ended_at {
                 Some(Some(at)) => amends::end_anew(tx, key, &times.end_reason, at)?,

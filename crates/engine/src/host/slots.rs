@@ -1,8 +1,8 @@
 //! Slots: values that a host keeps in the space, changed all at once or by compare-and-set. It must
 //! not know what they mean.
 
-use crate::Oneiro;
 use crate::sessions::key_of;
+use crate::views::Host;
 use oneiro_model::{Result, SessionId, Slot, SlotName, SlotSwap};
 use oneiro_store::{Tx, sessions, slots};
 use serde_json::Value;
@@ -20,22 +20,22 @@ pub struct SetSlots {
     pub session: Option<SessionId>,
 }
 
-impl Oneiro {
+impl Host<'_> {
     /// What a slot holds.
     pub fn slot(&self, slot: &SlotName) -> Result<Option<Slot>> {
-        self.store.read(|tx| slots::get(tx, slot))
+        self.oneiro.store.read(|tx| slots::get(tx, slot))
     }
 
     /// Every slot of a scope, by name.
     pub fn slots(&self, scope: &str) -> Result<Vec<Slot>> {
         let scope = SlotName::new(scope, "")?;
-        self.store.read(|tx| slots::of_scope(tx, scope.scope()))
+        self.oneiro.store.read(|tx| slots::of_scope(tx, scope.scope()))
     }
 
     /// The scopes that begin so and have a slot.
     pub fn slot_scopes(&self, prefix: &str) -> Result<Vec<String>> {
         let prefix = SlotName::new(prefix, "")?;
-        self.store.read(|tx| slots::scopes(tx, prefix.scope()))
+        self.oneiro.store.read(|tx| slots::scopes(tx, prefix.scope()))
     }
 
     /// Sets slots of one scope, all of them or none.
@@ -49,8 +49,8 @@ impl Oneiro {
                 Ok((SlotName::new(&*request.scope, name)?, value))
             })
             .collect::<Result<Vec<_>>>()?;
-        let (session, replace, now) = (request.session, request.replace, self.now());
-        self.store.write(move |tx| {
+        let (session, replace, now) = (request.session, request.replace, self.oneiro.now());
+        self.oneiro.store.write(move |tx| {
             let session = session.as_ref().map(|id| key_of(tx, id)).transpose()?;
             if replace {
                 slots::remove_scope(tx, scope.scope())?;
@@ -65,8 +65,8 @@ impl Oneiro {
     /// Changes a slot if it holds what is expected; answers whether it did.
     pub fn swap_slot(&self, swap: SlotSwap) -> Result<bool> {
         swap.value.as_ref().map_or(Ok(()), Slot::check_value)?;
-        let now = self.now();
-        self.store.write(move |tx| {
+        let now = self.oneiro.now();
+        self.oneiro.store.write(move |tx| {
             let held = slots::get(tx, &swap.slot)?.map(|slot| slot.value);
             if held != swap.expected {
                 return Ok(false);

@@ -1,0 +1,110 @@
+//! The history of a session set or truncated as a whole, over immutable rows: this hides and never
+//! deletes.
+
+use crate::Oneiro;
+use crate::append::append_prepared;
+use crate::context::change_visibility;
+use crate::sessions::{key_of, refuse_continued};
+use crate::views::Messages;
+use oneiro_model::{ChangeKind, Error, Message, MessageId, NewMessage, Result, SessionId};
+use oneiro_store::messages::{self, PageRequest};
+use oneiro_store::{changes, said, sequence, sessions, shown};
+use std::collections::HashSet;
+
+/// The error of a session whose messages are not stored.
+pub(crate) fn nothing_stored(id: &SessionId) -> Error {
+    Error::conflict(format!("nothing said in session {:?} is stored", id.as_str()))
+        .remedy("the space's ignore or stateless patterns match its id")
+}
+
+impl Messages<'_> {
+    /// Makes what a session shows be exactly these messages: what it begins with already stays,
+    /// everything else is hidden and can be restored, and what is new is appended. Answers what it
+    /// shows now.
+    pub fn set_history(&self, id: &SessionId, history: Vec<NewMessage>) -> Result<Vec<Message>> {
+        self.oneiro.change_history(id, history, false)
+    }
+
+    /// Sets aside all but the newest `keep` messages of a session: they stay stored and searchable,
+    /// but are no longer loaded. Answers how many were set aside.
+    pub fn truncate_history(&self, id: &SessionId, keep: usize) -> Result<usize> {
+        let (id, now) = (id.clone(), self.oneiro.now());
+        self.oneiro.store.write(move |tx| {
+            let key = key_of(tx, &id)?;
+            let newest = said::seqs_earlier(tx, (key, i64::MAX), false, keep.saturating_add(1))?;
+            let Some(last) = newest.get(keep).copied() else { return Ok(0) };
+            refuse_continued(tx, (key, &id))?;
+            let aside = change_visibility(tx, (key, &id), (0, last), || {
+                shown::compact(tx, key, MessageId(last))
+            })?;
+            sessions::recount(tx, key)?;
+            changes::record(tx, ChangeKind::Compacted, Some(&id), now)?;
+            Ok(aside)
+        })
+    }
+}
+
+impl Oneiro {
+    /// Makes a session show these messages; with `all`, nothing that is there stays.
+    pub(crate) fn change_history(
+        &self,
+        id: &SessionId,
+        history: Vec<NewMessage>,
+        all: bool,
+    ) -> Result<Vec<Message>> {
+        for (index, message) in history.iter().enumerate() {
+            message.check().map_err(|error| error.at(format!("message {}", index + 1)))?;
+        }
+        let (id, now) = (id.clone(), self.now());
+        let shown = self.store.write_bulk(|tx| {
+            let key = key_of(tx, &id)?;
+            if self.settings_in(tx)?.keeps_nothing_of(&id) {
+                return Err(nothing_stored(&id));
+            }
+            let live = PageRequest { after: 0, hidden: false, limit: usize::MAX };
+            let there = messages::page(tx, (key, &id), PageRequest { hidden: all, ..live })?;
+            let stays = there.iter().zip(&history).take_while(|(old, new)| is_same(old, new));
+            let same = if all { 0 } else { stays.count() };
+            if let Some(first) = there.get(same) {
+                refuse_continued(tx, (key, &id))?;
+                change_visibility(tx, (key, &id), (first.id.0, i64::MAX), || {
+                    let number = sessions::count_rewind(tx, key)?;
+                    shown::rewind(tx, key, first.id, number)
+                })?;
+                changes::record(tx, ChangeKind::Rewound, Some(&id), now)?;
+            }
+            let mut prepared = Vec::new();
+            let mut given = HashSet::new();
+            for message in history.iter().skip(same) {
+                // An id that a hidden message has stays with it, and one that is given twice with
+                // the first: rows are not changed, and none is left out.
+                let taken = match &message.external_id {
+                    Some(id) => {
+                        !given.insert(id.as_str())
+                            || messages::by_external_id(tx, key, id)?.is_some()
+                    }
+                    None => false,
+                };
+                let external_id = message.external_id.clone().filter(|_| !taken);
+                let message = NewMessage { external_id, ..message.clone() };
+                prepared.push(messages::prepare(message, now)?);
+            }
+            let taken = sequence::next_messages(tx)?;
+            append_prepared(tx, key, taken.first, &prepared)?;
+            sessions::recount(tx, key)?;
+            messages::page(tx, (key, &id), live)
+        })?;
+        if let Some(last) = shown.last() {
+            self.index.fold_soon(last.id.0);
+        }
+        Ok(shown)
+    }
+}
+
+/// Whether a message of a new history is one that is there.
+fn is_same(old: &Message, new: &NewMessage) -> bool {
+    old.role == new.role
+        && old.body == new.body
+        && (new.external_id.is_none() || old.external_id == new.external_id)
+        && new.at.is_none_or(|at| at == old.at)
+}

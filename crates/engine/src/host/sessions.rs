@@ -1,0 +1,64 @@
+//! Sessions by the rules of a host: begun only if they are new, found by title, and deleted many
+//! at once.
+
+use crate::sessions::{delete_and_record, key_of_title, whole};
+use crate::views::Host;
+use oneiro_model::host::DeleteRequest;
+use oneiro_model::{Deleted, NewSession, Result, Session, SessionId};
+use oneiro_store::{Tx, lineage, messages, sessions, titles};
+
+impl Host<'_> {
+    /// Creates a session; one that has its id already is a conflict.
+    pub fn begin_session(&self, session: NewSession) -> Result<Session> {
+        self.oneiro.create_checked(session, true)
+    }
+
+    /// Deletes those of the sessions that are there and as asked for, in one transaction.
+    pub fn delete_sessions(&self, request: DeleteRequest) -> Result<Deleted> {
+        let oneiro = self.oneiro.clone();
+        self.oneiro.store.write(move |tx| {
+            let mut keys = Vec::new();
+            for id in &request.ids {
+                if let Some(key) = sessions::key(tx, id)?
+                    && is_meant(tx, &request, key)?
+                {
+                    keys.push(key);
+                }
+            }
+            if request.keep_delegates {
+                for key in &keys {
+                    lineage::detach_children(tx, *key)?;
+                }
+            }
+            delete_and_record(&oneiro, tx, &keys)
+        })
+    }
+
+    /// The session that has exactly this title.
+    pub fn find_title(&self, title: &str) -> Result<Option<SessionId>> {
+        self.oneiro.store.read(|tx| match titles::holder(tx, title)? {
+            Some(key) => Ok(Some(whole(tx, key)?.id)),
+            None => Ok(None),
+        })
+    }
+
+    /// Of the sessions with this title or a numbered one of this base, the most recently started.
+    pub fn resolve_title(&self, title: &str) -> Result<Option<SessionId>> {
+        self.oneiro.store.read(|tx| match key_of_title(tx, title)? {
+            Some(key) => Ok(Some(whole(tx, key)?.id)),
+            None => Ok(None),
+        })
+    }
+}
+
+/// Whether a session is one of those to delete.
+fn is_meant(tx: &Tx<'_>, request: &DeleteRequest, key: i64) -> Result<bool> {
+    let session = whole(tx, key)?;
+    if request.only_ended && session.ended_at.is_none() {
+        return Ok(false);
+    }
+    Ok(!request.only_empty
+        || session.title.is_none()
+            && messages::count_of_session(tx, key)? == 0
+            && lineage::children(tx, key)?.is_empty())
+}
