@@ -10,7 +10,7 @@ use oneiro_model::{
     SessionId, Span,
 };
 use oneiro_store::{
-    Finder, Tx, backups, changes, costs, digests, is_missing_table, lineage, messages, payloads,
+    Finder, Tx, backups, changes, costs, each_text, is_missing_table, lineage, messages, payloads,
     sessions, slots, summaries,
 };
 use serde_json::Value;
@@ -124,30 +124,8 @@ impl Oneiro {
             return Ok(elsewhere);
         }
         let finder = Finder::new(&left)?;
-        self.store.read(|tx| {
-            messages::each_stored(tx, |body, external_id| {
-                finder.mark(body.as_bytes(), &mut elsewhere);
-                finder.mark(external_id.unwrap_or_default().as_bytes(), &mut elsewhere);
-                Ok(())
-            })?;
-            sessions::each_stored(tx, |text| {
-                finder.mark(text.as_bytes(), &mut elsewhere);
-                Ok(())
-            })?;
-            summaries::each_stored(tx, |text| {
-                finder.mark(text.as_bytes(), &mut elsewhere);
-                Ok(())
-            })?;
-            digests::each_stored(tx, |text| {
-                finder.mark(text.as_bytes(), &mut elsewhere);
-                Ok(())
-            })?;
-            slots::each_stored(tx, |text| {
-                finder.mark(text.as_bytes(), &mut elsewhere);
-                Ok(())
-            })?;
-            payloads::each_stored(tx, |data| finder.mark(data, &mut elsewhere))
-        })?;
+        let mark = &mut |bytes: &[u8]| finder.mark(bytes, &mut elsewhere);
+        self.store.read(|tx| each_text(tx, mark))?;
         Ok(elsewhere)
     }
 }

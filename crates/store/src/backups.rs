@@ -1,6 +1,7 @@
 //! Known copies of the space, so that an erasure can name what it cannot reach.
 
 use crate::Tx;
+use crate::aggregates::Table;
 use oneiro_model::{BackupRecord, Result, Timestamp};
 
 statements! {
@@ -12,6 +13,9 @@ statements! {
     FORGET_IF = "DELETE FROM backups WHERE path = ?1 AND reason = ?2";
     ALL = "SELECT path, at, reason FROM backups ORDER BY at, path";
 }
+
+/// The tables that belong here.
+pub(crate) const TABLES: &[Table] = &[Table { name: "backups", columns: "path, at, reason" }];
 
 /// Why a copy is made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

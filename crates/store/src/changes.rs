@@ -1,6 +1,7 @@
 //! Notes of what happened to sessions, for whoever watches the space. They are kept for a while
 //! and not for ever: the sessions themselves are the truth.
 
+use crate::aggregates::Table;
 use crate::{Tx, sequence};
 use oneiro_model::{
     Change, ChangeKind, ChangeMark, MessageId, Result, SeenPart, SessionId, SubjectKind, Timestamp,
@@ -20,6 +21,12 @@ statements! {
                 AND m.seq <= CAST(?2 AS BIGINT) GROUP BY s.id \
                 HAVING MAX(m.seq) > CAST(?3 AS BIGINT) ORDER BY MAX(m.seq)";
 }
+
+/// The tables that belong here.
+pub(crate) const TABLES: &[Table] = &[Table {
+    name: "changes",
+    columns: "key, kind, subject_kind, session_id, operation, actor, at",
+}];
 
 /// How many notes are kept.
 const KEPT: i64 = 4_096;

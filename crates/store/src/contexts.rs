@@ -2,6 +2,7 @@
 //! windows were assembled of it, and which messages are pinned into them.
 
 use crate::Tx;
+use crate::aggregates::Table;
 use oneiro_model::{MessageId, Result, SessionId, Span, Timestamp};
 
 statements! {
@@ -39,6 +40,19 @@ statements! {
             AND (c.tried_at IS NULL OR c.tried_at < s.last_active_at) \
             ORDER BY s.active_minute LIMIT CAST(?3 AS BIGINT)";
 }
+
+/// The tables that belong here.
+pub(crate) const TABLES: &[Table] = &[
+    Table {
+        name: "contexts",
+        columns: "session_key, epoch, history, reason, holder, lease_until, tried_at",
+    },
+    Table {
+        name: "windows",
+        columns: "session_key, budget, format, epoch, step, first_seq, full_seq, hash, at",
+    },
+    Table { name: "pins", columns: "session_key, seq, at" },
+];
 
 /// How long a compaction is somebody's when they no longer say so.
 pub const LEASE_LASTS: Span = Span::seconds(120);

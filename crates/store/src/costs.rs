@@ -2,6 +2,7 @@
 //! within a session, so that a window is found from its end without reading what it leaves out.
 
 use crate::Tx;
+use crate::aggregates::Table;
 use crate::backend::Row;
 use oneiro_model::Result;
 
@@ -42,6 +43,12 @@ statements! {
     REMOVE = "DELETE FROM message_costs WHERE session_key = ?1 AND seq = ?2";
     REMOVE_ALL = "DELETE FROM message_costs WHERE session_key = ?1";
 }
+
+/// The tables that belong here.
+pub(crate) const TABLES: &[Table] = &[Table {
+    name: "message_costs",
+    columns: "session_key, seq, ordinal, total, tokens, short_tokens, begins",
+}];
 
 /// What one message costs, and where it stands.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

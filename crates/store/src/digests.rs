@@ -1,6 +1,7 @@
 //! Digests: sessions condensed around a question, kept until the session goes on.
 
 use crate::Tx;
+use crate::aggregates::Table;
 use oneiro_model::{Result, SummaryLevel, Timestamp};
 
 statements! {
@@ -12,6 +13,12 @@ statements! {
     REMOVE = "DELETE FROM digests WHERE session_key = ?1";
     STORED = "SELECT content FROM digests";
 }
+
+/// The tables that belong here.
+pub(crate) const TABLES: &[Table] = &[Table {
+    name: "digests",
+    columns: "session_key, question, head, content, level, model, created_at",
+}];
 
 /// A session condensed around a question.
 #[derive(Debug, Clone)]
@@ -58,6 +65,9 @@ pub fn remove(tx: &Tx<'_>, session_key: i64) -> Result<()> {
 }
 
 /// Hands over the words of every digest of the space.
-pub fn each_stored(tx: &Tx<'_>, mut each: impl FnMut(&str) -> Result<()>) -> Result<()> {
-    tx.each(STORED, &[], |row| each(row.text(0)?))
+pub(crate) fn each_text(tx: &Tx<'_>, each: &mut dyn FnMut(&[u8])) -> Result<()> {
+    tx.each(STORED, &[], |row| {
+        each(row.text(0)?.as_bytes());
+        Ok(())
+    })
 }

@@ -1,5 +1,6 @@
 //! Jobs: rows with leases. A lease that ran out is free to take again.
 
+use crate::aggregates::Table;
 use crate::backend::Value;
 use crate::{Tx, sequence};
 use oneiro_model::{
@@ -63,6 +64,13 @@ statements! {
             FROM jobs WHERE key < CAST(?1 AS BIGINT) ORDER BY key DESC LIMIT CAST(?2 AS BIGINT)";
     UNFINISHED = "SELECT COUNT(*) FROM jobs WHERE state IN ('queued', 'running')";
 }
+
+/// The tables that belong here.
+pub(crate) const TABLES: &[Table] = &[Table {
+    name: "jobs",
+    columns: "key, id, kind, state, payload, unique_key, holder, lease_until, attempts, \
+                  last_error, next_run_at, created_at, updated_at, needs",
+}];
 
 /// No lease of a job that is still good ends later than this.
 const LONGEST_LEASE: Span = Span::seconds(900);

@@ -5,6 +5,7 @@
 #[macro_use]
 mod statements;
 
+mod aggregates;
 pub mod amends;
 mod backend;
 mod backup_files;
@@ -42,19 +43,17 @@ pub mod transcripts;
 mod tx;
 pub mod usage;
 
+pub use aggregates::{Table, all_statements, all_tables, each_text};
 pub use backend::Engine;
 pub use backend::fault::{Fault, FaultPlan};
 pub use backend::foreign::{
     FileKind, ForeignColumn, ForeignFile, ForeignRow, ForeignRows, ForeignValue, kind_of_file,
 };
 pub use backend::raw_search::Finder;
-#[doc(hidden)]
-pub use copy::copied_tables;
 pub use damage::{is_missing_table, is_unreadable};
 pub use group::WriteFigures;
 pub use options::{Durability, Options};
 pub use schema::{CURRENT, Migration, SchemaSet};
-pub use statements::all_statements;
 pub use store::{Progress, Scrubbed, Store};
 pub use target::Target;
 pub use tx::Tx;

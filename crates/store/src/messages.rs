@@ -1,6 +1,7 @@
 //! Messages: immutable rows. Appending gives them ids; afterwards only their visibility changes,
 //! and only deletion and erasure remove them.
 
+use crate::aggregates::Table;
 use crate::backend::{Row, Value};
 use crate::{Tx, payloads, sequence};
 pub use oneiro_model::host::PageRequest;
@@ -61,6 +62,16 @@ statements! {
     RECENT_ASSISTANT = concat!(columns!(), "WHERE session_key = ?1 AND role = 'assistant' \
         ORDER BY seq DESC LIMIT CAST(?2 AS BIGINT)");
 }
+
+/// The tables that belong here.
+pub(crate) const TABLES: &[Table] = &[
+    Table {
+        name: "messages",
+        columns: "seq, session_key, at, role, external_id, compacted, rewind, tool_calls, payloads, \
+                  body",
+    },
+    Table { name: "message_payloads", columns: "seq, pointer, payload_key" },
+];
 
 /// Rows to a statement where the engine wants many at once.
 const ROWS: usize = 32;
@@ -420,8 +431,12 @@ pub fn seqs_of_session(tx: &Tx<'_>, session_key: i64) -> Result<Vec<i64>> {
 }
 
 /// Hands over the stored text and external id of every message of the space.
-pub fn each_stored(tx: &Tx<'_>, each: impl FnMut(&str, Option<&str>) -> Result<()>) -> Result<()> {
-    stored(tx, STORED, &[], each)
+pub(crate) fn each_text(tx: &Tx<'_>, each: &mut dyn FnMut(&[u8])) -> Result<()> {
+    stored(tx, STORED, &[], |body, external_id| {
+        each(body.as_bytes());
+        each(external_id.unwrap_or_default().as_bytes());
+        Ok(())
+    })
 }
 
 /// The same for one session.

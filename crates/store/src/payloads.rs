@@ -1,6 +1,7 @@
 //! Payloads kept apart from their rows: large values and system prompts, content-addressed,
 //! compressed, each stored once however often it is referred to.
 
+use crate::aggregates::Table;
 use crate::{Tx, sequence};
 use oneiro_model::{Error, ErrorKind, Result};
 use serde_json::{Map, Value};
@@ -22,6 +23,9 @@ statements! {
     DATA = "SELECT data FROM payloads WHERE key = ?1";
     ALL_DATA = "SELECT data FROM payloads";
 }
+
+/// The tables that belong here.
+pub(crate) const TABLES: &[Table] = &[Table { name: "payloads", columns: "key, hash, size, data" }];
 
 /// Values whose JSON is longer than this live apart.
 pub const APART_BYTES: usize = 64 * 1024;
@@ -208,7 +212,7 @@ pub fn stored_bytes(tx: &Tx<'_>, key: i64) -> Result<Option<Vec<u8>>> {
 }
 
 /// Hands over the compressed bytes of every payload.
-pub fn each_stored(tx: &Tx<'_>, mut each: impl FnMut(&[u8])) -> Result<()> {
+pub(crate) fn each_text(tx: &Tx<'_>, each: &mut dyn FnMut(&[u8])) -> Result<()> {
     tx.each(ALL_DATA, &[], |row| {
         each(row.bytes(0)?);
         Ok(())

@@ -1,6 +1,7 @@
 //! The text index as rows: immutable segments over ranges of messages, each with blocks of terms,
 //! documents and vectors. It keeps bytes; what is in them is the business of the index.
 
+use crate::aggregates::Table;
 use crate::backend::Row;
 use crate::{Tx, sequence};
 use oneiro_model::{Result, Timestamp};
@@ -59,6 +60,20 @@ statements! {
         AND model = ?3 ORDER BY seq, chunk";
     FORGET_EMBEDDINGS = "DELETE FROM embeddings WHERE model <> ?1";
 }
+
+/// The tables that belong here.
+pub(crate) const TABLES: &[Table] = &[
+    Table { name: "text_index", columns: "id, build, generation" },
+    Table {
+        name: "segments",
+        columns: "id, build, live, first_seq, last_seq, messages, docs, words, blocks, analyzer, \
+                  embedder, created_at",
+    },
+    Table { name: "segment_terms", columns: "key, segment, first_term, part, data" },
+    Table { name: "segment_docs", columns: "key, data" },
+    Table { name: "segment_vectors", columns: "key, data" },
+    Table { name: "embeddings", columns: "seq, chunk, model, data" },
+];
 
 /// Blocks of one segment are numbered below this.
 const BLOCKS: i64 = 1 << 24;

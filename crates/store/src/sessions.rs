@@ -1,6 +1,7 @@
 //! Sessions: one row each, found by the caller's id, listed by activity. Policy (titles, lineage,
 //! patterns) is the engine's; here are only the rows.
 
+use crate::aggregates::Table;
 use crate::backend::Row;
 use crate::messages::Added;
 use crate::{Tx, messages, payloads, sequence};
@@ -118,6 +119,17 @@ statements! {
             (SELECT COALESCE(CAST(SUM(m.tool_calls) AS BIGINT), 0) FROM messages m \
              WHERE m.session_key = s.key AND m.rewind = 0) ORDER BY s.key";
 }
+
+/// The tables that belong here.
+pub(crate) const TABLES: &[Table] = &[Table {
+    name: "sessions",
+    columns: "key, id, source, started_at, last_active_at, active_minute, message_count, \
+                  tool_call_count, first_user_seq, repaired, rewind_count, archived, ended_at, \
+                  end_reason, user_id, model, model_config, system_prompt_key, parent_key, lineage, \
+                  title, project, cwd, metadata, input_tokens, output_tokens, cache_read_tokens, \
+                  cache_write_tokens, reasoning_tokens, api_call_count, estimated_cost_nanousd, \
+                  actual_cost_nanousd",
+}];
 
 /// The internal key of a session.
 pub fn key(tx: &Tx<'_>, id: &SessionId) -> Result<Option<i64>> {
@@ -393,8 +405,13 @@ pub fn miscounted(tx: &Tx<'_>) -> Result<Vec<SessionId>> {
 }
 
 /// Hands over every text that sessions hold besides their messages.
-pub fn each_stored(tx: &Tx<'_>, mut each: impl FnMut(&str) -> Result<()>) -> Result<()> {
-    tx.each(STORED, &[], |row| texts(row, &mut each))
+pub(crate) fn each_text(tx: &Tx<'_>, each: &mut dyn FnMut(&[u8])) -> Result<()> {
+    tx.each(STORED, &[], |row| {
+        texts(row, &mut |text| {
+            each(text.as_bytes());
+            Ok(())
+        })
+    })
 }
 
 /// The same for one session.

@@ -1,5 +1,6 @@
 //! What every process of a space must agree on: names and JSON values.
 
+use crate::aggregates::Table;
 use crate::{Tx, sequence};
 use oneiro_model::{Result, Timestamp};
 
@@ -9,6 +10,10 @@ statements! {
            ON CONFLICT (name) DO UPDATE SET value = excluded.value, updated_at = excluded.updated_at";
     REMOVE = "DELETE FROM settings WHERE name = ?1";
 }
+
+/// The tables that belong here.
+pub(crate) const TABLES: &[Table] =
+    &[Table { name: "settings", columns: "name, value, updated_at" }];
 
 /// Every setting that was set.
 pub fn all(tx: &Tx<'_>) -> Result<Vec<(String, String)>> {

@@ -1,6 +1,7 @@
 //! Slots: a host's values by scope and name. A slot of a session goes when the session goes.
 
 use crate::Tx;
+use crate::aggregates::Table;
 use crate::backend::Row;
 use oneiro_model::{Error, ErrorKind, MessageId, Result, Slot, SlotName, Timestamp};
 use serde_json::Value;
@@ -18,6 +19,10 @@ statements! {
     REMOVE_OF_MESSAGE = "DELETE FROM slots WHERE session_key = ?1 AND name = ?2";
     STORED = "SELECT scope, name, value FROM slots";
 }
+
+/// The tables that belong here.
+pub(crate) const TABLES: &[Table] =
+    &[Table { name: "slots", columns: "scope, name, session_key, value, updated_at" }];
 
 /// One slot.
 pub fn get(tx: &Tx<'_>, slot: &SlotName) -> Result<Option<Slot>> {
@@ -71,8 +76,13 @@ pub fn remove_of_message(tx: &Tx<'_>, session_key: i64, message: MessageId) -> R
 }
 
 /// Hands over every text that slots hold.
-pub fn each_stored(tx: &Tx<'_>, mut each: impl FnMut(&str) -> Result<()>) -> Result<()> {
-    tx.each(STORED, &[], |row| (0..3).try_for_each(|column| each(row.text(column)?)))
+pub(crate) fn each_text(tx: &Tx<'_>, each: &mut dyn FnMut(&[u8])) -> Result<()> {
+    tx.each(STORED, &[], |row| {
+        (0..3).try_for_each(|column| {
+            each(row.text(column)?.as_bytes());
+            Ok(())
+        })
+    })
 }
 
 fn read(row: &dyn Row) -> Result<Slot> {

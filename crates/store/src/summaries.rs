@@ -2,6 +2,7 @@
 //! shows. A message is under one leaf at most, by the key of its link. It must not know how a
 //! summary comes to its words.
 
+use crate::aggregates::Table;
 use crate::backend::Row;
 use crate::{Tx, sequence};
 use oneiro_model::{
@@ -84,6 +85,19 @@ statements! {
     SUMMARISED_SESSIONS = "SELECT DISTINCT session_key FROM context_items UNION \
                            SELECT DISTINCT session_key FROM summaries";
 }
+
+/// The tables that belong here.
+pub(crate) const TABLES: &[Table] = &[
+    Table {
+        name: "summaries",
+        columns: "key, id, session_key, kind, depth, level, model, content, tokens, source_tokens, \
+                  message_count, message_tokens, first_seq, last_seq, earliest_at, latest_at, \
+                  created_at",
+    },
+    Table { name: "summary_messages", columns: "seq, summary_key" },
+    Table { name: "summary_children", columns: "parent_key, child_key" },
+    Table { name: "context_items", columns: "session_key, summary_key" },
+];
 
 /// A node as the store keeps it.
 #[derive(Debug, Clone)]
@@ -352,8 +366,11 @@ pub fn written(tx: &Tx<'_>, session_key: i64) -> Result<Vec<i64>> {
 }
 
 /// Hands over the words of every node of the space.
-pub fn each_stored(tx: &Tx<'_>, mut each: impl FnMut(&str) -> Result<()>) -> Result<()> {
-    tx.each(STORED, &[], |row| each(row.text(0)?))
+pub(crate) fn each_text(tx: &Tx<'_>, each: &mut dyn FnMut(&[u8])) -> Result<()> {
+    tx.each(STORED, &[], |row| {
+        each(row.text(0)?.as_bytes());
+        Ok(())
+    })
 }
 
 /// How many nodes there are.

@@ -1,5 +1,6 @@
 //! Tokens of a space: found by the beginning of their hash, compared by whoever asks.
 
+use crate::aggregates::Table;
 use crate::backend::Row;
 use crate::{Tx, sequence};
 use oneiro_model::{ActorKind, NewToken, Result, SpaceName, Timestamp, Token, TokenId, TokenRole};
@@ -17,6 +18,12 @@ statements! {
     VALID = "SELECT COUNT(*) FROM tokens WHERE revoked_at IS NULL \
              AND (expires_at IS NULL OR expires_at > CAST(?1 AS BIGINT))";
 }
+
+/// The tables that belong here.
+pub(crate) const TABLES: &[Table] = &[Table {
+    name: "tokens",
+    columns: "key, id, label, hash, role, name, actor, created_at, expires_at, revoked_at",
+}];
 
 /// Bytes of a hash that a token is found by.
 const LABEL_BYTES: usize = 8;

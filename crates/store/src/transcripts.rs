@@ -1,6 +1,7 @@
 //! Transcripts: how far the file of an agent has been read. What a line means is the engine's.
 
 use crate::Tx;
+use crate::aggregates::Table;
 use oneiro_model::{Result, Timestamp};
 
 statements! {
@@ -9,6 +10,10 @@ statements! {
                ON CONFLICT (path) DO UPDATE SET agent = excluded.agent, \
                position = excluded.position, updated_at = excluded.updated_at";
 }
+
+/// The tables that belong here.
+pub(crate) const TABLES: &[Table] =
+    &[Table { name: "transcripts", columns: "path, agent, position, updated_at" }];
 
 /// How far a file has been read as a transcript of an agent, in bytes; `None` when it never was.
 pub fn position(tx: &Tx<'_>, agent: &str, path: &str) -> Result<Option<i64>> {

@@ -1,6 +1,7 @@
 //! Token and cost accounts: one row per session, model, route and task, and totals on the session.
 
 use crate::Tx;
+use crate::aggregates::Table;
 use crate::backend::Row;
 use oneiro_model::{Result, Timestamp, Usage, UsageKey, UsageRow};
 
@@ -37,6 +38,14 @@ statements! {
            estimated_cost_nanousd, actual_cost_nanousd, first_at, last_at FROM usage \
            WHERE session_key = ?1 ORDER BY model, provider, base_url, billing_mode, task";
 }
+
+/// The tables that belong here.
+pub(crate) const TABLES: &[Table] = &[Table {
+    name: "usage",
+    columns: "session_key, model, provider, base_url, billing_mode, task, api_calls, input_tokens, \
+                  output_tokens, cache_read_tokens, cache_write_tokens, reasoning_tokens, \
+                  estimated_cost_nanousd, actual_cost_nanousd, first_at, last_at",
+}];
 
 /// Adds to an account. The conversation's own use (no task) is also added to the session's
 /// totals; work on the side is not, and never changes the session's model.

@@ -137,9 +137,8 @@ fn a_copy_by_rows_forgets_no_table_and_no_column() {
     let space = TestSpace::new(Backend::Sqlite);
     let _store = open(&space);
     let names = |columns: &str| columns.split(", ").map(str::to_owned).collect::<BTreeSet<_>>();
-    let copied: BTreeMap<String, BTreeSet<String>> = oneiro_store::copied_tables()
-        .iter()
-        .map(|(table, columns)| ((*table).to_owned(), names(columns)))
+    let copied: BTreeMap<String, BTreeSet<String>> = oneiro_store::all_tables()
+        .map(|table| (table.name.to_owned(), names(table.columns)))
         .collect();
     let mut there = of_sqlite(&space);
     // The counters are copied by hand, and the copy makes its own migrations.
