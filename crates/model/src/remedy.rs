@@ -108,6 +108,14 @@ remedies! {
         library: "a summary goes when the messages under it are rewound or removed; summaries lists \
                   those there are",
     }
+    /// The message is not there, or not in reach.
+    OutOfReach {
+        cli: "only a session's own lineage is in reach, unless more is asked for",
+        http: "only a session's own lineage is in reach, unless more is asked for",
+        tools: "give an id that memory_context, session_search or session_expand(grep=..) answered, \
+                with the session that it named; anywhere=true looks beyond that session's lineage",
+        library: "only a session's own lineage is in reach, unless more is asked for",
+    }
     /// The space does not allow to read beyond a lineage.
     AllowOtherSessions {
         cli: "name the session, or `oneiro config set other_sessions allow`",

@@ -5,7 +5,7 @@ use super::scope::Reach;
 use crate::views::Context;
 use oneiro_model::{
     ContextScope, Cursor, Error, ExpandRequest, ExpandWhat, Expanded, LookedUp, Message, MessageId,
-    Result, SessionId, Summary,
+    Remedy, Result, SessionId, Summary,
 };
 use oneiro_store::{Tx, messages, said, summaries};
 
@@ -105,8 +105,7 @@ impl Context<'_> {
 }
 
 fn no_message(id: MessageId) -> Error {
-    Error::not_found(format!("there is no message {id} here"))
-        .remedy("only a session's own lineage is in reach, unless more is asked for")
+    Error::not_found(format!("there is no message {id} here")).remedy(Remedy::OutOfReach)
 }
 
 fn message(tx: &Tx<'_>, reach: &Reach, id: MessageId) -> Result<Message> {

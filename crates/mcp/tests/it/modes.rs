@@ -61,7 +61,7 @@ on_both_backends! {
         let oneiro = open(space);
         let empty = call(&oneiro, "memory_status", json!({})).unwrap();
         assert_eq!(empty.structured["messages"], 0);
-        assert!(empty.structured["next"].as_str().unwrap().contains("oneiro append"));
+        assert!(empty.structured["next"].as_str().unwrap().contains("record conversations"));
         say(&oneiro, "monday", &["tea"]);
         let status = call(&oneiro, "memory_status", json!({})).unwrap();
         assert_eq!(status.structured["messages"], 1);
