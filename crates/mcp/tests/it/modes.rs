@@ -68,7 +68,7 @@ on_both_backends! {
         assert_eq!(status.structured["index_lag"], 1);
         assert_eq!(status.structured["space"], space.space.as_str());
         assert!(status.text.contains("1 messages in 1 sessions") || status.text.contains("1 message in 1 session"), "{}", status.text);
-        assert!(!status.structured["next"].as_str().unwrap().contains("oneiro append"));
+        assert!(!status.structured["next"].as_str().unwrap().contains("record conversations"));
     }
 
     fn what_cannot_be_found_is_said_with_what_to_do(space) {
