@@ -103,7 +103,7 @@ fn config() -> anyhow::Result<String> {
          | setting | default | what it does |\n|---|---|---|\n",
     );
     for setting in SETTINGS {
-        writeln!(text, "| `{}` | `{}` | {} |", setting.name, setting.default, setting.doc)?;
+        writeln!(text, "| `{}` | `{}` | {} |", setting.name, setting.default, setting.doc())?;
     }
     Ok(text)
 }

@@ -58,7 +58,7 @@ pub use ports::{
     Clock, Embedder, Ids, Llm, LlmAnswer, LlmRequest, RandomIds, SystemClock, WordModel,
 };
 pub use sessions::{Stretch, StretchFrom, StretchRequest};
-pub use settings::{Compaction, EmbedderChoice, SETTINGS, Setting, SettingValue, Settings};
+pub use settings::{EmbedderChoice, OtherSessions, SETTINGS, Setting, SettingValue};
 pub use transcripts::{
     Agent, CaptureRequest, Captured, DamagedLine, TranscriptFile, Transcripts, find_transcripts,
 };

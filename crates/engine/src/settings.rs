@@ -15,163 +15,170 @@ pub struct Setting {
     pub name: &'static str,
     /// Its default, as JSON.
     pub default: &'static str,
+    doc: &'static str,
+    /// Refuses a value that it cannot have.
+    check: fn(&str, &Value) -> Result<()>,
+}
+
+impl Setting {
     /// What it does.
-    pub doc: &'static str,
+    pub fn doc(&self) -> &'static str {
+        self.doc.trim()
+    }
 }
 
-/// Every setting of a space.
-pub const SETTINGS: &[Setting] = &[
-    Setting {
-        name: "ignore_session_patterns",
-        default: r#"["heartbeat"]"#,
-        doc: "Sessions whose id matches one of these globs are not stored at all. `*` is a run \
-              without a colon, `**` is anything.",
-    },
-    Setting {
-        name: "stateless_session_patterns",
-        default: "[]",
-        doc: "Sessions whose id matches one of these globs may exist, but nothing said in them is \
-              stored.",
-    },
-    Setting {
-        name: "embedder",
-        default: r#""static""#,
-        doc: "Whose vectors searches by meaning use: `static` is the built-in model, `openai` the \
-              server that `embedder_url` names, `none` is words alone.",
-    },
-    Setting {
-        name: "leaf_chunk_tokens",
-        default: "20000",
-        doc: "The most tokens of messages that one leaf summary covers; a single larger message \
-              has one to itself.",
-    },
-    Setting {
-        name: "leaf_min_fanout",
-        default: "8",
-        doc: "The fewest messages that are worth a leaf summary, unless they are large.",
-    },
-    Setting {
-        name: "leaf_target_tokens",
-        default: "1200",
-        doc: "The tokens a leaf summary should have.",
-    },
-    Setting {
-        name: "condensed_min_fanout",
-        default: "4",
-        doc: "The fewest neighbouring summaries of one depth that are condensed into one.",
-    },
-    Setting {
-        name: "condensed_target_tokens",
-        default: "2000",
-        doc: "The tokens a condensed summary should have.",
-    },
-    Setting {
-        name: "fresh_tail_turns",
-        default: "8",
-        doc: "How many of the newest turns compaction leaves alone.",
-    },
-    Setting {
-        name: "fresh_tail_tokens",
-        default: "12000",
-        doc: "The most tokens that the fresh tail may have; the newest turn belongs to it always.",
-    },
-    Setting {
-        name: "context_threshold",
-        default: "75",
-        doc: "How much of a window's budget, in percent, a context may fill before it is compacted \
-              in the background.",
-    },
-    Setting {
-        name: "idle_compact_after",
-        default: "0",
-        doc: "After how many minutes without a message a session is compacted in the background; \
-              0 is never.",
-    },
-    Setting {
-        name: "other_sessions",
-        default: r#""allow""#,
-        doc: "Whether summaries and messages beyond a session's own lineage may be expanded and \
-              searched by those who ask for it: `allow` or `refuse`.",
-    },
-];
+/// What a setting may hold.
+pub(crate) trait SettingKind {
+    /// What it is read as.
+    type Value;
 
-/// The settings that are numbers, with the least and the most they may be.
-const NUMBERS: &[(&str, i64, i64)] = &[
-    ("leaf_chunk_tokens", 500, 1_000_000),
-    ("leaf_min_fanout", 2, 1_000),
-    ("leaf_target_tokens", 64, 100_000),
-    ("condensed_min_fanout", 2, 1_000),
-    ("condensed_target_tokens", 64, 100_000),
-    ("fresh_tail_turns", 1, 10_000),
-    ("fresh_tail_tokens", 0, 10_000_000),
-    ("context_threshold", 10, 100),
-    ("idle_compact_after", 0, 525_600),
-];
-
-/// The settings of a space, read.
-#[derive(Debug, Clone)]
-pub struct Settings {
-    /// Sessions that are not stored at all.
-    pub ignore_session_patterns: Vec<SessionPattern>,
-    /// Sessions in which nothing said is stored.
-    pub stateless_session_patterns: Vec<SessionPattern>,
-    /// Whose vectors searches use.
-    pub embedder: EmbedderChoice,
-    /// How contexts are compacted.
-    pub compaction: Compaction,
-    /// Whether what is beyond a session's lineage may be asked for.
-    pub allows_other_sessions: bool,
+    fn read(name: &str, value: &Value) -> Result<Self::Value>;
 }
 
-/// How contexts are compacted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Compaction {
-    /// The most tokens under one leaf.
-    pub leaf_chunk_tokens: usize,
-    /// The fewest messages worth a leaf.
-    pub leaf_min_fanout: usize,
-    /// What a leaf should cost.
-    pub leaf_target_tokens: usize,
-    /// The fewest summaries worth a condensed one.
-    pub condensed_min_fanout: usize,
-    /// What a condensed one should cost.
-    pub condensed_target_tokens: usize,
-    /// Newest turns that are left alone.
-    pub fresh_tail_turns: usize,
-    /// Their most tokens.
-    pub fresh_tail_tokens: usize,
-    /// Percent of a budget after which compaction begins.
-    pub context_threshold: usize,
-    /// Minutes after which an idle session is compacted; 0 is never.
-    pub idle_compact_after: i64,
-}
+/// Declares the settings: what each does, its name, what it may hold, and its default as JSON.
+macro_rules! settings {
+    ($($(#[doc = $doc:literal])+ $name:ident: $kind:ty = $default:literal;)*) => {
+        /// Every setting of a space.
+        pub const SETTINGS: &[Setting] = &[$(Setting {
+            name: stringify!($name),
+            default: $default,
+            doc: concat!($($doc),+),
+            check: |name, value| <$kind as SettingKind>::read(name, value).map(|_| ()),
+        }),*];
 
-/// Whose vectors searches by meaning use.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum EmbedderChoice {
-    /// The built-in model of words.
-    Static,
-    /// A server that speaks the OpenAI protocol.
-    OpenAi,
-    /// Nobody's: words alone.
-    None,
-}
-
-impl EmbedderChoice {
-    fn parse(value: &Value) -> Result<EmbedderChoice> {
-        match value.as_str() {
-            Some("static") => Ok(EmbedderChoice::Static),
-            Some("openai") => Ok(EmbedderChoice::OpenAi),
-            Some("none") => Ok(EmbedderChoice::None),
-            _ => Err(Error::field("embedder", format!("{value} is not an embedder"))
-                .remedy("give static, openai or none")),
+        /// The settings of a space, read.
+        #[derive(Debug, Clone)]
+        pub(crate) struct Settings {
+            $($(#[doc = $doc])+ pub(crate) $name: <$kind as SettingKind>::Value,)*
         }
+
+        impl Settings {
+            pub(crate) fn read(rows: &[(String, String)]) -> Result<Settings> {
+                Ok(Settings {
+                    $($name: {
+                        let name = stringify!($name);
+                        <$kind as SettingKind>::read(name, &value_of(name, rows)?.value)?
+                    },)*
+                })
+            }
+        }
+    };
+}
+
+settings! {
+    /// Sessions whose id matches one of these globs are not stored at all. `*` is a run without a
+    /// colon, `**` is anything.
+    ignore_session_patterns: Patterns = r#"["heartbeat"]"#;
+    /// Sessions whose id matches one of these globs may exist, but nothing said in them is
+    /// stored.
+    stateless_session_patterns: Patterns = "[]";
+    /// Whose vectors searches by meaning use: `static` is the built-in model, `openai` the server
+    /// that `embedder_url` names, `none` is words alone.
+    embedder: EmbedderChoice = r#""static""#;
+    /// The most tokens of messages that one leaf summary covers; a single larger message has one
+    /// to itself.
+    leaf_chunk_tokens: Number<500, 1_000_000> = "20000";
+    /// The fewest messages that are worth a leaf summary, unless they are large.
+    leaf_min_fanout: Number<2, 1_000> = "8";
+    /// The tokens a leaf summary should have.
+    leaf_target_tokens: Number<64, 100_000> = "1200";
+    /// The fewest neighbouring summaries of one depth that are condensed into one.
+    condensed_min_fanout: Number<2, 1_000> = "4";
+    /// The tokens a condensed summary should have.
+    condensed_target_tokens: Number<64, 100_000> = "2000";
+    /// How many of the newest turns compaction leaves alone.
+    fresh_tail_turns: Number<1, 10_000> = "8";
+    /// The most tokens that the fresh tail may have; the newest turn belongs to it always.
+    fresh_tail_tokens: Number<0, 10_000_000> = "12000";
+    /// How much of a window's budget, in percent, a context may fill before it is compacted in
+    /// the background.
+    context_threshold: Number<10, 100> = "75";
+    /// After how many minutes without a message a session is compacted in the background; 0 is
+    /// never.
+    idle_compact_after: Number<0, 525_600> = "0";
+    /// Whether summaries and messages beyond a session's own lineage may be expanded and searched
+    /// by those who ask for it: `allow` or `refuse`.
+    other_sessions: OtherSessions = r#""allow""#;
+}
+
+/// A whole number within bounds.
+pub(crate) struct Number<const MIN: usize, const MAX: usize>;
+
+impl<const MIN: usize, const MAX: usize> SettingKind for Number<MIN, MAX> {
+    type Value = usize;
+
+    fn read(name: &str, value: &Value) -> Result<usize> {
+        let number = value.as_u64().and_then(|number| usize::try_from(number).ok());
+        number.filter(|number| (MIN..=MAX).contains(number)).ok_or_else(|| {
+            let wrong = format!("{value} is not a whole number between {MIN} and {MAX}");
+            Error::field(name.to_owned(), wrong)
+        })
+    }
+}
+
+/// Globs over session ids.
+pub(crate) struct Patterns;
+
+impl SettingKind for Patterns {
+    type Value = Vec<SessionPattern>;
+
+    fn read(name: &str, value: &Value) -> Result<Vec<SessionPattern>> {
+        let wrong = || {
+            Error::field(name.to_owned(), "is not a list of strings").remedy(r#"write ["cron:*"]"#)
+        };
+        let items = value.as_array().ok_or_else(wrong)?.iter();
+        items.map(|item| SessionPattern::parse(item.as_str().ok_or_else(wrong)?)).collect()
+    }
+}
+
+/// Declares a setting that is one of a few words.
+macro_rules! word_setting {
+    ($(#[doc = $doc:literal])+ $name:ident { $($(#[doc = $value_doc:literal])+ $value:ident $word:literal,)+ }) => {
+        $(#[doc = $doc])+
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        pub enum $name {
+            $($(#[doc = $value_doc])+ $value,)+
+        }
+
+        impl SettingKind for $name {
+            type Value = $name;
+
+            fn read(name: &str, value: &Value) -> Result<$name> {
+                match value.as_str() {
+                    $(Some($word) => Ok($name::$value),)+
+                    _ => Err(Error::field(name.to_owned(), format!("{value} is none of {}",
+                        [$($word),+].join(", ")))),
+                }
+            }
+        }
+    };
+}
+
+word_setting! {
+    /// Whose vectors searches by meaning use.
+    EmbedderChoice {
+        /// The built-in model of words.
+        Static "static",
+        /// A server that speaks the OpenAI protocol.
+        OpenAi "openai",
+        /// Nobody's: words alone.
+        None "none",
+    }
+}
+
+word_setting! {
+    /// Whether what is beyond a session's lineage may be asked for.
+    OtherSessions {
+        /// It may.
+        Allow "allow",
+        /// It may not.
+        Refuse "refuse",
     }
 }
 
 /// Whose vectors the space wants, as this transaction sees it.
 pub(crate) fn embedder_in(tx: &Tx<'_>) -> Result<EmbedderChoice> {
-    EmbedderChoice::parse(&value_of("embedder", &settings::all(tx)?)?.value)
+    EmbedderChoice::read("embedder", &value_of("embedder", &settings::all(tx)?)?.value)
 }
 
 /// A setting and where its value comes from.
@@ -192,41 +199,14 @@ pub(crate) struct Cached {
 
 impl Settings {
     /// Whether a session must not be stored at all.
-    pub fn ignores(&self, id: &SessionId) -> bool {
+    pub(crate) fn ignores(&self, id: &SessionId) -> bool {
         self.ignore_session_patterns.iter().any(|pattern| pattern.matches(id.as_str()))
     }
 
     /// Whether nothing said in a session is stored.
-    pub fn keeps_nothing_of(&self, id: &SessionId) -> bool {
+    pub(crate) fn keeps_nothing_of(&self, id: &SessionId) -> bool {
         self.ignores(id)
             || self.stateless_session_patterns.iter().any(|pattern| pattern.matches(id.as_str()))
-    }
-
-    fn read(rows: &[(String, String)]) -> Result<Settings> {
-        let patterns = |name| {
-            let value = value_of(name, rows)?.value;
-            let items = value.as_array().cloned().unwrap_or_default();
-            let texts = items.iter().filter_map(Value::as_str);
-            texts.map(SessionPattern::parse).collect::<Result<Vec<_>>>()
-        };
-        let count = |name| Ok::<_, Error>(usize::try_from(number(name, rows)?).unwrap_or(0));
-        Ok(Settings {
-            ignore_session_patterns: patterns("ignore_session_patterns")?,
-            stateless_session_patterns: patterns("stateless_session_patterns")?,
-            embedder: EmbedderChoice::parse(&value_of("embedder", rows)?.value)?,
-            compaction: Compaction {
-                leaf_chunk_tokens: count("leaf_chunk_tokens")?,
-                leaf_min_fanout: count("leaf_min_fanout")?,
-                leaf_target_tokens: count("leaf_target_tokens")?,
-                condensed_min_fanout: count("condensed_min_fanout")?,
-                condensed_target_tokens: count("condensed_target_tokens")?,
-                fresh_tail_turns: count("fresh_tail_turns")?,
-                fresh_tail_tokens: count("fresh_tail_tokens")?,
-                context_threshold: count("context_threshold")?,
-                idle_compact_after: number("idle_compact_after", rows)?,
-            },
-            allows_other_sessions: value_of("other_sessions", rows)?.value == "allow",
-        })
     }
 }
 
@@ -248,41 +228,6 @@ fn value_of(name: &str, rows: &[(String, String)]) -> Result<SettingValue> {
     Ok(SettingValue { name: setting.name, value, is_set: stored.is_some() })
 }
 
-fn number(name: &str, rows: &[(String, String)]) -> Result<i64> {
-    checked_number(name, &value_of(name, rows)?.value)
-}
-
-fn checked_number(name: &str, value: &Value) -> Result<i64> {
-    let bounds = NUMBERS.iter().find(|(number, ..)| *number == name);
-    let (_, least, most) = bounds.copied().unwrap_or(("", i64::MIN, i64::MAX));
-    value.as_i64().filter(|number| (least..=most).contains(number)).ok_or_else(|| {
-        let wrong = format!("{value} is not a whole number between {least} and {most}");
-        Error::field(name.to_owned(), wrong)
-    })
-}
-
-/// Refuses a value that a setting cannot have.
-fn check(name: &str, value: &Value) -> Result<()> {
-    if name == "embedder" {
-        return EmbedderChoice::parse(value).map(|_| ());
-    }
-    if NUMBERS.iter().any(|(number, ..)| *number == name) {
-        return checked_number(name, value).map(|_| ());
-    }
-    if name == "other_sessions" {
-        return match value.as_str() {
-            Some("allow" | "refuse") => Ok(()),
-            _ => Err(Error::field("other_sessions", format!("{value} is not allow or refuse"))),
-        };
-    }
-    let list =
-        || Error::field(name.to_owned(), "is not a list of strings").remedy(r#"write ["cron:*"]"#);
-    for item in value.as_array().ok_or_else(list)? {
-        SessionPattern::parse(item.as_str().ok_or_else(list)?)?;
-    }
-    Ok(())
-}
-
 impl views::Settings<'_> {
     /// Every setting with its value.
     pub fn list(&self) -> Result<Vec<SettingValue>> {
@@ -292,10 +237,11 @@ impl views::Settings<'_> {
 
     /// Sets a setting, or takes it back to its default.
     pub fn set(&self, name: &str, value: Option<Value>) -> Result<SettingValue> {
-        let name = setting(name)?.name;
+        let setting = setting(name)?;
         if let Some(value) = &value {
-            check(name, value)?;
+            (setting.check)(setting.name, value)?;
         }
+        let name = setting.name;
         let text = value.map(|value| value.to_string());
         let now = self.oneiro.now();
         self.oneiro.store.write(move |tx| settings::put(tx, name, text.as_deref(), now))?;

@@ -12,7 +12,7 @@ use super::select::Pressure;
 use super::summarise::Line;
 use crate::Oneiro;
 use crate::sessions::{key_of, whole};
-use crate::settings::Compaction;
+use crate::settings::Settings;
 use crate::views::Context;
 use oneiro_model::{
     CompactRequest, Compacted, Error, ErrorKind, Result, SessionId, SummaryId, SummaryKind,
@@ -22,6 +22,7 @@ use oneiro_store::costs::Cost;
 use oneiro_store::summaries::Node;
 use oneiro_store::{contexts, messages, segments, summaries};
 use std::collections::HashSet;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// How long whoever asks for a compaction waits for another's to end.
@@ -55,7 +56,7 @@ pub(super) struct Compacting<'a> {
     pub(super) oneiro: &'a Oneiro,
     pub(super) key: i64,
     pub(super) id: &'a SessionId,
-    pub(super) rules: Compaction,
+    pub(super) rules: Arc<Settings>,
     pub(super) goal: Goal,
     /// Whoever compacts, by a name of its own: threads of one process are not one.
     holder: String,
@@ -154,7 +155,7 @@ impl<'a> Compacting<'a> {
             oneiro,
             key,
             id,
-            rules: settings.compaction,
+            rules: Arc::clone(&settings),
             goal,
             holder: holder.to_owned(),
             leased: Instant::now(),

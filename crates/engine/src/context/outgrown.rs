@@ -42,7 +42,7 @@ impl Oneiro {
         if budget < LEAST_BUDGET {
             return Ok(false);
         }
-        let rules = self.store.read(|tx| self.settings_in(tx))?.compaction;
+        let rules = self.store.read(|tx| self.settings_in(tx))?;
         if tokens <= budget.saturating_mul(rules.context_threshold as i64) / 100 {
             return Ok(false);
         }
@@ -135,11 +135,12 @@ impl Oneiro {
             }
             *looked = Some(minute);
         }
-        let after = self.store.read(|tx| self.settings_in(tx))?.compaction.idle_compact_after;
+        let after = self.store.read(|tx| self.settings_in(tx))?.idle_compact_after;
         if after == 0 {
             return Ok(());
         }
-        let until = now.plus(Span::seconds(-after * 60)).micros().div_euclid(60_000_000);
+        let minutes = i64::try_from(after).unwrap_or(i64::MAX / 60);
+        let until = now.plus(Span::seconds(-minutes * 60)).micros().div_euclid(60_000_000);
         let idle = self
             .store
             .read(|tx| contexts::idle(tx, (until - IDLE_WITHIN_MINUTES, until), IDLE_AT_ONCE))?;

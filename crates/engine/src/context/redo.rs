@@ -25,7 +25,7 @@ impl Oneiro {
             return Ok(Vec::new());
         };
         let mut redone = Vec::new();
-        let rules = self.store.read(|tx| self.settings_in(tx))?.compaction;
+        let rules = self.store.read(|tx| self.settings_in(tx))?;
         for node in self.store.read(|tx| summaries::extracts(tx, key, limit.min(BATCH)))? {
             self.cancel.check()?;
             let Some((node, lines, generation)) = self.store.read(|tx| {

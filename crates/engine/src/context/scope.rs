@@ -3,6 +3,7 @@
 
 use crate::Oneiro;
 use crate::sessions::{key_of, no_session};
+use crate::settings::OtherSessions;
 use oneiro_model::{ContextScope, Error, ErrorKind, Remedy, Result};
 use oneiro_store::summaries::{self, Node};
 use oneiro_store::{Tx, lineage};
@@ -26,7 +27,11 @@ impl Reach {
                 }
                 Ok(Reach(Some(family)))
             }
-            ContextScope::Space if oneiro.settings_in(tx)?.allows_other_sessions => Ok(Reach(None)),
+            ContextScope::Space
+                if oneiro.settings_in(tx)?.other_sessions == OtherSessions::Allow =>
+            {
+                Ok(Reach(None))
+            }
             ContextScope::Space => Err(Error::new(
                 ErrorKind::Forbidden,
                 "this space does not allow to read beyond a session's own lineage",

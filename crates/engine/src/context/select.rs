@@ -1,7 +1,7 @@
 //! What a compaction takes next: the oldest messages worth a leaf, or neighbouring summaries worth
 //! condensing. Pure rules over what things cost; pressure makes them less choosy.
 
-use crate::settings::Compaction;
+use crate::settings::Settings;
 use oneiro_store::costs::{Begins, Cost};
 use oneiro_store::summaries::Node;
 
@@ -32,7 +32,7 @@ const LEAST_TOKENS: i64 = 160;
 
 /// How many of these messages, oldest first, one leaf should cover; none when they are not worth
 /// one. Calls stay with their results; where it can, a leaf ends with a turn.
-pub(super) fn leaf(items: &[Cost], chunk: i64, pressure: Pressure, rules: &Compaction) -> usize {
+pub(super) fn leaf(items: &[Cost], chunk: i64, pressure: Pressure, rules: &Settings) -> usize {
     let (mut end, mut sum) = (0, 0);
     for (index, cost) in items.iter().enumerate() {
         if index > 0 && cost.begins != Begins::Nothing {
@@ -85,7 +85,7 @@ fn group(items: &[Cost], start: usize) -> i64 {
 pub(super) fn condense<'a>(
     runs: &[Vec<&'a Node>],
     pressure: Pressure,
-    rules: &Compaction,
+    rules: &Settings,
 ) -> Vec<&'a Node> {
     let input = rules.leaf_chunk_tokens as i64;
     let fanout = match pressure {

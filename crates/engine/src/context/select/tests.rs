@@ -3,18 +3,9 @@
 use super::*;
 use oneiro_model::{SessionId, SummaryId, SummaryKind, SummaryLevel, Timestamp};
 use proptest::prelude::*;
+use std::sync::LazyLock;
 
-const RULES: Compaction = Compaction {
-    leaf_chunk_tokens: 20_000,
-    leaf_min_fanout: 8,
-    leaf_target_tokens: 1_200,
-    condensed_min_fanout: 4,
-    condensed_target_tokens: 2_000,
-    fresh_tail_turns: 8,
-    fresh_tail_tokens: 12_000,
-    context_threshold: 75,
-    idle_compact_after: 0,
-};
+static RULES: LazyLock<Settings> = LazyLock::new(|| Settings::read(&[]).unwrap());
 
 /// Messages by what begins with them and what they cost: `T20 S5 .300`.
 fn costs(script: &str) -> Vec<Cost> {
