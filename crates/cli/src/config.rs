@@ -5,7 +5,7 @@ mod keys;
 mod prompts;
 mod values;
 
-pub use keys::{KEYS, Key, NUMBERS, SECRETS};
+pub use keys::{KEYS, Key, KeyKind, is_kind};
 
 use crate::args::Global;
 use oneiro::{Durability, Error, Result, SETTINGS, SpaceName};
@@ -172,7 +172,7 @@ pub fn check(name: &str, value: &str) -> Result<()> {
         "busy_timeout_ms" => milliseconds("busy_timeout_ms", value).map(|_| ()),
         "statement_timeout_ms" => milliseconds("statement_timeout_ms", value).map(|_| ()),
         "require_token" => yes_or_no("require_token", value).map(|_| ()),
-        name if NUMBERS.contains(&name) => number(name, value).map(|_| ()),
+        name if is_kind(name, KeyKind::Number) => number(name, value).map(|_| ()),
         "store" if value.trim().is_empty() => {
             Err(Error::field("store", "is empty")
                 .remedy("`oneiro config unset store` takes it back"))
@@ -207,7 +207,7 @@ fn sourced(key: &Key, global: &Global, file: &Table) -> Result<Sourced> {
     }
     let value = match file.get(key.name) {
         Some(Item::Value(Value::String(text))) => Some(text.value().clone()),
-        Some(Item::Value(Value::Integer(number))) if NUMBERS.contains(&key.name) => {
+        Some(Item::Value(Value::Integer(number))) if key.kind == KeyKind::Number => {
             Some(number.value().to_string())
         }
         Some(Item::Value(Value::Boolean(value))) if key.name == "require_token" => {

@@ -1,6 +1,6 @@
 //! `oneiro config`: show and change the configuration and the settings of the space.
 
-use crate::config::{self, KEYS, NUMBERS, SECRETS};
+use crate::config::{self, KEYS, KeyKind, is_kind};
 use crate::context::Context;
 use crate::output::{data, table};
 use anyhow::Context as _;
@@ -75,7 +75,9 @@ fn all(context: &Context) -> anyhow::Result<Vec<Shown>> {
         .map(|(name, value)| {
             let text = match *name {
                 "store" => without_password(&value.value),
-                name if SECRETS.contains(&name) && value.value != "none" => HIDDEN.to_owned(),
+                name if is_kind(name, KeyKind::Secret) && value.value != "none" => {
+                    HIDDEN.to_owned()
+                }
                 _ => value.value.clone(),
             };
             Shown { name, value: Value::String(text), origin: value.origin.as_str() }
@@ -152,7 +154,7 @@ fn set(context: &Context, key: &str, value: Option<&str>) -> anyhow::Result<()> 
     let mut document: toml_edit::DocumentMut =
         before.parse().with_context(|| path.display().to_string())?;
     match (value, value.and_then(|value| value.parse::<i64>().ok())) {
-        (Some(_), Some(number)) if NUMBERS.contains(&key) => {
+        (Some(_), Some(number)) if is_kind(key, KeyKind::Number) => {
             document.insert(key, toml_edit::value(number));
         }
         (Some(value), _) => {
@@ -163,7 +165,7 @@ fn set(context: &Context, key: &str, value: Option<&str>) -> anyhow::Result<()> 
         }
     }
     write_file(&path, &document.to_string())?;
-    let value = value.map(|value| if SECRETS.contains(&key) { HIDDEN } else { value });
+    let value = value.map(|value| if is_kind(key, KeyKind::Secret) { HIDDEN } else { value });
     let now = value.unwrap_or("(default)");
     context.output.show(&json!({key: value}), |_| format!("{key} = {now} (in {})", path.display()))
 }
