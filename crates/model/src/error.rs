@@ -198,6 +198,11 @@ impl Error {
         self.0.field.as_deref()
     }
 
+    /// What to do about it, if that is known.
+    pub fn remedy_code(&self) -> Option<&Remedy> {
+        self.0.remedy.as_ref()
+    }
+
     /// What to do about it, if that is known, in the words of a surface.
     pub fn remedy_for(&self, surface: Surface) -> Option<Cow<'_, str>> {
         self.0.remedy.as_ref().map(|remedy| remedy.render(surface))

@@ -32,7 +32,7 @@ macro_rules! text_schema {
             }
 
             fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
-                schemars::json_schema!({"type": "string", $($key: $value),*})
+                schemars::json_schema!({"type": "string", "x-parsed": true, $($key: $value),*})
             }
         }
     };
@@ -47,7 +47,7 @@ macro_rules! parsed_from_text {
             ) -> Result<$name, D::Error> {
                 let text =
                     <std::borrow::Cow<'de, str> as serde::Deserialize>::deserialize(deserializer)?;
-                $name::parse(&text).map_err(serde::de::Error::custom)
+                $name::parse(&text).map_err($crate::contract::as_serde_error)
             }
         }
     };
@@ -88,7 +88,7 @@ macro_rules! json_name {
         impl<'de> serde::Deserialize<'de> for $name {
             fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<$name, D::Error> {
                 let name = <std::borrow::Cow<'de, str> as serde::Deserialize>::deserialize(deserializer)?;
-                $name::parse(&name).map_err(serde::de::Error::custom)
+                $name::parse(&name).map_err($crate::contract::as_serde_error)
             }
         }
 

@@ -407,10 +407,8 @@ pub fn miscounted(tx: &Tx<'_>) -> Result<Vec<SessionId>> {
 /// Hands over every text that sessions hold besides their messages.
 pub(crate) fn each_text(tx: &Tx<'_>, each: &mut dyn FnMut(&[u8])) -> Result<()> {
     tx.each(STORED, &[], |row| {
-        texts(row, &mut |text| {
-            each(text.as_bytes());
-            Ok(())
-        })
+        let mut mark = |text: Option<&str>| each(text.unwrap_or_default().as_bytes());
+        (0..6).try_for_each(|column| row.opt_text(column).map(&mut mark))
     })
 }
 

@@ -16,6 +16,7 @@ use crate::{Error, Result, Timestamp};
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
+use std::cell::Cell;
 
 /// A request of a surface.
 pub trait Request: DeserializeOwned + JsonSchema + 'static {
@@ -48,17 +49,36 @@ pub fn decode<R: Request>(given: Map<String, Value>, reading: Reading) -> Result
     let shape = shape_of::<R>();
     let mut notes = Vec::new();
     let fields = read::fields(shape, given, reading, &mut notes)?;
+    PARSE_ERROR.take();
     let request: R = serde_path_to_error::deserialize(Value::Object(fields)).map_err(|error| {
+        let kept = PARSE_ERROR.take();
         let (place, problem) = (error.path().to_string(), error.inner().to_string());
         // What a type says of a value it cannot be read from may begin with the field's name.
         let told = problem.strip_prefix(&format!("{place}: ")).unwrap_or(&problem).to_owned();
-        match place.as_str() {
+        let error = match place.as_str() {
             "." => Error::invalid(problem),
             _ => Error::field(place, told),
+        };
+        match kept.and_then(|kept| kept.remedy_code().cloned()) {
+            Some(remedy) => error.remedy(remedy),
+            None => error,
         }
     })?;
     request.check()?;
     Ok(Decoded { request, notes })
+}
+
+thread_local! {
+    /// The last error of a type that reads itself: serde's errors are only text, and its remedy would
+    /// be lost on the way through them.
+    static PARSE_ERROR: Cell<Option<Error>> = const { Cell::new(None) };
+}
+
+/// The error of a type that reads itself, for serde; [`decode`] finds its remedy again.
+pub(crate) fn as_serde_error<E: serde::de::Error>(error: Error) -> E {
+    let text = E::custom(&error);
+    PARSE_ERROR.set(Some(error));
+    text
 }
 
 /// A name that is not known, and the nearest one that is.

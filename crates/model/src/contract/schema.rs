@@ -22,6 +22,9 @@ pub const END_OF_DAY: &str = "x-end-of-day";
 /// Marks a field of an answer that is sometimes left out and sometimes null.
 pub const MAY_BE_NULL: &str = "x-may-be-null";
 
+/// Marks a text that its type reads itself, with better words for what is wrong than a pattern has.
+pub const PARSED: &str = "x-parsed";
+
 /// Text without NUL, which PostgreSQL cannot hold.
 pub const WITHOUT_NUL: &str = "^[^\\u0000]*$";
 
@@ -109,6 +112,7 @@ impl Transform for &mut Publish {
             object.remove("format");
         }
         object.remove("title");
+        object.remove(PARSED);
         if is_request && is_plain_text(object) {
             object.insert("pattern".to_owned(), json!(WITHOUT_NUL));
         }

@@ -136,7 +136,10 @@ fn kind_of(schema: &Value) -> FieldKind {
         "string" => FieldKind::Text(TextBounds {
             min: length("minLength").unwrap_or(0),
             max: length("maxLength").unwrap_or(usize::MAX),
-            pattern: schema.get("pattern").and_then(Value::as_str).and_then(pattern),
+            pattern: match schema.contains_key(schema::PARSED) {
+                true => None,
+                false => schema.get("pattern").and_then(Value::as_str).and_then(pattern),
+            },
         }),
         "integer" => FieldKind::Int(
             limit("minimum").unwrap_or(i64::MIN),
