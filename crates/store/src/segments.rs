@@ -58,7 +58,6 @@ statements! {
         ON CONFLICT (seq, chunk, model) DO UPDATE SET data = excluded.data";
     EMBEDDINGS = "SELECT seq, chunk, data FROM embeddings WHERE seq >= ?1 AND seq <= ?2 \
         AND model = ?3 ORDER BY seq, chunk";
-    FORGET_EMBEDDINGS = "DELETE FROM embeddings WHERE model <> ?1";
 }
 
 /// The tables that belong here.
@@ -363,11 +362,6 @@ pub fn embeddings(
     tx.each(EMBEDDINGS, &[first.into(), last.into(), model.into()], |row| {
         each(row.int(0)?, row.int(1)?, row.bytes(2)?)
     })
-}
-
-/// Removes the exact vectors of every other model.
-pub fn forget_embeddings(tx: &Tx<'_>, kept: &str) -> Result<()> {
-    tx.execute(FORGET_EMBEDDINGS, &[kept.into()]).map(|_| ())
 }
 
 fn read(row: &dyn Row) -> Result<Segment> {

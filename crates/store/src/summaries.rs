@@ -76,9 +76,6 @@ statements! {
                created_at = ?6 WHERE key = ?1 AND tokens >= CAST(?5 AS BIGINT)";
     EXTRACTS = "SELECT n.key FROM summaries n WHERE n.session_key = ?1 AND n.level = 'extract' \
                 ORDER BY n.depth, n.first_seq LIMIT CAST(?2 AS BIGINT)";
-    EXTRACT_SESSIONS = "SELECT DISTINCT s.id FROM summaries n JOIN sessions s \
-                        ON s.key = n.session_key WHERE n.level = 'extract' \
-                        ORDER BY s.id LIMIT CAST(?1 AS BIGINT)";
     WRITTEN = "SELECT key FROM summaries WHERE session_key = ?1 AND kind = 'written' ORDER BY key";
     STORED = "SELECT content FROM summaries";
     COUNT = "SELECT COUNT(*) FROM summaries";
@@ -288,11 +285,6 @@ pub fn seqs_under(tx: &Tx<'_>, node: i64, after: i64, limit: usize) -> Result<Ve
     tx.all(SEQS_UNDER, &[node.into(), after.into(), limit.into()], |row| row.int(0))
 }
 
-/// How many messages are under a node.
-pub fn count_under(tx: &Tx<'_>, node: i64) -> Result<i64> {
-    tx.one(COUNT_UNDER, &[node.into()], |row| row.int(0))
-}
-
 /// The sessions whose messages or nodes are under a node.
 pub fn sessions_under(tx: &Tx<'_>, node: i64) -> Result<Vec<i64>> {
     keys(tx, SESSIONS_UNDER, node)
@@ -353,11 +345,6 @@ pub fn rewrite(tx: &Tx<'_>, node: i64, to: &Rewriting<'_>, now: Timestamp) -> Re
 /// The nodes of a session that are extracts, the lowest first.
 pub fn extracts(tx: &Tx<'_>, session_key: i64, limit: usize) -> Result<Vec<i64>> {
     tx.all(EXTRACTS, &[session_key.into(), (limit as i64).into()], |row| row.int(0))
-}
-
-/// Sessions that have extracts.
-pub fn sessions_with_extracts(tx: &Tx<'_>, limit: usize) -> Result<Vec<SessionId>> {
-    tx.all(EXTRACT_SESSIONS, &[(limit as i64).into()], |row| SessionId::new(row.text(0)?))
 }
 
 /// The nodes of a session that were written by hand.
