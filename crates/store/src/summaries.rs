@@ -61,8 +61,6 @@ statements! {
     SEQS_UNDER = concat!(under!(), "SELECT m.seq FROM summary_messages m JOIN under u \
                  ON m.summary_key = u.key WHERE m.seq > CAST(?2 AS BIGINT) ORDER BY m.seq \
                  LIMIT CAST(?3 AS BIGINT)");
-    COUNT_UNDER = concat!(under!(), "SELECT COUNT(*) FROM summary_messages m JOIN under u \
-                  ON m.summary_key = u.key");
     SESSIONS_UNDER = concat!(under!(), "SELECT DISTINCT n.session_key FROM summaries n JOIN under u \
                      ON n.key = u.key");
     OVER = "SELECT key FROM summaries WHERE session_key = ?1 AND kind <> 'written' \
