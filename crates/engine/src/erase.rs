@@ -15,7 +15,11 @@ use oneiro_store::{
 };
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::PoisonError;
+use std::sync::{MutexGuard, TryLockError};
+use std::time::Duration;
+
+/// How often somebody who waits to erase looks whether it is their turn.
+const ERASE_POLL: Duration = Duration::from_millis(20);
 
 /// What the transaction of an erasure took out.
 struct Removed {
@@ -57,7 +61,7 @@ impl Oneiro {
     pub fn erase(&self, target: &EraseTarget) -> Result<Erased> {
         // What another erasure removes between the search of the raw bytes and the look at what is
         // still stored would count as found here.
-        let _alone = self.erasing.lock().unwrap_or_else(PoisonError::into_inner);
+        let _alone = self.wait_to_erase()?;
         let holder = self.job_holder();
         let removing = || self.store.write_bulk(|tx| remove((self, &holder), tx, target));
         let removed = match removing() {
@@ -113,6 +117,21 @@ impl Oneiro {
             },
             out_of_reach,
         })
+    }
+
+    /// Waits until nobody else in this process erases, unless the call is cancelled.
+    fn wait_to_erase(&self) -> Result<MutexGuard<'_, ()>> {
+        loop {
+            match self.erasing.try_lock() {
+                Ok(alone) => return Ok(alone),
+                // It guards nothing but the turn.
+                Err(TryLockError::Poisoned(alone)) => return Ok(alone.into_inner()),
+                Err(TryLockError::WouldBlock) => {
+                    self.cancel.check()?;
+                    self.cancel.sleep(ERASE_POLL);
+                }
+            }
+        }
     }
 
     /// Which of the pieces that were found are also said in what is still stored, and so prove

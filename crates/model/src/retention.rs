@@ -131,6 +131,7 @@ pub struct BranchRequest {
     /// The id of the branch; one is made when absent.
     pub id: Option<SessionId>,
     /// Its title.
+    #[schemars(length(max = crate::Title::MAX_CHARS), extend("x-loose-length" = true))]
     pub title: Option<String>,
 }
 

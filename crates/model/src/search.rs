@@ -283,7 +283,7 @@ enum AnyHit<'f> {
     Message(&'f Hit),
 }
 
-/// The JSON of [`Found`]: one list of hits.
+/// What a search found, in one list.
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "Found")]
 struct FoundJson<'f> {
@@ -375,6 +375,20 @@ pub struct SessionSearchRequest {
 
 fn session_search_modes(schema: &mut schemars::Schema) {
     one_of(schema, &[&["query"], &["session"], &[]]);
+    let modes = schema.get_mut("oneOf").and_then(serde_json::Value::as_array_mut);
+    for (place, mode) in modes.into_iter().flatten().enumerate() {
+        let Some(fields) = mode.get_mut("properties").and_then(serde_json::Value::as_object_mut)
+        else {
+            continue;
+        };
+        let (is_query, is_session) = (place == 0, place == 1);
+        if !is_session {
+            fields.insert("around".to_owned(), serde_json::json!({"type": "null"}));
+        }
+        if let (true, Some(limit)) = (is_query, fields.get_mut("limit")) {
+            limit["maximum"] = serde_json::json!(CONVERSATIONS.1);
+        }
+    }
 }
 
 impl Request for SessionSearchRequest {

@@ -6,7 +6,7 @@ use crate::id::check_text;
 use crate::json::check_depth;
 use crate::part::words;
 use crate::private::{withhold, withhold_text};
-use crate::{Cursor, Error, Message, Result, Role, SessionId, Timestamp};
+use crate::{Cursor, Error, Message, Result, Role, SessionId, Timestamp, Title};
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
@@ -50,6 +50,7 @@ pub struct NewSession {
     pub lineage: Option<Lineage>,
     /// A title, unique in the space, of at most 100 characters once runs of spaces and control
     /// characters are one space.
+    #[schemars(length(max = Title::MAX_CHARS), extend("x-loose-length" = true))]
     pub title: Option<String>,
     /// The project it belongs to.
     #[schemars(length(max = FIELD_CHARS_MAX))]
@@ -131,7 +132,12 @@ pub struct SessionPatch {
     /// A new title of at most 100 characters, once runs of spaces and control characters are one
     /// space.
     #[serde(deserialize_with = "given")]
-    #[schemars(with = "Option<String>", extend("x-null-clears" = true))]
+    #[schemars(
+        with = "Option<String>",
+        length(max = Title::MAX_CHARS),
+        extend("x-null-clears" = true),
+        extend("x-loose-length" = true)
+    )]
     pub title: Option<Option<String>>,
     /// Set the title only if there is none.
     pub title_if_unset: bool,
@@ -224,7 +230,11 @@ pub struct Ending {
     pub over: EndingOver,
 }
 
-impl Request for Ending {}
+impl Request for Ending {
+    fn check(&self) -> Result<()> {
+        check_field("reason", Some(&self.reason))
+    }
+}
 
 impl Default for Ending {
     fn default() -> Ending {

@@ -27,6 +27,13 @@ impl Timestamp {
         })
     }
 
+    /// This moment, or the nearest that can be written as RFC 3339.
+    #[must_use]
+    pub fn printable(self) -> Timestamp {
+        let (first, last) = (jiff::Timestamp::MIN, jiff::Timestamp::MAX);
+        Timestamp(self.0.clamp(first.as_microsecond(), last.as_microsecond()))
+    }
+
     /// This moment moved back by `span`.
     #[must_use]
     pub const fn minus(self, span: Span) -> Timestamp {

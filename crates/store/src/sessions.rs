@@ -1,10 +1,9 @@
 //! Sessions: one row each, found by the caller's id, listed by activity. Policy (titles, lineage,
 //! patterns) is the engine's; here are only the rows.
 
-use crate::aggregates::Table;
 use crate::backend::Row;
 use crate::messages::Added;
-use crate::{Tx, messages, payloads, sequence};
+use crate::{Tx, aggregates::Table, messages, payloads, sequence};
 use oneiro_model::{
     Error, ErrorKind, Lineage, ListOrder, ListSessions, MessageId, Result, Session, SessionId,
     Timestamp,
@@ -124,11 +123,11 @@ statements! {
 pub(crate) const TABLES: &[Table] = &[Table {
     name: "sessions",
     columns: "key, id, source, started_at, last_active_at, active_minute, message_count, \
-                  tool_call_count, first_user_seq, repaired, rewind_count, archived, ended_at, \
-                  end_reason, user_id, model, model_config, system_prompt_key, parent_key, lineage, \
-                  title, project, cwd, metadata, input_tokens, output_tokens, cache_read_tokens, \
-                  cache_write_tokens, reasoning_tokens, api_call_count, estimated_cost_nanousd, \
-                  actual_cost_nanousd",
+              tool_call_count, first_user_seq, repaired, rewind_count, archived, ended_at, \
+              end_reason, user_id, model, model_config, system_prompt_key, parent_key, lineage, \
+              title, project, cwd, metadata, input_tokens, output_tokens, cache_read_tokens, \
+              cache_write_tokens, reasoning_tokens, api_call_count, estimated_cost_nanousd, \
+              actual_cost_nanousd",
 }];
 
 /// The internal key of a session.

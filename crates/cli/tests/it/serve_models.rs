@@ -100,8 +100,9 @@ fn assert_others_go_on(
     assert!(clients.iter().all(is_unanswered), "{}", server.log());
     assert_eq!(model.requests().len(), PERMITS);
     drop(clients);
-    // Those to the model stay until it answers, and a few to clients that are answered.
-    eventually("connections stay", || server.sockets() <= sockets + PERMITS + 8);
+    // Those to the model stay until it answers, and a few to clients that are answered and to the
+    // database.
+    eventually("connections stay", || server.sockets() <= sockets + PERMITS + 20);
     model.answer_all();
     // It waits behind all that came before it, had they not been cancelled.
     let client = send(server.client(), token, last);

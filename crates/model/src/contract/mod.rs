@@ -90,7 +90,7 @@ pub fn unknown_name<'k>(name: &str, known: impl Iterator<Item = &'k str>) -> Err
     let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "_-.".contains(letter);
     let error = match shown.chars().all(is_plain) {
         true => Error::field(shown, "is not a known field"),
-        false => Error::invalid(format!("{shown:?} is not a known field")),
+        false => Error::field(format!("{shown:?}"), "is not a known field"),
     };
     let mut known = known.peekable();
     if known.peek().is_none() {

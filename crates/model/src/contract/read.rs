@@ -1,6 +1,7 @@
 //! Reading the fields of a request by its shape: names, types, bounds and times. Each surface writes
 //! values in its own [`Form`]; what comes out is the same for all.
 
+use super::schema::EXACT_INTEGER_MAX;
 use super::{Field, FieldKind, Reading, Shape, TextBounds, unknown_name};
 use crate::query::when::stretch;
 use crate::{Error, Result, Timestamp};
@@ -106,7 +107,8 @@ impl OneField<'_> {
             (FieldKind::Time { end_of_day }, Value::String(text)) => self.time(&text, *end_of_day),
             (FieldKind::Time { .. }, Value::Number(micros)) if self.reading.form == Form::Host => {
                 let micros = micros.as_i64();
-                let time = micros.map(|micros| Timestamp::from_micros(micros).to_string());
+                let time =
+                    micros.map(|micros| Timestamp::from_micros(micros).printable().to_string());
                 time.map(Value::String)
                     .ok_or_else(|| self.wrong("is not a whole number of microseconds"))
             }
@@ -177,7 +179,11 @@ impl OneField<'_> {
                         .wrong(format!("{} is not a whole number", short(&value)))
                         .remedy(remedy));
                 };
-                self.clamped(number, *min, *max)
+                match *max == EXACT_INTEGER_MAX {
+                    // Another id would be another thing.
+                    true => self.int(Some(number), *min, *max)?,
+                    false => self.clamped(number, *min, *max),
+                }
             }
             (FieldKind::Bool, Value::Bool(flag)) => Value::Bool(flag),
             (FieldKind::Bool, value) => {

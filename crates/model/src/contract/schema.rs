@@ -22,6 +22,9 @@ pub const END_OF_DAY: &str = "x-end-of-day";
 /// Marks a field of an answer that is sometimes left out and sometimes null.
 pub const MAY_BE_NULL: &str = "x-may-be-null";
 
+/// Marks a text whose length is judged after it was cleaned, and not as it is given.
+pub const LOOSE_LENGTH: &str = "x-loose-length";
+
 /// Marks a text that its type reads itself, with better words for what is wrong than a pattern has.
 pub const PARSED: &str = "x-parsed";
 
@@ -131,6 +134,11 @@ impl Transform for &mut Publish {
                 _ => {}
             }
             if let Some(field) = field.as_object_mut() {
+                // Nothing is not a value that a client should fill in.
+                if field.get("default").is_some_and(Value::is_null) {
+                    field.remove("default");
+                }
+                field.remove(LOOSE_LENGTH);
                 field.remove(END_OF_DAY);
                 field.remove(NULL_CLEARS);
                 field.remove(MAY_BE_NULL);

@@ -135,7 +135,10 @@ fn kind_of(schema: &Value) -> FieldKind {
         }
         "string" => FieldKind::Text(TextBounds {
             min: length("minLength").unwrap_or(0),
-            max: length("maxLength").unwrap_or(usize::MAX),
+            max: match schema.contains_key(schema::LOOSE_LENGTH) {
+                true => usize::MAX,
+                false => length("maxLength").unwrap_or(usize::MAX),
+            },
             pattern: match schema.contains_key(schema::PARSED) {
                 true => None,
                 false => schema.get("pattern").and_then(Value::as_str).and_then(pattern),

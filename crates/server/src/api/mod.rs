@@ -176,12 +176,23 @@ struct Nothing {}
 
 impl Request for Nothing {}
 
-/// A handler that takes nothing but the path.
-fn plain<A: Serialize + JsonSchema + 'static>(handler: fn(&Call) -> Result<Answer<A>>) -> Handler {
+/// A handler that takes nothing but the path; a body is refused.
+fn action<A: Serialize + JsonSchema + 'static>(handler: fn(&Call) -> Result<Answer<A>>) -> Handler {
     Handler {
         run: Run::Call(Box::new(move |call| {
             let Nothing {} = call.query_as()?;
             let Nothing {} = call.body_as()?;
+            handler(call)?.encode()
+        })),
+        ..plain(handler)
+    }
+}
+
+/// A handler that takes nothing but the path, and reads no body.
+fn plain<A: Serialize + JsonSchema + 'static>(handler: fn(&Call) -> Result<Answer<A>>) -> Handler {
+    Handler {
+        run: Run::Call(Box::new(move |call| {
+            let Nothing {} = call.query_as()?;
             handler(call)?.encode()
         })),
         query: published::<Nothing>,
@@ -256,7 +267,7 @@ pub(crate) static ENDPOINTS: LazyLock<Vec<Endpoint>> = LazyLock::new(|| {
             .summary("Delete a session and the delegates under it"),
         post("/v1/sessions/{id}/end", body(sessions::end))
             .summary("End a session; the first reason stays"),
-        post("/v1/sessions/{id}/reopen", plain(sessions::reopen))
+        post("/v1/sessions/{id}/reopen", action(sessions::reopen))
             .summary("Reopen an ended session"),
         post("/v1/sessions/{id}/rewind", body(sessions::rewind))
             .summary("Take back a user message and everything after it"),
@@ -300,7 +311,7 @@ pub(crate) static ENDPOINTS: LazyLock<Vec<Endpoint>> = LazyLock::new(|| {
             .summary("Write a summary by hand before a session's windows; an empty one clears it"),
         get("/v1/sessions/{id}/pins", plain(pins::list))
             .summary("The messages that every window of a session shows"),
-        put("/v1/sessions/{id}/pins/{message}", plain(pins::pin))
+        put("/v1/sessions/{id}/pins/{message}", action(pins::pin))
             .summary("Pin a message into every window of its session; answers all that are pinned"),
         delete("/v1/sessions/{id}/pins/{message}", plain(pins::unpin))
             .role(TokenRole::Write)
@@ -321,7 +332,7 @@ pub(crate) static ENDPOINTS: LazyLock<Vec<Endpoint>> = LazyLock::new(|| {
         get("/v1/events", stream::<EventsRequest>(Run::Events, Schemas::answer::<Change>))
             .summary("What happens in the space, as server-sent events"),
         get("/v1/jobs", query(jobs::list)).summary("Background work, newest first"),
-        post("/v1/jobs/run", plain(jobs::run))
+        post("/v1/jobs/run", action(jobs::run))
             .summary("Run what is due, for a few seconds at most"),
         get("/v1/tokens", query(tokens::list))
             .role(TokenRole::Admin)

@@ -4,7 +4,7 @@ use crate::context::Context;
 use crate::output::{count, one_line};
 use crate::request::request;
 use clap::Args;
-use oneiro::{PruneRequest, Pruned};
+use oneiro::{Error, PruneRequest, Pruned};
 use serde_json::json;
 
 /// Delete ended sessions by age and filters
@@ -57,7 +57,7 @@ impl PruneArgs {
         let request: PruneRequest = request(
             &oneiro,
             json!({
-                "ended_before": age(self.older_than),
+                "ended_before": age(&self.older_than)?,
                 "source": self.source,
                 "project": self.project,
                 "user_id": self.user_id,
@@ -96,8 +96,16 @@ fn describe(pruned: &Pruned) -> String {
     lines.join("\n")
 }
 
-/// An age; a bare number is days, never a year.
-fn age(text: String) -> String {
-    let is_number = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-    if is_number { format!("{text}d") } else { text }
+/// An age; a bare number is days. A date would be easy to mistake: one in the future means all.
+fn age(text: &str) -> anyhow::Result<String> {
+    let unit = text.trim_start_matches(|letter: char| letter.is_ascii_digit());
+    let is_age =
+        unit.len() < text.len() && ["", "s", "m", "min", "h", "d", "w", "mo", "y"].contains(&unit);
+    match is_age {
+        true if unit.is_empty() => Ok(format!("{text}d")),
+        true => Ok(text.to_owned()),
+        false => Err(Error::field("older-than", format!("{text:?} is not an age"))
+            .remedy("write 90d, 12h or 2w")
+            .into()),
+    }
 }

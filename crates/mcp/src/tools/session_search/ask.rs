@@ -46,7 +46,7 @@ pub(super) struct Asked {
 
 /// Reads the arguments of a call.
 pub(super) fn read(given: &Map<String, Value>) -> Result<Asked> {
-    let mut given = Given::<Arguments>::read(given)?;
+    let mut given = Given::<Arguments>::read(&with_known_order(given))?;
     let search = &mut given.request.search;
     // Browsing shows more sessions than a query does, so that the bounds of the argument are wider.
     let most = CONVERSATIONS.1;
@@ -63,6 +63,19 @@ pub(super) fn read(given: &Map<String, Value>) -> Result<Asked> {
     given.note_unused(&unused);
     let Given { request, notes, .. } = given;
     Ok(Asked { search: request.search, tokens: request.max_tokens, notes })
+}
+
+/// The arguments, with the words that agents use for an order in place of ours.
+fn with_known_order(given: &Map<String, Value>) -> Map<String, Value> {
+    let mut given = given.clone();
+    if let Some(Value::String(order)) = given.get_mut("sort") {
+        match order.trim().to_lowercase().as_str() {
+            "best" => *order = "relevance".to_owned(),
+            "recent" => *order = "newest".to_owned(),
+            _ => {}
+        }
+    }
+    given
 }
 
 /// Whether sessions are to be condensed, by a model if there is one. What cannot be read is refused
