@@ -35,7 +35,7 @@ impl Doc {
     }
 }
 
-/// Roles in [`ROLE_BITS`] bits.
+/// Roles in `ROLE_BITS` bits.
 pub mod role {
     /// A person.
     pub const USER: u8 = 2;
