@@ -1,7 +1,7 @@
 //! Requests and answers of what takes messages out of sight, or out of the store.
 
 use crate::contract::Request;
-use crate::contract::schema::one_of;
+use crate::contract::schema::{EXACT_INTEGER_MAX, one_of};
 use crate::{Error, Message, MessageId, Result, SessionId, Timestamp};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -54,11 +54,11 @@ pub struct PruneRequest {
     pub end_reason: Option<String>,
     /// Only sessions with at least this many messages.
     #[serde(default)]
-    #[schemars(range(min = 0))]
+    #[schemars(range(min = 0, max = EXACT_INTEGER_MAX))]
     pub min_messages: Option<i64>,
     /// Only sessions with at most this many messages.
     #[serde(default)]
-    #[schemars(range(min = 0))]
+    #[schemars(range(min = 0, max = EXACT_INTEGER_MAX))]
     pub max_messages: Option<i64>,
     /// Archived ones only (true), none of them (false), or both (absent).
     #[serde(default)]

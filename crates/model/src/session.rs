@@ -2,6 +2,7 @@
 //! they are listed.
 
 use crate::contract::Request;
+use crate::contract::schema::EXACT_INTEGER_MAX;
 use crate::id::check_text;
 use crate::json::check_depth;
 use crate::part::words;
@@ -445,7 +446,7 @@ pub struct ListSessions {
     /// Only working directories that begin so.
     pub cwd_prefix: Option<String>,
     /// Only sessions with at least this many messages.
-    #[schemars(range(min = 0))]
+    #[schemars(range(min = 0, max = EXACT_INTEGER_MAX))]
     pub min_messages: i64,
     /// Archived sessions only (`true`), without them (`false`), or all (`any`).
     pub archived: ArchivedFilter,
