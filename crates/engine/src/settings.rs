@@ -222,7 +222,7 @@ fn value_of(name: &str, rows: &[(String, String)]) -> Result<SettingValue> {
     let stored = rows.iter().find(|(row, _)| row == name).map(|(_, value)| value.as_str());
     let value = serde_json::from_str(stored.unwrap_or(setting.default)).map_err(|error| {
         Error::new(oneiro_model::ErrorKind::Corrupt, format!("the setting {name} is not JSON"))
-            .remedy(format!("set it again: oneiro config set {name} ..."))
+            .remedy(format!("set the setting {name} again"))
             .because(error)
     })?;
     Ok(SettingValue { name: setting.name, value, is_set: stored.is_some() })

@@ -58,8 +58,9 @@ fn own(tx: &Tx<'_>, id: &SessionId, message: MessageId) -> Result<i64> {
         Error::not_found(format!("session {:?} has no message {message}", id.as_str()))
     })?;
     match found.visibility {
-        Visibility::Rewound => Err(Error::conflict(format!("message {message} is rewound"))
-            .remedy("restore it first: oneiro session restore SESSION")),
+        Visibility::Rewound => {
+            Err(Error::conflict(format!("message {message} is rewound")).remedy("restore it first"))
+        }
         _ => Ok(key),
     }
 }

@@ -84,7 +84,7 @@ fn refuse_split(tx: &Tx<'_>, (key, id): (i64, &SessionId)) -> Result<()> {
     match session.end_reason {
         Some(reason) if session.ended_at.is_some() => {
             Err(Error::conflict(format!("session {:?} has ended: {reason}", id.as_str()))
-                .remedy("reopen it first: oneiro session reopen SESSION"))
+                .remedy("reopen the session first"))
         }
         _ => Ok(()),
     }
