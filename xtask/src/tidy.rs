@@ -6,7 +6,8 @@
 
 pub mod documents;
 pub mod drivers;
-pub mod gate;
+
+pub mod invariants;
 pub mod layering;
 pub mod leftovers;
 pub mod manifest;
@@ -19,6 +20,7 @@ pub mod rust_source;
 pub mod size;
 pub mod sql_subset;
 pub mod test_binaries;
+pub mod test_script;
 pub mod tree;
 pub mod whitespace;
 

@@ -3,8 +3,8 @@
 use std::path::Path;
 use xtask::tidy::tree::Tree;
 use xtask::tidy::{
-    Problem, documents, drivers, gate, layering, leftovers, migrations, module_docs, naming,
-    origin, random_tests, size, sql_subset, test_binaries, whitespace,
+    Problem, documents, drivers, invariants, layering, leftovers, migrations, module_docs, naming,
+    origin, random_tests, size, sql_subset, test_binaries, test_script, whitespace,
 };
 
 fn assert_tidy(check: fn(&Tree) -> Vec<Problem>) {
@@ -80,8 +80,13 @@ fn nothing_tells_of_this_machine() {
 }
 
 #[test]
-fn documents_and_the_tests_they_name_exist() {
+fn documents_name_only_what_exists() {
     assert_tidy(documents::check);
+}
+
+#[test]
+fn every_invariant_has_a_test() {
+    assert_tidy(invariants::check);
 }
 
 #[test]
@@ -96,5 +101,5 @@ fn random_tests_draw_from_the_seed_of_the_testkit() {
 
 #[test]
 fn ci_goes_through_the_gate() {
-    assert_tidy(gate::check);
+    assert_tidy(test_script::check);
 }
