@@ -3,14 +3,14 @@
 use super::Problem;
 use super::tree::{File, Tree};
 
-const GATE: &str = "scripts/test";
-const CI: &str = ".ci/run";
+const TEST_SCRIPT: &str = "scripts/test";
+const CI_SCRIPT: &str = ".ci/run";
 
 /// The gate and the CI script can be executed, the CI script calls the gate, and the gate runs
 /// everything under `tests`.
 pub fn check(tree: &Tree) -> Vec<Problem> {
     let mut problems = Vec::new();
-    for path in [GATE, CI] {
+    for path in [TEST_SCRIPT, CI_SCRIPT] {
         match tree.get(path) {
             None => problems.push(Problem::new(path, 1, "write this script")),
             Some(file) if !file.executable => {
@@ -23,10 +23,14 @@ pub fn check(tree: &Tree) -> Vec<Problem> {
             Some(_) => {}
         }
     }
-    if tree.get(CI).is_some_and(|file| !calls_gate(file)) {
-        problems.push(Problem::new(CI, 1, format!("call {GATE} here, and nothing else")));
+    if tree.get(CI_SCRIPT).is_some_and(|file| !calls_gate(file)) {
+        problems.push(Problem::new(
+            CI_SCRIPT,
+            1,
+            format!("call {TEST_SCRIPT} here, and nothing else"),
+        ));
     }
-    problems.extend(tree.get(GATE).into_iter().flat_map(|gate| forgotten(tree, gate)));
+    problems.extend(tree.get(TEST_SCRIPT).into_iter().flat_map(|gate| forgotten(tree, gate)));
     problems
 }
 
@@ -48,12 +52,14 @@ fn forgotten(tree: &Tree, gate: &File) -> Vec<Problem> {
     let scripts = tree.files().filter(|file| file.executable && file.path.starts_with("tests/"));
     let unnamed = scripts.filter(|file| !gate.text.contains(&file.path));
     let paths = forgotten.chain(unnamed.map(|file| file.path.as_str()));
-    paths.map(|path| Problem::new(path, 1, format!("run it in a step of {GATE}"))).collect()
+    paths.map(|path| Problem::new(path, 1, format!("run it in a step of {TEST_SCRIPT}"))).collect()
 }
 
 fn calls_gate(file: &File) -> bool {
     let commands = file.lines().map(|(_, line)| line.trim()).filter(|line| !line.starts_with('#'));
-    commands.flat_map(str::split_whitespace).any(|word| word.trim_matches('"').ends_with(GATE))
+    commands
+        .flat_map(str::split_whitespace)
+        .any(|word| word.trim_matches('"').ends_with(TEST_SCRIPT))
 }
 
 #[cfg(test)]
@@ -67,15 +73,15 @@ mod tests {
 
     #[test]
     fn scripts_that_cannot_be_executed_are_found() {
-        let tree = Tree::made_up(&[(GATE, ""), (CI, "exec scripts/test\n")]);
+        let tree = Tree::made_up(&[(TEST_SCRIPT, ""), (CI_SCRIPT, "exec scripts/test\n")]);
         assert_eq!(check(&tree).len(), 2);
     }
 
     #[test]
     fn tests_that_nobody_runs_are_found() {
         let found = |gate: &str, path: &str| {
-            let tree = Tree::made_up(&[(GATE, gate), (path, "")]);
-            tree.get(GATE).map_or(0, |gate| forgotten(&tree, gate).len())
+            let tree = Tree::made_up(&[(TEST_SCRIPT, gate), (path, "")]);
+            tree.get(TEST_SCRIPT).map_or(0, |gate| forgotten(&tree, gate).len())
         };
         assert_eq!(found("pytest tests/http\n", "tests/http/test_a.py"), 0);
         assert_eq!(found("node --test tests/page/*.test.mjs", "tests/page/a.test.mjs"), 0);
@@ -86,7 +92,7 @@ mod tests {
     #[test]
     fn a_ci_script_that_goes_another_way_is_found() {
         let calls = |text: &str| {
-            let file = Tree::made_up(&[(CI, text)]);
+            let file = Tree::made_up(&[(CI_SCRIPT, text)]);
             file.files().any(calls_gate)
         };
         assert!(calls("exec scripts/test\n"));
