@@ -3,8 +3,9 @@
 use std::path::Path;
 use xtask::tidy::tree::Tree;
 use xtask::tidy::{
-    Problem, documents, drivers, invariants, layering, leftovers, migrations, module_docs, naming,
-    origin, random_tests, size, sql_subset, test_binaries, test_script, whitespace,
+    Problem, decisions, documents, drivers, invariants, layering, leftovers, migrations,
+    module_docs, naming, origin, random_tests, size, sql_subset, test_binaries, test_script,
+    whitespace,
 };
 
 fn assert_tidy(check: fn(&Tree) -> Vec<Problem>) {
@@ -82,6 +83,11 @@ fn nothing_tells_of_this_machine() {
 #[test]
 fn documents_name_only_what_exists() {
     assert_tidy(documents::check);
+}
+
+#[test]
+fn decisions_have_one_form() {
+    assert_tidy(decisions::check);
 }
 
 #[test]
