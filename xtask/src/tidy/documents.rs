@@ -27,6 +27,9 @@ const REQUIRED: [&str; 13] = [
 /// Somebody reads the architecture before a first change, in one sitting.
 const ARCHITECTURE_MAX_BYTES: usize = 12 << 10;
 
+/// Places that a new capability takes, in the numbered table of the contributing guide.
+const CAPABILITY_PLACES: usize = 14;
+
 /// Documents whose paths and functions are checked. A changelog may name what is gone.
 const DESCRIBING: [&str; 3] = [ARCHITECTURE, CONTRIBUTING, "docs/"];
 
@@ -57,6 +60,7 @@ pub fn check(tree: &Tree) -> Vec<Problem> {
         );
         problems.push(Problem::new(ARCHITECTURE, 1, remedy));
     }
+    problems.extend(tree.get(CONTRIBUTING).into_iter().flat_map(check_places));
     for file in tree.files().filter(|file| file.has_extension("md")) {
         problems.extend(check_links(tree, file));
         if DESCRIBING.iter().any(|prefix| file.path.starts_with(prefix)) {
@@ -64,6 +68,28 @@ pub fn check(tree: &Tree) -> Vec<Problem> {
         }
     }
     problems.extend(tree.files().flat_map(check_citations));
+    problems
+}
+
+/// The places of a capability are numbered, complete, and each names a path.
+fn check_places(file: &File) -> Vec<Problem> {
+    let row = |text: &str| -> Option<(usize, bool)> {
+        let (number, place) = text.strip_prefix("| ")?.split_once(" | ")?;
+        Some((number.parse().ok()?, code_spans(place).any(|span| span.contains('/'))))
+    };
+    let mut problems = Vec::new();
+    let mut expected = 1;
+    for (line, (number, has_path)) in file.lines().filter_map(|(at, text)| Some((at, row(text)?))) {
+        if number != expected || !has_path {
+            let remedy = format!("number {expected} comes here, with its path in a code span");
+            problems.push(Problem::new(&file.path, line, remedy));
+        }
+        expected = number + 1;
+    }
+    if expected != CAPABILITY_PLACES + 1 {
+        let remedy = format!("list the {CAPABILITY_PLACES} places that a capability takes");
+        problems.push(Problem::new(&file.path, 1, remedy));
+    }
     problems
 }
 
@@ -261,12 +287,29 @@ mod tests {
 
     /// What is found in a complete tree whose document at `path` has this text.
     fn found_in(path: &str, text: &str) -> Vec<String> {
+        let places = places(CAPABILITY_PLACES);
         let mut files = REQUIRED.map(|path| (path, "text")).to_vec();
-        files.retain(|(required, _)| *required != path);
+        files.retain(|(required, _)| *required != path && *required != CONTRIBUTING);
+        if path != CONTRIBUTING {
+            files.push((CONTRIBUTING, &places));
+        }
         files.push((path, text));
         files.push(("crates/a/src/b.rs", "// fn gone() {}\nmod tests { fn holds() {} }\n"));
         files.push(("tests/c/test_d.py", "def test_e():\n    pass\n"));
         check(&Tree::made_up(&files)).iter().map(Problem::to_string).collect()
+    }
+
+    fn places(count: usize) -> String {
+        (1..=count).map(|number| format!("| {number} | `crates/a` | - |\n")).collect()
+    }
+
+    #[test]
+    fn the_places_of_a_capability_are_complete_and_in_order() {
+        assert_eq!(found_in(CONTRIBUTING, &places(CAPABILITY_PLACES)), [""; 0]);
+        assert_eq!(found_in(CONTRIBUTING, &places(CAPABILITY_PLACES - 1)).len(), 1);
+        let all = places(CAPABILITY_PLACES);
+        assert_eq!(found_in(CONTRIBUTING, &all.replace("| 7 |", "| 8 |")).len(), 2);
+        assert_eq!(found_in(CONTRIBUTING, &all.replace("| 7 | `crates/a`", "| 7 | it")).len(), 1);
     }
 
     #[test]
