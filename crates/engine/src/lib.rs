@@ -140,7 +140,7 @@ pub struct Oneiro {
     settings: Arc<Mutex<Option<settings::Cached>>>,
     holder: Arc<str>,
     index: Arc<index::Index>,
-    kin: Arc<search::Kin>,
+    similar_words: Arc<search::SimilarWords>,
     breaker: Arc<search::Breaker>,
     scratch: Arc<search::Scratch>,
     llm: Option<Arc<dyn Llm>>,
@@ -178,7 +178,7 @@ impl Oneiro {
         Oneiro {
             store,
             index: Arc::new(index),
-            kin: Arc::default(),
+            similar_words: Arc::default(),
             breaker: Arc::default(),
             scratch: Arc::default(),
             llm: options.llm,
