@@ -216,7 +216,7 @@ impl Gauges {
 
     fn fill(&self, space: &str, oneiro: &Oneiro) -> Result<()> {
         let stats = oneiro.stats()?;
-        let written = oneiro.write_figures();
+        let written = oneiro.commit_stats();
         let set = |family: &Family<InSpace, Gauge>, value: i64| {
             family.get_or_create(&InSpace { space: space.to_owned() }).set(value);
         };

@@ -100,7 +100,7 @@ impl Oneiro {
         if !is_current {
             self.rebuild_index_soon();
         }
-        self.fold_soon()?;
+        self.schedule_indexing()?;
         Ok((found, join_notes(damage.map(str::to_owned), query_vector.note.clone())))
     }
 

@@ -2,7 +2,7 @@
 //! before the snapshot is opened, or none.
 
 use super::query_terms::SimilarWords;
-use crate::index::kept_as;
+use crate::index::vector_set_name;
 use crate::{Embedder, EmbedderChoice, Oneiro, WordModel};
 use oneiro_model::{Query, Result};
 use std::sync::{Mutex, PoisonError};
@@ -94,7 +94,7 @@ impl Oneiro {
         };
         match asked {
             Some(Ok(vector)) => {
-                query_vector.remote = Some((kept_as(&embedder, vector.len()), vector));
+                query_vector.remote = Some((vector_set_name(&embedder, vector.len()), vector));
             }
             Some(Err(error)) => {
                 self.breaker.failed();

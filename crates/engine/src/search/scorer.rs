@@ -8,7 +8,7 @@ use super::features::{
 };
 use super::query_terms::{QUERY_WORDS_MAX, QueryTerms};
 use crate::WordModel;
-use crate::index::stored_of;
+use crate::index::stored_vectors;
 use oneiro_index::{View, indexed};
 use oneiro_model::{Result, Role, Visibility, searchable};
 use oneiro_store::Tx;
@@ -134,7 +134,7 @@ impl<'l, 'c> Scorer<'l, 'c> {
         missing.dedup();
         for said in said::said(self.tx, &missing)? {
             let kept = match self.vectors {
-                Vectors::Kept(name) => stored_of(self.tx, said.seq, name)?,
+                Vectors::Kept(name) => stored_vectors(self.tx, said.seq, name)?,
                 Vectors::None | Vectors::Words(_) => FxHashMap::default(),
             };
             let text = self.analyse(said, kept);

@@ -103,8 +103,8 @@ impl Reader {
             parent: parent.or(fork).filter(|(parent, _)| *parent != id),
             ..Facts::default()
         };
-        for told in ["id", "timestamp", "cwd", "base_instructions", "instructions", "type"] {
-            meta.shift_remove(told);
+        for on_progress in ["id", "timestamp", "cwd", "base_instructions", "instructions", "type"] {
+            meta.shift_remove(on_progress);
         }
         meta.retain(|_, value| !value.is_null());
         facts.metadata = meta;
@@ -165,7 +165,7 @@ impl Reader {
             return Said::nothing(if is_hidden { "reasoning that is encrypted" } else { &kind });
         };
         let cwd = (kind == "message").then(|| working_folder(&item)).flatten();
-        for told in [
+        for on_progress in [
             "type",
             "role",
             "content",
@@ -179,7 +179,7 @@ impl Reader {
             "encrypted_content",
             "timestamp",
         ] {
-            item.shift_remove(told);
+            item.shift_remove(on_progress);
         }
         item.retain(|_, value| !value.is_null());
         if let Value::Object(body) = &mut made {
