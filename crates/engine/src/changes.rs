@@ -29,19 +29,19 @@ impl Oneiro {
             if behind || now.change < seen.change {
                 return Ok(vec![Change::new(now, ChangeKind::Missed, None)]);
             }
-            let mut on_progress = changes::noted(tx, seen)?;
-            let noted = on_progress.last().map_or(seen, |change| change.id);
-            on_progress.extend(changes::appended(tx, noted, now.message)?);
-            match on_progress.last_mut() {
+            let mut found = changes::noted(tx, seen)?;
+            let noted = found.last().map_or(seen, |change| change.id);
+            found.extend(changes::appended(tx, noted, now.message)?);
+            match found.last_mut() {
                 Some(last) => last.id = now,
                 // A mark of another store or of a restored backup: the messages it waits for may
                 // never come.
                 None if now.message < seen.message => {
-                    on_progress.push(Change::new(now, ChangeKind::Missed, None));
+                    found.push(Change::new(now, ChangeKind::Missed, None));
                 }
                 None => {}
             }
-            Ok(on_progress)
+            Ok(found)
         })
     }
 }

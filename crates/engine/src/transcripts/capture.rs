@@ -75,7 +75,7 @@ impl Transfer<'_> {
         }
         done.damaged = number(&path, damage)?;
         if request.limit.is_none() && done.messages > 0 && !request.dry_run {
-            self.oneiro.index.schedule_indexing(self.oneiro.store.read(said::last)?);
+            self.oneiro.index.fold_soon(self.oneiro.store.read(said::last)?);
         }
         Ok(done)
     }
@@ -289,7 +289,7 @@ impl<'a> Pass<'a> {
                     facts: Facts::default(),
                     draft,
                     messages: Vec::new(),
-                    on_progress: Vec::new(),
+                    told: Vec::new(),
                     total: None,
                 });
                 read.groups.len() - 1
@@ -303,7 +303,7 @@ impl<'a> Pass<'a> {
         let count = ready.len();
         for (message, external_id) in ready {
             group.messages.push(message);
-            group.on_progress.push((external_id, used.take()));
+            group.told.push((external_id, used.take()));
         }
         Ok(count)
     }

@@ -103,8 +103,8 @@ impl Reader {
             parent: parent.or(fork).filter(|(parent, _)| *parent != id),
             ..Facts::default()
         };
-        for on_progress in ["id", "timestamp", "cwd", "base_instructions", "instructions", "type"] {
-            meta.shift_remove(on_progress);
+        for told in ["id", "timestamp", "cwd", "base_instructions", "instructions", "type"] {
+            meta.shift_remove(told);
         }
         meta.retain(|_, value| !value.is_null());
         facts.metadata = meta;
@@ -165,7 +165,7 @@ impl Reader {
             return Said::nothing(if is_hidden { "reasoning that is encrypted" } else { &kind });
         };
         let cwd = (kind == "message").then(|| working_folder(&item)).flatten();
-        for on_progress in [
+        for told in [
             "type",
             "role",
             "content",
@@ -179,7 +179,7 @@ impl Reader {
             "encrypted_content",
             "timestamp",
         ] {
-            item.shift_remove(on_progress);
+            item.shift_remove(told);
         }
         item.retain(|_, value| !value.is_null());
         if let Value::Object(body) = &mut made {

@@ -20,7 +20,7 @@ pub(super) struct Group {
     pub(super) draft: Draft,
     pub(super) messages: Vec<Prepared>,
     /// The external id of each message, and what its line tells of use.
-    pub(super) on_progress: Vec<(String, Option<Used>)>,
+    pub(super) told: Vec<(String, Option<Used>)>,
     /// What the session has used, where only the total is told.
     pub(super) total: Option<Used>,
 }
@@ -79,7 +79,7 @@ impl Batch<'_> {
             };
             let parent: Vec<i64> = parent.ok().transpose()?.flatten().into_iter().collect();
             begun.extend(key.is_none().then(|| group.id.clone()));
-            for (external_id, _) in &group.on_progress {
+            for (external_id, _) in &group.told {
                 let is_there = self.is_in(tx, key.as_slice(), external_id)?;
                 let is_copy = !is_there && self.is_in(tx, &parent, external_id)?;
                 done.copies += usize::from(is_copy);
@@ -95,7 +95,7 @@ impl Batch<'_> {
     /// Whether nothing of a session is to be stored.
     fn leaves_out(&self, tx: &Tx<'_>, group: &Group, key: Option<i64>) -> Result<bool> {
         let settings = self.oneiro.settings_in(tx)?;
-        if settings.ignores(&group.id) || settings.is_stateless(&group.id) {
+        if settings.ignores(&group.id) || settings.keeps_nothing_of(&group.id) {
             return Ok(true);
         }
         // A session that was read before and is not there any more was deleted or erased. Reading
@@ -140,7 +140,7 @@ impl Batch<'_> {
         };
         let now = self.oneiro.now();
         let mut ids = appended.ids.iter();
-        for ((_, used), is_copy) in group.on_progress.iter().zip(&copies) {
+        for ((_, used), is_copy) in group.told.iter().zip(&copies) {
             done.copies += usize::from(*is_copy);
             let is_new = !is_copy && ids.next().is_some_and(|id| id.0 >= taken.first);
             match is_new {
@@ -169,11 +169,7 @@ impl Batch<'_> {
         if above.is_empty() {
             return Ok(none);
         }
-        group
-            .on_progress
-            .iter()
-            .map(|(external_id, _)| self.is_in(tx, &above, external_id))
-            .collect()
+        group.told.iter().map(|(external_id, _)| self.is_in(tx, &above, external_id)).collect()
     }
 
     fn is_in(&self, tx: &Tx<'_>, sessions: &[i64], external_id: &str) -> Result<bool> {
@@ -190,7 +186,7 @@ impl Batch<'_> {
         if lineage::link(tx, key)?.is_some_and(|link| link.parent_key.is_some()) {
             return Ok(());
         }
-        let on_progress = match &group.facts.parent {
+        let told = match &group.facts.parent {
             Some((parent, kind)) => {
                 let parent = SessionId::new(parent.as_str()).ok();
                 let parent = parent.map(|id| sessions::key(tx, &id)).transpose()?.flatten();
@@ -198,9 +194,9 @@ impl Batch<'_> {
             }
             None => None,
         };
-        let origin = match on_progress {
+        let origin = match told {
             None if is_new && group.facts.parent.is_none() => self.origin(tx, group, key)?,
-            on_progress => on_progress,
+            told => told,
         };
         let Some((parent, kind)) = origin else { return Ok(()) };
         let above = lineage::ancestors(tx, parent, |_| true)?;
@@ -216,7 +212,7 @@ impl Batch<'_> {
     fn origin(&self, tx: &Tx<'_>, group: &Group, key: i64) -> Result<Option<(i64, Lineage)>> {
         let project = group.facts.project();
         let (Some((first, _)), Some(project), Agent::ClaudeCode) =
-            (group.on_progress.first(), project, self.agent)
+            (group.told.first(), project, self.agent)
         else {
             return Ok(None);
         };
