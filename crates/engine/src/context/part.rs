@@ -296,7 +296,7 @@ mod tests {
                 "c:a({}) d:b({}) d:b({})",
             ),
         ] {
-            assert_eq!(told(role, body.clone()), want, "{role} {body}");
+            assert_eq!(described(role, body.clone()), want, "{role} {body}");
         }
     }
 }
