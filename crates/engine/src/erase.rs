@@ -67,7 +67,7 @@ impl Oneiro {
         let removed = match removing() {
             // A table of the index is gone: what is left of it is emptied as well.
             Err(error) if is_missing_table(&error) => {
-                self.store.mend_index_tables()?;
+                self.store.create_missing_index_tables()?;
                 removing()?
             }
             removed => removed?,
@@ -143,8 +143,8 @@ impl Oneiro {
             return Ok(elsewhere);
         }
         let finder = Finder::new(&left)?;
-        let mark = &mut |bytes: &[u8]| finder.mark(bytes, &mut elsewhere);
-        self.store.read(|tx| each_text(tx, mark))?;
+        let search = &mut |bytes: &[u8]| finder.find(bytes, &mut elsewhere);
+        self.store.read(|tx| each_text(tx, search))?;
         Ok(elsewhere)
     }
 }

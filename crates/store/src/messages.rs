@@ -226,7 +226,7 @@ fn insert_chunk(
     first: i64,
     chunk: &[Prepared],
 ) -> Result<Vec<bool>> {
-    if chunk.len() == ROWS && tx.rows_at_once() >= ROWS {
+    if chunk.len() == ROWS && tx.rows_per_insert() >= ROWS {
         let values: Vec<Value<'_>> = chunk
             .iter()
             .zip(first..)

@@ -6,8 +6,9 @@ use super::invalidate::{take_out, with_above};
 use super::pairs::{Steps, Ties, pair};
 use oneiro_model::{Result, SessionId};
 use oneiro_store::costs::{self, Begins};
+use oneiro_store::message_rows::{self, Include, Position};
 use oneiro_store::messages::{self, PageRequest};
-use oneiro_store::{Tx, said, summaries};
+use oneiro_store::{Tx, summaries};
 use std::collections::BTreeSet;
 
 /// Messages read at a time. A step has a handful.
@@ -115,7 +116,12 @@ fn walk(tx: &Tx<'_>, session: (i64, &SessionId), (from, last): (i64, i64)) -> Re
 /// The nearest live message before `before` that begins a step or a turn; 0 when there is none.
 fn start_before(tx: &Tx<'_>, session: (i64, &SessionId), mut before: i64) -> Result<i64> {
     loop {
-        let seqs = said::seqs_earlier(tx, (session.0, before), false, BATCH)?;
+        let seqs = message_rows::session_ids_before(
+            tx,
+            Position { session_key: session.0, seq: before },
+            Include::Live,
+            BATCH,
+        )?;
         let Some(first) = seqs.last().copied() else { return Ok(0) };
         for message in messages::between(tx, session, (first - 1, before))?.iter().rev() {
             let counted = costs::one(tx, session.0, message.id.0)?;

@@ -7,7 +7,8 @@ use oneiro_model::{
     ContextScope, Cursor, Error, ExpandRequest, ExpandWhat, Expanded, LookedUp, Message, MessageId,
     Remedy, Result, SessionId, Summary,
 };
-use oneiro_store::{Tx, messages, said, summaries};
+use oneiro_store::message_rows::{self, Position};
+use oneiro_store::{Tx, messages, summaries};
 
 /// Messages whose ids are read at a time.
 const BATCH: usize = 512;
@@ -40,7 +41,8 @@ impl Context<'_> {
                         .filter(|(key, _)| reach.holds(*key))
                         .ok_or_else(|| no_message(*first))?;
                     page(tx, &mut answer, (request.tokens, after.max(first.0 - 1)), |after| {
-                        let mut seqs = said::seqs_later(tx, (key, after), BATCH)?;
+                        let at = Position { session_key: key, seq: after };
+                        let mut seqs = message_rows::session_ids_after(tx, at, BATCH)?;
                         seqs.retain(|seq| *seq <= last.0);
                         Ok(seqs)
                     })?;

@@ -98,7 +98,7 @@ impl views::Index<'_> {
     /// Builds the text index anew beside the one that answers, then puts it in its place. `told`
     /// hears the last message that is covered and the newest.
     pub fn rebuild(&self, told: &mut dyn FnMut(i64, i64)) -> Result<()> {
-        self.oneiro.store.mend_index_tables()?;
+        self.oneiro.store.create_missing_index_tables()?;
         let mut reader = self.oneiro.index.reader(self.oneiro.embedder_choice()?);
         let stopped = || self.oneiro.cancel.is_cancelled();
         let rebuild = Rebuild {

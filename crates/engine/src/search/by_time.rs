@@ -8,7 +8,7 @@ use super::question::Question;
 use super::scope::Scope;
 use super::searching::Searching;
 use oneiro_model::{Result, Sort};
-use oneiro_store::said;
+use oneiro_store::message_rows;
 use rustc_hash::FxHashMap;
 
 /// Messages of one minute that are put in their exact order; of more, the order they came in is.
@@ -59,7 +59,7 @@ impl Searching<'_, '_> {
             let (some, rest) = left.split_at(whole_minutes(left));
             left = rest;
             let seqs: Vec<i64> = some.iter().map(|(_, _, seq)| *seq).collect();
-            let mut rows = said::said(self.tx, &seqs)?;
+            let mut rows = message_rows::by_ids(self.tx, &seqs)?;
             rows.retain(|said| scope.holds(said));
             rows.sort_by_cached_key(|said| {
                 (demoted.contains(&said.session_key), turn(said.at.micros(), said.seq))

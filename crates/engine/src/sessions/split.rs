@@ -10,7 +10,7 @@ use oneiro_model::{
     SplitRequest,
 };
 use oneiro_store::{
-    Tx, amends, changes, contexts, lineage, messages, sequence, sessions, summaries,
+    Tx, changes, contexts, lineage, messages, sequence, session_updates, sessions, summaries,
 };
 
 /// The reason for which a session that was split has ended.
@@ -42,7 +42,7 @@ impl Sessions<'_> {
             let key = create_in(tx, &draft)?;
             carry(tx, (parent, key), now)?;
             sessions::recount(tx, key)?;
-            amends::end(tx, parent, COMPRESSION, now)?;
+            session_updates::end_if_open(tx, parent, COMPRESSION, now)?;
             changes::record(tx, ChangeKind::Ended, Some(&from), now)?;
             changes::record(tx, ChangeKind::Created, Some(&draft.id), now)?;
             whole(tx, key)

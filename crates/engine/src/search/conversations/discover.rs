@@ -12,7 +12,7 @@ use oneiro_model::{
     ListSessions, MACHINE_SOURCES, Query, Result, Role, SearchRequest, Session, SessionFound, Sort,
     Tier, WINDOW,
 };
-use oneiro_store::{Tx, lineage, said, sessions, titles};
+use oneiro_store::{Tx, lineage, message_rows, sessions, titles};
 use oneiro_text::{Analyzer, QueryWord};
 use rustc_hash::FxHashSet;
 
@@ -131,7 +131,7 @@ impl Discovery<'_, '_> {
     fn conversation(&self, one: Candidate) -> Result<Conversation> {
         let session = described(self.tx, one.key)?;
         let anchor = match &one.hit {
-            Some(hit) => said::said(self.tx, &[hit.id.0])?.pop(),
+            Some(hit) => message_rows::by_ids(self.tx, &[hit.id.0])?.pop(),
             None => None,
         };
         let around = match anchor {
