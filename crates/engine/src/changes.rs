@@ -29,7 +29,7 @@ impl Oneiro {
             if behind || now.change < seen.change {
                 return Ok(vec![Change::new(now, ChangeKind::Missed, None)]);
             }
-            let mut told = changes::noted(tx, seen)?;
+            let mut told = changes::recorded_after(tx, seen)?;
             let noted = told.last().map_or(seen, |change| change.id);
             told.extend(changes::appended(tx, noted, now.message)?);
             match told.last_mut() {

@@ -37,7 +37,7 @@ impl Oneiro {
     /// Raises the counters of a space that lost writes above every number in use, so that none is
     /// given twice. What was lost is not brought back.
     pub fn raise_counters(&self) -> Result<()> {
-        self.store.write(sequence::raise)
+        self.store.write(sequence::raise_counters)
     }
 
     /// Checks the space and changes nothing.
@@ -49,7 +49,7 @@ impl Oneiro {
             false => Vec::new(),
         };
         let lost_writes = match integrity.is_empty() {
-            true => match self.store.read(sequence::never_given) {
+            true => match self.store.read(sequence::unissued_in_use) {
                 Ok(signs) => signs,
                 // A table of the index is gone, which is told below.
                 Err(error) if is_missing_table(&error) => Vec::new(),

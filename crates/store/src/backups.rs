@@ -14,7 +14,6 @@ statements! {
     ALL = "SELECT path, at, reason FROM backups ORDER BY at, path";
 }
 
-/// The tables that belong here.
 pub(crate) const TABLES: &[Table] = &[Table { name: "backups", columns: "path, at, reason" }];
 
 /// Why a copy is made.

@@ -90,7 +90,7 @@ fn walk(tx: &Tx<'_>, session: (i64, &SessionId), (from, last): (i64, i64)) -> Re
         for message in &page {
             let (seq, ties) = (message.id.0, Ties::of(message));
             let begins = steps.next(&ties);
-            let counted = costs::one(tx, key, seq)?.map(|cost| cost.begins);
+            let counted = costs::get(tx, key, seq)?.map(|cost| cost.begins);
             if begins != Begins::Nothing {
                 found.parting.extend(parted(tx, &step)?);
                 step.clear();
@@ -124,7 +124,7 @@ fn start_before(tx: &Tx<'_>, session: (i64, &SessionId), mut before: i64) -> Res
         )?;
         let Some(first) = seqs.last().copied() else { return Ok(0) };
         for message in messages::between(tx, session, (first - 1, before))?.iter().rev() {
-            let counted = costs::one(tx, session.0, message.id.0)?;
+            let counted = costs::get(tx, session.0, message.id.0)?;
             let begins = counted.is_some_and(|cost| cost.begins != Begins::Nothing);
             if begins || Ties::of(message).always_begins() {
                 return Ok(message.id.0);
@@ -172,7 +172,7 @@ fn over_waiting_call(tx: &Tx<'_>, step: &[(i64, Ties)]) -> Result<BTreeSet<i64>>
 /// Whether the context of another session shows a leaf, or something above it.
 fn is_shown_elsewhere(tx: &Tx<'_>, session_key: i64, leaf: i64) -> Result<bool> {
     for node in with_above(tx, BTreeSet::from([leaf]))? {
-        if summaries::shown_in(tx, node)?.iter().any(|context| *context != session_key) {
+        if summaries::contexts_with(tx, node)?.iter().any(|context| *context != session_key) {
             return Ok(true);
         }
     }

@@ -7,7 +7,7 @@ use crate::Llm;
 use crate::sessions::key_of;
 use crate::views::Context;
 use oneiro_model::{Error, Result, SessionDigest, SessionId};
-use oneiro_store::digests::{self, Digest};
+use oneiro_store::digests::{self, Digest, DigestKey};
 use oneiro_store::message_rows::{self, Include, Position};
 use oneiro_store::messages::{self, PageRequest};
 use oneiro_store::{segments, visibility};
@@ -31,7 +31,11 @@ impl Context<'_> {
         let (key, head, there) = self.oneiro.store.read(|tx| {
             let key = key_of(tx, id)?;
             let head = visibility::head(tx, key)?.map_or(0, |head| head.0);
-            Ok((key, head, digests::get(tx, (key, asked.as_bytes(), head))?))
+            Ok((
+                key,
+                head,
+                digests::get(tx, DigestKey { session_key: key, question: asked.as_bytes(), head })?,
+            ))
         })?;
         if let Some(digest) = there {
             return Ok(told(digest));
@@ -61,7 +65,13 @@ impl Context<'_> {
                 if segments::state(tx)?.generation != generation {
                     return Ok(false);
                 }
-                digests::put(tx, (key, asked.as_bytes(), head), &kept, now).map(|()| true)
+                digests::put(
+                    tx,
+                    DigestKey { session_key: key, question: asked.as_bytes(), head },
+                    &kept,
+                    now,
+                )
+                .map(|()| true)
             });
             match kept {
                 Ok(false) => continue,

@@ -81,8 +81,9 @@ impl Folder {
 
     /// The last message that segments cover, and the newest there is.
     fn tail(&self) -> Result<(i64, i64)> {
-        self.store
-            .read(|tx| Ok((segments::reach(tx, segments::state(tx)?.build)?, texts(tx).last()?)))
+        self.store.read(|tx| {
+            Ok((segments::last_covered(tx, segments::state(tx)?.build)?, texts(tx).last()?))
+        })
     }
 
     /// Gives segments the vectors of the model elsewhere, if the space asks for one. It is never part

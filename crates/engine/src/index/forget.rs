@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 pub(crate) fn forget(tx: &Tx<'_>, seqs: &BTreeSet<i64>, now: Timestamp) -> Result<()> {
     let state = segments::state(tx)?;
     segments::put_state(tx, IndexState { generation: state.generation + 1, ..state })?;
-    segments::remove_strays(tx)?;
+    segments::remove_orphans(tx)?;
     for segment in segments::all(tx)? {
         if segment.stage != Stage::Live {
             // Whoever writes it finds it gone, and begins again with what is left.

@@ -34,7 +34,7 @@ impl Source for Messages<'_, '_> {
         Ok(message_rows::before(self.0, i64::MAX, limit)?.iter().rev().map(text).collect())
     }
 
-    fn some(&self, numbers: &[i64]) -> Result<Vec<Text>> {
+    fn by_numbers(&self, numbers: &[i64]) -> Result<Vec<Text>> {
         Ok(message_rows::by_ids(self.0, numbers)?.iter().map(text).collect())
     }
 

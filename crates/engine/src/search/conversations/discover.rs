@@ -193,7 +193,7 @@ impl Discovery<'_, '_> {
         let whole = self.asked.query.trim();
         let titled = match whole.contains('\0') {
             true => Vec::new(),
-            false => titles::numbered(self.tx, whole)?,
+            false => titles::with_base(self.tx, whole)?,
         };
         for (_, key) in titled {
             if known.iter().all(|(there, _)| *there != key) {
