@@ -285,7 +285,7 @@ fn a_full_disk_fails_only_what_does_not_fit() {
     let error = outcomes[1].clone().unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Unavailable, "{error:?}");
     assert!(error.message().contains("full"), "{error:?}");
-    crate::support::is_helpful(&error, &space.file());
+    crate::support::assert_helpful(&error, &space.file());
     assert!(outcomes[0].is_ok() && outcomes[2].is_ok(), "{outcomes:?}");
     assert_eq!(names(&store), ["a", "b", "before"]);
 
