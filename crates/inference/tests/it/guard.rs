@@ -329,7 +329,7 @@ fn the_log_tells_what_was_asked_of_whom_and_nothing_that_was_said() {
         &["INFO", "leaf", "script", "milliseconds=0", "input_tokens=11", "outcome=\"written\""][..],
         &["WARN", "leaf", "script", "milliseconds=0", "outcome=\"unavailable\""],
         &["WARN", "script", "pause_s=1800", "suspended"],
-        &["DEBUG", "leaf", "script", "outcome=\"unavailable\"", "not asked"],
+        &["DEBUG", "leaf", "script", "outcome=\"unavailable\"", "was refused"],
     ]) {
         assert!(parts.iter().all(|part| line.contains(part)), "{line}");
     }

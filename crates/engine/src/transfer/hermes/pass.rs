@@ -110,7 +110,7 @@ impl<'a> Pass<'a> {
     ) -> Result<Outcome> {
         let is_whole = self.steps(file, progress)?;
         if self.done.messages > 0 {
-            self.oneiro.index.fold_soon(self.oneiro.store.read(message_rows::last_id)?);
+            self.oneiro.index.schedule_indexing(self.oneiro.store.read(message_rows::last_id)?);
         }
         Ok(Outcome { done: self.done, is_whole })
     }
