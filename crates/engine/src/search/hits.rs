@@ -9,7 +9,7 @@ use oneiro_model::{
     Expr, Found, Hit, HitKind, MessageId, Neighbour, Query, Result, SearchRequest, SessionId, Tier,
     Trace, TracePart, TraceWord, searchable,
 };
-use oneiro_store::said::{self, Said};
+use oneiro_store::message_rows::{self, MessageRow};
 use oneiro_store::{Tx, lineage, sessions};
 use oneiro_text::{Analyzer, Phrase};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -24,12 +24,12 @@ pub(super) struct Ranked {
     pub(super) score: f32,
     pub(super) trace: Option<TraceData>,
     pub(super) chunk: Option<Range<usize>>,
-    pub(super) said: Option<Said>,
+    pub(super) said: Option<MessageRow>,
 }
 
 impl Ranked {
     /// A message ranked by its time.
-    pub(super) fn by_time(said: Said) -> Ranked {
+    pub(super) fn by_time(said: MessageRow) -> Ranked {
         Ranked {
             seq: said.seq,
             session: said.session_key,
@@ -147,7 +147,7 @@ impl<'a, 'c> Answer<'a, 'c> {
         let page: Vec<Ranked> = ranked.into_iter().skip(offset).take(self.request.limit).collect();
         let last = match page_start.last {
             Some(last) => last,
-            None => said::last(self.tx)?,
+            None => message_rows::last_id(self.tx)?,
         };
         let next = match (more, self.stopped) {
             (true, _) => Some(PageStart { offset: offset + page.len(), ..page_start }),
@@ -198,7 +198,7 @@ impl<'a, 'c> Answer<'a, 'c> {
         let Some((session_id, _)) = self.session(ranked.session)? else { return Ok(None) };
         let said = match ranked.said {
             Some(said) => said,
-            None => match said::said(self.tx, &[ranked.seq])?.pop() {
+            None => match message_rows::by_ids(self.tx, &[ranked.seq])?.pop() {
                 Some(said) => said,
                 None => return Ok(None),
             },
@@ -246,15 +246,15 @@ impl<'a, 'c> Answer<'a, 'c> {
         Trace { parts: parts.map(part).collect(), words: words.collect(), from: trace_data.from }
     }
 
-    fn neighbours(&self, said: &Said) -> Result<Vec<Neighbour>> {
+    fn neighbours(&self, said: &MessageRow) -> Result<Vec<Neighbour>> {
         let count = self.request.neighbours;
         if count == 0 {
             return Ok(Vec::new());
         }
-        let mut near = said::said_earlier(self.tx, said.session_key, said.seq, count)?;
+        let mut near = message_rows::session_before(self.tx, said.session_key, said.seq, count)?;
         near.reverse();
-        near.append(&mut said::said_later(self.tx, said.session_key, said.seq, count)?);
-        let shown = |said: Said| Neighbour {
+        near.append(&mut message_rows::session_after(self.tx, said.session_key, said.seq, count)?);
+        let shown = |said: MessageRow| Neighbour {
             id: MessageId(said.seq),
             name: name(&said),
             at: said.at,
@@ -266,7 +266,7 @@ impl<'a, 'c> Answer<'a, 'c> {
 }
 
 /// The name of the speaker.
-pub(super) fn name(said: &Said) -> Option<String> {
+pub(super) fn name(said: &MessageRow) -> Option<String> {
     said.body.get("name").and_then(serde_json::Value::as_str).map(str::to_owned)
 }
 

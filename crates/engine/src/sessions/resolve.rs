@@ -17,7 +17,7 @@ impl Sessions<'_> {
         self.oneiro.store.read(|tx| {
             let find = |id| match sessions::key(tx, id)? {
                 Some(key) if wanted_whole => sessions::get(tx, key),
-                Some(key) => sessions::get_bare(tx, key),
+                Some(key) => sessions::get_without_prompt(tx, key),
                 None => Ok(None),
             };
             ids.iter().map(find).collect()
@@ -64,7 +64,7 @@ pub(crate) fn key_of_title(tx: &Tx<'_>, text: &str) -> Result<Option<i64>> {
     if text.contains('\0') {
         return Ok(None);
     }
-    Ok(titles::numbered(tx, text)?.into_iter().next().map(|(_, key)| key))
+    Ok(titles::with_base(tx, text)?.into_iter().next().map(|(_, key)| key))
 }
 
 /// The error of a session that is not there.

@@ -254,7 +254,7 @@ fn give_title(tx: &Tx<'_>, key: i64, given: &[TitleFact]) -> Result<()> {
             return Ok(());
         }
     }
-    let free = match titles::holder(tx, title.as_str())? {
+    let free = match titles::session_with(tx, title.as_str())? {
         Some(holder) if holder != key => titles::next(tx, title.as_str())?,
         _ => title.as_str().to_owned(),
     };

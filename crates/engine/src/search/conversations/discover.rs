@@ -12,7 +12,7 @@ use oneiro_model::{
     ListSessions, MACHINE_SOURCES, Query, Result, Role, SearchRequest, Session, SessionFound, Sort,
     Tier, WINDOW,
 };
-use oneiro_store::{Tx, lineage, said, sessions, titles};
+use oneiro_store::{Tx, lineage, message_rows, sessions, titles};
 use oneiro_text::{Analyzer, QueryWord};
 use rustc_hash::FxHashSet;
 
@@ -132,7 +132,7 @@ impl Discovery<'_, '_> {
     fn conversation(&self, one: Candidate) -> Result<Conversation> {
         let session = without_system_prompt(self.tx, one.key)?;
         let anchor = match &one.hit {
-            Some(hit) => said::said(self.tx, &[hit.id.0])?.pop(),
+            Some(hit) => message_rows::by_ids(self.tx, &[hit.id.0])?.pop(),
             None => None,
         };
         let around = match anchor {
@@ -197,7 +197,7 @@ impl Discovery<'_, '_> {
         let whole = self.asked.query.trim();
         let titled = match whole.contains('\0') {
             true => Vec::new(),
-            false => titles::numbered(self.tx, whole)?,
+            false => titles::with_base(self.tx, whole)?,
         };
         for (_, key) in titled {
             if known.iter().all(|(there, _)| *there != key) {

@@ -1,64 +1,64 @@
-//! Bringing commits to the disk: one sync at a time, shared by every commit that came before it
-//! began. It knows nothing of what is synced.
+//! Shares syncs between commits: one sync runs at a time and covers every commit that requested one
+//! before it started.
 //!
-//! A sync that fails is not simply tried again: Linux marks the pages that it could not write as
-//! clean, so that the next sync succeeds without them. From the first failure on every sync is
-//! refused, until [`Syncs::recovered`] is called by somebody who proved that nothing is missing.
+//! A failed sync is not retried: Linux marks the pages that it could not write as clean, so the next
+//! sync would succeed without them. After a failure every sync is refused until the caller has
+//! verified that nothing is missing and calls [`SharedSync::set_recovered`].
 
 use oneiro_model::{Error, Result};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
-/// Shares syncs between the commits of a process.
+/// The syncs of one file in this process.
 #[derive(Default)]
-pub(crate) struct Syncs {
+pub(crate) struct SharedSync {
     state: Mutex<State>,
     ended: Condvar,
-    /// Whether `state` holds a failure, readable without its lock: every write asks.
+    /// Whether `state` holds a failure; every write reads it, so it needs no lock.
     has_failed: AtomicBool,
 }
 
 #[derive(Default)]
 struct State {
-    /// The last commit that asked.
-    asked: u64,
-    /// The last commit that is on disk.
-    durable: u64,
-    /// Why nothing can be made durable.
+    /// The number of the last request.
+    requested: u64,
+    /// The number of the last request that is on disk.
+    completed: u64,
+    /// Why every sync is refused.
     failure: Option<Error>,
-    running: bool,
-    waiting: usize,
+    is_running: bool,
+    waiters: usize,
 }
 
-impl Syncs {
-    /// Returns when a sync that began after this call has ended; runs it if nobody else does.
+impl SharedSync {
+    /// Returns when a sync that started after this call has ended; runs it if no other thread does.
     pub(crate) fn sync(&self, sync: impl Fn() -> Result<()>) -> Result<()> {
         let mut state = self.lock();
-        state.asked += 1;
-        let mine = state.asked;
+        state.requested += 1;
+        let request = state.requested;
         loop {
-            if state.durable >= mine {
+            if state.completed >= request {
                 return Ok(());
             }
             if let Some(error) = &state.failure {
                 return Err(error.clone());
             }
-            if state.running {
-                state.waiting += 1;
+            if state.is_running {
+                state.waiters += 1;
                 state = self.ended.wait(state).unwrap_or_else(PoisonError::into_inner);
-                state.waiting -= 1;
+                state.waiters -= 1;
                 continue;
             }
-            state.running = true;
-            let mut run = Run { syncs: self, until: state.asked, outcome: None };
+            state.is_running = true;
+            let mut run = RunningSync { shared: self, covers: state.requested, result: None };
             drop(state);
-            run.outcome = Some(sync());
+            run.result = Some(sync());
             drop(run);
             state = self.lock();
         }
     }
 
-    /// Why nothing can be made durable, if a sync failed.
+    /// Why every sync is refused, if one failed.
     pub(crate) fn failure(&self) -> Option<Error> {
         if !self.has_failed.load(Ordering::Acquire) {
             return None;
@@ -66,11 +66,11 @@ impl Syncs {
         self.lock().failure.clone()
     }
 
-    /// Accepts syncs again. The caller has proved that every commit so far is on disk, and keeps
-    /// others from committing until this returns.
-    pub(crate) fn recovered(&self) {
+    /// Accepts syncs again. The caller has verified that every commit so far is on disk, and prevents
+    /// further commits until this returns.
+    pub(crate) fn set_recovered(&self) {
         let mut state = self.lock();
-        state.durable = state.asked;
+        state.completed = state.requested;
         state.failure = None;
         self.has_failed.store(false, Ordering::Release);
     }
@@ -80,28 +80,30 @@ impl Syncs {
     }
 }
 
-/// One running sync. Ends on drop, so that a panic in it is a failure and nobody waits for ever.
-struct Run<'s> {
-    syncs: &'s Syncs,
-    until: u64,
-    outcome: Option<Result<()>>,
+/// A sync that is running. It ends on drop, so that a panic in it counts as a failure and wakes those
+/// that wait.
+struct RunningSync<'s> {
+    shared: &'s SharedSync,
+    /// The last request that it covers.
+    covers: u64,
+    result: Option<Result<()>>,
 }
 
-impl Drop for Run<'_> {
+impl Drop for RunningSync<'_> {
     fn drop(&mut self) {
-        let mut state = self.syncs.lock();
-        state.running = false;
-        match self.outcome.take() {
-            Some(Ok(())) => state.durable = state.durable.max(self.until),
+        let mut state = self.shared.lock();
+        state.is_running = false;
+        match self.result.take() {
+            Some(Ok(())) => state.completed = state.completed.max(self.covers),
             failed => {
                 let panicked = || Error::internal("the sync of the store panicked");
                 state.failure = Some(failed.and_then(Result::err).unwrap_or_else(panicked));
-                self.syncs.has_failed.store(true, Ordering::Release);
+                self.shared.has_failed.store(true, Ordering::Release);
             }
         }
-        // Waking nobody still costs a system call.
-        if state.waiting > 0 {
-            self.syncs.ended.notify_all();
+        // A notification without waiters still costs a system call.
+        if state.waiters > 0 {
+            self.shared.ended.notify_all();
         }
     }
 }
@@ -115,7 +117,7 @@ mod tests {
 
     #[test]
     fn commits_share_syncs_and_none_returns_before_its_own() {
-        let syncs = Syncs::default();
+        let syncs = SharedSync::default();
         let (written, synced, count) =
             (AtomicUsize::new(0), AtomicUsize::new(0), AtomicUsize::new(0));
         std::thread::scope(|scope| {
@@ -140,8 +142,8 @@ mod tests {
     }
 
     #[test]
-    fn after_a_failed_sync_none_is_run_until_recovery_is_proved() {
-        let syncs = Syncs::default();
+    fn after_a_failed_sync_no_other_runs_until_recovery() {
+        let syncs = SharedSync::default();
         let count = AtomicUsize::new(0);
         let succeed = || {
             count.fetch_add(1, Ordering::SeqCst);
@@ -154,7 +156,7 @@ mod tests {
         }
         assert_eq!(syncs.failure().unwrap().message(), "disk");
         assert_eq!(count.load(Ordering::SeqCst), 0);
-        syncs.recovered();
+        syncs.set_recovered();
         syncs.sync(succeed).unwrap();
         assert!(syncs.failure().is_none());
         assert_eq!(count.load(Ordering::SeqCst), 1);
@@ -162,15 +164,15 @@ mod tests {
 
     /// Four commits wait while a fifth runs a sync that panics: all five end, none with success.
     #[test]
-    fn a_sync_that_panics_fails_everybody_who_waits_for_it() {
-        let syncs = Syncs::default();
+    fn a_sync_that_panics_fails_every_commit_that_waits_for_it() {
+        let syncs = SharedSync::default();
         let running = Barrier::new(2);
         std::thread::scope(|scope| {
             let runner = scope.spawn(|| {
                 catch_unwind(AssertUnwindSafe(|| {
                     syncs.sync(|| {
                         running.wait();
-                        while syncs.lock().waiting < 4 {
+                        while syncs.lock().waiters < 4 {
                             std::thread::yield_now();
                         }
                         panic!("on purpose")

@@ -45,7 +45,7 @@ fn group(store: &Store, works: &[Work]) -> Vec<Result<()>> {
         for (place, work) in works.iter().enumerate() {
             let work = Arc::clone(work);
             writers.push(scope.spawn(move || write_caught(store, move |tx| work(tx))));
-            while store.queued() <= place && !leader.is_finished() {
+            while store.queued_writes() <= place && !leader.is_finished() {
                 std::thread::yield_now();
             }
         }
@@ -169,7 +169,7 @@ on_both_backends! {
                 assert!(!there.contains(&"b".to_owned()), "{:?}: half a write", plan(at));
                 for (name, outcome) in ["a", "b", "c"].iter().zip(&outcomes) {
                     let is_there = there.iter().any(|there| there == name);
-                    let is_unknown = matches!(plan(at), FaultPlan::CrashAfter(_)) || fault.hit_a_sync();
+                    let is_unknown = matches!(plan(at), FaultPlan::CrashAfter(_)) || fault.hit_sync();
                     assert!(is_there || outcome.is_err(), "{:?}: {name} was lost", plan(at));
                     assert!(!is_there || outcome.is_ok() || is_unknown, "{:?}: {name}", plan(at));
                 }
@@ -197,7 +197,7 @@ on_both_backends! {
             if !fired {
                 break;
             }
-            syncs += usize::from(fault.hit_a_sync());
+            syncs += usize::from(fault.hit_sync());
             // The panic came once; whoever writes next is not disturbed by it.
             write(&store, "later").unwrap();
             let there = names(&store);
@@ -206,7 +206,7 @@ on_both_backends! {
             for (name, outcome) in ["a", "b", "c"].iter().zip(&outcomes) {
                 let is_there = there.iter().any(|there| there == name);
                 assert!(is_there || outcome.is_err(), "call {at}: {name} was lost");
-                assert!(!is_there || outcome.is_ok() || fault.hit_a_sync(), "call {at}: {name}");
+                assert!(!is_there || outcome.is_ok() || fault.hit_sync(), "call {at}: {name}");
             }
         }
         assert!(at > 8 && syncs >= 1, "the panics never reached the group: {at} calls, {syncs} syncs");
@@ -215,7 +215,7 @@ on_both_backends! {
     fn only_commits_that_were_made_are_counted_with_the_writes_they_hold(space) {
         let store = open(space);
         let counted = |store: &Store| {
-            let figures = store.write_figures();
+            let figures = store.commit_stats();
             (figures.writes, figures.commits.iter().sum::<u64>())
         };
         let (writes, commits) = counted(&store);
@@ -237,7 +237,7 @@ on_both_backends! {
             let opened = Store::open_with_faults(&target(&space), &Options::default(), NOW, &fault);
             let Ok(store) = opened else { continue };
             let outcomes = [write(&store, "a"), store.write_bulk(|tx| put(tx, "b"))];
-            if fault.hit_a_sync() {
+            if fault.hit_sync() {
                 synced += 1;
                 assert!(outcomes.iter().any(Result::is_err), "call {at}: acknowledged, not synced");
             }
@@ -285,7 +285,7 @@ fn a_full_disk_fails_only_what_does_not_fit() {
     let error = outcomes[1].clone().unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Unavailable, "{error:?}");
     assert!(error.message().contains("full"), "{error:?}");
-    crate::support::is_helpful(&error, &space.file());
+    crate::support::assert_helpful(&error, &space.file());
     assert!(outcomes[0].is_ok() && outcomes[2].is_ok(), "{outcomes:?}");
     assert_eq!(names(&store), ["a", "b", "before"]);
 

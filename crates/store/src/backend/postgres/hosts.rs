@@ -1,16 +1,15 @@
-//! The addresses that a PostgreSQL address names: several hosts, or a host with several addresses,
-//! become one configuration each, so that each can be given its own time to answer.
+//! Splits a PostgreSQL address with several hosts, or a host name with several IP addresses, into one
+//! configuration each, so that each gets its own connect time-out.
 
 use std::hash::{BuildHasher, RandomState};
 use std::net::IpAddr;
 use tokio_postgres::config::{Config, Host, LoadBalanceHosts};
 
-/// The port of a server that names none.
-const PORT: u16 = 5432;
+const DEFAULT_PORT: u16 = 5432;
 
-/// Every host that `config` names. `config` itself is the answer where it does not fit together, so
-/// that the driver says why.
-pub(super) fn hosts(config: &Config) -> Vec<Config> {
+/// One configuration for each host in `config`. An inconsistent `config` is returned as it is, so that
+/// the driver reports the error.
+pub(super) fn split_hosts(config: &Config) -> Vec<Config> {
     let (names, addresses, ports) =
         (config.get_hosts(), config.get_hostaddrs(), config.get_ports());
     let count = names.len().max(addresses.len());
@@ -30,31 +29,31 @@ pub(super) fn hosts(config: &Config) -> Vec<Config> {
         if let Some(address) = addresses.get(at) {
             one.hostaddr(*address);
         }
-        one.port(ports.get(at).or(ports.first()).copied().unwrap_or(PORT));
+        one.port(ports.get(at).or(ports.first()).copied().unwrap_or(DEFAULT_PORT));
         one
     };
     (0..count).map(one).collect()
 }
 
-/// Every address of one host. A name is looked up; it stays the name that TLS checks.
-pub(super) async fn addresses(host: &Config) -> std::io::Result<Vec<Config>> {
+/// One configuration for each IP address of a host. TLS still checks the host name.
+pub(super) async fn resolve_addresses(host: &Config) -> std::io::Result<Vec<Config>> {
     let [Host::Tcp(name)] = host.get_hosts() else { return Ok(vec![host.clone()]) };
     if !host.get_hostaddrs().is_empty() || name.parse::<IpAddr>().is_ok() {
         return Ok(vec![host.clone()]);
     }
-    let port = host.get_ports().first().copied().unwrap_or(PORT);
+    let port = host.get_ports().first().copied().unwrap_or(DEFAULT_PORT);
     let mut found = Vec::new();
     for address in tokio::net::lookup_host((name.as_str(), port)).await? {
         let mut one = host.clone();
         one.hostaddr(address.ip());
         found.push(one);
     }
-    Ok(in_order(&found).into_iter().cloned().collect())
+    Ok(connection_order(&found).into_iter().cloned().collect())
 }
 
-/// The order in which they are tried: that of the address, or a random one if it says so.
-pub(super) fn in_order(among: &[Config]) -> Vec<&Config> {
-    let mut order: Vec<&Config> = among.iter().collect();
+/// The order in which configurations are tried: as given, or random with `load_balance_hosts=random`.
+pub(super) fn connection_order(configs: &[Config]) -> Vec<&Config> {
+    let mut order: Vec<&Config> = configs.iter().collect();
     let is_random = |one: &&Config| one.get_load_balance_hosts() == LoadBalanceHosts::Random;
     if order.iter().any(is_random) {
         order.sort_by_cached_key(|_| RandomState::new().hash_one(0));
@@ -62,7 +61,7 @@ pub(super) fn in_order(among: &[Config]) -> Vec<&Config> {
     order
 }
 
-/// The same, naming no host: the driver can add hosts and not take them away.
+/// A copy of `config` without hosts; the driver can add hosts but not remove them.
 fn without_hosts(config: &Config) -> Config {
     let mut bare = Config::new();
     bare.ssl_mode(config.get_ssl_mode())
@@ -116,8 +115,8 @@ mod tests {
     }
 
     #[test]
-    fn each_host_has_everything_else_that_the_address_says() {
-        let several = hosts(&config("a:1,b:2,%2Ftmp:3"));
+    fn each_host_keeps_every_other_parameter_of_the_address() {
+        let several = split_hosts(&config("a:1,b:2,%2Ftmp:3"));
         let alone = ["a:1", "b:2", "%2Ftmp:3"].map(config);
         for (one, alone) in several.iter().zip(&alone) {
             assert!(one == alone, "{one:?} {alone:?}");
@@ -128,12 +127,12 @@ mod tests {
     #[test]
     fn ports_and_addresses_belong_to_their_hosts() {
         let config: Config = "host=a,b hostaddr=192.0.2.1,192.0.2.2 port=7".parse().unwrap();
-        let second = hosts(&config).remove(1);
+        let second = split_hosts(&config).remove(1);
         assert_eq!(second.get_hosts(), [Host::Tcp("b".to_owned())]);
         assert_eq!(second.get_hostaddrs(), ["192.0.2.2".parse::<IpAddr>().unwrap()]);
         assert_eq!(second.get_ports(), [7]);
-        // What does not fit together is left to the driver to refuse.
+        // An inconsistent address is left to the driver to refuse.
         let config: Config = "host=a,b,c port=1,2".parse().unwrap();
-        assert_eq!(hosts(&config), [config]);
+        assert_eq!(split_hosts(&config), [config]);
     }
 }
