@@ -27,4 +27,4 @@ pub use model_permits::{ModelLimits, ModelPermit, ModelPermits};
 pub use oneiro::TokenRole;
 pub use reference::reference;
 pub use stdio::serve_stdio;
-pub use tools::{Answer, Call, Hints, TOOLS, Tool};
+pub use tools::{Answer, Call, Hints, Payload, TOOLS, Tool};

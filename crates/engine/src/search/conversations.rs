@@ -43,19 +43,25 @@ impl Search<'_> {
                 self.oneiro.store.read(|tx| scroll(tx, &session, around, window))
             }
             SessionSearch::Read(session) => self.oneiro.store.read(|tx| read(tx, &session)),
-            SessionSearch::Browse { limit, exclude_lineage } => {
+            SessionSearch::Browse { limit, project, exclude_lineage } => {
                 within("limit", limit, 1..=BROWSED.1)?;
-                self.browse(limit, exclude_lineage.as_ref())
+                self.browse(limit, project, exclude_lineage.as_ref())
             }
         }
     }
 
-    fn browse(&self, limit: usize, not: Option<&SessionId>) -> Result<SessionFound> {
+    fn browse(
+        &self,
+        limit: usize,
+        project: Option<String>,
+        not: Option<&SessionId>,
+    ) -> Result<SessionFound> {
         let family = match not {
             Some(id) => self.oneiro.store.read(|tx| family(tx, id))?,
             None => Vec::new(),
         };
         let request = ListSessions {
+            project,
             exclude_sources: HIDDEN_SOURCES.map(str::to_owned).to_vec(),
             min_messages: 1,
             // As many more as may have to be left out.
