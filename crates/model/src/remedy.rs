@@ -146,6 +146,21 @@ remedies! {
         tools: "the token of this connection is not valid; it may have ended or been revoked",
         library: "use another token; this one may have ended or been revoked",
     }
+    /// Listening beyond loopback needs a token.
+    TokenBeforeListening(space) {
+        cli: "create a token first: oneiro token create --space {space} --role write; or listen on \
+              127.0.0.1",
+        http: "create a token for the space {space} first, or listen on 127.0.0.1",
+        tools: "create a token for the space {space} first, or listen on 127.0.0.1",
+        library: "create a token for the space {space} first, or listen on 127.0.0.1",
+    }
+    /// The port is taken.
+    OtherPort {
+        cli: "another server may be running; choose another port with --listen",
+        http: "another server may be running; choose another port",
+        tools: "another server may be running; choose another port",
+        library: "another server may be running; choose another port",
+    }
     /// See which tokens a space has.
     ListTokens(space) {
         cli: "`oneiro token list --space {space}` shows those it has",

@@ -38,7 +38,7 @@ pub use spaces::OpenSpace;
 
 use connections::Connections;
 use gate::Gate;
-use oneiro::{Background, Error, ErrorKind, Result, SpaceName};
+use oneiro::{Background, Error, ErrorKind, Remedy, Result, SpaceName};
 use spaces::Spaces;
 use state::{Bounds, State};
 use std::net::SocketAddr;
@@ -155,10 +155,7 @@ fn refuse_open_door(spaces: &Spaces, address: SocketAddr) -> Result<()> {
             ErrorKind::Forbidden,
             format!("{address} is reachable from other machines, and space {name} has no token"),
         )
-        .remedy(format!(
-            "make one first: oneiro token create --space {name} --role write; or listen on \
-             127.0.0.1"
-        ))),
+        .remedy(Remedy::TokenBeforeListening { space: name.to_string() })),
     }
 }
 
@@ -169,7 +166,7 @@ async fn run(
 ) -> Result<()> {
     let cannot = |error: std::io::Error| {
         Error::new(ErrorKind::Unavailable, format!("cannot listen on {address}: {error}"))
-            .remedy("is another oneiro running? choose another port with --listen")
+            .remedy(Remedy::OtherPort)
             .because(error)
     };
     // Signals are caught before anyone is told that we are ready.
