@@ -64,14 +64,14 @@ remedies! {
     CreateSession(id) {
         cli: "create it: oneiro session new --id {id:?}, or append with --create",
         http: "create it with POST /v1/sessions, or append with ?create=true",
-        tools: "session_search() shows the sessions active lately",
+        tools: "session_search() lists recently active sessions",
         library: "create it with create_session, or append with create=True",
     }
     /// See which sessions there are.
     ListSessions {
         cli: "`oneiro session list --all` shows the sessions there are",
         http: "GET /v1/sessions?all=true shows the sessions there are",
-        tools: "session_search() shows the sessions active lately, session_search(query=..) finds \
+        tools: "session_search() lists recently active sessions, session_search(query=..) finds \
                 messages with their ids",
         library: "list_sessions shows the sessions there are",
     }
