@@ -144,7 +144,7 @@ async def test_no_answer_is_over_its_budget(store, connect):
         store.append(f"s{number}", *[user(f"needle {word} " * 200) for word in ["a", "\"b\"\n", "漢字", "🦀"]])
     async with connect() as client:
         for budget in [200, 500, 2000, 8000]:
-            result = await search(client, query="needle", limit=10, max_tokens=budget)
+            result = await search(client, query="needle", limit=10, window=20, max_tokens=budget)
             assert tokens(text(result)) <= budget
             assert tokens(json.dumps(result.structured_content, ensure_ascii=False, separators=(",", ":"))) <= budget
             assert result.structured_content["not_shown"] > 0
