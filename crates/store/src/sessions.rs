@@ -56,7 +56,6 @@ macro_rules! count_appended {
 }
 
 statements! {
-    ID_AND_SOURCE = "SELECT id, source FROM sessions WHERE key = ?1";
     ID_AND_PROJECT = "SELECT id, project FROM sessions WHERE key = ?1";
     KEYS_OF_SOURCE = "SELECT key FROM sessions WHERE source = ?1";
     KEYS_OF_PROJECT = "SELECT key FROM sessions WHERE project = ?1";
@@ -143,13 +142,6 @@ pub fn by_prefix(tx: &Tx<'_>, prefix: &str) -> Result<Vec<(i64, SessionId)>> {
         .all(BY_PREFIX, &[prefix.into()], |row| Ok((row.int(0)?, SessionId::new(row.text(1)?)?)))?;
     found.retain(|(_, id)| id.as_str().starts_with(prefix));
     Ok(found)
-}
-
-/// The id and the source of a session.
-pub fn id_and_source(tx: &Tx<'_>, key: i64) -> Result<Option<(SessionId, String)>> {
-    tx.first(ID_AND_SOURCE, &[key.into()], |row| {
-        Ok((SessionId::new(row.text(0)?)?, row.text(1)?.to_owned()))
-    })
 }
 
 /// The id and the project of a session.

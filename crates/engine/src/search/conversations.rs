@@ -78,7 +78,7 @@ impl Search<'_> {
 /// The ids of all sessions that share a root with one; none if it does not exist.
 fn family(tx: &Tx<'_>, id: &SessionId) -> Result<Vec<SessionId>> {
     let Some(key) = sessions::key(tx, id)? else { return Ok(Vec::new()) };
-    let ids = lineage::family(tx, key)?.into_iter().map(|key| sessions::id_and_source(tx, key));
+    let ids = lineage::family(tx, key)?.into_iter().map(|key| sessions::id_and_project(tx, key));
     ids.filter_map(|found| found.map(|found| found.map(|(id, _)| id)).transpose()).collect()
 }
 
@@ -99,7 +99,7 @@ fn scroll(
     let mut note = None;
     let mut session_id = id;
     if anchor.session_key != key {
-        let there = sessions::id_and_source(tx, anchor.session_key)?;
+        let there = sessions::id_and_project(tx, anchor.session_key)?;
         let related = lineage::root_key(tx, key)? == lineage::root_key(tx, anchor.session_key)?;
         let Some((there, _)) = there.filter(|_| related) else {
             let asked = session_id.as_str();

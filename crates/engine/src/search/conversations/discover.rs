@@ -142,7 +142,7 @@ impl Discovery<'_, '_> {
         let [opening, closing] = around.bookends(self.tx, one.key)?;
         let root_id = match one.root == one.key {
             true => None,
-            false => sessions::id_and_source(self.tx, one.root)?.map(|(id, _)| id),
+            false => sessions::id_and_project(self.tx, one.root)?.map(|(id, _)| id),
         };
         Ok(Conversation {
             digest: None,
