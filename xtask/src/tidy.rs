@@ -20,6 +20,7 @@ pub mod random_tests;
 pub mod rust_source;
 pub mod size;
 pub mod sql_subset;
+pub mod surfaces;
 pub mod test_binaries;
 pub mod test_script;
 pub mod tree;

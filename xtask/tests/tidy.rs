@@ -4,7 +4,7 @@ use std::path::Path;
 use xtask::tidy::tree::Tree;
 use xtask::tidy::{
     Problem, decisions, documents, drivers, invariants, layering, leftovers, migrations,
-    module_docs, naming, origin, random_tests, size, sql_subset, test_binaries, test_script,
+    module_docs, naming, origin, random_tests, size, sql_subset, surfaces, test_binaries, test_script,
     whitespace,
 };
 
@@ -63,6 +63,11 @@ fn files_hold_one_use_case() {
 #[test]
 fn sql_keeps_to_the_subset_of_both_engines() {
     assert_tidy(sql_subset::check);
+}
+
+#[test]
+fn shared_texts_name_no_command_and_no_flag() {
+    assert_tidy(surfaces::check);
 }
 
 #[test]

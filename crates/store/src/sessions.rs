@@ -55,12 +55,12 @@ macro_rules! count_appended {
 }
 
 statements! {
-    ID_AND_SOURCE = "SELECT id, source FROM sessions WHERE key = ?1";
+    ID_AND_PROJECT = "SELECT id, project FROM sessions WHERE key = ?1";
     KEYS_OF_SOURCE = "SELECT key FROM sessions WHERE source = ?1";
     KEYS_OF_PROJECT = "SELECT key FROM sessions WHERE project = ?1";
     KEY = "SELECT key FROM sessions WHERE id = ?1";
     GET = concat!(columns!(), "WHERE s.key = ?1");
-    BY_PREFIX = "SELECT key, id FROM sessions WHERE id >= ?1 ORDER BY id LIMIT 2";
+    BY_PREFIX = "SELECT key, id FROM sessions WHERE id >= ?1 ORDER BY id LIMIT 6";
     INSERT = "INSERT INTO sessions (key, id, source, started_at, last_active_at, active_minute) \
               VALUES (?1, ?2, ?3, ?4, ?4, ?5)";
     FILL = "UPDATE sessions SET user_id = COALESCE(user_id, CAST(?2 AS TEXT)), \
@@ -135,7 +135,8 @@ pub fn key(tx: &Tx<'_>, id: &SessionId) -> Result<Option<i64>> {
     tx.first(KEY, &[id.as_str().into()], |row| row.int(0))
 }
 
-/// Up to two sessions whose id starts with `prefix`: enough to know whether it is unique.
+/// The sessions whose id begins with `prefix`: at most six, enough to list the candidates of an
+/// ambiguous one.
 pub fn by_prefix(tx: &Tx<'_>, prefix: &str) -> Result<Vec<(i64, SessionId)>> {
     let mut found = tx
         .all(BY_PREFIX, &[prefix.into()], |row| Ok((row.int(0)?, SessionId::new(row.text(1)?)?)))?;
@@ -143,10 +144,10 @@ pub fn by_prefix(tx: &Tx<'_>, prefix: &str) -> Result<Vec<(i64, SessionId)>> {
     Ok(found)
 }
 
-/// The id and the source of a session.
-pub fn id_and_source(tx: &Tx<'_>, key: i64) -> Result<Option<(SessionId, String)>> {
-    tx.first(ID_AND_SOURCE, &[key.into()], |row| {
-        Ok((SessionId::new(row.text(0)?)?, row.text(1)?.to_owned()))
+/// The id and the project of a session.
+pub fn id_and_project(tx: &Tx<'_>, key: i64) -> Result<Option<(SessionId, Option<String>)>> {
+    tx.first(ID_AND_PROJECT, &[key.into()], |row| {
+        Ok((SessionId::new(row.text(0)?)?, row.opt_string(1)?))
     })
 }
 

@@ -102,7 +102,7 @@ fn rebuild(tx: &Tx<'_>, key: i64) -> Result<()> {
 
 fn inspect(tx: &Tx<'_>, key: i64) -> Result<Wrong> {
     let mut wrong = Wrong::default();
-    let Some((id, _)) = sessions::id_and_source(tx, key)? else { return Ok(wrong) };
+    let Some((id, _)) = sessions::id_and_project(tx, key)? else { return Ok(wrong) };
     let name = format!("session {:?}", id.as_str());
     for node in summaries::of_session(tx, key)? {
         if let Some(problem) = wrong_with(tx, &node)? {

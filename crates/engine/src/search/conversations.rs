@@ -44,19 +44,25 @@ impl Search<'_> {
                 self.oneiro.store.read(|tx| scroll(tx, &session, around, window))
             }
             SessionSearch::Read(session) => self.oneiro.store.read(|tx| read(tx, &session)),
-            SessionSearch::Browse { limit, exclude_lineage } => {
+            SessionSearch::Browse { limit, project, exclude_lineage } => {
                 within("limit", limit, 1..=BROWSED.1)?;
-                self.browse(limit, exclude_lineage.as_ref())
+                self.browse(limit, project, exclude_lineage.as_ref())
             }
         }
     }
 
-    fn browse(&self, limit: usize, not: Option<&SessionId>) -> Result<SessionFound> {
+    fn browse(
+        &self,
+        limit: usize,
+        project: Option<String>,
+        not: Option<&SessionId>,
+    ) -> Result<SessionFound> {
         let family = match not {
             Some(id) => self.oneiro.store.read(|tx| family(tx, id))?,
             None => Vec::new(),
         };
         let request = ListSessions {
+            project,
             exclude_sources: HIDDEN_SOURCES.map(str::to_owned).to_vec(),
             min_messages: 1,
             // Room for the sessions of the excluded lineage, which are removed below.
@@ -73,7 +79,7 @@ impl Search<'_> {
 /// The ids of all sessions that share a root with a session; none if it does not exist.
 fn family(tx: &Tx<'_>, id: &SessionId) -> Result<Vec<SessionId>> {
     let Some(key) = sessions::key(tx, id)? else { return Ok(Vec::new()) };
-    let ids = lineage::family(tx, key)?.into_iter().map(|key| sessions::id_and_source(tx, key));
+    let ids = lineage::family(tx, key)?.into_iter().map(|key| sessions::id_and_project(tx, key));
     ids.filter_map(|found| found.map(|found| found.map(|(id, _)| id)).transpose()).collect()
 }
 
@@ -94,7 +100,7 @@ fn scroll(
     let mut note = None;
     let mut session_id = id;
     if anchor.session_key != key {
-        let there = sessions::id_and_source(tx, anchor.session_key)?;
+        let there = sessions::id_and_project(tx, anchor.session_key)?;
         let related = lineage::root_key(tx, key)? == lineage::root_key(tx, anchor.session_key)?;
         let Some((there, _)) = there.filter(|_| related) else {
             let asked = session_id.as_str();

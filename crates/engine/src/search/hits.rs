@@ -83,7 +83,7 @@ pub(super) struct Answer<'a, 'c> {
     patterns: Vec<regex::Regex>,
     stopped: Option<i64>,
     truncated: bool,
-    sessions: FxHashMap<i64, Option<(SessionId, String)>>,
+    sessions: FxHashMap<i64, Option<(SessionId, Option<String>)>>,
 }
 
 impl<'a, 'c> Answer<'a, 'c> {
@@ -173,11 +173,12 @@ impl<'a, 'c> Answer<'a, 'c> {
         Ok(Found { tier, summaries: Vec::new(), hits, next, note })
     }
 
-    fn session(&mut self, key: i64) -> Result<Option<(SessionId, String)>> {
+    /// The id and the project of a session.
+    fn session(&mut self, key: i64) -> Result<Option<(SessionId, Option<String>)>> {
         if let Some(known) = self.sessions.get(&key) {
             return Ok(known.clone());
         }
-        let found = sessions::id_and_source(self.tx, key)?;
+        let found = sessions::id_and_project(self.tx, key)?;
         self.sessions.insert(key, found.clone());
         Ok(found)
     }
@@ -195,7 +196,7 @@ impl<'a, 'c> Answer<'a, 'c> {
     }
 
     fn hit(&mut self, ranked: Ranked, analyzer: &mut Analyzer) -> Result<Option<Hit>> {
-        let Some((session_id, _)) = self.session(ranked.session)? else { return Ok(None) };
+        let Some((session_id, project)) = self.session(ranked.session)? else { return Ok(None) };
         let said = match ranked.said {
             Some(said) => said,
             None => match message_rows::by_ids(self.tx, &[ranked.seq])?.pop() {
@@ -219,6 +220,7 @@ impl<'a, 'c> Answer<'a, 'c> {
             kind: HitKind::Message,
             id: MessageId(said.seq),
             session_id,
+            project,
             external_id: said.external_id.clone(),
             score: f64::from(ranked.score),
             tier: ranked.tier,

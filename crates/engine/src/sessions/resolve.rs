@@ -46,17 +46,22 @@ pub(crate) fn resolve_in(tx: &Tx<'_>, text: &str) -> Result<(i64, SessionId)> {
     };
     match begun.as_slice() {
         [only] => Ok(only.clone()),
-        [(_, first), (_, second), ..] => Err(Error::conflict(format!(
-            "{text:?} is the beginning of several ids, {:?} and {:?} among them",
-            first.as_str(),
-            second.as_str()
-        ))
-        .remedy("type more of the id")),
+        [_, _, ..] => Err(ambiguous(text, &begun)),
         [] => match key_of_title(tx, text)? {
             Some(key) => Ok((key, whole(tx, key)?.id)),
             None => Err(no_session(text)),
         },
     }
+}
+
+/// The error of a prefix that several sessions have: it lists them, as many as there is room for.
+fn ambiguous(prefix: &str, candidates: &[(i64, SessionId)]) -> Error {
+    const LISTED: usize = 5;
+    let ids = candidates.iter().take(LISTED).map(|(_, id)| format!("{:?}", id.as_str()));
+    let ids = ids.collect::<Vec<_>>().join(", ");
+    let more = if candidates.len() > LISTED { " and more" } else { "" };
+    Error::conflict(format!("several session ids begin with {prefix:?}: {ids}{more}"))
+        .remedy("give one of these ids, or more of it")
 }
 
 /// The key of the most recently started session with this title or a numbered one of this base.

@@ -133,7 +133,7 @@ pub(crate) fn refuse_continued(tx: &Tx<'_>, (key, id): (i64, &SessionId)) -> Res
             if context == key {
                 continue;
             }
-            let there = sessions::id_and_source(tx, context)?;
+            let there = sessions::id_and_project(tx, context)?;
             let there = there.map(|(id, _)| id.to_string()).unwrap_or_default();
             return Err(Error::conflict(format!(
                 "session {:?} was split, and its summaries are in the window of {there:?}",

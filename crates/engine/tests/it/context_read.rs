@@ -37,6 +37,7 @@ fn grep(oneiro: &Fixed, id: &SessionId, pattern: &str) -> Grepped {
             messages: true,
             summaries: true,
             roles: Vec::new(),
+            project: None,
             since: None,
             until: None,
             limit: 50,
@@ -122,7 +123,7 @@ on_both_backends! {
         assert_eq!(oneiro.context().expand(&request).map(drop).unwrap_err().kind(), ErrorKind::Forbidden);
         assert_eq!(oneiro.context().look_up(hidden.id.as_str(), &ContextScope::Space).map(drop).unwrap_err().kind(), ErrorKind::Forbidden);
         assert_eq!(oneiro.context().summary(hidden.id.as_str(), &ContextScope::Space).map(drop).unwrap_err().kind(), ErrorKind::Forbidden);
-        let pattern = GrepRequest { pattern: "heron".into(), scope: ContextScope::Space, messages: true, summaries: true, roles: Vec::new(), since: None, until: None, limit: 5 };
+        let pattern = GrepRequest { pattern: "heron".into(), scope: ContextScope::Space, messages: true, summaries: true, roles: Vec::new(), project: None, since: None, until: None, limit: 5 };
         for only in [(true, false), (false, true)] {
             let request = GrepRequest { messages: only.0, summaries: only.1, ..pattern.clone() };
             assert_eq!(oneiro.search().grep(&request).map(drop).unwrap_err().kind(), ErrorKind::Forbidden);
@@ -199,7 +200,7 @@ on_both_backends! {
         assert!(underscore.summaries.iter().all(|hit| hit.snippet.contains("budget_a")), "{underscore:?}");
         assert!(found(&underscore).1 >= 1);
         // Roles are of messages.
-        let request = GrepRequest { pattern: "heron".into(), scope: lineage(&id), messages: true, summaries: true, roles: vec![Role::Assistant], since: None, until: None, limit: 50 };
+        let request = GrepRequest { pattern: "heron".into(), scope: lineage(&id), messages: true, summaries: true, roles: vec![Role::Assistant], project: None, since: None, until: None, limit: 50 };
         assert_eq!(found(&oneiro.search().grep(&request).unwrap()), (0, 0));
         // Times are when it was said, not when it was summarised.
         let request = GrepRequest { roles: Vec::new(), since: Some(at(4)), until: Some(at(6)), ..request };

@@ -114,6 +114,7 @@ impl Discovery<'_, '_> {
             roles,
             sources: asked.sources.clone(),
             exclude_sources,
+            project: asked.project.clone(),
             exclude_lineage: asked.exclude_lineage.clone(),
             one_per_lineage: true,
             demote_sources: MACHINE_SOURCES.map(str::to_owned).to_vec(),
@@ -144,7 +145,7 @@ impl Discovery<'_, '_> {
         let [opening, closing] = around.opening_and_closing(self.tx, one.key)?;
         let root_id = match one.root == one.key {
             true => None,
-            false => sessions::id_and_source(self.tx, one.root)?.map(|(id, _)| id),
+            false => sessions::id_and_project(self.tx, one.root)?.map(|(id, _)| id),
         };
         Ok(Conversation {
             digest: None,
@@ -217,6 +218,7 @@ impl Discovery<'_, '_> {
             let Some(title) = &session.title else { continue };
             let named = &request.sources;
             let is_wanted = (named.is_empty() || named.contains(&session.source))
+                && (request.project.is_none() || request.project == session.project)
                 && !request.exclude_sources.contains(&session.source)
                 && !request.demote_sources.contains(&session.source)
                 && !not.contains(&key);

@@ -1,7 +1,7 @@
-//! What a call of `session_search` asks for: a session search of the contract, and the size of the
-//! answer. It must not know how it is answered.
+//! The arguments of `session_search`: a session search of the contract, and the size of the answer.
+//! It does not know how a call is answered.
 
-use super::{TOKENS, TOKENS_MAX};
+use super::{NEIGHBOURS, TOKENS, TOKENS_MAX};
 use crate::arguments::Given;
 use oneiro::contract::Request;
 use oneiro::{CONVERSATIONS, Result, SessionSearch, SessionSearchRequest};
@@ -14,58 +14,63 @@ use serde_json::{Map, Value};
 pub(super) struct Arguments {
     #[serde(flatten)]
     search: SessionSearchRequest,
-    /// Tokens that each part of the answer may cost.
+    /// Maximum tokens of the answer.
     #[serde(default = "default_tokens")]
     #[schemars(range(min = TOKENS_MIN, max = TOKENS_MAX))]
     max_tokens: usize,
 }
 
-/// The least tokens of an answer.
+/// Minimum tokens of an answer.
 const TOKENS_MIN: usize = 200;
 
 fn default_tokens() -> usize {
     TOKENS
 }
 
-// What contradicts itself is refused with the mode, once the limit fits it.
+// Contradictions are refused by `SessionSearchRequest::mode`, after the limit was corrected.
 impl Request for Arguments {}
 
-/// What narrows a query and nothing else.
-const OF_A_QUERY: &[&str] = &["sort", "roles", "sources", "exclude_sources", "summarise"];
+/// Arguments that only a query uses.
+const QUERY_ONLY: &[&str] = &["sort", "roles", "sources", "exclude_sources", "summarise"];
 
-/// What was asked for.
+/// A call of the tool.
 #[derive(Debug)]
-pub(super) struct Asked {
-    /// The request.
+pub(super) struct SearchCall {
     pub search: SessionSearchRequest,
-    /// Tokens that each part of the answer may cost.
+    /// Whether the caller set the number of messages beside a hit.
+    pub has_window: bool,
+    /// Maximum tokens of the answer.
     pub tokens: usize,
-    /// What of the arguments was not taken as given.
+    /// Arguments that were corrected or ignored.
     pub notes: Vec<String>,
 }
 
 /// Reads the arguments of a call.
-pub(super) fn read(given: &Map<String, Value>) -> Result<Asked> {
+pub(super) fn read(given: &Map<String, Value>) -> Result<SearchCall> {
     let mut given = Given::<Arguments>::read(&with_known_order(given))?;
     let search = &mut given.request.search;
-    // Browsing shows more sessions than a query does, so that the bounds of the argument are wider.
-    let most = CONVERSATIONS.1;
-    if let (Some(_), Some(limit)) = (&search.query, search.limit.filter(|limit| *limit > most)) {
-        search.limit = Some(most);
-        given.notes.push(format!("limit is 1 to {most}: {limit} was taken as {most}"));
+    // A list of recent sessions may be longer than a list of hits, so the schema allows more.
+    let max = CONVERSATIONS.1;
+    if let (Some(_), Some(limit)) = (&search.query, search.limit.filter(|limit| *limit > max)) {
+        search.limit = Some(max);
+        given.notes.push(format!("limit is 1 to {max}: {limit} was taken as {max}"));
+    }
+    let has_window = search.window.is_some();
+    if search.query.is_some() {
+        search.window.get_or_insert(NEIGHBOURS);
     }
     let unused = match given.request.search.mode()? {
         SessionSearch::Discover(_) => Vec::new(),
-        SessionSearch::Scroll { .. } => [&["limit"], OF_A_QUERY].concat(),
-        SessionSearch::Read(_) => [&["limit"], OF_A_QUERY, &["window"]].concat(),
-        SessionSearch::Browse { .. } => [OF_A_QUERY, &["window"]].concat(),
+        SessionSearch::Scroll { .. } => [&["limit", "project"], QUERY_ONLY].concat(),
+        SessionSearch::Read(_) => [&["limit", "project"], QUERY_ONLY, &["window"]].concat(),
+        SessionSearch::Browse { .. } => [QUERY_ONLY, &["window"]].concat(),
     };
     given.note_unused(&unused);
     let Given { request, notes, .. } = given;
-    Ok(Asked { search: request.search, tokens: request.max_tokens, notes })
+    Ok(SearchCall { search: request.search, has_window, tokens: request.max_tokens, notes })
 }
 
-/// The arguments, with the words that agents use for an order in place of ours.
+/// The arguments, with the names that agents use for an order replaced by ours.
 fn with_known_order(given: &Map<String, Value>) -> Map<String, Value> {
     let mut given = given.clone();
     if let Some(Value::String(order)) = given.get_mut("sort") {
@@ -78,8 +83,7 @@ fn with_known_order(given: &Map<String, Value>) -> Map<String, Value> {
     given
 }
 
-/// Whether sessions are to be condensed, by a model if there is one. What cannot be read is refused
-/// before anything is done.
+/// Whether a call may have a model condense sessions. Arguments that cannot be read never reach one.
 pub(super) fn wants_summaries(given: &Map<String, Value>) -> bool {
     Given::<Arguments>::read(given).is_ok_and(|given| given.request.search.summarise)
 }
@@ -90,13 +94,13 @@ mod tests {
     use oneiro::{MessageId, Role};
     use serde_json::json;
 
-    fn asked(given: Value) -> Result<Asked> {
-        read(given.as_object().unwrap())
+    fn search_call(given: Value) -> Result<SearchCall> {
+        super::read(given.as_object().unwrap())
     }
 
     #[test]
     fn the_mode_follows_from_what_is_given() {
-        let mode = |given| asked(given).unwrap().search.mode().unwrap();
+        let mode = |given| search_call(given).unwrap().search.mode().unwrap();
         assert!(matches!(mode(json!({"query": "tea"})), SessionSearch::Discover(_)));
         assert!(matches!(
             mode(json!({"session": "a", "around": "#3"})),
@@ -111,14 +115,15 @@ mod tests {
 
     #[test]
     fn older_names_are_accepted() {
-        let scroll = asked(json!({"session_id": "a", "around_message_id": 3})).unwrap().search;
+        let scroll =
+            search_call(json!({"session_id": "a", "around_message_id": 3})).unwrap().search;
         assert_eq!(scroll.session.unwrap().as_str(), "a");
         assert_eq!(scroll.around, Some(MessageId(3)));
         let query = json!({"query": "tea", "role_filter": "user", "current_session_id": "mine"});
-        let query = asked(query).unwrap().search;
+        let query = search_call(query).unwrap().search;
         assert_eq!(query.roles, [Role::User]);
         assert_eq!(query.exclude_lineage.unwrap().as_str(), "mine");
-        let error = asked(json!({"session": "a", "session_id": "a"})).unwrap_err();
+        let error = search_call(json!({"session": "a", "session_id": "a"})).unwrap_err();
         assert!(error.message().contains("is given twice"), "{error:?}");
     }
 
@@ -130,22 +135,22 @@ mod tests {
             json!({"around": 3}),
             json!({"query": "tea", "around": 3}),
         ] {
-            let error = asked(given.clone()).unwrap_err();
+            let error = search_call(given.clone()).unwrap_err();
             assert!(error.remedy_text().is_some(), "{given}");
         }
-        let error = asked(json!({"query": "tea", "sort": "best first"})).unwrap_err();
+        let error = search_call(json!({"query": "tea", "sort": "best first"})).unwrap_err();
         assert!(error.message().contains("relevance, newest, oldest"), "{error:?}");
     }
 
     #[test]
-    fn what_is_out_of_bounds_or_of_no_use_is_said() {
-        let asked = |given| asked(given).unwrap();
-        let bounded = asked(json!({"query": "tea", "limit": 99, "max_tokens": 1}));
+    fn arguments_out_of_bounds_or_unused_are_noted() {
+        let read = |given| search_call(given).unwrap();
+        let bounded = read(json!({"query": "tea", "limit": 99, "max_tokens": 1}));
         assert_eq!((bounded.tokens, bounded.search.limit), (200, Some(10)));
         assert_eq!(bounded.notes.len(), 2, "{:?}", bounded.notes);
-        let read = asked(json!({"session": "a", "limit": 3, "sort": "newest"}));
-        assert_eq!(read.notes, ["not used here: limit, sort"]);
-        assert!(asked(json!({"query": "tea", "limit": 3})).notes.is_empty());
+        let unused = read(json!({"session": "a", "limit": 3, "sort": "newest"}));
+        assert_eq!(unused.notes, ["not used here: limit, sort"]);
+        assert!(read(json!({"query": "tea", "limit": 3})).notes.is_empty());
         assert!(wants_summaries(json!({"query": "tea", "summarise": "yes"}).as_object().unwrap()));
     }
 }
