@@ -7,7 +7,7 @@ use super::rank::{CONTEXT, Measured, NEIGHBOURS, date_fit, fade, in_context, len
 use crate::WordModel;
 use crate::index::stored_of;
 use oneiro_index::{View, indexed};
-use oneiro_model::{Result, Role, Visibility, searchable};
+use oneiro_model::{Result, Role, Searchable, Visibility, searchable_split};
 use oneiro_store::Tx;
 use oneiro_store::said::{self, Said};
 use oneiro_text::Analyzer;
@@ -26,6 +26,8 @@ pub(super) struct Text {
     /// The best of all chunks for each word.
     met: Met,
     words: usize,
+    /// Whether only harness text in it meets the question.
+    meets_in_harness: bool,
     /// The vector of the whole.
     vector: Option<Vec<f32>>,
     asks: bool,
@@ -142,26 +144,36 @@ impl<'l, 'c> Look<'l, 'c> {
     }
 
     fn analyse(&mut self, said: Said, mut kept: FxHashMap<i64, Vec<f32>>) -> Text {
-        let text = searchable(&said.role, &said.body);
+        let Searchable { text, said: said_bytes } = searchable_split(&said.role, &said.body);
         let name = said.body.get("name").and_then(serde_json::Value::as_str).map(str::to_owned);
         let mut chunks = Vec::new();
         let mut met = Met::default();
         let mut words = 0;
         let (mut tells_time, mut tells_of_self) = (false, false);
+        let (mut met_in_words, mut met_in_harness) = (false, false);
         for range in oneiro_text::chunks(indexed(&text)) {
             let part = text.get(range.clone()).unwrap_or_default();
             let mut here = Met::default();
             let (near, asks_when) = (&self.near, self.question.asks_when);
             let mut seen = AllTerms::new(self.question);
-            self.analyzer.tokens(part, |token| {
+            let words_end = said_bytes.saturating_sub(range.start).min(part.len());
+            let (in_words, in_harness) = part.split_at_checked(words_end).unwrap_or((part, ""));
+            self.analyzer.tokens(in_words, |token| {
                 words += usize::from(token.stop || token.term.len() > 1);
                 tells_time |= asks_when && oneiro_text::is_time_word(token.norm);
                 tells_of_self |= oneiro_text::is_first_person(token.norm);
-                if let Some(met) = near.get(token.term) {
-                    here.iter_mut().zip(met).for_each(|(here, met)| *here = here.max(*met));
-                }
+                meet(near, token.term, &mut here);
                 seen.see(token.term, &mut here);
             });
+            met_in_words |= here.iter().any(|met| *met > 0.0);
+            if !in_harness.is_empty() {
+                let before = here;
+                self.analyzer.tokens(in_harness, |token| {
+                    meet(near, token.term, &mut here);
+                    seen.see(token.term, &mut here);
+                });
+                met_in_harness |= here != before;
+            }
             met.iter_mut().zip(here).for_each(|(all, here)| *all = all.max(here));
             let vector = kept.remove(&(chunks.len() as i64)).or_else(|| self.embed(part));
             chunks.push(Chunk { vector, range, met: here });
@@ -172,8 +184,22 @@ impl<'l, 'c> Look<'l, 'c> {
             }
             _ => self.embed(indexed(&text)),
         };
-        let asks = text.trim_end().ends_with(['?', '？', '؟']);
-        Text { said, name, chunks, met, words, vector, asks, tells_time, tells_of_self, text }
+        let words_said = text.get(..said_bytes).unwrap_or(&text);
+        let asks = words_said.trim_end().ends_with(['?', '？', '؟']);
+        let meets_in_harness = met_in_harness && !met_in_words;
+        Text {
+            said,
+            name,
+            chunks,
+            met,
+            words,
+            meets_in_harness,
+            vector,
+            asks,
+            tells_time,
+            tells_of_self,
+            text,
+        }
     }
 
     fn embed(&self, text: &str) -> Option<Vec<f32>> {
@@ -308,7 +334,7 @@ impl<'l, 'c> Look<'l, 'c> {
     fn is_by_whom_it_asks(&self, text: &Text, candidate: &Candidate) -> bool {
         match (&text.name, self.question.names.is_empty()) {
             (Some(_), false) => candidate.is_named,
-            (None, _) => text.said.role == Role::User,
+            (None, _) => text.said.role == Role::User && !text.meets_in_harness,
             (Some(_), true) => false,
         }
     }
@@ -334,6 +360,13 @@ impl<'l, 'c> Look<'l, 'c> {
                 one.vector.as_deref().map_or(0.0, |vector| similarity(&wanted, vector));
         }
         sort(looked);
+    }
+}
+
+/// Notes how far a term meets the words of the question.
+fn meet(near: &FxHashMap<&str, Met>, term: &str, here: &mut Met) {
+    if let Some(met) = near.get(term) {
+        here.iter_mut().zip(met).for_each(|(here, met)| *here = here.max(*met));
     }
 }
 

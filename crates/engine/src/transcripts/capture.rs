@@ -2,6 +2,7 @@
 //! was reached. What is read twice is stored once.
 
 use super::account::Accounts;
+use super::harness;
 use super::lines::{Damage, Line, Lines, cannot_read, number};
 use super::reader::{Facts, Reader, Said};
 use super::write::{Batch, Group};
@@ -275,6 +276,8 @@ impl<'a> Pass<'a> {
         for (index, message) in said.messages.into_iter().enumerate() {
             let mut message = NewMessage::from_json(message)?;
             message.repaired = if index == 0 { surrogates } else { 0 };
+            // Private spans are withheld by now, so that places are counted in what is stored.
+            harness::mark(self.request.agent, &mut message);
             withheld += message.withheld;
             let external_id = message.external_id.clone().unwrap_or_default();
             ready.push((messages::prepare(message, now)?, external_id));

@@ -238,12 +238,8 @@ fn turn(item: &Map<String, Value>) -> Option<Value> {
         Some(Value::String(words)) => vec![json!({"type": "text", "text": words})],
         _ => return None,
     };
-    let words = blocks.iter().find_map(|block| block.get("text").and_then(Value::as_str));
     let role = text(item, "role").unwrap_or("user");
-    let kind = (role == "user").then(|| injected(words.unwrap_or_default())).flatten();
-    let role = if kind.is_some() { "system" } else { role };
-    let kind = kind.map_or(Value::Null, Value::from);
-    (!blocks.is_empty()).then(|| message(role, [("content", content_of(blocks)), ("kind", kind)]))
+    (!blocks.is_empty()).then(|| message(role, [("content", content_of(blocks))]))
 }
 
 /// A part of content under the names that OpenAI's chat messages use.
@@ -258,25 +254,6 @@ fn block(block: &Value) -> Value {
         }
         _ => block.clone(),
     }
-}
-
-/// What the host says under the person's name.
-fn injected(words: &str) -> Option<&'static str> {
-    const BEGIN: [(&str, &str); 11] = [
-        ("<environment_context>", "environment"),
-        ("<user_instructions>", "instructions"),
-        ("# AGENTS.md instructions", "instructions"),
-        ("<INSTRUCTIONS>", "instructions"),
-        ("<permissions instructions>", "instructions"),
-        ("<collaboration_mode>", "instructions"),
-        ("<skill>", "instructions"),
-        ("<turn_aborted>", "interrupted"),
-        ("<subagent_notification>", "notification"),
-        ("<user_shell_command>", "command_output"),
-        ("Another language model started to solve this problem", "compact_summary"),
-    ];
-    let words = words.trim_start();
-    BEGIN.iter().find(|(begin, _)| words.starts_with(begin)).map(|(_, kind)| *kind)
 }
 
 /// Thinking that can be read; most is encrypted.
@@ -353,23 +330,15 @@ mod tests {
     }
 
     #[test]
-    fn only_what_the_person_said_is_said_by_the_person() {
-        for (payload, role, kind) in [
-            (words("user", "hello"), "user", Value::Null),
-            (words("assistant", "hi"), "assistant", Value::Null),
-            (words("developer", "be careful"), "developer", Value::Null),
-            (words("user", "<environment_context>\n"), "system", "environment".into()),
-            (words("user", "<user_instructions>x"), "system", "instructions".into()),
-            (words("user", "# AGENTS.md instructions for /x"), "system", "instructions".into()),
-            (words("user", "<turn_aborted>"), "system", "interrupted".into()),
+    fn a_message_keeps_its_role_and_is_told_apart_by_its_place() {
+        for (payload, role) in [
+            (words("user", "hello"), "user"),
+            (words("assistant", "hi"), "assistant"),
+            (words("developer", "be careful"), "developer"),
         ] {
             let said = read(payload.clone());
             let [message] = said.messages.as_slice() else { panic!("{payload}") };
-            assert_eq!(
-                (message["role"].as_str(), &message["kind"]),
-                (Some(role), &kind),
-                "{payload}"
-            );
+            assert_eq!(message["role"], role, "{payload}");
             assert_eq!(message["external_id"], "@77");
         }
     }

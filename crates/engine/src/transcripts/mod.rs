@@ -6,6 +6,7 @@ mod capture;
 mod claude_code;
 mod codex;
 mod find;
+mod harness;
 mod lines;
 mod reader;
 mod write;
