@@ -155,6 +155,8 @@ pub struct Oneiro {
     erasing: Arc<Mutex<()>>,
     /// The minute in which idle sessions were last looked for.
     looked_for_idle: Arc<Mutex<Option<i64>>>,
+    /// When idle sessions of transcripts were last looked for.
+    idle_ended_at: Arc<Mutex<Option<Timestamp>>>,
 }
 
 impl Oneiro {
@@ -189,6 +191,7 @@ impl Oneiro {
             compacted_at: Arc::default(),
             erasing: Arc::default(),
             looked_for_idle: Arc::default(),
+            idle_ended_at: Arc::default(),
             clock: options.clock,
             ids: options.ids,
             settings: Arc::default(),

@@ -277,7 +277,7 @@ impl<'a> Pass<'a> {
             let mut message = NewMessage::from_json(message)?;
             message.repaired = if index == 0 { surrogates } else { 0 };
             // Private spans are withheld by now, so that places are counted in what is stored.
-            harness::mark(self.request.agent, &mut message);
+            harness::mark(self.request.agent, &mut message.role, &mut message.body);
             withheld += message.withheld;
             let external_id = message.external_id.clone().unwrap_or_default();
             ready.push((messages::prepare(message, now)?, external_id));

@@ -162,7 +162,7 @@ pub(super) fn is_known(line: &Map<String, Value>) -> bool {
 }
 
 /// Whether a text looks like the id of a session.
-fn is_uuid(text: &str) -> bool {
+pub(super) fn is_uuid(text: &str) -> bool {
     let parts: Vec<usize> = text.split('-').map(str::len).collect();
     parts == [8, 4, 4, 4, 12] && text.bytes().all(|b| b == b'-' || b.is_ascii_hexdigit())
 }

@@ -4,8 +4,8 @@
 //! inside a question has typed it.
 
 use super::Agent;
-use oneiro_model::{HarnessSpan, NewMessage, Part, Role, parts};
-use serde_json::Value;
+use oneiro_model::{HarnessSpan, Part, Role, parts};
+use serde_json::{Map, Value};
 use std::ops::Range;
 
 /// How a block of harness text looks.
@@ -85,24 +85,30 @@ fn trust_of(kind: &str) -> Option<&'static str> {
 
 /// Marks the harness text in a user message. One that holds nothing else is no turn of the person:
 /// it becomes a system message of that kind.
-pub(super) fn mark(agent: Agent, message: &mut NewMessage) {
-    if message.role != Role::User {
+pub(super) fn mark(agent: Agent, role: &mut Role, body: &mut Map<String, Value>) {
+    if *role != Role::User {
         return;
     }
-    let spans = spans_of(agent, message.body.get("content").unwrap_or(&Value::Null));
+    let spans = spans_of(agent, body.get("content").unwrap_or(&Value::Null));
     let Some(kind) = spans.first().map(|span| span.kind) else { return };
-    HarnessSpan::set_all(&mut message.body, &spans);
-    if is_harness_only(message) {
-        message.role = Role::System;
-        message.body.insert("kind".to_owned(), kind.into());
+    HarnessSpan::set_all(body, &spans);
+    if is_harness_only(role, body) {
+        *role = Role::System;
+        body.insert("kind".to_owned(), kind.into());
         if let Some(trust) = trust_of(kind) {
-            message.body.insert("trust".to_owned(), trust.into());
+            body.insert("trust".to_owned(), trust.into());
         }
     }
 }
 
-fn is_harness_only(message: &NewMessage) -> bool {
-    parts(&message.role, &message.body).iter().all(|part| match part {
+/// Whether a text is nothing but harness text.
+pub(super) fn is_harness(agent: Agent, text: &str) -> bool {
+    let stretches = stretches(agent, text);
+    stretches.iter().map(|stretch| stretch.range.len()).sum::<usize>() == text.len()
+}
+
+fn is_harness_only(role: &Role, body: &Map<String, Value>) -> bool {
+    parts(role, body).iter().all(|part| match part {
         Part::Harness { .. } => true,
         Part::Text(text) => text.trim().is_empty(),
         _ => false,
@@ -219,6 +225,9 @@ fn blocks(agent: Agent, text: &str) -> Vec<Block> {
         Agent::Codex => CODEX,
     };
     let mut found = Vec::new();
+    // What is not closed from one place on is not closed from a later one: a text full of opening
+    // tags is searched for each closing tag once.
+    let mut is_unclosed = vec![false; shapes.len()];
     let mut at = 0;
     while let Some(rest) = text.get(at..) {
         let blank = rest.len() - rest.trim_start().len();
@@ -226,8 +235,11 @@ fn blocks(agent: Agent, text: &str) -> Vec<Block> {
         if rest.is_empty() {
             break;
         }
-        let block = shapes.iter().find_map(|(shape, kind)| {
-            let (length, typed) = shape.measure(rest)?;
+        let block = shapes.iter().zip(&mut is_unclosed).find_map(|((shape, kind), is_unclosed)| {
+            let open = shape.open(rest).filter(|_| !*is_unclosed)?;
+            let closed = shape.close(rest, open);
+            *is_unclosed = closed.is_none();
+            let (length, typed) = closed?;
             let typed = typed.map(|typed| start + typed.start..start + typed.end);
             Some(Block { kind, range: start..start + length, typed })
         });
@@ -248,27 +260,40 @@ fn line_length(text: &str) -> usize {
 }
 
 impl Shape {
-    /// How long the block is that a text begins with, and which part of it the person typed.
-    fn measure(self, text: &str) -> Option<(usize, Option<Range<usize>>)> {
+    /// How long the beginning of the block is that a text begins with.
+    fn open(self, text: &str) -> Option<usize> {
+        let line = text.get(..line_length(text))?;
         match self {
-            Tag(name) => tag(name, text).map(|(_, end)| (end, None)),
+            Tag(name) | TagAround(name) => {
+                let rest = line.strip_prefix('<')?.strip_prefix(name)?;
+                let (attributes, _) = rest.split_once('>')?;
+                let is_tag = attributes.is_empty() || attributes.starts_with(' ');
+                is_tag.then_some(1 + name.len() + attributes.len() + 1)
+            }
+            Line(begins, ends) => {
+                let rest = line.strip_prefix(begins)?;
+                rest.trim_end().ends_with(ends).then_some(line.len())
+            }
+            Lines(begins, _) | Rest(begins) => line.starts_with(begins).then_some(begins.len()),
+        }
+    }
+
+    /// How long the whole block is, and which part of it the person typed.
+    fn close(self, text: &str, open: usize) -> Option<(usize, Option<Range<usize>>)> {
+        match self {
+            Tag(name) => tag_end(name, text, open).map(|(_, end)| (end, None)),
             TagAround(name) => {
-                let (inside, end) = tag(name, text)?;
+                let (inside, end) = tag_end(name, text, open)?;
                 let typed = text.get(inside.clone()).is_some_and(|typed| !typed.trim().is_empty());
                 Some((end, typed.then_some(inside)))
             }
-            Line(begins, ends) => {
-                let length = line_length(text);
-                let rest = text.get(..length)?.strip_prefix(begins)?;
-                rest.trim_end().ends_with(ends).then_some((length, None))
-            }
-            Lines(first, last) => {
-                let rest = text.strip_prefix(first)?;
-                let from = rest.match_indices(last).map(|(at, _)| first.len() + at);
-                let at = from.into_iter().find(|at| begins_line(text, *at))?;
+            Line(..) => Some((open, None)),
+            Lines(_, last) => {
+                let mut ends = text.get(open..)?.match_indices(last).map(|(at, _)| open + at);
+                let at = ends.find(|at| begins_line(text, *at))?;
                 Some((at + line_length(text.get(at..)?), None))
             }
-            Rest(begins) => text.starts_with(begins).then_some((text.len(), None)),
+            Rest(_) => Some((text.len(), None)),
         }
     }
 }
@@ -277,19 +302,11 @@ fn begins_line(text: &str, at: usize) -> bool {
     text.get(..at).is_some_and(|before| before.trim_end_matches([' ', '\t']).ends_with('\n'))
 }
 
-/// The inside of the element that a text begins with, and where it ends: at the first closing tag
-/// that a line or another tag follows.
-fn tag(name: &str, text: &str) -> Option<(Range<usize>, usize)> {
-    let rest = text.strip_prefix('<')?.strip_prefix(name)?;
-    let attributes = rest.find('>')?;
-    let given = rest.get(..attributes)?;
-    if !given.is_empty() && (!given.starts_with(' ') || given.contains(['<', '\n'])) {
-        return None;
-    }
-    let open = 1 + name.len() + attributes + 1;
+/// The inside of the element whose opening tag a text begins with, and where it ends: at the first
+/// closing tag that the end of a line or another tag follows.
+fn tag_end(name: &str, text: &str, open: usize) -> Option<(Range<usize>, usize)> {
     let close = format!("</{name}>");
-    let inside = text.get(open..)?;
-    inside.match_indices(&close).find_map(|(at, _)| {
+    text.get(open..)?.match_indices(&close).find_map(|(at, _)| {
         let (start, end) = (open + at, open + at + close.len());
         let after = text.get(end..)?.trim_start_matches([' ', '\t', '\r']);
         (after.is_empty() || after.starts_with(['\n', '<'])).then_some((open..start, end))
@@ -299,12 +316,13 @@ fn tag(name: &str, text: &str) -> Option<(Range<usize>, usize)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use oneiro_model::NewMessage;
     use serde_json::json;
 
     fn marked(agent: Agent, content: Value) -> NewMessage {
         let mut message =
             NewMessage::from_json(json!({"role": "user", "content": content})).unwrap();
-        mark(agent, &mut message);
+        mark(agent, &mut message.role, &mut message.body);
         message
     }
 

@@ -7,8 +7,10 @@ mod claude_code;
 mod codex;
 mod find;
 mod harness;
+mod idle;
 mod lines;
 mod reader;
+mod title;
 mod write;
 
 pub use find::{TranscriptFile, Transcripts, find_transcripts};

@@ -67,9 +67,11 @@ pub(super) struct TitleFact {
     pub(super) of_message: Option<String>,
 }
 
-/// Who gave a title, the weakest first.
+/// Where a title comes from, the weakest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum TitledBy {
+    /// The first sentence of the person.
+    Sentence,
     Summary,
     Agent,
     Person,
@@ -78,6 +80,7 @@ pub(super) enum TitledBy {
 impl TitledBy {
     pub(super) fn as_str(self) -> &'static str {
         match self {
+            TitledBy::Sentence => "sentence",
             TitledBy::Summary => "summary",
             TitledBy::Agent => "agent",
             TitledBy::Person => "person",
@@ -85,7 +88,7 @@ impl TitledBy {
     }
 
     pub(super) fn parse(name: &str) -> Option<TitledBy> {
-        let all = [TitledBy::Summary, TitledBy::Agent, TitledBy::Person];
+        let all = [TitledBy::Sentence, TitledBy::Summary, TitledBy::Agent, TitledBy::Person];
         all.into_iter().find(|by| by.as_str() == name)
     }
 }

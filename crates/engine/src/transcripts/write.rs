@@ -2,16 +2,17 @@
 //! not know how lines look.
 
 use super::account::Accounts;
-use super::reader::{Facts, TitleFact, TitledBy, Used};
+use super::idle;
+use super::reader::{Facts, Used};
+use super::title::Titled;
 use super::{Agent, Captured};
 use crate::Oneiro;
 use crate::append::append_prepared;
-use crate::sessions::{Draft, create_in, whole};
-use oneiro_model::{Lineage, Result, SessionId, Title};
+use crate::sessions::{Draft, create_in};
+use oneiro_model::{Lineage, Result, SessionId};
 use oneiro_store::messages::Prepared;
 use oneiro_store::transcripts::Advance;
-use oneiro_store::{Tx, lineage, messages, sequence, sessions, titles, transcripts};
-use serde_json::{Value, json};
+use oneiro_store::{Tx, lineage, messages, sequence, sessions, transcripts};
 
 /// What a batch holds for one session.
 pub(super) struct Group {
@@ -139,6 +140,7 @@ impl Batch<'_> {
             }
         };
         let now = self.oneiro.now();
+        let before = done.messages;
         let mut ids = appended.ids.iter();
         for ((_, used), is_copy) in group.told.iter().zip(&copies) {
             done.copies += usize::from(*is_copy);
@@ -154,7 +156,11 @@ impl Batch<'_> {
         if let Some(total) = &group.total {
             accounts.charge(tx, (key, now), (total, true))?;
         }
-        give_title(tx, key, &group.facts.titles)
+        if done.messages > before {
+            idle::go_on(tx, key, now)?;
+        }
+        let titled = Titled { key, id: &group.id, agent: self.agent };
+        titled.give_best(tx, &group.facts.titles)
     }
 
     /// Which messages are copies of what is stored in a session this one descends from. Only Claude
@@ -223,45 +229,4 @@ impl Batch<'_> {
         }
         Ok(None)
     }
-}
-
-/// Gives a session the best title its transcript has for it. One that a person gave it here stays:
-/// only a title that came from a transcript is replaced by a better one.
-fn give_title(tx: &Tx<'_>, key: i64, given: &[TitleFact]) -> Result<()> {
-    let mut best: Option<&TitleFact> = None;
-    for title in given {
-        let is_of_session = match &title.of_message {
-            Some(message) => messages::by_external_id(tx, key, message)?.is_some(),
-            None => true,
-        };
-        if is_of_session && best.is_none_or(|best| title.by >= best.by) {
-            best = Some(title);
-        }
-    }
-    let Some(best) = best else { return Ok(()) };
-    let short: String = best.text.chars().take(Title::MAX_CHARS).collect();
-    let Some(title) = Title::clean(&short)? else { return Ok(()) };
-    let session = whole(tx, key)?;
-    let last = session.metadata.get("titled");
-    let last_text = |name: &str| last.and_then(|last| last.get(name)).and_then(Value::as_str);
-    if last_text("text") == Some(title.as_str()) {
-        return Ok(());
-    }
-    if let Some(current) = &session.title {
-        let is_ours = last_text("title") == Some(current);
-        let was_by = last_text("by").and_then(TitledBy::parse);
-        if !is_ours || was_by > Some(best.by) {
-            return Ok(());
-        }
-    }
-    let free = match titles::holder(tx, title.as_str())? {
-        Some(holder) if holder != key => titles::next(tx, title.as_str())?,
-        _ => title.as_str().to_owned(),
-    };
-    titles::set(tx, key, Some(&free))?;
-    let mut metadata = session.metadata;
-    let titled = json!({"by": best.by.as_str(), "text": title.as_str(), "title": free});
-    metadata.insert("titled".to_owned(), titled);
-    let metadata = Some(Value::Object(metadata).to_string());
-    sessions::overwrite(tx, key, &sessions::Fields { metadata, ..sessions::Fields::default() })
 }

@@ -180,10 +180,10 @@ on_both_backends! {
         assert_eq!(title(), "Tomatoes");
         file.add(&json!({"type": "custom-title", "customTitle": "x".repeat(300), "sessionId": OWN}));
         capture(&oneiro, &file);
-        assert_eq!(title(), "x".repeat(100));
+        assert_eq!(title(), "x".repeat(99) + "…");
         file.add(&json!({"type": "ai-title", "aiTitle": "Weaker", "sessionId": OWN}));
         capture(&oneiro, &file);
-        assert_eq!(title(), "x".repeat(100));
+        assert_eq!(title(), "x".repeat(99) + "…");
         let patch = oneiro::SessionPatch { title: Some(Some("Mine".into())), ..Default::default() };
         oneiro.sessions().change(&id(OWN), patch).unwrap();
         file.add(&json!({"type": "custom-title", "customTitle": "Theirs", "sessionId": OWN}));
