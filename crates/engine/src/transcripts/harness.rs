@@ -327,7 +327,7 @@ mod tests {
     }
 
     /// The parts of a message, as `kind` or `said` and the text without blank space around it.
-    fn told(message: &NewMessage) -> Vec<(&str, &str)> {
+    fn parts_of(message: &NewMessage) -> Vec<(&str, &str)> {
         let parts = parts(&message.role, &message.body).into_iter().map(|part| match part {
             Part::Harness { kind, text } => (kind, text.trim()),
             Part::Text(text) => ("said", text),
@@ -391,7 +391,7 @@ mod tests {
             let message = marked(agent, text.into());
             assert_eq!(message.role, Role::User, "{text}");
             assert_eq!(message.body["content"], text);
-            assert_eq!(told(&message), want);
+            assert_eq!(parts_of(&message), want);
         }
     }
 
@@ -451,7 +451,7 @@ mod tests {
                 "{text}"
             );
             assert_eq!(message.body["content"], text);
-            assert_eq!(told(&message), [(kind, text.trim())]);
+            assert_eq!(parts_of(&message), [(kind, text.trim())]);
         }
     }
 
@@ -482,7 +482,7 @@ mod tests {
         let message = marked(Agent::ClaudeCode, content.clone());
         assert_eq!((&message.role, &message.body["content"]), (&Role::User, &content));
         assert_eq!(
-            told(&message),
+            parts_of(&message),
             [("reminder", "<system-reminder>x</system-reminder>"), ("said", "look")]
         );
         assert_eq!(marked(Agent::ClaudeCode, json!([reminder, image])).role, Role::User);

@@ -93,7 +93,7 @@ impl Titled<'_> {
 }
 
 /// The first sentence of the person in a message. Messages that were captured before harness text
-/// was told apart are told apart here, since they stay as they are.
+/// was marked are marked here, in a copy, since they stay as they are.
 fn sentence_of(agent: Agent, mut message: Message) -> Option<String> {
     let is_reminder = message.body.get("kind").and_then(Value::as_str) == Some("meta");
     match message.role {

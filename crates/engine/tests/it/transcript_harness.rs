@@ -3,7 +3,7 @@
 
 use crate::search_support::find;
 use crate::support::{Fixed, NOW, begin, content, export, id, import, is_sound, open, say, user};
-use crate::transcript_files::{File, OWN, answer, capture, said};
+use crate::transcript_files::{File, OWN, answer_line, capture, user_line};
 use oneiro::{
     Message, NewSession, Part, RewindRequest, Role, Session, Timestamp, WindowRequest, parts,
 };
@@ -20,7 +20,7 @@ const DAY: i64 = 86_400;
 fn captured(space: &TestSpace, turns: &[&str]) -> (Fixed, File) {
     let oneiro = open(space);
     let file = File::new(space, OWN);
-    file.add_all(turns.iter().zip(1..).map(|(words, n)| said(n, words)));
+    file.add_all(turns.iter().zip(1..).map(|(words, n)| user_line(n, words)));
     capture(&oneiro, &file);
     (oneiro, file)
 }
@@ -63,10 +63,10 @@ on_both_backends! {
         let text = format!("où?\n{REMINDER}\n");
         let (oneiro, _) = captured(space, &[&text]);
         let exported = export(&oneiro);
-        let before = serde_json::to_value(&messages(&oneiro)).unwrap();
+        let before = serde_json::to_value(messages(&oneiro)).unwrap();
         oneiro.sessions().delete(&id(OWN)).unwrap();
         import(&oneiro, &exported).unwrap();
-        let mut after = serde_json::to_value(&messages(&oneiro)).unwrap();
+        let mut after = serde_json::to_value(messages(&oneiro)).unwrap();
         after[0]["id"] = before[0]["id"].clone();
         assert_eq!(after.to_string(), before.to_string());
         assert_eq!(after[0]["content"], text);
@@ -111,7 +111,7 @@ on_both_backends! {
         let (oneiro, file) = captured(space, &[CLEAR, "/model opus", &question, "and now?"]);
         assert_eq!(session(&oneiro).title.as_deref(), Some("Why does the parser fail on tabs?"));
         assert_eq!(session(&oneiro).preview.as_deref(), Some("/model opus"));
-        file.add(&json!({"type": "summary", "summary": CLEAR, "leafUuid": crate::transcript_files::text(1)}));
+        file.add(&json!({"type": "summary", "summary": CLEAR, "leafUuid": crate::transcript_files::line_uuid(1)}));
         file.add(&json!({"type": "ai-title", "aiTitle": "Tabs", "sessionId": OWN}));
         capture(&oneiro, &file);
         assert_eq!(session(&oneiro).title.as_deref(), Some("Tabs"));
@@ -127,7 +127,7 @@ on_both_backends! {
         let ended = session(&oneiro);
         assert_eq!(ended.end_reason.as_deref(), Some("idle"));
         assert_eq!(ended.ended_at, Some(Timestamp::parse("2026-03-03T09:00:00Z").unwrap()));
-        let mut line = said(2, "still there?");
+        let mut line = user_line(2, "still there?");
         line["timestamp"] = "2026-03-04T08:00:00Z".into();
         file.add(&line);
         capture(&oneiro, &file);
@@ -138,11 +138,11 @@ on_both_backends! {
         let oneiro = open(space);
         set_clock_after_lines(&oneiro, 30 * DAY);
         let file = File::new(space, OWN);
-        file.add(&said(1, "first"));
+        file.add(&user_line(1, "first"));
         capture(&oneiro, &file);
         assert_eq!(session(&oneiro).end_reason.as_deref(), Some("idle"));
         // Lines that are as old are no reason to take it for open.
-        file.add(&answer(2, "m1", "second", 1));
+        file.add(&answer_line(2, "m1", "second", 1));
         capture(&oneiro, &file);
         assert_eq!(session(&oneiro).ended_at, Some(Timestamp::parse("2026-03-03T09:00:01Z").unwrap()));
     }
@@ -170,8 +170,8 @@ on_both_backends! {
         oneiro.sessions().create(begun).unwrap();
         let question = format!("{REMINDER}\nWhy does the parser fail?");
         let old = [
-            json!({"role": "user", "content": CLEAR, "external_id": crate::transcript_files::text(1)}),
-            json!({"role": "system", "kind": "meta", "content": question, "external_id": crate::transcript_files::text(2)}),
+            json!({"role": "user", "content": CLEAR, "external_id": crate::transcript_files::line_uuid(1)}),
+            json!({"role": "system", "kind": "meta", "content": question, "external_id": crate::transcript_files::line_uuid(2)}),
         ];
         let old: Vec<_> = old.into_iter().map(|one: Value| oneiro::NewMessage::from_json(one).unwrap()).collect();
         oneiro.messages().append(&id(OWN), old).unwrap();
