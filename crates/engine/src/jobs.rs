@@ -58,6 +58,7 @@ impl Jobs<'_> {
             tracing::info!(%error, "the text index was not extended");
         }
         self.oneiro.queue_idle_compactions();
+        self.oneiro.end_idle_transcripts();
         self.oneiro.run_claimable(&[], limit.saturating_sub(started.elapsed()))
     }
 

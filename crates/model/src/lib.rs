@@ -10,6 +10,7 @@ mod change;
 mod context;
 pub mod contract;
 mod error;
+mod harness;
 pub mod host;
 mod id;
 mod job;
@@ -47,6 +48,7 @@ pub use context::{
     WINDOW_BUDGET, Window, WindowItem, WindowRequest,
 };
 pub use error::{Error, ErrorKind, KINDS, KindRow, Result};
+pub use harness::HarnessSpan;
 pub use id::{JobId, MessageId, SessionId, SummaryId, TokenId};
 pub use job::{Job, JobNeed, JobState, NewJob, Ran};
 pub use message::{
@@ -54,7 +56,7 @@ pub use message::{
     ShowSession, Visibility,
 };
 pub use page::{Cursor, Page, PageOf};
-pub use part::{Part, parts, searchable};
+pub use part::{Part, Searchable, parts, searchable, searchable_split};
 pub use pattern::SessionPattern;
 pub use private::{PRIVATE_MARKER, withhold};
 pub use query::{Expr, Filters, Query};

@@ -14,7 +14,7 @@ use oneiro_store::{
 };
 
 /// The reason for which a session that was split has ended.
-const COMPRESSION: &str = "compression";
+pub(crate) const COMPRESSION: &str = "compression";
 
 impl Sessions<'_> {
     /// Ends a session with the reason `compression` and begins its continuation, which carries its

@@ -1,31 +1,30 @@
-//! What the model used, charged once per answer however many lines tell of it. It must not know
-//! files.
+//! Charges the token usage of each answer once, however many lines report it.
 
 use super::claude_code::usage_of;
-use super::reader::Used;
+use super::reader::ReportedUsage;
 use oneiro_model::{Result, SessionId, Timestamp, Usage, UsageKey};
 use oneiro_store::{Tx, messages, usage};
 use serde_json::Value;
 use std::collections::HashMap;
 
 /// Answers remembered to a session: lines of one answer stand close together.
-const ANSWERS: usize = 32;
+const ANSWERS_PER_SESSION: usize = 32;
 
 /// What has been charged for the latest answers of each session.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Accounts(HashMap<i64, Vec<(String, Usage)>>);
+pub(super) struct ChargedUsage(HashMap<i64, Vec<(String, Usage)>>);
 
-impl Accounts {
-    /// Takes note of what was charged for the latest stored answers of a session, once.
-    pub(super) fn recall(&mut self, tx: &Tx<'_>, session: (i64, &SessionId)) -> Result<()> {
+impl ChargedUsage {
+    /// Loads what was charged for the latest stored answers of a session, once.
+    pub(super) fn load(&mut self, tx: &Tx<'_>, session: (i64, &SessionId)) -> Result<()> {
         if self.0.contains_key(&session.0) {
             return Ok(());
         }
         let charged = self.0.entry(session.0).or_default();
-        for message in messages::recent_assistant(tx, session, ANSWERS)?.iter().rev() {
+        for message in messages::recent_assistant(tx, session, ANSWERS_PER_SESSION)?.iter().rev() {
             let id = message.body.get("message_id").and_then(Value::as_str);
             if let (Some(id), Some(Value::Object(used))) = (id, message.body.get("usage")) {
-                note(charged, id, usage_of(used));
+                raise(charged, id, usage_of(used));
             }
         }
         Ok(())
@@ -37,14 +36,14 @@ impl Accounts {
         &mut self,
         tx: &Tx<'_>,
         (key, at): (i64, Timestamp),
-        (used, is_new): (&Used, bool),
+        (used, is_new): (&ReportedUsage, bool),
     ) -> Result<()> {
         let (account, added) = match used {
-            Used::Answer { id, model, usage } => {
-                let added = note(self.0.entry(key).or_default(), id, *usage);
+            ReportedUsage::Answer { id, model, usage } => {
+                let added = raise(self.0.entry(key).or_default(), id, *usage);
                 (account(model), if is_new { added } else { Usage::default() })
             }
-            Used::Total { model, usage } => (account(model), beyond(tx, key, usage)?),
+            ReportedUsage::Total { model, usage } => (account(model), uncharged(tx, key, usage)?),
         };
         if added == Usage::default() {
             return Ok(());
@@ -60,11 +59,11 @@ fn account(model: &str) -> UsageKey {
 }
 
 /// Raises what was charged for an answer to `usage`; answers by how much.
-fn note(charged: &mut Vec<(String, Usage)>, id: &str, usage: Usage) -> Usage {
+fn raise(charged: &mut Vec<(String, Usage)>, id: &str, usage: Usage) -> Usage {
     let before = match charged.iter_mut().find(|(known, _)| known == id) {
         Some((_, before)) => before,
         None => {
-            if charged.len() >= ANSWERS {
+            if charged.len() >= ANSWERS_PER_SESSION {
                 charged.remove(0);
             }
             charged.push((id.to_owned(), Usage::default()));
@@ -87,9 +86,9 @@ fn note(charged: &mut Vec<(String, Usage)>, id: &str, usage: Usage) -> Usage {
     added
 }
 
-/// What a session has used beyond what its accounts hold; the total counts no calls, so each rise
+/// What a session has used uncharged what its accounts hold; the total counts no calls, so each rise
 /// is one.
-fn beyond(tx: &Tx<'_>, key: i64, total: &Usage) -> Result<Usage> {
+fn uncharged(tx: &Tx<'_>, key: i64, total: &Usage) -> Result<Usage> {
     let mut held = Usage::default();
     for row in usage::of_session(tx, key)?.iter().filter(|row| row.key.task.is_empty()) {
         held.input_tokens += row.input_tokens;
