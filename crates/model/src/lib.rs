@@ -15,6 +15,7 @@ mod id;
 mod job;
 pub mod json;
 mod message;
+mod message_ref;
 mod page;
 mod part;
 mod pattern;
@@ -53,6 +54,7 @@ pub use message::{
     AppendOptions, Appended, BATCH_MAX, ListMessages, Message, MessageCounts, NewMessage,
     ShowSession, Visibility,
 };
+pub use message_ref::MessageRef;
 pub use page::{Cursor, Page, PageOf};
 pub use part::{Part, parts, searchable};
 pub use pattern::SessionPattern;

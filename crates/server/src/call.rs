@@ -8,8 +8,7 @@ use crate::state::State;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use oneiro::contract::Request;
-use oneiro::contract::schema::EXACT_INTEGER_MAX;
-use oneiro::{Cancel, Error, MessageId, Oneiro, Result, SessionId};
+use oneiro::{Cancel, Error, MessageRef, Oneiro, Result, SessionId};
 use serde::Serialize;
 use std::sync::Arc;
 
@@ -48,10 +47,8 @@ impl Call {
     }
 
     /// The message that a part of the path names.
-    pub(crate) fn message(&self, name: &'static str) -> Result<MessageId> {
-        let text = self.part(name)?;
-        let id = text.parse().ok().filter(|id| (1..=EXACT_INTEGER_MAX).contains(id)).map(MessageId);
-        id.ok_or_else(|| Error::field(name, format!("{text:?} is not the number of a message")))
+    pub(crate) fn message(&self, name: &'static str) -> Result<MessageRef> {
+        MessageRef::parse(self.part(name)?)
     }
 
     /// The request that the query string holds.

@@ -3,8 +3,8 @@
 
 use crate::api::{ENDPOINTS, Endpoint, Run, Verb};
 use crate::problem::ProblemJson;
-use oneiro::contract::schema::{EXACT_INTEGER_MAX, Schemas, WITHOUT_NUL};
-use oneiro::{ChangeMark, SessionId};
+use oneiro::contract::schema::{Schemas, WITHOUT_NUL};
+use oneiro::{ChangeMark, MessageRef, SessionId};
 use serde_json::{Map, Value, json};
 
 /// The id of a summary, or the beginning of one.
@@ -105,7 +105,7 @@ fn parameters(endpoint: &Endpoint) -> Vec<Value> {
     for name in open_parts(endpoint.path) {
         let schema = match (name, endpoint.path.split('/').nth(2)) {
             ("message", _) | (_, Some("messages")) => {
-                json!({"type": "integer", "minimum": 1, "maximum": EXACT_INTEGER_MAX})
+                schemars::SchemaGenerator::default().subschema_for::<MessageRef>().to_value()
             }
             (_, Some("tokens")) => json!({"type": "string", "pattern": "^tok_[a-z2-7]+$"}),
             (_, Some("summaries")) => json!({"type": "string", "pattern": SUMMARY}),

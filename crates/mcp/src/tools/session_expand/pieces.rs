@@ -126,7 +126,7 @@ impl<'a> Piece<'a> {
         };
         let form = if self.shape.is_json { " [JSON]" } else { "" };
         let line = format!(
-            "  #{} {} {}{name}{form}{part}: {}\n",
+            "  id {} {} {}{name}{form}{part}: {}\n",
             message.id,
             when(message.at),
             one_line(message.role.as_str()),

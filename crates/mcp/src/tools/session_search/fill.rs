@@ -135,7 +135,7 @@ fn shown(message: &ShownMessage, place: usize, (text, whole): (&str, bool)) -> C
     let name = message.name.as_deref().map_or(String::new(), |name| format!(" {}", one_line(name)));
     let end = if whole { "" } else { " [cut]" };
     let line = format!(
-        "{mark} #{} {} {}{name}: {}{end}\n",
+        "{mark} id {} {} {}{name}: {}{end}\n",
         message.id,
         when(message.at),
         one_line(message.role.as_str()),

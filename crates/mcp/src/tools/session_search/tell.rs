@@ -164,7 +164,7 @@ fn discovered(found: Conversation, room: usize) -> Item {
     if let Some(hit) = &found.hit {
         let snippet = shortened(&one_line(&hit.snippet), SNIPPET);
         line = format!(
-            "#{} {} in {line}\n  {}: {snippet}",
+            "id {} {} in {line}\n  {}: {snippet}",
             hit.id,
             when(hit.at),
             one_line(hit.role.as_str())
