@@ -54,7 +54,7 @@ pub use message::{
     AppendOptions, Appended, BATCH_MAX, ListMessages, Message, MessageCounts, NewMessage,
     ShowSession, Visibility,
 };
-pub use message_ref::MessageRef;
+pub use message_ref::{COMPLETE_MESSAGE_PATTERN, MessageRef};
 pub use page::{Cursor, Page, PageOf};
 pub use part::{Part, parts, searchable};
 pub use pattern::SessionPattern;

@@ -46,11 +46,6 @@ impl MessageRef {
         let session = (!session.is_empty()).then(|| SessionId::new(session)).transpose()?;
         Ok(MessageRef::Place { session, place })
     }
-
-    /// Whether the message can be found without a session from elsewhere in the request.
-    pub fn is_complete(&self) -> bool {
-        !matches!(self, MessageRef::Place { session: None, .. })
-    }
 }
 
 /// A number from 1 on, without sign or leading zeros.
@@ -78,6 +73,10 @@ impl fmt::Display for MessageRef {
         }
     }
 }
+
+/// The text of a message where no session is given elsewhere in the request, for schemas.
+pub const COMPLETE_MESSAGE_PATTERN: &str =
+    "^([1-9][0-9]{0,14}|[^\\u0000]{1,512}#[1-9][0-9]{0,14})$";
 
 impl<'de> Deserialize<'de> for MessageRef {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<MessageRef, D::Error> {

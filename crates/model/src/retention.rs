@@ -2,7 +2,9 @@
 
 use crate::contract::Request;
 use crate::contract::schema::{EXACT_INTEGER_MAX, one_of};
-use crate::{Error, Message, MessageId, MessageRef, Result, SessionId, Timestamp};
+use crate::{
+    COMPLETE_MESSAGE_PATTERN, Error, Message, MessageId, MessageRef, Result, SessionId, Timestamp,
+};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -146,7 +148,7 @@ pub struct EraseRequest {
     #[schemars(extend("x-older-names" = ["session_id"]))]
     pub session: Option<SessionId>,
     /// The message.
-    #[schemars(extend("x-older-names" = ["message_id"]))]
+    #[schemars(extend("x-older-names" = ["message_id"], "pattern" = COMPLETE_MESSAGE_PATTERN))]
     pub message: Option<MessageRef>,
 }
 

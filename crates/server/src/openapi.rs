@@ -4,7 +4,7 @@
 use crate::api::{ENDPOINTS, Endpoint, Run, Verb};
 use crate::problem::ProblemJson;
 use oneiro::contract::schema::{Schemas, WITHOUT_NUL};
-use oneiro::{ChangeMark, MessageRef, SessionId};
+use oneiro::{COMPLETE_MESSAGE_PATTERN, ChangeMark, MessageRef, SessionId};
 use serde_json::{Map, Value, json};
 
 /// The id of a summary, or the beginning of one.
@@ -104,8 +104,11 @@ fn parameters(endpoint: &Endpoint) -> Vec<Value> {
     let mut found = Vec::new();
     for name in open_parts(endpoint.path) {
         let schema = match (name, endpoint.path.split('/').nth(2)) {
-            ("message", _) | (_, Some("messages")) => {
-                schemars::SchemaGenerator::default().subschema_for::<MessageRef>().to_value()
+            ("message", _) => message_schema(),
+            (_, Some("messages")) => {
+                let mut schema = message_schema();
+                schema["pattern"] = json!(COMPLETE_MESSAGE_PATTERN);
+                schema
             }
             (_, Some("tokens")) => json!({"type": "string", "pattern": "^tok_[a-z2-7]+$"}),
             (_, Some("summaries")) => json!({"type": "string", "pattern": SUMMARY}),
@@ -129,6 +132,10 @@ fn parameters(endpoint: &Endpoint) -> Vec<Value> {
         }));
     }
     found
+}
+
+fn message_schema() -> Value {
+    schemars::SchemaGenerator::default().subschema_for::<MessageRef>().to_value()
 }
 
 /// The names of the parts that a path leaves open.

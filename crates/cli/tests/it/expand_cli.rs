@@ -76,7 +76,7 @@ fn people_read_messages_whole() {
     let some = run(&space, &["expand", beginning, "--tokens", "500"]);
     assert_eq!(some.code, 0, "{}", some.err);
     assert!(
-        some.out.starts_with("#1 user  2026-01-01T00:00:00Z\nIn long, number 0:"),
+        some.out.starts_with("long#1 user  2026-01-01T00:00:00Z  id 1\nIn long, number 0:"),
         "{}",
         some.out
     );
@@ -95,7 +95,7 @@ fn people_read_messages_whole() {
         all.out
     );
     assert!(!run(&space, &["session", "show", "long", "--all"]).out.contains("row 6.11 "));
-    assert!(run(&space, &["expand", "6"]).out.starts_with("#6 assistant"));
+    assert!(run(&space, &["expand", "6"]).out.starts_with("long#6 assistant"));
     let range = run(&space, &["expand", "3-5", "--session", "long"]);
     let heads: Vec<&str> = range.out.lines().filter(|line| line.starts_with('#')).collect();
     assert_eq!(heads.len(), 3, "{}", range.out);

@@ -2,7 +2,7 @@
 
 use crate::sessions::{key_of, message_in};
 use crate::views::Messages;
-use oneiro_model::{Error, Message, MessageId, MessageRef, Result, SessionId, Visibility};
+use oneiro_model::{Error, Message, MessageId, MessageRef, Remedy, Result, SessionId, Visibility};
 use oneiro_store::{Tx, contexts, messages};
 
 /// Pins beyond this would leave no room for the conversation.
@@ -58,6 +58,7 @@ fn check_can_pin(tx: &Tx<'_>, (key, id): (i64, &SessionId), message: MessageId) 
     let found = messages::get(tx, message)?.filter(|(session, _)| *session == key);
     let (_, found) = found.ok_or_else(|| {
         Error::not_found(format!("session {:?} has no message {message}", id.as_str()))
+            .remedy(Remedy::ListMessages)
     })?;
     match found.visibility {
         Visibility::Rewound => {

@@ -70,7 +70,7 @@ on_both_backends! {
         for (number, (_, text, _)) in found.iter().enumerate() {
             assert!(text.starts_with(&format!("Number {number}: the kayak plan")), "{text}");
         }
-        let pages = read_all(&oneiro, json!({"session": "long", "id": format!("#{}-#{}", said[3], said[8])}));
+        let pages = read_all(&oneiro, json!({"session": "long", "id": format!("{}-{}", said[3], said[8])}));
         assert_eq!(put_together(&pages).len(), 6);
     }
 
@@ -115,7 +115,7 @@ on_both_backends! {
         let hits = exact.structured["hits"].as_array().unwrap();
         assert!(hits.iter().any(|hit| hit["id"] == said[77]), "{}", exact.text);
         let inside = recalled(&exact.text).0;
-        assert!(inside.contains(&format!("#{} ", said[77])), "{inside}");
+        assert!(inside.contains(&format!("id {} ", said[77])), "{inside}");
         let nothing = expand(&oneiro, json!({"session": "long", "grep": "zebra"}));
         assert!(nothing.text.starts_with("Nothing was found"), "{}", nothing.text);
     }

@@ -35,7 +35,7 @@ on_both_backends! {
         let scrolled = search(&oneiro, around);
         assert_eq!(scrolled.structured["mode"], "scroll");
         assert_eq!(ids(&scrolled.structured["sessions"][0]), said);
-        assert!(recalled(&scrolled.text).0.contains(&format!("> #{}", said[1])));
+        assert!(recalled(&scrolled.text).0.contains(&format!("> id {}", said[1])));
 
         let read = search(&oneiro, json!({"session": "monday"}));
         assert_eq!(read.structured["mode"], "read");
