@@ -48,7 +48,13 @@ impl Call {
 
     /// The message that a part of the path names.
     pub(crate) fn message(&self, name: &'static str) -> Result<MessageRef> {
-        MessageRef::parse(self.part(name)?)
+        MessageRef::parse(self.part(name)?).map_err(|error| {
+            let field = Error::field(name, error.message());
+            match error.remedy_code().cloned() {
+                Some(remedy) => field.remedy(remedy),
+                None => field,
+            }
+        })
     }
 
     /// The request that the query string holds.

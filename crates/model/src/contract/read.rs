@@ -170,6 +170,7 @@ impl OneField<'_> {
             (FieldKind::Int(min, max), value) => {
                 let number = match &value {
                     Value::String(text) => {
+                        let text = text.trim_start_matches('#');
                         text.parse().ok().or_else(|| whole_number(text.parse().ok()?))
                     }
                     other => whole(other),

@@ -108,7 +108,7 @@ impl Shown<'_> {
         let snippet = one_line(self.snippet);
         let short = prefix(&snippet, most);
         let snippet = if short.len() < snippet.len() { format!("{short}…") } else { snippet };
-        let mark = if self.id.is_number() { "#" } else { "" };
+        let mark = if self.id.is_number() { "id " } else { "" };
         let by = one_line(&self.by);
         let line = format!("  {mark}{} {} {by}: {snippet}\n", self.named, when(self.at));
         let mut json = json!({

@@ -35,7 +35,7 @@ pub(super) const TOOL: Tool = Tool {
 fn input() -> Value {
     input_schema::<Arguments>(&[
         ("session", "The session it is in, or one that goes on from it".to_owned()),
-        ("id", "sum_.., 12 or 12-34".to_owned()),
+        ("id", "sum_.., 12, 12-34 or monday#3".to_owned()),
         ("grep", "Words or /regex/".to_owned()),
         ("anywhere", "In all conversations, not only the session's lineage".to_owned()),
         ("tokens", format!("Size of the answer, default {EXPAND_TOKENS}")),

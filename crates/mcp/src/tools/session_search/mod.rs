@@ -41,7 +41,7 @@ fn input() -> Value {
     input_schema::<Arguments>(&[
         ("query", "Words, \"a phrase\", OR, -not, since:7d, role:user, session:ID".to_owned()),
         ("session", "Id, unique prefix or title".to_owned()),
-        ("around", "Id of a hit".to_owned()),
+        ("around", "Message id, or its place (monday#3)".to_owned()),
         ("window", format!("Messages each side, default {}", WINDOW.0)),
         ("limit", sessions),
         ("exclude_lineage", "Your session: left out of the results".to_owned()),
