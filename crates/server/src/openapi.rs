@@ -104,11 +104,11 @@ fn parameters(endpoint: &Endpoint) -> Vec<Value> {
     let mut found = Vec::new();
     for name in open_parts(endpoint.path) {
         let schema = match (name, endpoint.path.split('/').nth(2)) {
-            ("message", _) => message_schema(),
+            ("message", _) => message_schema().to_value(),
             (_, Some("messages")) => {
                 let mut schema = message_schema();
-                schema["pattern"] = json!(COMPLETE_MESSAGE_PATTERN);
-                schema
+                schema.insert("pattern".to_owned(), json!(COMPLETE_MESSAGE_PATTERN));
+                schema.to_value()
             }
             (_, Some("tokens")) => json!({"type": "string", "pattern": "^tok_[a-z2-7]+$"}),
             (_, Some("summaries")) => json!({"type": "string", "pattern": SUMMARY}),
@@ -134,8 +134,8 @@ fn parameters(endpoint: &Endpoint) -> Vec<Value> {
     found
 }
 
-fn message_schema() -> Value {
-    schemars::SchemaGenerator::default().subschema_for::<MessageRef>().to_value()
+fn message_schema() -> schemars::Schema {
+    schemars::SchemaGenerator::default().subschema_for::<MessageRef>()
 }
 
 /// The names of the parts that a path leaves open.
