@@ -44,6 +44,8 @@ views! {
     settings: Settings,
     /// Sessions on their way in and out: import, export, transcripts and backups.
     transfer: Transfer,
+    /// What is captured as agents write it: projects and pauses.
+    capture: Capture,
     /// What only programs need that keep their own sessions in the space, such as hermes.
     host: Host,
 }

@@ -38,7 +38,7 @@ pub use spaces::OpenSpace;
 
 use connections::Connections;
 use gate::Gate;
-use oneiro::{Background, Error, ErrorKind, Result, SpaceName};
+use oneiro::{Background, CaptureSource, Error, ErrorKind, Result, SpaceName};
 use spaces::Spaces;
 use state::{Bounds, State};
 use std::net::SocketAddr;
@@ -76,6 +76,8 @@ pub struct Serving {
     pub patience: Patience,
     /// Where copies go that are asked for over HTTP.
     pub backups: PathBuf,
+    /// Where agents write what may be captured.
+    pub capture: Vec<CaptureSource>,
 }
 
 /// Serves until SIGINT or SIGTERM; calls `ready` with the address.
@@ -93,7 +95,7 @@ pub fn serve(serving: Serving, ready: impl FnOnce(SocketAddr) -> Result<()>) -> 
     let bounds =
         Bounds { max_body: serving.max_body, patience: serving.patience, backups: serving.backups };
     let state = Arc::new(State::new(spaces, gate, bounds));
-    let background = background(&state);
+    let background = background(&state, serving.capture);
     // Set once, before the first request.
     let _ = state.background.set(background.monitor());
     let served = runtime.block_on(run(Arc::clone(&state), address, ready));
@@ -109,12 +111,13 @@ pub fn serve(serving: Serving, ready: impl FnOnce(SocketAddr) -> Result<()>) -> 
 }
 
 /// The background of every space that is open.
-fn background(state: &Arc<State>) -> Background {
+fn background(state: &Arc<State>, capture: Vec<CaptureSource>) -> Background {
     let state = Arc::downgrade(state);
-    Background::start(Arc::new(move || {
+    let open_spaces = move || {
         let spaces = state.upgrade().map(|state| state.spaces.all()).unwrap_or_default();
         spaces.iter().filter_map(|(_, space)| space.oneiro().ok().cloned()).collect()
-    }))
+    };
+    Background::start(Arc::new(open_spaces), capture)
 }
 
 /// Closes the spaces on a thread of its own; false when that takes longer than `limit`.

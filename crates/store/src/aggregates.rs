@@ -2,9 +2,9 @@
 //! people wrote. Copies, the search after an erasure and the list of statements all come from it.
 
 use crate::{
-    Tx, amends, backups, changes, contexts, costs, digests, groups, jobs, lineage, messages,
-    payloads, said, segments, sequence, sessions, settings, shown, slots, summaries, titles,
-    tokens, transcripts, usage,
+    Tx, amends, backups, capture, changes, contexts, costs, digests, groups, jobs, lineage,
+    messages, payloads, said, segments, sequence, sessions, settings, shown, slots, summaries,
+    titles, tokens, transcripts, usage,
 };
 use oneiro_model::Result;
 
@@ -84,6 +84,12 @@ const AGGREGATES: &[Aggregate] = &[
         statements: transcripts::STATEMENTS,
         tables: transcripts::TABLES,
         texts: None,
+    },
+    Aggregate {
+        name: "capture",
+        statements: capture::STATEMENTS,
+        tables: capture::TABLES,
+        texts: Some(capture::each_text),
     },
     Aggregate {
         name: "summaries",

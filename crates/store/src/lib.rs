@@ -10,6 +10,7 @@ pub mod amends;
 mod backend;
 mod backup_files;
 pub mod backups;
+pub mod capture;
 pub mod changes;
 pub mod contexts;
 mod copy;

@@ -2,6 +2,7 @@
 //! space.
 
 use super::{OpenSpaces, Wake};
+use crate::capture::Watcher;
 use crate::{Cancel, Oneiro};
 use oneiro_model::{Error, JobNeed, Result};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -35,10 +36,13 @@ pub(super) enum Lane {
     Jobs,
     /// Runs jobs that need one, so that a silent model keeps no other job waiting.
     ModelJobs,
+    /// Captures what agents write.
+    Capture,
 }
 
 impl Lane {
-    pub(super) const ALL: [Lane; 4] = [Lane::Fold, Lane::Embed, Lane::Jobs, Lane::ModelJobs];
+    pub(super) const ALL: [Lane; 5] =
+        [Lane::Fold, Lane::Embed, Lane::Jobs, Lane::ModelJobs, Lane::Capture];
 
     fn name(self) -> &'static str {
         match self {
@@ -46,21 +50,23 @@ impl Lane {
             Lane::Embed => "embed",
             Lane::Jobs => "jobs",
             Lane::ModelJobs => "model_jobs",
+            Lane::Capture => "capture",
         }
     }
 
     /// How long the lane pauses after a round that failed.
     fn pause_after_error(self) -> Duration {
         match self {
-            Lane::Fold | Lane::Jobs | Lane::ModelJobs => ROUND_INTERVAL,
+            Lane::Fold | Lane::Jobs | Lane::ModelJobs | Lane::Capture => ROUND_INTERVAL,
             Lane::Embed => EMBEDDER_RETRY,
         }
     }
 
-    fn run_round(self, oneiro: &Oneiro, wake: &Arc<Wake>) -> Result<()> {
+    fn run_round(self, oneiro: &Oneiro, rounds: &Rounds) -> Result<()> {
         let started = Instant::now();
         let is_enough = || oneiro.cancel.is_cancelled() || started.elapsed() > SPACE_SLICE;
-        let done = self.run_slice(oneiro, wake, &is_enough);
+        let wake = &rounds.wake;
+        let done = self.run_slice(oneiro, rounds, &is_enough);
         if is_enough() {
             // What is left goes on after the other spaces had their turn.
             wake.wake();
@@ -71,11 +77,12 @@ impl Lane {
     fn run_slice(
         self,
         oneiro: &Oneiro,
-        wake: &Arc<Wake>,
+        rounds: &Rounds,
         is_enough: &dyn Fn() -> bool,
     ) -> Result<()> {
         match self {
-            Lane::Fold => oneiro.index.fold_round(wake, is_enough, &oneiro.cancel),
+            Lane::Capture => rounds.setup.watcher.run(oneiro, is_enough),
+            Lane::Fold => oneiro.index.fold_round(&rounds.wake, is_enough, &oneiro.cancel),
             Lane::Embed => oneiro.embed_until(is_enough),
             Lane::Jobs => {
                 oneiro.queue_idle_compactions();
@@ -95,7 +102,7 @@ impl Lane {
 /// How a lane is doing, since the background started.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
 pub struct LaneStatus {
-    /// `fold`, `embed`, `jobs` or `model_jobs`.
+    /// `fold`, `embed`, `jobs`, `model_jobs` or `capture`.
     pub lane: &'static str,
     /// Whether its thread runs.
     pub is_alive: bool,
@@ -163,7 +170,7 @@ pub(super) struct LaneThread {
 }
 
 impl LaneThread {
-    pub(super) fn start(lane: Lane, spaces: OpenSpaces, cancel: Cancel) -> LaneThread {
+    pub(super) fn start(lane: Lane, setup: LaneSetup) -> LaneThread {
         let (stats, wake) = (Arc::<Stats>::default(), Arc::<Wake>::default());
         let (running, ended) = channel();
         let weak_wake = Arc::downgrade(&wake);
@@ -172,7 +179,7 @@ impl LaneThread {
             let guard = (running, AliveGuard(Arc::clone(&stats)));
             move || {
                 let _guard = guard;
-                run(lane, &Rounds { spaces, cancel, stats, wake });
+                run(lane, &Rounds { setup, stats, wake });
             }
         };
         let thread = std::thread::Builder::new().name(format!("oneiro-{}", lane.name()));
@@ -212,16 +219,23 @@ impl LaneThread {
     }
 }
 
+/// What all lanes of a background share.
+#[derive(Clone)]
+pub(super) struct LaneSetup {
+    pub(super) spaces: OpenSpaces,
+    pub(super) cancel: Cancel,
+    pub(super) watcher: Arc<Watcher>,
+}
+
 /// What the rounds of a lane share.
 struct Rounds {
-    spaces: OpenSpaces,
-    cancel: Cancel,
+    setup: LaneSetup,
     stats: Arc<Stats>,
     wake: Arc<Wake>,
 }
 
 fn run(lane: Lane, rounds: &Rounds) {
-    let Rounds { spaces, cancel, stats, wake } = rounds;
+    let Rounds { setup: LaneSetup { spaces, cancel, .. }, stats, wake } = rounds;
     while !cancel.is_cancelled() {
         // Whoever opened the space has something to do first.
         wake.sleep(ROUND_INTERVAL);
@@ -235,7 +249,7 @@ fn run(lane: Lane, rounds: &Rounds) {
         for oneiro in open {
             let round = catch_unwind(AssertUnwindSafe(move || {
                 let oneiro = oneiro.with_cancel(cancel.clone());
-                if cancel.is_cancelled() { Ok(()) } else { lane.run_round(&oneiro, wake) }
+                if cancel.is_cancelled() { Ok(()) } else { lane.run_round(&oneiro, rounds) }
             }));
             match round {
                 Ok(Err(error)) if !cancel.is_cancelled() => fail(error),

@@ -10,9 +10,11 @@ mod lines;
 mod reader;
 mod write;
 
+pub(crate) use capture::working_folder;
+pub(crate) use find::{ListedTranscript, list_transcripts};
 pub use find::{TranscriptFile, Transcripts, find_transcripts};
 
-use oneiro_model::{Error, Result};
+use oneiro_model::{CapturePause, Error, Result};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -67,12 +69,14 @@ pub struct CaptureRequest<'a> {
     pub limit: Option<Duration>,
     /// Count what is new, and store nothing.
     pub dry_run: bool,
+    /// Lines that were written in these times are passed over for good.
+    pub pauses: &'a [CapturePause],
 }
 
 impl<'a> CaptureRequest<'a> {
     /// A file, all of it.
     pub fn new(path: &'a Path, agent: Agent) -> CaptureRequest<'a> {
-        CaptureRequest { path, agent, within: None, limit: None, dry_run: false }
+        CaptureRequest { path, agent, within: None, limit: None, dry_run: false, pauses: &[] }
     }
 }
 
