@@ -1,12 +1,12 @@
-//! What is put into an agent's files: how it starts `oneiro mcp`, and which hooks call
+//! What is added to an agent's files: the entry that starts `oneiro mcp`, and the hooks that call
 //! `oneiro hook`. It must not know how files are changed.
 
 use super::{toml_text, yaml_text};
-use crate::agents::{AgentRow, Form};
+use crate::agents::{AgentRow, EntryForm, Form};
 use crate::config::{Origin, is_on_path};
 use crate::context::Context;
 use oneiro::{Agent, Error, Result};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use std::path::Path;
 
 /// The name of the server in every agent's file.
@@ -22,7 +22,7 @@ const HOOK_TIMEOUT: u64 = 10;
 #[derive(Debug, Clone)]
 pub struct Program {
     command: String,
-    /// What the person said about the store, which the agent has to say again.
+    /// The store and space that the person named, which the agent has to name again.
     flags: Vec<String>,
 }
 
@@ -51,18 +51,19 @@ impl Program {
     pub fn server(&self, agent: &AgentRow) -> Value {
         let mut args = vec!["mcp".to_owned()];
         args.extend(self.flags.iter().cloned());
-        let mut entry = Map::new();
-        match agent.name {
-            "claude-code" => entry.insert("type".to_owned(), "stdio".into()),
-            "picoclaw" => entry.insert("enabled".to_owned(), true.into()),
-            _ => None,
-        };
-        entry.insert("command".to_owned(), self.command.as_str().into());
-        entry.insert("args".to_owned(), json!(args));
-        Value::Object(entry)
+        let command = self.command.as_str();
+        match agent.mcp_entry {
+            EntryForm::CommandAndArgs => json!({"command": command, "args": args}),
+            EntryForm::Stdio => json!({"type": "stdio", "command": command, "args": args}),
+            EntryForm::Enabled => json!({"enabled": true, "command": command, "args": args}),
+            EntryForm::Local => {
+                args.insert(0, command.to_owned());
+                json!({"type": "local", "command": args, "enabled": true})
+            }
+        }
     }
 
-    /// The hook that captures what was said.
+    /// The hook that captures new turns.
     pub fn hook(&self, agent: Agent) -> Value {
         let words = [self.command.as_str(), "hook", agent.as_str()].into_iter();
         let words = words.chain(self.flags.iter().map(String::as_str)).map(quoted);
