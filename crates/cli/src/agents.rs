@@ -306,6 +306,11 @@ impl AgentRow {
         }
     }
 
+    /// Whether it starts programs with the search path of a shell. Desktop programs need not.
+    pub fn has_shell_path(&self) -> bool {
+        !matches!(self.home, Home::InDesktopConfig(_)) && self.name != "cursor"
+    }
+
     /// The file that holds its hooks, if it has any that capture turns.
     pub fn hooks_file(&self) -> Option<PathBuf> {
         match self.transcripts() {

@@ -21,7 +21,10 @@ const HOOK_TIMEOUT: u64 = 10;
 /// How this program is started by others.
 #[derive(Debug, Clone)]
 pub struct Program {
+    /// How a shell finds it.
     command: String,
+    /// Where it is.
+    path: String,
     /// The store and space that the person named, which the agent has to name again.
     flags: Vec<String>,
 }
@@ -32,10 +35,8 @@ impl Program {
         let program = std::env::current_exe().map_err(|error| {
             Error::internal(format!("this program cannot tell where it is: {error}"))
         })?;
-        let command = match is_on_path(NAME, &program) {
-            true => NAME.to_owned(),
-            false => program.to_string_lossy().into_owned(),
-        };
+        let path = program.to_string_lossy().into_owned();
+        let command = if is_on_path(NAME, &program) { NAME.to_owned() } else { path.clone() };
         let mut flags = Vec::new();
         for (name, value) in &context.config.values {
             if value.origin == Origin::Flag && matches!(*name, "store" | "space") {
@@ -44,14 +45,14 @@ impl Program {
                 flags.extend([format!("--{name}"), value]);
             }
         }
-        Ok(Program { command, flags })
+        Ok(Program { command, path, flags })
     }
 
     /// The entry that an agent starts the server by.
     pub fn server(&self, agent: &AgentRow) -> Value {
         let mut args = vec!["mcp".to_owned()];
         args.extend(self.flags.iter().cloned());
-        let command = self.command.as_str();
+        let command = if agent.has_shell_path() { &self.command } else { &self.path };
         match agent.mcp_entry {
             EntryForm::CommandAndArgs => json!({"command": command, "args": args}),
             EntryForm::Stdio => json!({"type": "stdio", "command": command, "args": args}),
