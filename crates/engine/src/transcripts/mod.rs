@@ -93,7 +93,7 @@ pub struct Captured {
     pub duplicates: usize,
     /// How many of those are copies of what another session holds.
     pub copies: usize,
-    /// Messages not stored because of a pattern, or because their session was removed.
+    /// Messages not stored because of a pattern or a pause, or because their session was removed.
     pub left_out: usize,
     /// Lines that say nothing of the conversation, by type.
     pub skipped: BTreeMap<String, usize>,

@@ -16,19 +16,19 @@ const SECRET_NAME: &str = r"(?:[\w.-]*(?:token|secret|passw(?:or)?d|passphrase|c
 
 /// Such a name and its value.
 static NAMED: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(&format!(r#"(?i)(?P<name>\b{SECRET_NAME}["']?\s*[:=]\s*){VALUE}"#)).ok()
+    Regex::new(&format!(r#"(?i)(?P<name>\b{SECRET_NAME}["']?[ \t]*[:=][ \t]*){VALUE}"#)).ok()
 });
 
 /// A flag of such a name, and the argument after it: in the same text or the next item of a list,
 /// which may be on the next line of a diff.
 static FLAG: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    let separator = r#"(?:["']?\s*,\s*(?:\n[ +-]\s*)?| +)"#;
+    let separator = r#"(?:["']?[ \t]*,[ \t]*(?:\n[ +-][ \t]*)?| +)"#;
     Regex::new(&format!("(?i)(?P<name>--?{SECRET_NAME}{separator}){VALUE}")).ok()
 });
 
 /// A variable of the environment and its value.
 static VARIABLE: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(&format!(r#"(?P<name>\b[A-Z][A-Z0-9_]+["']?\s*[:=]\s*){VALUE}"#)).ok()
+    Regex::new(&format!(r#"(?P<name>\b[A-Z][A-Z0-9_]+["']?[ \t]*[:=][ \t]*){VALUE}"#)).ok()
 });
 
 /// The shortest value of a variable that may be a secret.
@@ -128,7 +128,8 @@ mod tests {
             r#""monkey": "see""#,
             "max_tokens = 4096",
             r#""tokens": true"#,
-            r#""API_KEY": "${API_KEY}""#,
+            r#""GH_TOKEN": "${GH_TOKEN}""#,
+            " tokens:\n+  name: x",
             r#""HOME_FOLDER": "/home/ann/projects/2026""#,
             r#""model": "some-model-4-20250514""#,
             "+++ /srv/ann/.claude.json",
