@@ -2,7 +2,7 @@
 //! something to read.
 
 use crate::Oneiro;
-use crate::holder::is_gone;
+use crate::lease_holder::has_exited;
 use oneiro_model::Result;
 use oneiro_store::capture;
 
@@ -20,7 +20,7 @@ impl<'a> CaptureLease<'a> {
             return Ok(Some(lease));
         }
         let other = oneiro.store.read(capture::holder)?;
-        if let Some(gone) = other.filter(|other| is_gone(other)) {
+        if let Some(gone) = other.filter(|other| has_exited(other)) {
             oneiro.store.write_derived(|tx| capture::release(tx, &gone))?;
             if lease.extend()? {
                 return Ok(Some(lease));

@@ -2,10 +2,10 @@
 //! send.
 
 use super::{html, nowhere};
+use crate::auth::{COOKIE, Credentials};
 use crate::body::read_form;
 use crate::decode::unescape;
 use crate::dispatch::{blocking, peer};
-use crate::gate::{COOKIE, Presented};
 use crate::state::State;
 use axum::extract::{Request, State as Shared};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header, uri::Scheme};
@@ -76,10 +76,10 @@ pub(super) async fn login(Shared(state): Shared<Arc<State>>, request: Request) -
     if let Ok(bearer) = HeaderValue::from_str(&format!("Bearer {token}")) {
         parts.headers.insert(header::AUTHORIZATION, bearer);
     }
-    let presented = Presented::read(&parts.headers, peer(&parts));
+    let credentials = Credentials::read(&parts.headers, peer(&parts));
     let entered = blocking(move || {
         // Looked up and dropped where blocking is allowed.
-        state.gate.enter(&state.spaces, &presented?).map(|_| ())
+        state.auth.authenticate(&state.spaces, &credentials?).map(|_| ())
     });
     match entered.await {
         Ok(()) => {
