@@ -13,7 +13,7 @@ pub struct AgentRow {
     /// Its name as people write it.
     pub title: &'static str,
     /// Where its folder is.
-    home: Home,
+    home: AgentFolder,
     /// What it keeps that can be read, if anything.
     sessions: Sessions,
     /// The file in which its MCP servers are configured.
@@ -26,9 +26,9 @@ pub struct AgentRow {
 
 /// Where the folder of an agent is.
 #[derive(Debug, Clone, Copy)]
-enum Home {
+enum AgentFolder {
     /// Where the variable says, else in the home folder.
-    VariableOr(&'static str, &'static str),
+    VariableOrHome(&'static str, &'static str),
     /// In the home folder.
     InHome(&'static str),
     /// In the folder for configuration of desktop programs.
@@ -88,7 +88,7 @@ pub const AGENTS: &[AgentRow] = &[
     AgentRow {
         name: "claude-code",
         title: "Claude Code",
-        home: Home::VariableOr("CLAUDE_CONFIG_DIR", ".claude"),
+        home: AgentFolder::VariableOrHome("CLAUDE_CONFIG_DIR", ".claude"),
         sessions: Sessions::Transcripts { agent: Agent::ClaudeCode, folders: &["projects"] },
         mcp_file: McpFile::InsideOrBeside(".claude.json"),
         mcp_form: Form::Json(&["mcpServers"]),
@@ -97,7 +97,7 @@ pub const AGENTS: &[AgentRow] = &[
     AgentRow {
         name: "codex",
         title: "Codex",
-        home: Home::VariableOr("CODEX_HOME", ".codex"),
+        home: AgentFolder::VariableOrHome("CODEX_HOME", ".codex"),
         sessions: Sessions::Transcripts {
             agent: Agent::Codex,
             folders: &["sessions", "archived_sessions"],
@@ -109,7 +109,7 @@ pub const AGENTS: &[AgentRow] = &[
     AgentRow {
         name: "hermes",
         title: "hermes",
-        home: Home::VariableOr("HERMES_HOME", ".hermes"),
+        home: AgentFolder::VariableOrHome("HERMES_HOME", ".hermes"),
         sessions: Sessions::Database("state.db"),
         mcp_file: McpFile::Inside(&["config.yaml"]),
         mcp_form: Form::Yaml("mcp_servers"),
@@ -118,7 +118,7 @@ pub const AGENTS: &[AgentRow] = &[
     AgentRow {
         name: "openclaw",
         title: "openclaw",
-        home: Home::VariableOr("OPENCLAW_STATE_DIR", ".openclaw"),
+        home: AgentFolder::VariableOrHome("OPENCLAW_STATE_DIR", ".openclaw"),
         sessions: Sessions::Unknown { folders: &["agents"], endings: &["jsonl", "sqlite"] },
         mcp_file: McpFile::Inside(&["openclaw.json"]),
         mcp_form: Form::Json(&["mcp", "servers"]),
@@ -127,7 +127,7 @@ pub const AGENTS: &[AgentRow] = &[
     AgentRow {
         name: "nanobot",
         title: "nanobot",
-        home: Home::InHome(".nanobot"),
+        home: AgentFolder::InHome(".nanobot"),
         sessions: Sessions::Unknown {
             folders: &["sessions", "workspace/sessions"],
             endings: &["jsonl"],
@@ -139,7 +139,7 @@ pub const AGENTS: &[AgentRow] = &[
     AgentRow {
         name: "picoclaw",
         title: "picoclaw",
-        home: Home::VariableOr("PICOCLAW_HOME", ".picoclaw"),
+        home: AgentFolder::VariableOrHome("PICOCLAW_HOME", ".picoclaw"),
         sessions: Sessions::Unknown {
             folders: &["workspace/sessions", "sessions"],
             endings: &["json", "jsonl", "db"],
@@ -151,7 +151,7 @@ pub const AGENTS: &[AgentRow] = &[
     AgentRow {
         name: "cursor",
         title: "Cursor",
-        home: Home::InHome(".cursor"),
+        home: AgentFolder::InHome(".cursor"),
         sessions: Sessions::None,
         mcp_file: McpFile::Inside(&["mcp.json"]),
         mcp_form: Form::Json(&["mcpServers"]),
@@ -160,7 +160,7 @@ pub const AGENTS: &[AgentRow] = &[
     AgentRow {
         name: "claude-desktop",
         title: "Claude Desktop",
-        home: Home::InDesktopConfig("Claude"),
+        home: AgentFolder::InDesktopConfig("Claude"),
         sessions: Sessions::None,
         mcp_file: McpFile::Inside(&["claude_desktop_config.json"]),
         mcp_form: Form::Json(&["mcpServers"]),
@@ -169,7 +169,7 @@ pub const AGENTS: &[AgentRow] = &[
     AgentRow {
         name: "vscode",
         title: "VS Code",
-        home: Home::InDesktopConfig("Code/User"),
+        home: AgentFolder::InDesktopConfig("Code/User"),
         sessions: Sessions::None,
         mcp_file: McpFile::Inside(&["mcp.json"]),
         mcp_form: Form::Json(&["servers"]),
@@ -178,7 +178,7 @@ pub const AGENTS: &[AgentRow] = &[
     AgentRow {
         name: "gemini",
         title: "Gemini CLI",
-        home: Home::InHome(".gemini"),
+        home: AgentFolder::InHome(".gemini"),
         sessions: Sessions::None,
         mcp_file: McpFile::Inside(&["settings.json"]),
         mcp_form: Form::Json(&["mcpServers"]),
@@ -187,7 +187,7 @@ pub const AGENTS: &[AgentRow] = &[
     AgentRow {
         name: "opencode",
         title: "OpenCode",
-        home: Home::InXdgConfig("opencode"),
+        home: AgentFolder::InXdgConfig("opencode"),
         sessions: Sessions::None,
         mcp_file: McpFile::Inside(&["opencode.json", "opencode.jsonc"]),
         mcp_form: Form::Json(&["mcp"]),
@@ -234,10 +234,12 @@ impl AgentRow {
     /// Its folder, whether it exists or not.
     pub fn home(&self) -> Option<PathBuf> {
         match self.home {
-            Home::VariableOr(variable, folder) => folder_of_agent(Some(variable), folder),
-            Home::InHome(folder) => folder_of_agent(None, folder),
-            Home::InDesktopConfig(folder) => Some(desktop_config_folder()?.join(folder)),
-            Home::InXdgConfig(folder) => Some(xdg_config_folder()?.join(folder)),
+            AgentFolder::VariableOrHome(variable, folder) => {
+                folder_of_agent(Some(variable), folder)
+            }
+            AgentFolder::InHome(folder) => folder_of_agent(None, folder),
+            AgentFolder::InDesktopConfig(folder) => Some(desktop_config_folder()?.join(folder)),
+            AgentFolder::InXdgConfig(folder) => Some(xdg_config_folder()?.join(folder)),
         }
     }
 
@@ -297,18 +299,17 @@ impl AgentRow {
                 let other = files.find(|file| file.exists() && !first.exists());
                 Some(other.unwrap_or(first))
             }
-            (McpFile::InsideOrBeside(name), Home::VariableOr(_, folder) | Home::InHome(folder))
-                if folder_of_agent(None, folder)? == home =>
-            {
-                folder_of_agent(None, name)
-            }
+            (
+                McpFile::InsideOrBeside(name),
+                AgentFolder::VariableOrHome(_, folder) | AgentFolder::InHome(folder),
+            ) if folder_of_agent(None, folder)? == home => folder_of_agent(None, name),
             (McpFile::InsideOrBeside(name), _) => Some(home.join(name)),
         }
     }
 
     /// Whether it starts programs with the search path of a shell. Desktop programs need not.
     pub fn has_shell_path(&self) -> bool {
-        !matches!(self.home, Home::InDesktopConfig(_)) && self.name != "cursor"
+        !matches!(self.home, AgentFolder::InDesktopConfig(_)) && self.name != "cursor"
     }
 
     /// The file that holds its hooks, if it has any that capture turns.

@@ -130,19 +130,24 @@ mod tests {
     fn off_holds_below_a_folder_and_on_for_the_folder_alone() {
         use CaptureSwitch::{Off, On};
         let choices = chosen(
-            &[("/home/ann", On), ("/work", Off), ("/work/open", On), ("/work/open/key", Off)],
+            &[
+                ("/srv/ann", On),
+                ("/srv/office", Off),
+                ("/srv/office/open", On),
+                ("/srv/office/open/key", Off),
+            ],
             None,
         );
         for (folder, watched, hooked) in [
-            ("/home/ann", true, true),
-            ("/home/ann/", true, true),
-            ("/home/ann/new", false, true),
-            ("/work", false, false),
-            ("/work/client", false, false),
-            ("/workshop", false, true),
-            ("/work/open", true, true),
-            ("/work/open/deep", false, false),
-            ("/work/open/key/deep", false, false),
+            ("/srv/ann", true, true),
+            ("/srv/ann/", true, true),
+            ("/srv/ann/new", false, true),
+            ("/srv/office", false, false),
+            ("/srv/office/client", false, false),
+            ("/srv/officebuilding", false, true),
+            ("/srv/office/open", true, true),
+            ("/srv/office/open/deep", false, false),
+            ("/srv/office/open/key/deep", false, false),
         ] {
             assert_eq!(is_watched(&choices, &[folder], 99), watched, "{folder}");
             assert_eq!(is_hooked(&choices, folder), hooked, "{folder}");

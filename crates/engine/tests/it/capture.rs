@@ -12,7 +12,7 @@ use serde_json::json;
 use std::fs::OpenOptions;
 use std::io::Write;
 use std::path::PathBuf;
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, Instant};
 
 /// Long enough for any machine: a test that waits so long has failed.
 const HANG: Duration = Duration::from_secs(120);
@@ -130,7 +130,8 @@ on_both_backends! {
         files.add("garden-too", "old");
         for session in ["garden", "garden-too"] {
             let file = OpenOptions::new().append(true).open(files.path(session)).unwrap();
-            file.set_modified(SystemTime::now() - Duration::from_secs(3_600)).unwrap();
+            let modified = file.metadata().unwrap().modified().unwrap();
+            file.set_modified(modified - Duration::from_secs(3_600)).unwrap();
         }
         choose(&oneiro, None, CaptureSwitch::On);
         let _background = Background::of(oneiro.clone(), files.sources());

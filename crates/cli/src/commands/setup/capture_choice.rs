@@ -59,10 +59,7 @@ impl SetupArgs {
         if sources.is_empty() {
             return Ok(CaptureOutcome::default());
         }
-        let space = match ImportSpace::open(context, true) {
-            Ok(space) => space,
-            Err(error) => return Err(error),
-        };
+        let space = ImportSpace::open(context, true)?;
         let unasked: Vec<Project> = space
             .oneiro
             .capture()

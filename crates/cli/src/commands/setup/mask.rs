@@ -130,7 +130,7 @@ mod tests {
             r#""tokens": true"#,
             r#""GH_TOKEN": "${GH_TOKEN}""#,
             " tokens:\n+  name: x",
-            r#""HOME_FOLDER": "/home/ann/projects/2026""#,
+            r#""HOME_FOLDER": "/srv/ann/projects/2026""#,
             r#""model": "some-model-4-20250514""#,
             "+++ /srv/ann/.claude.json",
             "@@ -1,3 +1,4 @@",
