@@ -159,6 +159,7 @@ fn ask(unasked: &[Project], is_other_unasked: bool) -> anyhow::Result<Vec<Projec
     let mut terminal = Terminal { input: &mut input, output: &mut output };
     let mut choices = Vec::new();
     let mut for_all = None;
+    terminal.explain_each()?;
     for project in unasked {
         let answer = match for_all {
             Some(answer) => answer,

@@ -46,7 +46,7 @@ pub struct SetupArgs {
     /// claude-desktop, vscode, gemini, opencode
     #[arg(value_name = "AGENT")]
     agents: Vec<String>,
-    /// Accept every question's answer, and capture the projects that were found; required when
+    /// Skip the confirmations, and capture the projects that were found; required when
     /// non-interactive
     #[arg(long, short)]
     yes: bool,

@@ -5,6 +5,9 @@ use std::io::{BufRead, Result, Write};
 /// How often a question is asked before the default is taken.
 const ATTEMPTS: usize = 2;
 
+/// The answers to a question that is asked for each of several things.
+const EACH_ANSWERS: &str = "y (yes), n (no), a (yes to all) or s (no to all)";
+
 /// The answer to a question that is asked for each of several things.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EachAnswer {
@@ -44,9 +47,14 @@ impl Terminal<'_> {
             "s" | "skip" => Some(EachAnswer::NoToAll),
             _ => None,
         };
-        let help = "Please answer y (yes), n (no), a (yes to all) or s (no to all).";
-        let answer = self.ask(&format!("{question} [Y/n/a/s] "), help, &parse)?;
+        let help = format!("Please answer {EACH_ANSWERS}.");
+        let answer = self.ask(&format!("{question} [Y/n/a/s] "), &help, &parse)?;
         Ok(answer.unwrap_or(EachAnswer::No))
+    }
+
+    /// Explains the answers to [`Terminal::confirm_each`].
+    pub fn explain_each(&mut self) -> Result<()> {
+        writeln!(self.output, "For each project, answer {EACH_ANSWERS}.")
     }
 
     fn ask<T>(
