@@ -6,6 +6,7 @@ mod named;
 
 mod actor;
 mod capability;
+mod capture;
 mod change;
 mod context;
 pub mod contract;
@@ -38,6 +39,10 @@ mod window;
 
 pub use actor::{Actor, ActorKind, ActorSurface};
 pub use capability::{CAPABILITIES, Capability};
+pub use capture::{
+    CapturePause, CaptureProject, CaptureStatus, CaptureSwitch, FOLDER_MAX, PauseRequest, Project,
+    ProjectChoice, StoredSecret,
+};
 pub use change::{
     Change, ChangeKind, ChangeMark, EventsRequest, ExportRequest, SeenPart, Subject, SubjectKind,
 };

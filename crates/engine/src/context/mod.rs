@@ -33,7 +33,6 @@ mod render;
 #[cfg(test)]
 mod samples;
 mod scope;
-mod secrets;
 mod select;
 mod summarise;
 

@@ -3,7 +3,7 @@
 //! was said and hands back words.
 
 use super::prompts::Prompts;
-use super::secrets::redact;
+use crate::secrets::redact_secrets;
 use crate::{Llm, LlmRequest};
 use oneiro_count::tokens;
 use oneiro_extract::{ExtractRequest, Said, extract};
@@ -58,9 +58,10 @@ pub(super) fn summarise(source: &Source<'_>, model: Option<(&dyn Llm, &Prompts)>
     let lines: Vec<Line> = source
         .lines
         .iter()
-        .map(|line| Line { text: redact(&line.text).into_owned(), ..line.clone() })
+        .map(|line| Line { text: redact_secrets(&line.text).into_owned(), ..line.clone() })
         .collect();
-    let prior: Vec<String> = source.prior.iter().map(|text| redact(text).into_owned()).collect();
+    let prior: Vec<String> =
+        source.prior.iter().map(|text| redact_secrets(text).into_owned()).collect();
     let source = &Source { lines: &lines, prior: &prior, ..*source };
     if let Some((llm, prompts)) = model {
         let written = by_model(source, llm, prompts);
@@ -199,7 +200,7 @@ fn extracted(source: &Source<'_>, target: usize) -> String {
 
 /// Words as they are kept: without secrets, and without what no engine can hold.
 fn cleaned(text: &str) -> String {
-    redact(text.trim()).replace('\0', "\u{fffd}")
+    redact_secrets(text.trim()).replace('\0', "\u{fffd}")
 }
 
 #[cfg(test)]
