@@ -22,7 +22,7 @@ impl Messages<'_> {
             }
             let pinned = contexts::pin(tx, key, message, now)?;
             if pinned {
-                contexts::changed(tx, key, "pin")?;
+                contexts::record_change(tx, key, "pin")?;
             }
             Ok(pinned)
         })
@@ -36,7 +36,7 @@ impl Messages<'_> {
             let message = message_in(tx, &message, Some((key, &id)))?;
             let unpinned = contexts::unpin(tx, key, message)?;
             if unpinned {
-                contexts::changed(tx, key, "pin")?;
+                contexts::record_change(tx, key, "pin")?;
             }
             Ok(unpinned)
         })

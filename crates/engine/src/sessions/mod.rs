@@ -23,3 +23,4 @@ pub(crate) use resolve::{key_of, key_of_title, no_session, resolve_in, whole};
 pub(crate) use rewind::{hide, refuse_continued, rewind_target};
 pub(crate) use show::{PAGE_BYTES, no_message};
 pub use show::{Stretch, StretchFrom, StretchRequest};
+pub(crate) use split::COMPRESSION;

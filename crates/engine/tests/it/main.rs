@@ -73,6 +73,7 @@ mod support;
 mod titles;
 mod tokens;
 mod transcript_files;
+mod transcript_harness;
 mod transcript_storms;
 mod transcripts;
 mod transfer;

@@ -81,6 +81,7 @@ fn show_part(part: &Part<'_>, length: Length) -> String {
     match part {
         Part::Text(words) => plain(words),
         Part::Reasoning(words) => format!("  thinks: {}", cut(words)),
+        Part::Harness { kind, text } => format!("  [{}] {}", plain(kind), cut(text)),
         Part::ToolCall { name, arguments } => {
             format!("  calls {} {}", plain(name), cut(&text_of(arguments)))
         }
