@@ -68,7 +68,7 @@ impl Oneiro {
         let removed = match removing() {
             // An index table is missing: clear the rest of the index as well.
             Err(error) if is_missing_table(&error) => {
-                self.store.mend_index_tables()?;
+                self.store.create_missing_index_tables()?;
                 removing()?
             }
             removed => removed?,
@@ -144,8 +144,8 @@ impl Oneiro {
             return Ok(elsewhere);
         }
         let finder = Finder::new(&left)?;
-        let mark = &mut |bytes: &[u8]| finder.mark(bytes, &mut elsewhere);
-        self.store.read(|tx| each_text(tx, mark))?;
+        let search = &mut |bytes: &[u8]| finder.find(bytes, &mut elsewhere);
+        self.store.read(|tx| each_text(tx, search))?;
         Ok(elsewhere)
     }
 }
@@ -194,11 +194,11 @@ fn remove_session(
     let key = key_of(tx, id)?;
     let mut apart = Vec::new();
     for link in lineage::descendants(tx, key, oneiro_model::Lineage::Delegate)? {
-        sessions::each_of(tx, link.key, |text| {
+        sessions::each_text_of_session(tx, link.key, |text| {
             pieces.add(text.as_bytes());
             Ok(())
         })?;
-        messages::each_of_session(tx, link.key, |body, external_id| {
+        messages::each_text_of_session(tx, link.key, |body, external_id| {
             pieces.add(body.as_bytes());
             pieces.add(external_id.unwrap_or_default().as_bytes());
             Ok(())
@@ -213,7 +213,7 @@ fn remove_session(
     let bereft = session_erased(tx, key)?;
     let deleted = delete_in(tx, &[key])?;
     resummarise(oneiro, tx, bereft)?;
-    deleted.sessions.iter().try_for_each(|id| changes::forget(tx, id))?;
+    deleted.sessions.iter().try_for_each(|id| changes::remove_of_session(tx, id))?;
     Ok((deleted.messages, apart.add_removed(tx, pieces)?))
 }
 
@@ -225,7 +225,7 @@ fn remove_message(
 ) -> Result<(i64, i64)> {
     let (session, message) = messages::get(tx, id)?
         .ok_or_else(|| Error::not_found(format!("there is no message {id}")))?;
-    messages::each_of_message(tx, id, |body, external_id| {
+    messages::each_text_of_message(tx, id, |body, external_id| {
         pieces.add(body.as_bytes());
         pieces.add(external_id.unwrap_or_default().as_bytes());
         Ok(())

@@ -53,7 +53,7 @@ pub use doctor::Checked;
 pub use oneiro_count as count;
 pub use oneiro_model::host::{Durability, PageRequest};
 pub use oneiro_model::*;
-pub use oneiro_store::{Engine, Target, WriteFigures};
+pub use oneiro_store::{CommitStats, Engine, Target};
 pub use ports::{
     Clock, Embedder, Ids, Llm, LlmAnswer, LlmRequest, RandomIds, SystemClock, WordModel,
 };

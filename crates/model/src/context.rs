@@ -487,6 +487,8 @@ pub struct GrepRequest {
     pub summaries: bool,
     /// Only messages of these roles.
     pub roles: Vec<crate::Role>,
+    /// Only in sessions of this project.
+    pub project: Option<String>,
     /// Only what was said at or after this.
     pub since: Option<Timestamp>,
     /// Only what was said before this.
@@ -516,6 +518,9 @@ pub struct SummaryHit {
     pub id: SummaryId,
     /// Its session.
     pub session_id: SessionId,
+    /// The project of its session.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub project: Option<String>,
     /// What it covers.
     pub summary_kind: SummaryKind,
     /// How deep it stands.

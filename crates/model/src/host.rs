@@ -232,6 +232,9 @@ pub struct Grep {
     /// Only messages of these roles; of all when empty.
     #[serde(default)]
     pub roles: Vec<Role>,
+    /// Only in sessions of this project.
+    #[serde(default)]
+    pub project: Option<String>,
     /// Only what was said at this time or later.
     #[serde(default)]
     pub since: Option<Timestamp>,
@@ -263,6 +266,7 @@ impl From<Grep> for GrepRequest {
             messages: grep.messages,
             summaries: grep.summaries,
             roles: grep.roles,
+            project: grep.project,
             since: grep.since,
             until: grep.until,
             limit: grep.limit,

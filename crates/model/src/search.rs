@@ -184,6 +184,9 @@ pub struct Hit {
     pub id: MessageId,
     /// Its session.
     pub session_id: SessionId,
+    /// The project of its session.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub project: Option<String>,
     /// The caller's id of the message.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub external_id: Option<String>,
@@ -369,6 +372,8 @@ pub struct SessionSearchRequest {
     pub sources: Vec<String>,
     /// Not in sessions of these sources.
     pub exclude_sources: Vec<String>,
+    /// Only in sessions of this project.
+    pub project: Option<String>,
     /// Condense each conversation around the query.
     pub summarise: bool,
 }
@@ -420,6 +425,7 @@ impl SessionSearchRequest {
                     roles: self.roles.clone(),
                     sources: self.sources.clone(),
                     exclude_sources: self.exclude_sources.clone(),
+                    project: self.project.clone(),
                     exclude_lineage: self.exclude_lineage.clone(),
                     window,
                     summarise: self.summarise,
@@ -431,6 +437,7 @@ impl SessionSearchRequest {
             (None, Some(session), None) => Ok(SessionSearch::Read(session.clone())),
             (None, None, None) => Ok(SessionSearch::Browse {
                 limit: self.limit.unwrap_or(BROWSED.0),
+                project: self.project.clone(),
                 exclude_lineage: self.exclude_lineage.clone(),
             }),
             (_, None, Some(around)) => {
@@ -466,8 +473,10 @@ pub enum SessionSearch {
     Read(SessionId),
     /// What was active lately.
     Browse {
-        /// At most so many sessions.
+        /// Maximum number of sessions.
         limit: usize,
+        /// Only sessions of this project.
+        project: Option<String>,
         /// Not this session, nor any other of its lineage.
         exclude_lineage: Option<SessionId>,
     },
@@ -478,7 +487,7 @@ pub enum SessionSearch {
 pub struct Discover {
     /// The query, in the query language.
     pub query: String,
-    /// At most so many conversations.
+    /// Maximum number of conversations.
     pub limit: usize,
     /// The order of conversations.
     pub sort: Sort,
@@ -488,6 +497,8 @@ pub struct Discover {
     pub sources: Vec<String>,
     /// Not in sessions of these sources.
     pub exclude_sources: Vec<String>,
+    /// Only in sessions of this project.
+    pub project: Option<String>,
     /// Not in this session, nor in any other of its lineage: what an agent has before it already.
     pub exclude_lineage: Option<SessionId>,
     /// Messages to each side of the hit.

@@ -110,6 +110,8 @@ class Grep(_GrepRequired, total=False):
     summaries: bool | None
     #: Only messages of these roles; of all when empty.
     roles: list[str] | None
+    #: Only in sessions of this project.
+    project: str | None
     #: Only what was said at this time or later.
     since: int | str | None
     #: Only what was said before this time; a date includes that day.
@@ -424,6 +426,8 @@ class SessionSearchRequest(TypedDict, total=False):
     sources: list[str] | None
     #: Not in sessions of these sources.
     exclude_sources: list[str] | None
+    #: Only in sessions of this project.
+    project: str | None
     #: Condense each conversation around the query.
     summarise: bool | None
 

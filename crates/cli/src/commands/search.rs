@@ -80,7 +80,7 @@ pub struct SearchArgs {
     explain: bool,
     /// Search summaries instead of messages; with --session, those of its whole lineage
     #[arg(long, conflicts_with_all = ["exclude_lineage", "source", "exclude_source", "role",
-        "project", "sort", "one_per_lineage", "cursor", "neighbours", "explain"])]
+        "sort", "one_per_lineage", "cursor", "neighbours", "explain"])]
     in_summaries: bool,
 }
 

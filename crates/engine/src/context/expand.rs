@@ -7,7 +7,8 @@ use oneiro_model::{
     ContextScope, Cursor, Error, ExpandRequest, ExpandWhat, Expanded, LookedUp, Message, MessageId,
     Remedy, Result, SessionId, Summary,
 };
-use oneiro_store::{Tx, messages, said, summaries};
+use oneiro_store::message_rows::{self, Position};
+use oneiro_store::{Tx, messages, summaries};
 
 /// Messages whose ids are read at a time.
 const BATCH: usize = 512;
@@ -40,7 +41,8 @@ impl Context<'_> {
                         .filter(|(key, _)| reach.holds(*key))
                         .ok_or_else(|| no_message(*first))?;
                     page(tx, &mut answer, (request.tokens, after.max(first.0 - 1)), |after| {
-                        let mut seqs = said::seqs_later(tx, (key, after), BATCH)?;
+                        let at = Position { session_key: key, seq: after };
+                        let mut seqs = message_rows::session_ids_after(tx, at, BATCH)?;
                         seqs.retain(|seq| *seq <= last.0);
                         Ok(seqs)
                     })?;
@@ -57,7 +59,7 @@ impl Context<'_> {
             match ExpandWhat::parse(id)? {
                 ExpandWhat::Summary(prefix) => {
                     let node = reach.summary(tx, &prefix)?;
-                    Ok(LookedUp::Summary(Box::new(node.whole(tx)?)))
+                    Ok(LookedUp::Summary(Box::new(node.into_summary(tx)?)))
                 }
                 ExpandWhat::Message(id) | ExpandWhat::Range(id, _) => {
                     Ok(LookedUp::Message(Box::new(message(tx, &reach, id)?)))
@@ -71,7 +73,9 @@ impl Context<'_> {
         let ExpandWhat::Summary(id) = ExpandWhat::parse(id)? else {
             return Err(Error::field("id", format!("{id:?} is not the id of a summary (sum_...)")));
         };
-        self.oneiro.store.read(|tx| Reach::of(self.oneiro, tx, scope)?.summary(tx, &id)?.whole(tx))
+        self.oneiro
+            .store
+            .read(|tx| Reach::of(self.oneiro, tx, scope)?.summary(tx, &id)?.into_summary(tx))
     }
 
     /// Every summary of a session and those it took over from the one it continues, by the messages
@@ -80,16 +84,16 @@ impl Context<'_> {
         self.oneiro.store.read(|tx| {
             let key = crate::sessions::key_of(tx, id)?;
             let mut nodes = summaries::of_session(tx, key)?;
-            let shown = summaries::shown(tx, key)?;
+            let shown = summaries::in_context(tx, key)?;
             let there: Vec<i64> = nodes.iter().map(|node| node.key).collect();
             nodes.extend(shown.into_iter().filter(|node| !there.contains(&node.key)));
             nodes.sort_by_key(|node| (node.first_seq, -node.depth, node.key));
-            let shown = summaries::shown_keys(tx, key)?;
+            let shown = summaries::keys_in_context(tx, key)?;
             nodes
                 .into_iter()
                 .map(|node| {
                     let in_context = shown.contains(&node.key);
-                    Ok(Summary { in_context, ..node.whole(tx)? })
+                    Ok(Summary { in_context, ..node.into_summary(tx)? })
                 })
                 .collect()
         })
@@ -99,7 +103,7 @@ impl Context<'_> {
     pub fn newest_summaries(&self, limit: usize) -> Result<Vec<Summary>> {
         self.oneiro.store.read(|tx| {
             let nodes = summaries::newest(tx, limit)?;
-            nodes.into_iter().map(|node| node.whole(tx)).collect()
+            nodes.into_iter().map(|node| node.into_summary(tx)).collect()
         })
     }
 }

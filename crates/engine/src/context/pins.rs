@@ -20,7 +20,7 @@ impl Messages<'_> {
             }
             let pinned = contexts::pin(tx, key, message, now)?;
             if pinned {
-                contexts::changed(tx, key, "pin")?;
+                contexts::record_change(tx, key, "pin")?;
             }
             Ok(pinned)
         })
@@ -33,7 +33,7 @@ impl Messages<'_> {
             let key = key_of(tx, &id)?;
             let unpinned = contexts::unpin(tx, key, message)?;
             if unpinned {
-                contexts::changed(tx, key, "pin")?;
+                contexts::record_change(tx, key, "pin")?;
             }
             Ok(unpinned)
         })

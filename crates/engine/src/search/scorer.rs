@@ -12,7 +12,7 @@ use crate::index::stored_vectors;
 use oneiro_index::{View, indexed};
 use oneiro_model::{Result, Role, Searchable, Visibility, searchable_split};
 use oneiro_store::Tx;
-use oneiro_store::said::{self, Said};
+use oneiro_store::message_rows::{self, MessageRow};
 use oneiro_text::Analyzer;
 use rustc_hash::FxHashMap;
 use std::ops::Range;
@@ -22,7 +22,7 @@ type WordMatches = [f32; QUERY_WORDS_MAX];
 
 /// A message that was read.
 pub(super) struct Text {
-    pub(super) said: Said,
+    pub(super) said: MessageRow,
     pub(super) text: String,
     pub(super) name: Option<String>,
     chunks: Vec<Chunk>,
@@ -134,7 +134,7 @@ impl<'l, 'c> Scorer<'l, 'c> {
         let mut missing: Vec<i64> = seqs.filter(|seq| !self.texts.contains_key(seq)).collect();
         missing.sort_unstable();
         missing.dedup();
-        for said in said::said(self.tx, &missing)? {
+        for said in message_rows::by_ids(self.tx, &missing)? {
             let kept = match self.vectors {
                 Vectors::Kept(name) => stored_vectors(self.tx, said.seq, name)?,
                 Vectors::None | Vectors::Words(_) => FxHashMap::default(),
@@ -145,7 +145,7 @@ impl<'l, 'c> Scorer<'l, 'c> {
         Ok(())
     }
 
-    fn analyse(&mut self, said: Said, mut kept: FxHashMap<i64, Vec<f32>>) -> Text {
+    fn analyse(&mut self, said: MessageRow, mut kept: FxHashMap<i64, Vec<f32>>) -> Text {
         let Searchable { text, said: words_end } = searchable_split(&said.role, &said.body);
         let name = said.body.get("name").and_then(serde_json::Value::as_str).map(str::to_owned);
         let mut chunks = Vec::new();

@@ -11,7 +11,7 @@ use crate::Oneiro;
 use crate::sessions::Draft;
 use crate::views::Transfer;
 use oneiro_model::{Error, NewMessage, NewSession, Result, SessionId};
-use oneiro_store::{messages, said, transcripts};
+use oneiro_store::{message_rows, messages, transcripts};
 use serde_json::Value;
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -85,7 +85,7 @@ impl Transfer<'_> {
         }
         done.damaged = number(&path, damage)?;
         if request.limit.is_none() && done.messages > 0 && !request.dry_run {
-            self.oneiro.index.schedule_indexing(self.oneiro.store.read(said::last)?);
+            self.oneiro.index.schedule_indexing(self.oneiro.store.read(message_rows::last_id)?);
         }
         Ok(done)
     }

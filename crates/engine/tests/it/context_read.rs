@@ -37,6 +37,7 @@ fn grep(oneiro: &Fixed, id: &SessionId, pattern: &str) -> Grepped {
             messages: true,
             summaries: true,
             roles: Vec::new(),
+            project: None,
             since: None,
             until: None,
             limit: 50,
@@ -94,7 +95,7 @@ on_both_backends! {
         assert_eq!(oneiro.context().look_up("banana", &lineage(&id)).map(drop).unwrap_err().field_name(), Some("id"));
     }
 
-    // P10
+    // Another lineage cannot be told from one that does not exist.
     fn what_is_in_another_lineage_is_as_if_it_were_not_there(space) {
         let oneiro = open(space);
         let mine = begin(&oneiro, "mine", turns(0, 40));
@@ -122,7 +123,7 @@ on_both_backends! {
         assert_eq!(oneiro.context().expand(&request).map(drop).unwrap_err().kind(), ErrorKind::Forbidden);
         assert_eq!(oneiro.context().look_up(hidden.id.as_str(), &ContextScope::Space).map(drop).unwrap_err().kind(), ErrorKind::Forbidden);
         assert_eq!(oneiro.context().summary(hidden.id.as_str(), &ContextScope::Space).map(drop).unwrap_err().kind(), ErrorKind::Forbidden);
-        let pattern = GrepRequest { pattern: "heron".into(), scope: ContextScope::Space, messages: true, summaries: true, roles: Vec::new(), since: None, until: None, limit: 5 };
+        let pattern = GrepRequest { pattern: "heron".into(), scope: ContextScope::Space, messages: true, summaries: true, roles: Vec::new(), project: None, since: None, until: None, limit: 5 };
         for only in [(true, false), (false, true)] {
             let request = GrepRequest { messages: only.0, summaries: only.1, ..pattern.clone() };
             assert_eq!(oneiro.search().grep(&request).map(drop).unwrap_err().kind(), ErrorKind::Forbidden);
@@ -173,15 +174,15 @@ on_both_backends! {
         let both = grep(&oneiro, &id, "heron otter");
         assert!(both.messages.iter().any(|hit| hit.snippet.contains("otter")), "{both:?}");
         assert!(both.summaries.iter().any(|hit| hit.snippet.contains("heron")));
-        // P26: depth, kind and total are told.
+        // Depth, kind and total are told.
         assert!(both.summary_total >= both.summaries.len() && both.summaries.iter().all(|hit| hit.depth >= 0));
-        // P11: operators are operators, in messages and in summaries.
+        // Operators are operators, in messages and in summaries.
         let neither = grep(&oneiro, &id, "heron NOT otter");
         assert!(neither.messages.iter().any(|hit| hit.snippet.contains("100")), "{neither:?}");
         assert!(neither.messages.iter().all(|hit| !hit.snippet.contains("otter")));
         assert!(neither.summaries.iter().all(|hit| !hit.snippet.contains("otter")));
         assert!(found(&grep(&oneiro, &id, "zebra OR otter")).0 >= 1 && found(&grep(&oneiro, &id, "zebra OR otter")).1 >= 1);
-        // P12: one and two characters of a script without spaces.
+        // One and two characters of a script without spaces.
         for short in ["机房", "机", "决定"] {
             assert!(found(&grep(&oneiro, &id, short)).0 >= 1, "{short} in messages");
         }
@@ -192,14 +193,14 @@ on_both_backends! {
         let pattern = grep(&oneiro, &id, r"/heron_\w+\.rs/");
         assert!(pattern.messages.iter().any(|hit| hit.snippet.contains("heron_main.rs")), "{pattern:?}");
         assert!(found(&grep(&oneiro, &id, "/otter|zebra/")).1 >= 1);
-        // P15: what is a wildcard elsewhere is a character here.
+        // What is a wildcard elsewhere is a character here.
         let percent = grep(&oneiro, &id, "/100%/");
         assert!(found(&percent).0 >= 1 && percent.messages.iter().all(|hit| hit.snippet.contains("100%")), "{percent:?}");
         let underscore = grep(&oneiro, &id, "budget_a");
         assert!(underscore.summaries.iter().all(|hit| hit.snippet.contains("budget_a")), "{underscore:?}");
         assert!(found(&underscore).1 >= 1);
         // Roles are of messages.
-        let request = GrepRequest { pattern: "heron".into(), scope: lineage(&id), messages: true, summaries: true, roles: vec![Role::Assistant], since: None, until: None, limit: 50 };
+        let request = GrepRequest { pattern: "heron".into(), scope: lineage(&id), messages: true, summaries: true, roles: vec![Role::Assistant], project: None, since: None, until: None, limit: 50 };
         assert_eq!(found(&oneiro.search().grep(&request).unwrap()), (0, 0));
         // Times are when it was said, not when it was summarised.
         let request = GrepRequest { roles: Vec::new(), since: Some(at(4)), until: Some(at(6)), ..request };
@@ -211,7 +212,7 @@ on_both_backends! {
         assert_eq!(oneiro.search().grep(&GrepRequest { limit: 0, ..request }).map(drop).unwrap_err().field_name(), Some("limit"));
     }
 
-    // P13: digits in a query are words, not ids.
+    // Digits in a query are words, not ids.
     fn digits_do_not_hit_ids(space) {
         let oneiro = open(space);
         let id = begin(&oneiro, "s", turns(200, 240));

@@ -54,6 +54,9 @@ pub struct SearchArgs {
     /// Not in sessions of this source; may be repeated
     #[arg(long, value_name = "SOURCE")]
     exclude_source: Vec<String>,
+    /// Only in sessions of this project
+    #[arg(long, conflicts_with_all = ["session", "read"])]
+    project: Option<String>,
     /// The order of conversations
     #[arg(long, value_enum, default_value_t = Order::Relevance)]
     sort: Order,
@@ -112,6 +115,7 @@ impl SearchArgs {
                 "roles": self.role,
                 "sources": self.source,
                 "exclude_sources": self.exclude_source,
+                "project": self.project,
                 "summarise": self.summarise,
             }),
         )?)
