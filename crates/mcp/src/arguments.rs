@@ -76,10 +76,13 @@ pub(crate) fn input_schema<R: Request>(descriptions: &[(&str, String)]) -> Value
 fn without_bounds(field: &Value) -> Map<String, Value> {
     let mut short = Map::new();
     let kind = match field.get("type") {
-        Some(Value::Array(names)) => names.iter().find(|name| **name != "null"),
-        other => other,
+        Some(Value::Array(names)) => {
+            let names: Vec<&Value> = names.iter().filter(|name| **name != "null").collect();
+            Some(if let [only] = names.as_slice() { (*only).clone() } else { json!(names) })
+        }
+        other => other.cloned(),
     };
-    short.extend(kind.map(|kind| ("type".to_owned(), kind.clone())));
+    short.extend(kind.map(|kind| ("type".to_owned(), kind)));
     if let Some(Value::Array(words)) = field.get("enum") {
         let words: Vec<&Value> = words.iter().filter(|word| !word.is_null()).collect();
         short.insert("enum".to_owned(), json!(words));

@@ -57,7 +57,12 @@ fn arguments(text: &mut String, schema: &Value) {
                 let values: Vec<&str> = values.iter().filter_map(Value::as_str).collect();
                 values.join(", ")
             }
-            None => part("type").to_owned(),
+            None => match property.get("type").and_then(Value::as_array) {
+                Some(kinds) => {
+                    kinds.iter().filter_map(Value::as_str).collect::<Vec<_>>().join(" or ")
+                }
+                None => part("type").to_owned(),
+            },
         };
         let _ = writeln!(text, "| `{name}` | {kind} | {} |", part("description"));
     }

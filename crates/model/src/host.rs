@@ -180,7 +180,8 @@ impl Request for DeleteRequest {}
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ExpandAnywhere {
-    /// A summary (sum_...), a message (1234) or a range of messages (1234-1300).
+    /// A summary (sum_...), a message (1234, monday#3) or a range of messages (1234-1300,
+    /// monday#3-7).
     pub id: String,
     /// Look within the lineage of this session; without it in all of the space, where that is
     /// allowed.

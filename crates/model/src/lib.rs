@@ -16,6 +16,7 @@ mod id;
 mod job;
 pub mod json;
 mod message;
+mod message_ref;
 mod page;
 mod part;
 mod pattern;
@@ -55,6 +56,7 @@ pub use message::{
     AppendOptions, Appended, BATCH_MAX, ListMessages, Message, MessageCounts, NewMessage,
     ShowSession, Visibility,
 };
+pub use message_ref::{COMPLETE_MESSAGE_PATTERN, MessageRef};
 pub use page::{Cursor, Page, PageOf};
 pub use part::{Part, Searchable, parts, searchable, searchable_split};
 pub use pattern::SessionPattern;

@@ -77,11 +77,13 @@ remedies! {
     }
     /// See which messages there are.
     ListMessages {
-        cli: "`oneiro search` and `oneiro session show SESSION` show the ids there are",
-        http: "POST /v1/search and GET /v1/sessions/SESSION/messages show the ids there are",
+        cli: "`oneiro session show SESSION` shows the messages there are; SESSION#3 is the third of a \
+              session",
+        http: "GET /v1/sessions/SESSION/messages shows the messages there are; SESSION#3 is the third of \
+               a session",
         tools: "session_search(query=..) finds messages with their ids; give one with the session \
                 that it named, or to session_expand with anywhere=true",
-        library: "search and messages show the ids there are",
+        library: "messages shows the messages there are; SESSION#3 is the third of a session",
     }
     /// Show again what was rewound.
     RestoreRewound {

@@ -3,7 +3,9 @@
 
 use crate::contract::Request;
 use crate::contract::schema::one_of;
-use crate::{Cursor, Error, MessageId, Role, Session, SessionId, SummaryHit, Timestamp};
+use crate::{
+    Cursor, Error, MessageId, MessageRef, Role, Session, SessionId, SummaryHit, Timestamp,
+};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -351,9 +353,9 @@ pub struct SessionSearchRequest {
     /// The session to read or to scroll in: an id, a unique prefix, or a title.
     #[schemars(extend("x-older-names" = ["session_id"]))]
     pub session: Option<SessionId>,
-    /// The message to scroll around.
+    /// The message to scroll around: its id, or its place in the session.
     #[schemars(extend("x-older-names" = ["around_message_id"]))]
-    pub around: Option<MessageId>,
+    pub around: Option<MessageRef>,
     /// Messages to each side of the hit or of the message asked for; 5 by default.
     #[schemars(range(min = 1, max = WINDOW.1))]
     pub window: Option<usize>,
@@ -379,18 +381,21 @@ pub struct SessionSearchRequest {
 }
 
 fn session_search_modes(schema: &mut schemars::Schema) {
-    one_of(schema, &[&["query"], &["session"], &[]]);
-    let modes = schema.get_mut("oneOf").and_then(serde_json::Value::as_array_mut);
-    for (place, mode) in modes.into_iter().flatten().enumerate() {
+    const AROUND_ALONE: &[&str] = &["around"];
+    let modes: &[&[&str]] = &[&["query"], &["session"], &["session", "around"], AROUND_ALONE, &[]];
+    one_of(schema, modes);
+    let schemas = schema.get_mut("oneOf").and_then(serde_json::Value::as_array_mut);
+    for (given, mode) in modes.iter().zip(schemas.into_iter().flatten()) {
         let Some(fields) = mode.get_mut("properties").and_then(serde_json::Value::as_object_mut)
         else {
             continue;
         };
-        let (is_query, is_session) = (place == 0, place == 1);
-        if !is_session {
-            fields.insert("around".to_owned(), serde_json::json!({"type": "null"}));
+        if *given == AROUND_ALONE {
+            let place = format!("^[^\\u0000]{{1,{}}}#[1-9][0-9]{{0,14}}$", SessionId::MAX_CHARS);
+            let place = serde_json::json!({"type": "string", "pattern": place});
+            fields.insert("around".to_owned(), place);
         }
-        if let (true, Some(limit)) = (is_query, fields.get_mut("limit")) {
+        if let (["query"], Some(limit)) = (*given, fields.get_mut("limit")) {
             limit["maximum"] = serde_json::json!(CONVERSATIONS.1);
         }
     }
@@ -411,7 +416,7 @@ impl SessionSearchRequest {
     /// What is asked for.
     pub fn mode(&self) -> Result<SessionSearch, Error> {
         let window = self.window.unwrap_or(WINDOW.0);
-        match (&self.query, &self.session, self.around) {
+        match (&self.query, &self.session, &self.around) {
             (Some(query), None, None) => {
                 let limit = self.limit.unwrap_or(CONVERSATIONS.0);
                 if limit > CONVERSATIONS.1 {
@@ -432,6 +437,11 @@ impl SessionSearchRequest {
                 }))
             }
             (None, Some(session), Some(around)) => {
+                let (session, around) = (session.clone(), around.clone());
+                Ok(SessionSearch::Scroll { session, around, window })
+            }
+            (None, None, Some(MessageRef::Place { session: Some(session), place })) => {
+                let around = MessageRef::Place { session: None, place: *place };
                 Ok(SessionSearch::Scroll { session: session.clone(), around, window })
             }
             (None, Some(session), None) => Ok(SessionSearch::Read(session.clone())),
@@ -440,11 +450,14 @@ impl SessionSearchRequest {
                 project: self.project.clone(),
                 exclude_lineage: self.exclude_lineage.clone(),
             }),
-            (_, None, Some(around)) => {
-                Err(Error::field("around", "needs the session the message is in").remedy(format!(
-                    "give the session as the hit {around} named it, and leave query out"
-                )))
-            }
+            (_, None, Some(around)) => Err(Error::field(
+                "around",
+                "needs the session the message is in",
+            )
+            .remedy(format!(
+                "give the session as the hit {around} named it, or the message as SESSION#PLACE, \
+                     and leave query out"
+            ))),
             (Some(_), Some(_), _) => {
                 Err(Error::field("query", "and session ask for different things").remedy(
                     "to search inside that session, leave session out and add session:ID to the \
@@ -465,7 +478,7 @@ pub enum SessionSearch {
         /// The session it is in, or one of its lineage: an id, a unique prefix, or a title.
         session: SessionId,
         /// The message.
-        around: MessageId,
+        around: MessageRef,
         /// Messages to each side.
         window: usize,
     },

@@ -53,6 +53,8 @@ statements! {
     COUNT_OF_SESSION = "SELECT COUNT(*) FROM messages WHERE session_key = ?1";
     COUNT = "SELECT COUNT(*) FROM messages";
     FIRST_OF_SESSION = "SELECT MIN(seq) FROM messages WHERE session_key = ?1";
+    SEQ_AT = "SELECT seq FROM messages WHERE session_key = ?1 ORDER BY seq LIMIT 1 \
+              OFFSET CAST(?2 AS BIGINT)";
     SEQS_OF_SESSION = "SELECT seq FROM messages WHERE session_key = ?1";
     STORED = "SELECT body, external_id FROM messages";
     STORED_OF_SESSION = "SELECT body, external_id FROM messages WHERE session_key = ?1";
@@ -423,6 +425,11 @@ pub fn count(tx: &Tx<'_>) -> Result<i64> {
 /// The first message of a session, rewound or not.
 pub fn first_of_session(tx: &Tx<'_>, session_key: i64) -> Result<Option<i64>> {
     tx.one(FIRST_OF_SESSION, &[session_key.into()], |row| row.opt_int(0))
+}
+
+/// The id of the message at a place among all messages of a session; the first place is 1.
+pub fn seq_at(tx: &Tx<'_>, session_key: i64, place: i64) -> Result<Option<i64>> {
+    tx.first(SEQ_AT, &[session_key.into(), (place - 1).into()], |row| row.int(0))
 }
 
 /// The ids of all messages of a session.

@@ -4,6 +4,7 @@ pub mod show;
 
 use crate::commands::expand::resolved;
 use crate::context::Context;
+use crate::places::Places;
 use crate::progress;
 use crate::request::request;
 use clap::{Args, ValueEnum};
@@ -119,7 +120,9 @@ impl SearchArgs {
         if is_empty && !context.output.json {
             context.output.say("Nothing found.");
         } else {
-            context.output.show(&found, |found| show::hits(found, context.ink))?;
+            let messages = found.hits.iter().map(|hit| (&hit.session_id, hit.id));
+            let places = Places::new(&oneiro, messages)?;
+            context.output.show(&found, |found| show::hits(found, &places, context.ink))?;
         }
         if let Some(note) = &found.note {
             context.output.say(&format!("note: {note}"));

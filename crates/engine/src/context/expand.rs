@@ -2,10 +2,11 @@
 
 use super::form::{Form, cost};
 use super::scope::Reach;
+use crate::sessions::{key_of, message_in, resolve_in};
 use crate::views::Context;
 use oneiro_model::{
     ContextScope, Cursor, Error, ExpandRequest, ExpandWhat, Expanded, LookedUp, Message, MessageId,
-    Remedy, Result, SessionId, Summary,
+    MessageRef, Remedy, Result, SessionId, Summary,
 };
 use oneiro_store::message_rows::{self, Position};
 use oneiro_store::{Tx, messages, summaries};
@@ -25,9 +26,10 @@ impl Context<'_> {
             let after = request.cursor.map_or(0, |cursor| cursor.key);
             let mut answer = Expanded { messages: Vec::new(), tokens: 0, next: None };
             match &request.what {
-                ExpandWhat::Message(id) => {
-                    if after < id.0 {
-                        take(&mut answer, message(tx, &reach, *id)?, request.tokens);
+                ExpandWhat::Message(named) => {
+                    let message = message(tx, (&reach, &request.scope), named)?;
+                    if after < message.id.0 {
+                        take(&mut answer, message, request.tokens);
                     }
                 }
                 ExpandWhat::Summary(prefix) => {
@@ -37,9 +39,11 @@ impl Context<'_> {
                     })?;
                 }
                 ExpandWhat::Range(first, last) => {
-                    let (key, _) = messages::get(tx, *first)?
+                    let first = resolve(tx, (&reach, &request.scope), first)?;
+                    let last = resolve(tx, (&reach, &request.scope), last)?;
+                    let (key, _) = messages::get(tx, first)?
                         .filter(|(key, _)| reach.holds(*key))
-                        .ok_or_else(|| no_message(*first))?;
+                        .ok_or_else(|| no_message(&first.into()))?;
                     page(tx, &mut answer, (request.tokens, after.max(first.0 - 1)), |after| {
                         let at = Position { session_key: key, seq: after };
                         let mut seqs = message_rows::session_ids_after(tx, at, BATCH)?;
@@ -61,10 +65,18 @@ impl Context<'_> {
                     let node = reach.summary(tx, &prefix)?;
                     Ok(LookedUp::Summary(Box::new(node.into_summary(tx)?)))
                 }
-                ExpandWhat::Message(id) | ExpandWhat::Range(id, _) => {
-                    Ok(LookedUp::Message(Box::new(message(tx, &reach, id)?)))
+                ExpandWhat::Message(named) | ExpandWhat::Range(named, _) => {
+                    Ok(LookedUp::Message(Box::new(message(tx, (&reach, scope), &named)?)))
                 }
             }
+        })
+    }
+
+    /// One message, if it is in scope.
+    pub fn message(&self, named: &MessageRef, scope: &ContextScope) -> Result<Message> {
+        self.oneiro.store.read(|tx| {
+            let reach = Reach::of(self.oneiro, tx, scope)?;
+            message(tx, (&reach, scope), named)
         })
     }
 
@@ -82,7 +94,7 @@ impl Context<'_> {
     /// they cover.
     pub fn summaries(&self, id: &SessionId) -> Result<Vec<Summary>> {
         self.oneiro.store.read(|tx| {
-            let key = crate::sessions::key_of(tx, id)?;
+            let key = key_of(tx, id)?;
             let mut nodes = summaries::of_session(tx, key)?;
             let shown = summaries::in_context(tx, key)?;
             let there: Vec<i64> = nodes.iter().map(|node| node.key).collect();
@@ -108,13 +120,33 @@ impl Context<'_> {
     }
 }
 
-fn no_message(id: MessageId) -> Error {
-    Error::not_found(format!("there is no message {id} here")).remedy(Remedy::OutOfReach)
+fn no_message(named: &MessageRef) -> Error {
+    Error::not_found(format!("there is no message {named} here")).remedy(Remedy::OutOfReach)
 }
 
-fn message(tx: &Tx<'_>, reach: &Reach, id: MessageId) -> Result<Message> {
+/// The id of a message that is looked up; a place without a session is one in the scope's session.
+fn resolve(
+    tx: &Tx<'_>,
+    (reach, scope): (&Reach, &ContextScope),
+    named: &MessageRef,
+) -> Result<MessageId> {
+    let ContextScope::Lineage(own) = scope else { return message_in(tx, named, None) };
+    if let MessageRef::Place { session: Some(session), .. } = named {
+        // A session out of reach is as if it were not there: nothing is told of it.
+        let found = resolve_in(tx, session.as_str()).ok().filter(|(key, _)| reach.holds(*key));
+        found.ok_or_else(|| no_message(named))?;
+    }
+    message_in(tx, named, Some((key_of(tx, own)?, own)))
+}
+
+fn message(
+    tx: &Tx<'_>,
+    (reach, scope): (&Reach, &ContextScope),
+    named: &MessageRef,
+) -> Result<Message> {
+    let id = resolve(tx, (reach, scope), named)?;
     let found = messages::get(tx, id)?.filter(|(key, _)| reach.holds(*key));
-    found.map(|(_, message)| message).ok_or_else(|| no_message(id))
+    found.map(|(_, message)| message).ok_or_else(|| no_message(named))
 }
 
 /// Takes messages in while they fit; the first fits always.

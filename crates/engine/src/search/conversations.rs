@@ -6,12 +6,12 @@ mod discover;
 
 use super::hits::name;
 use super::snippet::beginning;
-use crate::sessions::{resolve_in, whole};
+use crate::sessions::{message_in, resolve_in, whole};
 use crate::views::Search;
 use oneiro_model::{
-    BROWSED, Error, HIDDEN_SOURCES, ListSessions, MessageId, Remedy, Result, Role, Session,
-    SessionFound, SessionId, SessionSearch, SessionSearchRequest, ShownMessage, Visibility, WINDOW,
-    searchable,
+    BROWSED, Error, HIDDEN_SOURCES, ListSessions, MessageId, MessageRef, Remedy, Result, Role,
+    Session, SessionFound, SessionId, SessionSearch, SessionSearchRequest, ShownMessage,
+    Visibility, WINDOW, searchable,
 };
 use oneiro_store::message_rows::{self, MessageRow};
 use oneiro_store::{Tx, lineage, sessions};
@@ -41,7 +41,7 @@ impl Search<'_> {
             SessionSearch::Discover(asked) => self.oneiro.discover(&asked),
             SessionSearch::Scroll { session, around, window } => {
                 within("window", window, 1..=WINDOW.1)?;
-                self.oneiro.store.read(|tx| scroll(tx, &session, around, window))
+                self.oneiro.store.read(|tx| scroll(tx, &session, &around, window))
             }
             SessionSearch::Read(session) => self.oneiro.store.read(|tx| read(tx, &session)),
             SessionSearch::Browse { limit, project, exclude_lineage } => {
@@ -86,10 +86,11 @@ fn family(tx: &Tx<'_>, id: &SessionId) -> Result<Vec<SessionId>> {
 fn scroll(
     tx: &Tx<'_>,
     session: &SessionId,
-    around: MessageId,
+    around: &MessageRef,
     window: usize,
 ) -> Result<SessionFound> {
     let (key, id) = resolve_in(tx, session.as_str())?;
+    let around = message_in(tx, around, Some((key, &id)))?;
     let anchor = message_rows::by_ids(tx, &[around.0])?.pop().ok_or_else(|| {
         Error::not_found(format!("there is no message {around}")).remedy(Remedy::ListMessages)
     })?;

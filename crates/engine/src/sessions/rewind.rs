@@ -1,7 +1,7 @@
 //! Rewind a session to something the person said, and restore what was rewound. Rows stay; only
 //! what is shown changes.
 
-use super::{key_of, show::no_message};
+use super::{key_of, message_in, show::no_message};
 use crate::context::change_visibility;
 use crate::views::{Messages, Sessions};
 use oneiro_model::contract::Request;
@@ -19,8 +19,8 @@ impl Sessions<'_> {
         self.oneiro.store.write(move |tx| {
             let key = key_of(tx, &id)?;
             // Found in the same transaction: what is said meanwhile is not taken for these turns.
-            let to = match request.to {
-                Some(to) => to,
+            let to = match &request.to {
+                Some(to) => message_in(tx, to, Some((key, &id)))?,
                 None => nth_user_message(tx, (key, &id), request.turns.unwrap_or_default())?,
             };
             let rewound = rewind_in(tx, (key, &id), to)?;

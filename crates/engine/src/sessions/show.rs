@@ -1,9 +1,9 @@
 //! Read a session's messages.
 
-use super::{key_of, whole};
+use super::{key_of, message_in, whole};
 use crate::views::{Messages, Sessions};
 use oneiro_model::{
-    Cursor, Error, Message, MessageId, Page, Remedy, Result, SessionId, SessionView,
+    Cursor, Error, Message, MessageId, MessageRef, Page, Remedy, Result, SessionId, SessionView,
 };
 use oneiro_store::message_rows::{self, Include, Position};
 use oneiro_store::messages::{self, PageRequest};
@@ -113,9 +113,13 @@ impl Messages<'_> {
     }
 
     /// One message, wherever it stands.
-    pub fn get(&self, id: MessageId) -> Result<Message> {
-        let found = self.oneiro.store.read(|tx| messages::get(tx, id))?;
-        found.map(|(_, message)| message).ok_or_else(|| no_message(id))
+    pub fn get(&self, message: impl Into<MessageRef>) -> Result<Message> {
+        let message = message.into();
+        self.oneiro.store.read(|tx| {
+            let id = message_in(tx, &message, None)?;
+            let found = messages::get(tx, id)?;
+            found.map(|(_, message)| message).ok_or_else(|| no_message(id))
+        })
     }
 }
 

@@ -62,16 +62,16 @@ on_both_backends! {
             let what = ExpandWhat::Summary(top.id.to_string());
             let all = expand_all(&oneiro, &id, &what, tokens);
             assert_eq!(all.iter().map(|m| m.id).collect::<Vec<_>>(), wanted, "{tokens}");
-            let range = ExpandWhat::Range(wanted[0], wanted[wanted.len() - 1]);
+            let range = ExpandWhat::Range(wanted[0].into(), wanted[wanted.len() - 1].into());
             assert_eq!(expand_all(&oneiro, &id, &range, tokens).len(), wanted.len());
         }
         // The exact words come back, and a giant message comes alone and whole.
         let giant = live(&oneiro, &id)[20].clone();
-        let page = ExpandRequest { what: ExpandWhat::Message(giant.id), scope: lineage(&id), tokens: 10, cursor: None };
+        let page = ExpandRequest { what: ExpandWhat::Message(giant.id.into()), scope: lineage(&id), tokens: 10, cursor: None };
         let page = oneiro.context().expand(&page).unwrap();
         assert_eq!((page.messages.len(), page.next), (1, None));
         assert_eq!(content(&page.messages[0]), content(&giant));
-        assert_eq!(oneiro.context().expand(&ExpandRequest { what: ExpandWhat::Message(giant.id), scope: lineage(&id), tokens: 0, cursor: None }).unwrap_err().field_name(), Some("tokens"));
+        assert_eq!(oneiro.context().expand(&ExpandRequest { what: ExpandWhat::Message(giant.id.into()), scope: lineage(&id), tokens: 0, cursor: None }).unwrap_err().field_name(), Some("tokens"));
     }
 
     fn any_id_is_looked_up_by_its_beginning(space) {
@@ -104,7 +104,7 @@ on_both_backends! {
         until(&oneiro, &theirs, 2_500);
         let hidden = oneiro.context().summaries(&theirs).unwrap()[0].clone();
         let message = live(&oneiro, &theirs)[0].id;
-        for what in [ExpandWhat::Summary(hidden.id.to_string()), ExpandWhat::Message(message), ExpandWhat::Range(message, MessageId(message.0 + 5))] {
+        for what in [ExpandWhat::Summary(hidden.id.to_string()), ExpandWhat::Message(message.into()), ExpandWhat::Range(message.into(), MessageId(message.0 + 5).into())] {
             let request = ExpandRequest { what, scope: lineage(&mine), tokens: 4_000, cursor: None };
             assert_eq!(oneiro.context().expand(&request).map(drop).unwrap_err().kind(), ErrorKind::NotFound);
             let request = ExpandRequest { scope: ContextScope::Space, ..request };
@@ -116,10 +116,10 @@ on_both_backends! {
         assert!(found(&grep(&oneiro, &theirs, "heron")).0 >= 1);
         // A range that begins at home does not reach into what was said elsewhere meanwhile.
         let (first, last) = (live(&oneiro, &mine)[0].id, MessageId(message.0 + 30));
-        let range = expand_all(&oneiro, &mine, &ExpandWhat::Range(first, last), 4_000);
+        let range = expand_all(&oneiro, &mine, &ExpandWhat::Range(first.into(), last.into()), 4_000);
         assert!(range.iter().all(|m| m.session_id == mine));
         oneiro.settings().set("other_sessions", Some(json!("refuse"))).unwrap();
-        let request = ExpandRequest { what: ExpandWhat::Message(message), scope: ContextScope::Space, tokens: 10, cursor: None };
+        let request = ExpandRequest { what: ExpandWhat::Message(message.into()), scope: ContextScope::Space, tokens: 10, cursor: None };
         assert_eq!(oneiro.context().expand(&request).map(drop).unwrap_err().kind(), ErrorKind::Forbidden);
         assert_eq!(oneiro.context().look_up(hidden.id.as_str(), &ContextScope::Space).map(drop).unwrap_err().kind(), ErrorKind::Forbidden);
         assert_eq!(oneiro.context().summary(hidden.id.as_str(), &ContextScope::Space).map(drop).unwrap_err().kind(), ErrorKind::Forbidden);

@@ -194,7 +194,8 @@ pub fn in_reach(oneiro: &Oneiro, id: &SessionId, window: &Window) -> BTreeSet<i6
         found.extend(under.iter().map(|message| message.id.0));
     }
     if let (Some(first), Some(last)) = (window.omitted.first, window.omitted.last) {
-        let range = expand_all(oneiro, id, &ExpandWhat::Range(first, last), EXPAND_TOKENS);
+        let range =
+            expand_all(oneiro, id, &ExpandWhat::Range(first.into(), last.into()), EXPAND_TOKENS);
         found.extend(range.iter().map(|message| message.id.0));
     }
     found

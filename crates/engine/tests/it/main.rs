@@ -50,6 +50,7 @@ mod listing;
 mod lost_writes;
 mod order;
 mod patterns;
+mod places;
 mod removal;
 mod search_brute;
 mod search_child;

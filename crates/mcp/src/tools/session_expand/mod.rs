@@ -38,7 +38,7 @@ fn input() -> Value {
             "Session of the id, or a later one of its lineage: id, unique prefix or title"
                 .to_owned(),
         ),
-        ("id", "sum_.., 12 or 12-34".to_owned()),
+        ("id", "sum_.., 12, 12-34 or monday#3".to_owned()),
         ("grep", "Words or /regex/".to_owned()),
         ("project", "With grep: only sessions of this project".to_owned()),
         ("anywhere", "All conversations, not only the session's lineage".to_owned()),

@@ -126,7 +126,7 @@ impl<'a> Piece<'a> {
         };
         let role = one_line(message.role.as_str());
         let at = minute(message.at);
-        format!("  #{} {at} {role}{name}{rewound}{form}{part}: {}\n", message.id, indented(text))
+        format!("  id {} {at} {role}{name}{rewound}{form}{part}: {}\n", message.id, indented(text))
     }
 
     fn fields(&self, end: usize) -> Value {

@@ -22,7 +22,8 @@ pub(super) struct Arguments {
     /// The session that the id belongs to: an id, a unique prefix, or a title.
     #[schemars(extend("x-older-names" = ["session_id"]))]
     session: Option<SessionId>,
-    /// A summary (sum_..), a message (12) or a range of messages (12-34).
+    /// A summary (sum_..), a message (12, or #3 by its place in the session) or a range of messages
+    /// (12-34, #3-7).
     id: Option<String>,
     /// Words or `/a regular expression/` to look for.
     grep: Option<String>,
@@ -118,7 +119,7 @@ fn parse(given: &Map<String, Value>) -> Result<ExpandCall> {
         }
     };
     let target = match (request.id, request.grep) {
-        (Some(id), None) => Target::Messages(parse_id(&id)?),
+        (Some(id), None) => Target::Messages(ExpandWhat::parse(&id)?),
         (None, Some(pattern)) => Target::Grep(pattern),
         _ => {
             return Err(Error::field("id", "or grep is needed, and not both")
@@ -135,21 +136,6 @@ fn parse(given: &Map<String, Value>) -> Result<ExpandCall> {
         tokens: request.tokens,
         notes,
     })
-}
-
-/// The messages that an id names. Agents copy the `#` before numbers with them.
-fn parse_id(id: &str) -> Result<ExpandWhat> {
-    let id: String = id.chars().filter(|letter| *letter != '#').collect();
-    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "_- ".contains(letter);
-    let shown: String = id.chars().take(60).collect();
-    let refused = || {
-        Error::field("id", format!("{shown:?} is not an id"))
-            .remedy("give a summary (sum_..), a message (12) or a range of messages (12-34)")
-    };
-    if !id.chars().all(is_plain) {
-        return Err(refused());
-    }
-    ExpandWhat::parse(&id).map_err(|_| refused())
 }
 
 impl ExpandCall {
@@ -190,9 +176,10 @@ mod tests {
     #[test]
     fn ids_are_read_as_agents_write_them() {
         for (id, want) in [
-            (json!(12), ExpandWhat::Message(MessageId(12))),
-            (json!("#12"), ExpandWhat::Message(MessageId(12))),
-            (json!("#12 - #14"), ExpandWhat::Range(MessageId(12), MessageId(14))),
+            (json!(12), ExpandWhat::Message(MessageId(12).into())),
+            (json!("12 - 14"), ExpandWhat::Range(MessageId(12).into(), MessageId(14).into())),
+            (json!("#3"), ExpandWhat::parse("#3").unwrap()),
+            (json!("monday#3-7"), ExpandWhat::parse("monday#3-7").unwrap()),
             (json!(" sum_ab "), ExpandWhat::Summary("sum_ab".to_owned())),
         ] {
             let call = expand_call(json!({"session": "s", "id": id})).unwrap();

@@ -134,7 +134,7 @@ fn message_line(message: &ShownMessage, text: &str, is_whole: bool) -> String {
     let end = if is_whole { "" } else { " [cut]" };
     let role = one_line(message.role.as_str());
     let at = minute(message.at);
-    format!("{mark} #{} {at} {role}{name}: {}{end}\n", message.id, indented(text))
+    format!("{mark} id {} {at} {role}{name}: {}{end}\n", message.id, indented(text))
 }
 
 /// A time to the minute, as it is shown to models.

@@ -45,7 +45,7 @@ fn input() -> Value {
     input_schema::<Arguments>(&[
         ("query", "Words, \"a phrase\", OR, -not, since:7d, role:user, session:ID".to_owned()),
         ("session", "Id, unique prefix or title".to_owned()),
-        ("around", "Message id".to_owned()),
+        ("around", "Message id, or its place (monday#3)".to_owned()),
         ("window", window),
         ("limit", limit),
         ("project", "Only sessions of this project".to_owned()),

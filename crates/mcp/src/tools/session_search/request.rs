@@ -91,7 +91,7 @@ pub(super) fn wants_summaries(given: &Map<String, Value>) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use oneiro::{MessageId, Role};
+    use oneiro::{MessageId, MessageRef, Role};
     use serde_json::json;
 
     fn search_call(given: Value) -> Result<SearchCall> {
@@ -103,9 +103,15 @@ mod tests {
         let mode = |given| search_call(given).unwrap().search.mode().unwrap();
         assert!(matches!(mode(json!({"query": "tea"})), SessionSearch::Discover(_)));
         assert!(matches!(
-            mode(json!({"session": "a", "around": "#3"})),
-            SessionSearch::Scroll { around: MessageId(3), window: 5, .. }
+            mode(json!({"session": "a", "around": "3"})),
+            SessionSearch::Scroll { around: MessageRef::Id(MessageId(3)), window: 5, .. }
         ));
+        for place in [json!({"session": "a", "around": "#3"}), json!({"around": "a#3"})] {
+            let SessionSearch::Scroll { session, around, .. } = mode(place) else {
+                panic!("a place is not scrolled to");
+            };
+            assert_eq!((session.as_str(), around.to_string().as_str()), ("a", "#3"));
+        }
         assert!(matches!(mode(json!({"session": "a", "query": ""})), SessionSearch::Read(_)));
         assert!(matches!(
             mode(json!({"limit": "4", "query": null})),
@@ -118,7 +124,7 @@ mod tests {
         let scroll =
             search_call(json!({"session_id": "a", "around_message_id": 3})).unwrap().search;
         assert_eq!(scroll.session.unwrap().as_str(), "a");
-        assert_eq!(scroll.around, Some(MessageId(3)));
+        assert_eq!(scroll.around, Some(MessageId(3).into()));
         let query = json!({"query": "tea", "role_filter": "user", "current_session_id": "mine"});
         let query = search_call(query).unwrap().search;
         assert_eq!(query.roles, [Role::User]);
