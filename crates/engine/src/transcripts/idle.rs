@@ -8,7 +8,7 @@ use crate::Oneiro;
 use crate::sessions::COMPRESSION;
 use oneiro_model::{ChangeKind, MessageId, Result, Span, Timestamp};
 use oneiro_store::sessions::{OpenBefore, OpenSession};
-use oneiro_store::{Tx, amends, changes, messages, sessions};
+use oneiro_store::{Tx, changes, messages, session_updates, sessions};
 
 /// How long nothing is said before a session counts as ended.
 const IDLE: Span = Span::days(1);
@@ -66,12 +66,12 @@ impl Oneiro {
 /// Reopens a session that has ended and got new messages since, unless it goes on elsewhere; and
 /// ends it again if these are old too.
 pub(super) fn go_on(tx: &Tx<'_>, key: i64, now: Timestamp) -> Result<()> {
-    let Some(session) = sessions::get_bare(tx, key)? else { return Ok(()) };
+    let Some(session) = sessions::get_without_prompt(tx, key)? else { return Ok(()) };
     if let Some(ended_at) = session.ended_at {
         let reason = session.end_reason.as_deref();
         let goes_on = reason == Some(END_REASON) || session.last_active_at > ended_at;
         if goes_on && reason != Some(COMPRESSION) {
-            amends::reopen(tx, key)?;
+            session_updates::reopen(tx, key)?;
             changes::record(tx, ChangeKind::Reopened, Some(&session.id), now)?;
         }
     }
@@ -79,12 +79,12 @@ pub(super) fn go_on(tx: &Tx<'_>, key: i64, now: Timestamp) -> Result<()> {
 }
 
 fn end_if_idle(tx: &Tx<'_>, key: i64, now: Timestamp) -> Result<()> {
-    let Some(session) = sessions::get_bare(tx, key)? else { return Ok(()) };
+    let Some(session) = sessions::get_without_prompt(tx, key)? else { return Ok(()) };
     let end = session.last_active_at.plus(IDLE);
     if session.ended_at.is_some() || end > now {
         return Ok(());
     }
-    amends::end(tx, key, END_REASON, end)?;
+    session_updates::end_if_open(tx, key, END_REASON, end)?;
     changes::record(tx, ChangeKind::Ended, Some(&session.id), now)
 }
 

@@ -50,7 +50,7 @@ impl Titled<'_> {
     /// Gives a session without a title the first sentence of the person. What a subagent is told is
     /// not the person's.
     pub(super) fn give_sentence(&self, tx: &Tx<'_>) -> Result<()> {
-        let Some(session) = sessions::get_bare(tx, self.key)? else { return Ok(()) };
+        let Some(session) = sessions::get_without_prompt(tx, self.key)? else { return Ok(()) };
         if session.title.is_some() || session.lineage == Some(Lineage::Delegate) {
             return Ok(());
         }
@@ -78,7 +78,7 @@ impl Titled<'_> {
                 return Ok(());
             }
         }
-        let free = match titles::holder(tx, title.as_str())? {
+        let free = match titles::session_with(tx, title.as_str())? {
             Some(holder) if holder != self.key => titles::next(tx, title.as_str())?,
             _ => title.as_str().to_owned(),
         };
