@@ -4,8 +4,8 @@ use std::path::Path;
 use xtask::tidy::tree::Tree;
 use xtask::tidy::{
     Problem, decisions, documents, drivers, invariants, layering, leftovers, migrations,
-    module_docs, naming, origin, random_tests, size, sql_subset, surfaces, test_binaries, test_script,
-    whitespace,
+    module_docs, naming, origin, random_tests, size, sql_subset, surfaces, test_binaries,
+    test_script, whitespace,
 };
 
 fn assert_tidy(check: fn(&Tree) -> Vec<Problem>) {
