@@ -1,4 +1,4 @@
-//! The way back: from a summary, a range or an id to the exact messages, as many at a time as fit.
+//! Expands a summary, a range or an id into the exact messages, as many per page as fit.
 
 use super::form::{Form, cost};
 use super::scope::Reach;
@@ -9,12 +9,12 @@ use oneiro_model::{
 };
 use oneiro_store::{Tx, messages, said, summaries};
 
-/// Messages whose ids are read at a time.
+/// Message ids read at a time.
 const BATCH: usize = 512;
 
 impl Context<'_> {
-    /// The exact messages under a summary, in a range, or one: in order, each whole, from where an
-    /// earlier answer ended.
+    /// The exact messages under a summary, in a range, or a single one: in order, never split,
+    /// continued from a cursor.
     pub fn expand(&self, request: &ExpandRequest) -> Result<Expanded> {
         if request.tokens == 0 {
             return Err(Error::field("tokens", "is zero").remedy("give a number of tokens"));
@@ -50,7 +50,7 @@ impl Context<'_> {
         })
     }
 
-    /// Whatever an id names: a summary, by the beginning of its id, or a message.
+    /// Looks up a summary by id prefix, or a message by id.
     pub fn look_up(&self, id: &str, scope: &ContextScope) -> Result<LookedUp> {
         self.oneiro.store.read(|tx| {
             let reach = Reach::of(self.oneiro, tx, scope)?;
@@ -66,7 +66,7 @@ impl Context<'_> {
         })
     }
 
-    /// A summary: what it covers, when that was said, and what is above and below it.
+    /// A summary with its coverage, its time range, its parents and its children.
     pub fn summary(&self, id: &str, scope: &ContextScope) -> Result<Summary> {
         let ExpandWhat::Summary(id) = ExpandWhat::parse(id)? else {
             return Err(Error::field("id", format!("{id:?} is not the id of a summary (sum_...)")));
@@ -74,8 +74,8 @@ impl Context<'_> {
         self.oneiro.store.read(|tx| Reach::of(self.oneiro, tx, scope)?.summary(tx, &id)?.whole(tx))
     }
 
-    /// Every summary of a session and those it took over from the one it continues, by the messages
-    /// they cover.
+    /// All summaries of a session, including those inherited from the session it continues, ordered
+    /// by the messages they cover.
     pub fn summaries(&self, id: &SessionId) -> Result<Vec<Summary>> {
         self.oneiro.store.read(|tx| {
             let key = crate::sessions::key_of(tx, id)?;
@@ -95,7 +95,7 @@ impl Context<'_> {
         })
     }
 
-    /// The summaries of the space whose messages are newest.
+    /// The summaries of the space with the newest messages.
     pub fn newest_summaries(&self, limit: usize) -> Result<Vec<Summary>> {
         self.oneiro.store.read(|tx| {
             let nodes = summaries::newest(tx, limit)?;
@@ -113,7 +113,7 @@ fn message(tx: &Tx<'_>, reach: &Reach, id: MessageId) -> Result<Message> {
     found.map(|(_, message)| message).ok_or_else(|| no_message(id))
 }
 
-/// Takes messages in while they fit; the first fits always.
+/// Adds messages while they fit; the first one always fits.
 fn page(
     tx: &Tx<'_>,
     answer: &mut Expanded,

@@ -5,17 +5,17 @@ use crate::views::Messages;
 use oneiro_model::{Error, Message, MessageId, Result, SessionId, Visibility};
 use oneiro_store::{Tx, contexts, messages};
 
-/// Pins beyond this would leave no room for the conversation.
-const PINS: usize = 64;
+/// Maximum pins per session: more would leave no room for the conversation.
+const PINS_MAX: usize = 64;
 
 impl Messages<'_> {
-    /// Pins a message of a session into every window of it; false when it was pinned.
+    /// Pins a message into every window of its session; returns false if it was already pinned.
     pub fn pin(&self, id: &SessionId, message: MessageId) -> Result<bool> {
         let (id, now) = (id.clone(), self.oneiro.now());
         self.oneiro.store.write(move |tx| {
             let key = own(tx, &id, message)?;
-            if contexts::pinned(tx, key)?.len() >= PINS {
-                return Err(Error::conflict(format!("{PINS} messages are pinned already"))
+            if contexts::pinned(tx, key)?.len() >= PINS_MAX {
+                return Err(Error::conflict(format!("{PINS_MAX} messages are pinned already"))
                     .remedy("unpin one first"));
             }
             let pinned = contexts::pin(tx, key, message, now)?;
@@ -26,7 +26,7 @@ impl Messages<'_> {
         })
     }
 
-    /// Unpins a message; false when it was not pinned.
+    /// Unpins a message; returns false if it was not pinned.
     pub fn unpin(&self, id: &SessionId, message: MessageId) -> Result<bool> {
         let id = id.clone();
         self.oneiro.store.write(move |tx| {
@@ -39,7 +39,7 @@ impl Messages<'_> {
         })
     }
 
-    /// The pinned messages of a session, in the order they came.
+    /// The pinned messages of a session, in order.
     pub fn pinned(&self, id: &SessionId) -> Result<Vec<Message>> {
         self.oneiro.store.read(|tx| {
             let key = key_of(tx, id)?;

@@ -1,14 +1,13 @@
-//! Secrets are taken out of what is derived: a summary outlives the place where a key was pasted.
-//! By pattern only; messages themselves stay as they were said.
+//! Redacts secrets, by pattern, from derived text such as summaries. Messages are stored unchanged.
 
 use regex::{Regex, RegexSet};
 use std::borrow::Cow;
 use std::sync::LazyLock;
 
-/// What stands in place of a secret.
+/// The replacement of a secret.
 const REDACTED: &str = "[secret]";
 
-/// Each pattern has the secret in its group `s`.
+/// The group `s` of each pattern is the secret.
 const PATTERNS: &[&str] = &[
     r"(?s)(?P<s>-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(?:-----END [A-Z ]*PRIVATE KEY-----|\z))",
     r"\b(?P<s>(?:sk|pk|rk)-[A-Za-z0-9_-]{16,})",
@@ -26,10 +25,10 @@ const PATTERNS: &[&str] = &[
 static SECRETS: LazyLock<Vec<Regex>> =
     LazyLock::new(|| PATTERNS.iter().filter_map(|pattern| Regex::new(pattern).ok()).collect());
 
-/// All patterns at once: most texts have no secret, and are gone through once.
+/// All patterns in one set: most texts contain no secret and need one scan.
 static ANY: LazyLock<Option<RegexSet>> = LazyLock::new(|| RegexSet::new(PATTERNS).ok());
 
-/// The text without secrets.
+/// The text with its secrets redacted.
 pub(super) fn redact(text: &str) -> Cow<'_, str> {
     let mut text = Cow::Borrowed(text);
     let found: Vec<usize> = match ANY.as_ref() {

@@ -39,7 +39,7 @@ pub(super) struct Piece {
 }
 
 /// What stands around the messages of a window.
-pub(super) struct Around {
+pub(super) struct Preamble {
     guidance: String,
     guidance_tokens: i64,
     /// The summaries, as the outline has them.
@@ -49,7 +49,7 @@ pub(super) struct Around {
 }
 
 /// The system prompt and the tools of a session; `count` knows what it counted before.
-pub(super) fn bare_head(session: &Session, count: impl Fn(&str) -> i64) -> Head {
+pub(super) fn system_head(session: &Session, count: impl Fn(&str) -> i64) -> Head {
     let text = session.system_prompt.clone().unwrap_or_default();
     let prompt_tokens = if text.is_empty() { 0 } else { count(&text) };
     let tools = session.model_config.as_ref().and_then(|config| config.get("tools"));
@@ -58,9 +58,14 @@ pub(super) fn bare_head(session: &Session, count: impl Fn(&str) -> i64) -> Head 
     Head { text, tokens: prompt_tokens, prompt_tokens, tools_tokens }
 }
 
-impl Around {
+impl Preamble {
     /// What a context has to show besides messages, within what the prompt leaves of the budget.
-    pub(super) fn of(tx: &Tx<'_>, outline: &Outline, id: &SessionId, left: i64) -> Result<Around> {
+    pub(super) fn of(
+        tx: &Tx<'_>,
+        outline: &Outline,
+        id: &SessionId,
+        left: i64,
+    ) -> Result<Preamble> {
         let depth = outline.shown.iter().map(|node| node.depth).max().unwrap_or(0);
         let mut summaries = Vec::new();
         let mut sum = 0;
@@ -80,7 +85,7 @@ impl Around {
             pins.push((message.id, pin(&message, &mut sum, left / 4 * PIN_QUARTERS)));
         }
         let guidance = markup::guidance(id, depth);
-        Ok(Around { guidance, guidance_tokens: outline.guidance_tokens, summaries, pins })
+        Ok(Preamble { guidance, guidance_tokens: outline.guidance_tokens, summaries, pins })
     }
 
     /// What all of it costs.
