@@ -2,7 +2,9 @@
 //! the files are scrubbed and searched for the erased text, and copies that cannot be reached are
 //! listed.
 
-use crate::context::{message_going, rejoin_calls, resummarise, session_erased};
+use crate::context::{
+    rebuild_leaves, rejoin_calls, remove_summaries_after_session, remove_summaries_of_message,
+};
 use crate::index::erase_texts;
 use crate::sessions::{delete_in, key_of, message_at, message_in};
 use crate::{Oneiro, jobs};
@@ -245,9 +247,9 @@ fn remove_session(
         apart.extend(sessions::prompt_key(tx, link.key)?);
     }
     let apart = Apart::of(tx, apart)?;
-    let bereft = session_erased(tx, key)?;
+    let affected_leaves = remove_summaries_after_session(tx, key)?;
     let deleted = delete_in(tx, &[key])?;
-    resummarise(oneiro, tx, bereft)?;
+    rebuild_leaves(oneiro, tx, affected_leaves)?;
     deleted.sessions.iter().try_for_each(|id| changes::remove_of_session(tx, id))?;
     Ok((deleted.messages, apart.add_removed(tx, pieces)?))
 }
@@ -278,10 +280,10 @@ fn remove_message(
     })?;
     let keys = payloads::keys_of_message(tx, message.id.0)?;
     let apart = Apart::of(tx, keys.clone())?;
-    let bereft = message_going(tx, session, id.0)?;
+    let affected_leaves = remove_summaries_of_message(tx, session, id.0)?;
     messages::remove(tx, id)?;
     slots::remove_of_message(tx, session, id)?;
-    resummarise(oneiro, tx, bereft)?;
+    rebuild_leaves(oneiro, tx, affected_leaves)?;
     rejoin_calls(tx, (session, &message.session_id), (id.0, id.0))?;
     costs::remove_all(tx, session)?;
     payloads::remove_unused(tx, &keys)?;
