@@ -108,7 +108,7 @@ impl Capture<'_> {
 fn each_message(oneiro: &Oneiro, key: i64, each: &mut dyn FnMut(&Message)) -> Result<()> {
     let mut page = PageRequest { after: 0, hidden: true, limit: READ_BATCH_ROWS };
     loop {
-        let found = oneiro.store.read(|tx| match sessions::id_and_source(tx, key)? {
+        let found = oneiro.store.read(|tx| match sessions::id_and_project(tx, key)? {
             Some((id, _)) => messages::page(tx, (key, &id), page),
             None => Ok(Vec::new()),
         })?;

@@ -1,4 +1,4 @@
-//! Transcripts: how far the file of an agent has been read. What a line means is the engine's.
+//! Transcripts: the position up to which the file of an agent has been read.
 
 use crate::Tx;
 use crate::aggregates::Table;
@@ -12,7 +12,6 @@ statements! {
                updated_at = excluded.updated_at, fingerprint = excluded.fingerprint";
 }
 
-/// The tables that belong here.
 pub(crate) const TABLES: &[Table] =
     &[Table { name: "transcripts", columns: "path, agent, position, updated_at, fingerprint" }];
 
@@ -28,15 +27,14 @@ pub struct Reached {
 
 /// How far a file has been read as a transcript of an agent; `None` when it never was.
 pub fn reached(tx: &Tx<'_>, agent: &str, path: &str) -> Result<Option<Reached>> {
-    tx.first(REACHED, &[(&mark(agent, path)).into()], |row| {
+    tx.first(REACHED, &[(&file_key(agent, path)).into()], |row| {
         Ok(Reached { position: row.int(0)?, fingerprint: row.opt_string(1)? })
     })
 }
 
-/// What a file is remembered by. The row outlives the erasure of the session, so that reading the
-/// file again does not bring it back; the path itself would tell its id and its project. What one
-/// reader made of a file says nothing of what another would, so the agent is part of it.
-fn mark(agent: &str, path: &str) -> String {
+/// The key of a file: a hash, because the row outlives the erasure of the session (so that it is not
+/// captured again), and the path would reveal its id and project. Each agent reads a file separately.
+fn file_key(agent: &str, path: &str) -> String {
     let mut hasher = blake3::Hasher::new();
     hasher.update(agent.as_bytes()).update(b"\0").update(path.as_bytes());
     hasher.finalize().to_hex().to_string()
@@ -53,11 +51,11 @@ pub struct Advance<'a> {
     pub reached: &'a Reached,
 }
 
-/// Remembers how far a file has been read: in the transaction that stores what it said.
+/// Stores the position, in the transaction that stores the messages read.
 pub fn advance(tx: &Tx<'_>, to: Advance<'_>, now: Timestamp) -> Result<()> {
-    let mark = mark(to.agent, to.path);
+    let key = file_key(to.agent, to.path);
     let values = [
-        (&mark).into(),
+        (&key).into(),
         to.agent.into(),
         to.reached.position.into(),
         now.micros().into(),
