@@ -26,7 +26,6 @@ statements! {
     STORED = "SELECT folder FROM capture_projects";
 }
 
-/// The tables that belong here.
 pub(crate) const TABLES: &[Table] = &[
     Table { name: "capture_projects", columns: "folder, capture, chosen_at" },
     Table { name: "capture_pauses", columns: "started_at, ended_at" },
