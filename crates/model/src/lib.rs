@@ -10,6 +10,7 @@ mod change;
 mod context;
 pub mod contract;
 mod error;
+mod hit_groups;
 pub mod host;
 mod id;
 mod job;
@@ -47,6 +48,7 @@ pub use context::{
     WINDOW_BUDGET, Window, WindowItem, WindowRequest,
 };
 pub use error::{Error, ErrorKind, KINDS, KindRow, Result};
+pub use hit_groups::{HitGroup, Passage, PassageMessage, group_hits};
 pub use id::{JobId, MessageId, SessionId, SummaryId, TokenId};
 pub use job::{Job, JobNeed, JobState, NewJob, Ran};
 pub use message::{

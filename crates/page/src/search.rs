@@ -1,14 +1,15 @@
-//! Search: one field, what was found, and help with asking. It must not know how a hit looks.
+//! The search page: the form, the results, and help with the query language. It must not know how
+//! a hit looks.
 
 use crate::figures::{counted, millis};
-use crate::hit::{hit, tier};
 use crate::layout::{Frame, Tab, document};
-use crate::session::title;
+use crate::results::{results, tier};
 use crate::sessions::{choice, folded};
 use crate::text::{one_line, plain};
 use crate::{link, problem};
 use maud::{Markup, html};
-use oneiro::{Error, Found, Hit, Session, Sort};
+use oneiro::{Error, Found, Hit, Session, SessionId, Sort};
+use std::collections::BTreeMap;
 
 /// What was asked, as it was typed.
 #[derive(Debug, Clone, Default)]
@@ -76,8 +77,8 @@ pub enum Outcome {
         /// What was found.
         found: Found,
         /// The sessions of the hits, for their titles.
-        sessions: Vec<Session>,
-        /// How long it took.
+        sessions: BTreeMap<SessionId, Session>,
+        /// How long the search took.
         millis: f64,
     },
     /// The query, or a filter, cannot be taken.
@@ -145,7 +146,7 @@ fn main(view: &SearchView) -> Markup {
             }
             p #count.count role="status" { (count(view)) }
             (language(view.form.is_empty()))
-            div #results { (results(view)) }
+            div #results { (outcome(view)) }
         }
     }
 }
@@ -213,7 +214,7 @@ fn how(hits: &[Hit]) -> String {
     }
 }
 
-fn results(view: &SearchView) -> Markup {
+fn outcome(view: &SearchView) -> Markup {
     let form = &view.form;
     match &view.outcome {
         Outcome::Unasked => html! {},
@@ -223,9 +224,7 @@ fn results(view: &SearchView) -> Markup {
                 p.notice.mild { (plain(note)) }
             }
             @if found.hits.is_empty() { (nothing(form)) }
-            ol.hits {
-                @for one in &found.hits { (hit(one, &called(one, sessions), view.frame.now)) }
-            }
+            (results(&found.hits, sessions, view.frame.now))
             @if !form.explain && !found.hits.is_empty() {
                 p.turner {
                     a href=(form.address(true, "")) { "Tell why each ranked where it did" }
@@ -238,11 +237,6 @@ fn results(view: &SearchView) -> Markup {
             }
         },
     }
-}
-
-fn called(hit: &Hit, sessions: &[Session]) -> String {
-    let session = sessions.iter().find(|session| session.id == hit.session_id);
-    session.map_or_else(|| one_line(hit.session_id.as_str(), 120), title)
 }
 
 fn nothing(form: &SearchForm) -> Markup {

@@ -54,9 +54,7 @@ pub fn fragment(view: &ConversationView) -> String {
 
 /// What a session is called: its title, how it begins, or its id.
 pub(crate) fn title(session: &Session) -> String {
-    let named = session.title.as_deref().filter(|title| !title.trim().is_empty());
-    let begins = session.preview.as_deref().filter(|preview| !preview.trim().is_empty());
-    one_line(named.or(begins).unwrap_or(session.id.as_str()), 120)
+    one_line(session.display_name(), 120)
 }
 
 fn main(view: &ConversationView) -> Markup {

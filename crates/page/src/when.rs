@@ -20,6 +20,11 @@ pub fn clock(at: Timestamp) -> Markup {
     }
 }
 
+/// The date of a moment: `3 Nov 2026`.
+pub fn date(at: Timestamp) -> String {
+    day(at).map_or_else(|| at.to_string(), |date| date.strftime("%-d %b %Y").to_string())
+}
+
 /// Day and minute.
 pub fn exact(at: Timestamp) -> String {
     match jiff::Timestamp::from_microsecond(at.micros()) {

@@ -30,10 +30,13 @@ use matches::Matches;
 pub(crate) use meaning::Breaker;
 use meaning::Meaning;
 use oneiro_index::{Reader, View};
-use oneiro_model::{Error, Found, NEIGHBOURS_MAX, Query, Result, SEARCH_LIMIT_MAX, SearchRequest};
+use oneiro_model::{
+    Error, Found, NEIGHBOURS_MAX, Query, Result, SEARCH_LIMIT_MAX, SearchRequest, Session, SessionId,
+};
 use oneiro_store::{Tx, is_missing_table, is_unreadable};
 pub(crate) use question::Kin;
 use searching::{Asked, Searching};
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, PoisonError};
 
 /// Messages that are read for a pattern before the page ends.
@@ -52,6 +55,15 @@ impl Search<'_> {
             true => self.oneiro.search_with_summaries(request),
             false => self.oneiro.search_typed(request),
         }
+    }
+
+    /// The sessions that an answer has hits in, for their titles and sources.
+    pub fn sessions_of(&self, found: &Found) -> Result<BTreeMap<SessionId, Session>> {
+        let summaries = found.summaries.iter().map(|hit| &hit.session_id);
+        let all = summaries.chain(found.hits.iter().map(|hit| &hit.session_id));
+        let ids: Vec<SessionId> = all.collect::<BTreeSet<_>>().into_iter().cloned().collect();
+        let sessions = self.oneiro.sessions().find_many(&ids, true)?;
+        Ok(sessions.into_iter().flatten().map(|session| (session.id.clone(), session)).collect())
     }
 }
 

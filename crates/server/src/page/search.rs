@@ -2,7 +2,7 @@
 
 use super::look::Look;
 use oneiro::contract::{Form, Reading, decode};
-use oneiro::{Found, Result, SearchRequest, Session, Sort};
+use oneiro::{Result, SearchRequest, Sort};
 use oneiro_page::search::{Outcome, SearchForm, SearchView};
 use serde_json::{Value, json};
 use std::time::Instant;
@@ -74,17 +74,6 @@ fn asked(look: &Look, form: &SearchForm) -> Result<Option<Outcome>> {
     let started = Instant::now();
     let found = oneiro.search().run(&request)?;
     let millis = started.elapsed().as_secs_f64() * 1_000.0;
-    let sessions = sessions_of(look, &found)?;
+    let sessions = oneiro.search().sessions_of(&found)?;
     Ok(Some(Outcome::Found { found, sessions, millis }))
-}
-
-/// The sessions of the hits, each once.
-fn sessions_of(look: &Look, found: &Found) -> Result<Vec<Session>> {
-    let mut sessions: Vec<Session> = Vec::new();
-    for hit in &found.hits {
-        if sessions.iter().all(|session| session.id != hit.session_id) {
-            sessions.extend(look.oneiro()?.sessions().find(&hit.session_id)?);
-        }
-    }
-    Ok(sessions)
 }

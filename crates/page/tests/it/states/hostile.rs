@@ -2,7 +2,7 @@
 
 use super::conversation::{found, message};
 use super::made::{frame, jobs, session, stats};
-use super::{listing, searching};
+use super::{by_id, listing, searching};
 use oneiro::{Error, Message, Session};
 use oneiro_page::LocalPath;
 use oneiro_page::lineage::Relative;
@@ -100,7 +100,7 @@ pub fn all() -> Vec<(&'static str, String)> {
     }
     found.note = Some(EVIL.to_owned());
     let mut search =
-        searching(EVIL, Outcome::Found { found, sessions: vec![evil_session()], millis: f64::NAN });
+        searching(EVIL, Outcome::Found { found, sessions: by_id(vec![evil_session()]), millis: f64::NAN });
     search.sources.push(EVIL.to_owned());
     (search.form.since, search.form.role) = (EVIL.to_owned(), EVIL.to_owned());
     let mut list = listing(vec![evil_session()]);

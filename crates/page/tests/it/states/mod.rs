@@ -6,7 +6,7 @@ pub mod hostile;
 pub mod made;
 
 use made::{days, frame, jobs, minutes, session, sessions, stats};
-use oneiro::{Cursor, Error, ErrorKind, Found, Page};
+use oneiro::{Cursor, Error, ErrorKind, Found, Page, Session, SessionId};
 use oneiro_page::lineage::Relative;
 use oneiro_page::login::LoginView;
 use oneiro_page::message::MessageView;
@@ -18,6 +18,7 @@ use oneiro_page::sessions::{SessionsForm, SessionsView};
 use oneiro_page::{
     LocalPath, jobs as job_page, login, message, overview, problem, search, session as talk,
 };
+use std::collections::BTreeMap;
 
 /// Every state of every view, by name.
 pub fn all() -> Vec<(&'static str, String)> {
@@ -79,10 +80,14 @@ pub fn searching(q: &str, outcome: Outcome) -> SearchView {
 
 pub fn found_search() -> SearchView {
     let outcome =
-        Outcome::Found { found: conversation::found(), sessions: sessions(), millis: 3.42 };
+        Outcome::Found { found: conversation::found(), sessions: by_id(sessions()), millis: 3.42 };
     let mut view = searching("why did the lease test flake", outcome);
     view.form.explain = true;
     view
+}
+
+pub fn by_id(sessions: Vec<Session>) -> BTreeMap<SessionId, Session> {
+    sessions.into_iter().map(|session| (session.id.clone(), session)).collect()
 }
 
 pub fn nothing_found() -> SearchView {
@@ -90,7 +95,7 @@ pub fn nothing_found() -> SearchView {
         note: Some("only the newest 20,000 messages were read for the pattern".to_owned()),
         ..Found::default()
     };
-    let mut view = searching("/zyx+/", Outcome::Found { found, sessions: vec![], millis: 12.0 });
+    let mut view = searching("/zyx+/", Outcome::Found { found, sessions: by_id(vec![]), millis: 12.0 });
     view.form.role = "user".to_owned();
     view
 }
