@@ -1,4 +1,4 @@
-// What holds for every page: accessible in both themes, no wider than a phone, small, quick.
+// What holds for every page: accessible in both themes, no wider than a phone, small.
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
@@ -9,7 +9,7 @@ import { browse, live, overhang, picture, serve, visit } from "./rig.mjs";
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
 /** Bytes that a page and everything it needs may take on the wire. */
-const WEIGHT = 150_000;
+const PAGE_BYTES_MAX = 150_000;
 
 let server, browser, empty, pages;
 before(async () => {
@@ -95,7 +95,7 @@ for (const colorScheme of ["light", "dark"]) {
   });
 }
 
-test("every page is small, and painted soon", async (t) => {
+test("every page is small", async (t) => {
   for (const name of Object.keys(pages)) {
     // A new context has nothing in its cache.
     await visit(browser, { allowed: missing }, async (page, context) => {
@@ -104,29 +104,39 @@ test("every page is small, and painted soon", async (t) => {
       let bytes = 0;
       wire.on("Network.loadingFinished", (event) => (bytes += event.encodedDataLength));
       await open(page, name);
-      // How soon depends on what else this machine does: told, not judged.
+      // The time of the first paint depends on the machine: reported, not asserted.
       const paint = await page.waitForFunction(() => performance.getEntriesByName("first-contentful-paint")[0]?.startTime);
       t.diagnostic(`${name}: ${(bytes / 1000).toFixed(1)} kB, first paint ${(await paint.jsonValue()).toFixed(0)} ms`);
       assert.ok(bytes > 1000, "it was counted");
-      assert.ok(bytes <= WEIGHT, `${name} takes ${bytes} bytes`);
+      assert.ok(bytes <= PAGE_BYTES_MAX, `${name} takes ${bytes} bytes`);
     });
   }
 });
 
-test("the overview has its plots", async () => {
+test("the overview shows totals, projects and plots", async () => {
   await visit(browser, {}, async (page) => {
     await open(page, "overview");
     const drawn = await page.locator("main svg:visible").evaluateAll((plots) =>
       plots.map((plot) => plot.querySelectorAll("rect, path, polyline, circle").length),
     );
     assert.ok(drawn.length >= 2 && drawn.every((shapes) => shapes > 0), `growth and latency: ${drawn}`);
-    const { messages } = await server.ask("GET", "/v1/stats");
-    const figures = (await page.locator("dl.figures").textContent()).replace(/[^\da-z]/gi, "");
-    assert.ok(figures.includes(`${messages}Messages`) || figures.includes(`Messages${messages}`), figures);
+    const stats = await server.ask("GET", "/v1/stats");
+    const shown = async (name) => {
+      const term = page.locator("dl.metrics > div", { has: page.locator("dt", { hasText: new RegExp(`^${name}$`) }) });
+      return (await term.locator("dd").evaluate((dd) => dd.firstChild.textContent)).replaceAll(",", "");
+    };
+    assert.equal(await shown("Messages"), String(stats.messages));
+    assert.equal(await shown("Sessions"), String(stats.sessions));
+    assert.equal(await shown("Projects"), String(stats.projects.length));
+    assert.match(await shown("Time span"), /^\d+ days?$/);
+    const [largest] = stats.projects;
+    await page.locator("section[aria-labelledby=project] a", { hasText: largest.name }).click();
+    await page.waitForURL(`${server.url}/sessions?project=${largest.name}`);
+    assert.ok((await page.locator(".rows a.name").count()) > 0);
   });
 });
 
-test("the theme can be chosen, and stays", async () => {
+test("a chosen theme is kept on the next page", async () => {
   await visit(browser, { colorScheme: "light" }, async (page) => {
     await open(page, "overview");
     const shade = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor);

@@ -1,4 +1,4 @@
-// Search: results as one types, marked, in context, explained, and by keyboard.
+// Search: results while typing, matches, groups, scores, and the keyboard.
 
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
@@ -14,7 +14,7 @@ after(async () => {
   await server?.stop();
 });
 
-test("results come as one types, with what was met marked", async () => {
+test("results appear while typing, with matches marked", async () => {
   await visit(browser, {}, async (page) => {
     await page.goto(`${server.url}/search`);
     await live(page);
@@ -34,7 +34,7 @@ test("results come as one types, with what was met marked", async () => {
   });
 });
 
-test("a word that is only begun finds what begins so", async () => {
+test("an unfinished word finds words that begin with it", async () => {
   await visit(browser, {}, async (page) => {
     await page.goto(`${server.url}/search`);
     await live(page);
@@ -52,7 +52,7 @@ const shownGroups = (page) =>
       title: group.querySelector("h2").textContent,
       passages: [...group.querySelectorAll(".passage")].map((passage) => ({
         open: passage.querySelector("details.context")?.open,
-        lines: [...passage.querySelectorAll(".lines > li")].map((line) => ({
+        lines: [...passage.querySelectorAll(".messages > li")].map((line) => ({
           hit: line.matches(".hit"),
           visible: line.checkVisibility(),
           text: line.querySelector("[dir=auto]").textContent,
@@ -89,7 +89,7 @@ test("hits are grouped by session, with the context of the best hit open and no 
 
 test("a hit explains its score, and contexts that were opened stay open", async () => {
   await visit(browser, {}, async (page) => {
-    await page.goto(`${server.url}/search?q=ferry+to+the+island`);
+    await page.goto(`${server.url}/search?q=what+did+we+say+about+the+flat`);
     await live(page);
     const folded = page.locator("#results .passage:has(details.context:not([open]))").first();
     const opened = page.locator(`#${await folded.getAttribute("id")} .neighbour`).first();
@@ -101,15 +101,15 @@ test("a hit explains its score, and contexts that were opened stay open", async 
     await trace.locator("summary").click();
     assert.ok((await trace.locator("tbody tr").count()) > 0);
     const parts = (await trace.locator("td.figure").allTextContents()).map(Number);
-    const whole = Number((await trace.locator("caption").textContent()).match(/-?\d+\.\d+/)[0]);
+    const total = Number((await trace.locator("caption").textContent()).match(/-?\d+\.\d+/)[0]);
     const sum = parts.reduce((sum, part) => sum + part, 0);
-    assert.ok(Math.abs(sum - whole) < 0.06, `${parts} are not ${whole}`);
+    assert.ok(Math.abs(sum - total) < 0.06, `${parts} do not add up to ${total}`);
     assert.ok(await opened.isVisible(), "opened before the answer came again");
     await picture(page, "search-explained");
   });
 });
 
-test("everything is reached by keyboard", async () => {
+test("hits and the search field are reached by keyboard", async () => {
   await visit(browser, {}, async (page) => {
     await page.goto(`${server.url}/search?q=flat`);
     await live(page);
@@ -138,7 +138,7 @@ test("everything is reached by keyboard", async () => {
     const box = await found.boundingBox();
     const { height } = page.viewportSize();
     assert.ok(box.y >= -1 && box.y < height, `the message is at ${box.y}, below ${height}`);
-    // The way back, and out of the field.
+    // Back, and Escape clears the field.
     await page.goBack();
     await page.keyboard.press("/");
     await page.keyboard.press("Escape");
@@ -146,7 +146,7 @@ test("everything is reached by keyboard", async () => {
   });
 });
 
-test("what finds nothing and what cannot be asked is told", async () => {
+test("an empty result and an invalid query are explained", async () => {
   const refused = (text) => text.includes("422");
   await visit(browser, { allowed: refused }, async (page) => {
     await page.goto(`${server.url}/search`);
@@ -154,13 +154,13 @@ test("what finds nothing and what cannot be asked is told", async () => {
     await page.locator("#q").fill("\"xyzzy plugh nothing\"");
     await page.locator("#results .empty").waitFor();
     await page.locator("#q").fill("since:never");
-    await page.locator("#count", { hasText: "cannot be taken" }).waitFor();
+    await page.locator("#count", { hasText: "Invalid query" }).waitFor();
     await page.locator("#q").fill("flat");
     await page.locator("#results .hit").first().waitFor();
   });
 });
 
-test("filters and further pages", async () => {
+test("a search can be filtered and has further pages", async () => {
   await visit(browser, {}, async (page) => {
     await page.goto(`${server.url}/search?q=the`);
     await live(page);
@@ -170,7 +170,7 @@ test("filters and further pages", async () => {
     assert.notEqual(await page.locator("#results .group h2 a").first().getAttribute("href"), first);
     await page.goto(`${server.url}/search?q=flat`);
     await live(page);
-    await page.getByLabel("Speaker").selectOption("user");
+    await page.getByLabel("Role").selectOption("user");
     await page.waitForURL(/role=user/);
     const source = await page.getByLabel("Source").locator("option").allTextContents();
     assert.ok(source.includes("telegram"), source.join());

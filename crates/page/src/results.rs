@@ -1,7 +1,7 @@
 //! Search results: hits under the session they are in, with their neighbours and the parts of their
 //! score. It must not know the form that asked.
 
-use crate::figures::counted;
+use crate::numbers::counted;
 use crate::plot::share;
 use crate::session::title;
 use crate::text::{line, marked, one_line, plain};
@@ -79,7 +79,7 @@ fn passage(passage: &Passage<'_>, is_open: bool) -> Markup {
                     summary { "Context" }
                 }
             }
-            ol.lines {
+            ol.messages {
                 @for message in passage.messages.values() {
                     @match message {
                         PassageMessage::Hit(one) => (hit(one)),
@@ -147,7 +147,7 @@ fn score(hit: &Hit, trace: &Trace) -> Markup {
                         tr {
                             th scope="row" { (part_name(part.name)) }
                             td.bar { (share(part.added, most)) }
-                            td.figure { (decimal(part.added)) }
+                            td.number { (decimal(part.added)) }
                         }
                     }
                 }

@@ -1,10 +1,10 @@
 //! Text that wants to be more than text, in every place that text can stand.
 
 use super::conversation::{found, message};
-use super::made::{frame, jobs, session, stats};
-use super::{by_id, listing, searching};
+use super::made::{frame, session, stats};
+use super::{by_id, job_list, listing, searching};
 use oneiro::{Error, Message, Session};
-use oneiro_page::LocalPath;
+use oneiro_page::{LocalPath, jobs as job_page};
 use oneiro_page::lineage::Relative;
 use oneiro_page::login::{self, LoginView};
 use oneiro_page::message::{self as one, MessageView};
@@ -105,26 +105,28 @@ pub fn all() -> Vec<(&'static str, String)> {
     (search.form.since, search.form.role) = (EVIL.to_owned(), EVIL.to_owned());
     let mut list = listing(vec![evil_session()]);
     (list.form.q, list.form.project) = (EVIL.to_owned(), EVIL.to_owned());
-    let mut figures = stats();
-    (figures.store, figures.engine, figures.index.vectors) =
+    let mut stats = stats();
+    (stats.store, stats.engine, stats.index.vectors) =
         (EVIL.to_owned(), EVIL.to_owned(), Some(EVIL.to_owned()));
-    let mut work = jobs();
-    work.iter_mut()
+    stats.projects.iter_mut().for_each(|group| group.name = EVIL.to_owned());
+    let mut jobs = job_list();
+    jobs.jobs.items.iter_mut()
         .for_each(|job| (job.kind, job.last_error) = (EVIL.to_owned(), Some(EVIL.to_owned())));
     let mut evil_frame = frame();
     evil_frame.space = EVIL.to_owned();
     let days = vec![Day { date: EVIL.to_owned(), user: i64::MAX / 8, ..Day::default() }];
     let overview = OverviewView {
         frame: evil_frame,
-        stats: figures,
+        stats,
         days,
         minutes: vec![],
         recent: vec![evil_session()],
-        jobs: work,
+        failed_jobs: usize::MAX,
     };
     let error = Error::invalid(EVIL).remedy(EVIL);
     let view = |message| MessageView { frame: frame(), message, session: evil_session() };
     let mut pages = vec![
+        ("hostile-jobs", job_page::page(&jobs)),
         ("hostile-session", talk::page(&conversation)),
         ("hostile-search", search::page(&search)),
         ("hostile-refused", search::page(&searching(EVIL, Outcome::Refused(error.clone())))),
