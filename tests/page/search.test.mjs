@@ -100,7 +100,7 @@ test("a hit explains its score, and contexts that were opened stay open", async 
     const trace = page.locator("#results details.trace").first();
     await trace.locator("summary").click();
     assert.ok((await trace.locator("tbody tr").count()) > 0);
-    const parts = (await trace.locator("td.figure").allTextContents()).map(Number);
+    const parts = (await trace.locator("td.number").allTextContents()).map(Number);
     const total = Number((await trace.locator("caption").textContent()).match(/-?\d+\.\d+/)[0]);
     const sum = parts.reduce((sum, part) => sum + part, 0);
     assert.ok(Math.abs(sum - total) < 0.06, `${parts} do not add up to ${total}`);

@@ -152,7 +152,7 @@ fn head(view: &ConversationView) -> Markup {
                     .scripted
                     type="button"
                     data-copy=(session.id)
-                    aria-label="Copy the session id"
+                    aria-label="Copy id of the session"
                 { "Copy id" }
                 @if session.rewind_count > 0 {
                     @let toggle = if view.hidden { "" } else { "1" };

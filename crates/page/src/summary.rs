@@ -102,7 +102,7 @@ fn main(view: &SummaryView) -> Markup {
                         .scripted
                         type="button"
                         data-copy=(summary.id)
-                        aria-label="Copy the summary id"
+                        aria-label="Copy id of the summary"
                     { "Copy id" }
                 }
                 (session_nav(&session.id, None))
