@@ -1,7 +1,7 @@
 //! Draws a whole conversation as one band of included, summarised and left out messages.
 
-use crate::numbers::{counted, number};
 use crate::link;
+use crate::numbers::{counted, number};
 use maud::{Markup, html};
 use oneiro::{ItemPlace, SessionId, SummaryId, WindowItem};
 

@@ -1,8 +1,8 @@
 //! Renders a tool call, closed, and its result below it.
 
 use crate::budget::{RESULT, cut, first_lines};
-use crate::numbers::counted;
 use crate::link;
+use crate::numbers::counted;
 use crate::text::{line, one_line, plain};
 use maud::{Markup, html};
 use oneiro::MessageId;

@@ -1,7 +1,7 @@
 //! Draws the lineage of a session as a graph: continuations, branches, subagents and resets.
 
-use crate::numbers::counted;
 use crate::link;
+use crate::numbers::counted;
 use crate::text::line;
 use maud::{Markup, html};
 use oneiro::{Lineage, SessionId};

@@ -1,8 +1,8 @@
 //! The search page: the form, the results, and help with the query language. It must not know how
 //! a hit looks.
 
-use crate::numbers::{counted, millis};
 use crate::layout::{Frame, Tab, document};
+use crate::numbers::{counted, millis};
 use crate::results::{results, tier};
 use crate::sessions::{choice, filter_fold};
 use crate::text::{one_line, plain};

@@ -2,12 +2,12 @@
 //! message looks.
 
 use crate::budget::cut;
-use crate::numbers::{counted, dollars, number, short};
 use crate::layout::{Frame, Tab, document};
 use crate::lineage::{self, Relative};
+use crate::numbers::{counted, dollars, number, short};
+use crate::session_nav::{SessionTab, session_nav};
 use crate::text::{line, one_line, plain};
 use crate::turns::turns;
-use crate::session_nav::{SessionTab, session_nav};
 use crate::{link, markdown, when};
 use maud::{Markup, html};
 use oneiro::{Cursor, Message, MessageId, Session};

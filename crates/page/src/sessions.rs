@@ -1,7 +1,7 @@
 //! The list of sessions, by day, with its filters.
 
-use crate::numbers::counted;
 use crate::layout::{Frame, Tab, document};
+use crate::numbers::counted;
 use crate::session::title;
 use crate::text::{line, one_line, plain};
 use crate::{link, welcome, when};

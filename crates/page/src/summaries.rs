@@ -1,12 +1,12 @@
 //! The summaries of a session, as a picture of their tree and as a list.
 
-use crate::numbers::{counted, metric, number, short};
 use crate::layout::{Frame, Tab, document};
+use crate::numbers::{counted, metric, number, short};
 use crate::session::title;
+use crate::session_nav::{SessionTab, breadcrumbs, session_nav};
 use crate::text::{line, plain};
 pub use crate::tree::Along;
 use crate::tree::{Drawn, along_time, from, tree};
-use crate::session_nav::{SessionTab, breadcrumbs, session_nav};
 use crate::{link, when};
 use maud::{Markup, html};
 use oneiro::{MessageId, Session, Summary, SummaryId, SummaryKind, SummaryLevel, Timestamp};
@@ -103,8 +103,7 @@ fn metrics(view: &SummariesView) -> Markup {
     let said: i64 = now().map(|node| node.message_tokens).sum();
     let told: i64 = now().map(|node| node.tokens).sum();
     let deepest = view.summaries.iter().map(|node| node.depth).max().unwrap_or(0);
-    let depth =
-        format!("{} in the context, maximum depth {deepest}", number(now().count() as i64));
+    let depth = format!("{} in the context, maximum depth {deepest}", number(now().count() as i64));
     let full = format!("{} tokens originally", short(said));
     let loose = number(view.loose.len() as i64) + if view.more_loose { " or more" } else { "" };
     html! {

@@ -1,12 +1,12 @@
 //! One summary: its text, the summaries above and below it, and its original messages.
 
 use crate::budget::{cost, cut, share_beside};
-use crate::numbers::{counted, number};
 use crate::layout::{Frame, Tab, document};
+use crate::numbers::{counted, number};
+use crate::session_nav::{breadcrumbs, session_nav};
 use crate::summaries::{how, kind, row, share};
 use crate::text::{line, plain};
 use crate::turn::{Reading, article, costs};
-use crate::session_nav::{breadcrumbs, session_nav};
 use crate::{link, markdown, when};
 use maud::{Markup, html};
 use oneiro::{Cursor, Message, Session, Summary};

@@ -175,12 +175,14 @@ fn message_parts(message: &Message, reading: &Reading<'_>) -> Markup {
                 }
             }
         }
-        Part::ToolCall { name, arguments } => {
-            tool_step(&Call { message: message.id, nth: next_index(&mut calls), name, arguments }, reading)
-        }
-        Part::ToolResult(value) => {
-            separate_result(&Answer { message: message.id, nth: next_index(&mut results), value }, reading)
-        }
+        Part::ToolCall { name, arguments } => tool_step(
+            &Call { message: message.id, nth: next_index(&mut calls), name, arguments },
+            reading,
+        ),
+        Part::ToolResult(value) => separate_result(
+            &Answer { message: message.id, nth: next_index(&mut results), value },
+            reading,
+        ),
         Part::Media(block) => html! {
             p.media { (plain(&kind_of_media(block))) }
         },

@@ -47,7 +47,8 @@ fn with_before<'a>(
     run: &'a [Message],
     reading: &Reading<'_>,
 ) -> Vec<(Option<&'a Message>, &'a Message)> {
-    let shown: Vec<&Message> = run.iter().filter(|message| !reading.is_shown_with_calls(message)).collect();
+    let shown: Vec<&Message> =
+        run.iter().filter(|message| !reading.is_shown_with_calls(message)).collect();
     let before = std::iter::once(None).chain(shown.iter().copied().map(Some));
     before.zip(shown.iter().copied()).collect()
 }

@@ -3,13 +3,13 @@
 
 use crate::band::{band, name};
 use crate::budget::cost;
-use crate::numbers::{counted, metric, number, short};
 use crate::layout::{Frame, Tab, document};
+use crate::numbers::{counted, metric, number, short};
 use crate::problem::inline;
 use crate::session::title;
+use crate::session_nav::{SessionTab, breadcrumbs, session_nav};
 use crate::summaries::shell_quoted;
 use crate::text::plain;
-use crate::session_nav::{SessionTab, breadcrumbs, session_nav};
 use crate::{link, plot};
 use maud::{Markup, html};
 use oneiro::{Error, ItemPlace, Session, SessionId, SummaryId, Window, WindowItem};

@@ -1,14 +1,14 @@
-//! The spaces that this server has open: opened when asked for, the least recently used closed when
-//! there are too many. It must not know who may enter one.
+//! The open spaces of this server: opened on demand, the least recently used closed when there are
+//! too many.
 
 use crate::watch::Watch;
 use oneiro::{Error, Oneiro, Result, SpaceName};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Spaces that stay open at once.
-const OPEN: usize = 16;
+/// Maximum number of open spaces.
+const OPEN_SPACES_MAX: usize = 16;
 
-/// Opens a space by name; with `true` it must exist already.
+/// Opens a space by name; if the flag is set, it must exist.
 pub type OpenSpace = Box<dyn Fn(&SpaceName, bool) -> Result<Oneiro> + Send + Sync>;
 
 /// One open space.
@@ -23,19 +23,19 @@ impl Space {
         Ok(Space { oneiro: Some(oneiro), watch })
     }
 
-    /// The handle. It may only be used, and dropped, where blocking is allowed.
+    /// The handle. It must be used and dropped where blocking is allowed.
     pub(crate) fn oneiro(&self) -> Result<&Oneiro> {
         self.oneiro.as_ref().ok_or_else(|| Error::internal("the space is closed"))
     }
 }
 
 impl Drop for Space {
-    /// The last holder may be an async thread, where the PostgreSQL client must not be dropped.
+    /// The last owner may be an async thread, where the PostgreSQL client must not be dropped.
     fn drop(&mut self) {
         self.watch.stop();
         if let Some(oneiro) = self.oneiro.take() {
             let thread = std::thread::Builder::new().name("oneiro-close".to_owned());
-            // Where no thread can be started the closure is dropped here, and the space with it.
+            // If no thread can be started, the closure is dropped here, and the space with it.
             if let Err(error) = thread.spawn(move || drop(oneiro)) {
                 tracing::warn!(%error, "a space was closed on the thread that used it last");
             }
@@ -43,7 +43,6 @@ impl Drop for Space {
     }
 }
 
-/// The spaces that are open.
 pub(crate) struct Spaces {
     open: OpenSpace,
     first: SpaceName,
@@ -52,31 +51,31 @@ pub(crate) struct Spaces {
 }
 
 impl Spaces {
-    /// Opens the space that requests reach which name none.
+    /// Opens the default space.
     pub(crate) fn new(open: OpenSpace, first: SpaceName) -> Result<Spaces> {
         let spaces = Spaces { open, first, used: Mutex::default() };
         spaces.space(&spaces.first, false)?;
         Ok(spaces)
     }
 
-    /// The name of the space that requests reach which name none.
+    /// The name of the default space.
     pub(crate) fn first(&self) -> &SpaceName {
         &self.first
     }
 
-    /// A space, opened if it is not; with `must_exist` never made.
+    /// A space, opened on demand; with `must_exist` it is never created.
     pub(crate) fn space(&self, name: &SpaceName, must_exist: bool) -> Result<Arc<Space>> {
         if let Some(space) = self.used(name) {
             return Ok(space);
         }
-        // Two may open the same space at once: many handles on one are normal, one is kept.
+        // Two threads may open the same space at once; one of the handles is kept.
         let opened = Arc::new(Space::new((self.open)(name, must_exist)?)?);
         let mut used = self.used.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((_, space)) = used.iter().find(|(open, _)| open == name) {
             return Ok(Arc::clone(space));
         }
         used.push((name.clone(), Arc::clone(&opened)));
-        let old = match used.len() > OPEN {
+        let old = match used.len() > OPEN_SPACES_MAX {
             true => used.iter().position(|(name, _)| *name != self.first).map(|at| used.remove(at)),
             false => None,
         };
@@ -94,7 +93,7 @@ impl Spaces {
         Some(space)
     }
 
-    /// Every space that is open.
+    /// All open spaces.
     pub(crate) fn all(&self) -> Vec<(SpaceName, Arc<Space>)> {
         self.used.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }

@@ -37,7 +37,10 @@ fn describe(stats: &Stats, now: oneiro::Timestamp) -> String {
         format!("jobs       {}", stats.jobs),
     ];
     if stats.repaired > 0 {
-        lines.push(format!("repaired   {}", count(usize::try_from(stats.repaired).unwrap_or(0), "lone surrogate")));
+        lines.push(format!(
+            "repaired   {}",
+            count(usize::try_from(stats.repaired).unwrap_or(0), "lone surrogate")
+        ));
     }
     for backup in &stats.backups {
         lines.push(format!("backup     {} ({})", backup.path, ago(backup.at, now)));

@@ -109,7 +109,9 @@ fn a_summary_links_to_its_parents_children_and_messages() {
 #[test]
 fn a_window_says_what_is_in_summarised_and_out() {
     let html = window::fragment(&window_of(main_session(), "8000", assembled(12)));
-    assert!(html.contains("1,120 of 8,000 tokens: 12 messages included, 33 summarised, 7 left out."));
+    assert!(
+        html.contains("1,120 of 8,000 tokens: 12 messages included, 33 summarised, 7 left out.")
+    );
     for kind in ["s-in", "s-summarised", "s-out"] {
         assert_eq!(html.matches(&format!("<rect class=\"{kind}\"")).count(), 1, "{kind}");
     }

@@ -178,7 +178,9 @@ fn the_overview_shows_what_the_space_holds() {
         assert!(html.contains(&format!("<dt>{label}</dt><dd>{value}<small>")), "{label}: {html}");
     }
     assert!(html.contains("<dt>Time span</dt><dd>401 days<small>11 Oct 2025 to 15 Nov 2026"));
-    assert!(html.contains("href=\"/sessions?project=garden\"><bdi>garden</bdi></a> <span class=\"note\">1 session<"));
+    assert!(html.contains(
+        "href=\"/sessions?project=garden\"><bdi>garden</bdi></a> <span class=\"note\">1 session<"
+    ));
     assert!(html.contains("href=\"/sessions?source=telegram\""));
     assert!(html.contains("The lease test that fails on Mondays"), "titles of recent sessions");
     assert!(html.find("Recent conversations").unwrap() < html.find("Location").unwrap());
@@ -222,7 +224,9 @@ fn results_are_grouped_with_the_context_of_the_best_hit_open() {
     let opened = html.matches("<details class=\"context\" open>").count();
     let closed = html.matches("<details class=\"context\">").count();
     assert_eq!((opened, closed), (1, 1));
-    assert!(html.find("<details class=\"context\" open>").unwrap() < html.find("id=\"p300\"").unwrap());
+    assert!(
+        html.find("<details class=\"context\" open>").unwrap() < html.find("id=\"p300\"").unwrap()
+    );
     assert!(html.contains("3 hits</span>"));
 }
 

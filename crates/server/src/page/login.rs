@@ -1,11 +1,11 @@
 //! Logging in on the page: a token becomes a cookie that scripts cannot read and other sites cannot
 //! send.
 
-use super::{html, frame_without_space};
+use super::{frame_without_space, html};
+use crate::auth::{COOKIE, Credentials};
 use crate::body::read_form;
 use crate::decode::unescape;
 use crate::dispatch::{blocking, peer};
-use crate::gate::{COOKIE, Presented};
 use crate::state::State;
 use axum::extract::{Request, State as Shared};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header, uri::Scheme};
@@ -70,16 +70,20 @@ pub(super) async fn login(Shared(state): Shared<Arc<State>>, request: Request) -
     let token = field(&body, "token").unwrap_or_default().trim().to_owned();
     let is_secure = parts.uri.scheme() == Some(&Scheme::HTTPS) || is_forwarded_tls(&parts.headers);
     let Ok(cookie) = cookie(&token, LOGIN_SECONDS, is_secure) else {
-        return render_form(StatusCode::UNAUTHORIZED, Some("This is not a token.".to_owned()), next);
+        return render_form(
+            StatusCode::UNAUTHORIZED,
+            Some("This is not a token.".to_owned()),
+            next,
+        );
     };
     parts.headers.remove(header::COOKIE);
     if let Ok(bearer) = HeaderValue::from_str(&format!("Bearer {token}")) {
         parts.headers.insert(header::AUTHORIZATION, bearer);
     }
-    let presented = Presented::read(&parts.headers, peer(&parts));
+    let credentials = Credentials::read(&parts.headers, peer(&parts));
     let entered = blocking(move || {
         // The space is opened and dropped where blocking is allowed.
-        state.gate.enter(&state.spaces, &presented?).map(|_| ())
+        state.auth.authenticate(&state.spaces, &credentials?).map(|_| ())
     });
     match entered.await {
         Ok(()) => {
@@ -89,7 +93,11 @@ pub(super) async fn login(Shared(state): Shared<Arc<State>>, request: Request) -
         }
         Err(error) => {
             let status = StatusCode::from_u16(error.http_status());
-            render_form(status.unwrap_or(StatusCode::UNAUTHORIZED), Some(error.message().into()), next)
+            render_form(
+                status.unwrap_or(StatusCode::UNAUTHORIZED),
+                Some(error.message().into()),
+                next,
+            )
         }
     }
 }

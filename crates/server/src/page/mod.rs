@@ -9,8 +9,8 @@ mod search;
 mod sessions;
 mod view_request;
 
+use crate::auth::Credentials;
 use crate::dispatch::peer;
-use crate::gate::Presented;
 use crate::problem::Problem;
 use crate::state::State;
 use axum::Router;
@@ -18,11 +18,11 @@ use axum::extract::{RawPathParams, Request, State as Shared};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
-use view_request::{Address, ViewRequest};
 use oneiro::{ActorSurface, Clock, Error, ErrorKind, Result, SystemClock, TokenRole};
 use oneiro_mcp::run_cancellable;
 use oneiro_page::Frame;
 use std::sync::Arc;
+use view_request::{Address, ViewRequest};
 
 /// Only scripts, styles and connections of this server: no stored text can load anything.
 const CONTENT_SECURITY_POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; \
@@ -81,16 +81,16 @@ async fn show(view: View, state: Arc<State>, path: RawPathParams, request: Reque
     let (parts, _) = request.into_parts();
     let is_fragment = parts.headers.contains_key("oneiro-fragment");
     let path_and_query = parts.uri.path_and_query().map_or("/", |it| it.as_str()).to_owned();
-    let presented = Presented::read(&parts.headers, peer(&parts));
+    let credentials = Credentials::read(&parts.headers, peer(&parts));
     let address = Address {
         path_parts: path.iter().map(|(_, value)| value.to_owned()).collect(),
         query: parts.uri.query().unwrap_or_default().to_owned(),
     };
     // Where no token is needed, a cookie with an invalid token is dropped instead of refused.
-    let is_open = state.gate.is_open() && !parts.headers.contains_key(header::AUTHORIZATION);
+    let is_open = state.auth.is_open() && !parts.headers.contains_key(header::AUTHORIZATION);
     let rendered = run_cancellable(move |cancel| {
-        let presented = presented?.at(ActorSurface::Page);
-        let visitor = state.gate.enter(&state.spaces, &presented)?.cancelled_by(cancel)?;
+        let credentials = credentials?.at(ActorSurface::Page);
+        let visitor = state.auth.authenticate(&state.spaces, &credentials)?.cancelled_by(cancel)?;
         visitor.role.require(TokenRole::Read)?;
         let request = ViewRequest::new(state, visitor, address, is_fragment)?;
         // Errors of a view are shown inside the frame of the space.
@@ -120,7 +120,8 @@ fn html(status: StatusCode, text: String) -> Response {
     let kind = HeaderValue::from_static("text/html; charset=utf-8");
     let mut response = (status, [(header::CONTENT_TYPE, kind)], text).into_response();
     let headers = response.headers_mut();
-    headers.insert(header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(CONTENT_SECURITY_POLICY));
+    headers
+        .insert(header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(CONTENT_SECURITY_POLICY));
     headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
     response
 }
@@ -133,9 +134,12 @@ pub(crate) fn wants_page(headers: &HeaderMap) -> bool {
 
 /// An error as a page of its own, outside any space.
 pub(crate) fn problem(problem: &Problem) -> Response {
-    let view = oneiro_page::problem::ProblemView { frame: frame_without_space(), error: problem.error.clone() };
+    let view = oneiro_page::problem::ProblemView {
+        frame: frame_without_space(),
+        error: problem.error.clone(),
+    };
     let mut response = html(problem.status, oneiro_page::problem::page(&view));
-    problem.dress(&mut response);
+    problem.add_headers(&mut response);
     response
 }
 

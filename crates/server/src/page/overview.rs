@@ -24,11 +24,8 @@ pub(super) fn overview(request: &ViewRequest) -> Result<String> {
         tool: day.tool as i64,
         other: day.other as i64,
     });
-    let minutes = request.state.figures.minutes(request.frame.now).into_iter().map(|minute| Minute {
-        at: minute.at,
-        count: minute.count,
-        p50_ms: minute.p50_ms,
-        p95_ms: minute.p95_ms,
+    let minutes = request.state.metrics.minutes(request.frame.now).into_iter().map(|minute| {
+        Minute { at: minute.at, count: minute.count, p50_ms: minute.p50_ms, p95_ms: minute.p95_ms }
     });
     let recent = ListSessions { limit: RECENT, ..ListSessions::default() };
     let jobs = oneiro.jobs().list(None, JOBS)?.items;

@@ -1,7 +1,7 @@
 //! The list of sessions, a conversation, a message.
 
-use super::view_request::ViewRequest;
 use super::not_found;
+use super::view_request::ViewRequest;
 use oneiro::{
     ArchivedFilter, Error, ListOrder, ListSessions, MessageId, Result, Session, SessionId,
     StretchFrom, StretchRequest,

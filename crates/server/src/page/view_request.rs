@@ -1,8 +1,8 @@
 //! The request for a view: the visitor, the parts of the address, and whether only the content of
 //! `<main>` is wanted. Unknown or unreadable parameters are ignored, since people edit addresses.
 
+use crate::auth::Authenticated;
 use crate::decode::unescape;
-use crate::gate::Visitor;
 use crate::state::State;
 use oneiro::{Cursor, Error, Oneiro, Result};
 use oneiro_page::Frame;
@@ -20,7 +20,7 @@ pub(super) struct Address {
 /// The request for a view.
 pub(super) struct ViewRequest {
     pub(super) state: Arc<State>,
-    visitor: Visitor,
+    visitor: Authenticated,
     path_parts: Vec<String>,
     params: Vec<(String, String)>,
     is_fragment: bool,
@@ -30,7 +30,7 @@ pub(super) struct ViewRequest {
 impl ViewRequest {
     pub(super) fn new(
         state: Arc<State>,
-        visitor: Visitor,
+        visitor: Authenticated,
         address: Address,
         is_fragment: bool,
     ) -> Result<ViewRequest> {

@@ -147,7 +147,8 @@ fn describe(found: &SessionFound, now: Timestamp, ink: Ink) -> String {
 
 fn conversation(found: &Conversation, ink: Ink) -> String {
     let session = &found.session;
-    let title = session_head(session.display_name(), Some(session.last_active_at), &session.id, ink);
+    let title =
+        session_head(session.display_name(), Some(session.last_active_at), &session.id, ink);
     let how = match (&found.hit, found.titled) {
         (_, true) => "title",
         (Some(hit), false) => tier(hit.tier),

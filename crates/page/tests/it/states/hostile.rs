@@ -4,7 +4,6 @@ use super::conversation::{found, message};
 use super::made::{frame, session, stats};
 use super::{by_id, job_list, listing, searching};
 use oneiro::{Error, Message, Session};
-use oneiro_page::{LocalPath, jobs as job_page};
 use oneiro_page::lineage::Relative;
 use oneiro_page::login::{self, LoginView};
 use oneiro_page::message::{self as one, MessageView};
@@ -14,6 +13,7 @@ use oneiro_page::problem::{self, ProblemView};
 use oneiro_page::search::{self, Outcome};
 use oneiro_page::session::{self as talk, ConversationView};
 use oneiro_page::sessions;
+use oneiro_page::{LocalPath, jobs as job_page};
 use serde_json::json;
 
 /// Breaks out of text, attributes, comments, scripts, styles and directions of writing.
@@ -99,8 +99,10 @@ pub fn all() -> Vec<(&'static str, String)> {
             .for_each(|word| word.word = EVIL.to_owned());
     }
     found.note = Some(EVIL.to_owned());
-    let mut search =
-        searching(EVIL, Outcome::Found { found, sessions: by_id(vec![evil_session()]), millis: f64::NAN });
+    let mut search = searching(
+        EVIL,
+        Outcome::Found { found, sessions: by_id(vec![evil_session()]), millis: f64::NAN },
+    );
     search.sources.push(EVIL.to_owned());
     (search.form.since, search.form.role) = (EVIL.to_owned(), EVIL.to_owned());
     let mut list = listing(vec![evil_session()]);
@@ -110,7 +112,9 @@ pub fn all() -> Vec<(&'static str, String)> {
         (EVIL.to_owned(), EVIL.to_owned(), Some(EVIL.to_owned()));
     stats.projects.iter_mut().for_each(|group| group.name = EVIL.to_owned());
     let mut jobs = job_list();
-    jobs.jobs.items.iter_mut()
+    jobs.jobs
+        .items
+        .iter_mut()
         .for_each(|job| (job.kind, job.last_error) = (EVIL.to_owned(), Some(EVIL.to_owned())));
     let mut evil_frame = frame();
     evil_frame.space = EVIL.to_owned();

@@ -1,7 +1,8 @@
 //! Made-up sessions, statistics and jobs.
 
 use oneiro::{
-    BackupRecord, IndexStats, Job, JobId, JobState, Session, SessionGroup, SessionId, Span, Stats, Timestamp,
+    BackupRecord, IndexStats, Job, JobId, JobState, Session, SessionGroup, SessionId, Span, Stats,
+    Timestamp,
 };
 use oneiro_page::Frame;
 use oneiro_page::plot::{Day, Minute};

@@ -100,7 +100,8 @@ pub fn nothing_found() -> SearchView {
         note: Some("only the newest 20,000 messages were read for the pattern".to_owned()),
         ..Found::default()
     };
-    let mut view = searching("/zyx+/", Outcome::Found { found, sessions: by_id(vec![]), millis: 12.0 });
+    let mut view =
+        searching("/zyx+/", Outcome::Found { found, sessions: by_id(vec![]), millis: 12.0 });
     view.form.role = "user".to_owned();
     view
 }
