@@ -21,6 +21,9 @@ before(async () => {
   const { messages } = await server.ask("GET", `/v1/sessions/${longest.id}?limit=1`);
   const of = async (session) => [session, (await server.ask("GET", `/v1/sessions/${session.id}/summaries`)).items];
   const [condensed, summaries] = (await Promise.all(items.map(of))).find(([, summaries]) => summaries.length);
+  // An erasure leaves a job, so that the list of jobs is not empty.
+  await server.ask("POST", "/v1/sessions/to-erase/messages?create=true", { role: "user", content: "erase this" });
+  await server.ask("POST", "/v1/erasures", { session: "to-erase" });
   empty = await serve();
   pages = {
     overview: `${server.url}/`,
@@ -37,6 +40,7 @@ before(async () => {
     "window-refused": `${server.url}/sessions/${condensed.id}/window?budget=0`,
     message: `${server.url}/messages/${messages[0].id}`,
     jobs: `${server.url}/jobs`,
+    "no-jobs": `${empty.url}/jobs`,
     missing: `${server.url}/sessions/not-there`,
     welcome: `${empty.url}/`,
     "no-sessions": `${empty.url}/sessions`,
@@ -133,6 +137,19 @@ test("the overview shows totals, projects and plots", async () => {
     await page.locator("section[aria-labelledby=project] a", { hasText: largest.name }).click();
     await page.waitForURL(`${server.url}/sessions?project=${largest.name}`);
     assert.ok((await page.locator(".rows a.name").count()) > 0);
+  });
+});
+
+test("the list of jobs shows state, attempts, next run and last error", async () => {
+  await visit(browser, {}, async (page) => {
+    await open(page, "overview");
+    await page.getByRole("navigation", { name: "Main" }).getByRole("link", { name: "Jobs" }).click();
+    await page.waitForURL(pages.jobs);
+    assert.deepEqual(await page.locator("table th[scope=col]").allTextContents(), ["Job", "State", "Attempts", "Next run", "Last error"]);
+    const [job] = (await server.ask("GET", "/v1/jobs")).items;
+    assert.equal(job.kind, "scrub");
+    const [row] = await page.locator("tbody tr").evaluateAll((rows) => rows.map((one) => [...one.cells].map((cell) => cell.textContent.trim())));
+    assert.deepEqual(row, ["Overwrite erased data scrub", job.state, String(job.attempts), "none", "none"]);
   });
 });
 

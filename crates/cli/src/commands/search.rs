@@ -23,10 +23,12 @@ const QUERY_BYTES_MAX: u64 = 16 << 20;
 /// Search messages
 ///
 /// Messages with all the words come first, then messages with some of them. Hits are grouped by
-/// session, and the best hit of each is shown with the messages around it. The query language:
-/// "a phrase", AND, OR, NOT, -word, ( ), begin*, *inside*, /regular expression/, role:, source:,
-/// session:, name:, project:, since:, until:. Other punctuation is ignored, so a question can be
-/// typed as it is. Rewound messages are never found, compacted ones are.
+/// session, and the best hit of each is shown with the messages around it. Rewound messages are never
+/// found, compacted ones are.
+///
+/// The query language: "a phrase", AND, OR, NOT, -word, ( ), begin*, *inside*, /regular expression/,
+/// role:, source:, session:, name:, project:, since:, until:. Other punctuation is ignored, so a
+/// question can be typed as it is.
 ///
 /// Put -- before a query that begins with a dash: oneiro search -- -excluded word. The query - is
 /// read from standard input. Times are in UTC.
