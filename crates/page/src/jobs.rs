@@ -61,7 +61,7 @@ fn table(jobs: &[Job], now: Timestamp) -> Markup {
                     tr {
                         th scope="col" { "Job" }
                         th scope="col" { "State" }
-                        th scope="col" { "Attempts" }
+                        th.number scope="col" { "Attempts" }
                         th scope="col" { "Next run" }
                         th scope="col" { "Last error" }
                     }

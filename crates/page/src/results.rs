@@ -82,7 +82,7 @@ fn passage(passage: &Passage<'_>, is_open: bool) -> Markup {
             ol.messages {
                 @for message in passage.messages.values() {
                     @match message {
-                        PassageMessage::Hit(one) => (hit(one)),
+                        PassageMessage::Hit(one) => (hit(one, one.id == passage.best.id)),
                         PassageMessage::Neighbour(one) => (neighbour(one)),
                     }
                 }
@@ -103,9 +103,10 @@ fn neighbour(neighbour: &Neighbour) -> Markup {
     }
 }
 
-fn hit(hit: &Hit) -> Markup {
+/// Renders a hit; `is_best` for the best one of its passage.
+fn hit(hit: &Hit, is_best: bool) -> Markup {
     html! {
-        li.hit {
+        li.hit.best[is_best] {
             p.facts {
                 strong.who {
                     bdi { (speaker(&hit.role, hit.name.as_deref())) }

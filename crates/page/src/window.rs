@@ -329,7 +329,7 @@ fn explained(session: &SessionId, window: &Window) -> Markup {
                         tr {
                             th scope="col" { "Item" }
                             th scope="col" { "Status" }
-                            th scope="col" { "Tokens" }
+                            th.number scope="col" { "Tokens" }
                             th scope="col" { "Reason" }
                         }
                     }

@@ -149,7 +149,7 @@ on_both_backends! {
             assert!(text.contains(word), "{word}: {text}");
         }
         assert!(!text.contains('\u{1b}'), "colours without a terminal");
-        assert!(!run(space, &["search", "pomegranate", "--neighbours", "0"]).out.contains("good"));
+        assert!(!run(space, &["search", "pomegranate", "--neighbours", "0"]).out.contains("good night"));
     }
 
     fn results_are_grouped_by_session_and_show_each_message_once(space) {

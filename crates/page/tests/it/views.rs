@@ -218,7 +218,7 @@ fn results_are_grouped_with_the_context_of_the_best_hit_open() {
     found.hits.extend([second, third]);
     let html = search::fragment(&view);
     assert_eq!(html.matches("class=\"group\"").count(), 1);
-    assert_eq!(html.matches("class=\"hit\"").count(), 3);
+    assert_eq!(html.matches("<li class=\"hit").count(), 3);
     // 100 [101] [102] 103, and apart from them 299 [300] 301.
     assert_eq!(html.matches("class=\"neighbour\"").count(), 4, "hits are not neighbours as well");
     let opened = html.matches("<details class=\"context\" open>").count();
@@ -227,6 +227,7 @@ fn results_are_grouped_with_the_context_of_the_best_hit_open() {
     assert!(
         html.find("<details class=\"context\" open>").unwrap() < html.find("id=\"p300\"").unwrap()
     );
+    assert_eq!(html.matches("class=\"hit best\"").count(), 2, "one in each passage");
     assert!(html.contains("3 hits</span>"));
 }
 
