@@ -112,10 +112,12 @@ export async function visit(browser, options, work) {
   }
 }
 
-/** Saves a screenshot for people to look at. */
+/** Saves a screenshot for people to look at, and returns its path. */
 export async function picture(page, name) {
   mkdirSync(SCREENSHOTS, { recursive: true });
-  await page.screenshot({ path: join(SCREENSHOTS, `${name}.png`) });
+  const path = join(SCREENSHOTS, `${name}.png`);
+  await page.screenshot({ path });
+  return path;
 }
 
 /** Waits until the page receives events; then its script has run. */

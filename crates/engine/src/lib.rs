@@ -53,7 +53,7 @@ pub use doctor::Checked;
 pub use oneiro_count as count;
 pub use oneiro_model::host::{Durability, PageRequest};
 pub use oneiro_model::*;
-pub use oneiro_store::{Engine, Target, WriteFigures};
+pub use oneiro_store::{CommitStats, Engine, Target};
 pub use ports::{
     Clock, Embedder, Ids, Llm, LlmAnswer, LlmRequest, RandomIds, SystemClock, WordModel,
 };
@@ -155,6 +155,8 @@ pub struct Oneiro {
     erasing: Arc<Mutex<()>>,
     /// The minute in which idle sessions were last queued.
     idle_checked_at: Arc<Mutex<Option<i64>>>,
+    /// When idle sessions of transcripts were last ended.
+    idle_ended_at: Arc<Mutex<Option<Timestamp>>>,
 }
 
 impl Oneiro {
@@ -189,6 +191,7 @@ impl Oneiro {
             compacted_at: Arc::default(),
             erasing: Arc::default(),
             idle_checked_at: Arc::default(),
+            idle_ended_at: Arc::default(),
             clock: options.clock,
             ids: options.ids,
             settings: Arc::default(),

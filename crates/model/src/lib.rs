@@ -10,12 +10,14 @@ mod change;
 mod context;
 pub mod contract;
 mod error;
+mod harness;
 mod hit_groups;
 pub mod host;
 mod id;
 mod job;
 pub mod json;
 mod message;
+mod message_ref;
 mod page;
 mod part;
 mod pattern;
@@ -48,6 +50,7 @@ pub use context::{
     WINDOW_BUDGET, Window, WindowItem, WindowRequest,
 };
 pub use error::{Error, ErrorKind, KINDS, KindRow, Result};
+pub use harness::HarnessSpan;
 pub use hit_groups::{HitGroup, Passage, PassageMessage, group_hits};
 pub use id::{JobId, MessageId, SessionId, SummaryId, TokenId};
 pub use job::{Job, JobNeed, JobState, NewJob, Ran};
@@ -55,8 +58,9 @@ pub use message::{
     AppendOptions, Appended, BATCH_MAX, ListMessages, Message, MessageCounts, NewMessage,
     ShowSession, Visibility,
 };
+pub use message_ref::{COMPLETE_MESSAGE_PATTERN, MessageRef};
 pub use page::{Cursor, Page, PageOf};
-pub use part::{Part, parts, searchable};
+pub use part::{Part, Searchable, parts, searchable, searchable_split};
 pub use pattern::SessionPattern;
 pub use private::{PRIVATE_MARKER, withhold};
 pub use query::{Expr, Filters, Query};

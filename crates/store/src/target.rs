@@ -1,11 +1,11 @@
-//! Where a space is kept: a SQLite file, a file in a folder of spaces, or a PostgreSQL schema.
+//! The location of a space: a SQLite file or a PostgreSQL schema.
 
 use crate::backend::files::resolve;
 use oneiro_model::{Error, ErrorKind, Remedy, Result, SpaceName};
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-/// Where a space is kept.
+/// The location of a space.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Target {
     /// One SQLite file.
@@ -25,7 +25,7 @@ pub enum Target {
 }
 
 impl Target {
-    /// Reads a store as people write it: `postgres://..`, a `.db` file, or a folder of spaces.
+    /// Parses a store: `postgres://...`, a `.db` file, or a folder of spaces.
     pub fn parse(store: &str, space: Option<&SpaceName>) -> Result<Target> {
         let named = space.cloned().unwrap_or_default();
         if store.starts_with("postgres://") || store.starts_with("postgresql://") {
@@ -87,7 +87,7 @@ impl Target {
         }
     }
 
-    /// Refuses to make a schema where there is none; an empty file is a store in the making.
+    /// Refuses to create a PostgreSQL schema; an empty file may be a store that is being created.
     pub(crate) fn refuse_new(&self) -> Result<()> {
         match self {
             Target::File { .. } => Ok(()),
@@ -99,7 +99,7 @@ impl Target {
     }
 }
 
-/// A path that means one file: it is one, or it has the extension of one.
+/// Whether a path names a single file: it exists as one, or has the extension of a database.
 fn is_file_like(path: &Path) -> bool {
     let extension = path.extension().and_then(|extension| extension.to_str());
     path.is_file() || matches!(extension, Some("db" | "sqlite" | "sqlite3"))
@@ -126,7 +126,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn stores_are_read_as_people_write_them() {
+    fn stores_are_parsed_and_displayed_without_secrets() {
         let team = SpaceName::new("team").unwrap();
         let show = |store: &str, space: Option<&SpaceName>| {
             Target::parse(store, space).unwrap().to_string()

@@ -4,6 +4,7 @@ pub mod show;
 
 use crate::commands::expand::resolved;
 use crate::context::Context;
+use crate::places::Places;
 use crate::progress;
 use crate::request::request;
 use clap::{Args, ValueEnum};
@@ -85,7 +86,7 @@ pub struct SearchArgs {
     explain: bool,
     /// Search summaries instead of messages; with --session, the summaries of its lineage
     #[arg(long, conflicts_with_all = ["exclude_lineage", "source", "exclude_source", "role",
-        "project", "sort", "one_per_lineage", "cursor", "neighbours", "explain"])]
+        "sort", "one_per_lineage", "cursor", "neighbours", "explain"])]
     in_summaries: bool,
 }
 
@@ -129,9 +130,11 @@ impl SearchArgs {
             context.output.say("Nothing found.");
         } else {
             let sessions = oneiro.search().sessions_of(&found)?;
+            let messages = found.hits.iter().map(|hit| (&hit.session_id, hit.id));
+            let places = Places::new(&oneiro, messages)?;
             context.output.show(&found, |found| {
                 let ink = context.ink;
-                Results { found, sessions: &sessions, neighbours_of, ink }.render()
+                Results { found, sessions: &sessions, places: &places, neighbours_of, ink }.render()
             })?;
         }
         if let Some(note) = &found.note {

@@ -167,7 +167,7 @@ on_both_backends! {
         let garden = ["  user: first", "    pomegranate one", "    pomegranate two", "  user: after", "    pomegranate three"];
         assert_eq!(shown[..5], garden, "{text}");
         assert_eq!((shown[5], shown.len()), ("", 8), "one more group: {text}");
-        let heads: Vec<bool> = lines.iter().filter(|line| line.starts_with("> 20")).map(|line| line.contains("  user  #")).collect();
+        let heads: Vec<bool> = lines.iter().filter(|line| line.starts_with("> 20")).map(|line| line.contains("  user  garden#") || line.contains("  user  kitchen#1")).collect();
         assert_eq!(heads, [true; 4], "a date before the id: {text}");
         let all = run(space, &["search", "pomegranate", "--sort", "oldest", "--neighbours", "1"]).out;
         assert!(all.contains("  user: farther\n> ") && all.contains("\n  user: last\n"), "{all}");

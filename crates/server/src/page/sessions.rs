@@ -3,8 +3,8 @@
 use super::not_found;
 use super::view_request::ViewRequest;
 use oneiro::{
-    ArchivedFilter, Error, ListOrder, ListSessions, MessageId, Result, Session, SessionId,
-    StretchFrom, StretchRequest,
+    ArchivedFilter, ListOrder, ListSessions, MessageRef, Result, Session, SessionId, StretchFrom,
+    StretchRequest,
 };
 use oneiro_page::lineage::Relative;
 use oneiro_page::message::MessageView;
@@ -50,7 +50,8 @@ pub(super) fn conversation(request: &ViewRequest) -> Result<String> {
     let oneiro = request.oneiro()?;
     let id = SessionId::new(request.path_part(0))?;
     let session = session(request, &id)?;
-    let at = request.text("at").parse().ok().filter(|at| *at > 0).map(MessageId);
+    let at = MessageRef::parse(request.text("at")).ok();
+    let at = at.map(|at| oneiro.messages().resolve(&at, Some(&id))).transpose()?;
     let from = match at {
         Some(at) => StretchFrom::Around(at),
         None => StretchFrom::After(request.cursor()?),
@@ -86,10 +87,7 @@ fn relative(session: Session) -> Relative {
 }
 
 pub(super) fn message(request: &ViewRequest) -> Result<String> {
-    let number: Option<i64> = request.path_part(0).parse().ok();
-    let id = number.filter(|id| *id > 0).map(MessageId);
-    let id = id.ok_or_else(|| Error::field("id", "is not the number of a message"))?;
-    let message = request.oneiro()?.messages().get(id)?;
+    let message = request.oneiro()?.messages().get(MessageRef::parse(request.path_part(0))?)?;
     let session = session(request, &message.session_id)?;
     let view = MessageView { frame: request.frame.clone(), message, session };
     Ok(request.render(&view, oneiro_page::message::page, oneiro_page::message::fragment))

@@ -2,9 +2,10 @@
 
 use crate::ink::Ink;
 use crate::output::{count, one_line, table};
+use crate::places::Places;
 use oneiro::{
-    Found, Hit, HitGroup, MessageId, Neighbour, Passage, PassageMessage, Role, Session, SessionId,
-    SummaryHit, Tier, Timestamp, Trace, group_hits,
+    Found, Hit, HitGroup, Neighbour, Passage, PassageMessage, Role, Session, SessionId, SummaryHit,
+    Tier, Timestamp, Trace, group_hits,
 };
 use std::collections::BTreeMap;
 
@@ -27,6 +28,8 @@ pub struct Results<'a> {
     pub found: &'a Found,
     /// The sessions of its hits.
     pub sessions: &'a BTreeMap<SessionId, Session>,
+    /// The places of its hits in their sessions.
+    pub places: &'a Places,
     /// Which hits are shown with their neighbours.
     pub neighbours_of: NeighboursOf,
     /// Colours.
@@ -80,7 +83,7 @@ impl Results<'_> {
         let who = who(&hit.role, hit.name.as_deref());
         let mut text = format!(
             "> {}  {}\n    {}",
-            head(hit.id, who, hit.at, self.ink),
+            head(&self.label(hit), who, hit.at, self.ink),
             self.ink.dim(tier(hit.tier)),
             self.ink.marked(&hit.snippet, &hit.highlights)
         );
@@ -88,6 +91,16 @@ impl Results<'_> {
             text.push_str(&format!("\n{}", explained(hit.score, trace)));
         }
         text
+    }
+
+    /// A hit as other commands take it: `monday#3`.
+    fn label(&self, hit: &Hit) -> String {
+        let place = self.places.label(hit.id);
+        if place.starts_with('#') {
+            format!("{}{place}", one_line(hit.session_id.as_str(), 48))
+        } else {
+            place
+        }
     }
 
     fn neighbour(&self, near: &Neighbour) -> String {
@@ -122,9 +135,9 @@ pub fn session_head(name: &str, at: Option<Timestamp>, id: &SessionId, ink: Ink)
     head
 }
 
-/// The beginning of a message's head line: when, who, and its id.
-pub fn head(id: MessageId, who: String, at: Timestamp, ink: Ink) -> String {
-    format!("{}  {who}  {}", when(at), ink.bold(&format!("#{id}")))
+/// The beginning of a message's head line: when, who, and its place.
+pub fn head(label: &str, who: String, at: Timestamp, ink: Ink) -> String {
+    format!("{}  {who}  {}", when(at), ink.bold(label))
 }
 
 /// Who spoke, by role and name.

@@ -5,6 +5,7 @@ use super::show::{Length, told};
 use crate::context::Context;
 use crate::input::Lines;
 use crate::output::count;
+use crate::places::Places;
 use clap::Args;
 use oneiro::{Error, Message, NewMessage, Page};
 use serde_json::{Value, json};
@@ -62,13 +63,16 @@ impl HistoryArgs {
         let oneiro = context.open_to_read()?;
         let id = oneiro.sessions().resolve(&self.session)?;
         let shown = Page { items: oneiro.sessions().show(&id, false)?.messages, next: None };
-        context.output.show(&shown, |shown| texts(&shown.items))
+        let ids = shown.items.iter().map(|message| message.id);
+        let places = Places::in_session(&oneiro, &id, ids)?;
+        context.output.show(&shown, |shown| texts(&shown.items, &places))
     }
 }
 
-fn texts(messages: &[Message]) -> String {
-    let texts: Vec<String> = messages.iter().map(|message| told(message, Length::Short)).collect();
-    texts.join("\n\n")
+/// Messages of one session, one below the other.
+pub(super) fn texts(messages: &[Message], places: &Places) -> String {
+    let text = |message: &Message| told(&places.label(message.id), message, Length::Short);
+    messages.iter().map(text).collect::<Vec<_>>().join("\n\n")
 }
 
 fn read(path: &Path) -> anyhow::Result<Vec<NewMessage>> {
