@@ -93,6 +93,9 @@ mod tests {
     use super::*;
     use crate::{HitKind, Role, Tier, Timestamp};
 
+    /// Session, message, and neighbours of a hit.
+    type HitRow = (&'static str, i64, &'static [i64]);
+
     /// A hit of `session` with the messages in `near` as its neighbours.
     fn new_hit(session: &str, id: i64, near: &[i64]) -> Hit {
         let neighbour = |id: &i64| Neighbour {
@@ -106,6 +109,7 @@ mod tests {
             kind: HitKind::Message,
             id: MessageId(id),
             session_id: SessionId::new(session).unwrap(),
+            project: None,
             external_id: None,
             score: 0.0,
             tier: Tier::Precise,
@@ -138,7 +142,7 @@ mod tests {
 
     #[test]
     fn hits_are_grouped_by_session_and_each_message_is_shown_once() {
-        let cases: [(&str, &[(&str, i64, &[i64])], &[&str]); 9] = [
+        let cases: [(&str, &[HitRow], &[&str]); 9] = [
             ("no hits", &[], &[]),
             ("a hit alone", &[("a", 5, &[])], &["a: [5*]"]),
             ("a hit at the start", &[("a", 1, &[2, 3])], &["a: [1*] 2 3"]),
