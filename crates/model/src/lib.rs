@@ -12,6 +12,7 @@ mod context;
 pub mod contract;
 mod error;
 mod harness;
+mod hit_groups;
 pub mod host;
 mod id;
 mod job;
@@ -55,6 +56,7 @@ pub use context::{
 };
 pub use error::{Error, ErrorKind, KINDS, KindRow, Result};
 pub use harness::HarnessSpan;
+pub use hit_groups::{HitGroup, Passage, PassageMessage, group_hits};
 pub use id::{JobId, MessageId, SessionId, SummaryId, TokenId};
 pub use job::{Job, JobNeed, JobState, NewJob, Ran};
 pub use message::{

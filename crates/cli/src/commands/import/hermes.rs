@@ -75,11 +75,11 @@ impl HermesReport {
     /// For people.
     pub fn describe(&self) -> String {
         let done = &self.done;
-        let (messages, sessions) = (thousands(done.messages), count(done.sessions, "new session"));
+        let (messages, sessions) = (done.messages, count(done.sessions, "new session"));
         let mut lines = vec![if self.dry_run {
-            format!("{messages} messages to import in {sessions}")
+            format!("{} to import in {sessions}", count(messages, "message"))
         } else {
-            format!("{messages} new messages, {sessions}")
+            format!("{}, {sessions}", count(messages, "new message"))
         }];
         lines.push(format!("  in the file:  {}", counts(&done.file)));
         lines.push(format!("  in the store: {}", counts(&done.store)));
@@ -176,11 +176,13 @@ impl HermesReport {
 }
 
 fn counts(counts: &HermesCounts) -> String {
-    let number = |count: i64| thousands(usize::try_from(count).unwrap_or(0));
+    let size = |number: i64| usize::try_from(number).unwrap_or(0);
+    let number = |number: i64| thousands(size(number));
+    let counted = |number: i64, noun: &str| count(size(number), noun);
     format!(
-        "{} sessions, {} messages ({} live, {} compacted, {} rewound)",
-        number(counts.sessions),
-        number(counts.messages()),
+        "{}, {} ({} live, {} compacted, {} rewound)",
+        counted(counts.sessions, "session"),
+        counted(counts.messages(), "message"),
         number(counts.live),
         number(counts.compacted),
         number(counts.rewound)
