@@ -2,9 +2,9 @@
 
 use crate::commands::{
     append, backup, bench, compact, completions, config, context, demo, doctor, erase, expand,
-    hook, import, jobs, mcp, search, serve, session, setup, stats, summary, token,
+    hook, import, jobs, mcp, search, serve, session, setup, space, stats, summary, token,
 };
-use crate::context::Context;
+use crate::context::{Context, SpaceUse};
 use crate::reference;
 use clap::{Args, Parser, Subcommand};
 
@@ -66,6 +66,8 @@ pub enum Command {
     Expand(expand::ExpandArgs),
     Summary(summary::SummaryArgs),
     Erase(erase::EraseArgs),
+    #[command(subcommand)]
+    Space(space::SpaceCommand),
     Stats(stats::StatsArgs),
     Backup(backup::BackupArgs),
     Doctor(doctor::DoctorArgs),
@@ -74,7 +76,7 @@ pub enum Command {
     Jobs(jobs::JobsArgs),
     #[command(subcommand)]
     Config(config::ConfigCommand),
-    #[command(subcommand)]
+    #[command(subcommand, hide = true)]
     Bench(bench::BenchCommand),
     Completions(completions::CompletionsArgs),
     /// Print a generated reference, as kept in docs/reference
@@ -83,6 +85,35 @@ pub enum Command {
 }
 
 impl Command {
+    /// What the command does with the space.
+    pub fn space_use(&self) -> SpaceUse {
+        match self {
+            Command::Setup(_) | Command::Demo(_) | Command::Serve(_) | Command::Hook(_) => {
+                SpaceUse::CreateMissing
+            }
+            Command::Import(args) => args.space_use(),
+            Command::Mcp(args) => args.space_use(),
+            Command::Session(command) => command.space_use(),
+            Command::Append(args) => args.space_use(),
+            Command::Token(command) => command.space_use(),
+            Command::Config(command) => command.space_use(),
+            Command::Search(_)
+            | Command::Context(_)
+            | Command::Compact(_)
+            | Command::Expand(_)
+            | Command::Summary(_)
+            | Command::Erase(_)
+            | Command::Space(_)
+            | Command::Stats(_)
+            | Command::Backup(_)
+            | Command::Doctor(_)
+            | Command::Jobs(_)
+            | Command::Bench(_)
+            | Command::Completions(_)
+            | Command::Reference(_) => SpaceUse::MustExist,
+        }
+    }
+
     /// Runs the command.
     pub fn run(self, context: &Context) -> anyhow::Result<()> {
         match self {
@@ -99,6 +130,7 @@ impl Command {
             Command::Expand(args) => args.run(context),
             Command::Summary(args) => args.run(context),
             Command::Erase(args) => args.run(context),
+            Command::Space(command) => command.run(context),
             Command::Stats(args) => args.run(context),
             Command::Backup(args) => args.run(context),
             Command::Doctor(args) => args.run(context),

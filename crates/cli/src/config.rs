@@ -265,10 +265,11 @@ pub fn known(name: &str) -> Result<()> {
 /// The error of a key that nobody knows.
 pub fn unknown(name: &str) -> Error {
     let names = KEYS.iter().map(|key| key.name).chain(SETTINGS.iter().map(|setting| setting.name));
-    let near = |candidate: &&str| (strsim::jaro_winkler(candidate, name) * 1000.0) as i64;
-    let nearest = names.max_by_key(near).unwrap_or_default();
-    Error::field(name.to_owned(), "is not a key of the configuration")
-        .remedy(format!("did you mean {nearest}? `oneiro config show` lists all keys"))
+    let error = Error::field(name.to_owned(), "is not a key of the configuration");
+    error.remedy(match oneiro::nearest_names(name, names).first() {
+        Some(nearest) => format!("did you mean {nearest}? `oneiro config show` lists all keys"),
+        None => "`oneiro config show` lists all keys".to_owned(),
+    })
 }
 
 fn config_path(global: &Global) -> Option<PathBuf> {

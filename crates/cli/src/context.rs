@@ -7,10 +7,20 @@ use crate::ink::Ink;
 use crate::output::Output;
 use crate::progress;
 use anyhow::Result;
-use oneiro::{Embedder, ErrorKind, Llm, Oneiro, Options, Prompts, Target};
+use oneiro::{Embedder, Llm, Oneiro, Options, Prompts, Target};
 use std::io::IsTerminal;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
+
+/// What a command does with the space. Every command says so in its `space_use`, so that none
+/// creates a space by reading from a mistyped one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SpaceUse {
+    /// It reads or changes what is there, or opens no space at all.
+    MustExist,
+    /// It adds to the space, and creates it if it does not exist.
+    CreateMissing,
+}
 
 /// What every command gets.
 pub struct Context {
@@ -20,18 +30,20 @@ pub struct Context {
     pub output: Output,
     /// How to colour what is printed.
     pub ink: Ink,
+    space_use: SpaceUse,
     /// One for the whole process, so that what it may cost is counted once.
     llm: OnceLock<Option<Arc<dyn Llm>>>,
 }
 
 impl Context {
     /// Reads the configuration.
-    pub fn new(global: &Global) -> Result<Context> {
+    pub fn new(global: &Global, space_use: SpaceUse) -> Result<Context> {
         let is_terminal = std::io::stdout().is_terminal();
         Ok(Context {
             config: Config::load(global)?,
             output: Output::new(global.json),
             ink: Ink::new(is_terminal && !wants_no_colour()),
+            space_use,
             llm: OnceLock::new(),
         })
     }
@@ -53,35 +65,19 @@ impl Context {
         Ok(Target::parse(&self.config.store, self.config.space.as_ref())?)
     }
 
-    /// Opens the space, creating it if it does not exist.
+    /// Opens the space as the command uses it. The command acts for whoever runs it.
     pub fn open(&self) -> Result<Oneiro> {
-        self.opened(self.options())
+        let must_exist = self.space_use == SpaceUse::MustExist;
+        self.open_with(Options { must_exist, ..self.options() })
     }
 
-    /// The space, in which whoever runs the command acts.
-    fn opened(&self, options: Options) -> Result<Oneiro> {
-        Ok(Oneiro::open(&self.target()?, options)?.acting_as(actor::current()))
-    }
-
-    /// Opens a space to look into. Of one that was named and is not there this tells: "nothing
-    /// found" in a space that was mistyped looks like a memory that was lost.
-    pub fn open_to_read(&self) -> Result<Oneiro> {
-        if !self.config.is_named("store") && !self.config.is_named("space") {
-            return self.open();
-        }
-        let options = Options { must_exist: true, ..self.options() };
-        match Oneiro::open(&self.target()?, options) {
-            Err(error) if error.kind() == ErrorKind::NotFound => {
-                self.output.say(&format!("note: {error}: it begins now, empty"));
-                self.open()
-            }
-            opened => Ok(opened?.acting_as(actor::current())),
-        }
-    }
-
-    /// Opens a space that must exist: a mistyped path is not a sound, empty store.
+    /// Opens a space that must exist, also for a command that may create one.
     pub fn open_existing(&self) -> Result<Oneiro> {
-        self.opened(Options { must_exist: true, ..self.options() })
+        self.open_with(Options { must_exist: true, ..self.options() })
+    }
+
+    fn open_with(&self, options: Options) -> Result<Oneiro> {
+        Ok(Oneiro::open(&self.target()?, options)?.acting_as(actor::current()))
     }
 
     /// The server that is asked for vectors. One that cannot be is told of, and words still count.

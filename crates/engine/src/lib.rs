@@ -38,6 +38,7 @@ mod ports;
 mod search;
 mod sessions;
 mod settings;
+mod spaces;
 mod stats;
 mod tokens;
 mod transcripts;
@@ -53,12 +54,13 @@ pub use context::{PROMPTS, Prompts};
 pub use oneiro_count as count;
 pub use oneiro_model::host::{Durability, PageRequest};
 pub use oneiro_model::*;
-pub use oneiro_store::{Engine, Target, WriteFigures};
+pub use oneiro_store::{Engine, Target, WriteFigures, is_single_space};
 pub use ports::{
     Clock, Embedder, Ids, Llm, LlmAnswer, LlmRequest, RandomIds, SystemClock, WordModel,
 };
 pub use sessions::{Stretch, StretchFrom, StretchRequest};
 pub use settings::{EmbedderChoice, OtherSessions, SETTINGS, Setting, SettingValue};
+pub use spaces::list_spaces;
 pub use transcripts::{
     Agent, CaptureRequest, Captured, DamagedLine, TranscriptFile, Transcripts, find_transcripts,
 };

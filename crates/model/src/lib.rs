@@ -15,6 +15,7 @@ mod id;
 mod job;
 pub mod json;
 mod message;
+mod nearest;
 mod page;
 mod part;
 mod pattern;
@@ -53,6 +54,7 @@ pub use message::{
     AppendOptions, Appended, BATCH_MAX, ListMessages, Message, MessageCounts, NewMessage,
     ShowSession, Visibility,
 };
+pub use nearest::nearest_names;
 pub use page::{Cursor, Page, PageOf};
 pub use part::{Part, parts, searchable};
 pub use pattern::SessionPattern;
@@ -75,7 +77,7 @@ pub use session::{
     Session, SessionPatch, SessionView,
 };
 pub use slot::{Slot, SlotName, SlotSwap};
-pub use space::SpaceName;
+pub use space::{DeletedSpace, SpaceInfo, SpaceName};
 pub use stats::{
     Activity, ActivityRequest, BackupMade, BackupRecord, BackupRequest, DayActivity, IndexStats,
     SessionGroup, Stats,

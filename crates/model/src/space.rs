@@ -1,7 +1,30 @@
 //! The name of a space, which becomes a file name or a schema name and so is kept narrow.
 
 use crate::{Error, Result};
+use schemars::JsonSchema;
+use serde::{Serialize, Serializer};
 use std::fmt;
+
+/// The pattern of a space's name, as published.
+const NAME_PATTERN: &str = "^[a-z0-9][a-z0-9_-]{0,47}$";
+
+/// A space of a store.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct SpaceInfo {
+    /// Its name.
+    pub name: SpaceName,
+    /// Bytes on disk.
+    pub bytes: u64,
+}
+
+/// A space that was deleted.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct DeletedSpace {
+    /// Its name.
+    pub name: SpaceName,
+    /// Files that may still contain what was in it: its backups.
+    pub backups: Vec<String>,
+}
 
 /// The name of an isolated memory: `[a-z0-9][a-z0-9_-]{0,47}`.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -24,6 +47,14 @@ impl SpaceName {
     /// The name as text.
     pub fn as_str(&self) -> &str {
         &self.0
+    }
+}
+
+text_schema!(SpaceName "pattern": NAME_PATTERN);
+
+impl Serialize for SpaceName {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&self.0)
     }
 }
 

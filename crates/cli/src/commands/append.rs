@@ -1,6 +1,6 @@
 //! `oneiro append`: messages from standard input become durable rows.
 
-use crate::context::Context;
+use crate::context::{Context, SpaceUse};
 use crate::input::Lines;
 use crate::output::count;
 use clap::Args;
@@ -34,6 +34,11 @@ pub struct AppendArgs {
 }
 
 impl AppendArgs {
+    /// Without --create the session must exist, and so must its space.
+    pub fn space_use(&self) -> SpaceUse {
+        if self.create { SpaceUse::CreateMissing } else { SpaceUse::MustExist }
+    }
+
     /// Appends.
     pub fn run(self, context: &Context) -> anyhow::Result<()> {
         let session = SessionId::new(self.session.clone())?;

@@ -18,7 +18,7 @@ pub struct BackupArgs {
 impl BackupArgs {
     /// Copies.
     pub fn run(self, context: &Context) -> anyhow::Result<()> {
-        let oneiro = context.open_existing()?;
+        let oneiro = context.open()?;
         let bar = progress::bar(0, "backup", context.output.json);
         oneiro.transfer().backup(&self.path, &mut |at| {
             bar.set_length(at.total);

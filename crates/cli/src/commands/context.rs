@@ -66,7 +66,7 @@ impl From<Format> for WindowFormat {
 impl ContextArgs {
     /// Assembles and prints.
     pub fn run(self, context: &Context) -> anyhow::Result<()> {
-        let oneiro = context.open_to_read()?;
+        let oneiro = context.open()?;
         let id = oneiro.sessions().resolve(&self.session)?;
         let format = match (self.format, context.output.json) {
             (Some(format), _) => format.into(),

@@ -4,7 +4,7 @@ use crate::context::Context;
 use crate::output::count;
 use crate::progress;
 use clap::Args;
-use oneiro::{Error, Oneiro, Options, SpaceName, Target};
+use oneiro::{Error, Oneiro, Options, SpaceName, Target, is_single_space};
 use oneiro_demo::{Filled, QUESTIONS, Removed, Request, SPACE};
 
 /// Fill a space with a month of conversations, to look around in
@@ -65,16 +65,10 @@ pub fn open(context: &Context, force: bool) -> anyhow::Result<(Oneiro, Filled)> 
 /// The space that was named, else the space `demo`; a single file is a space by itself.
 fn target(context: &Context) -> anyhow::Result<Target> {
     let config = &context.config;
-    match config.space.is_some() || is_single(&config.store) {
+    match config.space.is_some() || is_single_space(&config.store) {
         true => context.target(),
         false => Ok(Target::parse(&config.store, Some(&SpaceName::new(SPACE)?))?),
     }
-}
-
-/// Whether a store has no room for a second space.
-fn is_single(store: &str) -> bool {
-    let one = SpaceName::new(SPACE).and_then(|space| Target::parse(store, Some(&space)));
-    one.is_err() && Target::parse(store, None).is_ok()
 }
 
 /// How to begin a command that leads to the space again.
@@ -96,7 +90,7 @@ impl Way {
             (true, true) => "oneiro --store URL".to_owned(),
             (true, false) => format!("oneiro --store {}", quoted(&config.store)),
         };
-        match is_single(&config.store) {
+        match is_single_space(&config.store) {
             true => Way { space: store.clone(), store, is_usual: false },
             false => Way {
                 space: format!("{store} --space {}", target.space()),

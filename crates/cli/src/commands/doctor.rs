@@ -23,7 +23,7 @@ pub struct DoctorArgs {
 impl DoctorArgs {
     /// Checks; damage is an error.
     pub fn run(self, context: &Context) -> anyhow::Result<()> {
-        let oneiro = context.open_existing()?;
+        let oneiro = context.open()?;
         if self.fix {
             for path in oneiro.transfer().remove_abandoned_backups()? {
                 context.output.say(&format!("Removed the unfinished backup {}.", plain(&path)));

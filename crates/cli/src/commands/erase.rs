@@ -1,10 +1,11 @@
 //! `oneiro erase`: remove for good, and prove it.
 
+use super::session::delete::with_counts;
 use crate::context::Context;
 use crate::output::{bytes, count};
 use crate::request::request;
 use clap::Args;
-use oneiro::{EraseRequest, EraseTarget, Erased};
+use oneiro::{EraseRequest, EraseTarget, Erased, Oneiro};
 use serde_json::{Value, json};
 
 /// Erase a session or a message for good, and prove it
@@ -38,11 +39,10 @@ impl EraseArgs {
             }
             _ => oneiro.erase_target(&self.id)?,
         };
-        let what = match &target {
-            EraseTarget::Session(id) => format!("session {id}"),
-            EraseTarget::Message(id) => format!("message {id}"),
-        };
-        if !context.output.confirm(&format!("Erase {what} for good?"), self.yes)? {
+        // What does not exist is refused by the engine, with what to do about it.
+        if let Some(what) = what_goes(&oneiro, &target)?
+            && !context.output.confirm_removal(&what, self.yes)?
+        {
             return Ok(());
         }
         let erased = oneiro.erase(&target)?;
@@ -56,6 +56,20 @@ impl EraseArgs {
             .into()),
         }
     }
+}
+
+/// What is about to be erased, in words; `None` when it does not exist.
+fn what_goes(oneiro: &Oneiro, target: &EraseTarget) -> oneiro::Result<Option<String>> {
+    Ok(match target {
+        EraseTarget::Session(id) => oneiro.sessions().find(id)?.as_ref().map(with_counts),
+        EraseTarget::Message(id) => {
+            let message = oneiro.messages().find_many(&[*id])?.into_iter().next().flatten();
+            message.map(|message| {
+                let who = message.role.as_str();
+                format!("message {id} ({who}) of session {}", message.session_id)
+            })
+        }
+    })
 }
 
 fn describe(erased: &Erased) -> String {

@@ -47,7 +47,7 @@ pub struct ExpandArgs {
 impl ExpandArgs {
     /// Expands.
     pub fn run(self, context: &Context) -> anyhow::Result<()> {
-        let oneiro = context.open_to_read()?;
+        let oneiro = context.open()?;
         let tokens = self.tokens.or(self.all.then_some(ALL_TOKENS));
         let options: ExpandOptions =
             request(&oneiro, json!({"tokens": tokens, "cursor": self.cursor}))?;

@@ -3,7 +3,7 @@
 pub mod hermes;
 
 use crate::agents::AgentRow;
-use crate::context::Context;
+use crate::context::{Context, SpaceUse};
 use crate::output::{count, data, plain};
 use crate::progress;
 use clap::Args;
@@ -211,6 +211,11 @@ impl Taken {
 }
 
 impl ImportArgs {
+    /// A dry run stores nothing.
+    pub fn space_use(&self) -> SpaceUse {
+        if self.dry_run { SpaceUse::MustExist } else { SpaceUse::CreateMissing }
+    }
+
     /// Imports.
     pub fn run(self, context: &Context) -> anyhow::Result<()> {
         if self.agent == "hermes" {

@@ -1,6 +1,6 @@
 //! `oneiro mcp`: tools for an agent on standard input and output.
 
-use crate::context::Context;
+use crate::context::{Context, SpaceUse};
 use clap::Args;
 use oneiro_mcp::{Caller, TokenRole};
 use std::io::IsTerminal;
@@ -18,6 +18,11 @@ pub struct McpArgs {
 }
 
 impl McpArgs {
+    /// A server that only reads creates nothing.
+    pub fn space_use(&self) -> SpaceUse {
+        if self.read_only { SpaceUse::MustExist } else { SpaceUse::CreateMissing }
+    }
+
     /// Serves until the client hangs up.
     pub fn run(self, context: &Context) -> anyhow::Result<()> {
         let oneiro = context.open()?;

@@ -19,6 +19,7 @@ pub mod search;
 pub mod serve;
 pub mod session;
 pub mod setup;
+pub mod space;
 pub mod stats;
 pub mod summary;
 pub mod token;

@@ -108,7 +108,7 @@ impl From<Order> for Sort {
 impl SearchArgs {
     /// Searches.
     pub fn run(self, context: &Context) -> anyhow::Result<()> {
-        let oneiro = context.open_to_read()?;
+        let oneiro = context.open()?;
         let in_summaries = self.in_summaries;
         let request = self.request(&oneiro, context.output.json)?;
         let bar = progress::counter("searching, stretches of messages read", context.output.json);

@@ -12,7 +12,7 @@ pub struct StatsArgs {}
 impl StatsArgs {
     /// Prints the figures.
     pub fn run(self, context: &Context) -> anyhow::Result<()> {
-        let oneiro = context.open_to_read()?;
+        let oneiro = context.open()?;
         let now = oneiro.now();
         context.output.show(&oneiro.stats()?, |stats| describe(stats, now))
     }

@@ -26,7 +26,7 @@ pub struct SummaryArgs {
 impl SummaryArgs {
     /// Describes.
     pub fn run(self, context: &Context) -> anyhow::Result<()> {
-        let oneiro = context.open_to_read()?;
+        let oneiro = context.open()?;
         let summary =
             oneiro.context().summary(&self.id, &scope(&oneiro, self.session.as_deref())?)?;
         context.output.show(&summary, |summary| describe(summary, context.ink))

@@ -1,6 +1,6 @@
 //! `oneiro token`: who may reach a space from elsewhere.
 
-use crate::context::Context;
+use crate::context::{Context, SpaceUse};
 use crate::output::{ago, table};
 use crate::request::request;
 use clap::{Args, Subcommand, ValueEnum};
@@ -76,19 +76,27 @@ pub struct RevokeArgs {
 }
 
 impl TokenCommand {
+    /// The first token is created before anything else is in the space.
+    pub fn space_use(&self) -> SpaceUse {
+        match self {
+            TokenCommand::Create(_) => SpaceUse::CreateMissing,
+            TokenCommand::List(_) | TokenCommand::Revoke(_) => SpaceUse::MustExist,
+        }
+    }
+
     /// Runs the command.
     pub fn run(self, context: &Context) -> anyhow::Result<()> {
         match self {
             TokenCommand::Create(args) => args.run(context),
             TokenCommand::List(args) => {
-                let oneiro = context.open_to_read()?;
+                let oneiro = context.open()?;
                 let page: PageOf =
                     request(&oneiro, json!({"limit": args.limit, "cursor": args.cursor}))?;
                 let page = oneiro.tokens().list(page.cursor, page.limit)?;
                 context.output.show(&page, |page| describe(page, oneiro.now()))
             }
             TokenCommand::Revoke(args) => {
-                let token = context.open_to_read()?.tokens().revoke(&args.id)?;
+                let token = context.open()?.tokens().revoke(&args.id)?;
                 context.output.show(&token, |token| format!("{} opens nothing any more", token.id))
             }
         }

@@ -9,11 +9,12 @@ pub(crate) mod raw_search;
 pub(crate) mod sqlite;
 mod sqlite_errors;
 mod sqlite_log;
+mod sqlite_spaces;
 mod sqlite_vacuum;
 mod sqlite_values;
 
 use crate::store::{Progress, Scrubbed};
-use oneiro_model::{Error, ErrorKind, Result};
+use oneiro_model::{Error, ErrorKind, Result, SpaceInfo};
 use std::path::Path;
 use std::time::Duration;
 
@@ -66,6 +67,10 @@ pub(crate) trait Backend: Send + Sync {
     /// Copies the space into a new SQLite file while others write; `None` when the engine has no
     /// way of its own and the rows must be copied.
     fn copy_to(&self, path: &Path, progress: &mut dyn FnMut(Progress)) -> Result<Option<()>>;
+    /// The spaces of the store that this one is in, by name.
+    fn spaces(&self) -> Result<Vec<SpaceInfo>>;
+    /// Removes the space with everything in it, unless another connection has it open.
+    fn delete(&self) -> Result<()>;
     /// What the engine itself finds wrong with its files; empty when nothing is.
     fn integrity(&self) -> Result<Vec<String>>;
     /// Leaves no trace of deleted rows, then looks for `needles` in the raw bytes.
@@ -198,6 +203,12 @@ impl dyn Row + '_ {
             other => Err(unexpected(column, other)),
         }
     }
+}
+
+/// The error of a space that another process has open.
+fn in_use(place: &str) -> Error {
+    Error::conflict(format!("another process uses {place}"))
+        .remedy("stop the programs that use it, then try again")
 }
 
 fn unexpected(column: usize, value: Value<'_>) -> Error {

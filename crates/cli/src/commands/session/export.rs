@@ -27,7 +27,7 @@ pub struct ExportArgs {
 impl ExportArgs {
     /// Exports.
     pub fn run(self, context: &Context) -> anyhow::Result<()> {
-        let oneiro = context.open_to_read()?;
+        let oneiro = context.open()?;
         let sessions = self.sessions.iter().map(|text| oneiro.sessions().resolve(text));
         let request = ExportRequest {
             sessions: sessions.collect::<oneiro::Result<_>>()?,

@@ -59,7 +59,7 @@ impl HistoryArgs {
                 format!("{} set aside", count(hidden, "message"))
             });
         }
-        let oneiro = context.open_to_read()?;
+        let oneiro = context.open()?;
         let id = oneiro.sessions().resolve(&self.session)?;
         let shown = Page { items: oneiro.sessions().show(&id, false)?.messages, next: None };
         context.output.show(&shown, |shown| texts(&shown.items))

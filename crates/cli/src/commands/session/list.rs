@@ -79,7 +79,7 @@ enum Order {
 impl ListArgs {
     /// Lists.
     pub fn run(self, context: &Context) -> anyhow::Result<()> {
-        let oneiro = context.open_to_read()?;
+        let oneiro = context.open()?;
         let now = oneiro.now();
         let archived = match (self.with_archived, self.archived) {
             (true, _) => ArchivedFilter::Any,

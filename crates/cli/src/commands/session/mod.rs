@@ -2,7 +2,7 @@
 
 mod archive;
 mod branch;
-mod delete;
+pub mod delete;
 mod ending;
 mod export;
 mod history;
@@ -20,7 +20,7 @@ mod title;
 mod tree;
 mod usage;
 
-use crate::context::Context;
+use crate::context::{Context, SpaceUse};
 use crate::output::{one_line, plain};
 use clap::Subcommand;
 use oneiro::Session;
@@ -33,6 +33,7 @@ use oneiro::Session;
 pub enum SessionCommand {
     New(new::NewArgs),
     List(list::ListArgs),
+    #[command(hide = true)]
     Search(search::SearchArgs),
     Show(show::ShowArgs),
     End(ending::EndArgs),
@@ -51,12 +52,42 @@ pub enum SessionCommand {
     Summary(summary::SummaryArgs),
     Usage(usage::UsageArgs),
     Export(export::ExportArgs),
+    #[command(hide = true)]
     Import(import::ImportArgs),
     Delete(delete::DeleteArgs),
+    #[command(hide = true)]
     Prune(prune::PruneArgs),
 }
 
 impl SessionCommand {
+    /// What the command does with the space.
+    pub fn space_use(&self) -> SpaceUse {
+        match self {
+            SessionCommand::New(_) | SessionCommand::Import(_) => SpaceUse::CreateMissing,
+            SessionCommand::List(_)
+            | SessionCommand::Search(_)
+            | SessionCommand::Show(_)
+            | SessionCommand::End(_)
+            | SessionCommand::Reopen(_)
+            | SessionCommand::Title(_)
+            | SessionCommand::Archive(_)
+            | SessionCommand::Rewind(_)
+            | SessionCommand::Restore(_)
+            | SessionCommand::Branch(_)
+            | SessionCommand::Split(_)
+            | SessionCommand::Tree(_)
+            | SessionCommand::Pin(_)
+            | SessionCommand::Unpin(_)
+            | SessionCommand::Pins(_)
+            | SessionCommand::History(_)
+            | SessionCommand::Summary(_)
+            | SessionCommand::Usage(_)
+            | SessionCommand::Export(_)
+            | SessionCommand::Delete(_)
+            | SessionCommand::Prune(_) => SpaceUse::MustExist,
+        }
+    }
+
     /// Runs the command.
     pub fn run(self, context: &Context) -> anyhow::Result<()> {
         match self {

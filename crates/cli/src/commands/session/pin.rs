@@ -71,7 +71,7 @@ pub struct PinsArgs {
 impl PinsArgs {
     /// Lists.
     pub fn run(self, context: &Context) -> anyhow::Result<()> {
-        let oneiro = context.open_to_read()?;
+        let oneiro = context.open()?;
         let id = oneiro.sessions().resolve(&self.session)?;
         let page = Page { items: oneiro.messages().pinned(&id)?, next: None };
         if page.items.is_empty() {

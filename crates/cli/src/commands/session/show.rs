@@ -22,7 +22,7 @@ pub struct ShowArgs {
 impl ShowArgs {
     /// Shows.
     pub fn run(self, context: &Context) -> anyhow::Result<()> {
-        let oneiro = context.open_to_read()?;
+        let oneiro = context.open()?;
         let mut id = oneiro.sessions().resolve(&self.session)?;
         if self.tip {
             id = oneiro.sessions().tip(&id)?;

@@ -48,7 +48,7 @@ impl SummaryArgs {
             None => self.clear.then(String::new),
         };
         let Some(text) = text else {
-            let oneiro = context.open_to_read()?;
+            let oneiro = context.open()?;
             let id = oneiro.sessions().resolve(&self.session)?;
             let answer = answer(&oneiro, &id, None)?;
             if answer.summary.is_empty() {

@@ -35,7 +35,7 @@ pub struct TreeArgs {
 impl TreeArgs {
     /// Shows.
     pub fn run(self, context: &Context) -> anyhow::Result<()> {
-        let oneiro = context.open_to_read()?;
+        let oneiro = context.open()?;
         let id = oneiro.sessions().resolve(&self.session)?;
         let page = Page { items: oneiro.context().summaries(&id)?, next: None };
         if context.output.json {
