@@ -51,8 +51,8 @@ pub use error::{Error, ErrorKind, KINDS, KindRow, Result};
 pub use id::{JobId, MessageId, SessionId, SummaryId, TokenId};
 pub use job::{Job, JobNeed, JobState, NewJob, Ran};
 pub use message::{
-    AppendOptions, Appended, BATCH_MAX, ListMessages, Message, MessageCounts, NewMessage,
-    ShowSession, Visibility,
+    AppendOptions, Appended, BATCH_MAX, KeptMessage, ListMessages, Message, MessageCounts,
+    NewMessage, ShowSession, Visibility,
 };
 pub use nearest::nearest_names;
 pub use page::{Cursor, Page, PageOf};

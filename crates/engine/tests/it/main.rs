@@ -12,6 +12,7 @@
 mod background;
 mod backup;
 mod changes;
+mod client_messages;
 mod context_budget;
 mod context_converge;
 mod context_doctor;
@@ -67,6 +68,7 @@ mod search_support;
 mod session_search;
 mod sessions;
 mod slots;
+mod spaces;
 mod stretches;
 mod support;
 mod titles;

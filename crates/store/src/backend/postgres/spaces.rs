@@ -15,7 +15,7 @@ pub(super) const SCHEMA_PREFIX: &str = "oneiro_";
 const LIST: &str = "SELECT n.nspname::TEXT, COALESCE(SUM(pg_total_relation_size(c.oid)), 0)::BIGINT \
                     FROM pg_namespace n JOIN pg_class c ON c.relnamespace = n.oid \
                     WHERE starts_with(n.nspname::TEXT, $1) AND c.relkind = 'r' \
-                    GROUP BY 1 HAVING BOOL_OR(c.relname = 'migrations') ORDER BY 1 COLLATE \"C\"";
+                    GROUP BY 1 HAVING BOOL_OR(c.relname = 'migrations')";
 
 /// The statement by which a connection says that it uses a space.
 pub(super) fn shared_lock(schema: &str) -> String {
@@ -39,6 +39,7 @@ pub(super) fn list(postgres: &Postgres) -> Result<Vec<SpaceInfo>> {
             spaces.push(SpaceInfo { name, bytes: u64::try_from(bytes).unwrap_or(0) });
         }
     }
+    spaces.sort_by(|a, b| a.name.cmp(&b.name));
     Ok(spaces)
 }
 
