@@ -4,9 +4,10 @@ use crate::commands::{
     append, backup, bench, compact, completions, config, context, demo, doctor, erase, expand,
     hook, import, jobs, mcp, search, serve, session, setup, space, stats, summary, token,
 };
-use crate::context::{Context, SpaceUse};
+use crate::context::Context;
 use crate::reference;
 use clap::{Args, Parser, Subcommand};
+use oneiro::SpaceUse;
 
 /// The memory of AI agents: keeps every word, and can explain and undo everything it believes.
 #[derive(Debug, Parser)]

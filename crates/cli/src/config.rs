@@ -177,7 +177,7 @@ pub fn check(name: &str, value: &str) -> Result<()> {
             Err(Error::field("store", "is empty")
                 .remedy("`oneiro config unset store` takes it back"))
         }
-        "listen" => oneiro_server::address(value).map(|_| ()),
+        "listen" => oneiro_server::check_listen_address(value),
         "log" => tracing_subscriber::EnvFilter::try_new(value).map(|_| ()).map_err(|error| {
             Error::field("log", error).remedy("give off, error, warn, info, debug or trace")
         }),

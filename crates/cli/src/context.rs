@@ -7,20 +7,10 @@ use crate::ink::Ink;
 use crate::output::Output;
 use crate::progress;
 use anyhow::Result;
-use oneiro::{Embedder, Llm, Oneiro, Options, Prompts, Target};
+use oneiro::{Embedder, Llm, Oneiro, Options, Prompts, SpaceUse, Target};
 use std::io::IsTerminal;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
-
-/// What a command does with the space. Every command says so in its `space_use`, so that none
-/// creates a space by reading from a mistyped one.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum SpaceUse {
-    /// It reads or changes what is there, or opens no space at all.
-    MustExist,
-    /// It adds to the space, and creates it if it does not exist.
-    CreateMissing,
-}
 
 /// What every command gets.
 pub struct Context {

@@ -77,7 +77,7 @@ pub use session::{
     Session, SessionPatch, SessionView,
 };
 pub use slot::{Slot, SlotName, SlotSwap};
-pub use space::{DeletedSpace, SpaceInfo, SpaceName};
+pub use space::{DeletedSpace, SpaceInfo, SpaceName, SpaceUse};
 pub use stats::{
     Activity, ActivityRequest, BackupMade, BackupRecord, BackupRequest, DayActivity, IndexStats,
     SessionGroup, Stats,

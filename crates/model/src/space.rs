@@ -8,6 +8,16 @@ use std::fmt;
 /// The pattern of a space's name, as published.
 const NAME_PATTERN: &str = "^[a-z0-9][a-z0-9_-]{0,47}$";
 
+/// What is done with a space. Commands and endpoints each say so, so that none creates a space by
+/// reading from a mistyped one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SpaceUse {
+    /// What is there is read or changed.
+    MustExist,
+    /// Something is added, and the space is created if it does not exist.
+    CreateMissing,
+}
+
 /// A space of a store.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct SpaceInfo {

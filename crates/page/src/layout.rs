@@ -91,7 +91,7 @@ fn header(frame: &Frame, tab: Tab) -> Markup {
             }
             div.aside {
                 @if !frame.space.is_empty() {
-                    span.space title="The space that is shown" {
+                    a.space href="/spaces" title="Space; choose another" {
                         bdi { (plain(&frame.space)) }
                     }
                 }

@@ -1,9 +1,9 @@
 //! One call of the API as its handlers see it: who calls, what the path, the query string and the
 //! body say; and the answer to it.
 
+use crate::auth::Visitor;
 use crate::body::Received;
 use crate::decode;
-use crate::gate::Visitor;
 use crate::state::State;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};

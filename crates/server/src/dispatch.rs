@@ -2,16 +2,16 @@
 //! role, call the handler where blocking is allowed, and turn errors into problems.
 
 use crate::api::{Endpoint, Run, events, export};
+use crate::auth::Presented;
 use crate::body::{Sender, read_body, unfold};
 use crate::call::Call;
-use crate::gate::Presented;
 use crate::peer::Peer;
 use crate::problem::Problem;
 use crate::state::State;
 use axum::extract::{FromRequestParts, RawPathParams, Request};
 use axum::http::{HeaderMap, StatusCode, header, request::Parts};
 use axum::response::{IntoResponse, Response};
-use oneiro::{Error, Result, TokenRole};
+use oneiro::{Error, Result};
 use oneiro_mcp::run_cancellable;
 use std::net::{IpAddr, Ipv4Addr};
 use std::sync::Arc;
@@ -36,14 +36,14 @@ async fn answer(
     let (mut parts, body) = request.into_parts();
     let path = path_parts(&mut parts).await?;
     let presented = Presented::read(&parts.headers, peer(&parts))?;
-    let presented = presented.writing(endpoint.role > TokenRole::Read);
+    let presented = presented.using(endpoint.space_use);
     if endpoint.body.is_some() {
         check_type(&parts.headers)?;
     }
     // Who may not come in is told so before a body is read for nothing.
     let entering = Arc::clone(&state);
     let visitor = blocking(move || {
-        let visitor = entering.gate.enter(&entering.spaces, &presented)?;
+        let visitor = entering.auth.enter(&entering.spaces, &presented)?;
         visitor.role.require(endpoint.role)?;
         Ok(visitor)
     })

@@ -2,20 +2,21 @@
 //! not know how anything is stored.
 //!
 //! - `api` is the table of endpoints under `/v1` and their handlers; `openapi` describes it.
-//! - `gate` says who may come in, `spaces` opens what they come into.
+//! - `auth` decides who may call, `spaces` opens the space that they use.
 //! - `listen` accepts connections, `router` is what is around every request, `dispatch` what is
 //!   around every endpoint.
 //! - `page` is the web page.
 
 mod api;
+mod auth;
 mod body;
 mod call;
 mod connections;
 mod decode;
 mod dispatch;
 mod figures;
-mod gate;
 mod listen;
+mod listen_address;
 mod mcp;
 mod open_files;
 mod openapi;
@@ -31,14 +32,16 @@ mod spaces;
 mod state;
 mod watch;
 
-pub use gate::Rules;
+pub use auth::Rules;
+pub use listen_address::check_listen_address;
 pub use openapi::text as openapi;
 pub use patience::Patience;
-pub use spaces::OpenSpace;
+pub use spaces::{ListSpaces, OpenSpace};
 
+use auth::Auth;
 use connections::Connections;
-use gate::Gate;
-use oneiro::{Background, Error, ErrorKind, Result, SpaceName};
+use listen_address::Listen;
+use oneiro::{Background, Error, ErrorKind, Result, SpaceName, SpaceUse};
 use spaces::Spaces;
 use state::{Bounds, State};
 use std::net::SocketAddr;
@@ -64,11 +67,13 @@ const BLOCKING: usize = 64;
 pub struct Serving {
     /// Opens a space by name.
     pub open: OpenSpace,
+    /// Lists the spaces of the store.
+    pub list: ListSpaces,
     /// The space that requests reach which name none.
     pub space: SpaceName,
     /// Where to listen.
     pub listen: String,
-    /// How strict the gate is.
+    /// How strict the checks of requests are.
     pub rules: Rules,
     /// The most bytes of a body.
     pub max_body: usize,
@@ -80,19 +85,20 @@ pub struct Serving {
 
 /// Serves until SIGINT or SIGTERM; calls `ready` with the address.
 pub fn serve(serving: Serving, ready: impl FnOnce(SocketAddr) -> Result<()>) -> Result<()> {
-    let address = address(&serving.listen)?;
-    let spaces = Spaces::new(serving.open, serving.space)?;
-    refuse_open_door(&spaces, address)?;
+    let listen = Listen::parse(&serving.listen)?;
+    let address = listen.address;
+    let spaces = Spaces::new(serving.open, serving.list, serving.space)?;
+    require_token_beyond_loopback(&spaces, &listen)?;
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
         .max_blocking_threads(BLOCKING)
         .enable_all()
         .build()
         .map_err(|error| Error::internal("the server cannot start").because(error))?;
-    let gate = Gate::new(serving.rules, address);
+    let auth = Auth::new(serving.rules, &listen);
     let bounds =
         Bounds { max_body: serving.max_body, patience: serving.patience, backups: serving.backups };
-    let state = Arc::new(State::new(spaces, gate, bounds));
+    let state = Arc::new(State::new(spaces, auth, bounds));
     let background = background(&state);
     // Set once, before the first request.
     let _ = state.background.set(background.monitor());
@@ -130,36 +136,23 @@ fn close(state: Arc<State>, limit: Duration) -> bool {
     }
 }
 
-/// Reads where to listen; `localhost`, or a port alone, is on this machine.
-pub fn address(listen: &str) -> Result<SocketAddr> {
-    let port = listen.strip_prefix("localhost:").unwrap_or(listen);
-    let numeric = match port.parse::<u16>() {
-        Ok(port) => format!("127.0.0.1:{port}"),
-        Err(_) => listen.to_owned(),
-    };
-    numeric.parse().map_err(|_| {
-        Error::field("listen", format!("{listen:?} is not an address and port"))
-            .remedy("write 127.0.0.1:4747")
-    })
-}
-
-/// Beyond loopback somebody must ask who comes in.
-fn refuse_open_door(spaces: &Spaces, address: SocketAddr) -> Result<()> {
-    if address.ip().is_loopback() {
+/// Refuses to serve other machines without a token.
+fn require_token_beyond_loopback(spaces: &Spaces, listen: &Listen) -> Result<()> {
+    if listen.is_loopback() {
         return Ok(());
     }
     let name = spaces.first();
-    match spaces.space(name, true)?.oneiro()?.tokens().any()? {
-        true => Ok(()),
-        false => Err(Error::new(
-            ErrorKind::Forbidden,
-            format!("{address} is reachable from other machines, and space {name} has no token"),
-        )
-        .remedy(format!(
-            "make one first: oneiro token create --space {name} --role write; or listen on \
-             127.0.0.1"
-        ))),
+    if spaces.space(name, SpaceUse::MustExist)?.oneiro()?.tokens().any()? {
+        return Ok(());
     }
+    let address = listen.address;
+    Err(Error::new(
+        ErrorKind::Forbidden,
+        format!("{address} is reachable from other machines, and space {name} has no token"),
+    )
+    .remedy(format!(
+        "create one first: oneiro token create --space {name} --role write; or listen on 127.0.0.1"
+    )))
 }
 
 async fn run(
@@ -193,24 +186,4 @@ fn stop_signal(state: Arc<State>) -> Result<impl Future<Output = ()> + Send + 's
         }
         state.stopping.send_replace(true);
     })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn addresses_are_read_as_people_write_them() {
-        for (written, read) in [
-            ("127.0.0.1:4747", "127.0.0.1:4747"),
-            ("localhost:0", "127.0.0.1:0"),
-            ("4747", "127.0.0.1:4747"),
-            ("[::1]:80", "[::1]:80"),
-        ] {
-            assert_eq!(address(written).unwrap().to_string(), read);
-        }
-        for bad in ["", "foo", "127.0.0.1", "127.0.0.1:99999", "99999", "localhost:"] {
-            assert!(address(bad).is_err(), "{bad}");
-        }
-    }
 }

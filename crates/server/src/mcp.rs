@@ -1,8 +1,8 @@
-//! MCP over HTTP: whoever comes in through the gate reaches the tools with the same space and role.
+//! MCP over HTTP: callers reach the tools with the space and role that the API would give them.
 
+use crate::auth::Presented;
 use crate::body::{Sender, read_body};
 use crate::dispatch::{blocking, peer};
-use crate::gate::Presented;
 use crate::problem::Problem;
 use crate::state::State;
 use axum::body::Body;
@@ -31,7 +31,7 @@ async fn answer(tools: OverHttp, state: Arc<State>, request: Request) -> Result<
     let presented = Presented::read(&parts.headers, peer(&parts))?.at(ActorSurface::Mcp);
     let entering = Arc::clone(&state);
     // Who may not come in is told so before a body is read for nothing.
-    let visitor = blocking(move || entering.gate.enter(&entering.spaces, &presented)).await?;
+    let visitor = blocking(move || entering.auth.enter(&entering.spaces, &presented)).await?;
     let sender = Sender { role: visitor.role, is_body_used: parts.method == Method::POST };
     let body = read_body((&state, sender), &parts.headers, body).await?;
     // Nothing is awaited between here and the tools, which see to it that the caller is dropped

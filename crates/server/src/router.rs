@@ -2,9 +2,9 @@
 //! keep browsers strict, compression.
 
 use crate::api::{ENDPOINTS, Verb};
+use crate::auth::Presented;
 use crate::dispatch::{blocking, dispatch, peer};
 use crate::figures::Answered;
-use crate::gate::Presented;
 use crate::problem::Problem;
 use crate::readiness::public_reason;
 use crate::state::State;
@@ -15,7 +15,7 @@ use axum::http::{HeaderName, HeaderValue, Method, StatusCode, header};
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodFilter, MethodRouter, any, get};
-use oneiro::{BackgroundMonitor, Error, ErrorKind, SystemClock, TokenRole};
+use oneiro::{BackgroundMonitor, Error, ErrorKind, SpaceUse, SystemClock, TokenRole};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Instant;
@@ -77,7 +77,7 @@ async fn around(Shared(state): Shared<Arc<State>>, request: Request, next: Next)
     let route = known_route(route.as_deref());
     let span = tracing::info_span!("request", id = %id.to_str().unwrap_or_default(), method, route);
     let mut response = async {
-        match state.gate.check_site(request.headers(), request.uri()) {
+        match state.auth.check_site(request.headers(), request.uri()) {
             Ok(()) => next.run(request).await,
             Err(error) => Problem::from(error).into_response(),
         }
@@ -150,7 +150,7 @@ async fn readyz(Shared(state): Shared<Arc<State>>) -> Response {
     }
     let asked = Arc::clone(&state);
     let checked = state.readiness.check(move || {
-        let space = asked.spaces.space(asked.spaces.first(), true)?;
+        let space = asked.spaces.space(asked.spaces.first(), SpaceUse::MustExist)?;
         space.oneiro()?.settings().list().map(|_| ())
     });
     match checked.await {
@@ -170,7 +170,7 @@ async fn metrics(Shared(state): Shared<Arc<State>>, request: Request) -> Respons
     let (parts, _) = request.into_parts();
     let presented = Presented::read(&parts.headers, peer(&parts));
     let told = blocking(move || {
-        let visitor = state.gate.enter(&state.spaces, &presented?)?;
+        let visitor = state.auth.enter(&state.spaces, &presented?)?;
         visitor.role.require(TokenRole::Read)?;
         let told = match visitor.token {
             Some(token) => vec![(token.space().clone(), visitor.space)],

@@ -1,15 +1,19 @@
 //! The spaces that this server has open: opened when asked for, the least recently used closed when
-//! there are too many. It must not know who may enter one.
+//! there are too many. Who may enter one is decided in `auth`.
 
+use crate::auth::Visitor;
 use crate::watch::Watch;
-use oneiro::{Error, Oneiro, Result, SpaceName};
+use oneiro::{Error, Oneiro, Result, SpaceInfo, SpaceName, SpaceUse};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Spaces that stay open at once.
 const OPEN: usize = 16;
 
-/// Opens a space by name; with `true` it must exist already.
-pub type OpenSpace = Box<dyn Fn(&SpaceName, bool) -> Result<Oneiro> + Send + Sync>;
+/// Opens a space by name.
+pub type OpenSpace = Box<dyn Fn(&SpaceName, SpaceUse) -> Result<Oneiro> + Send + Sync>;
+
+/// Lists the spaces of the store.
+pub type ListSpaces = Box<dyn Fn() -> Result<Vec<SpaceInfo>> + Send + Sync>;
 
 /// One open space.
 pub(crate) struct Space {
@@ -46,6 +50,7 @@ impl Drop for Space {
 /// The spaces that are open.
 pub(crate) struct Spaces {
     open: OpenSpace,
+    list: ListSpaces,
     first: SpaceName,
     /// Most recently used last.
     used: Mutex<Vec<(SpaceName, Arc<Space>)>>,
@@ -53,9 +58,9 @@ pub(crate) struct Spaces {
 
 impl Spaces {
     /// Opens the space that requests reach which name none.
-    pub(crate) fn new(open: OpenSpace, first: SpaceName) -> Result<Spaces> {
-        let spaces = Spaces { open, first, used: Mutex::default() };
-        spaces.space(&spaces.first, false)?;
+    pub(crate) fn new(open: OpenSpace, list: ListSpaces, first: SpaceName) -> Result<Spaces> {
+        let spaces = Spaces { open, list, first, used: Mutex::default() };
+        spaces.space(&spaces.first, SpaceUse::CreateMissing)?;
         Ok(spaces)
     }
 
@@ -64,13 +69,23 @@ impl Spaces {
         &self.first
     }
 
-    /// A space, opened if it is not; with `must_exist` never made.
-    pub(crate) fn space(&self, name: &SpaceName, must_exist: bool) -> Result<Arc<Space>> {
+    /// The spaces that a visitor may see: whoever holds a token its own, everybody else all.
+    pub(crate) fn visible_to(&self, visitor: &Visitor) -> Result<Vec<SpaceInfo>> {
+        if visitor.token.is_none() {
+            return (self.list)();
+        }
+        let stats = visitor.oneiro()?.stats()?;
+        let name = SpaceName::new(&stats.space)?;
+        Ok(vec![SpaceInfo { name, bytes: u64::try_from(stats.bytes).unwrap_or(0) }])
+    }
+
+    /// A space, opened if it is not.
+    pub(crate) fn space(&self, name: &SpaceName, space_use: SpaceUse) -> Result<Arc<Space>> {
         if let Some(space) = self.used(name) {
             return Ok(space);
         }
         // Two may open the same space at once: many handles on one are normal, one is kept.
-        let opened = Arc::new(Space::new((self.open)(name, must_exist)?)?);
+        let opened = Arc::new(Space::new((self.open)(name, space_use)?)?);
         let mut used = self.used.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((_, space)) = used.iter().find(|(open, _)| open == name) {
             return Ok(Arc::clone(space));

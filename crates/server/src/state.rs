@@ -1,8 +1,8 @@
-//! What every request shares: the spaces, the gate, the figures and the bounds.
+//! What every request shares: the spaces, the checks of callers, the figures and the bounds.
 
+use crate::auth::Auth;
 use crate::body::{FORMS, Room};
 use crate::figures::Figures;
-use crate::gate::Gate;
 use crate::patience::Patience;
 use crate::readiness::Readiness;
 use crate::spaces::Spaces;
@@ -42,7 +42,7 @@ pub(crate) struct Bounds {
 /// What every request shares.
 pub(crate) struct State {
     pub(crate) spaces: Spaces,
-    pub(crate) gate: Gate,
+    pub(crate) auth: Auth,
     pub(crate) figures: Figures,
     pub(crate) readiness: Readiness,
     pub(crate) started: Instant,
@@ -68,11 +68,11 @@ pub(crate) struct State {
 }
 
 impl State {
-    pub(crate) fn new(spaces: Spaces, gate: Gate, bounds: Bounds) -> State {
+    pub(crate) fn new(spaces: Spaces, auth: Auth, bounds: Bounds) -> State {
         let Bounds { max_body, patience, backups } = bounds;
         State {
             spaces,
-            gate,
+            auth,
             figures: Figures::default(),
             readiness: Readiness::default(),
             started: Instant::now(),

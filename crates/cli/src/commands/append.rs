@@ -1,10 +1,10 @@
 //! `oneiro append`: messages from standard input become durable rows.
 
-use crate::context::{Context, SpaceUse};
+use crate::context::Context;
 use crate::input::Lines;
 use crate::output::count;
 use clap::Args;
-use oneiro::{Appended, NewMessage, NewSession, Oneiro, Role, SessionId};
+use oneiro::{Appended, NewMessage, NewSession, Oneiro, Role, SessionId, SpaceUse};
 use std::io::{IsTerminal, Write};
 
 /// Append messages to a session, as JSONL on standard input

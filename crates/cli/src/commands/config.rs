@@ -1,11 +1,11 @@
 //! `oneiro config`: show and change the configuration and the settings of the space.
 
 use crate::config::{self, KEYS, KeyKind, is_kind};
-use crate::context::{Context, SpaceUse};
+use crate::context::Context;
 use crate::output::{data, table};
 use anyhow::Context as _;
 use clap::Subcommand;
-use oneiro::{Error, ErrorKind, SETTINGS, Setting, SettingValue};
+use oneiro::{Error, ErrorKind, SETTINGS, Setting, SettingValue, SpaceUse};
 use serde_json::{Value, json};
 
 /// Show and change the configuration

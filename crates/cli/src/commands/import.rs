@@ -3,11 +3,13 @@
 pub mod hermes;
 
 use crate::agents::AgentRow;
-use crate::context::{Context, SpaceUse};
+use crate::context::Context;
 use crate::output::{count, data, plain};
 use crate::progress;
 use clap::Args;
-use oneiro::{Agent, CaptureRequest, Captured, Error, Oneiro, TranscriptFile, find_transcripts};
+use oneiro::{
+    Agent, CaptureRequest, Captured, Error, Oneiro, SpaceUse, TranscriptFile, find_transcripts,
+};
 use serde_json::json;
 use std::path::PathBuf;
 

@@ -1,7 +1,8 @@
 //! `oneiro mcp`: tools for an agent on standard input and output.
 
-use crate::context::{Context, SpaceUse};
+use crate::context::Context;
 use clap::Args;
+use oneiro::SpaceUse;
 use oneiro_mcp::{Caller, TokenRole};
 use std::io::IsTerminal;
 

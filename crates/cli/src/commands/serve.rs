@@ -3,7 +3,7 @@
 use crate::commands::demo;
 use crate::context::Context;
 use clap::Args;
-use oneiro::{Error, Oneiro, Options, Target};
+use oneiro::{Error, Oneiro, Options, SpaceUse, Target, list_spaces};
 use oneiro_server::{Patience, Serving};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -44,7 +44,12 @@ impl ServeArgs {
         rules.require_token |= self.require_token;
         let serving = Serving {
             space: target.space().clone(),
-            open: Box::new(move |space, must_exist| {
+            list: Box::new({
+                let (store, options) = (store.clone(), options.clone());
+                move || list_spaces(&store, &options)
+            }),
+            open: Box::new(move |space, space_use| {
+                let must_exist = space_use == SpaceUse::MustExist;
                 let options = Options { must_exist, ..options.clone() };
                 Oneiro::open(&Target::parse(&store, Some(space))?, options)
             }),

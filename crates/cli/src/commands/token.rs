@@ -1,10 +1,10 @@
 //! `oneiro token`: who may reach a space from elsewhere.
 
-use crate::context::{Context, SpaceUse};
+use crate::context::Context;
 use crate::output::{ago, table};
 use crate::request::request;
 use clap::{Args, Subcommand, ValueEnum};
-use oneiro::{ActorKind, NewToken, Page, PageOf, Span, Timestamp, Token, TokenRole};
+use oneiro::{ActorKind, NewToken, Page, PageOf, SpaceUse, Span, Timestamp, Token, TokenRole};
 use serde_json::json;
 
 /// Make, list and take back tokens, by which others reach a space

@@ -2,10 +2,10 @@
 //! send.
 
 use super::{html, nowhere};
+use crate::auth::{COOKIE, Presented};
 use crate::body::read_form;
 use crate::decode::unescape;
 use crate::dispatch::{blocking, peer};
-use crate::gate::{COOKIE, Presented};
 use crate::state::State;
 use axum::extract::{Request, State as Shared};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header, uri::Scheme};
@@ -38,7 +38,7 @@ fn without_cookie(mut response: Response) -> Response {
 }
 
 /// Sends a browser elsewhere on this server.
-fn see(place: &str) -> Response {
+pub(super) fn see(place: &str) -> Response {
     let place = HeaderValue::from_str(place).unwrap_or(HeaderValue::from_static("/"));
     (StatusCode::SEE_OTHER, [(header::LOCATION, place)]).into_response()
 }
@@ -79,7 +79,7 @@ pub(super) async fn login(Shared(state): Shared<Arc<State>>, request: Request) -
     let presented = Presented::read(&parts.headers, peer(&parts));
     let entered = blocking(move || {
         // Looked up and dropped where blocking is allowed.
-        state.gate.enter(&state.spaces, &presented?).map(|_| ())
+        state.auth.enter(&state.spaces, &presented?).map(|_| ())
     });
     match entered.await {
         Ok(()) => {
@@ -116,7 +116,7 @@ fn cookie(token: &str, seconds: u64, is_secure: bool) -> Result<HeaderValue> {
 }
 
 /// A field of a form, or of a query string.
-fn field(text: &[u8], name: &str) -> Option<String> {
+pub(super) fn field(text: &[u8], name: &str) -> Option<String> {
     let text = std::str::from_utf8(text).ok()?;
     let mut pairs = text.split('&').filter_map(|pair| pair.split_once('='));
     let (_, value) = pairs.find(|(there, _)| *there == name)?;

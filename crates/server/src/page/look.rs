@@ -1,8 +1,8 @@
 //! What a view gets: who looks, what was typed, and whether only the content is wanted. What was
 //! typed is read forgivingly, since people edit addresses.
 
+use crate::auth::Visitor;
 use crate::decode::unescape;
-use crate::gate::Visitor;
 use crate::state::State;
 use oneiro::{Cursor, Error, Oneiro, Result};
 use oneiro_page::Frame;
@@ -43,6 +43,10 @@ impl Look {
 
     pub(super) fn oneiro(&self) -> Result<&Oneiro> {
         self.visitor.oneiro()
+    }
+
+    pub(super) fn visitor(&self) -> &Visitor {
+        &self.visitor
     }
 
     /// An open part of the path, by its place among them.

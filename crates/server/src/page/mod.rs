@@ -8,9 +8,10 @@ mod look;
 mod overview;
 mod search;
 mod sessions;
+mod spaces;
 
+use crate::auth::{Presented, has_chosen_space};
 use crate::dispatch::peer;
-use crate::gate::Presented;
 use crate::problem::Problem;
 use crate::state::State;
 use axum::Router;
@@ -43,6 +44,7 @@ const VIEWS: &[(&str, View)] = &[
     ("/sessions/{id}/window", context::window),
     ("/messages/{id}", sessions::message),
     ("/jobs", overview::jobs),
+    ("/spaces", spaces::list),
 ];
 
 /// The routes of the page, as figures know them.
@@ -56,6 +58,8 @@ pub(crate) const ROUTES: &[&str] = &[
     "/sessions/{id}/window",
     "/messages/{id}",
     "/jobs",
+    "/spaces",
+    "/space",
     "/login",
     "/logout",
     "/assets/{name}",
@@ -66,6 +70,7 @@ pub(crate) fn routes() -> Router<Arc<State>> {
     let mut router = Router::new()
         .route("/login", get(login::form).post(login::login))
         .route("/logout", post(login::logout))
+        .route("/space", post(spaces::switch))
         .route("/assets/{name}", get(assets::asset));
     for (path, view) in VIEWS {
         let view = *view;
@@ -85,10 +90,11 @@ async fn show(view: View, state: Arc<State>, path: RawPathParams, request: Reque
     let presented = Presented::read(&parts.headers, peer(&parts));
     let query = parts.uri.query().unwrap_or_default().to_owned();
     // Where no token is needed, one that opens nothing any more is only in the way.
-    let is_open = state.gate.is_open() && !parts.headers.contains_key(header::AUTHORIZATION);
+    let is_open = state.auth.is_open() && !parts.headers.contains_key(header::AUTHORIZATION);
+    let has_chosen_space = has_chosen_space(&parts.headers);
     let drawn = run_cancellable(move |cancel| {
         let presented = presented?.at(ActorSurface::Page);
-        let visitor = state.gate.enter(&state.spaces, &presented)?.cancelled_by(cancel)?;
+        let visitor = state.auth.enter(&state.spaces, &presented)?.cancelled_by(cancel)?;
         visitor.role.require(TokenRole::Read)?;
         let look = Look::new(state, visitor, (open, &query), is_fragment)?;
         // What went wrong is shown inside the frame of the space.
@@ -108,6 +114,10 @@ async fn show(view: View, state: Arc<State>, path: RawPathParams, request: Reque
             } else {
                 login::ask(&address)
             }
+        }
+        // The chosen space was deleted.
+        Err(error) if error.kind() == ErrorKind::NotFound && has_chosen_space && !is_fragment => {
+            spaces::forget(&address)
         }
         Err(error) => problem(&error.into()),
     }

@@ -20,10 +20,10 @@ mod title;
 mod tree;
 mod usage;
 
-use crate::context::{Context, SpaceUse};
+use crate::context::Context;
 use crate::output::{one_line, plain};
 use clap::Subcommand;
-use oneiro::Session;
+use oneiro::{Session, SpaceUse};
 
 /// Work with conversations
 ///

@@ -1,20 +1,24 @@
-//! The gate: whether a request may come in, into which space, and how far. Requests from pages of
+//! Who may call the server: whether a request is answered, in which space, and with which role. Requests from pages of
 //! other sites and by names that are not ours are refused before anything is looked up.
 
+use crate::listen_address::Listen;
 use crate::rate::{Buckets, too_many};
 use crate::recent::Recent;
 use crate::spaces::{Space, Spaces};
 use axum::http::{HeaderMap, Uri, header, uri::Authority};
 use oneiro::{
     Actor, ActorKind, ActorSurface, Cancel, Error, ErrorKind, Oneiro, Remedy, Result, SpaceName,
-    TokenId, TokenRole, TokenText, bad_token,
+    SpaceUse, TokenId, TokenRole, TokenText, bad_token,
 };
-use std::net::{IpAddr, SocketAddr};
+use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Instant;
 
 /// The cookie that holds the token of somebody who logged in on the page.
 pub(crate) const COOKIE: &str = "oneiro_token";
+
+/// The cookie that holds the space that was chosen on the page.
+pub(crate) const SPACE_COOKIE: &str = "oneiro_space";
 
 /// The header that names a space where no token does.
 pub(crate) const SPACE_HEADER: &str = "oneiro-space";
@@ -23,7 +27,7 @@ pub(crate) const SPACE_HEADER: &str = "oneiro-space";
 /// wait; and how many more each second. No secret of 256 bits is guessed: this spares the store.
 const BAD_TOKENS: (f64, f64) = (0.2, 10.0);
 
-/// How strict the gate is.
+/// How strict the checks are.
 #[derive(Debug, Clone, Default)]
 pub struct Rules {
     /// Names and addresses, beside this machine's own, that requests may name as their host.
@@ -34,10 +38,12 @@ pub struct Rules {
     pub rate_limit: u32,
 }
 
-/// The gate of one server.
-pub(crate) struct Gate {
+/// The checks of one server.
+pub(crate) struct Auth {
     rules: Rules,
     is_loopback: bool,
+    /// Names of this machine, beside localhost, in lower case.
+    own_names: Vec<String>,
     /// Bad tokens by where they come from: each counts once here, so that a program with an old
     /// token does not shut out its neighbours behind the same proxy.
     strangers: Buckets<IpAddr>,
@@ -66,18 +72,18 @@ pub(crate) struct Presented {
     token: Option<String>,
     space: Option<String>,
     peer: IpAddr,
-    /// Whether a space that does not exist is made: whoever only looks makes none.
-    makes: bool,
+    space_use: SpaceUse,
     /// Where the request came in, and from which program.
     surface: ActorSurface,
     client: String,
 }
 
-impl Gate {
-    pub(crate) fn new(rules: Rules, address: SocketAddr) -> Gate {
+impl Auth {
+    pub(crate) fn new(rules: Rules, listen: &Listen) -> Auth {
         let rate = f64::from(rules.rate_limit);
-        Gate {
-            is_loopback: address.ip().is_loopback(),
+        Auth {
+            is_loopback: listen.is_loopback(),
+            own_names: listen.own_names(),
             strangers: Buckets::new(BAD_TOKENS.0, BAD_TOKENS.1),
             bad_tokens: Buckets::new(BAD_TOKENS.0, BAD_TOKENS.1),
             known: Recent::default(),
@@ -128,6 +134,7 @@ impl Gate {
         plain == "localhost"
             || plain.ends_with(".localhost")
             || address.is_some_and(|address| address.is_loopback() || !self.is_loopback)
+            || self.own_names.contains(&plain)
             || self.rules.allowed_hosts.iter().any(|allowed| allowed.eq_ignore_ascii_case(&plain))
     }
 
@@ -138,7 +145,7 @@ impl Gate {
             Some(token) => self.by_token(spaces, token, (presented, asked)),
             None if self.is_open() => {
                 let name = asked.unwrap_or_else(|| spaces.first().clone());
-                let space = spaces.space(&name, !presented.makes)?;
+                let space = spaces.space(&name, presented.space_use)?;
                 let (role, actor) = (TokenRole::Admin, presented.actor(ActorKind::Agent, None));
                 Ok(Visitor { handle: None, space, role, token: None, actor })
             }
@@ -158,10 +165,13 @@ impl Gate {
         self.slow_down((mark, peer), now)?;
         let known = TokenText::parse(token).and_then(|text| {
             // A name in a token makes no space, and whether there is one stays unsaid.
-            let space = spaces.space(text.space(), true).map_err(|error| match error.kind() {
-                ErrorKind::NotFound | ErrorKind::Invalid => bad_token(),
-                _ => error,
-            })?;
+            let space =
+                spaces.space(text.space(), SpaceUse::MustExist).map_err(|error| {
+                    match error.kind() {
+                        ErrorKind::NotFound | ErrorKind::Invalid => bad_token(),
+                        _ => error,
+                    }
+                })?;
             let token = space.oneiro()?.tokens().authenticate(&text)?;
             Ok((space, token, text))
         });
@@ -191,7 +201,7 @@ impl Gate {
     }
 }
 
-impl Gate {
+impl Auth {
     /// Who tries tokens is slowed down before anything is looked up; who has a good one is not,
     /// whoever else comes from the same address.
     fn slow_down(&self, (mark, peer): (u64, IpAddr), now: Instant) -> Result<()> {
@@ -236,16 +246,21 @@ impl Presented {
                 }
                 _ => Some(String::new()),
             },
-            None => cookie(headers),
+            None => cookie(headers, COOKIE),
         };
         let client = text("user-agent").ok().flatten().unwrap_or_default();
-        let (surface, space) = (ActorSurface::Http, text(SPACE_HEADER)?);
-        Ok(Presented { token, space, peer, makes: false, surface, client })
+        let space = match text(SPACE_HEADER)? {
+            // A token names its space, whatever was chosen on the page before.
+            None if token.is_none() => cookie(headers, SPACE_COOKIE),
+            named => named,
+        };
+        let (surface, space_use) = (ActorSurface::Http, SpaceUse::MustExist);
+        Ok(Presented { token, space, peer, space_use, surface, client })
     }
 
-    /// The same for somebody who wants to write.
-    pub(crate) fn writing(self, writes: bool) -> Presented {
-        Presented { makes: writes, ..self }
+    /// The same for a request that uses the space like this.
+    pub(crate) fn using(self, space_use: SpaceUse) -> Presented {
+        Presented { space_use, ..self }
     }
 
     /// The same where the request came in by another surface than the API.
@@ -260,11 +275,16 @@ impl Presented {
     }
 }
 
-fn cookie(headers: &HeaderMap) -> Option<String> {
+/// Whether the page showed a space that was chosen there.
+pub(crate) fn has_chosen_space(headers: &HeaderMap) -> bool {
+    cookie(headers, SPACE_COOKIE).is_some()
+}
+
+fn cookie(headers: &HeaderMap, wanted: &str) -> Option<String> {
     let cookies = headers.get_all(header::COOKIE).iter().filter_map(|value| value.to_str().ok());
     cookies.flat_map(|cookies| cookies.split(';')).find_map(|cookie| {
         let (name, value) = cookie.trim().split_once('=')?;
-        (name == COOKIE && !value.is_empty()).then(|| value.to_owned())
+        (name == wanted && !value.is_empty()).then(|| value.to_owned())
     })
 }
 
@@ -280,16 +300,16 @@ mod tests {
         headers
     }
 
-    fn gate(address: &str, allowed: &[&str]) -> Gate {
+    fn auth(address: &str, allowed: &[&str]) -> Auth {
         let allowed_hosts = allowed.iter().map(|name| (*name).to_owned()).collect();
         let rules = Rules { allowed_hosts, ..Rules::default() };
-        Gate::new(rules, address.parse().unwrap())
+        Auth::new(rules, &Listen::parse(address).unwrap())
     }
 
     #[test]
     fn only_our_own_names_are_answered() {
-        let local = gate("127.0.0.1:4747", &["memory.example"]);
-        let far = gate("0.0.0.0:4747", &[]);
+        let local = auth("127.0.0.1:4747", &["memory.example"]);
+        let far = auth("0.0.0.0:4747", &[]);
         let cases = [
             ("127.0.0.1:4747", true, true),
             ("localhost:4747", true, true),
@@ -314,8 +334,28 @@ mod tests {
     }
 
     #[test]
+    fn beyond_loopback_the_machines_own_names_are_answered_and_foreign_ones_are_not() {
+        let name = crate::listen_address::hostname().unwrap();
+        let far = auth("0.0.0.0:4747", &[]);
+        let local = auth("127.0.0.1:4747", &[]);
+        let answers = |auth: &Auth, host: &str| {
+            auth.check_site(&headers(&[("host", host)]), &Uri::default()).is_ok()
+        };
+        for own in
+            [name.clone(), format!("{name}:4747"), name.to_uppercase(), format!("{name}.local")]
+        {
+            assert!(answers(&far, &own), "{own}");
+            // A page that was made to point at loopback may have any name, this one too.
+            assert!(!answers(&local, &own) || name == "localhost", "{own}");
+        }
+        for foreign in [format!("{name}.evil.example"), format!("evil-{name}")] {
+            assert!(!answers(&far, &foreign), "{foreign}");
+        }
+    }
+
+    #[test]
     fn pages_of_other_sites_are_refused() {
-        let gate = gate("127.0.0.1:4747", &[]);
+        let auth = auth("127.0.0.1:4747", &[]);
         let cases = [
             ("http://localhost:4747", true),
             ("https://localhost:4747", true),
@@ -327,7 +367,7 @@ mod tests {
         ];
         for (origin, good) in cases {
             let headers = headers(&[("host", "localhost:4747"), ("origin", origin)]);
-            assert_eq!(gate.check_site(&headers, &Uri::default()).is_ok(), good, "{origin}");
+            assert_eq!(auth.check_site(&headers, &Uri::default()).is_ok(), good, "{origin}");
         }
     }
 
