@@ -9,15 +9,15 @@ use crate::reference;
 use clap::{Args, Parser, Subcommand};
 use oneiro::SpaceUse;
 
-/// The memory of AI agents: keeps every word, and can explain and undo everything it believes.
+/// The memory of AI agents: keeps every word, searchable and reversible.
 #[derive(Debug, Parser)]
 #[command(
     name = "oneiro",
     version,
     arg_required_else_help = true,
     max_term_width = 100,
-    after_help = "Begin with `oneiro setup`, which brings in your agents, or `oneiro serve --demo`, to \
-                  look around.\n\nExit codes: 0 done, 1 internal, 2 invalid, 3 not found, 4 conflict, 5 busy or \
+    after_help = "Start with `oneiro setup`, which connects your agents, or with `oneiro serve --demo`, \
+                  which shows a month of sample conversations.\n\nExit codes: 0 done, 1 internal, 2 invalid, 3 not found, 4 conflict, 5 busy or \
                   unavailable, 6 not allowed, 7 store damaged or too new."
 )]
 pub struct Cli {
@@ -32,17 +32,17 @@ pub struct Cli {
 /// Options of every command.
 #[derive(Debug, Args)]
 pub struct Global {
-    /// Where memory is kept: a folder of spaces, a single .db file, or postgres://user@host/database
+    /// Store location: a folder of spaces, a single .db file, or postgres://user@host/database
     /// [env: ONEIRO_STORE]
     #[arg(long, global = true, value_name = "PATH|URL", help_heading = "Global options")]
     pub store: Option<String>,
-    /// Which space of the store, each isolated from the others [env: ONEIRO_SPACE]
+    /// Space to use; spaces are isolated from each other [env: ONEIRO_SPACE]
     #[arg(long, global = true, value_name = "NAME", help_heading = "Global options")]
     pub space: Option<String>,
-    /// The configuration file [env: ONEIRO_CONFIG]
+    /// Configuration file [env: ONEIRO_CONFIG]
     #[arg(long, global = true, value_name = "FILE", help_heading = "Global options")]
     pub config: Option<std::path::PathBuf>,
-    /// Print JSON for programs; errors too, on standard error
+    /// Print JSON; errors too, on standard error
     #[arg(long, global = true, help_heading = "Global options")]
     pub json: bool,
 }

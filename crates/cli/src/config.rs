@@ -242,7 +242,7 @@ fn read_file(path: &Path) -> Result<Table> {
     })?;
     let document: DocumentMut = text.parse().map_err(|error: TomlError| {
         Error::invalid(format!("{} is not TOML: {}", path.display(), error.message()))
-            .remedy("mend the file, or move it away")
+            .remedy("fix the file, or move it away")
     })?;
     for (name, _) in document.iter() {
         known(name).map_err(|error| error.at(path.display()))?;
@@ -282,9 +282,30 @@ pub fn is_set(variable: &str) -> bool {
     environment(variable).is_some_and(|value| !value.is_empty())
 }
 
-/// Whether the person wants no colours, or the terminal has none: <https://no-color.org>.
-pub fn wants_no_colour() -> bool {
-    environment("NO_COLOR").is_some() || environment("TERM").is_none_or(|term| term == "dumb")
+/// When output is coloured.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ColourChoice {
+    /// At a terminal only.
+    AtTerminal,
+    /// Everywhere: CLICOLOR_FORCE is set.
+    Always,
+    /// Nowhere: NO_COLOR is set, or the terminal has no colours.
+    Never,
+}
+
+/// When the environment wants output to be coloured. NO_COLOR counts for more than CLICOLOR_FORCE.
+pub fn colour_choice() -> ColourChoice {
+    let has = |name: &str| environment(name).is_some_and(|value| !value.is_empty());
+    if has("NO_COLOR") {
+        return ColourChoice::Never;
+    }
+    if has("CLICOLOR_FORCE") && environment("CLICOLOR_FORCE").is_some_and(|value| value != "0") {
+        return ColourChoice::Always;
+    }
+    match environment("TERM") {
+        Some(term) if term != "dumb" => ColourChoice::AtTerminal,
+        _ => ColourChoice::Never,
+    }
 }
 
 /// The folder that a program keeps its files in: where the variable says, else in the home folder.

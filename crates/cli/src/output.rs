@@ -1,6 +1,7 @@
 //! Printing: data on standard output, talk on standard error, JSON for programs, tables for
 //! people. Stored text reaches a terminal only with its control characters taken out.
 
+use crate::ink::Ink;
 use oneiro::{ErrorKind, Remedy, Surface, Timestamp};
 use serde::Serialize;
 use std::io::{IsTerminal, Write};
@@ -102,9 +103,10 @@ pub fn fail(error: &anyhow::Error, json: bool) -> ExitCode {
             serde_json::json!({"error": {"kind": kind.name(), "message": message, "hint": hint}});
         eprintln!("{problem}");
     } else {
-        eprintln!("error: {}", plain(&message));
+        let ink = Ink::of_stream(&std::io::stderr());
+        eprintln!("{} {}", ink.error("error:"), plain(&message));
         if let Some(hint) = hint {
-            eprintln!("hint: {}", plain(&hint));
+            eprintln!("{} {}", ink.hint("hint:"), plain(&hint));
         }
     }
     ExitCode::from(kind.row().exit)

@@ -265,7 +265,7 @@ remedies! {
     }
     /// A limit of an import.
     RaiseLimit(limit) {
-        cli: "split the file, or raise --max-{limit}",
+        cli: "split the file, or raise the limit: `oneiro session import FILE --max-{limit} N`",
         http: "split the file",
         tools: "split the file",
         library: "split the file, or raise max_{limit}",

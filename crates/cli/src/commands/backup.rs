@@ -5,13 +5,13 @@ use crate::progress;
 use clap::Args;
 use std::path::PathBuf;
 
-/// Copy the space into a new file while others use it
+/// Copy the space into a new file; the space may be in use
 ///
 /// The copy is itself a store: `oneiro --store COPY session list` reads it. A space on PostgreSQL is
 /// copied into a SQLite file too.
 #[derive(Debug, Args)]
 pub struct BackupArgs {
-    /// The file to write; it must not exist
+    /// File to write; it must not exist
     path: PathBuf,
 }
 

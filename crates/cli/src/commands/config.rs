@@ -10,13 +10,13 @@ use serde_json::{Value, json};
 
 /// Show and change the configuration
 ///
-/// Keys of this machine are kept in a TOML file; settings that every process of a space must agree
-/// on are kept in the space.
+/// Keys of this machine are stored in a TOML file; settings that all processes share are stored in
+/// the space.
 #[derive(Debug, Subcommand)]
 pub enum ConfigCommand {
     /// Show every key and setting
     Show {
-        /// Say where each value comes from
+        /// Show where each value comes from
         #[arg(long)]
         origin: bool,
     },
@@ -32,12 +32,12 @@ pub enum ConfigCommand {
         /// The value; a list is written as JSON, ["cron:*"]
         value: String,
     },
-    /// Take a key or setting back to its default
+    /// Reset a key or setting to its default
     Unset {
         /// The key
         key: String,
     },
-    /// Print where the file is
+    /// Print the path of the file
     Path,
 }
 

@@ -7,18 +7,17 @@ use clap::Args;
 use oneiro::{Error, Oneiro, Options, SpaceName, Target, is_single_space};
 use oneiro_demo::{Filled, QUESTIONS, Removed, Request, SPACE};
 
-/// Fill a space with a month of conversations, to look around in
+/// Fill a space with a month of sample conversations
 ///
 /// The month ends now and is Mira's: she renovates a flat, trains for a half marathon, maintains a
-/// crate, plans a journey and helps her mother, with several agents and in several languages. It
-/// goes into the space `demo` unless --space says otherwise. Run again, it changes nothing; what is
-/// missing comes back.
+/// crate, plans a journey and helps her mother, with several agents and in several languages. The
+/// default space is `demo`. Running it again restores what is missing and changes nothing else.
 #[derive(Debug, Args)]
 pub struct DemoArgs {
-    /// Delete the demonstration's sessions, and no others
+    /// Delete the sample conversations, and no other sessions
     #[arg(long, conflicts_with = "force")]
     remove: bool,
-    /// Fill a space although it holds other sessions
+    /// Fill the space even if it has other sessions
     #[arg(long)]
     force: bool,
 }
@@ -43,11 +42,13 @@ pub fn open(context: &Context, force: bool) -> anyhow::Result<(Oneiro, Filled)> 
     let holding = oneiro_demo::holding(&oneiro)?;
     if holding.demo == 0 && holding.others > 0 && !force {
         return Err(Error::conflict(format!(
-            "{} holds {} of its own",
+            "{} already has {}",
             oneiro.target(),
             count(holding.others, "session")
         ))
-        .remedy("give another --space or --store, or --force to mix the demonstration in")
+        .remedy(
+            "give another --space or --store, or --force to add the sample conversations anyway",
+        )
         .into());
     }
     let bar = progress::bar(0, "demo", context.output.json);
@@ -116,7 +117,7 @@ fn describe(filled: &Filled, way: &Way) -> String {
     };
     let first = match (filled.sessions, filled.messages) {
         (0, 0) => {
-            format!("All there already, 0 new: {}.", what(filled.all_sessions, filled.all_messages))
+            format!("Already complete, 0 new: {}.", what(filled.all_sessions, filled.all_messages))
         }
         (sessions, messages) if sessions == filled.all_sessions => {
             format!("{}, a month that ends now.", what(sessions, messages))

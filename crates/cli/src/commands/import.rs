@@ -2,6 +2,7 @@
 
 pub mod hermes;
 
+use super::session::import as session_import;
 use crate::agents::AgentRow;
 use crate::context::Context;
 use crate::output::{count, data, plain};
@@ -23,8 +24,9 @@ use std::path::PathBuf;
 /// 4 when they do not agree.
 #[derive(Debug, Args)]
 pub struct ImportArgs {
-    /// Whose: claude-code, codex or hermes
-    #[arg(value_parser = ["claude-code", "codex", "hermes"])]
+    /// claude-code, codex or hermes; or a file that `oneiro session export` wrote (- for standard
+    /// input)
+    #[arg(value_name = "AGENT|FILE")]
     agent: String,
     /// A transcript, a folder of them, or a state.db; where the agent keeps it unless given
     path: Option<PathBuf>,
@@ -223,7 +225,7 @@ impl ImportArgs {
         if self.agent == "hermes" {
             return self.run_hermes(context);
         }
-        let agent = Agent::parse(&self.agent)?;
+        let Ok(agent) = Agent::parse(&self.agent) else { return self.run_export(context) };
         let is_one = self.path.as_ref().is_some_and(|path| !path.is_dir());
         let found = match self.path {
             Some(path) => Found::at(agent, path)?,
@@ -259,6 +261,22 @@ impl ImportArgs {
 }
 
 impl ImportArgs {
+    /// Imports a file that `oneiro session export` wrote.
+    fn run_export(self, context: &Context) -> anyhow::Result<()> {
+        let file = PathBuf::from(&self.agent);
+        if self.agent != "-" && !file.exists() {
+            return Err(Error::field("agent", format!("{:?} is no agent and no file", self.agent))
+                .remedy("write claude-code, codex, hermes, or the path of an export")
+                .into());
+        }
+        if self.dry_run || self.path.is_some() {
+            return Err(Error::invalid("an export is imported as a whole, without --dry-run")
+                .remedy("write `oneiro import FILE`")
+                .into());
+        }
+        session_import::ImportArgs::of(file).run(context)
+    }
+
     fn run_hermes(self, context: &Context) -> anyhow::Result<()> {
         let path = match self.path {
             Some(path) if path.is_dir() => path.join("state.db"),

@@ -8,15 +8,15 @@ use oneiro::{Job, Page, PageOf};
 use serde_json::json;
 use std::time::Duration;
 
-/// Show background work, or run what is due
+/// List background jobs, or run those that are due
 #[derive(Debug, Args)]
 pub struct JobsArgs {
     #[command(subcommand)]
     command: Option<JobsCommand>,
-    /// At most so many
+    /// Maximum number of results
     #[arg(long, default_value_t = 20)]
     limit: usize,
-    /// The `next` of the page before
+    /// Continue after the previous page: its `next`
     #[arg(long)]
     cursor: Option<String>,
 }
@@ -25,7 +25,7 @@ pub struct JobsArgs {
 enum JobsCommand {
     /// Run every job that is due, then stop
     Run {
-        /// Stop beginning new jobs after so many seconds
+        /// Start no new jobs after this many seconds
         #[arg(long, default_value_t = 3600)]
         seconds: u64,
     },

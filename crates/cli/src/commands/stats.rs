@@ -1,16 +1,16 @@
-//! `oneiro stats`: figures of the space.
+//! `oneiro stats`: counts and sizes of the space.
 
 use crate::context::Context;
 use crate::output::{ago, bytes};
 use clap::Args;
 use oneiro::Stats;
 
-/// Show figures of the space
+/// Show statistics of the space
 #[derive(Debug, Args)]
 pub struct StatsArgs {}
 
 impl StatsArgs {
-    /// Prints the figures.
+    /// Prints the statistics.
     pub fn run(self, context: &Context) -> anyhow::Result<()> {
         let oneiro = context.open()?;
         let now = oneiro.now();
@@ -29,7 +29,7 @@ fn describe(stats: &Stats, now: oneiro::Timestamp) -> String {
         format!("payloads   {}", stats.payloads),
         format!("active     {active}"),
         format!(
-            "index      {} segments, {} messages after them{}",
+            "index      {} segments, {} messages not yet indexed{}",
             stats.index.segments,
             stats.index.tail,
             stats.index.vectors.as_ref().map_or(String::new(), |model| format!(", {model}"))

@@ -49,6 +49,7 @@ fn a_server_that_is_not_there_is_unavailable() {
 #[test]
 fn bad_arguments_say_what_to_do() {
     let space = TestSpace::new(Backend::Sqlite);
+    run(&space, &["session", "new", "--id", "s"]);
     for (args, code, says) in [
         (&["session", "show", "nothing"][..], 3, "there is no session \"nothing\""),
         (&["session", "new", "--id", ""], 2, "id: is empty"),
@@ -103,7 +104,7 @@ fn a_damaged_store_is_neither_sound_nor_worth_a_backup() {
 #[test]
 fn a_sound_store_passes_the_doctor() {
     let space = TestSpace::new(Backend::Sqlite);
-    run(&space, &["stats"]);
+    run(&space, &["session", "new", "--id", "s"]);
     assert_eq!(json(&space, &["doctor"])["ok"], true);
     assert_eq!(json(&space, &["jobs"])["items"], serde_json::json!([]));
     assert_eq!(json(&space, &["jobs", "run"])["done"], 0);

@@ -5,18 +5,18 @@ use crate::request::request;
 use clap::Args;
 use serde_json::json;
 
-/// Begin a new session with the conversation so far
+/// Create a session that starts with the conversation so far
 #[derive(Debug, Args)]
 pub struct BranchArgs {
     /// The session to branch from
     session: String,
-    /// The last message to share; all of them when absent
+    /// Last message to include [default: all messages]
     #[arg(long, value_name = "MESSAGE")]
     at: Option<i64>,
-    /// The id of the branch; one is made when absent
+    /// Id of the branch [default: generated]
     #[arg(long)]
     id: Option<String>,
-    /// Its title
+    /// Title of the branch
     #[arg(long)]
     title: Option<String>,
 }

@@ -10,11 +10,11 @@ use std::path::PathBuf;
 
 /// Write sessions with all their messages as JSONL
 ///
-/// One session to a line, oldest first, rewound and compacted messages included; all sessions when
-/// none is named. Reading it back with `import` gives the same sessions.
+/// One session per line, oldest first, with rewound and compacted messages; all sessions if none is
+/// named. `oneiro import FILE` restores the same sessions.
 #[derive(Debug, Args)]
 pub struct ExportArgs {
-    /// The sessions
+    /// Sessions to export [default: all]
     sessions: Vec<String>,
     /// Only this source
     #[arg(long)]

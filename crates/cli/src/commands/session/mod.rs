@@ -6,7 +6,7 @@ pub mod delete;
 mod ending;
 mod export;
 mod history;
-mod import;
+pub mod import;
 mod list;
 mod new;
 mod pin;
@@ -25,9 +25,9 @@ use crate::output::{one_line, plain};
 use clap::Subcommand;
 use oneiro::{Session, SpaceUse};
 
-/// Work with conversations
+/// Manage sessions (conversations)
 ///
-/// A session is named by its id, by the beginning of an id that no other has, or by its title.
+/// A session is given by its id, a unique prefix of the id, or its title.
 // Each is described where its arguments are: a line here would hide its long description.
 #[derive(Debug, Subcommand)]
 pub enum SessionCommand {

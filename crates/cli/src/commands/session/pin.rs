@@ -1,6 +1,6 @@
 //! `oneiro session pin`, `unpin` and `pins`.
 
-use super::show::{Length, told};
+use super::show::{Length, message_text};
 use crate::context::Context;
 use clap::Args;
 use oneiro::{MessageId, Page};
@@ -8,8 +8,8 @@ use serde_json::json;
 
 /// Pin a message into every window of its session
 ///
-/// A pinned message stands in every window, also when a summary covers it or the budget has no room
-/// for its neighbours. A long one is shown in short.
+/// A pinned message is in every window, even if a summary covers it or its neighbours do not fit. A
+/// long one is shortened.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   oneiro session pin monday 12
@@ -32,7 +32,7 @@ impl PinArgs {
         let answer = json!({"message_id": message, "pinned": true, "changed": changed});
         context.output.show(&answer, |_| match changed {
             true => format!("Message {message} is pinned."),
-            false => format!("Message {message} was pinned already."),
+            false => format!("Message {message} is already pinned."),
         })
     }
 }
@@ -55,7 +55,7 @@ impl UnpinArgs {
         let changed = oneiro.messages().unpin(&id, message)?;
         let answer = json!({"message_id": message, "pinned": false, "changed": changed});
         context.output.show(&answer, |_| match changed {
-            true => format!("Message {message} is pinned no more."),
+            true => format!("Message {message} is unpinned."),
             false => format!("Message {message} was not pinned."),
         })
     }
@@ -75,13 +75,14 @@ impl PinsArgs {
         let id = oneiro.sessions().resolve(&self.session)?;
         let page = Page { items: oneiro.messages().pinned(&id)?, next: None };
         if page.items.is_empty() {
-            context.output.say("Nothing is pinned.");
+            context.output.say("No pinned messages.");
             if !context.output.json {
                 return Ok(());
             }
         }
         context.output.show(&page, |page| {
-            let texts = page.items.iter().map(|message| told(message, Length::Short));
+            let texts =
+                page.items.iter().map(|message| message_text(message, Length::Short, context.ink));
             texts.collect::<Vec<_>>().join("\n\n")
         })
     }

@@ -8,20 +8,21 @@ use clap::Args;
 use oneiro::{RestoreRequest, Rewound};
 use serde_json::json;
 
-/// Take back a user message and everything after it
+/// Hide a user message and everything after it
 ///
-/// Nothing is removed: `restore` shows it again. Without a message, the choices are shown.
+/// Nothing is removed: `oneiro session restore` undoes it. Without a message, the possible messages
+/// are listed.
 #[derive(Debug, Args)]
 pub struct RewindArgs {
     /// The session
     session: String,
-    /// The user message to go back to
+    /// User message to rewind to
     #[arg(conflicts_with = "turns")]
     message: Option<i64>,
-    /// The same, by name
+    /// User message to rewind to
     #[arg(long, value_name = "MESSAGE", conflicts_with_all = ["message", "turns"])]
     to: Option<i64>,
-    /// Take back so many turns of the person
+    /// Rewind this many user turns
     #[arg(long, value_name = "N")]
     turns: Option<usize>,
 }
@@ -53,12 +54,12 @@ fn describe(rewound: &Rewound) -> String {
     format!("{} rewound; the conversation ends with {head}", count(rewound.rewound, "message"))
 }
 
-/// Show again what was rewound
+/// Restore rewound messages
 #[derive(Debug, Args)]
 pub struct RestoreArgs {
     /// The session
     session: String,
-    /// What every rewind hid, not only the latest
+    /// Restore everything that rewinds have hidden, not only the latest
     #[arg(long)]
     all: bool,
 }

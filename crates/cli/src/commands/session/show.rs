@@ -1,6 +1,7 @@
 //! `oneiro session show`.
 
 use crate::context::Context;
+use crate::ink::Ink;
 use crate::output::{one_line, plain};
 use clap::Args;
 use oneiro::{Message, Part, SessionView, Visibility, parts};
@@ -11,7 +12,7 @@ use serde_json::Value;
 pub struct ShowArgs {
     /// The session
     session: String,
-    /// Compacted and rewound messages too
+    /// Include compacted and rewound messages
     #[arg(long)]
     all: bool,
     /// Follow the conversation to its latest continuation
@@ -27,14 +28,15 @@ impl ShowArgs {
         if self.tip {
             id = oneiro.sessions().tip(&id)?;
         }
-        context.output.show(&oneiro.sessions().show(&id, self.all)?, describe)
+        let view = oneiro.sessions().show(&id, self.all)?;
+        context.output.show(&view, |view| describe(view, context.ink))
     }
 }
 
-fn describe(view: &SessionView) -> String {
+fn describe(view: &SessionView, ink: Ink) -> String {
     let mut text = super::describe(&view.session);
     for message in &view.messages {
-        text.push_str(&format!("\n\n{}", told(message, Length::Short)));
+        text.push_str(&format!("\n\n{}", message_text(message, Length::Short, ink)));
     }
     text
 }
@@ -49,7 +51,7 @@ pub enum Length {
 }
 
 /// A message as people read it: a head line, then its parts.
-pub fn told(message: &Message, length: Length) -> String {
+pub fn message_text(message: &Message, length: Length, ink: Ink) -> String {
     let state = match message.visibility {
         Visibility::Live => "",
         Visibility::Compacted => "  (compacted)",
@@ -60,7 +62,8 @@ pub fn told(message: &Message, length: Length) -> String {
         || message.role.as_str().to_owned(),
         |name| format!("{} {name}", message.role.as_str()),
     );
-    let mut text = format!("#{} {}  {}{state}", message.id, plain(&who), message.at);
+    let mut text =
+        format!("#{} {}  {}{state}", message.id, ink.role(&message.role, &plain(&who)), message.at);
     for part in parts(&message.role, &message.body) {
         text.push_str(&format!("\n{}", show_part(&part, length)));
     }

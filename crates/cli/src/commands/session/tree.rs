@@ -15,10 +15,10 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Columns of the first line of a summary's words.
 const WORDS_WIDTH: usize = 96;
 
-/// Show the tree of a session's summaries, down to those that cover messages
+/// Show the tree of a session's summaries
 ///
-/// A filled mark is what a window shows now. Below a summary stand those that it condenses; what
-/// covers messages has none below it, and `oneiro expand ID` prints the messages.
+/// A filled mark (●) is in the window now. Below a summary are those that it condenses; `oneiro
+/// expand ID` prints the messages that a summary covers.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   oneiro session tree monday
@@ -27,7 +27,7 @@ const WORDS_WIDTH: usize = 96;
 pub struct TreeArgs {
     /// The session
     session: String,
-    /// Go down so many steps from what windows show; 0 shows that alone
+    /// Maximum depth below the summaries that windows show; 0 shows only those
     #[arg(long, value_name = "N")]
     depth: Option<usize>,
 }
@@ -117,7 +117,7 @@ fn describe(summaries: &[Summary], state: &State, (most, ink): (usize, Ink)) -> 
     let uncovered = match state.uncovered {
         0 => "every message is under a summary".to_owned(),
         1 => "1 message is under none".to_owned(),
-        many => format!("{} messages are under none", thousands(many)),
+        many => format!("{} messages not summarised", thousands(many)),
     };
     lines.push(ink.dim(&format!("{summarised}; {uncovered}")));
     lines.join("\n")
