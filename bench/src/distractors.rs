@@ -40,7 +40,7 @@ pub(crate) fn add(oneiro: &Oneiro, data: &[Conversation], count: usize) -> Resul
             made += SESSION;
         }
         oneiro.transfer().import(&mut lines.as_bytes(), ImportLimits::default(), &mut |_| {})?;
-        oneiro.index().fold_all(&mut |_, _| {})?;
+        oneiro.index().catch_up(&mut |_, _| {})?;
     }
     Ok(())
 }

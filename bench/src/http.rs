@@ -129,7 +129,7 @@ fn fill(oneiro: &Oneiro, messages: usize, say: &mut dyn FnMut(&str)) -> Result<V
     });
     oneiro.transfer().import(&mut lines.as_bytes(), ImportLimits::default(), &mut |_| {})?;
     rows.iter().flat_map(|(_, texts)| texts).for_each(|text| asked.maybe_about(text));
-    oneiro.index().fold_all(&mut |_, _| {})?;
+    oneiro.index().catch_up(&mut |_, _| {})?;
     Ok(asked.done())
 }
 

@@ -257,7 +257,7 @@ impl<'r> Bench<'r> {
             ImportLimits::default(),
             &mut |_| {},
         )?;
-        self.oneiro.index().fold_all(&mut |_, _| {})?;
+        self.oneiro.index().catch_up(&mut |_, _| {})?;
         let ours = count / started.elapsed().as_secs_f64();
         drop(lines);
         // Bodies as they are stored and tokens as they are indexed, made before the clock runs:
@@ -301,7 +301,7 @@ impl<'r> Bench<'r> {
             });
             self.oneiro.messages().append(&session, messages.collect())?;
         }
-        self.oneiro.index().fold_all(&mut |_, _| {})?;
+        self.oneiro.index().catch_up(&mut |_, _| {})?;
         let ours = texts.len() as f64 / started.elapsed().as_secs_f64();
         let rows: Vec<RawRow<'_>> = made
             .iter()

@@ -168,7 +168,7 @@ fn load(oneiro: &Oneiro, conversation: &Conversation, prefix: &str) -> Result<()
         let create = NewSession { started_at: Some(talk.at), ..NewSession::with_id(id.clone()) };
         oneiro.messages().append_or_create(&id, messages.collect(), create)?;
     }
-    oneiro.index().fold_all(&mut |_, _| {})
+    oneiro.index().catch_up(&mut |_, _| {})
 }
 
 fn measure(asked: &Asked, prefix: &str, found: &Found) -> Figures {

@@ -74,7 +74,7 @@ pub(crate) fn run(
             }
             stored += sessions * SESSION;
         }
-        oneiro.index().fold_all(&mut |_, _| {})?;
+        oneiro.index().catch_up(&mut |_, _| {})?;
         let questions = asked.done();
         let mut ours = Vec::new();
         for round in 0..2 {

@@ -128,7 +128,7 @@ pub(super) fn run(
     }
     say("  reading back");
     let expand = bench.expand()?;
-    bench.oneiro.index().fold_all(&mut |_, _| {})?;
+    bench.oneiro.index().catch_up(&mut |_, _| {})?;
     let (grep_words, grep_pattern) = bench.greps(messages)?;
     Ok(Long {
         text_mb: (bench.bytes as f64 / 1e4).round() / 100.0,
@@ -180,7 +180,7 @@ impl Bench {
             raw += started.elapsed();
         }
         let started = Instant::now();
-        self.oneiro.index().fold_all(&mut |_, _| {})?;
+        self.oneiro.index().catch_up(&mut |_, _| {})?;
         ours += started.elapsed();
         Ok(rate(count, ours, raw))
     }
@@ -302,7 +302,7 @@ fn compact_whole(oneiro: &Oneiro, messages: usize) -> Result<Compaction> {
     for some in made.chunks(1_000) {
         oneiro.messages().append(&id, appended(some)?)?;
     }
-    oneiro.index().fold_all(&mut |_, _| {})?;
+    oneiro.index().catch_up(&mut |_, _| {})?;
     // What messages cost is counted by the first window, and measured there.
     oneiro.context().window(&id, &WindowRequest { peek: true, ..WindowRequest::default() })?;
     let bytes = made.iter().map(|made| made.bytes).sum();

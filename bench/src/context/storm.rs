@@ -90,7 +90,7 @@ pub fn run(request: &StormRequest, say: &mut dyn FnMut(&str)) -> Result<Storm> {
         let made = appended(&said.messages(MESSAGES))?;
         oneiro.messages().append_or_create(id, made, NewSession::with_id(id.clone()))?;
     }
-    oneiro.index().fold_all(&mut |_, _| {})?;
+    oneiro.index().catch_up(&mut |_, _| {})?;
     let (mut without, mut with) = (Side::default(), Side::default());
     for (part, ids) in ids.chunks(request.sessions.div_ceil(PARTS).max(1)).enumerate() {
         say("append alone");

@@ -234,7 +234,7 @@ impl Small<'_> {
             appended(&made)?,
             NewSession::with_id(id.clone()),
         )?;
-        oneiro.index().fold_all(&mut |_, _| {})?;
+        oneiro.index().catch_up(&mut |_, _| {})?;
         let session = raw.session("messages")?;
         let bodies: Vec<(String, String)> =
             made.iter().map(|made| (made.body(), tokens(made.content()))).collect();

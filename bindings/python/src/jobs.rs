@@ -33,7 +33,7 @@ impl Handle {
 
     /// Brings the text index up to the newest message.
     fn index(&self, py: Python<'_>) -> PyResult<()> {
-        self.call(py, |oneiro| oneiro.index().fold_all(&mut |_, _| {}))
+        self.call(py, |oneiro| oneiro.index().catch_up(&mut |_, _| {}))
     }
 
     /// Builds the text index anew from the rows.

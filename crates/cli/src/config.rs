@@ -70,7 +70,7 @@ pub struct Config {
     /// Where to listen.
     pub listen: String,
     /// Who may come in where `oneiro serve` listens.
-    pub rules: oneiro_server::Rules,
+    pub rules: oneiro_server::AuthRules,
     /// The most bytes of a request.
     pub max_body: usize,
     /// What is logged.
@@ -123,7 +123,7 @@ impl Config {
             busy_timeout: milliseconds("busy_timeout_ms", &text("busy_timeout_ms"))?,
             statement_timeout: milliseconds("statement_timeout_ms", &text("statement_timeout_ms"))?,
             listen: text("listen"),
-            rules: oneiro_server::Rules {
+            rules: oneiro_server::AuthRules {
                 allowed_hosts: names(&text("allowed_hosts")),
                 require_token: yes_or_no("require_token", &text("require_token"))?,
                 rate_limit: whole("rate_limit")?,

@@ -125,7 +125,7 @@ impl Context {
     /// read all of it. What fails is done later by somebody else, so it is only logged.
     pub fn index(&self, oneiro: &Oneiro) {
         let bar = progress::bar(0, "index", self.output.json);
-        let folded = oneiro.index().fold_all(&mut |reach, last| {
+        let folded = oneiro.index().catch_up(&mut |reach, last| {
             bar.set_length(u64::try_from(last).unwrap_or(0));
             bar.set_position(u64::try_from(reach).unwrap_or(0));
         });

@@ -1,18 +1,18 @@
-//! How much was said day by day, counted from the documents that the index keeps in memory: a
-//! million messages take milliseconds and no row is read.
+//! Messages per day, counted from the index documents in memory: milliseconds for a million
+//! messages, and no row is read.
 
 use crate::index::{Segments, texts};
 use crate::{EmbedderChoice, Oneiro};
 use oneiro_index::{Kind, role};
 use oneiro_model::{Activity, DayActivity, Error, Result, Timestamp};
 
-/// The most days that are counted at once.
+/// Maximum number of days.
 const DAYS: usize = 3_660;
 
 const MINUTES_OF_DAY: i64 = 24 * 60;
 
 impl Oneiro {
-    /// How much was said on each of the last `days` days, today included.
+    /// Messages on each of the last `days` days, today included.
     pub fn activity(&self, days: usize) -> Result<Activity> {
         if days == 0 || days > DAYS {
             return Err(Error::field("days", format!("is not between 1 and {DAYS}")));

@@ -1,4 +1,4 @@
-//! Append: messages become durable rows with ids, exactly once per external id.
+//! Append: stores messages durably, exactly once per external id.
 
 use crate::Oneiro;
 use crate::sessions::{Draft, create_in, no_session};
@@ -11,21 +11,21 @@ use oneiro_store::messages::Prepared;
 use oneiro_store::{Tx, changes, messages, sequence, sessions};
 use std::sync::Arc;
 
-/// What to do when the session does not exist: begin it like this.
+/// The session to create if it does not exist.
 pub type CreateMissing = NewSession;
 
-/// Batches above this go past the group: they fill a transaction by themselves.
-const BULK: usize = 256;
+/// Larger batches skip the group commit, because they fill a transaction by themselves.
+const GROUP_COMMIT_MESSAGES_MAX: usize = 256;
 
 impl Messages<'_> {
-    /// Appends messages to a session that exists. When this returns they are durable, in this
-    /// order, all of them or none. Roles that nobody knows and messages without content are refused.
+    /// Appends messages to an existing session. When this returns they are durable, in this order,
+    /// all or none. Unknown roles and messages without content are refused.
     pub fn append(&self, session: &SessionId, messages: Vec<NewMessage>) -> Result<Appended> {
         check_clients(&messages)?;
         self.oneiro.append_to(session, messages, None)
     }
 
-    /// Appends messages, beginning the session in the same transaction if it does not exist.
+    /// Appends messages, creating the session in the same transaction if it does not exist.
     pub fn append_or_create(
         &self,
         session: &SessionId,
@@ -72,7 +72,8 @@ impl Oneiro {
             .into_iter()
             .enumerate()
             .map(|(index, message)| {
-                // Where a message stood elsewhere means nothing here: what is said now is live.
+                // The visibility of an imported message does not apply here: an appended message is
+                // live.
                 let message = NewMessage { visibility: Visibility::Live, ..message };
                 messages::prepare(message, now)
                     .map_err(|error| error.at(format!("message {}", index + 1)))
@@ -86,11 +87,11 @@ impl Oneiro {
             create: create.map(Arc::new),
         };
         let mut appended = match count {
-            0..=BULK => self.store.write(move |tx| append.run(tx))?,
+            0..=GROUP_COMMIT_MESSAGES_MAX => self.store.write(move |tx| append.run(tx))?,
             _ => self.store.write_bulk(|tx| append.run(tx))?,
         };
         if let Some(last) = appended.ids.last() {
-            self.index.fold_soon(last.0);
+            self.index.schedule_indexing(last.0);
         }
         appended.repaired = repaired;
         appended.withheld = withheld;
@@ -98,7 +99,7 @@ impl Oneiro {
     }
 }
 
-/// One append, ready to be run, and to be run again if the group it shares must be.
+/// One append, which may be run again if its group is retried.
 struct Append {
     oneiro: Oneiro,
     session: SessionId,
@@ -122,20 +123,20 @@ impl Append {
                 changes::record(tx, ChangeKind::Created, Some(&self.session), now)?;
                 key
             }
-            (None, None) if settings.keeps_nothing_of(&self.session) => return Ok(skipped),
+            (None, None) if settings.is_stateless(&self.session) => return Ok(skipped),
             (None, None) => {
                 return Err(no_session(self.session.as_str())
                     .remedy(Remedy::CreateSession { id: self.session.to_string() }));
             }
         };
-        if settings.keeps_nothing_of(&self.session) {
+        if settings.is_stateless(&self.session) {
             return Ok(skipped);
         }
         append_prepared(tx, key, taken.first, &self.prepared)
     }
 }
 
-/// Inserts prepared messages under the ids from `first` on and counts them.
+/// Inserts prepared messages with ids from `first` on, and counts them.
 pub(crate) fn append_prepared(
     tx: &Tx<'_>,
     key: i64,

@@ -13,15 +13,15 @@ impl Transfer<'_> {
         self.oneiro.store.backup(path, self.oneiro.now(), progress)
     }
 
-    /// Removes copies that were begun by processes that are gone. Answers the files it removed.
+    /// Removes partial backups of processes that died; returns the removed files.
     pub fn remove_abandoned_backups(&self) -> Result<Vec<String>> {
         self.oneiro.store.remove_abandoned_backups()
     }
 }
 
 impl Oneiro {
-    /// Gives the room of what was deleted back to the file system. Others wait meanwhile, so nobody
-    /// does it unasked. Answers how many bytes the store takes less.
+    /// Returns free pages to the file system. Other processes wait meanwhile, so it only runs on
+    /// request. Returns the number of bytes freed.
     pub fn vacuum(&self) -> Result<i64> {
         let before = self.stats()?.bytes;
         self.store.scrub(&[], &|| self.cancel.is_cancelled())?;

@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
-/// Stops work that is under way: an HTTP client that disconnects, a process that shuts down. Clones
-/// share one flag, and a flag that is set stays set.
+/// Cancels running work, for example when an HTTP client disconnects or the process shuts down.
+/// Clones share one flag; once set, it stays set.
 #[derive(Debug, Clone, Default)]
 pub struct Cancel(Arc<Flag>);
 
@@ -23,20 +23,20 @@ impl Cancel {
         Cancel::default()
     }
 
-    /// Asks the work to stop, and wakes whoever sleeps in [`Cancel::sleep`].
+    /// Sets the flag and wakes all sleepers in [`Cancel::sleep`].
     pub fn cancel(&self) {
         self.0.is_set.store(true, Ordering::Release);
-        // Under the lock, so that nobody checks the flag and then misses the wake-up.
+        // Under the lock, so that no sleeper checks the flag and then misses the wake-up.
         drop(self.0.lock.lock().unwrap_or_else(PoisonError::into_inner));
         self.0.changed.notify_all();
     }
 
-    /// Whether the work should stop.
+    /// Whether the flag is set.
     pub fn is_cancelled(&self) -> bool {
         self.0.is_set.load(Ordering::Acquire)
     }
 
-    /// An error once the work should stop; for use between two steps of it.
+    /// Returns an error once cancelled; called between two steps of the work.
     pub fn check(&self) -> Result<()> {
         if !self.is_cancelled() {
             return Ok(());

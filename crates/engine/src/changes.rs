@@ -1,27 +1,27 @@
-//! What happened since somebody last looked, whichever process did it. Two look-ups by key when
-//! nothing did, so whoever watches can ask often, on both engines alike.
+//! Changes since a mark, made by any process. Without changes it costs two look-ups by key, so
+//! watchers can poll often.
 
 use crate::Oneiro;
 use oneiro_model::{Change, ChangeKind, ChangeMark, Result};
 use oneiro_store::changes;
 
-/// Messages that are told of at once; who is further behind reads again what it shows.
+/// Messages reported at once; a watcher that is further behind reloads.
 const TOLD: i64 = 10_000;
 
 impl Oneiro {
-    /// How far there is anything to see now.
+    /// The current mark.
     pub fn change_mark(&self) -> Result<ChangeMark> {
         self.store.read(changes::mark)
     }
 
-    /// What happened after `seen`, in order; the last change says how far it goes.
+    /// Changes after `seen`, in order; the last one holds the new mark.
     pub fn changes_since(&self, seen: ChangeMark) -> Result<Vec<Change>> {
         self.store.read(|tx| {
             let now = changes::mark(tx)?;
             if now == seen {
                 return Ok(Vec::new());
             }
-            // Notes are kept for a while; and another store may have taken the place of this one.
+            // Changes are kept for a limited time, and the store may have been replaced.
             let swept =
                 changes::oldest(tx)?.is_some_and(|oldest| seen.change.saturating_add(1) < oldest);
             let behind =
@@ -29,19 +29,19 @@ impl Oneiro {
             if behind || now.change < seen.change {
                 return Ok(vec![Change::new(now, ChangeKind::Missed, None)]);
             }
-            let mut told = changes::noted(tx, seen)?;
-            let noted = told.last().map_or(seen, |change| change.id);
-            told.extend(changes::appended(tx, noted, now.message)?);
-            match told.last_mut() {
+            let mut found = changes::noted(tx, seen)?;
+            let noted = found.last().map_or(seen, |change| change.id);
+            found.extend(changes::appended(tx, noted, now.message)?);
+            match found.last_mut() {
                 Some(last) => last.id = now,
-                // A mark of another store, or of before a copy was put back: the messages that it
-                // waits for may never come.
+                // A mark of another store or of a restored backup: the messages it waits for may
+                // never come.
                 None if now.message < seen.message => {
-                    told.push(Change::new(now, ChangeKind::Missed, None));
+                    found.push(Change::new(now, ChangeKind::Missed, None));
                 }
                 None => {}
             }
-            Ok(told)
+            Ok(found)
         })
     }
 }

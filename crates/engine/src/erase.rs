@@ -1,8 +1,9 @@
-//! Erase: the one irreversible operation. Rows go in one transaction that also leaves a job; then
-//! the files are scrubbed and searched for what was erased, and what cannot be reached is named.
+//! Erase: the one irreversible operation. One transaction removes the rows and queues a job; then
+//! the files are scrubbed and searched for the erased text, and copies that cannot be reached are
+//! listed.
 
 use crate::context::{message_going, rejoin_calls, resummarise, session_erased};
-use crate::index::forget;
+use crate::index::erase_texts;
 use crate::sessions::{delete_in, key_of};
 use crate::{Oneiro, jobs};
 use oneiro_model::{
@@ -18,10 +19,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{MutexGuard, TryLockError};
 use std::time::Duration;
 
-/// How often somebody who waits to erase looks whether it is their turn.
+/// How often a waiting erasure checks whether it may start.
 const ERASE_POLL: Duration = Duration::from_millis(20);
 
-/// What the transaction of an erasure took out.
+/// What the transaction of an erasure removed.
 struct Removed {
     messages: i64,
     payloads: i64,
@@ -31,7 +32,7 @@ struct Removed {
 }
 
 impl Oneiro {
-    /// Tells whether `text` names a session or a message.
+    /// Whether `text` names a session or a message.
     pub fn erase_target(&self, text: &str) -> Result<EraseTarget> {
         let session = SessionId::new(text).ok();
         let message = text.parse().ok().map(MessageId);
@@ -57,15 +58,15 @@ impl Oneiro {
         })
     }
 
-    /// Erases for good: rows, payloads, and every trace in the files, then proves it.
+    /// Erases permanently: rows, payloads, and every trace in the files. Then verifies it.
     pub fn erase(&self, target: &EraseTarget) -> Result<Erased> {
-        // What another erasure removes between the search of the raw bytes and the look at what is
-        // still stored would count as found here.
+        // Text that a concurrent erasure removes between the search of the raw bytes and the check
+        // against the stored rows would count as found here.
         let _alone = self.wait_to_erase()?;
         let holder = self.job_holder();
         let removing = || self.store.write_bulk(|tx| remove((self, &holder), tx, target));
         let removed = match removing() {
-            // A table of the index is gone: what is left of it is emptied as well.
+            // An index table is missing: clear the rest of the index as well.
             Err(error) if is_missing_table(&error) => {
                 self.store.mend_index_tables()?;
                 removing()?
@@ -73,14 +74,15 @@ impl Oneiro {
             removed => removed?,
         };
         self.index.cache.clear();
-        // From here on a crash leaves the job, and any process finishes the scrubbing. Until then the
-        // job is ours: two who scrub at once would keep each other waiting.
+        // If this process dies from here on, the job remains and another process finishes the
+        // scrub. Until then the job is leased to this process, because two scrubs would block each
+        // other.
         let scrub = || self.store.scrub(&removed.pieces, &|| false);
         let scrubbed = self.while_held(&removed.job, &holder, scrub).map_err(|error| {
             if let Err(error) =
                 self.release_job(removed.job.clone(), holder.clone(), Span::seconds(0))
             {
-                // Its lease runs out by itself.
+                // The lease expires by itself.
                 tracing::info!(%error, "the job of an erasure was not given back");
             }
             Error::new(
@@ -95,7 +97,7 @@ impl Oneiro {
         self.store
             .write(move |tx| oneiro_store::jobs::finish(tx, &job, &holder, now).map(|_| ()))?;
         let mut out_of_reach = scrubbed.out_of_reach;
-        // What cannot be removed now is named below.
+        // What cannot be removed now is listed below.
         let _ = self.transfer().remove_abandoned_backups();
         for copy in self.store.read(backups::all)? {
             out_of_reach.push(format!("{} made {} ({})", copy.path, copy.at, copy.reason));
@@ -119,12 +121,12 @@ impl Oneiro {
         })
     }
 
-    /// Waits until nobody else in this process erases, unless the call is cancelled.
+    /// Waits until no other erasure runs in this process, unless cancelled.
     fn wait_to_erase(&self) -> Result<MutexGuard<'_, ()>> {
         loop {
             match self.erasing.try_lock() {
                 Ok(alone) => return Ok(alone),
-                // It guards nothing but the turn.
+                // The lock protects no data.
                 Err(TryLockError::Poisoned(alone)) => return Ok(alone.into_inner()),
                 Err(TryLockError::WouldBlock) => {
                     self.cancel.check()?;
@@ -134,8 +136,7 @@ impl Oneiro {
         }
     }
 
-    /// Which of the pieces that were found are also said in what is still stored, and so prove
-    /// nothing.
+    /// Which of the found pieces also occur in stored text, and therefore prove nothing.
     fn said_elsewhere(&self, pieces: &[Vec<u8>], found: &[usize]) -> Result<BTreeSet<usize>> {
         let left: Vec<Vec<u8>> = found.iter().filter_map(|at| pieces.get(*at).cloned()).collect();
         let mut elsewhere = BTreeSet::new();
@@ -149,17 +150,17 @@ impl Oneiro {
     }
 }
 
-/// Takes the rows out, and leaves a job that `holder` is about to do.
+/// Removes the rows and queues a job leased to `holder`.
 fn remove((oneiro, holder): (&Oneiro, &str), tx: &Tx<'_>, target: &EraseTarget) -> Result<Removed> {
     let mut pieces = Pieces::default();
     let now = oneiro.now();
-    forget(tx, &seqs_of(tx, target)?, now)?;
+    erase_texts(tx, &seqs_of(tx, target)?, now)?;
     let (messages, payloads) = match target {
         EraseTarget::Session(id) => remove_session(oneiro, tx, id, &mut pieces)?,
         EraseTarget::Message(id) => remove_message(oneiro, tx, *id, &mut pieces)?,
     };
     changes::record(tx, ChangeKind::Erased, None, now)?;
-    // A job of its own: a scrub that already runs may have passed these rows.
+    // A separate job: a running scrub may have passed these rows already.
     let job = NewJob { unique_key: None, ..oneiro.new_job(jobs::SCRUB, Value::Null, now) };
     let job = jobs::add_held(tx, &job, holder, now)?;
     Ok(Removed {
@@ -242,7 +243,7 @@ fn remove_message(
     Ok((1, apart.add_removed(tx, pieces)?))
 }
 
-/// Payloads of what is being erased; those that others share stay, and prove nothing.
+/// Payloads of the erased rows. Shared ones stay, and prove nothing.
 struct Apart(BTreeMap<i64, Vec<u8>>);
 
 impl Apart {
@@ -256,7 +257,7 @@ impl Apart {
         Ok(Apart(found))
     }
 
-    /// Adds pieces of the payloads that are gone; answers how many are.
+    /// Adds pieces of the removed payloads; returns how many were removed.
     fn add_removed(self, tx: &Tx<'_>, pieces: &mut Pieces) -> Result<i64> {
         let mut removed = 0;
         for (key, data) in self.0 {
@@ -269,21 +270,21 @@ impl Apart {
     }
 }
 
-/// Pieces of the erased text to look for in the raw bytes. A long text lies in several pages with
-/// other bytes between, so it is looked for in short pieces from all over it.
+/// Pieces of the erased text to search for in the raw bytes. A long text is spread over several
+/// pages, so short pieces from all over it are searched.
 #[derive(Default)]
 struct Pieces {
     found: BTreeSet<Vec<u8>>,
     left_out: usize,
 }
 
-/// Long enough not to occur by chance, short enough to lie within one page.
+/// Long enough not to occur by chance, short enough to be inside one page.
 const PIECE_BYTES: usize = 24;
 
-/// At most so many, so that the search stays bounded.
+/// Bounds the time of the search.
 const PIECES: usize = 20_000;
 
-/// What is shorter than this occurs by chance.
+/// Shorter pieces occur by chance.
 const LEAST_BYTES: usize = 8;
 
 impl Pieces {

@@ -1,5 +1,4 @@
-//! The history of a session set or truncated as a whole, over immutable rows: this hides and never
-//! deletes.
+//! Replaces or truncates the history of a session. Messages are hidden, never deleted.
 
 use crate::Oneiro;
 use crate::append::append_prepared;
@@ -11,22 +10,21 @@ use oneiro_store::messages::{self, PageRequest};
 use oneiro_store::{changes, said, sequence, sessions, shown};
 use std::collections::HashSet;
 
-/// The error of a session whose messages are not stored.
+/// The error for a session whose messages are not stored.
 pub(crate) fn nothing_stored(id: &SessionId) -> Error {
     Error::conflict(format!("nothing said in session {:?} is stored", id.as_str()))
         .remedy("the space's ignore or stateless patterns match its id")
 }
 
 impl Messages<'_> {
-    /// Makes what a session shows be exactly these messages: what it begins with already stays,
-    /// everything else is hidden and can be restored, and what is new is appended. Answers what it
-    /// shows now.
+    /// Makes a session show exactly these messages. A common prefix stays, all other messages are
+    /// hidden and can be restored, and new ones are appended. Returns the shown messages.
     pub fn set_history(&self, id: &SessionId, history: Vec<NewMessage>) -> Result<Vec<Message>> {
         self.oneiro.change_history(id, history, false)
     }
 
-    /// Sets aside all but the newest `keep` messages of a session: they stay stored and searchable,
-    /// but are no longer loaded. Answers how many were set aside.
+    /// Compacts all but the newest `keep` messages of a session: they stay stored and searchable,
+    /// but are not loaded. Returns how many were compacted.
     pub fn truncate_history(&self, id: &SessionId, keep: usize) -> Result<usize> {
         let (id, now) = (id.clone(), self.oneiro.now());
         self.oneiro.store.write(move |tx| {
@@ -45,7 +43,7 @@ impl Messages<'_> {
 }
 
 impl Oneiro {
-    /// Makes a session show these messages; with `all`, nothing that is there stays.
+    /// Makes a session show these messages; with `all`, no common prefix is kept.
     pub(crate) fn change_history(
         &self,
         id: &SessionId,
@@ -58,7 +56,7 @@ impl Oneiro {
         let (id, now) = (id.clone(), self.now());
         let shown = self.store.write_bulk(|tx| {
             let key = key_of(tx, &id)?;
-            if self.settings_in(tx)?.keeps_nothing_of(&id) {
+            if self.settings_in(tx)?.is_stateless(&id) {
                 return Err(nothing_stored(&id));
             }
             let live = PageRequest { after: 0, hidden: false, limit: usize::MAX };
@@ -76,8 +74,8 @@ impl Oneiro {
             let mut prepared = Vec::new();
             let mut given = HashSet::new();
             for message in history.iter().skip(same) {
-                // An id that a hidden message has stays with it, and one that is given twice with
-                // the first: rows are not changed, and none is left out.
+                // Rows are immutable and none is dropped: an external id that a hidden message has
+                // stays with that message, and of two equal ids the first message keeps it.
                 let taken = match &message.external_id {
                     Some(id) => {
                         !given.insert(id.as_str())
@@ -95,13 +93,13 @@ impl Oneiro {
             messages::page(tx, (key, &id), live)
         })?;
         if let Some(last) = shown.last() {
-            self.index.fold_soon(last.id.0);
+            self.index.schedule_indexing(last.id.0);
         }
         Ok(shown)
     }
 }
 
-/// Whether a message of a new history is one that is there.
+/// Whether a message of the new history equals a stored one.
 fn is_same(old: &Message, new: &NewMessage) -> bool {
     old.role == new.role
         && old.body == new.body

@@ -1,9 +1,9 @@
-//! Background work: claimed under a lease, finished or put back. Any process may drain the queue; a
-//! job whose holder died is taken again at once by a process on the same machine, and by others when
-//! its lease runs out.
+//! Background jobs: claimed under a lease, then finished or released. Any process may run them. A
+//! job whose holder died is claimed again at once by a process on the same machine, and by others
+//! when its lease expires.
 
 use crate::Oneiro;
-use crate::holder::is_gone;
+use crate::lease_holder::has_exited;
 use crate::views::Jobs;
 use oneiro_model::{
     Actor, ActorKind, ActorSurface, Cursor, Error, Job, JobId, JobNeed, NewJob, Page, Ran, Result,
@@ -16,34 +16,31 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::RecvTimeoutError;
 use std::time::{Duration, Instant};
 
-/// How long a job stays with a holder that no longer extends its lease.
+/// Time until a lease expires that is not extended.
 const LEASE: Span = Span::seconds(90);
 
-/// How often a holder extends its lease.
+/// Interval at which a holder extends its lease.
 const HEARTBEAT: Duration = Duration::from_secs(30);
 
-/// The kinds of work there are.
 pub(crate) const COMPACT: &str = "compact";
 pub(crate) const SCRUB: &str = "scrub";
 pub(crate) const PURGE_INDEX: &str = "purge_index";
 pub(crate) const REBUILD_INDEX: &str = "rebuild_index";
 
-/// Compactions are many, and only the last of them are of interest: as many keys are given by the
-/// time an old one is forgotten.
+/// Finished compactions to keep; there are many, and only the latest are of interest.
 const KEPT_KEYS: i64 = 1_000;
 
-/// What became of a job that did not fail.
+/// The outcome of a job that did not fail.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Outcome {
-    /// It is done.
     Done,
-    /// What it needs is away: it is tried again after this time.
+    /// Something it needs is unavailable: retry after this time.
     Postponed(Span),
 }
 
 impl Jobs<'_> {
-    /// Runs due jobs until none is left or `limit` is over; a job that has begun is finished. Models
-    /// are called where a job needs one and this handle has it.
+    /// Runs due jobs until none is left or `limit` passes; a started job is finished. Models are
+    /// called if a job needs one and this handle has it.
     pub fn run(&self, limit: Duration) -> Result<Ran> {
         let started = Instant::now();
         let mut ran = self.run_local(limit)?;
@@ -53,11 +50,11 @@ impl Jobs<'_> {
         Ok(ran)
     }
 
-    /// The same without models elsewhere: for callers that cannot wait for one.
+    /// The same without remote models, for callers that cannot wait for one.
     pub fn run_local(&self, limit: Duration) -> Result<Ran> {
         let started = Instant::now();
-        if let Err(error) = self.oneiro.fold_for(limit) {
-            // The tail is searched as it is, and folded another time.
+        if let Err(error) = self.oneiro.index_for(limit) {
+            // Searches read the unindexed tail; a later process extends the index.
             tracing::info!(%error, "the text index was not extended");
         }
         self.oneiro.queue_idle_compactions();
@@ -73,15 +70,15 @@ impl Jobs<'_> {
 }
 
 impl Oneiro {
-    /// What this handle can give a job.
+    /// The models that this handle can offer a job.
     pub(crate) fn models(&self) -> Vec<JobNeed> {
         let model = self.llm.is_some().then_some(JobNeed::Model);
         let embedder = self.index.embedder().is_some().then_some(JobNeed::Embedder);
         model.into_iter().chain(embedder).collect()
     }
 
-    /// Runs the jobs whose needs are among `can_meet`, until none is due, `limit` is over, or the
-    /// handle is cancelled.
+    /// Runs jobs whose needs are in `can_meet`, until none is due, `limit` passes, or the handle is
+    /// cancelled.
     pub(crate) fn run_claimable(&self, can_meet: &[JobNeed], limit: Duration) -> Result<Ran> {
         let started = Instant::now();
         let mut ran = Ran::default();
@@ -93,8 +90,8 @@ impl Oneiro {
                 now: self.now(),
                 can_meet: can_meet.to_vec(),
             };
-            self.end_leases_of_the_gone()?;
-            // Looking before claiming keeps an idle process from writing.
+            self.end_leases_of_dead_processes()?;
+            // Reading first keeps an idle process from writing.
             if !self.store.read(|tx| jobs::is_due(tx, &claim))? {
                 break;
             }
@@ -119,11 +116,11 @@ impl Oneiro {
         Ok(ran)
     }
 
-    /// Ends the leases of processes that were killed on this machine.
-    fn end_leases_of_the_gone(&self) -> Result<()> {
+    /// Ends the leases of processes that died on this machine.
+    fn end_leases_of_dead_processes(&self) -> Result<()> {
         let now = self.now();
         let mut left = self.store.read(|tx| jobs::held(tx, now))?;
-        left.retain(|(_, holder)| is_gone(holder));
+        left.retain(|(_, holder)| has_exited(holder));
         if left.is_empty() {
             return Ok(());
         }
@@ -132,14 +129,14 @@ impl Oneiro {
         })
     }
 
-    /// Runs a job under its lease. A panic in it is its failure and nobody else's.
+    /// Runs a job under its lease. A panic fails the job and nothing else.
     fn run_claimed(&self, job: &Job, holder: &str) -> Result<Outcome> {
         let run = || catch_unwind(AssertUnwindSafe(|| self.run_job(job)));
         self.while_held(&job.id, holder, run)
             .unwrap_or_else(|_| Err(Error::internal(format!("the job {} panicked", job.kind))))
     }
 
-    /// Does `work` while the lease on a job is extended.
+    /// Runs `work` while the lease of a job is extended.
     pub(crate) fn while_held<T>(&self, id: &JobId, holder: &str, work: impl FnOnce() -> T) -> T {
         let beat = || {
             let (id, holder, now) = (id.clone(), holder.to_owned(), self.now());
@@ -149,8 +146,8 @@ impl Oneiro {
         with_heartbeat(beat, work)
     }
 
-    /// A name for one who holds a job: every claim has its own, since another lane of this process
-    /// may take the job over when its lease runs out.
+    /// A unique holder name per claim, because another lane of this process may claim the job when
+    /// its lease expires.
     pub(crate) fn job_holder(&self) -> String {
         format!("{}.{}", self.holder, SessionId::from_random(self.ids.random()))
     }
@@ -204,9 +201,9 @@ impl Oneiro {
     }
 }
 
-/// Runs `work` while a thread beside it calls `beat` every half minute. A beat that fails is tried
-/// again: leases outlast two of them. Where no thread can be started the work runs without one, and
-/// another process may take it over when the lease runs out.
+/// Runs `work` while another thread calls `beat` every half minute. A failed beat is retried: a
+/// lease outlasts two of them. If no thread can be started, the work runs without heartbeat, and
+/// another process may claim it when the lease expires.
 pub(crate) fn with_heartbeat<T>(
     beat: impl Fn() -> Result<()> + Send,
     work: impl FnOnce() -> T,
@@ -214,7 +211,7 @@ pub(crate) fn with_heartbeat<T>(
     std::thread::scope(|scope| {
         let (working, done) = std::sync::mpsc::channel::<()>();
         let beats = move || {
-            // The channel closes when the work ends, and then the wait ends at once.
+            // The channel closes when the work ends, which ends the wait at once.
             while done.recv_timeout(HEARTBEAT) == Err(RecvTimeoutError::Timeout) {
                 let _ = beat();
             }
@@ -230,7 +227,7 @@ pub(crate) fn with_heartbeat<T>(
     })
 }
 
-/// Adds a job that the caller is about to do itself; it is anybody's when the caller dies.
+/// Adds a job that the caller is about to run; if the caller dies, any process may claim it.
 pub(crate) fn add_held(tx: &Tx<'_>, job: &NewJob, holder: &str, now: Timestamp) -> Result<JobId> {
     let id = jobs::add(tx, job, now)?;
     jobs::claim_this(tx, &id, holder, (now.plus(LEASE), now))?;

@@ -1,6 +1,6 @@
-//! Oneiro, the memory of AI agents: the library people use. [`Oneiro`] is the handle, and [`views`]
-//! are its capabilities, a module each. It reads no environment, prints nothing and knows no
-//! surface; time, ids and everything else from outside come in through the ports.
+//! Oneiro, memory for AI agents: the library. [`Oneiro`] is the handle, and [`views`] are its
+//! capabilities, one module each. It does not read the environment or print; time, ids and models
+//! come in through the ports.
 //!
 //! ```
 //! use oneiro::{NewMessage, NewSession, Oneiro, Options, Role, SessionId, Target};
@@ -25,14 +25,14 @@ mod background;
 mod backup;
 mod cancel;
 mod changes;
-mod check;
 mod context;
+mod doctor;
 mod erase;
 mod history;
-mod holder;
 pub mod host;
 mod index;
 mod jobs;
+mod lease_holder;
 mod model_calls;
 mod ports;
 mod search;
@@ -49,8 +49,8 @@ pub use append::CreateMissing;
 pub use background::{Background, BackgroundMonitor, LaneStatus, OpenSpaces};
 pub use backup::Progress;
 pub use cancel::Cancel;
-pub use check::Checked;
 pub use context::{PROMPTS, Prompts};
+pub use doctor::Checked;
 pub use oneiro_count as count;
 pub use oneiro_model::host::{Durability, PageRequest};
 pub use oneiro_model::*;
@@ -74,30 +74,30 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-/// How a space is opened.
+/// Options for opening a space.
 #[derive(Clone)]
 pub struct Options {
-    /// What an acknowledged write survives.
+    /// Which failures an acknowledged write survives.
     pub durability: Durability,
-    /// How long a writer waits for other processes before it answers `busy`.
+    /// How long a writer waits for other processes before it fails with `busy`.
     pub busy_timeout: Duration,
-    /// How long a statement may run on a PostgreSQL server.
+    /// Statement timeout on PostgreSQL.
     pub statement_timeout: Duration,
-    /// How many reads may run at once.
+    /// Maximum number of concurrent reads.
     pub readers: usize,
-    /// Refuse to create a store that does not exist.
+    /// Fail if the store does not exist, instead of creating it.
     pub must_exist: bool,
-    /// Where the time comes from.
+    /// The clock.
     pub clock: Arc<dyn Clock>,
-    /// Where random ids come from.
+    /// The source of random ids.
     pub ids: Arc<dyn Ids>,
-    /// The model of words that searches by meaning use; without one, words alone count.
+    /// Word vectors for semantic search; without them, searches use words only.
     pub words: Option<Arc<dyn WordModel>>,
-    /// A model elsewhere, for spaces whose setting `embedder` asks for it.
+    /// A remote embedder, for spaces whose `embedder` setting requires one.
     pub embedder: Option<Arc<dyn Embedder>>,
-    /// A model that writes summaries; without one they are extracts.
+    /// A model that writes summaries; without one, summaries are extracts.
     pub llm: Option<Arc<dyn Llm>>,
-    /// What the model is told.
+    /// Prompts for the model.
     pub prompts: Prompts,
 }
 
@@ -133,7 +133,7 @@ impl Options {
     }
 }
 
-/// One space, opened. Cheap to clone; threads and processes may share the space freely.
+/// An open space. Cheap to clone; threads and processes may share a space.
 #[derive(Clone)]
 pub struct Oneiro {
     store: Store,
@@ -142,21 +142,21 @@ pub struct Oneiro {
     settings: Arc<Mutex<Option<settings::Cached>>>,
     holder: Arc<str>,
     index: Arc<index::Index>,
-    kin: Arc<search::Kin>,
+    similar_words: Arc<search::SimilarWords>,
     breaker: Arc<search::Breaker>,
     scratch: Arc<search::Scratch>,
     llm: Option<Arc<dyn Llm>>,
     model_calls: Arc<model_calls::ModelCalls>,
-    /// Stops the long work of this clone.
+    /// Cancels long work of this clone.
     cancel: Cancel,
     prompts: Arc<Prompts>,
     prompt_costs: Arc<Mutex<HashMap<[u8; 32], i64>>>,
-    /// The newest message of sessions when a job was last left for them.
+    /// The newest message of each session when its last compaction was queued.
     compacted_at: Arc<Mutex<HashMap<i64, i64>>>,
-    /// Held by whoever erases.
+    /// Held during an erasure.
     erasing: Arc<Mutex<()>>,
-    /// The minute in which idle sessions were last looked for.
-    looked_for_idle: Arc<Mutex<Option<i64>>>,
+    /// The minute in which idle sessions were last queued.
+    idle_checked_at: Arc<Mutex<Option<i64>>>,
 }
 
 impl Oneiro {
@@ -167,11 +167,11 @@ impl Oneiro {
         Ok(Oneiro::over(store, options))
     }
 
-    /// Wraps a store that is open already; tests hand in one that fails as planned.
+    /// Wraps an open store; used by tests with fault injection.
     #[doc(hidden)]
     pub fn over(store: Store, options: Options) -> Oneiro {
         let holder = SessionId::from_random(options.ids.random());
-        let index = index::Index::new(index::Folder {
+        let index = index::Index::new(index::Indexer {
             store: store.clone(),
             clock: Arc::clone(&options.clock),
             words: options.words,
@@ -180,7 +180,7 @@ impl Oneiro {
         Oneiro {
             store,
             index: Arc::new(index),
-            kin: Arc::default(),
+            similar_words: Arc::default(),
             breaker: Arc::default(),
             scratch: Arc::default(),
             llm: options.llm,
@@ -190,39 +190,39 @@ impl Oneiro {
             prompt_costs: Arc::default(),
             compacted_at: Arc::default(),
             erasing: Arc::default(),
-            looked_for_idle: Arc::default(),
+            idle_checked_at: Arc::default(),
             clock: options.clock,
             ids: options.ids,
             settings: Arc::default(),
-            holder: holder::new_holder(holder.as_str()).into(),
+            holder: lease_holder::new_lease_holder(holder.as_str()).into(),
         }
     }
 
-    /// A clone of this handle whose long work (compaction, indexing, calls to models) ends early with
+    /// A clone of this handle whose long work (compaction, indexing, model calls) ends early with
     /// an error once `cancel` is set.
     #[must_use]
     pub fn with_cancel(&self, cancel: Cancel) -> Oneiro {
         Oneiro { cancel, ..self.clone() }
     }
 
-    /// A clone of this handle through which somebody acts; what it changes is recorded with it.
+    /// A clone of this handle that acts as `actor`, which is recorded with its changes.
     #[must_use]
     pub fn acting_as(&self, actor: Actor) -> Oneiro {
         Oneiro { store: self.store.acting_as(Arc::new(actor)), ..self.clone() }
     }
 
-    /// Where the space is kept.
+    /// The location of the space.
     pub fn target(&self) -> &Target {
         self.store.target()
     }
 
-    /// The store below, for tests and benchmarks.
+    /// The underlying store, for tests and benchmarks.
     #[doc(hidden)]
     pub fn store(&self) -> &Store {
         &self.store
     }
 
-    /// The time, as this handle's clock tells it.
+    /// The current time of this handle's clock.
     pub fn now(&self) -> Timestamp {
         self.clock.now()
     }

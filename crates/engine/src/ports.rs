@@ -1,17 +1,16 @@
-//! What comes from outside: time, randomness, models that turn text into vectors, and models that
-//! write.
+//! What the engine needs from outside: time, random ids, embedding models and language models.
 
 use oneiro_model::{Error, Result, Timestamp};
 
 pub use oneiro_index::WordModel;
 
-/// Tells the time.
+/// A source of time.
 pub trait Clock: Send + Sync {
-    /// The time now.
+    /// The current time.
     fn now(&self) -> Timestamp;
 }
 
-/// The clock of the machine.
+/// The system clock.
 pub struct SystemClock;
 
 impl Clock for SystemClock {
@@ -23,23 +22,23 @@ impl Clock for SystemClock {
     }
 }
 
-/// Makes random ids.
+/// A source of random ids.
 pub trait Ids: Send + Sync {
     /// Ten random bytes.
     fn random(&self) -> [u8; 10];
-    /// Thirty-two random bytes that nobody can guess.
+    /// Thirty-two bytes from a cryptographic random generator.
     fn secret(&self) -> Result<[u8; 32]>;
 }
 
-/// Randomness of the operating system.
+/// The random generator of the operating system.
 pub struct RandomIds;
 
 impl Ids for RandomIds {
     fn random(&self) -> [u8; 10] {
         let mut bytes = [0; 10];
         if getrandom::fill(&mut bytes).is_err() {
-            // Without the system's randomness an id still has to be unique: address space layout,
-            // process and time differ.
+            // Without it an id must still be unique: the hash differs by address space layout and
+            // process.
             let seed = std::hash::RandomState::new();
             let hash = std::hash::BuildHasher::hash_one(&seed, std::process::id());
             bytes.iter_mut().zip(hash.to_le_bytes()).for_each(|(byte, random)| *byte = random);
@@ -56,48 +55,49 @@ impl Ids for RandomIds {
     }
 }
 
-/// A model that answers from elsewhere: slow, dear, or not at all.
+/// A remote embedding model. Calls may be slow, cost money, or fail.
 pub trait Embedder: Send + Sync {
-    /// Names the model: derived data is kept under it.
+    /// The name of the model, under which its vectors are stored.
     fn id(&self) -> &str;
-    /// The normalised vectors of texts, in order; may take its time.
+    /// The normalised vectors of texts, in order. Called in the background.
     fn embed(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>>;
-    /// The normalised vector of a question, while somebody waits for it.
+    /// The normalised vector of a query, with a short timeout.
     fn ask(&self, text: &str) -> Result<Vec<f32>>;
 }
 
-/// A model that writes. It may be slow, dear, wrong or silent; whoever asks has another way.
+/// A language model. Calls may be slow, cost money, answer badly, or fail; every caller has a
+/// fallback.
 pub trait Llm: Send + Sync {
-    /// Names the model, as it is recorded beside what it wrote.
+    /// The name of the model, which is recorded with its output.
     fn id(&self) -> &str;
-    /// Has the model write. May take as long as its time-outs allow; never inside a transaction.
+    /// Generates text, within the timeouts of the model. Never called inside a transaction.
     fn write(&self, request: &LlmRequest<'_>) -> Result<LlmAnswer>;
 }
 
-/// What a model is asked for.
+/// A request to a language model.
 #[derive(Debug, Clone)]
 pub struct LlmRequest<'a> {
-    /// Why it is asked, for logs and caches: `leaf`, `condensed`, `question`.
+    /// The purpose, for logs and caches: `leaf`, `condensed`, `question`.
     pub purpose: &'a str,
-    /// What it must do.
+    /// The system prompt.
     pub instructions: &'a str,
-    /// What it works on.
+    /// The user prompt.
     pub input: &'a str,
-    /// The most tokens it may write.
+    /// Maximum number of output tokens.
     pub max_tokens: usize,
-    /// How freely it writes; 0 is always the same.
+    /// Sampling temperature.
     pub temperature: f32,
 }
 
-/// What a model wrote.
+/// The output of a language model.
 #[derive(Debug, Clone, Default)]
 pub struct LlmAnswer {
-    /// The words.
+    /// The generated text.
     pub text: String,
-    /// Tokens it read, if it told.
+    /// Input tokens, if reported.
     pub input_tokens: Option<u64>,
-    /// Tokens it wrote, if it told.
+    /// Output tokens, if reported.
     pub output_tokens: Option<u64>,
-    /// Whether it stopped because it may not write more.
+    /// Whether the output was cut at `max_tokens`.
     pub cut_short: bool,
 }

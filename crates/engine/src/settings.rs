@@ -1,5 +1,5 @@
-//! What every process of a space must agree on, typed, with defaults. Kept in the space itself and
-//! cached by generation, so that a change by any process is seen by the next write of every other.
+//! Settings that all processes of a space share, typed, with defaults. They are stored in the space
+//! and cached by generation, so that a change is seen by the next write of every process.
 
 use crate::Oneiro;
 use crate::views;
@@ -11,31 +11,30 @@ use std::sync::{Arc, PoisonError};
 /// A setting of a space.
 #[derive(Debug, Clone, Copy)]
 pub struct Setting {
-    /// Its name.
+    /// The name.
     pub name: &'static str,
-    /// Its default, as JSON.
+    /// The default, as JSON.
     pub default: &'static str,
     doc: &'static str,
-    /// Refuses a value that it cannot have.
+    /// Validates a value.
     check: fn(&str, &Value) -> Result<()>,
 }
 
 impl Setting {
-    /// What it does.
+    /// The description.
     pub fn doc(&self) -> &'static str {
         self.doc.trim()
     }
 }
 
-/// What a setting may hold.
+/// The type of a setting.
 pub(crate) trait SettingKind {
-    /// What it is read as.
     type Value;
 
     fn read(name: &str, value: &Value) -> Result<Self::Value>;
 }
 
-/// Declares the settings: what each does, its name, what it may hold, and its default as JSON.
+/// Declares the settings: description, name, type, and default as JSON.
 macro_rules! settings {
     ($($(#[doc = $doc:literal])+ $name:ident: $kind:ty = $default:literal;)*) => {
         /// Every setting of a space.
@@ -69,39 +68,38 @@ settings! {
     /// Sessions whose id matches one of these globs are not stored at all. `*` is a run without a
     /// colon, `**` is anything.
     ignore_session_patterns: Patterns = r#"["heartbeat"]"#;
-    /// Sessions whose id matches one of these globs may exist, but nothing said in them is
-    /// stored.
+    /// Messages of sessions whose id matches one of these globs are not stored; the sessions
+    /// themselves may exist.
     stateless_session_patterns: Patterns = "[]";
-    /// Whose vectors searches by meaning use: `static` is the built-in model, `openai` the server
-    /// that `embedder_url` names, `none` is words alone.
+    /// Vectors for semantic search: `static` is the built-in model, `openai` the server in
+    /// `embedder_url`, `none` turns it off.
     embedder: EmbedderChoice = r#""static""#;
-    /// The most tokens of messages that one leaf summary covers; a single larger message has one
-    /// to itself.
+    /// Maximum message tokens per leaf summary; a larger message gets a leaf of its own.
     leaf_chunk_tokens: Number<500, 1_000_000> = "20000";
-    /// The fewest messages that are worth a leaf summary, unless they are large.
+    /// Minimum number of messages per leaf summary, unless they are large.
     leaf_min_fanout: Number<2, 1_000> = "8";
-    /// The tokens a leaf summary should have.
+    /// Target length of a leaf summary, in tokens.
     leaf_target_tokens: Number<64, 100_000> = "1200";
-    /// The fewest neighbouring summaries of one depth that are condensed into one.
+    /// Minimum number of adjacent summaries of one depth that are condensed into one.
     condensed_min_fanout: Number<2, 1_000> = "4";
-    /// The tokens a condensed summary should have.
+    /// Target length of a condensed summary, in tokens.
     condensed_target_tokens: Number<64, 100_000> = "2000";
-    /// How many of the newest turns compaction leaves alone.
+    /// Number of newest turns that compaction leaves unchanged.
     fresh_tail_turns: Number<1, 10_000> = "8";
-    /// The most tokens that the fresh tail may have; the newest turn belongs to it always.
+    /// Maximum tokens of the unchanged newest turns; the newest turn always belongs to them.
     fresh_tail_tokens: Number<0, 10_000_000> = "12000";
-    /// How much of a window's budget, in percent, a context may fill before it is compacted in
-    /// the background.
+    /// Share of a window's budget, in percent, above which the context is compacted in the
+    /// background.
     context_threshold: Number<10, 100> = "75";
-    /// After how many minutes without a message a session is compacted in the background; 0 is
-    /// never.
+    /// Minutes without a message after which a session is compacted in the background; 0 turns it
+    /// off.
     idle_compact_after: Number<0, 525_600> = "0";
-    /// Whether summaries and messages beyond a session's own lineage may be expanded and searched
-    /// by those who ask for it: `allow` or `refuse`.
+    /// Whether summaries and messages outside a session's lineage may be expanded and searched on
+    /// request: `allow` or `refuse`.
     other_sessions: OtherSessions = r#""allow""#;
 }
 
-/// A whole number within bounds.
+/// An integer within bounds.
 pub(crate) struct Number<const MIN: usize, const MAX: usize>;
 
 impl<const MIN: usize, const MAX: usize> SettingKind for Number<MIN, MAX> {
@@ -131,7 +129,7 @@ impl SettingKind for Patterns {
     }
 }
 
-/// Declares a setting that is one of a few words.
+/// Declares a setting with a fixed set of values.
 macro_rules! word_setting {
     ($(#[doc = $doc:literal])+ $name:ident { $($(#[doc = $value_doc:literal])+ $value:ident $word:literal,)+ }) => {
         $(#[doc = $doc])+
@@ -155,28 +153,28 @@ macro_rules! word_setting {
 }
 
 word_setting! {
-    /// Whose vectors searches by meaning use.
+    /// Which vectors semantic search uses.
     EmbedderChoice {
-        /// The built-in model of words.
+        /// The built-in word vectors.
         Static "static",
-        /// A server that speaks the OpenAI protocol.
+        /// A server with an OpenAI-compatible API.
         OpenAi "openai",
-        /// Nobody's: words alone.
+        /// None: searches use words only.
         None "none",
     }
 }
 
 word_setting! {
-    /// Whether what is beyond a session's lineage may be asked for.
+    /// Whether content outside a session's lineage may be requested.
     OtherSessions {
-        /// It may.
+        /// Requests are allowed.
         Allow "allow",
-        /// It may not.
+        /// Requests are refused.
         Refuse "refuse",
     }
 }
 
-/// Whose vectors the space wants, as this transaction sees it.
+/// The embedder setting in this transaction.
 pub(crate) fn embedder_in(tx: &Tx<'_>) -> Result<EmbedderChoice> {
     EmbedderChoice::read("embedder", &value_of("embedder", &settings::all(tx)?)?.value)
 }
@@ -198,13 +196,13 @@ pub(crate) struct Cached {
 }
 
 impl Settings {
-    /// Whether a session must not be stored at all.
+    /// Whether a session is not stored at all.
     pub(crate) fn ignores(&self, id: &SessionId) -> bool {
         self.ignore_session_patterns.iter().any(|pattern| pattern.matches(id.as_str()))
     }
 
-    /// Whether nothing said in a session is stored.
-    pub(crate) fn keeps_nothing_of(&self, id: &SessionId) -> bool {
+    /// Whether the messages of a session are not stored.
+    pub(crate) fn is_stateless(&self, id: &SessionId) -> bool {
         self.ignores(id)
             || self.stateless_session_patterns.iter().any(|pattern| pattern.matches(id.as_str()))
     }
@@ -235,7 +233,7 @@ impl views::Settings<'_> {
         SETTINGS.iter().map(|setting| value_of(setting.name, &rows)).collect()
     }
 
-    /// Sets a setting, or takes it back to its default.
+    /// Sets a setting, or resets it to its default.
     pub fn set(&self, name: &str, value: Option<Value>) -> Result<SettingValue> {
         let setting = setting(name)?;
         if let Some(value) = &value {
@@ -250,7 +248,7 @@ impl views::Settings<'_> {
 }
 
 impl Oneiro {
-    /// The settings as of `generation`, from memory when they have not changed since.
+    /// The settings as of `generation`, from the cache if they have not changed.
     pub(crate) fn settings_at(&self, tx: &Tx<'_>, generation: i64) -> Result<Arc<Settings>> {
         {
             let cached = self.settings.lock().unwrap_or_else(PoisonError::into_inner);

@@ -1,4 +1,4 @@
-//! Figures of a space.
+//! Statistics of a space.
 
 use crate::views::Sessions;
 use crate::{Oneiro, index};
@@ -13,17 +13,17 @@ impl Sessions<'_> {
 }
 
 impl Oneiro {
-    /// How the writes of this process were committed so far.
-    pub fn write_figures(&self) -> WriteFigures {
+    /// Commit statistics of this process.
+    pub fn commit_stats(&self) -> WriteFigures {
         self.store.write_figures()
     }
 
-    /// How many writes of this process wait for their turn.
+    /// The number of queued writes of this process.
     pub fn writes_queued(&self) -> usize {
         self.store.queued()
     }
 
-    /// Figures of the space, read in one snapshot.
+    /// Statistics of the space, read in one snapshot.
     pub fn stats(&self) -> Result<Stats> {
         let bytes = self.store.bytes()? as i64;
         self.store.read(|tx| {
@@ -44,7 +44,7 @@ impl Oneiro {
                 repaired,
                 jobs: jobs::unfinished(tx)?,
                 bytes,
-                index: index::figures(tx)?,
+                index: index::stats(tx)?,
                 last_active_at,
                 backups: backups::all(tx)?,
             })

@@ -1,5 +1,5 @@
-//! Tokens: made, listed, taken back, and checked. The secret is answered once and kept as a hash:
-//! it has 256 random bits, so a slow hash would add nothing.
+//! Access tokens: create, list, revoke and authenticate. The secret is returned once and stored as
+//! a hash; with 256 random bits it needs no slow hash.
 
 use crate::views::Tokens;
 use oneiro_model::{
@@ -7,11 +7,11 @@ use oneiro_model::{
 };
 use oneiro_store::tokens;
 
-/// Characters of a token's name.
+/// Maximum length of a token's name.
 const NAME_CHARS: usize = 200;
 
 impl Tokens<'_> {
-    /// Makes a token for this space; its text is in this answer and never again.
+    /// Creates a token for this space; its text is only in this answer.
     pub fn create(&self, token: NewToken) -> Result<Token> {
         let now = self.oneiro.now();
         if !matches!(token.actor, ActorKind::Person | ActorKind::Agent) {
@@ -42,7 +42,7 @@ impl Tokens<'_> {
         Ok(answer)
     }
 
-    /// Tokens, newest first, those that ended or were taken back included.
+    /// Tokens, newest first, including expired and revoked ones.
     pub fn list(&self, cursor: Option<Cursor>, limit: usize) -> Result<Page<Token>> {
         let before = cursor.map_or(i64::MAX, |cursor| cursor.key);
         let space = self.oneiro.target().space();
@@ -53,8 +53,7 @@ impl Tokens<'_> {
         Ok(Page::of(found, limit))
     }
 
-    /// Takes back the token with this id, or the one whose id alone begins like this. From then on
-    /// it opens nothing, in any process.
+    /// Revokes the token with this id or unambiguous id prefix, for all processes.
     pub fn revoke(&self, id: &str) -> Result<Token> {
         let (id, now, space) =
             (id.to_owned(), self.oneiro.now(), self.oneiro.target().space().clone());
@@ -80,14 +79,14 @@ impl Tokens<'_> {
         })
     }
 
-    /// The token that was presented, if it opens this space now.
+    /// The presented token, if it is valid for this space now.
     pub fn authenticate(&self, presented: &TokenText) -> Result<Token> {
         let now = self.oneiro.now();
         let hash = blake3::hash(presented.secret().as_bytes());
         let space = self.oneiro.target().space();
         let found = self.oneiro.store.read(|tx| tokens::labelled(tx, space, hash.as_bytes()))?;
         let (token, kept) = found.ok_or_else(bad_token)?;
-        // Comparing hashes of this type takes as long whether they differ early or late.
+        // Comparing this type takes constant time.
         let same = blake3::Hash::from_slice(&kept).is_ok_and(|kept| kept == hash);
         let ended = token.revoked_at.is_some() || token.expires_at.is_some_and(|at| at <= now);
         match same && !ended && presented.space() == space {
@@ -96,7 +95,7 @@ impl Tokens<'_> {
         }
     }
 
-    /// Whether any token opens this space.
+    /// Whether the space has a valid token.
     pub fn any(&self) -> Result<bool> {
         let now = self.oneiro.now();
         Ok(self.oneiro.store.read(|tx| tokens::valid(tx, now))? > 0)

@@ -1,5 +1,5 @@
-//! The capabilities of a space, as the handle gives them: each view borrows the handle, and its
-//! methods stand in the file of their use case.
+//! The capabilities of a space. Each view borrows the handle; its methods are in the file of their
+//! use case.
 
 use crate::Oneiro;
 
@@ -26,24 +26,24 @@ macro_rules! views {
 }
 
 views! {
-    /// Sessions: begin, find, change, end, list, rewind, branch and remove.
+    /// Sessions: create, find, change, end, list, rewind, branch and delete.
     sessions: Sessions,
     /// Messages of sessions: append, read and pin.
     messages: Messages,
     /// Search in messages, summaries and sessions.
     search: Search,
-    /// The text index: bring it up to date, or build it anew.
+    /// The text index: catch up, or rebuild.
     index: Index,
     /// Windows of sessions, and the summaries in them.
     context: Context,
     /// The queue of background work.
     jobs: Jobs,
-    /// Tokens that let clients in.
+    /// Access tokens.
     tokens: Tokens,
     /// Settings of the space.
     settings: Settings,
-    /// Sessions on their way in and out: import, export, transcripts and backups.
+    /// Import, export, transcripts and backups.
     transfer: Transfer,
-    /// What only programs need that keep their own sessions in the space, such as hermes.
+    /// Operations for hosts that manage their own sessions in the space, such as hermes.
     host: Host,
 }

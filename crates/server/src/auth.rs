@@ -1,9 +1,9 @@
-//! Who may call the server: whether a request is answered, in which space, and with which role. Requests from pages of
-//! other sites and by names that are not ours are refused before anything is looked up.
+//! Authentication: whether a request is accepted, for which space and with which role. Requests
+//! from other sites and with foreign host names are refused before anything is looked up.
 
 use crate::listen_address::Listen;
-use crate::rate::{Buckets, too_many};
-use crate::recent::Recent;
+use crate::rate_limit::{Buckets, rate_limited};
+use crate::recent_tokens::RecentTokens;
 use crate::spaces::{Space, Spaces};
 use axum::http::{HeaderMap, Uri, header, uri::Authority};
 use oneiro::{
@@ -14,91 +14,92 @@ use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Instant;
 
-/// The cookie that holds the token of somebody who logged in on the page.
+/// The cookie that holds the token of a page login.
 pub(crate) const COOKIE: &str = "oneiro_token";
 
 /// The cookie that holds the space that was chosen on the page.
 pub(crate) const SPACE_COOKIE: &str = "oneiro_space";
 
-/// The header that names a space where no token does.
+/// The header that names the space of a request without a token.
 pub(crate) const SPACE_HEADER: &str = "oneiro-space";
 
-/// Bad tokens from one address, and times that the same bad one is shown, before somebody has to
-/// wait; and how many more each second. No secret of 256 bits is guessed: this spares the store.
+/// Failed attempts per address, and per repeated bad token, before the caller has to wait, and how
+/// many more are allowed per second. A 256-bit secret cannot be guessed: this limits the load on
+/// the store.
 const BAD_TOKENS: (f64, f64) = (0.2, 10.0);
 
-/// How strict the checks are.
+/// Configuration of the checks.
 #[derive(Debug, Clone, Default)]
-pub struct Rules {
-    /// Names and addresses, beside this machine's own, that requests may name as their host.
+pub struct AuthRules {
+    /// Additional host names and addresses that requests may use.
     pub allowed_hosts: Vec<String>,
-    /// Ask for a token on loopback too.
+    /// Require a token on loopback, too.
     pub require_token: bool,
-    /// Requests a second for each token; 0 is no limit.
+    /// Requests per second and token; 0 is no limit.
     pub rate_limit: u32,
 }
 
 /// The checks of one server.
 pub(crate) struct Auth {
-    rules: Rules,
+    rules: AuthRules,
     is_loopback: bool,
     /// Names of this machine, beside localhost, in lower case.
     own_names: Vec<String>,
-    /// Bad tokens by where they come from: each counts once here, so that a program with an old
-    /// token does not shut out its neighbours behind the same proxy.
+    /// Bad tokens per address. The same bad token counts once, so that a program with an old token
+    /// does not block others behind the same proxy.
     strangers: Buckets<IpAddr>,
-    /// How often the same bad token comes again.
+    /// Repetitions of the same bad token.
     bad_tokens: Buckets<u64>,
-    /// Tokens that opened something lately: these need not wait for strangers.
-    known: Recent,
+    /// Tokens that were recently valid, which are not delayed by failed attempts of others.
+    known: RecentTokens,
     requests: Buckets<TokenId>,
 }
 
-/// Somebody who came in.
-pub(crate) struct Visitor {
-    /// The handle that a request cancels. It is dropped before `space`, so it is never the last one
-    /// of its store, which may only be dropped where blocking is allowed.
+/// An authenticated caller.
+pub(crate) struct Authenticated {
+    /// The handle that a request cancels. It is dropped before `space`, so it is never the last
+    /// handle of its store, which must be dropped where blocking is allowed.
     handle: Option<Oneiro>,
     pub(crate) space: Arc<Space>,
     pub(crate) role: TokenRole,
-    /// The token presented, to be looked at again by what lasts.
+    /// The presented token; long-lived requests check it again.
     pub(crate) token: Option<TokenText>,
-    /// Who acts.
+    /// The actor to record.
     pub(crate) actor: Actor,
 }
 
-/// What a request says about who sends it.
-pub(crate) struct Presented {
+/// The credentials of a request.
+pub(crate) struct Credentials {
     token: Option<String>,
     space: Option<String>,
     peer: IpAddr,
     space_use: SpaceUse,
-    /// Where the request came in, and from which program.
+    /// The surface and the client program.
     surface: ActorSurface,
     client: String,
 }
 
 impl Auth {
-    pub(crate) fn new(rules: Rules, listen: &Listen) -> Auth {
-        let rate = f64::from(rules.rate_limit);
+    pub(crate) fn new(rules: AuthRules, listen: &Listen) -> Auth {
+        let rate_limit = f64::from(rules.rate_limit);
         Auth {
             is_loopback: listen.is_loopback(),
             own_names: listen.own_names(),
             strangers: Buckets::new(BAD_TOKENS.0, BAD_TOKENS.1),
             bad_tokens: Buckets::new(BAD_TOKENS.0, BAD_TOKENS.1),
-            known: Recent::default(),
-            requests: Buckets::new(rate, rate * 2.0),
+            known: RecentTokens::default(),
+            requests: Buckets::new(rate_limit, rate_limit * 2.0),
             rules,
         }
     }
 
-    /// Whether a request without a token is let in.
+    /// Whether requests without a token are accepted.
     pub(crate) fn is_open(&self) -> bool {
         self.is_loopback && !self.rules.require_token
     }
 
-    /// Refuses a request whose host is not ours (a name that was made to point here), or that a
-    /// page of another site sent.
+    /// Refuses requests whose host is not one of ours (DNS rebinding) or that were sent by a page
+    /// of another site.
     pub(crate) fn check_site(&self, headers: &HeaderMap, uri: &Uri) -> Result<()> {
         let mut hosts = headers.get_all(header::HOST).iter();
         let host = match (hosts.next().map(|host| host.to_str()), hosts.next()) {
@@ -107,9 +108,9 @@ impl Auth {
         };
         let authority: Authority =
             host.parse().map_err(|_| Error::invalid("the header Host is not a host"))?;
-        // A request line may name a host of its own, and then that one counts as well.
+        // An absolute request line names a host, which is checked as well.
         for host in [Some(authority.host()), uri.host()].into_iter().flatten() {
-            if !self.is_ours(host) {
+            if !self.is_own_host(host) {
                 return Err(Error::new(
                     ErrorKind::Forbidden,
                     format!("{host:?} is not a name of this server"),
@@ -128,7 +129,7 @@ impl Auth {
         }
     }
 
-    fn is_ours(&self, host: &str) -> bool {
+    fn is_own_host(&self, host: &str) -> bool {
         let plain = host.trim_matches(['[', ']']).trim_end_matches('.').to_ascii_lowercase();
         let address: Option<IpAddr> = plain.parse().ok();
         plain == "localhost"
@@ -138,16 +139,20 @@ impl Auth {
             || self.rules.allowed_hosts.iter().any(|allowed| allowed.eq_ignore_ascii_case(&plain))
     }
 
-    /// Lets somebody in. It looks into the store, so it runs where blocking is allowed.
-    pub(crate) fn enter(&self, spaces: &Spaces, presented: &Presented) -> Result<Visitor> {
-        let asked = presented.space.as_deref().map(SpaceName::new).transpose()?;
-        match &presented.token {
-            Some(token) => self.by_token(spaces, token, (presented, asked)),
+    /// Authenticates a caller. Reads the store, so it runs where blocking is allowed.
+    pub(crate) fn authenticate(
+        &self,
+        spaces: &Spaces,
+        credentials: &Credentials,
+    ) -> Result<Authenticated> {
+        let asked = credentials.space.as_deref().map(SpaceName::new).transpose()?;
+        match &credentials.token {
+            Some(token) => self.by_token(spaces, token, (credentials, asked)),
             None if self.is_open() => {
                 let name = asked.unwrap_or_else(|| spaces.first().clone());
-                let space = spaces.space(&name, presented.space_use)?;
-                let (role, actor) = (TokenRole::Admin, presented.actor(ActorKind::Agent, None));
-                Ok(Visitor { handle: None, space, role, token: None, actor })
+                let space = spaces.space(&name, credentials.space_use)?;
+                let (role, actor) = (TokenRole::Admin, credentials.actor(ActorKind::Agent, None));
+                Ok(Authenticated { handle: None, space, role, token: None, actor })
             }
             None => Err(Error::new(ErrorKind::Unauthorized, "a token is needed here")
                 .remedy(Remedy::SendToken)),
@@ -158,11 +163,11 @@ impl Auth {
         &self,
         spaces: &Spaces,
         token: &str,
-        (presented, asked): (&Presented, Option<SpaceName>),
-    ) -> Result<Visitor> {
-        let (now, peer) = (Instant::now(), presented.peer);
+        (credentials, asked): (&Credentials, Option<SpaceName>),
+    ) -> Result<Authenticated> {
+        let (now, peer) = (Instant::now(), credentials.peer);
         let mark = self.known.mark(token);
-        self.slow_down((mark, peer), now)?;
+        self.check_failed_attempts((mark, peer), now)?;
         let known = TokenText::parse(token).and_then(|text| {
             // A name in a token makes no space, and whether there is one stays unsaid.
             let space =
@@ -196,32 +201,32 @@ impl Auth {
         if self.rules.rate_limit > 0 {
             self.requests.take(token.id.clone(), now)?;
         }
-        let actor = presented.actor(token.actor, Some(token.id));
-        Ok(Visitor { handle: None, space, role: token.role, token: Some(text), actor })
+        let actor = credentials.actor(token.actor, Some(token.id));
+        Ok(Authenticated { handle: None, space, role: token.role, token: Some(text), actor })
     }
 }
 
 impl Auth {
-    /// Who tries tokens is slowed down before anything is looked up; who has a good one is not,
-    /// whoever else comes from the same address.
-    fn slow_down(&self, (mark, peer): (u64, IpAddr), now: Instant) -> Result<()> {
+    /// Delays callers with too many failed attempts before anything is looked up. Callers with a
+    /// recently valid token are never delayed, whatever their address.
+    fn check_failed_attempts(&self, (mark, peer): (u64, IpAddr), now: Instant) -> Result<()> {
         let waits = match self.bad_tokens.knows(&mark) {
             true => self.bad_tokens.is_empty(&mark, now),
             false => self.strangers.is_empty(&peer, now) && !self.known.knows(mark, now),
         };
-        if waits { Err(too_many()) } else { Ok(()) }
+        if waits { Err(rate_limited()) } else { Ok(()) }
     }
 }
 
-impl Visitor {
-    /// The same, whose long work ends once `cancel` is set.
-    pub(crate) fn cancelled_by(self, cancel: &Cancel) -> Result<Visitor> {
+impl Authenticated {
+    /// The same caller, whose long work ends once `cancel` is set.
+    pub(crate) fn cancelled_by(self, cancel: &Cancel) -> Result<Authenticated> {
         let oneiro = self.space.oneiro()?.with_cancel(cancel.clone());
         let handle = Some(oneiro.acting_as(self.actor.clone()));
-        Ok(Visitor { handle, ..self })
+        Ok(Authenticated { handle, ..self })
     }
 
-    /// The space. It may only be used where blocking is allowed.
+    /// The space. It must be used where blocking is allowed.
     pub(crate) fn oneiro(&self) -> Result<&Oneiro> {
         match &self.handle {
             Some(handle) => Ok(handle),
@@ -230,16 +235,16 @@ impl Visitor {
     }
 }
 
-impl Presented {
-    /// What the headers say; `peer` is where the connection comes from.
-    pub(crate) fn read(headers: &HeaderMap, peer: IpAddr) -> Result<Presented> {
+impl Credentials {
+    /// Reads the credentials from the headers; `peer` is the address of the client.
+    pub(crate) fn read(headers: &HeaderMap, peer: IpAddr) -> Result<Credentials> {
         let text = |name: &str| -> Result<Option<String>> {
             let Some(value) = headers.get(name) else { return Ok(None) };
             let text = value.to_str().map_err(|_| Error::invalid(format!("{name} is not text")))?;
             Ok(Some(text.to_owned()))
         };
         let token = match text("authorization")? {
-            // What is presented in any other way is no token of ours, and refused as a bad one.
+            // Any other scheme is refused like a bad token.
             Some(held) => match held.split_once(' ') {
                 Some((scheme, token)) if scheme.eq_ignore_ascii_case("bearer") => {
                     Some(token.trim().to_owned())
@@ -255,20 +260,20 @@ impl Presented {
             named => named,
         };
         let (surface, space_use) = (ActorSurface::Http, SpaceUse::MustExist);
-        Ok(Presented { token, space, peer, space_use, surface, client })
+        Ok(Credentials { token, space, peer, space_use, surface, client })
     }
 
     /// The same for a request that uses the space like this.
-    pub(crate) fn using(self, space_use: SpaceUse) -> Presented {
-        Presented { space_use, ..self }
+    pub(crate) fn using(self, space_use: SpaceUse) -> Credentials {
+        Credentials { space_use, ..self }
     }
 
-    /// The same where the request came in by another surface than the API.
-    pub(crate) fn at(self, surface: ActorSurface) -> Presented {
-        Presented { surface, ..self }
+    /// The same for another surface than the API.
+    pub(crate) fn at(self, surface: ActorSurface) -> Credentials {
+        Credentials { surface, ..self }
     }
 
-    /// Who acts: at the page a person, elsewhere whoever the token is for.
+    /// The actor: a person on the page, otherwise the actor of the token.
     fn actor(&self, kind: ActorKind, token_id: Option<TokenId>) -> Actor {
         let kind = if self.surface == ActorSurface::Page { ActorKind::Person } else { kind };
         Actor { token_id, ..Actor::new(kind, self.surface).with_client(&self.client) }
@@ -302,7 +307,7 @@ mod tests {
 
     fn auth(address: &str, allowed: &[&str]) -> Auth {
         let allowed_hosts = allowed.iter().map(|name| (*name).to_owned()).collect();
-        let rules = Rules { allowed_hosts, ..Rules::default() };
+        let rules = AuthRules { allowed_hosts, ..AuthRules::default() };
         Auth::new(rules, &Listen::parse(address).unwrap())
     }
 
@@ -374,8 +379,9 @@ mod tests {
     #[test]
     fn a_token_is_read_from_the_header_or_the_cookie() {
         let peer = "127.0.0.1".parse().unwrap();
-        let read =
-            |pairs: &[(&'static str, &str)]| Presented::read(&headers(pairs), peer).unwrap().token;
+        let read = |pairs: &[(&'static str, &str)]| {
+            Credentials::read(&headers(pairs), peer).unwrap().token
+        };
         assert_eq!(read(&[("authorization", "Bearer x")]), Some("x".to_owned()));
         assert_eq!(read(&[("authorization", "bearer  x ")]), Some("x".to_owned()));
         assert_eq!(read(&[("authorization", "Basic x")]), Some(String::new()));

@@ -1,5 +1,5 @@
-//! Bodies of requests: bounded in bytes, in time, and in what all of them take together until they
-//! are answered. It must not know what they say.
+//! Request bodies, limited in size, in time to arrive, and in the memory that all of them take
+//! until they are answered.
 
 use crate::problem::Problem;
 use crate::state::State;
@@ -13,38 +13,37 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-/// Bodies that are this small need no room of their own: as many as there are connections fit, and
-/// whoever holds the room for large ones cannot keep small ones out.
-pub(crate) const SMALL: usize = 64 << 10;
+/// Smaller bodies take no shared memory: all connections together fit, and large bodies cannot keep
+/// small ones out.
+pub(crate) const SMALL_BODY_BYTES: usize = 64 << 10;
 
-/// Bytes that a value of JSON takes in memory beside its text: `[0,0,0]` is fifty times as large
-/// when it has been read.
-const VALUE: usize = 96;
+/// Memory that a JSON value takes beside its text: parsed, `[0,0,0]` is fifty times as large.
+const JSON_VALUE_BYTES: usize = 96;
 
-/// How long a body that has arrived waits for room to be read in.
-const WAIT: Duration = Duration::from_secs(5);
+/// How long a received body waits for memory to be parsed in.
+const MEMORY_WAIT: Duration = Duration::from_secs(5);
 
-/// The most bytes of a body that nobody reads: some clients send `{}` with every request.
-const UNUSED_MAX: usize = 1 << 10;
+/// Largest body of a request that takes none: some clients send `{}` with every request.
+const UNUSED_BODY_BYTES_MAX: usize = 1 << 10;
 
-/// The most bytes of a form that is read before its sender is known: a token and a path. It is less
-/// than [`SMALL`], so forms never take from the room that token holders share.
-pub(crate) const FORM_MAX: usize = 8 << 10;
+/// Largest form that is read before authentication: a token and a path. Less than
+/// [`SMALL_BODY_BYTES`], so forms never use the shared memory.
+pub(crate) const FORM_BYTES_MAX: usize = 8 << 10;
 
-/// Forms that are received at once. Whoever holds all of them keeps others from logging in for
-/// [`Patience::form`](crate::Patience::form), and from nothing else.
-pub(crate) const FORMS: usize = 64;
+/// Forms received at once. A caller that holds all of them blocks logins for
+/// [`Timeouts::form`](crate::Timeouts::form), and nothing else.
+pub(crate) const CONCURRENT_FORMS_MAX: usize = 64;
 
-/// The bytes that bodies may take together.
-pub(crate) struct Room {
-    /// A permit is a KiB of a body, or of what it becomes when it is read.
+/// The memory that bodies may take together.
+pub(crate) struct BodyMemory {
+    /// One permit per KiB of a body, or of its parsed form.
     permits: Arc<Semaphore>,
     bytes: usize,
 }
 
-impl Room {
-    pub(crate) fn new(bytes: usize) -> Room {
-        Room { permits: Arc::new(Semaphore::new(bytes / 1_024)), bytes }
+impl BodyMemory {
+    pub(crate) fn new(bytes: usize) -> BodyMemory {
+        BodyMemory { permits: Arc::new(Semaphore::new(bytes / 1_024)), bytes }
     }
 
     async fn acquire(&self, bytes: usize) -> Result<OwnedSemaphorePermit> {
@@ -54,27 +53,27 @@ impl Room {
     }
 }
 
-/// Whose body is read, and what for.
+/// The sender of a body.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Sender {
     pub(crate) role: TokenRole,
-    /// Whether what is called takes a body at all.
+    /// Whether the endpoint takes a body.
     pub(crate) is_body_used: bool,
 }
 
 impl Sender {
-    /// Who may only read has small questions to send. A large body would take room from those who
-    /// write, for as long as it takes to arrive.
+    /// Callers that may only read send small requests. A large body would take memory from writers
+    /// for as long as it takes to arrive.
     fn max_bytes(self, state: &State) -> usize {
         match self {
-            Sender { is_body_used: false, .. } => UNUSED_MAX.min(state.max_body),
-            Sender { role: TokenRole::Read, .. } => SMALL.min(state.max_body),
+            Sender { is_body_used: false, .. } => UNUSED_BODY_BYTES_MAX.min(state.max_body),
+            Sender { role: TokenRole::Read, .. } => SMALL_BODY_BYTES.min(state.max_body),
             Sender { .. } => state.max_body,
         }
     }
 
-    /// Readers have a room of their own, so they keep only each other waiting.
-    fn room(self, state: &State) -> &Room {
+    /// Readers share separate memory, so they can only delay each other.
+    fn room(self, state: &State) -> &BodyMemory {
         match self.role {
             TokenRole::Read => &state.reader_bodies,
             TokenRole::Write | TokenRole::Admin => &state.bodies,
@@ -82,7 +81,7 @@ impl Sender {
     }
 }
 
-/// A body that has arrived, and the room that it takes until it is dropped.
+/// A received body, and the memory it holds until it is dropped.
 pub(crate) struct Received {
     bytes: Bytes,
     _room: Option<OwnedSemaphorePermit>,
@@ -96,17 +95,17 @@ impl Deref for Received {
     }
 }
 
-/// Reads the body of somebody who was let in.
+/// Reads the body of an authenticated caller.
 pub(crate) async fn read_body(
     (state, sender): (&State, Sender),
     headers: &HeaderMap,
     body: Body,
 ) -> Result<Received, Problem> {
-    let limits = Limits { bytes: sender.max_bytes(state), timeout: state.patience.body };
+    let limits = Limits { bytes: sender.max_bytes(state), timeout: state.timeouts.body };
     read_within(limits, sender.room(state), headers, body).await
 }
 
-/// Reads a form of somebody who was not let in yet.
+/// Reads a form before authentication.
 pub(crate) async fn read_form(
     state: &State,
     headers: &HeaderMap,
@@ -117,11 +116,11 @@ pub(crate) async fn read_form(
             .remedy("try again in a few seconds")
             .into());
     };
-    let limits = Limits { bytes: FORM_MAX, timeout: state.patience.form };
+    let limits = Limits { bytes: FORM_BYTES_MAX, timeout: state.timeouts.form };
     read_within(limits, &state.bodies, headers, body).await
 }
 
-/// How large a body may be, and how long it may take to arrive.
+/// Limits of a body.
 struct Limits {
     bytes: usize,
     timeout: Duration,
@@ -129,7 +128,7 @@ struct Limits {
 
 async fn read_within(
     limits: Limits,
-    room: &Room,
+    room: &BodyMemory,
     headers: &HeaderMap,
     body: Body,
 ) -> Result<Received, Problem> {
@@ -140,7 +139,7 @@ async fn read_within(
     if length.is_some_and(|length| length > most) {
         return Err(too_large(most).into());
     }
-    // Without a length it may be as long as one may be, if it turns out to be long at all.
+    // A body without a length may turn out to have the maximum length.
     let reading = receive(room, body, (length.unwrap_or(most), most));
     match tokio::time::timeout(limits.timeout, reading).await {
         Ok(read) => Ok(read?),
@@ -151,7 +150,11 @@ async fn read_within(
     }
 }
 
-async fn receive(room: &Room, mut body: Body, (length, most): (usize, usize)) -> Result<Received> {
+async fn receive(
+    room: &BodyMemory,
+    mut body: Body,
+    (length, most): (usize, usize),
+) -> Result<Received> {
     let mut held = BytesMut::new();
     let mut permit = None;
     while let Some(frame) = body.frame().await {
@@ -162,7 +165,7 @@ async fn receive(room: &Room, mut body: Body, (length, most): (usize, usize)) ->
         if size > most {
             return Err(too_large(most));
         }
-        if permit.is_none() && size > SMALL {
+        if permit.is_none() && size > SMALL_BODY_BYTES {
             permit = Some(room.acquire(length.max(size)).await?);
         }
         held.extend_from_slice(&data);
@@ -172,8 +175,8 @@ async fn receive(room: &Room, mut body: Body, (length, most): (usize, usize)) ->
 
 /// Makes room for what a body becomes when it is read as JSON.
 pub(crate) async fn unfold((state, sender): (&State, Sender), body: Received) -> Result<Received> {
-    let size = values(&body).saturating_mul(VALUE);
-    if body.len() + size <= SMALL {
+    let size = count_values(&body).saturating_mul(JSON_VALUE_BYTES);
+    if body.len() + size <= SMALL_BODY_BYTES {
         return Ok(body);
     }
     let room = sender.room(state);
@@ -183,7 +186,7 @@ pub(crate) async fn unfold((state, sender): (&State, Sender), body: Received) ->
     }
     let Received { bytes, _room: mut permit } = body;
     // Bodies that wait for each other's room are told so, and come again one after the other.
-    let more = tokio::time::timeout(WAIT, room.acquire(size)).await.map_err(|_| {
+    let more = tokio::time::timeout(MEMORY_WAIT, room.acquire(size)).await.map_err(|_| {
         Error::new(ErrorKind::Busy, "too many large requests at once").remedy("try again")
     })??;
     match &mut permit {
@@ -194,7 +197,7 @@ pub(crate) async fn unfold((state, sender): (&State, Sender), body: Received) ->
 }
 
 /// How many values a JSON text may hold at most: what separates them, outside strings.
-fn values(text: &[u8]) -> usize {
+fn count_values(text: &[u8]) -> usize {
     let (mut count, mut in_string, mut escaped) = (1, false, false);
     for byte in text {
         match (in_string, byte) {
@@ -238,7 +241,7 @@ mod tests {
             (r#"["\\",1]"#, 3),
             ("[[[[]]]]", 4),
         ] {
-            let counted = values(text.as_bytes());
+            let counted = count_values(text.as_bytes());
             assert!((least..=least + 2).contains(&counted), "{text}: {counted}");
         }
     }

@@ -1,7 +1,7 @@
-//! One call of the API as its handlers see it: who calls, what the path, the query string and the
-//! body say; and the answer to it.
+//! One API call as handlers see it: the caller, the path, the query string, the body; and the
+//! answer.
 
-use crate::auth::Visitor;
+use crate::auth::Authenticated;
 use crate::body::Received;
 use crate::decode;
 use crate::state::State;
@@ -13,13 +13,12 @@ use oneiro::{Cancel, Error, MessageId, Oneiro, Result, SessionId};
 use serde::Serialize;
 use std::sync::Arc;
 
-/// One call.
 pub(crate) struct Call {
     pub(crate) state: Arc<State>,
-    pub(crate) visitor: Visitor,
-    /// The parts of the path that the table leaves open, unescaped.
+    pub(crate) visitor: Authenticated,
+    /// The path parameters, unescaped.
     pub(crate) path: Vec<(String, String)>,
-    /// The query string as it came.
+    /// The raw query string.
     pub(crate) query: String,
     pub(crate) body: Received,
 }
@@ -29,7 +28,7 @@ impl Call {
         self.visitor.oneiro()
     }
 
-    /// The same, whose long work ends once `cancel` is set.
+    /// The same call, whose long work ends once `cancel` is set.
     pub(crate) fn cancelled_by(self, cancel: &Cancel) -> Result<Call> {
         let visitor = self.visitor.cancelled_by(cancel)?;
         Ok(Call { visitor, ..self })
@@ -42,24 +41,24 @@ impl Call {
             .ok_or_else(|| Error::internal(format!("the path has no {name}")))
     }
 
-    /// The session that the path names.
+    /// The session in the path.
     pub(crate) fn session(&self) -> Result<SessionId> {
         SessionId::new(self.part("id")?)
     }
 
-    /// The message that a part of the path names.
+    /// A message in the path.
     pub(crate) fn message(&self, name: &'static str) -> Result<MessageId> {
         let text = self.part(name)?;
         let id = text.parse().ok().filter(|id| (1..=EXACT_INTEGER_MAX).contains(id)).map(MessageId);
         id.ok_or_else(|| Error::field(name, format!("{text:?} is not the number of a message")))
     }
 
-    /// The request that the query string holds.
+    /// Decodes the query string.
     pub(crate) fn query_as<R: Request>(&self) -> Result<R> {
         decode::query(&self.query, self.oneiro()?.now())
     }
 
-    /// The request that the body holds.
+    /// Decodes the body.
     pub(crate) fn body_as<R: Request>(&self) -> Result<R> {
         decode::body(&self.body, self.oneiro()?.now())
     }
@@ -69,24 +68,24 @@ impl Call {
 #[derive(Debug)]
 pub(crate) struct Answer<A> {
     value: A,
-    /// Where what was created is.
+    /// The location of a created resource.
     location: Option<String>,
 }
 
 impl<A> Answer<A> {
-    /// Something.
+    /// 200 with a value.
     pub(crate) fn ok(value: A) -> Result<Answer<A>> {
         Ok(Answer { value, location: None })
     }
 
-    /// Something new, and where it is.
+    /// 201 with a value and its location.
     pub(crate) fn created(value: A, location: String) -> Result<Answer<A>> {
         Ok(Answer { value, location: Some(location) })
     }
 }
 
 impl<A: Serialize> Answer<A> {
-    /// As JSON.
+    /// Encodes the value as JSON.
     pub(crate) fn encode(self) -> Result<Encoded> {
         let body = serde_json::to_vec(&self.value)
             .map_err(|error| Error::internal("an answer is not JSON").because(error))?;
@@ -94,7 +93,7 @@ impl<A: Serialize> Answer<A> {
     }
 }
 
-/// An answer as it is sent.
+/// An encoded answer.
 #[derive(Debug)]
 pub(crate) struct Encoded {
     body: Vec<u8>,
@@ -116,7 +115,7 @@ impl IntoResponse for Encoded {
     }
 }
 
-/// One segment of a path, escaped.
+/// Escapes one path segment.
 pub(crate) fn segment(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for byte in text.bytes() {

@@ -242,19 +242,19 @@ impl Requests {
     /// sent until [`Requests::flushed`].
     pub(crate) fn begin(&self) -> InProgress {
         self.is_sending.store(false, Ordering::Relaxed);
-        self.enter(Phase::Busy);
+        self.authenticate(Phase::Busy);
         InProgress { requests: self.clone() }
     }
 
     /// Everything that was answered so far has been sent.
     pub(crate) fn flushed(&self) {
         if self.is_sending.swap(false, Ordering::Relaxed) {
-            self.enter(Phase::Idle);
+            self.authenticate(Phase::Idle);
             self.connections.shared.changed.notify_one();
         }
     }
 
-    fn enter(&self, phase: Phase) {
+    fn authenticate(&self, phase: Phase) {
         let mut open = self.connections.lock();
         let since = open.tick();
         if let Some(entry) = open.entries.get_mut(&self.id) {
@@ -270,7 +270,7 @@ pub(crate) struct InProgress {
 
 impl Drop for InProgress {
     fn drop(&mut self) {
-        self.requests.enter(Phase::Sending);
+        self.requests.authenticate(Phase::Sending);
         self.requests.is_sending.store(true, Ordering::Relaxed);
     }
 }

@@ -1,10 +1,10 @@
-//! Reading requests: the query string and the JSON body become fields, which the contract reads.
+//! Turns query strings and JSON bodies into fields, which the contract decodes.
 
 use oneiro::contract::{Form, Reading, Request, decode};
 use oneiro::{Error, Result, Timestamp, json};
 use serde_json::{Map, Value};
 
-/// Reads the request that a query string holds.
+/// Decodes a query string.
 pub(crate) fn query<R: Request>(text: &str, now: Timestamp) -> Result<R> {
     let mut fields = Map::new();
     for pair in text.split('&').filter(|pair| !pair.is_empty()) {
@@ -17,7 +17,7 @@ pub(crate) fn query<R: Request>(text: &str, now: Timestamp) -> Result<R> {
     Ok(decode(fields, Reading { form: Form::Query, now })?.request)
 }
 
-/// Reads the request that a body holds: one JSON object, or nothing at all.
+/// Decodes a body: one JSON object, or empty.
 pub(crate) fn body<R: Request>(bytes: &[u8], now: Timestamp) -> Result<R> {
     let fields = match bytes {
         [] => Map::new(),
@@ -34,7 +34,7 @@ pub(crate) fn object(value: Value) -> Result<Map<String, Value>> {
     }
 }
 
-/// Takes the escapes of a query string out.
+/// Unescapes a part of a query string.
 pub(crate) fn unescape(text: &str) -> Result<String> {
     let bad = || Error::invalid("the query string is not percent-encoded UTF-8");
     let mut bytes = Vec::with_capacity(text.len());

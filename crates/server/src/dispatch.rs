@@ -1,8 +1,8 @@
-//! The frame around every endpoint: read the body within its bounds, let the caller in, check the
+//! What happens around every endpoint: read the body within its limits, authenticate, check the
 //! role, call the handler where blocking is allowed, and turn errors into problems.
 
 use crate::api::{Endpoint, Run, events, export};
-use crate::auth::Presented;
+use crate::auth::Credentials;
 use crate::body::{Sender, read_body, unfold};
 use crate::call::Call;
 use crate::peer::Peer;
@@ -35,15 +35,15 @@ async fn answer(
 ) -> Result<Response, Problem> {
     let (mut parts, body) = request.into_parts();
     let path = path_parts(&mut parts).await?;
-    let presented = Presented::read(&parts.headers, peer(&parts))?;
-    let presented = presented.using(endpoint.space_use);
+    let credentials = Credentials::read(&parts.headers, peer(&parts))?;
+    let credentials = credentials.using(endpoint.space_use);
     if endpoint.body.is_some() {
         check_type(&parts.headers)?;
     }
-    // Who may not come in is told so before a body is read for nothing.
+    // Refuse before reading a body in vain.
     let entering = Arc::clone(&state);
     let visitor = blocking(move || {
-        let visitor = entering.auth.enter(&entering.spaces, &presented)?;
+        let visitor = entering.auth.authenticate(&entering.spaces, &credentials)?;
         visitor.role.require(endpoint.role)?;
         Ok(visitor)
     })
@@ -55,7 +55,7 @@ async fn answer(
     let call = Call { state, visitor, path, query, body };
     match &endpoint.run {
         Run::Call(run) => {
-            // Waiting here takes no thread, so whoever needs no model goes on meanwhile.
+            // Waiting here holds no thread, so requests that need no model proceed.
             let permit = match endpoint.model.is_needed(&call.body) {
                 true => Some(call.state.models.acquire().await?),
                 false => None,
@@ -71,7 +71,7 @@ async fn answer(
     }
 }
 
-/// The open parts of the path, each one segment, unescaped.
+/// The path parameters, unescaped.
 async fn path_parts(parts: &mut Parts) -> Result<Vec<(String, String)>> {
     let found = RawPathParams::from_request_parts(parts, &())
         .await
@@ -79,12 +79,12 @@ async fn path_parts(parts: &mut Parts) -> Result<Vec<(String, String)>> {
     Ok(found.iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect())
 }
 
-/// Where the connection comes from.
+/// The address of the client.
 pub(crate) fn peer(parts: &Parts) -> IpAddr {
     parts.extensions.get::<Peer>().map_or(IpAddr::V4(Ipv4Addr::LOCALHOST), |peer| peer.0.ip())
 }
 
-/// A body must say that it is JSON: a form that a page of another site sends cannot.
+/// A body must be declared as JSON, which a form on another site cannot do.
 fn check_type(headers: &HeaderMap) -> Result<(), Problem> {
     let Some(kind) = headers.get(header::CONTENT_TYPE) else {
         let has_body = headers.contains_key(header::TRANSFER_ENCODING)
@@ -104,7 +104,7 @@ fn not_json(kind: &str) -> Problem {
     Problem::of(StatusCode::UNSUPPORTED_MEDIA_TYPE, error)
 }
 
-/// Runs a call of the engine where blocking is allowed; what it captured is dropped there too.
+/// Runs an engine call where blocking is allowed, and drops what it captured there.
 pub(crate) async fn blocking<T: Send + 'static>(
     call: impl FnOnce() -> Result<T> + Send + 'static,
 ) -> Result<T> {

@@ -1,10 +1,9 @@
-//! The server: HTTP in, engine calls, HTTP out, and the background of the spaces it has open. It must
-//! not know how anything is stored.
+//! The server: decodes HTTP requests, calls the engine, encodes answers, and runs the background
+//! work of its open spaces.
 //!
-//! - `api` is the table of endpoints under `/v1` and their handlers; `openapi` describes it.
-//! - `auth` decides who may call, `spaces` opens the space that they use.
-//! - `listen` accepts connections, `router` is what is around every request, `dispatch` what is
-//!   around every endpoint.
+//! - `api` is the table of endpoints under `/v1` with their handlers; `openapi` describes it.
+//! - `auth` accepts or refuses callers, `spaces` opens their space.
+//! - `listen` accepts connections, `router` wraps every request, `dispatch` every endpoint.
 //! - `page` is the web page.
 
 mod api;
@@ -14,29 +13,29 @@ mod call;
 mod connections;
 mod decode;
 mod dispatch;
-mod figures;
 mod listen;
 mod listen_address;
 mod mcp;
+mod metrics;
 mod open_files;
 mod openapi;
 mod page;
-mod patience;
 mod peer;
 mod problem;
-mod rate;
+mod rate_limit;
 mod readiness;
-mod recent;
+mod recent_tokens;
 mod router;
 mod spaces;
 mod state;
+mod timeouts;
 mod watch;
 
-pub use auth::Rules;
+pub use auth::AuthRules;
 pub use listen_address::check_listen_address;
 pub use openapi::text as openapi;
-pub use patience::Patience;
 pub use spaces::{ListSpaces, OpenSpace};
+pub use timeouts::Timeouts;
 
 use auth::Auth;
 use connections::Connections;
@@ -50,54 +49,54 @@ use std::sync::Arc;
 use std::sync::mpsc::RecvTimeoutError;
 use std::time::Duration;
 
-/// How long background work may take to end after a signal. With the time for requests
-/// (`listen::GRACE`), for threads and for closing the spaces a stop takes at most 5 seconds.
+/// Time limit of background work after a signal. Together with the limits for requests
+/// (`listen::REQUEST_GRACE`), threads and spaces, a stop takes at most 5 seconds.
 const STOP_BACKGROUND: Duration = Duration::from_millis(1_500);
 
-/// How long threads that answer requests may take to end after that.
+/// Time limit of request threads after that.
 const STOP_THREADS: Duration = Duration::from_millis(500);
 
-/// How long closing the spaces may take: a server that hangs does not say goodbye.
+/// Time limit for closing the spaces: a hanging database does not answer a close.
 const CLOSE_SPACES: Duration = Duration::from_millis(500);
 
-/// Threads that may wait for the store at once.
-const BLOCKING: usize = 64;
+/// Maximum number of threads that wait for the store.
+const BLOCKING_THREADS_MAX: usize = 64;
 
-/// What to serve, and how.
-pub struct Serving {
+/// What to serve.
+pub struct ServeRequest {
     /// Opens a space by name.
     pub open: OpenSpace,
     /// Lists the spaces of the store.
     pub list: ListSpaces,
-    /// The space that requests reach which name none.
+    /// The space of requests that name none.
     pub space: SpaceName,
-    /// Where to listen.
+    /// The listen address.
     pub listen: String,
-    /// How strict the checks of requests are.
-    pub rules: Rules,
-    /// The most bytes of a body.
+    /// Authentication rules.
+    pub rules: AuthRules,
+    /// Maximum body size in bytes.
     pub max_body: usize,
-    /// How long clients are waited for.
-    pub patience: Patience,
-    /// Where copies go that are asked for over HTTP.
+    /// Client timeouts.
+    pub timeouts: Timeouts,
+    /// The folder for backups requested over HTTP.
     pub backups: PathBuf,
 }
 
-/// Serves until SIGINT or SIGTERM; calls `ready` with the address.
-pub fn serve(serving: Serving, ready: impl FnOnce(SocketAddr) -> Result<()>) -> Result<()> {
+/// Serves until SIGINT or SIGTERM; calls `ready` with the bound address.
+pub fn serve(serving: ServeRequest, ready: impl FnOnce(SocketAddr) -> Result<()>) -> Result<()> {
     let listen = Listen::parse(&serving.listen)?;
     let address = listen.address;
     let spaces = Spaces::new(serving.open, serving.list, serving.space)?;
     require_token_beyond_loopback(&spaces, &listen)?;
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
-        .max_blocking_threads(BLOCKING)
+        .max_blocking_threads(BLOCKING_THREADS_MAX)
         .enable_all()
         .build()
         .map_err(|error| Error::internal("the server cannot start").because(error))?;
     let auth = Auth::new(serving.rules, &listen);
     let bounds =
-        Bounds { max_body: serving.max_body, patience: serving.patience, backups: serving.backups };
+        Bounds { max_body: serving.max_body, timeouts: serving.timeouts, backups: serving.backups };
     let state = Arc::new(State::new(spaces, auth, bounds));
     let background = background(&state);
     // Set once, before the first request.
@@ -105,8 +104,8 @@ pub fn serve(serving: Serving, ready: impl FnOnce(SocketAddr) -> Result<()>) -> 
     let served = runtime.block_on(run(Arc::clone(&state), address, ready));
     state.stopping.send_replace(true);
     let has_ended = background.stop(STOP_BACKGROUND);
-    // What still runs may hold the store, whose PostgreSQL client may not be dropped on an async
-    // thread; so the runtime ends first.
+    // Running requests may hold the store, whose PostgreSQL client must not be dropped on an async
+    // thread, so the runtime ends first.
     runtime.shutdown_timeout(STOP_THREADS);
     if !close(state, CLOSE_SPACES) || !has_ended {
         tracing::warn!("some work did not stop in time; the next process goes on with it");
@@ -114,7 +113,7 @@ pub fn serve(serving: Serving, ready: impl FnOnce(SocketAddr) -> Result<()>) -> 
     served
 }
 
-/// The background of every space that is open.
+/// Starts the background of all open spaces.
 fn background(state: &Arc<State>) -> Background {
     let state = Arc::downgrade(state);
     Background::start(Arc::new(move || {
@@ -123,7 +122,7 @@ fn background(state: &Arc<State>) -> Background {
     }))
 }
 
-/// Closes the spaces on a thread of its own; false when that takes longer than `limit`.
+/// Closes the spaces on another thread; returns false if that takes longer than `limit`.
 fn close(state: Arc<State>, limit: Duration) -> bool {
     let (closing, closed) = std::sync::mpsc::channel::<()>();
     let close = move || {
@@ -136,7 +135,7 @@ fn close(state: Arc<State>, limit: Duration) -> bool {
     }
 }
 
-/// Refuses to serve other machines without a token.
+/// Beyond loopback, a token is required.
 fn require_token_beyond_loopback(spaces: &Spaces, listen: &Listen) -> Result<()> {
     if listen.is_loopback() {
         return Ok(());
@@ -165,13 +164,13 @@ async fn run(
             .remedy("is another oneiro running? choose another port with --listen")
             .because(error)
     };
-    // Signals are caught before anyone is told that we are ready.
+    // Install signal handlers before reporting readiness.
     let stop = stop_signal(Arc::clone(&state))?;
     let connections = Connections::new(open_files::limits_within_open_files());
     let listener = tokio::net::TcpListener::bind(address).await.map_err(cannot)?;
     ready(listener.local_addr().map_err(cannot)?)?;
-    let patience = state.patience;
-    listen::listen((listener, connections), (router::router(state), patience), stop).await
+    let timeouts = state.timeouts;
+    listen::listen((listener, connections), (router::router(state), timeouts), stop).await
 }
 
 fn stop_signal(state: Arc<State>) -> Result<impl Future<Output = ()> + Send + 'static> {

@@ -1,9 +1,9 @@
-//! Accepting connections: bounded in number, slow ones cut off, and on a signal what has begun is
-//! finished.
+//! Accepts connections up to a limit, cuts off slow ones, and finishes running requests after a
+//! stop signal.
 
 use crate::connections::{Admission, Connections, InProgress, Requests};
-use crate::patience::{Patience, Patient};
 use crate::peer::Peer;
+use crate::timeouts::{Timeouts, WriteTimeout};
 use axum::Router;
 use axum::body::Body;
 use axum::extract::Request;
@@ -21,25 +21,25 @@ use std::time::Duration;
 use tokio::net::{TcpListener, TcpStream};
 use tower::{Service, ServiceExt, service_fn};
 
-/// Headers of a request.
-const HEADERS: usize = 64;
+/// Maximum number of request headers.
+const HEADERS_MAX: usize = 64;
 
-/// Bytes of a request's head.
-const HEAD_BYTES: usize = 64 << 10;
+/// Maximum size of a request head.
+const HEAD_BYTES_MAX: usize = 64 << 10;
 
-/// How long requests that have begun may take to finish after a signal.
-const GRACE: Duration = Duration::from_secs(2);
+/// Time limit of running requests after a stop signal.
+const REQUEST_GRACE: Duration = Duration::from_secs(2);
 
-/// How long idle connections may take to close by themselves before they are closed.
-const CLOSE_IDLE: Duration = Duration::from_millis(200);
+/// Time limit for idle connections to close by themselves.
+const IDLE_CLOSE_TIMEOUT: Duration = Duration::from_millis(200);
 
-/// How long to wait after a connection that could not be accepted.
+/// Pause after a failed accept.
 const RETRY_DELAY: Duration = Duration::from_millis(20);
 
-/// Serves `router` on so many connections until `stop`.
+/// Serves `router` until `stop`.
 pub(crate) async fn listen(
     (listener, connections): (TcpListener, Connections),
-    (router, patience): (Router, Patience),
+    (router, timeouts): (Router, Timeouts),
     stop: impl Future<Output = ()>,
 ) -> Result<()> {
     let graceful = GracefulShutdown::new();
@@ -59,7 +59,7 @@ pub(crate) async fn listen(
                 continue;
             };
             let requests = connection.requests();
-            let served = serve(stream, router.clone(), (requests.clone(), patience), &graceful);
+            let served = serve(stream, router.clone(), (requests.clone(), timeouts), &graceful);
             let task = tokio::spawn(async move {
                 served.await;
                 drop(connection);
@@ -74,10 +74,10 @@ pub(crate) async fn listen(
     drop(listener);
     let ending = graceful.shutdown();
     tokio::pin!(ending);
-    if tokio::time::timeout(CLOSE_IDLE, &mut ending).await.is_err() {
-        // A head that was sent by half does not hold up the end.
+    if tokio::time::timeout(IDLE_CLOSE_TIMEOUT, &mut ending).await.is_err() {
+        // Connections with a partial head do not delay the stop.
         connections.close_new();
-        if tokio::time::timeout(GRACE - CLOSE_IDLE, ending).await.is_err() {
+        if tokio::time::timeout(REQUEST_GRACE - IDLE_CLOSE_TIMEOUT, ending).await.is_err() {
             tracing::warn!("some requests did not finish in time");
             connections.close_all();
         }
@@ -85,7 +85,7 @@ pub(crate) async fn listen(
     Ok(())
 }
 
-/// The next connection.
+/// Accepts the next connection.
 async fn accept(
     listener: &TcpListener,
     connections: &Connections,
@@ -93,11 +93,11 @@ async fn accept(
     loop {
         match listener.accept().await {
             Ok(accepted) => return accepted,
-            // A client that is gone already: others come.
+            // The client has disconnected already.
             Err(error) if error.kind() == ErrorKind::ConnectionAborted => {}
             Err(error) => {
                 tracing::info!(%error, "a connection was not accepted");
-                // Too many open files, as a rule: a connection that only waits gives one back.
+                // Usually too many open files: closing an idle connection frees one.
                 connections.close_one();
                 tokio::time::sleep(RETRY_DELAY).await;
             }
@@ -109,14 +109,14 @@ async fn accept(
 fn serve(
     (stream, peer): (TcpStream, std::net::SocketAddr),
     router: Router,
-    (requests, patience): (Requests, Patience),
+    (requests, timeouts): (Requests, Timeouts),
     graceful: &GracefulShutdown,
 ) -> impl Future<Output = ()> + Send + use<> {
-    // Answers are small and complete: waiting to fill a packet only delays them.
+    // Answers are small and complete, so Nagle's algorithm only delays them.
     let _ = stream.set_nodelay(true);
-    // The stream is flushed only when hyper has written all that it holds.
+    // hyper flushes the stream only after everything was written.
     let of_requests = requests.clone();
-    let stream = Patient::new(stream, patience.answer, move || of_requests.flushed());
+    let stream = WriteTimeout::new(stream, timeouts.answer, move || of_requests.flushed());
     let of_requests = requests.clone();
     let service = service_fn(move |mut request: Request<Incoming>| {
         let in_progress = of_requests.begin();
@@ -124,21 +124,21 @@ fn serve(
         let mut router = router.clone();
         async move {
             let response = router.as_service().ready().await?.call(request).await?;
-            let answered = response.map(|body| Answered { body, _in_progress: in_progress });
+            let answered = response.map(|body| TrackedBody { body, _in_progress: in_progress });
             Ok::<_, std::convert::Infallible>(answered)
         }
     });
     let connection = http1::Builder::new()
         .timer(TokioTimer::new())
-        .header_read_timeout(patience.head)
-        .max_headers(HEADERS)
-        .max_buf_size(HEAD_BYTES)
+        .header_read_timeout(timeouts.head)
+        .max_headers(HEADERS_MAX)
+        .max_buf_size(HEAD_BYTES_MAX)
         .serve_connection(TokioIo::new(stream), TowerToHyperService::new(service));
     let connection = graceful.watch(connection);
     async move {
         tokio::pin!(connection);
         let is_late = async {
-            tokio::time::sleep(patience.first_head).await;
+            tokio::time::sleep(timeouts.first_head).await;
             if requests.any_begun() {
                 std::future::pending::<()>().await;
             }
@@ -154,14 +154,14 @@ fn serve(
     }
 }
 
-/// The body of an answer. Its request is in progress until all of it is handed over or nobody wants
-/// it any more.
-struct Answered {
+/// The body of an answer. Its request counts as in progress until the body was handed over or
+/// dropped.
+struct TrackedBody {
     body: Body,
     _in_progress: InProgress,
 }
 
-impl HttpBody for Answered {
+impl HttpBody for TrackedBody {
     type Data = Bytes;
     type Error = axum::Error;
 
@@ -200,16 +200,16 @@ mod tests {
         let connections = Connections::new(Limits { total: 1, per_address: 8, new: 8 });
         let router = Router::new()
             .route("/", axum::routing::get(|| async { Bytes::from(vec![b'x'; ANSWER_BYTES]) }));
-        let patience = Patience::default();
+        let timeouts = Timeouts::default();
         let serving = listen(
             (listener, connections.clone()),
-            (router, patience),
+            (router, timeouts),
             std::future::pending::<()>(),
         );
         let serving = tokio::spawn(serving);
         let mut client = TcpStream::connect(address).await.unwrap();
         client.write_all(b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n").await.unwrap();
-        // The first byte comes after the whole answer was handed over to be sent.
+        // The first byte arrives after the whole answer was handed over.
         let mut answer = vec![client.read_u8().await.unwrap()];
         assert!(matches!(connections.admit(STRANGER), Admission::Full));
         let head = b"\r\n\r\n";

@@ -1,6 +1,6 @@
-//! MCP over HTTP: callers reach the tools with the space and role that the API would give them.
+//! MCP over HTTP, with the same authentication, space and role as the API.
 
-use crate::auth::Presented;
+use crate::auth::Credentials;
 use crate::body::{Sender, read_body};
 use crate::dispatch::{blocking, peer};
 use crate::problem::Problem;
@@ -28,14 +28,14 @@ pub(crate) async fn mcp(
 
 async fn answer(tools: OverHttp, state: Arc<State>, request: Request) -> Result<Response, Problem> {
     let (mut parts, body) = request.into_parts();
-    let presented = Presented::read(&parts.headers, peer(&parts))?.at(ActorSurface::Mcp);
+    let credentials = Credentials::read(&parts.headers, peer(&parts))?.at(ActorSurface::Mcp);
     let entering = Arc::clone(&state);
-    // Who may not come in is told so before a body is read for nothing.
-    let visitor = blocking(move || entering.auth.enter(&entering.spaces, &presented)).await?;
+    // Refuse before reading a body in vain.
+    let visitor =
+        blocking(move || entering.auth.authenticate(&entering.spaces, &credentials)).await?;
     let sender = Sender { role: visitor.role, is_body_used: parts.method == Method::POST };
     let body = read_body((&state, sender), &parts.headers, body).await?;
-    // Nothing is awaited between here and the tools, which see to it that the caller is dropped
-    // where blocking is allowed.
+    // No await between here and the tools, which drop the caller where blocking is allowed.
     let oneiro = visitor.space.oneiro()?.clone();
     let caller = Caller { oneiro, role: visitor.role, actor: visitor.actor };
     parts.extensions.insert(caller);

@@ -1,14 +1,15 @@
-//! The limit on open files: raised to what the connections need, and where it cannot be, the number
-//! of connections that fit below it. A server out of files could accept nobody, nor open its store.
+//! The limit on open files: raised to what the connections need or, if that is not possible, the
+//! number of connections that fit. A server without free file descriptors can neither accept
+//! connections nor open its store.
 
 use crate::connections::Limits;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
-/// Files for everything but clients: the open spaces with their readers, backups, calls of models.
+/// File descriptors for everything but clients: open spaces with their readers, backups, model
+/// calls.
 const RESERVED_FILES: usize = 512;
 
-/// Raises the limit on open files of this process as far as needed and allowed; answers how many
-/// connections there may be.
+/// Raises the limit on open files as far as needed and allowed; returns the connection limits.
 pub(crate) fn limits_within_open_files() -> Limits {
     let wanted = Limits::default();
     let needed = wanted.total + RESERVED_FILES;
@@ -27,8 +28,7 @@ pub(crate) fn limits_within_open_files() -> Limits {
     limits
 }
 
-/// Raises the soft limit to `needed` or as near as it goes; answers what it is then. `None` is no
-/// limit.
+/// Raises the soft limit towards `needed`; returns the new limit, `None` if unlimited.
 fn raise(found: Rlimit, needed: u64) -> Option<u64> {
     let soft = found.current?;
     let wanted = found.maximum.map_or(needed, |hard| hard.min(needed));
@@ -44,8 +44,8 @@ fn raise(found: Rlimit, needed: u64) -> Option<u64> {
     }
 }
 
-/// As many connections as are wanted and leave files for the rest: all but those reserved, at least
-/// half.
+/// The wanted number of connections, reduced to what the open files allow: all but the reserved
+/// ones, at least half.
 fn fit(wanted: Limits, open_files: Option<u64>) -> Limits {
     let Some(files) = open_files else { return wanted };
     let files = usize::try_from(files).unwrap_or(usize::MAX);

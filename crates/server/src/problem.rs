@@ -1,5 +1,5 @@
-//! Errors as RFC 9457 problems: the one table of kinds says the status, and what only HTTP knows (a
-//! method that is not there, a type that is not JSON) has a status of its own.
+//! Errors as RFC 9457 problems. The table of error kinds determines the status; errors that exist
+//! only in HTTP (method not allowed, unsupported media type) have a status of their own.
 
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
@@ -8,50 +8,49 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use std::borrow::Cow;
 
-/// The media type of a problem.
 pub(crate) const PROBLEM_JSON: &str = "application/problem+json";
 
-/// Characters of a problem's detail.
-const SHOWN: usize = 2_000;
+/// Maximum length of a problem's detail.
+const DETAIL_CHARS_MAX: usize = 2_000;
 
-/// An error on its way out.
+/// An error to be sent.
 #[derive(Debug)]
 pub(crate) struct Problem {
     pub(crate) error: Error,
     pub(crate) status: StatusCode,
-    /// Methods that would be taken, when this one is not.
+    /// Allowed methods, for 405.
     pub(crate) allow: Option<String>,
 }
 
-/// A problem as RFC 9457 describes one, with what Oneiro adds.
+/// An RFC 9457 problem with Oneiro's extensions.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "Problem")]
 pub(crate) struct ProblemJson {
-    /// A name of the kind of problem.
+    /// A URI reference for the kind of problem.
     r#type: String,
-    /// The status in words.
+    /// The status text.
     title: String,
     /// The HTTP status.
     status: u16,
-    /// What the caller can do about it.
+    /// The error kind, which tells the caller what to do.
     kind: ErrorKind,
     /// What is wrong.
     detail: String,
-    /// The field of the request that is wrong.
+    /// The invalid field of the request.
     #[serde(skip_serializing_if = "Option::is_none")]
     field: Option<String>,
-    /// What to do about it.
+    /// How to fix it.
     #[serde(skip_serializing_if = "Option::is_none")]
     remedy: Option<String>,
 }
 
 impl Problem {
-    /// A problem that only HTTP knows.
+    /// A problem that exists only in HTTP.
     pub(crate) fn of(status: StatusCode, error: Error) -> Problem {
         Problem { error, status, allow: None }
     }
 
-    /// What is said in JSON.
+    /// The JSON body.
     pub(crate) fn json(&self) -> ProblemJson {
         let kind = self.error.kind();
         ProblemJson {
@@ -65,8 +64,8 @@ impl Problem {
         }
     }
 
-    /// Headers that go with it whatever its body.
-    pub(crate) fn dress(&self, response: &mut Response) {
+    /// Adds the headers of the problem.
+    pub(crate) fn add_headers(&self, response: &mut Response) {
         *response.status_mut() = self.status;
         let headers = response.headers_mut();
         if self.error.is_retryable() {
@@ -83,9 +82,9 @@ impl Problem {
     }
 }
 
-/// What somebody sent is shown back to them, but not all of sixteen megabytes.
+/// The detail may quote the request, but not megabytes of it.
 fn cut(text: &str) -> Cow<'_, str> {
-    match text.char_indices().nth(SHOWN) {
+    match text.char_indices().nth(DETAIL_CHARS_MAX) {
         Some((at, _)) => Cow::Owned(format!("{}...", text.get(..at).unwrap_or_default())),
         None => Cow::Borrowed(text),
     }
@@ -107,7 +106,7 @@ impl IntoResponse for Problem {
         let body = serde_json::to_vec(&self.json()).unwrap_or_default();
         let mut response = ([(header::CONTENT_TYPE, HeaderValue::from_static(PROBLEM_JSON))], body)
             .into_response();
-        self.dress(&mut response);
+        self.add_headers(&mut response);
         response
     }
 }

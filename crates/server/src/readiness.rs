@@ -1,5 +1,5 @@
-//! Whether the store answers, for `/readyz`: one check runs at a time, and its outcome is kept for
-//! a moment, so that many probes cost one read, and a store that hangs costs one thread.
+//! Whether the store responds, for `/readyz`. One check runs at a time and its result is kept
+//! briefly, so that many probes cost one read, and a hanging store costs one thread.
 
 use oneiro::{Error, ErrorKind, Result};
 use std::sync::{Mutex, PoisonError};
@@ -7,16 +7,16 @@ use std::time::Duration;
 use tokio::sync::watch;
 use tokio::time::{Instant, timeout_at};
 
-/// How long the outcome of a check is answered again.
-const KEPT: Duration = Duration::from_secs(1);
+/// How long a result is reused.
+const RESULT_TTL: Duration = Duration::from_secs(1);
 
-/// How long a check may take before the store counts as not answering. The check itself goes on,
-/// and the next probe is answered from it when it ends.
+/// Time after which the store counts as not responding. The check continues, and its result answers
+/// a later probe.
 const CHECK_TIMEOUT: Duration = Duration::from_secs(2);
 
 type Outcome = Option<Result<()>>;
 
-/// The newest check.
+/// The latest check.
 #[derive(Default)]
 pub(crate) struct Readiness(Mutex<Option<Check>>);
 
@@ -27,26 +27,26 @@ struct Check {
 }
 
 impl Check {
-    fn start(ask: impl FnOnce() -> Result<()> + Send + 'static) -> Check {
+    fn start(check: impl FnOnce() -> Result<()> + Send + 'static) -> Check {
         let (sender, outcome) = watch::channel(None);
-        tokio::task::spawn_blocking(move || sender.send(Some(ask())));
+        tokio::task::spawn_blocking(move || sender.send(Some(check())));
         Check { started: Instant::now(), outcome }
     }
 
-    /// Whether it has ended, well or by a panic, and is too old to be answered again.
+    /// Whether it has ended, also by a panic, and its result is too old.
     fn is_stale(&self) -> bool {
         let has_ended = self.outcome.borrow().is_some() || self.outcome.has_changed().is_err();
-        has_ended && self.started.elapsed() >= KEPT
+        has_ended && self.started.elapsed() >= RESULT_TTL
     }
 }
 
 impl Readiness {
-    /// What the newest check says; `ask` is run, on a blocking thread, when there is none.
+    /// The result of the latest check; starts `check` on a blocking thread if there is none.
     pub(crate) async fn check(
         &self,
-        ask: impl FnOnce() -> Result<()> + Send + 'static,
+        check: impl FnOnce() -> Result<()> + Send + 'static,
     ) -> Result<()> {
-        let mut check = self.newest(ask);
+        let mut check = self.newest(check);
         let ended = timeout_at(
             check.started + CHECK_TIMEOUT,
             check.outcome.wait_for(|outcome| outcome.is_some()),
@@ -62,16 +62,16 @@ impl Readiness {
         }
     }
 
-    fn newest(&self, ask: impl FnOnce() -> Result<()> + Send + 'static) -> Check {
+    fn newest(&self, check: impl FnOnce() -> Result<()> + Send + 'static) -> Check {
         let mut newest = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(check) = newest.as_ref().filter(|check| !check.is_stale()) {
             return check.clone();
         }
-        newest.insert(Check::start(ask)).clone()
+        newest.insert(Check::start(check)).clone()
     }
 }
 
-/// What may be said about an error to anybody who asks: not where the store is.
+/// The part of an error that may be public: not the location of the store.
 pub(crate) fn public_reason(error: &Error) -> &'static str {
     match error.kind() {
         ErrorKind::Unavailable => "the store, or the server that keeps it, does not answer",
@@ -90,14 +90,14 @@ mod tests {
     use std::sync::atomic::{AtomicUsize, Ordering};
     use std::sync::{Arc, mpsc};
 
-    /// A store that does not answer until it is told to, and counts how often it was asked.
+    /// A store that hangs until released, and counts its checks.
     struct Hung {
         asked: Arc<AtomicUsize>,
         released: Arc<Mutex<mpsc::Receiver<()>>>,
     }
 
     impl Hung {
-        fn ask(&self) -> impl FnOnce() -> Result<()> + Send + 'static {
+        fn check(&self) -> impl FnOnce() -> Result<()> + Send + 'static {
             let (asked, released) = (Arc::clone(&self.asked), Arc::clone(&self.released));
             move || {
                 asked.fetch_add(1, Ordering::SeqCst);
@@ -113,18 +113,18 @@ mod tests {
         let hung = Hung { asked: Arc::default(), released: Arc::new(Mutex::new(released)) };
         let readiness = Readiness::default();
         for _ in 0..3 {
-            let error = readiness.check(hung.ask()).await.err();
+            let error = readiness.check(hung.check()).await.err();
             assert_eq!(error.map(|error| error.kind()), Some(ErrorKind::Unavailable));
         }
         assert_eq!(hung.asked.load(Ordering::SeqCst), 1);
         assert!(release.send(()).is_ok());
-        // The check that hung ends, and the next probe is answered by it or by a new one.
-        while readiness.newest(hung.ask()).outcome.borrow().is_none() {
+        // The hanging check ends; the next probe is answered by it or by a new one.
+        while readiness.newest(hung.check()).outcome.borrow().is_none() {
             let _ = release.send(());
             tokio::task::yield_now().await;
         }
         let _ = release.send(());
-        assert!(readiness.check(hung.ask()).await.is_ok());
+        assert!(readiness.check(hung.check()).await.is_ok());
     }
 
     #[tokio::test]
@@ -134,11 +134,11 @@ mod tests {
         let started = Instant::now();
         for _ in 0..50 {
             let asked = Arc::clone(&asked);
-            let ask = move || {
+            let check = move || {
                 asked.fetch_add(1, Ordering::SeqCst);
                 Ok(())
             };
-            assert!(readiness.check(ask).await.is_ok());
+            assert!(readiness.check(check).await.is_ok());
         }
         let moments = started.elapsed().as_secs() as usize;
         assert!(asked.load(Ordering::SeqCst) <= 1 + moments);

@@ -1,10 +1,10 @@
-//! Every route, and what is around all of them: the site check, request ids, figures, headers that
-//! keep browsers strict, compression.
+//! All routes, and what wraps them: the site check, request ids, metrics, security headers and
+//! compression.
 
 use crate::api::{ENDPOINTS, Verb};
-use crate::auth::Presented;
+use crate::auth::Credentials;
 use crate::dispatch::{blocking, dispatch, peer};
-use crate::figures::Answered;
+use crate::metrics::RequestRecord;
 use crate::problem::Problem;
 use crate::readiness::public_reason;
 use crate::state::State;
@@ -24,14 +24,13 @@ use tracing::Instrument;
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
-/// No page of another site may even embed what is answered.
+/// Responses must not be embedded by other sites.
 const SAME_ORIGIN: (HeaderName, &str) =
     (HeaderName::from_static("cross-origin-resource-policy"), "same-origin");
 
-/// Characters of a request id that a caller may choose.
+/// Maximum length of a request id chosen by the caller.
 const REQUEST_ID_CHARS: usize = 64;
 
-/// The routes of a server.
 pub(crate) fn router(state: Arc<State>) -> Router {
     let mut router = Router::new()
         .route("/healthz", get(healthz))
@@ -68,7 +67,7 @@ pub(crate) fn router(state: Arc<State>) -> Router {
         .with_state(state)
 }
 
-/// What is around every request.
+/// Wraps every request.
 async fn around(Shared(state): Shared<Arc<State>>, request: Request, next: Next) -> Response {
     let started = Instant::now();
     let id = request_id(&request);
@@ -87,7 +86,7 @@ async fn around(Shared(state): Shared<Arc<State>>, request: Request, next: Next)
     let took = started.elapsed();
     let status = response.status().as_u16();
     let now = oneiro::Clock::now(&SystemClock);
-    state.figures.count(Answered { method, route, status, took }, now);
+    state.metrics.count(RequestRecord { method, route, status, took }, now);
     span.in_scope(|| tracing::debug!(status, took = ?took, "answered"));
     let headers = response.headers_mut();
     headers.insert(REQUEST_ID, id);
@@ -100,7 +99,7 @@ async fn around(Shared(state): Shared<Arc<State>>, request: Request, next: Next)
     response
 }
 
-/// The caller's id of the request if it is a plain one, else one of ours.
+/// The caller's request id if it is valid, otherwise a new one.
 fn request_id(request: &Request) -> HeaderValue {
     let given = request.headers().get(&REQUEST_ID).filter(|id| {
         let bytes = id.as_bytes();
@@ -125,7 +124,7 @@ fn method_name(method: &Method) -> &'static str {
     }
 }
 
-/// A route as figures know it: what anybody may type must not become a label.
+/// The route as a metrics label: arbitrary paths must not become labels.
 fn known_route(matched: Option<&str>) -> &'static str {
     let Some(matched) = matched else { return "none" };
     let api = ENDPOINTS.iter().map(|endpoint| endpoint.path);
@@ -135,12 +134,12 @@ fn known_route(matched: Option<&str>) -> &'static str {
         .unwrap_or("none")
 }
 
-/// Answers that the process lives.
+/// Reports that the process is alive.
 async fn healthz() -> Response {
     axum::Json(serde_json::json!({"status": "ok"})).into_response()
 }
 
-/// Answers whether the store can be read and background work runs, so that requests will be served.
+/// Reports whether the store is readable and the background work runs.
 async fn readyz(Shared(state): Shared<Arc<State>>) -> Response {
     let lanes = state.background.get().map(BackgroundMonitor::status).unwrap_or_default();
     if let Some(dead) = lanes.iter().find(|lane| !lane.is_alive) {
@@ -157,7 +156,7 @@ async fn readyz(Shared(state): Shared<Arc<State>>) -> Response {
         Ok(()) => axum::Json(serde_json::json!({"status": "ready"})).into_response(),
         Err(error) => {
             tracing::warn!(error = ?error, "the store cannot be read");
-            // Anybody may ask, so where the store is stays out of the answer; the log has it.
+            // The endpoint is public, so the location of the store is only in the log.
             let what = format!("not ready: {}", public_reason(&error));
             let told = Error::new(ErrorKind::Unavailable, what);
             Problem::of(StatusCode::SERVICE_UNAVAILABLE, told).into_response()
@@ -165,19 +164,19 @@ async fn readyz(Shared(state): Shared<Arc<State>>) -> Response {
     }
 }
 
-/// Figures for Prometheus: a token is told of its own space alone.
+/// Metrics for Prometheus; a token sees only its own space.
 async fn metrics(Shared(state): Shared<Arc<State>>, request: Request) -> Response {
     let (parts, _) = request.into_parts();
-    let presented = Presented::read(&parts.headers, peer(&parts));
+    let credentials = Credentials::read(&parts.headers, peer(&parts));
     let told = blocking(move || {
-        let visitor = state.auth.enter(&state.spaces, &presented?)?;
+        let visitor = state.auth.authenticate(&state.spaces, &credentials?)?;
         visitor.role.require(TokenRole::Read)?;
         let told = match visitor.token {
             Some(token) => vec![(token.space().clone(), visitor.space)],
             None => state.spaces.all(),
         };
         let background = state.background.get().map(BackgroundMonitor::status);
-        state.figures.text(&told, &background.unwrap_or_default())
+        state.metrics.text(&told, &background.unwrap_or_default())
     });
     match told.await {
         Ok(text) => {

@@ -1,13 +1,13 @@
-//! The spaces that this server has open: opened when asked for, the least recently used closed when
-//! there are too many. Who may enter one is decided in `auth`.
+//! The open spaces of this server: opened on demand, the least recently used closed when there are
+//! too many.
 
-use crate::auth::Visitor;
+use crate::auth::Authenticated;
 use crate::watch::Watch;
 use oneiro::{Error, Oneiro, Result, SpaceInfo, SpaceName, SpaceUse};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Spaces that stay open at once.
-const OPEN: usize = 16;
+/// Maximum number of open spaces.
+const OPEN_SPACES_MAX: usize = 16;
 
 /// Opens a space by name.
 pub type OpenSpace = Box<dyn Fn(&SpaceName, SpaceUse) -> Result<Oneiro> + Send + Sync>;
@@ -27,19 +27,19 @@ impl Space {
         Ok(Space { oneiro: Some(oneiro), watch })
     }
 
-    /// The handle. It may only be used, and dropped, where blocking is allowed.
+    /// The handle. It must be used and dropped where blocking is allowed.
     pub(crate) fn oneiro(&self) -> Result<&Oneiro> {
         self.oneiro.as_ref().ok_or_else(|| Error::internal("the space is closed"))
     }
 }
 
 impl Drop for Space {
-    /// The last holder may be an async thread, where the PostgreSQL client must not be dropped.
+    /// The last owner may be an async thread, where the PostgreSQL client must not be dropped.
     fn drop(&mut self) {
         self.watch.stop();
         if let Some(oneiro) = self.oneiro.take() {
             let thread = std::thread::Builder::new().name("oneiro-close".to_owned());
-            // Where no thread can be started the closure is dropped here, and the space with it.
+            // If no thread can be started, the closure is dropped here, and the space with it.
             if let Err(error) = thread.spawn(move || drop(oneiro)) {
                 tracing::warn!(%error, "a space was closed on the thread that used it last");
             }
@@ -47,7 +47,6 @@ impl Drop for Space {
     }
 }
 
-/// The spaces that are open.
 pub(crate) struct Spaces {
     open: OpenSpace,
     list: ListSpaces,
@@ -57,41 +56,41 @@ pub(crate) struct Spaces {
 }
 
 impl Spaces {
-    /// Opens the space that requests reach which name none.
+    /// Opens the default space.
     pub(crate) fn new(open: OpenSpace, list: ListSpaces, first: SpaceName) -> Result<Spaces> {
         let spaces = Spaces { open, list, first, used: Mutex::default() };
         spaces.space(&spaces.first, SpaceUse::CreateMissing)?;
         Ok(spaces)
     }
 
-    /// The name of the space that requests reach which name none.
+    /// The name of the default space.
     pub(crate) fn first(&self) -> &SpaceName {
         &self.first
     }
 
-    /// The spaces that a visitor may see: whoever holds a token its own, everybody else all.
-    pub(crate) fn visible_to(&self, visitor: &Visitor) -> Result<Vec<SpaceInfo>> {
-        if visitor.token.is_none() {
+    /// The spaces that a caller may see: with a token its own, otherwise all.
+    pub(crate) fn visible_to(&self, caller: &Authenticated) -> Result<Vec<SpaceInfo>> {
+        if caller.token.is_none() {
             return (self.list)();
         }
-        let stats = visitor.oneiro()?.stats()?;
+        let stats = caller.oneiro()?.stats()?;
         let name = SpaceName::new(&stats.space)?;
         Ok(vec![SpaceInfo { name, bytes: u64::try_from(stats.bytes).unwrap_or(0) }])
     }
 
-    /// A space, opened if it is not.
+    /// A space, opened on demand.
     pub(crate) fn space(&self, name: &SpaceName, space_use: SpaceUse) -> Result<Arc<Space>> {
         if let Some(space) = self.used(name) {
             return Ok(space);
         }
-        // Two may open the same space at once: many handles on one are normal, one is kept.
+        // Two threads may open the same space at once; one of the handles is kept.
         let opened = Arc::new(Space::new((self.open)(name, space_use)?)?);
         let mut used = self.used.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((_, space)) = used.iter().find(|(open, _)| open == name) {
             return Ok(Arc::clone(space));
         }
         used.push((name.clone(), Arc::clone(&opened)));
-        let old = match used.len() > OPEN {
+        let old = match used.len() > OPEN_SPACES_MAX {
             true => used.iter().position(|(name, _)| *name != self.first).map(|at| used.remove(at)),
             false => None,
         };
@@ -109,7 +108,7 @@ impl Spaces {
         Some(space)
     }
 
-    /// Every space that is open.
+    /// All open spaces.
     pub(crate) fn all(&self) -> Vec<(SpaceName, Arc<Space>)> {
         self.used.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }

@@ -1,11 +1,11 @@
-//! What every request shares: the spaces, the checks of callers, the figures and the bounds.
+//! What all requests share: spaces, authentication, metrics and limits.
 
 use crate::auth::Auth;
-use crate::body::{FORMS, Room};
-use crate::figures::Figures;
-use crate::patience::Patience;
+use crate::body::{BodyMemory, CONCURRENT_FORMS_MAX};
+use crate::metrics::Metrics;
 use crate::readiness::Readiness;
 use crate::spaces::Spaces;
+use crate::timeouts::Timeouts;
 use oneiro::BackgroundMonitor;
 use oneiro_mcp::{ModelLimits, ModelPermits};
 use std::path::PathBuf;
@@ -13,79 +13,78 @@ use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 use tokio::sync::{Semaphore, watch};
 
-/// Streams of changes at once.
-const STREAMS: usize = 512;
+/// Maximum number of event streams.
+const EVENT_STREAMS_MAX: usize = 512;
 
-/// Exports at once: each holds a thread and a snapshot.
-const EXPORTS: usize = 4;
+/// Maximum number of exports: each holds a thread and a snapshot.
+const EXPORTS_MAX: usize = 4;
 
-/// Requests that may call a model: each that runs holds a thread, of which many more are left for
-/// requests that need none.
+/// Limits on requests that may call a model: each holds a thread, and most threads must remain for
+/// other requests.
 const MODEL_CALLS: ModelLimits =
     ModelLimits { running: 4, waiting: 64, timeout: Duration::from_secs(60) };
 
-/// Bytes of bodies that are in memory at once.
-const BODIES: usize = 256 << 20;
+/// Maximum memory of request bodies.
+const BODY_MEMORY_BYTES: usize = 256 << 20;
 
-/// The same for bodies of those who may only read, which are small.
-const READER_BODIES: usize = 16 << 20;
+/// Maximum memory of bodies from callers that may only read.
+const READER_BODY_MEMORY_BYTES: usize = 16 << 20;
 
-/// How far clients may go.
+/// Limits on clients.
 pub(crate) struct Bounds {
-    /// The most bytes of a body.
+    /// Maximum body size in bytes.
     pub(crate) max_body: usize,
-    pub(crate) patience: Patience,
-    /// Where copies go that are asked for over HTTP.
+    pub(crate) timeouts: Timeouts,
+    /// The folder for backups requested over HTTP.
     pub(crate) backups: PathBuf,
 }
 
-/// What every request shares.
 pub(crate) struct State {
     pub(crate) spaces: Spaces,
     pub(crate) auth: Auth,
-    pub(crate) figures: Figures,
+    pub(crate) metrics: Metrics,
     pub(crate) readiness: Readiness,
     pub(crate) started: Instant,
-    /// The most bytes of a body.
+    /// Maximum body size in bytes.
     pub(crate) max_body: usize,
-    pub(crate) patience: Patience,
-    /// Where copies go that are asked for over HTTP.
+    pub(crate) timeouts: Timeouts,
+    /// The folder for backups requested over HTTP.
     pub(crate) backups: PathBuf,
-    /// How background work is doing; unset before it starts.
+    /// The status of the background work; unset before it starts.
     pub(crate) background: OnceLock<BackgroundMonitor>,
     pub(crate) streams: Arc<Semaphore>,
     pub(crate) exports: Arc<Semaphore>,
-    /// For requests that may call a model.
+    /// Permits for requests that may call a model.
     pub(crate) models: ModelPermits,
-    /// Forms of strangers that are received now.
+    /// Permits for forms before authentication.
     pub(crate) forms: Semaphore,
-    /// For bodies of those who may write.
-    pub(crate) bodies: Room,
-    /// For bodies of those who may only read.
-    pub(crate) reader_bodies: Room,
-    /// Turns true when the server stops, so that what lasts ends.
+    /// For bodies of callers that may write.
+    pub(crate) bodies: BodyMemory,
+    /// For bodies of callers that may only read.
+    pub(crate) reader_bodies: BodyMemory,
+    /// Becomes true when the server stops, so that streams end.
     pub(crate) stopping: watch::Sender<bool>,
 }
 
 impl State {
     pub(crate) fn new(spaces: Spaces, auth: Auth, bounds: Bounds) -> State {
-        let Bounds { max_body, patience, backups } = bounds;
+        let Bounds { max_body, timeouts, backups } = bounds;
         State {
             spaces,
             auth,
-            figures: Figures::default(),
+            metrics: Metrics::default(),
             readiness: Readiness::default(),
             started: Instant::now(),
             max_body,
-            patience,
+            timeouts,
             backups,
             background: OnceLock::new(),
-            streams: Arc::new(Semaphore::new(STREAMS)),
-            exports: Arc::new(Semaphore::new(EXPORTS)),
+            streams: Arc::new(Semaphore::new(EVENT_STREAMS_MAX)),
+            exports: Arc::new(Semaphore::new(EXPORTS_MAX)),
             models: ModelPermits::new(MODEL_CALLS),
-            forms: Semaphore::new(FORMS),
-            bodies: Room::new(BODIES.max(max_body)),
-            reader_bodies: Room::new(READER_BODIES),
+            forms: Semaphore::new(CONCURRENT_FORMS_MAX),
+            bodies: BodyMemory::new(BODY_MEMORY_BYTES.max(max_body)),
+            reader_bodies: BodyMemory::new(READER_BODY_MEMORY_BYTES),
             stopping: watch::Sender::new(false),
         }
     }

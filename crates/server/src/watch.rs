@@ -1,5 +1,5 @@
-//! Watching a space: one thread asks how far there is anything to see while somebody listens, and
-//! wakes the listeners. It finds what any process did, on both engines, by two look-ups by key.
+//! Watches a space for changes: while there are listeners, one thread polls the change mark and
+//! wakes them. It sees the changes of all processes at the cost of two look-ups by key.
 
 use oneiro::{ChangeMark, Error, Oneiro, Result};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -7,13 +7,13 @@ use std::thread::Thread;
 use std::time::Duration;
 use tokio::sync::watch;
 
-/// How often is asked while somebody listens.
-const EVERY: Duration = Duration::from_millis(100);
+/// Poll interval while there are listeners.
+const POLL_INTERVAL: Duration = Duration::from_millis(100);
 
-/// How often is looked whether somebody listens.
-const IDLE: Duration = Duration::from_secs(60);
+/// Interval at which a thread without listeners checks for new ones.
+const IDLE_CHECK_INTERVAL: Duration = Duration::from_secs(60);
 
-/// Wakes whoever listens to a space.
+/// Wakes the listeners of a space.
 pub(crate) struct Watch {
     mark: Arc<Mutex<Option<watch::Sender<ChangeMark>>>>,
     thread: Mutex<Option<Thread>>,
@@ -30,7 +30,7 @@ impl Watch {
         })
     }
 
-    /// Begins to listen; `None` when the space is being closed.
+    /// Starts to listen; `None` if the space is being closed.
     pub(crate) fn listen(&self) -> Result<Option<watch::Receiver<ChangeMark>>> {
         let receiver = match &*lock(&self.mark) {
             Some(mark) => mark.subscribe(),
@@ -51,10 +51,10 @@ impl Watch {
             loop {
                 let pause = match &*lock(&mark) {
                     None => return,
-                    Some(mark) if mark.receiver_count() == 0 => IDLE,
-                    Some(_) => EVERY,
+                    Some(mark) if mark.receiver_count() == 0 => IDLE_CHECK_INTERVAL,
+                    Some(_) => POLL_INTERVAL,
                 };
-                if pause == EVERY {
+                if pause == POLL_INTERVAL {
                     match oneiro.change_mark() {
                         Ok(now) => publish(&mark, now),
                         Err(error) => tracing::info!(%error, "watching waits"),
@@ -70,7 +70,7 @@ impl Watch {
             .map_err(|error| Error::internal("no thread to watch the space").because(error))
     }
 
-    /// Ends every listening, and the thread.
+    /// Ends all listeners and the thread.
     pub(crate) fn stop(&self) {
         lock(&self.mark).take();
         if let Some(thread) = &*lock(&self.thread) {

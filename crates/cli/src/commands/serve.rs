@@ -4,7 +4,7 @@ use crate::commands::demo;
 use crate::context::Context;
 use clap::Args;
 use oneiro::{Error, Oneiro, Options, SpaceUse, Target, list_spaces};
-use oneiro_server::{Patience, Serving};
+use oneiro_server::{ServeRequest, Timeouts};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -43,7 +43,7 @@ impl ServeArgs {
         let data = target.to_string();
         let mut rules = context.config.rules.clone();
         rules.require_token |= self.require_token;
-        let serving = Serving {
+        let serving = ServeRequest {
             space: target.space().clone(),
             list: Box::new({
                 let (store, options) = (store.clone(), options.clone());
@@ -57,7 +57,7 @@ impl ServeArgs {
             listen: self.listen.unwrap_or_else(|| context.config.listen.clone()),
             rules,
             max_body: context.config.max_body,
-            patience: patience(self.patience_ms),
+            timeouts: timeouts(self.patience_ms),
             backups: backups(&target),
         };
         oneiro_server::serve(serving, move |address| {
@@ -74,12 +74,12 @@ impl ServeArgs {
 }
 
 /// The default, or one time for everything.
-fn patience(millis: Option<u64>) -> Patience {
+fn timeouts(millis: Option<u64>) -> Timeouts {
     match millis.map(Duration::from_millis) {
         Some(time) => {
-            Patience { first_head: time, head: time, body: time, form: time, answer: time }
+            Timeouts { first_head: time, head: time, body: time, form: time, answer: time }
         }
-        None => Patience::default(),
+        None => Timeouts::default(),
     }
 }
 

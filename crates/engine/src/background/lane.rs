@@ -1,5 +1,4 @@
-//! A lane: one thread that does one kind of background work, round after round, for every open
-//! space.
+//! A lane: one thread that runs one kind of background work in rounds for every open space.
 
 use super::{OpenSpaces, Wake};
 use crate::{Cancel, Oneiro};
@@ -11,48 +10,47 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-/// How often an idle lane looks for work.
+/// Time between two rounds of an idle lane.
 const ROUND_INTERVAL: Duration = Duration::from_millis(500);
 
-/// How long the jobs of one space may keep a lane from the next one; a job that has begun is
-/// finished.
+/// Time after which the jobs of one space yield to the next space; a started job is finished.
 const JOBS_PER_ROUND: Duration = Duration::from_millis(500);
 
-/// How long the index or the vectors of one space may keep a lane from the next one.
+/// Time after which the index or the vectors of one space yield to the next space.
 const SPACE_SLICE: Duration = Duration::from_secs(2);
 
-/// How long a lane leaves an embedder alone that failed it.
+/// Pause of a lane after its embedder failed.
 const EMBEDDER_RETRY: Duration = Duration::from_secs(30);
 
 /// The kinds of background work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Lane {
     /// Extends the text index.
-    Fold,
-    /// Asks a model elsewhere for vectors.
+    Index,
+    /// Requests vectors from a remote embedder.
     Embed,
     /// Runs jobs that need no model.
     Jobs,
-    /// Runs jobs that need one, so that a silent model keeps no other job waiting.
+    /// Runs jobs that call a model, so that a slow model delays no other job.
     ModelJobs,
 }
 
 impl Lane {
-    pub(super) const ALL: [Lane; 4] = [Lane::Fold, Lane::Embed, Lane::Jobs, Lane::ModelJobs];
+    pub(super) const ALL: [Lane; 4] = [Lane::Index, Lane::Embed, Lane::Jobs, Lane::ModelJobs];
 
     fn name(self) -> &'static str {
         match self {
-            Lane::Fold => "fold",
+            Lane::Index => "index",
             Lane::Embed => "embed",
             Lane::Jobs => "jobs",
             Lane::ModelJobs => "model_jobs",
         }
     }
 
-    /// How long the lane pauses after a round that failed.
+    /// The pause of the lane after a failed round.
     fn pause_after_error(self) -> Duration {
         match self {
-            Lane::Fold | Lane::Jobs | Lane::ModelJobs => ROUND_INTERVAL,
+            Lane::Index | Lane::Jobs | Lane::ModelJobs => ROUND_INTERVAL,
             Lane::Embed => EMBEDDER_RETRY,
         }
     }
@@ -62,7 +60,7 @@ impl Lane {
         let is_enough = || oneiro.cancel.is_cancelled() || started.elapsed() > SPACE_SLICE;
         let done = self.run_slice(oneiro, wake, &is_enough);
         if is_enough() {
-            // What is left goes on after the other spaces had their turn.
+            // Continue after the other spaces had their turn.
             wake.wake();
         }
         done
@@ -75,7 +73,7 @@ impl Lane {
         is_enough: &dyn Fn() -> bool,
     ) -> Result<()> {
         match self {
-            Lane::Fold => oneiro.index.fold_round(wake, is_enough, &oneiro.cancel),
+            Lane::Index => oneiro.index.run_index_round(wake, is_enough, &oneiro.cancel),
             Lane::Embed => oneiro.embed_until(is_enough),
             Lane::Jobs => {
                 oneiro.queue_idle_compactions();
@@ -92,10 +90,10 @@ impl Lane {
     }
 }
 
-/// How a lane is doing, since the background started.
+/// The status of a lane since the background started.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
 pub struct LaneStatus {
-    /// `fold`, `embed`, `jobs` or `model_jobs`.
+    /// `index`, `embed`, `jobs` or `model_jobs`.
     pub lane: &'static str,
     /// Whether its thread runs.
     pub is_alive: bool,
@@ -105,11 +103,11 @@ pub struct LaneStatus {
     pub errors: u64,
     /// Rounds that panicked.
     pub panics: u64,
-    /// How the last failed round failed.
+    /// The error of the last failed round.
     pub last_error: Option<String>,
 }
 
-/// What a lane counts.
+/// Counters of a lane.
 #[derive(Default)]
 pub(super) struct Stats {
     is_alive: AtomicBool,
@@ -133,7 +131,7 @@ impl Stats {
 
     fn failed(&self, lane: Lane, error: &Error) {
         let count = self.errors.fetch_add(1, Ordering::Relaxed) + 1;
-        // A server that is away fails every round: the first of them, then each power of two.
+        // An unavailable server fails every round: log the first error, then at powers of two.
         if count.is_power_of_two() {
             tracing::warn!(lane = lane.name(), count, %error, "background work failed");
         }
@@ -142,7 +140,7 @@ impl Stats {
     }
 }
 
-/// Says that the thread of a lane ended, however it did.
+/// Marks the lane as not alive when its thread ends, also after a panic.
 struct AliveGuard(Arc<Stats>);
 
 impl Drop for AliveGuard {
@@ -155,7 +153,7 @@ impl Drop for AliveGuard {
 pub(super) struct LaneThread {
     lane: Lane,
     stats: Arc<Stats>,
-    /// Owned by the thread, so that nobody asks one that is gone.
+    /// Owned by the thread, so that it is gone when the thread is.
     wake: Weak<Wake>,
     thread: Option<JoinHandle<()>>,
     /// Closed when the thread ends.
@@ -199,7 +197,7 @@ impl LaneThread {
         }
     }
 
-    /// Waits for the thread until `deadline`; false when it still runs.
+    /// Waits for the thread until `deadline`; returns false if it still runs.
     pub(super) fn join(self, deadline: Instant) -> bool {
         let Some(thread) = self.thread else { return true };
         let left = deadline.saturating_duration_since(Instant::now());
@@ -223,14 +221,14 @@ struct Rounds {
 fn run(lane: Lane, rounds: &Rounds) {
     let Rounds { spaces, cancel, stats, wake } = rounds;
     while !cancel.is_cancelled() {
-        // Whoever opened the space has something to do first.
+        // Wait first: the process that opened the space has work of its own.
         wake.sleep(ROUND_INTERVAL);
         let mut pause = Duration::ZERO;
         let mut fail = |error: Error| {
             stats.failed(lane, &error);
             pause = lane.pause_after_error();
         };
-        // Whatever a round does is caught, the closing of a space with its last handle included.
+        // Everything in a round is caught, including the close of a space with its last handle.
         let open = catch_unwind(AssertUnwindSafe(|| spaces())).unwrap_or_default();
         for oneiro in open {
             let round = catch_unwind(AssertUnwindSafe(move || {

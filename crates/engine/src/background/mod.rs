@@ -1,6 +1,6 @@
-//! The background of a long-lived process: one thread per lane (folding, remote embedding, jobs,
-//! jobs that call a model), each cancelled together, isolated from panics and stopped in bounded
-//! time. `serve`, `mcp` and the Python package use it.
+//! Background work of a long-lived process: one thread per lane (index, remote embedding, jobs,
+//! jobs that call a model). Lanes are cancelled together, isolated from panics, and stopped within
+//! a time limit. Used by `serve`, `mcp` and the Python package.
 
 mod lane;
 mod wake;
@@ -13,11 +13,11 @@ use lane::{Lane, LaneThread, Stats};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// How long a stop waits by default for what is under way. Work that cannot be interrupted (a VACUUM)
-/// is left behind: it is whole or absent whenever the process ends.
+/// Default time limit of a stop. Work that cannot be interrupted, such as a VACUUM, is left
+/// running: it is atomic, whenever the process ends.
 const STOP_LIMIT: Duration = Duration::from_secs(3);
 
-/// The spaces that are open, asked for before each round.
+/// Lists the open spaces; called before each round.
 pub type OpenSpaces = Arc<dyn Fn() -> Vec<Oneiro> + Send + Sync>;
 
 /// The background of one process. Dropping it stops it.
@@ -41,13 +41,13 @@ impl Background {
         Background::start(Arc::new(move || vec![oneiro.clone()]))
     }
 
-    /// What tells how the lanes are doing, also after they stopped.
+    /// A monitor of the lanes, which also works after they stopped.
     pub fn monitor(&self) -> BackgroundMonitor {
         BackgroundMonitor(self.lanes.iter().map(LaneThread::stats).collect())
     }
 
-    /// Cancels what is under way and waits for it, `limit` at most; false when something is still
-    /// running and was left behind. Jobs that were interrupted are queued for the next process.
+    /// Cancels running work and waits for it, at most `limit`; returns false if something still
+    /// runs. Interrupted jobs are queued for the next process.
     pub fn stop(mut self, limit: Duration) -> bool {
         self.stop_within(limit)
     }
@@ -64,12 +64,12 @@ impl Background {
     }
 }
 
-/// Tells how the lanes of a background are doing.
+/// Reports the status of the lanes.
 #[derive(Clone)]
 pub struct BackgroundMonitor(Vec<(Lane, Arc<Stats>)>);
 
 impl BackgroundMonitor {
-    /// How each lane is doing.
+    /// The status of each lane.
     pub fn status(&self) -> Vec<LaneStatus> {
         self.0.iter().map(|(lane, stats)| stats.status(*lane)).collect()
     }

@@ -1,9 +1,9 @@
-//! A wake-up call for a lane: remembered until the lane next waits for it.
+//! A wake-up signal for a lane, remembered until the lane waits for it.
 
 use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
-/// Wakes a lane that sleeps between two rounds.
+/// Wakes a lane that sleeps between rounds.
 #[derive(Debug, Default)]
 pub(crate) struct Wake {
     is_called: Mutex<bool>,
@@ -11,7 +11,7 @@ pub(crate) struct Wake {
 }
 
 impl Wake {
-    /// Ends the lane's sleep, or the next one if it does not sleep now.
+    /// Ends the current sleep of the lane, or the next one.
     pub(crate) fn wake(&self) {
         *self.is_called.lock().unwrap_or_else(PoisonError::into_inner) = true;
         self.called.notify_all();

@@ -33,7 +33,7 @@ impl Context<'_> {
             Ok((key, head, digests::get(tx, (key, asked.as_bytes(), head))?))
         })?;
         if let Some(digest) = there {
-            return Ok(told(digest));
+            return Ok(answer(digest));
         }
         // What is erased while a model writes must not come back by its words.
         for _ in 0..TRIES {
@@ -67,7 +67,7 @@ impl Context<'_> {
                 Ok(true) => {}
                 Err(error) => tracing::info!(%error, "a digest was not kept"),
             }
-            return Ok(told(digest));
+            return Ok(answer(digest));
         }
         Err(Error::conflict(format!("session {:?} changes all the time", id.as_str()))
             .remedy("ask again when the erasures are done"))
@@ -90,6 +90,6 @@ impl Context<'_> {
     }
 }
 
-fn told(digest: Digest) -> SessionDigest {
+fn answer(digest: Digest) -> SessionDigest {
     SessionDigest { content: digest.content, level: digest.level, model: digest.model }
 }

@@ -56,14 +56,14 @@ pub(crate) fn session_erased(tx: &Tx<'_>, session_key: i64) -> Result<Vec<Bereft
 
 /// What models wrote in sessions that continue this one, and so have read of it.
 fn told_by_continuations(tx: &Tx<'_>, session_key: i64) -> Result<BTreeSet<i64>> {
-    let mut told = BTreeSet::new();
+    let mut found = BTreeSet::new();
     for link in lineage::descendants(tx, session_key, Lineage::Continuation)? {
         if link.key != session_key {
-            told.extend(summaries::by_models_after(tx, link.key, 0)?);
+            found.extend(summaries::by_models_after(tx, link.key, 0)?);
             digests::remove(tx, link.key)?;
         }
     }
-    Ok(told)
+    Ok(found)
 }
 
 /// The leaves among nodes that go, and what is left of each without a message.

@@ -1,7 +1,7 @@
 //! The right to compact a session, for a time: taken under a name of one's own, and given back.
 
 use crate::Oneiro;
-use crate::holder::is_gone;
+use crate::lease_holder::has_exited;
 use oneiro_model::{Result, SessionId};
 use oneiro_store::contexts;
 
@@ -19,7 +19,7 @@ impl Oneiro {
             true => None,
             false => self.store.read(|tx| contexts::holder(tx, key))?,
         };
-        let Some(gone) = other.filter(|other| is_gone(other)) else { return Ok(is_taken) };
+        let Some(gone) = other.filter(|other| has_exited(other)) else { return Ok(is_taken) };
         self.store.write_derived(|tx| {
             contexts::release(tx, key, &gone)?;
             contexts::lease(tx, key, holder, now)

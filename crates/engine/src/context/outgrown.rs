@@ -128,7 +128,7 @@ impl Oneiro {
     fn compact_idle(&self) -> Result<()> {
         let now = self.now();
         {
-            let Ok(mut looked) = self.looked_for_idle.lock() else { return Ok(()) };
+            let Ok(mut looked) = self.idle_checked_at.lock() else { return Ok(()) };
             let minute = now.micros().div_euclid(60_000_000);
             if *looked == Some(minute) {
                 return Ok(());

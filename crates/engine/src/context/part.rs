@@ -205,7 +205,7 @@ mod tests {
     use serde_json::json;
 
     /// What was read, in short.
-    fn told(role: &str, body: Value) -> String {
+    fn described(role: &str, body: Value) -> String {
         fn one(part: &Part<'_>) -> String {
             match part {
                 Part::Text(text) => format!("{text:?}"),
@@ -257,7 +257,7 @@ mod tests {
             ),
             ("assistant", json!({"content": null, "refusal": "no"}), r#""no""#),
         ] {
-            assert_eq!(told(role, body.clone()), want, "{role} {body}");
+            assert_eq!(described(role, body.clone()), want, "{role} {body}");
         }
     }
 
@@ -296,7 +296,7 @@ mod tests {
                 "c:a({}) d:b({}) d:b({})",
             ),
         ] {
-            assert_eq!(told(role, body.clone()), want, "{role} {body}");
+            assert_eq!(described(role, body.clone()), want, "{role} {body}");
         }
     }
 }

@@ -42,7 +42,7 @@ impl Host<'_> {
         let id = id.clone();
         let appended = self.oneiro.store.write_bulk(|tx| {
             let key = key_of(tx, &id)?;
-            if self.oneiro.settings_in(tx)?.keeps_nothing_of(&id) {
+            if self.oneiro.settings_in(tx)?.is_stateless(&id) {
                 return Err(nothing_stored(&id));
             }
             refuse_continued(tx, (key, &id))?;
@@ -56,7 +56,7 @@ impl Host<'_> {
             Ok(appended)
         })?;
         if let Some(last) = appended.ids.last() {
-            self.oneiro.index.fold_soon(last.0);
+            self.oneiro.index.schedule_indexing(last.0);
         }
         Ok(appended)
     }

@@ -1,5 +1,5 @@
-//! Looking for damage in the index: segments must be sound and follow each other, and every text
-//! they cover must be in them.
+//! Checks the index for damage: segments must be valid and contiguous, and contain every text that
+//! they cover.
 
 use super::storage::Segments;
 use super::texts::texts;
@@ -7,7 +7,7 @@ use oneiro_index::{Source, Storage};
 use oneiro_model::{IndexStats, Result};
 use oneiro_store::{Tx, is_unreadable};
 
-/// What is wrong with the index, in words; empty when nothing is.
+/// The problems found, in words; empty if there is none.
 pub(crate) fn inspect(tx: &Tx<'_>) -> Result<Vec<String>> {
     let (storage, texts) = (Segments::answering(tx)?, texts(tx));
     let live = storage.segments()?;
@@ -37,8 +37,8 @@ pub(crate) fn inspect(tx: &Tx<'_>) -> Result<Vec<String>> {
     Ok(problems)
 }
 
-/// Figures of the index.
-pub(crate) fn figures(tx: &Tx<'_>) -> Result<IndexStats> {
+/// Statistics of the index.
+pub(crate) fn stats(tx: &Tx<'_>) -> Result<IndexStats> {
     let live = Segments::answering(tx)?.segments()?;
     let reach = live.iter().map(|segment| segment.last).max().unwrap_or(0);
     let model = live.first().and_then(|first| first.embedder.clone());

@@ -1,20 +1,20 @@
-//! The text index of a handle: who extends, merges, rebuilds and checks it, and when. What is in it
-//! is the business of `oneiro_index`; here are its storage and the texts it covers.
+//! When the text index is extended, merged, rebuilt and checked, where it is stored, and which
+//! texts it covers. Its format is defined in `oneiro_index`.
 
-mod fold;
-mod folding;
-mod forget;
+mod erase_texts;
+mod extend;
 mod handle;
 mod inspect;
 mod rebuild;
 mod remote;
+mod scheduler;
 mod storage;
 mod texts;
 
-pub(crate) use folding::Folder;
-pub(crate) use forget::forget;
+pub(crate) use erase_texts::erase_texts;
 pub(crate) use handle::Index;
-pub(crate) use inspect::{figures, inspect};
-pub(crate) use remote::{kept_as, stored_of};
+pub(crate) use inspect::{inspect, stats};
+pub(crate) use remote::{stored_vectors, vector_set_name};
+pub(crate) use scheduler::Indexer;
 pub(crate) use storage::Segments;
 pub(crate) use texts::texts;

@@ -1,8 +1,8 @@
-//! Building the index anew beside the one that answers, and putting it in its place: after damage,
-//! or when a new version reads texts or writes segments differently. Writes and searches go on; a build that was
-//! interrupted is taken up where it stopped.
+//! Rebuilds the index beside the current one and swaps it in: after damage, or when a new version
+//! analyses texts or writes segments differently. Writes and searches continue; an interrupted
+//! build is resumed.
 
-use super::fold::{Merged, Merger, fold_build, merge, sweep};
+use super::extend::{Merged, Merger, extend_build, merge, sweep};
 use super::texts::texts;
 use crate::Clock;
 use oneiro_index::{Reader, Source};
@@ -10,10 +10,10 @@ use oneiro_model::Result;
 use oneiro_store::Store;
 use oneiro_store::segments::{self, IndexState, Segment, Stage};
 
-/// Texts of one step.
+/// Texts indexed per step.
 const STEP_TEXTS: usize = 4_096;
 
-/// How a build is made.
+/// The inputs of a rebuild.
 pub(crate) struct Rebuild<'r> {
     pub(crate) store: &'r Store,
     pub(crate) clock: &'r dyn Clock,
@@ -21,21 +21,25 @@ pub(crate) struct Rebuild<'r> {
 }
 
 impl Rebuild<'_> {
-    /// Builds and swaps; answers whether it came to the end. `told` hears the last message that the
-    /// new build covers, and the newest there is.
-    pub(crate) fn run(&self, reader: &mut Reader, told: &mut dyn FnMut(i64, i64)) -> Result<bool> {
+    /// Builds and swaps; returns whether it finished. `on_progress` receives the last message that
+    /// the new build covers and the newest one.
+    pub(crate) fn run(
+        &self,
+        reader: &mut Reader,
+        on_progress: &mut dyn FnMut(i64, i64),
+    ) -> Result<bool> {
         let build = self.next(reader.model())?;
         loop {
             if (self.stopped)() {
                 return Ok(false);
             }
             let now = self.clock.now();
-            let folded =
-                fold_build(self.store, std::slice::from_mut(reader), (build, STEP_TEXTS), now)?;
-            told(folded.reach, self.store.read(|tx| texts(tx).last())?);
+            let extended =
+                extend_build(self.store, std::slice::from_mut(reader), (build, STEP_TEXTS), now)?;
+            on_progress(extended.reach, self.store.read(|tx| texts(tx).last())?);
             let merger = Merger { store: self.store, clock: self.clock, stopped: self.stopped };
             while !(self.stopped)() && merge(merger, build)? == Merged::Done {}
-            if !folded.more && self.swap(build)? {
+            if !extended.more && self.swap(build)? {
                 break;
             }
         }
@@ -44,7 +48,7 @@ impl Rebuild<'_> {
         Ok(true)
     }
 
-    /// The build to write: one that was begun by this version and the model of today, or a new one.
+    /// The build to continue, if this version and the current model began one, or a new one.
     fn next(&self, model: Option<&str>) -> Result<i64> {
         let (state, all) = self.store.read(|tx| Ok((segments::state(tx)?, segments::all(tx)?)))?;
         let highest = all.iter().map(|segment| segment.build).max().unwrap_or(state.build);
@@ -58,7 +62,7 @@ impl Rebuild<'_> {
         Ok(resumed.unwrap_or(highest.max(state.build) + 1))
     }
 
-    /// Lets the new build answer, unless texts came that the old one covers and it does not.
+    /// Makes the new build current, unless it lacks texts that the old one covers.
     fn swap(&self, build: i64) -> Result<bool> {
         self.store.write_derived(|tx| {
             let state = segments::state(tx)?;

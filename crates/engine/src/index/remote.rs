@@ -1,6 +1,7 @@
-//! Vectors of a model elsewhere: asked for in batches outside any transaction, kept whole, since to
-//! ask again costs time and money, and given to segments as signs. Another model, or the same
-//! one with another number of dimensions, begins anew; until it is done, words alone count.
+//! Vectors of a remote embedder. They are requested in batches outside any transaction, stored in
+//! full because requesting them again costs time and money, and copied to segments as signs.
+//! Another model, or another number of dimensions, starts over; until it is complete, searches use
+//! words only.
 
 use super::storage::Segments;
 use super::texts::texts;
@@ -11,21 +12,22 @@ use oneiro_store::segments::{self, Stage};
 use oneiro_store::{Store, Tx};
 use rustc_hash::FxHashMap;
 
-/// Chunks whose vectors are asked for at once.
+/// Chunks per request.
 const BATCH: usize = 64;
 
-/// The name under which vectors are kept: those of another length do not compare.
-pub(crate) fn kept_as(embedder: &dyn Embedder, dims: usize) -> String {
+/// The name under which the vectors of a model are stored. It includes the number of dimensions,
+/// because vectors of different lengths cannot be compared.
+pub(crate) fn vector_set_name(embedder: &dyn Embedder, dims: usize) -> String {
     format!("{}/{dims}", embedder.id())
 }
 
-/// Gives segments their vectors until none lacks them or `stopped` says so.
+/// Adds vectors to segments until none lacks them or `stopped` returns true.
 pub(crate) fn embed_all(
     store: &Store,
     embedder: &dyn Embedder,
     stopped: &dyn Fn() -> bool,
 ) -> Result<()> {
-    // What the model last answered is what all should be kept as.
+    // The name that belongs to the latest answer of the model.
     let mut current = None;
     let mut changes = 0;
     while !stopped() {
@@ -37,13 +39,13 @@ pub(crate) fn embed_all(
         let wanted = current.clone().or_else(|| newest.cloned());
         let lacks = |segment: &&Segment| segment.docs > 0 && segment.embedder != wanted;
         let is_empty = |segment: &&Segment| segment.docs > 0 && segment.embedder.is_none();
-        // One without any tells by its answer what the model is now.
+        // Start with a segment without vectors: the answer tells the current dimensions.
         let next = live.iter().rev().find(is_empty).or_else(|| live.iter().rev().find(lacks));
         let Some(segment) = next else { break };
         match embed_segment(store, embedder, segment, (wanted, stopped))? {
             Embedded::Done(name) => current = name.or(current),
             Embedded::Stopped => break,
-            Embedded::Changed(_) if changes >= CHANGES => {
+            Embedded::Changed(_) if changes >= DIMENSION_CHANGES_MAX => {
                 let id = embedder.id();
                 return Err(Error::new(
                     ErrorKind::Unavailable,
@@ -60,16 +62,16 @@ pub(crate) fn embed_all(
     Ok(())
 }
 
-/// How often the length of vectors may change before it is given up.
-const CHANGES: usize = 3;
+/// Changes of the dimensions after which the model is rejected.
+const DIMENSION_CHANGES_MAX: usize = 3;
 
-/// What became of a segment.
+/// The outcome for one segment.
 enum Embedded {
-    /// It has its vectors, kept under this name.
+    /// The segment has its vectors, stored under this name.
     Done(Option<String>),
-    /// It was left for another time.
+    /// Stopped before the end.
     Stopped,
-    /// The model has other dimensions now, and everything is to be asked for under this name.
+    /// The model has other dimensions now; all vectors must be requested again under this name.
     Changed(String),
 }
 
@@ -103,7 +105,7 @@ fn embed_segment(
             let chunks = store.read(|tx| chunk_texts(tx, &missing))?;
             let asked: Vec<&str> = chunks.iter().map(String::as_str).collect();
             let vectors = embedder.embed(&asked)?;
-            let name = kept_as(embedder, vectors.first().map_or(0, Vec::len));
+            let name = vector_set_name(embedder, vectors.first().map_or(0, Vec::len));
             if kept.as_ref().is_some_and(|kept| *kept != name) {
                 return Ok(Embedded::Changed(name));
             }
@@ -112,7 +114,7 @@ fn embed_segment(
             let key = name.clone();
             store.write(move |tx| {
                 for (place, data) in &packed {
-                    // The text may have gone meanwhile, and its vectors with it.
+                    // The text may have been deleted meanwhile, together with its vectors.
                     if texts(tx).count(place.0, place.0)? > 0 {
                         segments::put_embedding(tx, *place, &key, data)?;
                     }
@@ -139,7 +141,7 @@ fn embed_segment(
     Ok(Embedded::Done(Some(kept)))
 }
 
-/// The chunks of texts; an empty one has no words, and a server refuses it.
+/// The texts of chunks. An empty chunk becomes a dash, because servers reject empty input.
 fn chunk_texts(tx: &Tx<'_>, places: &[(i64, i64)]) -> Result<Vec<String>> {
     let mut numbers: Vec<i64> = places.iter().map(|(number, _)| *number).collect();
     numbers.dedup();
@@ -157,7 +159,7 @@ fn chunk_texts(tx: &Tx<'_>, places: &[(i64, i64)]) -> Result<Vec<String>> {
     Ok(places.iter().map(text).collect())
 }
 
-/// The exact vectors of chunks, as far as they are kept.
+/// The stored vectors of chunks.
 pub(crate) fn stored(
     tx: &Tx<'_>,
     places: &[(i64, i64)],
@@ -173,13 +175,17 @@ pub(crate) fn stored(
     Ok(found)
 }
 
-/// All exact vectors of one message.
-pub(crate) fn stored_of(tx: &Tx<'_>, seq: i64, kept: &str) -> Result<FxHashMap<i64, Vec<f32>>> {
+/// All stored vectors of one message.
+pub(crate) fn stored_vectors(
+    tx: &Tx<'_>,
+    seq: i64,
+    kept: &str,
+) -> Result<FxHashMap<i64, Vec<f32>>> {
     let found = stored(tx, &[(seq, 0)], kept)?;
     Ok(found.into_iter().map(|((_, chunk), vector)| (chunk, vector)).collect())
 }
 
-/// A vector of length one in bytes: the largest number, then each as a share of it.
+/// Packs a normalised vector into bytes: the largest value, then each value as a fraction of it.
 fn pack(vector: &[f32]) -> Vec<u8> {
     let largest = vector.iter().fold(f32::MIN_POSITIVE, |largest, value| largest.max(value.abs()));
     let mut out = largest.to_le_bytes().to_vec();

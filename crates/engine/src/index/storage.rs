@@ -1,4 +1,4 @@
-//! The segments of a build as the index's storage: rows of the store.
+//! Stores the segments of the index as rows.
 
 use oneiro_index::{Blocks, EachBlock, EachFound, Segment, Storage, TermBlock, Written};
 use oneiro_model::{Result, Timestamp};
@@ -9,24 +9,24 @@ use oneiro_store::segments::{self, IndexState, Stage, TermRow};
 pub(crate) struct Segments<'t, 'c> {
     tx: &'t Tx<'c>,
     state: IndexState,
-    /// When segments that are added were made.
+    /// The creation time of added segments.
     now: Timestamp,
 }
 
 impl<'t, 'c> Segments<'t, 'c> {
-    /// Those that answer, to be read.
+    /// The segments of the current build, to be read.
     pub(crate) fn answering(tx: &'t Tx<'c>) -> Result<Segments<'t, 'c>> {
         Ok(Segments { tx, state: segments::state(tx)?, now: Timestamp::from_micros(0) })
     }
 
-    /// Those of a build, to which more may be added.
+    /// The segments of a build, to which more may be added.
     pub(super) fn of(tx: &'t Tx<'c>, build: i64, now: Timestamp) -> Result<Segments<'t, 'c>> {
         let state = IndexState { build, ..segments::state(tx)? };
         Ok(Segments { tx, state, now })
     }
 }
 
-/// A row of the store as a segment.
+/// Converts a row.
 pub(super) fn segment(row: &segments::Segment) -> Segment {
     Segment {
         id: row.id,
@@ -41,7 +41,7 @@ pub(super) fn segment(row: &segments::Segment) -> Segment {
     }
 }
 
-/// Adds the row of a segment; answers its id.
+/// Inserts the row of a segment and returns its id.
 pub(super) fn insert(
     tx: &Tx<'_>,
     segment: &Segment,
@@ -65,7 +65,7 @@ pub(super) fn insert(
     segments::insert(tx, &row)
 }
 
-/// Adds blocks to a segment, after those written before.
+/// Appends blocks to a segment.
 pub(super) fn write(tx: &Tx<'_>, id: i64, blocks: &Blocks, after: Written) -> Result<Written> {
     let mut at = after;
     for TermBlock { first_term, part, data } in &blocks.terms {

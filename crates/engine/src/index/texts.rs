@@ -1,4 +1,4 @@
-//! The texts that are indexed, as the store has them: one source for each kind.
+//! The indexed texts as the store has them, one source per kind.
 
 use oneiro_index::{Kind, Source, Sources, Text, role_code};
 use oneiro_model::{Result, searchable};

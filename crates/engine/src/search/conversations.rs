@@ -1,6 +1,6 @@
-//! Session search as agents use it: discover conversations, scroll around a message, read a
-//! session, browse what was active lately. It owns what of a conversation is shown; it must not
-//! know how messages are found or ranked.
+//! Session search for agents: discover conversations, scroll around a message, read a session,
+//! browse recent sessions. It decides which part of a conversation is shown; finding and ranking
+//! messages is left to the search.
 
 mod discover;
 
@@ -17,24 +17,25 @@ use oneiro_store::said::{self, Said};
 use oneiro_store::{Tx, lineage, sessions};
 use std::ops::RangeInclusive;
 
-/// Characters of a message in a window.
+/// Characters shown of a message in a window.
 const WINDOW_CHARS: usize = 4_000;
 
-/// Characters of a message at the beginning or the end of a session.
+/// Characters shown of an opening or closing message.
 const BOOKEND_CHARS: usize = 1_200;
 
-/// Messages at the beginning and at the end of a session.
+/// Opening messages shown, and closing ones.
 const BOOKENDS: usize = 3;
 
-/// Messages looked through at a time for those that people and agents said, and how often.
-const LOOKED_THROUGH: (usize, usize) = (8, 8);
+/// Messages read per batch when looking for user and assistant messages, and the number of batches.
+const SPOKEN_SCAN: (usize, usize) = (8, 8);
 
-/// Messages of a session that is read whole, and of a longer one the first and the last shown.
+/// The longest session that is shown complete, and how many of the first and the last messages of a
+/// longer one are shown.
 const READ: (usize, usize, usize) = (30, 20, 10);
 
 impl Search<'_> {
-    /// Searches for conversations, or shows one: see [`SessionSearchRequest`]. What was rewound is
-    /// never shown, what was compacted is.
+    /// Searches for conversations, or shows one: see [`SessionSearchRequest`]. Rewound messages are
+    /// never shown, compacted ones are.
     pub fn sessions(&self, request: &SessionSearchRequest) -> Result<SessionFound> {
         match request.mode()? {
             SessionSearch::Discover(asked) => self.oneiro.discover(&asked),
@@ -58,7 +59,7 @@ impl Search<'_> {
         let request = ListSessions {
             exclude_sources: HIDDEN_SOURCES.map(str::to_owned).to_vec(),
             min_messages: 1,
-            // As many more as may have to be left out.
+            // Room for the sessions of the excluded lineage, which are removed below.
             limit: (limit + family.len()).min(1_000),
             ..ListSessions::default()
         };
@@ -69,7 +70,7 @@ impl Search<'_> {
     }
 }
 
-/// The ids of all sessions that share a root with one; none if it does not exist.
+/// The ids of all sessions that share a root with a session; none if it does not exist.
 fn family(tx: &Tx<'_>, id: &SessionId) -> Result<Vec<SessionId>> {
     let Some(key) = sessions::key(tx, id)? else { return Ok(Vec::new()) };
     let ids = lineage::family(tx, key)?.into_iter().map(|key| sessions::id_and_source(tx, key));
@@ -110,7 +111,7 @@ fn scroll(
         session_id = there;
     }
     let total = whole(tx, anchor.session_key)?.message_count;
-    let shown = Around::of(tx, anchor, window, total)?;
+    let shown = MessageWindow::of(tx, anchor, window, total)?;
     Ok(SessionFound::Scroll {
         session_id,
         messages: shown.messages,
@@ -122,7 +123,7 @@ fn scroll(
 
 fn read(tx: &Tx<'_>, session: &SessionId) -> Result<SessionFound> {
     let (key, _) = resolve_in(tx, session.as_str())?;
-    let session = described(tx, key)?;
+    let session = without_system_prompt(tx, key)?;
     let (most, first, last) = READ;
     let mut found = said::said_later(tx, key, 0, most + 1)?;
     let mut omitted = 0;
@@ -137,8 +138,8 @@ fn read(tx: &Tx<'_>, session: &SessionId) -> Result<SessionFound> {
     Ok(SessionFound::Read { session: Box::new(session), messages, omitted })
 }
 
-/// A session as it is shown: its system prompt is not part of the conversation.
-fn described(tx: &Tx<'_>, key: i64) -> Result<Session> {
+/// A session without its system prompt, which is not part of the conversation.
+fn without_system_prompt(tx: &Tx<'_>, key: i64) -> Result<Session> {
     Ok(Session { system_prompt: None, ..whole(tx, key)? })
 }
 
@@ -153,17 +154,17 @@ fn shown(said: &Said, chars: usize) -> ShownMessage {
     }
 }
 
-/// What was said around a message, itself included.
+/// The messages around a message, itself included.
 #[derive(Default)]
-struct Around {
+struct MessageWindow {
     messages: Vec<ShownMessage>,
     before: i64,
     after: i64,
 }
 
-impl Around {
-    /// The window of a session of `total` messages.
-    fn of(tx: &Tx<'_>, anchor: Said, window: usize, total: i64) -> Result<Around> {
+impl MessageWindow {
+    /// The window in a session of `total` messages.
+    fn of(tx: &Tx<'_>, anchor: Said, window: usize, total: i64) -> Result<MessageWindow> {
         let (key, seq) = (anchor.session_key, anchor.seq);
         let mut earlier = said::said_earlier(tx, key, seq, window)?;
         let mut later = said::said_later(tx, key, seq, window)?;
@@ -182,51 +183,52 @@ impl Around {
         let messages = earlier
             .iter()
             .map(|said| ShownMessage { anchor: said.seq == seq, ..shown(said, WINDOW_CHARS) });
-        Ok(Around { messages: messages.collect(), before, after: (outside - before).max(0) })
+        Ok(MessageWindow { messages: messages.collect(), before, after: (outside - before).max(0) })
     }
 
-    /// How the session opened and ended, as far as the window does not show it.
-    fn bookends(&self, tx: &Tx<'_>, key: i64) -> Result<[Vec<ShownMessage>; 2]> {
+    /// The first and last messages of the session that are outside the window.
+    fn opening_and_closing(&self, tx: &Tx<'_>, key: i64) -> Result<[Vec<ShownMessage>; 2]> {
         let id = |message: Option<&ShownMessage>| message.map(|message| message.id.0);
         let first = id(self.messages.first()).unwrap_or(i64::MAX);
         let last = id(self.messages.last()).unwrap_or(0);
         let mut opening = Vec::new();
         if self.before > 0 || self.messages.is_empty() {
-            let next = |at| said::said_later(tx, key, at, LOOKED_THROUGH.0);
-            opening = talk(0, next, |said| said.seq < first)?;
+            let next = |at| said::said_later(tx, key, at, SPOKEN_SCAN.0);
+            opening = first_spoken(0, next, |said| said.seq < first)?;
         }
         let mut closing = Vec::new();
         if self.after > 0 {
-            // Of a short session the opening may be all there is.
+            // In a short session the opening may already include the last messages.
             let last = last.max(id(opening.last()).unwrap_or(0));
-            let next = |at| said::said_earlier(tx, key, at, LOOKED_THROUGH.0);
-            closing = talk(i64::MAX, next, |said| said.seq > last)?;
+            let next = |at| said::said_earlier(tx, key, at, SPOKEN_SCAN.0);
+            closing = first_spoken(i64::MAX, next, |said| said.seq > last)?;
             closing.reverse();
         }
         Ok([opening, closing])
     }
 }
 
-/// The first few things that people and agents said, in the order of `next`, as long as `is_free`
-/// agrees.
-fn talk(
+/// The first few user and assistant messages in the order of `next`, up to the first one that
+/// `accepts` rejects.
+fn first_spoken(
     mut at: i64,
     next: impl Fn(i64) -> Result<Vec<Said>>,
-    is_free: impl Fn(&Said) -> bool,
+    accepts: impl Fn(&Said) -> bool,
 ) -> Result<Vec<ShownMessage>> {
     let mut found = Vec::new();
-    for _ in 0..LOOKED_THROUGH.1 {
+    for _ in 0..SPOKEN_SCAN.1 {
         let some = next(at)?;
         let Some(last) = some.last() else { break };
         at = last.seq;
-        let ends = some.len() < LOOKED_THROUGH.0;
+        let ends = some.len() < SPOKEN_SCAN.0;
         for said in &some {
-            if !is_free(said) || found.len() == BOOKENDS {
+            if !accepts(said) || found.len() == BOOKENDS {
                 return Ok(found);
             }
             if matches!(said.role, Role::User | Role::Assistant) {
                 let message = shown(said, BOOKEND_CHARS);
-                // A message that only calls tools has their names; one of media alone has nothing.
+                // A message that only calls tools has their names as text; one with only media has
+                // no text.
                 if !message.text.trim().is_empty() {
                     found.push(message);
                 }

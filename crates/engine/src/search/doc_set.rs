@@ -1,6 +1,6 @@
-//! A set of documents, one bit to each.
+//! A set of documents as a bitmap.
 
-/// Which of the documents of a view are meant.
+/// A subset of the documents of a view.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct DocSet {
     words: Vec<u64>,

@@ -1,10 +1,10 @@
-//! From ranked messages to an answer: one page of hits with their snippets, neighbours and traces.
+//! Turns ranked messages into an answer: one page of hits with snippets, neighbours and traces.
 
-use super::look::Looked;
-use super::matching::Match;
-use super::place::Place;
-use super::question::Question;
-use super::snippet::{self, Wanted};
+use super::matcher::Matcher;
+use super::page_start::PageStart;
+use super::query_terms::QueryTerms;
+use super::scorer::Scored;
+use super::snippet::{self, HighlightTerms};
 use oneiro_model::{
     Expr, Found, Hit, HitKind, MessageId, Neighbour, Query, Result, SearchRequest, SessionId, Tier,
     Trace, TracePart, TraceWord, searchable,
@@ -16,19 +16,19 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::hash_map::Entry;
 use std::ops::Range;
 
-/// A message in its place.
+/// A message with its rank.
 pub(super) struct Ranked {
     pub(super) seq: i64,
     pub(super) session: i64,
     pub(super) tier: Tier,
     pub(super) score: f32,
-    pub(super) trace: Option<Traced>,
+    pub(super) trace: Option<TraceData>,
     pub(super) chunk: Option<Range<usize>>,
     pub(super) said: Option<Said>,
 }
 
 impl Ranked {
-    /// A message that stands where its time puts it.
+    /// A message ranked by its time.
     pub(super) fn by_time(said: Said) -> Ranked {
         Ranked {
             seq: said.seq,
@@ -42,37 +42,37 @@ impl Ranked {
     }
 }
 
-/// What a trace is made of.
-pub(super) struct Traced {
+/// The data of a [`Trace`].
+pub(super) struct TraceData {
     parts: Vec<(&'static str, f32, f32)>,
-    met: Vec<f32>,
+    matched: Vec<f32>,
     from: Vec<&'static str>,
 }
 
-impl Traced {
-    /// Traces a candidate that stands where this score puts it.
-    pub(super) fn new(looked: &Looked, score: f32) -> Traced {
-        let origin = looked.candidate.origin;
+impl TraceData {
+    /// Traces a candidate that is ranked by `score`, which may be lower than its own.
+    pub(super) fn new(scored: &Scored, score: f32) -> TraceData {
+        let origin = scored.candidate.origin;
         let all = [
             (origin.words, "text"),
             (origin.vector, "vector"),
             (origin.date, "date"),
             (origin.neighbour, "neighbour"),
         ];
-        let mut parts = looked.measured.parts().to_vec();
-        let lowered = score - looked.measured.score();
+        let mut parts = scored.features.parts().to_vec();
+        let lowered = score - scored.features.score();
         if lowered < 0.0 {
             parts.push(("order", lowered, lowered));
         }
-        Traced {
+        TraceData {
             parts,
-            met: looked.met.to_vec(),
+            matched: scored.matched.to_vec(),
             from: all.iter().filter(|(is, _)| *is).map(|(_, name)| *name).collect(),
         }
     }
 }
 
-/// An answer under construction.
+/// An answer being built.
 pub(super) struct Answer<'a, 'c> {
     tx: &'a Tx<'c>,
     request: &'a SearchRequest,
@@ -90,8 +90,8 @@ impl<'a, 'c> Answer<'a, 'c> {
     pub(super) fn new(
         tx: &'a Tx<'c>,
         (request, query): (&'a SearchRequest, &Query),
-        expr: Option<&Match>,
-        question: &Question,
+        expr: Option<&Matcher>,
+        query_terms: &QueryTerms,
     ) -> Answer<'a, 'c> {
         let mut answer = Answer {
             tx,
@@ -111,27 +111,28 @@ impl<'a, 'c> Answer<'a, 'c> {
         if let Some(expr) = &query.expr {
             phrases(expr, &mut answer.phrases);
         }
-        answer.question(question);
+        answer.query_terms(query_terms);
         answer
     }
 
-    /// Takes over what is highlighted and what a word weighs.
-    pub(super) fn question(&mut self, question: &Question) {
-        self.terms = question.words.iter().flat_map(|word| word.terms.clone()).collect();
-        self.weights = question.words.iter().map(|word| (word.text.clone(), word.weight)).collect();
+    /// Sets the terms to highlight and the weights of the words.
+    pub(super) fn query_terms(&mut self, query_terms: &QueryTerms) {
+        self.terms = query_terms.words.iter().flat_map(|word| word.terms.clone()).collect();
+        self.weights =
+            query_terms.words.iter().map(|word| (word.text.clone(), word.weight)).collect();
     }
 
-    /// Says where reading texts stopped.
-    pub(super) fn stopped_at(&mut self, stopped: Option<i64>) {
+    /// Sets the message at which reading texts stopped.
+    pub(super) fn set_scan_end(&mut self, stopped: Option<i64>) {
         self.stopped = stopped;
     }
 
     /// An answer without hits.
-    pub(super) fn nothing(&self, note: &str) -> Found {
+    pub(super) fn empty(&self, note: &str) -> Found {
         Found { note: Some(note.to_owned()), ..Found::default() }
     }
 
-    /// The page of hits that was asked for.
+    /// Builds the requested page of hits.
     pub(super) fn finish(
         mut self,
         mut ranked: Vec<Ranked>,
@@ -140,20 +141,22 @@ impl<'a, 'c> Answer<'a, 'c> {
         if self.request.one_per_lineage {
             self.best_of_each_lineage(&mut ranked)?;
         }
-        let place = Place::of(self.request.cursor);
-        let offset = place.offset;
+        let page_start = PageStart::of(self.request.cursor);
+        let offset = page_start.offset;
         let more = ranked.len() > offset + self.request.limit;
         let page: Vec<Ranked> = ranked.into_iter().skip(offset).take(self.request.limit).collect();
-        let last = match place.last {
+        let last = match page_start.last {
             Some(last) => last,
             None => said::last(self.tx)?,
         };
         let next = match (more, self.stopped) {
-            (true, _) => Some(Place { offset: offset + page.len(), ..place }),
-            (false, Some(stopped)) => Some(Place { offset: 0, before: Some(stopped), ..place }),
+            (true, _) => Some(PageStart { offset: offset + page.len(), ..page_start }),
+            (false, Some(stopped)) => {
+                Some(PageStart { offset: 0, before: Some(stopped), ..page_start })
+            }
             (false, None) => None,
         };
-        let next = next.map(|place| place.cursor(last));
+        let next = next.map(|page_start| page_start.cursor(last));
         let mut hits = Vec::with_capacity(page.len());
         for one in page {
             hits.extend(self.hit(one, analyzer)?);
@@ -202,7 +205,7 @@ impl<'a, 'c> Answer<'a, 'c> {
         };
         let text = searchable(&said.role, &said.body);
         let chunk = ranked.chunk.unwrap_or(0..text.len());
-        let wanted = Wanted {
+        let wanted = HighlightTerms {
             terms: &self.terms,
             prefixes: &self.prefixes,
             phrases: &self.phrases,
@@ -210,7 +213,8 @@ impl<'a, 'c> Answer<'a, 'c> {
         };
         let (snippet, highlights) = snippet::snippet(analyzer, &text, &chunk, &wanted);
         let neighbours = self.neighbours(&said)?;
-        let trace = ranked.trace.filter(|_| self.request.explain).map(|traced| self.trace(traced));
+        let trace =
+            ranked.trace.filter(|_| self.request.explain).map(|trace_data| self.trace(trace_data));
         Ok(Some(Hit {
             kind: HitKind::Message,
             id: MessageId(said.seq),
@@ -228,19 +232,18 @@ impl<'a, 'c> Answer<'a, 'c> {
         }))
     }
 
-    fn trace(&self, traced: Traced) -> Trace {
+    fn trace(&self, trace_data: TraceData) -> Trace {
         let part = |(name, value, added)| TracePart {
             name,
             value: f64::from(value),
             added: f64::from(added),
         };
-        let words = self.weights.iter().zip(traced.met).map(|((word, weight), met)| TraceWord {
-            word: word.clone(),
-            weight: f64::from(*weight),
-            met: f64::from(met),
+        let words = self.weights.iter().zip(trace_data.matched).map(|((word, weight), matched)| {
+            TraceWord { word: word.clone(), weight: f64::from(*weight), met: f64::from(matched) }
         });
-        let parts = traced.parts.into_iter().filter(|(_, value, _): &(_, f32, f32)| *value != 0.0);
-        Trace { parts: parts.map(part).collect(), words: words.collect(), from: traced.from }
+        let parts =
+            trace_data.parts.into_iter().filter(|(_, value, _): &(_, f32, f32)| *value != 0.0);
+        Trace { parts: parts.map(part).collect(), words: words.collect(), from: trace_data.from }
     }
 
     fn neighbours(&self, said: &Said) -> Result<Vec<Neighbour>> {
@@ -262,7 +265,7 @@ impl<'a, 'c> Answer<'a, 'c> {
     }
 }
 
-/// The speaker's name.
+/// The name of the speaker.
 pub(super) fn name(said: &Said) -> Option<String> {
     said.body.get("name").and_then(serde_json::Value::as_str).map(str::to_owned)
 }

@@ -1,46 +1,49 @@
-//! Search: a query in, ranked hits out, in one snapshot. Candidates come from the index and the
-//! rows after it, the ranking is the same on both engines, and every hit can tell why it is there.
+//! Search: a query in, ranked hits out, in one snapshot.
+//!
+//! `run` is one search step by step. Candidates come from the text index and from the rows that are
+//! not indexed yet (`candidates`), are scored on their texts (`scorer`, `features`), and become a
+//! page of hits (`hits`). Both database engines rank alike, and every hit can explain its score.
 
-mod best;
 mod by_time;
+mod by_words;
 mod candidates;
 mod conversations;
 mod doc_set;
-mod exact;
+mod features;
 mod hits;
-mod look;
-mod matches;
-mod matching;
-mod meaning;
-mod mixed;
-mod patterns;
-mod place;
-mod question;
-mod rank;
+mod matcher;
+mod operators;
+mod page_start;
+mod posting_scores;
+mod query_terms;
+mod query_vector;
+mod run;
 mod scope;
-mod searching;
+mod scorer;
 mod snippet;
 mod summaries;
+mod top_k;
+mod with_summaries;
 
 use crate::index::{Segments, texts};
 use crate::jobs::REBUILD_INDEX;
 use crate::views::Search;
 use crate::{EmbedderChoice, Oneiro};
-use matches::Matches;
-pub(crate) use meaning::Breaker;
-use meaning::Meaning;
 use oneiro_index::{Reader, View};
 use oneiro_model::{Error, Found, NEIGHBOURS_MAX, Query, Result, SEARCH_LIMIT_MAX, SearchRequest};
 use oneiro_store::{Tx, is_missing_table, is_unreadable};
-pub(crate) use question::Kin;
-use searching::{Asked, Searching};
+use posting_scores::PostingScores;
+pub(crate) use query_terms::SimilarWords;
+pub(crate) use query_vector::Breaker;
+use query_vector::QueryVector;
+use run::{SearchInput, SearchRun};
 use std::sync::{Mutex, PoisonError};
 
-/// Messages that are read for a pattern before the page ends.
-const SCANNED: usize = 20_000;
+/// Messages that one page reads for a pattern before it stops and answers with a cursor.
+const SCAN_MESSAGES_MAX: usize = 20_000;
 
 impl Search<'_> {
-    /// Searches what was said. Everything acknowledged before this began is found.
+    /// Searches messages and summaries. Everything acknowledged before the call began is found.
     pub fn run(&self, request: &SearchRequest) -> Result<Found> {
         if request.limit == 0 || request.limit > SEARCH_LIMIT_MAX {
             return Err(Error::field("limit", format!("is not between 1 and {SEARCH_LIMIT_MAX}")));
@@ -50,7 +53,7 @@ impl Search<'_> {
         }
         match request.wants_summaries() {
             true => self.oneiro.search_with_summaries(request),
-            false => self.oneiro.search_typed(request),
+            false => self.oneiro.search_as_typed(request),
         }
     }
 }
@@ -58,103 +61,106 @@ impl Search<'_> {
 impl Oneiro {
     fn search_messages(&self, request: &SearchRequest) -> Result<Found> {
         let query = Query::parse(&request.query, self.now())?;
-        let meaning = match request.exact {
-            true => Meaning::unasked(self.embedder_choice()?),
-            false => self.meaning(&query)?,
+        let query_vector = match request.exact {
+            true => QueryVector::disabled(self.embedder_choice()?),
+            false => self.query_vector(&query)?,
         };
-        let asked = Asked { request, query: &query, meaning: &meaning };
-        let (mut found, note) = self.in_view(&meaning, |tx, view, reader| {
-            Searching { oneiro: self, tx, view, asked }.run(reader)
+        let asked = SearchInput { request, query: &query, query_vector: &query_vector };
+        let (mut found, note) = self.with_index_view(&query_vector, |tx, view, reader| {
+            SearchRun { oneiro: self, tx, view, asked }.run(reader)
         })?;
-        found.note = joined(found.note, note);
+        found.note = join_notes(found.note, note);
         Ok(found)
     }
 
-    /// Looks at the index in one snapshot and, when it is damaged, at the newest messages without
-    /// it, and has it mended. Answers what could not be used, too.
-    fn in_view<T>(
+    /// Runs `search` on the index in one snapshot. When the index is damaged, runs it on the newest
+    /// messages instead and queues a rebuild. The second result is a note for the caller about what
+    /// could not be used.
+    fn with_index_view<T>(
         &self,
-        meaning: &Meaning,
-        look: impl for<'t, 'c> Fn(&'t Tx<'c>, &'t View<'t>, &mut Reader) -> Result<T>,
+        query_vector: &QueryVector,
+        search: impl for<'t, 'c> Fn(&'t Tx<'c>, &'t View<'t>, &mut Reader) -> Result<T>,
     ) -> Result<(T, Option<String>)> {
-        let mut reader = self.index.reader(meaning.choice);
+        let mut reader = self.index.reader(query_vector.choice);
         let mut is_current = true;
         let found = self.store.read(|tx| {
             let segments = Segments::answering(tx)?;
             let from = (&segments as _, &texts(tx) as _);
-            let view = self.index.cache.view(from, &mut reader, meaning.kept_as())?;
+            let view = self.index.cache.view(from, &mut reader, query_vector.remote_name())?;
             is_current = view.is_current;
-            look(tx, &view, &mut reader)
+            search(tx, &view, &mut reader)
         });
         let (found, damage) = match found {
-            Err(error) if is_damage(&error) => (self.without_index(error, look)?, Some(DAMAGED)),
+            Err(error) if is_index_damage(&error) => {
+                (self.search_without_index(error, search)?, Some(DAMAGED))
+            }
             found => (found?, None),
         };
         self.index.give_back(reader);
         if !is_current {
             self.rebuild_index_soon();
         }
-        self.fold_soon()?;
-        Ok((found, joined(damage.map(str::to_owned), meaning.note.clone())))
+        self.schedule_indexing()?;
+        Ok((found, join_notes(damage.map(str::to_owned), query_vector.note.clone())))
     }
 
-    /// Looks at the newest messages without the index, which is damaged, and has it mended.
-    fn without_index<T>(
+    /// Runs `search` on the newest messages without the damaged index, and queues a rebuild.
+    fn search_without_index<T>(
         &self,
         damage: Error,
-        look: impl for<'t, 'c> Fn(&'t Tx<'c>, &'t View<'t>, &mut Reader) -> Result<T>,
+        search: impl for<'t, 'c> Fn(&'t Tx<'c>, &'t View<'t>, &mut Reader) -> Result<T>,
     ) -> Result<T> {
         tracing::warn!(error = %damage, "the text index is not used");
         self.rebuild_index_soon();
         let mut reader = self.index.reader(EmbedderChoice::Static);
         let found = self.store.read(|tx| {
-            let view = View::newest(&texts(tx), &mut reader, SCANNED)?;
-            look(tx, &view, &mut reader)
+            let view = View::newest(&texts(tx), &mut reader, SCAN_MESSAGES_MAX)?;
+            search(tx, &view, &mut reader)
         });
-        // Damage that is elsewhere stays what it is.
+        // If this fails as well, the damage is not in the index: report the original error.
         found.map_err(|_| damage)
     }
 
-    /// Has the index built anew, by a job that is left beside this search: it waits for nobody.
+    /// Queues a job that rebuilds the index; the search does not wait for it.
     pub(crate) fn rebuild_index_soon(&self) {
         let now = self.now();
         self.index.rebuild_soon(self.new_job(REBUILD_INDEX, serde_json::Value::Null, now));
     }
 }
 
-/// What an answer says that was found without the index.
+/// The note on an answer that was found without the index.
 const DAMAGED: &str = "the text index is damaged, so only the newest 20000 messages were \
                        searched; it is rebuilt in the background";
 
-fn joined(one: Option<String>, other: Option<String>) -> Option<String> {
+fn join_notes(one: Option<String>, other: Option<String>) -> Option<String> {
     match (one, other) {
         (Some(one), Some(other)) => Some(format!("{one}; {other}")),
         (one, other) => one.or(other),
     }
 }
 
-/// Whether an error may say that the index cannot be read: its bytes make no sense, a table of it is
-/// gone, or the engine cannot read its own file. If something else is damaged, reading without the
-/// index fails alike.
-fn is_damage(error: &Error) -> bool {
+/// Whether an error may mean that the index cannot be read: its bytes are invalid, one of its tables
+/// is missing, or the database cannot read its own file. If something else is damaged, the search
+/// without the index fails with the same error.
+fn is_index_damage(error: &Error) -> bool {
     oneiro_index::is_damaged(error) || is_missing_table(error) || is_unreadable(error)
 }
 
-/// Room for what postings say, kept between searches.
+/// Buffers for posting scores, reused between searches.
 #[derive(Default)]
-pub(crate) struct Scratch(Mutex<Vec<Matches>>);
+pub(crate) struct Scratch(Mutex<Vec<PostingScores>>);
 
-/// Searches at once for which room is kept.
-const SCRATCH: usize = 4;
+/// Buffers kept for reuse; more concurrent searches allocate their own.
+const SCRATCH_POOL_SIZE: usize = 4;
 
 impl Scratch {
-    fn take(&self) -> Matches {
+    fn take(&self) -> PostingScores {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).pop().unwrap_or_default()
     }
 
-    fn give_back(&self, matches: Matches) {
+    fn give_back(&self, matches: PostingScores) {
         let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if kept.len() < SCRATCH {
+        if kept.len() < SCRATCH_POOL_SIZE {
             kept.push(matches);
         }
     }

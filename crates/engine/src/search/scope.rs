@@ -1,5 +1,5 @@
-//! Among what a search looks: sessions, roles, names and times, as sets of keys that a document can
-//! be held against without reading its row.
+//! The filters of a search as sets of keys, which are checked for a document without reading its
+//! row.
 
 use super::doc_set::DocSet;
 use crate::sessions::resolve_in;
@@ -9,12 +9,12 @@ use oneiro_store::said::Said;
 use oneiro_store::{Tx, lineage, sessions};
 use rustc_hash::FxHashSet;
 
-/// Among what to look.
+/// Which messages a search may return.
 #[derive(Default)]
 pub(super) struct Scope {
     only: Option<FxHashSet<i64>>,
     not: FxHashSet<i64>,
-    /// Of each list that is not empty, one must fit.
+    /// A message must have a role of each list that is not empty.
     roles: [Vec<Role>; 2],
     not_roles: Vec<Role>,
     names: Vec<String>,
@@ -22,14 +22,13 @@ pub(super) struct Scope {
     named: Option<DocSet>,
     since: Option<Timestamp>,
     until: Option<Timestamp>,
-    /// The kinds to look among, where there are others.
+    /// The kinds to search, if the index holds others.
     kinds: Option<Kinds>,
-    /// Nothing said after this message: pages of one search agree on it.
+    /// Messages after this one are excluded, so that all pages of a search see the same messages.
     last: Option<i64>,
 }
 
 impl Scope {
-    /// Reads the filters of a request and of its query.
     pub(super) fn new(
         tx: &Tx<'_>,
         view: &View<'_>,
@@ -118,12 +117,12 @@ impl Scope {
         });
     }
 
-    /// Whether no document needs to be held against it.
+    /// Whether no document needs to be checked.
     pub(super) fn allows_all(&self) -> bool {
         self.is_everything() && self.kinds.is_none()
     }
 
-    /// Whether nothing is filtered.
+    /// Whether there is no filter.
     pub(super) fn is_everything(&self) -> bool {
         self.only.is_none()
             && self.not.is_empty()
@@ -136,7 +135,8 @@ impl Scope {
             && self.last.is_none()
     }
 
-    /// Whether a document may be in scope; the first of its message is `first`.
+    /// Whether a document may be in scope, judged by the index; `first` is the first document of
+    /// its message.
     pub(super) fn allows(&self, doc: &Doc, first: u32) -> bool {
         let minute = |at: Timestamp| at.micros().div_euclid(60_000_000);
         let is_role = |role: &Role| role_code(role) == doc.role;

@@ -1,43 +1,41 @@
-//! Snippets: the part of a message that shows why it was found, in its own words, with the places
-//! of what met the query.
+//! Cuts the snippet of a message: the verbatim part with the most matches, and the positions of the
+//! matches.
 
 use oneiro_text::{Analyzer, Phrase};
 use std::ops::Range;
 
-/// Characters of a snippet.
-const CHARS: usize = 240;
+const SNIPPET_CHARS: usize = 240;
 
-/// Characters of a neighbour.
 const NEIGHBOUR_CHARS: usize = 200;
 
-/// What is highlighted.
-pub(super) struct Wanted<'w> {
+/// What to highlight.
+pub(super) struct HighlightTerms<'w> {
     pub(super) terms: &'w [String],
     pub(super) prefixes: &'w [String],
     pub(super) phrases: &'w [Phrase],
     pub(super) patterns: &'w [regex::Regex],
 }
 
-/// A part of a text, and the characters in it that met the query.
+/// A part of the text, and the character ranges in it that match.
 pub(super) fn snippet(
     analyzer: &mut Analyzer,
     text: &str,
     chunk: &Range<usize>,
-    wanted: &Wanted<'_>,
+    wanted: &HighlightTerms<'_>,
 ) -> (String, Vec<(usize, usize)>) {
     let mut marks = marks(analyzer, text, chunk, wanted);
     if marks.is_empty() && chunk.len() < text.len() {
         marks = self::marks(analyzer, text, &(0..text.len().min(1 << 20)), wanted);
     }
     marks.sort_unstable_by_key(|mark| (mark.start, std::cmp::Reverse(mark.end)));
-    let mut joined: Vec<Range<usize>> = Vec::new();
+    let mut join_notes: Vec<Range<usize>> = Vec::new();
     for mark in marks {
-        match joined.last_mut() {
+        match join_notes.last_mut() {
             Some(last) if mark.start < last.end => last.end = last.end.max(mark.end),
-            _ => joined.push(mark),
+            _ => join_notes.push(mark),
         }
     }
-    let window = window(text, chunk, &joined);
+    let window = window(text, chunk, &join_notes);
     let shown = text.get(window.clone()).unwrap_or_default();
     let mut out = String::with_capacity(shown.len() + 6);
     if window.start > 0 {
@@ -49,7 +47,8 @@ pub(super) fn snippet(
         out.push('…');
     }
     let chars = |until: usize| text.get(window.start..until).map_or(0, |part| part.chars().count());
-    let inside = joined.iter().filter(|mark| mark.start >= window.start && mark.end <= window.end);
+    let inside =
+        join_notes.iter().filter(|mark| mark.start >= window.start && mark.end <= window.end);
     let highlights = inside.map(|mark| (lead + chars(mark.start), lead + chars(mark.end)));
     (out, highlights.collect())
 }
@@ -58,7 +57,7 @@ fn marks(
     analyzer: &mut Analyzer,
     text: &str,
     chunk: &Range<usize>,
-    wanted: &Wanted<'_>,
+    wanted: &HighlightTerms<'_>,
 ) -> Vec<Range<usize>> {
     let part = text.get(chunk.clone()).unwrap_or_default();
     let mut marks = Vec::new();
@@ -78,15 +77,15 @@ fn marks(
     marks
 }
 
-/// The stretch of a text to show: the one with most marks, cut between words.
+/// The range of the text to show: the one with the most marks, cut between words.
 fn window(text: &str, chunk: &Range<usize>, marks: &[Range<usize>]) -> Range<usize> {
-    let limit = text.char_indices().nth(CHARS).map(|(at, _)| at);
+    let limit = text.char_indices().nth(SNIPPET_CHARS).map(|(at, _)| at);
     if limit.is_none() {
         return 0..text.len();
     }
     let far = |from: usize| {
         let rest = text.get(from..).unwrap_or_default();
-        rest.char_indices().nth(CHARS).map_or(text.len(), |(at, _)| from + at)
+        rest.char_indices().nth(SNIPPET_CHARS).map_or(text.len(), |(at, _)| from + at)
     };
     let covered = |mark: &Range<usize>| {
         let until = far(mark.start);
@@ -94,7 +93,7 @@ fn window(text: &str, chunk: &Range<usize>, marks: &[Range<usize>]) -> Range<usi
     };
     let first = marks.iter().take(64).rev().max_by_key(|mark| covered(mark));
     let anchor = first.map_or(chunk.start, |mark| mark.start);
-    // A little of what comes before, from the start of a word.
+    // Starts a few words before the first mark.
     let before = text.get(..anchor).unwrap_or_default();
     let lead = before.char_indices().rev().nth(39).map_or(0, |(at, _)| at);
     let lead = match lead {
@@ -113,7 +112,7 @@ fn window(text: &str, chunk: &Range<usize>, marks: &[Range<usize>]) -> Range<usi
     start..end
 }
 
-/// The beginning of a text.
+/// The first `chars` characters of a text.
 pub(super) fn beginning(text: &str, chars: usize) -> String {
     match text.char_indices().nth(chars) {
         Some((at, _)) => format!("{}…", text.get(..at).unwrap_or_default().trim_end()),
@@ -121,7 +120,7 @@ pub(super) fn beginning(text: &str, chars: usize) -> String {
     }
 }
 
-/// The beginning of a neighbour.
+/// The text of a neighbour, shortened.
 pub(super) fn neighbour(text: &str) -> String {
     beginning(text, NEIGHBOUR_CHARS)
 }

@@ -1,8 +1,8 @@
-//! Look for words or a pattern in messages and summaries, within a session's lineage or, where that
-//! is asked for and allowed, in the whole space.
+//! Finds words or a pattern in messages and summaries, within a session's lineage or, if requested
+//! and allowed, in the whole space.
 
-use super::matching::Match;
-use super::snippet::{Wanted, snippet};
+use super::matcher::Matcher;
+use super::snippet::{HighlightTerms, snippet};
 use crate::context::Reach;
 use crate::sessions::resolve_in;
 use crate::views::Search;
@@ -15,7 +15,7 @@ use oneiro_store::{Tx, sessions};
 use oneiro_text::Analyzer;
 use std::collections::HashSet;
 
-/// The sessions that filters leave, where they are limited, and those they exclude.
+/// The sessions that filters include (`None`: no limit), and those they exclude.
 fn sessions_of(tx: &Tx<'_>, filters: &Filters) -> Result<(Option<HashSet<i64>>, HashSet<i64>)> {
     let keys = |sessions: &[String], sources: &[String], projects: &[String]| {
         let mut lists: Vec<HashSet<i64>> = Vec::new();
@@ -39,11 +39,11 @@ fn sessions_of(tx: &Tx<'_>, filters: &Filters) -> Result<(Option<HashSet<i64>>, 
     Ok((only, not.into_iter().flatten().collect()))
 }
 
-/// Summaries of a space that are read, the newest first.
-const READ: usize = 20_000;
+/// Newest summaries of a space that are read.
+const SUMMARIES_READ_MAX: usize = 20_000;
 
 impl Search<'_> {
-    /// Looks for a pattern in messages, summaries or both.
+    /// Finds a pattern in messages, summaries or both.
     pub fn grep(&self, request: &GrepRequest) -> Result<Grepped> {
         if request.limit == 0 || request.limit > SEARCH_LIMIT_MAX {
             return Err(Error::field("limit", format!("is not between 1 and {SEARCH_LIMIT_MAX}")));
@@ -75,16 +75,16 @@ impl Search<'_> {
         })
     }
 
-    /// Summaries that meet a query, best first, and how many there are.
+    /// Summaries that match a query, best first, and how many there are in total.
     fn search_summaries(&self, request: &GrepRequest) -> Result<(Vec<SummaryHit>, usize)> {
         let query = Query::parse(&request.pattern, self.oneiro.now())?;
         let mut analyzer = Analyzer::default();
         let Some(expr) = &query.expr else { return Ok((Vec::new(), 0)) };
-        let exact = Match::new(expr, &mut analyzer)?;
+        let exact = Matcher::new(expr, &mut analyzer)?;
         let nodes = self.oneiro.store.read(|tx| {
             let reach = Reach::of(self.oneiro, tx, &request.scope)?;
             match reach.keys() {
-                None => summaries::newest(tx, READ),
+                None => summaries::newest(tx, SUMMARIES_READ_MAX),
                 Some(keys) => {
                     let mut nodes = Vec::new();
                     for key in keys {
@@ -95,7 +95,7 @@ impl Search<'_> {
             }
         })?;
         let filters = &query.filters;
-        // Summaries have no speaker: who asks for one asks for messages.
+        // Summaries have no speaker, so a filter on speakers excludes all of them.
         if !filters.roles.is_empty() || !filters.names.is_empty() {
             return Ok((Vec::new(), 0));
         }
@@ -113,8 +113,12 @@ impl Search<'_> {
         let mut patterns = Vec::new();
         let mut prefixes = Vec::new();
         exact.patterns(&mut patterns, &mut prefixes);
-        let wanted =
-            Wanted { terms: &terms, prefixes: &prefixes, phrases: &[], patterns: &patterns };
+        let wanted = HighlightTerms {
+            terms: &terms,
+            prefixes: &prefixes,
+            phrases: &[],
+            patterns: &patterns,
+        };
         let mut hits = Vec::new();
         for node in nodes.into_iter().filter(within) {
             if !exact.matches(&node.content, &mut analyzer) {
@@ -122,8 +126,8 @@ impl Search<'_> {
             }
             let (snippet, marks) =
                 snippet(&mut analyzer, &node.content, &(0..node.content.len()), &wanted);
-            // Of two that have the words, the one with more of them in sight comes first, and the
-            // lower: it is nearer to the messages.
+            // More matches visible in the snippet rank higher; of equals, the lower node, which is
+            // closer to the messages.
             let score = marks.len() as f64 / (1.0 + node.depth as f64);
             hits.push((score, node, snippet));
         }

@@ -47,7 +47,7 @@ impl Sessions<'_> {
             changes::record(tx, ChangeKind::Created, Some(&draft.id), now)?;
             whole(tx, key)
         })?;
-        self.oneiro.fold_soon()?;
+        self.oneiro.schedule_indexing()?;
         Ok(child)
     }
 }

@@ -75,7 +75,7 @@ impl Transfer<'_> {
         }
         done.damaged = number(&path, damage)?;
         if request.limit.is_none() && done.messages > 0 && !request.dry_run {
-            self.oneiro.index.fold_soon(self.oneiro.store.read(said::last)?);
+            self.oneiro.index.schedule_indexing(self.oneiro.store.read(said::last)?);
         }
         Ok(done)
     }

@@ -95,7 +95,7 @@ impl Batch<'_> {
     /// Whether nothing of a session is to be stored.
     fn leaves_out(&self, tx: &Tx<'_>, group: &Group, key: Option<i64>) -> Result<bool> {
         let settings = self.oneiro.settings_in(tx)?;
-        if settings.ignores(&group.id) || settings.keeps_nothing_of(&group.id) {
+        if settings.ignores(&group.id) || settings.is_stateless(&group.id) {
             return Ok(true);
         }
         // A session that was read before and is not there any more was deleted or erased. Reading

@@ -127,7 +127,7 @@ impl Import<'_, '_> {
             return Err(Error::too_large(format!("more than {} sessions", limits.sessions))
                 .remedy(Remedy::RaiseLimit { limit: "sessions".to_owned() }));
         }
-        let keeps_nothing = settings.keeps_nothing_of(&read.id);
+        let keeps_nothing = settings.is_stateless(&read.id);
         let messages = if keeps_nothing { Vec::new() } else { read.messages? };
         self.session(read.id, read.fields, messages)
     }

@@ -187,8 +187,8 @@ on_both_backends! {
         begin_session(&oneiro, "s");
         let background = Background::of(oneiro.oneiro.clone());
         oneiro.messages().append(&id("s"), (0..600).map(|n| user(format!("message number {n}"))).collect()).unwrap();
-        assert_becomes_true("two panics", || lane(&background, "fold").panics >= 2);
-        let status = lane(&background, "fold");
+        assert_becomes_true("two panics", || lane(&background, "index").panics >= 2);
+        let status = lane(&background, "index");
         assert!(status.is_alive && status.last_error.unwrap().contains("panicked"));
         words.panics.store(false, Ordering::SeqCst);
         assert_becomes_true("the fold is done", || reach(&oneiro) >= 600);
@@ -250,7 +250,7 @@ on_both_backends! {
         fold(&oneiro);
         let background = Background::of(oneiro.oneiro.clone());
         // The lane has come by once, so that it is asked for what follows.
-        assert_becomes_true("a round", || lane(&background, "fold").rounds >= 1);
+        assert_becomes_true("a round", || lane(&background, "index").rounds >= 1);
         raw(&oneiro, match space.backend {
             oneiro_testkit::Backend::Sqlite => "DROP TABLE segments",
             oneiro_testkit::Backend::Postgres => "DROP TABLE segments CASCADE",
@@ -258,18 +258,18 @@ on_both_backends! {
         assert_eq!(newest(&oneiro, "message").len(), 40);
         assert_becomes_true("the index is whole again", || oneiro.check().unwrap().ok);
         assert!(background.stop(HANG));
-        oneiro.index().fold_all(&mut |_, _| {}).unwrap();
+        oneiro.index().catch_up(&mut |_, _| {}).unwrap();
     }
 
     fn a_handle_that_outlives_its_background_folds_by_itself(space) {
         let oneiro = open(space);
         begin_session(&oneiro, "s");
         let background = Background::of(oneiro.oneiro.clone());
-        assert_becomes_true("a round", || lane(&background, "fold").rounds >= 1);
+        assert_becomes_true("a round", || lane(&background, "index").rounds >= 1);
         assert!(background.stop(HANG));
         let said = (0..600).map(|n| user(format!("message number {n}"))).collect();
         oneiro.messages().append(&id("s"), said).unwrap();
         assert_becomes_true("the fold is done", || reach(&oneiro) >= 600);
-        oneiro.index().fold_all(&mut |_, _| {}).unwrap();
+        oneiro.index().catch_up(&mut |_, _| {}).unwrap();
     }
 }

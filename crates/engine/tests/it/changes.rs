@@ -162,7 +162,7 @@ on_both_backends! {
             let counts: Vec<_> =
                 days.iter().map(|day| (day.date.as_str(), day.user, day.assistant, day.tool)).collect();
             assert_eq!(counts, [("2023-11-12", 0, 0, 0), ("2023-11-13", 0, 1, 0), ("2023-11-14", 2, 0, 0)]);
-            oneiro.index().fold_all(&mut |_, _| {}).unwrap();
+            oneiro.index().catch_up(&mut |_, _| {}).unwrap();
         }
         assert!(oneiro.activity(0).is_err());
     }

@@ -122,7 +122,7 @@ on_both_backends! {
         assert!(!oneiro.check().unwrap().ok, "nobody says that it is old");
         // The job is left by a thread beside the search; the second search waits for no rebuild.
         assert_eq!(answers(&oneiro), before);
-        oneiro.index().fold_all(&mut |_, _| {}).unwrap();
+        oneiro.index().catch_up(&mut |_, _| {}).unwrap();
         let kinds: Vec<String> = oneiro.jobs().list(None, 10).unwrap().items.into_iter().map(|job| job.kind).collect();
         assert!(kinds.iter().any(|kind| kind == "rebuild_index"), "{kinds:?}");
         oneiro.jobs().run(std::time::Duration::from_secs(60)).unwrap();

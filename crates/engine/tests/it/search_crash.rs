@@ -100,7 +100,7 @@ fn whatever_fails(space: &TestSpace, work: fn(&Oneiro, &mut Vec<i64>) -> Result<
 
 on_both_backends! {
     fn a_fold_may_fail_anywhere(space) {
-        whatever_fails(space, |oneiro, _| oneiro.index().fold_all(&mut |_, _| {}), 15);
+        whatever_fails(space, |oneiro, _| oneiro.index().catch_up(&mut |_, _| {}), 15);
     }
 
     fn a_rebuild_may_fail_anywhere(space) {
@@ -152,7 +152,7 @@ on_both_backends! {
         for at in 1..200 {
             let fault = Fault::new(FaultPlan::CrashBefore(at));
             let Ok(faulty) = open_with(space, &fault) else { continue };
-            let _ = faulty.index().fold_all(&mut |_, _| {});
+            let _ = faulty.index().catch_up(&mut |_, _| {});
             drop(faulty);
             let oneiro = open(space);
             if !all_segments(&oneiro).iter().any(|segment| segment.stage == Stage::Written) {

@@ -313,7 +313,7 @@ on_both_backends! {
         let erasing = open(space);
         let message = furnish_many(&folding);
         let mut told = 0;
-        folding.index().fold_all(&mut |_, _| {
+        folding.index().catch_up(&mut |_, _| {
             told += 1;
             if told == 1 {
                 erasing.erase(&EraseTarget::Message(MessageId(message))).unwrap();

@@ -130,7 +130,7 @@ on_both_backends! {
         let (oneiro, server) = open_with_server(space);
         server.set(8, 0);
         let message = furnish(&oneiro);
-        let _ = oneiro.index().fold_all(&mut |_, _| {});
+        let _ = oneiro.index().catch_up(&mut |_, _| {});
         assert_eq!(reach(&oneiro), 5, "what is not embedded is folded all the same");
         for _ in 0..3 {
             let found = ask(&oneiro, request("serpent"));
@@ -164,11 +164,11 @@ on_both_backends! {
         let (oneiro, server) = open_with_server(space);
         server.set(8, 0);
         let message = furnish(&oneiro);
-        let _ = oneiro.index().fold_all(&mut |_, _| {});
+        let _ = oneiro.index().catch_up(&mut |_, _| {});
         say(&oneiro, "s", &["a lamp"]);
         // The newest segment gets its vectors, then the server goes away ...
         server.set(8, 1);
-        let _ = oneiro.index().fold_all(&mut |_, _| {});
+        let _ = oneiro.index().catch_up(&mut |_, _| {});
         assert_eq!(number(&oneiro, "SELECT COUNT(*) FROM segments WHERE embedder = 'server-1/8'"), 1);
         // ... and comes back as another.
         server.set(16, MANY);
@@ -183,7 +183,7 @@ on_both_backends! {
         let (oneiro, server) = open_with_server(space);
         server.set(8, 0);
         let message = furnish(&oneiro);
-        let _ = oneiro.index().fold_all(&mut |_, _| {});
+        let _ = oneiro.index().catch_up(&mut |_, _| {});
         let empty = json!({"role": "assistant", "content": null});
         oneiro.messages().append(&id("s"), vec![NewMessage::from_json(empty).unwrap()]).unwrap();
         server.set(8, MANY);

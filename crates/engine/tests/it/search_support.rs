@@ -84,7 +84,7 @@ pub fn reach(oneiro: &Oneiro) -> i64 {
 }
 
 pub fn fold(oneiro: &Oneiro) {
-    oneiro.index().fold_all(&mut |_, _| {}).unwrap();
+    oneiro.index().catch_up(&mut |_, _| {}).unwrap();
 }
 
 pub fn rebuild(oneiro: &Oneiro) {

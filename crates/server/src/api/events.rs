@@ -1,10 +1,10 @@
-//! The stream of changes: server-sent events, each with an id to go on from. Whoever's token is
-//! taken back is told nothing more.
+//! The stream of changes: server-sent events, each with an id to resume from. The stream ends when
+//! its token is revoked.
 
 use crate::call::Call;
 use crate::dispatch::blocking;
 use crate::problem::Problem;
-use crate::rate::too_many;
+use crate::rate_limit::rate_limited;
 use axum::http::HeaderMap;
 use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
@@ -15,22 +15,22 @@ use std::time::Duration;
 use tokio::sync::mpsc;
 use tokio_stream::wrappers::ReceiverStream;
 
-/// How often a stream that says nothing shows that it is there.
-const ALIVE: Duration = Duration::from_secs(15);
+/// Interval of keep-alive comments on a quiet stream.
+const KEEP_ALIVE_INTERVAL: Duration = Duration::from_secs(15);
 
-/// How often the token of a stream is looked at again, whatever happens or does not.
-const CHECK: Duration = Duration::from_secs(2);
+/// Interval at which the token of a stream is checked again.
+const TOKEN_CHECK_INTERVAL: Duration = Duration::from_secs(2);
 
-/// Changes on their way to one listener.
-const AHEAD: usize = 64;
+/// Changes queued for one listener.
+const QUEUED_EVENTS_MAX: usize = 64;
 
 type Sender = mpsc::Sender<Result<Event, Infallible>>;
 
-/// Begins a stream.
+/// Starts a stream.
 pub(crate) async fn events(call: Call, headers: &HeaderMap) -> Result<Response, Problem> {
-    // Held by the stream for as long as it lasts.
+    // Held until the stream ends.
     let Ok(place) = Arc::clone(&call.state.streams).try_acquire_owned() else {
-        return Err(too_many().into());
+        return Err(rate_limited().into());
     };
     let last = headers.get("last-event-id").map(|id| id.to_str().unwrap_or_default().to_owned());
     let request: EventsRequest = call.query_as()?;
@@ -43,7 +43,7 @@ pub(crate) async fn events(call: Call, headers: &HeaderMap) -> Result<Response, 
         Some(mark) => mark,
         None => asked(&call, |call| call.oneiro()?.change_mark()).await?,
     };
-    let (sender, receiver) = mpsc::channel(AHEAD);
+    let (sender, receiver) = mpsc::channel(QUEUED_EVENTS_MAX);
     tokio::spawn(async move {
         let mut stopping = call.state.stopping.subscribe();
         // Whatever the stream waits for, a listener who does not listen included, it ends with the
@@ -54,7 +54,7 @@ pub(crate) async fn events(call: Call, headers: &HeaderMap) -> Result<Response, 
         }
         drop(place);
     });
-    let alive = KeepAlive::new().interval(ALIVE);
+    let alive = KeepAlive::new().interval(KEEP_ALIVE_INTERVAL);
     Ok(Sse::new(ReceiverStream::new(receiver)).keep_alive(alive).into_response())
 }
 
@@ -66,7 +66,8 @@ async fn tell(call: &Arc<Call>, sender: Sender, mut seen: ChangeMark) {
         let from = seen;
         let Ok(changes) = asked(call, move |call| changes(call, from)).await else { return };
         for change in changes {
-            let sending = tokio::time::timeout(CHECK, sender.send(Ok(event(&change)))).await;
+            let sending =
+                tokio::time::timeout(TOKEN_CHECK_INTERVAL, sender.send(Ok(event(&change)))).await;
             match sending {
                 Ok(Ok(())) => seen = change.id,
                 Ok(Err(_)) => return,
@@ -76,7 +77,7 @@ async fn tell(call: &Arc<Call>, sender: Sender, mut seen: ChangeMark) {
         }
         tokio::select! {
             changed = marks.changed() => if changed.is_err() { return },
-            () = tokio::time::sleep(CHECK) => {}
+            () = tokio::time::sleep(TOKEN_CHECK_INTERVAL) => {}
             () = sender.closed() => return,
         }
     }

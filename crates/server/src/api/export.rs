@@ -1,4 +1,4 @@
-//! The stream of an export: one thread reads in one snapshot and waits for whoever receives.
+//! The stream of an export: one thread reads one snapshot at the pace of the receiver.
 
 use crate::call::Call;
 use crate::problem::Problem;
@@ -17,19 +17,19 @@ use std::time::Duration;
 use tokio::sync::{OwnedSemaphorePermit, mpsc};
 use tokio_stream::Stream;
 
-/// Bytes that are sent at once.
-const CHUNK: usize = 64 << 10;
+/// Size of a chunk.
+const CHUNK_BYTES: usize = 64 << 10;
 
-/// Chunks that wait to be received.
-const AHEAD: usize = 4;
+/// Chunks queued for the receiver.
+const QUEUED_CHUNKS_MAX: usize = 4;
 
-/// How long an export waits for others to end.
+/// How long an export waits for a permit.
 const PERMIT_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// How long an export waits for whoever receives it, before its snapshot is given up.
-const PATIENCE: Duration = Duration::from_secs(60);
+/// How long an export waits for its receiver before it releases its snapshot.
+const RECEIVER_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// Begins an export.
+/// Starts an export.
 pub(crate) async fn export(call: Call) -> Result<Response, Problem> {
     let request: ExportRequest = call.query_as()?;
     let permit = Arc::clone(&call.state.exports).acquire_owned();
@@ -47,26 +47,26 @@ pub(crate) async fn export(call: Call) -> Result<Response, Problem> {
     Ok(([(header::CONTENT_TYPE, kind)], body).into_response())
 }
 
-/// Runs an export on a thread that may block, which holds the permit until it ends in whatever way.
-/// An error before the first byte is answered here, a later one ends the stream.
+/// Runs an export on a blocking thread, which holds the permit until it ends. An error before the
+/// first byte is returned; a later one ends the stream.
 async fn start(
     permit: OwnedSemaphorePermit,
-    export: impl FnOnce(&Cancel, &mut Sending) -> Result<()> + Send + 'static,
-) -> Result<Receiving> {
-    let (sender, receiver) = mpsc::channel::<std::io::Result<Bytes>>(AHEAD);
+    export: impl FnOnce(&Cancel, &mut ChunkWriter) -> Result<()> + Send + 'static,
+) -> Result<ExportStream> {
+    let (sender, receiver) = mpsc::channel::<std::io::Result<Bytes>>(QUEUED_CHUNKS_MAX);
     let is_complete = Arc::new(AtomicBool::new(false));
     let guard = CancelOnDrop::default();
     let (cancel, completed) = (guard.cancel(), Arc::clone(&is_complete));
-    let receiving = Receiving { receiver, is_complete: Arc::clone(&is_complete), _guard: guard };
+    let receiving = ExportStream { receiver, is_complete: Arc::clone(&is_complete), _guard: guard };
     let (begun, mut first) = mpsc::channel::<Result<()>>(1);
     tokio::task::spawn_blocking(move || {
         let _permit = permit;
-        let mut out = Sending { sender, begun: Some(begun.clone()), held: Vec::new() };
+        let mut out = ChunkWriter { sender, begun: Some(begun.clone()), held: Vec::new() };
         match export(&cancel, &mut out) {
             Ok(()) => completed.store(true, Ordering::Release),
             Err(error) => {
                 tracing::info!(%error, "an export ended early");
-                // Whoever receives may be asleep: nothing here waits for it.
+                // The receiver may be stalled: do not wait for it.
                 let _ = begun.try_send(Err(error));
             }
         }
@@ -78,21 +78,21 @@ async fn start(
     }
 }
 
-/// What arrives, and at the end an error if it is not all. Dropping it cancels the export.
-struct Receiving {
+/// The chunks of an export, followed by an error if it is incomplete. Dropping it cancels the export.
+struct ExportStream {
     receiver: mpsc::Receiver<std::io::Result<Bytes>>,
-    /// Whether the export ended well, whereas an error or a panic leaves it unset.
+    /// Set when the export succeeded; an error or a panic leaves it unset.
     is_complete: Arc<AtomicBool>,
     _guard: CancelOnDrop,
 }
 
-impl Stream for Receiving {
+impl Stream for ExportStream {
     type Item = std::io::Result<Bytes>;
 
     fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         let next = self.receiver.poll_recv(context);
         match next {
-            // Cut off, so that it is not taken for all; once, then it ends.
+            // An error, so that a partial export is not taken for a complete one.
             Poll::Ready(None) if !self.is_complete.swap(true, Ordering::AcqRel) => {
                 Poll::Ready(Some(Err(std::io::Error::other("the export ended early"))))
             }
@@ -102,16 +102,16 @@ impl Stream for Receiving {
 }
 
 /// Writes into a channel, chunk by chunk.
-struct Sending {
+struct ChunkWriter {
     sender: mpsc::Sender<std::io::Result<Bytes>>,
     begun: Option<mpsc::Sender<Result<()>>>,
     held: Vec<u8>,
 }
 
-impl Write for Sending {
+impl Write for ChunkWriter {
     fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
         self.held.extend_from_slice(bytes);
-        if self.held.len() >= CHUNK {
+        if self.held.len() >= CHUNK_BYTES {
             self.send()?;
         }
         Ok(bytes.len())
@@ -122,7 +122,7 @@ impl Write for Sending {
     }
 }
 
-impl Sending {
+impl ChunkWriter {
     fn send(&mut self) -> std::io::Result<()> {
         if let Some(begun) = self.begun.take() {
             let _ = begun.blocking_send(Ok(()));
@@ -131,8 +131,9 @@ impl Sending {
         if chunk.is_empty() {
             return Ok(());
         }
-        let sending = tokio::runtime::Handle::current()
-            .block_on(async { tokio::time::timeout(PATIENCE, self.sender.send(Ok(chunk))).await });
+        let sending = tokio::runtime::Handle::current().block_on(async {
+            tokio::time::timeout(RECEIVER_TIMEOUT, self.sender.send(Ok(chunk))).await
+        });
         match sending {
             Ok(Ok(())) => Ok(()),
             Ok(Err(_)) => Err(std::io::ErrorKind::BrokenPipe.into()),
@@ -150,7 +151,7 @@ mod tests {
     /// Runs an export with the only permit there is and waits until the permit is back; answers what
     /// arrived and how it ended.
     fn run(
-        export: impl FnOnce(&Cancel, &mut Sending) -> Result<()> + Send + 'static,
+        export: impl FnOnce(&Cancel, &mut ChunkWriter) -> Result<()> + Send + 'static,
     ) -> Result<(usize, bool)> {
         let runtime = tokio::runtime::Builder::new_multi_thread().enable_time().build().unwrap();
         runtime.block_on(async {
@@ -176,17 +177,17 @@ mod tests {
 
     #[test]
     fn an_export_that_panics_gives_its_permit_back_and_is_cut_off() {
-        let fill = |out: &mut Sending| out.write_all(&vec![b'x'; 2 * CHUNK]).unwrap();
+        let fill = |out: &mut ChunkWriter| out.write_all(&vec![b'x'; 2 * CHUNK_BYTES]).unwrap();
         let whole = run(move |_, out| {
             fill(out);
             out.flush().map_err(|error| Error::internal("no flush").because(error))
         });
-        assert_eq!(whole.unwrap(), (2 * CHUNK, false));
+        assert_eq!(whole.unwrap(), (2 * CHUNK_BYTES, false));
         let panicked = run(move |_, out| {
             fill(out);
             panic!("in the middle")
         });
-        assert_eq!(panicked.unwrap(), (2 * CHUNK, true));
+        assert_eq!(panicked.unwrap(), (2 * CHUNK_BYTES, true));
         assert_eq!(run(|_, _| panic!("first")).unwrap_err().kind(), ErrorKind::Internal);
         let failed = run(|_, _| Err(Error::not_found("nothing")));
         assert_eq!(failed.unwrap_err().kind(), ErrorKind::NotFound);
@@ -194,7 +195,7 @@ mod tests {
             fill(out);
             Err(Error::not_found("nothing"))
         });
-        assert_eq!(failed_later.unwrap(), (2 * CHUNK, true));
+        assert_eq!(failed_later.unwrap(), (2 * CHUNK_BYTES, true));
     }
 
     #[test]
@@ -206,7 +207,7 @@ mod tests {
             let permit = Arc::clone(&permits).acquire_owned().await.unwrap();
             let receiving = start(permit, move |cancel, out| {
                 // It fails if whoever receives is gone already.
-                let _ = out.write_all(&vec![b'x'; CHUNK]);
+                let _ = out.write_all(&vec![b'x'; CHUNK_BYTES]);
                 cancel.sleep(Duration::from_secs(3_600));
                 ended.send(cancel.is_cancelled()).unwrap();
                 Ok(())

@@ -24,7 +24,7 @@ pub(super) enum NewHistory {
     Request(HistoryRequest),
 }
 
-pub(super) fn set(call: &Call, _: super::Nothing) -> Result<Answer<Page<Message>>> {
+pub(super) fn set(call: &Call, _: super::NoFields) -> Result<Answer<Page<Message>>> {
     let read = json::parse(&call.body)?;
     let fields = match read.value {
         Value::Array(items) => Map::from_iter([("messages".to_owned(), Value::Array(items))]),

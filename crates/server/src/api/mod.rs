@@ -180,16 +180,16 @@ fn delete(path: &'static str, handler: Handler) -> Endpoint {
 /// A request without fields.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Nothing {}
+struct NoFields {}
 
-impl Request for Nothing {}
+impl Request for NoFields {}
 
 /// A handler that takes nothing but the path; a body is refused.
 fn action<A: Serialize + JsonSchema + 'static>(handler: fn(&Call) -> Result<Answer<A>>) -> Handler {
     Handler {
         run: Run::Call(Box::new(move |call| {
-            let Nothing {} = call.query_as()?;
-            let Nothing {} = call.body_as()?;
+            let NoFields {} = call.query_as()?;
+            let NoFields {} = call.body_as()?;
             handler(call)?.encode()
         })),
         ..plain(handler)
@@ -200,10 +200,10 @@ fn action<A: Serialize + JsonSchema + 'static>(handler: fn(&Call) -> Result<Answ
 fn plain<A: Serialize + JsonSchema + 'static>(handler: fn(&Call) -> Result<Answer<A>>) -> Handler {
     Handler {
         run: Run::Call(Box::new(move |call| {
-            let Nothing {} = call.query_as()?;
+            let NoFields {} = call.query_as()?;
             handler(call)?.encode()
         })),
-        query: published::<Nothing>,
+        query: published::<NoFields>,
         body: None,
         answer: Schemas::answer::<A>,
     }
@@ -227,10 +227,10 @@ fn body<R: Request, A: Serialize + JsonSchema + 'static>(
 ) -> Handler {
     Handler {
         run: Run::Call(Box::new(move |call| {
-            let Nothing {} = call.query_as()?;
+            let NoFields {} = call.query_as()?;
             handler(call, call.body_as()?)?.encode()
         })),
-        query: published::<Nothing>,
+        query: published::<NoFields>,
         body: Some(Body { schema: Schemas::request::<R>, required: is_required::<R>() }),
         answer: Schemas::answer::<A>,
     }

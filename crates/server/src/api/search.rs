@@ -1,6 +1,6 @@
 //! Search over HTTP.
 
-use crate::body::SMALL;
+use crate::body::SMALL_BODY_BYTES;
 use crate::call::{Answer, Call};
 use crate::decode;
 use oneiro::{Found, Result, SearchRequest, SessionFound, SessionSearchRequest, Timestamp};
@@ -18,6 +18,6 @@ pub(super) fn sessions(call: &Call, request: SessionSearchRequest) -> Result<Ans
 pub(super) fn wants_digests(body: &[u8]) -> bool {
     // A large body is not worth reading twice.
     let now = Timestamp::from_micros(0);
-    body.len() > SMALL
+    body.len() > SMALL_BODY_BYTES
         || decode::body::<SessionSearchRequest>(body, now).is_ok_and(|request| request.summarise)
 }

@@ -1,7 +1,7 @@
 //! Counts and copies of a space over HTTP.
 
 use crate::call::{Answer, Call};
-use crate::figures::Minute;
+use crate::metrics::Minute;
 use oneiro::{
     Activity, ActivityRequest, BackupMade, BackupRequest, Error, ErrorKind, Result, Stats,
 };
@@ -27,7 +27,7 @@ pub(super) struct Latency {
 
 pub(super) fn latency(call: &Call) -> Result<Answer<Latency>> {
     Answer::ok(Latency {
-        minutes: call.state.figures.minutes(call.oneiro()?.now()),
+        minutes: call.state.metrics.minutes(call.oneiro()?.now()),
         uptime_s: call.state.started.elapsed().as_secs(),
     })
 }

@@ -2,7 +2,7 @@
 //! send.
 
 use super::{html, nowhere};
-use crate::auth::{COOKIE, Presented};
+use crate::auth::{COOKIE, Credentials};
 use crate::body::read_form;
 use crate::decode::unescape;
 use crate::dispatch::{blocking, peer};
@@ -76,10 +76,10 @@ pub(super) async fn login(Shared(state): Shared<Arc<State>>, request: Request) -
     if let Ok(bearer) = HeaderValue::from_str(&format!("Bearer {token}")) {
         parts.headers.insert(header::AUTHORIZATION, bearer);
     }
-    let presented = Presented::read(&parts.headers, peer(&parts));
+    let credentials = Credentials::read(&parts.headers, peer(&parts));
     let entered = blocking(move || {
         // Looked up and dropped where blocking is allowed.
-        state.auth.enter(&state.spaces, &presented?).map(|_| ())
+        state.auth.authenticate(&state.spaces, &credentials?).map(|_| ())
     });
     match entered.await {
         Ok(()) => {

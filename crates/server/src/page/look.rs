@@ -1,7 +1,7 @@
 //! What a view gets: who looks, what was typed, and whether only the content is wanted. What was
 //! typed is read forgivingly, since people edit addresses.
 
-use crate::auth::Visitor;
+use crate::auth::Authenticated;
 use crate::decode::unescape;
 use crate::state::State;
 use oneiro::{Cursor, Error, Oneiro, Result};
@@ -12,7 +12,7 @@ use std::sync::Arc;
 /// What a view gets.
 pub(super) struct Look {
     pub(super) state: Arc<State>,
-    visitor: Visitor,
+    visitor: Authenticated,
     /// The open parts of the path, unescaped.
     parts: Vec<String>,
     typed: Vec<(String, String)>,
@@ -23,7 +23,7 @@ pub(super) struct Look {
 impl Look {
     pub(super) fn new(
         state: Arc<State>,
-        visitor: Visitor,
+        visitor: Authenticated,
         (parts, query): (Vec<String>, &str),
         is_fragment: bool,
     ) -> Result<Look> {
@@ -45,7 +45,7 @@ impl Look {
         self.visitor.oneiro()
     }
 
-    pub(super) fn visitor(&self) -> &Visitor {
+    pub(super) fn visitor(&self) -> &Authenticated {
         &self.visitor
     }
 

@@ -10,7 +10,7 @@ mod search;
 mod sessions;
 mod spaces;
 
-use crate::auth::{Presented, has_chosen_space};
+use crate::auth::{Credentials, has_chosen_space};
 use crate::dispatch::peer;
 use crate::problem::Problem;
 use crate::state::State;
@@ -87,14 +87,14 @@ async fn show(view: View, state: Arc<State>, path: RawPathParams, request: Reque
     let (parts, _) = request.into_parts();
     let is_fragment = parts.headers.contains_key("oneiro-fragment");
     let address = parts.uri.path_and_query().map_or("/", |address| address.as_str()).to_owned();
-    let presented = Presented::read(&parts.headers, peer(&parts));
+    let credentials = Credentials::read(&parts.headers, peer(&parts));
     let query = parts.uri.query().unwrap_or_default().to_owned();
     // Where no token is needed, one that opens nothing any more is only in the way.
     let is_open = state.auth.is_open() && !parts.headers.contains_key(header::AUTHORIZATION);
     let has_chosen_space = has_chosen_space(&parts.headers);
     let drawn = run_cancellable(move |cancel| {
-        let presented = presented?.at(ActorSurface::Page);
-        let visitor = state.auth.enter(&state.spaces, &presented)?.cancelled_by(cancel)?;
+        let credentials = credentials?.at(ActorSurface::Page);
+        let visitor = state.auth.authenticate(&state.spaces, &credentials)?.cancelled_by(cancel)?;
         visitor.role.require(TokenRole::Read)?;
         let look = Look::new(state, visitor, (open, &query), is_fragment)?;
         // What went wrong is shown inside the frame of the space.
@@ -143,7 +143,7 @@ pub(crate) fn wants_page(headers: &HeaderMap) -> bool {
 pub(crate) fn problem(problem: &Problem) -> Response {
     let view = oneiro_page::problem::ProblemView { frame: nowhere(), error: problem.error.clone() };
     let mut response = html(problem.status, oneiro_page::problem::page(&view));
-    problem.dress(&mut response);
+    problem.add_headers(&mut response);
     response
 }
 

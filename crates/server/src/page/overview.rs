@@ -24,7 +24,7 @@ pub(super) fn overview(look: &Look) -> Result<String> {
         tool: day.tool as i64,
         other: day.other as i64,
     });
-    let minutes = look.state.figures.minutes(look.frame.now).into_iter().map(|minute| Minute {
+    let minutes = look.state.metrics.minutes(look.frame.now).into_iter().map(|minute| Minute {
         at: minute.at,
         count: minute.count,
         p50_ms: minute.p50_ms,

@@ -1,10 +1,10 @@
-//! Discover conversations: the best hit of each lineage with what was said around it, and first the
-//! conversation whose title has every word of the query.
+//! Discovers conversations: the best hit of each lineage with the messages around it, preceded by
+//! the conversation whose title contains every word of the query.
 
-use super::super::joined;
-use super::super::meaning::Meaning;
-use super::super::searching::{Asked, Searching};
-use super::{Around, described, within};
+use super::super::join_notes;
+use super::super::query_vector::QueryVector;
+use super::super::run::{SearchInput, SearchRun};
+use super::{MessageWindow, within, without_system_prompt};
 use crate::Oneiro;
 use oneiro_index::{Reader, View};
 use oneiro_model::{
@@ -16,11 +16,11 @@ use oneiro_store::{Tx, lineage, said, sessions, titles};
 use oneiro_text::{Analyzer, QueryWord};
 use rustc_hash::FxHashSet;
 
-/// Stretches of messages that are read for a pattern before the answer is given as it is.
-const STRETCHES: usize = 5;
+/// Pages that are read for a pattern before the answer is returned incomplete.
+const PATTERN_PAGES_MAX: usize = 5;
 
-/// Sessions, most recently active first, whose titles are held against the query.
-const TITLES: usize = 500;
+/// Most recently active sessions whose titles are compared with the query.
+const TITLES_COMPARED_MAX: usize = 500;
 
 impl Oneiro {
     pub(super) fn discover(&self, asked: &Discover) -> Result<SessionFound> {
@@ -28,18 +28,18 @@ impl Oneiro {
         within("window", asked.window, 1..=WINDOW.1)?;
         let query = Query::parse(&asked.query, self.now())?;
         if query.expr.is_none() && query.filters.is_empty() {
-            // Among conversations nothing is no wish for the newest: that is what browsing is for.
+            // An empty query is not a request for the newest conversations: `Browse` is.
             let note = Some("the query has no words".to_owned());
             return Ok(SessionFound::Discover { tier: None, conversations: Vec::new(), note });
         }
-        let meaning = self.meaning(&query)?;
-        let (mut found, missing) = self.in_view(&meaning, |tx, view, reader| {
-            Discovery { oneiro: self, tx, view, asked, query: &query, meaning: &meaning }
+        let query_vector = self.query_vector(&query)?;
+        let (mut found, missing) = self.with_index_view(&query_vector, |tx, view, reader| {
+            Discovery { oneiro: self, tx, view, asked, query: &query, query_vector: &query_vector }
                 .run(reader)
         })?;
         if let SessionFound::Discover { note, conversations, .. } = &mut found {
-            *note = joined(note.take(), missing);
-            // Outside the snapshot: a model may take its time.
+            *note = join_notes(note.take(), missing);
+            // Outside the snapshot, because a model call may take seconds.
             for conversation in conversations.iter_mut().filter(|_| asked.summarise) {
                 let digest = self.context().digest(&conversation.session.id, &query.text)?;
                 conversation.digest = Some(digest);
@@ -49,17 +49,17 @@ impl Oneiro {
     }
 }
 
-/// One search for conversations in its snapshot.
+/// One discovery in its snapshot.
 struct Discovery<'s, 'c> {
     oneiro: &'s Oneiro,
     tx: &'s Tx<'c>,
     view: &'s View<'s>,
     asked: &'s Discover,
     query: &'s Query,
-    meaning: &'s Meaning,
+    query_vector: &'s QueryVector,
 }
 
-/// A conversation before it is shown.
+/// A conversation before its messages are read.
 struct Candidate {
     key: i64,
     root: i64,
@@ -72,7 +72,7 @@ impl Discovery<'_, '_> {
         let mut request = self.request();
         let mut found: Vec<Candidate> = Vec::new();
         let mut note = None;
-        for _ in 0..STRETCHES {
+        for _ in 0..PATTERN_PAGES_MAX {
             let page = self.search(&request, reader)?;
             note = page.note;
             for hit in page.hits {
@@ -87,7 +87,7 @@ impl Discovery<'_, '_> {
                 break;
             }
         }
-        // By time, the order is the caller's, and a title has none of its own.
+        // A sort by time leaves no place for a match by title.
         if self.asked.sort == Sort::Relevance {
             self.put_titled_first(&mut found, reader)?;
         }
@@ -100,7 +100,7 @@ impl Discovery<'_, '_> {
 
     fn request(&self) -> SearchRequest {
         let (asked, filters) = (self.asked, &self.query.filters);
-        // What the query names, it means: defaults hold only where nothing was said.
+        // The default filters apply only where neither the request nor the query sets one.
         let named = asked.sources.iter().chain(&filters.sources);
         let named: FxHashSet<&str> = named.map(String::as_str).collect();
         let hidden = HIDDEN_SOURCES.iter().filter(|source| !named.contains(**source));
@@ -124,21 +124,24 @@ impl Discovery<'_, '_> {
     }
 
     fn search(&self, request: &SearchRequest, reader: &mut Reader) -> Result<Found> {
-        let Discovery { oneiro, tx, view, query, meaning, .. } = *self;
-        Searching { oneiro, tx, view, asked: Asked { request, query, meaning } }.run(reader)
+        let Discovery { oneiro, tx, view, query, query_vector, .. } = *self;
+        SearchRun { oneiro, tx, view, asked: SearchInput { request, query, query_vector } }
+            .run(reader)
     }
 
     fn conversation(&self, one: Candidate) -> Result<Conversation> {
-        let session = described(self.tx, one.key)?;
+        let session = without_system_prompt(self.tx, one.key)?;
         let anchor = match &one.hit {
             Some(hit) => said::said(self.tx, &[hit.id.0])?.pop(),
             None => None,
         };
         let around = match anchor {
-            Some(anchor) => Around::of(self.tx, anchor, self.asked.window, session.message_count)?,
-            None => Around { after: session.message_count, ..Around::default() },
+            Some(anchor) => {
+                MessageWindow::of(self.tx, anchor, self.asked.window, session.message_count)?
+            }
+            None => MessageWindow { after: session.message_count, ..MessageWindow::default() },
         };
-        let [opening, closing] = around.bookends(self.tx, one.key)?;
+        let [opening, closing] = around.opening_and_closing(self.tx, one.key)?;
         let root_id = match one.root == one.key {
             true => None,
             false => sessions::id_and_source(self.tx, one.root)?.map(|(id, _)| id),
@@ -157,7 +160,7 @@ impl Discovery<'_, '_> {
         })
     }
 
-    /// Puts the conversation first whose title has every word of the query, if there is one.
+    /// Moves the conversation whose title contains every word of the query to the front.
     fn put_titled_first(&self, found: &mut Vec<Candidate>, reader: &mut Reader) -> Result<()> {
         let Some((key, session)) = self.best_title(&mut reader.analyzer)? else { return Ok(()) };
         let root = lineage::root_key(self.tx, key)?;
@@ -169,15 +172,15 @@ impl Discovery<'_, '_> {
         }
         let request = SearchRequest { session: Some(session.id), limit: 1, ..self.request() };
         let hit = self.search(&request, reader)?.hits.pop().filter(|hit| hit.tier < Tier::Semantic);
-        // Filters and operators are about messages: with them, a title alone is not enough.
+        // Filters and operators apply to messages, so with them a title alone is not enough.
         if hit.is_some() || (self.query.filters.is_empty() && !self.query.explicit) {
             found.insert(0, Candidate { key, root, hit, titled: true });
         }
         Ok(())
     }
 
-    /// The session whose title has every word of the query and the least besides, of several the
-    /// most recently active.
+    /// The session whose title contains every word of the query and the fewest others; of several,
+    /// the most recently active.
     fn best_title(&self, analyzer: &mut Analyzer) -> Result<Option<(i64, Session)>> {
         let mut words = analyzer.query_words(&self.query.text);
         words.retain(|word| !word.stop);
@@ -186,10 +189,11 @@ impl Discovery<'_, '_> {
         }
         let everything =
             ListSessions { all: true, archived: ArchivedFilter::Any, ..ListSessions::default() };
-        let listed = sessions::list(self.tx, &everything, (i64::MAX, i64::MAX), TITLES)?;
+        let listed =
+            sessions::list(self.tx, &everything, (i64::MAX, i64::MAX), TITLES_COMPARED_MAX)?;
         let mut known: Vec<(i64, Session)> =
             listed.into_iter().map(|listed| (listed.key, listed.session)).collect();
-        // A title given in full is found whenever its session was active.
+        // A title given in full is found even if its session is not among the recent ones.
         let whole = self.asked.query.trim();
         let titled = match whole.contains('\0') {
             true => Vec::new(),
@@ -197,7 +201,7 @@ impl Discovery<'_, '_> {
         };
         for (_, key) in titled {
             if known.iter().all(|(there, _)| *there != key) {
-                known.push((key, described(self.tx, key)?));
+                known.push((key, without_system_prompt(self.tx, key)?));
             }
         }
         let not = match &self.asked.exclude_lineage {
@@ -224,7 +228,7 @@ impl Discovery<'_, '_> {
                 terms.insert(token.term.to_owned());
             });
             let is_better = best.as_ref().is_none_or(|(least, _)| terms.len() < *least);
-            if is_better && words.iter().all(|word| is_met(word, &terms)) {
+            if is_better && words.iter().all(|word| has_word(word, &terms)) {
                 best = Some((terms.len(), (key, session)));
             }
         }
@@ -232,8 +236,8 @@ impl Discovery<'_, '_> {
     }
 }
 
-/// Whether terms hold a word, whole or in its parts.
-fn is_met(word: &QueryWord, terms: &FxHashSet<String>) -> bool {
+/// Whether the terms contain a word, whole or in its parts.
+fn has_word(word: &QueryWord, terms: &FxHashSet<String>) -> bool {
     let mut each = word.terms.iter().map(|term| terms.contains(term));
     let whole = match word.all {
         true => each.all(|has| has),
@@ -241,5 +245,5 @@ fn is_met(word: &QueryWord, terms: &FxHashSet<String>) -> bool {
     };
     let parts = &word.parts;
     (whole && !word.terms.is_empty())
-        || (!parts.is_empty() && parts.iter().all(|part| is_met(part, terms)))
+        || (!parts.is_empty() && parts.iter().all(|part| has_word(part, terms)))
 }

@@ -110,7 +110,7 @@ impl<'a> Pass<'a> {
     ) -> Result<Outcome> {
         let is_whole = self.steps(file, progress)?;
         if self.done.messages > 0 {
-            self.oneiro.index.fold_soon(self.oneiro.store.read(said::last)?);
+            self.oneiro.index.schedule_indexing(self.oneiro.store.read(said::last)?);
         }
         Ok(Outcome { done: self.done, is_whole })
     }

@@ -61,7 +61,7 @@ impl Pass<'_> {
             let key = id.as_ref().map(|id| sessions::key(tx, id)).transpose()?.flatten();
             let settings = self.oneiro.settings_in(tx)?;
             let is_ignored =
-                id.as_ref().is_some_and(|id| settings.ignores(id) || settings.keeps_nothing_of(id));
+                id.as_ref().is_some_and(|id| settings.ignores(id) || settings.is_stateless(id));
             Ok((key, Note::read(tx, &raw_id)?, is_ignored))
         })?;
         let standing = match (key, &note) {

@@ -174,7 +174,7 @@ impl Group {
     fn put(&self, oneiro: &Oneiro, tx: &Tx<'_>) -> Result<Put> {
         let all = Put { stored: 0, left_out: self.stand.len() };
         let Some(key) = sessions::key(tx, &self.id)? else { return Ok(all) };
-        if oneiro.settings_in(tx)?.keeps_nothing_of(&self.id) {
+        if oneiro.settings_in(tx)?.is_stateless(&self.id) {
             return Ok(all);
         }
         let mut note = Note::read(tx, &self.raw_id)?.unwrap_or_default();

@@ -92,7 +92,7 @@ impl Writing<'_, '_> {
             retitled: 0,
         };
         let settings = self.oneiro.settings_in(self.tx)?;
-        if settings.ignores(&self.row.id) || settings.keeps_nothing_of(&self.row.id) {
+        if settings.ignores(&self.row.id) || settings.is_stateless(&self.row.id) {
             return Ok(unchanged(Standing::LeftOut, note.unwrap_or_default()));
         }
         match (key, note) {

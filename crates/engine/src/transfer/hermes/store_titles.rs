@@ -51,12 +51,12 @@ pub(super) fn renew(
     stored: &Session,
     (note, now): (&mut Note, Timestamp),
 ) -> Result<(usize, bool)> {
-    let told = mark_of(row.title.as_ref().map(Title::as_str));
-    if told == note.title_told {
+    let mark = mark_of(row.title.as_ref().map(Title::as_str));
+    if mark == note.title_told {
         return Ok((0, false));
     }
     if mark_of(stored.title.as_deref()) != note.title_given {
-        note.title_told = told;
+        note.title_told = mark;
         return Ok((0, true));
     }
     titles::set(tx, key, None)?;

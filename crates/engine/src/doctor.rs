@@ -1,29 +1,29 @@
-//! Check a space: what the engine finds, and whether counters match rows.
+//! Checks a space: integrity of the files, counters, contexts and index.
 
 use crate::{Oneiro, index};
 use oneiro_model::{Result, SessionId};
 use oneiro_store::{is_missing_table, sequence, sessions};
 use serde::Serialize;
 
-/// What a check found.
+/// The result of a check.
 #[derive(Debug, Clone, Serialize)]
 pub struct Checked {
-    /// Whether nothing is wrong.
+    /// Whether no problem was found.
     pub ok: bool,
-    /// What the engine finds wrong with its files.
+    /// Problems that the database engine found in its files.
     pub integrity: Vec<String>,
     /// Signs that newer writes were lost: parts of the store that are older than others.
     pub lost_writes: Vec<String>,
     /// Sessions whose counters do not match their rows.
     pub miscounted: Vec<SessionId>,
-    /// What is wrong with the contexts of sessions, which can be made anew of messages and roots.
+    /// Problems of session contexts, which can be rebuilt from messages and summaries.
     pub contexts: Vec<String>,
-    /// What is wrong with the text index, which can be built anew from the rows.
+    /// Problems of the text index, which can be rebuilt from the rows.
     pub index: Vec<String>,
 }
 
 impl Oneiro {
-    /// Counts the messages of sessions anew; answers how many sessions there were.
+    /// Recounts the messages of sessions; returns the number of sessions.
     pub fn recount_sessions(&self, ids: &[SessionId]) -> Result<usize> {
         let ids = ids.to_vec();
         self.store.write(move |tx| {
@@ -34,8 +34,8 @@ impl Oneiro {
         })
     }
 
-    /// Raises the counters of a space that lost writes above every number in use, so that none is
-    /// given twice. What was lost is not brought back.
+    /// Raises the counters of a space that lost writes above every number in use, so that no number
+    /// is assigned twice. Lost writes are not recovered.
     pub fn raise_counters(&self) -> Result<()> {
         self.store.write(sequence::raise)
     }
@@ -43,7 +43,7 @@ impl Oneiro {
     /// Checks the space and changes nothing.
     pub fn check(&self) -> Result<Checked> {
         let integrity = self.store.integrity()?;
-        // Rows of damaged files cannot be counted on.
+        // Counters cannot be checked on damaged files.
         let miscounted = match integrity.is_empty() {
             true => self.store.read(sessions::miscounted)?,
             false => Vec::new(),
@@ -51,7 +51,7 @@ impl Oneiro {
         let lost_writes = match integrity.is_empty() {
             true => match self.store.read(sequence::never_given) {
                 Ok(signs) => signs,
-                // A table of the index is gone, which is told below.
+                // An index table is missing, which is reported below.
                 Err(error) if is_missing_table(&error) => Vec::new(),
                 Err(error) => return Err(error),
             },
@@ -60,7 +60,7 @@ impl Oneiro {
         let index = match integrity.is_empty() {
             true => match self.store.read(index::inspect) {
                 Ok(problems) => problems,
-                // A table of it is gone: the rest of the store is sound.
+                // An index table is missing; the rest of the store is intact.
                 Err(error) if is_missing_table(&error) => vec![error.to_string()],
                 Err(error) => return Err(error),
             },

@@ -1,5 +1,4 @@
-//! How long the server waits for a client, and a stream that gives up on one who takes nothing. It
-//! must not know what is said.
+//! Timeouts for slow clients, and a stream that fails when its client stops reading.
 
 use std::io::{Error, ErrorKind, IoSlice, Result};
 use std::pin::Pin;
@@ -8,24 +7,24 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Sleep, sleep};
 
-/// How long the server waits for a client.
+/// Timeouts for clients.
 #[derive(Debug, Clone, Copy)]
-pub struct Patience {
-    /// For the first head of a new connection: a client connects because it has something to ask.
+pub struct Timeouts {
+    /// For the first request head of a new connection: clients send it right after connecting.
     pub first_head: Duration,
-    /// For the head of a request, the wait for the next one included.
+    /// For a request head, including the idle time before it.
     pub head: Duration,
-    /// For the whole body of a request.
+    /// For a whole request body.
     pub body: Duration,
-    /// For a form of somebody who is not let in yet: it fits into the packets that follow its head.
+    /// For a form before authentication, which fits into the packets after its head.
     pub form: Duration,
-    /// For somebody to take what is being answered, before anything of it is taken.
+    /// For the client to read the next part of an answer.
     pub answer: Duration,
 }
 
-impl Default for Patience {
-    fn default() -> Patience {
-        Patience {
+impl Default for Timeouts {
+    fn default() -> Timeouts {
+        Timeouts {
             first_head: Duration::from_secs(10),
             head: Duration::from_secs(30),
             body: Duration::from_secs(30),
@@ -35,19 +34,19 @@ impl Default for Patience {
     }
 }
 
-/// A stream whose writes fail when nothing is taken for too long: who asks and does not read would
-/// otherwise hold a connection, and what answers it, for ever.
-pub(crate) struct Patient<S, F> {
+/// A stream whose writes fail if nothing is read for too long. Otherwise a client that does not
+/// read would hold its connection and the resources of its answer forever.
+pub(crate) struct WriteTimeout<S, F> {
     stream: S,
-    patience: Duration,
+    timeouts: Duration,
     waiting: Option<Pin<Box<Sleep>>>,
-    /// Called when everything that was written has been flushed.
+    /// Called when everything written has been flushed.
     on_flush: F,
 }
 
-impl<S, F> Patient<S, F> {
-    pub(crate) fn new(stream: S, patience: Duration, on_flush: F) -> Patient<S, F> {
-        Patient { stream, patience, waiting: None, on_flush }
+impl<S, F> WriteTimeout<S, F> {
+    pub(crate) fn new(stream: S, timeouts: Duration, on_flush: F) -> WriteTimeout<S, F> {
+        WriteTimeout { stream, timeouts, waiting: None, on_flush }
     }
 
     fn timed<T>(&mut self, poll: Poll<Result<T>>, context: &mut Context<'_>) -> Poll<Result<T>> {
@@ -55,8 +54,8 @@ impl<S, F> Patient<S, F> {
             self.waiting = None;
             return poll;
         }
-        let patience = self.patience;
-        let waiting = self.waiting.get_or_insert_with(|| Box::pin(sleep(patience)));
+        let timeouts = self.timeouts;
+        let waiting = self.waiting.get_or_insert_with(|| Box::pin(sleep(timeouts)));
         match waiting.as_mut().poll(context) {
             Poll::Ready(()) => Poll::Ready(Err(Error::from(ErrorKind::TimedOut))),
             Poll::Pending => Poll::Pending,
@@ -64,7 +63,7 @@ impl<S, F> Patient<S, F> {
     }
 }
 
-impl<S: AsyncRead + Unpin, F: Unpin> AsyncRead for Patient<S, F> {
+impl<S: AsyncRead + Unpin, F: Unpin> AsyncRead for WriteTimeout<S, F> {
     fn poll_read(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -74,7 +73,7 @@ impl<S: AsyncRead + Unpin, F: Unpin> AsyncRead for Patient<S, F> {
     }
 }
 
-impl<S: AsyncWrite + Unpin, F: Fn() + Unpin> AsyncWrite for Patient<S, F> {
+impl<S: AsyncWrite + Unpin, F: Fn() + Unpin> AsyncWrite for WriteTimeout<S, F> {
     fn poll_write(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,

@@ -1,5 +1,5 @@
-//! Figures of this server: how many requests, how long each took, minute by minute and in all, as
-//! Prometheus reads them and as the page plots them.
+//! Metrics of this server: counts and durations of requests, in total for Prometheus and per minute
+//! for the page.
 
 use crate::spaces::Space;
 use oneiro::{LaneStatus, Oneiro, Result, SpaceName, Timestamp, WriteFigures};
@@ -15,17 +15,17 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-/// Upper bounds of the buckets of durations, in seconds.
-const BUCKETS: [f64; 16] = [
+/// Upper bounds of the duration buckets, in seconds.
+const DURATION_BUCKETS_SECONDS: [f64; 16] = [
     0.000_25, 0.000_5, 0.001, 0.002, 0.004, 0.008, 0.016, 0.032, 0.064, 0.125, 0.25, 0.5, 1.0, 2.0,
     5.0, 10.0,
 ];
 
-/// The routes whose durations are remembered minute by minute.
-const SEARCHES: [&str; 3] = ["/v1/search", "/v1/session-search", "/search"];
+/// Routes whose durations are kept per minute.
+const SEARCH_ROUTES: [&str; 3] = ["/v1/search", "/v1/session-search", "/search"];
 
-/// Minutes that are remembered.
-const MINUTES: usize = 60;
+/// Minutes kept.
+const MINUTES_KEPT: usize = 60;
 
 #[derive(Clone, Debug, Hash, PartialEq, Eq, EncodeLabelSet)]
 struct Route {
@@ -51,70 +51,75 @@ struct CommitSize {
     le: String,
 }
 
-/// How long the searches of one minute took.
+/// Search durations of one minute.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub(crate) struct Minute {
     /// The minute.
     pub(crate) at: Timestamp,
-    /// Searches.
+    /// Number of searches.
     pub(crate) count: u64,
-    /// Half of them took no longer.
+    /// Median duration.
     pub(crate) p50_ms: f64,
-    /// All but a twentieth took no longer.
+    /// 95th percentile.
     pub(crate) p95_ms: f64,
 }
 
-/// A request that was answered.
-pub(crate) struct Answered {
+/// An answered request.
+pub(crate) struct RequestRecord {
     pub(crate) method: &'static str,
     pub(crate) route: &'static str,
     pub(crate) status: u16,
     pub(crate) took: Duration,
 }
 
-struct Counted {
+struct MinuteCounts {
     minute: i64,
-    buckets: [u64; BUCKETS.len() + 1],
+    buckets: [u64; DURATION_BUCKETS_SECONDS.len() + 1],
 }
 
-/// Figures of this server.
-pub(crate) struct Figures {
+pub(crate) struct Metrics {
     registry: Registry,
     durations: Family<Route, Histogram, fn() -> Histogram>,
     outcomes: Family<Outcome, Counter>,
-    minutes: Mutex<VecDeque<Counted>>,
+    minutes: Mutex<VecDeque<MinuteCounts>>,
 }
 
-impl Default for Figures {
-    fn default() -> Figures {
+impl Default for Metrics {
+    fn default() -> Metrics {
         let mut registry = Registry::with_prefix("oneiro");
-        let histogram: fn() -> Histogram = || Histogram::new(BUCKETS);
+        let histogram: fn() -> Histogram = || Histogram::new(DURATION_BUCKETS_SECONDS);
         let durations = Family::new_with_constructor(histogram);
         let outcomes = Family::<Outcome, Counter>::default();
         let took = "How long requests took";
         registry.register_with_unit("request_duration", took, Unit::Seconds, durations.clone());
         registry.register("requests", "Requests by status", outcomes.clone());
-        Figures { registry, durations, outcomes, minutes: Mutex::default() }
+        Metrics { registry, durations, outcomes, minutes: Mutex::default() }
     }
 }
 
-impl Figures {
-    /// Counts one request that was answered now.
-    pub(crate) fn count(&self, answered: Answered, now: Timestamp) {
-        let Answered { method, route, status, took } = answered;
+impl Metrics {
+    /// Records an answered request.
+    pub(crate) fn count(&self, record: RequestRecord, now: Timestamp) {
+        let RequestRecord { method, route, status, took } = record;
         let seconds = took.as_secs_f64();
         self.durations.get_or_create(&Route { method, route }).observe(seconds);
         self.outcomes.get_or_create(&Outcome { method, route, status }).inc();
-        if !SEARCHES.contains(&route) {
+        if !SEARCH_ROUTES.contains(&route) {
             return;
         }
         let minute = now.micros().div_euclid(60_000_000);
-        let place = BUCKETS.iter().position(|most| seconds <= *most).unwrap_or(BUCKETS.len());
+        let place = DURATION_BUCKETS_SECONDS
+            .iter()
+            .position(|most| seconds <= *most)
+            .unwrap_or(DURATION_BUCKETS_SECONDS.len());
         let mut minutes = self.minutes.lock().unwrap_or_else(PoisonError::into_inner);
         if minutes.back().is_none_or(|last| last.minute < minute) {
-            minutes.push_back(Counted { minute, buckets: [0; BUCKETS.len() + 1] });
+            minutes.push_back(MinuteCounts {
+                minute,
+                buckets: [0; DURATION_BUCKETS_SECONDS.len() + 1],
+            });
         }
-        if minutes.len() > MINUTES {
+        if minutes.len() > MINUTES_KEPT {
             minutes.pop_front();
         }
         let last = minutes.back_mut().and_then(|last| last.buckets.get_mut(place));
@@ -123,12 +128,12 @@ impl Figures {
         }
     }
 
-    /// The minutes of the last hour in which anything was searched, oldest first.
+    /// The minutes of the last hour with searches, oldest first.
     pub(crate) fn minutes(&self, now: Timestamp) -> Vec<Minute> {
-        let first = now.micros().div_euclid(60_000_000) - MINUTES as i64;
+        let first = now.micros().div_euclid(60_000_000) - MINUTES_KEPT as i64;
         let minutes = self.minutes.lock().unwrap_or_else(PoisonError::into_inner);
-        let recent = minutes.iter().filter(|counted| counted.minute > first);
-        recent
+        let recent_tokens = minutes.iter().filter(|counted| counted.minute > first);
+        recent_tokens
             .map(|counted| Minute {
                 at: Timestamp::from_micros(counted.minute * 60_000_000),
                 count: counted.buckets.iter().sum(),
@@ -138,7 +143,7 @@ impl Figures {
             .collect()
     }
 
-    /// Everything, as Prometheus reads it; what these spaces say is asked now.
+    /// All metrics in the Prometheus text format; gauges of the spaces are read now.
     pub(crate) fn text(
         &self,
         spaces: &[(SpaceName, Arc<Space>)],
@@ -165,7 +170,7 @@ struct InLane {
     lane: &'static str,
 }
 
-/// How background work is doing, lane by lane.
+/// Adds the status of each background lane.
 fn register_lanes(registry: &mut Registry, background: &[LaneStatus]) {
     let mut gauge = |name: &str, help: &str, value: fn(&LaneStatus) -> i64| {
         let family = Family::<InLane, Gauge>::default();
@@ -180,7 +185,7 @@ fn register_lanes(registry: &mut Registry, background: &[LaneStatus]) {
     gauge("background_panics", "Rounds that panicked", |s| s.panics as i64);
 }
 
-/// What the spaces say of themselves.
+/// Gauges read from the spaces.
 struct Gauges {
     queued: Family<InSpace, Gauge>,
     lag: Family<InSpace, Gauge>,
@@ -216,7 +221,7 @@ impl Gauges {
 
     fn fill(&self, space: &str, oneiro: &Oneiro) -> Result<()> {
         let stats = oneiro.stats()?;
-        let written = oneiro.write_figures();
+        let written = oneiro.commit_stats();
         let set = |family: &Family<InSpace, Gauge>, value: i64| {
             family.get_or_create(&InSpace { space: space.to_owned() }).set(value);
         };
@@ -238,7 +243,7 @@ impl Gauges {
     }
 }
 
-/// Where a share of the durations lies, in milliseconds, between the bounds of its bucket.
+/// A quantile in milliseconds, interpolated within its bucket.
 fn quantile(buckets: &[u64], share: f64) -> f64 {
     let total: u64 = buckets.iter().sum();
     let wanted = share * total as f64;
@@ -246,8 +251,12 @@ fn quantile(buckets: &[u64], share: f64) -> f64 {
     for (at, count) in buckets.iter().enumerate() {
         let count = *count as f64;
         if count > 0.0 && before + count >= wanted {
-            let low = at.checked_sub(1).and_then(|at| BUCKETS.get(at)).copied().unwrap_or(0.0);
-            let high = BUCKETS.get(at).copied().unwrap_or(low * 2.0);
+            let low = at
+                .checked_sub(1)
+                .and_then(|at| DURATION_BUCKETS_SECONDS.get(at))
+                .copied()
+                .unwrap_or(0.0);
+            let high = DURATION_BUCKETS_SECONDS.get(at).copied().unwrap_or(low * 2.0);
             return (low + (high - low) * ((wanted - before) / count)) * 1_000.0;
         }
         before += count;
@@ -261,24 +270,24 @@ mod tests {
 
     #[test]
     fn minutes_are_told_apart_and_old_ones_go() {
-        let figures = Figures::default();
+        let metrics = Metrics::default();
         let at = |minute: i64| Timestamp::from_micros(minute * 60_000_000);
         let count = |minute, micros| {
             let took = Duration::from_micros(micros);
-            figures.count(
-                Answered { method: "GET", route: "/v1/search", status: 200, took },
+            metrics.count(
+                RequestRecord { method: "GET", route: "/v1/search", status: 200, took },
                 at(minute),
             );
         };
         (0..90).for_each(|_| count(1_000, 900));
         (0..10).for_each(|_| count(1_000, 100_000));
         count(1_001, 3_000);
-        let told = figures.minutes(at(1_001));
+        let told = metrics.minutes(at(1_001));
         assert_eq!(told.iter().map(|minute| minute.count).collect::<Vec<_>>(), [100, 1]);
         assert!((0.5..=1.0).contains(&told[0].p50_ms), "{told:?}");
         assert!((64.0..=125.0).contains(&told[0].p95_ms), "{told:?}");
-        assert_eq!(figures.minutes(at(1_060)).len(), 1);
-        assert_eq!(figures.minutes(at(2_000)).len(), 0);
+        assert_eq!(metrics.minutes(at(1_060)).len(), 1);
+        assert_eq!(metrics.minutes(at(2_000)).len(), 0);
         assert_eq!(quantile(&[0; 17], 0.5), 0.0);
     }
 }

@@ -1,7 +1,7 @@
-//! A question as the ranking sees it: its words with their weights and postings, the speakers and
-//! days it names, and its vector.
+//! A query as the ranking sees it: its words with weights and postings, the speakers and days that
+//! it names, and its vector.
 
-use super::meaning::Asking;
+use super::query_vector::VectorSource;
 use crate::WordModel;
 use oneiro_index::{Bits, TermLists, View, name_term, signs};
 use oneiro_model::{Result, Timestamp};
@@ -9,62 +9,62 @@ use oneiro_text::{Analyzer, DateSpan, QueryWord};
 use rustc_hash::FxHashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Words that count; the rest of a long question adds nothing but time.
-pub(super) const WORDS: usize = 16;
+/// Words of a query that count; more cost time and add little.
+pub(super) const QUERY_WORDS_MAX: usize = 16;
 
-/// Words whose weight is looked up; of these the weightiest count.
-const LOOKED_UP: usize = 64;
+/// Words whose weight is looked up, of which the highest `QUERY_WORDS_MAX` count.
+const LOOKED_UP_WORDS_MAX: usize = 64;
 
-/// Words rarer than this are not words of the model, but put together from pieces.
+/// Words with a higher rarity are not in the model's vocabulary.
 const RARITY_KNOWN: f32 = 11.9;
 
-/// Speakers that a question is held against.
-const NAMES: usize = 512;
+/// Speakers that the words of a query are compared with.
+const SPEAKER_NAMES_MAX: usize = 512;
 
-/// One word of a question.
+/// One word of a query.
 pub(super) struct Word {
-    /// As it was asked, normalised.
+    /// Normalised.
     pub(super) text: String,
     /// The terms it may be indexed under.
     pub(super) terms: Vec<String>,
-    /// Whether all of the terms must occur, not any one.
+    /// Whether all of the terms must occur, or any one.
     pub(super) all: bool,
-    /// How much it counts: rare words count more.
+    /// Rare words have a higher weight.
     pub(super) weight: f32,
-    /// Its postings, a list for each term.
+    /// The postings of each term.
     pub(super) lists: Vec<TermLists>,
-    /// Terms of words that mean nearly the same, and how nearly, from 0 to 1.
+    /// Terms of similar words with their similarity, from 0 to 1.
     pub(super) near: Near,
 }
 
-/// A question, ready to be asked.
-pub(super) struct Question {
+/// A parsed query.
+pub(super) struct QueryTerms {
     pub(super) words: Vec<Word>,
-    /// Speakers it names, as terms.
+    /// The index terms of the speakers that it names.
     pub(super) speakers: Vec<Vec<u8>>,
     /// Their names, normalised.
     pub(super) names: Vec<String>,
-    /// Days it names.
+    /// Days that it names.
     pub(super) dates: Vec<DateSpan>,
     /// Whether it asks for a time.
-    pub(super) asks_when: bool,
-    /// Whether it is a list of words rather than a sentence: then each of them is wanted.
+    pub(super) asks_for_time: bool,
+    /// Whether it is a list of keywords rather than a sentence; each keyword is required.
     pub(super) is_keywords: bool,
-    /// Whether the model knows any of its words: the vector of others means nothing.
+    /// Whether the model knows any of its words; otherwise its vector is meaningless.
     pub(super) is_known: bool,
     /// Its vector and the signs of it.
     pub(super) vector: Option<(Vec<f32>, Bits)>,
 }
 
-impl Question {
-    /// Reads the words of a query.
+impl QueryTerms {
+    /// Analyses a query.
     pub(super) fn new(
         (text, now): (&str, Timestamp),
         view: &View<'_>,
         analyzer: &mut Analyzer,
-        asking: &Asking<'_>,
-    ) -> Result<Question> {
-        let model = asking.words;
+        vector_source: &VectorSource<'_>,
+    ) -> Result<QueryTerms> {
+        let model = vector_source.words;
         let asked = analyzer.query_words(text);
         let (speakers, names) = speakers(text, &asked, view)?;
         let is_name = |word: &QueryWord| names.iter().any(|name| is_name(&word.norm, name));
@@ -72,9 +72,9 @@ impl Question {
             |word: &QueryWord| !word.stop && !oneiro_text::is_filler(&word.norm) && !is_name(word);
         let stops = asked.iter().filter(|word| word.stop).count();
         let is_keywords = stops == 0 || stops == asked.len();
-        let is_known = asking.elsewhere.is_some()
+        let is_known = vector_source.remote.is_some()
             || asked.iter().any(|word| model.is_some_and(|m| m.rarity(&word.norm) < RARITY_KNOWN));
-        // What is left when nothing else is: fillers, then names, then stop words.
+        // A query without content words falls back to fillers, then names, then stop words.
         let choices: [&dyn Fn(&QueryWord) -> bool; 3] =
             [&is_content, &|word| !word.stop, &|_| true];
         let chosen = choices.iter().find(|choice| asked.iter().any(choice));
@@ -84,10 +84,10 @@ impl Question {
                 wanted.push(word.clone());
             }
         }
-        wanted.truncate(LOOKED_UP);
+        wanted.truncate(LOOKED_UP_WORDS_MAX);
         let embedded = without_names(text, &asked, &is_name);
         let own = || {
-            let model = model.filter(|_| asking.by_words)?;
+            let model = model.filter(|_| vector_source.by_words)?;
             let mut vector = vec![0.0; model.dims()];
             let known = model.embed(&embedded, &mut vector);
             known.then(|| {
@@ -95,15 +95,16 @@ impl Question {
                 (vector, bits)
             })
         };
-        let vector = match asking.elsewhere {
+        let vector = match vector_source.remote {
             Some(vector) => Some((vector.to_vec(), signs(vector, None))),
             None => own(),
         };
         let mut words = Vec::with_capacity(wanted.len());
         for word in wanted {
             let parts = word.parts.clone();
-            let whole = weigh(word, view, model)?;
-            // What is nowhere as it stands may be there in its parts: a path, with a line after it.
+            let whole = look_up_word(word, view, model)?;
+            // A word that does not occur as written may occur in its parts, such as a path followed
+            // by a line number.
             match parts.is_empty() || whole.lists.iter().any(|list| list.count > 0) {
                 true => words.push(whole),
                 false => {
@@ -117,42 +118,41 @@ impl Question {
                         start: 0,
                         end: 0,
                     };
-                    words.push(weigh(in_parts, view, model)?);
+                    words.push(look_up_word(in_parts, view, model)?);
                 }
             }
         }
         words.sort_by(|a, b| b.weight.total_cmp(&a.weight));
-        words.truncate(WORDS);
+        words.truncate(QUERY_WORDS_MAX);
         if let Some(model) = model {
             for word in &mut words {
-                word.near = asking.kin.of(&word.text, model, analyzer);
+                word.near = vector_source.similar_words.of(&word.text, model, analyzer);
             }
         }
         let lowered = oneiro_text::normalise(text);
-        Ok(Question {
+        Ok(QueryTerms {
             words,
             speakers,
             names,
-            dates: oneiro_text::names_a_date(text, civil(now)),
-            asks_when: asks_when(&lowered),
+            dates: oneiro_text::names_a_date(text, utc_date(now)),
+            asks_for_time: asks_for_time(&lowered),
             is_keywords,
             is_known,
             vector,
         })
     }
 
-    /// The sum of the weights of all words.
     pub(super) fn total_weight(&self) -> f32 {
         self.words.iter().map(|word| word.weight).sum::<f32>().max(f32::MIN_POSITIVE)
     }
 
-    /// The mask of a document that has every word.
+    /// The mask of a document that contains every word.
     pub(super) fn full_mask(&self) -> u16 {
-        ((1u32 << self.words.len().min(WORDS)) - 1) as u16
+        ((1u32 << self.words.len().min(QUERY_WORDS_MAX)) - 1) as u16
     }
 }
 
-fn weigh(word: QueryWord, view: &View<'_>, model: Option<&dyn WordModel>) -> Result<Word> {
+fn look_up_word(word: QueryWord, view: &View<'_>, model: Option<&dyn WordModel>) -> Result<Word> {
     let mut lists = Vec::with_capacity(word.terms.len());
     for term in &word.terms {
         lists.push(view.lists(term.as_bytes())?);
@@ -161,8 +161,9 @@ fn weigh(word: QueryWord, view: &View<'_>, model: Option<&dyn WordModel>) -> Res
     let count = if word.all { counts.min() } else { counts.max() }.unwrap_or(0);
     let docs = view.docs() as f32;
     let here = (1.0 + (docs - count as f32 + 0.5).max(0.0) / (count as f32 + 0.5)).ln();
-    // A small store has not seen enough to know which words are rare. Twenty words to a document
-    // make a share of words a share of documents.
+    // A small store has too few documents to know which words are rare, so the rarity in general
+    // text counts as well. At about twenty words per document, a share of words is a share of
+    // documents.
     let weight = match model {
         Some(model) => 0.6 * here + 0.4 * (model.rarity(&word.norm) - 3.0).clamp(0.5, 9.0),
         None => here,
@@ -177,40 +178,40 @@ fn weigh(word: QueryWord, view: &View<'_>, model: Option<&dyn WordModel>) -> Res
     })
 }
 
-/// Words that mean nearly the same as a word; looked up once.
+/// Similar words of the built-in model, cached.
 #[derive(Default)]
-pub(crate) struct Kin(Mutex<FxHashMap<String, Near>>);
+pub(crate) struct SimilarWords(Mutex<FxHashMap<String, Near>>);
 
-/// Terms, and how nearly each means the same, from 0 to 1.
+/// Terms with their similarity, from 0 to 1.
 type Near = Arc<[(String, f32)]>;
 
-/// Words near to one that count.
-const NEAR: usize = 32;
+/// Similar words that count.
+const SIMILAR_WORDS_MAX: usize = 32;
 
-/// Words whose kin is remembered.
-const REMEMBERED: usize = 4_096;
+/// Words that are cached.
+const SIMILAR_WORDS_CACHE_SIZE: usize = 4_096;
 
-impl Kin {
+impl SimilarWords {
     fn of(&self, word: &str, model: &dyn WordModel, analyzer: &mut Analyzer) -> Near {
         let lock = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = lock().get(word) {
             return Arc::clone(known);
         }
         let mut near: Vec<(String, f32)> = Vec::new();
-        for (other, cosine) in model.nearest(word, NEAR) {
-            // What is farther than this says nothing.
-            let met = (cosine - 0.2) / 0.8;
+        for (other, cosine) in model.nearest(word, SIMILAR_WORDS_MAX) {
+            // Lower similarities are noise.
+            let matched = (cosine - 0.2) / 0.8;
             let words = analyzer.query_words(other);
             let term = words.first().and_then(|word| word.terms.first());
-            if let Some(term) = term.filter(|_| met > 0.0)
+            if let Some(term) = term.filter(|_| matched > 0.0)
                 && !near.iter().any(|(known, _)| known == term)
             {
-                near.push((term.clone(), met.min(1.0)));
+                near.push((term.clone(), matched.min(1.0)));
             }
         }
         let near: Near = near.into();
         let mut known = lock();
-        if known.len() >= REMEMBERED {
+        if known.len() >= SIMILAR_WORDS_CACHE_SIZE {
             known.clear();
         }
         known.insert(word.to_owned(), Arc::clone(&near));
@@ -218,14 +219,14 @@ impl Kin {
     }
 }
 
-/// The speakers a question names: by a whole name, or by three letters and more of its beginning,
-/// or nearly. Only words that begin with a capital letter may be a name in part.
+/// The speakers that a query names: by a whole name, by a prefix of at least three letters, or with
+/// a typing error. Only capitalised words may match a part of a name.
 fn speakers(
     text: &str,
     asked: &[QueryWord],
     view: &View<'_>,
 ) -> Result<(Vec<Vec<u8>>, Vec<String>)> {
-    let known = view.with_prefix(&[1], NAMES)?.terms;
+    let known = view.with_prefix(&[1], SPEAKER_NAMES_MAX)?.terms;
     let mut terms = Vec::new();
     let mut names = Vec::new();
     for term in known {
@@ -247,7 +248,7 @@ fn speakers(
     Ok((terms, names))
 }
 
-/// Whether a word may stand for a name.
+/// Whether a word matches a part of a name.
 fn is_name(word: &str, name: &str) -> bool {
     let letters = word.chars().count();
     name.split(' ').any(|part| {
@@ -257,8 +258,8 @@ fn is_name(word: &str, name: &str) -> bool {
     })
 }
 
-/// The text without the names of speakers: who spoke is known, and a name would pull a vector
-/// towards every turn that greets its owner.
+/// The text without the names of speakers. The speaker is already known, and a name would draw the
+/// vector towards every greeting.
 fn without_names(text: &str, asked: &[QueryWord], is_name: &dyn Fn(&QueryWord) -> bool) -> String {
     let mut kept = String::with_capacity(text.len());
     let mut from = 0;
@@ -270,7 +271,7 @@ fn without_names(text: &str, asked: &[QueryWord], is_name: &dyn Fn(&QueryWord) -
     kept
 }
 
-fn asks_when(text: &str) -> bool {
+fn asks_for_time(text: &str) -> bool {
     let starts =
         ["when ", "what date", "what day", "what year", "what month", "what time", "wann "];
     let inside = [
@@ -286,7 +287,7 @@ fn asks_when(text: &str) -> bool {
         || inside.iter().any(|part| text.contains(part))
 }
 
-fn civil(now: Timestamp) -> jiff::civil::Date {
+fn utc_date(now: Timestamp) -> jiff::civil::Date {
     let at = jiff::Timestamp::from_microsecond(now.micros()).unwrap_or_default();
     at.to_zoned(jiff::tz::TimeZone::UTC).date()
 }

@@ -1,8 +1,8 @@
-//! Who folds, and when: the fold lane of the process's background if it has one, otherwise a thread
-//! that is started when the tail has grown long and ends when it is short. Nobody waits for it,
-//! unless the tail outgrows what a search can read.
+//! Decides when and where the index is extended: on the index lane of the process's background if
+//! it has one, otherwise on a thread that starts when the unindexed tail is long and ends when it
+//! is short. Writers do not wait for it, unless the tail exceeds what a search can read.
 
-use super::fold::{Merged, Merger, fold, merge, sweep};
+use super::extend::{Merged, Merger, extend, merge, sweep};
 use super::remote::embed_all;
 use super::texts::texts;
 use crate::background::Wake;
@@ -17,46 +17,46 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-/// Messages of the tail that are worth a fold.
-pub(super) const LONG: i64 = 512;
+/// Unindexed messages that are worth a segment.
+pub(super) const TAIL_TEXTS_MIN: i64 = 512;
 
-/// Messages of the tail at which writers wait for the fold.
-const TOO_LONG: i64 = 32_768;
+/// Unindexed messages at which writers wait.
+const TAIL_TEXTS_MAX: i64 = 32_768;
 
-/// The longest that a writer waits for it.
+/// Longest wait of a writer.
 const WRITER_WAIT: Duration = Duration::from_secs(2);
 
-/// Messages of one fold.
-const FOLD_ROWS: usize = 2_048;
+/// Messages per segment that one reader analyses.
+const EXTEND_BATCH_TEXTS: usize = 2_048;
 
-/// A tail that is worth two threads.
-const TWO_READERS_FROM: i64 = 16_384;
+/// A tail of this length is analysed by two readers.
+const TWO_READERS_TAIL_TEXTS: i64 = 16_384;
 
-/// What folding needs.
+/// What extending the index needs.
 #[derive(Clone)]
-pub(crate) struct Folder {
+pub(crate) struct Indexer {
     pub(crate) store: Store,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) words: Option<Arc<dyn WordModel>>,
     pub(crate) embedder: Option<Arc<dyn Embedder>>,
 }
 
-/// How far to fold.
+/// When to stop.
 #[derive(Clone, Copy)]
-pub(crate) struct FoldUntil<'f> {
-    /// Until the tail is shorter than this.
+pub(crate) struct StopWhen<'f> {
+    /// Stop when the tail is shorter than this.
     pub(crate) leave: i64,
-    /// Whether others should have their turn; asked between folds and never inside a merge, which
-    /// would have to begin again.
+    /// Yield to other spaces. Checked between segments and never inside a merge, which would have
+    /// to start over.
     pub(crate) is_enough: &'f dyn Fn() -> bool,
-    /// Whether to stop at the next step.
+    /// Stop at the next step.
     pub(crate) stopped: &'f dyn Fn() -> bool,
 }
 
-impl Folder {
-    /// Folds; `on_reach` is called with the last message that is covered.
-    pub(crate) fn run(&self, until: FoldUntil<'_>, on_reach: &mut dyn FnMut(i64)) -> Result<()> {
-        let FoldUntil { leave, is_enough, stopped } = until;
+impl Indexer {
+    /// Extends the index; `on_reach` receives the last covered message.
+    pub(crate) fn run(&self, until: StopWhen<'_>, on_reach: &mut dyn FnMut(i64)) -> Result<()> {
+        let StopWhen { leave, is_enough, stopped } = until;
         let choice = self.store.read(settings::embedder_in)?;
         let mut readers = [(); 2].map(|()| Reader::new(self.words.clone()));
         readers.iter_mut().for_each(|reader| reader.use_vectors(choice == EmbedderChoice::Static));
@@ -66,27 +66,27 @@ impl Folder {
             if last - reach < leave.max(1) {
                 break;
             }
-            // What is far behind is read by two; else the writers need the other core.
-            let share = if last - reach > TWO_READERS_FROM { 2 } else { 1 };
+            // A second reader only for a long backlog: otherwise the writers need the other core.
+            let share = if last - reach > TWO_READERS_TAIL_TEXTS { 2 } else { 1 };
             let some = readers.get_mut(..share).unwrap_or_default();
-            let folded = fold(&self.store, some, share * FOLD_ROWS, self.clock.now())?;
-            on_reach(folded.reach);
-            self.tidy(stopped)?;
-            if !folded.more || is_enough() {
+            let extended = extend(&self.store, some, share * EXTEND_BATCH_TEXTS, self.clock.now())?;
+            on_reach(extended.reach);
+            self.merge_and_sweep(stopped)?;
+            if !extended.more || is_enough() {
                 break;
             }
         }
-        self.tidy(stopped)
+        self.merge_and_sweep(stopped)
     }
 
-    /// The last message that segments cover, and the newest there is.
+    /// The last covered message, and the newest one.
     fn tail(&self) -> Result<(i64, i64)> {
         self.store
             .read(|tx| Ok((segments::reach(tx, segments::state(tx)?.build)?, texts(tx).last()?)))
     }
 
-    /// Gives segments the vectors of the model elsewhere, if the space asks for one. It is never part
-    /// of a fold: a slow model must not keep the tail long.
+    /// Adds vectors of the remote embedder to segments, if the space is configured for it. Separate
+    /// from extending, so that a slow embedder does not leave the tail long.
     pub(crate) fn embed(&self, embedder: &dyn Embedder, stopped: &dyn Fn() -> bool) -> Result<()> {
         if self.store.read(settings::embedder_in)? != EmbedderChoice::OpenAi {
             return Ok(());
@@ -94,8 +94,8 @@ impl Folder {
         embed_all(&self.store, embedder, stopped)
     }
 
-    /// Merges and removes what is due.
-    fn tidy(&self, stopped: &dyn Fn() -> bool) -> Result<()> {
+    /// Runs all due merges and removals.
+    fn merge_and_sweep(&self, stopped: &dyn Fn() -> bool) -> Result<()> {
         let build = self.store.read(|tx| Ok(segments::state(tx)?.build))?;
         while !stopped() && merge(self.merger(stopped), build)? == Merged::Done {}
         while !stopped() && sweep(&self.store, self.clock.now())? {}
@@ -107,12 +107,12 @@ impl Folder {
     }
 }
 
-/// The fold of one handle: whether it runs, and how far it has come.
+/// The scheduler of one handle.
 #[derive(Default)]
-pub(crate) struct Folding {
+pub(crate) struct IndexScheduler {
     shared: Arc<Shared>,
     thread: Mutex<Option<JoinHandle<()>>>,
-    /// The lane of the background that folds for this handle.
+    /// The lane of the background that runs for this handle.
     lane: Mutex<Weak<Wake>>,
 }
 
@@ -125,15 +125,15 @@ struct Shared {
 
 #[derive(Default)]
 struct State {
-    /// Whether a fold runs.
+    /// Whether the index is being extended.
     is_running: bool,
-    /// Since when the background's lane has been asked for one.
+    /// When the lane was asked.
     asked_at: Option<Instant>,
-    /// The last message that is covered, as far as it is known.
+    /// The last covered message, as far as known.
     reach: i64,
-    /// The reach at which a writer waited in vain: nobody waits again until it moves.
+    /// The reach at which a writer waited in vain. Writers do not wait again until it moves.
     stalled_at: Option<i64>,
-    /// A job to be queued before the fold.
+    /// A job to be queued first.
     job: Option<NewJob>,
 }
 
@@ -142,9 +142,9 @@ impl Shared {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Queues the job that waits, then folds.
-    fn fold(&self, folder: &Folder, until: FoldUntil<'_>) -> Result<()> {
-        let _ended = FoldGuard(self);
+    /// Queues the pending job, then extends the index.
+    fn extend(&self, folder: &Indexer, until: StopWhen<'_>) -> Result<()> {
+        let _ended = RunGuard(self);
         let mut state = self.lock();
         state.is_running = true;
         state.asked_at = None;
@@ -154,7 +154,7 @@ impl Shared {
             let (now, kept) = (folder.clock.now(), job.clone());
             let queued = folder.store.write(move |tx| jobs::add_unless_running(tx, &job, now));
             if let Err(error) = queued {
-                // The next fold tries again.
+                // Queued with the next run.
                 self.lock().job.get_or_insert(kept);
                 tracing::info!(%error, "a rebuild of the text index could not be queued");
             }
@@ -167,31 +167,32 @@ impl Shared {
     }
 }
 
-/// Ends a fold when dropped, after a panic too, so that the next append can begin another.
-struct FoldGuard<'s>(&'s Shared);
+/// Marks the run as ended when dropped, also after a panic, so that the next append can start
+/// another.
+struct RunGuard<'s>(&'s Shared);
 
-impl Drop for FoldGuard<'_> {
+impl Drop for RunGuard<'_> {
     fn drop(&mut self) {
         self.0.lock().is_running = false;
         self.0.changed.notify_all();
     }
 }
 
-impl Folding {
-    /// Begins to fold if the tail that ends with `last` is long; waits if it is far too long.
-    pub(crate) fn soon(&self, folder: &Folder, last: i64) {
+impl IndexScheduler {
+    /// Requests a run if the tail that ends with `last` is long; waits if it is too long.
+    pub(crate) fn request_if_long(&self, folder: &Indexer, last: i64) {
         let state = self.shared.lock();
-        if last - state.reach <= LONG {
+        if last - state.reach <= TAIL_TEXTS_MIN {
             return;
         }
         self.begin(state, folder, last);
         let state = self.shared.lock();
         let reach = state.reach;
-        if last - reach <= TOO_LONG || state.stalled_at == Some(reach) {
+        if last - reach <= TAIL_TEXTS_MAX || state.stalled_at == Some(reach) {
             return;
         }
         let is_long = |state: &mut State| {
-            (state.is_running || state.asked_at.is_some()) && last - state.reach > TOO_LONG
+            (state.is_running || state.asked_at.is_some()) && last - state.reach > TAIL_TEXTS_MAX
         };
         let waited = self.shared.changed.wait_timeout_while(state, WRITER_WAIT, is_long);
         let (mut state, waited) = waited.unwrap_or_else(PoisonError::into_inner);
@@ -200,43 +201,43 @@ impl Folding {
         }
     }
 
-    /// Queues a job, beside the caller.
-    pub(crate) fn with_job(&self, folder: &Folder, job: NewJob) {
+    /// Queues a job without blocking the caller.
+    pub(crate) fn request_with_job(&self, folder: &Indexer, job: NewJob) {
         let mut state = self.shared.lock();
         state.job = Some(job);
         let reach = state.reach;
         self.begin(state, folder, reach);
     }
 
-    /// Folds on the background's lane from now on, while it exists.
+    /// Uses the lane of the background while it exists.
     pub(crate) fn attach(&self, lane: &Arc<Wake>) {
         *self.lane.lock().unwrap_or_else(PoisonError::into_inner) = Arc::downgrade(lane);
     }
 
-    /// One round of the background's lane: folds if the tail is long or a fold was asked for.
+    /// One round of the lane: extends the index if the tail is long or a run was requested.
     pub(crate) fn run_round(
         &self,
-        folder: &Folder,
+        folder: &Indexer,
         is_enough: &dyn Fn() -> bool,
         stopped: &dyn Fn() -> bool,
     ) -> Result<()> {
         let state = self.shared.lock();
         let is_asked = state.asked_at.is_some() || state.job.is_some();
         drop(state);
-        // Without being asked the tail decides. It cannot be read where a table of the index is gone,
-        // which the job that waits then repairs.
+        // Without a request the length of the tail decides. If an index table is missing, the tail
+        // cannot be read; the pending job then repairs it.
         if !is_asked {
             let (reach, last) = folder.tail()?;
-            if last - reach < LONG {
+            if last - reach < TAIL_TEXTS_MIN {
                 return Ok(());
             }
         }
-        self.shared.fold(folder, FoldUntil { leave: LONG / 2, is_enough, stopped })
+        self.shared.extend(folder, StopWhen { leave: TAIL_TEXTS_MIN / 2, is_enough, stopped })
     }
 
-    /// Asks the lane of the background, or starts a thread where there is none, or where the lane has
-    /// not come for long: its thread may be gone, or the space closed for it.
-    fn begin(&self, mut state: MutexGuard<'_, State>, folder: &Folder, last: i64) {
+    /// Wakes the lane, or starts a thread if there is no lane or the lane has not responded for
+    /// long: its thread may have ended, or it may have closed the space.
+    fn begin(&self, mut state: MutexGuard<'_, State>, folder: &Indexer, last: i64) {
         if state.is_running {
             return;
         }
@@ -253,9 +254,10 @@ impl Folding {
         let (shared, thread_folder) = (Arc::clone(&self.shared), folder.clone());
         let work = move || {
             let stopped = || shared.stopped.load(Ordering::Relaxed);
-            let until = FoldUntil { leave: LONG / 2, is_enough: &|| false, stopped: &stopped };
-            if let Err(error) = shared.fold(&thread_folder, until) {
-                // The tail is still searched as it is, and the next append tries again.
+            let until =
+                StopWhen { leave: TAIL_TEXTS_MIN / 2, is_enough: &|| false, stopped: &stopped };
+            if let Err(error) = shared.extend(&thread_folder, until) {
+                // Searches read the unindexed tail, and the next append tries again.
                 tracing::warn!(%error, "the text index could not be extended");
             }
         };
@@ -263,32 +265,32 @@ impl Folding {
             Ok(thread) => {
                 *self.thread.lock().unwrap_or_else(PoisonError::into_inner) = Some(thread);
             }
-            Err(error) => self.fold_without_thread(folder, last, &error),
+            Err(error) => self.extend_without_thread(folder, last, &error),
         }
     }
 
-    /// Folds once on the caller's thread if the tail is far too long. A shorter one is searched as it
-    /// is, and folded by another process or once a thread can be started again.
-    fn fold_without_thread(&self, folder: &Folder, last: i64, error: &std::io::Error) {
+    /// Extends the index once on the caller's thread if the tail is too long. A shorter tail is
+    /// searched unindexed, and covered by another process or once a thread can be started.
+    fn extend_without_thread(&self, folder: &Indexer, last: i64, error: &std::io::Error) {
         tracing::warn!(%error, "no thread could be started to extend the text index");
-        let is_too_long = last - self.shared.lock().reach > TOO_LONG;
-        let had_turn = Cell::new(!is_too_long);
-        let stopped = || had_turn.replace(true);
-        let until = FoldUntil { leave: LONG / 2, is_enough: &|| false, stopped: &stopped };
-        if let Err(error) = self.shared.fold(folder, until) {
+        let is_too_long = last - self.shared.lock().reach > TAIL_TEXTS_MAX;
+        let has_run = Cell::new(!is_too_long);
+        let stopped = || has_run.replace(true);
+        let until = StopWhen { leave: TAIL_TEXTS_MIN / 2, is_enough: &|| false, stopped: &stopped };
+        if let Err(error) = self.shared.extend(folder, until) {
             tracing::warn!(%error, "the text index could not be extended");
         }
     }
 
-    /// Waits until no fold runs.
+    /// Waits until no run is in progress.
     pub(crate) fn wait(&self) {
         let state = self.shared.lock();
         drop(self.shared.changed.wait_while(state, |state| state.is_running));
     }
 }
 
-impl Drop for Folding {
-    /// The store must not be in use after its last handle is gone.
+impl Drop for IndexScheduler {
+    /// The store must not be in use after its last handle was dropped.
     fn drop(&mut self) {
         self.shared.stopped.store(true, Ordering::Relaxed);
         let thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take();

@@ -1,4 +1,4 @@
-//! Buckets: how often somebody may do something. Bounded in memory whoever comes.
+//! Rate limits by token buckets, with bounded memory.
 
 use oneiro::{Error, ErrorKind, Result};
 use std::collections::HashMap;
@@ -6,10 +6,10 @@ use std::hash::Hash;
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
-/// Visitors that are remembered at once.
-const REMEMBERED: usize = 10_000;
+/// Maximum number of buckets.
+const ENTRIES_MAX: usize = 10_000;
 
-/// A bucket for each visitor: full at first, refilled steadily.
+/// One bucket per key, initially full and refilled at a constant rate.
 pub(crate) struct Buckets<K> {
     per_second: f64,
     burst: f64,
@@ -21,31 +21,32 @@ impl<K: Eq + Hash> Buckets<K> {
         Buckets { per_second, burst, filled: Mutex::default() }
     }
 
-    /// Takes one out, or refuses.
+    /// Takes one token from the bucket, or fails.
     pub(crate) fn take(&self, visitor: K, now: Instant) -> Result<()> {
         let mut filled = self.filled.lock().unwrap_or_else(PoisonError::into_inner);
-        if filled.len() >= REMEMBERED {
-            // A bucket that has filled up again says nothing.
+        if filled.len() >= ENTRIES_MAX {
+            // A full bucket holds no information.
             filled.retain(|_, (left, at)| self.refilled(*left, *at, now) < self.burst);
         }
-        if filled.len() >= REMEMBERED && !filled.contains_key(&visitor) {
-            return Err(too_many());
+        if filled.len() >= ENTRIES_MAX && !filled.contains_key(&visitor) {
+            return Err(rate_limited());
         }
         let bucket = filled.entry(visitor).or_insert((self.burst, now));
         let left = self.refilled(bucket.0, bucket.1, now);
-        // Who asks too early takes nothing: else whoever keeps asking would never be let in again.
+        // A refused request takes nothing, otherwise a client that keeps retrying would never be
+        // accepted.
         let is_enough = left >= 1.0;
         *bucket = (if is_enough { left - 1.0 } else { left }, now);
-        if is_enough { Ok(()) } else { Err(too_many()) }
+        if is_enough { Ok(()) } else { Err(rate_limited()) }
     }
 
-    /// Whether anything was taken lately.
+    /// Whether a token was taken recently.
     pub(crate) fn knows(&self, visitor: &K) -> bool {
         let filled = self.filled.lock().unwrap_or_else(PoisonError::into_inner);
         filled.contains_key(visitor)
     }
 
-    /// Whether nothing is left, without taking any.
+    /// Whether the bucket is empty, without taking a token.
     pub(crate) fn is_empty(&self, visitor: &K, now: Instant) -> bool {
         let filled = self.filled.lock().unwrap_or_else(PoisonError::into_inner);
         filled.get(visitor).is_some_and(|(left, at)| self.refilled(*left, *at, now) < 1.0)
@@ -57,7 +58,7 @@ impl<K: Eq + Hash> Buckets<K> {
     }
 }
 
-pub(crate) fn too_many() -> Error {
+pub(crate) fn rate_limited() -> Error {
     Error::new(ErrorKind::RateLimited, "too many requests").remedy("wait a second and try again")
 }
 
@@ -79,7 +80,7 @@ mod tests {
         assert!(buckets.take("b", start).is_ok());
         assert!(buckets.take("a", after(400)).is_err());
         assert!(buckets.take("a", after(500)).is_ok());
-        // Asking all the time changes nothing about how often one is let in: twice a second.
+        // Constant retrying does not change the rate of accepted requests: two per second.
         let passed = (501..10_501).filter(|millis| buckets.take("a", after(*millis)).is_ok());
         assert!((19..=20).contains(&passed.count()));
         assert!(!buckets.is_empty(&"a", after(20_000)));
@@ -89,8 +90,8 @@ mod tests {
     fn visitors_without_end_take_no_memory_without_end() {
         let buckets = Buckets::new(0.001, 2.0);
         let now = Instant::now();
-        let refused = (0..REMEMBERED * 2).filter(|n| buckets.take(*n, now).is_err()).count();
-        assert_eq!(refused, REMEMBERED);
-        assert!(buckets.filled.lock().unwrap().len() <= REMEMBERED);
+        let refused = (0..ENTRIES_MAX * 2).filter(|n| buckets.take(*n, now).is_err()).count();
+        assert_eq!(refused, ENTRIES_MAX);
+        assert!(buckets.filled.lock().unwrap().len() <= ENTRIES_MAX);
     }
 }

@@ -1,39 +1,39 @@
-//! What the postings say: which words of the question each document has, rarest words first and
-//! within a budget.
+//! Reads postings: which words of the query each document contains, rarest words first, up to a
+//! budget.
 
 use super::doc_set::DocSet;
-use super::question::Question;
+use super::query_terms::QueryTerms;
 use oneiro_index::{View, weight};
 use oneiro_model::Result;
 use rustc_hash::FxHashMap;
 
 /// Postings that one search may read.
-const POSTINGS: u64 = 250_000;
+const POSTINGS_PER_SEARCH: u64 = 250_000;
 
-/// Postings that every word may read, however common it is: those of the newest documents.
-const EVERY_WORD: u64 = 16_000;
+/// Postings of the newest documents that every word may read, however common it is.
+const POSTINGS_PER_WORD_MIN: u64 = 16_000;
 
-/// What the postings say about every document. Kept between searches, since a million zeros take
-/// longer to write than most questions to answer.
+/// The matched words and their score, per document. Reused between searches: zeroing a million
+/// entries takes longer than most searches.
 #[derive(Default)]
-pub(crate) struct Matches {
+pub(crate) struct PostingScores {
     masks: Vec<u16>,
     scores: Vec<f32>,
     touched: Vec<u32>,
     named: Option<DocSet>,
 }
 
-/// How much of the index may be looked at.
+/// Limits on the work of one search.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Effort {
-    /// Look at everything, to measure what the plan leaves out.
+pub(super) struct SearchLimits {
+    /// No limit, to measure what the limits cost.
     pub(super) exhaustive: bool,
-    /// Candidates of one session at the most.
-    pub(super) of_session: usize,
+    /// Candidates per session.
+    pub(super) per_session: usize,
 }
 
-impl Matches {
-    /// Forgets the question before.
+impl PostingScores {
+    /// Removes the scores of the previous search.
     fn clear(&mut self, docs: usize) {
         for doc in self.touched.drain(..) {
             if let Some(mask) = self.masks.get_mut(doc as usize) {
@@ -48,26 +48,27 @@ impl Matches {
         self.named = None;
     }
 
-    /// Reads the postings of a question's words.
+    /// Reads the postings of the query's words.
     pub(super) fn read(
         &mut self,
         view: &View<'_>,
-        question: &mut Question,
-        effort: Effort,
+        query_terms: &mut QueryTerms,
+        limits: SearchLimits,
     ) -> Result<()> {
         let docs = view.docs();
         self.clear(docs);
         let matches = self;
-        let mut left = if effort.exhaustive { u64::MAX } else { POSTINGS };
+        let mut left = if limits.exhaustive { u64::MAX } else { POSTINGS_PER_SEARCH };
         // Words are sorted by weight, so the rarest are read first.
-        for (at, word) in question.words.iter_mut().enumerate() {
+        for (at, word) in query_terms.words.iter_mut().enumerate() {
             for lists in &mut word.lists {
-                let budget = left.max(EVERY_WORD);
+                let budget = left.max(POSTINGS_PER_WORD_MIN);
                 view.read_rest(lists, budget)?;
                 left = left.saturating_sub(lists.count);
             }
-            let worth = word.weight;
-            let mut add = |doc: u32, impact: u8| matches.add(doc, at, worth * weight(impact));
+            let scores_of_words = word.weight;
+            let mut add =
+                |doc: u32, impact: u8| matches.add(doc, at, scores_of_words * weight(impact));
             match (word.all, word.lists.as_slice()) {
                 (true, [first, rest @ ..]) if !rest.is_empty() => {
                     let mut seen: FxHashMap<u32, (usize, u8)> =
@@ -96,11 +97,11 @@ impl Matches {
                 }
             }
         }
-        if !question.speakers.is_empty() {
+        if !query_terms.speakers.is_empty() {
             let mut named = DocSet::none(docs);
-            for term in &question.speakers {
+            for term in &query_terms.speakers {
                 let mut lists = view.lists(term)?;
-                view.read_rest(&mut lists, left.max(EVERY_WORD))?;
+                view.read_rest(&mut lists, left.max(POSTINGS_PER_WORD_MIN))?;
                 lists.postings().for_each(|(doc, _)| named.insert(doc));
             }
             matches.named = Some(named);
@@ -118,29 +119,29 @@ impl Matches {
         if *mask == 0 {
             self.touched.push(doc);
         }
-        // Two forms of one word are one word.
+        // Two forms of one word count once.
         if *mask >> word & 1 == 0 {
             *mask |= 1 << word;
             *total += score;
         }
     }
 
-    /// The words that a document has.
+    /// A bit for each word that a document contains.
     pub(super) fn mask(&self, doc: u32) -> u16 {
         self.masks.get(doc as usize).copied().unwrap_or(0)
     }
 
-    /// What the words of a document are worth.
+    /// The summed score of the words that a document contains.
     pub(super) fn score(&self, doc: u32) -> f32 {
         self.scores.get(doc as usize).copied().unwrap_or(0.0)
     }
 
-    /// The documents that have any word.
+    /// The documents that contain any word.
     pub(super) fn touched(&self) -> &[u32] {
         &self.touched
     }
 
-    /// Whether the question names the speaker of a message.
+    /// Whether the query names the speaker of a message.
     pub(super) fn is_named(&self, first: u32) -> bool {
         self.named.as_ref().is_some_and(|named| named.has(first))
     }

@@ -1,5 +1,5 @@
-//! What the operators of a query leave over: first a set of documents that may match, from the
-//! index, then the exact answer on the text of each.
+//! Evaluates the operators of a query in two steps: the index gives a superset of the matching
+//! documents, then each text is checked exactly.
 
 use super::doc_set::DocSet;
 use oneiro_index::View;
@@ -7,144 +7,150 @@ use oneiro_model::{Error, Expr, Result};
 use oneiro_text::{Analyzer, Phrase};
 use rustc_hash::FxHashSet;
 
-/// Words that a prefix stands for.
-const PREFIXED: usize = 4_096;
+/// Terms that one prefix may expand to; a prefix with more is checked on the texts.
+const PREFIX_TERMS_MAX: usize = 4_096;
 
-/// The most memory a regular expression may take when compiled.
+/// Memory limit of a compiled regular expression.
 const PATTERN_BYTES: usize = 1 << 20;
 
-/// A query, ready to be held against texts.
-pub(super) enum Match {
-    /// Words; with all of the terms of each, or any.
+/// A compiled query.
+pub(super) enum Matcher {
+    /// For every word, its alternative forms; a form is a list of terms and whether all of them
+    /// must occur.
     Words(Vec<Vec<(Vec<String>, bool)>>),
     Phrase {
         phrase: Phrase,
-        words: Box<Match>,
+        words: Box<Matcher>,
     },
-    /// A prefix, and the terms that words which begin so may have been stemmed to.
+    /// A prefix, and the stems that words with this prefix may be indexed under.
     Prefix(String, Vec<String>),
     Infix(String),
     Regex(regex::Regex),
-    All(Vec<Match>),
-    Any(Vec<Match>),
-    Not(Box<Match>),
+    All(Vec<Matcher>),
+    Any(Vec<Matcher>),
+    Not(Box<Matcher>),
 }
 
-/// In which ways a word may be there.
+/// Which forms of a word match.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Ways {
-    /// Whole, or in all of its parts.
+enum WordForms {
+    /// The word itself, or all of its parts.
     Any,
-    /// Whole.
+    /// Only the word itself.
     Whole,
 }
 
-/// What is asked of a set of documents.
+/// Which side of the exact result a document set may err on.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Bound {
-    /// It holds at least those that match.
+    /// A superset of the matching documents.
     Above,
-    /// It holds only those that match.
+    /// A subset of the matching documents.
     Below,
 }
 
-impl Match {
-    /// Compiles a query.
-    pub(super) fn new(expr: &Expr, analyzer: &mut Analyzer) -> Result<Match> {
-        Match::compile(expr, analyzer, Ways::Any)
+impl Matcher {
+    pub(super) fn new(expr: &Expr, analyzer: &mut Analyzer) -> Result<Matcher> {
+        Matcher::compile(expr, analyzer, WordForms::Any)
     }
 
-    /// Compiles a query whose words must stand as they are asked for.
-    pub(super) fn exact(expr: &Expr, analyzer: &mut Analyzer) -> Result<Match> {
-        Match::compile(expr, analyzer, Ways::Whole)
+    /// Compiles a query whose words match only as they are written.
+    pub(super) fn exact(expr: &Expr, analyzer: &mut Analyzer) -> Result<Matcher> {
+        Matcher::compile(expr, analyzer, WordForms::Whole)
     }
 
-    fn compile(expr: &Expr, analyzer: &mut Analyzer, ways: Ways) -> Result<Match> {
+    fn compile(expr: &Expr, analyzer: &mut Analyzer, forms: WordForms) -> Result<Matcher> {
         Ok(match expr {
-            Expr::Word(text) => Match::words(text, analyzer, ways),
-            Expr::Phrase(text) => Match::Phrase {
+            Expr::Word(text) => Matcher::words(text, analyzer, forms),
+            Expr::Phrase(text) => Matcher::Phrase {
                 phrase: Phrase::new(text),
-                words: Box::new(Match::words(text, analyzer, Ways::Any)),
+                words: Box::new(Matcher::words(text, analyzer, WordForms::Any)),
             },
             Expr::Prefix(text) => {
                 let prefix = oneiro_text::normalise(text);
                 let stems = stems(&prefix, analyzer);
-                Match::Prefix(prefix, stems)
+                Matcher::Prefix(prefix, stems)
             }
-            Expr::Infix(text) => Match::Infix(oneiro_text::normalise(text)),
-            Expr::Regex(pattern) => Match::Regex(compile(pattern)?),
-            Expr::And(exprs) => Match::All(Match::list(exprs, analyzer, ways)?),
-            Expr::Or(exprs) => Match::Any(Match::list(exprs, analyzer, ways)?),
-            // What is refused is the word, and not every text that has its parts somewhere.
-            Expr::Not(expr) => Match::Not(Box::new(Match::compile(expr, analyzer, Ways::Whole)?)),
+            Expr::Infix(text) => Matcher::Infix(oneiro_text::normalise(text)),
+            Expr::Regex(pattern) => Matcher::Regex(compile(pattern)?),
+            Expr::And(exprs) => Matcher::All(Matcher::list(exprs, analyzer, forms)?),
+            Expr::Or(exprs) => Matcher::Any(Matcher::list(exprs, analyzer, forms)?),
+            // A negation excludes texts with the word, not every text that happens to contain its
+            // parts.
+            Expr::Not(expr) => {
+                Matcher::Not(Box::new(Matcher::compile(expr, analyzer, WordForms::Whole)?))
+            }
         })
     }
 
-    fn list(exprs: &[Expr], analyzer: &mut Analyzer, ways: Ways) -> Result<Vec<Match>> {
-        // The same thing said twice is looked for once.
+    fn list(exprs: &[Expr], analyzer: &mut Analyzer, forms: WordForms) -> Result<Vec<Matcher>> {
+        // Equal operands are evaluated once.
         let mut seen: Vec<&Expr> = Vec::with_capacity(exprs.len());
         for expr in exprs {
             if !seen.contains(&expr) {
                 seen.push(expr);
             }
         }
-        seen.into_iter().map(|expr| Match::compile(expr, analyzer, ways)).collect()
+        seen.into_iter().map(|expr| Matcher::compile(expr, analyzer, forms)).collect()
     }
 
-    /// The words of a text, each of which must occur: whole, or in all of its parts.
-    fn words(text: &str, analyzer: &mut Analyzer, ways: Ways) -> Match {
+    /// The words of a text, all of which must occur.
+    fn words(text: &str, analyzer: &mut Analyzer, forms: WordForms) -> Matcher {
         let words = analyzer.query_words(text);
         let one = |word: oneiro_text::QueryWord| {
             let mut found = vec![(word.terms, word.all)];
-            // A run of characters of a script without spaces is there in its pairs alone.
-            if !word.parts.is_empty() && (ways == Ways::Any || !word.norm.is_ascii()) {
+            // In scripts without spaces a word is indexed only by its character pairs.
+            if !word.parts.is_empty() && (forms == WordForms::Any || !word.norm.is_ascii()) {
                 let parts = word.parts.into_iter().flat_map(|part| part.terms.into_iter().next());
                 found.push((parts.collect(), true));
             }
             found
         };
-        Match::Words(words.into_iter().map(one).collect())
+        Matcher::Words(words.into_iter().map(one).collect())
     }
 
-    /// Whether the text must be read to know.
+    /// Whether the index alone cannot decide, so that the text must be read.
     pub(super) fn needs_text(&self) -> bool {
         match self {
-            Match::Words(_) => false,
-            Match::Prefix(..) | Match::Phrase { .. } | Match::Infix(_) | Match::Regex(_) => true,
-            Match::All(list) | Match::Any(list) => list.iter().any(Match::needs_text),
-            Match::Not(inner) => inner.needs_text(),
+            Matcher::Words(_) => false,
+            Matcher::Prefix(..)
+            | Matcher::Phrase { .. }
+            | Matcher::Infix(_)
+            | Matcher::Regex(_) => true,
+            Matcher::All(list) | Matcher::Any(list) => list.iter().any(Matcher::needs_text),
+            Matcher::Not(inner) => inner.needs_text(),
         }
     }
 
-    /// The part of the query that refuses: what stays when its words are relaxed.
-    pub(super) fn refusals(self) -> Option<Match> {
+    /// The negated part of the query, which stays in force when its words are relaxed.
+    pub(super) fn negations(self) -> Option<Matcher> {
         match self {
-            Match::Not(inner) => Some(Match::Not(inner)),
-            Match::All(list) => {
-                let kept: Vec<Match> = list.into_iter().filter_map(Match::refusals).collect();
-                (!kept.is_empty()).then_some(Match::All(kept))
+            Matcher::Not(inner) => Some(Matcher::Not(inner)),
+            Matcher::All(list) => {
+                let kept: Vec<Matcher> = list.into_iter().filter_map(Matcher::negations).collect();
+                (!kept.is_empty()).then_some(Matcher::All(kept))
             }
             _ => None,
         }
     }
 
-    /// The patterns to highlight.
+    /// Collects the patterns and prefixes to highlight.
     pub(super) fn patterns(&self, patterns: &mut Vec<regex::Regex>, prefixes: &mut Vec<String>) {
         match self {
-            Match::Regex(pattern) => patterns.push(pattern.clone()),
-            Match::Infix(text) => {
+            Matcher::Regex(pattern) => patterns.push(pattern.clone()),
+            Matcher::Infix(text) => {
                 let pattern = format!("(?i){}", regex::escape(text));
                 patterns.extend(regex::Regex::new(&pattern));
             }
-            Match::Prefix(text, _) => prefixes.push(text.clone()),
-            Match::All(list) | Match::Any(list) => {
+            Matcher::Prefix(text, _) => prefixes.push(text.clone()),
+            Matcher::All(list) | Matcher::Any(list) => {
                 list.iter().for_each(|one| one.patterns(patterns, prefixes));
             }
-            Match::Words(_) | Match::Phrase { .. } | Match::Not(_) => {}
+            Matcher::Words(_) | Matcher::Phrase { .. } | Matcher::Not(_) => {}
         }
     }
 
-    /// Messages that may match, each by its first document.
+    /// Messages that may match, each represented by its first document.
     pub(super) fn may_match(&self, view: &View<'_>) -> Result<DocSet> {
         self.bound(view, Bound::Above)
     }
@@ -152,19 +158,19 @@ impl Match {
     fn bound(&self, view: &View<'_>, bound: Bound) -> Result<DocSet> {
         let docs = view.docs();
         Ok(match self {
-            Match::Words(words) => {
+            Matcher::Words(words) => {
                 let mut all = DocSet::all(docs);
-                for ways in words {
+                for forms in words {
                     let mut any = DocSet::none(docs);
-                    for (terms, needs_all) in ways {
+                    for (terms, needs_all) in forms {
                         any.or(&with_terms(view, terms, *needs_all)?);
                     }
                     all.and(&any);
                 }
                 all
             }
-            Match::Prefix(prefix, stems) if bound == Bound::Above => {
-                let found = view.with_prefix(prefix.as_bytes(), PREFIXED)?;
+            Matcher::Prefix(prefix, stems) if bound == Bound::Above => {
+                let found = view.with_prefix(prefix.as_bytes(), PREFIX_TERMS_MAX)?;
                 if !found.is_all {
                     return Ok(DocSet::all(docs));
                 }
@@ -176,28 +182,29 @@ impl Match {
                 }
                 any
             }
-            Match::Phrase { words, .. } if bound == Bound::Above => words.bound(view, bound)?,
-            Match::Prefix(..) | Match::Phrase { .. } | Match::Infix(_) | Match::Regex(_) => {
-                match bound {
-                    Bound::Above => DocSet::all(docs),
-                    Bound::Below => DocSet::none(docs),
-                }
-            }
-            Match::All(list) => {
+            Matcher::Phrase { words, .. } if bound == Bound::Above => words.bound(view, bound)?,
+            Matcher::Prefix(..)
+            | Matcher::Phrase { .. }
+            | Matcher::Infix(_)
+            | Matcher::Regex(_) => match bound {
+                Bound::Above => DocSet::all(docs),
+                Bound::Below => DocSet::none(docs),
+            },
+            Matcher::All(list) => {
                 let mut all = DocSet::all(docs);
                 for one in list {
                     all.and(&one.bound(view, bound)?);
                 }
                 all
             }
-            Match::Any(list) => {
+            Matcher::Any(list) => {
                 let mut any = DocSet::none(docs);
                 for one in list {
                     any.or(&one.bound(view, bound)?);
                 }
                 any
             }
-            Match::Not(inner) => {
+            Matcher::Not(inner) => {
                 let other = if bound == Bound::Above { Bound::Below } else { Bound::Above };
                 let mut set = inner.bound(view, other)?;
                 set.flip();
@@ -206,13 +213,12 @@ impl Match {
         })
     }
 
-    /// Whether a text matches.
     pub(super) fn matches(&self, text: &str, analyzer: &mut Analyzer) -> bool {
         let mut terms: FxHashSet<Box<str>> = FxHashSet::default();
         let mut norms: FxHashSet<Box<str>> = FxHashSet::default();
-        let by_term = self.has(|one| matches!(one, Match::Words(_)));
-        let by_norm = self.has(|one| matches!(one, Match::Prefix(..)));
-        // Analysing a text costs twenty times what a pattern does.
+        let by_term = self.has(|one| matches!(one, Matcher::Words(_)));
+        let by_norm = self.has(|one| matches!(one, Matcher::Prefix(..)));
+        // Analysing a text costs about twenty times as much as a regular expression.
         if by_term || by_norm {
             for chunk in oneiro_text::chunks(text) {
                 analyzer.tokens(text.get(chunk).unwrap_or_default(), |token| {
@@ -228,33 +234,33 @@ impl Match {
         self.holds(&Read { text, terms, norms })
     }
 
-    /// Whether any part of the expression is such.
-    fn has(&self, wanted: fn(&Match) -> bool) -> bool {
+    /// Whether any node of the expression satisfies `wanted`.
+    fn has(&self, wanted: fn(&Matcher) -> bool) -> bool {
         wanted(self)
             || match self {
-                Match::All(list) | Match::Any(list) => list.iter().any(|one| one.has(wanted)),
-                Match::Not(inner) => inner.has(wanted),
+                Matcher::All(list) | Matcher::Any(list) => list.iter().any(|one| one.has(wanted)),
+                Matcher::Not(inner) => inner.has(wanted),
                 _ => false,
             }
     }
 
     fn holds(&self, read: &Read<'_>) -> bool {
         match self {
-            Match::Words(words) => words.iter().all(|ways| {
-                ways.iter().any(|(terms, all)| {
+            Matcher::Words(words) => words.iter().all(|forms| {
+                forms.iter().any(|(terms, all)| {
                     let mut has = terms.iter().map(|term| read.terms.contains(term.as_str()));
                     if *all { has.all(|has| has) } else { has.any(|has| has) }
                 })
             }),
-            Match::Phrase { phrase, .. } => phrase.find(read.text).is_some(),
-            Match::Prefix(prefix, _) => {
+            Matcher::Phrase { phrase, .. } => phrase.find(read.text).is_some(),
+            Matcher::Prefix(prefix, _) => {
                 read.norms.iter().any(|word| word.starts_with(prefix.as_str()))
             }
-            Match::Infix(text) => oneiro_text::normalise(read.text).contains(text.as_str()),
-            Match::Regex(pattern) => pattern.is_match(read.text),
-            Match::All(list) => list.iter().all(|one| one.holds(read)),
-            Match::Any(list) => list.iter().any(|one| one.holds(read)),
-            Match::Not(inner) => !inner.holds(read),
+            Matcher::Infix(text) => oneiro_text::normalise(read.text).contains(text.as_str()),
+            Matcher::Regex(pattern) => pattern.is_match(read.text),
+            Matcher::All(list) => list.iter().all(|one| one.holds(read)),
+            Matcher::Any(list) => list.iter().any(|one| one.holds(read)),
+            Matcher::Not(inner) => !inner.holds(read),
         }
     }
 }
@@ -265,8 +271,8 @@ struct Read<'r> {
     norms: FxHashSet<Box<str>>,
 }
 
-/// Shorter stems than a prefix: what words that begin so may have been cut to. A stem is the
-/// beginning of its word, but for its last letters and the irregular words.
+/// Stems that words with this prefix may be indexed under. A stem is a prefix of its word, except
+/// for its last letters and irregular words.
 fn stems(prefix: &str, analyzer: &mut Analyzer) -> Vec<String> {
     let mut stems: Vec<String> =
         analyzer.query_words(prefix).into_iter().flat_map(|word| word.terms).collect();
@@ -315,7 +321,7 @@ fn with_terms(view: &View<'_>, terms: &[String], all: bool) -> Result<DocSet> {
     Ok(set)
 }
 
-/// Adds the messages that have a term.
+/// Adds the messages that contain a term.
 fn add(view: &View<'_>, term: &[u8], set: &mut DocSet) -> Result<()> {
     let mut lists = view.lists(term)?;
     view.read_rest(&mut lists, u64::MAX)?;

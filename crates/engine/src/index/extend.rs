@@ -1,6 +1,6 @@
-//! The fold: texts that no segment covers yet become one, and small segments become larger ones.
-//! Everything is read and computed outside the write transaction; inside, it is only checked that
-//! nobody was faster, and written.
+//! Extends the index by a segment of the texts that no segment covers yet, and merges small
+//! segments into larger ones. Everything is read and computed outside the write transaction, which
+//! only verifies that no other process was faster, and writes.
 
 use super::storage::{self, Segments};
 use super::texts::texts;
@@ -14,51 +14,51 @@ use oneiro_store::{Store, Tx};
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
-/// A segment whose writer added nothing for this long was abandoned. Writers stamp it with each batch
-/// of blocks, which takes well under a second.
+/// A segment whose writer added nothing for this long is abandoned. Writers touch it with every
+/// batch of blocks, which takes well under a second.
 const ABANDONED_AFTER: Span = Span::seconds(600);
 
 /// Blocks removed in one transaction.
 const REMOVE_BLOCKS: i64 = 2_048;
 
-/// What one fold did.
+/// The result of one extension.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct Folded {
-    /// Texts that are covered now and were not before.
+pub(crate) struct Extended {
+    /// Texts that were newly covered.
     pub(crate) texts: usize,
-    /// The last number that is covered.
+    /// The number of the last covered text.
     pub(crate) reach: i64,
-    /// Whether texts may be left.
+    /// Whether more texts may be uncovered.
     pub(crate) more: bool,
 }
 
-/// Covers up to `limit` texts more. Each reader takes its share of them, beside the others.
-pub(crate) fn fold(
+/// Covers up to `limit` more texts. The readers analyse them in parallel.
+pub(crate) fn extend(
     store: &Store,
     readers: &mut [Reader],
     limit: usize,
     now: Timestamp,
-) -> Result<Folded> {
+) -> Result<Extended> {
     let build = store.read(|tx| Ok(segments::state(tx)?.build))?;
-    fold_build(store, readers, (build, limit), now)
+    extend_build(store, readers, (build, limit), now)
 }
 
-/// The same for one build, which need not be the one that answers.
-pub(crate) fn fold_build(
+/// The same for a given build, which need not be the current one.
+pub(crate) fn extend_build(
     store: &Store,
     readers: &mut [Reader],
     (build, limit): (i64, usize),
     now: Timestamp,
-) -> Result<Folded> {
+) -> Result<Extended> {
     let (state, reach, read) = store.read(|tx| {
         let reach = segments::reach(tx, build)?;
         Ok((segments::state(tx)?, reach, texts(tx).after(reach, limit)?))
     })?;
     let Some(last) = read.last() else {
-        return Ok(Folded { texts: 0, reach, more: false });
+        return Ok(Extended { texts: 0, reach, more: false });
     };
     let made = make(&read, readers)?;
-    let folded = store.write_derived(|tx| {
+    let extended = store.write_derived(|tx| {
         let is_first = segments::reach(tx, build)? == reach
             && segments::state(tx)?.generation == state.generation;
         if is_first {
@@ -70,14 +70,14 @@ pub(crate) fn fold_build(
         Ok(is_first)
     })?;
     let more = read.len() == limit;
-    Ok(match folded {
-        true => Folded { texts: read.len(), reach: last.number, more },
-        // Somebody else covered them.
-        false => Folded { texts: 0, reach, more: true },
+    Ok(match extended {
+        true => Extended { texts: read.len(), reach: last.number, more },
+        // Another process covered them.
+        false => Extended { texts: 0, reach, more: true },
     })
 }
 
-/// Who merges: for how long, and by which clock.
+/// The inputs of a merge.
 #[derive(Clone, Copy)]
 pub(crate) struct Merger<'m> {
     pub(crate) store: &'m Store,
@@ -85,26 +85,26 @@ pub(crate) struct Merger<'m> {
     pub(crate) stopped: &'m dyn Fn() -> bool,
 }
 
-/// What became of a merge.
+/// The outcome of a merge.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Merged {
     /// There was nothing to merge.
     Nothing,
-    /// One segment stands in the place of its inputs.
+    /// The merged segment replaced its inputs.
     Done,
-    /// Another process changed the inputs first, or the work was told to stop; nothing changed.
+    /// Another process changed the inputs first, or the merge was stopped; nothing changed.
     Lost,
 }
 
-/// Merges segments where there are too many of one size.
+/// Merges segments if there are too many of one size.
 pub(crate) fn merge(merger: Merger<'_>, build: i64) -> Result<Merged> {
     let now = merger.clock.now();
     let live = merger.store.read(|tx| Segments::of(tx, build, now)?.segments())?;
-    merge_these(merger, build, due_for_merge(&live))
+    merge_segments(merger, build, due_for_merge(&live))
 }
 
-/// Rewrites one segment that covers deleted texts without them. They are never found, but their
-/// words must not stay.
+/// Rewrites one segment that covers deleted texts without them. Deleted texts are never found, but
+/// their words must not remain.
 pub(crate) fn purge(merger: Merger<'_>) -> Result<Merged> {
     let (build, found) = merger.store.read(|tx| {
         let storage = Segments::answering(tx)?;
@@ -115,11 +115,11 @@ pub(crate) fn purge(merger: Merger<'_>) -> Result<Merged> {
         }
         Ok((storage.state().0, None))
     })?;
-    merge_these(merger, build, found.as_slice())
+    merge_segments(merger, build, found.as_slice())
 }
 
-/// Writes the merged segment in pieces that nobody sees, then puts it in the place of its inputs.
-fn merge_these(merger: Merger<'_>, build: i64, from: &[Segment]) -> Result<Merged> {
+/// Writes the merged segment in batches that no reader sees, then replaces its inputs.
+fn merge_segments(merger: Merger<'_>, build: i64, from: &[Segment]) -> Result<Merged> {
     let Merger { store, clock, stopped } = merger;
     if from.is_empty() {
         return Ok(Merged::Nothing);
@@ -127,7 +127,8 @@ fn merge_these(merger: Merger<'_>, build: i64, from: &[Segment]) -> Result<Merge
     store.read(|tx| {
         let state = segments::state(tx)?;
         let storage = Segments::of(tx, build, clock.now())?;
-        // Looking costs as much as merging, so only one alone is looked through.
+        // Finding deleted texts costs as much as merging, so it is done only if the merge is a
+        // purge.
         let deleted = match from {
             [only] => deleted(tx, &storage, only)?,
             _ => BTreeSet::new(),
@@ -165,7 +166,7 @@ fn merge_these(merger: Merger<'_>, build: i64, from: &[Segment]) -> Result<Merge
     })
 }
 
-/// The texts of a segment that are no more.
+/// The deleted texts that a segment still covers.
 fn deleted(tx: &Tx<'_>, storage: &Segments<'_, '_>, segment: &Segment) -> Result<BTreeSet<i64>> {
     let there: BTreeSet<i64> =
         texts(tx).numbers(segment.first, segment.last)?.into_iter().collect();
@@ -173,7 +174,7 @@ fn deleted(tx: &Tx<'_>, storage: &Segments<'_, '_>, segment: &Segment) -> Result
     Ok(indexed.into_iter().filter(|number| !there.contains(number)).collect())
 }
 
-/// A segment that is being written.
+/// A segment being written.
 struct Target<'s> {
     store: &'s Store,
     id: i64,
@@ -182,7 +183,8 @@ struct Target<'s> {
 }
 
 impl Target<'_> {
-    /// Adds blocks; false when an erasure came between, and what was read may not be written.
+    /// Adds blocks; returns false if an erasure happened meanwhile, so that what was read must not
+    /// be written.
     fn add(&mut self, blocks: &Blocks, now: Timestamp) -> Result<bool> {
         let added = self.store.write_derived(|tx| {
             if !self.is_mine(tx)? {
@@ -203,9 +205,9 @@ impl Target<'_> {
     }
 }
 
-/// Removes a bounded part of what was replaced or abandoned; answers whether more is left.
+/// Removes a bounded part of the replaced or abandoned segments; returns whether more is left.
 pub(crate) fn sweep(store: &Store, now: Timestamp) -> Result<bool> {
-    let useless = |segment: &segments::Segment| match segment.stage {
+    let is_garbage = |segment: &segments::Segment| match segment.stage {
         Stage::Live => false,
         Stage::Dead => true,
         Stage::Written => segment.created_at.plus(ABANDONED_AFTER) < now,
@@ -213,7 +215,7 @@ pub(crate) fn sweep(store: &Store, now: Timestamp) -> Result<bool> {
     let found = store.read(|tx| {
         let build = segments::state(tx)?.build;
         let mut found = segments::all(tx)?.into_iter();
-        Ok(found.find(|segment| segment.build < build || useless(segment)))
+        Ok(found.find(|segment| segment.build < build || is_garbage(segment)))
     })?;
     let Some(segment) = found else { return Ok(false) };
     store.write_derived(|tx| segments::remove_some(tx, segment.id, REMOVE_BLOCKS)).map(|_| true)
@@ -247,8 +249,8 @@ mod tests {
         for number in 0..count {
             let text = format!("message number {number}");
             oneiro.messages().append(&id, vec![NewMessage::text(Role::User, text)]).unwrap();
-            let folded = fold(oneiro.store(), &mut [Reader::new(None)], 1, NOW).unwrap();
-            assert_eq!(folded.texts, 1);
+            let extended = extend(oneiro.store(), &mut [Reader::new(None)], 1, NOW).unwrap();
+            assert_eq!(extended.texts, 1);
         }
         (folder, oneiro)
     }
@@ -269,7 +271,7 @@ mod tests {
         let (_folder, oneiro) = store_with_segments(1);
         let id = SessionId::new("s").unwrap();
         oneiro.messages().append(&id, vec![NewMessage::text(Role::User, "uncovered")]).unwrap();
-        assert!(fold(oneiro.store(), &mut [], 10, NOW).is_err());
+        assert!(extend(oneiro.store(), &mut [], 10, NOW).is_err());
         assert_eq!(live_segments(&oneiro), 1);
     }
 
@@ -308,7 +310,7 @@ mod tests {
         let id = SessionId::new("t").unwrap();
         oneiro.sessions().create(NewSession::with_id(id.clone())).unwrap();
         oneiro.messages().append(&id, vec![NewMessage::text(Role::User, "deleted later")]).unwrap();
-        fold(oneiro.store(), &mut [Reader::new(None)], 10, NOW).unwrap();
+        extend(oneiro.store(), &mut [Reader::new(None)], 10, NOW).unwrap();
         oneiro.sessions().delete(&id).unwrap();
         let clock = TestClock(AtomicI64::new(0));
         // While the first purge writes, another process finishes the same one.

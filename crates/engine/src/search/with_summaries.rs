@@ -1,5 +1,5 @@
-//! What one search answers beyond ranked messages: summaries before them, the last word as the
-//! beginning of one while somebody types, and a page that goes on where only part was read.
+//! Extends the search of messages: summaries before them, the last word as a prefix while the user
+//! types, and reading on until a page is full.
 
 use crate::Oneiro;
 use crate::views::Search;
@@ -10,8 +10,8 @@ use oneiro_model::{
 use std::time::{Duration, Instant};
 
 impl Search<'_> {
-    /// Searches, and goes on where only part was read for a pattern, until the page is full,
-    /// everything was read, or `timeout` is over. `on_page` is called after each part.
+    /// Searches, and continues incomplete pages until the page is full, everything was read, or the
+    /// timeout passes. `on_page` is called after each part.
     pub fn run_all(
         &self,
         request: &SearchRequest,
@@ -41,20 +41,20 @@ impl Search<'_> {
 }
 
 impl Oneiro {
-    /// Searches messages; while somebody types, the last word may be the beginning of one.
-    pub(super) fn search_typed(&self, request: &SearchRequest) -> Result<Found> {
+    /// Searches messages; while the user types, the last word may be incomplete.
+    pub(super) fn search_as_typed(&self, request: &SearchRequest) -> Result<Found> {
         let found = self.search_messages(request)?;
         let is_vague = found.tier.is_none_or(|tier| tier == Tier::Semantic);
         if !request.typing || !is_vague || request.cursor.is_some() {
             return Ok(found);
         }
-        let Some(query) = with_open_end(&request.query) else { return Ok(found) };
+        let Some(query) = as_prefix_query(&request.query) else { return Ok(found) };
         let longer = self.search_messages(&SearchRequest { query, ..request.clone() })?;
         Ok(if longer.hits.is_empty() { found } else { longer })
     }
 
-    /// Summaries that have the words, then messages. Beside messages, summaries take up half of the
-    /// first page at most, so that `limit` holds and `next` goes on among the messages.
+    /// Summaries that match, then messages. Summaries take at most half of the first page, so that
+    /// `limit` holds and `next` continues among the messages.
     pub(super) fn search_with_summaries(&self, request: &SearchRequest) -> Result<Found> {
         let mut request = request.clone();
         let room = if request.wants_messages() { request.limit / 2 } else { request.limit };
@@ -70,7 +70,7 @@ impl Oneiro {
         let mut found = match request.wants_messages() {
             true => {
                 request.limit -= summaries.len();
-                self.search_typed(&request)?
+                self.search_as_typed(&request)?
             }
             false => Found::default(),
         };
@@ -78,12 +78,12 @@ impl Oneiro {
             found.tier = Some(Tier::Precise);
         }
         found.summaries = summaries;
-        found.note = super::joined(found.note, note);
+        found.note = super::join_notes(found.note, note);
         Ok(found)
     }
 
-    /// The summaries that have the words. Filters on messages cannot be applied to a summary; with
-    /// one, no summary is found, and the note says so.
+    /// The summaries that match. Filters on messages do not apply to summaries; with such a filter
+    /// no summary is returned, and the note says so.
     fn summaries_for(&self, request: &SearchRequest) -> Result<(Vec<SummaryHit>, Option<String>)> {
         let of_messages = [
             ("roles", !request.roles.is_empty()),
@@ -121,9 +121,9 @@ impl Oneiro {
     }
 }
 
-/// The query with its last word as the beginning of one, if it is a plain word.
-fn with_open_end(query: &str) -> Option<String> {
-    /// One letter is the beginning of everything.
+/// The query with its last word as a prefix, if that is a plain word.
+fn as_prefix_query(query: &str) -> Option<String> {
+    /// A single letter matches too much.
     const LETTERS_MIN: usize = 2;
     let last = query.split_whitespace().next_back()?;
     let is_word = last.chars().count() >= LETTERS_MIN && last.chars().all(char::is_alphanumeric);

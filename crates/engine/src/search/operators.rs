@@ -1,43 +1,43 @@
-//! What a query with operators matches: from the index where that is enough, else by reading texts,
-//! newest first, a stretch at a time.
+//! The set of messages that a query with operators matches: from the index if that is exact,
+//! otherwise by reading texts, newest first, a limited number per page.
 
-use super::SCANNED;
+use super::SCAN_MESSAGES_MAX;
 use super::doc_set::DocSet;
-use super::matching::Match;
-use super::place::Place;
+use super::matcher::Matcher;
+use super::page_start::PageStart;
+use super::run::SearchRun;
 use super::scope::Scope;
-use super::searching::Searching;
 use oneiro_index::Reader;
 use oneiro_model::{Result, Visibility, searchable};
 use oneiro_store::said;
 
-/// Messages that match a pattern, of which the best are found.
-const MATCHED: usize = 500;
+/// Matching messages after which a page stops reading.
+const PATTERN_MATCHES_MAX: usize = 500;
 
-/// What is left of the documents after the operators of a query.
+/// The documents that the operators of a query match.
 #[derive(Default)]
-pub(super) struct Within {
+pub(super) struct OperatorMatches {
     pub(super) set: Option<DocSet>,
-    /// Where reading texts stopped, if it did before the end.
+    /// The message at which reading texts stopped, if it stopped before the end.
     pub(super) stopped: Option<i64>,
 }
 
-impl Searching<'_, '_> {
-    /// The messages that a query matches. Those whose text must be read are read, newest first, up
-    /// to a limit.
+impl SearchRun<'_, '_> {
+    /// The messages that a query matches. If their texts must be read, they are read newest first,
+    /// at most `SCAN_MESSAGES_MAX` per page.
     pub(super) fn within(
         &self,
-        expr: &Match,
+        expr: &Matcher,
         scope: &Scope,
         reader: &mut Reader,
-    ) -> Result<Within> {
+    ) -> Result<OperatorMatches> {
         let may = expr.may_match(self.view)?;
         if !expr.needs_text() {
-            return Ok(Within { set: Some(may), stopped: None });
+            return Ok(OperatorMatches { set: Some(may), stopped: None });
         }
-        let before = Place::of(self.asked.request.cursor).before;
+        let before = PageStart::of(self.asked.request.cursor).before;
         let mut set = DocSet::none(self.view.docs());
-        let mut left = SCANNED;
+        let mut left = SCAN_MESSAGES_MAX;
         let mut matched = 0;
         let mut stopped = None;
         let docs = may.newest_first().filter_map(|doc| {
@@ -46,9 +46,9 @@ impl Searching<'_, '_> {
             let is_before = before.is_none_or(|before| found.seq < before);
             (is_first && is_before && scope.allows(&found, doc)).then_some((found.seq, doc))
         });
-        let docs: Vec<(i64, u32)> = docs.take(SCANNED + 1).collect();
+        let docs: Vec<(i64, u32)> = docs.take(SCAN_MESSAGES_MAX + 1).collect();
         for some in docs.chunks(256) {
-            if left == 0 || matched >= MATCHED {
+            if left == 0 || matched >= PATTERN_MATCHES_MAX {
                 stopped = some.first().map(|(seq, _)| seq + 1);
                 break;
             }
@@ -67,6 +67,6 @@ impl Searching<'_, '_> {
             }
             left = left.saturating_sub(some.len());
         }
-        Ok(Within { set: Some(set), stopped })
+        Ok(OperatorMatches { set: Some(set), stopped })
     }
 }

@@ -1,0 +1,297 @@
+//! One search in its snapshot, step by step: scope, operators, candidates, scoring in batches, and
+//! the answer. The order of hits does not depend on the limit, so that pages fit together.
+
+use super::by_words::WordScores;
+use super::candidates::{Candidate, CandidateSearch};
+use super::doc_set::DocSet;
+use super::hits::{Answer, Ranked, TraceData};
+use super::matcher::Matcher;
+use super::operators::OperatorMatches;
+use super::page_start::PageStart;
+use super::posting_scores::{PostingScores, SearchLimits};
+use super::query_terms::QueryTerms;
+use super::query_vector::QueryVector;
+use super::scope::Scope;
+use super::scorer::{Scored, Scorer, Vectors};
+use crate::Oneiro;
+use oneiro_index::{Reader, View};
+use oneiro_model::{Found, Query, Result, SearchRequest, Sort, Tier};
+use oneiro_store::{Tx, lineage, sessions};
+use rustc_hash::FxHashSet;
+
+/// Candidates that are read and scored at once.
+const SCORE_BATCH: usize = 64;
+
+/// Candidates of a batch that are scored again with their neighbours' texts.
+const RESCORED_PER_BATCH: usize = 28;
+
+/// Minimum similarity of a hit if no word of the query occurs anywhere.
+const SEMANTIC_SIMILARITY_MIN: f32 = 0.25;
+
+pub(super) struct SearchRun<'s, 'c> {
+    pub(super) oneiro: &'s Oneiro,
+    pub(super) tx: &'s Tx<'c>,
+    pub(super) view: &'s View<'s>,
+    pub(super) asked: SearchInput<'s>,
+}
+
+/// The parsed request.
+#[derive(Clone, Copy)]
+pub(super) struct SearchInput<'s> {
+    pub(super) request: &'s SearchRequest,
+    pub(super) query: &'s Query,
+    pub(super) query_vector: &'s QueryVector,
+}
+
+/// The terms and the scope of the query, with the postings read.
+struct Prepared<'r> {
+    query_terms: &'r QueryTerms,
+    matches: &'r PostingScores,
+    scope: &'r Scope,
+    limits: SearchLimits,
+}
+
+impl SearchRun<'_, '_> {
+    pub(super) fn run(&self, reader: &mut Reader) -> Result<Found> {
+        let mut matches = self.oneiro.scratch.take();
+        let found = self.run_with(reader, &mut matches);
+        self.oneiro.scratch.give_back(matches);
+        found
+    }
+
+    fn run_with(&self, reader: &mut Reader, matches: &mut PostingScores) -> Result<Found> {
+        let SearchInput { request, query, query_vector } = self.asked;
+        let scope = Scope::new(self.tx, self.view, request, &query.filters)?;
+        let vector_source = query_vector.vector_source(self.oneiro);
+        let expr = match &query.expr {
+            Some(expr) if request.exact => Some(Matcher::exact(expr, &mut reader.analyzer)?),
+            Some(expr) => Some(Matcher::new(expr, &mut reader.analyzer)?),
+            None => None,
+        };
+        let text = (query.text.as_str(), self.oneiro.now());
+        let mut query_terms =
+            QueryTerms::new(text, self.view, &mut reader.analyzer, &vector_source)?;
+        let mut answer = Answer::new(self.tx, (request, query), expr.as_ref(), &query_terms);
+        let Some(expr) = expr else {
+            if scope.is_everything() {
+                return Ok(answer.empty("the query has no words"));
+            }
+            let ranked = self.by_time(&scope, &DocSet::all(self.view.docs()), request.sort)?;
+            return answer.finish(ranked, &mut reader.analyzer);
+        };
+        let limits = SearchLimits {
+            exhaustive: request.exhaustive,
+            // Enough that the best of a session is among them, and few enough that one long
+            // conversation does not crowd out the others.
+            per_session: if request.one_per_lineage { 3 } else { usize::MAX },
+        };
+        matches.read(self.view, &mut query_terms, limits)?;
+        answer.query_terms(&query_terms);
+        let prepared = Prepared { query_terms: &query_terms, matches, scope: &scope, limits };
+        if request.exact {
+            let within = self.within(&expr, &scope, reader)?;
+            answer.set_scan_end(within.stopped);
+            let set = within.set.unwrap_or_else(|| DocSet::all(self.view.docs()));
+            let ranked = match request.sort {
+                Sort::Relevance => {
+                    let (mut patterns, mut prefixes) = (Vec::new(), Vec::new());
+                    expr.patterns(&mut patterns, &mut prefixes);
+                    let scores_of_words =
+                        WordScores { matches: prepared.matches, prefixes: &prefixes };
+                    self.by_words((&scope, &set), scores_of_words, &mut reader.analyzer)?
+                }
+                sort => self.by_time(&scope, &set, sort)?,
+            };
+            return answer.finish(ranked, &mut reader.analyzer);
+        }
+        if !query.explicit && !query_terms.words.is_empty() {
+            let ranked = self.plain(&prepared, reader)?;
+            return answer.finish(ranked, &mut reader.analyzer);
+        }
+        let within = self.within(&expr, &scope, reader)?;
+        answer.set_scan_end(within.stopped);
+        let ranked = self.ranked(&prepared, (&within, Tier::Precise), reader)?;
+        let is_first = PageStart::of(request.cursor).before.is_none();
+        if !ranked.is_empty() || within.stopped.is_some() || !is_first {
+            return answer.finish(ranked, &mut reader.analyzer);
+        }
+        // Negations stay in force when the words are relaxed.
+        let within = match expr.negations() {
+            Some(negations) => self.within(&negations, &scope, reader)?,
+            None => OperatorMatches::default(),
+        };
+        answer.set_scan_end(within.stopped);
+        let ranked = self.ranked(&prepared, (&within, Tier::Relaxed), reader)?;
+        answer.finish(ranked, &mut reader.analyzer)
+    }
+
+    /// Words without operators.
+    fn plain(&self, prepared: &Prepared<'_>, reader: &mut Reader) -> Result<Vec<Ranked>> {
+        match self.asked.request.sort {
+            Sort::Relevance => self.by_relevance(prepared, (None, None), reader),
+            sort => self.words_by_time(prepared, None, sort),
+        }
+    }
+
+    /// Ranks the messages that the operators match.
+    fn ranked(
+        &self,
+        prepared: &Prepared<'_>,
+        (within, tier): (&OperatorMatches, Tier),
+        reader: &mut Reader,
+    ) -> Result<Vec<Ranked>> {
+        match (self.asked.request.sort, &within.set, tier) {
+            (Sort::Relevance, set, tier) => {
+                self.by_relevance(prepared, (set.as_ref(), Some(tier)), reader)
+            }
+            (sort, Some(set), Tier::Precise) => self.by_time(prepared.scope, set, sort),
+            (sort, set, _) => {
+                let mut ranked = self.words_by_time(prepared, set.as_ref(), sort)?;
+                ranked.iter_mut().for_each(|one| one.tier = one.tier.max(tier));
+                Ok(ranked)
+            }
+        }
+    }
+
+    /// The messages with every word, by time; if there is none, those with any.
+    fn words_by_time(
+        &self,
+        prepared: &Prepared<'_>,
+        within: Option<&DocSet>,
+        sort: Sort,
+    ) -> Result<Vec<Ranked>> {
+        let (mut all, mut any) = self.with_words(prepared.query_terms, prepared.matches);
+        if let Some(within) = within {
+            all.and(within);
+            any.and(within);
+        }
+        let ranked = self.by_time(prepared.scope, &all, sort)?;
+        if !ranked.is_empty() {
+            return Ok(ranked);
+        }
+        let mut ranked = self.by_time(prepared.scope, &any, sort)?;
+        ranked.iter_mut().for_each(|one| one.tier = Tier::Relaxed);
+        Ok(ranked)
+    }
+
+    fn by_relevance(
+        &self,
+        prepared: &Prepared<'_>,
+        (within, tier): (Option<&DocSet>, Option<Tier>),
+        reader: &mut Reader,
+    ) -> Result<Vec<Ranked>> {
+        let Prepared { query_terms, matches, scope, limits } = *prepared;
+        let candidate_search = CandidateSearch {
+            view: self.view,
+            query_terms,
+            matches,
+            scope,
+            within,
+            is_unfiltered: within.is_none() && scope.allows_all(),
+            limits,
+        };
+        let no_word = matches.touched().is_empty() && within.is_none();
+        // Keywords are each required; a sentence only describes what is searched.
+        let by_tier = query_terms.is_keywords && tier.is_none() && !no_word;
+        let full = query_terms.full_mask();
+        let low_priority_sessions = self.low_priority_sessions()?;
+        let features = |one: &Candidate| {
+            (
+                low_priority_sessions.contains(&one.session),
+                by_tier && (one.mask != full || full == 0),
+            )
+        };
+        let mut candidates = candidate_search.run();
+        candidates.sort_by_key(features);
+        let vector_source = self.asked.query_vector.vector_source(self.oneiro);
+        let vectors = match self.asked.query_vector.remote_name() {
+            Some(kept) => Vectors::Kept(kept),
+            None => vector_source
+                .words
+                .filter(|_| vector_source.by_words)
+                .map_or(Vectors::None, Vectors::Words),
+        };
+        let is_wanted = |one: &Scored| match (tier, no_word) {
+            (Some(Tier::Precise), _) => true,
+            (Some(_), _) => one.candidate.mask != 0,
+            (None, true) => {
+                query_terms.is_known && one.features.similarity >= SEMANTIC_SIMILARITY_MIN
+            }
+            (None, false) if by_tier => one.candidate.mask != 0,
+            (None, false) => one.is_relevant(),
+        };
+        let tier_of = |one: &Scored| match tier {
+            Some(tier) => tier,
+            None if one.candidate.mask == full && full != 0 => Tier::Precise,
+            None if no_word || one.candidate.coverage == 0.0 => Tier::Semantic,
+            None => Tier::Relaxed,
+        };
+        let mut scorer =
+            Scorer::new((self.tx, self.view), query_terms, &mut reader.analyzer, vectors);
+        // Scores restart where the order changes for another reason than the score.
+        let rank_changes = by_tier || !low_priority_sessions.is_empty();
+        let mut ranked: Vec<Ranked> = Vec::new();
+        let size = if limits.exhaustive { candidates.len().max(1) } else { SCORE_BATCH };
+        for batch in candidates.chunks(size) {
+            if self.page_is_full(&ranked)? {
+                break;
+            }
+            let mut scored = scorer.score_batch(batch, &mut |text| scope.holds(&text.said))?;
+            scorer.add_list_features(&mut scored, &candidates);
+            let close =
+                if limits.exhaustive { scored.len() } else { RESCORED_PER_BATCH.min(scored.len()) };
+            scorer.rescore_with_neighbours(scored.get_mut(..close).unwrap_or_default())?;
+            scorer.add_list_features(&mut scored, &candidates);
+            scorer.fix_feedback(&scored);
+            scored.retain(is_wanted);
+            scored.sort_by_key(|one| features(&one.candidate));
+            for one in scored {
+                // A batch ranks below the previous one, even if its own scores are higher.
+                let score = ranked.last().map_or(f32::MAX, |last: &Ranked| match rank_changes {
+                    true => f32::MAX,
+                    false => last.score,
+                });
+                let score = score.min(one.features.score());
+                ranked.push(Ranked {
+                    tier: tier_of(&one),
+                    score,
+                    trace: Some(TraceData::new(&one, score)),
+                    said: scorer.text(one.candidate.seq).map(|text| text.said.clone()),
+                    seq: one.candidate.seq,
+                    session: one.candidate.session,
+                    chunk: Some(one.chunk),
+                });
+            }
+        }
+        Ok(ranked)
+    }
+
+    /// The number of hits up to the end of the requested page.
+    pub(super) fn wanted(&self) -> usize {
+        PageStart::of(self.asked.request.cursor).offset + self.asked.request.limit
+    }
+
+    /// Whether there are enough hits for the page, and one more to know whether there is a next
+    /// page.
+    pub(super) fn page_is_full(&self, ranked: &[Ranked]) -> Result<bool> {
+        let wanted = self.wanted();
+        if !self.asked.request.one_per_lineage || ranked.len() <= wanted {
+            return Ok(ranked.len() > wanted);
+        }
+        let sessions: FxHashSet<i64> = ranked.iter().map(|one| one.session).collect();
+        let mut roots = FxHashSet::default();
+        for session in sessions {
+            roots.insert(lineage::root_key(self.tx, session)?);
+        }
+        Ok(roots.len() > wanted)
+    }
+
+    /// The sessions of low-priority sources.
+    pub(super) fn low_priority_sessions(&self) -> Result<FxHashSet<i64>> {
+        let mut low_priority_sessions = FxHashSet::default();
+        for source in &self.asked.request.demote_sources {
+            low_priority_sessions.extend(sessions::keys_of_source(self.tx, source)?);
+        }
+        Ok(low_priority_sessions)
+    }
+}
