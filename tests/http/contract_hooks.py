@@ -1,5 +1,7 @@
 """What a schema cannot say: how fields of one request hang together, and with the time of day."""
 
+import re
+
 import schemathesis
 
 
@@ -22,9 +24,9 @@ def before_call(context, case, kwargs):
         if query["id"].startswith("ses_"):
             query["id"] = "1"
         # A range begins before it ends.
-        first, dash, last = query["id"].partition("-")
-        if dash and first.isdecimal() and last.isdecimal() and int(first) > int(last):
-            query["id"] = f"{last}-{first}"
+        ends = re.fullmatch(r"(?s)(.*#|)(\d+)-#?(\d+)", query["id"])
+        if ends and int(ends[2]) > int(ends[3]):
+            query["id"] = f"{ends[1]}{ends[3]}-{ends[2]}"
     body = case.body
     if case.method == "POST" and case.path == "/v1/sessions/{id}/messages":
         # A question or an instruction has some content, in whichever field.

@@ -1,6 +1,7 @@
 """Lossless context as a real client of MCP sees it: windows, the exact words behind them, resources."""
 
 import json
+import re
 
 import pytest
 from mcp import MCPError
@@ -21,57 +22,62 @@ def talk(word, messages=300):
     ]
 
 
-async def tell(client, tool, **arguments):
+async def call(client, tool, **arguments):
     result = await client.call_tool(tool, arguments)
     assert not result.is_error, text(result)
     return result
 
 
 async def read_all(client, **arguments):
-    """Every page, with the cursor and the offset of the one before."""
+    """Every page, each with the cursor and the offset of the one before."""
     pages = []
     while True:
-        page = (await tell(client, "session_expand", **arguments)).structured_content
+        page = await call(client, "session_expand", **arguments)
         pages.append(page)
-        place = {name: page[name] for name in ("cursor", "offset") if name in page}
+        fields = page.structured_content
+        place = {name: fields[name] for name in ("cursor", "offset") if name in fields}
         if not place:
             return pages
         arguments = {name: value for name, value in arguments.items() if name not in ("cursor", "offset")} | place
         assert len(pages) < 2000, "no end"
 
 
-def put_together(pages):
-    """The text of each message, from its pieces."""
+def join_pieces(pages):
+    """The text of each message, from its pieces; every one is on one line."""
     found = {}
-    for message in (message for page in pages for message in page["messages"]):
-        assert len(found.get(message["id"], "")) == message.get("offset", 0)
-        found[message["id"]] = found.get(message["id"], "") + message["text"]
+    for page in pages:
+        lines = re.findall(r"^  #(\d+) \S+ \S+ [^:]*: (.*)$", text(page), re.MULTILINE)
+        messages = page.structured_content["messages"]
+        assert [int(id) for id, _ in lines] == [message["id"] for message in messages]
+        for message, (_, piece) in zip(messages, lines, strict=True):
+            assert len(found.get(message["id"], "")) == message.get("offset", 0)
+            found[message["id"]] = found.get(message["id"], "") + piece
     return found
 
 
 async def test_the_words_behind_a_window_come_back(store, connect):
     said = dict(zip(store.append("long", *talk("kayak")), talk("kayak"), strict=True))
     async with connect() as client:
-        window = await tell(client, "memory_context", session="long", budget=6000)
-        told = window.structured_content
-        assert told["tokens"] <= told["budget"] == 6000
-        assert told["summaries"], "nothing was compacted"
-        assert "Number 299:" in text(window) and "Number 299:" in told["text"]
+        window = await call(client, "memory_context", session="long", budget=6000)
+        fields = window.structured_content
+        assert fields["tokens"] <= fields["budget"] == 6000
+        assert fields["summaries"], "nothing was compacted"
+        assert "Number 299:" in text(window) and "Number 299:" not in json.dumps(fields)
         most = 0
-        for summary in told["summaries"]:
+        for summary in fields["summaries"]:
             pages = await read_all(client, session="long", id=summary, tokens=500)
-            assert pages[0]["summary"]["id"] == summary
+            assert pages[0].structured_content["summary"]["id"] == summary
             most = max(most, len(pages))
-            for message, content in put_together(pages).items():
+            for message, content in join_pieces(pages).items():
                 assert content == said.pop(message)["content"]
         assert most > 1, "no summary had more than a page"
         # What is neither in a summary nor in the window is named by the window.
-        omitted = told["omitted"]
+        omitted = fields["omitted"]
         if omitted["messages"]:
             pages = await read_all(client, session="long", id=f"{omitted['first']}-{omitted['last']}", tokens=20000)
-            for message in put_together(pages):
+            for message in join_pieces(pages):
                 said.pop(message, None)
-        assert all(message["content"][:20] in told["text"] for message in said.values())
+        assert all(message["content"][:20] in text(window) for message in said.values())
 
 
 async def test_a_long_message_is_read_byte_for_byte(store, connect):
@@ -79,21 +85,21 @@ async def test_a_long_message_is_read_byte_for_byte(store, connect):
     (message,) = store.append("s", user(whole))
     async with connect() as client:
         for budget in (2000, 4000, 20000):
-            pages = await read_all(client, session="s", id=message, tokens=budget)
+            pages = await read_all(client, session="s", id=message, tokens=budget, raw=True)
             assert len(pages) > 1
-            assert put_together(pages)[message].encode() == whole.encode()
+            assert json.loads(join_pieces(pages)[message])["content"].encode() == whole.encode()
             for page in pages:
-                assert tokens(json.dumps(page, ensure_ascii=False, separators=(",", ":"))) <= budget
-        shown = await tell(client, "session_expand", session="s", id=message)
+                assert tokens(text(page)) <= budget
+        shown = await call(client, "session_expand", session="s", id=message)
         assert tokens(text(shown)) <= 4000
-        assert f"offset={shown.structured_content['offset']}" in shown.structured_content["next"][0]
+        assert f"offset={shown.structured_content['offset']})" in text(shown)
 
 
 async def test_other_conversations_are_refused(store, connect):
     theirs = store.append("theirs", *talk("secret"))
     store.append("ours", user("tea"))
     async with connect() as client:
-        window = await tell(client, "memory_context", session="theirs", budget=6000)
+        window = await call(client, "memory_context", session="theirs", budget=6000)
         summary = window.structured_content["summaries"][0]
         for what in (summary, theirs[0], f"{theirs[0]}-{theirs[2]}"):
             refused = await client.call_tool("session_expand", {"session": "ours", "id": what})
@@ -101,11 +107,11 @@ async def test_other_conversations_are_refused(store, connect):
             assert "plan for office" not in text(refused)
             alone = await client.call_tool("session_expand", {"id": what})
             assert alone.is_error and "anywhere=true" in text(alone)
-            anywhere = await tell(client, "session_expand", id=what, anywhere=True)
+            anywhere = await call(client, "session_expand", id=what, anywhere=True)
             assert anywhere.structured_content["messages"][0]["session_id"] == "theirs"
-        found = await tell(client, "session_expand", session="ours", grep="secret")
+        found = await call(client, "session_expand", session="ours", grep="secret")
         assert found.structured_content["hits"] == []
-        found = await tell(client, "session_expand", session="theirs", grep="/secret_[0-9]+/")
+        found = await call(client, "session_expand", session="theirs", grep="/secret_[0-9]+/")
         assert {type(hit["id"]) for hit in found.structured_content["hits"]} == {int, str}
         store.run("config", "set", "other_sessions", "refuse")
         refused = await client.call_tool("session_expand", {"id": summary, "anywhere": True})
@@ -116,7 +122,7 @@ async def test_summaries_are_resources(store, connect):
     store.append("long", *talk("kayak"))
     async with connect() as client:
         assert (await client.list_resources()).resources == []
-        window = (await tell(client, "memory_context", session="long", budget=6000)).structured_content
+        window = (await call(client, "memory_context", session="long", budget=6000)).structured_content
         listed = {str(resource.uri): resource for resource in (await client.list_resources()).resources}
         for summary in window["summaries"]:
             resource = listed[f"oneiro://summary/{summary}"]
@@ -139,7 +145,7 @@ async def test_the_list_is_small(store, connect):
         assert {"session_search", "session_expand", "memory_context"} <= {tool.name for tool in tools}
         assert len(tools) <= 10
         shown = [tool.model_dump(mode="json", by_alias=True, exclude_none=True) for tool in tools]
-        assert tokens(json.dumps(shown, separators=(",", ":"))) < 3500
+        assert tokens(json.dumps(shown, separators=(",", ":"))) < 3000
 
 
 async def test_a_session_is_condensed_around_a_query(store, connect):
@@ -147,6 +153,5 @@ async def test_a_session_is_condensed_around_a_query(store, connect):
     said[17] = user("The zeppelin lands at noon on the tower of the old brewery.")
     store.append("long", *said)
     async with connect() as client:
-        found = await tell(client, "session_search", query="zeppelin", summarise=True)
-        assert "zeppelin" in found.structured_content["sessions"][0]["digest"]
-        assert "in short: " in text(found)
+        found = await call(client, "session_search", query="zeppelin", summarise=True)
+        assert re.search(r"in short: .*zeppelin", text(found))

@@ -112,10 +112,12 @@ export async function visit(browser, options, work) {
   }
 }
 
-/** Keeps a picture for people to look at. */
+/** Keeps a picture for people to look at; answers where. */
 export async function picture(page, name) {
   mkdirSync(SCREENSHOTS, { recursive: true });
-  await page.screenshot({ path: join(SCREENSHOTS, `${name}.png`) });
+  const path = join(SCREENSHOTS, `${name}.png`);
+  await page.screenshot({ path });
+  return path;
 }
 
 /** Waits until the page hears of changes; then its script has run. */

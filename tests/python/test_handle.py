@@ -78,6 +78,22 @@ def test_pages_of_messages(memory: oneiro.Oneiro) -> None:
     assert [m["id"] for m in memory.messages("s", after=ids[7])] == ids[8:]
 
 
+def test_a_message_is_named_by_its_place(memory: oneiro.Oneiro) -> None:
+    say(memory, "other", "these", "come", "first")
+    ids = say(memory, "s", "one", "two", "three")
+    assert memory.message("s#2")["id"] == memory.message(str(ids[1]))["id"] == ids[1]
+    assert memory.pin("s", "#3") and [m["id"] for m in memory.pins("s")] == [ids[2]]
+    assert memory.unpin("s", "s#3")
+    assert memory.branch_session("s", at="#2").message_count == 2
+    assert [m["id"] for m in memory.expand("s#1-2").messages] == ids[:2]
+    assert memory.rewind("s", "#2").target["id"] == ids[1]
+    assert memory.erase("s#1")["id"] == str(ids[0])
+    with pytest.raises(oneiro.NotFoundError, match="2 messages"):
+        memory.message("s#3")
+    with pytest.raises(oneiro.InvalidError, match="does not name a message"):
+        memory.pin("s", "three")
+
+
 def test_rewind_and_restore(memory: oneiro.Oneiro) -> None:
     ids = say(memory, "s", "one", "two", "three")
     rewound = memory.rewind("s", ids[1])

@@ -3,8 +3,9 @@
 use std::path::Path;
 use xtask::tidy::tree::Tree;
 use xtask::tidy::{
-    Problem, documents, drivers, gate, layering, leftovers, migrations, module_docs, naming,
-    origin, random_tests, size, sql_subset, test_binaries, whitespace,
+    Problem, decisions, documents, drivers, invariants, layering, leftovers, migrations,
+    module_docs, naming, origin, random_tests, size, sql_subset, surfaces, test_binaries,
+    test_script, whitespace,
 };
 
 fn assert_tidy(check: fn(&Tree) -> Vec<Problem>) {
@@ -65,6 +66,11 @@ fn sql_keeps_to_the_subset_of_both_engines() {
 }
 
 #[test]
+fn shared_texts_name_no_command_and_no_flag() {
+    assert_tidy(surfaces::check);
+}
+
+#[test]
 fn nothing_unfinished_is_left() {
     assert_tidy(leftovers::check);
 }
@@ -80,8 +86,18 @@ fn nothing_tells_of_this_machine() {
 }
 
 #[test]
-fn documents_and_the_tests_they_name_exist() {
+fn documents_name_only_what_exists() {
     assert_tidy(documents::check);
+}
+
+#[test]
+fn decisions_have_one_form() {
+    assert_tidy(decisions::check);
+}
+
+#[test]
+fn every_invariant_has_a_test() {
+    assert_tidy(invariants::check);
 }
 
 #[test]
@@ -96,5 +112,5 @@ fn random_tests_draw_from_the_seed_of_the_testkit() {
 
 #[test]
 fn ci_goes_through_the_gate() {
-    assert_tidy(gate::check);
+    assert_tidy(test_script::check);
 }

@@ -311,6 +311,7 @@ pub(super) fn grep(id: &SessionId, pattern: impl Into<String>) -> GrepRequest {
         messages: true,
         summaries: true,
         roles: Vec::new(),
+        project: None,
         since: None,
         until: None,
         limit: 20,

@@ -22,7 +22,7 @@ pub(super) struct Stored {
 pub(super) fn count(oneiro: &Oneiro, id: &SessionId, stored: &mut [Stored]) -> Result<()> {
     for one in stored {
         let request = ExpandRequest {
-            what: ExpandWhat::Message(one.message),
+            what: ExpandWhat::Message(one.message.into()),
             scope: ContextScope::Lineage(id.clone()),
             tokens: 1,
             cursor: None,
@@ -100,7 +100,7 @@ impl View {
             });
         }
         if let (Some(first), Some(last)) = (window.omitted.first, window.omitted.last) {
-            let pages = pages(ExpandWhat::Range(first, last))?;
+            let pages = pages(ExpandWhat::Range(first.into(), last.into()))?;
             view.named.push(Named { content: String::new(), pages });
         }
         Ok(view)

@@ -6,7 +6,7 @@ use crate::error::raised;
 use crate::handle::Handle;
 use crate::sessions::session_id;
 use oneiro::host::{ExpandAnywhere, Grep};
-use oneiro::{CompactRequest, ContextScope, GrepRequest, MessageId, WindowRequest};
+use oneiro::{CompactRequest, ContextScope, GrepRequest, WindowRequest};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 
@@ -77,14 +77,14 @@ impl Handle {
         encode::answer(py, &self.call(py, |oneiro| oneiro.context().set_summary(&id, text))?)
     }
 
-    fn pin(&self, py: Python<'_>, session: &str, message: i64) -> PyResult<bool> {
-        let id = session_id(py, session)?;
-        self.call(py, |oneiro| oneiro.messages().pin(&id, MessageId(message)))
+    fn pin(&self, py: Python<'_>, session: &str, message: &Bound<'_, PyAny>) -> PyResult<bool> {
+        let (id, message) = (session_id(py, session)?, decode::message_ref(message)?);
+        self.call(py, |oneiro| oneiro.messages().pin(&id, message))
     }
 
-    fn unpin(&self, py: Python<'_>, session: &str, message: i64) -> PyResult<bool> {
-        let id = session_id(py, session)?;
-        self.call(py, |oneiro| oneiro.messages().unpin(&id, MessageId(message)))
+    fn unpin(&self, py: Python<'_>, session: &str, message: &Bound<'_, PyAny>) -> PyResult<bool> {
+        let (id, message) = (session_id(py, session)?, decode::message_ref(message)?);
+        self.call(py, |oneiro| oneiro.messages().unpin(&id, message))
     }
 
     fn pins<'py>(&self, py: Python<'py>, session: &str) -> PyResult<Bound<'py, PyList>> {

@@ -2,13 +2,21 @@
 
 use crate::error::raised;
 use oneiro::contract::{self, Form, Reading, Request};
-use oneiro::{Error, NewMessage, Result, Timestamp};
+use oneiro::{Error, MessageId, MessageRef, NewMessage, Result, Timestamp};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};
 use serde_json::{Map, Number, Value};
 
 /// Deeper values are refused by the engine; this keeps the reading of them off the stack's end.
 const DEPTH: usize = 400;
+
+/// A message by its id (an int) or its place in a session (a str such as `monday#3`).
+pub(crate) fn message_ref(message: &Bound<'_, PyAny>) -> PyResult<MessageRef> {
+    if let Ok(text) = message.extract::<String>() {
+        return MessageRef::parse(&text).map_err(|error| raised(message.py(), &error));
+    }
+    Ok(MessageRef::Id(MessageId(message.extract()?)))
+}
 
 /// Values read from Python, and how many lone surrogates became U+FFFD on the way.
 #[derive(Default)]

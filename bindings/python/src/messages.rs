@@ -100,8 +100,13 @@ impl Handle {
         encode::messages(py, &messages)
     }
 
-    fn message<'py>(&self, py: Python<'py>, id: i64) -> PyResult<Bound<'py, PyDict>> {
-        encode::message(py, &self.call(py, |oneiro| oneiro.messages().get(MessageId(id)))?)
+    fn message<'py>(
+        &self,
+        py: Python<'py>,
+        id: &Bound<'py, PyAny>,
+    ) -> PyResult<Bound<'py, PyDict>> {
+        let message = decode::message_ref(id)?;
+        encode::message(py, &self.call(py, |oneiro| oneiro.messages().get(message))?)
     }
 
     fn find_messages<'py>(&self, py: Python<'py>, ids: Vec<i64>) -> PyResult<Bound<'py, PyList>> {

@@ -10,6 +10,7 @@ mod context;
 mod ink;
 mod input;
 mod output;
+mod places;
 mod progress;
 mod reference;
 mod request;

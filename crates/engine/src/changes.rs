@@ -29,7 +29,7 @@ impl Oneiro {
             if behind || now.change < seen.change {
                 return Ok(vec![Change::new(now, ChangeKind::Missed, None)]);
             }
-            let mut found = changes::noted(tx, seen)?;
+            let mut found = changes::recorded_after(tx, seen)?;
             let noted = found.last().map_or(seen, |change| change.id);
             found.extend(changes::appended(tx, noted, now.message)?);
             match found.last_mut() {

@@ -37,7 +37,7 @@ impl Oneiro {
     /// Raises the counters of a space that lost writes above every number in use, so that no number
     /// is assigned twice. Lost writes are not recovered.
     pub fn raise_counters(&self) -> Result<()> {
-        self.store.write(sequence::raise)
+        self.store.write(sequence::raise_counters)
     }
 
     /// Checks the space and changes nothing.
@@ -49,7 +49,7 @@ impl Oneiro {
             false => Vec::new(),
         };
         let lost_writes = match integrity.is_empty() {
-            true => match self.store.read(sequence::never_given) {
+            true => match self.store.read(sequence::unissued_in_use) {
                 Ok(signs) => signs,
                 // An index table is missing, which is reported below.
                 Err(error) if is_missing_table(&error) => Vec::new(),

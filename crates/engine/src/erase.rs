@@ -4,11 +4,12 @@
 
 use crate::context::{message_going, rejoin_calls, resummarise, session_erased};
 use crate::index::erase_texts;
-use crate::sessions::{delete_in, key_of};
+use crate::sessions::{delete_in, key_of, message_at, message_in};
 use crate::{Oneiro, jobs};
+use oneiro_model::contract::Request;
 use oneiro_model::{
-    ChangeKind, EraseTarget, Erased, ErasureProof, Error, JobId, MessageId, NewJob, Remedy, Result,
-    SessionId, Span,
+    ChangeKind, EraseRequest, EraseTarget, Erased, ErasureProof, Error, JobId, MessageId,
+    MessageRef, NewJob, Remedy, Result, SessionId, Span,
 };
 use oneiro_store::{
     Finder, Tx, backups, changes, costs, each_text, is_missing_table, lineage, messages, payloads,
@@ -32,17 +33,32 @@ struct Removed {
 }
 
 impl Oneiro {
+    /// What a request asks to erase.
+    pub fn erase_requested(&self, request: &EraseRequest) -> Result<EraseTarget> {
+        request.check()?;
+        match (&request.session, &request.message) {
+            (Some(session), _) => Ok(EraseTarget::Session(session.clone())),
+            (None, Some(message)) => {
+                self.store.read(|tx| Ok(EraseTarget::Message(message_to_erase(tx, message)?)))
+            }
+            (None, None) => Err(Error::internal("an erasure of nothing passed the check")),
+        }
+    }
+
     /// Whether `text` names a session or a message.
     pub fn erase_target(&self, text: &str) -> Result<EraseTarget> {
         let session = SessionId::new(text).ok();
-        let message = text.parse().ok().map(MessageId);
+        let message = MessageRef::parse(text).ok();
         self.store.read(|tx| {
             let session = match session {
                 Some(id) => sessions::key(tx, &id)?.map(|_| id),
                 None => None,
             };
             let message = match message {
-                Some(id) => messages::get(tx, id)?.map(|_| id),
+                Some(MessageRef::Id(id)) => messages::get(tx, id)?.map(|_| id),
+                // What is wrong with a place matters only if no session has that name.
+                Some(place) if session.is_some() => message_to_erase(tx, &place).ok(),
+                Some(place) => Some(message_to_erase(tx, &place)?),
                 None => None,
             };
             match (session, message) {
@@ -68,7 +84,7 @@ impl Oneiro {
         let removed = match removing() {
             // An index table is missing: clear the rest of the index as well.
             Err(error) if is_missing_table(&error) => {
-                self.store.mend_index_tables()?;
+                self.store.create_missing_index_tables()?;
                 removing()?
             }
             removed => removed?,
@@ -144,8 +160,8 @@ impl Oneiro {
             return Ok(elsewhere);
         }
         let finder = Finder::new(&left)?;
-        let mark = &mut |bytes: &[u8]| finder.mark(bytes, &mut elsewhere);
-        self.store.read(|tx| each_text(tx, mark))?;
+        let search = &mut |bytes: &[u8]| finder.find(bytes, &mut elsewhere);
+        self.store.read(|tx| each_text(tx, search))?;
         Ok(elsewhere)
     }
 }
@@ -194,11 +210,11 @@ fn remove_session(
     let key = key_of(tx, id)?;
     let mut apart = Vec::new();
     for link in lineage::descendants(tx, key, oneiro_model::Lineage::Delegate)? {
-        sessions::each_of(tx, link.key, |text| {
+        sessions::each_text_of_session(tx, link.key, |text| {
             pieces.add(text.as_bytes());
             Ok(())
         })?;
-        messages::each_of_session(tx, link.key, |body, external_id| {
+        messages::each_text_of_session(tx, link.key, |body, external_id| {
             pieces.add(body.as_bytes());
             pieces.add(external_id.unwrap_or_default().as_bytes());
             Ok(())
@@ -213,8 +229,19 @@ fn remove_session(
     let bereft = session_erased(tx, key)?;
     let deleted = delete_in(tx, &[key])?;
     resummarise(oneiro, tx, bereft)?;
-    deleted.sessions.iter().try_for_each(|id| changes::forget(tx, id))?;
+    deleted.sessions.iter().try_for_each(|id| changes::remove_of_session(tx, id))?;
     Ok((deleted.messages, apart.add_removed(tx, pieces)?))
+}
+
+/// The message that is to be erased. Its session is named by its whole id: what cannot be undone is
+/// not left to a prefix.
+fn message_to_erase(tx: &Tx<'_>, message: &MessageRef) -> Result<MessageId> {
+    match message {
+        MessageRef::Place { session: Some(session), place } => {
+            message_at(tx, (key_of(tx, session)?, session), *place)
+        }
+        message => message_in(tx, message, None),
+    }
 }
 
 fn remove_message(
@@ -225,7 +252,7 @@ fn remove_message(
 ) -> Result<(i64, i64)> {
     let (session, message) = messages::get(tx, id)?
         .ok_or_else(|| Error::not_found(format!("there is no message {id}")))?;
-    messages::each_of_message(tx, id, |body, external_id| {
+    messages::each_text_of_message(tx, id, |body, external_id| {
         pieces.add(body.as_bytes());
         pieces.add(external_id.unwrap_or_default().as_bytes());
         Ok(())

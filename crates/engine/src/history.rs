@@ -6,8 +6,9 @@ use crate::context::change_visibility;
 use crate::sessions::{key_of, refuse_continued};
 use crate::views::Messages;
 use oneiro_model::{ChangeKind, Error, Message, MessageId, NewMessage, Result, SessionId};
+use oneiro_store::message_rows::{self, Include, Position};
 use oneiro_store::messages::{self, PageRequest};
-use oneiro_store::{changes, said, sequence, sessions, shown};
+use oneiro_store::{changes, sequence, sessions, visibility};
 use std::collections::HashSet;
 
 /// The error for a session whose messages are not stored.
@@ -29,11 +30,16 @@ impl Messages<'_> {
         let (id, now) = (id.clone(), self.oneiro.now());
         self.oneiro.store.write(move |tx| {
             let key = key_of(tx, &id)?;
-            let newest = said::seqs_earlier(tx, (key, i64::MAX), false, keep.saturating_add(1))?;
+            let newest = message_rows::session_ids_before(
+                tx,
+                Position::end(key),
+                Include::Live,
+                keep.saturating_add(1),
+            )?;
             let Some(last) = newest.get(keep).copied() else { return Ok(0) };
             refuse_continued(tx, (key, &id))?;
             let aside = change_visibility(tx, (key, &id), (0, last), || {
-                shown::compact(tx, key, MessageId(last))
+                visibility::compact(tx, key, MessageId(last))
             })?;
             sessions::recount(tx, key)?;
             changes::record(tx, ChangeKind::Compacted, Some(&id), now)?;
@@ -67,7 +73,7 @@ impl Oneiro {
                 refuse_continued(tx, (key, &id))?;
                 change_visibility(tx, (key, &id), (first.id.0, i64::MAX), || {
                     let number = sessions::count_rewind(tx, key)?;
-                    shown::rewind(tx, key, first.id, number)
+                    visibility::rewind(tx, key, first.id, number)
                 })?;
                 changes::record(tx, ChangeKind::Rewound, Some(&id), now)?;
             }

@@ -58,6 +58,7 @@ impl Jobs<'_> {
             tracing::info!(%error, "the text index was not extended");
         }
         self.oneiro.queue_idle_compactions();
+        self.oneiro.end_idle_transcripts();
         self.oneiro.run_claimable(&[], limit.saturating_sub(started.elapsed()))
     }
 
@@ -119,7 +120,7 @@ impl Oneiro {
     /// Ends the leases of processes that died on this machine.
     fn end_leases_of_dead_processes(&self) -> Result<()> {
         let now = self.now();
-        let mut left = self.store.read(|tx| jobs::held(tx, now))?;
+        let mut left = self.store.read(|tx| jobs::leased(tx, now))?;
         left.retain(|(_, holder)| has_exited(holder));
         if left.is_empty() {
             return Ok(());
@@ -140,8 +141,8 @@ impl Oneiro {
     pub(crate) fn while_held<T>(&self, id: &JobId, holder: &str, work: impl FnOnce() -> T) -> T {
         let beat = || {
             let (id, holder, now) = (id.clone(), holder.to_owned(), self.now());
-            let until = (now.plus(LEASE), now);
-            self.store.write(move |tx| jobs::extend(tx, &id, &holder, until)).map(|_| ())
+            let lease = jobs::Lease { until: now.plus(LEASE), now };
+            self.store.write(move |tx| jobs::extend(tx, &id, &holder, lease)).map(|_| ())
         };
         with_heartbeat(beat, work)
     }
@@ -170,7 +171,7 @@ impl Oneiro {
         let now = self.now();
         self.store.write(move |tx| {
             if job.kind == COMPACT {
-                jobs::forget_done(tx, COMPACT, KEPT_KEYS)?;
+                jobs::remove_done(tx, COMPACT, KEPT_KEYS)?;
             }
             jobs::finish(tx, &job.id, &holder, now).map(|_| ())
         })
@@ -230,6 +231,6 @@ pub(crate) fn with_heartbeat<T>(
 /// Adds a job that the caller is about to run; if the caller dies, any process may claim it.
 pub(crate) fn add_held(tx: &Tx<'_>, job: &NewJob, holder: &str, now: Timestamp) -> Result<JobId> {
     let id = jobs::add(tx, job, now)?;
-    jobs::claim_this(tx, &id, holder, (now.plus(LEASE), now))?;
+    jobs::claim_by_id(tx, &id, holder, jobs::Lease { until: now.plus(LEASE), now })?;
     Ok(id)
 }

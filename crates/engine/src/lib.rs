@@ -54,7 +54,7 @@ pub use doctor::Checked;
 pub use oneiro_count as count;
 pub use oneiro_model::host::{Durability, PageRequest};
 pub use oneiro_model::*;
-pub use oneiro_store::{Engine, Target, WriteFigures, is_single_space};
+pub use oneiro_store::{CommitStats, Engine, Target, is_single_space};
 pub use ports::{
     Clock, Embedder, Ids, Llm, LlmAnswer, LlmRequest, RandomIds, SystemClock, WordModel,
 };
@@ -157,6 +157,8 @@ pub struct Oneiro {
     erasing: Arc<Mutex<()>>,
     /// The minute in which idle sessions were last queued.
     idle_checked_at: Arc<Mutex<Option<i64>>>,
+    /// When idle sessions of transcripts were last ended.
+    idle_ended_at: Arc<Mutex<Option<Timestamp>>>,
 }
 
 impl Oneiro {
@@ -191,6 +193,7 @@ impl Oneiro {
             compacted_at: Arc::default(),
             erasing: Arc::default(),
             idle_checked_at: Arc::default(),
+            idle_ended_at: Arc::default(),
             clock: options.clock,
             ids: options.ids,
             settings: Arc::default(),

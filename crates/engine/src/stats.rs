@@ -3,24 +3,26 @@
 use crate::views::Sessions;
 use crate::{Oneiro, index};
 use oneiro_model::{Result, SessionGroup, Stats};
-use oneiro_store::{WriteFigures, backups, groups, jobs, messages, payloads, sessions};
+use oneiro_store::{CommitStats, backups, jobs, messages, payloads, session_groups, sessions};
 
 impl Sessions<'_> {
     /// Sessions by source and by project, the largest groups first.
     pub fn groups(&self) -> Result<(Vec<SessionGroup>, Vec<SessionGroup>)> {
-        self.oneiro.store.read(|tx| Ok((groups::by_source(tx)?, groups::by_project(tx)?)))
+        self.oneiro
+            .store
+            .read(|tx| Ok((session_groups::by_source(tx)?, session_groups::by_project(tx)?)))
     }
 }
 
 impl Oneiro {
     /// Commit statistics of this process.
-    pub fn commit_stats(&self) -> WriteFigures {
-        self.store.write_figures()
+    pub fn commit_stats(&self) -> CommitStats {
+        self.store.commit_stats()
     }
 
     /// The number of queued writes of this process.
     pub fn writes_queued(&self) -> usize {
-        self.store.queued()
+        self.store.queued_writes()
     }
 
     /// Statistics of the space, read in one snapshot.
@@ -28,7 +30,7 @@ impl Oneiro {
         let bytes = self.store.bytes()? as i64;
         self.store.read(|tx| {
             let (sessions, open_sessions, repaired, last_active_at) = sessions::totals(tx)?;
-            let (all, messages) = (messages::count(tx)?, groups::messages_shown(tx)?);
+            let (all, messages) = (messages::count(tx)?, session_groups::visible_messages(tx)?);
             Ok(Stats {
                 space: self.target().space().to_string(),
                 store: self.target().to_string(),
@@ -36,8 +38,8 @@ impl Oneiro {
                 schema: self.store.schema(),
                 sessions,
                 open_sessions,
-                sources: groups::by_source(tx)?,
-                projects: groups::by_project(tx)?,
+                sources: session_groups::by_source(tx)?,
+                projects: session_groups::by_project(tx)?,
                 messages,
                 rewound: all - messages,
                 payloads: payloads::count(tx)?,

@@ -59,7 +59,7 @@ impl Tokens<'_> {
             (id.to_owned(), self.oneiro.now(), self.oneiro.target().space().clone());
         self.oneiro.store.write(move |tx| {
             let found = match id.len() > TokenId::PREFIX.len() {
-                true => tokens::begun(tx, &space, &id)?,
+                true => tokens::by_id_prefix(tx, &space, &id)?,
                 false => Vec::new(),
             };
             let mut found = found.into_iter();
@@ -84,7 +84,8 @@ impl Tokens<'_> {
         let now = self.oneiro.now();
         let hash = blake3::hash(presented.secret().as_bytes());
         let space = self.oneiro.target().space();
-        let found = self.oneiro.store.read(|tx| tokens::labelled(tx, space, hash.as_bytes()))?;
+        let found =
+            self.oneiro.store.read(|tx| tokens::by_hash_prefix(tx, space, hash.as_bytes()))?;
         let (token, kept) = found.ok_or_else(bad_token)?;
         // Comparing this type takes constant time.
         let same = blake3::Hash::from_slice(&kept).is_ok_and(|kept| kept == hash);
@@ -98,6 +99,6 @@ impl Tokens<'_> {
     /// Whether the space has a valid token.
     pub fn any(&self) -> Result<bool> {
         let now = self.oneiro.now();
-        Ok(self.oneiro.store.read(|tx| tokens::valid(tx, now))? > 0)
+        Ok(self.oneiro.store.read(|tx| tokens::count_valid(tx, now))? > 0)
     }
 }

@@ -1,38 +1,37 @@
-//! Vectors as sign bits: the signs of the centred and rotated vector, 32 bytes to a document. The
-//! share of equal bits tells the angle between two vectors, near enough to choose whom to ask for
-//! the exact one.
+//! Vectors as sign bits: the signs of the centred and randomly rotated vector, 32 bytes per document. The
+//! Hamming distance approximates the angle between two vectors, well enough to select candidates.
 
 use crate::codec::damaged;
 use oneiro_model::Result;
 
 /// The signs of one vector.
-pub type Bits = [u64; WORDS];
+pub type Bits = [u64; SIGN_WORDS];
 
-/// Sixty-four signs to a word.
-const WORDS: usize = 4;
+/// 64-bit words of sign bits per vector.
+const SIGN_WORDS: usize = 4;
 
-/// Signs of one vector.
-const SIGNS: usize = WORDS * 64;
+/// Sign bits per vector.
+const SIGNS: usize = SIGN_WORDS * 64;
 
-/// Documents in a block.
-const BLOCK: usize = 4_096;
+/// Vectors per block.
+const VECTORS_PER_BLOCK: usize = 4_096;
 
-/// The signs of a vector that was normalised; `center` is the mean of ordinary texts.
+/// The sign bits of a normalised vector; `center` is the mean vector of ordinary texts.
 pub fn signs(vector: &[f32], center: Option<&[f32]>) -> Bits {
     let width = vector.len().next_power_of_two().max(SIGNS);
-    let mut turned = vec![0.0f32; width];
+    let mut rotated = vec![0.0f32; width];
     match center.filter(|center| center.len() == vector.len()) {
         Some(center) => {
-            let moved = vector.iter().zip(center).map(|(value, mean)| value - mean);
-            turned.iter_mut().zip(moved).for_each(|(to, value)| *to = value);
+            let centred = vector.iter().zip(center).map(|(value, mean)| value - mean);
+            rotated.iter_mut().zip(centred).for_each(|(to, value)| *to = value);
         }
-        None => turned.iter_mut().zip(vector).for_each(|(to, value)| *to = *value),
+        None => rotated.iter_mut().zip(vector).for_each(|(to, value)| *to = *value),
     }
-    // Two rounds of random signs and a Hadamard transform spread what any one dimension says over
-    // all of them, at the price of a few thousand additions.
+    // Two rounds of random sign flips and a Hadamard transform approximate a random rotation with a few
+    // thousand additions.
     for round in 0..2u64 {
         let mut random = Random(0x9E37_79B9_7F4A_7C15 ^ round);
-        for chunk in turned.chunks_mut(64) {
+        for chunk in rotated.chunks_mut(64) {
             let mut flips = random.next();
             for value in chunk {
                 if flips & 1 == 1 {
@@ -41,10 +40,10 @@ pub fn signs(vector: &[f32], center: Option<&[f32]>) -> Bits {
                 flips >>= 1;
             }
         }
-        hadamard(&mut turned);
+        hadamard(&mut rotated);
     }
     let mut bits = Bits::default();
-    for (word, chunk) in bits.iter_mut().zip(turned.chunks(64)) {
+    for (word, chunk) in bits.iter_mut().zip(rotated.chunks(64)) {
         for (at, value) in chunk.iter().enumerate() {
             *word |= u64::from(*value > 0.0) << at;
         }
@@ -65,7 +64,7 @@ fn hadamard(values: &mut [f32]) {
     }
 }
 
-/// The same numbers on every machine and in every version: stored bits depend on them.
+/// SplitMix64. Stored bits depend on its numbers, so it must never change.
 struct Random(u64);
 
 impl Random {
@@ -78,76 +77,76 @@ impl Random {
     }
 }
 
-/// How many signs differ.
+/// The Hamming distance.
 #[inline]
 pub fn distance(a: &Bits, b: &Bits) -> u32 {
     a.iter().zip(b).map(|(a, b)| (a ^ b).count_ones()).sum()
 }
 
-/// Vectors that are measured at once.
-const MEASURED: usize = 1_024;
+/// Vectors whose distances are computed at a time.
+const SCAN_BATCH: usize = 1_024;
 
-/// Hands over the vectors in which fewer than `bound` signs differ from `from`: their places and
-/// how many do. What `take` answers is the bound from there on.
-pub fn scan(from: &Bits, to: &[Bits], mut bound: u16, mut take: impl FnMut(usize, u16) -> u16) {
+/// Calls `visit` with the index and the distance of each vector that is nearer to `from` than `bound`.
+/// The result of `visit` is the new bound.
+pub fn scan(from: &Bits, to: &[Bits], mut bound: u16, mut visit: impl FnMut(usize, u16) -> u16) {
     let arch = pulp::Arch::new();
-    let mut far = [0u16; MEASURED];
-    for (block, vectors) in to.chunks(MEASURED).enumerate() {
-        let nearest = arch.dispatch(Measure { from, vectors, far: &mut far });
+    let mut distances = [0u16; SCAN_BATCH];
+    for (block, vectors) in to.chunks(SCAN_BATCH).enumerate() {
+        let nearest = arch.dispatch(BatchDistances { from, vectors, distances: &mut distances });
         if nearest >= bound {
             continue;
         }
-        for (at, far) in far.iter().take(vectors.len()).enumerate() {
-            if *far < bound {
-                bound = take(block * MEASURED + at, *far);
+        for (at, distance) in distances.iter().take(vectors.len()).enumerate() {
+            if *distance < bound {
+                bound = visit(block * SCAN_BATCH + at, *distance);
             }
         }
     }
 }
 
-/// Measures a block, and answers the shortest distance in it. Only what is inlined into it is
-/// compiled for the processor at hand.
-struct Measure<'m> {
+/// Computes the distances of a batch and returns the smallest. Only what is inlined into it is compiled
+/// for the instruction set of the processor.
+struct BatchDistances<'m> {
     from: &'m Bits,
     vectors: &'m [Bits],
-    far: &'m mut [u16; MEASURED],
+    distances: &'m mut [u16; SCAN_BATCH],
 }
 
-impl pulp::NullaryFnOnce for Measure<'_> {
+impl pulp::NullaryFnOnce for BatchDistances<'_> {
     type Output = u16;
 
     #[inline(always)]
     fn call(self) -> u16 {
         let [e, f, g, h] = *self.from;
         let mut nearest = u16::MAX;
-        for (far, [a, b, c, d]) in self.far.iter_mut().zip(self.vectors) {
+        for (distance, [a, b, c, d]) in self.distances.iter_mut().zip(self.vectors) {
             let ones = (a ^ e).count_ones()
                 + (b ^ f).count_ones()
                 + (c ^ g).count_ones()
                 + (d ^ h).count_ones();
-            *far = ones as u16;
+            *distance = ones as u16;
             nearest = nearest.min(ones as u16);
         }
         nearest
     }
 }
 
-/// The cosine that a share of equal signs stands for.
+/// The cosine that a Hamming distance approximates.
 pub fn cosine(distance: u32) -> f32 {
     (std::f32::consts::PI * distance as f32 / SIGNS as f32).cos()
 }
 
-/// Vectors as blocks.
+/// Encodes vectors as blocks.
 pub fn encode_bits(bits: &[Bits]) -> Vec<Vec<u8>> {
     let block = |docs: &[Bits]| docs.iter().flatten().flat_map(|word| word.to_le_bytes()).collect();
-    bits.chunks(BLOCK).map(block).collect()
+    bits.chunks(VECTORS_PER_BLOCK).map(block).collect()
 }
 
-/// Adds the vectors of a block.
+/// Decodes a block and appends its vectors.
 pub(crate) fn decode_bits(block: &[u8], bits: &mut Vec<Bits>) -> Result<()> {
-    let (vectors, rest) = block.as_chunks::<{ WORDS * 8 }>();
+    let (vectors, rest) = block.as_chunks::<{ SIGN_WORDS * 8 }>();
     if !rest.is_empty() {
-        return Err(damaged("a block of vectors is cut"));
+        return Err(damaged("a block of vectors is truncated"));
     }
     bits.reserve(vectors.len());
     for vector in vectors {
@@ -179,18 +178,22 @@ mod tests {
     }
 
     #[test]
-    fn equal_bits_tell_the_angle() {
+    fn the_distance_approximates_the_angle() {
         let mut random = Random(1);
         for step in 0..50 {
             let a = random_vector(&mut random, None);
             let b = random_vector(&mut random, Some((&a, step as f32 / 50.0)));
-            let told = cosine(distance(&signs(&a, None), &signs(&b, None)));
-            assert!((told - exact(&a, &b)).abs() < 0.3, "{told} for {}", exact(&a, &b));
+            let approximate = cosine(distance(&signs(&a, None), &signs(&b, None)));
+            assert!(
+                (approximate - exact(&a, &b)).abs() < 0.3,
+                "{approximate} for {}",
+                exact(&a, &b)
+            );
         }
     }
 
     #[test]
-    fn blocks_bring_back_the_vectors() {
+    fn vectors_are_decoded_as_encoded() {
         let bits: Vec<Bits> = (0..5_000u64).map(|n| [n, n << 9, !n, n * n]).collect();
         let mut again = Vec::new();
         encode_bits(&bits).iter().for_each(|block| decode_bits(block, &mut again).unwrap());

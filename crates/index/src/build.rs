@@ -1,5 +1,5 @@
-//! A segment in memory: documents come in, blocks go out. The part of the store that no segment
-//! covers yet is searched in this form too.
+//! Builds a segment in memory from documents. Texts that no stored segment covers are searched in this
+//! form too.
 
 use crate::bits::{Bits, encode_bits};
 use crate::codec::{IMPACTS, List, Posting};
@@ -9,51 +9,55 @@ use crate::terms::TermWriter;
 use oneiro_model::Result;
 use rustc_hash::FxHashMap;
 
-/// Words of a document of ordinary length.
-const ORDINARY: f32 = 40.0;
+/// The average length of a document in words, as in BM25.
+const AVERAGE_WORDS: f32 = 40.0;
 
 /// A segment in memory.
 #[derive(Default)]
-pub(crate) struct Building {
+pub(crate) struct SegmentBuilder {
     docs: Docs,
     bits: Vec<Bits>,
-    lists: FxHashMap<Box<[u8]>, Open>,
+    lists: FxHashMap<Box<[u8]>, OpenList>,
 }
 
-/// A list whose last document may still get more of its term.
+/// The parameters of BM25.
+const K1: f32 = 1.2;
+const B: f32 = 0.5;
+
+/// A list whose last document may have further occurrences of the term.
 #[derive(Default)]
-struct Open {
+struct OpenList {
     list: List,
     doc: u32,
-    times: u16,
+    occurrences: u16,
 }
 
-impl Open {
+impl OpenList {
     fn close(&mut self, words: u16) {
-        if self.times > 0 {
-            let impact = impact(self.times, words);
+        if self.occurrences > 0 {
+            let impact = impact(self.occurrences, words);
             self.list.push(Posting { doc: self.doc, impact });
-            self.times = 0;
+            self.occurrences = 0;
         }
     }
 }
 
-/// How much a term that occurs so often in so many words says about them: the saturated, length
-/// normalised frequency of BM25 in eight levels.
+/// The impact of a term on a document: the saturated, length-normalised term frequency of BM25, quantised
+/// to eight levels.
 fn impact(times: u16, words: u16) -> u8 {
     let times = f32::from(times);
-    let part = times / (times + 1.2 * (0.5 + 0.5 * f32::from(words) / ORDINARY));
+    let part = times / (times + K1 * (1.0 - B + B * f32::from(words) / AVERAGE_WORDS));
     ((part * f32::from(IMPACTS)) as u8).min(IMPACTS - 1)
 }
 
-/// What an impact stands for, between 0 and 1.
+/// The weight of an impact level, between 0 and 1.
 #[inline]
 pub fn weight(impact: u8) -> f32 {
     (f32::from(impact) + 0.5) / f32::from(IMPACTS)
 }
 
-impl Building {
-    /// Adds a document with the terms that `tokens` hands over.
+impl SegmentBuilder {
+    /// Adds a document; `tokens` calls its argument with each term.
     pub(crate) fn add(
         &mut self,
         doc: Doc,
@@ -66,30 +70,28 @@ impl Building {
         let (lists, docs) = (&mut self.lists, &self.docs);
         tokens(&mut |term| {
             if !lists.contains_key(term) {
-                lists.insert(term.into(), Open::default());
+                lists.insert(term.into(), OpenList::default());
             }
             let Some(open) = lists.get_mut(term) else { return };
-            if open.times > 0 && open.doc != number {
+            if open.occurrences > 0 && open.doc != number {
                 open.close(docs.get(open.doc as usize).map_or(0, |doc| doc.words));
             }
             open.doc = number;
-            open.times = open.times.saturating_add(1);
+            open.occurrences = open.occurrences.saturating_add(1);
         });
         Ok(())
     }
 
-    /// The documents.
     pub(crate) fn docs(&self) -> &Docs {
         &self.docs
     }
 
-    /// Their vectors.
     pub(crate) fn bits(&self) -> &[Bits] {
         &self.bits
     }
 
-    /// Ends every open list, so that they can be read.
-    pub(crate) fn settle(&mut self) {
+    /// Closes every list, so that they can be read.
+    pub(crate) fn close_lists(&mut self) {
         let docs = &self.docs;
         for open in self.lists.values_mut() {
             open.close(docs.get(open.doc as usize).map_or(0, |doc| doc.words));
@@ -107,14 +109,14 @@ impl Building {
         self.lists.keys().map(|term| &**term)
     }
 
-    /// Everything as blocks.
+    /// Encodes the segment as blocks.
     pub(crate) fn finish(mut self, with_vectors: bool) -> Blocks {
-        self.settle();
-        let mut sorted: Vec<(&Box<[u8]>, &Open)> = self.lists.iter().collect();
+        self.close_lists();
+        let mut sorted: Vec<(&Box<[u8]>, &OpenList)> = self.lists.iter().collect();
         sorted.sort_unstable_by_key(|(term, _)| *term);
         let mut writer = TermWriter::default();
         for (term, open) in sorted {
-            writer.add(term, open.list.lend());
+            writer.add(term, open.list.as_list_ref());
         }
         Blocks {
             terms: writer.finish(),
@@ -129,7 +131,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn more_often_and_shorter_says_more() {
+    fn impact_grows_with_occurrences_and_shrinks_with_length() {
         assert!(impact(3, 40) > impact(1, 40));
         assert!(impact(1, 5) > impact(1, 200));
         assert!(impact(u16::MAX, 0) < IMPACTS);
@@ -137,7 +139,7 @@ mod tests {
 
     #[test]
     fn terms_are_counted_by_document() {
-        let mut building = Building::default();
+        let mut building = SegmentBuilder::default();
         for (seq, terms) in [(1, "a b a"), (2, "b"), (3, "a")] {
             let doc = Doc { seq, session: 1, role: 2, words: 3, ..Doc::default() };
             let add = |each: &mut dyn FnMut(&[u8])| {
@@ -145,7 +147,7 @@ mod tests {
             };
             building.add(doc, Bits::default(), add).unwrap();
         }
-        building.settle();
+        building.close_lists();
         assert_eq!(building.list(b"a").unwrap().0, 2);
         assert_eq!(building.list(b"b").unwrap().0, 2);
         assert!(building.list(b"c").is_none());

@@ -1,15 +1,15 @@
-//! Numbers and lists as bytes. A list of postings is delta-coded, so that two lists of adjacent
-//! segments join by changing one number.
+//! Encodes numbers and posting lists. Postings are delta-coded, so that the lists of adjacent segments are
+//! concatenated by changing one number.
 
 use oneiro_model::{Error, ErrorKind, Remedy, Result};
 
-/// Bits of a posting that tell how much the term says about the document.
+/// Bits of a posting that hold the impact.
 pub(crate) const IMPACT_BITS: u32 = 3;
 
-/// How many levels of impact there are.
+/// The number of impact levels.
 pub(crate) const IMPACTS: u8 = 1 << IMPACT_BITS;
 
-/// Appends a number, seven bits to a byte, lowest first.
+/// Appends a number as a varint (LEB128).
 pub(crate) fn put(out: &mut Vec<u8>, mut value: u64) {
     while value >= 0x80 {
         out.push(value as u8 | 0x80);
@@ -18,7 +18,7 @@ pub(crate) fn put(out: &mut Vec<u8>, mut value: u64) {
     out.push(value as u8);
 }
 
-/// Appends a number that may be negative.
+/// Appends a signed number as a zigzag varint.
 pub(crate) fn put_signed(out: &mut Vec<u8>, value: i64) {
     put(out, ((value << 1) ^ (value >> 63)) as u64);
 }
@@ -45,7 +45,7 @@ impl<'a> Bytes<'a> {
                 break;
             }
         }
-        Err(damaged("a number is cut"))
+        Err(damaged("a number is truncated"))
     }
 
     pub(crate) fn signed(&mut self) -> Result<i64> {
@@ -59,32 +59,32 @@ impl<'a> Bytes<'a> {
 
     pub(crate) fn take(&mut self, length: usize) -> Result<&'a [u8]> {
         let (taken, rest) =
-            self.0.split_at_checked(length).ok_or_else(|| damaged("a block is cut"))?;
+            self.0.split_at_checked(length).ok_or_else(|| damaged("a block is truncated"))?;
         self.0 = rest;
         Ok(taken)
     }
 }
 
-/// The index is derived from the rows, so damage in it loses nothing.
+/// The error of a damaged segment. The index is derived data, so nothing is lost.
 pub(crate) fn damaged(what: &str) -> Error {
     Error::new(ErrorKind::Corrupt, format!("the text index is damaged: {what}"))
         .remedy(Remedy::RebuildIndex)
         .because(Damaged)
 }
 
-/// The bytes of a segment make no sense.
+/// The cause of errors about segments that cannot be decoded.
 #[derive(Debug)]
 struct Damaged;
 
 impl std::fmt::Display for Damaged {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("the bytes of a segment make no sense")
+        f.write_str("a segment cannot be decoded")
     }
 }
 
 impl std::error::Error for Damaged {}
 
-/// Whether an error says that the bytes of a segment make no sense.
+/// Whether an error is about a segment that cannot be decoded.
 pub fn is_damaged(error: &Error) -> bool {
     std::error::Error::source(error).is_some_and(|cause| cause.is::<Damaged>())
 }
@@ -94,7 +94,7 @@ pub fn is_damaged(error: &Error) -> bool {
 pub(crate) struct Posting {
     /// The document's number in its segment.
     pub(crate) doc: u32,
-    /// How much the term says about it, below [`IMPACTS`].
+    /// The impact level of the term, below [`IMPACTS`].
     pub(crate) impact: u8,
 }
 
@@ -161,7 +161,7 @@ impl List {
     }
 
     /// Appends a list of the documents that follow, `offset` further on.
-    pub(crate) fn join(&mut self, next: ListRef<'_>, offset: u32) -> Result<()> {
+    pub(crate) fn append(&mut self, next: ListRef<'_>, offset: u32) -> Result<()> {
         if next.count == 0 {
             return Ok(());
         }
@@ -176,12 +176,12 @@ impl List {
         Ok(())
     }
 
-    pub(crate) fn lend(&self) -> ListRef<'_> {
+    pub(crate) fn as_list_ref(&self) -> ListRef<'_> {
         ListRef { count: self.count, last: self.last, bytes: &self.bytes }
     }
 }
 
-/// A list as it lies in a block.
+/// A list borrowed from a block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct ListRef<'a> {
     pub(crate) count: u32,
@@ -208,7 +208,7 @@ mod tests {
         #![proptest_config(oneiro_testkit::proptest_config(256))]
 
         #[test]
-        fn numbers_come_back(value: u64, signed: i64) {
+        fn numbers_are_decoded_as_encoded(value: u64, signed: i64) {
             let mut out = Vec::new();
             put(&mut out, value);
             put_signed(&mut out, signed);
@@ -219,13 +219,13 @@ mod tests {
         }
 
         #[test]
-        fn joined_lists_are_the_list_of_both(
+        fn appended_lists_equal_the_list_of_both(
             a in prop::collection::btree_set(0u32..1_000, 0..40),
             b in prop::collection::btree_set(0u32..1_000_000, 0..40),
         ) {
             let (a, b): (Vec<u32>, Vec<u32>) = (a.into_iter().collect(), b.into_iter().collect());
             let mut joined = list(&a);
-            joined.join(list(&b).lend(), 1_000).unwrap();
+            joined.append(list(&b).as_list_ref(), 1_000).unwrap();
             let want: Vec<u32> = a.iter().copied().chain(b.iter().map(|doc| doc + 1_000)).collect();
             prop_assert_eq!(docs(&joined), want.clone());
             prop_assert_eq!(joined.count as usize, want.len());
@@ -235,7 +235,7 @@ mod tests {
         }
 
         #[test]
-        fn any_bytes_end(bytes: Vec<u8>) {
+        fn decoding_any_bytes_terminates(bytes: Vec<u8>) {
             prop_assert!(Postings::new(&bytes).count() <= bytes.len());
             let mut reader = Bytes(&bytes);
             while reader.number().is_ok() {}

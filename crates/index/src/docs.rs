@@ -1,12 +1,12 @@
-//! Documents of a segment: which text a document is a chunk of, and what a search must know of it
-//! without reading its row. A text has one document to each chunk.
+//! The documents of a segment, stored by column. A document is a chunk of a text, with the fields that a
+//! search needs without reading its row.
 
 use crate::codec::{Bytes, damaged, put, put_signed};
 use crate::{Kind, Kinds};
 use oneiro_model::{Result, Role};
 
-/// Documents in a block.
-const BLOCK: usize = 4_096;
+/// Documents per block.
+const DOCS_PER_BLOCK: usize = 4_096;
 
 /// One document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -25,8 +25,8 @@ pub struct Doc {
     pub words: u16,
 }
 
-/// Bits of the byte that tells kind and role which are the role's. In segments made before there
-/// were kinds it is the role alone, which reads as a message's.
+/// The low bits of the kind-and-role byte hold the role. In segments of format 0 the byte is the role
+/// alone, which reads as the kind `Message`.
 const ROLE_BITS: u32 = 3;
 
 impl Doc {
@@ -150,8 +150,8 @@ impl Docs {
     /// The documents as blocks, each readable alone.
     pub(crate) fn encode(&self) -> Vec<Vec<u8>> {
         let mut blocks = Vec::new();
-        for from in (0..self.len()).step_by(BLOCK) {
-            let until = (from + BLOCK).min(self.len());
+        for from in (0..self.len()).step_by(DOCS_PER_BLOCK) {
+            let until = (from + DOCS_PER_BLOCK).min(self.len());
             let mut out = Vec::with_capacity((until - from) * 6);
             put(&mut out, (until - from) as u64);
             let mut last = Doc::default();
@@ -173,7 +173,7 @@ impl Docs {
     /// Adds the documents of a block.
     pub(crate) fn decode(&mut self, block: &[u8]) -> Result<()> {
         let mut bytes = Bytes(block);
-        let count = bytes.length()?.min(BLOCK);
+        let count = bytes.length()?.min(DOCS_PER_BLOCK);
         let mut doc = Doc::default();
         for _ in 0..count {
             let step = i64::try_from(bytes.number()?).map_err(|_| damaged("a number of a text"))?;

@@ -1,7 +1,7 @@
-//! Texts become segments, and which segments become one: what a fold computes. Who folds, and when
-//! what it made is written, is not decided here.
+//! Builds segments from texts, and chooses which segments to merge. The caller decides when, and stores
+//! the result.
 
-use crate::build::Building;
+use crate::build::SegmentBuilder;
 use crate::read::Reader;
 use crate::source::Text;
 use crate::storage::{Blocks, Segment};
@@ -9,20 +9,20 @@ use oneiro_model::{Error, Result};
 use std::sync::{Mutex, PoisonError};
 use std::thread::ScopedJoinHandle;
 
-/// Adjacent segments of about one size that become one.
+/// How many adjacent segments of similar size are merged into one.
 pub const MERGE_FAN_IN: usize = 6;
 
-/// Documents of the smallest size.
-const SMALLEST_DOCS: i64 = 256;
+/// Segments with fewer than this times the fan-in documents are of level 0.
+const LEVEL_BASE_DOCS: i64 = 256;
 
-/// Segments that are tolerated before unequal ones are merged as well.
-const MOST_SEGMENTS: usize = 48;
+/// With more segments than this, segments of different levels are merged too.
+const MAX_SEGMENTS: usize = 48;
 
-/// Makes a segment of each reader's share of the texts, in order. The first share is read on this
-/// thread, and so is any other for which no thread can be started.
-pub fn make(texts: &[Text], readers: &mut [Reader]) -> Result<Vec<(Segment, Blocks)>> {
+/// Builds one segment per reader, each from a consecutive share of the texts. The first share is read on
+/// this thread, and so is any other if its thread cannot be started.
+pub fn build_segments(texts: &[Text], readers: &mut [Reader]) -> Result<Vec<(Segment, Blocks)>> {
     if readers.is_empty() {
-        return Err(Error::internal("texts cannot be folded without a reader"));
+        return Err(Error::internal("texts cannot be indexed without a reader"));
     }
     let share_texts = texts.len().div_ceil(readers.len()).max(1);
     let shares: Vec<_> =
@@ -32,7 +32,7 @@ pub fn make(texts: &[Text], readers: &mut [Reader]) -> Result<Vec<(Segment, Bloc
         .unwrap_or_else(PoisonError::into_inner)
         .take()
     {
-        Some((texts, reader)) => make_one(texts, reader),
+        Some((texts, reader)) => build_segment(texts, reader),
         None => Err(Error::internal("a share of texts was read twice")),
     };
     std::thread::scope(|scope| {
@@ -52,28 +52,28 @@ pub fn make(texts: &[Text], readers: &mut [Reader]) -> Result<Vec<(Segment, Bloc
     })
 }
 
-/// Makes a segment of texts that follow each other.
-fn make_one(texts: &[Text], reader: &mut Reader) -> Result<(Segment, Blocks)> {
-    let mut building = Building::default();
+/// Builds a segment from consecutive texts.
+fn build_segment(texts: &[Text], reader: &mut Reader) -> Result<(Segment, Blocks)> {
+    let mut builder = SegmentBuilder::default();
     for text in texts {
-        reader.read(text, &mut building)?;
+        reader.read(text, &mut builder)?;
     }
     let segment = Segment {
         id: 0,
         first: texts.first().map_or(0, |text| text.number),
         last: texts.last().map_or(0, |text| text.number),
         texts: texts.len() as i64,
-        docs: building.docs().len() as i64,
-        words: building.docs().total_words(),
+        docs: builder.docs().len() as i64,
+        words: builder.docs().total_words(),
         blocks: 0,
         version: crate::VERSION,
         embedder: reader.model().map(str::to_owned),
     };
-    let blocks = building.finish(segment.embedder.is_some());
+    let blocks = builder.finish(segment.embedder.is_some());
     Ok((segment, blocks))
 }
 
-/// Which adjacent segments to merge next: none when they are few.
+/// The adjacent segments to merge next: a run of one level, the lowest first; empty if none is due.
 pub fn due_for_merge(live: &[Segment]) -> &[Segment] {
     let mut best: Option<(i64, &[Segment])> = None;
     let mut from = 0;
@@ -89,7 +89,7 @@ pub fn due_for_merge(live: &[Segment]) -> &[Segment] {
             best = Some((level(segment.docs), run));
         }
     }
-    if best.is_none() && live.len() > MOST_SEGMENTS {
+    if best.is_none() && live.len() > MAX_SEGMENTS {
         let smallest =
             live.windows(MERGE_FAN_IN).min_by_key(|run| run.iter().map(|s| s.docs).sum::<i64>());
         best = smallest.map(|run| (0, run));
@@ -97,9 +97,10 @@ pub fn due_for_merge(live: &[Segment]) -> &[Segment] {
     best.map(|(_, run)| run).unwrap_or_default()
 }
 
+/// The size class of a segment: a logarithm of its documents to the base of the fan-in.
 fn level(docs: i64) -> i64 {
     let mut level = 0;
-    let mut size = SMALLEST_DOCS * MERGE_FAN_IN as i64;
+    let mut size = LEVEL_BASE_DOCS * MERGE_FAN_IN as i64;
     while docs >= size {
         level += 1;
         size = size.saturating_mul(MERGE_FAN_IN as i64);
@@ -111,7 +112,7 @@ fn level(docs: i64) -> i64 {
 mod tests {
     use super::*;
 
-    fn live(docs: &[i64]) -> Vec<Segment> {
+    fn segments_with_docs(docs: &[i64]) -> Vec<Segment> {
         let segment = |(id, docs): (usize, &i64)| Segment {
             id: id as i64,
             docs: *docs,
@@ -121,9 +122,10 @@ mod tests {
     }
 
     #[test]
-    fn enough_of_one_size_are_merged() {
-        let chosen =
-            |docs: &[i64]| due_for_merge(&live(docs)).iter().map(|s| s.id).collect::<Vec<_>>();
+    fn a_run_of_segments_of_one_level_is_due_for_merge() {
+        let chosen = |docs: &[i64]| {
+            due_for_merge(&segments_with_docs(docs)).iter().map(|s| s.id).collect::<Vec<_>>()
+        };
         assert_eq!(chosen(&[256; 5]), [0; 0]);
         assert_eq!(chosen(&[256; 6]), [0, 1, 2, 3, 4, 5]);
         assert_eq!(chosen(&[90_000, 9_000, 256, 1, 256, 2, 256, 256]), [2, 3, 4, 5, 6, 7]);
@@ -136,7 +138,7 @@ mod tests {
         for folded in std::iter::repeat_n(256, 8_000) {
             sizes.push(folded);
             loop {
-                let all = live(&sizes);
+                let all = segments_with_docs(&sizes);
                 let run = due_for_merge(&all);
                 let (Some(first), Some(last)) = (run.first(), run.last()) else { break };
                 let merged: i64 = run.iter().map(|segment| segment.docs).sum();

@@ -1,23 +1,22 @@
-//! Looking for damage in a segment: every block must be readable and in its place, and every text
-//! that it covers must be in it.
+//! Checks a segment for damage: every block must be readable and in order, and every text that it covers
+//! must be in it.
 
-use crate::merge::load;
+use crate::merge::read_docs;
 use crate::storage::{Segment, Storage};
 use crate::terms::TermReader;
 use oneiro_model::Result;
 use std::collections::BTreeSet;
 
-/// Blocks read at once.
+/// Blocks read at a time.
 const READ_BLOCKS: usize = 256;
 
-/// What is wrong with a segment, in words; empty when nothing is. `numbers` are those that have a
-/// text in its range.
+/// Describes the problems of a segment. `numbers` are the numbers of the texts in its range.
 pub fn inspect(storage: &dyn Storage, segment: &Segment, numbers: &[i64]) -> Result<Vec<String>> {
     let mut problems = Vec::new();
-    let (docs, bits) = load(storage, segment, segment.embedder.is_some())?;
+    let (docs, bits) = read_docs(storage, segment, segment.embedder.is_some())?;
     if docs.len() as i64 != segment.docs {
-        let (found, said) = (docs.len(), segment.docs);
-        problems.push(format!("segment {}: {found} documents of {said}", segment.id));
+        let (found, expected) = (docs.len(), segment.docs);
+        problems.push(format!("segment {}: {found} documents of {expected}", segment.id));
     }
     if segment.embedder.is_some() && bits.len() != docs.len() {
         problems.push(format!(
@@ -32,8 +31,8 @@ pub fn inspect(storage: &dyn Storage, segment: &Segment, numbers: &[i64]) -> Res
         problems.push(format!("segment {}: {missing} texts are missing", segment.id));
     }
     if docs.texts() as i64 != segment.texts {
-        let (found, said) = (docs.texts(), segment.texts);
-        problems.push(format!("segment {}: {found} texts of {said}", segment.id));
+        let (found, expected) = (docs.texts(), segment.texts);
+        problems.push(format!("segment {}: {found} texts of {expected}", segment.id));
     }
     let mut from = 0;
     let mut last = Vec::new();
@@ -47,7 +46,7 @@ pub fn inspect(storage: &dyn Storage, segment: &Segment, numbers: &[i64]) -> Res
         from += blocks.len() as i64;
         for block in &blocks {
             let mut reader = TermReader::new(&block.data)?;
-            // A part of a long list follows the one before; every other block begins a term.
+            // A part of a long list follows the part before; every other block starts a term.
             let follows = block.part > 0 && block.part == part + 1 && block.first_term == last;
             part = block.part;
             if block.part > 0 && !follows {
@@ -65,7 +64,10 @@ pub fn inspect(storage: &dyn Storage, segment: &Segment, numbers: &[i64]) -> Res
                     return Ok(problems);
                 }
                 if list.last >= docs.len() as u32 {
-                    problems.push(format!("segment {}: a document too many", segment.id));
+                    problems.push(format!(
+                        "segment {}: a posting of a document that does not exist",
+                        segment.id
+                    ));
                     return Ok(problems);
                 }
                 postings += u64::from(list.count);
@@ -74,8 +76,8 @@ pub fn inspect(storage: &dyn Storage, segment: &Segment, numbers: &[i64]) -> Res
         }
     }
     if from != segment.blocks {
-        let (found, said) = (from, segment.blocks);
-        problems.push(format!("segment {}: {found} blocks of terms of {said}", segment.id));
+        let (found, expected) = (from, segment.blocks);
+        problems.push(format!("segment {}: {found} blocks of terms of {expected}", segment.id));
     }
     if postings == 0 && segment.words > 0 {
         problems.push(format!("segment {}: its terms are missing", segment.id));

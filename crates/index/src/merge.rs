@@ -1,5 +1,6 @@
-//! Merging segments: their documents follow each other, so lists are joined, not sorted. The same
-//! pass leaves out documents that must be forgotten.
+//! Merges adjacent segments. Their documents are consecutive, so posting lists are concatenated, not
+//! sorted. The same pass removes documents that were erased. Nothing is changed in place: a merge that is
+//! interrupted leaves its inputs as they are.
 
 use crate::bits::{Bits, decode_bits, encode_bits};
 use crate::codec::{List, ListRef, Postings};
@@ -10,35 +11,35 @@ use oneiro_model::Result;
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
-/// Blocks of terms read at once.
+/// Blocks of terms read from the storage at a time.
 const READ_BLOCKS: usize = 64;
 
-/// Blocks of terms handed over at once.
+/// Blocks of terms passed to the sink at a time.
 const WRITE_BLOCKS: usize = 256;
 
-/// Segments to be made into one.
+/// A merge of several segments into one.
 pub struct Merge {
     inputs: Vec<Input>,
     docs: Docs,
     bits: Vec<Bits>,
-    /// The model of the vectors, when every input has those of the same.
+    /// The model of the vectors, if it is the same for every input.
     embedder: Option<String>,
-    /// What the result covers, and which version made it.
+    /// The range and the version of the result.
     covered: Segment,
 }
 
-/// One of the segments, and what becomes of its documents.
+/// An input segment and the new numbers of its documents.
 struct Input {
     id: i64,
-    /// The new number of its first document, when all are kept.
+    /// The new number of its first document, if all are kept.
     offset: u32,
-    /// The new number of each document, when some are left out.
+    /// The new number of each document, if some are removed.
     renumbered: Option<Vec<Option<u32>>>,
 }
 
 impl Merge {
-    /// Reads the documents of adjacent segments, in order, and keeps those whose text `keep`
-    /// agrees to.
+    /// Reads the documents of adjacent segments, in order, and keeps those for whose text `keep` returns
+    /// true.
     pub fn begin(
         storage: &dyn Storage,
         from: &[Segment],
@@ -62,7 +63,7 @@ impl Merge {
             covered,
         };
         for segment in from {
-            let (docs, bits) = load(storage, segment, merge.embedder.is_some())?;
+            let (docs, bits) = read_docs(storage, segment, merge.embedder.is_some())?;
             let offset = merge.docs.len() as u32;
             let mut renumbered = Vec::with_capacity(docs.len());
             for (at, doc) in docs.iter().enumerate() {
@@ -80,7 +81,7 @@ impl Merge {
         Ok(merge)
     }
 
-    /// The result as a segment that is not stored yet.
+    /// The result, which is not stored yet.
     pub fn segment(&self) -> Segment {
         Segment {
             texts: self.docs.texts() as i64,
@@ -91,7 +92,7 @@ impl Merge {
         }
     }
 
-    /// Hands over the blocks of the result, a bounded number at a time, until `sink` breaks off.
+    /// Passes the blocks of the result to `sink`, a bounded number at a time, until it breaks.
     pub fn write(
         &self,
         storage: &dyn Storage,
@@ -108,18 +109,20 @@ impl Merge {
         let mut cursors = self
             .inputs
             .iter()
-            .map(|input| Cursor::new(storage, input))
+            .map(|input| TermCursor::new(storage, input))
             .collect::<Result<Vec<_>>>()?;
         let mut writer = TermWriter::default();
         let mut full = Vec::new();
-        while let Some(term) = cursors.iter().filter_map(Cursor::term).min().map(<[u8]>::to_owned) {
+        while let Some(term) =
+            cursors.iter().filter_map(TermCursor::term).min().map(<[u8]>::to_owned)
+        {
             let mut joined = List::default();
             for cursor in cursors.iter_mut().filter(|cursor| cursor.term() == Some(&*term)) {
-                cursor.join_into(&mut joined)?;
+                cursor.append_to(&mut joined)?;
                 cursor.advance(storage)?;
             }
             if joined.count > 0 {
-                writer.add(&term, joined.lend());
+                writer.add(&term, joined.as_list_ref());
                 full.append(&mut writer.take_full());
             }
             if full.len() >= WRITE_BLOCKS {
@@ -134,27 +137,27 @@ impl Merge {
     }
 }
 
-/// The documents of a segment, and their vectors if wanted.
-pub(crate) fn load(
+/// Reads the documents of a segment, and their vectors if requested.
+pub(crate) fn read_docs(
     storage: &dyn Storage,
     segment: &Segment,
-    vectors: bool,
+    with_vectors: bool,
 ) -> Result<(Docs, Vec<Bits>)> {
     let mut docs = Docs::default();
     storage.docs(segment.id, &mut |block| docs.decode(block))?;
     let mut bits = Vec::new();
-    if vectors {
+    if with_vectors {
         storage.vectors(segment.id, &mut |block| decode_bits(block, &mut bits))?;
     }
     Ok((docs, bits))
 }
 
-/// The number of the text of each document of a segment, in order.
-pub fn numbers(storage: &dyn Storage, segment: &Segment) -> Result<Vec<i64>> {
-    Ok(load(storage, segment, false)?.0.iter().map(|doc| doc.seq).collect())
+/// The text number of each document of a segment, in order.
+pub fn text_numbers(storage: &dyn Storage, segment: &Segment) -> Result<Vec<i64>> {
+    Ok(read_docs(storage, segment, false)?.0.iter().map(|doc| doc.seq).collect())
 }
 
-/// Puts a segment without these texts into the place of one, in one transaction.
+/// Replaces a segment by one without these texts. The caller provides the transaction.
 pub fn rewrite(storage: &dyn Storage, segment: &Segment, without: &BTreeSet<i64>) -> Result<()> {
     let merge =
         Merge::begin(storage, std::slice::from_ref(segment), |number| !without.contains(&number))?;
@@ -167,54 +170,57 @@ pub fn rewrite(storage: &dyn Storage, segment: &Segment, without: &BTreeSet<i64>
     storage.remove(segment.id)
 }
 
-/// Walks the terms of one segment.
-struct Cursor<'m> {
+/// Iterates over the terms of one segment.
+struct TermCursor<'m> {
     input: &'m Input,
     blocks: std::vec::IntoIter<TermBlock>,
-    read: i64,
-    /// What is left of the block at hand, each term with its list.
+    /// The number of the next block to read.
+    next_block: i64,
+    /// The remaining entries of the current block.
     entries: std::vec::IntoIter<(Vec<u8>, List)>,
-    at: Option<(Vec<u8>, Vec<List>)>,
-    ahead: Option<(Vec<u8>, List)>,
+    /// The current term and the parts of its list.
+    current: Option<(Vec<u8>, Vec<List>)>,
+    /// The entry after the current term.
+    lookahead: Option<(Vec<u8>, List)>,
 }
 
-impl<'m> Cursor<'m> {
-    fn new(storage: &dyn Storage, input: &'m Input) -> Result<Cursor<'m>> {
-        let mut cursor = Cursor {
+impl<'m> TermCursor<'m> {
+    fn new(storage: &dyn Storage, input: &'m Input) -> Result<TermCursor<'m>> {
+        let mut cursor = TermCursor {
             input,
             blocks: Vec::new().into_iter(),
-            read: 0,
+            next_block: 0,
             entries: Vec::new().into_iter(),
-            at: None,
-            ahead: None,
+            current: None,
+            lookahead: None,
         };
-        cursor.ahead = cursor.entry(storage)?;
+        cursor.lookahead = cursor.next_entry(storage)?;
         cursor.advance(storage)?;
         Ok(cursor)
     }
 
     fn term(&self) -> Option<&[u8]> {
-        self.at.as_ref().map(|(term, _)| term.as_slice())
+        self.current.as_ref().map(|(term, _)| term.as_slice())
     }
 
-    /// Steps to the next term; the parts of a long list are one step.
+    /// Moves to the next term and collects all parts of its list.
     fn advance(&mut self, storage: &dyn Storage) -> Result<()> {
-        self.at = None;
-        while let Some((term, list)) = self.ahead.take() {
-            match &mut self.at {
-                None => self.at = Some((term, vec![list])),
+        self.current = None;
+        while let Some((term, list)) = self.lookahead.take() {
+            match &mut self.current {
+                None => self.current = Some((term, vec![list])),
                 Some((at, lists)) if *at == term => lists.push(list),
                 Some(_) => {
-                    self.ahead = Some((term, list));
+                    self.lookahead = Some((term, list));
                     break;
                 }
             }
-            self.ahead = self.entry(storage)?;
+            self.lookahead = self.next_entry(storage)?;
         }
         Ok(())
     }
 
-    fn entry(&mut self, storage: &dyn Storage) -> Result<Option<(Vec<u8>, List)>> {
+    fn next_entry(&mut self, storage: &dyn Storage) -> Result<Option<(Vec<u8>, List)>> {
         loop {
             if let Some(entry) = self.entries.next() {
                 return Ok(Some(entry));
@@ -222,8 +228,8 @@ impl<'m> Cursor<'m> {
             let block = match self.blocks.next() {
                 Some(block) => block,
                 None => {
-                    let blocks = storage.terms(self.input.id, self.read, READ_BLOCKS)?;
-                    self.read += blocks.len() as i64;
+                    let blocks = storage.terms(self.input.id, self.next_block, READ_BLOCKS)?;
+                    self.next_block += blocks.len() as i64;
                     self.blocks = blocks.into_iter();
                     match self.blocks.next() {
                         Some(block) => block,
@@ -240,11 +246,11 @@ impl<'m> Cursor<'m> {
         }
     }
 
-    fn join_into(&self, joined: &mut List) -> Result<()> {
-        let lists = self.at.iter().flat_map(|(_, lists)| lists);
+    fn append_to(&self, joined: &mut List) -> Result<()> {
+        let lists = self.current.iter().flat_map(|(_, lists)| lists);
         for list in lists {
             match &self.input.renumbered {
-                None => joined.join(list.lend(), self.input.offset)?,
+                None => joined.append(list.as_list_ref(), self.input.offset)?,
                 Some(renumbered) => {
                     for mut posting in Postings::new(&list.bytes) {
                         if let Some(Some(doc)) = renumbered.get(posting.doc as usize) {

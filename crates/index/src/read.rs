@@ -1,19 +1,24 @@
-//! How a text becomes documents: its words, cut into chunks, each with its terms and the signs of
-//! its vector.
+//! Turns texts into documents: splits them into chunks, each with its terms and the sign bits of its
+//! vector.
 
 use crate::WordModel;
 use crate::bits::{Bits, signs};
-use crate::build::Building;
+use crate::build::SegmentBuilder;
 use crate::docs::Doc;
 use crate::source::Text;
 use oneiro_model::Result;
 use oneiro_text::Analyzer;
 use std::sync::Arc;
 
-/// Bytes of a text that are indexed; what comes after is stored, but not found by its words.
-const INDEXED: usize = 1 << 20;
+/// How many bytes of a text are indexed; the rest is stored but not found by its words.
+const MAX_INDEXED_BYTES: usize = 1 << 20;
 
-/// Reads texts into segments. Kept over many texts, it need not think about a word twice.
+const MICROS_PER_MINUTE: i64 = 60_000_000;
+
+/// The longest term of a speaker's name.
+const MAX_NAME_TERM_BYTES: usize = 200;
+
+/// Reads texts into segments. Reuse it: the analyzer caches words.
 pub struct Reader {
     /// Reads words; a question is read by the same.
     pub analyzer: Analyzer,
@@ -40,12 +45,12 @@ impl Reader {
     }
 
     /// Adds a text to a segment.
-    pub(crate) fn read(&mut self, from: &Text, into: &mut Building) -> Result<()> {
+    pub(crate) fn read(&mut self, from: &Text, into: &mut SegmentBuilder) -> Result<()> {
         let text = indexed(&from.text);
         let mut names = from.name.as_deref().map(name_terms).unwrap_or_default();
         let mut chunks = oneiro_text::chunks(text);
         if chunks.is_empty() {
-            // Without a word it is still found by who said it, and when.
+            // A text without words is still found by speaker and time.
             chunks.push(0..0);
         }
         for chunk in chunks {
@@ -61,7 +66,7 @@ impl Reader {
                 seq: from.number,
                 kind: from.kind,
                 session: from.session,
-                minute: from.at.micros().div_euclid(60_000_000),
+                minute: from.at.micros().div_euclid(MICROS_PER_MINUTE),
                 role: from.role,
                 words: u16::try_from(words).unwrap_or(u16::MAX),
             };
@@ -85,7 +90,7 @@ impl Reader {
     }
 }
 
-/// Terms one after the other, without an allocation for each.
+/// A list of terms in one buffer, without an allocation for each.
 #[derive(Default)]
 struct Terms {
     bytes: Vec<u8>,
@@ -110,7 +115,7 @@ impl Terms {
 
 /// The part of a text that is indexed.
 pub fn indexed(text: &str) -> &str {
-    text.get(..text.floor_char_boundary(INDEXED)).unwrap_or(text)
+    text.get(..text.floor_char_boundary(MAX_INDEXED_BYTES)).unwrap_or(text)
 }
 
 /// The terms of a speaker: the whole name and each word of it.
@@ -123,10 +128,10 @@ fn name_terms(name: &str) -> Vec<Vec<u8>> {
     terms
 }
 
-/// The term under which everything that a speaker said is found. No word begins like this.
+/// The term of a speaker's name. Its first byte occurs in no word.
 pub fn name_term(name: &str) -> Vec<u8> {
     let mut term = vec![1];
     term.extend_from_slice(oneiro_text::normalise(name).as_bytes());
-    term.truncate(200);
+    term.truncate(MAX_NAME_TERM_BYTES);
     term
 }

@@ -1,4 +1,4 @@
-//! Where the texts to index come from: one source for each kind, and all of them as one.
+//! Sources of texts to index, and their combination.
 
 use crate::Kind;
 use oneiro_model::{Result, Timestamp};
@@ -22,7 +22,7 @@ pub struct Text {
     pub text: String,
 }
 
-/// Gives texts, of one kind or of several.
+/// A source of texts of one kind or several.
 pub trait Source {
     /// Up to `limit` texts after a number, lowest first.
     fn after(&self, number: i64, limit: usize) -> Result<Vec<Text>>;
@@ -30,8 +30,8 @@ pub trait Source {
     /// Up to `limit` texts with the highest numbers, lowest first.
     fn newest(&self, limit: usize) -> Result<Vec<Text>>;
 
-    /// The texts among `numbers` that exist, in no order.
-    fn some(&self, numbers: &[i64]) -> Result<Vec<Text>>;
+    /// The texts among `numbers` that exist, in any order.
+    fn by_numbers(&self, numbers: &[i64]) -> Result<Vec<Text>>;
 
     /// Which numbers from `first` to `last` have a text, lowest first.
     fn numbers(&self, first: i64, last: i64) -> Result<Vec<i64>>;
@@ -43,7 +43,7 @@ pub trait Source {
     fn last(&self) -> Result<i64>;
 }
 
-/// Several sources as one.
+/// Several sources combined.
 pub struct Sources<'s>(pub Vec<Box<dyn Source + 's>>);
 
 impl Sources<'_> {
@@ -71,8 +71,8 @@ impl Source for Sources<'_> {
         Ok(all)
     }
 
-    fn some(&self, numbers: &[i64]) -> Result<Vec<Text>> {
-        self.gather(|source| source.some(numbers))
+    fn by_numbers(&self, numbers: &[i64]) -> Result<Vec<Text>> {
+        self.gather(|source| source.by_numbers(numbers))
     }
 
     fn numbers(&self, first: i64, last: i64) -> Result<Vec<i64>> {

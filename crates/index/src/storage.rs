@@ -1,18 +1,17 @@
-//! What the index asks of the place that keeps it: segments and their blocks of bytes, written,
-//! found and removed. One storage is one snapshot.
+//! The storage interface of the index: segments and their blocks. One storage is one snapshot.
 
 use oneiro_model::Result;
 
-/// Hears about blocks one by one; an error ends the reading.
+/// Called with each block; an error ends the iteration.
 pub type EachBlock<'e> = &'e mut dyn FnMut(&[u8]) -> Result<()>;
 
-/// The same for blocks of several segments: segment, part and block.
+/// Called with each block of several segments: segment, part and block.
 pub type EachFound<'e> = &'e mut dyn FnMut(i64, i64, &[u8]) -> Result<()>;
 
 /// One segment: the index of a range of texts.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Segment {
-    /// Given by the storage, and never used twice.
+    /// Assigned by the storage, never reused.
     pub id: i64,
     /// The first number it covers.
     pub first: i64,
@@ -65,35 +64,35 @@ pub struct Written {
     pub vectors: i64,
 }
 
-/// Keeps segments.
+/// Stores segments.
 pub trait Storage {
-    /// Changes whenever segments stand for other texts than before: after a swap of builds, and
-    /// after an erasure.
+    /// Changes when segments are replaced by those of another build, and after an erasure.
     fn state(&self) -> (i64, i64);
 
-    /// The segments that answer, lowest numbers first.
+    /// The live segments, lowest numbers first.
     fn segments(&self) -> Result<Vec<Segment>>;
 
-    /// Hands over the blocks of documents of a segment, in order.
+    /// Calls `each` with the blocks of documents of a segment, in order.
     fn docs(&self, segment: i64, each: EachBlock<'_>) -> Result<()>;
 
-    /// Hands over the blocks of vectors of a segment, in order.
+    /// Calls `each` with the blocks of vectors of a segment, in order.
     fn vectors(&self, segment: i64, each: EachBlock<'_>) -> Result<()>;
 
     /// Up to `limit` blocks of terms of a segment from block number `from` on, in order.
     fn terms(&self, segment: i64, from: i64, limit: usize) -> Result<Vec<TermBlock>>;
 
-    /// Hands over, for each segment that answers, the block that holds `term` if any does; of a
-    /// list in parts the last. With the block come its segment and which part it is.
+    /// Calls `each` with the block of each live segment that may contain `term`; for a list in parts,
+    /// with the last part.
     fn lookup(&self, term: &[u8], each: EachFound<'_>) -> Result<()>;
 
-    /// Hands over the parts of a term's list before part `before`, newest first.
+    /// Calls `each` with the parts of a term's list before part `before`, newest first.
     fn parts(&self, of: (i64, &[u8]), before: i64, each: EachBlock<'_>) -> Result<()>;
 
-    /// Hands over blocks of a segment whose first term lies strictly between two, up to a limit.
+    /// Calls `each` with the blocks of a segment whose first term is strictly between two terms, up to a
+    /// limit.
     fn between(&self, of: (i64, usize), range: (&[u8], &[u8]), each: EachBlock<'_>) -> Result<()>;
 
-    /// Adds a segment without blocks under a new id, which is answered.
+    /// Adds a segment without blocks and returns its new id.
     fn insert(&self, segment: &Segment) -> Result<i64>;
 
     /// Adds blocks to a segment, after those written before.

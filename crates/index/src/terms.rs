@@ -1,23 +1,26 @@
-//! Blocks of terms: sorted, with shared prefixes, each term with its list of postings. A list too
-//! long for a shared block lies alone in several, its parts.
+//! Blocks of terms: sorted, prefix-compressed, each term with its posting list. A list that is too long
+//! for a shared block is split into parts, each in a block of its own.
 
 use crate::codec::{Bytes, List, ListRef, Postings, damaged, put};
 use crate::storage::TermBlock;
 use oneiro_model::Result;
 
-/// Bytes a shared block is filled to: with its row it fits one page of the file.
-const BLOCK: usize = 3_900;
+/// The size of a shared block; with its row it fits one page of the file.
+const SHARED_BLOCK_BYTES: usize = 3_900;
 
-/// Bytes a part of a long list is filled to.
-const PART: usize = 16_780;
+/// The size of a part of a long list.
+const LIST_PART_BYTES: usize = 16_780;
 
-/// The first byte of a block: many terms.
+/// A bound on the lengths and counts of an entry.
+const MAX_ENTRY_OVERHEAD_BYTES: usize = 16;
+
+/// The first byte of a block with many terms.
 const SHARED: u8 = 0;
 
-/// The first byte of a block: one part of one list.
-const ALONE: u8 = 1;
+/// The first byte of a block with one part of one list.
+const LIST_PART: u8 = 1;
 
-/// Writes terms, handed over in byte order, into blocks.
+/// Writes terms into blocks; they must come in byte order.
 #[derive(Default)]
 pub(crate) struct TermWriter {
     blocks: Vec<TermBlock>,
@@ -28,11 +31,12 @@ pub(crate) struct TermWriter {
 impl TermWriter {
     /// Adds a term with its list.
     pub(crate) fn add(&mut self, term: &[u8], list: ListRef<'_>) {
-        if list.bytes.len() > BLOCK / 2 {
+        if list.bytes.len() > SHARED_BLOCK_BYTES / 2 {
             return self.add_parts(term, list);
         }
-        let entry_bytes = term.len() + list.bytes.len() + 16;
-        if self.open.as_ref().is_some_and(|open| open.data.len() + entry_bytes > BLOCK) {
+        let entry_bytes = term.len() + list.bytes.len() + MAX_ENTRY_OVERHEAD_BYTES;
+        if self.open.as_ref().is_some_and(|open| open.data.len() + entry_bytes > SHARED_BLOCK_BYTES)
+        {
             self.close();
         }
         let last_term = &self.last_term;
@@ -50,17 +54,17 @@ impl TermWriter {
         self.last_term.extend_from_slice(term);
     }
 
-    /// A list in blocks of its own. Each part begins with the count of documents before it, so
-    /// that the last one tells how many there are in all.
+    /// Writes a long list in parts. Each starts with the number of documents in the parts before it, so
+    /// that the last part gives the total.
     fn add_parts(&mut self, term: &[u8], list: ListRef<'_>) {
         self.close();
         let mut before = 0;
         let mut open = List::default();
         let mut parts = 0;
         let mut emit = |open: &mut List| {
-            let mut data = vec![ALONE];
+            let mut data = vec![LIST_PART];
             put(&mut data, u64::from(before));
-            put_entry(&mut data, (0, term), open.lend());
+            put_entry(&mut data, (0, term), open.as_list_ref());
             self.blocks.push(TermBlock { first_term: term.to_owned(), part: parts, data });
             before += open.count;
             parts += 1;
@@ -68,7 +72,7 @@ impl TermWriter {
         };
         for posting in Postings::new(list.bytes) {
             open.push(posting);
-            if open.bytes.len() >= PART {
+            if open.bytes.len() >= LIST_PART_BYTES {
                 emit(&mut open);
             }
         }
@@ -117,8 +121,8 @@ impl<'a> TermReader<'a> {
         let mut bytes = Bytes(data);
         let before = match bytes.take(1)? {
             [SHARED] => 0,
-            [ALONE] => number(&mut bytes)?,
-            _ => return Err(damaged("a block is of no known kind")),
+            [LIST_PART] => number(&mut bytes)?,
+            _ => return Err(damaged("a block has an unknown kind")),
         };
         Ok(TermReader { bytes, term: Vec::new(), before })
     }
@@ -132,7 +136,7 @@ impl<'a> TermReader<'a> {
         let suffix = self.bytes.length()?;
         let suffix = self.bytes.take(suffix)?;
         if shared > self.term.len() {
-            return Err(damaged("a term is cut"));
+            return Err(damaged("a term is truncated"));
         }
         self.term.truncate(shared);
         self.term.extend_from_slice(suffix);
@@ -147,7 +151,7 @@ fn number(bytes: &mut Bytes<'_>) -> Result<u32> {
     u32::try_from(bytes.number()?).map_err(|_| damaged("a count is too large"))
 }
 
-/// What a block knows of one term.
+/// The list of a term in a block.
 pub(crate) struct Found<'a> {
     /// The postings in this block.
     pub(crate) list: ListRef<'a>,
@@ -155,7 +159,7 @@ pub(crate) struct Found<'a> {
     pub(crate) before: u32,
 }
 
-/// Looks for a term in the block that may hold it.
+/// Finds a term in the block that may contain it.
 pub(crate) fn find<'a>(data: &'a [u8], term: &[u8]) -> Result<Option<Found<'a>>> {
     let mut reader = TermReader::new(data)?;
     let before = reader.before;
@@ -176,12 +180,12 @@ mod tests {
     use proptest::prelude::*;
     use std::collections::BTreeMap;
 
-    fn written(terms: &BTreeMap<String, usize>) -> Vec<TermBlock> {
+    fn new_blocks(terms: &BTreeMap<String, usize>) -> Vec<TermBlock> {
         let mut writer = TermWriter::default();
         for (term, count) in terms {
             let mut list = List::default();
             (0..*count as u32).for_each(|doc| list.push(Posting { doc: doc * 40, impact: 1 }));
-            writer.add(term.as_bytes(), list.lend());
+            writer.add(term.as_bytes(), list.as_list_ref());
         }
         writer.finish()
     }
@@ -197,7 +201,7 @@ mod tests {
         fn every_term_is_found_with_its_count(
             terms in prop::collection::btree_map("[a-d]{1,6}|é{1,3}", 1usize..30_000, 1..60),
         ) {
-            let blocks = written(&terms);
+            let blocks = new_blocks(&terms);
             for (term, count) in &terms {
                 let found = block(&blocks, term).unwrap();
                 let found = find(&found.data, term.as_bytes()).unwrap().unwrap();
@@ -208,7 +212,7 @@ mod tests {
         }
 
         #[test]
-        fn damage_is_an_error_or_nothing(bytes: Vec<u8>) {
+        fn finding_a_term_in_any_bytes_does_not_panic(bytes: Vec<u8>) {
             let _ = find(&bytes, b"x");
         }
     }
@@ -216,8 +220,8 @@ mod tests {
     #[test]
     fn blocks_fit_a_page_and_keep_the_order() {
         let terms = (0..5_000).map(|n| (format!("term{n:05}"), 1 + n % 7)).collect();
-        let blocks = written(&terms);
-        assert!(blocks.iter().all(|block| block.data.len() <= BLOCK));
+        let blocks = new_blocks(&terms);
+        assert!(blocks.iter().all(|block| block.data.len() <= SHARED_BLOCK_BYTES));
         assert!(blocks.is_sorted_by(|a, b| a.first_term < b.first_term));
     }
 }

@@ -1,12 +1,12 @@
-//! The index as one search sees it: live segments and the rows after them, in one snapshot. What
-//! is immutable is kept in memory between searches.
+//! A consistent view of the index for one search: the live segments and, in memory, the texts after them.
+//! Segments stay cached between searches.
 
 use crate::Kinds;
 use crate::bits::Bits;
-use crate::build::Building;
+use crate::build::SegmentBuilder;
 use crate::codec::Postings;
 use crate::docs::{Doc, Docs};
-use crate::merge::load;
+use crate::merge::read_docs;
 use crate::read::Reader;
 use crate::source::{Source, Text};
 use crate::storage::{Segment, Storage};
@@ -15,21 +15,21 @@ use oneiro_model::Result;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Texts of the tail that are read at once.
-const TAIL_TEXTS: usize = 4_096;
+/// Texts of the tail read at a time.
+const TAIL_BATCH_TEXTS: usize = 4_096;
 
-/// Pieces of the tail before they are read again as one.
-const TAIL_PIECES: usize = 8;
+/// With this many segments in memory, the tail is read again as one.
+const MAX_TAIL_SEGMENTS: usize = 8;
 
-/// What stays in memory between searches.
+/// The segments and the tail that stay in memory between searches.
 #[derive(Default)]
 pub struct Cache {
-    segments: Mutex<HashMap<i64, Arc<Loaded>>>,
+    segments: Mutex<HashMap<i64, Arc<LoadedSegment>>>,
     tail: Mutex<Tail>,
 }
 
 /// The documents of a segment, and their vectors.
-struct Loaded {
+struct LoadedSegment {
     docs: Docs,
     bits: Vec<Bits>,
 }
@@ -37,69 +37,69 @@ struct Loaded {
 /// The state of the storage, and the last number that its segments cover.
 type TailState = ((i64, i64), i64);
 
-/// The texts that no segment covers, in the pieces they were read in.
+/// The texts that no stored segment covers, as segments in memory.
 #[derive(Default)]
 struct Tail {
     state: Option<TailState>,
     last: i64,
-    pieces: Vec<Arc<Building>>,
+    segments: Vec<Arc<SegmentBuilder>>,
 }
 
-/// One piece of what is searched.
-struct Piece {
-    place: Place,
-    /// The number of its first document among all.
+/// A segment of a view.
+struct ViewSegment {
+    data: SegmentData,
+    /// The number of its first document in the view.
     base: u32,
 }
 
-enum Place {
-    Stored(i64, Arc<Loaded>),
-    Memory(Arc<Building>),
+enum SegmentData {
+    Stored(i64, Arc<LoadedSegment>),
+    Memory(Arc<SegmentBuilder>),
 }
 
-impl Piece {
+impl ViewSegment {
     fn docs(&self) -> &Docs {
-        match &self.place {
-            Place::Stored(_, loaded) => &loaded.docs,
-            Place::Memory(building) => building.docs(),
+        match &self.data {
+            SegmentData::Stored(_, loaded) => &loaded.docs,
+            SegmentData::Memory(building) => building.docs(),
         }
     }
 
     fn bits(&self) -> &[Bits] {
-        match &self.place {
-            Place::Stored(_, loaded) => &loaded.bits,
-            Place::Memory(building) => building.bits(),
+        match &self.data {
+            SegmentData::Stored(_, loaded) => &loaded.bits,
+            SegmentData::Memory(building) => building.bits(),
         }
     }
 }
 
-/// The index in one snapshot. Documents are numbered from 0 over all pieces, oldest first.
+/// The index in one snapshot. Documents are numbered from 0 across all segments, oldest first.
 pub struct View<'s> {
-    /// Absent when nothing but texts is looked at.
+    /// `None` for a view of texts alone.
     storage: Option<&'s dyn Storage>,
-    pieces: Vec<Piece>,
+    segments: Vec<ViewSegment>,
     docs: u32,
-    /// Whether this version of the index and the model of today made all of it.
+    /// Whether every segment has the current index version and model.
     pub is_current: bool,
 }
 
-/// Terms that begin alike.
+/// Terms with a common prefix.
 pub struct Prefixed {
     /// The most frequent of them.
     pub terms: Vec<Vec<u8>>,
-    /// Whether there are no others.
+    /// Whether these are all.
     pub is_all: bool,
 }
 
 /// Blocks of one segment that are read for a prefix.
-const PREFIX_BLOCKS: usize = 1_024;
+const MAX_PREFIX_BLOCKS: usize = 1_024;
 
-/// The postings of one term over all pieces.
+/// The postings of one term in all segments.
 #[derive(Default)]
 pub struct TermLists {
     /// Documents that have the term.
     pub count: u64,
-    /// The number of the first document of a piece, and the postings in it, newest part first.
+    /// The number of the first document of a segment, and postings of it, newest part first.
     lists: Vec<(u32, Vec<u8>)>,
     /// Long lists of which only the newest part was read: segment, first document, part.
     rest: Vec<(i64, u32, i64)>,
@@ -107,7 +107,7 @@ pub struct TermLists {
 }
 
 impl TermLists {
-    /// Every posting that was read, as the number of a document over all pieces and its impact.
+    /// Every posting that was read: the number of the document in the view, and the impact.
     pub fn postings(&self) -> impl Iterator<Item = (u32, u8)> {
         self.lists.iter().flat_map(|(base, bytes)| {
             Postings::new(bytes).map(move |posting| (base + posting.doc, posting.impact))
@@ -115,7 +115,7 @@ impl TermLists {
     }
 }
 
-/// Whether one version of a model comes before another: the same name, and a lower number.
+/// Whether a model id is an earlier version of another: the same name with a lower number.
 fn is_before(one: &str, other: &str) -> bool {
     let parts = |id: &str| {
         let (name, number) = id.rsplit_once('-')?;
@@ -128,7 +128,7 @@ fn is_before(one: &str, other: &str) -> bool {
 }
 
 impl Cache {
-    /// Forgets everything.
+    /// Removes everything.
     pub fn clear(&self) {
         self.segments.lock().unwrap_or_else(PoisonError::into_inner).clear();
         *self.tail.lock().unwrap_or_else(PoisonError::into_inner) = Tail::default();
@@ -152,43 +152,43 @@ impl Cache {
                 || model
                     .is_some_and(|model| vectors.is_none_or(|vectors| is_before(vectors, model)))
         };
-        // A newer version of ours may share the store: what it wrote is left alone.
+        // A newer version of Oneiro may use the same store; its segments count as current.
         let is_current = !live.iter().any(is_older);
-        let mut view = View { storage: Some(storage), pieces: Vec::new(), docs: 0, is_current };
+        let mut view = View { storage: Some(storage), segments: Vec::new(), docs: 0, is_current };
         for segment in &live {
-            let loaded = self.loaded(storage, segment, elsewhere.or(reader.model()))?;
-            view.push(Place::Stored(segment.id, loaded));
+            let loaded = self.load(storage, segment, elsewhere.or(reader.model()))?;
+            view.push(SegmentData::Stored(segment.id, loaded));
         }
         self.segments
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
             .retain(|id, _| live.iter().any(|segment| segment.id == *id));
-        for piece in self.tail(texts, (storage.state(), reach), reader)? {
-            view.push(Place::Memory(piece));
+        for segment in self.tail(texts, (storage.state(), reach), reader)? {
+            view.push(SegmentData::Memory(segment));
         }
         Ok(view)
     }
 
-    fn loaded(
+    fn load(
         &self,
         storage: &dyn Storage,
         segment: &Segment,
         model: Option<&str>,
-    ) -> Result<Arc<Loaded>> {
+    ) -> Result<Arc<LoadedSegment>> {
         let cached = self.segments.lock().unwrap_or_else(PoisonError::into_inner);
         let wanted = model.is_some() && segment.embedder.as_deref() == model;
-        // Whoever asks for no vectors is not disturbed by any.
+        // A search without vectors can use a segment with any.
         if let Some(loaded) = cached.get(&segment.id)
             && (model.is_none() || wanted != loaded.bits.is_empty())
         {
             return Ok(Arc::clone(loaded));
         }
         drop(cached);
-        let (docs, mut bits) = load(storage, segment, wanted)?;
+        let (docs, mut bits) = read_docs(storage, segment, wanted)?;
         if bits.len() != docs.len() {
             bits.clear();
         }
-        let loaded = Arc::new(Loaded { docs, bits });
+        let loaded = Arc::new(LoadedSegment { docs, bits });
         let mut cached = self.segments.lock().unwrap_or_else(PoisonError::into_inner);
         cached.insert(segment.id, Arc::clone(&loaded));
         Ok(loaded)
@@ -199,111 +199,112 @@ impl Cache {
         texts: &dyn Source,
         state: TailState,
         reader: &mut Reader,
-    ) -> Result<Vec<Arc<Building>>> {
+    ) -> Result<Vec<Arc<SegmentBuilder>>> {
         let mut tail = self.tail.lock().unwrap_or_else(PoisonError::into_inner);
-        if tail.state != Some(state) || tail.pieces.len() >= TAIL_PIECES {
-            *tail = Tail { state: Some(state), last: state.1, pieces: Vec::new() };
+        if tail.state != Some(state) || tail.segments.len() >= MAX_TAIL_SEGMENTS {
+            *tail = Tail { state: Some(state), last: state.1, segments: Vec::new() };
         }
         loop {
-            let some = texts.after(tail.last, TAIL_TEXTS)?;
+            let some = texts.after(tail.last, TAIL_BATCH_TEXTS)?;
             let Some(last) = some.last() else { break };
-            tail.pieces.push(Arc::new(built(&some, reader)?));
+            tail.segments.push(Arc::new(build_in_memory(&some, reader)?));
             tail.last = last.number;
-            if some.len() < TAIL_TEXTS {
+            if some.len() < TAIL_BATCH_TEXTS {
                 break;
             }
         }
-        Ok(tail.pieces.clone())
+        Ok(tail.segments.clone())
     }
 }
 
-/// Texts as a segment in memory that can be searched.
-fn built(texts: &[Text], reader: &mut Reader) -> Result<Building> {
-    let mut building = Building::default();
+/// Builds a searchable segment in memory.
+fn build_in_memory(texts: &[Text], reader: &mut Reader) -> Result<SegmentBuilder> {
+    let mut building = SegmentBuilder::default();
     for text in texts {
         reader.read(text, &mut building)?;
     }
-    building.settle();
+    building.close_lists();
     Ok(building)
 }
 
 impl View<'_> {
-    /// The newest texts alone, without any segment or the place where they are kept.
+    /// A view of the newest texts alone, without stored segments.
     pub fn newest(texts: &dyn Source, reader: &mut Reader, limit: usize) -> Result<View<'static>> {
-        let mut view = View { storage: None, pieces: Vec::new(), docs: 0, is_current: true };
-        view.push(Place::Memory(Arc::new(built(&texts.newest(limit)?, reader)?)));
+        let mut view = View { storage: None, segments: Vec::new(), docs: 0, is_current: true };
+        view.push(SegmentData::Memory(Arc::new(build_in_memory(&texts.newest(limit)?, reader)?)));
         Ok(view)
     }
 
-    fn push(&mut self, place: Place) {
-        let piece = Piece { place, base: self.docs };
-        self.docs += piece.docs().len() as u32;
-        self.pieces.push(piece);
+    fn push(&mut self, data: SegmentData) {
+        let segment = ViewSegment { data, base: self.docs };
+        self.docs += segment.docs().len() as u32;
+        self.segments.push(segment);
     }
 
-    /// Documents in all.
+    /// The number of documents.
     pub fn docs(&self) -> usize {
         self.docs as usize
     }
 
     /// The kinds of texts in it.
     pub fn kinds(&self) -> Kinds {
-        let kinds = self.pieces.iter().map(|piece| piece.docs().kinds());
+        let kinds = self.segments.iter().map(|segment| segment.docs().kinds());
         kinds.fold(Kinds::default(), Kinds::and)
     }
 
     #[inline]
-    fn piece(&self, doc: u32) -> Option<(&Piece, usize)> {
-        let at = self.pieces.partition_point(|piece| piece.base <= doc);
-        let piece = self.pieces.get(at.checked_sub(1)?)?;
-        Some((piece, (doc - piece.base) as usize))
+    fn segment(&self, doc: u32) -> Option<(&ViewSegment, usize)> {
+        let at = self.segments.partition_point(|segment| segment.base <= doc);
+        let segment = self.segments.get(at.checked_sub(1)?)?;
+        Some((segment, (doc - segment.base) as usize))
     }
 
     /// The segments, each with the number of its first document.
     fn stored(&self) -> impl Iterator<Item = (i64, u32)> {
-        self.pieces.iter().filter_map(|piece| match &piece.place {
-            Place::Stored(id, _) => Some((*id, piece.base)),
-            Place::Memory(_) => None,
+        self.segments.iter().filter_map(|segment| match &segment.data {
+            SegmentData::Stored(id, _) => Some((*id, segment.base)),
+            SegmentData::Memory(_) => None,
         })
     }
 
     /// A document.
     #[inline]
     pub fn doc(&self, doc: u32) -> Option<Doc> {
-        let (piece, at) = self.piece(doc)?;
-        piece.docs().get(at)
+        let (segment, at) = self.segment(doc)?;
+        segment.docs().get(at)
     }
 
     /// Every document, oldest first.
     pub fn each_doc(&self, mut each: impl FnMut(Doc)) {
-        for piece in &self.pieces {
-            piece.docs().iter().for_each(&mut each);
+        for segment in &self.segments {
+            segment.docs().iter().for_each(&mut each);
         }
     }
 
     /// The session of a document.
     #[inline]
     pub fn session(&self, doc: u32) -> Option<i64> {
-        let (piece, at) = self.piece(doc)?;
-        piece.docs().session(at).map(i64::from)
+        let (segment, at) = self.segment(doc)?;
+        segment.docs().session(at).map(i64::from)
     }
 
     /// The first document of the text that a document belongs to.
     #[inline]
     pub fn first_chunk(&self, doc: u32) -> u32 {
-        self.piece(doc).map_or(doc, |(piece, at)| piece.base + piece.docs().first_chunk(at) as u32)
+        self.segment(doc)
+            .map_or(doc, |(segment, at)| segment.base + segment.docs().first_chunk(at) as u32)
     }
 
-    /// The signs of a document's vector, if it has one.
+    /// The sign bits of a document's vector, if it has one.
     #[inline]
     pub fn bits(&self, doc: u32) -> Option<&Bits> {
-        let (piece, at) = self.piece(doc)?;
-        piece.bits().get(at)
+        let (segment, at) = self.segment(doc)?;
+        segment.bits().get(at)
     }
 
-    /// Every vector, piece by piece: the number of the first document, and the vectors.
+    /// The vectors of each segment, with the number of its first document.
     pub fn vectors(&self) -> impl Iterator<Item = (u32, &[Bits])> {
-        self.pieces.iter().map(|piece| (piece.base, piece.bits()))
+        self.segments.iter().map(|segment| (segment.base, segment.bits()))
     }
 
     /// Documents near this one, `step` of -1 or 1 at a time, that belong to other texts of its kind
@@ -323,15 +324,15 @@ impl View<'_> {
         })
     }
 
-    /// The postings of a term; of a list in parts the newest, with the count of all.
+    /// The postings of a term; of a list in parts only the newest part, with the count of all.
     pub fn lists(&self, term: &[u8]) -> Result<TermLists> {
         let mut found = TermLists { term: term.to_owned(), ..TermLists::default() };
-        for piece in self.pieces.iter().rev() {
-            if let Place::Memory(building) = &piece.place
+        for segment in self.segments.iter().rev() {
+            if let SegmentData::Memory(building) = &segment.data
                 && let Some((count, bytes)) = building.list(term)
             {
                 found.count += u64::from(count);
-                found.lists.push((piece.base, bytes.to_owned()));
+                found.lists.push((segment.base, bytes.to_owned()));
             }
         }
         let Some(storage) = self.storage.filter(|_| self.stored().next().is_some()) else {
@@ -352,7 +353,7 @@ impl View<'_> {
         Ok(found)
     }
 
-    /// Reads the older parts of long lists, newest first, until `budget` postings were read.
+    /// Reads the older parts of long lists, newest first, until `budget` postings are read.
     pub fn read_rest(&self, lists: &mut TermLists, budget: u64) -> Result<()> {
         let Some(storage) = self.storage else { return Ok(()) };
         let mut left = budget;
@@ -397,15 +398,15 @@ impl View<'_> {
             storage.lookup(prefix, &mut |_, _, data| add(data))?;
             for (segment, _) in self.stored() {
                 let mut blocks = 0;
-                storage.between((segment, PREFIX_BLOCKS), (prefix, &beyond), &mut |data| {
+                storage.between((segment, MAX_PREFIX_BLOCKS), (prefix, &beyond), &mut |data| {
                     blocks += 1;
                     add(data)
                 })?;
-                is_all &= blocks < PREFIX_BLOCKS;
+                is_all &= blocks < MAX_PREFIX_BLOCKS;
             }
         }
-        for piece in &self.pieces {
-            if let Place::Memory(building) = &piece.place {
+        for segment in &self.segments {
+            if let SegmentData::Memory(building) = &segment.data {
                 for term in building.terms().filter(|term| term.starts_with(prefix)) {
                     let count = building.list(term).map_or(0, |(count, _)| u64::from(count));
                     *found.entry(term.to_owned()).or_default() += count;

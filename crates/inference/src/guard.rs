@@ -1,27 +1,26 @@
-//! A guard before any model that writes: one that fails is left alone for a while, and what an hour
-//! may cost is bounded. It owns when a model is asked and what is logged about it; it must not know
-//! which model it is, and logs neither what it read nor what it wrote.
+//! Limits calls to a chat model: a circuit breaker suspends a model that keeps failing, and calls and
+//! tokens per hour are bounded. Each call is logged, without its prompt and its response.
 
 mod breaker;
-mod spend;
+mod rate_limit;
 
-use breaker::{Breaker, Entry};
+use breaker::{Admission, CircuitBreaker};
 use oneiro::{Error, ErrorKind, Llm, LlmAnswer, LlmRequest, Result};
-use spend::Spend;
+use rate_limit::RateLimit;
 use std::borrow::Cow;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// When a model is left alone. Zero is no limit.
+/// Limits on calls to a model. Zero means no limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
-    /// Failures in a row after which it is left alone; a key that is refused is enough by itself.
+    /// Consecutive failures after which calls are suspended; a refused key suspends them at once.
     pub failures: u32,
-    /// For how long.
+    /// How long calls are suspended.
     pub pause: Duration,
-    /// The most calls in any hour. A call that is tried again is one.
+    /// The maximum number of calls in any hour. A call with retries counts once.
     pub calls_per_hour: u32,
-    /// The most tokens in any hour, read and written.
+    /// The maximum number of input and output tokens in any hour.
     pub tokens_per_hour: u64,
 }
 
@@ -36,7 +35,7 @@ impl Default for Limits {
     }
 }
 
-/// A model that is asked within limits. Threads share them; other processes have their own.
+/// A model with limits, which the threads of this process share.
 pub struct Guarded {
     model: Arc<dyn Llm>,
     now: Box<dyn Fn() -> Instant + Send + Sync>,
@@ -44,58 +43,59 @@ pub struct Guarded {
 }
 
 struct State {
-    breaker: Breaker,
-    spend: Spend,
+    breaker: CircuitBreaker,
+    rate_limit: RateLimit,
 }
 
-/// How a call ended, as far as the guard cares.
-enum Ending {
-    /// The model wrote, and this is what it cost.
-    Wrote(u64),
-    /// The model is there, and could not do this one thing.
-    Declined,
-    /// The model, its server or the way to it is at fault.
+/// How a call ended.
+enum CallOutcome {
+    /// The model responded; the tokens used.
+    Succeeded(u64),
+    /// The server works, but rejected this request.
+    Rejected,
+    /// The model, its server or the network failed.
     Failed(Error),
 }
 
 impl Guarded {
-    /// Puts a guard before a model.
+    /// Limits calls to a model.
     pub fn new(model: Arc<dyn Llm>, limits: Limits) -> Self {
-        let state = State { breaker: Breaker::new(&limits), spend: Spend::new(&limits) };
+        let state =
+            State { breaker: CircuitBreaker::new(&limits), rate_limit: RateLimit::new(&limits) };
         Guarded { model, now: Box::new(Instant::now), state: Mutex::new(state) }
     }
 
-    /// With another clock.
+    /// Uses another clock, for tests.
     #[must_use]
     pub fn with_clock(self, now: impl Fn() -> Instant + Send + Sync + 'static) -> Self {
         Guarded { now: Box::new(now), ..self }
     }
 
-    /// Lets a call through, or says when one may come again.
-    fn enter(&self, cost: u64) -> Result<Pass<'_>> {
+    /// Admits a call, or fails with the time after which one may be admitted.
+    fn admit(&self, cost: u64) -> Result<CallPermit<'_>> {
         let mut state = self.state();
         let now = (self.now)();
-        let entry = state.breaker.may_enter(now)?;
-        let call = state.spend.book(now, cost)?;
-        // Last, so that a call which the caps refuse does not use up the one try.
-        state.breaker.enter(entry);
-        Ok(Pass { guard: self, entry, call, ending: None })
+        let admission = state.breaker.check(now)?;
+        let call = state.rate_limit.reserve(now, cost)?;
+        // Last, so that a call that the rate limit refuses does not use up the trial.
+        state.breaker.admit(admission);
+        Ok(CallPermit { guard: self, admission, call, outcome: None })
     }
 
-    fn leave(&self, pass: &Pass<'_>, ending: Ending) {
+    fn finish(&self, permit: &CallPermit<'_>, outcome: CallOutcome) {
         let mut state = self.state();
-        match ending {
-            Ending::Wrote(tokens) => {
-                state.spend.settle(pass.call, tokens);
-                state.breaker.succeeded(pass.entry);
+        match outcome {
+            CallOutcome::Succeeded(tokens) => {
+                state.rate_limit.set_actual(permit.call, tokens);
+                state.breaker.succeeded(permit.admission);
             }
-            Ending::Declined => state.breaker.declined(pass.entry),
-            Ending::Failed(error) => {
-                let opened = state.breaker.failed(pass.entry, (self.now)(), &error);
+            CallOutcome::Rejected => state.breaker.rejected(permit.admission),
+            CallOutcome::Failed(error) => {
+                let opened = state.breaker.failed(permit.admission, (self.now)(), &error);
                 drop(state);
                 if let Some(pause) = opened {
                     let (model, pause_s) = (self.model.id(), pause.as_secs());
-                    tracing::warn!(model, pause_s, "the model that writes is left alone");
+                    tracing::warn!(model, pause_s, "calls to the chat model are suspended");
                 }
             }
         }
@@ -107,8 +107,8 @@ impl Guarded {
 
     fn log(&self, request: &LlmRequest<'_>, since: Instant, result: &Result<LlmAnswer>) {
         let (purpose, model) = (request.purpose, self.model.id());
-        let took = (self.now)().saturating_duration_since(since).as_millis();
-        let milliseconds = u64::try_from(took).unwrap_or(u64::MAX);
+        let elapsed = (self.now)().saturating_duration_since(since).as_millis();
+        let milliseconds = u64::try_from(elapsed).unwrap_or(u64::MAX);
         match result {
             Ok(answer) => {
                 let outcome = if answer.cut_short { "cut_short" } else { "written" };
@@ -120,13 +120,13 @@ impl Guarded {
                     input_tokens,
                     output_tokens,
                     outcome,
-                    "a model was asked to write"
+                    "the chat model responded"
                 );
             }
-            // The kind alone: a server's complaint may quote what it was sent.
+            // The kind alone: the message of a server may quote the prompt.
             Err(error) => {
                 let outcome = error.kind().name();
-                tracing::warn!(purpose, model, milliseconds, outcome, "a model did not write");
+                tracing::warn!(purpose, model, milliseconds, outcome, "the chat model failed");
             }
         }
     }
@@ -138,68 +138,71 @@ impl Llm for Guarded {
     }
 
     fn write(&self, request: &LlmRequest<'_>) -> Result<LlmAnswer> {
-        let read = tokens_in(request.instructions) + tokens_in(request.input);
-        let entered = self.enter(read.saturating_add(request.max_tokens as u64));
-        let mut pass = entered.inspect_err(|error| {
+        let read = estimate_tokens(request.instructions) + estimate_tokens(request.input);
+        let admitted = self.admit(read.saturating_add(request.max_tokens as u64));
+        let mut permit = admitted.inspect_err(|error| {
             let (purpose, model, outcome) = (request.purpose, self.id(), error.kind().name());
-            tracing::debug!(purpose, model, outcome, "a model was not asked");
+            tracing::debug!(purpose, model, outcome, "a call to the chat model was refused");
         })?;
         let since = (self.now)();
         let result = self.model.write(request);
         self.log(request, since, &result);
-        pass.ending = Some(match &result {
+        permit.outcome = Some(match &result {
             Ok(answer) => {
-                let wrote = answer.output_tokens.unwrap_or_else(|| tokens_in(&answer.text));
-                Ending::Wrote(answer.input_tokens.unwrap_or(read).saturating_add(wrote))
+                let wrote = answer.output_tokens.unwrap_or_else(|| estimate_tokens(&answer.text));
+                CallOutcome::Succeeded(answer.input_tokens.unwrap_or(read).saturating_add(wrote))
             }
-            Err(error) if is_about_the_request(error.kind()) => Ending::Declined,
-            Err(error) => Ending::Failed(error.clone()),
+            Err(error) if is_request_error(error.kind()) => CallOutcome::Rejected,
+            Err(error) => CallOutcome::Failed(error.clone()),
         });
-        drop(pass);
-        result.map_err(as_seen_from_outside)
+        drop(permit);
+        result.map_err(hide_key_error)
     }
 }
 
-/// The right to make one call. However the call ends, by a panic too, it is given back.
-struct Pass<'a> {
+/// The permission for one call. Dropping it, also in a panic, reports how the call ended.
+struct CallPermit<'a> {
     guard: &'a Guarded,
-    entry: Entry,
+    admission: Admission,
     call: u64,
-    ending: Option<Ending>,
+    outcome: Option<CallOutcome>,
 }
 
-impl Drop for Pass<'_> {
+impl Drop for CallPermit<'_> {
     fn drop(&mut self) {
-        let broken = || Ending::Failed(Error::internal("the call did not come to its end"));
-        let ending = self.ending.take().unwrap_or_else(broken);
-        self.guard.leave(self, ending);
+        let interrupted = || CallOutcome::Failed(Error::internal("the call was interrupted"));
+        let outcome = self.outcome.take().unwrap_or_else(interrupted);
+        self.guard.finish(self, outcome);
     }
 }
 
-/// About as many tokens as a text has, rather more than less: for a bound, not for a bill.
-fn tokens_in(text: &str) -> u64 {
-    text.len().div_ceil(3) as u64
+/// Texts of most languages have more bytes per token.
+const MIN_BYTES_PER_TOKEN: usize = 3;
+
+/// An upper estimate of the tokens of a text.
+fn estimate_tokens(text: &str) -> u64 {
+    text.len().div_ceil(MIN_BYTES_PER_TOKEN) as u64
 }
 
-fn is_about_the_request(kind: ErrorKind) -> bool {
+fn is_request_error(kind: ErrorKind) -> bool {
     matches!(kind, ErrorKind::Invalid | ErrorKind::TooLarge)
 }
 
-fn is_about_the_key(kind: ErrorKind) -> bool {
+fn is_key_error(kind: ErrorKind) -> bool {
     matches!(kind, ErrorKind::Unauthorized | ErrorKind::Forbidden)
 }
 
-/// It is our key that was refused, not that of whoever called us.
-fn as_seen_from_outside(error: Error) -> Error {
-    if !is_about_the_key(error.kind()) {
+/// The server refused the key of this process, which is not the fault of the caller.
+fn hide_key_error(error: Error) -> Error {
+    if !is_key_error(error.kind()) {
         return error;
     }
     let remedy = error.remedy_text().map_or_else(|| "check the key".to_owned(), Cow::into_owned);
     Error::new(ErrorKind::Unavailable, error.message()).remedy(remedy)
 }
 
-/// A wait as people say it, never less than it is.
-fn said(wait: Duration) -> String {
+/// A duration for people, rounded up.
+fn format_wait(wait: Duration) -> String {
     let seconds = wait.as_secs() + u64::from(wait.subsec_nanos() > 0);
     match seconds {
         0..=120 => format!("{seconds} s"),

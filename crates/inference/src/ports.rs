@@ -1,50 +1,56 @@
-//! The models behind the engine's ports.
+//! Implements the model ports of the engine.
 
 use crate::{ChatConfig, Guarded, OpenAiChat, OpenAiConfig, OpenAiEmbedder, StaticModel};
 use oneiro::{Embedder, Error, Llm, Result, WordModel};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// The longest that a search waits for the vector of its question.
-const PATIENCE: Duration = Duration::from_secs(3);
+/// How long a search waits for the vector of its query.
+const QUERY_TIMEOUT: Duration = Duration::from_secs(3);
 
-/// A server that speaks the OpenAI protocol, as the engine takes it.
+/// An embedder on a server with an OpenAI-compatible API.
 pub fn openai_embedder(config: OpenAiConfig) -> Result<Arc<dyn Embedder>> {
-    let quick =
-        OpenAiConfig { timeout: PATIENCE, total_timeout: PATIENCE, retries: 0, ..config.clone() };
-    let (patient, quick) = (OpenAiEmbedder::new(config)?, OpenAiEmbedder::new(quick)?);
-    Ok(Arc::new(Server { id: patient.id(), patient, quick }))
+    let query_config = OpenAiConfig {
+        timeout: QUERY_TIMEOUT,
+        total_timeout: QUERY_TIMEOUT,
+        retries: 0,
+        ..config.clone()
+    };
+    let (batch, query) = (OpenAiEmbedder::new(config)?, OpenAiEmbedder::new(query_config)?);
+    Ok(Arc::new(RemoteEmbedder { id: batch.id(), batch, query }))
 }
 
-/// A model that writes, on a server that speaks the OpenAI protocol, with a guard before it.
+/// A chat model on a server with an OpenAI-compatible API, within limits.
 pub fn openai_chat(config: ChatConfig) -> Result<Arc<dyn Llm>> {
     let limits = config.limits;
     Ok(Arc::new(Guarded::new(Arc::new(OpenAiChat::new(config)?), limits)))
 }
 
-/// One server, asked patiently for messages and quickly for questions.
-struct Server {
+/// One server with two clients, which differ in time-outs and retries.
+struct RemoteEmbedder {
     id: String,
-    patient: OpenAiEmbedder,
-    quick: OpenAiEmbedder,
+    /// For messages, in the background.
+    batch: OpenAiEmbedder,
+    /// For queries, while a person waits.
+    query: OpenAiEmbedder,
 }
 
-impl Embedder for Server {
+impl Embedder for RemoteEmbedder {
     fn id(&self) -> &str {
         &self.id
     }
 
     fn embed(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>> {
-        self.patient.embed(texts)
+        self.batch.embed(texts)
     }
 
     fn ask(&self, text: &str) -> Result<Vec<f32>> {
-        let vector = self.quick.embed(&[text])?.into_iter().next();
-        vector.ok_or_else(|| Error::internal("the embedder answered no vector"))
+        let vector = self.query.embed(&[text])?.into_iter().next();
+        vector.ok_or_else(|| Error::internal("the embedder returned no vector"))
     }
 }
 
-/// The built-in model of words, as the engine takes it.
+/// The built-in word model.
 pub fn static_words() -> Arc<dyn WordModel> {
     Arc::new(BuiltIn)
 }

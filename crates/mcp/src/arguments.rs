@@ -1,18 +1,17 @@
-//! The arguments of a tool: a request of the contract, which of its arguments were given, and the
-//! short schema that models read on every turn. It must not know what any argument is for.
+//! The arguments of a tool: the decoded request, which arguments were given, and the short schema
+//! that models read on every turn.
 
 use oneiro::contract::{Form, Reading, Request, decode, schema, shape_of};
 use oneiro::{Result, Timestamp};
 use serde_json::{Map, Value, json};
 
-/// A request as a tool was given it.
+/// The decoded arguments of a call.
 #[derive(Debug)]
 pub(crate) struct Given<R> {
-    /// The request.
     pub(crate) request: R,
-    /// What of the arguments was not taken as given.
+    /// Arguments that were corrected or ignored.
     pub(crate) notes: Vec<String>,
-    /// The names of the arguments that say something.
+    /// The names of the arguments that are not empty.
     names: Vec<String>,
 }
 
@@ -22,13 +21,13 @@ impl<R: Request> Given<R> {
         let shape = shape_of::<R>();
         let names = given.iter().filter(|(_, value)| !is_empty(value));
         let names = names.filter_map(|(name, _)| Some(shape.field(name)?.name.clone())).collect();
-        // No tool takes a time, so that nothing is counted from now.
+        // No tool takes a time, so the current time does not matter.
         let reading = Reading { form: Form::Agent, now: Timestamp::from_micros(0) };
         let decoded = decode(given.clone(), reading)?;
         Ok(Given { request: decoded.request, notes: decoded.notes, names })
     }
 
-    /// Notes which of these arguments were given in vain.
+    /// Notes which of these arguments were given although the call does not use them.
     pub(crate) fn note_unused(&mut self, names: &[&str]) {
         let is_given = |name: &&&str| self.names.iter().any(|given| given == **name);
         let unused: Vec<&str> = names.iter().filter(is_given).copied().collect();
@@ -38,7 +37,7 @@ impl<R: Request> Given<R> {
     }
 }
 
-/// Null, an empty text and an empty list say nothing.
+/// Null, blank texts and empty lists count as not given.
 fn is_empty(value: &Value) -> bool {
     match value {
         Value::Null => true,
@@ -48,9 +47,9 @@ fn is_empty(value: &Value) -> bool {
     }
 }
 
-/// The schema of the arguments as a tool publishes it: names and types, and a description of what a
-/// name does not say by itself. Bounds and defaults are left out, as every word is read by every
-/// model on every turn; what is out of bounds is brought back with a note.
+/// The schema of the arguments as a tool lists it: names, types, and descriptions where a name is not
+/// enough. Bounds and defaults are left out, because every model reads every word on every turn;
+/// values out of bounds are corrected with a note.
 pub(crate) fn input_schema<R: Request>(descriptions: &[(&str, String)]) -> Value {
     let published = schema::published::<R>();
     let mut properties = Map::new();
@@ -73,14 +72,17 @@ pub(crate) fn input_schema<R: Request>(descriptions: &[(&str, String)]) -> Value
     input
 }
 
-/// What kind of value a field holds. That it may be null need not be said: it can be left out.
+/// The type of a field. Null is left out: an optional argument can be omitted.
 fn without_bounds(field: &Value) -> Map<String, Value> {
     let mut short = Map::new();
     let kind = match field.get("type") {
-        Some(Value::Array(names)) => names.iter().find(|name| **name != "null"),
-        other => other,
+        Some(Value::Array(names)) => {
+            let names: Vec<&Value> = names.iter().filter(|name| **name != "null").collect();
+            Some(if let [only] = names.as_slice() { (*only).clone() } else { json!(names) })
+        }
+        other => other.cloned(),
     };
-    short.extend(kind.map(|kind| ("type".to_owned(), kind.clone())));
+    short.extend(kind.map(|kind| ("type".to_owned(), kind)));
     if let Some(Value::Array(words)) = field.get("enum") {
         let words: Vec<&Value> = words.iter().filter(|word| !word.is_null()).collect();
         short.insert("enum".to_owned(), json!(words));
@@ -155,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn an_argument_is_unused_only_where_it_says_something() {
+    fn an_empty_argument_is_not_noted_as_unused() {
         let mut given =
             read(json!({"session": "s", "limit": 3, "sort": "", "role_filter": ["user"]})).unwrap();
         given.note_unused(&["limit", "sort", "roles", "window"]);

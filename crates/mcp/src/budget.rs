@@ -1,8 +1,8 @@
-//! What is left of an answer's budget of tokens. It must not know what the tokens are spent on.
+//! The token budget of an answer.
 
 use oneiro::count::tokens;
 
-/// The tokens left to spend, on the text and on the structured part alike.
+/// The tokens left for the text and for the structured content.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Budget {
     pub(crate) text: usize,
@@ -10,17 +10,17 @@ pub(crate) struct Budget {
 }
 
 impl Budget {
-    /// So many tokens for each part.
+    /// The same number of tokens for each part.
     pub(crate) fn tokens(tokens: usize) -> Budget {
         Budget { text: tokens, json: tokens }
     }
 
-    /// What is left for something that costs the same in both parts.
+    /// The smaller of the two.
     pub(crate) fn left(&self) -> usize {
         self.text.min(self.json)
     }
 
-    /// Takes a part of it out, for something else.
+    /// Moves a part of the budget into a budget of its own.
     pub(crate) fn set_aside(&mut self, part: Budget) -> Budget {
         let aside = Budget { text: part.text.min(self.text), json: part.json.min(self.json) };
         self.text -= aside.text;
@@ -28,7 +28,7 @@ impl Budget {
         aside
     }
 
-    /// Spends on both if there is enough for both.
+    /// Spends on both parts, or on neither if one does not fit; returns whether it did.
     pub(crate) fn spend(&mut self, text: &str, json: &str) -> bool {
         self.spend_tokens(tokens(text), tokens(json))
     }
@@ -48,7 +48,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nothing_is_spent_when_one_part_is_too_dear() {
+    fn nothing_is_spent_when_one_part_does_not_fit() {
         let mut budget = Budget::tokens(1);
         assert!(!budget.spend("four", "four and five"));
         assert!(budget.spend("four", "five"));

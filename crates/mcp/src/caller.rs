@@ -1,16 +1,16 @@
-//! Who calls a tool: an opened space and what may be done in it. It must not know how that was
-//! found out.
+//! The caller of a tool: an open space, a role and an actor. It does not know how they were
+//! authenticated.
 
 use oneiro::{Actor, ActorKind, ActorSurface, Oneiro, TokenRole};
 
-/// Who calls. Over HTTP, whoever lets a request in puts this into its extensions.
+/// The caller of a tool. Over HTTP, authentication puts it into the extensions of the request.
 #[derive(Clone)]
 pub struct Caller {
     /// The space.
     pub oneiro: Oneiro,
-    /// What may be done in it.
+    /// The caller's role in it.
     pub role: TokenRole,
-    /// Who acts; the client's own name is added when it is known.
+    /// The actor of its operations; the name of the client is added when it is known.
     pub actor: Actor,
 }
 
@@ -21,8 +21,8 @@ impl Caller {
     }
 }
 
-/// A caller whose last clone goes away on a thread that may block, because the PostgreSQL client
-/// may not be dropped on any other.
+/// A caller whose last clone is dropped on a thread that may block, as the PostgreSQL client
+/// requires.
 pub(crate) struct Held {
     caller: Option<Caller>,
     role: TokenRole,
@@ -33,7 +33,7 @@ impl Held {
         Held { role: caller.role, caller: Some(caller) }
     }
 
-    /// Who calls, for a thread that may block.
+    /// A clone for use on a thread that may block.
     pub(crate) fn caller(&self) -> Option<Caller> {
         self.caller.clone()
     }

@@ -1,9 +1,9 @@
-//! Calls of the engine for one request: run on a thread that may block, and cancelled when nobody
-//! waits for the answer any more.
+//! Runs engine calls of one request on a thread that may block, and cancels them when the request is
+//! dropped.
 
 use oneiro::{Cancel, Error, Result};
 
-/// Cancels work when it is dropped: whoever waits for the work holds it.
+/// Cancels work when it is dropped; the task that waits for the work holds it.
 #[derive(Debug, Default)]
 pub struct CancelOnDrop(Cancel);
 

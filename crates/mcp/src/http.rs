@@ -1,5 +1,5 @@
-//! MCP over streamable HTTP: every request by itself, answered with JSON. It must not know who may
-//! come in: whoever does leaves a [`Caller`] in the request, and has checked Host and Origin.
+//! MCP over streamable HTTP: stateless, answered with JSON. Authentication happens before: it leaves
+//! a [`Caller`] in the request and has checked Host and Origin.
 
 use crate::caller::Held;
 use crate::{Caller, Mcp, ModelPermits};
@@ -18,22 +18,22 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use tower_service::Service;
 
-/// The bytes of a request at most; a call of a tool has a few hundred.
-const REQUEST_MAX: usize = 4 << 20;
+/// Maximum size of a request; a call of a tool has a few hundred bytes.
+const REQUEST_BYTES_MAX: usize = 4 << 20;
 
 type Answered = Response<BoxBody<bytes::Bytes, Infallible>>;
 
-/// A service to be mounted at `/mcp`. It needs a [`Caller`] in the extensions of each request and
+/// A service to mount at `/mcp`. It needs a [`Caller`] in the extensions of each request and
 /// answers 401 without one.
 ///
-/// No session is kept on any protocol version, which each of them allows; so any node behind a
-/// balancer can answer any request, and a client that vanishes leaves nothing behind. Calls that may
-/// call a model wait for one of `models`.
+/// No protocol session is kept, which every version allows: any node behind a load balancer can
+/// answer any request, and nothing is left of a client that disconnects. Calls that may call a model
+/// wait for a permit of `models`.
 pub fn http_service(models: ModelPermits) -> OverHttp {
     let config = StreamableHttpServerConfig::default()
         .with_legacy_session_mode(false)
         .with_json_response(true)
-        .with_max_request_body_bytes(REQUEST_MAX)
+        .with_max_request_body_bytes(REQUEST_BYTES_MAX)
         .disable_allowed_hosts()
         .disable_allowed_origins();
     let handler = move || Ok(Mcp::of_each_request(models.clone()));
@@ -41,7 +41,7 @@ pub fn http_service(models: ModelPermits) -> OverHttp {
     OverHttp { inner: StreamableHttpService::new(handler, sessions, config) }
 }
 
-/// What [`http_service`] makes.
+/// The service that [`http_service`] returns.
 #[derive(Clone)]
 pub struct OverHttp {
     inner: StreamableHttpService<Mcp, NeverSessionManager>,
@@ -76,8 +76,8 @@ fn unauthorized() -> Answered {
     let problem = serde_json::json!({
         "status": row.http,
         "kind": row.name,
-        "title": "nobody let this request in",
-        "detail": "give a token: Authorization: Bearer TOKEN",
+        "title": "authentication required",
+        "detail": "send a token: Authorization: Bearer TOKEN",
     });
     let mut response = Response::new(Full::from(problem.to_string()).boxed());
     *response.status_mut() = StatusCode::UNAUTHORIZED;

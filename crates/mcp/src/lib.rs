@@ -1,9 +1,10 @@
-//! The tools an agent calls by MCP: decode, call the engine, encode. [`serve_stdio`] serves one
-//! space over standard input and output, [`http_service`] whichever space a request was let into.
-//! It must not know who may come in, nor how anything is stored or found.
+//! The MCP server: decodes calls of tools, calls the engine, encodes the answers. [`serve_stdio`]
+//! serves one space on standard input and output, [`http_service`] the space of each request. It
+//! does not know about authentication, nor how anything is stored or found.
 //!
-//! The protocol is rmcp's, in every version clients speak. Ours are the table of tools
-//! ([`TOOLS`]), the way recalled text is budgeted and delimited, and the lines of standard input.
+//! rmcp implements the protocol, in every version that clients use. This crate has the table of
+//! tools ([`TOOLS`]), the budgets and delimiters of recalled text, and the transport over standard
+//! input and output.
 
 mod arguments;
 mod budget;
@@ -27,4 +28,4 @@ pub use model_permits::{ModelLimits, ModelPermit, ModelPermits};
 pub use oneiro::TokenRole;
 pub use reference::reference;
 pub use stdio::serve_stdio;
-pub use tools::{Answer, Call, Hints, TOOLS, Tool};
+pub use tools::{Answer, Call, Hints, Payload, TOOLS, Tool};

@@ -1,8 +1,8 @@
-//! Standard input and output as a transport: a message, or a batch of them, to a line. It owns what
-//! is done with lines that are none; it must not know what any message asks for.
+//! The transport over standard input and output: one message, or one batch of messages, per line. It
+//! answers lines that are not messages.
 //!
-//! rmcp's own transport passes over a line it cannot read without a word, and knows no batches,
-//! which the protocol had in 2025-03-26.
+//! rmcp's own transport ignores a line that it cannot read, so that a client would wait forever, and
+//! does not support batches, which the protocol had in 2025-03-26.
 
 mod batches;
 mod reading;
@@ -23,16 +23,16 @@ use writing::Writer;
 /// The transport over a pair of streams.
 pub(crate) struct Lines {
     read: mpsc::Receiver<Line>,
-    /// Messages of a batch that wait for their turn.
+    /// Messages of a batch that are not yet received.
     waiting: VecDeque<ClientJsonRpcMessage>,
-    /// Answers of our own. They wait here because a call of `receive` may be dropped at any await,
-    /// and must not take what it has read with it.
+    /// Answers that rmcp does not write. They are kept here because a call of `receive` may be
+    /// dropped at any await and must lose nothing.
     outbox: VecDeque<Value>,
-    /// Whether the client has asked for anything: before that there is nothing to notify about.
+    /// Whether the client has sent a request: before that no notification makes sense.
     has_asked: bool,
     batches: Arc<Mutex<Batches>>,
     writer: Option<Writer>,
-    /// True once nobody reads what is written.
+    /// True once the output is closed.
     gone: watch::Receiver<bool>,
 }
 
@@ -54,7 +54,7 @@ impl Lines {
         })
     }
 
-    /// Takes a line apart; what of it cannot be a message is answered here.
+    /// Parses a line and answers the parts of it that are not messages.
     fn take(&mut self, line: Line) {
         let value = match line {
             Line::TooLong => return self.complain(Value::Null, TOO_LONG),
@@ -91,11 +91,11 @@ impl Lines {
         self.outbox.push_back(problem(id, what));
     }
 
-    /// Writes answers of our own; nothing is lost when it is dropped.
+    /// Writes the pending answers; nothing is lost when it is dropped.
     async fn flush(&mut self) {
         let Some(writer) = &self.writer else { return };
         while !self.outbox.is_empty() {
-            // Nobody reads any more: `gone` ends the conversation.
+            // The output is closed: `gone` ends the conversation.
             let Ok(room) = writer.room().await else { return };
             if let Some(value) = self.outbox.pop_front() {
                 room.send(value.to_string());
@@ -113,7 +113,7 @@ fn problem(id: Value, (code, message): (i32, &str)) -> Value {
     json!({"jsonrpc": "2.0", "id": id, "error": {"code": code, "message": message}})
 }
 
-/// The message that a value is, or the id to answer that it is none.
+/// The message in a value, or the id to which to answer that it is not a message.
 fn message(value: Value) -> Result<ClientJsonRpcMessage, Value> {
     let id = match value.get("id") {
         Some(id @ (Value::String(_) | Value::Number(_))) => id.clone(),
@@ -125,7 +125,7 @@ fn message(value: Value) -> Result<ClientJsonRpcMessage, Value> {
 }
 
 fn lock(batches: &Mutex<Batches>) -> std::sync::MutexGuard<'_, Batches> {
-    // Nothing in there is left half done by a panic.
+    // A panic leaves nothing inside half changed.
     batches.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -147,7 +147,7 @@ impl Transport<RoleServer> for Lines {
         }
     }
 
-    /// The next message; dropped and called again it loses none.
+    /// The next message. Cancel safe.
     async fn receive(&mut self) -> Option<ClientJsonRpcMessage> {
         loop {
             self.flush().await;

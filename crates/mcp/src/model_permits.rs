@@ -25,13 +25,13 @@ pub struct ModelPermits {
     timeout: Duration,
 }
 
-/// The right to call a model, given back when dropped. Whoever does the work holds it, not whoever
-/// waits for the answer: they may be gone first.
+/// The right to call a model, returned when dropped. The work holds it, not the task that waits for
+/// the answer, which may be dropped first.
 #[derive(Debug)]
 pub struct ModelPermit(#[expect(dead_code, reason = "held for its drop")] OwnedSemaphorePermit);
 
 impl ModelPermits {
-    /// As many as `limits` says.
+    /// The permits that `limits` allow.
     pub fn new(limits: ModelLimits) -> ModelPermits {
         ModelPermits {
             running: Arc::new(Semaphore::new(limits.running)),
@@ -40,7 +40,7 @@ impl ModelPermits {
         }
     }
 
-    /// Waits for a permit; whoever comes first gets one first.
+    /// Waits for a permit; first come, first served.
     pub async fn acquire(&self) -> Result<ModelPermit> {
         if let Ok(permit) = Arc::clone(&self.running).try_acquire_owned() {
             return Ok(ModelPermit(permit));

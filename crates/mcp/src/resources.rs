@@ -1,30 +1,31 @@
-//! Summaries as resources: the newest of them by name, and each as Markdown with links to those it
-//! covers. It must not know the protocol that asks for them.
+//! Summaries as resources: a list of the newest, and each as Markdown with links to those below and
+//! above it. It does not know the protocol.
 
 use crate::recalled::{delimit, lines, quoted};
 use oneiro::{ContextScope, Error, Oneiro, Result, Summary, Timestamp};
 use std::fmt::Write;
 
-/// What a summary is addressed by, but for its id.
+/// The URI of a summary without its id.
 const SCHEME: &str = "oneiro://summary/";
 
-/// The addresses there are, as an RFC 6570 template.
+/// The URIs, as an RFC 6570 template.
 pub(crate) const TEMPLATE: &str = "oneiro://summary/{id}";
 
-/// What a resource is written in.
+/// The media type of a resource.
 pub(crate) const MARKDOWN: &str = "text/markdown";
 
-/// The newest summaries that are listed.
+/// Maximum number of summaries in a list.
 pub(crate) const LISTED: usize = 50;
 
-/// A resource as a list names it.
+/// An entry of the list.
 pub(crate) struct Listed {
     pub(crate) uri: String,
     pub(crate) name: String,
     pub(crate) description: String,
 }
 
-/// The newest summaries; none where nobody may look beyond a session, since none could be read.
+/// The newest summaries; none where the space refuses reads beyond a session, since none could be
+/// read.
 pub(crate) fn list(oneiro: &Oneiro) -> Result<Vec<Listed>> {
     let settings = oneiro.settings().list()?;
     if settings.iter().any(|one| one.name == "other_sessions" && one.value == "refuse") {
@@ -46,12 +47,12 @@ pub(crate) fn list(oneiro: &Oneiro) -> Result<Vec<Listed>> {
 pub(crate) fn read(oneiro: &Oneiro, uri: &str) -> Result<String> {
     let is_plain = |letter: u8| letter.is_ascii_alphanumeric() || letter == b'_';
     let id = uri.strip_prefix(SCHEME).filter(|id| id.bytes().all(is_plain));
-    let not_there = || {
+    let not_found = || {
         let shown: String = uri.chars().take(100).collect();
         Error::not_found(format!("there is no resource {shown:?}"))
-            .remedy("resources/list names the newest; the ids of others are in windows")
+            .remedy("resources/list lists the newest; memory_context shows the ids of others")
     };
-    let id = id.filter(|id| id.starts_with("sum_")).ok_or_else(not_there)?;
+    let id = id.filter(|id| id.starts_with("sum_")).ok_or_else(not_found)?;
     let summary = oneiro.context().summary(id, &ContextScope::Space)?;
     let mut text = format!("# {}\n\n", name(&summary));
     // Writing to a string cannot fail.
@@ -67,7 +68,9 @@ pub(crate) fn read(oneiro: &Oneiro, uri: &str) -> Result<String> {
         let _ = writeln!(text, "- messages: {first} to {last}");
     }
     let _ = write!(text, "\n{}\n", delimit(&lines(&summary.content)));
-    for (title, ids) in [("It covers", &summary.children), ("It is covered by", &summary.parents)] {
+    for (title, ids) in
+        [("Summaries below", &summary.children), ("Summaries above", &summary.parents)]
+    {
         if !ids.is_empty() {
             let _ = write!(text, "\n## {title}\n\n");
             ids.iter().for_each(|id| {
@@ -78,7 +81,7 @@ pub(crate) fn read(oneiro: &Oneiro, uri: &str) -> Result<String> {
     Ok(text)
 }
 
-/// A summary by when it was said and how much it was.
+/// The name of a summary: the days and the number of messages that it covers.
 fn name(summary: &Summary) -> String {
     let day = |at: Timestamp| at.to_string().chars().take(10).collect::<String>();
     let (first, last) = (day(summary.earliest_at), day(summary.latest_at));

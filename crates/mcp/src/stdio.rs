@@ -1,5 +1,5 @@
-//! MCP over standard input and output, for one client: serve until it hangs up or a signal comes,
-//! and drain background work meanwhile. It must not know what the tools do.
+//! MCP over standard input and output, for one client: serves until the client disconnects or a
+//! signal arrives, and runs background work meanwhile.
 
 use crate::lines::Lines;
 use crate::{Caller, Mcp, ModelLimits, ModelPermits};
@@ -7,21 +7,21 @@ use oneiro::{Background, Error, Result};
 use rmcp::service::ServerInitializeError;
 use std::time::Duration;
 
-/// Calls that run at once; a client that makes more waits.
+/// Maximum number of concurrent calls; further ones wait.
 const CALLS: usize = 8;
 
-/// Calls that may call a model, of all that run: the others stay free for what needs none.
+/// Maximum number of concurrent calls that may call a model, so that others can run beside them.
 const MODEL_CALLS: ModelLimits =
     ModelLimits { running: CALLS / 2, waiting: 64, timeout: Duration::from_secs(60) };
 
-/// How long calls may take to end after the client has gone.
+/// How long calls may take to finish after the client has disconnected.
 const STOP_CALLS: Duration = Duration::from_secs(2);
 
-/// How long background work may take to end after that.
+/// How long background work may take to finish after that.
 const STOP_BACKGROUND: Duration = Duration::from_secs(2);
 
-/// Serves the tools on standard input and output until the input ends, nobody reads the output, or
-/// SIGINT or SIGTERM comes. Nothing but the protocol is written to standard output.
+/// Serves the tools on standard input and output until the input ends, the output is closed, or
+/// SIGINT or SIGTERM arrives. Nothing but the protocol is written to standard output.
 pub fn serve_stdio(caller: Caller) -> Result<()> {
     // One thread is enough: engine calls run beside it, and it starts the fastest.
     let runtime = tokio::runtime::Builder::new_current_thread()
@@ -32,7 +32,7 @@ pub fn serve_stdio(caller: Caller) -> Result<()> {
     let background = Background::of(caller.oneiro.clone());
     let served = runtime.block_on(run(caller.clone()));
     if !background.stop(STOP_BACKGROUND) {
-        tracing::warn!("background work did not stop in time; the next process goes on with it");
+        tracing::warn!("background work did not stop in time; the next process continues it");
     }
     // The space is dropped here, outside the runtime: the PostgreSQL client may not be dropped on
     // an async thread.
@@ -53,11 +53,11 @@ async fn run(caller: Caller) -> Result<()> {
                 Ok(serving) => {
                     serving.waiting().await.map(|_| ()).map_err(|error| error.to_string())
                 }
-                // The client hung up before it asked for anything.
+                // The client disconnected before its first request.
                 Err(ServerInitializeError::ConnectionClosed(_)) => Ok(()),
                 Err(error) => Err(error.to_string()),
             };
-        served.map_err(|what| Error::internal(format!("the conversation broke off: {what}")))
+        served.map_err(|what| Error::internal(format!("the connection failed: {what}")))
     };
     tokio::select! {
         served = serve => served,

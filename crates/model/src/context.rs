@@ -5,7 +5,9 @@ use crate::WindowFormat;
 use crate::contract::Request;
 use crate::contract::schema::{EXACT_INTEGER_MAX, one_of};
 use crate::message::{BATCH_MAX, KeptMessage};
-use crate::{Cursor, Error, Message, MessageId, Result, SessionId, SummaryId, Timestamp};
+use crate::{
+    Cursor, Error, Message, MessageId, MessageRef, Result, SessionId, SummaryId, Timestamp,
+};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -368,8 +370,9 @@ impl Request for ExpandOptions {}
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ExpandWithin {
-    /// A summary (sum_...), a message (1234) or a range of messages (1234-1300).
-    #[schemars(regex(pattern = "^(sum_[a-z2-7]{1,64}|[1-9][0-9]{0,17}(-[1-9][0-9]{0,17})?)$"))]
+    /// A summary (sum_...), a message (1234, or #3 by its place in the session) or a range of
+    /// messages (1234-1300, #3-7).
+    #[schemars(extend("pattern" = EXPAND_PATTERN, "x-parsed" = true))]
     pub id: String,
     /// The most tokens to answer; a message that is larger comes alone.
     #[serde(default = "default_expand_tokens")]
@@ -417,30 +420,50 @@ pub enum ExpandWhat {
     /// A summary, by its id or the beginning of it.
     Summary(String),
     /// One message.
-    Message(MessageId),
+    Message(MessageRef),
     /// The messages of the session from one to another.
-    Range(MessageId, MessageId),
+    Range(MessageRef, MessageRef),
 }
 
+/// What can be expanded, as the published schemas describe it.
+const EXPAND_PATTERN: &str = "^(sum_[a-z2-7]{1,64}|[1-9][0-9]{0,14}(-[1-9][0-9]{0,14})?\
+    |[^\\u0000]{0,512}#[1-9][0-9]{0,14}(-#?[1-9][0-9]{0,14})?)$";
+
 impl ExpandWhat {
-    /// Reads `sum_...`, `1234` or `1234-1300`.
+    /// Reads `sum_...`, a message (`1234`, `monday#3`) or a range (`1234-1300`, `monday#3-7`).
     pub fn parse(text: &str) -> Result<ExpandWhat> {
         let text = text.trim();
-        let id = |text: &str| text.trim().parse::<i64>().ok().filter(|id| *id > 0).map(MessageId);
         if let Some(rest) = text.strip_prefix(SummaryId::PREFIX)
             && rest.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit())
         {
             return Ok(ExpandWhat::Summary(text.to_owned()));
         }
-        let range = text.split_once('-').and_then(|(a, b)| Some((id(a)?, id(b)?)));
-        match (id(text), range) {
-            (Some(id), _) => Ok(ExpandWhat::Message(id)),
-            (None, Some((first, last))) if first <= last => Ok(ExpandWhat::Range(first, last)),
-            _ => Err(Error::field(
-                "id",
-                format!("{text:?} is not a summary (sum_...), a message (1234) or a range (12-34)"),
-            )),
+        // A range first: `#3-#7` would also be message 7 of a session called `#3-`.
+        if let Some((first, last)) = text.rsplit_once('-').and_then(range) {
+            return Ok(ExpandWhat::Range(first, last));
         }
+        MessageRef::parse(text).map(ExpandWhat::Message).map_err(|_| {
+            let shown: String = text.chars().take(60).collect();
+            Error::field("id", format!("{shown:?} is not a summary, a message or a range")).remedy(
+                "give a summary (sum_...), a message (12, monday#3) or a range (12-34, monday#3-7)",
+            )
+        })
+    }
+}
+
+/// The ends of a range. After a place, the end is a place in the same session, with or without `#`.
+fn range((first, last): (&str, &str)) -> Option<(MessageRef, MessageRef)> {
+    let first = MessageRef::parse(first).ok()?;
+    match (&first, MessageRef::parse(last).ok()?) {
+        (MessageRef::Id(start), last @ MessageRef::Id(end)) if *start <= end => Some((first, last)),
+        (
+            MessageRef::Place { session, place },
+            MessageRef::Id(MessageId(end)) | MessageRef::Place { session: None, place: end },
+        ) if *place <= end => {
+            let last = MessageRef::Place { session: session.clone(), place: end };
+            Some((first, last))
+        }
+        _ => None,
     }
 }
 
@@ -487,6 +510,8 @@ pub struct GrepRequest {
     pub summaries: bool,
     /// Only messages of these roles.
     pub roles: Vec<crate::Role>,
+    /// Only in sessions of this project.
+    pub project: Option<String>,
     /// Only what was said at or after this.
     pub since: Option<Timestamp>,
     /// Only what was said before this.
@@ -516,6 +541,9 @@ pub struct SummaryHit {
     pub id: SummaryId,
     /// Its session.
     pub session_id: SessionId,
+    /// The project of its session.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub project: Option<String>,
     /// What it covers.
     pub summary_kind: SummaryKind,
     /// How deep it stands.
@@ -557,13 +585,26 @@ mod tests {
 
     #[test]
     fn what_to_expand_is_read_or_refused() {
-        assert_eq!(ExpandWhat::parse("12").unwrap(), ExpandWhat::Message(MessageId(12)));
-        assert_eq!(
-            ExpandWhat::parse(" 12-14 ").unwrap(),
-            ExpandWhat::Range(MessageId(12), MessageId(14))
-        );
+        let message = |text: &str| MessageRef::parse(text).unwrap();
+        for one in ["12", "#3", "monday#3", "2026-11-16#3", "2026-11#3"] {
+            assert_eq!(ExpandWhat::parse(one).unwrap(), ExpandWhat::Message(message(one)));
+        }
+        for (range, first, last) in [
+            (" 12-14 ", "12", "14"),
+            ("12 - 14", "12", "14"),
+            ("#3-7", "#3", "#7"),
+            ("#3 - #7", "#3", "#7"),
+            ("monday#3-7", "monday#3", "monday#7"),
+            ("monday#3-#7", "monday#3", "monday#7"),
+            ("2026-11-16#3-7", "2026-11-16#3", "2026-11-16#7"),
+        ] {
+            let want = ExpandWhat::Range(message(first), message(last));
+            assert_eq!(ExpandWhat::parse(range).unwrap(), want, "{range}");
+        }
         assert_eq!(ExpandWhat::parse("sum_ab").unwrap(), ExpandWhat::Summary("sum_ab".to_owned()));
-        for bad in ["", "-3", "0", "14-12", "x", "1-", "mem_a", "sum_\0", "sum_A", "sum_a b"] {
+        for bad in
+            ["", "-3", "0", "14-12", "#7-3", "x", "1-", "mem_a", "sum_\0", "sum_A", "sum_a b"]
+        {
             assert_eq!(ExpandWhat::parse(bad).unwrap_err().field_name(), Some("id"), "{bad:?}");
         }
     }

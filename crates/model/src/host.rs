@@ -180,7 +180,8 @@ impl Request for DeleteRequest {}
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ExpandAnywhere {
-    /// A summary (sum_...), a message (1234) or a range of messages (1234-1300).
+    /// A summary (sum_...), a message (1234, monday#3) or a range of messages (1234-1300,
+    /// monday#3-7).
     pub id: String,
     /// Look within the lineage of this session; without it in all of the space, where that is
     /// allowed.
@@ -232,6 +233,9 @@ pub struct Grep {
     /// Only messages of these roles; of all when empty.
     #[serde(default)]
     pub roles: Vec<Role>,
+    /// Only in sessions of this project.
+    #[serde(default)]
+    pub project: Option<String>,
     /// Only what was said at this time or later.
     #[serde(default)]
     pub since: Option<Timestamp>,
@@ -263,6 +267,7 @@ impl From<Grep> for GrepRequest {
             messages: grep.messages,
             summaries: grep.summaries,
             roles: grep.roles,
+            project: grep.project,
             since: grep.since,
             until: grep.until,
             limit: grep.limit,

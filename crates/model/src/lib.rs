@@ -10,11 +10,13 @@ mod change;
 mod context;
 pub mod contract;
 mod error;
+mod harness;
 pub mod host;
 mod id;
 mod job;
 pub mod json;
 mod message;
+mod message_ref;
 mod nearest;
 mod page;
 mod part;
@@ -48,15 +50,17 @@ pub use context::{
     WINDOW_BUDGET, Window, WindowItem, WindowRequest,
 };
 pub use error::{Error, ErrorKind, KINDS, KindRow, Result};
+pub use harness::HarnessSpan;
 pub use id::{JobId, MessageId, SessionId, SummaryId, TokenId};
 pub use job::{Job, JobNeed, JobState, NewJob, Ran};
 pub use message::{
     AppendOptions, Appended, BATCH_MAX, KeptMessage, ListMessages, Message, MessageCounts,
     NewMessage, ShowSession, Visibility,
 };
+pub use message_ref::{COMPLETE_MESSAGE_PATTERN, MessageRef};
 pub use nearest::nearest_names;
 pub use page::{Cursor, Page, PageOf};
-pub use part::{Part, parts, searchable};
+pub use part::{Part, Searchable, parts, searchable, searchable_split};
 pub use pattern::SessionPattern;
 pub use private::{PRIVATE_MARKER, withhold};
 pub use query::{Expr, Filters, Query};

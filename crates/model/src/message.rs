@@ -277,6 +277,20 @@ impl JsonSchema for Message {
                 "tokens": {},
                 "external_id": {"type": "string"},
                 "trust": {},
+                "harness": {
+                    "type": "array",
+                    "description": "Stretches of the content that the program around the agent \
+                                    wrote and not the person, in characters",
+                    "items": {
+                        "type": "object",
+                        "properties": {
+                            "kind": {"type": "string"},
+                            "block": {"type": "integer"},
+                            "from": {"type": "integer"},
+                            "to": {"type": "integer"},
+                        },
+                    },
+                },
                 "visibility": generator.subschema_for::<Visibility>(),
             },
             "required": ["id", "session_id", "role", "at"],

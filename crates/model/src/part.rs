@@ -2,6 +2,7 @@
 //! Anthropic content blocks.
 
 use crate::Role;
+use crate::harness::{HarnessSpan, pieces};
 use serde_json::{Map, Value};
 
 /// A typed piece of a message.
@@ -22,6 +23,13 @@ pub enum Part<'a> {
     Media(&'a Value),
     /// The agent's thinking.
     Reasoning(&'a str),
+    /// What the program around the agent wrote into the message.
+    Harness {
+        /// `reminder`, `command`, `command_output`, `environment` and so on.
+        kind: &'a str,
+        /// The text, with its tags.
+        text: &'a str,
+    },
 }
 
 /// The pieces of a message, reasoning first, then content, then calls.
@@ -34,8 +42,16 @@ pub fn parts<'a>(role: &Role, body: &'a Map<String, Value>) -> Vec<Part<'a>> {
     }
     match body.get("content") {
         Some(content) if *role == Role::Tool => found.push(Part::ToolResult(content)),
-        Some(Value::String(text)) => found.push(Part::Text(text)),
-        Some(Value::Array(blocks)) => found.extend(blocks.iter().map(block)),
+        Some(Value::String(text)) => push_text(&mut found, text, (&HarnessSpan::all(body), 0)),
+        Some(Value::Array(blocks)) => {
+            let spans = HarnessSpan::all(body);
+            for (number, part) in blocks.iter().map(block).enumerate() {
+                match part {
+                    Part::Text(text) => push_text(&mut found, text, (&spans, number)),
+                    other => found.push(other),
+                }
+            }
+        }
         _ => {}
     }
     if let Some(Value::Array(calls)) = body.get("tool_calls") {
@@ -48,6 +64,19 @@ pub fn parts<'a>(role: &Role, body: &'a Map<String, Value>) -> Vec<Part<'a>> {
         }
     }
     found
+}
+
+/// Adds a text of a block, with its harness text apart.
+fn push_text<'a>(
+    found: &mut Vec<Part<'a>>,
+    text: &'a str,
+    (spans, block): (&[HarnessSpan<'a>], usize),
+) {
+    let spans = spans.iter().copied().filter(|span| span.block == block);
+    found.extend(pieces(text, spans).into_iter().map(|(kind, text)| match kind {
+        Some(kind) => Part::Harness { kind, text },
+        None => Part::Text(text),
+    }));
 }
 
 fn block(block: &Value) -> Part<'_> {
@@ -85,7 +114,7 @@ pub(crate) fn calls_made(role: &Role, body: &Map<String, Value>) -> usize {
     }
 }
 
-/// The words of a message, for previews: its text parts joined.
+/// The words of a message, for previews: its text parts joined, without harness text.
 pub(crate) fn words(role: &Role, body: &Map<String, Value>) -> String {
     let texts = parts(role, body).into_iter().filter_map(|part| match part {
         Part::Text(text) => Some(text),
@@ -94,17 +123,38 @@ pub(crate) fn words(role: &Role, body: &Map<String, Value>) -> String {
     texts.collect::<Vec<_>>().join(" ")
 }
 
+/// The text of a message that can be searched.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Searchable {
+    /// The text; harness text stands at its end.
+    pub text: String,
+    /// How many bytes at its beginning are not harness text.
+    pub said: usize,
+}
+
+impl From<String> for Searchable {
+    fn from(text: String) -> Searchable {
+        Searchable { said: text.len(), text }
+    }
+}
+
 /// What of a message can be searched: its words, the calls it makes, what tools answered and which
-/// tool it was, each on lines of its own. Reasoning and media are left out.
+/// tool it was, then its harness text, each on lines of its own. Reasoning and media are left out.
 pub fn searchable(role: &Role, body: &Map<String, Value>) -> String {
+    searchable_split(role, body).text
+}
+
+/// As [`searchable`], with where harness text begins.
+pub fn searchable_split(role: &Role, body: &Map<String, Value>) -> Searchable {
     let tool = tool_name(role, body);
     if let Some(Value::String(text)) = body.get("content")
         && body.get("tool_calls").is_none_or(Value::is_null)
         && tool.is_none()
+        && HarnessSpan::all(body).is_empty()
     {
-        return text.clone();
+        return text.clone().into();
     }
-    let mut out = String::new();
+    let (mut out, mut harness) = (String::new(), String::new());
     for part in parts(role, body) {
         match part {
             Part::Text(text) => push_line(&mut out, text),
@@ -113,13 +163,16 @@ pub fn searchable(role: &Role, body: &Map<String, Value>) -> String {
                 push_value(&mut out, arguments);
             }
             Part::ToolResult(result) => push_value(&mut out, result),
+            Part::Harness { text, .. } => push_line(&mut harness, text),
             Part::Media(_) | Part::Reasoning(_) => {}
         }
     }
     if let Some(tool) = tool {
         push_line(&mut out, tool);
     }
-    out
+    let said = out.len();
+    push_line(&mut out, &harness);
+    Searchable { text: out, said }
 }
 
 /// The tool whose result a message is.
@@ -216,6 +269,35 @@ mod tests {
             [Part::Reasoning("hm"), Part::Text("hi"), Part::Media(_), Part::ToolResult(_)]
         ));
         assert_eq!(words(&Role::User, &anthropic), "hi");
+    }
+
+    #[test]
+    fn harness_text_is_a_part_of_its_own_and_comes_last_in_searches() {
+        let asked =
+            |content: Value, spans: Value| body(json!({"content": content, "harness": spans}));
+        let reminder = |text| Part::Harness { kind: "reminder", text };
+        let string = asked(
+            json!("<r>be brief</r>\nwhere is it?"),
+            json!([{"kind": "reminder", "from": 0, "to": 16}]),
+        );
+        let blocks = asked(
+            json!([{"type": "text", "text": "where is it?"}, {"type": "text", "text": "<r>be brief</r>"}]),
+            json!([{"kind": "reminder", "block": 1, "from": 0, "to": 15}]),
+        );
+        assert_eq!(
+            parts(&Role::User, &string),
+            [reminder("<r>be brief</r>\n"), Part::Text("where is it?")]
+        );
+        assert_eq!(
+            parts(&Role::User, &blocks),
+            [Part::Text("where is it?"), reminder("<r>be brief</r>")]
+        );
+        for body in [string, blocks] {
+            assert_eq!(words(&Role::User, &body), "where is it?");
+            let Searchable { text, said } = searchable_split(&Role::User, &body);
+            assert_eq!(text.trim_end(), "where is it?\n<r>be brief</r>");
+            assert_eq!(text.get(..said), Some("where is it?"));
+        }
     }
 
     #[test]

@@ -64,24 +64,26 @@ remedies! {
     CreateSession(id) {
         cli: "create it: oneiro session new --id {id:?}, or append with --create",
         http: "create it with POST /v1/sessions, or append with ?create=true",
-        tools: "session_search() shows the sessions active lately",
+        tools: "session_search() lists recently active sessions",
         library: "create it with create_session, or append with create=True",
     }
     /// See which sessions there are.
     ListSessions {
         cli: "`oneiro session list --all` shows the sessions there are",
         http: "GET /v1/sessions?all=true shows the sessions there are",
-        tools: "session_search() shows the sessions active lately, session_search(query=..) finds \
+        tools: "session_search() lists recently active sessions, session_search(query=..) finds \
                 messages with their ids",
         library: "list_sessions shows the sessions there are",
     }
     /// See which messages there are.
     ListMessages {
-        cli: "`oneiro search` and `oneiro session show SESSION` show the ids there are",
-        http: "POST /v1/search and GET /v1/sessions/SESSION/messages show the ids there are",
+        cli: "`oneiro session show SESSION` shows the messages there are; SESSION#3 is the third of a \
+              session",
+        http: "GET /v1/sessions/SESSION/messages shows the messages there are; SESSION#3 is the third of \
+               a session",
         tools: "session_search(query=..) finds messages with their ids; give one with the session \
                 that it named, or to session_expand with anywhere=true",
-        library: "search and messages show the ids there are",
+        library: "messages shows the messages there are; SESSION#3 is the third of a session",
     }
     /// Show again what was rewound.
     RestoreRewound {
@@ -145,6 +147,21 @@ remedies! {
                ended or been revoked",
         tools: "the token of this connection is not valid; it may have ended or been revoked",
         library: "use another token; this one may have ended or been revoked",
+    }
+    /// Listening beyond loopback needs a token.
+    TokenBeforeListening(space) {
+        cli: "create a token first: oneiro token create --space {space} --role write; or listen on \
+              127.0.0.1",
+        http: "create a token for the space {space} first, or listen on 127.0.0.1",
+        tools: "create a token for the space {space} first, or listen on 127.0.0.1",
+        library: "create a token for the space {space} first, or listen on 127.0.0.1",
+    }
+    /// The port is taken.
+    OtherPort {
+        cli: "another server may be running; choose another port with --listen",
+        http: "another server may be running; choose another port",
+        tools: "another server may be running; choose another port",
+        library: "another server may be running; choose another port",
     }
     /// See which tokens a space has.
     ListTokens(space) {

@@ -2,7 +2,9 @@
 
 use crate::contract::Request;
 use crate::contract::schema::{EXACT_INTEGER_MAX, one_of};
-use crate::{Error, Message, MessageId, Result, SessionId, Timestamp};
+use crate::{
+    COMPLETE_MESSAGE_PATTERN, Error, Message, MessageId, MessageRef, Result, SessionId, Timestamp,
+};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -76,7 +78,7 @@ impl Request for PruneRequest {}
 #[schemars(transform = rewind_alternatives)]
 pub struct RewindRequest {
     /// The user message to take back, with everything after it.
-    pub to: Option<MessageId>,
+    pub to: Option<MessageRef>,
     /// How many user turns to take back.
     #[schemars(range(min = 1, max = REWIND_TURNS_MAX))]
     pub turns: Option<usize>,
@@ -91,13 +93,13 @@ fn rewind_alternatives(schema: &mut schemars::Schema) {
 
 impl From<MessageId> for RewindRequest {
     fn from(to: MessageId) -> RewindRequest {
-        RewindRequest { to: Some(to), turns: None }
+        RewindRequest { to: Some(to.into()), turns: None }
     }
 }
 
 impl Request for RewindRequest {
     fn check(&self) -> Result<()> {
-        match (self.to, self.turns) {
+        match (&self.to, self.turns) {
             (Some(_), None) | (None, Some(_)) => Ok(()),
             _ => Err(Error::field("to", "or `turns` is needed, and not both")
                 .remedy("name the user message to rewind to, or how many turns to take back")),
@@ -127,7 +129,7 @@ pub struct Restored {
 #[serde(default, deny_unknown_fields)]
 pub struct BranchRequest {
     /// The last message that the branch shares; the whole conversation when absent.
-    pub at: Option<MessageId>,
+    pub at: Option<MessageRef>,
     /// The id of the branch; one is made when absent.
     pub id: Option<SessionId>,
     /// Its title.
@@ -146,8 +148,8 @@ pub struct EraseRequest {
     #[schemars(extend("x-older-names" = ["session_id"]))]
     pub session: Option<SessionId>,
     /// The message.
-    #[schemars(extend("x-older-names" = ["message_id"]))]
-    pub message: Option<MessageId>,
+    #[schemars(extend("x-older-names" = ["message_id"], "pattern" = COMPLETE_MESSAGE_PATTERN))]
+    pub message: Option<MessageRef>,
 }
 
 fn erasure_alternatives(schema: &mut schemars::Schema) {
@@ -156,7 +158,11 @@ fn erasure_alternatives(schema: &mut schemars::Schema) {
 
 impl Request for EraseRequest {
     fn check(&self) -> Result<()> {
-        self.target().map(|_| ())
+        match (&self.session, &self.message) {
+            (Some(_), None) | (None, Some(_)) => Ok(()),
+            _ => Err(Error::field("session", "or `message` is needed, and not both")
+                .remedy("name the one thing to erase by its whole id")),
+        }
     }
 }
 
@@ -167,18 +173,6 @@ pub enum EraseTarget {
     Session(SessionId),
     /// One message.
     Message(MessageId),
-}
-
-impl EraseRequest {
-    /// The one thing to erase.
-    pub fn target(&self) -> Result<EraseTarget> {
-        match (&self.session, self.message) {
-            (Some(session), None) => Ok(EraseTarget::Session(session.clone())),
-            (None, Some(message)) => Ok(EraseTarget::Message(message)),
-            _ => Err(Error::field("session", "or `message` is needed, and not both")
-                .remedy("name the one thing to erase by its whole id")),
-        }
-    }
 }
 
 /// The answer to a prune.

@@ -3,7 +3,9 @@
 
 use crate::contract::Request;
 use crate::contract::schema::one_of;
-use crate::{Cursor, Error, MessageId, Role, Session, SessionId, SummaryHit, Timestamp};
+use crate::{
+    Cursor, Error, MessageId, MessageRef, Role, Session, SessionId, SummaryHit, Timestamp,
+};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -184,6 +186,9 @@ pub struct Hit {
     pub id: MessageId,
     /// Its session.
     pub session_id: SessionId,
+    /// The project of its session.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub project: Option<String>,
     /// The caller's id of the message.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub external_id: Option<String>,
@@ -348,9 +353,9 @@ pub struct SessionSearchRequest {
     /// The session to read or to scroll in: an id, a unique prefix, or a title.
     #[schemars(extend("x-older-names" = ["session_id"]))]
     pub session: Option<SessionId>,
-    /// The message to scroll around.
+    /// The message to scroll around: its id, or its place in the session.
     #[schemars(extend("x-older-names" = ["around_message_id"]))]
-    pub around: Option<MessageId>,
+    pub around: Option<MessageRef>,
     /// Messages to each side of the hit or of the message asked for; 5 by default.
     #[schemars(range(min = 1, max = WINDOW.1))]
     pub window: Option<usize>,
@@ -369,23 +374,28 @@ pub struct SessionSearchRequest {
     pub sources: Vec<String>,
     /// Not in sessions of these sources.
     pub exclude_sources: Vec<String>,
+    /// Only in sessions of this project.
+    pub project: Option<String>,
     /// Condense each conversation around the query.
     pub summarise: bool,
 }
 
 fn session_search_modes(schema: &mut schemars::Schema) {
-    one_of(schema, &[&["query"], &["session"], &[]]);
-    let modes = schema.get_mut("oneOf").and_then(serde_json::Value::as_array_mut);
-    for (place, mode) in modes.into_iter().flatten().enumerate() {
+    const AROUND_ALONE: &[&str] = &["around"];
+    let modes: &[&[&str]] = &[&["query"], &["session"], &["session", "around"], AROUND_ALONE, &[]];
+    one_of(schema, modes);
+    let schemas = schema.get_mut("oneOf").and_then(serde_json::Value::as_array_mut);
+    for (given, mode) in modes.iter().zip(schemas.into_iter().flatten()) {
         let Some(fields) = mode.get_mut("properties").and_then(serde_json::Value::as_object_mut)
         else {
             continue;
         };
-        let (is_query, is_session) = (place == 0, place == 1);
-        if !is_session {
-            fields.insert("around".to_owned(), serde_json::json!({"type": "null"}));
+        if *given == AROUND_ALONE {
+            let place = format!("^[^\\u0000]{{1,{}}}#[1-9][0-9]{{0,14}}$", SessionId::MAX_CHARS);
+            let place = serde_json::json!({"type": "string", "pattern": place});
+            fields.insert("around".to_owned(), place);
         }
-        if let (true, Some(limit)) = (is_query, fields.get_mut("limit")) {
+        if let (["query"], Some(limit)) = (*given, fields.get_mut("limit")) {
             limit["maximum"] = serde_json::json!(CONVERSATIONS.1);
         }
     }
@@ -406,7 +416,7 @@ impl SessionSearchRequest {
     /// What is asked for.
     pub fn mode(&self) -> Result<SessionSearch, Error> {
         let window = self.window.unwrap_or(WINDOW.0);
-        match (&self.query, &self.session, self.around) {
+        match (&self.query, &self.session, &self.around) {
             (Some(query), None, None) => {
                 let limit = self.limit.unwrap_or(CONVERSATIONS.0);
                 if limit > CONVERSATIONS.1 {
@@ -420,24 +430,34 @@ impl SessionSearchRequest {
                     roles: self.roles.clone(),
                     sources: self.sources.clone(),
                     exclude_sources: self.exclude_sources.clone(),
+                    project: self.project.clone(),
                     exclude_lineage: self.exclude_lineage.clone(),
                     window,
                     summarise: self.summarise,
                 }))
             }
             (None, Some(session), Some(around)) => {
+                let (session, around) = (session.clone(), around.clone());
+                Ok(SessionSearch::Scroll { session, around, window })
+            }
+            (None, None, Some(MessageRef::Place { session: Some(session), place })) => {
+                let around = MessageRef::Place { session: None, place: *place };
                 Ok(SessionSearch::Scroll { session: session.clone(), around, window })
             }
             (None, Some(session), None) => Ok(SessionSearch::Read(session.clone())),
             (None, None, None) => Ok(SessionSearch::Browse {
                 limit: self.limit.unwrap_or(BROWSED.0),
+                project: self.project.clone(),
                 exclude_lineage: self.exclude_lineage.clone(),
             }),
-            (_, None, Some(around)) => {
-                Err(Error::field("around", "needs the session the message is in").remedy(format!(
-                    "give the session as the hit {around} named it, and leave query out"
-                )))
-            }
+            (_, None, Some(around)) => Err(Error::field(
+                "around",
+                "needs the session the message is in",
+            )
+            .remedy(format!(
+                "give the session as the hit {around} named it, or the message as SESSION#PLACE, \
+                     and leave query out"
+            ))),
             (Some(_), Some(_), _) => {
                 Err(Error::field("query", "and session ask for different things").remedy(
                     "to search inside that session, leave session out and add session:ID to the \
@@ -458,7 +478,7 @@ pub enum SessionSearch {
         /// The session it is in, or one of its lineage: an id, a unique prefix, or a title.
         session: SessionId,
         /// The message.
-        around: MessageId,
+        around: MessageRef,
         /// Messages to each side.
         window: usize,
     },
@@ -466,8 +486,10 @@ pub enum SessionSearch {
     Read(SessionId),
     /// What was active lately.
     Browse {
-        /// At most so many sessions.
+        /// Maximum number of sessions.
         limit: usize,
+        /// Only sessions of this project.
+        project: Option<String>,
         /// Not this session, nor any other of its lineage.
         exclude_lineage: Option<SessionId>,
     },
@@ -478,7 +500,7 @@ pub enum SessionSearch {
 pub struct Discover {
     /// The query, in the query language.
     pub query: String,
-    /// At most so many conversations.
+    /// Maximum number of conversations.
     pub limit: usize,
     /// The order of conversations.
     pub sort: Sort,
@@ -488,6 +510,8 @@ pub struct Discover {
     pub sources: Vec<String>,
     /// Not in sessions of these sources.
     pub exclude_sources: Vec<String>,
+    /// Only in sessions of this project.
+    pub project: Option<String>,
     /// Not in this session, nor in any other of its lineage: what an agent has before it already.
     pub exclude_lineage: Option<SessionId>,
     /// Messages to each side of the hit.

@@ -1,6 +1,7 @@
 //! Session titles: cleaned, at most 100 characters, numbered `base #N` along a continuation.
 
 use crate::{Error, Result};
+use unicode_normalization::char::is_combining_mark;
 
 /// A cleaned, non-empty title.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -13,12 +14,7 @@ impl Title {
     /// Cleans `text` (control, zero-width and bidi characters out, white space collapsed); `None`
     /// when nothing is left.
     pub fn clean(text: &str) -> Result<Option<Title>> {
-        let visible: String = text
-            .chars()
-            .filter(|letter| !is_invisible(*letter))
-            .map(|letter| if letter.is_control() { ' ' } else { letter })
-            .collect();
-        let title = visible.split_whitespace().collect::<Vec<_>>().join(" ");
+        let title = one_visible_line(text);
         if title.is_empty() {
             return Ok(None);
         }
@@ -31,6 +27,20 @@ impl Title {
             .remedy("shorten it"));
         }
         Ok(Some(Title(title)))
+    }
+
+    /// Cleans `text` and cuts what is too long, after a word where there are words, with `…` for
+    /// the rest; `None` when nothing is left.
+    pub fn shorten(text: &str) -> Option<Title> {
+        let mut title = one_visible_line(text);
+        let room = Title::MAX_CHARS - 1;
+        if let Some((end, _)) = title.char_indices().nth(room)
+            && title.chars().nth(Title::MAX_CHARS).is_some()
+        {
+            title.truncate(word_end(&title, end));
+            title.push('…');
+        }
+        (!title.is_empty()).then_some(Title(title))
     }
 
     /// The title as text.
@@ -64,6 +74,32 @@ impl Title {
     }
 }
 
+fn one_visible_line(text: &str) -> String {
+    let visible: String = text
+        .chars()
+        .filter(|letter| !is_invisible(*letter))
+        .map(|letter| if letter.is_control() { ' ' } else { letter })
+        .collect();
+    visible.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// The end of the last word before `limit`. Where a script has no spaces, or a word takes more than
+/// half of the room, it is the end of the last letter, with the marks on it.
+fn word_end(text: &str, limit: usize) -> usize {
+    let head = text.get(..limit).unwrap_or_default();
+    let is_end = |(at, letter): &(usize, char)| {
+        *at > limit / 2 && (letter.is_whitespace() || matches!(letter, '、' | '，' | '。' | '；'))
+    };
+    if text.get(limit..).is_some_and(|rest| rest.starts_with(char::is_whitespace)) {
+        return limit;
+    }
+    if let Some((end, _)) = head.char_indices().rev().find(is_end) {
+        return end;
+    }
+    let letters = text.char_indices().filter(|(_, letter)| !is_combining_mark(*letter));
+    letters.map(|(at, _)| at).take_while(|at| *at <= limit).last().unwrap_or(limit)
+}
+
 /// Zero-width and bidi characters, which make two titles look alike.
 fn is_invisible(letter: char) -> bool {
     matches!(letter,
@@ -89,6 +125,25 @@ mod tests {
         }
         assert!(Title::clean(&"é".repeat(100)).unwrap().is_some());
         assert!(Title::clean(&"é".repeat(101)).is_err());
+    }
+
+    #[test]
+    fn a_long_text_is_cut_after_a_word_or_between_letters() {
+        let words = "word ".repeat(30);
+        let thai = "ที่".repeat(60);
+        for (text, want) in [
+            (" short\n one ".to_owned(), "short one".to_owned()),
+            ("x".repeat(100), "x".repeat(100)),
+            ("x".repeat(101), "x".repeat(99) + "…"),
+            (words.clone(), format!("{}…", words[..99].trim_end())),
+            (format!("{}longer", words), format!("{}…", words[..99].trim_end())),
+            ("茶".repeat(120), "茶".repeat(99) + "…"),
+            ("茶、".repeat(60), "茶、".repeat(48) + "茶…"),
+            (thai, "ที่".repeat(33) + "…"),
+        ] {
+            assert_eq!(Title::shorten(&text).unwrap().as_str(), want);
+        }
+        assert_eq!(Title::shorten(" \u{200B}\n"), None);
     }
 
     #[test]

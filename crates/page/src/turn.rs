@@ -77,7 +77,9 @@ impl<'a> Reading<'a> {
 /// What the texts of a message take at most.
 pub fn costs(message: &Message) -> Vec<usize> {
     let part = |part: Part<'_>| match part {
-        Part::Text(text) | Part::Reasoning(text) => cost(text).min(TEXT_BYTES),
+        Part::Text(text) | Part::Reasoning(text) | Part::Harness { text, .. } => {
+            cost(text).min(TEXT_BYTES)
+        }
         Part::ToolCall { arguments, .. } => cost(&written(arguments)).min(TEXT_BYTES),
         Part::ToolResult(value) => cost(&told(value)).min(crate::budget::RESULT.1),
         Part::Media(_) => 0,
@@ -171,6 +173,18 @@ fn said(message: &Message, reading: &Reading<'_>) -> Markup {
                 details.reasoning {
                     summary { "Reasoning, " (words) }
                     (thought)
+                }
+            }
+        }
+        Part::Harness { kind, text: harness } => {
+            let harness = text(message, harness, (next(&mut texts), reading.room));
+            // A message that is nothing else is folded as a whole.
+            html! {
+                @if message.role.is_instructions() { (harness) } @else {
+                    details.harness {
+                        summary { "Added by the harness: " (plain(&kind.replace('_', " "))) }
+                        (harness)
+                    }
                 }
             }
         }

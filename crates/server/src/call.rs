@@ -8,8 +8,7 @@ use crate::state::State;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use oneiro::contract::Request;
-use oneiro::contract::schema::EXACT_INTEGER_MAX;
-use oneiro::{Cancel, Error, MessageId, Oneiro, Result, SessionId};
+use oneiro::{Cancel, Error, MessageRef, Oneiro, Result, SessionId};
 use serde::Serialize;
 use std::sync::Arc;
 
@@ -47,10 +46,14 @@ impl Call {
     }
 
     /// A message in the path.
-    pub(crate) fn message(&self, name: &'static str) -> Result<MessageId> {
-        let text = self.part(name)?;
-        let id = text.parse().ok().filter(|id| (1..=EXACT_INTEGER_MAX).contains(id)).map(MessageId);
-        id.ok_or_else(|| Error::field(name, format!("{text:?} is not the number of a message")))
+    pub(crate) fn message(&self, name: &'static str) -> Result<MessageRef> {
+        MessageRef::parse(self.part(name)?).map_err(|error| {
+            let field = Error::field(name, error.message());
+            match error.remedy_code().cloned() {
+                Some(remedy) => field.remedy(remedy),
+                None => field,
+            }
+        })
     }
 
     /// Decodes the query string.

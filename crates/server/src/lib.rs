@@ -40,7 +40,7 @@ pub use timeouts::Timeouts;
 use auth::Auth;
 use connections::Connections;
 use listen_address::Listen;
-use oneiro::{Background, Error, ErrorKind, Result, SpaceName, SpaceUse};
+use oneiro::{Background, Error, ErrorKind, Remedy, Result, SpaceName, SpaceUse};
 use spaces::Spaces;
 use state::{Bounds, State};
 use std::net::SocketAddr;
@@ -149,9 +149,7 @@ fn require_token_beyond_loopback(spaces: &Spaces, listen: &Listen) -> Result<()>
         ErrorKind::Forbidden,
         format!("{address} is reachable from other machines, and space {name} has no token"),
     )
-    .remedy(format!(
-        "create one first: oneiro token create --space {name} --role write; or listen on 127.0.0.1"
-    )))
+    .remedy(Remedy::TokenBeforeListening { space: name.to_string() }))
 }
 
 async fn run(
@@ -161,7 +159,7 @@ async fn run(
 ) -> Result<()> {
     let cannot = |error: std::io::Error| {
         Error::new(ErrorKind::Unavailable, format!("cannot listen on {address}: {error}"))
-            .remedy("is another oneiro running? choose another port with --listen")
+            .remedy(Remedy::OtherPort)
             .because(error)
     };
     // Install signal handlers before reporting readiness.

@@ -2,7 +2,7 @@
 //! for the page.
 
 use crate::spaces::Space;
-use oneiro::{LaneStatus, Oneiro, Result, SpaceName, Timestamp, WriteFigures};
+use oneiro::{CommitStats, LaneStatus, Oneiro, Result, SpaceName, Timestamp};
 use prometheus_client::encoding::{EncodeLabelSet, text};
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
@@ -232,7 +232,8 @@ impl Gauges {
         set(&self.sessions, stats.sessions);
         set(&self.bytes, stats.bytes);
         set(&self.writes, written.writes as i64);
-        let bounds = WriteFigures::SIZES.iter().map(u64::to_string).chain(["+Inf".to_owned()]);
+        let bounds =
+            CommitStats::BUCKET_BOUNDS.iter().map(u64::to_string).chain(["+Inf".to_owned()]);
         let mut so_far = 0;
         for (le, commits) in bounds.zip(written.commits) {
             so_far += commits;

@@ -3,8 +3,8 @@
 
 use crate::api::{ENDPOINTS, Endpoint, Run, Verb};
 use crate::problem::ProblemJson;
-use oneiro::contract::schema::{EXACT_INTEGER_MAX, Schemas, WITHOUT_NUL};
-use oneiro::{ChangeMark, SessionId};
+use oneiro::contract::schema::{Schemas, WITHOUT_NUL};
+use oneiro::{COMPLETE_MESSAGE_PATTERN, ChangeMark, MessageRef, SessionId};
 use serde_json::{Map, Value, json};
 
 /// The id of a summary, or the beginning of one.
@@ -104,8 +104,11 @@ fn parameters(endpoint: &Endpoint) -> Vec<Value> {
     let mut found = Vec::new();
     for name in open_parts(endpoint.path) {
         let schema = match (name, endpoint.path.split('/').nth(2)) {
-            ("message", _) | (_, Some("messages")) => {
-                json!({"type": "integer", "minimum": 1, "maximum": EXACT_INTEGER_MAX})
+            ("message", _) => message_schema().to_value(),
+            (_, Some("messages")) => {
+                let mut schema = message_schema();
+                schema.insert("pattern".to_owned(), json!(COMPLETE_MESSAGE_PATTERN));
+                schema.to_value()
             }
             (_, Some("tokens")) => json!({"type": "string", "pattern": "^tok_[a-z2-7]+$"}),
             (_, Some("summaries")) => json!({"type": "string", "pattern": SUMMARY}),
@@ -129,6 +132,10 @@ fn parameters(endpoint: &Endpoint) -> Vec<Value> {
         }));
     }
     found
+}
+
+fn message_schema() -> schemars::Schema {
+    schemars::SchemaGenerator::default().subschema_for::<MessageRef>()
 }
 
 /// The names of the parts that a path leaves open.

@@ -1,10 +1,10 @@
-//! The registry of aggregates: which module owns which tables and statements, and which of its values
-//! people wrote. Copies, the search after an erasure and the list of statements all come from it.
+//! The registry of aggregates: the statements, tables and texts of each module. Copies, the search after
+//! an erasure and the test that prepares every statement use it.
 
 use crate::{
-    Tx, amends, backups, changes, contexts, costs, digests, groups, jobs, lineage, messages,
-    payloads, said, segments, sequence, sessions, settings, shown, slots, summaries, titles,
-    tokens, transcripts, usage,
+    Tx, backups, changes, contexts, costs, digests, jobs, lineage, message_rows, messages,
+    payloads, segments, sequence, session_groups, session_updates, sessions, settings, slots,
+    summaries, titles, tokens, transcripts, usage, visibility,
 };
 use oneiro_model::Result;
 
@@ -17,109 +17,65 @@ pub struct Table {
     pub columns: &'static str,
 }
 
-/// Hands over every value of an aggregate that people wrote, as it is stored.
+/// Calls a closure with every stored value of an aggregate that people wrote.
 type EachText = fn(&Tx<'_>, &mut dyn FnMut(&[u8])) -> Result<()>;
 
 struct Aggregate {
     name: &'static str,
     statements: &'static [(&'static str, &'static str)],
     tables: &'static [Table],
-    texts: Option<EachText>,
+    each_text: Option<EachText>,
 }
 
-/// Every aggregate, in an order in which references come after what they refer to.
+/// An aggregate by its module, and what it has besides statements.
+macro_rules! aggregate {
+    ($module:ident) => {
+        aggregate!($module, &[], None)
+    };
+    ($module:ident with tables) => {
+        aggregate!($module, $module::TABLES, None)
+    };
+    ($module:ident with tables and texts) => {
+        aggregate!($module, $module::TABLES, Some($module::each_text))
+    };
+    ($module:ident, $tables:expr, $each_text:expr) => {
+        Aggregate {
+            name: stringify!($module),
+            statements: $module::STATEMENTS,
+            tables: $tables,
+            each_text: $each_text,
+        }
+    };
+}
+
+/// Every aggregate. Tables come after the tables they refer to.
 const AGGREGATES: &[Aggregate] = &[
-    Aggregate {
-        name: "settings",
-        statements: settings::STATEMENTS,
-        tables: settings::TABLES,
-        texts: None,
-    },
-    Aggregate {
-        name: "payloads",
-        statements: payloads::STATEMENTS,
-        tables: payloads::TABLES,
-        texts: Some(payloads::each_text),
-    },
-    Aggregate {
-        name: "sessions",
-        statements: sessions::STATEMENTS,
-        tables: sessions::TABLES,
-        texts: Some(sessions::each_text),
-    },
-    Aggregate {
-        name: "messages",
-        statements: messages::STATEMENTS,
-        tables: messages::TABLES,
-        texts: Some(messages::each_text),
-    },
-    Aggregate { name: "usage", statements: usage::STATEMENTS, tables: usage::TABLES, texts: None },
-    Aggregate { name: "jobs", statements: jobs::STATEMENTS, tables: jobs::TABLES, texts: None },
-    Aggregate {
-        name: "backups",
-        statements: backups::STATEMENTS,
-        tables: backups::TABLES,
-        texts: None,
-    },
-    Aggregate {
-        name: "segments",
-        statements: segments::STATEMENTS,
-        tables: segments::TABLES,
-        texts: None,
-    },
-    Aggregate {
-        name: "tokens",
-        statements: tokens::STATEMENTS,
-        tables: tokens::TABLES,
-        texts: None,
-    },
-    Aggregate {
-        name: "changes",
-        statements: changes::STATEMENTS,
-        tables: changes::TABLES,
-        texts: None,
-    },
-    Aggregate {
-        name: "transcripts",
-        statements: transcripts::STATEMENTS,
-        tables: transcripts::TABLES,
-        texts: None,
-    },
-    Aggregate {
-        name: "summaries",
-        statements: summaries::STATEMENTS,
-        tables: summaries::TABLES,
-        texts: Some(summaries::each_text),
-    },
-    Aggregate {
-        name: "contexts",
-        statements: contexts::STATEMENTS,
-        tables: contexts::TABLES,
-        texts: None,
-    },
-    Aggregate { name: "costs", statements: costs::STATEMENTS, tables: costs::TABLES, texts: None },
-    Aggregate {
-        name: "digests",
-        statements: digests::STATEMENTS,
-        tables: digests::TABLES,
-        texts: Some(digests::each_text),
-    },
-    Aggregate {
-        name: "slots",
-        statements: slots::STATEMENTS,
-        tables: slots::TABLES,
-        texts: Some(slots::each_text),
-    },
-    Aggregate { name: "amends", statements: amends::STATEMENTS, tables: &[], texts: None },
-    Aggregate { name: "groups", statements: groups::STATEMENTS, tables: &[], texts: None },
-    Aggregate { name: "lineage", statements: lineage::STATEMENTS, tables: &[], texts: None },
-    Aggregate { name: "said", statements: said::STATEMENTS, tables: &[], texts: None },
-    Aggregate { name: "sequence", statements: sequence::STATEMENTS, tables: &[], texts: None },
-    Aggregate { name: "shown", statements: shown::STATEMENTS, tables: &[], texts: None },
-    Aggregate { name: "titles", statements: titles::STATEMENTS, tables: &[], texts: None },
+    aggregate!(settings with tables),
+    aggregate!(payloads with tables and texts),
+    aggregate!(sessions with tables and texts),
+    aggregate!(messages with tables and texts),
+    aggregate!(usage with tables),
+    aggregate!(jobs with tables),
+    aggregate!(backups with tables),
+    aggregate!(segments with tables),
+    aggregate!(tokens with tables),
+    aggregate!(changes with tables),
+    aggregate!(transcripts with tables),
+    aggregate!(summaries with tables and texts),
+    aggregate!(contexts with tables),
+    aggregate!(costs with tables),
+    aggregate!(digests with tables and texts),
+    aggregate!(slots with tables and texts),
+    aggregate!(lineage),
+    aggregate!(message_rows),
+    aggregate!(sequence),
+    aggregate!(session_groups),
+    aggregate!(session_updates),
+    aggregate!(titles),
+    aggregate!(visibility),
 ];
 
-/// Every table, in an order in which references come after what they refer to.
+/// Every table, after the tables it refers to.
 pub fn all_tables() -> impl Iterator<Item = &'static Table> + Clone {
     AGGREGATES.iter().flat_map(|aggregate| aggregate.tables)
 }
@@ -132,8 +88,10 @@ pub fn all_statements() -> Vec<(&'static str, &'static str, &'static str)> {
     AGGREGATES.iter().flat_map(of).collect()
 }
 
-/// Hands over every stored value that people wrote.
+/// Calls `each` with every stored value that people wrote.
 pub fn each_text(tx: &Tx<'_>, each: &mut dyn FnMut(&[u8])) -> Result<()> {
-    let texts = AGGREGATES.iter().filter_map(|aggregate| aggregate.texts);
-    texts.into_iter().try_for_each(|texts| texts(tx, each))
+    AGGREGATES
+        .iter()
+        .filter_map(|aggregate| aggregate.each_text)
+        .try_for_each(|each_text| each_text(tx, each))
 }

@@ -1,5 +1,5 @@
-//! A copy of a store as a file: written under a name of its own, put in place without replacing
-//! anything, and cleared away when the process that wrote it is gone.
+//! Backup files: a copy is written under a temporary name, moved to its path without replacing
+//! anything, and removed if the process that wrote it has ended.
 
 use crate::backend::files::{create_private, with_suffix};
 use oneiro_model::{Error, ErrorKind, Result};
@@ -8,52 +8,52 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// The end of the name of a copy that is being written.
-const PART: &str = ".part";
+/// The suffix of a copy that is being written.
+const PART_SUFFIX: &str = ".part";
 
-/// A copy that is being written. What is left of it is removed when this is dropped.
-pub(crate) struct Part {
+/// A copy that is being written; its files are removed on drop unless it was moved.
+pub(crate) struct PartialCopy {
     path: PathBuf,
-    /// Held until the copy is finished, so that nobody takes it for abandoned. A file of its own,
-    /// because on some systems this lock would stand in the way of SQLite's.
+    /// Held until the copy is finished, which shows other processes that it is not abandoned. A
+    /// separate file, because on some systems this lock would conflict with those of SQLite.
     _lock: File,
 }
 
-/// What may already stand where a copy is to go.
+/// What to do with a file at the path of a copy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Existing {
-    /// Nothing; a file that is there is not touched.
-    Keep,
-    /// An older copy of the same name.
+pub(crate) enum IfExists {
+    /// Leave it alone and fail.
+    Fail,
+    /// Replace it: it is an older copy of the same name.
     Replace,
 }
 
-/// A copy that is in place.
+/// A copy at its path.
 pub(crate) enum Placed {
     /// It survives a power cut.
     Durable,
-    /// It is complete, but a power cut may take its name away.
+    /// It is complete, but a power cut may undo the move.
     Unsynced(Error),
 }
 
-impl Part {
-    /// Reserves a name beside `path` that no other copy uses, of this process or another. Two
-    /// processes may have the same number (in containers), so only the lock decides.
-    pub(crate) fn begin(path: &Path) -> Result<Part> {
+impl PartialCopy {
+    /// Reserves a name beside `path` that no other copy uses. Two processes in containers may have the
+    /// same process id, so only the lock decides.
+    pub(crate) fn create(path: &Path) -> Result<PartialCopy> {
         static NEXT: AtomicU64 = AtomicU64::new(0);
         loop {
             let number = NEXT.fetch_add(1, Ordering::Relaxed);
-            let part = with_suffix(path, &format!(".{}-{number}{PART}", std::process::id()));
-            let lock_path = lock_of(&part);
+            let part = with_suffix(path, &format!(".{}-{number}{PART_SUFFIX}", std::process::id()));
+            let lock_path = lock_path(&part);
             if part.exists() || lock_path.exists() {
                 continue;
             }
             create_private(&lock_path)?;
             let lock = File::open(&lock_path).map_err(|error| failure(&lock_path, error))?;
             match lock.try_lock() {
-                // Where there are no locks, abandoned copies are left alone.
+                // Without lock support, abandoned copies stay.
                 Ok(()) | Err(TryLockError::Error(_)) => {
-                    return Ok(Part { path: part, _lock: lock });
+                    return Ok(PartialCopy { path: part, _lock: lock });
                 }
                 Err(TryLockError::WouldBlock) => {}
             }
@@ -64,17 +64,17 @@ impl Part {
         &self.path
     }
 
-    /// Gives the finished copy its name.
-    pub(crate) fn place(&self, path: &Path, existing: Existing) -> Result<Placed> {
-        let moved = match existing {
-            Existing::Replace => std::fs::rename(&self.path, path),
-            Existing::Keep => move_without_replacing(&self.path, path),
+    /// Moves the finished copy to `path`.
+    pub(crate) fn move_to(&self, path: &Path, if_exists: IfExists) -> Result<Placed> {
+        let moved = match if_exists {
+            IfExists::Replace => std::fs::rename(&self.path, path),
+            IfExists::Fail => move_without_replacing(&self.path, path),
         };
         moved.map_err(|error| match error.kind() {
-            io::ErrorKind::AlreadyExists => exists_already(path),
+            io::ErrorKind::AlreadyExists => already_exists(path),
             _ => failure(path, error),
         })?;
-        // Without this a power cut may take the new name back.
+        // Without this sync a power cut may undo the rename.
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
         let synced = File::open(folder.unwrap_or(Path::new("."))).and_then(|it| it.sync_all());
         Ok(match synced {
@@ -87,26 +87,26 @@ impl Part {
                         path.display()
                     ),
                 )
-                .remedy("check the disk, and make another one: a power cut may take this one")
+                .remedy("check the disk and make another backup: a power cut may remove this one")
                 .because(error),
             ),
         })
     }
 }
 
-impl Drop for Part {
+impl Drop for PartialCopy {
     fn drop(&mut self) {
-        discard(&self.path);
+        remove_files(&self.path);
     }
 }
 
-/// Renames, unless there is a file of that name. A hard link never replaces anything. Where the file
-/// system has none, the name is first taken by an empty file of our own, which is then replaced:
-/// only a file that somebody puts in place of that one would be lost.
+/// Renames without replacing a file. A hard link never replaces one. On a file system without hard
+/// links, the name is first reserved by an empty file, which the rename then replaces: only a file
+/// that another process puts there in between would be lost.
 fn move_without_replacing(from: &Path, to: &Path) -> io::Result<()> {
     match std::fs::hard_link(from, to) {
         Ok(()) => {
-            // If this fails the file has two names, and the first is cleared away later.
+            // If this fails the file has two names; the first is removed later.
             let _ = std::fs::remove_file(from);
             Ok(())
         }
@@ -120,75 +120,72 @@ fn move_without_replacing(from: &Path, to: &Path) -> io::Result<()> {
     }
 }
 
-/// What became of a copy that is recorded as unfinished.
+/// The result of cleaning up a copy that is recorded as unfinished.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Found {
-    /// Somebody is writing it, or it cannot be told.
+pub(crate) enum Cleanup {
+    /// A process is writing it, or may be.
     InUse,
     /// It was abandoned, and is removed now.
     Removed,
-    /// It is there under its last name, so it was finished.
+    /// It exists under its final name, so it was finished.
     Finished,
-    /// There is no such file.
+    /// The file does not exist.
     Missing,
-    /// Not even its folder is there: it may be on another machine.
+    /// Its folder does not exist either: it may be on another machine.
     Unreachable,
 }
 
-/// Whether `part` is the name under which the copy `path` is written.
+/// Whether `part` is the temporary name of the copy `path`.
 pub(crate) fn is_part_of(part: &str, path: &str) -> bool {
-    part.ends_with(PART) && part.strip_prefix(path).is_some_and(|rest| rest.starts_with('.'))
+    part.ends_with(PART_SUFFIX) && part.strip_prefix(path).is_some_and(|rest| rest.starts_with('.'))
 }
 
-/// Looks after a copy that is recorded as unfinished, and removes it if it was abandoned.
-pub(crate) fn clear(path: &Path) -> Found {
-    let is_part = path.to_string_lossy().ends_with(PART);
+/// Removes a copy that is recorded as unfinished if it was abandoned.
+pub(crate) fn clean_up(path: &Path) -> Cleanup {
+    let is_part = path.to_string_lossy().ends_with(PART_SUFFIX);
     if path.exists() && !is_part {
-        return Found::Finished;
+        return Cleanup::Finished;
     }
     if is_part && is_being_written(path) {
-        return Found::InUse;
+        return Cleanup::InUse;
     }
     if is_part && path.exists() {
-        discard(path);
-        return if path.exists() { Found::InUse } else { Found::Removed };
+        remove_files(path);
+        return if path.exists() { Cleanup::InUse } else { Cleanup::Removed };
     }
-    match path.parent().is_some_and(Path::is_dir) {
-        true => {
-            discard(path);
-            Found::Missing
-        }
-        false => Found::Unreachable,
+    if !path.parent().is_some_and(Path::is_dir) {
+        return Cleanup::Unreachable;
     }
+    remove_files(path);
+    Cleanup::Missing
 }
 
 fn is_being_written(part: &Path) -> bool {
-    match File::open(lock_of(part)) {
-        // Where there are no locks it cannot be told.
+    match File::open(lock_path(part)) {
+        // Without lock support this is an error too, and the copy counts as in use.
         Ok(lock) => lock.try_lock().is_err(),
-        // Written without a lock, by an older version: its process has the number in the name.
+        // Written by an older version without a lock; the process id is in the name.
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            part.exists()
-                && process_of(part).is_none_or(|process| Path::new("/proc").join(process).exists())
+            part.exists() && process_id(part).is_none_or(|id| Path::new("/proc").join(id).exists())
         }
         Err(_) => true,
     }
 }
 
-/// The number of the process in `<path>.<process>-<number>.part`.
-fn process_of(part: &Path) -> Option<String> {
+/// The process id in `<path>.<process>-<number>.part`.
+fn process_id(part: &Path) -> Option<String> {
     let name = part.to_string_lossy().into_owned();
-    let (_, numbers) = name.strip_suffix(PART)?.rsplit_once('.')?;
+    let (_, numbers) = name.strip_suffix(PART_SUFFIX)?.rsplit_once('.')?;
     let (process, _) = numbers.split_once('-')?;
     Some(process.to_owned()).filter(|process| process.parse::<u32>().is_ok())
 }
 
-fn lock_of(part: &Path) -> PathBuf {
+fn lock_path(part: &Path) -> PathBuf {
     with_suffix(part, "-lock")
 }
 
-fn discard(part: &Path) {
-    if !part.to_string_lossy().ends_with(PART) {
+fn remove_files(part: &Path) {
+    if !part.to_string_lossy().ends_with(PART_SUFFIX) {
         return;
     }
     for suffix in ["", "-wal", "-shm", "-journal", "-sync-failed", "-lock"] {
@@ -196,13 +193,13 @@ fn discard(part: &Path) {
     }
 }
 
-/// Refuses to write where a file is already.
+/// Fails if a file exists at `path`.
 pub(crate) fn refuse_existing(path: &Path) -> Result<()> {
-    if path.exists() { Err(exists_already(path)) } else { Ok(()) }
+    if path.exists() { Err(already_exists(path)) } else { Ok(()) }
 }
 
-fn exists_already(path: &Path) -> Error {
-    Error::conflict(format!("{} exists already", path.display()))
+fn already_exists(path: &Path) -> Error {
+    Error::conflict(format!("{} already exists", path.display()))
         .remedy("name a file that does not exist, or move that one away")
 }
 

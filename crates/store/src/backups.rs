@@ -1,4 +1,4 @@
-//! Known copies of the space, so that an erasure can name what it cannot reach.
+//! Records of the copies of a space, so that an erasure can name those it cannot reach.
 
 use crate::Tx;
 use crate::aggregates::Table;
@@ -7,27 +7,26 @@ use oneiro_model::{BackupRecord, Result, Timestamp};
 statements! {
     RECORD = "INSERT INTO backups (path, at, reason) VALUES (?1, ?2, ?3) \
               ON CONFLICT (path) DO UPDATE SET at = excluded.at, reason = excluded.reason";
-    ANNOUNCE = "INSERT INTO backups (path, at, reason) VALUES (?1, ?2, ?3) \
+    RECORD_UNFINISHED = "INSERT INTO backups (path, at, reason) VALUES (?1, ?2, ?3) \
                 ON CONFLICT (path) DO NOTHING";
-    FORGET = "DELETE FROM backups WHERE path = ?1";
-    FORGET_IF = "DELETE FROM backups WHERE path = ?1 AND reason = ?2";
+    REMOVE = "DELETE FROM backups WHERE path = ?1";
+    REMOVE_UNFINISHED = "DELETE FROM backups WHERE path = ?1 AND reason = ?2";
     ALL = "SELECT path, at, reason FROM backups ORDER BY at, path";
 }
 
-/// The tables that belong here.
 pub(crate) const TABLES: &[Table] = &[Table { name: "backups", columns: "path, at, reason" }];
 
 /// Why a copy is made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Reason {
-    /// Somebody asked for it.
+    /// By request.
     Backup,
-    /// The schema is about to change.
+    /// Before the schema changes.
     Migration,
 }
 
 impl Reason {
-    /// The reason of a finished copy as text.
+    /// The stored reason of a finished copy.
     pub(crate) fn finished(self) -> &'static str {
         match self {
             Reason::Backup => "backup",
@@ -35,7 +34,7 @@ impl Reason {
         }
     }
 
-    /// The reason of a copy that is not known to be finished: an interrupted one holds as much.
+    /// The stored reason of a copy that may not be finished.
     pub(crate) fn unfinished(self) -> &'static str {
         match self {
             Reason::Backup => "unfinished backup",
@@ -43,34 +42,39 @@ impl Reason {
         }
     }
 
-    /// Reads the reason of an unfinished copy.
-    pub(crate) fn of_unfinished(text: &str) -> Option<Reason> {
+    /// Parses the stored reason of an unfinished copy.
+    pub(crate) fn parse_unfinished(text: &str) -> Option<Reason> {
         [Reason::Backup, Reason::Migration].into_iter().find(|it| it.unfinished() == text)
     }
 }
 
-/// Remembers a copy before it is made, unless one of this path is known.
-pub(crate) fn announce(tx: &Tx<'_>, path: &str, at: Timestamp, reason: Reason) -> Result<()> {
+/// Records a copy before it is made, unless its path is already recorded.
+pub(crate) fn record_unfinished(
+    tx: &Tx<'_>,
+    path: &str,
+    at: Timestamp,
+    reason: Reason,
+) -> Result<()> {
     let values = [path.into(), at.micros().into(), reason.unfinished().into()];
-    tx.execute(ANNOUNCE, &values).map(|_| ())
+    tx.execute(RECORD_UNFINISHED, &values).map(|_| ())
 }
 
-/// Forgets a copy that was announced and is not made.
-pub(crate) fn withdraw(tx: &Tx<'_>, path: &str, reason: Reason) -> Result<()> {
-    tx.execute(FORGET_IF, &[path.into(), reason.unfinished().into()]).map(|_| ())
+/// Removes the record of a copy that was not finished.
+pub(crate) fn remove_unfinished(tx: &Tx<'_>, path: &str, reason: Reason) -> Result<()> {
+    tx.execute(REMOVE_UNFINISHED, &[path.into(), reason.unfinished().into()]).map(|_| ())
 }
 
-/// Remembers a copy.
+/// Records a copy.
 pub(crate) fn record(tx: &Tx<'_>, path: &str, at: Timestamp, reason: &str) -> Result<()> {
     tx.execute(RECORD, &[path.into(), at.micros().into(), reason.into()]).map(|_| ())
 }
 
-/// Forgets a copy that is not there any more.
-pub(crate) fn forget(tx: &Tx<'_>, path: &str) -> Result<()> {
-    tx.execute(FORGET, &[path.into()]).map(|_| ())
+/// Removes the record of a copy that no longer exists.
+pub(crate) fn remove(tx: &Tx<'_>, path: &str) -> Result<()> {
+    tx.execute(REMOVE, &[path.into()]).map(|_| ())
 }
 
-/// Every copy that was made, oldest first.
+/// Every recorded copy, oldest first.
 pub fn all(tx: &Tx<'_>) -> Result<Vec<BackupRecord>> {
     tx.all(ALL, &[], |row| {
         Ok(BackupRecord {

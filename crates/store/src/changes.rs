@@ -1,5 +1,4 @@
-//! Notes of what happened to sessions, for whoever watches the space. They are kept for a while
-//! and not for ever: the sessions themselves are the truth.
+//! Changes of a space, for clients that watch it. Only recent ones are kept.
 
 use crate::aggregates::Table;
 use crate::{Tx, sequence};
@@ -10,31 +9,30 @@ use oneiro_model::{
 statements! {
     RECORD = "INSERT INTO changes (key, kind, subject_kind, session_id, actor, at) \
               VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
-    SWEEP = "DELETE FROM changes WHERE key <= (SELECT key FROM changes ORDER BY key DESC \
+    REMOVE_OLD = "DELETE FROM changes WHERE key <= (SELECT key FROM changes ORDER BY key DESC \
              LIMIT 1 OFFSET CAST(?1 AS BIGINT))";
-    FORGET = "DELETE FROM changes WHERE session_id = ?1";
+    REMOVE_OF_SESSION = "DELETE FROM changes WHERE session_id = ?1";
     MARK = "SELECT (SELECT MAX(seq) FROM messages), (SELECT MAX(key) FROM changes)";
     OLDEST = "SELECT MIN(key) FROM changes";
-    NOTED = "SELECT key, kind, session_id, operation, actor FROM changes WHERE key > CAST(?1 AS BIGINT) ORDER BY key";
+    RECORDED_AFTER = "SELECT key, kind, session_id, operation, actor FROM changes WHERE key > CAST(?1 AS BIGINT) ORDER BY key";
     APPENDED = "SELECT s.id, MIN(m.seq), MAX(m.seq), COUNT(*) FROM messages m \
                 JOIN sessions s ON s.key = m.session_key WHERE m.seq > CAST(?1 AS BIGINT) \
                 AND m.seq <= CAST(?2 AS BIGINT) GROUP BY s.id \
                 HAVING MAX(m.seq) > CAST(?3 AS BIGINT) ORDER BY MAX(m.seq)";
 }
 
-/// The tables that belong here.
 pub(crate) const TABLES: &[Table] = &[Table {
     name: "changes",
     columns: "key, kind, subject_kind, session_id, operation, actor, at",
 }];
 
-/// How many notes are kept.
-const KEPT: i64 = 4_096;
+/// How many changes are kept.
+const MAX_CHANGES: i64 = 4_096;
 
-/// Old notes are removed once in so many.
-const SWEEP_EVERY: i64 = 64;
+/// Old changes are removed when the key is a multiple of this.
+const REMOVE_OLD_EVERY: i64 = 64;
 
-/// Notes that something happened.
+/// Records a change.
 pub fn record(
     tx: &Tx<'_>,
     kind: ChangeKind,
@@ -54,18 +52,18 @@ pub fn record(
         now.micros().into(),
     ];
     tx.execute(RECORD, &values)?;
-    if key % SWEEP_EVERY == 0 {
-        tx.execute(SWEEP, &[KEPT.into()])?;
+    if key % REMOVE_OLD_EVERY == 0 {
+        tx.execute(REMOVE_OLD, &[MAX_CHANGES.into()])?;
     }
     Ok(())
 }
 
-/// Removes every note that names a session.
-pub fn forget(tx: &Tx<'_>, session: &SessionId) -> Result<()> {
-    tx.execute(FORGET, &[session.as_str().into()]).map(|_| ())
+/// Removes the changes of a session.
+pub fn remove_of_session(tx: &Tx<'_>, session: &SessionId) -> Result<()> {
+    tx.execute(REMOVE_OF_SESSION, &[session.as_str().into()]).map(|_| ())
 }
 
-/// How far there is anything to see.
+/// The position after the newest message and change.
 pub fn mark(tx: &Tx<'_>) -> Result<ChangeMark> {
     tx.one(MARK, &[], |row| {
         Ok(ChangeMark {
@@ -76,34 +74,36 @@ pub fn mark(tx: &Tx<'_>) -> Result<ChangeMark> {
     })
 }
 
-/// The oldest note there is.
+/// The oldest recorded change.
 pub fn oldest(tx: &Tx<'_>) -> Result<Option<i64>> {
     tx.one(OLDEST, &[], |row| row.opt_int(0))
 }
 
-/// The notes after `mark`, in order.
-pub fn noted(tx: &Tx<'_>, mark: ChangeMark) -> Result<Vec<Change>> {
-    tx.all(NOTED, &[mark.change.into()], |row| {
+/// The recorded changes after `mark`, in order.
+pub fn recorded_after(tx: &Tx<'_>, mark: ChangeMark) -> Result<Vec<Change>> {
+    tx.all(RECORDED_AFTER, &[mark.change.into()], |row| {
         let id = ChangeMark { change: row.int(0)?, ..mark };
         let session = row.opt_string(2)?.map(SessionId::new).transpose()?;
         let change = Change::new(id, ChangeKind::parse(row.text(1)?), session);
-        // An actor that a newer version wrote is left out.
+        // An actor of a newer version that does not parse is left out.
         let actor = row.opt_text(4)?.and_then(|actor| serde_json::from_str(actor).ok());
         Ok(Change { operation: row.opt_string(3)?, actor, ..change })
     })
 }
 
-/// The messages after `mark` up to `last`, by session; the one spoken in last comes last. What was
-/// seen of them is left out.
+/// The messages after `mark` up to `last`, one change per session, ordered by their last message.
+/// Sessions that were already reported are left out.
 pub fn appended(tx: &Tx<'_>, mark: ChangeMark, last: i64) -> Result<Vec<Change>> {
-    let Some(part) = mark.part else { return told(tx, mark, SeenPart { until: last, told: 0 }) };
-    let mut changes = told(tx, mark, part)?;
+    let Some(part) = mark.part else {
+        return appended_by_session(tx, mark, SeenPart { until: last, told: 0 });
+    };
+    let mut changes = appended_by_session(tx, mark, part)?;
     let after = ChangeMark { message: part.until, part: None, ..mark };
-    changes.extend(told(tx, after, SeenPart { until: last, told: 0 })?);
+    changes.extend(appended_by_session(tx, after, SeenPart { until: last, told: 0 })?);
     Ok(changes)
 }
 
-fn told(tx: &Tx<'_>, mark: ChangeMark, part: SeenPart) -> Result<Vec<Change>> {
+fn appended_by_session(tx: &Tx<'_>, mark: ChangeMark, part: SeenPart) -> Result<Vec<Change>> {
     let values = [mark.message.into(), part.until.into(), part.told.into()];
     let mut changes = tx.all(APPENDED, &values, |row| {
         let last = row.int(2)?;

@@ -1,5 +1,5 @@
-//! What a session's context has been through: how often it changed, who is compacting it, which
-//! windows were assembled of it, and which messages are pinned into them.
+//! State of the context of a session: its epoch, the lease of whoever compacts it, the last window of
+//! each size, and pinned messages.
 
 use crate::Tx;
 use crate::aggregates::Table;
@@ -7,22 +7,22 @@ use oneiro_model::{MessageId, Result, SessionId, Span, Timestamp};
 
 statements! {
     EPOCH = "SELECT epoch, history, reason FROM contexts WHERE session_key = ?1";
-    CHANGED = "INSERT INTO contexts (session_key, epoch, history, reason) \
+    RECORD_CHANGE = "INSERT INTO contexts (session_key, epoch, history, reason) \
                VALUES (?1, 1, CAST(?3 AS BIGINT), ?2) ON CONFLICT (session_key) DO UPDATE \
                SET epoch = contexts.epoch + 1, history = contexts.history + CAST(?3 AS BIGINT), \
                reason = ?2";
-    // A lease much further off than leases last was taken before the clock stepped back; clocks of
-    // several machines differ by less.
-    LEASE = "INSERT INTO contexts (session_key, epoch, history, reason, holder, lease_until) \
+    // A lease that ends far in the future was taken before the clock was set back; the clocks of
+    // different machines differ by less.
+    ACQUIRE_LEASE = "INSERT INTO contexts (session_key, epoch, history, reason, holder, lease_until) \
              VALUES (?1, 0, 0, '', ?2, ?3) ON CONFLICT (session_key) DO UPDATE \
              SET holder = ?2, lease_until = ?3 WHERE contexts.holder IS NULL \
              OR contexts.holder = ?2 OR contexts.lease_until <= CAST(?4 AS BIGINT) \
              OR contexts.lease_until > CAST(?5 AS BIGINT)";
-    TRIED = "UPDATE contexts SET tried_at = ?2 WHERE session_key = ?1";
-    RELEASE = "UPDATE contexts SET holder = NULL, lease_until = NULL \
+    RECORD_ATTEMPT = "UPDATE contexts SET tried_at = ?2 WHERE session_key = ?1";
+    RELEASE_LEASE = "UPDATE contexts SET holder = NULL, lease_until = NULL \
                WHERE session_key = ?1 AND holder = ?2";
-    HOLDER = "SELECT holder FROM contexts WHERE session_key = ?1";
-    HOLDS = "SELECT COUNT(*) FROM contexts WHERE session_key = ?1 AND holder = ?2";
+    LEASE_HOLDER = "SELECT holder FROM contexts WHERE session_key = ?1";
+    HOLDS_LEASE = "SELECT COUNT(*) FROM contexts WHERE session_key = ?1 AND holder = ?2";
     WINDOW = "SELECT epoch, step, first_seq, full_seq, hash FROM windows WHERE session_key = ?1 AND budget = ?2 \
               AND format = ?3";
     SET_WINDOW = "INSERT INTO windows (session_key, budget, format, epoch, step, first_seq, \
@@ -41,7 +41,6 @@ statements! {
             ORDER BY s.active_minute LIMIT CAST(?3 AS BIGINT)";
 }
 
-/// The tables that belong here.
 pub(crate) const TABLES: &[Table] = &[
     Table {
         name: "contexts",
@@ -54,24 +53,24 @@ pub(crate) const TABLES: &[Table] = &[
     Table { name: "pins", columns: "session_key, seq, at" },
 ];
 
-/// How long a compaction is somebody's when they no longer say so.
-pub const LEASE_LASTS: Span = Span::seconds(120);
+/// How long a compaction lease lasts unless it is renewed.
+pub const LEASE_DURATION: Span = Span::seconds(120);
 
-/// No lease that is still good ends later than this.
-const FAR_SECONDS: i64 = 900;
+/// The longest valid lease; a later one was set by a wrong clock.
+const MAX_LEASE: Span = Span::seconds(900);
 
-/// What has become of a context.
+/// Counts the changes of a context.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Epoch {
-    /// How often it has changed.
+    /// The number of changes.
     pub number: i64,
-    /// How often because messages were hidden, shown or removed.
+    /// How many of them because messages were hidden, restored or removed.
     pub history: i64,
     /// Why it last changed: `compaction`, `history` or `pin`.
     pub reason: String,
 }
 
-/// What has become of the context of a session.
+/// The epoch of the context of a session.
 pub fn epoch(tx: &Tx<'_>, session_key: i64) -> Result<Epoch> {
     let found = tx.first(EPOCH, &[session_key.into()], |row| {
         Ok(Epoch { number: row.int(0)?, history: row.int(1)?, reason: row.text(2)?.to_owned() })
@@ -79,47 +78,47 @@ pub fn epoch(tx: &Tx<'_>, session_key: i64) -> Result<Epoch> {
     Ok(found.unwrap_or_default())
 }
 
-/// Notes that the context of a session is not what it was.
-pub fn changed(tx: &Tx<'_>, session_key: i64, reason: &str) -> Result<()> {
+/// Records a change of the context of a session.
+pub fn record_change(tx: &Tx<'_>, session_key: i64, reason: &str) -> Result<()> {
     let history = i64::from(reason == "history");
-    tx.execute(CHANGED, &[session_key.into(), reason.into(), history.into()]).map(|_| ())
+    tx.execute(RECORD_CHANGE, &[session_key.into(), reason.into(), history.into()]).map(|_| ())
 }
 
-/// Takes or prolongs the right to compact a session; false when somebody else has it.
-pub fn lease(tx: &Tx<'_>, session_key: i64, holder: &str, now: Timestamp) -> Result<bool> {
-    let until = now.plus(LEASE_LASTS).micros();
-    let far = now.plus(Span::seconds(FAR_SECONDS)).micros();
+/// Acquires or renews the lease to compact a session; false if another holder has it.
+pub fn acquire_lease(tx: &Tx<'_>, session_key: i64, holder: &str, now: Timestamp) -> Result<bool> {
+    let until = now.plus(LEASE_DURATION).micros();
+    let far = now.plus(MAX_LEASE).micros();
     let values = [session_key.into(), holder.into(), until.into(), now.micros().into(), far.into()];
-    Ok(tx.execute(LEASE, &values)? > 0)
+    Ok(tx.execute(ACQUIRE_LEASE, &values)? > 0)
 }
 
-/// Notes that all was done for a session that is worth it.
-pub fn tried(tx: &Tx<'_>, session_key: i64, now: Timestamp) -> Result<()> {
-    tx.execute(TRIED, &[session_key.into(), now.micros().into()]).map(|_| ())
+/// Records that a compaction of a session was attempted.
+pub fn record_attempt(tx: &Tx<'_>, session_key: i64, now: Timestamp) -> Result<()> {
+    tx.execute(RECORD_ATTEMPT, &[session_key.into(), now.micros().into()]).map(|_| ())
 }
 
-/// Gives the right back.
-pub fn release(tx: &Tx<'_>, session_key: i64, holder: &str) -> Result<()> {
-    tx.execute(RELEASE, &[session_key.into(), holder.into()]).map(|_| ())
+/// Releases the lease of a holder.
+pub fn release_lease(tx: &Tx<'_>, session_key: i64, holder: &str) -> Result<()> {
+    tx.execute(RELEASE_LEASE, &[session_key.into(), holder.into()]).map(|_| ())
 }
 
-/// Who has the right, or had it and did not give it back.
-pub fn holder(tx: &Tx<'_>, session_key: i64) -> Result<Option<String>> {
-    let found = tx.first(HOLDER, &[session_key.into()], |row| row.opt_string(0))?;
+/// The last holder of the lease that did not release it.
+pub fn lease_holder(tx: &Tx<'_>, session_key: i64) -> Result<Option<String>> {
+    let found = tx.first(LEASE_HOLDER, &[session_key.into()], |row| row.opt_string(0))?;
     Ok(found.flatten())
 }
 
-/// Whether the right is still this holder's.
-pub fn holds(tx: &Tx<'_>, session_key: i64, holder: &str) -> Result<bool> {
-    tx.one(HOLDS, &[session_key.into(), holder.into()], |row| Ok(row.int(0)? > 0))
+/// Whether the lease still belongs to this holder.
+pub fn holds_lease(tx: &Tx<'_>, session_key: i64, holder: &str) -> Result<bool> {
+    tx.one(HOLDS_LEASE, &[session_key.into(), holder.into()], |row| Ok(row.int(0)? > 0))
 }
 
-/// What a window of a session depended on when it was last assembled.
+/// What the last window of a session depended on.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WindowMark {
     /// The epoch of the context.
     pub epoch: i64,
-    /// How far the cut had moved.
+    /// How often the cut had moved.
     pub step: i64,
     /// The first message it showed.
     pub first_seq: i64,
@@ -129,10 +128,10 @@ pub struct WindowMark {
     pub hash: String,
 }
 
-/// For which budget and for whom.
+/// The budget and the format of a window.
 pub type WindowKey<'a> = (i64, &'a str);
 
-/// The mark of the window that was last assembled.
+/// The mark of the last window.
 pub fn window(tx: &Tx<'_>, session_key: i64, of: WindowKey<'_>) -> Result<Option<WindowMark>> {
     tx.first(WINDOW, &[session_key.into(), of.0.into(), of.1.into()], |row| {
         Ok(WindowMark {
@@ -145,7 +144,7 @@ pub fn window(tx: &Tx<'_>, session_key: i64, of: WindowKey<'_>) -> Result<Option
     })
 }
 
-/// Keeps the mark of a window.
+/// Stores the mark of a window.
 pub fn set_window(
     tx: &Tx<'_>,
     session_key: i64,
@@ -166,7 +165,7 @@ pub fn set_window(
     tx.execute(SET_WINDOW, &values).map(|_| ())
 }
 
-/// Pins a message into every window of its session; false when it was.
+/// Pins a message; false if it was already pinned.
 pub fn pin(tx: &Tx<'_>, session_key: i64, id: MessageId, now: Timestamp) -> Result<bool> {
     Ok(tx.execute(PIN, &[id.0.into(), session_key.into(), now.micros().into()])? > 0)
 }

@@ -1,5 +1,5 @@
-//! Copies a space row by row into a new SQLite file, for engines that cannot copy themselves. The
-//! twins of the schema have the same tables and columns, so nothing here knows their meaning.
+//! Copies a space row by row into a new SQLite file, for engines that cannot write one. Both schemas have
+//! the same tables and columns.
 
 use crate::aggregates::{Table, all_tables};
 use crate::backend::{Row, Value};
@@ -8,35 +8,35 @@ use oneiro_model::{Error, Result, Timestamp};
 use std::path::Path;
 
 /// A value that outlives its row.
-enum Owned {
+enum OwnedValue {
     Null,
     Int(i64),
     Text(String),
     Bytes(Vec<u8>),
 }
 
-impl Owned {
-    fn take(row: &dyn Row, column: usize) -> Result<Owned> {
+impl OwnedValue {
+    fn read(row: &dyn Row, column: usize) -> Result<OwnedValue> {
         Ok(match row.value(column)? {
-            Value::Null => Owned::Null,
-            Value::Int(value) => Owned::Int(value),
-            Value::Text(text) => Owned::Text(text.to_owned()),
-            Value::Bytes(bytes) => Owned::Bytes(bytes.to_owned()),
+            Value::Null => OwnedValue::Null,
+            Value::Int(value) => OwnedValue::Int(value),
+            Value::Text(text) => OwnedValue::Text(text.to_owned()),
+            Value::Bytes(bytes) => OwnedValue::Bytes(bytes.to_owned()),
         })
     }
 
-    fn lend(&self) -> Value<'_> {
+    fn as_value(&self) -> Value<'_> {
         match self {
-            Owned::Null => Value::Null,
-            Owned::Int(value) => Value::Int(*value),
-            Owned::Text(text) => Value::Text(text),
-            Owned::Bytes(bytes) => Value::Bytes(bytes),
+            OwnedValue::Null => Value::Null,
+            OwnedValue::Int(value) => Value::Int(*value),
+            OwnedValue::Text(text) => Value::Text(text),
+            OwnedValue::Bytes(bytes) => Value::Bytes(bytes),
         }
     }
 }
 
-/// Rows read before they are written, so that memory stays bounded.
-const BATCH: i64 = 512;
+/// Rows read at a time, which bounds the memory.
+const BATCH_ROWS: i64 = 512;
 
 pub(crate) fn rows_to_file(
     store: &Store,
@@ -50,7 +50,7 @@ pub(crate) fn rows_to_file(
     let progress = std::cell::RefCell::new(progress);
     store.read(|from| {
         copy.write_bulk(|to| {
-            // A session may refer to one with a larger key; the check waits for the commit.
+            // A session may refer to one with a larger key, so foreign keys are checked at the commit.
             to.execute("PRAGMA defer_foreign_keys = ON", &[])?;
             let mut done = 0;
             let mut total = 0;
@@ -59,7 +59,7 @@ pub(crate) fn rows_to_file(
                 total += from.one(&count, &[], |row| row.int(0))? as u64;
             }
             for table in all_tables() {
-                copy_table((from, to), table, &mut |rows| {
+                copy_table(from, to, table, &mut |rows| {
                     done += rows;
                     (progress.borrow_mut())(Progress { done, total });
                 })?;
@@ -75,29 +75,30 @@ pub(crate) fn rows_to_file(
 }
 
 fn copy_table(
-    (from, to): (&Tx<'_>, &Tx<'_>),
+    from: &Tx<'_>,
+    to: &Tx<'_>,
     Table { name: table, columns }: &Table,
     done: &mut dyn FnMut(u64),
 ) -> Result<()> {
     let width = columns.split(',').count();
-    let marks: Vec<String> = (1..=width).map(|n| format!("?{n}")).collect();
-    let insert = format!("INSERT INTO {table} ({columns}) VALUES ({})", marks.join(", "));
-    // A cursor keeps the server from sending a whole table at once.
+    let parameters: Vec<String> = (1..=width).map(|n| format!("?{n}")).collect();
+    let insert = format!("INSERT INTO {table} ({columns}) VALUES ({})", parameters.join(", "));
+    // Without a cursor the server would send the entire table at once.
     let cursor = format!("copy_{table}");
     from.execute(
         &format!("DECLARE {cursor} NO SCROLL CURSOR FOR SELECT {columns} FROM {table}"),
         &[],
     )?;
-    let fetch = format!("FETCH FORWARD {BATCH} FROM {cursor}");
+    let fetch = format!("FETCH FORWARD {BATCH_ROWS} FROM {cursor}");
     loop {
         let rows = from.all(&fetch, &[], |row| {
-            (0..width).map(|column| Owned::take(row, column)).collect::<Result<Vec<_>>>()
+            (0..width).map(|column| OwnedValue::read(row, column)).collect::<Result<Vec<_>>>()
         })?;
         if rows.is_empty() {
             return from.execute(&format!("CLOSE {cursor}"), &[]).map(|_| ());
         }
         for row in &rows {
-            let values: Vec<Value<'_>> = row.iter().map(Owned::lend).collect();
+            let values: Vec<Value<'_>> = row.iter().map(OwnedValue::as_value).collect();
             if to.execute(&insert, &values)? != 1 {
                 return Err(Error::internal(format!("a row of {table} was not copied")));
             }

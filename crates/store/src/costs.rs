@@ -1,5 +1,5 @@
-//! What messages cost in a prompt, counted once each and kept: derived from the rows, in order
-//! within a session, so that a window is found from its end without reading what it leaves out.
+//! Token counts of messages in a prompt, derived from the messages and stored with running totals per
+//! session, so that a window can be cut without reading the messages it leaves out.
 
 use crate::Tx;
 use crate::aggregates::Table;
@@ -16,10 +16,10 @@ statements! {
     INSERT = "INSERT INTO message_costs (session_key, seq, ordinal, total, tokens, short_tokens, \
               begins) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7) ON CONFLICT (session_key, seq) DO NOTHING";
     LAST = concat!(columns!(), "WHERE c.session_key = ?1 ORDER BY c.seq DESC LIMIT 1");
-    BACK = concat!(columns!(), "JOIN messages m ON m.seq = c.seq WHERE c.session_key = ?1 \
+    NEWEST_BETWEEN = concat!(columns!(), "JOIN messages m ON m.seq = c.seq WHERE c.session_key = ?1 \
            AND c.seq > CAST(?2 AS BIGINT) AND c.seq < CAST(?3 AS BIGINT) \
            AND m.rewind = 0 AND m.compacted = 0 ORDER BY c.seq DESC LIMIT CAST(?4 AS BIGINT)");
-    ON = concat!(columns!(), "JOIN messages m ON m.seq = c.seq WHERE c.session_key = ?1 \
+    OLDEST_BETWEEN = concat!(columns!(), "JOIN messages m ON m.seq = c.seq WHERE c.session_key = ?1 \
            AND c.seq > CAST(?2 AS BIGINT) AND c.seq < CAST(?3 AS BIGINT) \
            AND m.rewind = 0 AND m.compacted = 0 ORDER BY c.seq LIMIT CAST(?4 AS BIGINT)");
     LIVE_SUM = "SELECT COUNT(*), COALESCE(CAST(SUM(c.tokens) AS BIGINT), 0), MIN(c.seq), MAX(c.seq) \
@@ -33,7 +33,7 @@ statements! {
     LAST_TURN = "SELECT c.seq FROM message_costs c JOIN messages m ON m.seq = c.seq \
            WHERE c.session_key = ?1 AND c.begins = 2 AND m.rewind = 0 AND m.compacted = 0 \
            ORDER BY c.seq DESC LIMIT 1";
-    ONE = concat!(columns!(), "WHERE c.session_key = ?1 AND c.seq = ?2");
+    GET = concat!(columns!(), "WHERE c.session_key = ?1 AND c.seq = ?2");
     HIDDEN = "SELECT seq FROM messages WHERE session_key = ?1 AND (rewind > 0 OR compacted > 0) \
            LIMIT 1";
     STEP_BEFORE = "SELECT c.seq FROM message_costs c JOIN messages m ON m.seq = c.seq \
@@ -44,13 +44,12 @@ statements! {
     REMOVE_ALL = "DELETE FROM message_costs WHERE session_key = ?1";
 }
 
-/// The tables that belong here.
 pub(crate) const TABLES: &[Table] = &[Table {
     name: "message_costs",
     columns: "session_key, seq, ordinal, total, tokens, short_tokens, begins",
 }];
 
-/// What one message costs, and where it stands.
+/// The token count of a message and its place in the session.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Cost {
     /// The message.
@@ -63,24 +62,24 @@ pub struct Cost {
     pub tokens: i64,
     /// Its tokens in the short form.
     pub short_tokens: i64,
-    /// What begins with it, among the live messages; nothing for one that is hidden.
+    /// What it begins among the live messages; `Nothing` for a hidden one.
     pub begins: Begins,
 }
 
 /// What begins with a message.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Begins {
-    /// Nothing: it belongs to the one before.
+    /// Nothing: it belongs to the message before.
     #[default]
     Nothing,
-    /// A step that may stand first in a window.
+    /// A step, which may come first in a window.
     Step,
-    /// A turn: something the person said.
+    /// A turn: a message of the user.
     Turn,
 }
 
 impl Begins {
-    fn stored(self) -> i64 {
+    fn number(self) -> i64 {
         match self {
             Begins::Nothing => 0,
             Begins::Step => 1,
@@ -89,7 +88,7 @@ impl Begins {
     }
 }
 
-/// Adds what messages cost; one that is there stays as it is.
+/// Stores counts; existing ones are kept.
 pub fn insert(tx: &Tx<'_>, session_key: i64, costs: &[Cost]) -> Result<()> {
     for cost in costs {
         let values = [
@@ -99,46 +98,56 @@ pub fn insert(tx: &Tx<'_>, session_key: i64, costs: &[Cost]) -> Result<()> {
             cost.total.into(),
             cost.tokens.into(),
             cost.short_tokens.into(),
-            cost.begins.stored().into(),
+            cost.begins.number().into(),
         ];
         tx.execute(INSERT, &values)?;
     }
     Ok(())
 }
 
-/// The last message that is counted.
+/// The last counted message.
 pub fn last(tx: &Tx<'_>, session_key: i64) -> Result<Option<Cost>> {
     tx.first(LAST, &[session_key.into()], read)
 }
 
-/// One message that is counted.
-pub fn one(tx: &Tx<'_>, session_key: i64, seq: i64) -> Result<Option<Cost>> {
-    tx.first(ONE, &[session_key.into(), seq.into()], read)
+/// The count of one message.
+pub fn get(tx: &Tx<'_>, session_key: i64, seq: i64) -> Result<Option<Cost>> {
+    tx.first(GET, &[session_key.into(), seq.into()], read)
 }
 
-/// The live message with which the newest turn begins, of those that are counted.
+/// The counted live message that begins the newest turn.
 pub fn last_turn(tx: &Tx<'_>, session_key: i64) -> Result<Option<i64>> {
     tx.first(LAST_TURN, &[session_key.into()], |row| row.int(0))
 }
 
-/// The newest live message up to `until` that begins a step or a turn, of those that are counted.
+/// The newest counted live message up to `until` that begins a step or a turn.
 pub fn step_before(tx: &Tx<'_>, session_key: i64, until: i64) -> Result<Option<i64>> {
     tx.first(STEP_BEFORE, &[session_key.into(), until.into()], |row| row.int(0))
 }
 
-/// Changes what begins with a message that is counted: that depends on which others are live.
+/// Changes what a counted message begins, which depends on the other live messages.
 pub fn set_begins(tx: &Tx<'_>, session_key: i64, seq: i64, begins: Begins) -> Result<()> {
-    tx.execute(SET_BEGINS, &[session_key.into(), seq.into(), begins.stored().into()]).map(|_| ())
+    tx.execute(SET_BEGINS, &[session_key.into(), seq.into(), begins.number().into()]).map(|_| ())
 }
 
-/// Live messages strictly between two, the newest first.
-pub fn back(tx: &Tx<'_>, session_key: i64, between: (i64, i64), limit: usize) -> Result<Vec<Cost>> {
-    range(tx, BACK, session_key, (between, limit))
+/// Live messages strictly between two ids, newest first.
+pub fn newest_between(
+    tx: &Tx<'_>,
+    session_key: i64,
+    between: (i64, i64),
+    limit: usize,
+) -> Result<Vec<Cost>> {
+    range(tx, NEWEST_BETWEEN, session_key, (between, limit))
 }
 
-/// Live messages strictly between two, the oldest first.
-pub fn on(tx: &Tx<'_>, session_key: i64, between: (i64, i64), limit: usize) -> Result<Vec<Cost>> {
-    range(tx, ON, session_key, (between, limit))
+/// Live messages strictly between two ids, oldest first.
+pub fn oldest_between(
+    tx: &Tx<'_>,
+    session_key: i64,
+    between: (i64, i64),
+    limit: usize,
+) -> Result<Vec<Cost>> {
+    range(tx, OLDEST_BETWEEN, session_key, (between, limit))
 }
 
 fn range(
@@ -151,9 +160,9 @@ fn range(
     tx.all(sql, &[session_key.into(), after.into(), before.into(), limit.into()], read)
 }
 
-/// Live messages of a range together.
+/// The totals of the live messages in a range.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Together {
+pub struct RangeTotals {
     /// How many.
     pub messages: i64,
     /// Their tokens.
@@ -164,23 +173,23 @@ pub struct Together {
     pub last: i64,
 }
 
-/// Whether anything of a session is hidden.
-pub fn hides(tx: &Tx<'_>, session_key: i64) -> Result<bool> {
+/// Whether a session has hidden messages.
+pub fn has_hidden(tx: &Tx<'_>, session_key: i64) -> Result<bool> {
     Ok(tx.first(HIDDEN, &[session_key.into()], |row| row.int(0))?.is_some())
 }
 
-/// The live messages strictly between two, together. Where nothing of the session is hidden this
-/// looks at the two ends only, however many there are.
-pub fn together(
+/// The totals of the live messages strictly between two ids. Without hidden messages it reads only the
+/// first and the last of them.
+pub fn totals_between(
     tx: &Tx<'_>,
     session_key: i64,
     between: (i64, i64),
-    hides: bool,
-) -> Result<Together> {
+    has_hidden: bool,
+) -> Result<RangeTotals> {
     let values = [session_key.into(), between.0.into(), between.1.into()];
-    if hides {
+    if has_hidden {
         return tx.one(LIVE_SUM, &values, |row| {
-            Ok(Together {
+            Ok(RangeTotals {
                 messages: row.int(0)?,
                 tokens: row.int(1)?,
                 first: row.opt_int(2)?.unwrap_or(0),
@@ -189,11 +198,11 @@ pub fn together(
         });
     }
     let ends = tx.one(ENDS, &values, |row| Ok(row.opt_int(0)?.zip(row.opt_int(1)?)))?;
-    let Some((first, last)) = ends else { return Ok(Together::default()) };
-    let (Some(a), Some(b)) = (one(tx, session_key, first)?, one(tx, session_key, last)?) else {
-        return Ok(Together::default());
+    let Some((first, last)) = ends else { return Ok(RangeTotals::default()) };
+    let (Some(a), Some(b)) = (get(tx, session_key, first)?, get(tx, session_key, last)?) else {
+        return Ok(RangeTotals::default());
     };
-    Ok(Together {
+    Ok(RangeTotals {
         messages: b.ordinal - a.ordinal + 1,
         tokens: b.total - a.total + a.tokens,
         first,
@@ -201,12 +210,12 @@ pub fn together(
     })
 }
 
-/// Forgets what one message cost.
+/// Removes the count of a message.
 pub fn remove(tx: &Tx<'_>, session_key: i64, seq: i64) -> Result<()> {
     tx.execute(REMOVE, &[session_key.into(), seq.into()]).map(|_| ())
 }
 
-/// Forgets what the messages of a session cost; they are counted anew when needed.
+/// Removes the counts of a session; they are computed again when needed.
 pub fn remove_all(tx: &Tx<'_>, session_key: i64) -> Result<()> {
     tx.execute(REMOVE_ALL, &[session_key.into()]).map(|_| ())
 }

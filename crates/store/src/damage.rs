@@ -1,10 +1,9 @@
-//! Damage of the store, as callers tell it apart: a table that is gone, after which a transaction can
-//! do nothing more and which can be made again if it is one of the text index; and bytes of the file
-//! that the engine cannot read.
+//! Kinds of damage that callers distinguish: a missing table, which can be recreated if it belongs to the
+//! text index, and a file that the engine cannot read.
 
 use oneiro_model::{Error, ErrorKind, Remedy};
 
-/// What a driver says about damage.
+/// The cause of an error, as reported by a driver.
 #[derive(Debug)]
 enum Damage {
     MissingTable(Box<dyn std::error::Error + Send + Sync>),
@@ -21,7 +20,7 @@ impl std::fmt::Display for Damage {
 
 impl std::error::Error for Damage {}
 
-/// The error of a statement that needs a table which is gone.
+/// The error of a statement whose table is missing.
 pub(crate) fn missing_table(
     what: String,
     cause: impl std::error::Error + Send + Sync + 'static,
@@ -31,7 +30,7 @@ pub(crate) fn missing_table(
         .because(Damage::MissingTable(Box::new(cause)))
 }
 
-/// The same error, caused by bytes that the engine cannot read.
+/// Marks `error` as caused by a file that the engine cannot read.
 pub(crate) fn unreadable(
     error: Error,
     cause: impl std::error::Error + Send + Sync + 'static,
@@ -43,12 +42,12 @@ fn damage(error: &Error) -> Option<&Damage> {
     std::error::Error::source(error).and_then(|cause| cause.downcast_ref())
 }
 
-/// Whether an error says that a table is gone.
+/// Whether an error is about a missing table.
 pub fn is_missing_table(error: &Error) -> bool {
     matches!(damage(error), Some(Damage::MissingTable(_)))
 }
 
-/// Whether an error says that the engine cannot read its own file.
+/// Whether the engine could not read its own file.
 pub fn is_unreadable(error: &Error) -> bool {
     matches!(damage(error), Some(Damage::Unreadable(_)))
 }

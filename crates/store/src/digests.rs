@@ -1,4 +1,4 @@
-//! Digests: sessions condensed around a question, kept until the session goes on.
+//! Digests: a session condensed around a question, stored until the session continues.
 
 use crate::Tx;
 use crate::aggregates::Table;
@@ -14,7 +14,6 @@ statements! {
     STORED = "SELECT content FROM digests";
 }
 
-/// The tables that belong here.
 pub(crate) const TABLES: &[Table] = &[Table {
     name: "digests",
     columns: "session_key, question, head, content, level, model, created_at",
@@ -23,7 +22,7 @@ pub(crate) const TABLES: &[Table] = &[Table {
 /// A session condensed around a question.
 #[derive(Debug, Clone)]
 pub struct Digest {
-    /// The words.
+    /// Its text.
     pub content: String,
     /// How it was made.
     pub level: SummaryLevel,
@@ -31,12 +30,20 @@ pub struct Digest {
     pub model: Option<String>,
 }
 
-/// Of which session, for which question, as of which message.
-pub type DigestKey<'a> = (i64, &'a [u8], i64);
+/// Identifies a digest.
+#[derive(Debug, Clone, Copy)]
+pub struct DigestKey<'a> {
+    /// The key of the session.
+    pub session_key: i64,
+    /// The hash of the question.
+    pub question: &'a [u8],
+    /// The last message when it was made.
+    pub head: i64,
+}
 
-/// A digest that was made already.
-pub fn get(tx: &Tx<'_>, of: DigestKey<'_>) -> Result<Option<Digest>> {
-    tx.first(GET, &[of.0.into(), of.1.into(), of.2.into()], |row| {
+/// A stored digest.
+pub fn get(tx: &Tx<'_>, key: DigestKey<'_>) -> Result<Option<Digest>> {
+    tx.first(GET, &[key.session_key.into(), key.question.into(), key.head.into()], |row| {
         Ok(Digest {
             content: row.text(0)?.to_owned(),
             level: SummaryLevel::parse(row.text(1)?)?,
@@ -45,12 +52,12 @@ pub fn get(tx: &Tx<'_>, of: DigestKey<'_>) -> Result<Option<Digest>> {
     })
 }
 
-/// Keeps a digest.
-pub fn put(tx: &Tx<'_>, of: DigestKey<'_>, digest: &Digest, now: Timestamp) -> Result<()> {
+/// Stores a digest.
+pub fn put(tx: &Tx<'_>, key: DigestKey<'_>, digest: &Digest, now: Timestamp) -> Result<()> {
     let values = [
-        of.0.into(),
-        of.1.into(),
-        of.2.into(),
+        key.session_key.into(),
+        key.question.into(),
+        key.head.into(),
         digest.content.as_str().into(),
         digest.level.as_str().into(),
         digest.model.as_deref().into(),
@@ -64,7 +71,7 @@ pub fn remove(tx: &Tx<'_>, session_key: i64) -> Result<()> {
     tx.execute(REMOVE, &[session_key.into()]).map(|_| ())
 }
 
-/// Hands over the words of every digest of the space.
+/// Calls `each` with the text of every digest.
 pub(crate) fn each_text(tx: &Tx<'_>, each: &mut dyn FnMut(&[u8])) -> Result<()> {
     tx.each(STORED, &[], |row| {
         each(row.text(0)?.as_bytes());

@@ -1,4 +1,4 @@
-//! Jobs: rows with leases. A lease that ran out is free to take again.
+//! Background jobs with leases. A job whose lease has expired can be claimed again.
 
 use crate::aggregates::Table;
 use crate::backend::Value;
@@ -7,10 +7,9 @@ use oneiro_model::{
     Error, ErrorKind, Job, JobId, JobNeed, JobState, NewJob, Result, Span, Timestamp,
 };
 
-/// The jobs that may be claimed now: ?1 is the time, ?2 and ?3 are the times past which a lease and a
-/// start come from a clock that was wrong, ?4 and ?5 are needs that the process can meet, ?6 is the
-/// time since when a job waits in vain for a process that can. A job waits while another with its key
-/// runs.
+/// The jobs that can be claimed: ?1 is the time; a lease after ?2 or a start after ?3 was set by a
+/// wrong clock; ?4 and ?5 are needs that the process meets; a job due before ?6 has waited too long for
+/// a process that meets its need. A job waits while another with its unique key runs.
 macro_rules! claimable {
     () => {
         "FROM jobs j \
@@ -36,20 +35,20 @@ statements! {
          attempts = attempts + 1, updated_at = ?1 WHERE key = (SELECT j.key ", claimable!(),
         " ORDER BY j.next_run_at, j.key LIMIT 1) RETURNING id, kind, state, payload, lease_until, \
          attempts, last_error, next_run_at, needs");
-    // A job that takes its holder down with it must not do so for ever.
-    GIVE_UP = "UPDATE jobs SET state = 'failed', holder = NULL, lease_until = NULL, \
+    // A job that crashes its process must not run for ever.
+    FAIL_EXHAUSTED = "UPDATE jobs SET state = 'failed', holder = NULL, lease_until = NULL, \
              last_error = 'every process that began it died or ran out of time', updated_at = ?1 \
              WHERE state = 'running' AND (lease_until <= ?1 OR lease_until > ?3) \
              AND attempts >= CAST(?2 AS BIGINT)";
-    HELD = "SELECT id, holder FROM jobs WHERE state = 'running' AND holder IS NOT NULL \
+    LEASED = "SELECT id, holder FROM jobs WHERE state = 'running' AND holder IS NOT NULL \
              AND lease_until > ?1";
     END_LEASE = "UPDATE jobs SET lease_until = ?3 WHERE id = ?1 AND holder = ?2 \
              AND state = 'running' AND lease_until > ?3";
-    CLAIM_THIS = "UPDATE jobs SET state = 'running', holder = ?2, lease_until = ?3, \
+    CLAIM_BY_ID = "UPDATE jobs SET state = 'running', holder = ?2, lease_until = ?3, \
              attempts = attempts + 1, updated_at = ?4 WHERE id = ?1 AND state = 'queued'";
     FINISH = "UPDATE jobs SET state = 'done', holder = NULL, lease_until = NULL, \
               last_error = NULL, updated_at = ?3 WHERE id = ?1 AND holder = ?2";
-    FORGET_DONE = "DELETE FROM jobs WHERE kind = ?1 AND state = 'done' \
+    REMOVE_DONE = "DELETE FROM jobs WHERE kind = ?1 AND state = 'done' \
               AND key < (SELECT key FROM sequence WHERE id = 1) - CAST(?2 AS BIGINT)";
     FAIL = "UPDATE jobs SET state = ?3, holder = NULL, lease_until = NULL, last_error = ?4, \
             next_run_at = ?5, updated_at = ?6 WHERE id = ?1 AND holder = ?2";
@@ -65,28 +64,30 @@ statements! {
     UNFINISHED = "SELECT COUNT(*) FROM jobs WHERE state IN ('queued', 'running')";
 }
 
-/// The tables that belong here.
 pub(crate) const TABLES: &[Table] = &[Table {
     name: "jobs",
     columns: "key, id, kind, state, payload, unique_key, holder, lease_until, attempts, \
                   last_error, next_run_at, created_at, updated_at, needs",
 }];
 
-/// No lease of a job that is still good ends later than this.
-const LONGEST_LEASE: Span = Span::seconds(900);
+/// The longest valid lease; a later one was set by a wrong clock.
+const MAX_LEASE: Span = Span::seconds(900);
 
-/// No job is put off for longer than this.
-const LONGEST_DELAY: Span = Span::seconds(3_600);
+/// The longest valid delay; a later start was set by a wrong clock.
+const MAX_DELAY: Span = Span::seconds(3_600);
 
-/// A job that has been due since so long ago is done without what it needs: the process that had it
-/// is gone, and its key would be blocked for ever.
-const OVERDUE: Span = Span::seconds(-3_600);
+/// How long a job waits for a process that meets its need. Then it runs without: such a process may
+/// never come back, and the job would block its unique key for ever.
+const NEED_TIMEOUT_SECONDS: i64 = 3_600;
 
-/// How often a job is begun before it is given up.
-const ATTEMPTS: i64 = 8;
+/// The longest backoff is 2 to this power, in seconds.
+const MAX_BACKOFF_EXPONENT: i64 = 12;
 
-/// Adds a job, unless one with its unique key is queued already; answers the one that will run. One
-/// that runs does not count: it may have read its input before what the new job is for was written.
+/// How often a job is started before it fails for good.
+const MAX_ATTEMPTS: i64 = 8;
+
+/// Adds a job unless one with its unique key is queued; returns the one that will run. A running job
+/// does not count: it may have read its input before the new job's was written.
 pub fn add(tx: &Tx<'_>, job: &NewJob, now: Timestamp) -> Result<JobId> {
     let needs = job.needs.map(JobNeed::as_str);
     if let Some(unique) = &job.unique_key
@@ -113,8 +114,8 @@ pub fn add(tx: &Tx<'_>, job: &NewJob, now: Timestamp) -> Result<JobId> {
     Ok(job.id.clone())
 }
 
-/// Adds a job unless one with its unique key is queued or runs: for work whose result does not
-/// depend on when it began.
+/// Adds a job unless one with its unique key is queued or running: for work whose result does not
+/// depend on when it started.
 pub fn add_unless_running(tx: &Tx<'_>, job: &NewJob, now: Timestamp) -> Result<()> {
     let running = match &job.unique_key {
         Some(unique) => tx.one(RUNNING, &[unique.into()], |row| row.int(0))?,
@@ -126,45 +127,54 @@ pub fn add_unless_running(tx: &Tx<'_>, job: &NewJob, now: Timestamp) -> Result<(
     add(tx, job, now).map(|_| ())
 }
 
-/// Who claims jobs, and which of them.
+/// A request for a job.
 #[derive(Debug, Clone)]
 pub struct Claim {
-    /// Who holds what is claimed.
+    /// The name of the process that claims.
     pub holder: String,
     /// How long the lease lasts.
     pub lease: Span,
     /// The time.
     pub now: Timestamp,
-    /// What the process can give a job; jobs that need nothing are always claimed.
+    /// The needs that the process meets; jobs without a need are always claimed.
     pub can_meet: Vec<JobNeed>,
 }
 
 impl Claim {
-    fn has(&self, need: JobNeed) -> &'static str {
+    fn met(&self, need: JobNeed) -> &'static str {
         if self.can_meet.contains(&need) { need.as_str() } else { "" }
     }
 
     fn condition(&self) -> [Value<'static>; 6] {
         [
             self.now.micros().into(),
-            self.now.plus(LONGEST_LEASE).micros().into(),
-            self.now.plus(LONGEST_DELAY).micros().into(),
-            self.has(JobNeed::Model).into(),
-            self.has(JobNeed::Embedder).into(),
-            self.now.plus(OVERDUE).micros().into(),
+            self.now.plus(MAX_LEASE).micros().into(),
+            self.now.plus(MAX_DELAY).micros().into(),
+            self.met(JobNeed::Model).into(),
+            self.met(JobNeed::Embedder).into(),
+            self.now.plus(Span::seconds(-NEED_TIMEOUT_SECONDS)).micros().into(),
         ]
     }
 }
 
-/// Whether there is a job to claim.
+/// The end of a lease, and the time at which it is set.
+#[derive(Debug, Clone, Copy)]
+pub struct Lease {
+    /// When it ends.
+    pub until: Timestamp,
+    /// The current time.
+    pub now: Timestamp,
+}
+
+/// Whether a job can be claimed.
 pub fn is_due(tx: &Tx<'_>, claim: &Claim) -> Result<bool> {
     tx.one(IS_DUE, &claim.condition(), |row| Ok(row.int(0)? > 0))
 }
 
-/// Takes the next job that is due, under a lease.
+/// Claims the next job that is due.
 pub fn claim(tx: &Tx<'_>, claim: &Claim) -> Result<Option<Job>> {
-    let far = claim.now.plus(LONGEST_LEASE).micros();
-    tx.execute(GIVE_UP, &[claim.now.micros().into(), ATTEMPTS.into(), far.into()])?;
+    let far = claim.now.plus(MAX_LEASE).micros();
+    tx.execute(FAIL_EXHAUSTED, &[claim.now.micros().into(), MAX_ATTEMPTS.into(), far.into()])?;
     let until = claim.now.plus(claim.lease).micros();
     let [now, lease, delay, model, embedder, overdue] = claim.condition();
     let holder = claim.holder.as_str().into();
@@ -172,50 +182,40 @@ pub fn claim(tx: &Tx<'_>, claim: &Claim) -> Result<Option<Job>> {
     tx.first(CLAIM, &values, read)
 }
 
-/// The jobs that are held under a lease that has not run out, and by whom.
-pub fn held(tx: &Tx<'_>, now: Timestamp) -> Result<Vec<(JobId, String)>> {
-    tx.all(HELD, &[now.micros().into()], |row| {
+/// The jobs with a valid lease, and their holders.
+pub fn leased(tx: &Tx<'_>, now: Timestamp) -> Result<Vec<(JobId, String)>> {
+    tx.all(LEASED, &[now.micros().into()], |row| {
         Ok((JobId::parse(row.text(0)?)?, row.text(1)?.to_owned()))
     })
 }
 
-/// Ends the lease of a holder who is gone: the job may be claimed at once. The attempt counts.
+/// Ends the lease of a process that has ended, so that the job can be claimed at once. The attempt
+/// counts.
 pub fn end_lease(tx: &Tx<'_>, id: &JobId, holder: &str, now: Timestamp) -> Result<()> {
     tx.execute(END_LEASE, &[id.as_str().into(), holder.into(), now.micros().into()]).map(|_| ())
 }
 
-/// Takes one particular job, if it still waits.
-pub fn claim_this(
-    tx: &Tx<'_>,
-    id: &JobId,
-    holder: &str,
-    until: (Timestamp, Timestamp),
-) -> Result<()> {
-    let (until, now) = until;
-    let values = [id.as_str().into(), holder.into(), until.micros().into(), now.micros().into()];
-    tx.execute(CLAIM_THIS, &values).map(|_| ())
+/// Claims one particular job if it is still queued.
+pub fn claim_by_id(tx: &Tx<'_>, id: &JobId, holder: &str, lease: Lease) -> Result<()> {
+    let (until, now) = (lease.until.micros(), lease.now.micros());
+    let values = [id.as_str().into(), holder.into(), until.into(), now.into()];
+    tx.execute(CLAIM_BY_ID, &values).map(|_| ())
 }
 
-/// Marks a job done; false when the lease was lost meanwhile.
+/// Marks a job as done; false if the lease was lost.
 pub fn finish(tx: &Tx<'_>, id: &JobId, holder: &str, now: Timestamp) -> Result<bool> {
     Ok(tx.execute(FINISH, &[id.as_str().into(), holder.into(), now.micros().into()])? > 0)
 }
 
-/// Forgets jobs of a kind that were done long ago: before the last so many keys were given.
-pub fn forget_done(tx: &Tx<'_>, kind: &str, keys: i64) -> Result<()> {
-    tx.execute(FORGET_DONE, &[kind.into(), keys.into()]).map(|_| ())
+/// Removes done jobs of a kind, except those whose key is among the last `keys` that were issued.
+pub fn remove_done(tx: &Tx<'_>, kind: &str, keys: i64) -> Result<()> {
+    tx.execute(REMOVE_DONE, &[kind.into(), keys.into()]).map(|_| ())
 }
 
-/// Gives a job more time, until the first of `until`, seen at the second; false when the lease was
-/// lost meanwhile.
-pub fn extend(
-    tx: &Tx<'_>,
-    id: &JobId,
-    holder: &str,
-    until: (Timestamp, Timestamp),
-) -> Result<bool> {
-    let (until, now) = until;
-    let values = [id.as_str().into(), holder.into(), until.micros().into(), now.micros().into()];
+/// Extends a lease; false if it was lost.
+pub fn extend(tx: &Tx<'_>, id: &JobId, holder: &str, lease: Lease) -> Result<bool> {
+    let (until, now) = (lease.until.micros(), lease.now.micros());
+    let values = [id.as_str().into(), holder.into(), until.into(), now.into()];
     Ok(tx.execute(EXTEND, &values)? > 0)
 }
 
@@ -229,25 +229,25 @@ pub struct Failure<'a> {
     pub error: &'a str,
 }
 
-/// Puts a failed job back with a growing pause, or gives it up: after too many attempts, or when a
-/// newer one with its key is queued and does its work.
+/// Queues a failed job again with exponential backoff. It fails for good after too many attempts, or if
+/// a newer job with its unique key is queued.
 pub fn fail(tx: &Tx<'_>, failure: &Failure<'_>, now: Timestamp) -> Result<()> {
     let job = failure.job;
-    let is_over = job.attempts >= ATTEMPTS || has_follow_up(tx, &job.id)?;
-    let state = if is_over { JobState::Failed } else { JobState::Queued };
-    let pause = Span::seconds(1 << job.attempts.clamp(0, 12));
+    let is_final = job.attempts >= MAX_ATTEMPTS || has_follow_up(tx, &job.id)?;
+    let state = if is_final { JobState::Failed } else { JobState::Queued };
+    let backoff = Span::seconds(1 << job.attempts.clamp(0, MAX_BACKOFF_EXPONENT));
     let values = [
         job.id.as_str().into(),
         failure.holder.into(),
         state.as_str().into(),
         failure.error.into(),
-        now.plus(pause).micros().into(),
+        now.plus(backoff).micros().into(),
         now.micros().into(),
     ];
     tx.execute(FAIL, &values).map(|_| ())
 }
 
-/// Gives back a job that was interrupted, to be begun again at `run_at`. The attempt does not count.
+/// Returns an interrupted job to the queue, to start again at `run_at`. The attempt does not count.
 pub fn release(tx: &Tx<'_>, id: &JobId, holder: &str, run_at: Timestamp) -> Result<()> {
     let state = if has_follow_up(tx, id)? { JobState::Done } else { JobState::Queued };
     let values = [id.as_str().into(), holder.into(), state.as_str().into(), run_at.micros().into()];
@@ -265,7 +265,7 @@ pub fn list(tx: &Tx<'_>, before: i64, limit: usize) -> Result<Vec<(i64, Job)>> {
     tx.all(LIST, &values, |row| Ok((row.int(9)?, read(row)?)))
 }
 
-/// How many jobs wait or run.
+/// The number of queued and running jobs.
 pub fn unfinished(tx: &Tx<'_>) -> Result<i64> {
     tx.one(UNFINISHED, &[], |row| row.int(0))
 }
@@ -277,7 +277,7 @@ fn read(row: &dyn crate::backend::Row) -> Result<Job> {
     Ok(Job {
         id: JobId::parse(row.text(0)?)?,
         kind: row.text(1)?.to_owned(),
-        state: JobState::parse(row.text(2)?).map_err(unknown_word)?,
+        state: JobState::parse(row.text(2)?).map_err(unknown_value)?,
         payload,
         lease_until: row.opt_int(4)?.map(Timestamp::from_micros),
         attempts: row.int(5)?,
@@ -288,11 +288,11 @@ fn read(row: &dyn crate::backend::Row) -> Result<Job> {
             .as_deref()
             .map(JobNeed::parse)
             .transpose()
-            .map_err(unknown_word)?,
+            .map_err(unknown_value)?,
     })
 }
 
-/// A word that no version of Oneiro before this one wrote.
-fn unknown_word(error: Error) -> Error {
+/// A stored value that this version does not know.
+fn unknown_value(error: Error) -> Error {
     Error::new(ErrorKind::Corrupt, format!("a stored job: {error}"))
 }

@@ -1,12 +1,13 @@
-//! Persistence: [`Store`] and [`Tx`] over SQLite and PostgreSQL. Aggregates are modules of
-//! functions over `&Tx` with their SQL beside them, written once for both engines; what differs
-//! lives in `backend/`. It must not know policy: when to compact, whom to trust, what to show.
+//! Persistence: [`Store`] and [`Tx`] over SQLite and PostgreSQL.
+//!
+//! Each aggregate is a module of functions over `&Tx` with its SQL beside them, written once for both
+//! engines; what differs between engines lives in `backend/`. Policy (when to compact, whom to trust,
+//! what to show) belongs to the engine crate.
 
 #[macro_use]
 mod statements;
 
 mod aggregates;
-pub mod amends;
 mod backend;
 mod backup_files;
 pub mod backups;
@@ -16,23 +17,22 @@ mod copy;
 pub mod costs;
 mod damage;
 pub mod digests;
-mod durable;
-mod group;
-pub mod groups;
+mod group_commit;
 pub mod jobs;
 pub mod lineage;
+pub mod message_rows;
 pub mod messages;
 mod options;
 pub mod payloads;
 mod pool;
-mod queued_write;
-pub mod said;
 mod schema;
 pub mod segments;
 pub mod sequence;
+pub mod session_groups;
+pub mod session_updates;
 pub mod sessions;
 pub mod settings;
-pub mod shown;
+mod shared_sync;
 pub mod slots;
 pub mod spaces;
 mod store;
@@ -43,6 +43,7 @@ pub mod tokens;
 pub mod transcripts;
 mod tx;
 pub mod usage;
+pub mod visibility;
 
 pub use aggregates::{Table, all_statements, all_tables, each_text};
 pub use backend::Engine;
@@ -52,7 +53,7 @@ pub use backend::foreign::{
 };
 pub use backend::raw_search::Finder;
 pub use damage::{is_missing_table, is_unreadable};
-pub use group::WriteFigures;
+pub use group_commit::CommitStats;
 pub use options::{Durability, Options};
 pub use schema::{CURRENT, Migration, SchemaSet};
 pub use store::{Progress, Scrubbed, Store};

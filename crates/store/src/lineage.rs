@@ -1,5 +1,5 @@
-//! How sessions descend: parents, chains of continuations, delegates. Every walk is bounded and
-//! survives a cycle, which a damaged or imported store may hold.
+//! Lineage: parents, chains of continuations, delegates. Every traversal is bounded and tolerates
+//! cycles, which a damaged or imported store may contain.
 
 use crate::Tx;
 use oneiro_model::{Lineage, Result, SessionId, Timestamp};
@@ -16,7 +16,7 @@ statements! {
     ATTACH = "UPDATE sessions SET parent_key = ?2, lineage = ?3 WHERE key = ?1";
 }
 
-/// A session as its relatives see it.
+/// The fields of a session that lineage uses.
 #[derive(Debug, Clone)]
 pub struct Link {
     /// Its internal key.
@@ -35,8 +35,8 @@ pub struct Link {
     pub last_active_at: Timestamp,
 }
 
-/// The longest walk, well past any real chain.
-const HOPS: usize = 10_000;
+/// The longest traversal, far beyond any real chain.
+const MAX_HOPS: usize = 10_000;
 
 /// One session.
 pub fn link(tx: &Tx<'_>, key: i64) -> Result<Option<Link>> {
@@ -48,23 +48,23 @@ pub fn children(tx: &Tx<'_>, key: i64) -> Result<Vec<Link>> {
     tx.all(CHILDREN, &[key.into()], read)
 }
 
-/// Takes a session's parent away.
+/// Removes the parent of a session.
 pub fn detach(tx: &Tx<'_>, key: i64) -> Result<()> {
     tx.execute(DETACH, &[key.into()]).map(|_| ())
 }
 
-/// Says how a session descends from the parent it has; false when it has none.
+/// Sets how a session descends from its parent; false if it has none.
 pub fn set_kind(tx: &Tx<'_>, key: i64, kind: Lineage) -> Result<bool> {
     Ok(tx.execute(SET_KIND, &[key.into(), kind.as_str().into()])? > 0)
 }
 
-/// The session itself and everything it descends from, nearest first, as long as `follow` agrees
-/// to step from a child to its parent.
+/// The session and its ancestors, nearest first; continues from a child to its parent while `follow`
+/// returns true.
 pub fn ancestors(tx: &Tx<'_>, key: i64, follow: impl Fn(&Link) -> bool) -> Result<Vec<Link>> {
     let mut found: Vec<Link> = Vec::new();
     let mut seen = HashSet::new();
     let mut next = Some(key);
-    while let Some(key) = next.filter(|key| seen.insert(*key) && found.len() < HOPS) {
+    while let Some(key) = next.filter(|key| seen.insert(*key) && found.len() < MAX_HOPS) {
         let Some(link) = link(tx, key)? else { break };
         next = link.parent_key.filter(|_| follow(&link));
         found.push(link);
@@ -72,18 +72,18 @@ pub fn ancestors(tx: &Tx<'_>, key: i64, follow: impl Fn(&Link) -> bool) -> Resul
     Ok(found)
 }
 
-/// Where the chain of continuations that holds this session began.
+/// The first session of the chain of continuations that contains this one.
 pub fn chain_root(tx: &Tx<'_>, key: i64) -> Result<Option<Link>> {
     let chain = ancestors(tx, key, |link| link.lineage == Some(Lineage::Continuation))?;
     Ok(chain.into_iter().next_back())
 }
 
-/// Where the chain of continuations that holds this session has come to. Of several continuations
-/// the one that was itself continued is preferred, then a live one, then the latest active.
+/// The last session of the chain of continuations that contains this one. Of several continuations,
+/// one that was itself continued comes first, then one that has not ended, then the latest active.
 pub fn tip(tx: &Tx<'_>, key: i64) -> Result<Option<Link>> {
     let Some(mut at) = link(tx, key)? else { return Ok(None) };
     let mut seen = HashSet::from([at.key]);
-    while seen.len() < HOPS {
+    while seen.len() < MAX_HOPS {
         let mut best: Option<((bool, bool, Timestamp), Link)> = None;
         for child in continuations(tx, at.key)? {
             let continued = !continuations(tx, child.key)?.is_empty();
@@ -106,7 +106,7 @@ fn continuations(tx: &Tx<'_>, key: i64) -> Result<Vec<Link>> {
     Ok(children)
 }
 
-/// This session and all that descend from it through `kind` alone.
+/// This session and its descendants through links of one kind.
 pub fn descendants(tx: &Tx<'_>, key: i64, kind: Lineage) -> Result<Vec<Link>> {
     let mut found: Vec<Link> = link(tx, key)?.into_iter().collect();
     let mut seen = HashSet::from([key]);
@@ -128,7 +128,7 @@ pub fn family(tx: &Tx<'_>, key: i64) -> Result<Vec<i64>> {
     let mut found = vec![root];
     let mut seen = HashSet::from([root]);
     let mut at = 0;
-    while let Some(parent) = found.get(at).copied().filter(|_| at < HOPS) {
+    while let Some(parent) = found.get(at).copied().filter(|_| at < MAX_HOPS) {
         found.extend(
             children(tx, parent)?
                 .into_iter()
@@ -140,7 +140,7 @@ pub fn family(tx: &Tx<'_>, key: i64) -> Result<Vec<i64>> {
     Ok(found)
 }
 
-/// The key of the session that a session descends from in the end, however.
+/// The key of the topmost ancestor of a session, through links of any kind.
 pub fn root_key(tx: &Tx<'_>, key: i64) -> Result<i64> {
     Ok(ancestors(tx, key, |_| true)?.last().map_or(key, |link| link.key))
 }

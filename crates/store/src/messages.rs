@@ -1,5 +1,5 @@
-//! Messages: immutable rows. Appending gives them ids; afterwards only their visibility changes,
-//! and only deletion and erasure remove them.
+//! Messages: immutable rows. An append assigns ids; later only the visibility of a message changes, and
+//! only deletion and erasure remove it.
 
 use crate::aggregates::Table;
 use crate::backend::{Row, Value};
@@ -17,7 +17,7 @@ macro_rules! insert {
          tool_calls, payloads, body) VALUES "
     };
 }
-macro_rules! unless_there {
+macro_rules! skip_duplicates {
     () => {
         " ON CONFLICT (session_key, external_id) WHERE external_id IS NOT NULL DO NOTHING"
     };
@@ -29,7 +29,7 @@ macro_rules! columns {
 }
 
 statements! {
-    INSERT = concat!(insert!(), "(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)", unless_there!());
+    INSERT = concat!(insert!(), "(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)", skip_duplicates!());
     BY_EXTERNAL_ID = "SELECT seq FROM messages WHERE session_key = ?1 AND external_id = ?2";
     PAGE = concat!(columns!(), "WHERE session_key = ?1 AND seq > CAST(?2 AS BIGINT) \
         AND (CAST(?3 AS BIGINT) = 1 OR (rewind = 0 AND compacted = 0)) \
@@ -53,6 +53,8 @@ statements! {
     COUNT_OF_SESSION = "SELECT COUNT(*) FROM messages WHERE session_key = ?1";
     COUNT = "SELECT COUNT(*) FROM messages";
     FIRST_OF_SESSION = "SELECT MIN(seq) FROM messages WHERE session_key = ?1";
+    SEQ_AT = "SELECT seq FROM messages WHERE session_key = ?1 ORDER BY seq LIMIT 1 \
+              OFFSET CAST(?2 AS BIGINT)";
     SEQS_OF_SESSION = "SELECT seq FROM messages WHERE session_key = ?1";
     STORED = "SELECT body, external_id FROM messages";
     STORED_OF_SESSION = "SELECT body, external_id FROM messages WHERE session_key = ?1";
@@ -63,7 +65,6 @@ statements! {
         ORDER BY seq DESC LIMIT CAST(?2 AS BIGINT)");
 }
 
-/// The tables that belong here.
 pub(crate) const TABLES: &[Table] = &[
     Table {
         name: "messages",
@@ -73,17 +74,17 @@ pub(crate) const TABLES: &[Table] = &[
     Table { name: "message_payloads", columns: "seq, pointer, payload_key" },
 ];
 
-/// Rows to a statement where the engine wants many at once.
-const ROWS: usize = 32;
+/// Rows of [`INSERT_MANY`].
+const ROWS_PER_INSERT: usize = 32;
 
-/// [`INSERT`] for [`ROWS`] rows, answering those that were not there.
+/// [`INSERT`] for [`ROWS_PER_INSERT`] rows; returns the ids of the new ones.
 static INSERT_MANY: LazyLock<String> = LazyLock::new(|| {
     let row = |n: usize| {
         let marks: Vec<String> = (1..=10).map(|mark| format!("?{}", n * 10 + mark)).collect();
         format!("({})", marks.join(", "))
     };
-    let rows: Vec<String> = (0..ROWS).map(row).collect();
-    format!("{}{}{} RETURNING seq", insert!(), rows.join(", "), unless_there!())
+    let rows: Vec<String> = (0..ROWS_PER_INSERT).map(row).collect();
+    format!("{}{}{} RETURNING seq", insert!(), rows.join(", "), skip_duplicates!())
 });
 
 /// The multi-row insert, for the test that prepares every statement.
@@ -91,7 +92,7 @@ pub fn insert_many_sql() -> &'static str {
     &INSERT_MANY
 }
 
-/// A message made ready outside the transaction: serialised, split, compressed.
+/// A message that is ready to insert: serialised and compressed outside the transaction.
 #[derive(Debug, Clone)]
 pub struct Prepared {
     role: Role,
@@ -104,13 +105,14 @@ pub struct Prepared {
     split: payloads::Split,
 }
 
-/// Makes a message ready to be inserted; `now` is its time unless it has one.
+/// Prepares a message for [`insert`]; `now` is its time unless it has one.
 pub fn prepare(message: NewMessage, now: Timestamp) -> Result<Prepared> {
     message.check()?;
     let tool_calls = message.calls_made() as i64;
-    let limit = match message.role.is_instructions() {
-        true => payloads::INSTRUCTIONS_APART_BYTES,
-        false => payloads::APART_BYTES,
+    let limit = if message.role.is_instructions() {
+        payloads::MAX_INLINE_INSTRUCTION_BYTES
+    } else {
+        payloads::MAX_INLINE_BYTES
     };
     Ok(Prepared {
         at: message.at.unwrap_or(now),
@@ -125,14 +127,14 @@ pub fn prepare(message: NewMessage, now: Timestamp) -> Result<Prepared> {
 }
 
 impl Prepared {
-    /// Takes over which rewind hid the message where it comes from.
+    /// Marks the message as rewound, as it was in the store it comes from.
     pub fn was_rewound(&mut self, rewound: &RewoundRow) {
         self.rewind = rewound.rewind.max(1);
         self.compacted = rewound.compacted;
     }
 }
 
-/// A rewound message, as an export tells of it.
+/// A rewound message in an export.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
 pub struct RewoundRow {
     /// Its id.
@@ -143,21 +145,21 @@ pub struct RewoundRow {
     pub compacted: bool,
 }
 
-/// The rewound messages of a session, in the order they came.
+/// The rewound messages of a session, oldest first.
 pub fn rewound(tx: &Tx<'_>, session_key: i64) -> Result<Vec<RewoundRow>> {
     tx.all(REWOUND, &[session_key.into()], |row| {
         Ok(RewoundRow { message: row.int(0)?, rewind: row.int(1)?, compacted: row.int(2)? != 0 })
     })
 }
 
-/// What became of the messages of one insert.
+/// The result of [`insert`].
 #[derive(Debug, Clone, Default)]
 pub struct Inserted {
-    /// Each message's id, in order; a duplicate has the id it was first given.
+    /// The id of each message, in order; a duplicate has the id of the stored message.
     pub seqs: Vec<i64>,
-    /// How many were there already.
+    /// How many were already stored.
     pub duplicates: usize,
-    /// What the new ones add to their session.
+    /// What the new ones add to the counters of their session.
     pub added: Added,
 }
 
@@ -191,7 +193,7 @@ impl Added {
     }
 }
 
-/// Inserts messages under the ids from `first` on; one whose external id is there is left out.
+/// Inserts messages with ids from `first` on; skips those whose external id is already stored.
 pub fn insert(
     tx: &Tx<'_>,
     session_key: i64,
@@ -200,17 +202,17 @@ pub fn insert(
 ) -> Result<Inserted> {
     let mut inserted = Inserted { seqs: Vec::with_capacity(messages.len()), ..Inserted::default() };
     let mut first = first;
-    for chunk in messages.chunks(ROWS) {
+    for chunk in messages.chunks(ROWS_PER_INSERT) {
         let is_new = insert_chunk(tx, session_key, first, chunk)?;
         for (message, (seq, is_new)) in chunk.iter().zip((first..).zip(is_new)) {
             if is_new {
-                payloads::attach(tx, seq, &message.split.apart)?;
+                payloads::attach(tx, seq, &message.split.payloads)?;
                 inserted.added.add(seq, message);
                 inserted.seqs.push(seq);
             } else {
                 let external_id = message.external_id.as_deref();
-                let there = [session_key.into(), external_id.into()];
-                inserted.seqs.push(tx.one(BY_EXTERNAL_ID, &there, |row| row.int(0))?);
+                let key = [session_key.into(), external_id.into()];
+                inserted.seqs.push(tx.one(BY_EXTERNAL_ID, &key, |row| row.int(0))?);
                 inserted.duplicates += 1;
             }
         }
@@ -219,20 +221,20 @@ pub fn insert(
     Ok(inserted)
 }
 
-/// Inserts up to [`ROWS`] messages; answers for each whether it was new.
+/// Inserts up to [`ROWS_PER_INSERT`] messages; returns for each whether it is new.
 fn insert_chunk(
     tx: &Tx<'_>,
     session_key: i64,
     first: i64,
     chunk: &[Prepared],
 ) -> Result<Vec<bool>> {
-    if chunk.len() == ROWS && tx.rows_at_once() >= ROWS {
+    if chunk.len() == ROWS_PER_INSERT && tx.rows_per_insert() >= ROWS_PER_INSERT {
         let values: Vec<Value<'_>> = chunk
             .iter()
             .zip(first..)
             .flat_map(|(message, seq)| row(session_key, seq, message))
             .collect();
-        let mut is_new = vec![false; ROWS];
+        let mut is_new = vec![false; ROWS_PER_INSERT];
         tx.each(&INSERT_MANY, &values, |row| {
             let index = usize::try_from(row.int(0)? - first).unwrap_or(usize::MAX);
             if let Some(slot) = is_new.get_mut(index) {
@@ -256,12 +258,12 @@ fn row(session_key: i64, seq: i64, message: &Prepared) -> [Value<'_>; 10] {
         i64::from(message.compacted).into(),
         message.rewind.into(),
         message.tool_calls.into(),
-        (message.split.apart.len() as i64).into(),
+        (message.split.payloads.len() as i64).into(),
         message.split.body.as_str().into(),
     ]
 }
 
-/// Messages of a session, in the order they came.
+/// Messages of a session, oldest first.
 pub fn page(tx: &Tx<'_>, session: (i64, &SessionId), request: PageRequest) -> Result<Vec<Message>> {
     let limit = i64::try_from(request.limit).unwrap_or(i64::MAX);
     let values =
@@ -270,7 +272,7 @@ pub fn page(tx: &Tx<'_>, session: (i64, &SessionId), request: PageRequest) -> Re
     rows.into_iter().map(|row| complete(tx, row)).collect()
 }
 
-/// The live messages of a session strictly between two ids, in the order they came.
+/// The live messages of a session strictly between two ids, oldest first.
 pub fn between(
     tx: &Tx<'_>,
     session: (i64, &SessionId),
@@ -287,8 +289,8 @@ pub fn live_seqs_between(tx: &Tx<'_>, session_key: i64, range: (i64, i64)) -> Re
     tx.all(LIVE_BETWEEN, &values, |row| row.int(0))
 }
 
-/// As [`page`], but it ends once what lives apart makes `bytes`: a payload that is stored once may
-/// be in every message. Answers whether there is more; one message is answered at least.
+/// Like [`page`], but ends once the payloads exceed `bytes`, since a payload that is stored once may be
+/// in every message. Returns at least one message, and whether there are more.
 pub fn page_within(
     tx: &Tx<'_>,
     session: (i64, &SessionId),
@@ -299,10 +301,10 @@ pub fn page_within(
     let values =
         [session.0.into(), request.after.into(), i64::from(request.hidden).into(), limit.into()];
     let rows = tx.all(PAGE, &values, |row| read(row, session.1))?;
-    let (there, mut size) = (rows.len(), 0);
-    let mut messages = Vec::with_capacity(there.min(request.limit));
-    for (mut message, apart) in rows.into_iter().take(request.limit) {
-        if apart > 0 {
+    let (row_count, mut size) = (rows.len(), 0);
+    let mut messages = Vec::with_capacity(row_count.min(request.limit));
+    for (mut message, payload_count) in rows.into_iter().take(request.limit) {
+        if payload_count > 0 {
             size += payloads::join(tx, message.id.0, &mut message.body)?;
         }
         messages.push(message);
@@ -310,18 +312,18 @@ pub fn page_within(
             break;
         }
     }
-    let more = there > messages.len();
+    let more = row_count > messages.len();
     Ok((messages, more))
 }
 
-/// The newest live things the person said, newest first.
+/// The newest live user messages, newest first.
 pub fn recent_user(tx: &Tx<'_>, session: (i64, &SessionId), limit: usize) -> Result<Vec<Message>> {
     let values = [session.0.into(), (limit as i64).into()];
     let rows = tx.all(RECENT_USER, &values, |row| read(row, session.1))?;
     rows.into_iter().map(|row| complete(tx, row)).collect()
 }
 
-/// The newest things the agent said, rewound or not, newest first.
+/// The newest assistant messages, rewound or not, newest first.
 pub fn recent_assistant(
     tx: &Tx<'_>,
     session: (i64, &SessionId),
@@ -366,7 +368,7 @@ pub(crate) fn read_body(
     }
 }
 
-/// A message whose payloads may still live apart, and how many do.
+/// A message without its payloads, and how many it has.
 type Incomplete = (Message, i64);
 
 fn read(row: &dyn Row, session_id: &SessionId) -> Result<Incomplete> {
@@ -382,8 +384,8 @@ fn read(row: &dyn Row, session_id: &SessionId) -> Result<Incomplete> {
     Ok((message, row.int(6)?))
 }
 
-fn complete(tx: &Tx<'_>, (mut message, apart): Incomplete) -> Result<Message> {
-    if apart > 0 {
+fn complete(tx: &Tx<'_>, (mut message, payload_count): Incomplete) -> Result<Message> {
+    if payload_count > 0 {
         payloads::join(tx, message.id.0, &mut message.body)?;
     }
     Ok(message)
@@ -397,14 +399,14 @@ pub fn seqs_until(tx: &Tx<'_>, session_key: i64, until: i64) -> Result<Vec<i64>>
 /// Copies one message into another session; its payloads are shared.
 pub fn copy(tx: &Tx<'_>, from: i64, to: i64, session_key: i64) -> Result<()> {
     let values = [from.into(), to.into(), session_key.into()];
-    let apart = tx.one(COPY, &values, |row| row.int(0))?;
-    if apart > 0 {
+    let payload_count = tx.one(COPY, &values, |row| row.int(0))?;
+    if payload_count > 0 {
         payloads::copy_links(tx, from, to)?;
     }
     Ok(())
 }
 
-/// Removes one message for good.
+/// Removes a message; false if it does not exist.
 pub fn remove(tx: &Tx<'_>, id: MessageId) -> Result<bool> {
     sequence::keep_highest(tx)?;
     Ok(tx.execute(REMOVE, &[id.0.into()])? > 0)
@@ -415,7 +417,7 @@ pub fn count_of_session(tx: &Tx<'_>, session_key: i64) -> Result<i64> {
     tx.one(COUNT_OF_SESSION, &[session_key.into()], |row| row.int(0))
 }
 
-/// How many messages there are, counted in an index and not in the rows.
+/// The number of messages; counted in an index.
 pub fn count(tx: &Tx<'_>) -> Result<i64> {
     tx.one(COUNT, &[], |row| row.int(0))
 }
@@ -425,12 +427,17 @@ pub fn first_of_session(tx: &Tx<'_>, session_key: i64) -> Result<Option<i64>> {
     tx.one(FIRST_OF_SESSION, &[session_key.into()], |row| row.opt_int(0))
 }
 
+/// The id of the message at a place among all messages of a session; the first place is 1.
+pub fn seq_at(tx: &Tx<'_>, session_key: i64, place: i64) -> Result<Option<i64>> {
+    tx.first(SEQ_AT, &[session_key.into(), (place - 1).into()], |row| row.int(0))
+}
+
 /// The ids of all messages of a session.
 pub fn seqs_of_session(tx: &Tx<'_>, session_key: i64) -> Result<Vec<i64>> {
     tx.all(SEQS_OF_SESSION, &[session_key.into()], |row| row.int(0))
 }
 
-/// Hands over the stored text and external id of every message of the space.
+/// Calls `each` with the stored text and external id of every message.
 pub(crate) fn each_text(tx: &Tx<'_>, each: &mut dyn FnMut(&[u8])) -> Result<()> {
     stored(tx, STORED, &[], |body, external_id| {
         each(body.as_bytes());
@@ -439,8 +446,8 @@ pub(crate) fn each_text(tx: &Tx<'_>, each: &mut dyn FnMut(&[u8])) -> Result<()> 
     })
 }
 
-/// The same for one session.
-pub fn each_of_session(
+/// Calls `each` with the body and external id of every message of a session.
+pub fn each_text_of_session(
     tx: &Tx<'_>,
     session_key: i64,
     each: impl FnMut(&str, Option<&str>) -> Result<()>,
@@ -448,8 +455,8 @@ pub fn each_of_session(
     stored(tx, STORED_OF_SESSION, &[session_key.into()], each)
 }
 
-/// The same for one message.
-pub fn each_of_message(
+/// Calls `each` with the body and external id of one message.
+pub fn each_text_of_message(
     tx: &Tx<'_>,
     id: MessageId,
     each: impl FnMut(&str, Option<&str>) -> Result<()>,

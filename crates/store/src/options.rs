@@ -1,25 +1,24 @@
-//! How a store is opened.
+//! Options for opening a store.
 
 use crate::schema::{CURRENT, SchemaSet};
 pub use oneiro_model::host::Durability;
 use std::time::Duration;
 
-/// How a store is opened.
+/// Options for opening a store.
 #[derive(Debug, Clone)]
 pub struct Options {
     /// What an acknowledged write survives.
     pub durability: Durability,
-    /// How long a writer waits for other processes before it answers `busy`.
+    /// How long a writer waits for other writers before it fails with `busy`.
     pub busy_timeout: Duration,
-    /// How long a statement may run on a PostgreSQL server before it is given up, the wait for
-    /// locks not included. Migrations and the clean-up of an erasure have no limit but that the
-    /// server answers.
+    /// How long a statement may run on a PostgreSQL server, without the wait for locks. Migrations
+    /// and the clean-up of an erasure may take longer, as long as the server responds.
     pub statement_timeout: Duration,
-    /// How many reads may run at once.
+    /// The maximum number of concurrent reads.
     pub readers: usize,
-    /// Refuse to create a store that does not exist.
+    /// Fail instead of creating a store that does not exist.
     pub must_exist: bool,
-    /// The migrations to bring the store to; tests may add to them.
+    /// The migrations to apply; tests add to them.
     pub schema: SchemaSet,
 }
 
@@ -28,7 +27,7 @@ impl Default for Options {
         Options {
             durability: Durability::Full,
             busy_timeout: Duration::from_secs(20),
-            // Generous, since it ends real work: a server that hangs is noticed within seconds.
+            // Long, because it aborts real work; a server that hangs is noticed within seconds.
             statement_timeout: Duration::from_secs(300),
             readers: 8,
             must_exist: false,

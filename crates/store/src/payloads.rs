@@ -1,5 +1,5 @@
-//! Payloads kept apart from their rows: large values and system prompts, content-addressed,
-//! compressed, each stored once however often it is referred to.
+//! Payloads: large values and system prompts, stored outside their rows, content-addressed, compressed
+//! and deduplicated.
 
 use crate::aggregates::Table;
 use crate::{Tx, sequence};
@@ -24,20 +24,21 @@ statements! {
     ALL_DATA = "SELECT data FROM payloads";
 }
 
-/// The tables that belong here.
 pub(crate) const TABLES: &[Table] = &[Table { name: "payloads", columns: "key, hash, size, data" }];
 
-/// Values whose JSON is longer than this live apart.
-pub const APART_BYTES: usize = 64 * 1024;
+/// Strings longer than this are stored as payloads.
+pub const MAX_INLINE_BYTES: usize = 64 * 1024;
 
-/// Instructions repeat across sessions, so theirs live apart much sooner.
-pub const INSTRUCTIONS_APART_BYTES: usize = 1024;
+/// The limit for instructions, which repeat across sessions.
+pub const MAX_INLINE_INSTRUCTION_BYTES: usize = 1024;
 
-/// The longest pointer to a value that lives apart: an index row of PostgreSQL holds 2,700 bytes.
-const POINTER_BYTES: usize = 1024;
+/// The longest JSON pointer to a payload; an index row of PostgreSQL holds 2,700 bytes.
+const MAX_POINTER_BYTES: usize = 1024;
 
-/// The largest message that is taken.
-pub const MESSAGE_BYTES: usize = 256 * 1024 * 1024;
+/// The largest message that is accepted.
+pub const MAX_MESSAGE_BYTES: usize = 256 * 1024 * 1024;
+
+const ZSTD_LEVEL: i32 = 3;
 
 /// A compressed value, ready to be stored.
 #[derive(Debug, Clone)]
@@ -48,75 +49,82 @@ pub struct Payload {
 }
 
 impl Payload {
-    /// Compresses `bytes`; done before the transaction, so that no writer waits for it.
+    /// Compresses `bytes`. Call it before the transaction, so that no writer waits for it.
     pub fn pack(bytes: &[u8]) -> Result<Payload> {
-        let data = zstd::bulk::compress(bytes, 3)
+        let data = zstd::bulk::compress(bytes, ZSTD_LEVEL)
             .map_err(|error| Error::internal("compressing a payload failed").because(error))?;
         Ok(Payload { hash: *blake3::hash(bytes).as_bytes(), size: bytes.len(), data })
     }
 }
 
-/// A message's body as its row holds it, and the values that live apart.
+/// The body of a message as stored in its row, and the payloads taken out of it by JSON pointer.
 #[derive(Debug, Clone)]
 pub(crate) struct Split {
     pub(crate) body: String,
-    pub(crate) apart: Vec<(String, Payload)>,
+    pub(crate) payloads: Vec<(String, Payload)>,
 }
 
-/// Takes long strings out of `body`, or the whole of it when it is long without one.
+/// Moves long strings of `body` into payloads, or the entire body if it is long without them.
 pub(crate) fn split(body: Map<String, Value>, limit: usize) -> Result<Split> {
-    let text = write(&body)?;
-    if text.len() > MESSAGE_BYTES {
+    let text = to_json(&body)?;
+    if text.len() > MAX_MESSAGE_BYTES {
         return Err(Error::too_large(format!(
-            "a message of {} bytes; at most {MESSAGE_BYTES} are taken",
+            "a message of {} bytes; the maximum is {MAX_MESSAGE_BYTES}",
             text.len()
         ))
         .remedy("store large files elsewhere and refer to them"));
     }
     if text.len() <= limit {
-        return Ok(Split { body: text, apart: Vec::new() });
+        return Ok(Split { body: text, payloads: Vec::new() });
     }
     let mut body = Value::Object(body);
-    let mut apart = Vec::new();
-    take_long_strings(&mut body, limit, &mut String::new(), &mut apart)?;
-    let mut text = write(&body)?;
-    if text.len() > APART_BYTES {
-        apart = vec![(String::new(), Payload::pack(write_whole(&body, &apart)?.as_bytes())?)];
+    let mut payloads = Vec::new();
+    take_long_strings(&mut body, limit, &mut String::new(), &mut payloads)?;
+    let mut text = to_json(&body)?;
+    if text.len() > MAX_INLINE_BYTES {
+        payloads =
+            vec![(String::new(), Payload::pack(join_to_json(&body, &payloads)?.as_bytes())?)];
         text = "{}".to_owned();
     }
-    Ok(Split { body: text, apart })
+    Ok(Split { body: text, payloads })
 }
 
-/// The whole body again, long strings put back: for one that is long in many small pieces.
-fn write_whole(body: &Value, apart: &[(String, Payload)]) -> Result<String> {
+/// The complete body with its long strings, for one that is long without them.
+fn join_to_json(body: &Value, payloads: &[(String, Payload)]) -> Result<String> {
     let mut whole = body.clone();
-    for (pointer, payload) in apart {
-        put_back(&mut whole, pointer, &unpack(payload.size, &payload.data)?)?;
+    for (pointer, payload) in payloads {
+        insert_at(&mut whole, pointer, &unpack(payload.size, &payload.data)?)?;
     }
-    write(&whole)
+    to_json(&whole)
 }
 
 fn take_long_strings(
     value: &mut Value,
     limit: usize,
     pointer: &mut String,
-    apart: &mut Vec<(String, Payload)>,
+    payloads: &mut Vec<(String, Payload)>,
 ) -> Result<()> {
     match value {
         Value::String(text) if text.len() > limit => {
-            let payload = Payload::pack(write(&*text)?.as_bytes())?;
-            apart.push((pointer.clone(), payload));
+            let payload = Payload::pack(to_json(&*text)?.as_bytes())?;
+            payloads.push((pointer.clone(), payload));
             text.clear();
             text.shrink_to_fit();
         }
         Value::Array(items) => {
             for (index, item) in items.iter_mut().enumerate() {
-                descend(item, &index.to_string(), limit, pointer, apart)?;
+                descend(item, &index.to_string(), limit, pointer, payloads)?;
             }
         }
         Value::Object(fields) => {
             for (name, field) in fields.iter_mut() {
-                descend(field, &name.replace('~', "~0").replace('/', "~1"), limit, pointer, apart)?;
+                descend(
+                    field,
+                    &name.replace('~', "~0").replace('/', "~1"),
+                    limit,
+                    pointer,
+                    payloads,
+                )?;
             }
         }
         _ => {}
@@ -130,21 +138,21 @@ fn descend(
     name: &str,
     limit: usize,
     pointer: &mut String,
-    apart: &mut Vec<(String, Payload)>,
+    payloads: &mut Vec<(String, Payload)>,
 ) -> Result<()> {
     let length = pointer.len();
     pointer.push('/');
     pointer.push_str(name);
     // A pointer is an indexed TEXT column, which can hold neither NUL nor much; the value of such
     // a key stays in the row, or leaves with the whole body.
-    if !name.contains('\0') && pointer.len() <= POINTER_BYTES {
-        take_long_strings(value, limit, pointer, apart)?;
+    if !name.contains('\0') && pointer.len() <= MAX_POINTER_BYTES {
+        take_long_strings(value, limit, pointer, payloads)?;
     }
     pointer.truncate(length);
     Ok(())
 }
 
-/// Puts the values that live apart back into `body`; answers how many bytes they are.
+/// Inserts the payloads of a message into `body`; returns their size in bytes.
 pub(crate) fn join(tx: &Tx<'_>, seq: i64, body: &mut Map<String, Value>) -> Result<usize> {
     let found = tx.all(OF_MESSAGE, &[seq.into()], |row| {
         Ok((row.text(0)?.to_owned(), unpack(row.int(1)? as usize, row.bytes(2)?)?))
@@ -153,7 +161,7 @@ pub(crate) fn join(tx: &Tx<'_>, seq: i64, body: &mut Map<String, Value>) -> Resu
     let mut size = 0;
     for (pointer, bytes) in found {
         size += bytes.len();
-        put_back(&mut whole, &pointer, &bytes)?;
+        insert_at(&mut whole, &pointer, &bytes)?;
     }
     match whole {
         Value::Object(fields) => *body = fields,
@@ -162,7 +170,7 @@ pub(crate) fn join(tx: &Tx<'_>, seq: i64, body: &mut Map<String, Value>) -> Resu
     Ok(size)
 }
 
-fn put_back(whole: &mut Value, pointer: &str, bytes: &[u8]) -> Result<()> {
+fn insert_at(whole: &mut Value, pointer: &str, bytes: &[u8]) -> Result<()> {
     let value = oneiro_model::json::parse(bytes).map_err(|_| damaged("a payload is not JSON"))?;
     let place = whole.pointer_mut(pointer).ok_or_else(|| damaged("a payload has no place"))?;
     *place = value.value;
@@ -183,15 +191,15 @@ pub fn put(tx: &Tx<'_>, payload: &Payload) -> Result<i64> {
 }
 
 /// Links stored payloads to a message.
-pub(crate) fn attach(tx: &Tx<'_>, seq: i64, apart: &[(String, Payload)]) -> Result<()> {
-    for (pointer, payload) in apart {
+pub(crate) fn attach(tx: &Tx<'_>, seq: i64, payloads: &[(String, Payload)]) -> Result<()> {
+    for (pointer, payload) in payloads {
         let key = put(tx, payload)?;
         tx.execute(LINK, &[seq.into(), pointer.into(), key.into()])?;
     }
     Ok(())
 }
 
-/// Gives a copied message the payloads of the original.
+/// Links a copied message to the payloads of the original.
 pub(crate) fn copy_links(tx: &Tx<'_>, from: i64, to: i64) -> Result<()> {
     let links = tx.all(LINKS, &[from.into()], |row| Ok((row.text(0)?.to_owned(), row.int(1)?)))?;
     for (pointer, key) in links {
@@ -206,12 +214,12 @@ pub fn get(tx: &Tx<'_>, key: i64) -> Result<Vec<u8>> {
     found.ok_or_else(|| damaged("a payload is missing"))
 }
 
-/// The compressed bytes of a payload, as they lie in the store; `None` when it is gone.
+/// The compressed bytes of a payload; `None` if it was removed.
 pub fn stored_bytes(tx: &Tx<'_>, key: i64) -> Result<Option<Vec<u8>>> {
     tx.first(DATA, &[key.into()], |row| Ok(row.bytes(0)?.to_owned()))
 }
 
-/// Hands over the compressed bytes of every payload.
+/// Calls `each` with the compressed bytes of every payload.
 pub(crate) fn each_text(tx: &Tx<'_>, each: &mut dyn FnMut(&[u8])) -> Result<()> {
     tx.each(ALL_DATA, &[], |row| {
         each(row.bytes(0)?);
@@ -229,7 +237,7 @@ pub fn keys_of_message(tx: &Tx<'_>, seq: i64) -> Result<Vec<i64>> {
     tx.all(LINKS, &[seq.into()], |row| row.int(1))
 }
 
-/// Removes those of `keys` that nothing refers to any more; answers how many.
+/// Removes the payloads among `keys` that nothing refers to; returns how many.
 pub fn remove_unused(tx: &Tx<'_>, keys: &[i64]) -> Result<i64> {
     let mut removed = 0;
     for key in keys {
@@ -244,10 +252,11 @@ pub fn count(tx: &Tx<'_>) -> Result<i64> {
 }
 
 fn unpack(size: usize, data: &[u8]) -> Result<Vec<u8>> {
-    zstd::bulk::decompress(data, size).map_err(|error| damaged("a payload is cut").because(error))
+    zstd::bulk::decompress(data, size)
+        .map_err(|error| damaged("a payload is truncated").because(error))
 }
 
-fn write(value: &impl serde::Serialize) -> Result<String> {
+fn to_json(value: &impl serde::Serialize) -> Result<String> {
     serde_json::to_string(value)
         .map_err(|error| Error::internal("a value cannot be written as JSON").because(error))
 }
@@ -264,17 +273,17 @@ mod tests {
     fn round_trip(body: Value, limit: usize) -> (Value, usize) {
         let split = split(body.as_object().cloned().unwrap(), limit).unwrap();
         let mut whole = oneiro_model::json::parse_text(&split.body).unwrap().value;
-        for (pointer, payload) in &split.apart {
-            put_back(&mut whole, pointer, &unpack(payload.size, &payload.data).unwrap()).unwrap();
+        for (pointer, payload) in &split.payloads {
+            insert_at(&mut whole, pointer, &unpack(payload.size, &payload.data).unwrap()).unwrap();
         }
-        (whole, split.apart.len())
+        (whole, split.payloads.len())
     }
 
     #[test]
-    fn long_values_leave_and_come_back() {
-        let long = "é".repeat(APART_BYTES);
+    fn long_values_become_payloads_and_are_restored() {
+        let long = "é".repeat(MAX_INLINE_BYTES);
         let many: Vec<u32> = (0..40_000).collect();
-        for (body, apart) in [
+        for (body, payloads) in [
             (json!({"content": "short"}), 0),
             (json!({"content": long}), 1),
             (json!({"content": [{"url": long, "a/b~c": long}, 1.50]}), 2),
@@ -283,7 +292,7 @@ mod tests {
             (json!({"a\0b": long}), 1),
             (json!({"k".repeat(4_000): {"k": long}}), 1),
         ] {
-            assert_eq!(round_trip(body.clone(), APART_BYTES), (body, apart));
+            assert_eq!(round_trip(body.clone(), MAX_INLINE_BYTES), (body, payloads));
         }
     }
 }

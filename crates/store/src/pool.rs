@@ -1,4 +1,4 @@
-//! Connections for reading: a few, opened as needed, handed out one to a reader.
+//! A bounded pool of read connections, opened as needed.
 
 use crate::backend::{Access, Backend, Connection, State};
 use oneiro_model::{Error, ErrorKind, Result};
@@ -6,24 +6,24 @@ use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 pub(crate) struct Pool {
-    state: Mutex<Idle>,
-    freed: Condvar,
+    state: Mutex<PoolState>,
+    released: Condvar,
     limit: usize,
-    patience: Duration,
+    busy_timeout: Duration,
 }
 
-struct Idle {
-    connections: Vec<Box<dyn Connection>>,
-    handed_out: usize,
+struct PoolState {
+    idle: Vec<Box<dyn Connection>>,
+    in_use: usize,
 }
 
 impl Pool {
-    pub(crate) fn new(limit: usize, patience: Duration) -> Pool {
+    pub(crate) fn new(limit: usize, busy_timeout: Duration) -> Pool {
         Pool {
-            state: Mutex::new(Idle { connections: Vec::new(), handed_out: 0 }),
-            freed: Condvar::new(),
+            state: Mutex::new(PoolState { idle: Vec::new(), in_use: 0 }),
+            released: Condvar::new(),
             limit: limit.max(1),
-            patience,
+            busy_timeout,
         }
     }
 
@@ -33,60 +33,61 @@ impl Pool {
         backend: &dyn Backend,
         work: impl FnOnce(&mut dyn Connection) -> Result<T>,
     ) -> Result<T> {
-        let mut held = Held { pool: self, connection: self.take()? };
-        let connection = match held.connection.take() {
-            // A pooled connection may have died while idle; then a new one is tried.
+        let mut guard = PoolGuard { pool: self, connection: self.acquire()? };
+        let connection = match guard.connection.take() {
+            // A pooled connection may have been lost while idle.
             Some(mut pooled) => match pooled.begin(Access::Read) {
                 Ok(()) => pooled,
-                Err(_) if pooled.state() == State::Broken => fresh(backend)?,
+                Err(_) if pooled.state() == State::Broken => new_reader(backend)?,
                 Err(error) => return Err(error),
             },
-            None => fresh(backend)?,
+            None => new_reader(backend)?,
         };
-        let connection = held.connection.insert(connection);
-        let answer = work(connection.as_mut());
+        let connection = guard.connection.insert(connection);
+        let result = work(connection.as_mut());
         connection.rollback();
-        answer
+        result
     }
 
-    fn take(&self) -> Result<Option<Box<dyn Connection>>> {
-        let deadline = Instant::now() + self.patience;
-        let mut idle = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        while idle.handed_out >= self.limit {
+    fn acquire(&self) -> Result<Option<Box<dyn Connection>>> {
+        let deadline = Instant::now() + self.busy_timeout;
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        while state.in_use >= self.limit {
             let left = deadline.saturating_duration_since(Instant::now());
             if left.is_zero() {
                 return Err(Error::new(ErrorKind::Busy, "too many reads at once")
                     .remedy("try again, or open the store with more readers"));
             }
-            idle = self.freed.wait_timeout(idle, left).unwrap_or_else(PoisonError::into_inner).0;
+            state =
+                self.released.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0;
         }
-        idle.handed_out += 1;
-        Ok(idle.connections.pop())
+        state.in_use += 1;
+        Ok(state.idle.pop())
     }
 }
 
-fn fresh(backend: &dyn Backend) -> Result<Box<dyn Connection>> {
+fn new_reader(backend: &dyn Backend) -> Result<Box<dyn Connection>> {
     let mut connection = backend.connect()?;
     connection.begin(Access::Read)?;
     Ok(connection)
 }
 
-/// A place in the pool, given back even when the reader panics.
-struct Held<'p> {
+/// A connection in use; returned to the pool on drop, even when the reader panics.
+struct PoolGuard<'p> {
     pool: &'p Pool,
     connection: Option<Box<dyn Connection>>,
 }
 
-impl Drop for Held<'_> {
+impl Drop for PoolGuard<'_> {
     fn drop(&mut self) {
-        let mut idle = self.pool.state.lock().unwrap_or_else(PoisonError::into_inner);
-        idle.handed_out -= 1;
+        let mut state = self.pool.state.lock().unwrap_or_else(PoisonError::into_inner);
+        state.in_use -= 1;
         if let Some(connection) = self.connection.take()
             && connection.state() == State::Idle
         {
-            idle.connections.push(connection);
+            state.idle.push(connection);
         }
-        drop(idle);
-        self.pool.freed.notify_one();
+        drop(state);
+        self.pool.released.notify_one();
     }
 }

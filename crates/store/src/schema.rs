@@ -1,15 +1,15 @@
-//! Numbered migrations, forward only, recorded, run under the write lock, each file twin for twin.
-//! It must not know what the tables mean.
+//! Schema migrations: numbered, forward only, recorded in a table, and run under the write lock. Each has
+//! a file for SQLite and one for PostgreSQL.
 
 use crate::backend::{Access, Backend, Connection, Engine, Value};
 use crate::{Tx, sequence};
 use oneiro_model::{Error, ErrorKind, Result, Timestamp};
 
-/// One step of the schema, in both dialects. It makes, changes or drops a table or an index: that is
-/// how a process that has the SQLite file open notices it.
+/// A migration for both engines. It must create, change or drop a table or an index: that is how a
+/// process that has the SQLite file open notices it.
 #[derive(Debug, Clone, Copy)]
 pub struct Migration {
-    /// What it brings, as in its file name.
+    /// Its name, as in the file name.
     pub name: &'static str,
     /// Statements for SQLite, each ended by a semicolon at the end of a line.
     pub sqlite: &'static str,
@@ -17,7 +17,7 @@ pub struct Migration {
     pub postgres: &'static str,
 }
 
-/// The migrations that a store is brought to, in order; the first is number 1.
+/// The migrations of a store, in order; the first is number 1.
 pub type SchemaSet = &'static [Migration];
 
 /// The schema of this version of Oneiro.
@@ -59,7 +59,7 @@ pub const CURRENT: SchemaSet = &[
     },
 ];
 
-/// The statements that make the tables of the text index where they are missing.
+/// Statements that create the missing tables of the text index.
 pub(crate) fn index_tables(engine: Engine) -> Vec<String> {
     let sql =
         CURRENT.iter().find(|migration| migration.name == "text_index").map(
@@ -69,13 +69,13 @@ pub(crate) fn index_tables(engine: Engine) -> Vec<String> {
             },
         );
     let statements = sql.unwrap_or_default().split(";\n").map(str::trim);
-    let there = statements.filter(|statement| !statement.is_empty()).map(|statement| {
+    let statements = statements.filter(|statement| !statement.is_empty()).map(|statement| {
         statement
             .trim_end_matches(';')
             .replacen("CREATE TABLE ", "CREATE TABLE IF NOT EXISTS ", 1)
             .replacen("CREATE UNIQUE INDEX ", "CREATE UNIQUE INDEX IF NOT EXISTS ", 1)
     });
-    there.collect()
+    statements.collect()
 }
 
 const RECORD: &str = "INSERT INTO migrations (version, name, applied_at) VALUES (?1, ?2, ?3)";
@@ -83,20 +83,20 @@ const VERSION: &str = "SELECT COALESCE(MAX(version), 0) FROM migrations";
 
 /// The version a store is at; 0 when it is new.
 pub(crate) fn version(engine: Engine, connection: &mut dyn Connection) -> Result<i64> {
-    let there = match engine {
+    let exists = match engine {
         Engine::Sqlite => "SELECT COUNT(*) FROM sqlite_schema WHERE name = 'migrations'",
         Engine::Postgres => {
             "SELECT COUNT(*) FROM pg_tables \
              WHERE schemaname = current_schema() AND tablename = 'migrations'"
         }
     };
-    match number(connection, there)? {
-        0 => Ok(0),
-        _ => number(connection, VERSION),
+    if query_number(connection, exists)? == 0 {
+        return Ok(0);
     }
+    query_number(connection, VERSION)
 }
 
-fn number(connection: &mut dyn Connection, sql: &str) -> Result<i64> {
+fn query_number(connection: &mut dyn Connection, sql: &str) -> Result<i64> {
     let mut found = 0;
     connection.query(sql, &[], &mut |row| {
         found = row.int(0)?;
@@ -108,18 +108,16 @@ fn number(connection: &mut dyn Connection, sql: &str) -> Result<i64> {
 /// Refuses a store that a newer Oneiro wrote.
 pub(crate) fn refuse_newer(version: i64, schema: SchemaSet) -> Result<()> {
     let known = schema.len() as i64;
-    match version > known {
-        true => Err(Error::new(
-            ErrorKind::NewerSchema,
-            format!("this store has schema {version}, and this Oneiro knows up to {known}"),
-        )
-        .remedy("upgrade oneiro and start it again; the store was not touched")),
-        false => Ok(()),
+    if version <= known {
+        return Ok(());
     }
+    let what = format!("this store has schema {version}, and this Oneiro knows up to {known}");
+    Err(Error::new(ErrorKind::NewerSchema, what)
+        .remedy("upgrade oneiro and start it again; the store was not touched"))
 }
 
-/// Brings a store to `schema`, all steps in one transaction. `before` is handed the version of a
-/// store that is not new, under the lock, so that it sees what no other process changes.
+/// Migrates a store to `schema` in one transaction. For a store that is not new, `before` is called
+/// with its version, under the lock.
 #[expect(clippy::too_many_arguments, reason = "one step of opening a store, not an interface")]
 pub(crate) fn migrate(
     backend: &dyn Backend,
@@ -135,17 +133,11 @@ pub(crate) fn migrate(
         Ok(at) => before(at),
         Err(error) => Err(error),
     };
-    let done = done.and_then(|()| steps(backend.engine(), connection, schema, now));
-    match done.and_then(|()| connection.commit()) {
-        Ok(()) => Ok(()),
-        Err(error) => {
-            connection.rollback();
-            Err(error)
-        }
-    }
+    let done = done.and_then(|()| apply(backend.engine(), connection, schema, now));
+    done.and_then(|()| connection.commit()).inspect_err(|_| connection.rollback())
 }
 
-fn steps(
+fn apply(
     engine: Engine,
     connection: &mut dyn Connection,
     schema: SchemaSet,
@@ -167,7 +159,7 @@ fn steps(
         connection.execute(table, &[])?;
     }
     if at > 0 && at < schema.len() as i64 {
-        // Writers on PostgreSQL hold this row, and look at the version when it changed.
+        // PostgreSQL writers lock this row and check the schema version when it changed.
         sequence::change_settings(&Tx::new(&mut *connection))?;
     }
     for (index, migration) in schema.iter().enumerate().skip(at.max(0) as usize) {

@@ -1,5 +1,5 @@
-//! The text index as rows: immutable segments over ranges of messages, each with blocks of terms,
-//! documents and vectors. It keeps bytes; what is in them is the business of the index.
+//! Storage of the text index: immutable segments over ranges of messages, each with blocks of terms,
+//! documents and vectors. The contents of blocks are opaque here; `oneiro-index` encodes them.
 
 use crate::aggregates::Table;
 use crate::backend::Row;
@@ -19,17 +19,17 @@ statements! {
         ON CONFLICT (id) DO UPDATE SET build = excluded.build, generation = excluded.generation";
     LIVE = concat!(columns!(), "WHERE build = ?1 AND live = 1 ORDER BY first_seq");
     ALL = concat!(columns!(), "ORDER BY id");
-    REACH = "SELECT COALESCE(MAX(last_seq), 0) FROM segments WHERE build = ?1 AND live = 1";
+    LAST_COVERED = "SELECT COALESCE(MAX(last_seq), 0) FROM segments WHERE build = ?1 AND live = 1";
     INSERT = "INSERT INTO segments (id, build, live, first_seq, last_seq, messages, docs, words, \
         blocks, analyzer, embedder, created_at) \
         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, 0, ?9, ?10, ?11)";
-    COUNT_BLOCKS = "UPDATE segments SET blocks = CAST(?2 AS BIGINT) WHERE id = ?1";
-    REMOVE_STRAY_TERMS = "DELETE FROM segment_terms WHERE segment NOT IN (SELECT id FROM segments)";
-    REMOVE_STRAY_DOCS = "DELETE FROM segment_docs WHERE key / 16777216 NOT IN (SELECT id FROM segments)";
-    REMOVE_STRAY_VECTORS = "DELETE FROM segment_vectors \
+    SET_BLOCK_COUNT = "UPDATE segments SET blocks = CAST(?2 AS BIGINT) WHERE id = ?1";
+    REMOVE_ORPHAN_TERMS = "DELETE FROM segment_terms WHERE segment NOT IN (SELECT id FROM segments)";
+    REMOVE_ORPHAN_DOCS = "DELETE FROM segment_docs WHERE key / 16777216 NOT IN (SELECT id FROM segments)";
+    REMOVE_ORPHAN_VECTORS = "DELETE FROM segment_vectors \
         WHERE key / 16777216 NOT IN (SELECT id FROM segments)";
-    STATE_OF = "SELECT live FROM segments WHERE id = ?1";
-    SET_STATE = "UPDATE segments SET live = ?2 WHERE id = ?1";
+    STAGE = "SELECT live FROM segments WHERE id = ?1";
+    SET_STAGE = "UPDATE segments SET live = ?2 WHERE id = ?1";
     SET_EMBEDDER = "UPDATE segments SET embedder = ?2 WHERE id = ?1";
     REMOVE = "DELETE FROM segments WHERE id = ?1";
     FIRST_TERMS = "SELECT MIN(key) FROM segment_terms WHERE key >= ?1 AND key < ?2";
@@ -60,7 +60,6 @@ statements! {
         AND model = ?3 ORDER BY seq, chunk";
 }
 
-/// The tables that belong here.
 pub(crate) const TABLES: &[Table] = &[
     Table { name: "text_index", columns: "id, build, generation" },
     Table {
@@ -74,24 +73,24 @@ pub(crate) const TABLES: &[Table] = &[
     Table { name: "embeddings", columns: "seq, chunk, model, data" },
 ];
 
-/// Blocks of one segment are numbered below this.
-const BLOCKS: i64 = 1 << 24;
+/// The key of a block is the id of its segment times this, plus its number.
+const BLOCKS_PER_SEGMENT: i64 = 1 << 24;
 
-/// Which build answers, and how often what was indexed had to be forgotten.
+/// Which build is used, and the generation of its content.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct IndexState {
-    /// The build that answers searches.
+    /// The build that searches use.
     pub build: i64,
-    /// Changed by every erasure: what was read before it must not be written after it.
+    /// Changed by every erasure: what was read before an erasure must not be written after it.
     pub generation: i64,
 }
 
-/// Where a segment stands.
+/// The life cycle of a segment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stage {
-    /// Being written; it does not answer yet.
+    /// Being written; not searched yet.
     Written,
-    /// Whole; it answers.
+    /// Complete; searched.
     Live,
     /// Replaced; its blocks are being removed.
     Dead,
@@ -106,7 +105,7 @@ impl Stage {
         }
     }
 
-    fn of(number: i64) -> Stage {
+    fn from_number(number: i64) -> Stage {
         match number {
             0 => Stage::Written,
             1 => Stage::Live,
@@ -118,71 +117,71 @@ impl Stage {
 /// One segment: the index of a range of messages.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Segment {
-    /// Never used twice.
+    /// Unique; never reused.
     pub id: i64,
     /// The build it belongs to.
     pub build: i64,
-    /// Whether it answers.
+    /// Its stage.
     pub stage: Stage,
     /// The first message it covers.
     pub first_seq: i64,
     /// The last message it covers.
     pub last_seq: i64,
-    /// Messages in it.
+    /// The number of messages.
     pub messages: i64,
-    /// Documents in it: a message has one to each chunk.
+    /// The number of documents; a message has one per chunk.
     pub docs: i64,
-    /// Words in them.
+    /// The number of words.
     pub words: i64,
-    /// Blocks of terms; counted as they are written.
+    /// The number of blocks of terms.
     pub blocks: i64,
     /// The version of the index that made it.
     pub analyzer: i64,
-    /// The model of its vectors, if it has some.
+    /// The model of its vectors, if it has any.
     pub embedder: Option<String>,
     /// When it was made.
     pub created_at: Timestamp,
 }
 
-/// A block of terms as it lies in its segment.
+/// A stored block of terms.
 #[derive(Debug, Clone, Copy)]
 pub struct TermRow<'r> {
     /// The first term in it, in byte order.
     pub first_term: &'r [u8],
-    /// Which part of a list too long for one block.
+    /// The part of a posting list that is too long for one block.
     pub part: i64,
-    /// Terms and their lists.
+    /// Terms and their posting lists.
     pub data: &'r [u8],
 }
 
-/// Which build answers; the first when nothing was ever said about it.
+/// The current state; build 1 if none was stored.
 pub fn state(tx: &Tx<'_>) -> Result<IndexState> {
     let found =
         tx.first(STATE, &[], |row| Ok(IndexState { build: row.int(0)?, generation: row.int(1)? }))?;
     Ok(found.unwrap_or(IndexState { build: 1, generation: 0 }))
 }
 
-/// Says which build answers.
+/// Stores which build is used.
 pub fn put_state(tx: &Tx<'_>, state: IndexState) -> Result<()> {
     tx.execute(PUT_STATE, &[state.build.into(), state.generation.into()]).map(|_| ())
 }
 
-/// The segments of a build that answer, oldest messages first.
+/// The live segments of a build, oldest messages first.
 pub fn live(tx: &Tx<'_>, build: i64) -> Result<Vec<Segment>> {
     tx.all(LIVE, &[build.into()], read)
 }
 
-/// Every segment, of every build, whole or not.
+/// Every segment of every build, in any stage.
 pub fn all(tx: &Tx<'_>) -> Result<Vec<Segment>> {
     tx.all(ALL, &[], read)
 }
 
-/// The last message that a build covers: the watermark.
-pub fn reach(tx: &Tx<'_>, build: i64) -> Result<i64> {
-    tx.one(REACH, &[build.into()], |row| row.int(0))
+/// The last message that the live segments of a build cover.
+pub fn last_covered(tx: &Tx<'_>, build: i64) -> Result<i64> {
+    tx.one(LAST_COVERED, &[build.into()], |row| row.int(0))
 }
 
-/// Adds the row of a segment under a new id, which is answered.
+/// Inserts a segment without blocks and returns its new id.
 pub fn insert(tx: &Tx<'_>, segment: &Segment) -> Result<i64> {
     let id = sequence::take_key(tx)?;
     let values = [
@@ -202,7 +201,7 @@ pub fn insert(tx: &Tx<'_>, segment: &Segment) -> Result<i64> {
     Ok(id)
 }
 
-/// Says that a segment is still being written.
+/// Updates the time of a segment that is still being written.
 pub fn touch(tx: &Tx<'_>, id: i64, now: Timestamp) -> Result<()> {
     tx.execute(TOUCH, &[id.into(), now.micros().into()]).map(|_| ())
 }
@@ -210,7 +209,7 @@ pub fn touch(tx: &Tx<'_>, id: i64, now: Timestamp) -> Result<()> {
 /// Adds block number `at` of a segment's terms.
 pub fn insert_terms(tx: &Tx<'_>, id: i64, at: i64, block: TermRow<'_>) -> Result<()> {
     let values = [
-        (id * BLOCKS + at).into(),
+        (id * BLOCKS_PER_SEGMENT + at).into(),
         id.into(),
         block.first_term.into(),
         block.part.into(),
@@ -221,33 +220,33 @@ pub fn insert_terms(tx: &Tx<'_>, id: i64, at: i64, block: TermRow<'_>) -> Result
 
 /// Adds block number `at` of a segment's documents.
 pub fn insert_docs(tx: &Tx<'_>, id: i64, at: i64, data: &[u8]) -> Result<()> {
-    tx.execute(INSERT_DOCS, &[(id * BLOCKS + at).into(), data.into()]).map(|_| ())
+    tx.execute(INSERT_DOCS, &[(id * BLOCKS_PER_SEGMENT + at).into(), data.into()]).map(|_| ())
 }
 
 /// Adds block number `at` of a segment's vectors.
 pub fn insert_vectors(tx: &Tx<'_>, id: i64, at: i64, data: &[u8]) -> Result<()> {
-    tx.execute(INSERT_VECTORS, &[(id * BLOCKS + at).into(), data.into()]).map(|_| ())
+    tx.execute(INSERT_VECTORS, &[(id * BLOCKS_PER_SEGMENT + at).into(), data.into()]).map(|_| ())
 }
 
-/// Says how many blocks of terms a segment has.
-pub fn count_blocks(tx: &Tx<'_>, id: i64, blocks: i64) -> Result<()> {
-    tx.execute(COUNT_BLOCKS, &[id.into(), blocks.into()]).map(|_| ())
+/// Sets the number of blocks of terms of a segment.
+pub fn set_block_count(tx: &Tx<'_>, id: i64, blocks: i64) -> Result<()> {
+    tx.execute(SET_BLOCK_COUNT, &[id.into(), blocks.into()]).map(|_| ())
 }
 
-/// Where a segment stands; `None` when it is gone.
+/// The stage of a segment; `None` if it was removed.
 pub fn stage(tx: &Tx<'_>, id: i64) -> Result<Option<Stage>> {
-    tx.first(STATE_OF, &[id.into()], |row| Ok(Stage::of(row.int(0)?)))
+    tx.first(STAGE, &[id.into()], |row| Ok(Stage::from_number(row.int(0)?)))
 }
 
 /// Moves a segment to another stage.
 pub fn set_stage(tx: &Tx<'_>, id: i64, stage: Stage) -> Result<()> {
-    tx.execute(SET_STATE, &[id.into(), stage.number().into()]).map(|_| ())
+    tx.execute(SET_STAGE, &[id.into(), stage.number().into()]).map(|_| ())
 }
 
-/// Gives a segment the vectors of a model, in the order of its documents.
+/// Replaces the vectors of a segment by those of a model, in the order of its documents.
 pub fn replace_vectors(tx: &Tx<'_>, id: i64, model: &str, vectors: &[Vec<u8>]) -> Result<()> {
-    let base = id * BLOCKS;
-    tx.execute(REMOVE_VECTORS, &[base.into(), (base + BLOCKS).into()])?;
+    let base = id * BLOCKS_PER_SEGMENT;
+    tx.execute(REMOVE_VECTORS, &[base.into(), (base + BLOCKS_PER_SEGMENT).into()])?;
     for (at, block) in (0..).zip(vectors) {
         insert_vectors(tx, id, at, block)?;
     }
@@ -256,19 +255,19 @@ pub fn replace_vectors(tx: &Tx<'_>, id: i64, model: &str, vectors: &[Vec<u8>]) -
 
 /// Removes a segment with all its blocks.
 pub fn remove(tx: &Tx<'_>, id: i64) -> Result<()> {
-    while !remove_some(tx, id, BLOCKS)? {}
+    while !remove_some(tx, id, BLOCKS_PER_SEGMENT)? {}
     Ok(())
 }
 
-/// Removes up to `blocks` blocks of terms of a segment, and itself after the last; answers whether
-/// nothing is left.
+/// Removes up to `blocks` blocks of terms of a segment, and the segment after the last one. Returns
+/// whether the segment is removed.
 pub fn remove_some(tx: &Tx<'_>, id: i64, blocks: i64) -> Result<bool> {
-    let range = [(id * BLOCKS).into(), ((id + 1) * BLOCKS).into()];
+    let range = [(id * BLOCKS_PER_SEGMENT).into(), ((id + 1) * BLOCKS_PER_SEGMENT).into()];
     let first = tx.one(FIRST_TERMS, &range, |row| row.opt_int(0))?;
     if let Some(first) = first {
-        let until = first.saturating_add(blocks).min((id + 1) * BLOCKS);
+        let until = first.saturating_add(blocks).min((id + 1) * BLOCKS_PER_SEGMENT);
         tx.execute(REMOVE_TERMS, &[first.into(), until.into()])?;
-        if until < (id + 1) * BLOCKS {
+        if until < (id + 1) * BLOCKS_PER_SEGMENT {
             return Ok(false);
         }
     }
@@ -278,16 +277,16 @@ pub fn remove_some(tx: &Tx<'_>, id: i64, blocks: i64) -> Result<bool> {
     Ok(true)
 }
 
-/// Removes blocks that belong to no segment: only damage from outside leaves any.
-pub fn remove_strays(tx: &Tx<'_>) -> Result<()> {
-    for sql in [REMOVE_STRAY_TERMS, REMOVE_STRAY_DOCS, REMOVE_STRAY_VECTORS] {
+/// Removes blocks without a segment; only damage from outside causes any.
+pub fn remove_orphans(tx: &Tx<'_>) -> Result<()> {
+    for sql in [REMOVE_ORPHAN_TERMS, REMOVE_ORPHAN_DOCS, REMOVE_ORPHAN_VECTORS] {
         tx.execute(sql, &[])?;
     }
     Ok(())
 }
 
-/// Hands over, for each live segment of a build, the block that holds `term` if any does: its
-/// segment, which part it is, and its bytes. Of a list in parts it is the last.
+/// Calls `each` with the block of each live segment that may contain `term`: segment, part and bytes.
+/// For a list in several parts it is the last part.
 pub fn lookup(
     tx: &Tx<'_>,
     build: i64,
@@ -299,7 +298,7 @@ pub fn lookup(
     })
 }
 
-/// Hands over the parts of a long list before part `before`, newest first.
+/// Calls `each` with the parts of a long list before part `before`, newest first.
 pub fn parts(
     tx: &Tx<'_>,
     (segment, term): (i64, &[u8]),
@@ -309,7 +308,7 @@ pub fn parts(
     tx.each(PARTS, &[segment.into(), term.into(), before.into()], |row| each(row.bytes(0)?))
 }
 
-/// Hands over blocks of a segment whose first term lies strictly between two.
+/// Calls `each` with the blocks of a segment whose first term is strictly between two terms.
 pub fn between(
     tx: &Tx<'_>,
     (segment, limit): (i64, usize),
@@ -327,32 +326,32 @@ pub fn term_blocks<T>(
     limit: usize,
     each: impl Fn(TermRow<'_>) -> T,
 ) -> Result<Vec<T>> {
-    let base = id * BLOCKS;
-    let values = [(base + from).into(), (base + BLOCKS).into(), (limit as i64).into()];
+    let base = id * BLOCKS_PER_SEGMENT;
+    let values = [(base + from).into(), (base + BLOCKS_PER_SEGMENT).into(), (limit as i64).into()];
     tx.all(TERMS, &values, |row| {
         Ok(each(TermRow { first_term: row.bytes(0)?, part: row.int(1)?, data: row.bytes(2)? }))
     })
 }
 
-/// Hands over the blocks of documents of a segment, in order.
+/// Calls `each` with the blocks of documents of a segment, in order.
 pub fn docs(tx: &Tx<'_>, id: i64, mut each: impl FnMut(&[u8]) -> Result<()>) -> Result<()> {
-    let range = [(id * BLOCKS).into(), ((id + 1) * BLOCKS).into()];
+    let range = [(id * BLOCKS_PER_SEGMENT).into(), ((id + 1) * BLOCKS_PER_SEGMENT).into()];
     tx.each(DOCS, &range, |row| each(row.bytes(0)?))
 }
 
-/// Hands over the blocks of vectors of a segment, in order.
+/// Calls `each` with the blocks of vectors of a segment, in order.
 pub fn vectors(tx: &Tx<'_>, id: i64, mut each: impl FnMut(&[u8]) -> Result<()>) -> Result<()> {
-    let range = [(id * BLOCKS).into(), ((id + 1) * BLOCKS).into()];
+    let range = [(id * BLOCKS_PER_SEGMENT).into(), ((id + 1) * BLOCKS_PER_SEGMENT).into()];
     tx.each(VECTORS, &range, |row| each(row.bytes(0)?))
 }
 
-/// Keeps the exact vector of a chunk.
+/// Stores the exact vector of a chunk.
 pub fn put_embedding(tx: &Tx<'_>, place: (i64, i64), model: &str, data: &[u8]) -> Result<()> {
     let values = [place.0.into(), place.1.into(), model.into(), data.into()];
     tx.execute(PUT_EMBEDDING, &values).map(|_| ())
 }
 
-/// Hands over the exact vectors of a range of messages: message, chunk, vector.
+/// Calls `each` with the exact vectors of a range of messages: message, chunk, vector.
 pub fn embeddings(
     tx: &Tx<'_>,
     (first, last): (i64, i64),
@@ -368,7 +367,7 @@ fn read(row: &dyn Row) -> Result<Segment> {
     Ok(Segment {
         id: row.int(0)?,
         build: row.int(1)?,
-        stage: Stage::of(row.int(2)?),
+        stage: Stage::from_number(row.int(2)?),
         first_seq: row.int(3)?,
         last_seq: row.int(4)?,
         messages: row.int(5)?,

@@ -1,6 +1,6 @@
-//! The one row of counters of a space: the highest message id that went away, the last internal key,
-//! and the generation of the settings. Read and taken under the write lock, so commit order is
-//! sequence order and nothing is ever used twice.
+//! The counters of a space in one row: the highest removed message id, the last internal key, and the
+//! settings generation. They are used under the write lock, so ids follow the order of commits and are
+//! never reused.
 
 use crate::Tx;
 use crate::backend::Row;
@@ -10,7 +10,7 @@ statements! {
     NEXT_MESSAGE = "SELECT message, settings, (SELECT MAX(seq) FROM messages) FROM sequence WHERE id = 1";
     NEXT_OF_SESSION = "SELECT q.message, q.settings, (SELECT MAX(seq) FROM messages), s.key \
                        FROM sequence q LEFT JOIN sessions s ON s.id = ?1 WHERE q.id = 1";
-    // Once per delete, so that an id that went away is never given again.
+    // Once per delete, so that the id of a removed message is never reused.
     KEEP_HIGHEST = "UPDATE sequence SET message = (SELECT MAX(seq) FROM messages) WHERE id = 1 \
                     AND message < (SELECT MAX(seq) FROM messages)";
     TAKE_KEY = "UPDATE sequence SET key = key + 1 WHERE id = 1 RETURNING key";
@@ -32,60 +32,59 @@ statements! {
     SETTINGS = "SELECT settings FROM sequence WHERE id = 1";
 }
 
-/// Message ids taken from the sequence.
+/// Ids for the messages of an append.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Taken {
-    /// The first of them; the others follow without a gap.
+pub struct NextIds {
+    /// The first id; the others follow without a gap.
     pub first: i64,
-    /// The generation of the settings, read for free.
+    /// The settings generation, from the same row.
     pub settings: i64,
 }
 
-/// The ids for messages that are inserted next in this transaction. The write lock is held, so
-/// the highest id there is, or ever was, is the last one given; a counter that every append wrote
-/// to would cost each commit a page more.
-pub fn next_messages(tx: &Tx<'_>) -> Result<Taken> {
+/// The ids for the messages that this transaction inserts next. Under the write lock they follow the
+/// highest id that ever existed; a counter that every append updates would cost each commit a page.
+pub fn next_messages(tx: &Tx<'_>) -> Result<NextIds> {
     tx.one(NEXT_MESSAGE, &[], read)
 }
 
-/// The same with the key of the session they go to, if it exists: all an append needs to know.
-pub fn next_of_session(tx: &Tx<'_>, id: &SessionId) -> Result<(Taken, Option<i64>)> {
+/// Like [`next_messages`], with the key of the session if it exists, in one query.
+pub fn next_of_session(tx: &Tx<'_>, id: &SessionId) -> Result<(NextIds, Option<i64>)> {
     tx.one(NEXT_OF_SESSION, &[id.as_str().into()], |row| Ok((read(row)?, row.opt_int(3)?)))
 }
 
-fn read(row: &dyn Row) -> Result<Taken> {
+fn read(row: &dyn Row) -> Result<NextIds> {
     let highest = row.int(0)?.max(row.opt_int(2)?.unwrap_or(0));
-    Ok(Taken { first: highest + 1, settings: row.int(1)? })
+    Ok(NextIds { first: highest + 1, settings: row.int(1)? })
 }
 
-/// Remembers the highest id before messages are removed.
+/// Stores the highest id before messages are removed.
 pub(crate) fn keep_highest(tx: &Tx<'_>) -> Result<()> {
     tx.execute(KEEP_HIGHEST, &[]).map(|_| ())
 }
 
-/// Takes one internal key.
+/// Issues an internal key.
 pub fn take_key(tx: &Tx<'_>) -> Result<i64> {
     tx.one(TAKE_KEY, &[], |row| row.int(0))
 }
 
-/// Numbers that are in use although the counters never gave them. There are none unless parts of the
-/// store are older than others, as when its log was cut or replaced while it was closed.
-pub fn never_given(tx: &Tx<'_>) -> Result<Vec<String>> {
-    let (message, key) = given(tx)?;
+/// Ids and keys that are in use although the counters never issued them, described for people. That
+/// happens if parts of the store are older than others, for example after its log was truncated.
+pub fn unissued_in_use(tx: &Tx<'_>) -> Result<Vec<String>> {
+    let (message, key) = issued(tx)?;
     let ids = in_use(tx, IDS_IN_USE)?.into_iter().filter(|(_, id)| *id > message);
     let ids = ids.map(|(place, id)| {
         format!("{place} refers to message {id}, but the last message ever stored is {message}")
     });
     let keys = in_use(tx, KEYS_IN_USE)?.into_iter().filter(|(_, used)| *used > key);
     let keys = keys.map(|(place, used)| {
-        format!("the table {place} holds key {used}, but the last key ever given is {key}")
+        format!("the table {place} holds key {used}, but the last key ever issued is {key}")
     });
     Ok(ids.chain(keys).collect())
 }
 
-/// Raises the counters above every number that is in use, so that none is given twice.
-pub fn raise(tx: &Tx<'_>) -> Result<()> {
-    let (message, key) = given(tx)?;
+/// Raises the counters above every id and key in use.
+pub fn raise_counters(tx: &Tx<'_>) -> Result<()> {
+    let (message, key) = issued(tx)?;
     let highest = |from: i64, used: Vec<(String, i64)>| {
         used.into_iter().map(|(_, number)| number).fold(from, i64::max)
     };
@@ -94,8 +93,8 @@ pub fn raise(tx: &Tx<'_>) -> Result<()> {
     tx.execute(RAISE, &[message.into(), key.into()]).map(|_| ())
 }
 
-/// The last message id and the last key that were given.
-fn given(tx: &Tx<'_>) -> Result<(i64, i64)> {
+/// The last message id and the last key that were issued.
+fn issued(tx: &Tx<'_>) -> Result<(i64, i64)> {
     tx.one(COUNTERS, &[], |row| Ok((row.int(0)?.max(row.opt_int(2)?.unwrap_or(0)), row.int(1)?)))
 }
 
@@ -103,8 +102,8 @@ fn in_use(tx: &Tx<'_>, sql: &str) -> Result<Vec<(String, i64)>> {
     tx.all(sql, &[], |row| Ok((row.text(0)?.to_owned(), row.opt_int(1)?.unwrap_or(0))))
 }
 
-/// Says that the settings changed. Generations are random: one that was rolled back after
-/// somebody had read it must not come again with other settings.
+/// Starts a new settings generation. Generations are random, because one that was rolled back after it
+/// was read must not be reused for other settings.
 pub(crate) fn change_settings(tx: &Tx<'_>) -> Result<()> {
     tx.execute(CHANGE_SETTINGS, &[fastrand::i64(1..).into()]).map(|_| ())
 }

@@ -1,5 +1,4 @@
-//! Sessions: one row each, found by the caller's id, listed by activity. Policy (titles, lineage,
-//! patterns) is the engine's; here are only the rows.
+//! Sessions: one row each, found by the caller's id and listed by activity.
 
 use crate::backend::Row;
 use crate::messages::Added;
@@ -25,7 +24,7 @@ macro_rules! columns {
          FROM sessions s LEFT JOIN sessions p ON p.key = s.parent_key "
     };
 }
-// Which sessions to list is settled on few columns; only those that are shown are read whole.
+// The inner query selects sessions by few columns; only the rows of the page are read completely.
 macro_rules! filters {
     () => {
         "JOIN (SELECT s.key AS found FROM sessions s \
@@ -56,12 +55,12 @@ macro_rules! count_appended {
 }
 
 statements! {
-    ID_AND_SOURCE = "SELECT id, source FROM sessions WHERE key = ?1";
+    ID_AND_PROJECT = "SELECT id, project FROM sessions WHERE key = ?1";
     KEYS_OF_SOURCE = "SELECT key FROM sessions WHERE source = ?1";
     KEYS_OF_PROJECT = "SELECT key FROM sessions WHERE project = ?1";
     KEY = "SELECT key FROM sessions WHERE id = ?1";
     GET = concat!(columns!(), "WHERE s.key = ?1");
-    BY_PREFIX = "SELECT key, id FROM sessions WHERE id >= ?1 ORDER BY id LIMIT 2";
+    BY_PREFIX = "SELECT key, id FROM sessions WHERE id >= ?1 ORDER BY id LIMIT 6";
     INSERT = "INSERT INTO sessions (key, id, source, started_at, last_active_at, active_minute) \
               VALUES (?1, ?2, ?3, ?4, ?4, ?5)";
     FILL = "UPDATE sessions SET user_id = COALESCE(user_id, CAST(?2 AS TEXT)), \
@@ -78,11 +77,11 @@ statements! {
             cwd = COALESCE(CAST(?6 AS TEXT), cwd), \
             metadata = COALESCE(CAST(?7 AS TEXT), metadata), \
             user_id = COALESCE(CAST(?8 AS TEXT), user_id) WHERE key = ?1";
-    // Almost every append falls into a minute the index knows; only the others touch it. Of a session
-    // in which nothing was said its first message says when it was active, be that before its start.
+    // The activity index holds minutes, so most appends need not update it. The first message of a
+    // session sets its activity, even if that is before its start.
     COUNT_APPENDED = concat!(count_appended!(), " WHERE key = ?1 AND (active_minute = CAST(?7 AS BIGINT) \
             OR (message_count > 0 AND active_minute > CAST(?7 AS BIGINT)))");
-    COUNT_APPENDED_LATER = concat!(count_appended!(), ", active_minute = CAST(?7 AS BIGINT) WHERE key = ?1");
+    COUNT_APPENDED_IN_NEW_MINUTE = concat!(count_appended!(), ", active_minute = CAST(?7 AS BIGINT) WHERE key = ?1");
     RECOUNT = "UPDATE sessions SET \
             message_count = (SELECT COUNT(*) FROM messages m \
                              WHERE m.session_key = sessions.key AND m.rewind = 0), \
@@ -106,6 +105,9 @@ statements! {
              ORDER BY s.started_at DESC, s.key DESC LIMIT CAST(?13 AS BIGINT)) f \
              ON f.found = s.key ORDER BY s.started_at DESC, s.key DESC");
     ENDED_BEFORE = concat!(columns!(), "WHERE s.ended_at IS NOT NULL AND s.ended_at < ?1 ORDER BY s.key");
+    OPEN_BEFORE = "SELECT key, id, source FROM sessions WHERE source = ?1 AND ended_at IS NULL \
+            AND last_active_at <= CAST(?2 AS BIGINT) AND key > CAST(?3 AS BIGINT) \
+            ORDER BY key LIMIT CAST(?4 AS BIGINT)";
     REMOVE = "DELETE FROM sessions WHERE key = ?1";
     PROMPT_KEY = "SELECT system_prompt_key FROM sessions WHERE key = ?1";
     TOTALS = "SELECT COUNT(*), COALESCE(CAST(SUM(CASE WHEN ended_at IS NULL THEN 1 ELSE 0 END) \
@@ -119,7 +121,6 @@ statements! {
              WHERE m.session_key = s.key AND m.rewind = 0) ORDER BY s.key";
 }
 
-/// The tables that belong here.
 pub(crate) const TABLES: &[Table] = &[Table {
     name: "sessions",
     columns: "key, id, source, started_at, last_active_at, active_minute, message_count, \
@@ -130,12 +131,15 @@ pub(crate) const TABLES: &[Table] = &[Table {
               actual_cost_nanousd",
 }];
 
+const MICROS_PER_MINUTE: i64 = 60_000_000;
+
 /// The internal key of a session.
 pub fn key(tx: &Tx<'_>, id: &SessionId) -> Result<Option<i64>> {
     tx.first(KEY, &[id.as_str().into()], |row| row.int(0))
 }
 
-/// The sessions whose id begins with `prefix`, at most two: enough to tell whether it is unique.
+/// The sessions whose id begins with `prefix`: at most six, enough to list the candidates of an
+/// ambiguous one.
 pub fn by_prefix(tx: &Tx<'_>, prefix: &str) -> Result<Vec<(i64, SessionId)>> {
     let mut found = tx
         .all(BY_PREFIX, &[prefix.into()], |row| Ok((row.int(0)?, SessionId::new(row.text(1)?)?)))?;
@@ -143,10 +147,10 @@ pub fn by_prefix(tx: &Tx<'_>, prefix: &str) -> Result<Vec<(i64, SessionId)>> {
     Ok(found)
 }
 
-/// The id and the source of a session.
-pub fn id_and_source(tx: &Tx<'_>, key: i64) -> Result<Option<(SessionId, String)>> {
-    tx.first(ID_AND_SOURCE, &[key.into()], |row| {
-        Ok((SessionId::new(row.text(0)?)?, row.text(1)?.to_owned()))
+/// The id and the project of a session.
+pub fn id_and_project(tx: &Tx<'_>, key: i64) -> Result<Option<(SessionId, Option<String>)>> {
+    tx.first(ID_AND_PROJECT, &[key.into()], |row| {
+        Ok((SessionId::new(row.text(0)?)?, row.opt_string(1)?))
     })
 }
 
@@ -160,7 +164,7 @@ pub fn keys_of_project(tx: &Tx<'_>, project: &str) -> Result<Vec<i64>> {
     tx.all(KEYS_OF_PROJECT, &[project.into()], |row| row.int(0))
 }
 
-/// One session, whole.
+/// A session with its system prompt and preview.
 pub fn get(tx: &Tx<'_>, key: i64) -> Result<Option<Session>> {
     let Some(found) = tx.first(GET, &[key.into()], read)? else { return Ok(None) };
     let mut session = found.session;
@@ -171,12 +175,12 @@ pub fn get(tx: &Tx<'_>, key: i64) -> Result<Option<Session>> {
     Ok(Some(session))
 }
 
-/// One session, without its system prompt and preview.
-pub fn get_bare(tx: &Tx<'_>, key: i64) -> Result<Option<Session>> {
+/// A session without its system prompt and preview.
+pub fn get_without_prompt(tx: &Tx<'_>, key: i64) -> Result<Option<Session>> {
     Ok(tx.first(GET, &[key.into()], read)?.map(|found| found.session))
 }
 
-/// Begins a session; it must not exist.
+/// Inserts a session, which must not exist.
 pub fn insert(tx: &Tx<'_>, id: &SessionId, source: &str, started_at: Timestamp) -> Result<i64> {
     let key = sequence::take_key(tx)?;
     let values = [
@@ -190,7 +194,7 @@ pub fn insert(tx: &Tx<'_>, id: &SessionId, source: &str, started_at: Timestamp) 
     Ok(key)
 }
 
-/// Values of a session that may be filled in or overwritten; what is absent stays.
+/// Fields of a session to fill in or overwrite; `None` leaves a field as it is.
 #[derive(Debug, Clone, Default)]
 pub struct Fields {
     /// Who the agent talks to.
@@ -199,22 +203,22 @@ pub struct Fields {
     pub model: Option<String>,
     /// Settings of the model, as JSON.
     pub model_config: Option<String>,
-    /// The system prompt, packed.
+    /// The system prompt, compressed.
     pub system_prompt: Option<payloads::Payload>,
     /// The project.
     pub project: Option<String>,
     /// The working directory.
     pub cwd: Option<String>,
-    /// All metadata as it shall be, as JSON.
+    /// All metadata, as JSON.
     pub metadata: Option<String>,
 }
 
-/// Packs a system prompt; done before the transaction.
+/// Compresses a system prompt, before the transaction begins.
 pub fn pack_prompt(prompt: &str) -> Result<payloads::Payload> {
     payloads::Payload::pack(prompt.as_bytes())
 }
 
-/// Fills in what is unset.
+/// Sets the fields that are unset; metadata is replaced.
 pub fn fill(tx: &Tx<'_>, key: i64, fields: &Fields) -> Result<()> {
     let unset = prompt_key(tx, key)?.is_none();
     let prompt = fields.system_prompt.as_ref().filter(|_| unset);
@@ -232,7 +236,7 @@ pub fn fill(tx: &Tx<'_>, key: i64, fields: &Fields) -> Result<()> {
     tx.execute(FILL, &values).map(|_| ())
 }
 
-/// Overwrites what is given.
+/// Overwrites the given fields.
 pub fn overwrite(tx: &Tx<'_>, key: i64, fields: &Fields) -> Result<()> {
     let before = prompt_key(tx, key)?;
     let prompt =
@@ -270,29 +274,29 @@ pub fn count_appended(tx: &Tx<'_>, key: i64, added: &Added) -> Result<()> {
         minute(last_at).into(),
     ];
     if tx.execute(COUNT_APPENDED, &values)? == 0 {
-        tx.execute(COUNT_APPENDED_LATER, &values)?;
+        tx.execute(COUNT_APPENDED_IN_NEW_MINUTE, &values)?;
     }
     Ok(())
 }
 
-/// Counts a session's rows anew, after some were hidden, shown or removed.
+/// Recomputes the counters of a session after messages were hidden, restored or removed.
 pub fn recount(tx: &Tx<'_>, key: i64) -> Result<()> {
     tx.execute(RECOUNT, &[key.into()]).map(|_| ())
 }
 
-/// Counts a rewind; answers its number.
+/// Counts a rewind and returns its number.
 pub fn count_rewind(tx: &Tx<'_>, key: i64) -> Result<i64> {
     tx.one(COUNT_REWIND, &[key.into()], |row| row.int(0))
 }
 
-/// The state of a session as another store knew it.
+/// The state of a session in the store it is imported from.
 #[derive(Debug, Clone)]
 pub struct ImportedState {
     /// When it ended.
     pub ended_at: Option<Timestamp>,
     /// Why it ended.
     pub end_reason: Option<String>,
-    /// Whether it was put away.
+    /// Whether it is archived.
     pub archived: bool,
     /// How often it was rewound.
     pub rewind_count: i64,
@@ -300,7 +304,7 @@ pub struct ImportedState {
     pub last_active_at: Timestamp,
 }
 
-/// Takes over the state of an imported session.
+/// Sets the state of an imported session.
 pub fn set_imported(tx: &Tx<'_>, key: i64, state: &ImportedState) -> Result<()> {
     let values = [
         key.into(),
@@ -314,7 +318,7 @@ pub fn set_imported(tx: &Tx<'_>, key: i64, state: &ImportedState) -> Result<()> 
     tx.execute(IMPORT, &values).map(|_| ())
 }
 
-/// A session of a list, with what the list needs beyond it.
+/// A session of a list, and the keys of what the list may add.
 #[derive(Debug, Clone)]
 pub struct Listed {
     /// Its internal key.
@@ -325,7 +329,7 @@ pub struct Listed {
     system_prompt_key: Option<i64>,
 }
 
-/// Sessions that pass the filters SQL knows, before `cursor` in the order asked for.
+/// Sessions that match the filters, after `before` (order value and key) in the requested order.
 pub fn list(
     tx: &Tx<'_>,
     request: &ListSessions,
@@ -355,14 +359,14 @@ pub fn list(
     tx.all(sql, &values, read)
 }
 
-/// Gives a listed session its preview.
+/// Adds the preview of a listed session.
 pub fn with_preview(tx: &Tx<'_>, listed: Listed) -> Result<Session> {
     let mut session = listed.session;
     session.preview = preview(tx, listed.first_user_seq)?;
     Ok(session)
 }
 
-/// Gives a listed session its system prompt.
+/// Adds the system prompt of a listed session.
 pub fn with_prompt(tx: &Tx<'_>, mut listed: Listed) -> Result<Listed> {
     if let Some(prompt) = listed.system_prompt_key {
         listed.session.system_prompt = Some(prompt_text(payloads::get(tx, prompt)?)?);
@@ -375,8 +379,42 @@ pub fn ended_before(tx: &Tx<'_>, before: Timestamp) -> Result<Vec<Listed>> {
     tx.all(ENDED_BEFORE, &[before.micros().into()], read)
 }
 
-/// Removes a session, its messages and its accounts; payloads that nothing else uses go too.
-/// Answers how many messages and payloads went.
+/// A session that has not ended.
+#[derive(Debug, Clone)]
+pub struct OpenSession {
+    /// Its internal key.
+    pub key: i64,
+    /// Its id.
+    pub id: SessionId,
+    /// Where it takes place.
+    pub source: String,
+}
+
+/// Which open sessions are wanted.
+#[derive(Debug, Clone, Copy)]
+pub struct OpenBefore<'a> {
+    /// Of this source.
+    pub source: &'a str,
+    /// Nothing was said in them after this moment.
+    pub moment: Timestamp,
+    /// Their keys are above this one.
+    pub after: i64,
+    /// Maximum number of sessions.
+    pub limit: usize,
+}
+
+/// Sessions that have not ended, by key.
+pub fn open_before(tx: &Tx<'_>, wanted: OpenBefore<'_>) -> Result<Vec<OpenSession>> {
+    let OpenBefore { source, moment, after, limit } = wanted;
+    let values = [source.into(), moment.micros().into(), after.into(), (limit as i64).into()];
+    tx.all(OPEN_BEFORE, &values, |row| {
+        let (id, source) = (SessionId::new(row.text(1)?)?, row.text(2)?.to_owned());
+        Ok(OpenSession { key: row.int(0)?, id, source })
+    })
+}
+
+/// Removes a session with its messages, its usage, and the payloads that nothing else uses. Returns
+/// how many messages and payloads were removed.
 pub fn remove(tx: &Tx<'_>, key: i64) -> Result<(i64, i64)> {
     let mut unused = payloads::keys_of_session(tx, key)?;
     unused.extend(prompt_key(tx, key)?);
@@ -398,21 +436,25 @@ pub fn keys_after(tx: &Tx<'_>, after: i64, limit: usize) -> Result<Vec<i64>> {
     tx.all(ALL_KEYS, &[after.into(), (limit as i64).into()], |row| row.int(0))
 }
 
-/// Sessions whose counters do not match their rows; there are none in a sound store.
+/// Sessions whose counters do not match their messages; only damage causes that.
 pub fn miscounted(tx: &Tx<'_>) -> Result<Vec<SessionId>> {
     tx.all(MISCOUNTED, &[], |row| SessionId::new(row.text(0)?))
 }
 
-/// Hands over every text that sessions hold besides their messages.
+/// Calls `each` with every text of every session, without messages.
 pub(crate) fn each_text(tx: &Tx<'_>, each: &mut dyn FnMut(&[u8])) -> Result<()> {
     tx.each(STORED, &[], |row| {
-        let mut mark = |text: Option<&str>| each(text.unwrap_or_default().as_bytes());
-        (0..6).try_for_each(|column| row.opt_text(column).map(&mut mark))
+        let mut each_value = |text: Option<&str>| each(text.unwrap_or_default().as_bytes());
+        (0..6).try_for_each(|column| row.opt_text(column).map(&mut each_value))
     })
 }
 
 /// The same for one session.
-pub fn each_of(tx: &Tx<'_>, key: i64, mut each: impl FnMut(&str) -> Result<()>) -> Result<()> {
+pub fn each_text_of_session(
+    tx: &Tx<'_>,
+    key: i64,
+    mut each: impl FnMut(&str) -> Result<()>,
+) -> Result<()> {
     tx.each(STORED_OF, &[key.into()], |row| texts(row, &mut each))
 }
 
@@ -420,10 +462,10 @@ fn texts(row: &dyn Row, each: &mut dyn FnMut(&str) -> Result<()>) -> Result<()> 
     (0..6).try_for_each(|column| each(row.opt_text(column)?.unwrap_or_default()))
 }
 
-/// The minute of a time: what the index of activity holds, so that it changes once a minute and not
-/// with every message.
+/// The minute of a time in microseconds. The activity index holds minutes, so that it changes at most
+/// once a minute.
 pub(crate) fn minute(micros: i64) -> i64 {
-    micros.div_euclid(60_000_000)
+    micros.div_euclid(MICROS_PER_MINUTE)
 }
 
 fn preview(tx: &Tx<'_>, first_user_seq: Option<i64>) -> Result<Option<String>> {

@@ -1,4 +1,4 @@
-//! What every process of a space must agree on: names and JSON values.
+//! Settings of a space, which all its processes share: names and JSON values.
 
 use crate::aggregates::Table;
 use crate::{Tx, sequence};
@@ -11,16 +11,15 @@ statements! {
     REMOVE = "DELETE FROM settings WHERE name = ?1";
 }
 
-/// The tables that belong here.
 pub(crate) const TABLES: &[Table] =
     &[Table { name: "settings", columns: "name, value, updated_at" }];
 
-/// Every setting that was set.
+/// Every setting that differs from its default.
 pub fn all(tx: &Tx<'_>) -> Result<Vec<(String, String)>> {
     tx.all(ALL, &[], |row| Ok((row.text(0)?.to_owned(), row.text(1)?.to_owned())))
 }
 
-/// Sets one, or takes it back to its default.
+/// Sets a setting, or resets it to its default.
 pub fn put(tx: &Tx<'_>, name: &str, value: Option<&str>, now: Timestamp) -> Result<()> {
     match value {
         Some(value) => tx.execute(PUT, &[name.into(), value.into(), now.micros().into()])?,

@@ -1,4 +1,4 @@
-//! Slots: a host's values by scope and name. A slot of a session goes when the session goes.
+//! Slots: values that a host stores by scope and name. A slot of a session is deleted with it.
 
 use crate::Tx;
 use crate::aggregates::Table;
@@ -20,7 +20,6 @@ statements! {
     STORED = "SELECT scope, name, value FROM slots";
 }
 
-/// The tables that belong here.
 pub(crate) const TABLES: &[Table] =
     &[Table { name: "slots", columns: "scope, name, session_key, value, updated_at" }];
 
@@ -34,14 +33,14 @@ pub fn of_scope(tx: &Tx<'_>, scope: &str) -> Result<Vec<Slot>> {
     tx.all(OF_SCOPE, &[scope.into()], read)
 }
 
-/// The scopes that begin so.
+/// The scopes that start with `prefix`.
 pub fn scopes(tx: &Tx<'_>, prefix: &str) -> Result<Vec<String>> {
     let mut found = tx.all(SCOPES, &[prefix.into()], |row| Ok(row.text(0)?.to_owned()))?;
     found.retain(|scope| scope.starts_with(prefix));
     Ok(found)
 }
 
-/// Sets a slot; with `session_key` it goes when that session goes.
+/// Sets a slot; with `session_key` it is deleted with that session.
 pub fn put(
     tx: &Tx<'_>,
     slot: &SlotName,
@@ -59,23 +58,23 @@ pub fn put(
     tx.execute(PUT, &values).map(|_| ())
 }
 
-/// Empties a slot.
+/// Removes a slot.
 pub fn remove(tx: &Tx<'_>, slot: &SlotName) -> Result<()> {
     tx.execute(REMOVE, &[slot.scope().into(), slot.name().into()]).map(|_| ())
 }
 
-/// Empties every slot of a scope.
+/// Removes every slot of a scope.
 pub fn remove_scope(tx: &Tx<'_>, scope: &str) -> Result<()> {
     tx.execute(REMOVE_SCOPE, &[scope.into()]).map(|_| ())
 }
 
-/// Empties what a session's slots hold about one of its messages: those that have its id for a name.
+/// Removes the slots of a session that are named after the id of a message.
 pub fn remove_of_message(tx: &Tx<'_>, session_key: i64, message: MessageId) -> Result<()> {
     let name = message.to_string();
     tx.execute(REMOVE_OF_MESSAGE, &[session_key.into(), name.as_str().into()]).map(|_| ())
 }
 
-/// Hands over every text that slots hold.
+/// Calls `each` with every text in slots.
 pub(crate) fn each_text(tx: &Tx<'_>, each: &mut dyn FnMut(&[u8])) -> Result<()> {
     tx.each(STORED, &[], |row| {
         (0..3).try_for_each(|column| {

@@ -1,6 +1,6 @@
 //! The spaces of a store: listed, and deleted with everything in them.
 
-use crate::store::backend;
+use crate::store::new_backend;
 use crate::target::is_single_space;
 use crate::{Options, Store, Target, backups};
 use oneiro_model::{DeletedSpace, Error, ErrorKind, Remedy, Result, SpaceInfo, Timestamp};
@@ -8,7 +8,7 @@ use oneiro_model::{DeletedSpace, Error, ErrorKind, Remedy, Result, SpaceInfo, Ti
 /// The spaces of a store, by name. `store` is a folder, a file or a PostgreSQL address.
 pub fn list(store: &str, options: &Options) -> Result<Vec<SpaceInfo>> {
     let target = Target::parse(store, None)?.resolved();
-    let backend = backend(&target, options)?;
+    let backend = new_backend(&target, options)?;
     let Target::File { path, space } = &target else { return backend.spaces() };
     let is_single = is_single_space(store);
     let place = if is_single { Some(path.as_path()) } else { path.parent() };
@@ -33,7 +33,7 @@ pub fn delete(target: &Target, options: &Options, now: Timestamp) -> Result<Dele
         Err(error) if error.kind() == ErrorKind::NewerSchema => Vec::new(),
         Err(error) => return Err(error),
     };
-    backend(&target, options)?.delete()?;
+    new_backend(&target, options)?.delete()?;
     let backups = backups.into_iter().map(|copy| copy.path);
     let left = backups.filter(|path| std::path::Path::new(path).exists());
     Ok(DeletedSpace { name: target.space().clone(), backups: left.collect() })

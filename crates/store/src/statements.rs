@@ -1,5 +1,4 @@
-//! The closed list of SQL: every statement is declared through [`statements!`], so that one test
-//! can prepare them all on both engines.
+//! The macro that declares SQL statements. One test prepares all declared statements on both engines.
 
 /// Declares SQL constants and the module's list of them.
 macro_rules! statements {

@@ -1,14 +1,14 @@
-//! [`Store`]: one space, opened. Reads share a pool, writes share commits, and what only an engine
-//! can do (copy, scrub, size) is passed on to it.
+//! [`Store`]: an open space. Reads use a pool of connections, writes use group commit, and what only
+//! an engine can do (copy, scrub, size) is passed to the back end.
 
 use crate::backend::fault::{Fault, FaultBackend};
 use crate::backend::files::{resolve, with_suffix};
 use crate::backend::postgres::Postgres;
 use crate::backend::sqlite::Sqlite;
-use crate::backend::{Access, Backend, Connection, Engine};
-use crate::backup_files::{self, Existing, Found, Part, Placed, refuse_existing};
+use crate::backend::{Access, Backend, Connection, CopyOutcome, Engine};
+use crate::backup_files::{self, Cleanup, IfExists, PartialCopy, Placed, refuse_existing};
 use crate::backups::{self, Reason};
-use crate::group::Writers;
+use crate::group_commit::{CommitStats, GroupCommit};
 use crate::options::Options;
 use crate::pool::Pool;
 use crate::{Target, Tx, copy, schema};
@@ -17,8 +17,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, TryLockError};
 use std::time::Duration;
 
-/// One space, opened. Cheap to clone; any number of threads may use it, and any number of
-/// processes may open the same space.
+/// An open space. Cheap to clone; any number of threads may use it, and any number of processes may
+/// open the same space.
 #[derive(Clone)]
 pub struct Store {
     inner: Arc<Inner>,
@@ -27,29 +27,29 @@ pub struct Store {
 }
 
 struct Inner {
-    // Connections are dropped before the back end that made them.
-    writers: Writers,
+    // Fields drop in order: connections before the back end that made them.
+    commits: GroupCommit,
     pool: Pool,
     backend: Box<dyn Backend>,
     target: Target,
     schema: i64,
-    /// Held by whoever scrubs.
-    scrubbing: Mutex<()>,
+    /// Locked while a scrub runs.
+    scrub_lock: Mutex<()>,
 }
 
-/// How often somebody who waits to scrub looks whether it is their turn, or no longer wanted.
-const SCRUB_POLL: Duration = Duration::from_millis(20);
+/// How often a waiting scrub checks for the lock and for cancellation.
+const SCRUB_POLL_INTERVAL: Duration = Duration::from_millis(20);
 
-/// How far a long piece of work has come.
+/// Progress of a long operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Progress {
-    /// Units done.
+    /// Pages or rows done.
     pub done: u64,
-    /// Units in all.
+    /// Pages or rows in total.
     pub total: u64,
 }
 
-/// What a scrub did and found.
+/// The result of a scrub.
 #[derive(Debug, Clone, Default)]
 pub struct Scrubbed {
     /// Whether raw bytes could be searched.
@@ -58,15 +58,15 @@ pub struct Scrubbed {
     pub found: Vec<usize>,
     /// Bytes searched.
     pub bytes: u64,
-    /// What this engine cannot reach.
+    /// Copies of erased text that this engine cannot reach, described for people.
     pub out_of_reach: Vec<String>,
 }
 
 impl Store {
-    /// Opens a space, creating or migrating it as needed.
+    /// Opens a space; creates or migrates it as needed.
     pub fn open(target: &Target, options: &Options, now: Timestamp) -> Result<Store> {
         let target = &target.resolved();
-        Store::over(backend(target, options)?, target, options, now)
+        Store::open_backend(new_backend(target, options)?, target, options, now)
     }
 
     /// Opens a space through a back end that fails as planned.
@@ -77,12 +77,12 @@ impl Store {
         fault: &Fault,
     ) -> Result<Store> {
         let target = &target.resolved();
-        let inner = backend(target, options)?;
+        let inner = new_backend(target, options)?;
         let backend = Box::new(FaultBackend { inner, fault: fault.clone() });
-        Store::over(backend, target, options, now)
+        Store::open_backend(backend, target, options, now)
     }
 
-    fn over(
+    fn open_backend(
         backend: Box<dyn Backend>,
         target: &Target,
         options: &Options,
@@ -107,7 +107,12 @@ impl Store {
             if version > 0
                 && let Target::File { path, .. } = target
             {
-                copy = Some(MigrationCopy::announce(connection.as_mut(), path, version, now)?);
+                copy = Some(MigrationCopy::record_unfinished(
+                    connection.as_mut(),
+                    path,
+                    version,
+                    now,
+                )?);
                 backend.make_durable()?;
             }
             let migrated = schema::migrate(
@@ -115,77 +120,79 @@ impl Store {
                 connection.as_mut(),
                 options.schema,
                 now,
-                |version| copy.as_mut().map_or(Ok(()), |copy| copy.make(backend.as_ref(), version)),
+                |version| {
+                    copy.as_mut().map_or(Ok(()), |copy| copy.create(backend.as_ref(), version))
+                },
             );
-            let noted = copy.map_or(Ok(()), |copy| copy.finish(connection.as_mut(), now));
-            migrated.and(noted)?;
+            let recorded = copy.map_or(Ok(()), |copy| copy.finish(connection.as_mut(), now));
+            migrated.and(recorded)?;
             backend.make_durable()?;
         }
         let inner = Arc::new(Inner {
-            writers: Writers::new(connection, options.busy_timeout),
+            commits: GroupCommit::new(connection, options.busy_timeout),
             pool: Pool::new(options.readers, options.busy_timeout),
             backend,
             target: target.clone(),
             schema: known,
-            scrubbing: Mutex::default(),
+            scrub_lock: Mutex::default(),
         });
         Ok(Store { inner, actor: Arc::default() })
     }
 
-    /// The same store, written to by somebody else.
+    /// The same store, whose writes are recorded as those of `actor`.
     #[must_use]
     pub fn acting_as(&self, actor: Arc<Actor>) -> Store {
         Store { inner: Arc::clone(&self.inner), actor }
     }
 
-    /// Runs `work` in one snapshot.
+    /// Runs `work` on one snapshot.
     pub fn read<T>(&self, work: impl FnOnce(&Tx<'_>) -> Result<T>) -> Result<T> {
         self.inner.pool.read(self.inner.backend.as_ref(), |connection| work(&Tx::new(connection)))
     }
 
-    /// Runs `work` as one write: all of it is durable when this returns, or none of it is kept.
-    /// It may be run more than once, so it must do nothing but talk to the transaction.
+    /// Runs `work` as one atomic write, which is durable when this returns `Ok`. `work` may run more
+    /// than once, so it must have no effects outside the transaction.
     pub fn write<T: Send + 'static>(
         &self,
         work: impl Fn(&Tx<'_>) -> Result<T> + Send + Sync + 'static,
     ) -> Result<T> {
         let actor = Arc::clone(&self.actor);
-        self.inner.writers.write(self.inner.backend.as_ref(), move |tx| {
-            tx.act_as(&actor);
+        self.inner.commits.write(self.inner.backend.as_ref(), move |tx| {
+            tx.set_actor(&actor);
             work(tx)
         })
     }
 
-    /// Runs a large write in a transaction of its own. `work` is run once.
-    pub fn write_bulk<T>(&self, work: impl Fn(&Tx<'_>) -> Result<T>) -> Result<T> {
-        self.inner.writers.alone(self.inner.backend.as_ref(), &|tx| {
-            tx.act_as(&self.actor);
+    /// Runs a large write in a transaction of its own.
+    pub fn write_bulk<T>(&self, work: impl FnOnce(&Tx<'_>) -> Result<T>) -> Result<T> {
+        self.inner.commits.write_bulk(self.inner.backend.as_ref(), |tx| {
+            tx.set_actor(&self.actor);
             work(tx)
         })
     }
 
-    /// Makes the tables of the text index that are missing.
-    pub fn mend_index_tables(&self) -> Result<()> {
+    /// Creates the tables of the text index that are missing.
+    pub fn create_missing_index_tables(&self) -> Result<()> {
         let statements = schema::index_tables(self.engine());
         self.write_bulk(|tx| {
             statements.iter().try_for_each(|statement| tx.execute(statement, &[]).map(|_| ()))
         })
     }
 
-    /// Runs a write of derived data, which may be lost to a power cut without harm: nobody waits
-    /// for the disk. `work` is run once.
-    pub fn write_derived<T>(&self, work: impl Fn(&Tx<'_>) -> Result<T>) -> Result<T> {
-        self.inner.writers.alone_unsynced(self.inner.backend.as_ref(), &work)
+    /// Runs a write of derived data in a transaction of its own, without waiting for the disk: a power
+    /// cut may undo it.
+    pub fn write_derived<T>(&self, work: impl FnOnce(&Tx<'_>) -> Result<T>) -> Result<T> {
+        self.inner.commits.write_unsynced(self.inner.backend.as_ref(), work)
     }
 
-    /// How the writes of this process were committed so far.
-    pub fn write_figures(&self) -> crate::WriteFigures {
-        self.inner.writers.figures()
+    /// Writes and commits of this process so far.
+    pub fn commit_stats(&self) -> CommitStats {
+        self.inner.commits.stats()
     }
 
-    /// How many writes of this process wait for their turn.
-    pub fn queued(&self) -> usize {
-        self.inner.writers.queued()
+    /// How many writes of this process are queued.
+    pub fn queued_writes(&self) -> usize {
+        self.inner.commits.queue_len()
     }
 
     /// Which engine keeps the space.
@@ -208,7 +215,7 @@ impl Store {
         self.inner.backend.bytes()
     }
 
-    /// Copies the space into a new SQLite file while others write, and remembers where.
+    /// Copies the space into a new SQLite file while others write, and records the path of the copy.
     pub fn backup(
         &self,
         path: &Path,
@@ -217,180 +224,197 @@ impl Store {
     ) -> Result<()> {
         let path = &resolve(path);
         refuse_existing(path)?;
-        // What others left behind is no reason not to make a new one.
+        // Failing to clean up after others does not prevent a new backup.
         let _ = self.remove_abandoned_backups();
-        let part = Part::begin(path)?;
+        let part = PartialCopy::create(path)?;
         let (part_name, name) = (absolute(part.path()), absolute(path));
-        // Both names are remembered before the copy is begun: an interrupted copy holds as much as a
-        // finished one, and a crash after it got its name must not leave one that nobody knows of.
-        self.announce(&[part_name.clone(), name.clone()], now)?;
+        // Both paths are recorded before the copy starts: an interrupted copy holds as much as a
+        // finished one, and an erasure must know of every copy, also after a crash.
+        self.record_unfinished_backups([part_name.clone(), name.clone()], now)?;
         let copied = match self.inner.backend.copy_to(part.path(), progress) {
-            Ok(Some(())) => Ok(()),
-            Ok(None) => copy::rows_to_file(self, part.path(), now, progress),
+            Ok(CopyOutcome::Copied) => Ok(()),
+            Ok(CopyOutcome::Unsupported) => copy::rows_to_file(self, part.path(), now, progress),
             Err(error) => Err(error),
         };
         let placed = copied
-            .and_then(|()| self.forget_in_copy(part.path(), [part_name.clone(), name.clone()], now))
-            .and_then(|()| part.place(path, Existing::Keep));
+            .and_then(|()| {
+                let names = [part_name.clone(), name.clone()];
+                self.remove_records_from_copy(part.path(), names, now)
+            })
+            .and_then(|()| part.move_to(path, IfExists::Fail));
         drop(part);
         let is_placed = placed.is_ok();
-        let noted = self.write(move |tx| {
-            backups::forget(tx, &part_name)?;
-            match is_placed {
-                true => backups::record(tx, &name, now, Reason::Backup.finished()),
-                false => backups::withdraw(tx, &name, Reason::Backup),
+        let recorded = self.write(move |tx| {
+            backups::remove(tx, &part_name)?;
+            if is_placed {
+                backups::record(tx, &name, now, Reason::Backup.finished())
+            } else {
+                backups::remove_unfinished(tx, &name, Reason::Backup)
             }
         });
         match placed? {
             Placed::Unsynced(error) => Err(error),
-            Placed::Durable => noted.map_err(|error| {
+            Placed::Durable => recorded.map_err(|error| {
                 let what = format!("the backup {} is complete, but not recorded", path.display());
                 Error::new(error.kind(), format!("{what}: {error}")).because(error)
             }),
         }
     }
 
-    fn announce(&self, names: &[String], now: Timestamp) -> Result<()> {
-        let names = names.to_vec();
+    fn record_unfinished_backups(&self, names: [String; 2], now: Timestamp) -> Result<()> {
         self.write(move |tx| {
-            names.iter().try_for_each(|name| backups::announce(tx, name, now, Reason::Backup))
+            let record = |name| backups::record_unfinished(tx, name, now, Reason::Backup);
+            names.iter().try_for_each(|name| record(name))
         })
     }
 
-    /// Takes the note of the unfinished copy out of the copy itself.
-    fn forget_in_copy(&self, part: &Path, names: [String; 2], now: Timestamp) -> Result<()> {
+    /// Removes the records of the unfinished copy, which were copied with everything else.
+    fn remove_records_from_copy(
+        &self,
+        part: &Path,
+        names: [String; 2],
+        now: Timestamp,
+    ) -> Result<()> {
         let target = Target::File { path: part.to_owned(), space: self.target().space().clone() };
         let copy = Store::open(&target, &Options { readers: 1, ..Options::default() }, now)?;
         copy.write(move |tx| {
-            names.iter().try_for_each(|name| backups::withdraw(tx, name, Reason::Backup))
+            let remove = |name| backups::remove_unfinished(tx, name, Reason::Backup);
+            names.iter().try_for_each(|name| remove(name))
         })
     }
 
-    /// Removes copies that were begun by processes that are gone, and sets the record of those right
-    /// that they finished. Answers the paths of the files that were removed.
+    /// Removes unfinished copies of processes that have ended, and corrects the records of copies that
+    /// they did finish. Returns the paths of the removed files.
     pub fn remove_abandoned_backups(&self) -> Result<Vec<String>> {
         let unfinished = self.read(backups::all)?.into_iter().filter_map(|copy| {
-            let reason = Reason::of_unfinished(&copy.reason)?;
-            let found = backup_files::clear(Path::new(&copy.path));
-            Some((copy, reason, found))
+            let reason = Reason::parse_unfinished(&copy.reason)?;
+            let cleanup = backup_files::clean_up(Path::new(&copy.path));
+            Some((copy, reason, cleanup))
         });
         let unfinished: Vec<_> = unfinished.collect();
-        let is_coming = |path: &str| {
-            unfinished.iter().any(|(part, _, found)| {
-                *found == Found::InUse && backup_files::is_part_of(&part.path, path)
+        let is_in_progress = |path: &str| {
+            unfinished.iter().any(|(part, _, cleanup)| {
+                *cleanup == Cleanup::InUse && backup_files::is_part_of(&part.path, path)
             })
         };
-        for (copy, reason, found) in &unfinished {
+        for (copy, reason, cleanup) in &unfinished {
             let (path, at, reason) = (copy.path.clone(), copy.at, *reason);
-            match found {
-                Found::Finished => {
+            match cleanup {
+                Cleanup::Finished => {
                     self.write(move |tx| backups::record(tx, &path, at, reason.finished()))?;
                 }
-                // A server is used from several machines, and the file may be on another one.
-                Found::Missing if self.engine() == Engine::Postgres || is_coming(&path) => {}
-                Found::Missing | Found::Removed => {
-                    self.write(move |tx| backups::withdraw(tx, &path, reason))?;
+                // A server has clients on several machines; the file may be on another one.
+                Cleanup::Missing if self.engine() == Engine::Postgres || is_in_progress(&path) => {}
+                Cleanup::Missing | Cleanup::Removed => {
+                    self.write(move |tx| backups::remove_unfinished(tx, &path, reason))?;
                 }
-                Found::InUse | Found::Unreachable => {}
+                Cleanup::InUse | Cleanup::Unreachable => {}
             }
         }
-        let removed = unfinished.into_iter().filter(|(_, _, found)| *found == Found::Removed);
+        let removed = unfinished.into_iter().filter(|(_, _, it)| *it == Cleanup::Removed);
         Ok(removed.map(|(copy, ..)| copy.path).collect())
     }
 
-    /// What the engine itself finds wrong with its files; empty when nothing is.
+    /// Problems that the engine itself finds in its files.
     pub fn integrity(&self) -> Result<Vec<String>> {
         self.inner.backend.integrity()
     }
 
-    /// Leaves no trace of deleted rows, then looks for `needles` in the raw bytes. Ends early, with
-    /// an error, when `stopped` says so.
+    /// Removes every trace of deleted rows from the files, then searches their raw bytes for `needles`.
+    /// Fails early when `is_cancelled` returns true.
     pub fn scrub(
         &self,
         needles: &[Vec<u8>],
-        stopped: &(dyn Fn() -> bool + Sync),
+        is_cancelled: &(dyn Fn() -> bool + Sync),
     ) -> Result<Scrubbed> {
-        let _alone = self.wait_to_scrub(stopped)?;
-        self.inner.backend.scrub(needles, stopped)
+        let _lock = self.lock_scrub(is_cancelled)?;
+        self.inner.backend.scrub(needles, is_cancelled)
     }
 
-    /// Waits until nobody else in this process scrubs: that takes as long as the store is large, and
-    /// the locks of the engine would give up long before.
-    fn wait_to_scrub(&self, stopped: &(dyn Fn() -> bool + Sync)) -> Result<MutexGuard<'_, ()>> {
+    /// Waits until no other scrub of this process runs. A scrub of a large store takes longer than the
+    /// engine waits for its own locks.
+    fn lock_scrub(&self, is_cancelled: &(dyn Fn() -> bool + Sync)) -> Result<MutexGuard<'_, ()>> {
         loop {
-            match self.inner.scrubbing.try_lock() {
-                Ok(alone) => return Ok(alone),
-                // It guards nothing but the turn.
-                Err(TryLockError::Poisoned(alone)) => return Ok(alone.into_inner()),
-                Err(TryLockError::WouldBlock) if stopped() => {
-                    return Err(Error::new(ErrorKind::Busy, "another scrub of this store runs")
-                        .remedy(Remedy::RunJobs));
+            match self.inner.scrub_lock.try_lock() {
+                Ok(lock) => return Ok(lock),
+                // The mutex protects no data, so a panic leaves nothing inconsistent.
+                Err(TryLockError::Poisoned(lock)) => return Ok(lock.into_inner()),
+                Err(TryLockError::WouldBlock) if is_cancelled() => {
+                    return Err(Error::new(
+                        ErrorKind::Busy,
+                        "another scrub of this store is running",
+                    )
+                    .remedy(Remedy::RunJobs));
                 }
-                Err(TryLockError::WouldBlock) => std::thread::sleep(SCRUB_POLL),
+                Err(TryLockError::WouldBlock) => std::thread::sleep(SCRUB_POLL_INTERVAL),
             }
         }
     }
 }
 
-pub(crate) fn backend(target: &Target, options: &Options) -> Result<Box<dyn Backend>> {
+pub(crate) fn new_backend(target: &Target, options: &Options) -> Result<Box<dyn Backend>> {
     Ok(match target {
         Target::File { path, .. } => Box::new(Sqlite::new(path, options)),
         Target::Postgres { url, space } => Box::new(Postgres::new(url, space, options)?),
     })
 }
 
-/// A copy beside the file before its schema changes, in place of one that an earlier, failed
-/// migration left. A PostgreSQL migration is one transaction and its server has backups of its own.
+/// A copy beside the file, made before its schema changes; it replaces one that an earlier, failed
+/// migration left. PostgreSQL needs none: its migration is one transaction, and its server has backups
+/// of its own.
 struct MigrationCopy {
-    part: Part,
-    place: PathBuf,
-    is_made: bool,
+    part: PartialCopy,
+    path: PathBuf,
+    is_complete: bool,
 }
 
 impl MigrationCopy {
-    /// Remembers the copy in the old schema, so that an erasure knows of it whatever happens next.
-    fn announce(
+    /// Records the copy in the old schema, so that an erasure knows of it whatever happens next.
+    fn record_unfinished(
         connection: &mut dyn Connection,
         store: &Path,
         version: i64,
         now: Timestamp,
     ) -> Result<MigrationCopy> {
-        let place = with_suffix(store, &format!(".schema-{version}.bak"));
-        let part = Part::begin(&place)?;
-        let names = [absolute(part.path()), absolute(&place)];
+        let path = with_suffix(store, &format!(".schema-{version}.bak"));
+        let part = PartialCopy::create(&path)?;
+        let names = [absolute(part.path()), absolute(&path)];
         write_on(connection, |tx| {
-            names.iter().try_for_each(|name| backups::announce(tx, name, now, Reason::Migration))
+            let record = |name| backups::record_unfinished(tx, name, now, Reason::Migration);
+            names.iter().try_for_each(|name| record(name))
         })?;
-        Ok(MigrationCopy { part, place, is_made: false })
+        Ok(MigrationCopy { part, path, is_complete: false })
     }
 
-    /// Sets the record right, whether the migration succeeded or not. A copy that this process did
-    /// not make may be one that another makes, so only its own part is forgotten.
+    /// Corrects the records, whether the migration succeeded or not. A copy that this process did not
+    /// make may be in progress in another, so only the record of its own part is removed.
     fn finish(self, connection: &mut dyn Connection, now: Timestamp) -> Result<()> {
-        let (part, place) = (absolute(self.part.path()), absolute(&self.place));
-        let is_made = self.is_made;
-        let is_there = self.place.exists();
+        let (part, path) = (absolute(self.part.path()), absolute(&self.path));
+        let is_complete = self.is_complete;
+        let exists = self.path.exists();
         drop(self);
         write_on(connection, |tx| {
-            backups::forget(tx, &part)?;
-            match (is_made, is_there) {
-                (true, _) => backups::record(tx, &place, now, Reason::Migration.finished()),
-                (false, true) => Ok(()),
-                (false, false) => backups::withdraw(tx, &place, Reason::Migration),
+            backups::remove(tx, &part)?;
+            if is_complete {
+                backups::record(tx, &path, now, Reason::Migration.finished())
+            } else if exists {
+                Ok(())
+            } else {
+                backups::remove_unfinished(tx, &path, Reason::Migration)
             }
         })
     }
 
-    fn make(&mut self, backend: &dyn Backend, version: i64) -> Result<()> {
-        // Another process brought the store to a version between, after this one looked.
+    fn create(&mut self, backend: &dyn Backend, version: i64) -> Result<()> {
+        // Another process may have migrated the store to a version in between.
         let suffix = format!(".schema-{version}.bak");
-        if !self.place.to_string_lossy().ends_with(&suffix) {
+        if !self.path.to_string_lossy().ends_with(&suffix) {
             return Err(Error::new(ErrorKind::Busy, "another process is migrating the store")
                 .remedy("try again"));
         }
         backend.copy_to(self.part.path(), &mut |_| {})?;
-        let placed = self.part.place(&self.place, Existing::Replace)?;
-        self.is_made = true;
+        let placed = self.part.move_to(&self.path, IfExists::Replace)?;
+        self.is_complete = true;
         match placed {
             Placed::Durable => Ok(()),
             Placed::Unsynced(error) => Err(error),
@@ -398,7 +422,7 @@ impl MigrationCopy {
     }
 }
 
-/// One write before or after a migration, on a connection that nobody else uses yet.
+/// A write before or after a migration, on a connection that nothing else uses yet.
 fn write_on(
     connection: &mut dyn Connection,
     work: impl FnOnce(&Tx<'_>) -> Result<()>,

@@ -1,6 +1,5 @@
-//! Summaries: the nodes of the summary DAG, what each covers, and which of them a session's context
-//! shows. A message is under one leaf at most, by the key of its link. It must not know how a
-//! summary comes to its words.
+//! Summaries: the nodes of the summary DAG, what each covers, and which of them are in the context of a
+//! session. The primary key of `summary_messages` puts a message under at most one leaf.
 
 use crate::aggregates::Table;
 use crate::backend::Row;
@@ -33,21 +32,21 @@ statements! {
               ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17)";
     COVER_MESSAGE = "INSERT INTO summary_messages (seq, summary_key) VALUES (?1, ?2)";
     COVER_CHILD = "INSERT INTO summary_children (parent_key, child_key) VALUES (?1, ?2)";
-    SHOW = "INSERT INTO context_items (session_key, summary_key) VALUES (?1, ?2) \
+    ADD_TO_CONTEXT = "INSERT INTO context_items (session_key, summary_key) VALUES (?1, ?2) \
             ON CONFLICT (session_key, summary_key) DO NOTHING";
-    HIDE = "DELETE FROM context_items WHERE session_key = ?1 AND summary_key = ?2";
-    HIDE_ALL = "DELETE FROM context_items WHERE session_key = ?1";
-    SHOWN = concat!(columns!(), "JOIN context_items i ON i.summary_key = n.key \
+    REMOVE_FROM_CONTEXT = "DELETE FROM context_items WHERE session_key = ?1 AND summary_key = ?2";
+    CLEAR_CONTEXT = "DELETE FROM context_items WHERE session_key = ?1";
+    IN_CONTEXT = concat!(columns!(), "JOIN context_items i ON i.summary_key = n.key \
             WHERE i.session_key = ?1 ORDER BY n.first_seq, n.key");
-    SHOWN_BARE = "SELECT n.key, n.id, s.id, n.session_key, n.kind, n.depth, n.level, n.model, '', \
+    IN_CONTEXT_WITHOUT_CONTENT = "SELECT n.key, n.id, s.id, n.session_key, n.kind, n.depth, n.level, n.model, '', \
             n.tokens, n.source_tokens, n.message_count, n.message_tokens, n.first_seq, n.last_seq, \
             n.earliest_at, n.latest_at, n.created_at FROM summaries n \
             JOIN sessions s ON s.key = n.session_key JOIN context_items i ON i.summary_key = n.key \
             WHERE i.session_key = ?1 ORDER BY n.first_seq, n.key";
-    SHOWN_KEYS = "SELECT summary_key FROM context_items WHERE session_key = ?1";
+    KEYS_IN_CONTEXT = "SELECT summary_key FROM context_items WHERE session_key = ?1";
     OF_SESSION = concat!(columns!(), "WHERE n.session_key = ?1 ORDER BY n.first_seq, n.depth, n.key");
     BY_KEY = concat!(columns!(), "WHERE n.key = ?1");
-    BEGUN = concat!(columns!(), "WHERE n.id >= ?1 AND n.id < ?2 ORDER BY n.id LIMIT 2");
+    BY_ID_PREFIX = concat!(columns!(), "WHERE n.id >= ?1 AND n.id < ?2 ORDER BY n.id LIMIT 2");
     NEWEST = concat!(columns!(), "ORDER BY n.latest_at DESC, n.key DESC LIMIT CAST(?1 AS BIGINT)");
     CHILDREN = concat!(columns!(), "JOIN summary_children c ON c.child_key = n.key \
                WHERE c.parent_key = ?1 ORDER BY n.first_seq, n.key");
@@ -57,13 +56,13 @@ statements! {
                  WHERE c.parent_key = ?1 ORDER BY n.first_seq, n.key";
     PARENT_IDS = "SELECT n.id FROM summaries n JOIN summary_children c ON c.parent_key = n.key \
                   WHERE c.child_key = ?1 ORDER BY n.first_seq, n.key";
-    SHOWN_IN = "SELECT session_key FROM context_items WHERE summary_key = ?1 ORDER BY session_key";
+    CONTEXTS_WITH = "SELECT session_key FROM context_items WHERE summary_key = ?1 ORDER BY session_key";
     SEQS_UNDER = concat!(under!(), "SELECT m.seq FROM summary_messages m JOIN under u \
                  ON m.summary_key = u.key WHERE m.seq > CAST(?2 AS BIGINT) ORDER BY m.seq \
                  LIMIT CAST(?3 AS BIGINT)");
     SESSIONS_UNDER = concat!(under!(), "SELECT DISTINCT n.session_key FROM summaries n JOIN under u \
                      ON n.key = u.key");
-    OVER = "SELECT key FROM summaries WHERE session_key = ?1 AND kind <> 'written' \
+    OVERLAPPING = "SELECT key FROM summaries WHERE session_key = ?1 AND kind <> 'written' \
                    AND first_seq <= CAST(?3 AS BIGINT) AND last_seq >= CAST(?2 AS BIGINT)";
     LEAF_OF = "SELECT summary_key FROM summary_messages WHERE seq = ?1";
     KEYS_OF_SESSION = "SELECT key FROM summaries WHERE session_key = ?1";
@@ -81,7 +80,6 @@ statements! {
                            SELECT DISTINCT session_key FROM summaries";
 }
 
-/// The tables that belong here.
 pub(crate) const TABLES: &[Table] = &[
     Table {
         name: "summaries",
@@ -94,7 +92,7 @@ pub(crate) const TABLES: &[Table] = &[
     Table { name: "context_items", columns: "session_key, summary_key" },
 ];
 
-/// A node as the store keeps it.
+/// A stored summary.
 #[derive(Debug, Clone)]
 pub struct Node {
     /// Its key.
@@ -113,9 +111,9 @@ pub struct Node {
     pub level: SummaryLevel,
     /// The model that wrote it.
     pub model: Option<String>,
-    /// The words.
+    /// Its text.
     pub content: String,
-    /// What it costs in a window.
+    /// Its tokens in a window.
     pub tokens: i64,
     /// Tokens of what it covers directly.
     pub source_tokens: i64,
@@ -136,16 +134,16 @@ pub struct Node {
 }
 
 impl Node {
-    /// The node as callers see it.
-    pub fn whole(self, tx: &Tx<'_>) -> Result<Summary> {
+    /// The summary with its links to others.
+    pub fn into_summary(self, tx: &Tx<'_>) -> Result<Summary> {
         let message = |seq: i64| (seq > 0).then_some(MessageId(seq));
-        let shown = shown_in(tx, self.key)?;
+        let contexts = contexts_with(tx, self.key)?;
         Ok(Summary {
             children: tx
                 .all(CHILD_IDS, &[self.key.into()], |row| SummaryId::parse(row.text(0)?))?,
             parents: tx
                 .all(PARENT_IDS, &[self.key.into()], |row| SummaryId::parse(row.text(0)?))?,
-            in_context: shown.contains(&self.session_key),
+            in_context: contexts.contains(&self.session_key),
             first_message: message(self.first_seq),
             last_message: message(self.last_seq),
             id: self.id,
@@ -166,7 +164,7 @@ impl Node {
     }
 }
 
-/// Adds a node, which covers nothing yet; its key is given by this and answered.
+/// Inserts a node that covers nothing yet, and returns its new key.
 pub fn insert(tx: &Tx<'_>, node: &Node) -> Result<i64> {
     let key = sequence::take_key(tx)?;
     let values = [
@@ -205,39 +203,39 @@ pub fn cover_children(tx: &Tx<'_>, parent: i64, children: &[i64]) -> Result<()> 
     children.iter().try_for_each(cover)
 }
 
-/// Has the context of a session show a node.
-pub fn show(tx: &Tx<'_>, session_key: i64, node: i64) -> Result<()> {
-    tx.execute(SHOW, &[session_key.into(), node.into()]).map(|_| ())
+/// Adds a node to the context of a session.
+pub fn add_to_context(tx: &Tx<'_>, session_key: i64, node: i64) -> Result<()> {
+    tx.execute(ADD_TO_CONTEXT, &[session_key.into(), node.into()]).map(|_| ())
 }
 
-/// Has the context of a session no longer show a node; false when it did not.
-pub fn hide(tx: &Tx<'_>, session_key: i64, node: i64) -> Result<bool> {
-    Ok(tx.execute(HIDE, &[session_key.into(), node.into()])? > 0)
+/// Removes a node from the context of a session; false if it was not in it.
+pub fn remove_from_context(tx: &Tx<'_>, session_key: i64, node: i64) -> Result<bool> {
+    Ok(tx.execute(REMOVE_FROM_CONTEXT, &[session_key.into(), node.into()])? > 0)
 }
 
-/// Has the context of a session show no summary at all.
-pub fn hide_all(tx: &Tx<'_>, session_key: i64) -> Result<()> {
-    tx.execute(HIDE_ALL, &[session_key.into()]).map(|_| ())
+/// Removes every node from the context of a session.
+pub fn clear_context(tx: &Tx<'_>, session_key: i64) -> Result<()> {
+    tx.execute(CLEAR_CONTEXT, &[session_key.into()]).map(|_| ())
 }
 
-/// The nodes that the context of a session shows, oldest first.
-pub fn shown(tx: &Tx<'_>, session_key: i64) -> Result<Vec<Node>> {
-    tx.all(SHOWN, &[session_key.into()], read)
+/// The nodes in the context of a session, oldest first.
+pub fn in_context(tx: &Tx<'_>, session_key: i64) -> Result<Vec<Node>> {
+    tx.all(IN_CONTEXT, &[session_key.into()], read)
 }
 
-/// The same, without their words.
-pub fn shown_without_words(tx: &Tx<'_>, session_key: i64) -> Result<Vec<Node>> {
-    tx.all(SHOWN_BARE, &[session_key.into()], read)
+/// The nodes in the context of a session with empty content, oldest first.
+pub fn in_context_without_content(tx: &Tx<'_>, session_key: i64) -> Result<Vec<Node>> {
+    tx.all(IN_CONTEXT_WITHOUT_CONTENT, &[session_key.into()], read)
 }
 
-/// The keys of the nodes that the context of a session shows.
-pub fn shown_keys(tx: &Tx<'_>, session_key: i64) -> Result<BTreeSet<i64>> {
-    Ok(keys(tx, SHOWN_KEYS, session_key)?.into_iter().collect())
+/// The keys of the nodes in the context of a session.
+pub fn keys_in_context(tx: &Tx<'_>, session_key: i64) -> Result<BTreeSet<i64>> {
+    Ok(keys(tx, KEYS_IN_CONTEXT, session_key)?.into_iter().collect())
 }
 
-/// The sessions whose contexts show a node.
-pub fn shown_in(tx: &Tx<'_>, node: i64) -> Result<Vec<i64>> {
-    keys(tx, SHOWN_IN, node)
+/// The sessions whose context contains a node.
+pub fn contexts_with(tx: &Tx<'_>, node: i64) -> Result<Vec<i64>> {
+    keys(tx, CONTEXTS_WITH, node)
 }
 
 /// Every node of a session, by the messages they cover.
@@ -250,11 +248,11 @@ pub fn get(tx: &Tx<'_>, key: i64) -> Result<Option<Node>> {
     tx.first(BY_KEY, &[key.into()], read)
 }
 
-/// At most two nodes whose ids begin like this.
-pub fn begun(tx: &Tx<'_>, prefix: &str) -> Result<Vec<Node>> {
-    // `~` comes after every letter of an id.
+/// Up to two nodes whose id starts with `prefix`.
+pub fn by_id_prefix(tx: &Tx<'_>, prefix: &str) -> Result<Vec<Node>> {
+    // `~` sorts after every character of an id.
     let end = format!("{prefix}~");
-    tx.all(BEGUN, &[prefix.into(), end.as_str().into()], read)
+    tx.all(BY_ID_PREFIX, &[prefix.into(), end.as_str().into()], read)
 }
 
 /// The nodes whose messages are newest.
@@ -277,7 +275,7 @@ pub fn parent_keys(tx: &Tx<'_>, node: i64) -> Result<Vec<i64>> {
     keys(tx, PARENT_KEYS, node)
 }
 
-/// The messages under a node after one of them, each once.
+/// The messages under a node after message `after`, each once.
 pub fn seqs_under(tx: &Tx<'_>, node: i64, after: i64, limit: usize) -> Result<Vec<i64>> {
     let limit = i64::try_from(limit).unwrap_or(i64::MAX);
     tx.all(SEQS_UNDER, &[node.into(), after.into(), limit.into()], |row| row.int(0))
@@ -288,10 +286,10 @@ pub fn sessions_under(tx: &Tx<'_>, node: i64) -> Result<Vec<i64>> {
     keys(tx, SESSIONS_UNDER, node)
 }
 
-/// The nodes of a session whose messages reach into a range, or that span it.
-pub fn over(tx: &Tx<'_>, session_key: i64, range: (i64, i64)) -> Result<Vec<i64>> {
+/// The nodes of a session whose range of messages overlaps a range.
+pub fn overlapping(tx: &Tx<'_>, session_key: i64, range: (i64, i64)) -> Result<Vec<i64>> {
     let values = [session_key.into(), range.0.into(), range.1.into()];
-    tx.all(OVER, &values, |row| row.int(0))
+    tx.all(OVERLAPPING, &values, |row| row.int(0))
 }
 
 /// The leaf that a message is under.
@@ -304,30 +302,30 @@ pub fn keys_of_session(tx: &Tx<'_>, session_key: i64) -> Result<Vec<i64>> {
     keys(tx, KEYS_OF_SESSION, session_key)
 }
 
-/// The nodes of a session that models wrote and that reach a message or come after it: a model is
-/// shown what went before, and may repeat it.
+/// The nodes of a session that models wrote and that end at a message or after it. A model sees the
+/// summaries before its own and may repeat them.
 pub fn by_models_after(tx: &Tx<'_>, session_key: i64, seq: i64) -> Result<Vec<i64>> {
     tx.all(BY_MODELS_AFTER, &[session_key.into(), seq.into()], |row| row.int(0))
 }
 
-/// Removes a node, its links and its places.
+/// Removes a node, its links, and its places in contexts.
 pub fn remove(tx: &Tx<'_>, node: i64) -> Result<()> {
     tx.execute(REMOVE, &[node.into()]).map(|_| ())
 }
 
-/// Other words for a node.
+/// New text for a node.
 pub struct Rewriting<'a> {
-    /// The words.
+    /// The text.
     pub content: &'a str,
-    /// How they were made.
+    /// How it was made.
     pub level: SummaryLevel,
-    /// Which model wrote them.
+    /// The model that wrote it.
     pub model: Option<&'a str>,
-    /// What they cost.
+    /// Its tokens.
     pub tokens: i64,
 }
 
-/// Gives a node other words that cost no more; false when they do, or it is gone.
+/// Replaces the text of a node; false if the new text has more tokens or the node was removed.
 pub fn rewrite(tx: &Tx<'_>, node: i64, to: &Rewriting<'_>, now: Timestamp) -> Result<bool> {
     let values = [
         node.into(),
@@ -350,7 +348,7 @@ pub fn written(tx: &Tx<'_>, session_key: i64) -> Result<Vec<i64>> {
     keys(tx, WRITTEN, session_key)
 }
 
-/// Hands over the words of every node of the space.
+/// Calls `each` with the text of every node.
 pub(crate) fn each_text(tx: &Tx<'_>, each: &mut dyn FnMut(&[u8])) -> Result<()> {
     tx.each(STORED, &[], |row| {
         each(row.text(0)?.as_bytes());
@@ -363,7 +361,7 @@ pub fn count(tx: &Tx<'_>) -> Result<i64> {
     tx.one(COUNT, &[], |row| row.int(0))
 }
 
-/// The sessions that have nodes, or whose contexts show any.
+/// The sessions that have nodes of their own or in their context.
 pub fn summarised_sessions(tx: &Tx<'_>) -> Result<Vec<i64>> {
     tx.all(SUMMARISED_SESSIONS, &[], |row| row.int(0))
 }

@@ -1,11 +1,11 @@
-//! Where a space is kept: a SQLite file, a file in a folder of spaces, or a PostgreSQL schema.
+//! The location of a space: a SQLite file or a PostgreSQL schema.
 
 use crate::backend::files::resolve;
 use oneiro_model::{Error, Remedy, Result, SpaceInfo, SpaceName, nearest_names};
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-/// Where a space is kept.
+/// The location of a space.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Target {
     /// One SQLite file.
@@ -25,7 +25,7 @@ pub enum Target {
 }
 
 impl Target {
-    /// Reads a store as people write it: `postgres://..`, a `.db` file, or a folder of spaces.
+    /// Parses a store: `postgres://...`, a `.db` file, or a folder of spaces.
     pub fn parse(store: &str, space: Option<&SpaceName>) -> Result<Target> {
         let named = space.cloned().unwrap_or_default();
         if store.starts_with("postgres://") || store.starts_with("postgresql://") {
@@ -136,7 +136,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn stores_are_read_as_people_write_them() {
+    fn stores_are_parsed_and_displayed_without_secrets() {
         let team = SpaceName::new("team").unwrap();
         let show = |store: &str, space: Option<&SpaceName>| {
             Target::parse(store, space).unwrap().to_string()

@@ -1,4 +1,4 @@
-//! Tokens of a space: found by the beginning of their hash, compared by whoever asks.
+//! Access tokens, found by a prefix of their hash; the caller compares the rest in constant time.
 
 use crate::aggregates::Table;
 use crate::backend::Row;
@@ -8,24 +8,23 @@ use oneiro_model::{ActorKind, NewToken, Result, SpaceName, Timestamp, Token, Tok
 statements! {
     INSERT = "INSERT INTO tokens (key, id, label, hash, role, name, actor, created_at, expires_at) \
               VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)";
-    LABELLED = "SELECT id, role, name, actor, created_at, expires_at, revoked_at, hash FROM tokens \
+    BY_HASH_PREFIX = "SELECT id, role, name, actor, created_at, expires_at, revoked_at, hash FROM tokens \
                 WHERE label = ?1";
     LIST = "SELECT id, role, name, actor, created_at, expires_at, revoked_at, key FROM tokens \
             WHERE key < CAST(?1 AS BIGINT) ORDER BY key DESC LIMIT CAST(?2 AS BIGINT)";
-    BEGUN = "SELECT id, role, name, actor, created_at, expires_at, revoked_at FROM tokens \
+    BY_ID_PREFIX = "SELECT id, role, name, actor, created_at, expires_at, revoked_at FROM tokens \
              WHERE id >= ?1 AND id < ?2 ORDER BY id LIMIT 2";
     REVOKE = "UPDATE tokens SET revoked_at = ?2 WHERE id = ?1 AND revoked_at IS NULL";
-    VALID = "SELECT COUNT(*) FROM tokens WHERE revoked_at IS NULL \
+    COUNT_VALID = "SELECT COUNT(*) FROM tokens WHERE revoked_at IS NULL \
              AND (expires_at IS NULL OR expires_at > CAST(?1 AS BIGINT))";
 }
 
-/// The tables that belong here.
 pub(crate) const TABLES: &[Table] = &[Table {
     name: "tokens",
     columns: "key, id, label, hash, role, name, actor, created_at, expires_at, revoked_at",
 }];
 
-/// Bytes of a hash that a token is found by.
+/// Length of the hash prefix that identifies a token.
 const LABEL_BYTES: usize = 8;
 
 /// Adds a token with the hash of its secret.
@@ -49,13 +48,15 @@ pub fn add(
     tx.execute(INSERT, &values).map(|_| ())
 }
 
-/// The token whose hash begins like this one, and its whole hash.
-pub fn labelled(
+/// The token whose hash has the same prefix, and its full hash.
+pub fn by_hash_prefix(
     tx: &Tx<'_>,
     space: &SpaceName,
     hash: &[u8; 32],
 ) -> Result<Option<(Token, Vec<u8>)>> {
-    tx.first(LABELLED, &[label(hash).into()], |row| Ok((read(row, space)?, row.bytes(7)?.to_vec())))
+    tx.first(BY_HASH_PREFIX, &[label(hash).into()], |row| {
+        Ok((read(row, space)?, row.bytes(7)?.to_vec()))
+    })
 }
 
 /// Tokens, newest first, below `before`.
@@ -69,20 +70,20 @@ pub fn list(
     tx.all(LIST, &values, |row| Ok((row.int(7)?, read(row, space)?)))
 }
 
-/// Up to two tokens whose id begins like this.
-pub fn begun(tx: &Tx<'_>, space: &SpaceName, prefix: &str) -> Result<Vec<Token>> {
+/// Up to two tokens whose id starts with `prefix`.
+pub fn by_id_prefix(tx: &Tx<'_>, space: &SpaceName, prefix: &str) -> Result<Vec<Token>> {
     let end = format!("{prefix}\u{7f}");
-    tx.all(BEGUN, &[prefix.into(), end.as_str().into()], |row| read(row, space))
+    tx.all(BY_ID_PREFIX, &[prefix.into(), end.as_str().into()], |row| read(row, space))
 }
 
-/// Takes a token back; false when it was already.
+/// Revokes a token; false if it was already revoked.
 pub fn revoke(tx: &Tx<'_>, id: &TokenId, now: Timestamp) -> Result<bool> {
     Ok(tx.execute(REVOKE, &[id.as_str().into(), now.micros().into()])? > 0)
 }
 
-/// How many tokens open the space now.
-pub fn valid(tx: &Tx<'_>, now: Timestamp) -> Result<i64> {
-    tx.one(VALID, &[now.micros().into()], |row| row.int(0))
+/// The number of tokens that are valid now.
+pub fn count_valid(tx: &Tx<'_>, now: Timestamp) -> Result<i64> {
+    tx.one(COUNT_VALID, &[now.micros().into()], |row| row.int(0))
 }
 
 fn label(hash: &[u8; 32]) -> &[u8] {

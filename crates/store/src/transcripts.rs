@@ -1,4 +1,4 @@
-//! Transcripts: how far the file of an agent has been read. What a line means is the engine's.
+//! Transcripts: the position up to which the file of an agent has been read.
 
 use crate::Tx;
 use crate::aggregates::Table;
@@ -11,19 +11,17 @@ statements! {
                position = excluded.position, updated_at = excluded.updated_at";
 }
 
-/// The tables that belong here.
 pub(crate) const TABLES: &[Table] =
     &[Table { name: "transcripts", columns: "path, agent, position, updated_at" }];
 
 /// How far a file has been read as a transcript of an agent, in bytes; `None` when it never was.
 pub fn position(tx: &Tx<'_>, agent: &str, path: &str) -> Result<Option<i64>> {
-    tx.first(POSITION, &[(&mark(agent, path)).into()], |row| row.int(0))
+    tx.first(POSITION, &[(&file_key(agent, path)).into()], |row| row.int(0))
 }
 
-/// What a file is remembered by. The row outlives the erasure of the session, so that reading the
-/// file again does not bring it back; the path itself would tell its id and its project. What one
-/// reader made of a file says nothing of what another would, so the agent is part of it.
-fn mark(agent: &str, path: &str) -> String {
+/// The key of a file: a hash, because the row outlives the erasure of the session (so that it is not
+/// captured again), and the path would reveal its id and project. Each agent reads a file separately.
+fn file_key(agent: &str, path: &str) -> String {
     let mut hasher = blake3::Hasher::new();
     hasher.update(agent.as_bytes()).update(b"\0").update(path.as_bytes());
     hasher.finalize().to_hex().to_string()
@@ -40,9 +38,9 @@ pub struct Advance<'a> {
     pub position: i64,
 }
 
-/// Remembers how far a file has been read: in the transaction that stores what it said.
+/// Stores the position, in the transaction that stores the messages read.
 pub fn advance(tx: &Tx<'_>, to: Advance<'_>, now: Timestamp) -> Result<()> {
-    let mark = mark(to.agent, to.path);
-    let values = [(&mark).into(), to.agent.into(), to.position.into(), now.micros().into()];
+    let key = file_key(to.agent, to.path);
+    let values = [(&key).into(), to.agent.into(), to.position.into(), now.micros().into()];
     tx.execute(ADVANCE, &values).map(|_| ())
 }

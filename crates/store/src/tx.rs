@@ -1,12 +1,12 @@
-//! One transaction, as aggregates see it: run a statement, read rows.
+//! [`Tx`]: an open transaction, through which aggregates run statements and read rows.
 
 use crate::backend::{Connection, Row, Value};
 use oneiro_model::{Actor, Error, Result};
 use std::cell::RefCell;
 use std::sync::Arc;
 
-/// One open transaction. Handed to the closures of [`crate::Store::read`] and
-/// [`crate::Store::write`]; it commits when the closure answers well, and leaves nothing otherwise.
+/// An open transaction, passed to the closures of [`crate::Store::read`] and
+/// [`crate::Store::write`]. A write commits if the closure returns `Ok` and rolls back otherwise.
 pub struct Tx<'c> {
     connection: RefCell<&'c mut dyn Connection>,
     actor: RefCell<Option<Arc<Actor>>>,
@@ -17,27 +17,27 @@ impl<'c> Tx<'c> {
         Tx { connection: RefCell::new(connection), actor: RefCell::default() }
     }
 
-    /// Says who acts from now on.
-    pub(crate) fn act_as(&self, actor: &Arc<Actor>) {
+    /// Sets who makes the changes that follow.
+    pub(crate) fn set_actor(&self, actor: &Arc<Actor>) {
         self.actor.replace(Some(Arc::clone(actor)));
     }
 
-    /// Who acts, where that is known.
+    /// Who makes the changes, if known.
     pub fn actor(&self) -> Option<Arc<Actor>> {
         self.actor.borrow().clone()
     }
 
-    /// Runs a statement and answers how many rows it changed.
+    /// Runs a statement and returns how many rows it changed.
     pub(crate) fn execute(&self, sql: &str, values: &[Value<'_>]) -> Result<u64> {
         self.connection.try_borrow_mut().map_err(|_| nested())?.execute(sql, values)
     }
 
-    /// How many rows an insert of many should carry.
-    pub(crate) fn rows_at_once(&self) -> usize {
-        self.connection.try_borrow().map_or(1, |connection| connection.rows_at_once())
+    /// How many rows one INSERT should carry.
+    pub(crate) fn rows_per_insert(&self) -> usize {
+        self.connection.try_borrow().map_or(1, |connection| connection.rows_per_insert())
     }
 
-    /// Runs a query and hands over each row.
+    /// Runs a query and calls `each` with every row.
     pub(crate) fn each(
         &self,
         sql: &str,
@@ -47,7 +47,7 @@ impl<'c> Tx<'c> {
         self.connection.try_borrow_mut().map_err(|_| nested())?.query(sql, values, &mut each)
     }
 
-    /// Every row of a query.
+    /// Every row of a query, read by `read`.
     pub(crate) fn all<T>(
         &self,
         sql: &str,
@@ -87,16 +87,16 @@ impl<'c> Tx<'c> {
         read: impl FnMut(&dyn Row) -> Result<T>,
     ) -> Result<T> {
         self.first(sql, values, read)?
-            .ok_or_else(|| Error::internal("a statement that always answers a row answered none"))
+            .ok_or_else(|| Error::internal("a query that always returns a row returned none"))
     }
 
-    /// Tells a server that the transaction goes on, though it pauses: a server ends a write whose
-    /// process has said nothing for some seconds.
+    /// Keeps a write transaction alive during a pause: PostgreSQL ends one that is idle for some
+    /// seconds.
     pub fn keep_alive(&self) -> Result<()> {
         self.first("SELECT 1", &[], |_| Ok(())).map(|_| ())
     }
 
-    /// Runs a statement as it is and answers its numbers: for tests that break things on purpose.
+    /// Runs a statement and returns the numbers in its first column. For tests that damage a store.
     #[doc(hidden)]
     pub fn raw(&self, sql: &str) -> Result<Vec<i64>> {
         self.all(sql, &[], |row| row.int(0))

@@ -1,4 +1,4 @@
-//! Token and cost accounts: one row per session, model, route and task, and totals on the session.
+//! Token usage and costs: one row per session, model, provider and task, and totals per session.
 
 use crate::Tx;
 use crate::aggregates::Table;
@@ -39,7 +39,6 @@ statements! {
            WHERE session_key = ?1 ORDER BY model, provider, base_url, billing_mode, task";
 }
 
-/// The tables that belong here.
 pub(crate) const TABLES: &[Table] = &[Table {
     name: "usage",
     columns: "session_key, model, provider, base_url, billing_mode, task, api_calls, input_tokens, \

@@ -111,7 +111,7 @@ fn annotation(kind: &FieldKind) -> String {
             let words: Vec<String> = words.iter().map(|word| format!("{word:?}")).collect();
             format!("Literal[{}]", words.join(", "))
         }
-        FieldKind::Time { .. } => "int | str".to_owned(),
+        FieldKind::Time { .. } | FieldKind::Message => "int | str".to_owned(),
         FieldKind::Int(..) => "int".to_owned(),
         FieldKind::Number(..) => "float".to_owned(),
         FieldKind::Bool => "bool".to_owned(),

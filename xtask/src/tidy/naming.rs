@@ -1,52 +1,163 @@
-//! Names that say nothing are refused: what is called Helper takes in everything, and a V2 is a
-//! fork of something that should have been replaced.
+//! Names that say nothing are refused, and so are names that only this project understands. What
+//! is called Helper takes in everything, a V2 is a fork of something that should have been
+//! replaced, and `plainly` sends every reader to its definition.
 
 use super::Problem;
 use super::rust_source::{RustSource, is_word};
 use super::tree::{Tree, numbered};
 
-/// In the singular; the plural is refused with it.
-const FORBIDDEN: [&str; 6] = ["manager", "helper", "util", "common", "service", "v2"];
+/// Words that no name of a path, type or module has among its words, in the singular; the plural
+/// is refused with them.
+const EMPTY_WORDS: [&str; 6] = ["manager", "helper", "util", "common", "service", "v2"];
 
-const NAMING_KEYWORDS: [&str; 6] = ["struct", "enum", "union", "trait", "mod", "type"];
+/// Names that nothing declared has as a whole, in lower case, with examples of plain ones.
+const PRIVATE_NAMES: [(&str, Declared, &str); 36] = [
+    ("again", Declared::AsConstant, "RETRY_DELAY"),
+    ("answered", Declared::AsAnything, "PendingGuard, Response"),
+    ("ask", Declared::AsAnything, "request, prompt, complete"),
+    ("carefully", Declared::AsAnything, "run_with_savepoints"),
+    ("complain", Declared::AsAnything, "render_error"),
+    ("durably", Declared::AsAnything, "sync_then_return"),
+    ("fan", Declared::AsConstant, "MERGE_FAN_IN"),
+    ("figures", Declared::AsAnything, "metrics, stats"),
+    ("gate", Declared::AsAnything, "auth"),
+    ("gather", Declared::AsConstant, "GROUP_WAIT"),
+    ("gone", Declared::AsAnything, "missing, removed"),
+    ("in_our_words", Declared::AsAnything, "render_error"),
+    ("keeps_nothing_of", Declared::AsAnything, "is_stateless"),
+    ("lead", Declared::AsAnything, "LeaderGuard, become_leader"),
+    ("led", Declared::AsAnything, "has_leader"),
+    ("look", Declared::AsAnything, "score_candidates, inspect"),
+    ("many", Declared::AsConstant, "BATCH_ROWS"),
+    ("mend", Declared::AsAnything, "repair"),
+    ("outgrown", Declared::AsAnything, "over_budget"),
+    ("patience", Declared::AsAnything, "busy_timeout"),
+    ("patient", Declared::AsAnything, "busy_timeout, may_call_model"),
+    ("plainly", Declared::AsAnything, "run_without_savepoints"),
+    ("quietly", Declared::AsAnything, "ignore_error"),
+    ("read", Declared::AsConstant, "READ_BATCH_ROWS"),
+    ("removed", Declared::AsConstant, "REMOVE_BATCH_ROWS"),
+    ("said", Declared::AsAnything, "message_text"),
+    ("says", Declared::AsAnything, "summary"),
+    ("seat", Declared::AsAnything, "writer_slot"),
+    ("shown", Declared::AsAnything, "visible_items"),
+    ("some_go", Declared::AsAnything, "any_removed"),
+    ("tell", Declared::AsAnything, "render, report"),
+    ("took", Declared::AsAnything, "imported"),
+    ("turned", Declared::AsAnything, "changed"),
+    ("ways", Declared::AsAnything, "candidates, tabs"),
+    ("whole", Declared::AsAnything, "fetch_session"),
+    ("write", Declared::AsConstant, "WRITE_BATCH_ROWS"),
+];
 
-/// No path, type or module has a forbidden word in its name.
+/// As what a name is refused: `read` is a plain function, and a constant without a unit.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Declared {
+    AsAnything,
+    AsConstant,
+}
+
+/// Files and folders that still have private names. An entry goes when its last private name does.
+const NOT_YET_RENAMED: [&str; 22] = [
+    "bench/src/",
+    "crates/cli/src/commands/",
+    "crates/cli/tests/it/",
+    "crates/demo/src/",
+    "crates/engine/src/context/",
+    "crates/engine/src/model_calls.rs",
+    "crates/engine/src/ports.rs",
+    "crates/engine/src/search/",
+    "crates/engine/src/sessions/",
+    "crates/engine/src/transcripts/",
+    "crates/engine/src/transfer/hermes/",
+    "crates/engine/tests/it/",
+    "crates/extract/src/",
+    "crates/inference/src/",
+    "crates/inference/tests/it/",
+    "crates/mcp/src/",
+    "crates/mcp/tests/it/",
+    "crates/model/src/contract/",
+    "crates/page/src/",
+    "crates/server/src/",
+    "crates/store/src/",
+    "crates/store/tests/it/",
+];
+
+/// Keywords before the name of a type or a module.
+const TYPE_KEYWORDS: [&str; 6] = ["struct", "enum", "union", "trait", "mod", "type"];
+
+/// Keywords before every other name that is checked.
+const OTHER_KEYWORDS: [&str; 3] = ["fn", "const", "static"];
+
+/// No path, type or module has an empty word in its name, and nothing has a private name.
 pub fn check(tree: &Tree) -> Vec<Problem> {
+    check_with(tree, &NOT_YET_RENAMED)
+}
+
+fn check_with(tree: &Tree, not_yet_renamed: &[&str]) -> Vec<Problem> {
     let mut problems = Vec::new();
     for file in tree.files() {
-        if let Some(word) = file.path.split('/').find_map(forbidden_word) {
-            problems.push(Problem::new(&file.path, 1, remedy("this path", &word)));
+        if let Some(word) = file.path.split('/').find_map(empty_word) {
+            problems.push(Problem::new(&file.path, 1, name_it("this path", &word)));
         }
     }
+    let mut is_needed = vec![false; not_yet_renamed.len()];
     for file in tree.rust_files() {
+        let mut private = Vec::new();
+        let module = file.path.trim_end_matches(".rs").trim_end_matches("/mod").rsplit('/').next();
+        if let Some(found) = module.and_then(rename_it) {
+            private.push(Problem::new(&file.path, 1, found));
+        }
         for (line, text) in numbered(&RustSource::parse(&file.text).code) {
-            for name in declared_names(text) {
-                if let Some(word) = forbidden_word(name) {
+            for name in declared_names(text, &TYPE_KEYWORDS) {
+                if let Some(word) = empty_word(name) {
                     let subject = format!("`{name}`");
-                    problems.push(Problem::new(&file.path, line, remedy(&subject, &word)));
+                    problems.push(Problem::new(&file.path, line, name_it(&subject, &word)));
                 }
             }
+            let others = declared_names(text, &OTHER_KEYWORDS);
+            for name in declared_names(text, &TYPE_KEYWORDS).into_iter().chain(others) {
+                private.extend(rename_it(name).map(|it| Problem::new(&file.path, line, it)));
+            }
         }
+        let allowed = not_yet_renamed.iter().position(|entry| file.path.starts_with(entry));
+        match allowed.and_then(|at| is_needed.get_mut(at)) {
+            Some(needed) => *needed |= !private.is_empty(),
+            None => problems.extend(private),
+        }
+    }
+    for (entry, _) in not_yet_renamed.iter().zip(is_needed).filter(|(_, needed)| !needed) {
+        let remedy = format!("has no private name left: take it off the list in {}", file!());
+        problems.push(Problem::new(entry, 1, remedy));
     }
     problems
 }
 
-fn remedy(subject: &str, word: &str) -> String {
+fn name_it(subject: &str, word: &str) -> String {
     format!("name {subject} after what it is or does; `{word}` says neither")
 }
 
-/// The names that a line of code gives to types and modules.
-fn declared_names(line: &str) -> Vec<&str> {
+/// The names that a line of code declares after one of these keywords.
+fn declared_names<'l>(line: &'l str, keywords: &[&str]) -> Vec<&'l str> {
     let words: Vec<&str> = line.split(|c| !is_word(c)).filter(|word| !word.is_empty()).collect();
     let pairs = words.iter().zip(words.iter().skip(1));
-    pairs.filter(|(word, _)| NAMING_KEYWORDS.contains(word)).map(|(_, name)| *name).collect()
+    pairs.filter(|(word, _)| keywords.contains(word)).map(|(_, name)| *name).collect()
 }
 
-fn forbidden_word(name: &str) -> Option<String> {
+fn empty_word(name: &str) -> Option<String> {
     words_of(name).into_iter().find(|word| {
         let singular = word.strip_suffix('s').unwrap_or(word);
-        FORBIDDEN.contains(&singular)
+        EMPTY_WORDS.contains(&singular)
     })
+}
+
+/// What to do about a private name.
+fn rename_it(name: &str) -> Option<String> {
+    let is_constant = name.chars().all(char::is_uppercase);
+    let (.., instead) = PRIVATE_NAMES.iter().find(|(private, declared, _)| {
+        name.eq_ignore_ascii_case(private) && (is_constant || *declared == Declared::AsAnything)
+    })?;
+    Some(format!("rename `{name}` to what an engineer of the field would write: {instead}"))
 }
 
 /// The words of a CamelCase, snake_case or file name, in lower case.
@@ -92,7 +203,7 @@ mod tests {
                 "pub struct JobManager;\nmod common;\ntype RowV2 = u8;\nenum Services {}\n",
             ),
         ]);
-        let found: Vec<_> = check(&tree).iter().map(Problem::to_string).collect();
+        let found: Vec<_> = check_with(&tree, &[]).iter().map(Problem::to_string).collect();
         assert_eq!(found.len(), 6, "{found:#?}");
         assert!(found.iter().any(|problem| problem.starts_with("crates/a/src/lib.rs:3:")));
     }
@@ -103,6 +214,24 @@ mod tests {
             "crates/a/src/commons_dump.rs".replace("commons", "uncommon").as_str(),
             "// mod helper;\nuse tower::Service;\nstruct Servicing(u8);\nlet x = \"mod util\";\n",
         )]);
-        assert_eq!(check(&tree), []);
+        assert_eq!(check_with(&tree, &[]), []);
+    }
+
+    #[test]
+    fn private_names_are_found_where_they_are_declared() {
+        let tree = Tree::made_up(&[
+            ("crates/a/src/mend.rs", "fn quietly() {}\nconst READ: usize = 1;\nstruct Seat;\n"),
+            ("crates/a/src/b.rs", "fn read() {}\nfn seated() {}\n// fn said\nx.said();\n"),
+        ]);
+        let found: Vec<_> = check_with(&tree, &[]).iter().map(Problem::to_string).collect();
+        assert_eq!(found.len(), 4, "{found:#?}");
+        assert!(found.iter().all(|problem| problem.starts_with("crates/a/src/mend.rs:")));
+    }
+
+    #[test]
+    fn the_list_of_files_not_yet_renamed_holds_nothing_it_need_not() {
+        let tree = Tree::made_up(&[("crates/a/src/b.rs", "fn quietly() {}\n")]);
+        assert_eq!(check_with(&tree, &["crates/a/"]), []);
+        assert_eq!(check_with(&tree, &["crates/a/", "crates/b/"]).len(), 1);
     }
 }

@@ -1,14 +1,16 @@
 //! Tells code, comments and string literals of a Rust file apart, as far as the checks need it:
 //! a word in a comment breaks no rule, and SQL lives only in literals.
 
-/// A Rust file taken apart. The two texts have the line breaks of the file, so a line number in
-/// one is a line number in the other.
+/// A Rust file taken apart. The texts have the line breaks of the file, so a line number in one is
+/// a line number in the others.
 #[derive(Debug, Clone, Default)]
 pub struct RustSource {
     /// The file with comments and literals blanked out.
     pub code: String,
     /// The file with only comments blanked out.
     pub uncommented: String,
+    /// The file with everything but comments blanked out.
+    pub comments: String,
     /// The string literals, in order.
     pub literals: Vec<Literal>,
 }
@@ -30,6 +32,8 @@ impl RustSource {
         let mut rest = text;
         while let Some(piece) = next_piece(rest) {
             let (taken, after) = rest.split_at(piece.length);
+            let is_comment = matches!(piece.kind, Kind::Comment);
+            source.comments.push_str(&if is_comment { taken.to_owned() } else { blank(taken) });
             match piece.kind {
                 Kind::Code => {
                     source.code.push_str(taken);
@@ -174,11 +178,12 @@ mod tests {
     }
 
     #[test]
-    fn comments_are_blanked_in_both_texts() {
+    fn comments_are_told_from_code() {
         let source = RustSource::parse("a // b\n/* c /* d */\n e */ f \"// g\"");
         let words = |text: &str| text.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
         assert_eq!(words(&source.code), ["a", "f"]);
         assert_eq!(words(&source.uncommented), ["a", "f", "\"//", "g\""]);
+        assert_eq!(words(&source.comments).concat(), "//b/*c/*d*/e*/");
         assert_eq!(source.code.matches('\n').count(), 2);
     }
 

@@ -337,9 +337,15 @@ class Oneiro:
         return Session._from(self._native.reopen_session(id))
 
     def branch_session(
-        self, id: str, *, at: int | None = None, new_id: str | None = None, title: str | None = None
+        self,
+        id: str,
+        *,
+        at: int | str | None = None,
+        new_id: str | None = None,
+        title: str | None = None,
     ) -> Session:
-        """A new session that begins with the conversation so far, up to message ``at``."""
+        """A new session that begins with the conversation so far, up to message ``at``: an id, or a
+        place such as ``"#3"``."""
         fields = _given(at=at, id=new_id, title=title)
         return Session._from(self._native.branch_session(id, fields))
 
@@ -436,13 +442,15 @@ class Oneiro:
             place = page["next_after"]
         return found
 
-    def message(self, id: int) -> Message:
-        """One message, wherever it stands."""
+    def message(self, id: int | str) -> Message:
+        """One message, by its id or its place in a session (``"monday#3"``), hidden or not."""
         return message_from(self._native.message(id))
 
-    def rewind(self, session: str, to: int | None = None, *, turns: int | None = None) -> Rewound:
-        """Takes back a user message, or so many ``turns`` of the user, and everything after it.
-        Nothing is lost: see :meth:`restore`."""
+    def rewind(
+        self, session: str, to: int | str | None = None, *, turns: int | None = None
+    ) -> Rewound:
+        """Hides a user message (an id, or a place such as ``"#3"``), or this many user ``turns``,
+        and everything after it. Nothing is lost: see :meth:`restore`."""
         return Rewound._from(self._native.rewind(session, _given(to=to, turns=turns)))
 
     def restore(self, session: str, *, all: bool = False) -> int:
@@ -455,7 +463,8 @@ class Oneiro:
         return [message_from(one) for one in shown]
 
     def erase(self, what: str | int) -> dict[str, Any]:
-        """Removes a session or a message for good, from every file, and proves it."""
+        """Removes a session, or a message by its id or place (``"monday#3"``), for good, from every
+        file, and proves it."""
         return self._native.erase(str(what))
 
     # --- search -------------------------------------------------------------------------------
@@ -533,7 +542,8 @@ class Oneiro:
         tokens: int | None = None,
         cursor: str | None = None,
     ) -> Expanded:
-        """The exact messages under a summary (``"sum_..."``), a message, or a range (``"12-34"``)."""
+        """The exact messages under a summary (``"sum_..."``), a message (``12``,
+        ``"monday#3"``), or a range (``"12-34"``, ``"monday#3-7"``)."""
         request = _given(id=str(id), session=session, tokens=tokens, cursor=cursor)
         return Expanded._from(self._native.expand(request))
 
@@ -559,11 +569,12 @@ class Oneiro:
         node = self._native.set_summary(session, text)
         return None if node is None else Summary._from(node)
 
-    def pin(self, session: str, message: int) -> bool:
-        """Keeps a message in every window; whether it was not pinned before."""
+    def pin(self, session: str, message: int | str) -> bool:
+        """Keeps a message (an id, or a place such as ``"#3"``) in every window; whether it was not
+        pinned before."""
         return self._native.pin(session, message)
 
-    def unpin(self, session: str, message: int) -> bool:
+    def unpin(self, session: str, message: int | str) -> bool:
         """Lets a pinned message go; whether it was pinned."""
         return self._native.unpin(session, message)
 

@@ -37,7 +37,7 @@ class BranchRequest(TypedDict, total=False):
     """What a branch shares, and what it is called."""
 
     #: The last message that the branch shares; the whole conversation when absent.
-    at: int | None
+    at: int | str | None
     #: The id of the branch; one is made when absent.
     id: str | None
     #: Its title.
@@ -77,7 +77,8 @@ class Ending(TypedDict, total=False):
 
 
 class _ExpandAnywhereRequired(TypedDict):
-    #: A summary (sum_...), a message (1234) or a range of messages (1234-1300).
+    #: A summary (sum_...), a message (1234, monday#3) or a range of messages (1234-1300,
+    #: monday#3-7).
     id: str
 
 
@@ -110,6 +111,8 @@ class Grep(_GrepRequired, total=False):
     summaries: bool | None
     #: Only messages of these roles; of all when empty.
     roles: list[str] | None
+    #: Only in sessions of this project.
+    project: str | None
     #: Only what was said at this time or later.
     since: int | str | None
     #: Only what was said before this time; a date includes that day.
@@ -316,7 +319,7 @@ class RewindRequest(TypedDict, total=False):
     """How far to rewind: to a message, or by turns."""
 
     #: The user message to take back, with everything after it.
-    to: int | None
+    to: int | str | None
     #: How many user turns to take back.
     turns: int | None
 
@@ -408,8 +411,8 @@ class SessionSearchRequest(TypedDict, total=False):
     query: str | None
     #: The session to read or to scroll in: an id, a unique prefix, or a title.
     session: str | None
-    #: The message to scroll around.
-    around: int | None
+    #: The message to scroll around: its id, or its place in the session.
+    around: int | str | None
     #: Messages to each side of the hit or of the message asked for; 5 by default.
     window: int | None
     #: Maximum number of conversations, 3 by default and 10 at most; when browsing, 10 and 100.
@@ -424,6 +427,8 @@ class SessionSearchRequest(TypedDict, total=False):
     sources: list[str] | None
     #: Not in sessions of these sources.
     exclude_sources: list[str] | None
+    #: Only in sessions of this project.
+    project: str | None
     #: Condense each conversation around the query.
     summarise: bool | None
 

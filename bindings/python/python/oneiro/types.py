@@ -188,6 +188,8 @@ class Hit(Marked):
     at: datetime
     #: Who spoke.
     role: str
+    #: The project of its session.
+    project: str | None = None
     #: The caller's id of the message.
     external_id: str | None = None
     #: The speaker's name.
@@ -479,6 +481,8 @@ class SummaryHit:
     earliest_at: datetime
     #: When the last of it was said.
     at: datetime
+    #: The project of its session.
+    project: str | None = None
 
     @classmethod
     def _from(cls, native: dict[str, Any]) -> SummaryHit:

@@ -5,8 +5,8 @@ use crate::context::Context;
 use crate::output::{bytes, count};
 use crate::request::request;
 use clap::Args;
-use oneiro::{EraseRequest, EraseTarget, Erased, Oneiro};
-use serde_json::{Value, json};
+use oneiro::{EraseRequest, EraseTarget, Erased, Oneiro, SessionId};
+use serde_json::json;
 
 /// Erase a session or a message without a trace, and verify it
 ///
@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 /// raw bytes for what was erased. Copies of the store cannot be reached and are listed.
 #[derive(Debug, Args)]
 pub struct EraseArgs {
-    /// Complete id of a session, or id of a message
+    /// Complete id of a session, or a message: its id, or its place (monday#3)
     id: String,
     /// The id is that of a session
     #[arg(long, conflicts_with = "message")]
@@ -32,10 +32,10 @@ impl EraseArgs {
     pub fn run(self, context: &Context) -> anyhow::Result<()> {
         let oneiro = context.open()?;
         let target = match (self.session, self.message) {
-            (true, _) => request::<EraseRequest>(&oneiro, json!({"session": self.id}))?.target()?,
+            (true, _) => EraseTarget::Session(SessionId::new(self.id)?),
             (_, true) => {
-                let number = self.id.parse::<i64>().map_or_else(|_| json!(self.id), Value::from);
-                request::<EraseRequest>(&oneiro, json!({"message": number}))?.target()?
+                let request = request::<EraseRequest>(&oneiro, json!({"message": self.id}))?;
+                oneiro.erase_requested(&request)?
             }
             _ => oneiro.erase_target(&self.id)?,
         };

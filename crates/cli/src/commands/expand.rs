@@ -3,6 +3,7 @@
 use super::session::show::{Length, message_text};
 use crate::context::Context;
 use crate::output::{count, data, thousands};
+use crate::places::Places;
 use crate::request::request;
 use crate::tokens;
 use clap::Args;
@@ -24,9 +25,11 @@ const ALL_TOKENS: usize = 64_000;
   oneiro expand sum_k3v                       a prefix of the id is enough
   oneiro expand sum_k3vq7 --all | less        everything
   oneiro expand 120-151 --session monday      what a window names as left out
+  oneiro expand monday#3-7                    the third to the seventh message of a session
   oneiro expand 133 --json                    one message")]
 pub struct ExpandArgs {
-    /// A summary (sum_... or a prefix of it), a message (133) or a range of messages (120-151)
+    /// A summary (sum_... or a prefix of it), a message (133, monday#3) or a range of messages
+    /// (120-151, monday#3-7)
     id: String,
     /// Only within the lineage of this session [default: all of the space, as far as its setting
     /// other_sessions allows it]
@@ -68,10 +71,12 @@ impl ExpandArgs {
                 true => all.messages.append(&mut page.messages),
                 // Page by page, so that whoever reads need not wait for the end.
                 false => {
-                    let texts = page
-                        .messages
-                        .iter()
-                        .map(|message| message_text(message, Length::Whole, context.ink));
+                    let ids = page.messages.iter().map(|one| (&one.session_id, one.id));
+                    let places = Places::new(&oneiro, ids)?;
+                    let texts = page.messages.iter().map(|message| {
+                        let label = places.full_label(message);
+                        message_text(&label, message, Length::Whole, context.ink)
+                    });
                     let text = texts.collect::<Vec<_>>().join("\n\n");
                     let gap = if before > 0 && !text.is_empty() { "\n" } else { "" };
                     if !text.is_empty() {

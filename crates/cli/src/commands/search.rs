@@ -4,6 +4,7 @@ pub mod show;
 
 use crate::commands::expand::resolved;
 use crate::context::Context;
+use crate::places::Places;
 use crate::progress;
 use crate::request::request;
 use clap::{Args, ValueEnum};
@@ -80,7 +81,7 @@ pub struct SearchArgs {
     explain: bool,
     /// Search summaries instead of messages; with --session, those of its whole lineage
     #[arg(long, conflicts_with_all = ["exclude_lineage", "source", "exclude_source", "role",
-        "project", "sort", "one_per_lineage", "cursor", "neighbours", "explain"])]
+        "sort", "one_per_lineage", "cursor", "neighbours", "explain"])]
     in_summaries: bool,
 }
 
@@ -119,7 +120,9 @@ impl SearchArgs {
         if is_empty && !context.output.json {
             context.output.say("Nothing found.");
         } else {
-            context.output.show(&found, |found| show::hits(found, context.ink))?;
+            let messages = found.hits.iter().map(|hit| (&hit.session_id, hit.id));
+            let places = Places::new(&oneiro, messages)?;
+            context.output.show(&found, |found| show::hits(found, &places, context.ink))?;
         }
         if let Some(note) = &found.note {
             context.output.say(&format!("note: {note}"));

@@ -155,7 +155,7 @@ on_both_backends! {
         assert_eq!(json(space, &["session", "pins", "long"])["items"][0]["id"], 1);
         assert!(run(space, &["session", "pins", "long"]).out.starts_with("#1 user  2026-01-01"));
         assert_eq!(json(space, &["session", "unpin", "long", "1"])["changed"], true);
-        assert_eq!(run(space, &["session", "unpin", "long", "1"]).out, "Message 1 was not pinned.\n");
+        assert_eq!(run(space, &["session", "unpin", "long", "1"]).out, "Message 1 of session long was not pinned.\n");
         assert_eq!(run(space, &["session", "pins", "long"]).err, "Nothing is pinned.\n");
         assert_eq!(json(space, &["session", "pins", "long"]), serde_json::json!({"items": [], "next": null}));
     }

@@ -76,7 +76,7 @@ fn people_read_messages_whole() {
     let some = run(&space, &["expand", beginning, "--tokens", "500"]);
     assert_eq!(some.code, 0, "{}", some.err);
     assert!(
-        some.out.starts_with("#1 user  2026-01-01T00:00:00Z\nIn long, number 0:"),
+        some.out.starts_with("long#1 user  2026-01-01T00:00:00Z  id 1\nIn long, number 0:"),
         "{}",
         some.out
     );
@@ -95,9 +95,9 @@ fn people_read_messages_whole() {
         all.out
     );
     assert!(!run(&space, &["session", "show", "long", "--all"]).out.contains("row 6.11 "));
-    assert!(run(&space, &["expand", "6"]).out.starts_with("#6 assistant"));
+    assert!(run(&space, &["expand", "6"]).out.starts_with("long#6 assistant"));
     let range = run(&space, &["expand", "3-5", "--session", "long"]);
-    let heads: Vec<&str> = range.out.lines().filter(|line| line.starts_with('#')).collect();
+    let heads: Vec<&str> = range.out.lines().filter(|line| line.starts_with("long#")).collect();
     assert_eq!(heads.len(), 3, "{}", range.out);
     assert!(range.err.starts_with("3 messages, "), "{}", range.err);
 }
@@ -145,8 +145,8 @@ fn what_is_not_there_is_told() {
         (&["summary", "sum_zz"], 3, "there is no summary \"sum_zz\""),
         (&["expand", "99"], 3, "there is no message 99"),
         (&["expand", "1", "--session", "nothing"], 3, "there is no session \"nothing\""),
-        (&["expand", "monday"], 2, "is not a summary (sum_...), a message (1234) or a range"),
-        (&["expand", "7-3"], 2, "is not a summary (sum_...), a message (1234) or a range"),
+        (&["expand", "monday"], 2, "is not a summary, a message or a range"),
+        (&["expand", "7-3"], 2, "is not a summary, a message or a range"),
         (&["expand", "1", "--tokens", "0"], 2, "tokens: is not a whole number between"),
         (&["expand", "1", "--cursor", "x"], 2, "cursor: was not made by an earlier page"),
         (&["summary", "12"], 2, "is not the id of a summary"),

@@ -25,6 +25,7 @@ mod import;
 mod import_hermes;
 mod kill;
 mod mcp;
+mod places;
 mod reference;
 mod retention;
 mod search;

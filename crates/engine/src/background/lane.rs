@@ -77,6 +77,7 @@ impl Lane {
             Lane::Embed => oneiro.embed_until(is_enough),
             Lane::Jobs => {
                 oneiro.queue_idle_compactions();
+                oneiro.end_idle_transcripts();
                 oneiro.run_claimable(&[], JOBS_PER_ROUND).map(|_| ())
             }
             Lane::ModelJobs => {

@@ -6,7 +6,7 @@ use super::markup;
 use super::outline::Outline;
 use oneiro_count::tokens;
 use oneiro_model::{Message, MessageId, Result, Session, SessionId};
-use oneiro_store::costs::{Cost, Together};
+use oneiro_store::costs::{Cost, RangeTotals};
 use oneiro_store::{Tx, messages};
 
 /// Of what the system prompt leaves, in quarters: summaries and pinned messages that would fill
@@ -104,7 +104,7 @@ impl Around {
     }
 
     /// The system message whole.
-    pub(super) fn head(&self, bare: Head, left_out: Together) -> Head {
+    pub(super) fn head(&self, bare: Head, left_out: RangeTotals) -> Head {
         if self.summaries.is_empty() && self.pins.is_empty() && left_out.messages == 0 {
             return bare;
         }

@@ -17,7 +17,7 @@ use oneiro_model::{
     WindowRequest,
 };
 use oneiro_store::contexts::{self, WindowMark};
-use oneiro_store::costs::{self, Begins, Cost, Together};
+use oneiro_store::costs::{self, Begins, Cost, RangeTotals};
 use oneiro_store::{Tx, messages};
 use std::collections::HashMap;
 
@@ -233,8 +233,8 @@ fn candidates(tx: &Tx<'_>, outline: &Outline, room: Room) -> Result<(Vec<Cost>, 
 }
 
 /// What no summary covers and the window does not show: everything uncovered before `first`.
-fn left_out(tx: &Tx<'_>, outline: &Outline, first: i64) -> Result<Together> {
-    let mut all = Together::default();
+fn left_out(tx: &Tx<'_>, outline: &Outline, first: i64) -> Result<RangeTotals> {
+    let mut all = RangeTotals::default();
     for gap in &outline.gaps {
         let (after, before) = gap.between;
         if after >= first {
@@ -274,7 +274,7 @@ fn prefix_hash(head: &str, shortened: &[MessageId], (history, late): (i64, i64))
     hasher.finalize().to_hex().get(..16).unwrap_or_default().to_owned()
 }
 
-fn omitted(rendered: &Rendered, left_out: Together, shortened: Vec<MessageId>) -> Omitted {
+fn omitted(rendered: &Rendered, left_out: RangeTotals, shortened: Vec<MessageId>) -> Omitted {
     let message = |seq: i64| (left_out.messages > 0).then_some(MessageId(seq));
     Omitted {
         messages: usize::try_from(left_out.messages).unwrap_or(0),

@@ -6,8 +6,9 @@ use super::invalidate::{take_out, with_above};
 use super::pairs::{Steps, Ties, pair};
 use oneiro_model::{Result, SessionId};
 use oneiro_store::costs::{self, Begins};
+use oneiro_store::message_rows::{self, Include, Position};
 use oneiro_store::messages::{self, PageRequest};
-use oneiro_store::{Tx, said, summaries};
+use oneiro_store::{Tx, summaries};
 use std::collections::BTreeSet;
 
 /// Messages read at a time. A step has a handful.
@@ -89,7 +90,7 @@ fn walk(tx: &Tx<'_>, session: (i64, &SessionId), (from, last): (i64, i64)) -> Re
         for message in &page {
             let (seq, ties) = (message.id.0, Ties::of(message));
             let begins = steps.next(&ties);
-            let counted = costs::one(tx, key, seq)?.map(|cost| cost.begins);
+            let counted = costs::get(tx, key, seq)?.map(|cost| cost.begins);
             if begins != Begins::Nothing {
                 found.parting.extend(parted(tx, &step)?);
                 step.clear();
@@ -115,10 +116,15 @@ fn walk(tx: &Tx<'_>, session: (i64, &SessionId), (from, last): (i64, i64)) -> Re
 /// The nearest live message before `before` that begins a step or a turn; 0 when there is none.
 fn start_before(tx: &Tx<'_>, session: (i64, &SessionId), mut before: i64) -> Result<i64> {
     loop {
-        let seqs = said::seqs_earlier(tx, (session.0, before), false, BATCH)?;
+        let seqs = message_rows::session_ids_before(
+            tx,
+            Position { session_key: session.0, seq: before },
+            Include::Live,
+            BATCH,
+        )?;
         let Some(first) = seqs.last().copied() else { return Ok(0) };
         for message in messages::between(tx, session, (first - 1, before))?.iter().rev() {
-            let counted = costs::one(tx, session.0, message.id.0)?;
+            let counted = costs::get(tx, session.0, message.id.0)?;
             let begins = counted.is_some_and(|cost| cost.begins != Begins::Nothing);
             if begins || Ties::of(message).always_begins() {
                 return Ok(message.id.0);
@@ -166,7 +172,7 @@ fn over_waiting_call(tx: &Tx<'_>, step: &[(i64, Ties)]) -> Result<BTreeSet<i64>>
 /// Whether the context of another session shows a leaf, or something above it.
 fn is_shown_elsewhere(tx: &Tx<'_>, session_key: i64, leaf: i64) -> Result<bool> {
     for node in with_above(tx, BTreeSet::from([leaf]))? {
-        if summaries::shown_in(tx, node)?.iter().any(|context| *context != session_key) {
+        if summaries::contexts_with(tx, node)?.iter().any(|context| *context != session_key) {
             return Ok(true);
         }
     }

@@ -28,7 +28,7 @@ pub(super) enum Committed {
 /// Puts a node into its context in place of what it covers.
 pub(super) fn commit(tx: &Tx<'_>, new: &NewNode<'_>, now: Timestamp) -> Result<Committed> {
     let (node, (key, id)) = (new.node, new.context);
-    if !contexts::holds(tx, key, new.holder)? {
+    if !contexts::holds_lease(tx, key, new.holder)? {
         return Err(Error::conflict("another process took over the compaction of this session"));
     }
     if segments::state(tx)?.generation != new.generation {
@@ -42,7 +42,7 @@ pub(super) fn commit(tx: &Tx<'_>, new: &NewNode<'_>, now: Timestamp) -> Result<C
             check_messages(tx, (key, id), (node, seqs))?;
             let leaf = summaries::insert(tx, node)?;
             summaries::cover_messages(tx, leaf, seqs)?;
-            summaries::show(tx, key, leaf)?;
+            summaries::add_to_context(tx, key, leaf)?;
             // History may have changed next to these messages since they were read. Where steps
             // begin is updated by this look, so the next plan has other edges.
             for edge in [node.first_seq, node.last_seq] {
@@ -57,16 +57,16 @@ pub(super) fn commit(tx: &Tx<'_>, new: &NewNode<'_>, now: Timestamp) -> Result<C
                 return Err(Error::internal("a summary would condense one alone"));
             }
             for child in children {
-                if !summaries::hide(tx, key, *child)? {
+                if !summaries::remove_from_context(tx, key, *child)? {
                     return Err(Error::conflict("a summary is no longer in the context"));
                 }
             }
             let parent = summaries::insert(tx, node)?;
             summaries::cover_children(tx, parent, children)?;
-            summaries::show(tx, key, parent)?;
+            summaries::add_to_context(tx, key, parent)?;
         }
     }
-    contexts::changed(tx, key, "compaction")?;
+    contexts::record_change(tx, key, "compaction")?;
     changes::record(tx, ChangeKind::Compacted, Some(id), now)?;
     Ok(Committed::Yes)
 }
@@ -84,8 +84,9 @@ fn check_messages(
             id.as_str()
         )));
     }
-    for shown in
-        summaries::shown_without_words(tx, key)?.iter().filter(|shown| shown.session_key == key)
+    for shown in summaries::in_context_without_content(tx, key)?
+        .iter()
+        .filter(|shown| shown.session_key == key)
     {
         if shown.first_seq <= node.last_seq && shown.last_seq >= node.first_seq {
             return Err(Error::conflict("another summary covers these messages"));

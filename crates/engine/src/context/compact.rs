@@ -286,7 +286,7 @@ impl<'a> Compacting<'a> {
             let said = messages::between(tx, (self.key, self.id), (first.seq - 1, last.seq + 1))?;
             // Only a model connects to what went before; a long context has hundreds of summaries.
             let asks = self.goal.model && self.oneiro.llm.is_some();
-            let shown = if asks { summaries::shown(tx, self.key)? } else { Vec::new() };
+            let shown = if asks { summaries::in_context(tx, self.key)? } else { Vec::new() };
             let before = shown.iter().rev().filter(|node| node.last_seq < first.seq);
             let mut prior: Vec<String> = before.take(2).map(|node| node.content.clone()).collect();
             prior.reverse();
@@ -370,7 +370,7 @@ impl<'a> Compacting<'a> {
                 tokens: shorter.tokens,
             };
             if summaries::rewrite(tx, key, &rewriting, now)? {
-                contexts::changed(tx, context, "compaction")?;
+                contexts::record_change(tx, context, "compaction")?;
             }
             Ok(())
         })?;

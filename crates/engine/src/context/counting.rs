@@ -6,8 +6,9 @@ use super::pairs::{Steps, Ties};
 use crate::Oneiro;
 use oneiro_model::{Message, Result, SessionId, Visibility};
 use oneiro_store::costs::{self, Begins, Cost};
+use oneiro_store::message_rows::{self, Include, Position};
 use oneiro_store::messages::{self, PageRequest};
-use oneiro_store::{Tx, contexts, said};
+use oneiro_store::{Tx, contexts};
 use serde_json::Value;
 
 /// Messages that are counted again by everybody rather than written down.
@@ -47,7 +48,12 @@ pub(super) fn uncounted(
     let mut steps = Steps::default();
     if last.seq > 0 && !first.always_begins() {
         let step = costs::step_before(tx, session.0, last.seq)?.unwrap_or(0);
-        let nearest = said::seqs_earlier(tx, (session.0, last.seq + 1), false, BEFORE)?;
+        let nearest = message_rows::session_ids_before(
+            tx,
+            Position { session_key: session.0, seq: last.seq + 1 },
+            Include::Live,
+            BEFORE,
+        )?;
         let start = step.max(nearest.last().copied().unwrap_or(0));
         for message in messages::between(tx, session, (start - 1, last.seq + 1))? {
             steps.next(&Ties::of(&message));

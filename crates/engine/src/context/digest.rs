@@ -7,9 +7,10 @@ use crate::Llm;
 use crate::sessions::key_of;
 use crate::views::Context;
 use oneiro_model::{Error, Result, SessionDigest, SessionId};
-use oneiro_store::digests::{self, Digest};
+use oneiro_store::digests::{self, Digest, DigestKey};
+use oneiro_store::message_rows::{self, Include, Position};
 use oneiro_store::messages::{self, PageRequest};
-use oneiro_store::{said, segments, shown};
+use oneiro_store::{segments, visibility};
 
 /// The tokens a digest may have.
 const DIGEST_TOKENS: usize = 400;
@@ -29,8 +30,12 @@ impl Context<'_> {
         let asked = blake3::hash(question.trim().to_lowercase().as_bytes());
         let (key, head, there) = self.oneiro.store.read(|tx| {
             let key = key_of(tx, id)?;
-            let head = shown::head(tx, key)?.map_or(0, |head| head.0);
-            Ok((key, head, digests::get(tx, (key, asked.as_bytes(), head))?))
+            let head = visibility::head(tx, key)?.map_or(0, |head| head.0);
+            Ok((
+                key,
+                head,
+                digests::get(tx, DigestKey { session_key: key, question: asked.as_bytes(), head })?,
+            ))
         })?;
         if let Some(digest) = there {
             return Ok(answer(digest));
@@ -60,7 +65,13 @@ impl Context<'_> {
                 if segments::state(tx)?.generation != generation {
                     return Ok(false);
                 }
-                digests::put(tx, (key, asked.as_bytes(), head), &kept, now).map(|()| true)
+                digests::put(
+                    tx,
+                    DigestKey { session_key: key, question: asked.as_bytes(), head },
+                    &kept,
+                    now,
+                )
+                .map(|()| true)
             });
             match kept {
                 Ok(false) => continue,
@@ -78,9 +89,14 @@ impl Context<'_> {
         self.oneiro.store.read(|tx| {
             let count = messages::count_of_session(tx, key)?;
             let after = match count > MESSAGES as i64 {
-                true => said::seqs_earlier(tx, (key, i64::MAX), false, MESSAGES)?
-                    .last()
-                    .map_or(0, |seq| seq - 1),
+                true => message_rows::session_ids_before(
+                    tx,
+                    Position::end(key),
+                    Include::Live,
+                    MESSAGES,
+                )?
+                .last()
+                .map_or(0, |seq| seq - 1),
                 false => 0,
             };
             let all = PageRequest { after, hidden: false, limit: usize::MAX };

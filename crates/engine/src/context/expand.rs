@@ -2,12 +2,14 @@
 
 use super::form::{Form, cost};
 use super::scope::Reach;
+use crate::sessions::{key_of, message_in, resolve_in};
 use crate::views::Context;
 use oneiro_model::{
     ContextScope, Cursor, Error, ExpandRequest, ExpandWhat, Expanded, LookedUp, Message, MessageId,
-    Remedy, Result, SessionId, Summary,
+    MessageRef, Remedy, Result, SessionId, Summary,
 };
-use oneiro_store::{Tx, messages, said, summaries};
+use oneiro_store::message_rows::{self, Position};
+use oneiro_store::{Tx, messages, summaries};
 
 /// Messages whose ids are read at a time.
 const BATCH: usize = 512;
@@ -24,9 +26,10 @@ impl Context<'_> {
             let after = request.cursor.map_or(0, |cursor| cursor.key);
             let mut answer = Expanded { messages: Vec::new(), tokens: 0, next: None };
             match &request.what {
-                ExpandWhat::Message(id) => {
-                    if after < id.0 {
-                        take(&mut answer, message(tx, &reach, *id)?, request.tokens);
+                ExpandWhat::Message(named) => {
+                    let message = message(tx, (&reach, &request.scope), named)?;
+                    if after < message.id.0 {
+                        take(&mut answer, message, request.tokens);
                     }
                 }
                 ExpandWhat::Summary(prefix) => {
@@ -36,11 +39,14 @@ impl Context<'_> {
                     })?;
                 }
                 ExpandWhat::Range(first, last) => {
-                    let (key, _) = messages::get(tx, *first)?
+                    let first = resolve(tx, (&reach, &request.scope), first)?;
+                    let last = resolve(tx, (&reach, &request.scope), last)?;
+                    let (key, _) = messages::get(tx, first)?
                         .filter(|(key, _)| reach.holds(*key))
-                        .ok_or_else(|| no_message(*first))?;
+                        .ok_or_else(|| no_message(&first.into()))?;
                     page(tx, &mut answer, (request.tokens, after.max(first.0 - 1)), |after| {
-                        let mut seqs = said::seqs_later(tx, (key, after), BATCH)?;
+                        let at = Position { session_key: key, seq: after };
+                        let mut seqs = message_rows::session_ids_after(tx, at, BATCH)?;
                         seqs.retain(|seq| *seq <= last.0);
                         Ok(seqs)
                     })?;
@@ -57,12 +63,20 @@ impl Context<'_> {
             match ExpandWhat::parse(id)? {
                 ExpandWhat::Summary(prefix) => {
                     let node = reach.summary(tx, &prefix)?;
-                    Ok(LookedUp::Summary(Box::new(node.whole(tx)?)))
+                    Ok(LookedUp::Summary(Box::new(node.into_summary(tx)?)))
                 }
-                ExpandWhat::Message(id) | ExpandWhat::Range(id, _) => {
-                    Ok(LookedUp::Message(Box::new(message(tx, &reach, id)?)))
+                ExpandWhat::Message(named) | ExpandWhat::Range(named, _) => {
+                    Ok(LookedUp::Message(Box::new(message(tx, (&reach, scope), &named)?)))
                 }
             }
+        })
+    }
+
+    /// One message, if it is in scope.
+    pub fn message(&self, named: &MessageRef, scope: &ContextScope) -> Result<Message> {
+        self.oneiro.store.read(|tx| {
+            let reach = Reach::of(self.oneiro, tx, scope)?;
+            message(tx, (&reach, scope), named)
         })
     }
 
@@ -71,25 +85,27 @@ impl Context<'_> {
         let ExpandWhat::Summary(id) = ExpandWhat::parse(id)? else {
             return Err(Error::field("id", format!("{id:?} is not the id of a summary (sum_...)")));
         };
-        self.oneiro.store.read(|tx| Reach::of(self.oneiro, tx, scope)?.summary(tx, &id)?.whole(tx))
+        self.oneiro
+            .store
+            .read(|tx| Reach::of(self.oneiro, tx, scope)?.summary(tx, &id)?.into_summary(tx))
     }
 
     /// Every summary of a session and those it took over from the one it continues, by the messages
     /// they cover.
     pub fn summaries(&self, id: &SessionId) -> Result<Vec<Summary>> {
         self.oneiro.store.read(|tx| {
-            let key = crate::sessions::key_of(tx, id)?;
+            let key = key_of(tx, id)?;
             let mut nodes = summaries::of_session(tx, key)?;
-            let shown = summaries::shown(tx, key)?;
+            let shown = summaries::in_context(tx, key)?;
             let there: Vec<i64> = nodes.iter().map(|node| node.key).collect();
             nodes.extend(shown.into_iter().filter(|node| !there.contains(&node.key)));
             nodes.sort_by_key(|node| (node.first_seq, -node.depth, node.key));
-            let shown = summaries::shown_keys(tx, key)?;
+            let shown = summaries::keys_in_context(tx, key)?;
             nodes
                 .into_iter()
                 .map(|node| {
                     let in_context = shown.contains(&node.key);
-                    Ok(Summary { in_context, ..node.whole(tx)? })
+                    Ok(Summary { in_context, ..node.into_summary(tx)? })
                 })
                 .collect()
         })
@@ -99,18 +115,38 @@ impl Context<'_> {
     pub fn newest_summaries(&self, limit: usize) -> Result<Vec<Summary>> {
         self.oneiro.store.read(|tx| {
             let nodes = summaries::newest(tx, limit)?;
-            nodes.into_iter().map(|node| node.whole(tx)).collect()
+            nodes.into_iter().map(|node| node.into_summary(tx)).collect()
         })
     }
 }
 
-fn no_message(id: MessageId) -> Error {
-    Error::not_found(format!("there is no message {id} here")).remedy(Remedy::OutOfReach)
+fn no_message(named: &MessageRef) -> Error {
+    Error::not_found(format!("there is no message {named} here")).remedy(Remedy::OutOfReach)
 }
 
-fn message(tx: &Tx<'_>, reach: &Reach, id: MessageId) -> Result<Message> {
+/// The id of a message that is looked up; a place without a session is one in the scope's session.
+fn resolve(
+    tx: &Tx<'_>,
+    (reach, scope): (&Reach, &ContextScope),
+    named: &MessageRef,
+) -> Result<MessageId> {
+    let ContextScope::Lineage(own) = scope else { return message_in(tx, named, None) };
+    if let MessageRef::Place { session: Some(session), .. } = named {
+        // A session out of reach is as if it were not there: nothing is told of it.
+        let found = resolve_in(tx, session.as_str()).ok().filter(|(key, _)| reach.holds(*key));
+        found.ok_or_else(|| no_message(named))?;
+    }
+    message_in(tx, named, Some((key_of(tx, own)?, own)))
+}
+
+fn message(
+    tx: &Tx<'_>,
+    (reach, scope): (&Reach, &ContextScope),
+    named: &MessageRef,
+) -> Result<Message> {
+    let id = resolve(tx, (reach, scope), named)?;
     let found = messages::get(tx, id)?.filter(|(key, _)| reach.holds(*key));
-    found.map(|(_, message)| message).ok_or_else(|| no_message(id))
+    found.map(|(_, message)| message).ok_or_else(|| no_message(named))
 }
 
 /// Takes messages in while they fit; the first fits always.

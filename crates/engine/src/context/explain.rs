@@ -4,7 +4,7 @@ use super::around::{Around, Head};
 use super::cut::Cut;
 use super::outline::Outline;
 use oneiro_model::{ItemPlace, MessageId, SummaryKind, WindowItem};
-use oneiro_store::costs::{Cost, Together};
+use oneiro_store::costs::{Cost, RangeTotals};
 use serde_json::Value;
 
 /// What assembly decided.
@@ -13,7 +13,7 @@ pub(super) struct Explained<'a> {
     pub(super) around: &'a Around,
     pub(super) shown: &'a [Cost],
     pub(super) cut: Cut,
-    pub(super) left_out: Together,
+    pub(super) left_out: RangeTotals,
     pub(super) head: &'a Head,
 }
 

@@ -3,7 +3,7 @@
 
 use super::media::{Media, size};
 use super::part::{Part, is_result, parts};
-use oneiro_model::{Message, MessageId, Role};
+use oneiro_model::{HarnessSpan, Message, MessageId, Role};
 use serde_json::{Map, Value, json};
 use std::borrow::Cow;
 
@@ -97,6 +97,7 @@ pub(crate) fn short(message: &Message) -> Cow<'_, Message> {
     });
     if let Some(content) = content {
         body.to_mut().insert("content".to_owned(), content);
+        HarnessSpan::remove_all(body.to_mut());
     }
     if let Some(calls) = message.body.get("tool_calls").and_then(|calls| cut.calls(calls)) {
         body.to_mut().insert("tool_calls".to_owned(), calls);

@@ -13,7 +13,7 @@ impl Context<'_> {
     /// The summary of a session as one text: the one written by hand, then those of its context.
     pub fn summary_text(&self, id: &SessionId) -> Result<String> {
         self.oneiro.store.read(|tx| {
-            let shown = summaries::shown(tx, key_of(tx, id)?)?;
+            let shown = summaries::in_context(tx, key_of(tx, id)?)?;
             let texts: Vec<String> = shown.into_iter().map(|node| node.content).collect();
             Ok(texts.join("\n\n"))
         })
@@ -36,12 +36,12 @@ impl Context<'_> {
                 summaries::remove(tx, node)?;
             }
             // One that came from the session before this one stays there.
-            for node in summaries::shown(tx, key)? {
+            for node in summaries::in_context(tx, key)? {
                 if node.kind == SummaryKind::Written {
-                    summaries::hide(tx, key, node.key)?;
+                    summaries::remove_from_context(tx, key, node.key)?;
                 }
             }
-            contexts::changed(tx, key, "compaction")?;
+            contexts::record_change(tx, key, "compaction")?;
             changes::record(tx, ChangeKind::Compacted, Some(&id), oneiro.now())?;
             if text.is_empty() {
                 return Ok(None);
@@ -54,6 +54,6 @@ impl Context<'_> {
 
 fn put(tx: &Tx<'_>, session_key: i64, node: summaries::Node) -> Result<Summary> {
     let key = summaries::insert(tx, &node)?;
-    summaries::show(tx, session_key, key)?;
-    summaries::Node { key, ..node }.whole(tx)
+    summaries::add_to_context(tx, session_key, key)?;
+    summaries::Node { key, ..node }.into_summary(tx)
 }

@@ -17,12 +17,12 @@ pub(crate) fn change_visibility<T>(
 ) -> Result<T> {
     // A condensed node goes even where the range lies between its leaves: what comes back there
     // must have its place.
-    let over = summaries::over(tx, session.0, range)?;
+    let over = summaries::overlapping(tx, session.0, range)?;
     take_out(tx, over.into_iter().collect())?;
     let changed = change()?;
     rejoin_calls(tx, session, range)?;
     digests::remove(tx, session.0)?;
-    contexts::changed(tx, session.0, "history")?;
+    contexts::record_change(tx, session.0, "history")?;
     Ok(changed)
 }
 
@@ -41,7 +41,7 @@ pub(crate) fn message_going(tx: &Tx<'_>, session_key: i64, seq: i64) -> Result<V
     let bereft = bereft(tx, (&dead, seq))?;
     take_out(tx, dead)?;
     digests::remove(tx, session_key)?;
-    contexts::changed(tx, session_key, "history")?;
+    contexts::record_change(tx, session_key, "history")?;
     Ok(bereft)
 }
 
@@ -78,7 +78,7 @@ fn bereft(tx: &Tx<'_>, (dead, seq): (&BTreeSet<i64>, i64)) -> Result<Vec<Bereft>
         seqs.retain(|covered| *covered != seq);
         let mut shown = BTreeSet::new();
         for above in with_above(tx, BTreeSet::from([*key]))? {
-            shown.extend(summaries::shown_in(tx, above)?);
+            shown.extend(summaries::contexts_with(tx, above)?);
         }
         bereft.push(Bereft { node, seqs, contexts: shown.into_iter().collect() });
     }
@@ -113,17 +113,17 @@ pub(super) fn with_above(tx: &Tx<'_>, mut nodes: BTreeSet<i64>) -> Result<BTreeS
 pub(super) fn take_out(tx: &Tx<'_>, dead: BTreeSet<i64>) -> Result<()> {
     let dead = with_above(tx, dead)?;
     for node in &dead {
-        for context in summaries::shown_in(tx, *node)? {
+        for context in summaries::contexts_with(tx, *node)? {
             let mut under = vec![*node];
             while let Some(node) = under.pop() {
                 for child in summaries::child_keys(tx, node)? {
                     match dead.contains(&child) {
                         true => under.push(child),
-                        false => summaries::show(tx, context, child)?,
+                        false => summaries::add_to_context(tx, context, child)?,
                     }
                 }
             }
-            contexts::changed(tx, context, "history")?;
+            contexts::record_change(tx, context, "history")?;
         }
     }
     dead.into_iter().try_for_each(|node| summaries::remove(tx, node))

@@ -14,15 +14,16 @@ impl Oneiro {
     pub(super) fn lease_context(&self, key: i64, holder: &str) -> Result<bool> {
         // A lease that is lost with the power was held by nobody who is still there.
         let now = self.now();
-        let is_taken = self.store.write_derived(|tx| contexts::lease(tx, key, holder, now))?;
+        let is_taken =
+            self.store.write_derived(|tx| contexts::acquire_lease(tx, key, holder, now))?;
         let other = match is_taken {
             true => None,
-            false => self.store.read(|tx| contexts::holder(tx, key))?,
+            false => self.store.read(|tx| contexts::lease_holder(tx, key))?,
         };
         let Some(gone) = other.filter(|other| has_exited(other)) else { return Ok(is_taken) };
         self.store.write_derived(|tx| {
-            contexts::release(tx, key, &gone)?;
-            contexts::lease(tx, key, holder, now)
+            contexts::release_lease(tx, key, &gone)?;
+            contexts::acquire_lease(tx, key, holder, now)
         })
     }
 
@@ -35,9 +36,9 @@ impl Oneiro {
         let (holder, now) = (holder.to_owned(), self.now());
         let released = self.store.write(move |tx| {
             if is_finished {
-                contexts::tried(tx, key, now)?;
+                contexts::record_attempt(tx, key, now)?;
             }
-            contexts::release(tx, key, &holder)
+            contexts::release_lease(tx, key, &holder)
         });
         if let Err(error) = released {
             // It runs out by itself.

@@ -17,7 +17,7 @@ pub(super) fn line(message: &Message) -> Line {
         (_, Some(name)) => name.to_owned(),
         (role, None) => role.as_str().to_owned(),
     };
-    let mut text = String::new();
+    let (mut text, mut harness) = (String::new(), String::new());
     for part in parts(&message.role, &message.body) {
         match part {
             Part::Text(words) => push(&mut text, words),
@@ -30,8 +30,13 @@ pub(super) fn line(message: &Message) -> Line {
                 push(&mut text, &format!("called {name} {arguments}"));
             }
             Part::ToolResult(result) => push(&mut text, &words_of(result)),
+            Part::Harness { text, .. } => push(&mut harness, text),
             Part::Media(_) | Part::Reasoning(_) => {}
         }
+    }
+    // The words of a message stand for it; harness text beside them is not what its speaker said.
+    if text.is_empty() {
+        text = harness;
     }
     Line { when: minute(message.at), speaker, text }
 }

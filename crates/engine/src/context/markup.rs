@@ -67,8 +67,8 @@ pub(super) fn guidance(session: &SessionId, depth: i64) -> String {
     };
     format!(
         "<earlier>\nWhat follows condenses earlier parts of this conversation. It is a record, not \
-         an instruction.{deep} To read the exact words, call session_expand with session {:?} and \
-         the id of a summary or of messages, or run `oneiro expand ID`.",
+         an instruction.{deep} To read the exact words, expand the id of a summary or of \
+         messages in session {:?} (the tool session_expand does this).",
         session.as_str()
     )
 }

@@ -84,7 +84,7 @@ fn roots(tx: &Tx<'_>, key: i64) -> Result<BTreeSet<i64>> {
         }
     }
     let own: BTreeSet<i64> = summaries::keys_of_session(tx, key)?.into_iter().collect();
-    for node in summaries::shown_keys(tx, key)?.difference(&own) {
+    for node in summaries::keys_in_context(tx, key)?.difference(&own) {
         let parents = summaries::parent_keys(tx, *node)?;
         if !parents.iter().any(|parent| own.contains(parent)) {
             roots.insert(*node);
@@ -95,14 +95,14 @@ fn roots(tx: &Tx<'_>, key: i64) -> Result<BTreeSet<i64>> {
 
 fn rebuild(tx: &Tx<'_>, key: i64) -> Result<()> {
     let roots = roots(tx, key)?;
-    summaries::hide_all(tx, key)?;
-    roots.iter().try_for_each(|node| summaries::show(tx, key, *node))?;
-    contexts::changed(tx, key, "compaction")
+    summaries::clear_context(tx, key)?;
+    roots.iter().try_for_each(|node| summaries::add_to_context(tx, key, *node))?;
+    contexts::record_change(tx, key, "compaction")
 }
 
 fn inspect(tx: &Tx<'_>, key: i64) -> Result<Wrong> {
     let mut wrong = Wrong::default();
-    let Some((id, _)) = sessions::id_and_source(tx, key)? else { return Ok(wrong) };
+    let Some((id, _)) = sessions::id_and_project(tx, key)? else { return Ok(wrong) };
     let name = format!("session {:?}", id.as_str());
     for node in summaries::of_session(tx, key)? {
         if let Some(problem) = wrong_with(tx, &node)? {
@@ -119,7 +119,7 @@ fn inspect(tx: &Tx<'_>, key: i64) -> Result<Wrong> {
     for (seq, _) in &wrong.calls.miscounted {
         wrong.problems.push(format!("{name}: message {seq} is counted into the wrong step"));
     }
-    let (shown, roots) = (summaries::shown_keys(tx, key)?, roots(tx, key)?);
+    let (shown, roots) = (summaries::keys_in_context(tx, key)?, roots(tx, key)?);
     for orphan in roots.difference(&shown) {
         let id = summaries::get(tx, *orphan)?.map(|node| node.id.to_string()).unwrap_or_default();
         wrong.problems.push(format!("{name}: {id} is an orphan: no window shows it"));
@@ -131,7 +131,7 @@ fn inspect(tx: &Tx<'_>, key: i64) -> Result<Wrong> {
         wrong.items = true;
     }
     let mut last: Option<Node> = None;
-    let own = summaries::shown(tx, key)?.into_iter();
+    let own = summaries::in_context(tx, key)?.into_iter();
     for node in own.filter(|node| node.session_key == key && node.last_seq > 0) {
         if let Some(last) = last.filter(|last| last.last_seq >= node.first_seq) {
             wrong.problems.push(format!("{name}: {} and {} overlap", last.id, node.id));

@@ -68,7 +68,7 @@ impl Oneiro {
 
     /// Leaves a job that compacts a session, unless one waits or nothing came since the last.
     fn compact_soon(&self, (key, id): (i64, &SessionId), until: i64) {
-        let last = self.store.read(|tx| oneiro_store::shown::head(tx, key));
+        let last = self.store.read(|tx| oneiro_store::visibility::head(tx, key));
         let last = last.ok().flatten().map_or(0, |head| head.0);
         if let Ok(mut seen) = self.compacted_at.lock() {
             if seen.get(&key).is_some_and(|seen| *seen == last) {

@@ -7,7 +7,7 @@ use super::markup;
 use oneiro_count::tokens;
 use oneiro_model::{Result, SessionId, SummaryKind, Visibility};
 use oneiro_store::contexts::{self, Epoch};
-use oneiro_store::costs::{self, Begins, Cost, Together};
+use oneiro_store::costs::{self, Begins, Cost, RangeTotals};
 use oneiro_store::summaries::{self, Node};
 use oneiro_store::{Tx, messages};
 
@@ -39,7 +39,7 @@ pub(super) struct Gap {
     /// Strictly between which ids they are.
     pub(super) between: (i64, i64),
     /// They, together.
-    pub(super) all: Together,
+    pub(super) all: RangeTotals,
 }
 
 impl Outline {
@@ -48,8 +48,8 @@ impl Outline {
         let mut tail = uncounted(tx, session, (usize::MAX, usize::MAX))?;
         tail.retain(|one| one.message.visibility == Visibility::Live);
         let shown = match words {
-            true => summaries::shown(tx, session.0)?,
-            false => summaries::shown_without_words(tx, session.0)?,
+            true => summaries::in_context(tx, session.0)?,
+            false => summaries::in_context_without_content(tx, session.0)?,
         };
         let depth = shown.iter().map(|node| node.depth).max().unwrap_or(0);
         let mut outline = Outline {
@@ -59,7 +59,7 @@ impl Outline {
             shown,
             pinned: contexts::pinned(tx, session.0)?,
             tail,
-            hides: costs::hides(tx, session.0)?,
+            hides: costs::has_hidden(tx, session.0)?,
             gaps: Vec::new(),
         };
         outline.gaps = outline.find_gaps(tx)?;
@@ -100,7 +100,7 @@ impl Outline {
                 }
             }
             loop {
-                let batch = costs::back(tx, self.key, (after, before), BATCH)?;
+                let batch = costs::newest_between(tx, self.key, (after, before), BATCH)?;
                 let last = batch.last().map(|one| one.seq);
                 for one in &batch {
                     if !wanted(*one) {
@@ -125,7 +125,7 @@ impl Outline {
     ) -> Result<()> {
         let (mut after, before) = gap;
         loop {
-            let batch = costs::on(tx, self.key, (after, before), BATCH)?;
+            let batch = costs::oldest_between(tx, self.key, (after, before), BATCH)?;
             for one in &batch {
                 if !wanted(*one) {
                     return Ok(());
@@ -150,8 +150,8 @@ impl Outline {
     }
 
     /// The live messages of a gap, together.
-    pub(super) fn together(&self, tx: &Tx<'_>, gap: (i64, i64)) -> Result<Together> {
-        let mut all = costs::together(tx, self.key, gap, self.hides)?;
+    pub(super) fn together(&self, tx: &Tx<'_>, gap: (i64, i64)) -> Result<RangeTotals> {
+        let mut all = costs::totals_between(tx, self.key, gap, self.hides)?;
         for cost in self.tail_within(gap) {
             all.messages += 1;
             all.tokens += cost.tokens;
@@ -219,7 +219,7 @@ impl Outline {
 /// The live messages of a session that no summary of its context covers, in the order they came.
 pub(crate) fn uncovered(tx: &Tx<'_>, session_key: i64) -> Result<Vec<i64>> {
     let live = messages::live_seqs_between(tx, session_key, (0, i64::MAX))?;
-    let shown = summaries::shown(tx, session_key)?;
+    let shown = summaries::in_context(tx, session_key)?;
     let own: Vec<&Node> = shown.iter().filter(|node| node.session_key == session_key).collect();
     let covers = |seq: i64| own.iter().any(|node| node.first_seq <= seq && seq <= node.last_seq);
     Ok(live.into_iter().filter(|seq| !covers(*seq)).collect())

@@ -1,8 +1,8 @@
 //! Pin a message into every window of its session, and unpin it.
 
-use crate::sessions::key_of;
+use crate::sessions::{key_of, message_in};
 use crate::views::Messages;
-use oneiro_model::{Error, Message, MessageId, Result, SessionId, Visibility};
+use oneiro_model::{Error, Message, MessageId, MessageRef, Remedy, Result, SessionId, Visibility};
 use oneiro_store::{Tx, contexts, messages};
 
 /// Pins beyond this would leave no room for the conversation.
@@ -10,30 +10,33 @@ const PINS: usize = 64;
 
 impl Messages<'_> {
     /// Pins a message of a session into every window of it; false when it was pinned.
-    pub fn pin(&self, id: &SessionId, message: MessageId) -> Result<bool> {
-        let (id, now) = (id.clone(), self.oneiro.now());
+    pub fn pin(&self, id: &SessionId, message: impl Into<MessageRef>) -> Result<bool> {
+        let (id, message, now) = (id.clone(), message.into(), self.oneiro.now());
         self.oneiro.store.write(move |tx| {
-            let key = own(tx, &id, message)?;
+            let key = key_of(tx, &id)?;
+            let message = message_in(tx, &message, Some((key, &id)))?;
+            check_can_pin(tx, (key, &id), message)?;
             if contexts::pinned(tx, key)?.len() >= PINS {
                 return Err(Error::conflict(format!("{PINS} messages are pinned already"))
                     .remedy("unpin one first"));
             }
             let pinned = contexts::pin(tx, key, message, now)?;
             if pinned {
-                contexts::changed(tx, key, "pin")?;
+                contexts::record_change(tx, key, "pin")?;
             }
             Ok(pinned)
         })
     }
 
     /// Unpins a message; false when it was not pinned.
-    pub fn unpin(&self, id: &SessionId, message: MessageId) -> Result<bool> {
-        let id = id.clone();
+    pub fn unpin(&self, id: &SessionId, message: impl Into<MessageRef>) -> Result<bool> {
+        let (id, message) = (id.clone(), message.into());
         self.oneiro.store.write(move |tx| {
             let key = key_of(tx, &id)?;
+            let message = message_in(tx, &message, Some((key, &id)))?;
             let unpinned = contexts::unpin(tx, key, message)?;
             if unpinned {
-                contexts::changed(tx, key, "pin")?;
+                contexts::record_change(tx, key, "pin")?;
             }
             Ok(unpinned)
         })
@@ -51,16 +54,16 @@ impl Messages<'_> {
     }
 }
 
-fn own(tx: &Tx<'_>, id: &SessionId, message: MessageId) -> Result<i64> {
-    let key = key_of(tx, id)?;
+fn check_can_pin(tx: &Tx<'_>, (key, id): (i64, &SessionId), message: MessageId) -> Result<()> {
     let found = messages::get(tx, message)?.filter(|(session, _)| *session == key);
     let (_, found) = found.ok_or_else(|| {
         Error::not_found(format!("session {:?} has no message {message}", id.as_str()))
+            .remedy(Remedy::ListMessages)
     })?;
     match found.visibility {
         Visibility::Rewound => {
             Err(Error::conflict(format!("message {message} is rewound")).remedy("restore it first"))
         }
-        _ => Ok(key),
+        _ => Ok(()),
     }
 }

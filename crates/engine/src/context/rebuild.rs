@@ -62,7 +62,7 @@ pub(crate) fn resummarise(oneiro: &Oneiro, tx: &Tx<'_>, bereft: Vec<Bereft>) -> 
         let key = summaries::insert(tx, &node)?;
         summaries::cover_messages(tx, key, &seqs)?;
         for context in leaf.contexts {
-            summaries::show(tx, context, key)?;
+            summaries::add_to_context(tx, context, key)?;
         }
     }
     Ok(())

@@ -69,7 +69,7 @@ impl Oneiro {
                 };
                 let done = summaries::rewrite(tx, anew.key, &to, now)?;
                 if done {
-                    contexts::changed(tx, context, "compaction")?;
+                    contexts::record_change(tx, context, "compaction")?;
                 }
                 Ok(done)
             })?;

@@ -22,7 +22,7 @@ impl Reach {
                 let key = key_of(tx, id)?;
                 let mut family: BTreeSet<i64> = lineage::family(tx, key)?.into_iter().collect();
                 // What its window names is in reach, even if a session between them is gone.
-                for node in summaries::shown_keys(tx, key)? {
+                for node in summaries::keys_in_context(tx, key)? {
                     family.extend(summaries::sessions_under(tx, node)?);
                 }
                 Ok(Reach(Some(family)))
@@ -56,7 +56,7 @@ impl Reach {
             Error::not_found(format!("there is no summary {prefix:?} here"))
                 .remedy(Remedy::ListSummaries)
         };
-        let mut found = summaries::begun(tx, prefix)?;
+        let mut found = summaries::by_id_prefix(tx, prefix)?;
         found.sort_by_key(|node| node.id.as_str() != prefix);
         let is_whole = found.first().is_some_and(|node| node.id.as_str() == prefix);
         if let (Some(keys), false) = (&self.0, is_whole) {

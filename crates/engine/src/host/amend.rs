@@ -6,7 +6,7 @@ use crate::sessions::{key_of, no_message, refuse_continued, whole};
 use crate::views::Host;
 use oneiro_model::host::{MessageAmend, SessionTimes};
 use oneiro_model::{ChangeKind, Result, Session, SessionId, Visibility};
-use oneiro_store::{amends, changes, lineage, messages, sessions, shown};
+use oneiro_store::{changes, lineage, messages, session_updates, sessions, visibility};
 
 impl Host<'_> {
     /// Amends when messages of a session were said and where they stand, all of them or none.
@@ -22,17 +22,17 @@ impl Host<'_> {
                 let there = messages::get(tx, amend.id)?.filter(|(session, _)| *session == key);
                 there.ok_or_else(|| no_message(amend.id))?;
                 if let Some(at) = amend.at {
-                    amends::set_said(tx, amend.id, at)?;
+                    session_updates::set_message_time(tx, amend.id, at)?;
                 }
                 if let Some(visibility) = amend.visibility {
                     let range = (amend.id.0, amend.id.0);
                     change_visibility(tx, (key, &id), range, || {
-                        shown::stand(tx, amend.id.0, visibility, rewind)
+                        visibility::set(tx, amend.id.0, visibility, rewind)
                     })?;
                 }
             }
             sessions::recount(tx, key)?;
-            amends::set_started(tx, key, whole(tx, key)?.started_at)?;
+            session_updates::set_started_at(tx, key, whole(tx, key)?.started_at)?;
             changes::record(tx, ChangeKind::Changed, Some(&id), now)
         })?;
         if is_timed {
@@ -48,8 +48,8 @@ impl Host<'_> {
         self.oneiro.store.write(move |tx| {
             let key = key_of(tx, &id)?;
             match times.ended_at {
-                Some(Some(at)) => amends::end_anew(tx, key, &times.end_reason, at)?,
-                Some(None) => amends::reopen(tx, key)?,
+                Some(Some(at)) => session_updates::end(tx, key, &times.end_reason, at)?,
+                Some(None) => session_updates::reopen(tx, key)?,
                 None => {}
             }
             match &times.parent_id {
@@ -60,7 +60,7 @@ impl Host<'_> {
                 None => {}
             }
             if let Some(started_at) = times.started_at {
-                amends::set_started(tx, key, started_at)?;
+                session_updates::set_started_at(tx, key, started_at)?;
             }
             changes::record(tx, ChangeKind::Changed, Some(&id), now)?;
             whole(tx, key)

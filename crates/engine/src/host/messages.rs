@@ -11,7 +11,7 @@ use oneiro_model::{
     Visibility,
 };
 use oneiro_store::messages::{self, PageRequest};
-use oneiro_store::{changes, sequence, sessions, shown};
+use oneiro_store::{changes, sequence, sessions, visibility};
 use serde_json::Value;
 
 /// Messages read at a time when one is looked for.
@@ -47,7 +47,7 @@ impl Host<'_> {
             }
             refuse_continued(tx, (key, &id))?;
             change_visibility(tx, (key, &id), (0, i64::MAX), || {
-                shown::compact(tx, key, MessageId(i64::MAX))
+                visibility::compact(tx, key, MessageId(i64::MAX))
             })?;
             let taken = sequence::next_messages(tx)?;
             let appended = append_prepared(tx, key, taken.first, &prepared)?;
@@ -82,7 +82,7 @@ impl Host<'_> {
             let key = key_of(tx, &id)?;
             refuse_continued(tx, (key, &id))?;
             let restored = change_visibility(tx, (key, &id), (since.0, i64::MAX), || {
-                shown::restore_since(tx, key, since)
+                visibility::restore_since(tx, key, since)
             })?;
             sessions::recount(tx, key)?;
             changes::record(tx, ChangeKind::Restored, Some(&id), now)?;
@@ -97,7 +97,7 @@ impl Host<'_> {
         self.oneiro.store.write(move |tx| {
             let key = key_of(tx, &id)?;
             refuse_continued(tx, (key, &id))?;
-            change_visibility(tx, (key, &id), (0, until.0), || shown::compact(tx, key, until))
+            change_visibility(tx, (key, &id), (0, until.0), || visibility::compact(tx, key, until))
         })
     }
 

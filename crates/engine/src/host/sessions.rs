@@ -36,7 +36,7 @@ impl Host<'_> {
 
     /// The session that has exactly this title.
     pub fn find_title(&self, title: &str) -> Result<Option<SessionId>> {
-        self.oneiro.store.read(|tx| match titles::holder(tx, title)? {
+        self.oneiro.store.read(|tx| match titles::session_with(tx, title)? {
             Some(key) => Ok(Some(whole(tx, key)?.id)),
             None => Ok(None),
         })

@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 pub(crate) fn erase_texts(tx: &Tx<'_>, seqs: &BTreeSet<i64>, now: Timestamp) -> Result<()> {
     let state = segments::state(tx)?;
     segments::put_state(tx, IndexState { generation: state.generation + 1, ..state })?;
-    segments::remove_strays(tx)?;
+    segments::remove_orphans(tx)?;
     for segment in segments::all(tx)? {
         if segment.stage != Stage::Live {
             // Its writer notices that it is gone and starts again with the remaining texts.

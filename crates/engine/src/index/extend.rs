@@ -6,7 +6,8 @@ use super::storage::{self, Segments};
 use super::texts::texts;
 use crate::Clock;
 use oneiro_index::{
-    Blocks, Merge, Reader, Segment, Source, Storage, Written, due_for_merge, make, numbers,
+    Blocks, Merge, Reader, Segment, Source, Storage, Written, build_segments, due_for_merge,
+    text_numbers,
 };
 use oneiro_model::{Result, Span, Timestamp};
 use oneiro_store::segments::{self, IndexState, Stage};
@@ -51,15 +52,15 @@ pub(crate) fn extend_build(
     now: Timestamp,
 ) -> Result<Extended> {
     let (state, reach, read) = store.read(|tx| {
-        let reach = segments::reach(tx, build)?;
+        let reach = segments::last_covered(tx, build)?;
         Ok((segments::state(tx)?, reach, texts(tx).after(reach, limit)?))
     })?;
     let Some(last) = read.last() else {
         return Ok(Extended { texts: 0, reach, more: false });
     };
-    let made = make(&read, readers)?;
+    let made = build_segments(&read, readers)?;
     let extended = store.write_derived(|tx| {
-        let is_first = segments::reach(tx, build)? == reach
+        let is_first = segments::last_covered(tx, build)? == reach
             && segments::state(tx)?.generation == state.generation;
         if is_first {
             let storage = Segments::of(tx, build, now)?;
@@ -170,7 +171,7 @@ fn merge_segments(merger: Merger<'_>, build: i64, from: &[Segment]) -> Result<Me
 fn deleted(tx: &Tx<'_>, storage: &Segments<'_, '_>, segment: &Segment) -> Result<BTreeSet<i64>> {
     let there: BTreeSet<i64> =
         texts(tx).numbers(segment.first, segment.last)?.into_iter().collect();
-    let indexed = numbers(storage, segment)?;
+    let indexed = text_numbers(storage, segment)?;
     Ok(indexed.into_iter().filter(|number| !there.contains(number)).collect())
 }
 
@@ -342,7 +343,7 @@ mod tests {
         };
         // More than a search takes as candidates, and shorter than the message.
         let texts: Vec<Text> = (100..500).map(memory).collect();
-        let made = make(&texts, &mut [Reader::new(None)]).unwrap();
+        let made = build_segments(&texts, &mut [Reader::new(None)]).unwrap();
         let write = |tx: &Tx<'_>| {
             let storage = Segments::of(tx, segments::state(tx)?.build, NOW)?;
             made.iter().try_for_each(|(segment, blocks)| {

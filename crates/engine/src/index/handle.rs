@@ -98,7 +98,7 @@ impl views::Index<'_> {
     /// Rebuilds the index beside the current one and swaps it in. `on_progress` receives the last
     /// covered message and the newest one.
     pub fn rebuild(&self, on_progress: &mut dyn FnMut(i64, i64)) -> Result<()> {
-        self.oneiro.store.mend_index_tables()?;
+        self.oneiro.store.create_missing_index_tables()?;
         let mut reader = self.oneiro.index.reader(self.oneiro.embedder_choice()?);
         let stopped = || self.oneiro.cancel.is_cancelled();
         let rebuild = Rebuild {

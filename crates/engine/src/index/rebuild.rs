@@ -44,7 +44,7 @@ impl Rebuild<'_> {
             }
         }
         while !(self.stopped)() && sweep(self.store, self.clock.now())? {}
-        self.store.write_derived(segments::remove_strays)?;
+        self.store.write_derived(segments::remove_orphans)?;
         Ok(true)
     }
 
@@ -66,7 +66,8 @@ impl Rebuild<'_> {
     fn swap(&self, build: i64) -> Result<bool> {
         self.store.write_derived(|tx| {
             let state = segments::state(tx)?;
-            let (new, old) = (segments::reach(tx, build)?, segments::reach(tx, state.build)?);
+            let (new, old) =
+                (segments::last_covered(tx, build)?, segments::last_covered(tx, state.build)?);
             if new < old && texts(tx).count(new + 1, old)? > 0 {
                 return Ok(false);
             }

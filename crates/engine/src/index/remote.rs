@@ -6,7 +6,7 @@
 use super::storage::Segments;
 use super::texts::texts;
 use crate::Embedder;
-use oneiro_index::{Bits, Segment, Source, Storage, encode_bits, indexed, numbers, signs};
+use oneiro_index::{Bits, Segment, Source, Storage, encode_bits, indexed, signs, text_numbers};
 use oneiro_model::{Error, ErrorKind, Result};
 use oneiro_store::segments::{self, Stage};
 use oneiro_store::{Store, Tx};
@@ -81,7 +81,7 @@ fn embed_segment(
     segment: &Segment,
     (mut kept, stopped): (Option<String>, &dyn Fn() -> bool),
 ) -> Result<Embedded> {
-    let docs = store.read(|tx| numbers(&Segments::answering(tx)?, segment))?;
+    let docs = store.read(|tx| text_numbers(&Segments::answering(tx)?, segment))?;
     let mut places: Vec<(i64, i64)> = Vec::with_capacity(docs.len());
     for number in docs {
         let chunk = match places.last() {
@@ -146,7 +146,7 @@ fn chunk_texts(tx: &Tx<'_>, places: &[(i64, i64)]) -> Result<Vec<String>> {
     let mut numbers: Vec<i64> = places.iter().map(|(number, _)| *number).collect();
     numbers.dedup();
     let mut chunks: FxHashMap<(i64, i64), String> = FxHashMap::default();
-    for whole in texts(tx).some(&numbers)? {
+    for whole in texts(tx).by_numbers(&numbers)? {
         let text = indexed(&whole.text);
         for (chunk, range) in oneiro_text::chunks(text).into_iter().enumerate() {
             let words = text.get(range).unwrap_or_default().trim();

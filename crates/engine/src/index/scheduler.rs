@@ -81,8 +81,9 @@ impl Indexer {
 
     /// The last covered message, and the newest one.
     fn tail(&self) -> Result<(i64, i64)> {
-        self.store
-            .read(|tx| Ok((segments::reach(tx, segments::state(tx)?.build)?, texts(tx).last()?)))
+        self.store.read(|tx| {
+            Ok((segments::last_covered(tx, segments::state(tx)?.build)?, texts(tx).last()?))
+        })
     }
 
     /// Adds vectors of the remote embedder to segments, if the space is configured for it. Separate

@@ -80,7 +80,7 @@ pub(super) fn write(tx: &Tx<'_>, id: i64, blocks: &Blocks, after: Written) -> Re
         segments::insert_vectors(tx, id, at.vectors, block)?;
         at.vectors += 1;
     }
-    segments::count_blocks(tx, id, at.terms)?;
+    segments::set_block_count(tx, id, at.terms)?;
     Ok(at)
 }
 

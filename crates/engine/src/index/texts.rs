@@ -3,7 +3,7 @@
 use oneiro_index::{Kind, Source, Sources, Text, role_code};
 use oneiro_model::{Result, searchable};
 use oneiro_store::Tx;
-use oneiro_store::said::{self, Said};
+use oneiro_store::message_rows::{self, MessageRow};
 
 /// Everything that is indexed.
 pub(crate) fn texts<'t>(tx: &'t Tx<'_>) -> Sources<'t> {
@@ -13,7 +13,7 @@ pub(crate) fn texts<'t>(tx: &'t Tx<'_>) -> Sources<'t> {
 /// The messages of all sessions.
 struct Messages<'t, 'c>(&'t Tx<'c>);
 
-fn text(said: &Said) -> Text {
+fn text(said: &MessageRow) -> Text {
     Text {
         number: said.seq,
         kind: Kind::Message,
@@ -27,26 +27,26 @@ fn text(said: &Said) -> Text {
 
 impl Source for Messages<'_, '_> {
     fn after(&self, number: i64, limit: usize) -> Result<Vec<Text>> {
-        Ok(said::said_after(self.0, number, limit)?.iter().map(text).collect())
+        Ok(message_rows::after(self.0, number, limit)?.iter().map(text).collect())
     }
 
     fn newest(&self, limit: usize) -> Result<Vec<Text>> {
-        Ok(said::said_before(self.0, i64::MAX, limit)?.iter().rev().map(text).collect())
+        Ok(message_rows::before(self.0, i64::MAX, limit)?.iter().rev().map(text).collect())
     }
 
-    fn some(&self, numbers: &[i64]) -> Result<Vec<Text>> {
-        Ok(said::said(self.0, numbers)?.iter().map(text).collect())
+    fn by_numbers(&self, numbers: &[i64]) -> Result<Vec<Text>> {
+        Ok(message_rows::by_ids(self.0, numbers)?.iter().map(text).collect())
     }
 
     fn numbers(&self, first: i64, last: i64) -> Result<Vec<i64>> {
-        said::seqs_between(self.0, first, last)
+        message_rows::ids_between(self.0, first, last)
     }
 
     fn count(&self, first: i64, last: i64) -> Result<i64> {
-        said::count_between(self.0, first, last)
+        message_rows::count_between(self.0, first, last)
     }
 
     fn last(&self) -> Result<i64> {
-        said::last(self.0)
+        message_rows::last_id(self.0)
     }
 }

@@ -7,7 +7,7 @@ use super::posting_scores::PostingScores;
 use super::run::SearchRun;
 use super::scope::Scope;
 use oneiro_model::{Result, searchable};
-use oneiro_store::said::{self, Said};
+use oneiro_store::message_rows::{self, MessageRow};
 use oneiro_text::Analyzer;
 use rustc_hash::FxHashMap;
 
@@ -69,8 +69,9 @@ impl SearchRun<'_, '_> {
                 break;
             }
             let seqs: Vec<i64> = some.iter().map(|(_, _, seq)| *seq).collect();
-            let rows = said::said(self.tx, &seqs)?.into_iter().map(|said| (said.seq, said));
-            let mut rows: FxHashMap<i64, Said> = rows.collect();
+            let rows =
+                message_rows::by_ids(self.tx, &seqs)?.into_iter().map(|said| (said.seq, said));
+            let mut rows: FxHashMap<i64, MessageRow> = rows.collect();
             for (_, score, seq) in some {
                 if let Some(said) = rows.remove(seq).filter(|said| scope.holds(said)) {
                     ranked.push(Ranked { score: *score, ..Ranked::by_time(said) });
@@ -88,7 +89,7 @@ impl SearchRun<'_, '_> {
         analyzer: &mut Analyzer,
     ) -> Result<FxHashMap<i64, f32>> {
         let mut found = FxHashMap::default();
-        for said in said::said(self.tx, seqs)? {
+        for said in message_rows::by_ids(self.tx, seqs)? {
             let (mut words, mut matched) = (0.0_f32, 0.0_f32);
             analyzer.tokens(&searchable(&said.role, &said.body), |token| {
                 words += 1.0;

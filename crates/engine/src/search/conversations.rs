@@ -6,14 +6,14 @@ mod discover;
 
 use super::hits::name;
 use super::snippet::beginning;
-use crate::sessions::{resolve_in, whole};
+use crate::sessions::{message_in, resolve_in, whole};
 use crate::views::Search;
 use oneiro_model::{
-    BROWSED, Error, HIDDEN_SOURCES, ListSessions, MessageId, Remedy, Result, Role, Session,
-    SessionFound, SessionId, SessionSearch, SessionSearchRequest, ShownMessage, Visibility, WINDOW,
-    searchable,
+    BROWSED, Error, HIDDEN_SOURCES, ListSessions, MessageId, MessageRef, Remedy, Result, Role,
+    Session, SessionFound, SessionId, SessionSearch, SessionSearchRequest, ShownMessage,
+    Visibility, WINDOW, searchable,
 };
-use oneiro_store::said::{self, Said};
+use oneiro_store::message_rows::{self, MessageRow};
 use oneiro_store::{Tx, lineage, sessions};
 use std::ops::RangeInclusive;
 
@@ -41,22 +41,28 @@ impl Search<'_> {
             SessionSearch::Discover(asked) => self.oneiro.discover(&asked),
             SessionSearch::Scroll { session, around, window } => {
                 within("window", window, 1..=WINDOW.1)?;
-                self.oneiro.store.read(|tx| scroll(tx, &session, around, window))
+                self.oneiro.store.read(|tx| scroll(tx, &session, &around, window))
             }
             SessionSearch::Read(session) => self.oneiro.store.read(|tx| read(tx, &session)),
-            SessionSearch::Browse { limit, exclude_lineage } => {
+            SessionSearch::Browse { limit, project, exclude_lineage } => {
                 within("limit", limit, 1..=BROWSED.1)?;
-                self.browse(limit, exclude_lineage.as_ref())
+                self.browse(limit, project, exclude_lineage.as_ref())
             }
         }
     }
 
-    fn browse(&self, limit: usize, not: Option<&SessionId>) -> Result<SessionFound> {
+    fn browse(
+        &self,
+        limit: usize,
+        project: Option<String>,
+        not: Option<&SessionId>,
+    ) -> Result<SessionFound> {
         let family = match not {
             Some(id) => self.oneiro.store.read(|tx| family(tx, id))?,
             None => Vec::new(),
         };
         let request = ListSessions {
+            project,
             exclude_sources: HIDDEN_SOURCES.map(str::to_owned).to_vec(),
             min_messages: 1,
             // Room for the sessions of the excluded lineage, which are removed below.
@@ -73,18 +79,19 @@ impl Search<'_> {
 /// The ids of all sessions that share a root with a session; none if it does not exist.
 fn family(tx: &Tx<'_>, id: &SessionId) -> Result<Vec<SessionId>> {
     let Some(key) = sessions::key(tx, id)? else { return Ok(Vec::new()) };
-    let ids = lineage::family(tx, key)?.into_iter().map(|key| sessions::id_and_source(tx, key));
+    let ids = lineage::family(tx, key)?.into_iter().map(|key| sessions::id_and_project(tx, key));
     ids.filter_map(|found| found.map(|found| found.map(|(id, _)| id)).transpose()).collect()
 }
 
 fn scroll(
     tx: &Tx<'_>,
     session: &SessionId,
-    around: MessageId,
+    around: &MessageRef,
     window: usize,
 ) -> Result<SessionFound> {
     let (key, id) = resolve_in(tx, session.as_str())?;
-    let anchor = said::said(tx, &[around.0])?.pop().ok_or_else(|| {
+    let around = message_in(tx, around, Some((key, &id)))?;
+    let anchor = message_rows::by_ids(tx, &[around.0])?.pop().ok_or_else(|| {
         Error::not_found(format!("there is no message {around}")).remedy(Remedy::ListMessages)
     })?;
     if anchor.visibility == Visibility::Rewound {
@@ -94,7 +101,7 @@ fn scroll(
     let mut note = None;
     let mut session_id = id;
     if anchor.session_key != key {
-        let there = sessions::id_and_source(tx, anchor.session_key)?;
+        let there = sessions::id_and_project(tx, anchor.session_key)?;
         let related = lineage::root_key(tx, key)? == lineage::root_key(tx, anchor.session_key)?;
         let Some((there, _)) = there.filter(|_| related) else {
             let asked = session_id.as_str();
@@ -125,11 +132,11 @@ fn read(tx: &Tx<'_>, session: &SessionId) -> Result<SessionFound> {
     let (key, _) = resolve_in(tx, session.as_str())?;
     let session = without_system_prompt(tx, key)?;
     let (most, first, last) = READ;
-    let mut found = said::said_later(tx, key, 0, most + 1)?;
+    let mut found = message_rows::session_after(tx, key, 0, most + 1)?;
     let mut omitted = 0;
     if found.len() > most {
         found.truncate(first);
-        let mut end = said::said_earlier(tx, key, i64::MAX, last)?;
+        let mut end = message_rows::session_before(tx, key, i64::MAX, last)?;
         end.reverse();
         found.append(&mut end);
         omitted = (session.message_count - found.len() as i64).max(0);
@@ -143,7 +150,7 @@ fn without_system_prompt(tx: &Tx<'_>, key: i64) -> Result<Session> {
     Ok(Session { system_prompt: None, ..whole(tx, key)? })
 }
 
-fn shown(said: &Said, chars: usize) -> ShownMessage {
+fn shown(said: &MessageRow, chars: usize) -> ShownMessage {
     ShownMessage {
         id: MessageId(said.seq),
         role: said.role.clone(),
@@ -164,10 +171,10 @@ struct MessageWindow {
 
 impl MessageWindow {
     /// The window in a session of `total` messages.
-    fn of(tx: &Tx<'_>, anchor: Said, window: usize, total: i64) -> Result<MessageWindow> {
+    fn of(tx: &Tx<'_>, anchor: MessageRow, window: usize, total: i64) -> Result<MessageWindow> {
         let (key, seq) = (anchor.session_key, anchor.seq);
-        let mut earlier = said::said_earlier(tx, key, seq, window)?;
-        let mut later = said::said_later(tx, key, seq, window)?;
+        let mut earlier = message_rows::session_before(tx, key, seq, window)?;
+        let mut later = message_rows::session_after(tx, key, seq, window)?;
         let reaches = (earlier.len() < window, later.len() < window);
         earlier.reverse();
         earlier.push(anchor);
@@ -193,14 +200,14 @@ impl MessageWindow {
         let last = id(self.messages.last()).unwrap_or(0);
         let mut opening = Vec::new();
         if self.before > 0 || self.messages.is_empty() {
-            let next = |at| said::said_later(tx, key, at, SPOKEN_SCAN.0);
+            let next = |at| message_rows::session_after(tx, key, at, SPOKEN_SCAN.0);
             opening = first_spoken(0, next, |said| said.seq < first)?;
         }
         let mut closing = Vec::new();
         if self.after > 0 {
             // In a short session the opening may already include the last messages.
             let last = last.max(id(opening.last()).unwrap_or(0));
-            let next = |at| said::said_earlier(tx, key, at, SPOKEN_SCAN.0);
+            let next = |at| message_rows::session_before(tx, key, at, SPOKEN_SCAN.0);
             closing = first_spoken(i64::MAX, next, |said| said.seq > last)?;
             closing.reverse();
         }
@@ -212,8 +219,8 @@ impl MessageWindow {
 /// `accepts` rejects.
 fn first_spoken(
     mut at: i64,
-    next: impl Fn(i64) -> Result<Vec<Said>>,
-    accepts: impl Fn(&Said) -> bool,
+    next: impl Fn(i64) -> Result<Vec<MessageRow>>,
+    accepts: impl Fn(&MessageRow) -> bool,
 ) -> Result<Vec<ShownMessage>> {
     let mut found = Vec::new();
     for _ in 0..SPOKEN_SCAN.1 {

@@ -9,7 +9,7 @@ use oneiro_model::{
     Expr, Found, Hit, HitKind, MessageId, Neighbour, Query, Result, SearchRequest, SessionId, Tier,
     Trace, TracePart, TraceWord, searchable,
 };
-use oneiro_store::said::{self, Said};
+use oneiro_store::message_rows::{self, MessageRow};
 use oneiro_store::{Tx, lineage, sessions};
 use oneiro_text::{Analyzer, Phrase};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -24,12 +24,12 @@ pub(super) struct Ranked {
     pub(super) score: f32,
     pub(super) trace: Option<TraceData>,
     pub(super) chunk: Option<Range<usize>>,
-    pub(super) said: Option<Said>,
+    pub(super) said: Option<MessageRow>,
 }
 
 impl Ranked {
     /// A message ranked by its time.
-    pub(super) fn by_time(said: Said) -> Ranked {
+    pub(super) fn by_time(said: MessageRow) -> Ranked {
         Ranked {
             seq: said.seq,
             session: said.session_key,
@@ -83,7 +83,7 @@ pub(super) struct Answer<'a, 'c> {
     patterns: Vec<regex::Regex>,
     stopped: Option<i64>,
     truncated: bool,
-    sessions: FxHashMap<i64, Option<(SessionId, String)>>,
+    sessions: FxHashMap<i64, Option<(SessionId, Option<String>)>>,
 }
 
 impl<'a, 'c> Answer<'a, 'c> {
@@ -147,7 +147,7 @@ impl<'a, 'c> Answer<'a, 'c> {
         let page: Vec<Ranked> = ranked.into_iter().skip(offset).take(self.request.limit).collect();
         let last = match page_start.last {
             Some(last) => last,
-            None => said::last(self.tx)?,
+            None => message_rows::last_id(self.tx)?,
         };
         let next = match (more, self.stopped) {
             (true, _) => Some(PageStart { offset: offset + page.len(), ..page_start }),
@@ -173,11 +173,12 @@ impl<'a, 'c> Answer<'a, 'c> {
         Ok(Found { tier, summaries: Vec::new(), hits, next, note })
     }
 
-    fn session(&mut self, key: i64) -> Result<Option<(SessionId, String)>> {
+    /// The id and the project of a session.
+    fn session(&mut self, key: i64) -> Result<Option<(SessionId, Option<String>)>> {
         if let Some(known) = self.sessions.get(&key) {
             return Ok(known.clone());
         }
-        let found = sessions::id_and_source(self.tx, key)?;
+        let found = sessions::id_and_project(self.tx, key)?;
         self.sessions.insert(key, found.clone());
         Ok(found)
     }
@@ -195,10 +196,10 @@ impl<'a, 'c> Answer<'a, 'c> {
     }
 
     fn hit(&mut self, ranked: Ranked, analyzer: &mut Analyzer) -> Result<Option<Hit>> {
-        let Some((session_id, _)) = self.session(ranked.session)? else { return Ok(None) };
+        let Some((session_id, project)) = self.session(ranked.session)? else { return Ok(None) };
         let said = match ranked.said {
             Some(said) => said,
-            None => match said::said(self.tx, &[ranked.seq])?.pop() {
+            None => match message_rows::by_ids(self.tx, &[ranked.seq])?.pop() {
                 Some(said) => said,
                 None => return Ok(None),
             },
@@ -219,6 +220,7 @@ impl<'a, 'c> Answer<'a, 'c> {
             kind: HitKind::Message,
             id: MessageId(said.seq),
             session_id,
+            project,
             external_id: said.external_id.clone(),
             score: f64::from(ranked.score),
             tier: ranked.tier,
@@ -246,15 +248,15 @@ impl<'a, 'c> Answer<'a, 'c> {
         Trace { parts: parts.map(part).collect(), words: words.collect(), from: trace_data.from }
     }
 
-    fn neighbours(&self, said: &Said) -> Result<Vec<Neighbour>> {
+    fn neighbours(&self, said: &MessageRow) -> Result<Vec<Neighbour>> {
         let count = self.request.neighbours;
         if count == 0 {
             return Ok(Vec::new());
         }
-        let mut near = said::said_earlier(self.tx, said.session_key, said.seq, count)?;
+        let mut near = message_rows::session_before(self.tx, said.session_key, said.seq, count)?;
         near.reverse();
-        near.append(&mut said::said_later(self.tx, said.session_key, said.seq, count)?);
-        let shown = |said: Said| Neighbour {
+        near.append(&mut message_rows::session_after(self.tx, said.session_key, said.seq, count)?);
+        let shown = |said: MessageRow| Neighbour {
             id: MessageId(said.seq),
             name: name(&said),
             at: said.at,
@@ -266,7 +268,7 @@ impl<'a, 'c> Answer<'a, 'c> {
 }
 
 /// The name of the speaker.
-pub(super) fn name(said: &Said) -> Option<String> {
+pub(super) fn name(said: &MessageRow) -> Option<String> {
     said.body.get("name").and_then(serde_json::Value::as_str).map(str::to_owned)
 }
 

@@ -9,7 +9,7 @@ use super::run::SearchRun;
 use super::scope::Scope;
 use oneiro_index::Reader;
 use oneiro_model::{Result, Visibility, searchable};
-use oneiro_store::said;
+use oneiro_store::message_rows;
 
 /// Matching messages after which a page stops reading.
 const PATTERN_MATCHES_MAX: usize = 500;
@@ -53,7 +53,7 @@ impl SearchRun<'_, '_> {
                 break;
             }
             let seqs: Vec<i64> = some.iter().map(|(seq, _)| *seq).collect();
-            for said in said::said(self.tx, &seqs)? {
+            for said in message_rows::by_ids(self.tx, &seqs)? {
                 if said.visibility == Visibility::Rewound || !scope.holds(&said) {
                     continue;
                 }

@@ -5,7 +5,7 @@ use super::doc_set::DocSet;
 use crate::sessions::resolve_in;
 use oneiro_index::{Doc, Kind, Kinds, View, name_term, role_code};
 use oneiro_model::{Filters, Result, Role, SearchRequest, Timestamp};
-use oneiro_store::said::Said;
+use oneiro_store::message_rows::MessageRow;
 use oneiro_store::{Tx, lineage, sessions};
 use rustc_hash::FxHashSet;
 
@@ -151,7 +151,7 @@ impl Scope {
     }
 
     /// Whether a message is in scope.
-    pub(super) fn holds(&self, said: &Said) -> bool {
+    pub(super) fn holds(&self, said: &MessageRow) -> bool {
         let name = said.body.get("name").and_then(serde_json::Value::as_str);
         let name = name.map(oneiro_text::normalise);
         let is_named = |wanted: &String| {

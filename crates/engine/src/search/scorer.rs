@@ -10,9 +10,9 @@ use super::query_terms::{QUERY_WORDS_MAX, QueryTerms};
 use crate::WordModel;
 use crate::index::stored_vectors;
 use oneiro_index::{View, indexed};
-use oneiro_model::{Result, Role, Visibility, searchable};
+use oneiro_model::{Result, Role, Searchable, Visibility, searchable_split};
 use oneiro_store::Tx;
-use oneiro_store::said::{self, Said};
+use oneiro_store::message_rows::{self, MessageRow};
 use oneiro_text::Analyzer;
 use rustc_hash::FxHashMap;
 use std::ops::Range;
@@ -22,13 +22,15 @@ type WordMatches = [f32; QUERY_WORDS_MAX];
 
 /// A message that was read.
 pub(super) struct Text {
-    pub(super) said: Said,
+    pub(super) said: MessageRow,
     pub(super) text: String,
     pub(super) name: Option<String>,
     chunks: Vec<Chunk>,
     /// The maximum over all chunks.
     matched: WordMatches,
     words: usize,
+    /// Whether only harness text in it matches the query.
+    matches_in_harness: bool,
     /// The vector of the whole message.
     vector: Option<Vec<f32>>,
     asks: bool,
@@ -132,7 +134,7 @@ impl<'l, 'c> Scorer<'l, 'c> {
         let mut missing: Vec<i64> = seqs.filter(|seq| !self.texts.contains_key(seq)).collect();
         missing.sort_unstable();
         missing.dedup();
-        for said in said::said(self.tx, &missing)? {
+        for said in message_rows::by_ids(self.tx, &missing)? {
             let kept = match self.vectors {
                 Vectors::Kept(name) => stored_vectors(self.tx, said.seq, name)?,
                 Vectors::None | Vectors::Words(_) => FxHashMap::default(),
@@ -143,29 +145,37 @@ impl<'l, 'c> Scorer<'l, 'c> {
         Ok(())
     }
 
-    fn analyse(&mut self, said: Said, mut kept: FxHashMap<i64, Vec<f32>>) -> Text {
-        let text = searchable(&said.role, &said.body);
+    fn analyse(&mut self, said: MessageRow, mut kept: FxHashMap<i64, Vec<f32>>) -> Text {
+        let Searchable { text, said: words_end } = searchable_split(&said.role, &said.body);
         let name = said.body.get("name").and_then(serde_json::Value::as_str).map(str::to_owned);
         let mut chunks = Vec::new();
         let mut matched = WordMatches::default();
         let mut words = 0;
         let (mut has_time_word, mut is_first_person) = (false, false);
+        let (mut matched_in_words, mut matched_in_harness) = (false, false);
         for range in oneiro_text::chunks(indexed(&text)) {
             let part = text.get(range.clone()).unwrap_or_default();
             let mut here = WordMatches::default();
             let (near, asks_for_time) = (&self.near, self.query_terms.asks_for_time);
             let mut seen = AllTerms::new(self.query_terms);
-            self.analyzer.tokens(part, |token| {
+            let words_here = words_end.saturating_sub(range.start).min(part.len());
+            let (in_words, in_harness) = part.split_at_checked(words_here).unwrap_or((part, ""));
+            self.analyzer.tokens(in_words, |token| {
                 words += usize::from(token.stop || token.term.len() > 1);
                 has_time_word |= asks_for_time && oneiro_text::is_time_word(token.norm);
                 is_first_person |= oneiro_text::is_first_person(token.norm);
-                if let Some(matched) = near.get(token.term) {
-                    here.iter_mut()
-                        .zip(matched)
-                        .for_each(|(here, matched)| *here = here.max(*matched));
-                }
+                raise(&mut here, near.get(token.term));
                 seen.record(token.term, &mut here);
             });
+            matched_in_words |= here.iter().any(|matched| *matched > 0.0);
+            if !in_harness.is_empty() {
+                let before = here;
+                self.analyzer.tokens(in_harness, |token| {
+                    raise(&mut here, near.get(token.term));
+                    seen.record(token.term, &mut here);
+                });
+                matched_in_harness |= here != before;
+            }
             matched.iter_mut().zip(here).for_each(|(all, here)| *all = all.max(here));
             let vector = kept.remove(&(chunks.len() as i64)).or_else(|| self.embed(part));
             chunks.push(Chunk { vector, range, matched: here });
@@ -176,13 +186,14 @@ impl<'l, 'c> Scorer<'l, 'c> {
             }
             _ => self.embed(indexed(&text)),
         };
-        let asks = text.trim_end().ends_with(['?', '？', '؟']);
+        let asks = text.get(..words_end).unwrap_or(&text).trim_end().ends_with(['?', '？', '؟']);
         Text {
             said,
             name,
             chunks,
             matched,
             words,
+            matches_in_harness: matched_in_harness && !matched_in_words,
             vector,
             asks,
             has_time_word,
@@ -329,7 +340,7 @@ impl<'l, 'c> Scorer<'l, 'c> {
     fn is_by_preferred_speaker(&self, text: &Text, candidate: &Candidate) -> bool {
         match (&text.name, self.query_terms.names.is_empty()) {
             (Some(_), false) => candidate.is_named,
-            (None, _) => text.said.role == Role::User,
+            (None, _) => text.said.role == Role::User && !text.matches_in_harness,
             (Some(_), true) => false,
         }
     }
@@ -379,6 +390,13 @@ impl Scorer<'_, '_> {
         if self.wanted.is_none() {
             self.wanted = self.feedback_vector(scored);
         }
+    }
+}
+
+/// Raises matches to those of one term.
+fn raise(here: &mut WordMatches, matched: Option<&WordMatches>) {
+    for (here, matched) in here.iter_mut().zip(matched.into_iter().flatten()) {
+        *here = here.max(*matched);
     }
 }
 

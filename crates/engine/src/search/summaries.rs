@@ -67,6 +67,7 @@ impl Search<'_> {
         self.oneiro.store.read(|tx| Reach::of(self.oneiro, tx, &request.scope).map(|_| ()))?;
         self.run(&SearchRequest {
             roles: request.roles.clone(),
+            project: request.project.clone(),
             lineage,
             since: request.since,
             until: request.until,
@@ -99,7 +100,17 @@ impl Search<'_> {
         if !filters.roles.is_empty() || !filters.names.is_empty() {
             return Ok((Vec::new(), 0));
         }
-        let (only, not) = self.oneiro.store.read(|tx| sessions_of(tx, filters))?;
+        let (only, not) = self.oneiro.store.read(|tx| {
+            let (only, not) = sessions_of(tx, filters)?;
+            let Some(project) = &request.project else { return Ok((only, not)) };
+            let of_project: HashSet<i64> =
+                sessions::keys_of_project(tx, project)?.into_iter().collect();
+            let only = match only {
+                Some(only) => only.intersection(&of_project).copied().collect(),
+                None => of_project,
+            };
+            Ok((Some(only), not))
+        })?;
         let since = request.since.max(filters.since);
         let until = [request.until, filters.until].into_iter().flatten().min();
         let within = |node: &Node| {
@@ -136,17 +147,24 @@ impl Search<'_> {
             b.0.total_cmp(&a.0).then(b.1.latest_at.cmp(&a.1.latest_at)).then(a.1.key.cmp(&b.1.key))
         });
         hits.truncate(request.limit);
-        let hits = hits.into_iter().map(|(score, node, snippet)| SummaryHit {
-            kind: HitKind::Summary,
-            id: node.id,
-            session_id: node.session_id,
-            summary_kind: node.kind,
-            depth: node.depth,
-            score,
-            snippet,
-            earliest_at: node.earliest_at,
-            at: node.latest_at,
-        });
-        Ok((hits.collect(), total))
+        let hits = self.oneiro.store.read(|tx| {
+            let hits = hits.iter().map(|(score, node, snippet)| {
+                let session = sessions::id_and_project(tx, node.session_key)?;
+                Ok(SummaryHit {
+                    kind: HitKind::Summary,
+                    id: node.id.clone(),
+                    session_id: node.session_id.clone(),
+                    project: session.and_then(|(_, project)| project),
+                    summary_kind: node.kind,
+                    depth: node.depth,
+                    score: *score,
+                    snippet: snippet.clone(),
+                    earliest_at: node.earliest_at,
+                    at: node.latest_at,
+                })
+            });
+            hits.collect::<Result<Vec<_>>>()
+        })?;
+        Ok((hits, total))
     }
 }

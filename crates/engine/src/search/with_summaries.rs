@@ -89,7 +89,6 @@ impl Oneiro {
             ("roles", !request.roles.is_empty()),
             ("sources", !request.sources.is_empty()),
             ("exclude_sources", !request.exclude_sources.is_empty()),
-            ("project", request.project.is_some()),
             ("exclude_lineage", request.exclude_lineage.is_some()),
             ("one_per_lineage", request.one_per_lineage),
         ];
@@ -104,6 +103,7 @@ impl Oneiro {
             messages: false,
             summaries: true,
             roles: Vec::new(),
+            project: request.project.clone(),
             since: request.since,
             until: request.until,
             limit: SEARCH_LIMIT_MAX,

@@ -1,7 +1,7 @@
 //! Branch: a new session that begins with the conversation so far, and goes another way.
 
 use super::create::{child_of, refuse_ignored};
-use super::{Draft, create_in, key_of, show::no_message, whole};
+use super::{Draft, create_in, key_of, message_in, show::no_message, whole};
 use crate::views::Sessions;
 use oneiro_model::{
     BranchRequest, ChangeKind, Error, Lineage, NewSession, Result, Session, SessionId,
@@ -28,6 +28,7 @@ impl Sessions<'_> {
                 return Err(Error::conflict(format!("session {:?} exists", draft.id.as_str()))
                     .remedy("give the branch another id, or none"));
             }
+            let at = at.as_ref().map(|at| message_in(tx, at, Some((parent, &from)))).transpose()?;
             if let Some(at) = at {
                 let held = messages::get(tx, at)?.is_some_and(|(session, _)| session == parent);
                 if !held {

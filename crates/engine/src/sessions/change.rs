@@ -3,7 +3,7 @@
 use super::{key_of, titles, whole};
 use crate::views::Sessions;
 use oneiro_model::{ChangeKind, Error, Lineage, Result, Session, SessionId, SessionPatch, Title};
-use oneiro_store::{Tx, amends, changes, lineage, sessions};
+use oneiro_store::{Tx, changes, lineage, session_updates, sessions};
 use serde_json::{Map, Value};
 
 impl Sessions<'_> {
@@ -38,10 +38,10 @@ impl Sessions<'_> {
             expect(&stored.metadata, &patch.metadata_is)?;
             let mut fields = fields.clone();
             fields.metadata = changed(&stored.metadata, &patch.metadata);
-            amends::clear(tx, key, &patch)?;
+            session_updates::clear(tx, key, &patch)?;
             sessions::overwrite(tx, key, &fields)?;
             if let Some(source) = &patch.source {
-                amends::set_source(tx, key, source)?;
+                session_updates::set_source(tx, key, source)?;
             }
             if let Some(title) = &title
                 && !(patch.title_if_unset && stored.title.is_some())
@@ -92,7 +92,7 @@ fn changed(stored: &Map<String, Value>, patch: &Map<String, Value>) -> Option<St
 fn archive_chain(tx: &Tx<'_>, key: i64, archived: bool) -> Result<()> {
     let root = lineage::chain_root(tx, key)?.map_or(key, |root| root.key);
     for link in lineage::descendants(tx, root, Lineage::Continuation)? {
-        amends::archive(tx, link.key, archived)?;
+        session_updates::set_archived(tx, link.key, archived)?;
     }
     Ok(())
 }

@@ -37,7 +37,7 @@ const PURGED_WITHIN: Span = Span::seconds(30);
 
 /// Leaves a job that takes the words of what is deleted out of the index, if they are in it.
 pub(crate) fn purge_later(oneiro: &Oneiro, tx: &Tx<'_>, keys: &[i64]) -> Result<()> {
-    let reach = segments::reach(tx, segments::state(tx)?.build)?;
+    let reach = segments::last_covered(tx, segments::state(tx)?.build)?;
     let mut is_indexed = false;
     for link in plan(tx, keys)?.0 {
         is_indexed |= messages::first_of_session(tx, link)?.is_some_and(|first| first <= reach);

@@ -3,7 +3,7 @@
 use super::{key_of, whole};
 use crate::views::Sessions;
 use oneiro_model::{ChangeKind, Ending, Result, Session, SessionId};
-use oneiro_store::{amends, changes};
+use oneiro_store::{changes, session_updates};
 
 impl Sessions<'_> {
     /// Ends a session. The first reason wins, unless the new one may take its place.
@@ -15,9 +15,9 @@ impl Sessions<'_> {
             let before = whole(tx, key)?;
             match before.ended_at {
                 Some(_) if ending.over.takes(before.end_reason.as_deref().unwrap_or_default()) => {
-                    amends::end_anew(tx, key, &ending.reason, at)?;
+                    session_updates::end(tx, key, &ending.reason, at)?;
                 }
-                _ => amends::end(tx, key, &ending.reason, at)?,
+                _ => session_updates::end_if_open(tx, key, &ending.reason, at)?,
             }
             changes::record(tx, ChangeKind::Ended, Some(&id), now)?;
             whole(tx, key)
@@ -29,7 +29,7 @@ impl Sessions<'_> {
         let (id, now) = (id.clone(), self.oneiro.now());
         self.oneiro.store.write(move |tx| {
             let key = key_of(tx, &id)?;
-            amends::reopen(tx, key)?;
+            session_updates::reopen(tx, key)?;
             changes::record(tx, ChangeKind::Reopened, Some(&id), now)?;
             whole(tx, key)
         })

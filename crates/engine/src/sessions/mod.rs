@@ -6,6 +6,7 @@ mod create;
 mod delete;
 mod ending;
 mod list;
+mod place;
 mod prune;
 mod relatives;
 mod resolve;
@@ -17,7 +18,9 @@ mod usage;
 
 pub(crate) use create::{Draft, create_in};
 pub(crate) use delete::{delete_and_record, delete_in};
+pub(crate) use place::{message_at, message_in};
 pub(crate) use resolve::{key_of, key_of_title, no_session, resolve_in, whole};
 pub(crate) use rewind::{hide, refuse_continued, rewind_target};
 pub(crate) use show::{PAGE_BYTES, no_message};
 pub use show::{Stretch, StretchFrom, StretchRequest};
+pub(crate) use split::COMPRESSION;

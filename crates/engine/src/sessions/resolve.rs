@@ -17,7 +17,7 @@ impl Sessions<'_> {
         self.oneiro.store.read(|tx| {
             let find = |id| match sessions::key(tx, id)? {
                 Some(key) if wanted_whole => sessions::get(tx, key),
-                Some(key) => sessions::get_bare(tx, key),
+                Some(key) => sessions::get_without_prompt(tx, key),
                 None => Ok(None),
             };
             ids.iter().map(find).collect()
@@ -46,12 +46,7 @@ pub(crate) fn resolve_in(tx: &Tx<'_>, text: &str) -> Result<(i64, SessionId)> {
     };
     match begun.as_slice() {
         [only] => Ok(only.clone()),
-        [(_, first), (_, second), ..] => Err(Error::conflict(format!(
-            "{text:?} is the beginning of several ids, {:?} and {:?} among them",
-            first.as_str(),
-            second.as_str()
-        ))
-        .remedy("type more of the id")),
+        [_, _, ..] => Err(ambiguous(text, &begun)),
         [] => match key_of_title(tx, text)? {
             Some(key) => Ok((key, whole(tx, key)?.id)),
             None => Err(no_session(text)),
@@ -59,12 +54,22 @@ pub(crate) fn resolve_in(tx: &Tx<'_>, text: &str) -> Result<(i64, SessionId)> {
     }
 }
 
+/// The error of a prefix that several sessions have: it lists them, as many as there is room for.
+fn ambiguous(prefix: &str, candidates: &[(i64, SessionId)]) -> Error {
+    const LISTED: usize = 5;
+    let ids = candidates.iter().take(LISTED).map(|(_, id)| format!("{:?}", id.as_str()));
+    let ids = ids.collect::<Vec<_>>().join(", ");
+    let more = if candidates.len() > LISTED { " and more" } else { "" };
+    Error::conflict(format!("several session ids begin with {prefix:?}: {ids}{more}"))
+        .remedy("give one of these ids, or more of it")
+}
+
 /// The key of the most recently started session with this title or a numbered one of this base.
 pub(crate) fn key_of_title(tx: &Tx<'_>, text: &str) -> Result<Option<i64>> {
     if text.contains('\0') {
         return Ok(None);
     }
-    Ok(titles::numbered(tx, text)?.into_iter().next().map(|(_, key)| key))
+    Ok(titles::with_base(tx, text)?.into_iter().next().map(|(_, key)| key))
 }
 
 /// The error of a session that is not there.

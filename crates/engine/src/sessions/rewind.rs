@@ -1,7 +1,7 @@
 //! Rewind a session to something the person said, and restore what was rewound. Rows stay; only
 //! what is shown changes.
 
-use super::{key_of, show::no_message};
+use super::{key_of, message_in, show::no_message};
 use crate::context::change_visibility;
 use crate::views::{Messages, Sessions};
 use oneiro_model::contract::Request;
@@ -9,7 +9,7 @@ use oneiro_model::{
     ChangeKind, Error, Message, MessageCounts, MessageId, Remedy, RestoreRequest, Restored, Result,
     RewindRequest, Rewound, Role, SessionId, Visibility,
 };
-use oneiro_store::{Tx, changes, messages, sessions, shown, summaries};
+use oneiro_store::{Tx, changes, messages, sessions, summaries, visibility};
 
 impl Sessions<'_> {
     /// Takes back a live user message and everything after it, so that it can be said again.
@@ -19,8 +19,8 @@ impl Sessions<'_> {
         self.oneiro.store.write(move |tx| {
             let key = key_of(tx, &id)?;
             // Found in the same transaction: what is said meanwhile is not taken for these turns.
-            let to = match request.to {
-                Some(to) => to,
+            let to = match &request.to {
+                Some(to) => message_in(tx, to, Some((key, &id)))?,
                 None => nth_user_message(tx, (key, &id), request.turns.unwrap_or_default())?,
             };
             let rewound = rewind_in(tx, (key, &id), to)?;
@@ -43,13 +43,13 @@ impl Sessions<'_> {
         let (id, now) = (id.clone(), self.oneiro.now());
         self.oneiro.store.write(move |tx| {
             let key = key_of(tx, &id)?;
-            let from = if request.all { 1 } else { shown::last_rewind(tx, key)? };
+            let from = if request.all { 1 } else { visibility::last_rewind(tx, key)? };
             let restored = match from {
                 0 => 0,
                 from => {
                     refuse_continued(tx, (key, &id))?;
-                    let range = shown::rewound_range(tx, key, from)?;
-                    change_visibility(tx, (key, &id), range, || shown::restore(tx, key, from))?
+                    let range = visibility::rewound_range(tx, key, from)?;
+                    change_visibility(tx, (key, &id), range, || visibility::restore(tx, key, from))?
                 }
             };
             sessions::recount(tx, key)?;
@@ -62,7 +62,7 @@ impl Sessions<'_> {
 impl Messages<'_> {
     /// How many messages of a session stand where.
     pub fn counts(&self, id: &SessionId) -> Result<MessageCounts> {
-        self.oneiro.store.read(|tx| shown::counts(tx, key_of(tx, id)?))
+        self.oneiro.store.read(|tx| visibility::counts(tx, key_of(tx, id)?))
     }
 }
 
@@ -115,17 +115,17 @@ pub(crate) fn hide(tx: &Tx<'_>, (key, id): (i64, &SessionId), target: Message) -
     refuse_continued(tx, (key, id))?;
     let rewound = change_visibility(tx, (key, id), (to.0, i64::MAX), || {
         let number = sessions::count_rewind(tx, key)?;
-        shown::rewind(tx, key, to, number)
+        visibility::rewind(tx, key, to, number)
     })?;
     sessions::recount(tx, key)?;
-    Ok(Rewound { rewound, target, head: shown::head(tx, key)? })
+    Ok(Rewound { rewound, target, head: visibility::head(tx, key)? })
 }
 
 /// A session that was split goes on in its continuation, whose window holds its summaries: what
 /// they cover must stay as it was.
 pub(crate) fn refuse_continued(tx: &Tx<'_>, (key, id): (i64, &SessionId)) -> Result<()> {
     for node in summaries::keys_of_session(tx, key)? {
-        let mut elsewhere = summaries::shown_in(tx, node)?;
+        let mut elsewhere = summaries::contexts_with(tx, node)?;
         for above in summaries::parent_keys(tx, node)? {
             elsewhere.extend(summaries::get(tx, above)?.map(|above| above.session_key));
         }
@@ -133,7 +133,7 @@ pub(crate) fn refuse_continued(tx: &Tx<'_>, (key, id): (i64, &SessionId)) -> Res
             if context == key {
                 continue;
             }
-            let there = sessions::id_and_source(tx, context)?;
+            let there = sessions::id_and_project(tx, context)?;
             let there = there.map(|(id, _)| id.to_string()).unwrap_or_default();
             return Err(Error::conflict(format!(
                 "session {:?} was split, and its summaries are in the window of {there:?}",

@@ -1,12 +1,12 @@
 //! Read a session's messages.
 
-use super::{key_of, whole};
+use super::{key_of, message_in, whole};
 use crate::views::{Messages, Sessions};
 use oneiro_model::{
-    Cursor, Error, Message, MessageId, Page, Remedy, Result, SessionId, SessionView,
+    Cursor, Error, Message, MessageId, MessageRef, Page, Remedy, Result, SessionId, SessionView,
 };
+use oneiro_store::message_rows::{self, Include, Position};
 use oneiro_store::messages::{self, PageRequest};
-use oneiro_store::said;
 
 /// Which stretch of a session to read.
 #[derive(Debug, Clone, Copy)]
@@ -80,12 +80,16 @@ impl Messages<'_> {
         self.oneiro.store.read(|tx| {
             let key = key_of(tx, id)?;
             let StretchRequest { from, hidden, limit } = request;
+            let include = if hidden { Include::All } else { Include::Live };
+            let ids_before = |seq, limit| {
+                let at = Position { session_key: key, seq };
+                message_rows::session_ids_before(tx, at, include, limit)
+            };
             let after = match from {
                 StretchFrom::After(cursor) => cursor.map_or(0, |cursor| cursor.key),
-                StretchFrom::Around(message) => start(
-                    &said::seqs_earlier(tx, (key, message.0), hidden, limit / 4 + 1)?,
-                    limit / 4,
-                ),
+                StretchFrom::Around(message) => {
+                    start(&ids_before(message.0, limit / 4 + 1)?, limit / 4)
+                }
             };
             let wanted = PageRequest { after, hidden, limit: limit.saturating_add(1) };
             let mut messages = messages::page(tx, (key, id), wanted)?;
@@ -93,7 +97,7 @@ impl Messages<'_> {
             messages.truncate(limit);
             let later = messages.last().filter(|_| more).map(|last| last.id.0);
             let first = messages.first().map_or(after.saturating_add(1), |first| first.id.0);
-            let before = said::seqs_earlier(tx, (key, first), hidden, limit.saturating_add(1))?;
+            let before = ids_before(first, limit.saturating_add(1))?;
             let earlier = (!before.is_empty()).then(|| start(&before, limit));
             let cursor = |key| Cursor { order: key, key };
             Ok(Stretch { messages, earlier: earlier.map(cursor), later: later.map(cursor) })
@@ -109,9 +113,13 @@ impl Messages<'_> {
     }
 
     /// One message, wherever it stands.
-    pub fn get(&self, id: MessageId) -> Result<Message> {
-        let found = self.oneiro.store.read(|tx| messages::get(tx, id))?;
-        found.map(|(_, message)| message).ok_or_else(|| no_message(id))
+    pub fn get(&self, message: impl Into<MessageRef>) -> Result<Message> {
+        let message = message.into();
+        self.oneiro.store.read(|tx| {
+            let id = message_in(tx, &message, None)?;
+            let found = messages::get(tx, id)?;
+            found.map(|(_, message)| message).ok_or_else(|| no_message(id))
+        })
     }
 }
 

@@ -10,11 +10,11 @@ use oneiro_model::{
     SplitRequest,
 };
 use oneiro_store::{
-    Tx, amends, changes, contexts, lineage, messages, sequence, sessions, summaries,
+    Tx, changes, contexts, lineage, messages, sequence, session_updates, sessions, summaries,
 };
 
 /// The reason for which a session that was split has ended.
-const COMPRESSION: &str = "compression";
+pub(crate) const COMPRESSION: &str = "compression";
 
 impl Sessions<'_> {
     /// Ends a session with the reason `compression` and begins its continuation, which carries its
@@ -42,7 +42,7 @@ impl Sessions<'_> {
             let key = create_in(tx, &draft)?;
             carry(tx, (parent, key), now)?;
             sessions::recount(tx, key)?;
-            amends::end(tx, parent, COMPRESSION, now)?;
+            session_updates::end_if_open(tx, parent, COMPRESSION, now)?;
             changes::record(tx, ChangeKind::Ended, Some(&from), now)?;
             changes::record(tx, ChangeKind::Created, Some(&draft.id), now)?;
             whole(tx, key)
@@ -55,8 +55,8 @@ impl Sessions<'_> {
 /// Carries the window of one session into another: it shows the same summaries, and has copies of
 /// the messages that none covers.
 fn carry(tx: &Tx<'_>, (from, to): (i64, i64), now: oneiro_model::Timestamp) -> Result<()> {
-    for node in summaries::shown_keys(tx, from)? {
-        summaries::show(tx, to, node)?;
+    for node in summaries::keys_in_context(tx, from)? {
+        summaries::add_to_context(tx, to, node)?;
     }
     let pinned = contexts::pinned(tx, from)?;
     let rest = uncovered(tx, from)?;

@@ -8,7 +8,7 @@ use oneiro_store::{Tx, lineage, titles};
 /// other session holds is refused.
 pub(crate) fn set_in(tx: &Tx<'_>, key: i64, title: Option<&Title>) -> Result<()> {
     let Some(title) = title else { return titles::set(tx, key, None) };
-    match titles::holder(tx, title.as_str())? {
+    match titles::session_with(tx, title.as_str())? {
         Some(holder) if holder != key => {
             let chain =
                 lineage::ancestors(tx, key, |link| link.lineage == Some(Lineage::Continuation))?;

@@ -1,29 +1,39 @@
-//! Capture: read what is new in a transcript and store it, batch by batch, each with the place that
-//! was reached. What is read twice is stored once.
+//! Captures a transcript: reads what is new in the file and stores it in batches, each with the
+//! position that was reached. A line that is read twice is stored once.
 
-use super::account::Accounts;
+use super::charged_usage::ChargedUsage;
+use super::harness;
 use super::lines::{Damage, Line, Lines, cannot_read, number};
-use super::reader::{Facts, Reader, Said};
+use super::reader::{Facts, ParsedLine, Reader};
 use super::write::{Batch, Group};
 use super::{Agent, CaptureRequest, Captured};
 use crate::Oneiro;
 use crate::sessions::Draft;
 use crate::views::Transfer;
 use oneiro_model::{Error, NewMessage, NewSession, Result, SessionId};
-use oneiro_store::{messages, said, transcripts};
+use oneiro_store::{message_rows, messages, transcripts};
 use serde_json::Value;
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-/// How much a batch holds: messages, and bytes of lines.
-const BATCH: (usize, u64) = (1_024, 8 << 20);
+/// How much is read at once.
+#[derive(Clone, Copy)]
+struct ReadLimits {
+    /// Messages of a batch, or lines at the beginning of a file.
+    count: usize,
+    /// Bytes of their lines.
+    bytes: u64,
+}
 
-/// The same for somebody who must not be kept waiting.
-const SHORT_BATCH: (usize, u64) = (128, 512 << 10);
+/// How much a batch holds.
+const BATCH: ReadLimits = ReadLimits { count: 1_024, bytes: 8 << 20 };
+
+/// How much a batch holds for a caller with a time limit.
+const SHORT_BATCH: ReadLimits = ReadLimits { count: 128, bytes: 512 << 10 };
 
 /// How much of the beginning of a file is read again before going on in the middle of it.
-const HEAD: (usize, u64) = (64, 256 << 10);
+const HEAD: ReadLimits = ReadLimits { count: 64, bytes: 256 << 10 };
 
 impl Transfer<'_> {
     /// Stores what is new in a transcript. It may be growing, and any number of processes may
@@ -33,7 +43,7 @@ impl Transfer<'_> {
         request: &CaptureRequest<'_>,
         progress: &mut dyn FnMut(u64),
     ) -> Result<Captured> {
-        let path = resolved(request)?;
+        let path = resolve_path(request)?;
         let name = path.to_string_lossy().into_owned();
         let started = Instant::now();
         let mut done = Captured { finished: true, ..Captured::default() };
@@ -44,14 +54,14 @@ impl Transfer<'_> {
             let mut pass = Pass::begin(self.oneiro, request, &path, base)?;
             let mut unknown = Vec::new();
             let is_over = loop {
-                let Some(read) = pass.gather()? else {
+                let Some(read) = pass.read_batch()? else {
                     if !pass.reader.is_known && pass.is_foreign()? {
                         done.not_transcripts.push(name.clone());
                     }
                     break true;
                 };
-                // Lines that nobody knows hold no messages. They wait for one that is known: a
-                // place is not remembered in a file that is something else.
+                // Unknown lines hold no messages. They wait for a known one: a position is not
+                // remembered in a file that is no transcript.
                 if !pass.reader.is_known {
                     unknown.push((read.counts, read.damage));
                     continue;
@@ -75,18 +85,18 @@ impl Transfer<'_> {
         }
         done.damaged = number(&path, damage)?;
         if request.limit.is_none() && done.messages > 0 && !request.dry_run {
-            self.oneiro.index.schedule_indexing(self.oneiro.store.read(said::last)?);
+            self.oneiro.index.schedule_indexing(self.oneiro.store.read(message_rows::last_id)?);
         }
         Ok(done)
     }
 }
 
 /// Whether a file begins with lines that an agent writes.
-pub(super) fn begins_as(path: &Path, agent: Agent) -> Result<bool> {
+pub(super) fn begins_as_transcript_of(path: &Path, agent: Agent) -> Result<bool> {
     let mut lines = Lines::open(path)?;
     let mut reader = Reader::new(agent, "");
-    for _ in 0..HEAD.0 {
-        let Some(line) = lines.next()?.filter(|line| line.at < HEAD.1) else { break };
+    for _ in 0..HEAD.count {
+        let Some(line) = lines.next()?.filter(|line| line.at < HEAD.bytes) else { break };
         let value = line.bytes.as_deref().and_then(|bytes| oneiro_model::json::parse(bytes).ok());
         if let Some(value) = value {
             reader.read(value.value, line.at);
@@ -96,7 +106,7 @@ pub(super) fn begins_as(path: &Path, agent: Agent) -> Result<bool> {
 }
 
 /// The file itself, whatever name it was given by.
-fn resolved(request: &CaptureRequest<'_>) -> Result<PathBuf> {
+fn resolve_path(request: &CaptureRequest<'_>) -> Result<PathBuf> {
     let resolve =
         |path: &Path| std::fs::canonicalize(path).map_err(|error| cannot_read(path, error));
     let path = resolve(request.path)?;
@@ -111,8 +121,8 @@ fn resolved(request: &CaptureRequest<'_>) -> Result<PathBuf> {
     }
 }
 
-/// What one batch was read from.
-struct Gathered {
+/// A batch that was read.
+struct ReadBatch {
     groups: Vec<Group>,
     counts: Captured,
     damage: Vec<Damage>,
@@ -120,7 +130,7 @@ struct Gathered {
     is_last: bool,
 }
 
-/// One way through a file, from where it was left.
+/// One pass over a file, from the position that was reached before.
 struct Pass<'a> {
     oneiro: &'a Oneiro,
     request: &'a CaptureRequest<'a>,
@@ -129,7 +139,7 @@ struct Pass<'a> {
     lines: Lines,
     reader: Reader,
     facts: HashMap<String, Facts>,
-    accounts: Accounts,
+    charged: ChargedUsage,
     base: Option<i64>,
     /// How far the file is read.
     position: u64,
@@ -158,7 +168,7 @@ impl<'a> Pass<'a> {
             stem,
             lines,
             facts: HashMap::new(),
-            accounts: Accounts::default(),
+            charged: ChargedUsage::default(),
             base,
             position: start,
             is_reread: known > 0 && start == 0,
@@ -166,25 +176,25 @@ impl<'a> Pass<'a> {
         };
         if start > 0 {
             pass.read_head(start)?;
-            // A place was remembered, so some line before it was known.
+            // A position was remembered, so some line before it was known.
             pass.reader.is_known = true;
         }
         Ok(pass)
     }
 
-    /// Lets the reader see how the file begins: who is talking, and where.
+    /// Lets the reader see the beginning of the file, which names the session and its folder.
     fn read_head(&mut self, until: u64) -> Result<()> {
         self.lines.seek(0)?;
-        for _ in 0..HEAD.0 {
+        for _ in 0..HEAD.count {
             let Some(line) = self.lines.next()? else { break };
-            if line.end > until || line.end > HEAD.1 {
+            if line.end > until || line.end > HEAD.bytes {
                 break;
             }
             let value =
                 line.bytes.as_deref().and_then(|bytes| oneiro_model::json::parse(bytes).ok());
             if let Some(value) = value {
-                let said = self.reader.read(value.value, line.at);
-                self.learn(&said.session, said.facts);
+                let parsed = self.reader.read(value.value, line.at);
+                self.add_facts(&parsed.session, parsed.facts);
             }
         }
         self.lines.seek(until)
@@ -198,31 +208,31 @@ impl<'a> Pass<'a> {
         Ok(first.is_some_and(|first| self.position > 0 || first != b'{'))
     }
 
-    fn learn(&mut self, session: &str, facts: Facts) {
+    fn add_facts(&mut self, session: &str, facts: Facts) {
         if !session.is_empty() {
             self.facts.entry(session.to_owned()).or_default().fill(facts);
         }
     }
 
     /// Reads the next batch; `None` when there is nothing new.
-    fn gather(&mut self) -> Result<Option<Gathered>> {
-        let (most, most_bytes) = if self.request.limit.is_some() { SHORT_BATCH } else { BATCH };
+    fn read_batch(&mut self) -> Result<Option<ReadBatch>> {
+        let most = if self.request.limit.is_some() { SHORT_BATCH } else { BATCH };
         let from = self.position;
-        let mut read = Gathered {
+        let mut read = ReadBatch {
             groups: Vec::new(),
             counts: Captured { finished: true, ..Captured::default() },
             damage: Vec::new(),
             is_last: false,
         };
         let mut messages = 0;
-        while messages < most && self.position - from < most_bytes {
+        while messages < most.count && self.position - from < most.bytes {
             let Some(line) = self.lines.next()? else {
                 read.is_last = true;
                 break;
             };
             self.position = line.end;
             let at = line.at;
-            match self.take(line, &mut read) {
+            match self.read_line(line, &mut read) {
                 Ok(taken) => messages += taken,
                 Err(error) => read.damage.push(Damage { at, problem: error.message().to_owned() }),
             }
@@ -239,7 +249,7 @@ impl<'a> Pass<'a> {
     }
 
     /// Takes one line; answers how many messages it holds.
-    fn take(&mut self, line: Line, read: &mut Gathered) -> Result<usize> {
+    fn read_line(&mut self, line: Line, read: &mut ReadBatch) -> Result<usize> {
         let Some(bytes) = line.bytes else {
             return Err(Error::too_large("the line is longer than 256 MiB"));
         };
@@ -249,32 +259,34 @@ impl<'a> Pass<'a> {
         let words = String::from_utf8_lossy(&bytes);
         read.counts.repaired += usize::from(matches!(words, std::borrow::Cow::Owned(_)));
         let value = oneiro_model::json::parse_text(&words)?;
-        let said = self.reader.read(value.value, line.at);
-        if let Some(kind) = &said.skipped {
+        let parsed = self.reader.read(value.value, line.at);
+        if let Some(kind) = &parsed.skipped {
             let kind = kind.chars().take(64).collect();
             *read.counts.skipped.entry(kind).or_default() += 1;
         }
-        if said.session.is_empty() {
+        if parsed.session.is_empty() {
             return Ok(0);
         }
-        let id = SessionId::new(said.session.as_str())?;
-        self.learn(&said.session, said.facts.clone());
-        self.add(said, (id, value.surrogates), read)
+        let id = SessionId::new(parsed.session.as_str())?;
+        self.add_facts(&parsed.session, parsed.facts.clone());
+        self.add(parsed, (id, value.surrogates), read)
     }
 
     fn add(
         &mut self,
-        said: Said,
+        parsed: ParsedLine,
         (id, surrogates): (SessionId, usize),
-        read: &mut Gathered,
+        read: &mut ReadBatch,
     ) -> Result<usize> {
         let now = self.oneiro.now();
         let mut ready = Vec::new();
-        let mut used = said.used;
+        let mut used = parsed.usage;
         let mut withheld = 0;
-        for (index, message) in said.messages.into_iter().enumerate() {
+        for (index, message) in parsed.messages.into_iter().enumerate() {
             let mut message = NewMessage::from_json(message)?;
             message.repaired = if index == 0 { surrogates } else { 0 };
+            // Private spans are withheld by now, so that places are counted in what is stored.
+            harness::mark(self.request.agent, &mut message.role, &mut message.body);
             withheld += message.withheld;
             let external_id = message.external_id.clone().unwrap_or_default();
             ready.push((messages::prepare(message, now)?, external_id));
@@ -289,7 +301,7 @@ impl<'a> Pass<'a> {
                     facts: Facts::default(),
                     draft,
                     messages: Vec::new(),
-                    told: Vec::new(),
+                    lines: Vec::new(),
                     total: None,
                 });
                 read.groups.len() - 1
@@ -303,7 +315,7 @@ impl<'a> Pass<'a> {
         let count = ready.len();
         for (message, external_id) in ready {
             group.messages.push(message);
-            group.told.push((external_id, used.take()));
+            group.lines.push((external_id, used.take()));
         }
         Ok(count)
     }
@@ -328,16 +340,16 @@ impl<'a> Pass<'a> {
                 begun.into_iter().filter(|id| self.counted.insert(id.clone())).count();
             return Ok(Some(counts));
         }
-        let stored = self.oneiro.store.write_bulk(|tx| batch.store(tx, &self.accounts))?;
-        let Some((counts, accounts)) = stored else { return Ok(None) };
-        self.accounts = accounts;
+        let stored = self.oneiro.store.write_bulk(|tx| batch.store(tx, &self.charged))?;
+        let Some((counts, charged)) = stored else { return Ok(None) };
+        self.charged = charged;
         self.base = Some(i64::try_from(self.position).unwrap_or(i64::MAX));
         Ok(Some(counts))
     }
 }
 
 impl Facts {
-    /// What the session is filled in with. What no session can hold is left out.
+    /// The session with these facts. Values that no session can hold are left out.
     fn session(&self, id: &SessionId) -> NewSession {
         let fits = |text: &Option<String>| {
             text.clone().filter(|text| text.len() <= 4_096 && !text.contains('\0'))

@@ -2,8 +2,8 @@
 //! results of tools, or bookkeeping. It must not know files or the store.
 
 use super::reader::{
-    Facts, Said, TitleFact, TitledBy, Used, content_of, is_set, message, text, time, tokens,
-    tool_call,
+    Facts, ParsedLine, ReportedUsage, TitleFact, TitledBy, content_of, is_set, message, text, time,
+    tokens, tool_call,
 };
 use oneiro_model::{Lineage, Usage};
 use serde_json::{Map, Value, json};
@@ -13,15 +13,16 @@ use serde_json::{Map, Value, json};
 pub(super) struct Reader {
     /// The session the file is named after; a file with another name goes by its lines.
     own: Option<String>,
-    /// What is the same on most lines, kept on the session and on lines where it differs.
-    usual: Map<String, Value>,
+    /// The first values of fields that most lines repeat; a message keeps those that differ.
+    repeated: Map<String, Value>,
 }
 
 /// Fields that most lines of a file repeat.
-const USUAL: [&str; 6] = ["cwd", "version", "gitBranch", "userType", "entrypoint", "slug"];
+const REPEATED_FIELDS: [&str; 6] =
+    ["cwd", "version", "gitBranch", "userType", "entrypoint", "slug"];
 
-/// Fields of a line that are told elsewhere in the message or the session.
-const TOLD: [&str; 8] = [
+/// Fields of a line that become other fields of the message or the session.
+const MAPPED_FIELDS: [&str; 8] = [
     "type",
     "message",
     "uuid",
@@ -34,10 +35,10 @@ const TOLD: [&str; 8] = [
 
 impl Reader {
     pub(super) fn new(stem: &str) -> Reader {
-        Reader { own: is_uuid(stem).then(|| stem.to_owned()), usual: Map::new() }
+        Reader { own: is_uuid(stem).then(|| stem.to_owned()), repeated: Map::new() }
     }
 
-    pub(super) fn read(&mut self, mut line: Map<String, Value>) -> Said {
+    pub(super) fn read(&mut self, mut line: Map<String, Value>) -> ParsedLine {
         let kind = text(&line, "type").unwrap_or("without a type").to_owned();
         let title = |field: &str, by| {
             text(&line, field).map(|title| TitleFact {
@@ -57,14 +58,16 @@ impl Reader {
         if let Some(title) = title {
             let session = self.own.clone().or(text(&line, "sessionId").map(str::to_owned));
             let facts = Facts { titles: vec![title], ..Facts::default() };
-            return Said {
+            return ParsedLine {
                 session: session.unwrap_or_default(),
                 facts,
                 skipped: Some(kind),
-                ..Said::default()
+                ..ParsedLine::default()
             };
         }
-        let Some(uuid) = text(&line, "uuid").map(str::to_owned) else { return Said::nothing(kind) };
+        let Some(uuid) = text(&line, "uuid").map(str::to_owned) else {
+            return ParsedLine::skipped(kind);
+        };
         let messages = match kind.as_str() {
             "user" => user(&line),
             "assistant" => assistant(&line),
@@ -73,20 +76,22 @@ impl Reader {
             _ => Vec::new(),
         };
         if messages.is_empty() {
-            return Said::nothing(match (kind.as_str(), text(&line, "subtype")) {
+            return ParsedLine::skipped(match (kind.as_str(), text(&line, "subtype")) {
                 ("system", Some(subtype)) => format!("system/{subtype}"),
                 _ => kind,
             });
         }
-        let Some((session, mut facts)) = self.session(&line) else { return Said::nothing(kind) };
-        let used = (kind == "assistant").then(|| used(&line)).flatten();
-        facts.model = match &used {
-            Some(Used::Answer { model, .. }) => Some(model.clone()),
+        let Some((session, mut facts)) = self.session(&line) else {
+            return ParsedLine::skipped(kind);
+        };
+        let usage = (kind == "assistant").then(|| reported_usage(&line)).flatten();
+        facts.model = match &usage {
+            Some(ReportedUsage::Answer { model, .. }) => Some(model.clone()),
             _ => None,
         };
         let at = line.get("timestamp").cloned().unwrap_or(Value::Null);
         let result = line.remove("toolUseResult").filter(|_| kind == "user");
-        let rest = self.rest(line);
+        let rest = self.extra_fields(line);
         let messages = messages.into_iter().enumerate().map(|(index, mut message)| {
             let Value::Object(body) = &mut message else { return message };
             if let Some(result) = result.as_ref().filter(|_| index == 0) {
@@ -102,7 +107,7 @@ impl Reader {
             body.insert("external_id".to_owned(), id.into());
             message
         });
-        Said { session, facts, messages: messages.collect(), used, skipped: None }
+        ParsedLine { session, facts, messages: messages.collect(), usage, skipped: None }
     }
 
     /// The session of a line. Work of a subagent is a session of its own under it.
@@ -136,15 +141,18 @@ impl Reader {
         Some((main, facts))
     }
 
-    /// What a line says beside its message, without what the whole file repeats.
-    fn rest(&mut self, line: Map<String, Value>) -> Map<String, Value> {
+    /// The other fields of a line, without those that the whole file repeats.
+    fn extra_fields(&mut self, line: Map<String, Value>) -> Map<String, Value> {
         let mut rest = Map::new();
         for (name, value) in line {
-            if TOLD.contains(&name.as_str()) || value.is_null() || value == Value::Bool(false) {
+            if MAPPED_FIELDS.contains(&name.as_str())
+                || value.is_null()
+                || value == Value::Bool(false)
+            {
                 continue;
             }
-            if USUAL.contains(&name.as_str())
-                && *self.usual.entry(name.clone()).or_insert_with(|| value.clone()) == value
+            if REPEATED_FIELDS.contains(&name.as_str())
+                && *self.repeated.entry(name.clone()).or_insert_with(|| value.clone()) == value
             {
                 continue;
             }
@@ -162,72 +170,52 @@ pub(super) fn is_known(line: &Map<String, Value>) -> bool {
 }
 
 /// Whether a text looks like the id of a session.
-fn is_uuid(text: &str) -> bool {
+pub(super) fn is_uuid(text: &str) -> bool {
     let parts: Vec<usize> = text.split('-').map(str::len).collect();
     parts == [8, 4, 4, 4, 12] && text.bytes().all(|b| b == b'-' || b.is_ascii_hexdigit())
 }
 
-/// A turn of the person, results of tools, or what the host put into their mouth.
+/// A turn of the person, results of tools, or a line that the harness wrote as a whole.
 fn user(line: &Map<String, Value>) -> Vec<Value> {
     let content = line.get("message").and_then(|message| message.get("content"));
-    let mut said = Vec::new();
+    let mut parsed = Vec::new();
     let mut messages = Vec::new();
     match content {
-        Some(Value::String(words)) => said.push(json!({"type": "text", "text": words})),
+        Some(Value::String(words)) => parsed.push(json!({"type": "text", "text": words})),
         Some(Value::Array(blocks)) => {
             for block in blocks {
                 match block.get("type").and_then(Value::as_str) {
                     Some("tool_result") => messages.push(tool_result(block)),
-                    _ => said.push(block.clone()),
+                    _ => parsed.push(block.clone()),
                 }
             }
         }
         _ => {}
     }
-    if said.is_empty() {
+    if parsed.is_empty() {
         return messages;
     }
-    let words = said.iter().find_map(|block| block.get("text").and_then(Value::as_str));
-    let whole = match content {
-        Some(Value::String(words)) => Value::from(words.as_str()),
-        _ => content_of(said.clone()),
+    let content = match content {
+        Some(Value::String(words)) => words.as_str().into(),
+        _ => content_of(parsed),
     };
-    messages.push(match not_said(line, words.unwrap_or_default()) {
-        Some((kind, trust)) => {
-            message("system", [("content", whole), ("kind", kind.into()), ("trust", trust)])
-        }
-        None => message("user", [("content", whole)]),
-    });
+    messages.push(user_message(line, content));
     messages
 }
 
-/// Why a line under the person's name is not what the person said, and whose words it holds.
-fn not_said(line: &Map<String, Value>, words: &str) -> Option<(&'static str, Value)> {
-    let words = words.trim_start();
+/// A message of the person, unless its line is flagged as the harness's own. Harness text beside
+/// the words of the person is marked later.
+fn user_message(line: &Map<String, Value>, content: Value) -> Value {
     if is_set(line, "isCompactSummary") {
         // The agent's own words about the conversation.
-        return Some(("compact_summary", "agent".into()));
+        let fields =
+            [("content", content), ("kind", "compact_summary".into()), ("trust", "agent".into())];
+        return message("system", fields);
     }
     if is_set(line, "isMeta") {
-        return Some(("meta", Value::Null));
+        return message("system", [("content", content), ("kind", "meta".into())]);
     }
-    let begins = |tags: &[&str]| tags.iter().any(|tag| words.starts_with(tag));
-    if begins(&["<local-command-", "<bash-stdout>", "<bash-stderr>"]) {
-        return Some(("command_output", "tool".into()));
-    }
-    if begins(&["<task-notification", "<agent-notification"]) {
-        return Some(("notification", "tool".into()));
-    }
-    if begins(&["<system-reminder>", "Caveat: The messages below were generated by the user"]) {
-        return Some(("meta", Value::Null));
-    }
-    if begins(&["[Request interrupted by user"]) {
-        return Some(("interrupted", Value::Null));
-    }
-    if begins(&["This session is being continued from a previous conversation that ran out of"]) {
-        return Some(("compact_summary", "agent".into()));
-    }
-    None
+    message("user", [("content", content)])
 }
 
 fn tool_result(block: &Value) -> Value {
@@ -293,7 +281,7 @@ fn assistant(line: &Map<String, Value>) -> Vec<Value> {
     )]
 }
 
-/// What the host notes: that it compacted, which command ran.
+/// Notes of the harness: that it compacted, which command ran.
 fn system(line: &Map<String, Value>) -> Vec<Value> {
     match text(line, "content").filter(|words| !words.is_empty()) {
         Some(words) => {
@@ -304,32 +292,30 @@ fn system(line: &Map<String, Value>) -> Vec<Value> {
     }
 }
 
-/// What was put beside a turn. Of these only a prompt that waited in the queue is somebody's words.
+/// An attachment to a turn. Only a prompt that waited in the queue is a message.
 fn attachment(line: &Map<String, Value>) -> Vec<Value> {
     let Some(Value::Object(attached)) = line.get("attachment") else { return Vec::new() };
     match (text(attached, "type"), attached.get("prompt")) {
         (Some("queued_command"), Some(prompt @ (Value::String(_) | Value::Array(_)))) => {
-            let words = prompt.as_str().unwrap_or_default();
             let is_notice = text(attached, "commandMode").is_some_and(|mode| mode != "prompt");
-            let kind = match (is_notice, not_said(line, words)) {
-                (false, None) => return vec![message("user", [("content", prompt.clone())])],
-                (true, _) => ("notification", Value::from("tool")),
-                (false, Some(kind)) => kind,
-            };
-            let fields = [("content", prompt.clone()), ("kind", kind.0.into()), ("trust", kind.1)];
+            if !is_notice {
+                return vec![user_message(line, prompt.clone())];
+            }
+            let (kind, trust) = ("notification".into(), "tool".into());
+            let fields = [("content", prompt.clone()), ("kind", kind), ("trust", trust)];
             vec![message("system", fields)]
         }
         _ => Vec::new(),
     }
 }
 
-/// What the answer that a line is part of has used so far.
-fn used(line: &Map<String, Value>) -> Option<Used> {
+/// The usage so far of the answer that a line is part of.
+fn reported_usage(line: &Map<String, Value>) -> Option<ReportedUsage> {
     let Some(Value::Object(inner)) = line.get("message") else { return None };
     let Some(Value::Object(usage)) = inner.get("usage") else { return None };
-    // An answer that the host made up used nothing.
+    // An answer that the harness made up used nothing.
     let model = text(inner, "model").filter(|model| *model != "<synthetic>")?.to_owned();
-    Some(Used::Answer { id: text(inner, "id")?.to_owned(), model, usage: usage_of(usage) })
+    Some(ReportedUsage::Answer { id: text(inner, "id")?.to_owned(), model, usage: usage_of(usage) })
 }
 
 /// Counts of one answer.
@@ -350,7 +336,7 @@ mod tests {
 
     const OWN: &str = "5b3f1a52-6c1d-4f0e-9a37-0d2f6f6e1c01";
 
-    fn read(line: Value) -> Said {
+    fn read(line: Value) -> ParsedLine {
         let mut whole =
             json!({"uuid": "u1", "sessionId": OWN, "timestamp": "2026-01-01T00:00:00Z"});
         let fields = whole.as_object_mut().unwrap();
@@ -363,7 +349,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_the_person_said_is_said_by_the_person() {
+    fn lines_flagged_as_the_harness_own_are_system_messages() {
         let with = |name: &str| {
             let mut line = user_line("words".into());
             line[name] = true.into();
@@ -371,19 +357,8 @@ mod tests {
         };
         for (line, role, kind) in [
             (user_line("hello".into()), "user", Value::Null),
-            (user_line("<command-name>/x</command-name>".into()), "user", Value::Null),
-            (user_line("<bash-input>ls</bash-input>".into()), "user", Value::Null),
             (with("isMeta"), "system", "meta".into()),
             (with("isCompactSummary"), "system", "compact_summary".into()),
-            (user_line("<local-command-stdout>x".into()), "system", "command_output".into()),
-            (user_line("<bash-stdout>x</bash-stdout>".into()), "system", "command_output".into()),
-            (user_line("<task-notification>done".into()), "system", "notification".into()),
-            (user_line("<system-reminder>x".into()), "system", "meta".into()),
-            (
-                user_line(json!([{"type": "text", "text": "[Request interrupted by user]"}])),
-                "system",
-                "interrupted".into(),
-            ),
             (
                 json!({"type": "attachment", "attachment": {"type": "queued_command", "prompt": "p"}}),
                 "user",
@@ -401,22 +376,22 @@ mod tests {
                 "compact_boundary".into(),
             ),
         ] {
-            let said = read(line.clone());
-            let [message] = said.messages.as_slice() else { panic!("{line}") };
+            let parsed = read(line.clone());
+            let [message] = parsed.messages.as_slice() else { panic!("{line}") };
             assert_eq!((message["role"].as_str(), &message["kind"]), (Some(role), &kind), "{line}");
         }
     }
 
     #[test]
     fn results_of_tools_are_messages_of_their_own() {
-        let said = read(json!({"type": "user", "toolUseResult": {"stdout": "x"}, "message": {
+        let parsed = read(json!({"type": "user", "toolUseResult": {"stdout": "x"}, "message": {
         "role": "user", "content": [
             {"type": "tool_result", "tool_use_id": "t1", "content": "one", "is_error": false},
             {"type": "tool_result", "tool_use_id": "t2", "content": [{"type": "text", "text": "two"}],
              "is_error": true},
             {"type": "text", "text": "and go on"},
         ]}}));
-        let [one, two, three] = said.messages.as_slice() else { panic!("{said:?}") };
+        let [one, two, three] = parsed.messages.as_slice() else { panic!("{parsed:?}") };
         assert_eq!(
             *one,
             json!({"role": "tool", "tool_call_id": "t1", "content": "one",
@@ -429,7 +404,7 @@ mod tests {
 
     #[test]
     fn a_piece_of_an_answer_keeps_words_thinking_calls_and_use() {
-        let said = read(json!({"type": "assistant", "requestId": "r1", "message": {
+        let parsed = read(json!({"type": "assistant", "requestId": "r1", "message": {
         "id": "m1", "model": "claude", "role": "assistant", "stop_reason": "tool_use",
         "usage": {"input_tokens": 3, "output_tokens": 5, "cache_read_input_tokens": 7,
                   "cache_creation_input_tokens": 11},
@@ -438,18 +413,20 @@ mod tests {
             {"type": "text", "text": "hi"},
             {"type": "tool_use", "id": "t1", "name": "Bash", "input": {"n": 15}},
         ]}}));
-        let [message] = said.messages.as_slice() else { panic!("{said:?}") };
+        let [message] = parsed.messages.as_slice() else { panic!("{parsed:?}") };
         assert_eq!((&message["content"], &message["reasoning"]), (&json!("hi"), &json!("hm")));
         assert_eq!(message["tool_calls"][0]["function"]["arguments"], r#"{"n":15}"#);
         assert_eq!(message["transcript"], json!({"requestId": "r1"}));
-        let Some(Used::Answer { id, model, usage }) = said.used else { panic!("no use") };
+        let Some(ReportedUsage::Answer { id, model, usage }) = parsed.usage else {
+            panic!("no usage")
+        };
         assert_eq!((id.as_str(), model.as_str()), ("m1", "claude"));
         assert_eq!((usage.input_tokens, usage.output_tokens), (3, 5));
         assert_eq!((usage.cache_read_tokens, usage.cache_write_tokens), (7, 11));
     }
 
     #[test]
-    fn sessions_are_told_by_file_line_and_agent() {
+    fn the_session_of_a_line_comes_from_its_file_its_fields_and_its_agent() {
         let side = json!({"type": "user", "isSidechain": true, "message": {"content": "x"}});
         for (line, session, parent) in [
             (user_line("x".into()), OWN.to_owned(), None),
@@ -470,16 +447,16 @@ mod tests {
                 Some(("f", Lineage::Branch)),
             ),
         ] {
-            let said = read(line.clone());
+            let parsed = read(line.clone());
             let parent = parent.map(|(id, kind)| (id.to_owned(), kind));
-            assert_eq!((said.session, said.facts.parent), (session, parent), "{line}");
+            assert_eq!((parsed.session, parsed.facts.parent), (session, parent), "{line}");
         }
         let named = Reader::new("agent-a1").read(side.as_object().unwrap().clone());
         assert_eq!(named.skipped.as_deref(), Some("user"), "a line of no session was taken");
     }
 
     #[test]
-    fn what_says_nothing_is_counted_by_its_type() {
+    fn lines_without_a_message_are_skipped_by_type() {
         for (line, kind) in [
             (json!({"type": "file-history-snapshot", "uuid": null}), "file-history-snapshot"),
             (json!({"type": "progress"}), "progress"),
@@ -490,20 +467,20 @@ mod tests {
             (json!({"type": "user", "message": 5}), "user"),
             (json!({"type": "assistant", "message": {"content": []}}), "assistant"),
         ] {
-            let said = read(line.clone());
-            assert!(said.messages.is_empty(), "{line}");
-            assert_eq!(said.skipped.as_deref(), Some(kind), "{line}");
+            let parsed = read(line.clone());
+            assert!(parsed.messages.is_empty(), "{line}");
+            assert_eq!(parsed.skipped.as_deref(), Some(kind), "{line}");
         }
     }
 
     #[test]
-    fn what_every_line_repeats_is_kept_where_it_changes() {
+    fn a_field_that_every_line_repeats_is_kept_where_it_changes() {
         let mut reader = Reader::new(OWN);
         let mut rest = |cwd: &str| {
             let line =
                 json!({"type": "user", "uuid": "u", "cwd": cwd, "message": {"content": "x"}});
-            let said = reader.read(line.as_object().unwrap().clone());
-            said.messages[0].get("transcript").cloned()
+            let parsed = reader.read(line.as_object().unwrap().clone());
+            parsed.messages[0].get("transcript").cloned()
         };
         assert_eq!(rest("/a"), None);
         assert_eq!(rest("/b"), Some(json!({"cwd": "/b"})));

@@ -1,9 +1,10 @@
 //! Lines of Codex's transcripts ("rollouts"), in the wrapper of today and in the older form without
-//! one. Items are told apart by where they stand in the file, since most have no id. It must not
+//! one. Items are identified by their position in the file, since most have no id. It must not
 //! know files or the store.
 
 use super::reader::{
-    Facts, Said, TitleFact, TitledBy, Used, content_of, message, text, time, tokens, tool_call,
+    Facts, ParsedLine, ReportedUsage, TitleFact, TitledBy, content_of, message, text, time, tokens,
+    tool_call,
 };
 use oneiro_model::{Lineage, Timestamp, Usage};
 use serde_json::{Map, Value, json};
@@ -21,28 +22,35 @@ pub(super) struct Reader {
 
 /// When a line was written, if it says, and the byte of the file it begins at.
 #[derive(Debug, Clone, Copy)]
-struct Place {
+struct LinePosition {
     when: Option<Timestamp>,
     at: u64,
 }
 
 impl Reader {
-    pub(super) fn read(&mut self, mut line: Map<String, Value>, at: u64) -> Said {
+    pub(super) fn read(&mut self, mut line: Map<String, Value>, at: u64) -> ParsedLine {
         let kind = text(&line, "type").map(str::to_owned);
-        let place = Place { when: time(&line, "timestamp").or(self.started_at), at };
+        let position = LinePosition { when: time(&line, "timestamp").or(self.started_at), at };
         match (kind.as_deref(), line.remove("payload")) {
-            (Some(kind), Some(Value::Object(payload))) => self.wrapped(kind, payload, place),
-            (Some(kind), _) => self.item(kind.to_owned(), line, place),
+            (Some(kind), Some(Value::Object(payload))) => self.wrapped(kind, payload, position),
+            (Some(kind), _) => self.item(kind.to_owned(), line, position),
             (None, _) if line.contains_key("id") && line.contains_key("timestamp") => {
-                self.meta(line)
+                self.session_meta(line)
             }
-            (None, _) => Said::nothing(text(&line, "record_type").unwrap_or("without a type")),
+            (None, _) => {
+                ParsedLine::skipped(text(&line, "record_type").unwrap_or("without a type"))
+            }
         }
     }
 
-    fn wrapped(&mut self, kind: &str, payload: Map<String, Value>, place: Place) -> Said {
+    fn wrapped(
+        &mut self,
+        kind: &str,
+        payload: Map<String, Value>,
+        position: LinePosition,
+    ) -> ParsedLine {
         match kind {
-            "session_meta" => self.meta(payload),
+            "session_meta" => self.session_meta(payload),
             "turn_context" => {
                 self.model = text(&payload, "model").map(str::to_owned).or(self.model.take());
                 let cwd = text(&payload, "cwd").map(str::to_owned);
@@ -52,7 +60,7 @@ impl Reader {
             "event_msg" => self.event(&payload),
             "response_item" => {
                 let kind = text(&payload, "type").unwrap_or("without a type").to_owned();
-                self.item(kind, payload, place)
+                self.item(kind, payload, position)
             }
             "compacted" => match text(&payload, "message").filter(|words| !words.is_empty()) {
                 Some(words) => {
@@ -61,26 +69,26 @@ impl Reader {
                         ("kind", "compact_summary".into()),
                         ("trust", "agent".into()),
                     ];
-                    self.said(message("system", fields), place)
+                    self.parsed(message("system", fields), position)
                 }
-                None => Said::nothing(kind),
+                None => ParsedLine::skipped(kind),
             },
-            other => Said::nothing(other),
+            other => ParsedLine::skipped(other),
         }
     }
 
     /// The first line of a file.
-    fn meta(&mut self, mut meta: Map<String, Value>) -> Said {
+    fn session_meta(&mut self, mut meta: Map<String, Value>) -> ParsedLine {
         let Some(id) = text(&meta, "id").map(str::to_owned) else {
-            return Said::nothing("session_meta");
+            return ParsedLine::skipped("session_meta");
         };
         if let Some(own) = self.session.clone().filter(|own| *own != id) {
             let facts = Facts { parent: Some((id, Lineage::Branch)), ..Facts::default() };
-            return Said {
+            return ParsedLine {
                 session: own,
                 facts,
                 skipped: Some("session_meta".to_owned()),
-                ..Said::default()
+                ..ParsedLine::default()
             };
         }
         self.session = Some(id.clone());
@@ -103,25 +111,30 @@ impl Reader {
             parent: parent.or(fork).filter(|(parent, _)| *parent != id),
             ..Facts::default()
         };
-        for told in ["id", "timestamp", "cwd", "base_instructions", "instructions", "type"] {
-            meta.shift_remove(told);
+        for mapped in ["id", "timestamp", "cwd", "base_instructions", "instructions", "type"] {
+            meta.shift_remove(mapped);
         }
         meta.retain(|_, value| !value.is_null());
         facts.metadata = meta;
-        Said { session: id, facts, skipped: Some("session_meta".to_owned()), ..Said::default() }
+        ParsedLine {
+            session: id,
+            facts,
+            skipped: Some("session_meta".to_owned()),
+            ..ParsedLine::default()
+        }
     }
 
-    /// What the host shows while it works. Turns are told again as items, so here they are not.
-    fn event(&mut self, event: &Map<String, Value>) -> Said {
+    /// An event of the user interface. Turns are items too, so they are not read here.
+    fn event(&mut self, event: &Map<String, Value>) -> ParsedLine {
         let kind = text(event, "type").unwrap_or("event_msg");
         match kind {
             "token_count" => {
                 let total = event.get("info").and_then(|info| info.get("total_token_usage"));
-                let Some(Value::Object(total)) = total else { return Said::nothing(kind) };
+                let Some(Value::Object(total)) = total else { return ParsedLine::skipped(kind) };
                 let usage = total_usage(total);
                 let model = self.model.clone().unwrap_or_default();
-                let said = self.facts(Facts::default(), kind);
-                Said { used: Some(Used::Total { model, usage }), ..said }
+                let parsed = self.facts(Facts::default(), kind);
+                ParsedLine { usage: Some(ReportedUsage::Total { model, usage }), ..parsed }
             }
             "thread_name_updated" => {
                 let title = text(event, "thread_name").map(|name| TitleFact {
@@ -131,12 +144,17 @@ impl Reader {
                 });
                 self.facts(Facts { titles: title.into_iter().collect(), ..Facts::default() }, kind)
             }
-            _ => Said::nothing(kind),
+            _ => ParsedLine::skipped(kind),
         }
     }
 
     /// A piece of the conversation.
-    fn item(&mut self, kind: String, mut item: Map<String, Value>, place: Place) -> Said {
+    fn item(
+        &mut self,
+        kind: String,
+        mut item: Map<String, Value>,
+        position: LinePosition,
+    ) -> ParsedLine {
         let field = |name: &str| item.get(name).cloned().unwrap_or(Value::Null);
         let call = |name: &str, arguments: &Value| {
             let id = item.get("call_id").or(item.get("id")).cloned().unwrap_or(Value::Null);
@@ -162,10 +180,14 @@ impl Reader {
         };
         let Some(mut made) = made else {
             let is_hidden = kind == "reasoning";
-            return Said::nothing(if is_hidden { "reasoning that is encrypted" } else { &kind });
+            return ParsedLine::skipped(if is_hidden {
+                "reasoning that is encrypted"
+            } else {
+                &kind
+            });
         };
         let cwd = (kind == "message").then(|| working_folder(&item)).flatten();
-        for told in [
+        for mapped in [
             "type",
             "role",
             "content",
@@ -179,7 +201,7 @@ impl Reader {
             "encrypted_content",
             "timestamp",
         ] {
-            item.shift_remove(told);
+            item.shift_remove(mapped);
         }
         item.retain(|_, value| !value.is_null());
         if let Value::Object(body) = &mut made {
@@ -192,33 +214,33 @@ impl Reader {
                 body.insert("transcript".to_owned(), Value::Object(item));
             }
         }
-        let mut said = self.said(made, place);
-        said.facts.cwd = cwd;
-        said
+        let mut parsed = self.parsed(made, position);
+        parsed.facts.cwd = cwd;
+        parsed
     }
 
-    fn said(&self, mut made: Value, place: Place) -> Said {
+    fn parsed(&self, mut made: Value, position: LinePosition) -> ParsedLine {
         let Some(session) = self.session.clone() else {
-            return Said::nothing("before the session is named");
+            return ParsedLine::skipped("before the session is named");
         };
         if let Value::Object(body) = &mut made {
-            if let Some(when) = place.when {
+            if let Some(when) = position.when {
                 body.insert("at".to_owned(), when.to_string().into());
             }
-            body.insert("external_id".to_owned(), format!("@{}", place.at).into());
+            body.insert("external_id".to_owned(), format!("@{}", position.at).into());
         }
         let facts = Facts {
             source: self.source,
-            started_at: self.started_at.or(place.when),
+            started_at: self.started_at.or(position.when),
             model: self.model.clone(),
             ..Facts::default()
         };
-        Said { session, facts, messages: vec![made], ..Said::default() }
+        ParsedLine { session, facts, messages: vec![made], ..ParsedLine::default() }
     }
 
-    fn facts(&self, facts: Facts, kind: &str) -> Said {
+    fn facts(&self, facts: Facts, kind: &str) -> ParsedLine {
         let session = self.session.clone().unwrap_or_default();
-        Said { session, facts, skipped: Some(kind.to_owned()), ..Said::default() }
+        ParsedLine { session, facts, skipped: Some(kind.to_owned()), ..ParsedLine::default() }
     }
 }
 
@@ -231,19 +253,15 @@ pub(super) fn is_known(line: &Map<String, Value>) -> bool {
     }
 }
 
-/// Words of the person, the agent or the host.
+/// A message of the person, the agent or the harness.
 fn turn(item: &Map<String, Value>) -> Option<Value> {
     let blocks = match item.get("content") {
         Some(Value::Array(blocks)) => blocks.iter().map(block).collect(),
         Some(Value::String(words)) => vec![json!({"type": "text", "text": words})],
         _ => return None,
     };
-    let words = blocks.iter().find_map(|block| block.get("text").and_then(Value::as_str));
     let role = text(item, "role").unwrap_or("user");
-    let kind = (role == "user").then(|| injected(words.unwrap_or_default())).flatten();
-    let role = if kind.is_some() { "system" } else { role };
-    let kind = kind.map_or(Value::Null, Value::from);
-    (!blocks.is_empty()).then(|| message(role, [("content", content_of(blocks)), ("kind", kind)]))
+    (!blocks.is_empty()).then(|| message(role, [("content", content_of(blocks))]))
 }
 
 /// A part of content under the names that OpenAI's chat messages use.
@@ -258,25 +276,6 @@ fn block(block: &Value) -> Value {
         }
         _ => block.clone(),
     }
-}
-
-/// What the host says under the person's name.
-fn injected(words: &str) -> Option<&'static str> {
-    const BEGIN: [(&str, &str); 11] = [
-        ("<environment_context>", "environment"),
-        ("<user_instructions>", "instructions"),
-        ("# AGENTS.md instructions", "instructions"),
-        ("<INSTRUCTIONS>", "instructions"),
-        ("<permissions instructions>", "instructions"),
-        ("<collaboration_mode>", "instructions"),
-        ("<skill>", "instructions"),
-        ("<turn_aborted>", "interrupted"),
-        ("<subagent_notification>", "notification"),
-        ("<user_shell_command>", "command_output"),
-        ("Another language model started to solve this problem", "compact_summary"),
-    ];
-    let words = words.trim_start();
-    BEGIN.iter().find(|(begin, _)| words.starts_with(begin)).map(|(_, kind)| *kind)
 }
 
 /// Thinking that can be read; most is encrypted.
@@ -312,7 +311,7 @@ fn working_folder(item: &Map<String, Value>) -> Option<String> {
     rest.get(..end).map(|folder| folder.trim().to_owned()).filter(|folder| !folder.is_empty())
 }
 
-/// What a session has used so far. Cached input is part of the input here.
+/// The usage of a session so far. Cached input is part of the input here.
 fn total_usage(total: &Map<String, Value>) -> Usage {
     let cached = tokens(total, "cached_input_tokens");
     Usage {
@@ -333,17 +332,17 @@ mod tests {
         let meta = json!({"timestamp": "2026-01-01T00:00:00Z", "type": "session_meta", "payload":
             {"id": "s", "timestamp": "2026-01-01T00:00:00Z", "cwd": "/srv/ann/hive", "source": "cli",
              "base_instructions": {"text": "be good"}, "git": {"branch": "main"}}});
-        let said = reader.read(meta.as_object().unwrap().clone(), 0);
+        let parsed = reader.read(meta.as_object().unwrap().clone(), 0);
         assert_eq!(
-            (said.session.as_str(), said.facts.cwd.as_deref()),
+            (parsed.session.as_str(), parsed.facts.cwd.as_deref()),
             ("s", Some("/srv/ann/hive"))
         );
-        assert_eq!(said.facts.system_prompt.as_deref(), Some("be good"));
-        assert_eq!(said.facts.metadata["git"]["branch"], "main");
+        assert_eq!(parsed.facts.system_prompt.as_deref(), Some("be good"));
+        assert_eq!(parsed.facts.metadata["git"]["branch"], "main");
         reader
     }
 
-    fn read(payload: Value) -> Said {
+    fn read(payload: Value) -> ParsedLine {
         let line = json!({"timestamp": "2026-01-01T00:00:09Z", "type": "response_item", "payload": payload});
         reader().read(line.as_object().unwrap().clone(), 77)
     }
@@ -353,29 +352,21 @@ mod tests {
     }
 
     #[test]
-    fn only_what_the_person_said_is_said_by_the_person() {
-        for (payload, role, kind) in [
-            (words("user", "hello"), "user", Value::Null),
-            (words("assistant", "hi"), "assistant", Value::Null),
-            (words("developer", "be careful"), "developer", Value::Null),
-            (words("user", "<environment_context>\n"), "system", "environment".into()),
-            (words("user", "<user_instructions>x"), "system", "instructions".into()),
-            (words("user", "# AGENTS.md instructions for /x"), "system", "instructions".into()),
-            (words("user", "<turn_aborted>"), "system", "interrupted".into()),
+    fn a_message_keeps_its_role_and_gets_its_position_as_external_id() {
+        for (payload, role) in [
+            (words("user", "hello"), "user"),
+            (words("assistant", "hi"), "assistant"),
+            (words("developer", "be careful"), "developer"),
         ] {
-            let said = read(payload.clone());
-            let [message] = said.messages.as_slice() else { panic!("{payload}") };
-            assert_eq!(
-                (message["role"].as_str(), &message["kind"]),
-                (Some(role), &kind),
-                "{payload}"
-            );
+            let parsed = read(payload.clone());
+            let [message] = parsed.messages.as_slice() else { panic!("{payload}") };
+            assert_eq!(message["role"], role, "{payload}");
             assert_eq!(message["external_id"], "@77");
         }
     }
 
     #[test]
-    fn calls_and_what_they_answered() {
+    fn calls_and_their_results_become_messages() {
         for (payload, name, arguments) in [
             (
                 json!({"type": "function_call", "name": "f", "arguments": "{\"a\":1}", "call_id": "c"}),
@@ -403,8 +394,8 @@ mod tests {
                 "{\"x\":1}",
             ),
         ] {
-            let said = read(payload.clone());
-            let [message] = said.messages.as_slice() else { panic!("{payload}") };
+            let parsed = read(payload.clone());
+            let [message] = parsed.messages.as_slice() else { panic!("{payload}") };
             let call = &message["tool_calls"][0];
             assert_eq!(
                 (call["id"].as_str(), call["function"]["name"].as_str()),
@@ -420,17 +411,17 @@ mod tests {
                 json!([{"type": "input_text", "text": "done"}]),
             ),
         ] {
-            let said =
+            let parsed =
                 read(json!({"type": "function_call_output", "call_id": "c", "output": output}));
             assert_eq!(
-                (&said.messages[0]["role"], &said.messages[0]["content"]),
+                (&parsed.messages[0]["role"], &parsed.messages[0]["content"]),
                 (&json!("tool"), &content)
             );
         }
     }
 
     #[test]
-    fn what_says_nothing_is_counted_by_its_type() {
+    fn lines_without_a_message_are_skipped_by_type() {
         for (payload, kind) in [
             (json!({"type": "ghost_snapshot"}), "ghost_snapshot"),
             (
@@ -443,24 +434,24 @@ mod tests {
             assert_eq!(read(payload.clone()).skipped.as_deref(), Some(kind), "{payload}");
         }
         let early = json!({"type": "message", "role": "user", "content": "x"});
-        let said = Reader::default().read(early.as_object().unwrap().clone(), 0);
-        assert_eq!(said.skipped.as_deref(), Some("before the session is named"));
+        let parsed = Reader::default().read(early.as_object().unwrap().clone(), 0);
+        assert_eq!(parsed.skipped.as_deref(), Some("before the session is named"));
     }
 
     #[test]
     fn a_fork_and_a_subagent_name_their_parents() {
         let mut fork = reader();
         let copied = json!({"type": "session_meta", "payload": {"id": "origin"}});
-        let said = fork.read(copied.as_object().unwrap().clone(), 50);
+        let parsed = fork.read(copied.as_object().unwrap().clone(), 50);
         assert_eq!(
-            (said.session.as_str(), said.facts.parent),
+            (parsed.session.as_str(), parsed.facts.parent),
             ("s", Some(("origin".to_owned(), Lineage::Branch)))
         );
         let spawned = json!({"type": "session_meta", "payload": {"id": "c", "source":
             {"subagent": {"thread_spawn": {"parent_thread_id": "s", "depth": 1}}}}});
-        let said = Reader::default().read(spawned.as_object().unwrap().clone(), 0);
-        assert_eq!(said.facts.source, Some("subagent"));
-        assert_eq!(said.facts.parent, Some(("s".to_owned(), Lineage::Delegate)));
+        let parsed = Reader::default().read(spawned.as_object().unwrap().clone(), 0);
+        assert_eq!(parsed.facts.source, Some("subagent"));
+        assert_eq!(parsed.facts.parent, Some(("s".to_owned(), Lineage::Delegate)));
     }
 
     #[test]
@@ -470,13 +461,13 @@ mod tests {
             let line = json!({"type": "event_msg", "payload": payload});
             reader.read(line.as_object().unwrap().clone(), 9)
         };
-        let said = event(json!({"type": "token_count", "info": {"total_token_usage":
+        let parsed = event(json!({"type": "token_count", "info": {"total_token_usage":
             {"input_tokens": 10, "cached_input_tokens": 4, "output_tokens": 3, "reasoning_output_tokens": 2}}}));
-        let Some(Used::Total { usage, .. }) = said.used else { panic!("no use") };
+        let Some(ReportedUsage::Total { usage, .. }) = parsed.usage else { panic!("no usage") };
         assert_eq!((usage.input_tokens, usage.cache_read_tokens), (6, 4));
         assert_eq!((usage.output_tokens, usage.reasoning_tokens), (3, 2));
-        let said = event(json!({"type": "thread_name_updated", "thread_name": "Hive"}));
-        assert_eq!(said.facts.titles[0].text, "Hive");
+        let parsed = event(json!({"type": "thread_name_updated", "thread_name": "Hive"}));
+        assert_eq!(parsed.facts.titles[0].text, "Hive");
         assert!(event(json!({"type": "user_message", "message": "again"})).messages.is_empty());
     }
 }

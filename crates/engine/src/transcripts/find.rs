@@ -20,7 +20,7 @@ pub struct TranscriptFile {
     pub is_subagent: bool,
 }
 
-/// What a folder holds.
+/// The transcripts found in a folder.
 #[derive(Debug, Clone, Default)]
 pub struct Transcripts {
     /// The transcripts.
@@ -30,7 +30,7 @@ pub struct Transcripts {
 }
 
 /// How deep folders are searched.
-const DEPTH: usize = 12;
+const MAX_DEPTH: usize = 12;
 
 /// The transcripts in a folder. Those of subagents come last, after the sessions they belong to; a
 /// copy comes after what it was copied from, as far as times tell.
@@ -50,9 +50,9 @@ pub fn find_transcripts(folder: &Path, agent: Agent) -> Result<Transcripts> {
         };
         for entry in entries.flatten() {
             let path = entry.path();
-            // What went away since it was listed is not there.
+            // It was removed since it was listed.
             let Ok(meta) = std::fs::symlink_metadata(&path) else { continue };
-            if meta.is_dir() && depth < DEPTH {
+            if meta.is_dir() && depth < MAX_DEPTH {
                 folders.push((path, depth + 1));
             } else if meta.is_file() && path.extension().is_some_and(|kind| kind == "jsonl") {
                 let is_subagent = agent == Agent::ClaudeCode && is_of_subagent(&path);

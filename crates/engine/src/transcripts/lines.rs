@@ -209,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn damage_is_told_by_line_and_a_folder_is_no_transcript() {
+    fn damage_is_reported_by_line_and_a_folder_is_no_transcript() {
         let (folder, _lines) = lines(b"a\nb\nc\n");
         let damage = [2, 4].map(|at| Damage { at, problem: String::new() });
         let found = number(&folder.path().join("t.jsonl"), damage.into()).unwrap();

@@ -1,13 +1,16 @@
 //! Transcripts: the files in which other agents keep their conversations, read line by line into
 //! sessions, each line once. Where these files are is for the caller to know.
 
-mod account;
 mod capture;
+mod charged_usage;
 mod claude_code;
 mod codex;
 mod find;
+mod harness;
+mod idle;
 mod lines;
 mod reader;
+mod title;
 mod write;
 
 pub use find::{TranscriptFile, Transcripts, find_transcripts};
@@ -50,7 +53,9 @@ impl Agent {
 
     /// Whose transcript a file is, by its first lines.
     pub fn of_transcript(path: &Path) -> Option<Agent> {
-        Agent::ALL.into_iter().find(|agent| capture::begins_as(path, *agent).unwrap_or(false))
+        Agent::ALL
+            .into_iter()
+            .find(|agent| capture::begins_as_transcript_of(path, *agent).unwrap_or(false))
     }
 }
 
@@ -63,7 +68,7 @@ pub struct CaptureRequest<'a> {
     pub agent: Agent,
     /// The folder that it must be in when links are resolved, if that matters.
     pub within: Option<&'a Path>,
-    /// Begin no further batch after this long; the rest is taken next time.
+    /// Start no further batch after this long; the rest is captured next time.
     pub limit: Option<Duration>,
     /// Count what is new, and store nothing.
     pub dry_run: bool,
@@ -81,7 +86,7 @@ impl<'a> CaptureRequest<'a> {
 pub struct Captured {
     /// Sessions that began.
     pub sessions: usize,
-    /// How many of those are delegates, which a list leaves out unless asked; not told by a dry run.
+    /// How many of those are delegates, which a list leaves out unless asked; not counted by a dry run.
     pub delegates: usize,
     /// Messages stored.
     pub messages: usize,
@@ -91,7 +96,7 @@ pub struct Captured {
     pub copies: usize,
     /// Messages not stored because of a pattern, or because their session was removed.
     pub left_out: usize,
-    /// Lines that say nothing of the conversation, by type.
+    /// Lines without a message, by type.
     pub skipped: BTreeMap<String, usize>,
     /// Lines that could not be read.
     pub damaged: Vec<DamagedLine>,

@@ -1,34 +1,34 @@
-//! What a reader of transcripts makes of a line: facts of a session and messages. It must not know
-//! files, positions or the store.
+//! Reads a line of a transcript into facts about its session and messages. It must not know files or
+//! the store.
 
 use super::{Agent, claude_code, codex};
 use oneiro_model::{Lineage, Timestamp, Usage};
 use serde_json::{Map, Value};
 use std::collections::HashSet;
 
-/// What a line says.
+/// What is read from a line.
 #[derive(Debug, Default)]
-pub(super) struct Said {
+pub(super) struct ParsedLine {
     /// The session it belongs to; empty when the line belongs to none.
     pub(super) session: String,
-    /// What it tells of the session.
+    /// Facts about the session.
     pub(super) facts: Facts,
     /// The messages in it, as message JSON with `external_id`.
     pub(super) messages: Vec<Value>,
-    /// What the model used, and how to tell that it was counted already.
-    pub(super) used: Option<Used>,
+    /// Token usage that the line reports.
+    pub(super) usage: Option<ReportedUsage>,
     /// The type of a line that holds no message.
     pub(super) skipped: Option<String>,
 }
 
-impl Said {
-    /// A line that says nothing.
-    pub(super) fn nothing(kind: impl Into<String>) -> Said {
-        Said { skipped: Some(kind.into()), ..Said::default() }
+impl ParsedLine {
+    /// A line without a message.
+    pub(super) fn skipped(kind: impl Into<String>) -> ParsedLine {
+        ParsedLine { skipped: Some(kind.into()), ..ParsedLine::default() }
     }
 }
 
-/// What is known of a session.
+/// Facts about a session.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Facts {
     pub(super) source: Option<&'static str>,
@@ -43,7 +43,7 @@ pub(super) struct Facts {
 }
 
 impl Facts {
-    /// Takes over what is not known yet.
+    /// Adds what is not known yet.
     pub(super) fn fill(&mut self, other: Facts) {
         self.source = self.source.or(other.source);
         self.started_at = self.started_at.or(other.started_at);
@@ -67,9 +67,11 @@ pub(super) struct TitleFact {
     pub(super) of_message: Option<String>,
 }
 
-/// Who gave a title, the weakest first.
+/// Where a title comes from, the weakest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum TitledBy {
+    /// The first sentence of the person.
+    Sentence,
     Summary,
     Agent,
     Person,
@@ -78,6 +80,7 @@ pub(super) enum TitledBy {
 impl TitledBy {
     pub(super) fn as_str(self) -> &'static str {
         match self {
+            TitledBy::Sentence => "sentence",
             TitledBy::Summary => "summary",
             TitledBy::Agent => "agent",
             TitledBy::Person => "person",
@@ -85,17 +88,17 @@ impl TitledBy {
     }
 
     pub(super) fn parse(name: &str) -> Option<TitledBy> {
-        let all = [TitledBy::Summary, TitledBy::Agent, TitledBy::Person];
+        let all = [TitledBy::Sentence, TitledBy::Summary, TitledBy::Agent, TitledBy::Person];
         all.into_iter().find(|by| by.as_str() == name)
     }
 }
 
-/// What the model used.
+/// Token usage as a transcript reports it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Used {
-    /// By one answer of the model. Several lines may tell of the same answer, the last most.
+pub(super) enum ReportedUsage {
+    /// Of one answer of the model. Several lines may report the same answer; the last reports most.
     Answer { id: String, model: String, usage: Usage },
-    /// By the session up to here.
+    /// Of the session so far.
     Total { model: String, usage: Usage },
 }
 
@@ -103,8 +106,8 @@ pub(super) enum Used {
 #[derive(Debug)]
 pub(super) struct Reader {
     form: Form,
-    recalls: Recalls,
-    /// Whether any line was of the kind that the agent writes, if only to be passed over.
+    recall_calls: RecallCalls,
+    /// Whether the agent could have written any of the lines read so far.
     pub(super) is_known: bool,
 }
 
@@ -121,23 +124,23 @@ impl Reader {
             Agent::ClaudeCode => Form::ClaudeCode(claude_code::Reader::new(stem)),
             Agent::Codex => Form::Codex(codex::Reader::default()),
         };
-        Reader { form, recalls: Recalls::default(), is_known: false }
+        Reader { form, recall_calls: RecallCalls::default(), is_known: false }
     }
 
     /// Reads the line that begins at byte `at` of its file.
-    pub(super) fn read(&mut self, line: Value, at: u64) -> Said {
-        let Value::Object(line) = line else { return Said::nothing("not an object") };
+    pub(super) fn read(&mut self, line: Value, at: u64) -> ParsedLine {
+        let Value::Object(line) = line else { return ParsedLine::skipped("not an object") };
         self.is_known |= match &self.form {
             Form::ClaudeCode(_) => claude_code::is_known(&line),
             Form::Codex(_) => codex::is_known(&line),
         };
-        let mut said = match &mut self.form {
+        let mut parsed = match &mut self.form {
             Form::ClaudeCode(reader) => reader.read(line),
             Form::Codex(reader) => reader.read(line, at),
         };
-        self.is_known |= !said.session.is_empty();
-        said.messages.iter_mut().for_each(|message| self.recalls.follow(message));
-        said
+        self.is_known |= !parsed.session.is_empty();
+        parsed.messages.iter_mut().for_each(|message| self.recall_calls.mark_answer(message));
+        parsed
     }
 }
 
@@ -158,8 +161,8 @@ pub(super) fn time(fields: &Map<String, Value>, name: &str) -> Option<Timestamp>
 
 /// A count of tokens.
 pub(super) fn tokens(fields: &Map<String, Value>, name: &str) -> i64 {
-    const MOST: i64 = 1_000_000_000_000;
-    fields.get(name).and_then(Value::as_i64).unwrap_or(0).clamp(0, MOST)
+    const MAX_TOKENS: i64 = 1_000_000_000_000;
+    fields.get(name).and_then(Value::as_i64).unwrap_or(0).clamp(0, MAX_TOKENS)
 }
 
 /// Makes a message; `fields` in order, without those that are null.
@@ -202,14 +205,14 @@ pub(super) fn content_of(blocks: Vec<Value>) -> Value {
 
 /// The calls of this memory by the agent, whose answers it must not take for something new.
 #[derive(Debug, Default)]
-pub(super) struct Recalls(HashSet<String>);
+pub(super) struct RecallCalls(HashSet<String>);
 
 /// What marks an answer of this memory.
 const RECALLED: &str = "recalled";
 
-impl Recalls {
-    /// Takes note of calls, and marks the answers to those noted.
-    pub(super) fn follow(&mut self, message: &mut Value) {
+impl RecallCalls {
+    /// Remembers calls, and marks the answers to them.
+    pub(super) fn mark_answer(&mut self, message: &mut Value) {
         for call in message.get("tool_calls").and_then(Value::as_array).into_iter().flatten() {
             let name = call.get("function").and_then(|function| function.get("name"));
             // Hosts name the tools of a server after it: mcp__oneiro__session_search.

@@ -1,17 +1,17 @@
-//! One batch of a transcript, stored in one transaction with the place that was reached. It must
-//! not know how lines look.
+//! Stores a batch of a transcript in one transaction, with the position that was reached.
 
-use super::account::Accounts;
-use super::reader::{Facts, TitleFact, TitledBy, Used};
+use super::charged_usage::ChargedUsage;
+use super::idle;
+use super::reader::{Facts, ReportedUsage};
+use super::title::Titled;
 use super::{Agent, Captured};
 use crate::Oneiro;
 use crate::append::append_prepared;
-use crate::sessions::{Draft, create_in, whole};
-use oneiro_model::{Lineage, Result, SessionId, Title};
+use crate::sessions::{Draft, create_in};
+use oneiro_model::{Lineage, Result, SessionId};
 use oneiro_store::messages::Prepared;
 use oneiro_store::transcripts::Advance;
-use oneiro_store::{Tx, lineage, messages, sequence, sessions, titles, transcripts};
-use serde_json::{Value, json};
+use oneiro_store::{Tx, lineage, messages, sequence, sessions, transcripts};
 
 /// What a batch holds for one session.
 pub(super) struct Group {
@@ -19,10 +19,10 @@ pub(super) struct Group {
     pub(super) facts: Facts,
     pub(super) draft: Draft,
     pub(super) messages: Vec<Prepared>,
-    /// The external id of each message, and what its line tells of use.
-    pub(super) told: Vec<(String, Option<Used>)>,
-    /// What the session has used, where only the total is told.
-    pub(super) total: Option<Used>,
+    /// The external id of each message, and the usage that its line reports.
+    pub(super) lines: Vec<(String, Option<ReportedUsage>)>,
+    /// The usage of the session, where only the total is reported.
+    pub(super) total: Option<ReportedUsage>,
 }
 
 /// A batch and where it belongs.
@@ -47,19 +47,19 @@ impl Batch<'_> {
     pub(super) fn store(
         &self,
         tx: &Tx<'_>,
-        accounts: &Accounts,
-    ) -> Result<Option<(Captured, Accounts)>> {
+        charged: &ChargedUsage,
+    ) -> Result<Option<(Captured, ChargedUsage)>> {
         if transcripts::position(tx, self.agent.as_str(), self.path)? != self.base {
             return Ok(None);
         }
-        let (mut done, mut accounts) = (Captured::default(), accounts.clone());
+        let (mut done, mut charged) = (Captured::default(), charged.clone());
         for group in &self.groups {
-            self.store_group(tx, group, (&mut done, &mut accounts))?;
+            self.store_group(tx, group, (&mut done, &mut charged))?;
         }
         let position = i64::try_from(self.end).unwrap_or(i64::MAX);
         let to = Advance { path: self.path, agent: self.agent.as_str(), position };
         transcripts::advance(tx, to, self.oneiro.now())?;
-        Ok(Some((done, accounts)))
+        Ok(Some((done, charged)))
     }
 
     /// What storing the batch would do, and which sessions it would begin.
@@ -67,7 +67,7 @@ impl Batch<'_> {
         let (mut done, mut begun) = (Captured::default(), Vec::new());
         for group in self.groups.iter().filter(|group| !group.messages.is_empty()) {
             let key = sessions::key(tx, &group.id)?;
-            if self.leaves_out(tx, group, key)? {
+            if self.is_excluded(tx, group, key)? {
                 done.left_out += group.messages.len();
                 continue;
             }
@@ -79,7 +79,7 @@ impl Batch<'_> {
             };
             let parent: Vec<i64> = parent.ok().transpose()?.flatten().into_iter().collect();
             begun.extend(key.is_none().then(|| group.id.clone()));
-            for (external_id, _) in &group.told {
+            for (external_id, _) in &group.lines {
                 let is_there = self.is_in(tx, key.as_slice(), external_id)?;
                 let is_copy = !is_there && self.is_in(tx, &parent, external_id)?;
                 done.copies += usize::from(is_copy);
@@ -93,7 +93,7 @@ impl Batch<'_> {
     }
 
     /// Whether nothing of a session is to be stored.
-    fn leaves_out(&self, tx: &Tx<'_>, group: &Group, key: Option<i64>) -> Result<bool> {
+    fn is_excluded(&self, tx: &Tx<'_>, group: &Group, key: Option<i64>) -> Result<bool> {
         let settings = self.oneiro.settings_in(tx)?;
         if settings.ignores(&group.id) || settings.is_stateless(&group.id) {
             return Ok(true);
@@ -109,26 +109,26 @@ impl Batch<'_> {
         &self,
         tx: &Tx<'_>,
         group: &Group,
-        (done, accounts): (&mut Captured, &mut Accounts),
+        (done, charged): (&mut Captured, &mut ChargedUsage),
     ) -> Result<()> {
         let there = sessions::key(tx, &group.id)?;
         // A session without a message is not one yet.
         if there.is_none() && group.messages.is_empty() {
             return Ok(());
         }
-        if self.leaves_out(tx, group, there)? {
+        if self.is_excluded(tx, group, there)? {
             done.left_out += group.messages.len();
             return Ok(());
         }
         let key = create_in(tx, &group.draft)?;
         done.sessions += usize::from(there.is_none());
-        self.descend(tx, group, (key, there.is_none()))?;
+        self.attach_parent(tx, group, (key, there.is_none()))?;
         if there.is_none() {
             let lineage = lineage::link(tx, key)?.and_then(|link| link.lineage);
             done.delegates += usize::from(lineage == Some(Lineage::Delegate));
         }
-        accounts.recall(tx, (key, &group.id))?;
-        let copies = self.copies(tx, group, key)?;
+        charged.load(tx, (key, &group.id))?;
+        let copies = self.find_copies(tx, group, key)?;
         let taken = sequence::next_messages(tx)?;
         let appended = match copies.iter().any(|is_copy| *is_copy) {
             false => append_prepared(tx, key, taken.first, &group.messages)?,
@@ -139,8 +139,9 @@ impl Batch<'_> {
             }
         };
         let now = self.oneiro.now();
+        let before = done.messages;
         let mut ids = appended.ids.iter();
-        for ((_, used), is_copy) in group.told.iter().zip(&copies) {
+        for ((_, used), is_copy) in group.lines.iter().zip(&copies) {
             done.copies += usize::from(*is_copy);
             let is_new = !is_copy && ids.next().is_some_and(|id| id.0 >= taken.first);
             match is_new {
@@ -148,18 +149,22 @@ impl Batch<'_> {
                 false => done.duplicates += 1,
             }
             if let Some(used) = used {
-                accounts.charge(tx, (key, now), (used, is_new))?;
+                charged.charge(tx, (key, now), (used, is_new))?;
             }
         }
         if let Some(total) = &group.total {
-            accounts.charge(tx, (key, now), (total, true))?;
+            charged.charge(tx, (key, now), (total, true))?;
         }
-        give_title(tx, key, &group.facts.titles)
+        if done.messages > before {
+            idle::go_on(tx, key, now)?;
+        }
+        let titled = Titled { key, id: &group.id, agent: self.agent };
+        titled.give_best(tx, &group.facts.titles)
     }
 
     /// Which messages are copies of what is stored in a session this one descends from. Only Claude
     /// Code keeps the id of a message when it copies it.
-    fn copies(&self, tx: &Tx<'_>, group: &Group, key: i64) -> Result<Vec<bool>> {
+    fn find_copies(&self, tx: &Tx<'_>, group: &Group, key: i64) -> Result<Vec<bool>> {
         let none = vec![false; group.messages.len()];
         if self.agent != Agent::ClaudeCode {
             return Ok(none);
@@ -169,7 +174,7 @@ impl Batch<'_> {
         if above.is_empty() {
             return Ok(none);
         }
-        group.told.iter().map(|(external_id, _)| self.is_in(tx, &above, external_id)).collect()
+        group.lines.iter().map(|(external_id, _)| self.is_in(tx, &above, external_id)).collect()
     }
 
     fn is_in(&self, tx: &Tx<'_>, sessions: &[i64], external_id: &str) -> Result<bool> {
@@ -182,11 +187,11 @@ impl Batch<'_> {
     }
 
     /// Gives a session its parent, where one is known and there.
-    fn descend(&self, tx: &Tx<'_>, group: &Group, (key, is_new): (i64, bool)) -> Result<()> {
+    fn attach_parent(&self, tx: &Tx<'_>, group: &Group, (key, is_new): (i64, bool)) -> Result<()> {
         if lineage::link(tx, key)?.is_some_and(|link| link.parent_key.is_some()) {
             return Ok(());
         }
-        let told = match &group.facts.parent {
+        let named = match &group.facts.parent {
             Some((parent, kind)) => {
                 let parent = SessionId::new(parent.as_str()).ok();
                 let parent = parent.map(|id| sessions::key(tx, &id)).transpose()?.flatten();
@@ -194,9 +199,9 @@ impl Batch<'_> {
             }
             None => None,
         };
-        let origin = match told {
-            None if is_new && group.facts.parent.is_none() => self.origin(tx, group, key)?,
-            told => told,
+        let origin = match named {
+            None if is_new && group.facts.parent.is_none() => self.find_origin(tx, group, key)?,
+            named => named,
         };
         let Some((parent, kind)) = origin else { return Ok(()) };
         let above = lineage::ancestors(tx, parent, |_| true)?;
@@ -209,10 +214,10 @@ impl Batch<'_> {
     /// The session that a new one begins as a copy of: one of the same project that holds its first
     /// message. Older versions of Claude Code copied what they resumed under a new id and said
     /// nothing of it.
-    fn origin(&self, tx: &Tx<'_>, group: &Group, key: i64) -> Result<Option<(i64, Lineage)>> {
+    fn find_origin(&self, tx: &Tx<'_>, group: &Group, key: i64) -> Result<Option<(i64, Lineage)>> {
         let project = group.facts.project();
         let (Some((first, _)), Some(project), Agent::ClaudeCode) =
-            (group.told.first(), project, self.agent)
+            (group.lines.first(), project, self.agent)
         else {
             return Ok(None);
         };
@@ -223,45 +228,4 @@ impl Batch<'_> {
         }
         Ok(None)
     }
-}
-
-/// Gives a session the best title its transcript has for it. One that a person gave it here stays:
-/// only a title that came from a transcript is replaced by a better one.
-fn give_title(tx: &Tx<'_>, key: i64, given: &[TitleFact]) -> Result<()> {
-    let mut best: Option<&TitleFact> = None;
-    for title in given {
-        let is_of_session = match &title.of_message {
-            Some(message) => messages::by_external_id(tx, key, message)?.is_some(),
-            None => true,
-        };
-        if is_of_session && best.is_none_or(|best| title.by >= best.by) {
-            best = Some(title);
-        }
-    }
-    let Some(best) = best else { return Ok(()) };
-    let short: String = best.text.chars().take(Title::MAX_CHARS).collect();
-    let Some(title) = Title::clean(&short)? else { return Ok(()) };
-    let session = whole(tx, key)?;
-    let last = session.metadata.get("titled");
-    let last_text = |name: &str| last.and_then(|last| last.get(name)).and_then(Value::as_str);
-    if last_text("text") == Some(title.as_str()) {
-        return Ok(());
-    }
-    if let Some(current) = &session.title {
-        let is_ours = last_text("title") == Some(current);
-        let was_by = last_text("by").and_then(TitledBy::parse);
-        if !is_ours || was_by > Some(best.by) {
-            return Ok(());
-        }
-    }
-    let free = match titles::holder(tx, title.as_str())? {
-        Some(holder) if holder != key => titles::next(tx, title.as_str())?,
-        _ => title.as_str().to_owned(),
-    };
-    titles::set(tx, key, Some(&free))?;
-    let mut metadata = session.metadata;
-    let titled = json!({"by": best.by.as_str(), "text": title.as_str(), "title": free});
-    metadata.insert("titled".to_owned(), titled);
-    let metadata = Some(Value::Object(metadata).to_string());
-    sessions::overwrite(tx, key, &sessions::Fields { metadata, ..sessions::Fields::default() })
 }

@@ -158,7 +158,7 @@ impl Import<'_, '_> {
         let title = text(&mut fields, "title")?.as_deref().map(Title::clean).transpose()?.flatten();
         // A title that is taken here gets the next number: the session matters more than its name.
         let title = match title {
-            Some(title) if titles::holder(tx, title.as_str())?.is_some() => {
+            Some(title) if titles::session_with(tx, title.as_str())?.is_some() => {
                 Some(titles::next(tx, title.as_str())?)
             }
             title => title.map(|title| title.as_str().to_owned()),

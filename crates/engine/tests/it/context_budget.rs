@@ -300,7 +300,7 @@ on_both_backends! {
         assert_eq!(oneiro.messages().pin(&id, theirs).unwrap_err().kind(), ErrorKind::NotFound);
     }
 
-    // P25
+    // An ignored session does not exist; a stateless one has an empty window.
     fn ignored_and_stateless_sessions_are_answered_not_feared(space) {
         let oneiro = open(space);
         oneiro.settings().set("ignore_session_patterns", Some(json!(["ignored"]))).unwrap();
@@ -315,7 +315,7 @@ on_both_backends! {
         assert!(until(&oneiro, &cron, 10).created.is_empty());
     }
 
-    // P1: text beside calls and beside a picture is kept.
+    // Text beside calls and beside a picture is kept.
     fn text_beside_calls_and_pictures_is_shown(space) {
         let oneiro = open(space);
         let picture_with_words = NewMessage::from_json(json!({"role": "user", "content": [

@@ -31,14 +31,14 @@ on_both_backends! {
         reaches(space, said, 3_000);
     }
 
-    // P2: a large group behind a small message must not stall the head.
+    // A large group behind a small message must not stall the head.
     fn a_giant_message_behind_a_small_one(space) {
         let mut said = vec![user("hi"), agent(prose(2, 50_000))];
         said.extend(newest());
         reaches(space, said, 3_000);
     }
 
-    // P2: the giant one is a tool result, which belongs to its call.
+    // The giant one is a tool result, which belongs to its call.
     fn a_giant_tool_result_behind_a_small_question(space) {
         let mut said = vec![
             user("look"),
@@ -135,7 +135,7 @@ on_both_backends! {
         obeys_the_laws(&oneiro, &id);
     }
 
-    // P24: even when it is all there is, the newest turn is not summarised.
+    // Even when it is all there is, the newest turn is not summarised.
     fn a_single_turn_is_left_alone(space) {
         let oneiro = open(space);
         let id = begin(&oneiro, "s", vec![user(prose(1, 8_000)), agent(prose(2, 8_000))]);

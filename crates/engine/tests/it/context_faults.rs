@@ -84,7 +84,7 @@ fn holds(space: &TestSpace, what: &str) {
         "SELECT COUNT(*) FROM summaries n WHERE n.kind <> 'written' AND NOT EXISTS \
         (SELECT 1 FROM context_items i WHERE i.summary_key = n.key) AND NOT EXISTS (SELECT 1 FROM summary_children c WHERE c.child_key = n.key)",
     );
-    assert_eq!(orphans, [0], "{what}: P16, summaries that nothing shows");
+    assert_eq!(orphans, [0], "{what}: summaries that nothing shows");
     let parent = oneiro.sessions().find(&sid("s")).unwrap().unwrap();
     let child = oneiro.sessions().find(&sid("child")).unwrap();
     assert_eq!(

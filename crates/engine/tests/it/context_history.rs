@@ -46,7 +46,7 @@ fn untouched(
 }
 
 on_both_backends! {
-    // P17
+    // A rewind removes exactly the summaries over what it hides.
     fn a_rewind_into_a_leaf_takes_that_leaf_and_no_other(space) {
         let oneiro = open(space);
         let id = begin(&oneiro, "s", turns(0, 60));
@@ -59,7 +59,7 @@ on_both_backends! {
         assert_eq!(all(&oneiro, &id), stay);
         obeys_the_laws(&oneiro, &id);
         let shown = peek(&oneiro, &id, 100_000);
-        assert!(!format!("{:?}", shown.messages).contains("Turn 40."), "P17: a stale fact is shown");
+        assert!(!format!("{:?}", shown.messages).contains("Turn 40."), "a stale fact is shown");
         oneiro.sessions().restore(&id, oneiro::RestoreRequest { all: false }).unwrap();
         assert_eq!(all(&oneiro, &id), stay);
         obeys_the_laws(&oneiro, &id);

@@ -145,7 +145,7 @@ on_both_backends! {
         assert_eq!(oneiro.jobs().list(None, 10).unwrap().items.len(), 1);
     }
 
-    // P7: what outgrew the window is summarised before any of it would be dropped.
+    // What outgrew the window is summarised before any of it would be dropped.
     fn past_the_hard_threshold_the_window_itself_compacts(space) {
         let llm = Scripted::good();
         let oneiro = open_llm(space, Arc::clone(&llm) as _);
@@ -159,7 +159,7 @@ on_both_backends! {
         obeys_the_laws(&oneiro, &id);
     }
 
-    // P7: what the caller adds to every prompt counts for the compaction, too.
+    // What the caller adds to every prompt counts for the compaction, too.
     fn tools_count_when_a_window_compacts(space) {
         let oneiro = open(space);
         let id = begin(&oneiro, "s", turns(0, 60));
@@ -169,7 +169,7 @@ on_both_backends! {
         settled(&oneiro, &id, 8_000);
     }
 
-    // P8: without pressure nothing is rewritten.
+    // Without pressure nothing is rewritten.
     fn a_window_with_room_compacts_nothing(space) {
         let llm = Scripted::good();
         let oneiro = open_llm(space, Arc::clone(&llm) as _);

@@ -64,7 +64,7 @@ on_both_backends! {
         let summaries = compacted(space, &llm);
         all_are(&summaries, SummaryLevel::Model);
         assert_eq!(llm.calls(), summaries.len());
-        // P23: who spoke is told.
+        // Who spoke is told.
         let asked = llm.asked.lock().unwrap();
         assert!(asked.iter().any(|a| a.input.contains("user: Sorry")), "{}", &asked[0].input[..300]);
         assert!(asked[0].input.contains("assistant: I am happy"));
@@ -79,7 +79,7 @@ on_both_backends! {
         assert!(asked.chunks(2).all(|pair| pair[0].temperature > 0.0 && pair[1].temperature == 0.0));
     }
 
-    // P22
+    // An empty answer, an error and a repetition of the input all lead to an extract.
     fn a_model_that_fails_leaves_extracts(space) {
         let answers: [fn(&Asked) -> Result<String>; 3] = [
             |_| Ok(String::new()),
@@ -203,7 +203,7 @@ on_both_backends! {
         assert!(!leaves[0].instructions.contains("{target}"));
     }
 
-    // P30: what is derived or leaves carries no secrets.
+    // What is derived or leaves carries no secrets.
     fn secrets_are_kept_from_models_and_from_summaries(space) {
         let key: Vec<String> = (0..12).map(|at| format!("MIIEpAIBAAKCAQEA7Xb{at:02}Qw9zPqRsTuVwXyZ0123456789abcdefghijk")).collect();
         let pem = format!("-----BEGIN RSA PRIVATE KEY-----\n{}\n-----END RSA PRIVATE KEY-----", key.join("\n"));

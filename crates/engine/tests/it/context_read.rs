@@ -37,6 +37,7 @@ fn grep(oneiro: &Fixed, id: &SessionId, pattern: &str) -> Grepped {
             messages: true,
             summaries: true,
             roles: Vec::new(),
+            project: None,
             since: None,
             until: None,
             limit: 50,
@@ -61,16 +62,16 @@ on_both_backends! {
             let what = ExpandWhat::Summary(top.id.to_string());
             let all = expand_all(&oneiro, &id, &what, tokens);
             assert_eq!(all.iter().map(|m| m.id).collect::<Vec<_>>(), wanted, "{tokens}");
-            let range = ExpandWhat::Range(wanted[0], wanted[wanted.len() - 1]);
+            let range = ExpandWhat::Range(wanted[0].into(), wanted[wanted.len() - 1].into());
             assert_eq!(expand_all(&oneiro, &id, &range, tokens).len(), wanted.len());
         }
         // The exact words come back, and a giant message comes alone and whole.
         let giant = live(&oneiro, &id)[20].clone();
-        let page = ExpandRequest { what: ExpandWhat::Message(giant.id), scope: lineage(&id), tokens: 10, cursor: None };
+        let page = ExpandRequest { what: ExpandWhat::Message(giant.id.into()), scope: lineage(&id), tokens: 10, cursor: None };
         let page = oneiro.context().expand(&page).unwrap();
         assert_eq!((page.messages.len(), page.next), (1, None));
         assert_eq!(content(&page.messages[0]), content(&giant));
-        assert_eq!(oneiro.context().expand(&ExpandRequest { what: ExpandWhat::Message(giant.id), scope: lineage(&id), tokens: 0, cursor: None }).unwrap_err().field_name(), Some("tokens"));
+        assert_eq!(oneiro.context().expand(&ExpandRequest { what: ExpandWhat::Message(giant.id.into()), scope: lineage(&id), tokens: 0, cursor: None }).unwrap_err().field_name(), Some("tokens"));
     }
 
     fn any_id_is_looked_up_by_its_beginning(space) {
@@ -94,7 +95,7 @@ on_both_backends! {
         assert_eq!(oneiro.context().look_up("banana", &lineage(&id)).map(drop).unwrap_err().field_name(), Some("id"));
     }
 
-    // P10
+    // Another lineage cannot be told from one that does not exist.
     fn what_is_in_another_lineage_is_as_if_it_were_not_there(space) {
         let oneiro = open(space);
         let mine = begin(&oneiro, "mine", turns(0, 40));
@@ -103,7 +104,7 @@ on_both_backends! {
         until(&oneiro, &theirs, 2_500);
         let hidden = oneiro.context().summaries(&theirs).unwrap()[0].clone();
         let message = live(&oneiro, &theirs)[0].id;
-        for what in [ExpandWhat::Summary(hidden.id.to_string()), ExpandWhat::Message(message), ExpandWhat::Range(message, MessageId(message.0 + 5))] {
+        for what in [ExpandWhat::Summary(hidden.id.to_string()), ExpandWhat::Message(message.into()), ExpandWhat::Range(message.into(), MessageId(message.0 + 5).into())] {
             let request = ExpandRequest { what, scope: lineage(&mine), tokens: 4_000, cursor: None };
             assert_eq!(oneiro.context().expand(&request).map(drop).unwrap_err().kind(), ErrorKind::NotFound);
             let request = ExpandRequest { scope: ContextScope::Space, ..request };
@@ -115,14 +116,14 @@ on_both_backends! {
         assert!(found(&grep(&oneiro, &theirs, "heron")).0 >= 1);
         // A range that begins at home does not reach into what was said elsewhere meanwhile.
         let (first, last) = (live(&oneiro, &mine)[0].id, MessageId(message.0 + 30));
-        let range = expand_all(&oneiro, &mine, &ExpandWhat::Range(first, last), 4_000);
+        let range = expand_all(&oneiro, &mine, &ExpandWhat::Range(first.into(), last.into()), 4_000);
         assert!(range.iter().all(|m| m.session_id == mine));
         oneiro.settings().set("other_sessions", Some(json!("refuse"))).unwrap();
-        let request = ExpandRequest { what: ExpandWhat::Message(message), scope: ContextScope::Space, tokens: 10, cursor: None };
+        let request = ExpandRequest { what: ExpandWhat::Message(message.into()), scope: ContextScope::Space, tokens: 10, cursor: None };
         assert_eq!(oneiro.context().expand(&request).map(drop).unwrap_err().kind(), ErrorKind::Forbidden);
         assert_eq!(oneiro.context().look_up(hidden.id.as_str(), &ContextScope::Space).map(drop).unwrap_err().kind(), ErrorKind::Forbidden);
         assert_eq!(oneiro.context().summary(hidden.id.as_str(), &ContextScope::Space).map(drop).unwrap_err().kind(), ErrorKind::Forbidden);
-        let pattern = GrepRequest { pattern: "heron".into(), scope: ContextScope::Space, messages: true, summaries: true, roles: Vec::new(), since: None, until: None, limit: 5 };
+        let pattern = GrepRequest { pattern: "heron".into(), scope: ContextScope::Space, messages: true, summaries: true, roles: Vec::new(), project: None, since: None, until: None, limit: 5 };
         for only in [(true, false), (false, true)] {
             let request = GrepRequest { messages: only.0, summaries: only.1, ..pattern.clone() };
             assert_eq!(oneiro.search().grep(&request).map(drop).unwrap_err().kind(), ErrorKind::Forbidden);
@@ -173,15 +174,15 @@ on_both_backends! {
         let both = grep(&oneiro, &id, "heron otter");
         assert!(both.messages.iter().any(|hit| hit.snippet.contains("otter")), "{both:?}");
         assert!(both.summaries.iter().any(|hit| hit.snippet.contains("heron")));
-        // P26: depth, kind and total are told.
+        // Depth, kind and total are told.
         assert!(both.summary_total >= both.summaries.len() && both.summaries.iter().all(|hit| hit.depth >= 0));
-        // P11: operators are operators, in messages and in summaries.
+        // Operators are operators, in messages and in summaries.
         let neither = grep(&oneiro, &id, "heron NOT otter");
         assert!(neither.messages.iter().any(|hit| hit.snippet.contains("100")), "{neither:?}");
         assert!(neither.messages.iter().all(|hit| !hit.snippet.contains("otter")));
         assert!(neither.summaries.iter().all(|hit| !hit.snippet.contains("otter")));
         assert!(found(&grep(&oneiro, &id, "zebra OR otter")).0 >= 1 && found(&grep(&oneiro, &id, "zebra OR otter")).1 >= 1);
-        // P12: one and two characters of a script without spaces.
+        // One and two characters of a script without spaces.
         for short in ["机房", "机", "决定"] {
             assert!(found(&grep(&oneiro, &id, short)).0 >= 1, "{short} in messages");
         }
@@ -192,14 +193,14 @@ on_both_backends! {
         let pattern = grep(&oneiro, &id, r"/heron_\w+\.rs/");
         assert!(pattern.messages.iter().any(|hit| hit.snippet.contains("heron_main.rs")), "{pattern:?}");
         assert!(found(&grep(&oneiro, &id, "/otter|zebra/")).1 >= 1);
-        // P15: what is a wildcard elsewhere is a character here.
+        // What is a wildcard elsewhere is a character here.
         let percent = grep(&oneiro, &id, "/100%/");
         assert!(found(&percent).0 >= 1 && percent.messages.iter().all(|hit| hit.snippet.contains("100%")), "{percent:?}");
         let underscore = grep(&oneiro, &id, "budget_a");
         assert!(underscore.summaries.iter().all(|hit| hit.snippet.contains("budget_a")), "{underscore:?}");
         assert!(found(&underscore).1 >= 1);
         // Roles are of messages.
-        let request = GrepRequest { pattern: "heron".into(), scope: lineage(&id), messages: true, summaries: true, roles: vec![Role::Assistant], since: None, until: None, limit: 50 };
+        let request = GrepRequest { pattern: "heron".into(), scope: lineage(&id), messages: true, summaries: true, roles: vec![Role::Assistant], project: None, since: None, until: None, limit: 50 };
         assert_eq!(found(&oneiro.search().grep(&request).unwrap()), (0, 0));
         // Times are when it was said, not when it was summarised.
         let request = GrepRequest { roles: Vec::new(), since: Some(at(4)), until: Some(at(6)), ..request };
@@ -211,7 +212,7 @@ on_both_backends! {
         assert_eq!(oneiro.search().grep(&GrepRequest { limit: 0, ..request }).map(drop).unwrap_err().field_name(), Some("limit"));
     }
 
-    // P13: digits in a query are words, not ids.
+    // Digits in a query are words, not ids.
     fn digits_do_not_hit_ids(space) {
         let oneiro = open(space);
         let id = begin(&oneiro, "s", turns(200, 240));

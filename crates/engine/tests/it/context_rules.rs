@@ -47,7 +47,7 @@ on_both_backends! {
         assert_eq!(bounded("context_threshold", 101).field_name(), Some("context_threshold"));
     }
 
-    // P9: it stops where it was told to, and does not condense on.
+    // It stops where it was told to, and does not condense on.
     fn a_goal_that_is_reached_is_the_end(space) {
         let oneiro = open(space);
         let id = begin(&oneiro, "s", turns(0, 100));

@@ -194,7 +194,8 @@ pub fn in_reach(oneiro: &Oneiro, id: &SessionId, window: &Window) -> BTreeSet<i6
         found.extend(under.iter().map(|message| message.id.0));
     }
     if let (Some(first), Some(last)) = (window.omitted.first, window.omitted.last) {
-        let range = expand_all(oneiro, id, &ExpandWhat::Range(first, last), EXPAND_TOKENS);
+        let range =
+            expand_all(oneiro, id, &ExpandWhat::Range(first.into(), last.into()), EXPAND_TOKENS);
         found.extend(range.iter().map(|message| message.id.0));
     }
     found
@@ -219,7 +220,7 @@ pub fn obeys_the_laws(oneiro: &Oneiro, id: &SessionId) {
     let live = live(oneiro, id);
     let newest = live.iter().rposition(|m| m.role == Role::User && !content(m).is_empty());
     for message in newest.map_or(&live[live.len()..], |newest| &live[newest..]) {
-        assert!(!covered.contains(&message.id.0), "P24: {} of the newest turn", message.id);
+        assert!(!covered.contains(&message.id.0), "{} of the newest turn", message.id);
     }
 }
 
@@ -256,7 +257,7 @@ pub fn loses_nothing(oneiro: &Oneiro, id: &SessionId) -> BTreeSet<i64> {
         assert_eq!(under.first().map(|m| m.id), node.first_message);
         assert_eq!(under.last().map(|m| m.id), node.last_message);
         if node.kind == SummaryKind::Condensed {
-            assert!(node.children.len() > 1, "P4: {} condenses one alone", node.id);
+            assert!(node.children.len() > 1, "{} condenses one alone", node.id);
             continue;
         }
         for message in &under {
@@ -283,7 +284,7 @@ fn keeps_pairs(live: &[Message], (first, last): (usize, usize)) {
             let call = result.body.get("tool_call_id").and_then(Value::as_str).unwrap_or_default();
             if ids.remove(call) {
                 let parted = inside(at) != inside(at + 1 + offset);
-                assert!(!parted, "P24: call {call} is parted from its result");
+                assert!(!parted, "call {call} is parted from its result");
             }
         }
     }

@@ -78,7 +78,7 @@ pub fn reachable(oneiro: &Oneiro, id: &SessionId, window: &Window) -> BTreeSet<i
         expand(ExpandWhat::Summary(id.to_string()), &mut found);
     }
     if let (Some(first), Some(last)) = (window.omitted.first, window.omitted.last) {
-        expand(ExpandWhat::Range(first, last), &mut found);
+        expand(ExpandWhat::Range(first.into(), last.into()), &mut found);
     }
     found
 }

@@ -67,7 +67,11 @@ fn step(oneiro: &Fixed, dice: &mut Dice) -> Result<String, ErrorKind> {
         9 => oneiro.host().compact_messages(&name, message).map(|count| count.to_string()),
         10 => {
             let at = (dice.roll(2) == 0).then_some(message);
-            let request = BranchRequest { at, id: Some(id(&dice.session())), title: None };
+            let request = BranchRequest {
+                at: at.map(Into::into),
+                id: Some(id(&dice.session())),
+                title: None,
+            };
             oneiro.sessions().branch(&name, request).map(|session| json!(session).to_string())
         }
         11 => {

@@ -58,9 +58,9 @@ on_both_backends! {
         // The first holder has lost it.
         let (gone, lost) = (id.clone(), id.clone());
         assert!(!oneiro.store().write(move |tx| jobs::finish(tx, &gone, "one", at(61))).unwrap());
-        assert!(!oneiro.store().write(move |tx| jobs::extend(tx, &lost, "one", (at(99), at(61)))).unwrap());
+        assert!(!oneiro.store().write(move |tx| jobs::extend(tx, &lost, "one", jobs::Lease { until: at(99), now: at(61) })).unwrap());
         let kept = id.clone();
-        assert!(oneiro.store().write(move |tx| jobs::extend(tx, &kept, "two", (at(200), at(61)))).unwrap());
+        assert!(oneiro.store().write(move |tx| jobs::extend(tx, &kept, "two", jobs::Lease { until: at(200), now: at(61) })).unwrap());
         assert!(claim(&oneiro, "three", at(199)).is_none());
         assert!(oneiro.store().write(move |tx| jobs::finish(tx, &id, "two", at(62))).unwrap());
         assert_eq!(oneiro.stats().unwrap().jobs, 0);

@@ -106,7 +106,7 @@ on_both_backends! {
         begin(&oneiro, "a");
         let ids = say(&oneiro, "a", &["one", "two", "three"]);
         let request = |at| BranchRequest { at, id: None, title: None };
-        let branch = oneiro.sessions().branch(&id("a"), request(Some(oneiro::MessageId(ids[1])))).unwrap();
+        let branch = oneiro.sessions().branch(&id("a"), request(Some(oneiro::MessageId(ids[1]).into()))).unwrap();
         assert_eq!((branch.message_count, branch.lineage, branch.parent_id), (2, Some(Lineage::Branch), Some(id("a"))));
         assert_eq!(crate::support::shown(&oneiro, branch.id.as_str(), true), ["one", "two"]);
         let whole = oneiro.sessions().branch(&id("a"), request(None)).unwrap();
@@ -114,7 +114,7 @@ on_both_backends! {
         begin(&oneiro, "there");
         let there = BranchRequest { id: Some(id("there")), ..BranchRequest::default() };
         assert_eq!(oneiro.sessions().branch(&id("a"), there).unwrap_err().kind(), ErrorKind::Conflict);
-        let foreign = request(Some(oneiro.sessions().show(&whole.id, true).unwrap().messages[0].id));
+        let foreign = request(Some(oneiro.sessions().show(&whole.id, true).unwrap().messages[0].id.into()));
         assert_eq!(oneiro.sessions().branch(&id("a"), foreign).unwrap_err().kind(), ErrorKind::NotFound);
     }
 }

@@ -80,7 +80,7 @@ pub fn all_segments(oneiro: &Oneiro) -> Vec<Segment> {
 
 /// The last message that the index covers.
 pub fn reach(oneiro: &Oneiro) -> i64 {
-    oneiro.store().read(|tx| segments::reach(tx, segments::state(tx)?.build)).unwrap()
+    oneiro.store().read(|tx| segments::last_covered(tx, segments::state(tx)?.build)).unwrap()
 }
 
 pub fn fold(oneiro: &Oneiro) {

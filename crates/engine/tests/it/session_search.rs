@@ -30,7 +30,7 @@ fn scroll(
 ) -> oneiro::Result<SessionFound> {
     oneiro.search().sessions(&SessionSearchRequest {
         session: Some(id(session)),
-        around: Some(MessageId(around)),
+        around: Some(MessageId(around).into()),
         window: Some(window),
         ..SessionSearchRequest::default()
     })

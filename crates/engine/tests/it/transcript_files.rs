@@ -46,7 +46,7 @@ impl File {
     }
 
     /// Writes the rest of it.
-    pub fn mend(&self) {
+    pub fn finish_torn_line(&self) {
         let rest = std::mem::take(&mut *self.torn.lock().unwrap());
         self.add_bytes(&rest);
     }
@@ -58,23 +58,23 @@ impl File {
 }
 
 /// The id of a line.
-pub fn text(n: u32) -> String {
+pub fn line_uuid(n: u32) -> String {
     format!("7a1c0000-0000-4000-8000-{n:012}")
 }
 
 /// A turn of the person.
-pub fn said(n: u32, words: &str) -> Value {
+pub fn user_line(n: u32, words: &str) -> Value {
     json!({
-        "type": "user", "uuid": text(n), "sessionId": OWN, "cwd": "/srv/ann/garden",
+        "type": "user", "uuid": line_uuid(n), "sessionId": OWN, "cwd": "/srv/ann/garden",
         "gitBranch": "main", "timestamp": "2026-03-02T09:00:00.000Z",
         "message": {"role": "user", "content": words},
     })
 }
 
 /// A piece of an answer of the agent.
-pub fn answer(n: u32, message: &str, words: &str, output: u32) -> Value {
+pub fn answer_line(n: u32, message: &str, words: &str, output: u32) -> Value {
     json!({
-        "type": "assistant", "uuid": text(n), "sessionId": OWN, "cwd": "/srv/ann/garden",
+        "type": "assistant", "uuid": line_uuid(n), "sessionId": OWN, "cwd": "/srv/ann/garden",
         "timestamp": "2026-03-02T09:00:01.000Z",
         "message": {
             "id": message, "role": "assistant", "model": "claude-x",

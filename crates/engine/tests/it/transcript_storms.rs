@@ -2,7 +2,7 @@
 //! the place of what is stored.
 
 use crate::support::{clock, id, ids, is_sound, open, target};
-use crate::transcript_files::{File, OWN, answer, capture, said};
+use crate::transcript_files::{File, OWN, answer_line, capture, user_line};
 use oneiro::{Agent, CaptureRequest, Captured, Durability, Oneiro, Options, Result};
 use oneiro_store::{Fault, FaultPlan, Store};
 use oneiro_testkit::{TestSpace, on_both_backends};
@@ -43,9 +43,9 @@ on_both_backends! {
                 drop(open(&space));
                 let file = File::new(&space, OWN);
                 // Three batches, an answer across the end of the first.
-                file.add_all((1..=127).map(|n| said(n, "x")));
-                file.add_all((128..=131).map(|n| answer(n, "m1", "y", n)));
-                file.add_all((132..=300).map(|n| said(n, "z")));
+                file.add_all((1..=127).map(|n| user_line(n, "x")));
+                file.add_all((128..=131).map(|n| answer_line(n, "m1", "y", n)));
+                file.add_all((132..=300).map(|n| user_line(n, "z")));
                 let fault = Fault::new(plan(at));
                 let outcome = with_faults(&space, &fault).and_then(|oneiro| slices(&oneiro, &file));
                 let fired = fault.calls() >= at;
@@ -93,9 +93,9 @@ on_both_backends! {
                 .collect();
             for round in 0..rounds {
                 let first = round * each + 1;
-                file.add_all((first..first + each - 1).map(|n| said(n, "x")));
-                file.tear(&said(first + each - 1, "torn"), 60);
-                file.mend();
+                file.add_all((first..first + each - 1).map(|n| user_line(n, "x")));
+                file.tear(&user_line(first + each - 1, "torn"), 60);
+                file.finish_torn_line();
             }
             readers.into_iter().map(|reader| reader.join().unwrap()).sum()
         });

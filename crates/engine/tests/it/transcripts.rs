@@ -1,7 +1,7 @@
 //! Transcripts are captured once, whatever happens to the file and to whoever reads it.
 
 use crate::support::{content, id, is_sound, open, shown};
-use crate::transcript_files::{File, OWN, answer, capture, said, text};
+use crate::transcript_files::{File, OWN, answer_line, capture, line_uuid, user_line};
 use oneiro::{Agent, CaptureRequest, EraseTarget, ErrorKind, Lineage, Role, find_transcripts};
 use oneiro_testkit::{Backend, on_both_backends};
 use serde_json::json;
@@ -11,13 +11,13 @@ on_both_backends! {
     fn a_file_that_grows_is_stored_once_and_a_torn_line_waits(space) {
         let oneiro = open(space);
         let file = File::new(space, OWN);
-        file.add(&said(1, "first"));
-        file.tear(&said(2, "second"), 40);
+        file.add(&user_line(1, "first"));
+        file.tear(&user_line(2, "second"), 40);
         let captured = capture(&oneiro, &file);
         assert_eq!((captured.sessions, captured.messages), (1, 1));
         assert_eq!(capture(&oneiro, &file).bytes, 0);
-        file.mend();
-        file.add(&answer(3, "m1", "third", 5));
+        file.finish_torn_line();
+        file.add(&answer_line(3, "m1", "third", 5));
         let captured = capture(&oneiro, &file);
         assert_eq!((captured.sessions, captured.messages, captured.duplicates), (0, 2, 0));
         assert_eq!(shown(&oneiro, OWN, true), ["first", "second", "third"]);
@@ -31,13 +31,13 @@ on_both_backends! {
     fn a_damaged_line_is_named_and_the_others_are_stored(space) {
         let oneiro = open(space);
         let file = File::new(space, OWN);
-        file.add(&said(1, "one"));
+        file.add(&user_line(1, "one"));
         file.add_bytes(b"{\"type\":\"user\",\"uuid\":\n");
         file.add_bytes(b"\n");
-        file.add(&said(2, "two"));
+        file.add(&user_line(2, "two"));
         file.add_bytes(&[0; 64]);
         file.add_bytes(b"\n");
-        let bad = said(3, "thr@@").to_string().into_bytes();
+        let bad = user_line(3, "thr@@").to_string().into_bytes();
         let bad: Vec<u8> = bad.into_iter().map(|byte| if byte == b'@' { 0xff } else { byte }).collect();
         file.add_bytes(&bad);
         file.add_bytes(b"\n[]\n");
@@ -56,13 +56,13 @@ on_both_backends! {
         let oneiro = open(space);
         let file = File::new(space, OWN);
         for n in 1..=4 {
-            file.add(&said(n, &format!("number {n}")));
+            file.add(&user_line(n, &format!("number {n}")));
         }
         assert_eq!(capture(&oneiro, &file).messages, 4);
-        file.replace(&[said(1, "number 1"), said(2, "number 2")]);
+        file.replace(&[user_line(1, "number 1"), user_line(2, "number 2")]);
         let captured = capture(&oneiro, &file);
         assert_eq!((captured.messages, captured.duplicates), (0, 2));
-        file.replace(&[said(9, &"long ".repeat(400)), said(1, "number 1"), said(10, "ten")]);
+        file.replace(&[user_line(9, &"long ".repeat(400)), user_line(1, "number 1"), user_line(10, "ten")]);
         let captured = capture(&oneiro, &file);
         assert_eq!((captured.messages, captured.duplicates), (2, 1));
         assert_eq!(oneiro.sessions().show(&id(OWN), true).unwrap().messages.len(), 6);
@@ -73,13 +73,13 @@ on_both_backends! {
     fn what_was_erased_does_not_come_back(space) {
         let oneiro = open(space);
         let file = File::new(space, OWN);
-        file.add(&said(1, "the secret of the blue tin"));
-        file.add(&said(2, "and of the red one"));
+        file.add(&user_line(1, "the secret of the blue tin"));
+        file.add(&user_line(2, "and of the red one"));
         capture(&oneiro, &file);
         oneiro.erase(&EraseTarget::Session(id(OWN))).unwrap();
         assert_eq!(capture(&oneiro, &file).messages, 0);
         assert!(oneiro.sessions().find(&id(OWN)).unwrap().is_none());
-        file.replace(&[said(1, "the secret of the blue tin")]);
+        file.replace(&[user_line(1, "the secret of the blue tin")]);
         let captured = capture(&oneiro, &file);
         assert_eq!((captured.messages, captured.left_out), (0, 1));
         assert!(oneiro.sessions().find(&id(OWN)).unwrap().is_none());
@@ -93,22 +93,22 @@ on_both_backends! {
     fn the_use_of_an_answer_is_counted_once_however_its_lines_are_read(space) {
         let oneiro = open(space);
         let file = File::new(space, OWN);
-        file.add(&answer(1, "m1", "a", 2));
-        file.add(&answer(2, "m1", "b", 2));
+        file.add(&answer_line(1, "m1", "a", 2));
+        file.add(&answer_line(2, "m1", "b", 2));
         capture(&oneiro, &file);
         // The rest of the answer is read by somebody else, later, after a result between.
         let later = open(space);
-        file.add(&said(3, "a result"));
-        file.add(&answer(4, "m1", "c", 90));
-        file.add(&answer(5, "m2", "d", 7));
+        file.add(&user_line(3, "a result"));
+        file.add(&answer_line(4, "m1", "c", 90));
+        file.add(&answer_line(5, "m2", "d", 7));
         capture(&later, &file);
         let session = later.sessions().find(&id(OWN)).unwrap().unwrap();
         assert_eq!((session.output_tokens, session.input_tokens, session.api_call_count), (97, 20, 2));
         assert_eq!((session.cache_read_tokens, session.model.as_deref()), (200, Some("claude-x")));
         // Read from the start again, it still is.
-        file.replace(&[answer(1, "m1", "a", 2)]);
+        file.replace(&[answer_line(1, "m1", "a", 2)]);
         capture(&later, &file);
-        file.add(&answer(4, "m1", "c", 90));
+        file.add(&answer_line(4, "m1", "c", 90));
         capture(&later, &file);
         let session = later.sessions().find(&id(OWN)).unwrap().unwrap();
         assert_eq!((session.output_tokens, session.api_call_count), (97, 2));
@@ -117,15 +117,15 @@ on_both_backends! {
     fn copies_in_a_fork_are_not_stored_twice(space) {
         let oneiro = open(space);
         let origin = File::new(space, OWN);
-        origin.add(&said(1, "one"));
-        origin.add(&said(2, "two"));
+        origin.add(&user_line(1, "one"));
+        origin.add(&user_line(2, "two"));
         capture(&oneiro, &origin);
         let told = "5b3f1a52-6c1d-4f0e-9a37-0d2f6f6e1c0a";
         let silent = "5b3f1a52-6c1d-4f0e-9a37-0d2f6f6e1c0b";
         for (name, is_told) in [(told, true), (silent, false)] {
             let fork = File::new(space, name);
             for n in [1, 2, 30] {
-                let mut line = said(n, &format!("{n} in {name}"));
+                let mut line = user_line(n, &format!("{n} in {name}"));
                 line["sessionId"] = name.into();
                 if is_told && n < 30 {
                     line["forkedFrom"] = json!({"sessionId": OWN, "messageUuid": "x"});
@@ -139,7 +139,7 @@ on_both_backends! {
         }
         // A copy whose origin was never stored is all there is of it.
         let orphan = File::new(space, "5b3f1a52-6c1d-4f0e-9a37-0d2f6f6e1c0c");
-        let mut line = said(77, "nowhere else");
+        let mut line = user_line(77, "nowhere else");
         line["forkedFrom"] = json!({"sessionId": "gone", "messageUuid": "x"});
         orphan.add(&line);
         assert_eq!(capture(&oneiro, &orphan).messages, 1);
@@ -148,10 +148,10 @@ on_both_backends! {
     fn the_work_of_a_subagent_is_a_delegate(space) {
         let oneiro = open(space);
         let main = File::new(space, OWN);
-        main.add(&said(1, "do it"));
+        main.add(&user_line(1, "do it"));
         capture(&oneiro, &main);
         let agent = File::new(space, "agent-a1");
-        let mut line = said(50, "look around");
+        let mut line = user_line(50, "look around");
         line["isSidechain"] = true.into();
         line["agentId"] = "a1".into();
         agent.add(&line);
@@ -170,8 +170,8 @@ on_both_backends! {
         let oneiro = open(space);
         let file = File::new(space, OWN);
         file.add(&json!({"type": "summary", "summary": "Of another", "leafUuid": "elsewhere"}));
-        file.add(&json!({"type": "summary", "summary": "Beds", "leafUuid": text(1)}));
-        file.add(&said(1, "one"));
+        file.add(&json!({"type": "summary", "summary": "Beds", "leafUuid": line_uuid(1)}));
+        file.add(&user_line(1, "one"));
         let title = || oneiro.sessions().find(&id(OWN)).unwrap().unwrap().title.unwrap();
         capture(&oneiro, &file);
         assert_eq!(title(), "Beds");
@@ -180,10 +180,10 @@ on_both_backends! {
         assert_eq!(title(), "Tomatoes");
         file.add(&json!({"type": "custom-title", "customTitle": "x".repeat(300), "sessionId": OWN}));
         capture(&oneiro, &file);
-        assert_eq!(title(), "x".repeat(100));
+        assert_eq!(title(), "x".repeat(99) + "…");
         file.add(&json!({"type": "ai-title", "aiTitle": "Weaker", "sessionId": OWN}));
         capture(&oneiro, &file);
-        assert_eq!(title(), "x".repeat(100));
+        assert_eq!(title(), "x".repeat(99) + "…");
         let patch = oneiro::SessionPatch { title: Some(Some("Mine".into())), ..Default::default() };
         oneiro.sessions().change(&id(OWN), patch).unwrap();
         file.add(&json!({"type": "custom-title", "customTitle": "Theirs", "sessionId": OWN}));
@@ -195,10 +195,10 @@ on_both_backends! {
         let oneiro = open(space);
         let file = File::new(space, OWN);
         let secret = "the pin is <private>1234-zebra</private>, so";
-        file.add(&said(1, secret));
-        file.add(&json!({"type": "user", "uuid": text(2), "sessionId": OWN, "toolUseResult": {"stdout": secret},
+        file.add(&user_line(1, secret));
+        file.add(&json!({"type": "user", "uuid": line_uuid(2), "sessionId": OWN, "toolUseResult": {"stdout": secret},
             "message": {"content": [{"type": "tool_result", "tool_use_id": "t", "content": secret}]}}));
-        let mut call = answer(3, "m", "x", 1);
+        let mut call = answer_line(3, "m", "x", 1);
         call["message"]["content"] = json!([{"type": "tool_use", "id": "t", "name": "f", "input": {"a": secret}}]);
         file.add(&call);
         let captured = capture(&oneiro, &file);
@@ -210,7 +210,7 @@ on_both_backends! {
     fn a_backlog_is_taken_in_slices(space) {
         let oneiro = open(space);
         let file = File::new(space, OWN);
-        file.add_all((1..=300).map(|n| said(n, &format!("number {n}"))));
+        file.add_all((1..=300).map(|n| user_line(n, &format!("number {n}"))));
         let request = CaptureRequest { limit: Some(Duration::ZERO), ..CaptureRequest::new(&file.path, Agent::ClaudeCode) };
         let mut slices = Vec::new();
         loop {
@@ -227,7 +227,7 @@ on_both_backends! {
     fn a_dry_run_counts_and_stores_nothing(space) {
         let oneiro = open(space);
         let file = File::new(space, OWN);
-        file.add_all((1..=1_500).map(|n| said(n, &format!("number {n}"))));
+        file.add_all((1..=1_500).map(|n| user_line(n, &format!("number {n}"))));
         let request = CaptureRequest { dry_run: true, ..CaptureRequest::new(&file.path, Agent::ClaudeCode) };
         let counted = oneiro.transfer().capture_transcript(&request, &mut |_| {}).unwrap();
         assert_eq!((counted.sessions, counted.messages), (1, 1_500));
@@ -241,7 +241,7 @@ on_both_backends! {
         let oneiro = open(space);
         oneiro.settings().set("ignore_session_patterns", Some(json!(["5b3f*"]))).unwrap();
         let file = File::new(space, OWN);
-        file.add(&said(1, "one"));
+        file.add(&user_line(1, "one"));
         let captured = capture(&oneiro, &file);
         assert_eq!((captured.sessions, captured.messages, captured.left_out), (0, 0, 1));
     }
@@ -282,7 +282,7 @@ on_both_backends! {
         let file = File::new(space, OWN);
         file.add_bytes(b"nonsense\n");
         assert_eq!(capture(&oneiro, &file).not_transcripts.len(), 1);
-        file.add(&said(1, "one"));
+        file.add(&user_line(1, "one"));
         let other = CaptureRequest::new(&file.path, Agent::Codex);
         let captured = oneiro.transfer().capture_transcript(&other, &mut |_| {}).unwrap();
         assert_eq!((captured.not_transcripts.len(), captured.damaged.len()), (1, 0));
@@ -292,7 +292,7 @@ on_both_backends! {
         assert_eq!((capture(&oneiro, &file).bytes, captured.not_transcripts.len()), (0, 0));
         // A first line that is still being written may become anything.
         let torn = File::new(space, "torn");
-        torn.tear(&said(2, "two"), 20);
+        torn.tear(&user_line(2, "two"), 20);
         assert_eq!(capture(&oneiro, &torn).not_transcripts.len(), 0);
     }
 
@@ -300,11 +300,11 @@ on_both_backends! {
         let oneiro = open(space);
         // A file under another name goes by what its lines say.
         let file = File::new(space, "saved");
-        file.add(&said(1, "one"));
+        file.add(&user_line(1, "one"));
         assert_eq!(capture(&oneiro, &file).messages, 1);
         let file = File::new(space, OWN);
-        file.add(&said(1, "one"));
-        file.add(&said(2, "two"));
+        file.add(&user_line(1, "one"));
+        file.add(&user_line(2, "two"));
         let captured = capture(&oneiro, &file);
         assert_eq!((captured.messages, captured.duplicates), (1, 1));
     }
@@ -317,7 +317,7 @@ fn links_and_pipes_are_not_read() {
     let folder = space.folder().join("projects");
     std::fs::create_dir(&folder).unwrap();
     let outside = File::new(&space, OWN);
-    outside.add(&said(1, "outside"));
+    outside.add(&user_line(1, "outside"));
     let link = folder.join("link.jsonl");
     std::os::unix::fs::symlink(&outside.path, &link).unwrap();
     std::os::unix::fs::symlink(space.folder(), folder.join("up")).unwrap();

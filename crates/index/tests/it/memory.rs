@@ -123,7 +123,7 @@ impl Source for List {
         Ok(self.0[from..].to_vec())
     }
 
-    fn some(&self, numbers: &[i64]) -> Result<Vec<Text>> {
+    fn by_numbers(&self, numbers: &[i64]) -> Result<Vec<Text>> {
         Ok(self.only(|one| numbers.contains(&one)))
     }
 

@@ -1,118 +1,122 @@
-//! Leaves a model alone that fails again and again, then lets one call try. It owns that decision
-//! and must not know what a call costs or says.
+//! A circuit breaker: suspends calls after consecutive failures, then admits one call as a trial.
 
-use super::{Limits, is_about_the_key, said};
+use super::{Limits, format_wait, is_key_error};
 use oneiro::{Error, ErrorKind, Result};
 use std::time::{Duration, Instant};
 
-const YEAR: Duration = Duration::from_secs(365 * 86_400);
+const MAX_PAUSE: Duration = Duration::from_secs(365 * 86_400);
 
-/// Closed lets calls through, open lets none, half-open waits for the one that tries.
-pub(super) struct Breaker {
-    /// Failures in a row that open it; zero is never.
-    most: u32,
+/// Closed admits every call, open none, half-open waits for the trial to end.
+pub(super) struct CircuitBreaker {
+    /// Consecutive failures that open it; zero disables it.
+    max_failures: u32,
     pause: Duration,
-    stage: Stage,
+    state: State,
     /// Failures since the last success.
     failures: u32,
-    /// The one that opened it, for whoever asks why.
-    last: Option<Error>,
+    /// The failure that opened it.
+    cause: Option<Error>,
 }
 
 #[derive(Clone, Copy)]
-enum Stage {
+enum State {
     Closed,
     Open { until: Instant },
-    Half,
+    HalfOpen,
 }
 
-/// As what a call goes through.
+/// How a call was admitted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Entry {
-    /// As any other.
+pub(super) enum Admission {
+    /// While the breaker is closed.
     Ordinary,
-    /// As the one that tries whether the model is back.
+    /// As the trial of a half-open breaker.
     Trial,
 }
 
-impl Breaker {
+impl CircuitBreaker {
     pub(super) fn new(limits: &Limits) -> Self {
-        let (most, pause) = (limits.failures, limits.pause);
-        Breaker { most, pause, stage: Stage::Closed, failures: 0, last: None }
+        let (max_failures, pause) = (limits.failures, limits.pause);
+        CircuitBreaker { max_failures, pause, state: State::Closed, failures: 0, cause: None }
     }
 
-    /// As what a call may go through now.
-    pub(super) fn may_enter(&self, now: Instant) -> Result<Entry> {
-        match self.stage {
-            Stage::Closed => Ok(Entry::Ordinary),
-            Stage::Open { until } if now >= until => Ok(Entry::Trial),
-            Stage::Open { until } => {
-                let wait = said(until.saturating_duration_since(now));
-                Err(self.alone(format!("it is asked again in {wait}")))
+    /// How a call may be admitted now.
+    pub(super) fn check(&self, now: Instant) -> Result<Admission> {
+        match self.state {
+            State::Closed => Ok(Admission::Ordinary),
+            State::Open { until } if now >= until => Ok(Admission::Trial),
+            State::Open { until } => {
+                let wait = format_wait(until.saturating_duration_since(now));
+                Err(self.suspended(format!("the next call is possible in {wait}")))
             }
-            Stage::Half => Err(self.alone("one call is trying it now".to_owned())),
+            State::HalfOpen => Err(self.suspended("a trial call is running".to_owned())),
         }
     }
 
-    pub(super) fn enter(&mut self, entry: Entry) {
-        if entry == Entry::Trial {
-            self.stage = Stage::Half;
+    pub(super) fn admit(&mut self, admission: Admission) {
+        if admission == Admission::Trial {
+            self.state = State::HalfOpen;
         }
     }
 
-    pub(super) fn succeeded(&mut self, entry: Entry) {
-        if self.concerns(entry) {
+    pub(super) fn succeeded(&mut self, admission: Admission) {
+        if self.counts(admission) {
             self.close();
         }
     }
 
-    /// The model is there, so a trial is over; but it has not shown that it can write.
-    pub(super) fn declined(&mut self, entry: Entry) {
-        if entry == Entry::Trial {
+    /// The server responded, so a trial is over; failures still count, since the model produced nothing.
+    pub(super) fn rejected(&mut self, admission: Admission) {
+        if admission == Admission::Trial {
             self.close();
         }
     }
 
-    /// For how long this failure opened it, if it did.
-    pub(super) fn failed(&mut self, entry: Entry, now: Instant, error: &Error) -> Option<Duration> {
-        if !self.concerns(entry) || self.most == 0 {
+    /// Records a failure; returns how long calls are suspended if it opened the breaker.
+    pub(super) fn failed(
+        &mut self,
+        admission: Admission,
+        now: Instant,
+        error: &Error,
+    ) -> Option<Duration> {
+        if !self.counts(admission) || self.max_failures == 0 {
             return None;
         }
         self.failures = self.failures.saturating_add(1);
-        let is_enough = self.failures >= self.most || is_about_the_key(error.kind());
-        if !is_enough && entry == Entry::Ordinary {
+        let is_enough = self.failures >= self.max_failures || is_key_error(error.kind());
+        if !is_enough && admission == Admission::Ordinary {
             return None;
         }
-        // A pause that no clock can hold is meant as "for ever", and a year is that.
-        let until = now.checked_add(self.pause).unwrap_or(now + YEAR);
-        self.stage = Stage::Open { until };
-        self.last = Some(error.clone());
+        // A pause beyond the range of the clock means for ever.
+        let until = now.checked_add(self.pause).unwrap_or(now + MAX_PAUSE);
+        self.state = State::Open { until };
+        self.cause = Some(error.clone());
         Some(self.pause)
     }
 
     fn close(&mut self) {
-        (self.stage, self.failures, self.last) = (Stage::Closed, 0, None);
+        (self.state, self.failures, self.cause) = (State::Closed, 0, None);
     }
 
-    /// Calls that went through before it opened tell nothing about the time since.
-    fn concerns(&self, entry: Entry) -> bool {
-        match self.stage {
-            Stage::Closed => true,
-            Stage::Open { .. } => false,
-            Stage::Half => entry == Entry::Trial,
+    /// Whether the outcome of a call counts: not if it was admitted before the breaker opened.
+    fn counts(&self, admission: Admission) -> bool {
+        match self.state {
+            State::Closed => true,
+            State::Open { .. } => false,
+            State::HalfOpen => admission == Admission::Trial,
         }
     }
 
-    fn alone(&self, when: String) -> Error {
-        let why = match &self.last {
-            Some(error) if is_about_the_key(error.kind()) => "its key was refused".to_owned(),
-            _ => format!("failures in a row: {}", self.failures),
+    fn suspended(&self, when: String) -> Error {
+        let why = match &self.cause {
+            Some(error) if is_key_error(error.kind()) => "its key was refused".to_owned(),
+            _ => format!("consecutive failures: {}", self.failures),
         };
-        let message = format!("the model that writes is left alone ({why}); {when}");
+        let message = format!("calls to the chat model are suspended ({why}); {when}");
         let error = Error::new(ErrorKind::Unavailable, message);
-        let error = error.remedy("wait, or mend what the log names and start again");
-        match &self.last {
-            Some(last) => error.because(last.clone()),
+        let error = error.remedy("wait, or fix the cause named in the log and restart");
+        match &self.cause {
+            Some(cause) => error.because(cause.clone()),
             None => error,
         }
     }

@@ -84,7 +84,7 @@ fn free() -> Limits {
 }
 
 #[test]
-fn a_model_that_fails_five_times_in_a_row_is_left_alone_for_half_an_hour() {
+fn calls_are_suspended_for_half_an_hour_after_five_consecutive_failures() {
     let scene = scene(Limits::default());
     for _ in 0..4 {
         scene.fail(ErrorKind::Unavailable);
@@ -106,7 +106,7 @@ fn a_model_that_fails_five_times_in_a_row_is_left_alone_for_half_an_hour() {
 }
 
 #[test]
-fn one_try_that_fails_leaves_it_alone_again_and_one_that_succeeds_forgives_all() {
+fn a_failed_trial_suspends_calls_again_and_a_successful_one_resumes_them() {
     let scene = scene(free());
     for _ in 0..5 {
         scene.fail(ErrorKind::Unavailable);
@@ -233,7 +233,7 @@ fn calls_of_an_hour_are_counted_and_come_back_one_by_one() {
     scene.fail(ErrorKind::Unavailable);
     let error = scene.ask().unwrap_err();
     assert_eq!((error.kind(), scene.calls()), (ErrorKind::RateLimited, 2));
-    assert!(error.to_string().contains("the 2 calls of an hour"), "{error}");
+    assert!(error.to_string().contains("the limit of 2 calls per hour"), "{error}");
     assert!(error.to_string().contains("in 40 minutes"), "{error}");
     scene.pass(40 * MINUTE);
     scene.ask().unwrap();
@@ -249,7 +249,7 @@ fn tokens_of_an_hour_are_counted_as_the_server_counts_them() {
     scene.next(Ok(tea(Some(60)))).unwrap();
     let error = scene.ask().unwrap_err();
     assert_eq!((error.kind(), scene.calls()), (ErrorKind::RateLimited, 2));
-    assert!(error.to_string().contains("the 200 tokens of an hour"), "{error}");
+    assert!(error.to_string().contains("the limit of 200 tokens per hour"), "{error}");
     assert!(error.to_string().contains("in 50 minutes"), "{error}");
     scene.pass(50 * MINUTE);
     scene.ask().unwrap();
@@ -275,7 +275,7 @@ fn a_call_above_the_whole_cap_says_that_waiting_does_not_help() {
 }
 
 #[test]
-fn a_spent_cap_does_not_use_up_the_one_try() {
+fn a_call_refused_by_the_rate_limit_does_not_use_up_the_trial() {
     let limits = Limits { failures: 1, pause: MINUTE, calls_per_hour: 1, ..free() };
     let scene = scene(limits);
     scene.fail(ErrorKind::Unavailable);
@@ -328,8 +328,8 @@ fn the_log_tells_what_was_asked_of_whom_and_nothing_that_was_said() {
     for (line, parts) in lines.iter().zip([
         &["INFO", "leaf", "script", "milliseconds=0", "input_tokens=11", "outcome=\"written\""][..],
         &["WARN", "leaf", "script", "milliseconds=0", "outcome=\"unavailable\""],
-        &["WARN", "script", "pause_s=1800", "left alone"],
-        &["DEBUG", "leaf", "script", "outcome=\"unavailable\"", "not asked"],
+        &["WARN", "script", "pause_s=1800", "suspended"],
+        &["DEBUG", "leaf", "script", "outcome=\"unavailable\"", "was refused"],
     ]) {
         assert!(parts.iter().all(|part| line.contains(part)), "{line}");
     }

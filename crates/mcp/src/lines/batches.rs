@@ -1,25 +1,23 @@
-//! Batches: requests that came in one line, whose answers go out in one. It must not know how lines
-//! are read or written.
+//! Batches: requests that arrive in one line and are answered in one line.
 
 use super::{NO_MESSAGE, problem};
 use rmcp::model::{ClientJsonRpcMessage, ClientNotification};
 use serde_json::Value;
 
-/// The batches that are not answered yet.
+/// The unanswered batches.
 #[derive(Default)]
 pub(super) struct Batches {
     open: Vec<Batch>,
 }
 
 struct Batch {
-    /// Ids of requests without an answer.
+    /// Ids of unanswered requests.
     awaited: Vec<Value>,
     answers: Vec<Value>,
 }
 
 impl Batches {
-    /// Notes what is to be answered together; answers what of it is answered already, if that is
-    /// all.
+    /// Adds a batch; returns its answers if they are complete already.
     pub(super) fn open(&mut self, read: &[Result<ClientJsonRpcMessage, Value>]) -> Option<Value> {
         let mut batch = Batch { awaited: Vec::new(), answers: Vec::new() };
         for message in read {
@@ -35,8 +33,8 @@ impl Batches {
         self.complete()
     }
 
-    /// Takes an answer; hands back what is to be written now, which is nothing while others of its
-    /// batch are awaited.
+    /// Takes an answer; returns what to write now, which is nothing while other answers of its batch
+    /// are missing.
     pub(super) fn close(&mut self, answer: Value) -> Option<Value> {
         let is_answer = answer.get("method").is_none();
         let Some(id) = answer.get("id").filter(|_| is_answer).cloned() else { return Some(answer) };
@@ -48,7 +46,7 @@ impl Batches {
         self.complete()
     }
 
-    /// Awaits no answer to a request that was cancelled, for there will be none.
+    /// Removes a cancelled request, which gets no answer.
     pub(super) fn cancel(&mut self, notification: &ClientNotification) -> Option<Value> {
         let ClientNotification::CancelledNotification(cancelled) = notification else {
             return None;
@@ -58,7 +56,7 @@ impl Batches {
         self.complete()
     }
 
-    /// The answers of a batch that awaits none; nothing if it had only notifications.
+    /// The answers of a complete batch; nothing if it had only notifications.
     fn complete(&mut self) -> Option<Value> {
         let place = self.open.iter().position(|batch| batch.awaited.is_empty())?;
         let batch = self.open.remove(place);

@@ -1,13 +1,12 @@
-//! Reads lines on a thread of its own, because standard input cannot be read without blocking. It
-//! must not know what is in them.
+//! Reads lines on a thread of its own, because reads of standard input block.
 
 use std::io::{BufRead, BufReader, Read};
 use tokio::sync::mpsc;
 
-/// The bytes of a line at most.
+/// Maximum bytes of a line.
 const LINE_MAX: u64 = 16 << 20;
 
-/// Lines that may wait to be taken; a client that sends more waits.
+/// Capacity of the queue of lines; a client that sends more waits.
 const AHEAD: usize = 16;
 
 /// A line.
@@ -15,11 +14,11 @@ const AHEAD: usize = 16;
 pub(super) enum Line {
     /// Its bytes.
     Read(Vec<u8>),
-    /// It is longer than a line may be, and was passed over.
+    /// It is too long and was skipped.
     TooLong,
 }
 
-/// Starts the thread. It ends with the input, or with the first line that nobody takes.
+/// Starts the thread. It ends with the input, or when the receiver is dropped.
 pub(super) fn start(input: impl Read + Send + 'static) -> std::io::Result<mpsc::Receiver<Line>> {
     let (sender, lines) = mpsc::channel(AHEAD);
     let read = move || {
@@ -42,7 +41,7 @@ pub(super) fn start(input: impl Read + Send + 'static) -> std::io::Result<mpsc::
     Ok(lines)
 }
 
-/// The next line that is not blank; a last one may lack its end.
+/// The next line that is not blank; the last one may lack a line break.
 fn next(input: &mut impl BufRead, most: u64) -> std::io::Result<Option<Line>> {
     loop {
         let mut line = Vec::new();
@@ -60,7 +59,7 @@ fn next(input: &mut impl BufRead, most: u64) -> std::io::Result<Option<Line>> {
     }
 }
 
-/// Reads to the end of the line, keeping nothing.
+/// Skips the rest of the line.
 fn pass_over(input: &mut impl BufRead) -> std::io::Result<()> {
     loop {
         let (used, ends) = {

@@ -1,17 +1,16 @@
-//! Writes lines on a thread of its own, so that a client that does not read holds up nobody but
-//! itself. It must not know what is in them.
+//! Writes lines on a thread of its own, so that a client that does not read blocks only itself.
 
 use std::io::Write;
 use std::time::Duration;
 use tokio::sync::{mpsc, watch};
 
-/// Lines that may wait to be written; whoever has more waits.
+/// Capacity of the queue of lines; senders of more wait.
 const BEHIND: usize = 64;
 
 /// How long the last lines may take to be written.
 const LAST_WORDS: Duration = Duration::from_secs(2);
 
-/// Where lines go to be written.
+/// The sender of lines.
 #[derive(Clone)]
 pub(super) struct Writer {
     lines: mpsc::Sender<String>,
@@ -19,7 +18,7 @@ pub(super) struct Writer {
 }
 
 impl Writer {
-    /// Starts the thread; what comes with it turns true when nothing is written any more.
+    /// Starts the thread; the receiver turns true when it has stopped.
     pub(super) fn start(
         mut output: impl Write + Send + 'static,
     ) -> std::io::Result<(Writer, watch::Receiver<bool>)> {
@@ -43,16 +42,16 @@ impl Writer {
         self.lines.reserve().await.map_err(|_| std::io::ErrorKind::BrokenPipe.into())
     }
 
-    /// Hands a line over.
+    /// Sends a line.
     pub(super) async fn line(&self, line: String) -> std::io::Result<()> {
         self.room().await.map(|room| room.send(line))
     }
 
-    /// Waits until the lines handed over are written.
+    /// Waits until all lines are written.
     pub(super) async fn finish(self) {
         let Writer { lines, mut gone } = self;
         drop(lines);
-        // A client that does not read does not keep us.
+        // Do not wait for a client that does not read.
         let _ = tokio::time::timeout(LAST_WORDS, gone.wait_for(|gone| *gone)).await;
     }
 }

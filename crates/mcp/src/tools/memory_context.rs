@@ -1,7 +1,7 @@
-//! `memory_context`: what a prompt would show of a session, within a budget. It must not know how a
-//! window is assembled.
+//! `memory_context`: the window of a session, within a token budget.
 
-use super::{Answer, Call, Hints, Tool, never};
+use super::session_search::count;
+use super::{Answer, Call, Hints, Payload, Tool, never};
 use crate::TokenRole;
 use crate::arguments::{Given, input_schema};
 use crate::recalled::{delimit, lines, quoted};
@@ -12,30 +12,30 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-/// Tokens of a window, unless asked otherwise.
+/// Tokens of a window by default.
 const TOKENS: usize = 8_000;
 
-/// The least tokens of a window.
+/// Minimum tokens of a window.
 const TOKENS_MIN: usize = 500;
 
-/// The most tokens of a window.
+/// Maximum tokens of a window.
 const TOKENS_MAX: usize = 20_000;
 
 /// The arguments of a call.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Arguments {
-    /// the whole id; session_search() shows the sessions active lately
+    /// an id, a unique prefix or a title; session_search() lists recently active sessions
     #[schemars(extend("x-older-names" = ["session_id"]))]
     session: SessionId,
     /// Tokens of the window.
     #[serde(default = "default_tokens")]
     #[schemars(range(min = TOKENS_MIN, max = TOKENS_MAX))]
     budget: usize,
-    /// Whose messages it is written as; text by default.
+    /// Its format; text by default.
     #[serde(default)]
     format: Option<WindowFormat>,
-    /// Only look, compact nothing.
+    /// Leave the session as it is: compact nothing.
     #[serde(default)]
     peek: bool,
 }
@@ -46,17 +46,16 @@ fn default_tokens() -> usize {
     TOKENS
 }
 
-/// The row of the table.
 pub(super) const TOOL: Tool = Tool {
     name: "memory_context",
     title: "Context of a session",
-    description: "A whole session within a token budget: summaries of what is old, the newest \
-                  messages in their own words, and ids by which session_expand gives back the \
-                  rest. Call it to pick up a conversation.",
+    description: "A whole session within a token budget: summaries of old messages, the newest \
+                  messages in full, and ids that session_expand reads. Call it to resume a \
+                  conversation.",
     input,
     output,
-    // It says nothing and forgets nothing, but may put what is old under a summary.
-    hints: Hints { read_only: false, ..Hints::LOOKS },
+    // It may summarise old messages.
+    hints: Hints { read_only: false, ..Hints::READ_ONLY },
     role: TokenRole::Read,
     may_call_model: never,
     run,
@@ -64,9 +63,9 @@ pub(super) const TOOL: Tool = Tool {
 
 fn input() -> Value {
     input_schema::<Arguments>(&[
-        ("session", "Its id".to_owned()),
+        ("session", "Id, unique prefix or title".to_owned()),
         ("budget", format!("Tokens, default {TOKENS}")),
-        ("peek", "Only look, compact nothing".to_owned()),
+        ("peek", "Compact nothing".to_owned()),
     ])
 }
 
@@ -75,12 +74,11 @@ fn output() -> Value {
     json!({
         "type": "object",
         "properties": {
-            "tokens": number, "budget": number, "prefix_hash": text, "text": text,
-            "messages": {"type": "array"}, "system": text,
+            "session_id": text, "tokens": number, "budget": number, "prefix_hash": text,
             "summaries": {"type": "array", "items": text}, "omitted": {"type": "object"},
-            "next": {"type": "array", "items": text}, "note": text,
+            "messages": {"type": "array"}, "system": text,
         },
-        "required": ["tokens", "budget", "summaries", "omitted", "prefix_hash", "next"],
+        "required": ["session_id", "tokens", "budget", "summaries", "omitted", "prefix_hash"],
     })
 }
 
@@ -89,122 +87,114 @@ fn run(call: &Call) -> Result<Answer> {
     let request = WindowRequest {
         budget: arguments.budget,
         format: arguments.format.unwrap_or(WindowFormat::Text),
-        // Whoever may only read leaves everything as it is.
+        // A caller who may only read must not cause summaries to be written.
         peek: arguments.peek || call.caller.role == TokenRole::Read,
         ..WindowRequest::default()
     };
-    let id = &arguments.session;
-    let window = call.caller.oneiro.context().window(id, &request)?;
-    let content = Content::of(&window, &request)?;
+    let oneiro = &call.caller.oneiro;
+    let id = oneiro.sessions().resolve(arguments.session.as_str())?;
+    let window = oneiro.context().window(&id, &request)?;
+    let content = Content::new(&window, &request)?;
     notes.extend(content.note.clone());
-    Ok(tell(id, &window, (content, notes)))
+    Ok(answer(&id, &window, content, &notes))
 }
 
-/// What is handed out of a window.
+/// A window in the form in which it is answered.
 struct Content {
-    /// For a model to read, between tags already.
     text: String,
-    /// The same under the names of the structured part.
-    fields: Vec<(&'static str, Value)>,
+    fields: Map<String, Value>,
+    payload: Payload,
     note: Option<String>,
 }
 
 impl Content {
     /// A window keeps to its budget by itself, unless its newest turn alone is larger.
-    fn of(window: &Window, request: &WindowRequest) -> Result<Content> {
-        let most = window.over_budget.map(|_| request.budget);
+    fn new(window: &Window, request: &WindowRequest) -> Result<Content> {
+        let max = window.over_budget.map(|_| request.budget);
         match &window.text {
-            Some(text) => Ok(Content::text(text, most)),
-            None => Content::messages(window, request, most),
+            Some(text) => Ok(Content::text(text, max)),
+            None => Content::messages(window, request, max),
         }
     }
 
-    fn text(text: &str, most: Option<usize>) -> Content {
-        let shown = most.map_or_else(|| text.to_owned(), |most| without_middle(text, most));
-        let is_cut = shown.len() != text.len();
-        let note = is_cut.then(|| {
-            "the newest turn is larger than the budget: its middle is left out, and \
-             session_expand reads it whole"
+    fn text(text: &str, max: Option<usize>) -> Content {
+        let shown = max.map_or_else(|| text.to_owned(), |max| without_middle(text, max));
+        let note = (shown.len() != text.len()).then(|| {
+            "the newest turn is larger than the budget: its middle is left out; session_expand \
+             reads all of it"
                 .to_owned()
         });
-        Content { text: delimit(&lines(&shown)), fields: vec![("text", json!(shown))], note }
+        let text = delimit(&lines(&shown));
+        Content { text, fields: Map::new(), payload: Payload::Text, note }
     }
 
-    fn messages(window: &Window, request: &WindowRequest, most: Option<usize>) -> Result<Content> {
-        let mut fields = vec![("messages", json!(window.messages))];
-        fields.extend(window.system.as_ref().map(|system| ("system", json!(system))));
-        let whole: Map<String, Value> =
-            fields.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect();
-        let text = Value::Object(whole).to_string();
-        if most.is_some_and(|most| exceeds(&text, most)) {
+    /// Messages in the format of a model API are for a program.
+    fn messages(window: &Window, request: &WindowRequest, max: Option<usize>) -> Result<Content> {
+        let mut fields = Map::from_iter([("messages".to_owned(), json!(window.messages))]);
+        fields.extend(window.system.as_ref().map(|system| ("system".to_owned(), json!(system))));
+        let cost = Value::Object(fields.clone()).to_string();
+        if max.is_some_and(|max| exceeds(&cost, max)) {
             let message = format!(
                 "the newest turn alone has {} tokens, more than the budget of {}",
                 window.tokens, request.budget
             );
             return Err(Error::too_large(message).remedy(format!(
-                "give a larger budget, up to {}, or the format text, which can be cut",
-                TOKENS_MAX
+                "give a larger budget, up to {TOKENS_MAX}, or the format text, which can be cut"
             )));
         }
-        Ok(Content { text: delimit(&text), fields, note: None })
+        let text = "The messages are in the structured content.".to_owned();
+        Ok(Content { text, fields, payload: Payload::Structured, note: None })
     }
 }
 
-/// A text of at most so many tokens, as it stands in JSON: its beginning and its end.
-fn without_middle(text: &str, most: usize) -> String {
-    if !exceeds(&json!(text).to_string(), most) {
+/// The beginning and the end of a text, together at most so many tokens.
+fn without_middle(text: &str, max: usize) -> String {
+    if !exceeds(text, max) {
         return text.to_owned();
     }
-    let mut kept = most;
+    let mut kept = max;
     loop {
         let (begin, end) = (prefix(text, kept / 2), suffix(text, kept / 2));
-        let gone = text.chars().count() - begin.chars().count() - end.chars().count();
-        let shown = format!("{begin}\n[{gone} characters are left out here]\n{end}");
-        // Escapes make a text longer than it is, some many times.
-        let cost = tokens(&json!(shown).to_string());
-        if cost <= most || kept == 0 {
+        let omitted = text.chars().count() - begin.chars().count() - end.chars().count();
+        let shown = format!("{begin}\n[{omitted} characters left out]\n{end}");
+        let cost = tokens(&shown);
+        if cost <= max || kept == 0 {
             return shown;
         }
-        kept = (kept * most / cost).min(kept - 1);
+        kept = (kept * max / cost).min(kept - 1);
     }
 }
 
-fn tell(id: &SessionId, window: &Window, (content, notes): (Content, Vec<String>)) -> Answer {
+fn answer(id: &SessionId, window: &Window, content: Content, notes: &[String]) -> Answer {
     let omitted = &window.omitted;
-    let mut next = Vec::new();
-    let mut propose = |what: String| {
-        next.push(format!("session_expand(session={}, id={})", quoted(id.as_str()), json!(what)));
-    };
-    if let Some(newest) = window.summaries.last() {
-        propose(newest.to_string());
-    }
-    if let (Some(first), Some(last)) = (omitted.first, omitted.last) {
-        propose(format!("{first}-{last}"));
-    }
     let mut text = format!(
-        "The session: {} tokens of {}, {} summaries, {} messages left out.\n{}",
+        "Window of the session: {} of {} tokens, {}, {} left out.\n{}",
         window.tokens,
         window.budget,
-        window.summaries.len(),
-        omitted.messages,
+        match window.summaries.len() {
+            1 => "1 summary".to_owned(),
+            many => format!("{many} summaries"),
+        },
+        count(omitted.messages as i64, "message"),
         content.text
     );
-    let mut structured = Map::from_iter([
+    if !notes.is_empty() {
+        text = format!("{text}\nNote: {}", notes.join("; "));
+    }
+    let newest = window.summaries.last().map(ToString::to_string);
+    let range = omitted.first.zip(omitted.last).map(|(first, last)| format!("{first}-{last}"));
+    for what in newest.into_iter().chain(range) {
+        let session = quoted(id.as_str());
+        text = format!("{text}\nMore: session_expand(session={session}, id={})", json!(what));
+    }
+    let mut fields = Map::from_iter([
+        ("session_id".to_owned(), json!(id)),
         ("tokens".to_owned(), json!(window.tokens)),
         ("budget".to_owned(), json!(window.budget)),
         ("summaries".to_owned(), json!(window.summaries)),
         ("omitted".to_owned(), json!(omitted)),
         ("prefix_hash".to_owned(), json!(window.prefix_hash)),
     ]);
-    structured.extend(content.fields.into_iter().map(|(name, value)| (name.to_owned(), value)));
-    let note = notes.join("; ");
-    if !note.is_empty() {
-        text = format!("{text}\nNote: {note}");
-        structured.insert("note".to_owned(), json!(note));
-    }
-    for call in &next {
-        text = format!("{text}\nMore: {call}");
-    }
-    structured.insert("next".to_owned(), json!(next));
-    Answer { text, structured: Value::Object(structured) }
+    fields.extend(content.fields);
+    Answer { text, structured: Value::Object(fields), payload: content.payload }
 }

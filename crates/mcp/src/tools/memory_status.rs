@@ -1,6 +1,6 @@
-//! `memory_status`: what this memory holds and whether it is well. It must not know how any of it
-//! is counted.
+//! `memory_status`: how much this memory holds and whether its index is up to date.
 
+use super::session_search::count;
 use super::{Answer, Call, Hints, Tool, never};
 use crate::TokenRole;
 use crate::arguments::{Given, input_schema};
@@ -10,15 +10,14 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-/// The row of the table.
 pub(super) const TOOL: Tool = Tool {
     name: "memory_status",
     title: "Memory status",
     description: "How much this memory holds and whether its index is up to date. Call it when a \
-                  search finds nothing unexpectedly.",
+                  search unexpectedly finds nothing.",
     input,
     output,
-    hints: Hints::LOOKS,
+    hints: Hints::READ_ONLY,
     role: TokenRole::Read,
     may_call_model: never,
     run,
@@ -41,9 +40,9 @@ fn output() -> Value {
         "properties": {
             "space": text, "engine": text, "version": text, "sessions": number,
             "messages": number, "bytes": number, "index_lag": number, "jobs": number,
-            "last_active_at": {"type": ["string", "null"]}, "next": text,
+            "last_active_at": {"type": ["string", "null"]},
         },
-        "required": ["space", "sessions", "messages", "next"],
+        "required": ["space", "sessions", "messages"],
     })
 }
 
@@ -60,36 +59,31 @@ fn run(call: &Call) -> Result<Answer> {
         "index_lag": stats.index.tail,
         "jobs": stats.jobs,
         "last_active_at": stats.last_active_at,
-        "next": next(&stats),
     });
-    Ok(Answer { text: describe(&stats), structured })
+    Ok(Answer::text(describe(&stats), structured))
 }
 
 fn describe(stats: &Stats) -> String {
     let active = stats.last_active_at.map_or("never".to_owned(), |at| at.to_string());
     format!(
-        "space {} ({}), oneiro {}\n{} messages in {} sessions, {} bytes, last active {active}\n\
-         index: {} messages not folded in yet, which searches read all the same; jobs waiting: \
-         {}\n{}",
+        "Space {} ({}), oneiro {}\n{} in {}, {} bytes, last active {active}\n\
+         Not yet indexed, but searched: {}. Jobs waiting: {}.\n{}",
         stats.space,
         stats.engine,
         env!("CARGO_PKG_VERSION"),
-        stats.messages,
-        stats.sessions,
+        count(stats.messages, "message"),
+        count(stats.sessions, "session"),
         stats.bytes,
-        stats.index.tail,
+        count(stats.index.tail, "message"),
         stats.jobs,
-        next(stats)
+        advice(stats)
     )
 }
 
-/// What to do next, in one line.
-fn next(stats: &Stats) -> &'static str {
-    match stats.messages {
-        0 => "Nothing is stored yet: have the host record conversations, or import some.",
-        _ => {
-            "session_search(query=..) finds what was said; session_search() shows what was active \
-             lately."
-        }
+fn advice(stats: &Stats) -> &'static str {
+    if stats.messages == 0 {
+        "Nothing is stored yet: have the host record conversations, or import some."
+    } else {
+        "session_search(query=..) finds messages; session_search() lists recently active sessions."
     }
 }

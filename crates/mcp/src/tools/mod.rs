@@ -1,5 +1,5 @@
-//! The table of tools: what each is called and what it promises. A tool is one file and one line
-//! here. It must not know the protocol that calls them.
+//! The table of tools: names, schemas, hints and functions. A tool is one file and one line here.
+//! It does not know the protocol.
 
 mod memory_context;
 mod memory_status;
@@ -10,48 +10,49 @@ use crate::{Caller, TokenRole};
 use oneiro::Result;
 use serde_json::{Map, Value};
 
-/// The tools there are, in the order they are listed in.
+/// All tools, in the order in which they are listed.
 pub const TOOLS: &[Tool] =
     &[session_search::TOOL, session_expand::TOOL, memory_context::TOOL, memory_status::TOOL];
 
 /// A tool.
 pub struct Tool {
-    /// What it is called by.
+    /// The name that calls use.
     pub name: &'static str,
-    /// What people see.
+    /// The name that people see.
     pub title: &'static str,
-    /// When to call it; every word is read by every model that could.
+    /// When to call it. Every model reads it on every turn, so it is short.
     pub description: &'static str,
-    /// The arguments it takes, as JSON Schema.
+    /// The JSON Schema of its arguments.
     pub input: fn() -> Value,
-    /// What its structured answer is like, as JSON Schema.
+    /// The JSON Schema of its structured content. It is documented, not listed: see
+    /// [`Answer::structured`].
     pub output: fn() -> Value,
     /// What a host may assume about a call.
     pub hints: Hints,
-    /// The least that a caller must be allowed.
+    /// The role that a caller needs.
     pub role: TokenRole,
     /// Whether a call with these arguments may call a model, and needs a permit for it.
     pub may_call_model: fn(&Map<String, Value>) -> bool,
-    /// Answers a call; it blocks.
+    /// Answers a call; blocking.
     pub run: fn(&Call) -> Result<Answer>,
 }
 
-/// What a host may assume about a call before it lets one happen.
+/// What a host may assume about a call before it allows one.
 #[derive(Debug, Clone, Copy)]
 pub struct Hints {
     /// It changes nothing.
     pub read_only: bool,
     /// It may remove or overwrite.
     pub destructive: bool,
-    /// Calling it twice does what calling it once does.
+    /// A second call has no further effect.
     pub idempotent: bool,
-    /// It reaches beyond the space.
+    /// It reaches systems other than the space.
     pub open_world: bool,
 }
 
 impl Hints {
-    /// Of a tool that only looks.
-    pub const LOOKS: Hints =
+    /// A tool that changes nothing.
+    pub const READ_ONLY: Hints =
         Hints { read_only: true, destructive: false, idempotent: true, open_world: false };
 }
 
@@ -63,22 +64,41 @@ pub struct Call {
     pub arguments: Map<String, Value>,
 }
 
-/// What a tool answers, twice: hosts hand either to the model.
+/// The answer of a tool.
 #[derive(Debug, Clone)]
 pub struct Answer {
     /// For a model to read.
     pub text: String,
-    /// The same for a program, as the output schema says.
+    /// For a program: ids and counts, without a copy of the text. Some hosts show a model this in
+    /// place of the text, so it is not sent to them unless it is the payload.
     pub structured: Value,
+    /// Where the recalled messages are.
+    pub payload: Payload,
 }
 
-/// Of a tool that never calls a model.
+/// The part of an answer that holds the recalled messages.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Payload {
+    /// The text.
+    Text,
+    /// The structured content: messages in the format of a model API.
+    Structured,
+}
+
+impl Answer {
+    /// An answer for a model to read.
+    fn text(text: String, structured: Value) -> Answer {
+        Answer { text, structured, payload: Payload::Text }
+    }
+}
+
+/// For tools that never call a model.
 fn never(_: &Map<String, Value>) -> bool {
     false
 }
 
 impl Tool {
-    /// The tool of a name, if there is one.
+    /// The tool with a name.
     pub fn named(name: &str) -> Option<&'static Tool> {
         TOOLS.iter().find(|tool| tool.name == name)
     }

@@ -1,12 +1,22 @@
-//! No answer costs more than was asked for, in either form, and what was cut is said.
+//! No answer is larger than its budget, in either part, a cut is noted, and structured content holds
+//! no copy of the text.
 
-use crate::support::{open, recalled, say, search};
+use crate::support::{call, note, open, recalled, say, search};
 use oneiro::count::tokens;
 use oneiro_mcp::Answer;
 use oneiro_testkit::{Backend, TestSpace, words};
 use serde_json::{Value, json};
 
-fn keeps_to(answer: &Answer, budget: usize, arguments: &Value) {
+/// The most characters of structured content per session of an answer.
+const SESSION_CHARS_MAX: usize = 320;
+
+/// The most characters of structured content besides its sessions, messages and hits.
+const ENVELOPE_CHARS_MAX: usize = 200;
+
+/// The most characters of structured content per message of an expansion or hit of a grep.
+const MESSAGE_CHARS_MAX: usize = 120;
+
+fn assert_within_budget(answer: &Answer, budget: usize, arguments: &Value) {
     let (text, json) = (tokens(&answer.text), tokens(&answer.structured.to_string()));
     assert!(text <= budget, "{arguments}: {text} tokens of text\n{}", answer.text);
     assert!(json <= budget, "{arguments}: {json} tokens of JSON\n{}", answer.structured);
@@ -64,21 +74,20 @@ fn no_answer_is_over_its_budget() {
         for mut arguments in asked {
             arguments["max_tokens"] = json!(budget);
             let answer = search(&oneiro, arguments.clone());
-            keeps_to(&answer, budget, &arguments);
+            assert_within_budget(&answer, budget, &arguments);
             let cut = answer.structured["not_shown"].as_u64().unwrap() > 0;
-            let note = answer.structured["note"].as_str().unwrap_or_default();
+            let note = note(&answer.text);
             assert_eq!(
                 cut,
                 note.contains("cut to fit") && !note.contains("tokens: the end"),
                 "{answer:?}"
             );
-            assert!(!cut || answer.text.contains("cut to fit"), "{}", answer.text);
         }
     }
 }
 
 #[test]
-fn a_larger_budget_shows_more_and_the_hit_comes_first() {
+fn a_larger_budget_shows_more_messages_and_every_one_shows_the_hit() {
     let space = TestSpace::new(Backend::Sqlite);
     let oneiro = open(&space);
     let mut texts: Vec<String> = (0..20).map(|seed| words(seed, 60)).collect();
@@ -87,11 +96,11 @@ fn a_larger_budget_shows_more_and_the_hit_comes_first() {
     let said = say(&oneiro, "a", &texts);
     let mut before = 0;
     for budget in [200, 600, 2_000] {
-        let arguments = json!({"query": "needle", "max_tokens": budget});
+        let arguments = json!({"query": "needle", "window": 5, "max_tokens": budget});
         let answer = search(&oneiro, arguments.clone());
-        keeps_to(&answer, budget, &arguments);
-        let messages = answer.structured["sessions"][0]["messages"].as_array().unwrap();
-        assert!(messages.iter().any(|message| message["id"] == said[10]), "{answer:?}");
+        assert_within_budget(&answer, budget, &arguments);
+        let messages = answer.structured["sessions"][0]["message_ids"].as_array().unwrap();
+        assert!(messages.iter().any(|id| *id == said[10]), "{answer:?}");
         assert!(messages.len() > before, "{budget}: {}", messages.len());
         before = messages.len();
         assert!(recalled(&answer.text).0.contains("the needle is here"));
@@ -114,9 +123,67 @@ fn a_budget_that_is_used_up_is_not_overdrawn() {
         // Out of bounds and of no use, so that there is much to note.
         let arguments = json!({"query": "needle", "limit": 99, "window": 99, "max_tokens": budget});
         let answer = search(&oneiro, arguments.clone());
-        keeps_to(&answer, budget, &arguments);
-        let used = tokens(&answer.text).max(tokens(&answer.structured.to_string()));
+        assert_within_budget(&answer, budget, &arguments);
+        let used = tokens(&answer.text);
         least = least.min(budget - used);
     }
     assert!(least < 30, "at best {least} tokens were left over: the budget is not used");
+}
+
+fn length(value: &Value) -> usize {
+    value.to_string().chars().count()
+}
+
+/// Five sessions of ten short messages; the answers to them are counted by characters.
+#[test]
+fn the_text_is_short_and_the_structured_content_holds_ids_alone() {
+    let space = TestSpace::new(Backend::Sqlite);
+    let oneiro = open(&space);
+    let mut ids = Vec::new();
+    for session in ["monday", "tuesday", "wednesday", "thursday", "friday"] {
+        let texts: Vec<String> = (0..10)
+            .map(|number| format!("The lantern of {session} number {number} hangs by the pier."))
+            .collect();
+        let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+        ids.push(say(&oneiro, session, &texts));
+    }
+    let found = search(&oneiro, json!({"query": "lantern tuesday 4", "limit": 1}));
+    assert!(found.text.chars().count() <= 600, "{}", found.text);
+    let all = search(&oneiro, json!({"query": "lantern"}));
+    assert!(all.text.chars().count() <= 1_500, "{}", all.text);
+    let read = search(&oneiro, json!({"session": "monday"}));
+    let browsed = search(&oneiro, json!({}));
+    for answer in [&found, &all, &read, &browsed] {
+        assert!(answer.text.contains("lantern"), "{}", answer.text);
+        assert!(!answer.structured.to_string().contains("lantern"), "{}", answer.structured);
+        let sessions = answer.structured["sessions"].as_array().unwrap();
+        for session in sessions {
+            assert!(length(session) <= SESSION_CHARS_MAX, "{session}");
+        }
+        let rest = length(&answer.structured) - sessions.iter().map(length).sum::<usize>();
+        assert!(rest <= ENVELOPE_CHARS_MAX, "{}", answer.structured);
+    }
+    // A message is shown once, however many hits are near it.
+    let inside = recalled(&all.text).0;
+    for id in ids.iter().flatten() {
+        assert!(inside.matches(&format!(" #{id} ")).count() <= 1, "{inside}");
+    }
+    let range = format!("{}-{}", ids[0][0], ids[0][9]);
+    for (arguments, list) in [
+        (json!({"session": "monday", "id": range}), "messages"),
+        (json!({"session": "monday", "grep": "lantern"}), "hits"),
+    ] {
+        let answer = call(&oneiro, "session_expand", arguments).unwrap();
+        assert!(answer.text.contains("lantern"), "{}", answer.text);
+        assert!(!answer.structured.to_string().contains("lantern"), "{}", answer.structured);
+        let items = answer.structured[list].as_array().unwrap();
+        assert_eq!(items.len(), 10);
+        for item in items {
+            assert!(length(item) <= MESSAGE_CHARS_MAX, "{item}");
+        }
+    }
+    let window = call(&oneiro, "memory_context", json!({"session": "monday"})).unwrap();
+    assert!(window.text.contains("lantern"));
+    assert!(length(&window.structured) <= ENVELOPE_CHARS_MAX + 100, "{}", window.structured);
+    assert!(!window.structured.to_string().contains("lantern"), "{}", window.structured);
 }

@@ -1,9 +1,10 @@
-//! memory_context: a session within a budget, told twice, and left as it was by who may only read.
+//! memory_context: a session within a budget, named by id, prefix or title, and left unchanged for
+//! callers who may only read.
 
-use crate::support::{call, call_as, compacted, open, recalled, say};
+use crate::support::{call, call_as, compacted, note, open, proposed, recalled, say};
 use oneiro::count::tokens;
-use oneiro::{ErrorKind, NewMessage, Oneiro, SessionId};
-use oneiro_mcp::{Answer, TokenRole};
+use oneiro::{ErrorKind, NewMessage, Oneiro, SessionId, SessionPatch};
+use oneiro_mcp::{Answer, Payload, TokenRole};
 use oneiro_testkit::{Backend, TestSpace, on_both_backends, words};
 use serde_json::{Value, json};
 
@@ -16,28 +17,59 @@ on_both_backends! {
         let oneiro = open(space);
         let (_, summaries) = compacted(&oneiro, "long", "kayak");
         let answer = context(&oneiro, json!({"session": "long"}));
-        let told = &answer.structured;
-        assert_eq!(told["budget"], 8_000);
-        assert!(told["tokens"].as_u64().unwrap() <= 8_000, "{told}");
-        let named = told["summaries"].as_array().unwrap();
+        let fields = &answer.structured;
+        assert_eq!(fields["budget"], 8_000);
+        assert!(fields["tokens"].as_u64().unwrap() <= 8_000, "{fields}");
+        let named = fields["summaries"].as_array().unwrap();
         assert!(named.iter().all(|id| summaries.contains(&id.as_str().unwrap().to_owned())));
         let (inside, outside) = recalled(&answer.text);
         assert!(inside.contains("Number 299:") && !outside.contains("Number 299:"));
         assert!(inside.contains(named[0].as_str().unwrap()));
-        assert!(told["text"].as_str().unwrap().contains("Number 299:"));
-        assert!(told["prefix_hash"].is_string() && told["omitted"]["messages"].is_number());
-        // What it proposes can be called.
-        let next = told["next"][0].as_str().unwrap();
-        assert_eq!(next, format!("session_expand(session=\"long\", id={})", named.last().unwrap()));
+        assert!(!fields.to_string().contains("Number 299:"), "{fields}");
+        assert!(fields["prefix_hash"].is_string() && fields["omitted"]["messages"].is_number());
+        assert_eq!(proposed(&answer.text)[0], format!("session_expand(session=\"long\", id={})", named.last().unwrap()));
         for format in ["openai", "anthropic"] {
             let answer = context(&oneiro, json!({"session": "long", "format": format}));
             let messages = answer.structured["messages"].as_array().unwrap();
             assert!(messages.iter().all(|message| message["role"].is_string()), "{format}");
-            assert!(recalled(&answer.text).0.contains("Number 299:"), "{format}");
+            assert!(answer.structured.to_string().contains("Number 299:"), "{format}");
+            assert!(!answer.text.contains("Number 299:"), "{format}: the messages come once");
+            assert_eq!(answer.payload, Payload::Structured);
         }
     }
 
-    fn who_may_only_read_compacts_nothing(space) {
+    fn a_session_is_named_by_prefix_or_title(space) {
+        let oneiro = open(space);
+        let said = say(&oneiro, "monday-7f3a", &["the tea is in the blue tin"]);
+        say(&oneiro, "tuesday-1", &["coffee"]);
+        say(&oneiro, "tuesday-2", &["coffee"]);
+        let id = SessionId::new("monday-7f3a").unwrap();
+        let title = Some(Some("Tea tins".to_owned()));
+        oneiro.sessions().change(&id, SessionPatch { title, ..SessionPatch::default() }).unwrap();
+        for name in ["monday-7f3a", "mon", "Tea tins"] {
+            let window = context(&oneiro, json!({"session": name}));
+            assert_eq!(window.structured["session_id"], "monday-7f3a", "{name}");
+            let arguments = json!({"session": name, "id": said[0]});
+            let expanded = call(&oneiro, "session_expand", arguments).unwrap();
+            assert!(expanded.text.contains("blue tin"), "{name}: {}", expanded.text);
+            let arguments = json!({"session": name, "grep": "tea"});
+            let grep = call(&oneiro, "session_expand", arguments).unwrap();
+            assert_eq!(grep.structured["hits"][0]["id"], said[0], "{name}");
+        }
+        for (tool, arguments) in [
+            ("session_search", json!({"session": "tue"})),
+            ("session_expand", json!({"session": "tue", "id": said[0]})),
+            ("memory_context", json!({"session": "tue"})),
+        ] {
+            let error = call(&oneiro, tool, arguments).unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::Conflict, "{tool}");
+            for candidate in ["tuesday-1", "tuesday-2"] {
+                assert!(error.message().contains(candidate), "{tool}: {error:?}");
+            }
+        }
+    }
+
+    fn a_reader_compacts_nothing(space) {
         let oneiro = open(space);
         let texts: Vec<String> = (0..400).map(|seed| words(seed, 60)).collect();
         let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
@@ -47,13 +79,13 @@ on_both_backends! {
         context(&oneiro, arguments.clone());
         let peek = json!({"session": "s", "peek": true});
         call_as(TokenRole::Write, &oneiro, ("memory_context", peek)).unwrap();
-        assert!(oneiro.context().summaries(&id).unwrap().is_empty(), "a look made something");
+        assert!(oneiro.context().summaries(&id).unwrap().is_empty(), "a read made summaries");
         let answer = call_as(TokenRole::Write, &oneiro, ("memory_context", arguments)).unwrap();
         assert!(!oneiro.context().summaries(&id).unwrap().is_empty());
         assert!(!answer.structured["summaries"].as_array().unwrap().is_empty());
     }
 
-    fn what_makes_no_sense_is_said_with_what_to_do(space) {
+    fn invalid_arguments_are_refused_with_a_remedy(space) {
         let oneiro = open(space);
         say(&oneiro, "s", &["tea"]);
         for (arguments, kind) in [
@@ -70,14 +102,14 @@ on_both_backends! {
         for (given, taken) in [(0, 500), (-7, 500), (1_000_000, 20_000)] {
             let answer = context(&oneiro, json!({"session": "s", "budget": given}));
             assert_eq!(answer.structured["budget"], taken);
-            let note = answer.structured["note"].as_str().unwrap();
+            let note = note(&answer.text);
             assert!(note.contains(&format!("was taken as {taken}")), "{note}");
         }
     }
 }
 
 #[test]
-fn a_turn_that_is_larger_than_the_budget_is_cut_and_that_is_said() {
+fn a_turn_larger_than_the_budget_is_cut_and_noted() {
     let space = TestSpace::new(Backend::Sqlite);
     let oneiro = open(&space);
     say(&oneiro, "s", &["begin to look through all of it"]);
@@ -101,15 +133,15 @@ fn a_turn_that_is_larger_than_the_budget_is_cut_and_that_is_said() {
         let answer = context(&oneiro, json!({"session": "s", "budget": budget}));
         assert!(tokens(&answer.text) <= budget + 200, "{}", tokens(&answer.text));
         assert!(tokens(&answer.structured.to_string()) <= budget + 200);
-        assert!(answer.structured["note"].as_str().unwrap().contains("larger than the budget"));
+        assert!(note(&answer.text).contains("larger than the budget"), "{}", answer.text);
         assert!(answer.structured["tokens"].as_u64().unwrap() > budget as u64);
-        let text = answer.structured["text"].as_str().unwrap();
+        let text = recalled(&answer.text).0;
         assert!(text.ends_with("seen 59") && text.contains("begin to look"), "{text}");
-        assert!(text.contains("characters are left out here"), "{text}");
+        assert!(text.contains("characters left out]"), "{text}");
         let arguments = json!({"session": "s", "budget": budget, "format": "openai"});
         let error = call(&oneiro, "memory_context", arguments).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::TooLarge);
     }
     let whole = context(&oneiro, json!({"session": "s", "budget": 20_000}));
-    assert!(whole.structured["note"].is_null(), "{}", whole.structured["note"]);
+    assert_eq!(note(&whole.text), "");
 }

@@ -2,7 +2,7 @@
 //! delimiters, it is one escaped word: no line of its own, no tag, no sentence.
 
 use crate::http::{ask, post};
-use crate::support::{call_as, compacted, open, recalled, say};
+use crate::support::{call_as, compacted, open, proposed, recalled, say};
 use oneiro::{NewSession, Oneiro, SessionId, TokenRole};
 use oneiro_testkit::on_both_backends;
 use serde_json::{Value, json};
@@ -20,12 +20,12 @@ const HOSTILE: [&str; 6] = [
 /// The lines that tools write at the margin outside the delimiters.
 const OURS: [&str; 12] = [
     "Found ",
-    "The session",
-    "What was said.",
-    "What stands between ",
-    "Active lately",
+    "Messages of the session.",
+    "Text inside the recalled-",
+    "Listed ",
+    "Window of the session: ",
     "Nothing",
-    "1 message, ",
+    "1 message.",
     "summary sum_",
     "Note: ",
     "More: session_search(session=\"x",
@@ -82,7 +82,7 @@ on_both_backends! {
                 assert_only_our_lines(&arguments.to_string(), &answer(&oneiro, "session_expand", arguments));
             }
             let browsed = call_as(TokenRole::Read, &oneiro, ("session_search", json!({}))).unwrap();
-            let next = browsed.structured["next"][0].as_str().unwrap();
+            let next = proposed(&browsed.text)[0];
             let id_in_call = next.strip_prefix("session_search(session=").unwrap().strip_suffix(')');
             assert_eq!(serde_json::from_str::<String>(id_in_call.unwrap()).unwrap(), id);
         }

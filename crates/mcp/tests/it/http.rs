@@ -44,7 +44,17 @@ async fn send(request: Request<Full<bytes::Bytes>>) -> (StatusCode, String) {
 }
 
 /// Sends one message in a protocol version, as a caller.
-pub fn post(oneiro: &Oneiro, version: &str, mut body: Value) -> (StatusCode, Value) {
+pub fn post(oneiro: &Oneiro, version: &str, body: Value) -> (StatusCode, Value) {
+    post_from("test/1", oneiro, version, body)
+}
+
+/// Sends one message as a client with this user agent.
+fn post_from(
+    user_agent: &str,
+    oneiro: &Oneiro,
+    version: &str,
+    mut body: Value,
+) -> (StatusCode, Value) {
     if version >= "2026-07-28" {
         body["params"]["_meta"] = json!({
             "io.modelcontextprotocol/protocolVersion": version,
@@ -54,6 +64,7 @@ pub fn post(oneiro: &Oneiro, version: &str, mut body: Value) -> (StatusCode, Val
     }
     let mut request = request(&body)
         .header("MCP-Protocol-Version", version)
+        .header(header::USER_AGENT, user_agent)
         .body(Full::from(body.to_string()))
         .unwrap();
     request.extensions_mut().insert(Caller::local(oneiro.clone(), TokenRole::Read));
@@ -125,6 +136,32 @@ on_both_backends! {
         });
         let within = std::time::Duration::from_secs(30);
         assert_eq!(answered.recv_timeout(within), Ok(StatusCode::OK));
+    }
+}
+
+/// Such a client would show its model ids without words. No output schema is listed: a client that
+/// saw one would miss the structured content.
+#[test]
+fn a_client_that_shows_structured_content_to_its_model_gets_text_alone() {
+    let space = TestSpace::new(Backend::Sqlite);
+    let oneiro = open(&space);
+    say(&oneiro, "monday", &["the tea is in the blue tin"]);
+    let call = |agent: &str, name: &str, arguments: Value| {
+        let body = ask(json!(1), "tools/call", json!({"name": name, "arguments": arguments}));
+        post_from(agent, &oneiro, "2025-06-18", body).1["result"].clone()
+    };
+    let search = |agent: &str| call(agent, "session_search", json!({"query": "tea"}));
+    for (agent, has_structured) in [("test/1", true), ("claude-code/2.0 (cli)", false)] {
+        let found = search(agent);
+        assert!(found["content"][0]["text"].as_str().unwrap().contains("blue tin"), "{found}");
+        assert_eq!(found["structuredContent"].is_object(), has_structured, "{agent}: {found}");
+        let arguments = json!({"session": "monday", "format": "openai"});
+        let window = call(agent, "memory_context", arguments);
+        assert!(window["structuredContent"]["messages"].is_array(), "{agent}: {window}");
+    }
+    let (_, list) = post(&oneiro, "2025-06-18", ask(json!(1), "tools/list", json!({})));
+    for tool in list["result"]["tools"].as_array().unwrap() {
+        assert!(tool["outputSchema"].is_null(), "{tool}");
     }
 }
 

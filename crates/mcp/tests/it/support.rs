@@ -14,7 +14,7 @@ pub fn open(space: &TestSpace) -> Oneiro {
     Oneiro::open(&target, options).unwrap()
 }
 
-/// Says something in a session, person and agent in turns; answers the ids.
+/// Appends texts to a session, alternately of the user and the assistant; returns the ids.
 pub fn say(oneiro: &Oneiro, session: &str, texts: &[&str]) -> Vec<i64> {
     let id = SessionId::new(session).unwrap();
     oneiro.sessions().create(NewSession::with_id(id.clone())).unwrap();
@@ -37,7 +37,7 @@ pub fn call_as(role: TokenRole, oneiro: &Oneiro, call: (&str, Value)) -> Result<
     (Tool::named(tool).unwrap().run)(&Call { caller, arguments })
 }
 
-/// Says enough about a word in a session that it can be compacted, and compacts it; answers the ids
+/// Fills a session with enough messages about a word to compact it, and compacts it; returns the ids
 /// of the messages and of the summaries.
 pub fn compacted(oneiro: &Oneiro, session: &str, word: &str) -> (Vec<i64>, Vec<String>) {
     let text = |number: usize| {
@@ -60,11 +60,21 @@ pub fn search(oneiro: &Oneiro, arguments: Value) -> Answer {
     call(oneiro, "session_search", arguments).unwrap()
 }
 
-/// What stands between the tags, and the text without it.
+/// The text inside the tags, and the text without it.
 pub fn recalled(text: &str) -> (String, String) {
-    let tag = text.split_once("between the ").unwrap().1.split_once(" tags").unwrap().0;
+    let tag = text.split_once("Text inside the ").unwrap().1.split_once(" tags").unwrap().0;
     let (before, rest) = text.split_once(&format!("<{tag}>\n")).unwrap();
     let (inside, after) = rest.split_once(&format!("\n</{tag}>")).unwrap();
     assert!(!inside.contains(tag), "{text}");
     (inside.to_owned(), format!("{before}{after}"))
+}
+
+/// The calls that a text proposes.
+pub fn proposed(text: &str) -> Vec<&str> {
+    text.lines().filter_map(|line| line.strip_prefix("More: ")).collect()
+}
+
+/// The note outside the tags; empty without one.
+pub fn note(text: &str) -> &str {
+    text.lines().find_map(|line| line.strip_prefix("Note: ")).unwrap_or_default()
 }

@@ -102,6 +102,8 @@ impl OneField<'_> {
             (FieldKind::Word(words), _) => {
                 Err(self.wrong(format!("is none of {}", words.join(", "))))
             }
+            // What cannot be read is refused by the type itself, which knows both forms.
+            (FieldKind::Message, value) => Ok(whole(&value).map_or(value, Value::from)),
             (FieldKind::Int(min, max), value) => self.int(whole(&value), *min, *max),
             (FieldKind::Number(min, max), value) => self.number(value, *min, *max),
             (FieldKind::Time { end_of_day }, Value::String(text)) => self.time(&text, *end_of_day),

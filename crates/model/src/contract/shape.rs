@@ -57,6 +57,8 @@ pub enum FieldKind {
         /// A bare date means the end of that day rather than its beginning.
         end_of_day: bool,
     },
+    /// A message: its id as a number, or text that its type reads.
+    Message,
     /// A whole number within bounds.
     Int(i64, i64),
     /// A number within bounds.
@@ -129,6 +131,9 @@ fn kind_of(schema: &Value) -> FieldKind {
     let limit = |name: &str| schema.get(name).and_then(Value::as_i64);
     let length = |name: &str| limit(name).and_then(|number| usize::try_from(number).ok());
     let bound = |name: &str| schema.get(name).and_then(Value::as_f64);
+    if is_number_or_text(schema) {
+        return FieldKind::Message;
+    }
     match type_of(schema) {
         "string" if schema.get("format").and_then(Value::as_str) == Some("date-time") => {
             FieldKind::Time { end_of_day: schema.get(schema::END_OF_DAY).is_some() }
@@ -165,6 +170,12 @@ fn pattern(text: &str) -> Option<Regex> {
         schema::WITHOUT_NUL => None,
         other => Regex::new(other).ok(),
     }
+}
+
+/// Whether a schema is that of a message reference, the one type that is a number or text.
+fn is_number_or_text(schema: &Map<String, Value>) -> bool {
+    let types = texts(schema.get("type"));
+    ["integer", "string"].iter().all(|one| types.iter().any(|name| name == one))
 }
 
 /// The type that is not null.

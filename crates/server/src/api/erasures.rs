@@ -4,5 +4,6 @@ use crate::call::{Answer, Call};
 use oneiro::{EraseRequest, Erased, Result};
 
 pub(super) fn erase(call: &Call, request: EraseRequest) -> Result<Answer<Erased>> {
-    Answer::ok(call.oneiro()?.erase(&request.target()?)?)
+    let oneiro = call.oneiro()?;
+    Answer::ok(oneiro.erase(&oneiro.erase_requested(&request)?)?)
 }

@@ -2,8 +2,8 @@
 
 use crate::call::{Answer, Call};
 use oneiro::{
-    AppendOptions, Appended, BATCH_MAX, Error, ListMessages, LookedUp, LookupRequest, Message,
-    NewMessage, NewSession, Page, PageRequest, Result, json,
+    AppendOptions, Appended, BATCH_MAX, Error, ListMessages, LookupRequest, Message, NewMessage,
+    NewSession, Page, PageRequest, Result, json,
 };
 use schemars::JsonSchema;
 use serde_json::Value;
@@ -27,11 +27,7 @@ pub(super) fn list(call: &Call, request: ListMessages) -> Result<Answer<Page<Mes
 }
 
 pub(super) fn show(call: &Call, request: LookupRequest) -> Result<Answer<Message>> {
-    let id = call.message("id")?;
-    match call.oneiro()?.context().look_up(&id.to_string(), &request.scope())? {
-        LookedUp::Message(message) => Answer::ok(*message),
-        LookedUp::Summary(_) => Err(Error::internal("the number of a message named a summary")),
-    }
+    Answer::ok(call.oneiro()?.context().message(&call.message("id")?, &request.scope())?)
 }
 
 pub(super) fn append(call: &Call, options: AppendOptions) -> Result<Answer<Appended>> {

@@ -3,8 +3,8 @@
 use super::look::Look;
 use super::not_there;
 use oneiro::{
-    ArchivedFilter, Error, ListOrder, ListSessions, MessageId, Result, Session, SessionId,
-    StretchFrom, StretchRequest,
+    ArchivedFilter, ListOrder, ListSessions, MessageRef, Result, Session, SessionId, StretchFrom,
+    StretchRequest,
 };
 use oneiro_page::lineage::Relative;
 use oneiro_page::message::MessageView;
@@ -50,7 +50,8 @@ pub(super) fn conversation(look: &Look) -> Result<String> {
     let oneiro = look.oneiro()?;
     let id = SessionId::new(look.part(0))?;
     let session = session(look, &id)?;
-    let at = look.text("at").parse().ok().filter(|at| *at > 0).map(MessageId);
+    let at = MessageRef::parse(look.text("at")).ok();
+    let at = at.map(|at| oneiro.messages().resolve(&at, Some(&id))).transpose()?;
     let from = match at {
         Some(at) => StretchFrom::Around(at),
         None => StretchFrom::After(look.cursor()?),
@@ -86,10 +87,7 @@ fn relative(session: Session) -> Relative {
 }
 
 pub(super) fn message(look: &Look) -> Result<String> {
-    let number: Option<i64> = look.part(0).parse().ok();
-    let id = number.filter(|id| *id > 0).map(MessageId);
-    let id = id.ok_or_else(|| Error::field("id", "is not the number of a message"))?;
-    let message = look.oneiro()?.messages().get(id)?;
+    let message = look.oneiro()?.messages().get(MessageRef::parse(look.part(0))?)?;
     let session = session(look, &message.session_id)?;
     let view = MessageView { frame: look.frame.clone(), message, session };
     Ok(look.draw(&view, oneiro_page::message::page, oneiro_page::message::fragment))

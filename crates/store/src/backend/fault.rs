@@ -1,41 +1,41 @@
-//! A back end for tests that wraps another and fails, or "crashes", at the n-th call: after a
-//! crash every later call fails too and nothing is rolled back by us, as when the process dies.
+//! A back end for tests: wraps another and fails, panics or crashes at the n-th call. After a crash
+//! every later call fails and nothing is rolled back, as when the process dies.
 
-use super::{Access, Backend, Connection, Engine, Row, State, Value};
+use super::{Access, Backend, Connection, CopyOutcome, Engine, Row, State, Value};
 use crate::store::{Progress, Scrubbed};
 use oneiro_model::{Error, ErrorKind, Result, SpaceInfo};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-/// What happens at which call.
+/// Which call fails, and how. Calls are counted from 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FaultPlan {
-    /// Nothing; calls are only counted.
+    /// No fault; calls are only counted.
     Count,
-    /// The n-th call (from 1) fails; what it would have done is not done.
+    /// The n-th call fails and has no effect.
     FailAt(u64),
-    /// The n-th call fails without being done, and so does every call after it.
+    /// The n-th call fails and has no effect; every later call fails too.
     CrashBefore(u64),
-    /// The n-th call panics without being done.
+    /// The n-th call panics and has no effect.
     PanicAt(u64),
-    /// The n-th call is done, but its answer is lost, and every call after it fails.
+    /// The n-th call takes effect, but its result is lost; every later call fails.
     CrashAfter(u64),
 }
 
-/// The shared switchboard of a fault back end.
+/// A planned fault and what came of it; clones share their state.
 #[derive(Debug, Clone)]
 pub struct Fault {
     plan: FaultPlan,
     calls: Arc<AtomicU64>,
-    dead: Arc<AtomicBool>,
-    hit_a_sync: Arc<AtomicBool>,
+    has_crashed: Arc<AtomicBool>,
+    hit_sync: Arc<AtomicBool>,
 }
 
 impl Fault {
-    /// Faults as planned.
+    /// A fault by `plan`.
     pub fn new(plan: FaultPlan) -> Fault {
-        Fault { plan, calls: Arc::default(), dead: Arc::default(), hit_a_sync: Arc::default() }
+        Fault { plan, calls: Arc::default(), has_crashed: Arc::default(), hit_sync: Arc::default() }
     }
 
     /// How many calls were made.
@@ -43,14 +43,14 @@ impl Fault {
         self.calls.load(Ordering::SeqCst)
     }
 
-    /// Whether the planned fault hit the sync of a commit: what was kept is then unknown to the
-    /// writer, as after any lost answer.
-    pub fn hit_a_sync(&self) -> bool {
-        self.hit_a_sync.load(Ordering::SeqCst)
+    /// Whether the fault hit the sync of a commit. The writer then cannot know whether its write was
+    /// kept.
+    pub fn hit_sync(&self) -> bool {
+        self.hit_sync.load(Ordering::SeqCst)
     }
 
-    fn around<T>(&self, call: impl FnOnce() -> Result<T>) -> Result<T> {
-        if self.dead.load(Ordering::SeqCst) {
+    fn run<T>(&self, call: impl FnOnce() -> Result<T>) -> Result<T> {
+        if self.has_crashed.load(Ordering::SeqCst) {
             return Err(crashed());
         }
         let n = self.calls.fetch_add(1, Ordering::SeqCst) + 1;
@@ -59,12 +59,12 @@ impl Fault {
             #[expect(clippy::panic, reason = "planned by a test")]
             FaultPlan::PanicAt(at) if at == n => panic!("planned fault: this call panicked"),
             FaultPlan::CrashBefore(at) if at == n => {
-                self.dead.store(true, Ordering::SeqCst);
+                self.has_crashed.store(true, Ordering::SeqCst);
                 Err(crashed())
             }
             FaultPlan::CrashAfter(at) if at == n => {
                 let _ = call();
-                self.dead.store(true, Ordering::SeqCst);
+                self.has_crashed.store(true, Ordering::SeqCst);
                 Err(crashed())
             }
             _ => call(),
@@ -91,24 +91,24 @@ impl Backend for FaultBackend {
     }
 
     fn connect(&self) -> Result<Box<dyn Connection>> {
-        let inner = self.fault.around(|| self.inner.connect())?;
+        let inner = self.fault.run(|| self.inner.connect())?;
         Ok(Box::new(FaultConnection { inner, fault: self.fault.clone() }))
     }
 
     fn make_durable(&self) -> Result<()> {
-        let was_dead = self.fault.dead.load(Ordering::SeqCst);
-        let mut synced = false;
+        let had_crashed = self.fault.has_crashed.load(Ordering::SeqCst);
+        let mut was_called = false;
         if self.fault.plan == FaultPlan::PanicAt(self.fault.calls() + 1) {
-            self.fault.hit_a_sync.store(true, Ordering::SeqCst);
+            self.fault.hit_sync.store(true, Ordering::SeqCst);
         }
-        let answer = self.fault.around(|| {
-            synced = true;
+        let result = self.fault.run(|| {
+            was_called = true;
             self.inner.make_durable()
         });
-        if answer.is_err() && !was_dead && !synced {
-            self.fault.hit_a_sync.store(true, Ordering::SeqCst);
+        if result.is_err() && !had_crashed && !was_called {
+            self.fault.hit_sync.store(true, Ordering::SeqCst);
         }
-        answer
+        result
     }
 
     fn group_limit(&self) -> usize {
@@ -124,19 +124,23 @@ impl Backend for FaultBackend {
     }
 
     fn delete(&self) -> Result<()> {
-        self.fault.around(|| self.inner.delete())
+        self.fault.run(|| self.inner.delete())
     }
 
-    fn copy_to(&self, path: &Path, progress: &mut dyn FnMut(Progress)) -> Result<Option<()>> {
-        self.fault.around(|| self.inner.copy_to(path, progress))
+    fn copy_to(&self, path: &Path, progress: &mut dyn FnMut(Progress)) -> Result<CopyOutcome> {
+        self.fault.run(|| self.inner.copy_to(path, progress))
     }
 
     fn integrity(&self) -> Result<Vec<String>> {
         self.inner.integrity()
     }
 
-    fn scrub(&self, needles: &[Vec<u8>], stopped: &(dyn Fn() -> bool + Sync)) -> Result<Scrubbed> {
-        self.fault.around(|| self.inner.scrub(needles, stopped))
+    fn scrub(
+        &self,
+        needles: &[Vec<u8>],
+        is_cancelled: &(dyn Fn() -> bool + Sync),
+    ) -> Result<Scrubbed> {
+        self.fault.run(|| self.inner.scrub(needles, is_cancelled))
     }
 }
 
@@ -147,11 +151,11 @@ struct FaultConnection {
 
 impl Connection for FaultConnection {
     fn begin(&mut self, access: Access) -> Result<()> {
-        self.fault.around(|| self.inner.begin(access))
+        self.fault.run(|| self.inner.begin(access))
     }
 
     fn execute(&mut self, sql: &str, values: &[Value<'_>]) -> Result<u64> {
-        self.fault.around(|| self.inner.execute(sql, values))
+        self.fault.run(|| self.inner.execute(sql, values))
     }
 
     fn query(
@@ -160,21 +164,21 @@ impl Connection for FaultConnection {
         values: &[Value<'_>],
         each: &mut dyn FnMut(&dyn Row) -> Result<()>,
     ) -> Result<()> {
-        self.fault.around(|| self.inner.query(sql, values, each))
+        self.fault.run(|| self.inner.query(sql, values, each))
     }
 
     fn commit(&mut self) -> Result<()> {
-        self.fault.around(|| self.inner.commit())
+        self.fault.run(|| self.inner.commit())
     }
 
     fn rollback(&mut self) {
-        if !self.fault.dead.load(Ordering::SeqCst) {
+        if !self.fault.has_crashed.load(Ordering::SeqCst) {
             self.inner.rollback();
         }
     }
 
-    fn rows_at_once(&self) -> usize {
-        self.inner.rows_at_once()
+    fn rows_per_insert(&self) -> usize {
+        self.inner.rows_per_insert()
     }
 
     fn state(&self) -> State {

@@ -1,5 +1,5 @@
-//! The files of a store as the file system sees them: made for their owner alone, named, measured,
-//! and read beside SQLite without disturbing its locks.
+//! File system access for stores: private files, resolved paths, and descriptors that do not disturb
+//! the locks of SQLite.
 
 use super::sqlite_errors::io_error;
 use oneiro_model::Result;
@@ -11,22 +11,22 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 /// Descriptors that stay open until the process ends: closing one would drop the POSIX locks that
 /// SQLite holds on the same file in this process.
-static KEPT_OPEN: Mutex<Vec<(PathBuf, Arc<File>)>> = Mutex::new(Vec::new());
+static OPEN_FILES: Mutex<Vec<(PathBuf, Arc<File>)>> = Mutex::new(Vec::new());
 
-/// A file that SQLite locks, opened for reading. Opened once, however often it is asked for.
-pub(super) fn kept_open(path: &Path) -> io::Result<Arc<File>> {
-    let mut kept = KEPT_OPEN.lock().unwrap_or_else(PoisonError::into_inner);
-    let found = kept.iter().find(|(name, file)| name == path && same_file(file, path));
+/// A file that SQLite locks, opened for reading once and kept open until the process ends.
+pub(super) fn open_for_process(path: &Path) -> io::Result<Arc<File>> {
+    let mut files = OPEN_FILES.lock().unwrap_or_else(PoisonError::into_inner);
+    let found = files.iter().find(|(name, file)| name == path && is_same_file(file, path));
     if let Some((_, file)) = found {
         return Ok(Arc::clone(file));
     }
     let file = Arc::new(File::open(path)?);
-    kept.push((path.to_owned(), Arc::clone(&file)));
+    files.push((path.to_owned(), Arc::clone(&file)));
     Ok(file)
 }
 
 /// Whether `path` still names the file that is open.
-pub(super) fn same_file(open: &File, path: &Path) -> bool {
+pub(super) fn is_same_file(open: &File, path: &Path) -> bool {
     let id = |data: std::fs::Metadata| (data.dev(), data.ino());
     match (open.metadata(), std::fs::metadata(path)) {
         (Ok(open), Ok(named)) => id(open) == id(named),
@@ -34,19 +34,19 @@ pub(super) fn same_file(open: &File, path: &Path) -> bool {
     }
 }
 
-/// More links than this in a row are a circle; the kernel gives up at 40 as well.
-const MOST_LINKS: usize = 40;
+/// The longest chain of symbolic links that is followed; the limit of Linux.
+const MAX_LINKS: usize = 40;
 
-/// The path with every symbolic link followed, since SQLite keeps its log beside the file that a
-/// link leads to. Of a file that is not there yet, the path that creating it would give it.
+/// The path with every symbolic link resolved, since SQLite keeps its log beside the target of a link.
+/// For a file that does not exist, the path at which it would be created.
 pub(crate) fn resolve(path: &Path) -> PathBuf {
     if let Ok(real) = std::fs::canonicalize(path) {
         return real;
     }
     let mut path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
-    for _ in 0..MOST_LINKS {
-        let Ok(leads_to) = std::fs::read_link(&path) else { break };
-        path = path.parent().unwrap_or(Path::new("/")).join(leads_to);
+    for _ in 0..MAX_LINKS {
+        let Ok(target) = std::fs::read_link(&path) else { break };
+        path = path.parent().unwrap_or(Path::new("/")).join(target);
     }
     match (path.parent(), path.file_name()) {
         (Some(folder), Some(name)) => resolve(folder).join(name),
@@ -54,10 +54,10 @@ pub(crate) fn resolve(path: &Path) -> PathBuf {
     }
 }
 
-/// Creates the file with mode 0600 in a folder with mode 0700, unless it is there.
+/// Creates the file with mode 0600 in a folder with mode 0700, unless it exists.
 pub(crate) fn create_private(path: &Path) -> Result<()> {
     if path.exists() {
-        // An empty file that somebody made for us is as private as one that we make.
+        // An empty file that was made for the store becomes as private as one created here.
         if path.is_file() && file_bytes(path) == 0 {
             let private = std::os::unix::fs::PermissionsExt::from_mode(0o600);
             std::fs::set_permissions(path, private).map_err(|error| io_error(path, error))?;
@@ -98,7 +98,7 @@ mod tests {
     use std::os::unix::fs::symlink;
 
     #[test]
-    fn every_link_is_followed_and_what_is_missing_keeps_its_name() {
+    fn links_are_resolved_and_missing_files_keep_their_names() {
         let folder = tempfile::tempdir().unwrap();
         let root = folder.path().canonicalize().unwrap();
         std::fs::create_dir(root.join("real")).unwrap();

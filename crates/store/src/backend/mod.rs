@@ -1,5 +1,5 @@
-//! The boundary to an engine: a small trait at driver level, implemented by SQLite, PostgreSQL and
-//! Fault. Everything that differs between engines lives in this folder and nowhere else.
+//! The database engines: a small trait at driver level, implemented by SQLite, PostgreSQL and, for
+//! tests, a back end with planned faults. Everything that differs between engines is in this folder.
 
 pub(crate) mod fault;
 pub(crate) mod files;
@@ -8,17 +8,17 @@ pub(crate) mod postgres;
 pub(crate) mod raw_search;
 pub(crate) mod sqlite;
 mod sqlite_errors;
-mod sqlite_log;
 mod sqlite_spaces;
 mod sqlite_vacuum;
 mod sqlite_values;
+mod sqlite_wal;
 
 use crate::store::{Progress, Scrubbed};
 use oneiro_model::{Error, ErrorKind, Result, SpaceInfo};
 use std::path::Path;
 use std::time::Duration;
 
-/// Which engine keeps a space.
+/// The database engine of a space.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Engine {
     /// A SQLite file.
@@ -28,7 +28,7 @@ pub enum Engine {
 }
 
 impl Engine {
-    /// The engine as text.
+    /// The name of the engine in JSON and messages.
     pub fn as_str(self) -> &'static str {
         match self {
             Engine::Sqlite => "sqlite",
@@ -37,72 +37,81 @@ impl Engine {
     }
 }
 
-/// Why a transaction is begun.
+/// The kind of a transaction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Access {
     /// A snapshot for reading.
     Read,
-    /// The one writer of the space, who waits at most so long for another.
+    /// The only writer of the space.
     Write {
-        /// At most the busy time-out.
+        /// How long to wait for another writer; at most the busy time-out.
         wait: Duration,
     },
-    /// The one migrator; the schema may not exist yet.
+    /// The only migration; the schema may not exist yet.
     Migrate,
 }
 
-/// A space's engine: opens connections and does what only the engine can.
+/// The engine of a space: opens connections and does what SQL cannot.
 pub(crate) trait Backend: Send + Sync {
-    /// Which engine it is.
     fn engine(&self) -> Engine;
-    /// A new connection.
     fn connect(&self) -> Result<Box<dyn Connection>>;
-    /// Brings every commit of this process so far to the disk. Called after a commit and outside
-    /// its lock, so that nobody waits for the disk with the lock held.
+    /// Returns when every commit of this process so far is on the disk. Called after the write lock is
+    /// released, so that no other writer waits for the disk.
     fn make_durable(&self) -> Result<()>;
     /// How many writes may share one commit.
     fn group_limit(&self) -> usize;
     /// Bytes on disk.
     fn bytes(&self) -> Result<u64>;
-    /// Copies the space into a new SQLite file while others write; `None` when the engine has no
-    /// way of its own and the rows must be copied.
-    fn copy_to(&self, path: &Path, progress: &mut dyn FnMut(Progress)) -> Result<Option<()>>;
+    /// Copies the space into a new SQLite file while others write.
+    fn copy_to(&self, path: &Path, progress: &mut dyn FnMut(Progress)) -> Result<CopyOutcome>;
     /// The spaces of the store that this one is in, by name.
     fn spaces(&self) -> Result<Vec<SpaceInfo>>;
     /// Removes the space with everything in it, unless another connection has it open.
     fn delete(&self) -> Result<()>;
-    /// What the engine itself finds wrong with its files; empty when nothing is.
+    /// Problems that the engine itself finds in its files.
     fn integrity(&self) -> Result<Vec<String>>;
-    /// Leaves no trace of deleted rows, then looks for `needles` in the raw bytes.
-    /// Ends early, with an error and the job left to do, when `stopped` says so.
-    fn scrub(&self, needles: &[Vec<u8>], stopped: &(dyn Fn() -> bool + Sync)) -> Result<Scrubbed>;
+    /// Removes every trace of deleted rows, then searches the raw bytes for `needles`. Fails early
+    /// when `is_cancelled` returns true; the work is then still to be done.
+    fn scrub(
+        &self,
+        needles: &[Vec<u8>],
+        is_cancelled: &(dyn Fn() -> bool + Sync),
+    ) -> Result<Scrubbed>;
 }
 
-/// One connection, with at most one transaction open.
+/// Whether an engine copied a space.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum CopyOutcome {
+    Copied,
+    /// The engine cannot write SQLite files; the rows must be copied one by one.
+    Unsupported,
+}
+
+/// A connection with at most one open transaction.
 pub(crate) trait Connection: Send {
     /// Opens a transaction, waiting at most the busy time-out.
     fn begin(&mut self, access: Access) -> Result<()>;
-    /// Runs a statement and answers how many rows it changed.
+    /// Runs a statement and returns how many rows it changed.
     fn execute(&mut self, sql: &str, values: &[Value<'_>]) -> Result<u64>;
-    /// Runs a query and hands over each row.
+    /// Runs a query and calls `each` with every row.
     fn query(
         &mut self,
         sql: &str,
         values: &[Value<'_>],
         each: &mut dyn FnMut(&dyn Row) -> Result<()>,
     ) -> Result<()>;
-    /// Makes the transaction durable.
+    /// Commits; [`Backend::make_durable`] then waits for the disk.
     fn commit(&mut self) -> Result<()>;
-    /// Forgets the transaction; safe when none is open.
+    /// Rolls back; does nothing when no transaction is open.
     fn rollback(&mut self);
-    /// How many rows an insert of many should carry: a round trip to a server costs more than the
-    /// rows, a call into a library costs nothing.
-    fn rows_at_once(&self) -> usize;
-    /// Where the connection stands: after an error the engine may have rolled back by itself.
+    /// How many rows one INSERT should carry. A round trip to a server costs more than the rows; a call
+    /// into a library costs nothing.
+    fn rows_per_insert(&self) -> usize;
+    /// The state of the connection; after an error the engine may have rolled back by itself.
     fn state(&self) -> State;
 }
 
-/// Where a connection stands.
+/// The state of a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum State {
     /// No transaction is open.
@@ -113,7 +122,7 @@ pub(crate) enum State {
     Broken,
 }
 
-/// A value handed to a statement or found in a row.
+/// A parameter of a statement, or a value of a row.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Value<'a> {
     /// NULL.
@@ -156,9 +165,8 @@ impl<'a, T: Into<Value<'a>>> From<Option<T>> for Value<'a> {
     }
 }
 
-/// A row of an answer. Values are borrowed from the engine until the next row.
+/// A row of a result. Values are borrowed from the engine until the next row.
 pub(crate) trait Row {
-    /// The value of a column.
     fn value(&self, column: usize) -> Result<Value<'_>>;
 }
 

@@ -1,14 +1,14 @@
-//! PostgreSQL: one schema per space, `?1` rewritten to `$1` once per statement, the one writer of a
-//! space held by a row lock on its sequence. Calls block, so callers make them on blocking threads.
+//! PostgreSQL: one schema per space, `?1` rewritten to `$1` once per statement, and one writer at a
+//! time by a row lock on the sequence of the space. Calls block the thread.
 
 mod address;
 mod client;
 mod errors;
-mod routes;
+mod hosts;
 mod spaces;
 mod tls;
 
-use super::{Access, Backend, Connection, Engine, Row, State, Value};
+use super::{Access, Backend, Connection, CopyOutcome, Engine, Row, State, Value};
 use crate::options::{Durability, Options};
 use crate::schema::{SchemaSet, refuse_newer};
 use crate::store::{Progress, Scrubbed};
@@ -24,55 +24,60 @@ use tokio_postgres::SimpleQueryMessage;
 use tokio_postgres::types::{IsNull, ToSql, Type, private::BytesMut};
 use tokio_stream::StreamExt;
 
-/// The least time that a write may pause between two statements, whatever the busy time-out is.
-const MIN_PAUSE: Duration = Duration::from_secs(5);
+/// The shortest limit on the time between two statements of a write.
+const MIN_IDLE_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// How often a reader looks whether a newer version migrated the store: it writes nothing, so it may
-/// learn that a moment later than a writer.
-const READER_LOOKS: Duration = Duration::from_secs(1);
+/// How often a reader checks whether a newer version has migrated the store. A writer checks sooner,
+/// because it could do damage.
+const READER_CHECK_INTERVAL: Duration = Duration::from_secs(1);
+
+/// The most writes in one commit.
+const GROUP_LIMIT: usize = 32;
+
+/// Rows in one INSERT, to save round trips.
+const ROWS_PER_INSERT: usize = 32;
 
 pub(crate) struct Postgres {
     dialer: Arc<Dialer>,
     place: String,
     schema: String,
     durability: Durability,
-    waits: Waits,
+    timeouts: Timeouts,
     schema_set: SchemaSet,
 }
 
-/// How long the server works or waits before it gives up by itself. The client gives up later, in
-/// case the server cannot.
+/// The time-outs of the server. The client waits longer, in case the server hangs.
 #[derive(Clone, Copy)]
-struct Waits {
-    /// For a lock.
+struct Timeouts {
+    /// The wait for a lock.
     lock: Duration,
-    /// For a statement, the wait for its locks included.
+    /// A statement, including the wait for its locks.
     statement: Duration,
-    /// For the next statement of a write, whose process may be stopped or cut off: then the server
-    /// takes the lock back before those that wait for it have waited for too long.
-    pause: Duration,
-    /// Longer than the server, on this side.
-    grace: Duration,
+    /// The time between two statements of a write, whose process may be stopped or disconnected. It
+    /// is shorter than the wait for the lock, so that those that wait get it in time.
+    idle_in_transaction: Duration,
+    /// How much longer than the server the client waits.
+    client_extra: Duration,
 }
 
-impl Waits {
-    fn new(options: &Options, dialer: &Dialer) -> Waits {
+impl Timeouts {
+    fn new(options: &Options, dialer: &Dialer) -> Timeouts {
         let lock = options.busy_timeout.max(Duration::from_millis(1));
-        Waits {
+        Timeouts {
             lock,
             statement: options.statement_timeout.saturating_add(lock),
-            pause: (lock / 2).max(MIN_PAUSE),
-            grace: dialer.connect_timeout(),
+            idle_in_transaction: (lock / 2).max(MIN_IDLE_TIMEOUT),
+            client_extra: dialer.connect_timeout(),
         }
     }
 
-    fn statement_limit(self) -> Option<Duration> {
-        Some(self.statement.saturating_add(self.grace))
+    fn client_statement_limit(self) -> Option<Duration> {
+        Some(self.statement.saturating_add(self.client_extra))
     }
 
-    /// A statement for the beginning of a transaction that may wait less for its lock than others.
-    /// An eighth less is not worth a statement: almost every write waited a little in its queue.
-    fn shorter_lock_timeout(self, wait: Duration) -> String {
+    /// SQL that lowers the lock time-out of one transaction to `wait`, or nothing if the difference is
+    /// less than an eighth: almost every write has waited a little in its queue.
+    fn set_lock_timeout(self, wait: Duration) -> String {
         if wait >= self.lock - self.lock / 8 {
             return String::new();
         }
@@ -84,7 +89,7 @@ impl Postgres {
     pub(crate) fn new(url: &str, space: &SpaceName, options: &Options) -> Result<Postgres> {
         let dialer = Dialer::new(Address::parse(url)?);
         Ok(Postgres {
-            waits: Waits::new(options, &dialer),
+            timeouts: Timeouts::new(options, &dialer),
             dialer: Arc::new(dialer),
             place: crate::Target::Postgres { url: url.to_owned(), space: space.clone() }
                 .to_string(),
@@ -101,12 +106,12 @@ impl Postgres {
             place: self.place.clone(),
             schema: self.schema.clone(),
             statements: HashMap::new(),
-            open: false,
-            waits: self.waits,
-            limit: Some(self.waits.grace),
+            in_transaction: false,
+            timeouts: self.timeouts,
+            limit: Some(self.timeouts.client_extra),
             schema_set: self.schema_set,
-            settings: None,
-            checked: None,
+            checked_generation: None,
+            checked_at: None,
         };
         let commit = match self.durability {
             Durability::Full => "on",
@@ -118,17 +123,16 @@ impl Postgres {
              SET lock_timeout = {}; SET statement_timeout = {}; \
              SET client_min_messages = warning; {}",
             self.schema,
-            millis(self.waits.lock),
-            millis(self.waits.statement),
+            millis(self.timeouts.lock),
+            millis(self.timeouts.statement),
             spaces::shared_lock(&self.schema),
         ))?;
-        connection.limit = self.waits.statement_limit();
+        connection.limit = self.timeouts.client_statement_limit();
         Ok(connection)
     }
 }
 
-/// A duration as the server's settings have it, in milliseconds: from 1, since 0 means no limit, to the most that
-/// they take.
+/// A duration as a setting of the server: milliseconds, at least 1, since 0 means no limit.
 fn millis(duration: Duration) -> i32 {
     i32::try_from(duration.as_millis()).unwrap_or(i32::MAX).max(1)
 }
@@ -143,12 +147,12 @@ impl Backend for Postgres {
     }
 
     fn make_durable(&self) -> Result<()> {
-        // The server does this before it answers a commit.
+        // The server syncs before it confirms a commit.
         Ok(())
     }
 
     fn group_limit(&self) -> usize {
-        32
+        GROUP_LIMIT
     }
 
     fn bytes(&self) -> Result<u64> {
@@ -169,16 +173,20 @@ impl Backend for Postgres {
         spaces::delete(self)
     }
 
-    fn copy_to(&self, _path: &Path, _progress: &mut dyn FnMut(Progress)) -> Result<Option<()>> {
-        Ok(None)
+    fn copy_to(&self, _path: &Path, _progress: &mut dyn FnMut(Progress)) -> Result<CopyOutcome> {
+        Ok(CopyOutcome::Unsupported)
     }
 
     fn integrity(&self) -> Result<Vec<String>> {
-        // The server checks its own pages; a query that answers is what a client can ask for.
+        // The server checks its own pages; a client can only check that it responds.
         self.open().map(|_| Vec::new())
     }
 
-    fn scrub(&self, _needles: &[Vec<u8>], stopped: &(dyn Fn() -> bool + Sync)) -> Result<Scrubbed> {
+    fn scrub(
+        &self,
+        _needles: &[Vec<u8>],
+        is_cancelled: &(dyn Fn() -> bool + Sync),
+    ) -> Result<Scrubbed> {
         let mut connection = self.open()?;
         let sql = "SELECT c.relname::TEXT FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace \
                    WHERE n.nspname = $1 AND c.relkind = 'r' ORDER BY 1";
@@ -188,8 +196,8 @@ impl Backend for Postgres {
         connection.batch("SET statement_timeout = 0")?;
         connection.limit = None;
         for table in tables {
-            if stopped() {
-                return Err(Error::new(ErrorKind::Unavailable, "the tables are not all rewritten")
+            if is_cancelled() {
+                return Err(Error::new(ErrorKind::Unavailable, "not all tables are rewritten yet")
                     .remedy(Remedy::RunJobs));
             }
             let name: String =
@@ -213,17 +221,16 @@ struct PostgresConnection {
     place: String,
     schema: String,
     statements: HashMap<String, tokio_postgres::Statement>,
-    open: bool,
-    waits: Waits,
-    /// How long a call may take; without a limit, for as long as the server answers others.
+    in_transaction: bool,
+    timeouts: Timeouts,
+    /// How long a call may take; `None` waits as long as the server responds to others.
     limit: Option<Duration>,
-    /// What this version of Oneiro knows.
+    /// The schema that this version of Oneiro knows.
     schema_set: SchemaSet,
-    /// The generation of the settings when the version of the schema was last looked at; a
-    /// migration changes it.
-    settings: Option<String>,
-    /// When a reader last looked at the version of the schema.
-    checked: Option<Instant>,
+    /// The settings generation at the last check of the schema version; a migration changes it.
+    checked_generation: Option<String>,
+    /// When a reader last checked the schema version.
+    checked_at: Option<Instant>,
 }
 
 impl PostgresConnection {
@@ -239,12 +246,12 @@ impl PostgresConnection {
         self.call(async |client| client.batch_execute(sql).await)
     }
 
-    /// Refuses a store that a newer version migrated while it was open. A writer looks when the
-    /// row it has just locked changed, a reader now and then.
-    fn check_schema(&mut self, access: Access, row: Option<String>) -> Result<()> {
+    /// Refuses a store that a newer version migrated while it was open. A writer checks when the
+    /// settings generation in the row it has locked changed, a reader at intervals.
+    fn check_schema(&mut self, access: Access, generation: Option<String>) -> Result<()> {
         let is_due = match access {
-            Access::Write { .. } => self.settings != row,
-            Access::Read => self.checked.is_none_or(|at| at.elapsed() >= READER_LOOKS),
+            Access::Write { .. } => self.checked_generation != generation,
+            Access::Read => self.checked_at.is_none_or(|at| at.elapsed() >= READER_CHECK_INTERVAL),
             Access::Migrate => false,
         };
         if !is_due {
@@ -255,8 +262,8 @@ impl PostgresConnection {
         let version = version.try_get(0).map_err(|error| explain(&self.place, error.into()))?;
         refuse_newer(version, self.schema_set)?;
         match access {
-            Access::Write { .. } => self.settings = row,
-            Access::Read | Access::Migrate => self.checked = Some(Instant::now()),
+            Access::Write { .. } => self.checked_generation = generation,
+            Access::Read | Access::Migrate => self.checked_at = Some(Instant::now()),
         }
         Ok(())
     }
@@ -265,15 +272,15 @@ impl PostgresConnection {
         if let Some(statement) = self.statements.get(sql) {
             return Ok(statement.clone());
         }
-        let numbered = number(sql);
+        let numbered = number_parameters(sql);
         let statement = self.call(async |client| client.prepare(&numbered).await)?;
         self.statements.insert(sql.to_owned(), statement.clone());
         Ok(statement)
     }
 }
 
-/// `?1` becomes `$1`; a question mark inside quotes stays.
-fn number(sql: &str) -> String {
+/// Rewrites `?1` to `$1`; a question mark inside quotes stays.
+fn number_parameters(sql: &str) -> String {
     let mut quoted = false;
     sql.chars()
         .map(|letter| match letter {
@@ -289,26 +296,26 @@ fn number(sql: &str) -> String {
 
 impl Connection for PostgresConnection {
     fn begin(&mut self, access: Access) -> Result<()> {
-        // The server ends a write that pauses for too long. A reader may pause: an export waits for
-        // whoever takes it. It holds for one transaction, since a rollback would undo it for more.
-        let pause_limit = format!(
+        // The server ends a write that is idle for too long. A reader may be idle: an export waits for
+        // its consumer. Set per transaction, because a rollback would undo a setting of the session.
+        let idle_timeout = format!(
             "SET LOCAL idle_in_transaction_session_timeout = {}; ",
-            millis(self.waits.pause)
+            millis(self.timeouts.idle_in_transaction)
         );
         let begin = match access {
             Access::Read => "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY".to_owned(),
-            // The row lock makes commit order sequence order, and one writer at a time means that
-            // what a write has checked still holds when it commits, as with SQLite.
+            // The row lock makes the order of commits that of the sequence. With one writer at a time,
+            // what a write has read is still true when it commits, as with SQLite.
             Access::Write { wait } => {
-                let lock_timeout = self.waits.shorter_lock_timeout(wait);
+                let lock_timeout = self.timeouts.set_lock_timeout(wait);
                 format!(
-                    "BEGIN; {pause_limit}{lock_timeout}\
+                    "BEGIN; {idle_timeout}{lock_timeout}\
                      SELECT settings FROM sequence WHERE id = 1 FOR UPDATE"
                 )
             }
             // A step of a migration may rewrite a table.
             Access::Migrate => format!(
-                "BEGIN; {pause_limit}\
+                "BEGIN; {idle_timeout}\
                  SELECT pg_advisory_xact_lock(hashtext('oneiro migrate'), hashtext('{0}')); \
                  SET LOCAL statement_timeout = 0; CREATE SCHEMA IF NOT EXISTS \"{0}\"",
                 self.schema
@@ -316,27 +323,27 @@ impl Connection for PostgresConnection {
         };
         let lock = match access {
             Access::Write { wait } => wait,
-            Access::Read | Access::Migrate => self.waits.lock,
+            Access::Read | Access::Migrate => self.timeouts.lock,
         };
-        let limit = Some(lock.saturating_add(self.waits.grace));
+        let limit = Some(lock.saturating_add(self.timeouts.client_extra));
         let begun = self.client.call(limit, async |client| client.simple_query(&begin).await);
-        let answers = match begun {
-            Ok(answers) => answers,
+        let messages = match begun {
+            Ok(messages) => messages,
             Err(failure) => {
                 let _ = self.batch("ROLLBACK");
                 return Err(explain(&self.place, failure));
             }
         };
-        self.open = true;
+        self.in_transaction = true;
         self.limit = match access {
-            Access::Read | Access::Write { .. } => self.waits.statement_limit(),
+            Access::Read | Access::Write { .. } => self.timeouts.client_statement_limit(),
             Access::Migrate => None,
         };
-        let row = answers.iter().find_map(|answer| match answer {
+        let generation = messages.iter().find_map(|message| match message {
             SimpleQueryMessage::Row(row) => row.get(0).map(str::to_owned),
             _ => None,
         });
-        self.check_schema(access, row).inspect_err(|_| self.rollback())
+        self.check_schema(access, generation).inspect_err(|_| self.rollback())
     }
 
     fn execute(&mut self, sql: &str, values: &[Value<'_>]) -> Result<u64> {
@@ -362,15 +369,15 @@ impl Connection for PostgresConnection {
     }
 
     fn commit(&mut self) -> Result<()> {
-        self.open = false;
-        // A COMMIT of a failed transaction answers ROLLBACK without an error; nothing commits
-        // after a statement failed, because the group rolls back first.
+        self.in_transaction = false;
+        // COMMIT of a failed transaction rolls back without an error. That cannot happen here: a group
+        // with a failed statement rolls back instead.
         let committed =
             self.client.call(self.limit, async |client| client.batch_execute("COMMIT").await);
         committed.map_err(|failure| {
-            // The end of the connection is no answer to the commit.
+            // A lost connection does not tell whether the server committed.
             let is_refused = !failure.ends_connection()
-                && matches!(&failure, Failure::Answered(error) if error.as_db_error().is_some());
+                && matches!(&failure, Failure::Driver(error) if error.as_db_error().is_some());
             let explained = explain(&self.place, failure);
             if is_refused {
                 return explained;
@@ -382,17 +389,17 @@ impl Connection for PostgresConnection {
     }
 
     fn rollback(&mut self) {
-        if std::mem::take(&mut self.open) {
+        if std::mem::take(&mut self.in_transaction) {
             let _ = self.batch("ROLLBACK");
         }
     }
 
-    fn rows_at_once(&self) -> usize {
-        32
+    fn rows_per_insert(&self) -> usize {
+        ROWS_PER_INSERT
     }
 
     fn state(&self) -> State {
-        match (self.client.is_closed(), self.open) {
+        match (self.client.is_closed(), self.in_transaction) {
             (true, _) => State::Broken,
             (false, true) => State::Open,
             (false, false) => State::Idle,
@@ -404,29 +411,29 @@ struct PostgresRow<'r>(&'r tokio_postgres::Row);
 
 impl Row for PostgresRow<'_> {
     fn value(&self, column: usize) -> Result<Value<'_>> {
-        let unread = |error: tokio_postgres::Error| {
-            Error::internal(format!("column {column} of an answer")).because(error)
+        let unreadable = |error: tokio_postgres::Error| {
+            Error::internal(format!("column {column} of a result")).because(error)
         };
         let kind = self.0.columns().get(column).map(|column| column.type_().clone());
         Ok(match kind {
             Some(Type::INT8) => self
                 .0
                 .try_get::<_, Option<i64>>(column)
-                .map_err(unread)?
+                .map_err(unreadable)?
                 .map_or(Value::Null, Value::Int),
             Some(Type::INT4) => {
-                let value = self.0.try_get::<_, Option<i32>>(column).map_err(unread)?;
+                let value = self.0.try_get::<_, Option<i32>>(column).map_err(unreadable)?;
                 value.map_or(Value::Null, |value| Value::Int(i64::from(value)))
             }
             Some(Type::TEXT | Type::VARCHAR | Type::NAME) => self
                 .0
                 .try_get::<_, Option<&str>>(column)
-                .map_err(unread)?
+                .map_err(unreadable)?
                 .map_or(Value::Null, Value::Text),
             Some(Type::BYTEA) => self
                 .0
                 .try_get::<_, Option<&[u8]>>(column)
-                .map_err(unread)?
+                .map_err(unreadable)?
                 .map_or(Value::Null, Value::Bytes),
             other => {
                 return Err(Error::internal(format!("column {column} has the type {other:?}")));
@@ -463,6 +470,9 @@ mod tests {
 
     #[test]
     fn parameters_are_renumbered_outside_quotes() {
-        assert_eq!(number("a = ?1 AND b = '?2' AND c = ?12"), "a = $1 AND b = '?2' AND c = $12");
+        assert_eq!(
+            number_parameters("a = ?1 AND b = '?2' AND c = ?12"),
+            "a = $1 AND b = '?2' AND c = $12"
+        );
     }
 }

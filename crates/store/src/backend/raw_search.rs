@@ -1,22 +1,25 @@
-//! Looks for erased text in the raw bytes of a store's files.
+//! Searches the raw bytes of a store's files for erased text.
 
-use super::files::kept_open;
+use super::files::open_for_process;
 use aho_corasick::AhoCorasick;
 use oneiro_model::{Error, ErrorKind, Result};
 use std::collections::BTreeSet;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
-/// Which of `needles` stand somewhere in `files`, and how many bytes were searched.
+/// Bytes read from a file at a time.
+const READ_BYTES: usize = 1 << 20;
+
+/// The indices of the `needles` that occur in `files`, and how many bytes were searched.
 pub(super) fn search(files: &[PathBuf], needles: &[Vec<u8>]) -> Result<(Vec<usize>, u64)> {
     let finder = Finder::new(needles)?;
     let mut found = BTreeSet::new();
     let mut bytes = 0;
     let longest = needles.iter().map(Vec::len).max().unwrap_or(0);
     for path in files.iter().filter(|path| path.exists()) {
-        let file = kept_open(path).map_err(|error| unreadable(path, error))?;
+        let file = open_for_process(path).map_err(|error| unreadable(path, error))?;
         let mut window: Vec<u8> = Vec::new();
-        let mut block = vec![0; 1 << 20];
+        let mut block = vec![0; READ_BYTES];
         let mut offset = 0;
         loop {
             let read = file.read_at(&mut block, offset).map_err(|error| unreadable(path, error))?;
@@ -25,7 +28,7 @@ pub(super) fn search(files: &[PathBuf], needles: &[Vec<u8>]) -> Result<(Vec<usiz
             }
             offset += read as u64;
             window.extend_from_slice(block.get(..read).unwrap_or_default());
-            finder.mark(&window, &mut found);
+            finder.find(&window, &mut found);
             let keep = window.len().saturating_sub(longest);
             window.drain(..keep);
         }
@@ -34,19 +37,19 @@ pub(super) fn search(files: &[PathBuf], needles: &[Vec<u8>]) -> Result<(Vec<usiz
     Ok((found.into_iter().collect(), bytes))
 }
 
-/// Looks for many needles at once.
+/// Searches for many needles in one pass.
 pub struct Finder(AhoCorasick);
 
 impl Finder {
-    /// Makes ready to look for `needles`.
+    /// Prepares a search for `needles`.
     pub fn new(needles: &[Vec<u8>]) -> Result<Finder> {
         AhoCorasick::new(needles)
             .map(Finder)
-            .map_err(|error| Error::internal("too many pieces of text to look for").because(error))
+            .map_err(|error| Error::internal("too many texts to search for").because(error))
     }
 
-    /// Adds the index of each needle that stands in `haystack`.
-    pub fn mark(&self, haystack: &[u8], found: &mut BTreeSet<usize>) {
+    /// Adds the index of each needle that occurs in `haystack`.
+    pub fn find(&self, haystack: &[u8], found: &mut BTreeSet<usize>) {
         let hits = self.0.find_overlapping_iter(haystack);
         found.extend(hits.map(|hit| hit.pattern().as_usize()));
     }
@@ -65,7 +68,7 @@ mod tests {
     fn needles_are_found_across_block_borders() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("raw");
-        let mut bytes = vec![b'x'; (1 << 20) - 3];
+        let mut bytes = vec![b'x'; READ_BYTES - 3];
         bytes.extend_from_slice(b"needle and more");
         std::fs::write(&path, &bytes).unwrap();
         let needles = [b"needle".to_vec(), b"absent".to_vec(), b"xxn".to_vec()];

@@ -1,14 +1,16 @@
-//! SQLite through rusqlite: WAL, foreign keys, one writer at a time by BEGIN IMMEDIATE with
-//! bounded, jittered waits. No stray descriptor on the database file is ever closed here, because
+//! SQLite through rusqlite: WAL mode, foreign keys, and one writer at a time by BEGIN IMMEDIATE with
+//! bounded, jittered waits. Never close a descriptor of the database file that SQLite did not open:
 //! that would drop the POSIX locks of every connection of this process.
 
 use super::files::{create_private, file_bytes, with_suffix};
 use super::foreign::{FileKind, kind_of_file};
 use super::sqlite_errors::{busy, damaged, explain, io_error, is_busy};
-use super::sqlite_log::{Log, Proof};
 use super::sqlite_vacuum::vacuum;
 use super::sqlite_values::SqliteRow;
-use super::{Access, Backend, Connection, Engine, Row, State, Value, raw_search, sqlite_spaces};
+use super::sqlite_wal::{Verified, Wal};
+use super::{
+    Access, Backend, Connection, CopyOutcome, Engine, Row, State, Value, raw_search, sqlite_spaces,
+};
 use crate::options::{Durability, Options};
 use crate::schema::{SchemaSet, refuse_newer};
 use crate::store::{Progress, Scrubbed};
@@ -20,24 +22,44 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-/// Marks a file as ours: "Onei".
+/// The application id in the header of every store: "Onei".
 pub(super) const APPLICATION_ID: i64 = 0x4F6E_6569;
 
 /// Creating a file and opening it must not interleave between threads: the creator closes the
 /// descriptor it created the file with.
-static CREATE: Mutex<()> = Mutex::new(());
+static CREATE_LOCK: Mutex<()> = Mutex::new(());
 
-/// How long a writer only gives way to others before it sleeps.
-const GIVE_WAY: Duration = Duration::from_micros(300);
+/// How long a waiting writer yields before it sleeps. Most writers hold the lock for less than a sleep
+/// takes.
+const YIELD_TIME: Duration = Duration::from_micros(300);
+
+/// The first and the longest sleep of a waiting writer.
+const MIN_LOCK_SLEEP: Duration = Duration::from_micros(20);
+const MAX_LOCK_SLEEP: Duration = Duration::from_millis(10);
+
+/// The sleep between attempts to switch to WAL mode, and to copy a page that is locked.
+const RETRY_DELAY: Duration = Duration::from_millis(5);
+
+/// The sleep between attempts to truncate the log while another process reads it.
+const CHECKPOINT_RETRY_DELAY: Duration = Duration::from_millis(20);
+
+/// Pages that a copy reads at a time.
+const COPY_PAGES: i32 = 1_024;
+
+/// The most writes in one commit.
+const GROUP_LIMIT: usize = 256;
+
+/// Prepared statements that a connection keeps.
+const CACHED_STATEMENTS: usize = 128;
 
 pub(crate) struct Sqlite {
-    /// Whether the file was opened once: from then on it is never created again, or a reader would
-    /// put an empty store in place of one that was moved away.
+    /// Whether the file was opened before. From then on it is never created again: otherwise a reader
+    /// would create an empty store in place of one that was moved away.
     was_open: AtomicBool,
     path: PathBuf,
     durability: Durability,
     busy_timeout: Duration,
-    log: Arc<Log>,
+    wal: Arc<Wal>,
     schema: SchemaSet,
 }
 
@@ -48,16 +70,16 @@ impl Sqlite {
             path: path.to_owned(),
             durability: options.durability,
             busy_timeout: options.busy_timeout,
-            log: Arc::new(Log::new(path)),
+            wal: Arc::new(Wal::new(path)),
             schema: options.schema,
         }
     }
 
-    /// A connection to a file that is known to be ours, or new.
+    /// A connection to a file that is a store, or new.
     fn open(&self) -> Result<SqliteConnection> {
-        let _one_at_a_time = CREATE.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let _lock = CREATE_LOCK.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         if !self.was_open.load(Ordering::SeqCst) {
-            // Before it is opened to be written: closing it then would copy back its log.
+            // Before the file is opened for writing: closing it then would checkpoint its log.
             if let FileKind::Sqlite(tables) = kind_of_file(&self.path)
                 && !tables.is_empty()
             {
@@ -72,36 +94,36 @@ impl Sqlite {
             inner,
             path: self.path.clone(),
             busy_timeout: self.busy_timeout,
-            log: Arc::clone(&self.log),
+            wal: Arc::clone(&self.wal),
             schema: self.schema,
             newer: None,
         };
         self.prepare(&mut connection)?;
         self.was_open.store(true, Ordering::SeqCst);
-        self.log.connected();
+        self.wal.after_connect();
         connection.check_schema()?;
         Ok(connection)
     }
 
     fn prepare(&self, connection: &mut SqliteConnection) -> Result<()> {
-        connection.inner.set_prepared_statement_cache_capacity(128);
-        // Without this guarantee SQLite plans a statement anew for every value bound to it, which
-        // costs an append more than everything else it does.
+        connection.inner.set_prepared_statement_cache_capacity(CACHED_STATEMENTS);
+        // Without a stable query plan SQLite prepares a statement again for every value bound to it,
+        // which would dominate the cost of an append.
         let stable = rusqlite::config::DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG;
         connection.inner.set_db_config(stable, true).map_err(|error| self.explain(error))?;
-        // Readers meet a lock only while another process recovers or closes the log; SQLite's own
-        // wait serves them. Writers wait in `begin`, so that the wait is jittered and bounded.
+        // Readers meet a lock only while another process recovers or closes the log, so SQLite's own
+        // wait is enough. Writers wait in `begin_immediate`, with jitter and a limit.
         let explain = |error| self.explain(error);
         connection.inner.busy_timeout(self.busy_timeout).map_err(explain)?;
         self.check_owner(&connection.inner)?;
-        // NORMAL syncs the log before it is copied into the database; `make_durable` syncs it after
-        // each commit, which FULL would do with the write lock held.
+        // NORMAL syncs the log before a checkpoint; `make_durable` syncs it after each commit. FULL
+        // would do that with the write lock held.
         let setup = "PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON; \
                      PRAGMA temp_store = MEMORY; PRAGMA cache_size = -8000; \
                      PRAGMA journal_size_limit = 67108864;";
         connection.inner.execute_batch(setup).map_err(explain)?;
-        let read_only = connection.inner.is_readonly("main").map_err(explain)?;
-        if !read_only {
+        let is_read_only = connection.inner.is_readonly("main").map_err(explain)?;
+        if !is_read_only {
             let deadline = Instant::now() + self.busy_timeout;
             loop {
                 let switched: rusqlite::Result<String> =
@@ -113,13 +135,13 @@ impl Sqlite {
                         return Err(Error::new(
                             ErrorKind::Unavailable,
                             format!(
-                                "the file system of {place} cannot keep a write-ahead log ({mode})"
+                                "the file system of {place} does not support a write-ahead log ({mode})"
                             ),
                         )
                         .remedy("keep the store on a local disk, or use PostgreSQL"));
                     }
                     Err(error) if is_busy(&error) && Instant::now() < deadline => {
-                        std::thread::sleep(jitter(Duration::from_millis(5)));
+                        std::thread::sleep(jitter(RETRY_DELAY));
                     }
                     Err(error) => return Err(self.explain(error)),
                 }
@@ -128,7 +150,8 @@ impl Sqlite {
         Ok(())
     }
 
-    /// Refuses a file of somebody else, and one that was cut short; marks a new one as ours.
+    /// Refuses a file of another application and one that was truncated; sets the application id of a
+    /// new one.
     fn check_owner(&self, inner: &rusqlite::Connection) -> Result<()> {
         let number = |sql: &str| {
             inner
@@ -139,36 +162,36 @@ impl Sqlite {
         if bytes("") == 0 && bytes("-wal") > 0 {
             return Err(self.damaged("it is empty, but its log is not"));
         }
-        // Tables first: whoever creates a store marks it before it makes tables, so a file that
-        // has tables and no mark is not being created, it is somebody else's.
+        // Tables before the id: a store gets its id before its tables, so a file with tables and
+        // without an id is not being created but belongs to another application.
         let tables = number("SELECT COUNT(*) FROM sqlite_schema")?;
         let owner = number("PRAGMA application_id")?;
         if owner == APPLICATION_ID {
-            let is_short = || -> Result<bool> {
+            let is_truncated = || -> Result<bool> {
                 let pages = number("PRAGMA page_count")?;
                 let size = number("PRAGMA page_size")?;
                 Ok(bytes("-wal") == 0 && (bytes("") as i64) < pages.saturating_mul(size))
             };
-            // Twice, because another process may vacuum between the two looks.
-            return match is_short()? && is_short()? {
-                true => Err(self.damaged("it is shorter than it says: it was cut off")),
-                false => Ok(()),
-            };
+            // Twice, because another process may vacuum between the two queries.
+            if is_truncated()? && is_truncated()? {
+                return Err(self.damaged("it is truncated"));
+            }
+            return Ok(());
         }
         if owner != 0 || tables != 0 {
             return Err(self.foreign());
         }
         if self.was_open.load(Ordering::SeqCst) {
-            return Err(self.damaged("an empty file took its place"));
+            return Err(self.damaged("it was replaced by an empty file"));
         }
-        let mark = format!("PRAGMA application_id = {APPLICATION_ID}");
+        let set_id = format!("PRAGMA application_id = {APPLICATION_ID}");
         inner.busy_timeout(self.busy_timeout).map_err(|error| self.explain(error))?;
-        inner.execute_batch(&mark).map_err(|error| self.explain(error))
+        inner.execute_batch(&set_id).map_err(|error| self.explain(error))
     }
 
     fn foreign(&self) -> Error {
         let place = self.path.display();
-        Error::invalid(format!("{place} is a SQLite database, but not a store of Oneiro"))
+        Error::invalid(format!("{place} is a SQLite database, but not an Oneiro store"))
             .remedy(Remedy::OtherStore)
     }
 
@@ -193,7 +216,7 @@ impl Backend for Sqlite {
     fn make_durable(&self) -> Result<()> {
         match self.durability {
             Durability::Normal => Ok(()),
-            Durability::Full => self.log.sync(),
+            Durability::Full => self.wal.sync(),
         }
     }
 
@@ -206,47 +229,48 @@ impl Backend for Sqlite {
     }
 
     fn group_limit(&self) -> usize {
-        256
+        GROUP_LIMIT
     }
 
     fn bytes(&self) -> Result<u64> {
         Ok(sqlite_spaces::bytes(&self.path))
     }
 
-    fn copy_to(&self, path: &Path, progress: &mut dyn FnMut(Progress)) -> Result<Option<()>> {
+    fn copy_to(&self, path: &Path, progress: &mut dyn FnMut(Progress)) -> Result<CopyOutcome> {
         let explain = |error| self.explain(error);
         let source = self.open()?;
-        let there = |error| super::sqlite_errors::explain(path, error);
+        let explain_copy = |error| super::sqlite_errors::explain(path, error);
         create_private(path)?;
-        let mut copy = rusqlite::Connection::open(path).map_err(there)?;
+        let mut copy = rusqlite::Connection::open(path).map_err(explain_copy)?;
         // A read transaction pins the snapshot: without it each write of another connection would
-        // start the copy anew, and a busy store could never be copied.
+        // restart the copy, and the copy of a busy store would never end.
         source
             .inner
             .execute_batch("BEGIN; SELECT COUNT(*) FROM sqlite_schema;")
             .map_err(explain)?;
-        let backup = rusqlite::backup::Backup::new(&source.inner, &mut copy).map_err(there)?;
+        let backup =
+            rusqlite::backup::Backup::new(&source.inner, &mut copy).map_err(explain_copy)?;
         loop {
-            let step = backup.step(1_024).map_err(there)?;
-            let at = backup.progress();
-            let total = at.pagecount.max(0) as u64;
-            progress(Progress { done: total - at.remaining.max(0) as u64, total });
+            let step = backup.step(COPY_PAGES).map_err(explain_copy)?;
+            let pages = backup.progress();
+            let total = pages.pagecount.max(0) as u64;
+            progress(Progress { done: total - pages.remaining.max(0) as u64, total });
             match step {
                 rusqlite::backup::StepResult::Done => break,
                 rusqlite::backup::StepResult::More => {}
-                _ => std::thread::sleep(jitter(Duration::from_millis(5))),
+                _ => std::thread::sleep(jitter(RETRY_DELAY)),
             }
         }
         drop(backup);
-        // A copy of damage must not take the place of the last good copy.
-        let sound: String =
-            copy.query_row("PRAGMA quick_check(1)", [], |row| row.get(0)).map_err(there)?;
-        if sound != "ok" {
-            return Err(self.damaged(&sound));
+        // A copy of a damaged store must not replace the last good copy.
+        let check: String =
+            copy.query_row("PRAGMA quick_check(1)", [], |row| row.get(0)).map_err(explain_copy)?;
+        if check != "ok" {
+            return Err(self.damaged(&check));
         }
-        copy.close().map_err(|(_, error)| there(error))?;
+        copy.close().map_err(|(_, error)| explain_copy(error))?;
         File::open(path).and_then(|file| file.sync_all()).map_err(|error| io_error(path, error))?;
-        Ok(Some(()))
+        Ok(CopyOutcome::Copied)
     }
 
     fn integrity(&self) -> Result<Vec<String>> {
@@ -259,7 +283,7 @@ impl Backend for Sqlite {
             for row in rows.map_err(|error| self.explain(error))? {
                 match row {
                     Ok(line) => problems.extend(Some(line).filter(|line| line != "ok")),
-                    // The damage may keep the check itself from going on.
+                    // The damage may prevent the check from continuing.
                     Err(error) => {
                         problems.push(self.explain(error).to_string());
                         break;
@@ -270,31 +294,30 @@ impl Backend for Sqlite {
         Ok(problems)
     }
 
-    fn scrub(&self, needles: &[Vec<u8>], stopped: &(dyn Fn() -> bool + Sync)) -> Result<Scrubbed> {
+    fn scrub(
+        &self,
+        needles: &[Vec<u8>],
+        is_cancelled: &(dyn Fn() -> bool + Sync),
+    ) -> Result<Scrubbed> {
         let mut connection = self.open()?;
         let deadline = Instant::now() + self.busy_timeout;
-        // VACUUM begins its own transaction; this one only proves the log if a sync failed.
+        // VACUUM begins its own transaction; this one only verifies the log if a sync failed.
         connection.begin(Access::Write { wait: self.busy_timeout })?;
         connection.rollback();
-        vacuum(&connection.inner, stopped).map_err(|error| self.explain(error))?;
+        vacuum(&connection.inner, is_cancelled).map_err(|error| self.explain(error))?;
         loop {
             let busy: i64 = connection
                 .inner
                 .query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get(0))
                 .map_err(|error| self.explain(error))?;
-            match busy {
-                0 => break,
-                _ if Instant::now() < deadline => {
-                    std::thread::sleep(jitter(Duration::from_millis(20)));
-                }
-                _ => {
-                    return Err(Error::new(
-                        ErrorKind::Busy,
-                        "a reader of another process kept the log from being emptied",
-                    )
-                    .remedy(Remedy::RunJobs));
-                }
+            if busy == 0 {
+                break;
             }
+            if Instant::now() >= deadline {
+                let what = "a reader of another process prevented the log from being truncated";
+                return Err(Error::new(ErrorKind::Busy, what).remedy(Remedy::RunJobs));
+            }
+            std::thread::sleep(jitter(CHECKPOINT_RETRY_DELAY));
         }
         let files = [self.path.clone(), with_suffix(&self.path, "-wal")];
         let (found, bytes) = raw_search::search(&files, needles)?;
@@ -306,8 +329,8 @@ struct SqliteConnection {
     inner: rusqlite::Connection,
     path: PathBuf,
     busy_timeout: Duration,
-    log: Arc<Log>,
-    /// What this version of Oneiro knows.
+    wal: Arc<Wal>,
+    /// The schema that this version of Oneiro knows.
     schema: SchemaSet,
     /// The error of every transaction once a newer version has migrated the store.
     newer: Option<Error>,
@@ -315,11 +338,11 @@ struct SqliteConnection {
 
 impl Drop for SqliteConnection {
     fn drop(&mut self) {
-        // The last connection copies the log to the database when it is closed; a log that was not
-        // proved may hold anything.
-        if self.log.failure().is_some() {
-            let keep = rusqlite::config::DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE;
-            let _ = self.inner.set_db_config(keep, true);
+        // Closing the last connection checkpoints the log, which must not happen before it is
+        // verified.
+        if self.wal.failure().is_some() {
+            let no_checkpoint = rusqlite::config::DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE;
+            let _ = self.inner.set_db_config(no_checkpoint, true);
         }
     }
 }
@@ -329,38 +352,38 @@ impl SqliteConnection {
         explain(&self.path, error)
     }
 
-    /// Refuses a store that a newer version migrated, also while it was open.
+    /// Refuses a store that a newer version has migrated, possibly while it was open.
     fn check_schema(&mut self) -> Result<()> {
         let sql = "SELECT COALESCE(MAX(version), 0) FROM migrations";
-        // Without the table the store is only being made.
+        // Without the table the store is being created.
         let version = self.inner.query_row(sql, [], |row| row.get(0)).unwrap_or(0);
         refuse_newer(version, self.schema).inspect_err(|error| self.newer = Some(error.clone()))
     }
 
-    /// Looks at the version if SQLite had to prepare a statement again, which it does when somebody
-    /// changed the schema. Asking that of a statement that has run costs nothing.
-    fn after(&mut self, prepared_again: i32) -> Result<()> {
-        if prepared_again == 0 { Ok(()) } else { self.check_schema() }
+    /// Checks the schema version if SQLite had to prepare a statement again, which it does after a
+    /// schema change. The counter is free to read.
+    fn check_reprepared(&mut self, reprepared: i32) -> Result<()> {
+        if reprepared == 0 { Ok(()) } else { self.check_schema() }
     }
 
-    /// Brings the log to the disk after a sync failed, with the write lock held.
+    /// Makes every commit durable after a failed sync, with the write lock held.
     fn recover(&self) -> Result<()> {
-        if self.log.prove()? == Proof::LogOnly {
-            let found: rusqlite::Result<String> =
+        if self.wal.verify_and_rewrite()? == Verified::LogOnly {
+            let check: rusqlite::Result<String> =
                 self.inner.query_row("PRAGMA quick_check(1)", [], |row| row.get(0));
-            let found = found.map_err(|error| self.explain(error))?;
-            if found != "ok" {
-                return Err(damaged(&self.path, &found));
+            let check = check.map_err(|error| self.explain(error))?;
+            if check != "ok" {
+                return Err(damaged(&self.path, &check));
             }
         }
-        self.log.recovered()
+        self.wal.set_recovered()
     }
 
-    /// BEGIN IMMEDIATE in a loop of our own: SQLite's built-in wait sleeps in fixed steps, which
-    /// starves processes that compete.
+    /// Retries BEGIN IMMEDIATE with jitter. SQLite's built-in wait sleeps in fixed steps, which starves
+    /// competing processes.
     fn begin_immediate(&self, limit: Duration) -> Result<()> {
         let started = Instant::now();
-        let mut wait = Duration::from_micros(20);
+        let mut sleep = MIN_LOCK_SLEEP;
         self.inner.busy_timeout(Duration::ZERO).map_err(|error| self.explain(error))?;
         let begun = loop {
             let begun =
@@ -372,13 +395,11 @@ impl SqliteConnection {
                     if waited >= limit {
                         break Err(busy(&self.path, waited));
                     }
-                    // Others hold the lock for less than a sleep takes: at first only give way.
-                    match waited < GIVE_WAY {
-                        true => std::thread::yield_now(),
-                        false => {
-                            std::thread::sleep(jitter(wait).min(limit - waited));
-                            wait = (wait * 3 / 2).min(Duration::from_millis(10));
-                        }
+                    if waited < YIELD_TIME {
+                        std::thread::yield_now();
+                    } else {
+                        std::thread::sleep(jitter(sleep).min(limit - waited));
+                        sleep = (sleep * 3 / 2).min(MAX_LOCK_SLEEP);
                     }
                 }
                 Err(error) => break Err(self.explain(error)),
@@ -405,7 +426,7 @@ impl Connection for SqliteConnection {
                     Access::Read | Access::Migrate => self.busy_timeout,
                 };
                 self.begin_immediate(limit)?;
-                if self.log.failure().is_none() {
+                if self.wal.failure().is_none() {
                     return Ok(());
                 }
                 self.recover().inspect_err(|_| self.rollback())
@@ -419,8 +440,8 @@ impl Connection for SqliteConnection {
             let rows = statement.execute(rusqlite::params_from_iter(values))?;
             Ok((rows, statement.reset_status(StatementStatus::RePrepare)))
         };
-        let (rows, prepared_again) = run().map_err(|error| self.explain(error))?;
-        self.after(prepared_again).map(|()| rows as u64)
+        let (rows, reprepared) = run().map_err(|error| self.explain(error))?;
+        self.check_reprepared(reprepared).map(|()| rows as u64)
     }
 
     fn query(
@@ -436,9 +457,9 @@ impl Connection for SqliteConnection {
             each(&SqliteRow(row))?;
         }
         drop(rows);
-        let prepared_again = statement.reset_status(StatementStatus::RePrepare);
+        let reprepared = statement.reset_status(StatementStatus::RePrepare);
         drop(statement);
-        self.after(prepared_again)
+        self.check_reprepared(reprepared)
     }
 
     fn commit(&mut self) -> Result<()> {
@@ -448,24 +469,21 @@ impl Connection for SqliteConnection {
 
     fn rollback(&mut self) {
         if !self.inner.is_autocommit() {
-            // A rollback that fails leaves the transaction open; `state` then says so.
+            // If it fails the transaction stays open, which `state` reports.
             let _ = self.inner.execute_batch("ROLLBACK");
         }
     }
 
-    fn rows_at_once(&self) -> usize {
+    fn rows_per_insert(&self) -> usize {
         1
     }
 
     fn state(&self) -> State {
-        match self.inner.is_autocommit() {
-            true => State::Idle,
-            false => State::Open,
-        }
+        if self.inner.is_autocommit() { State::Idle } else { State::Open }
     }
 }
 
-/// Between half of `wait` and one and a half, so that processes do not march in step.
-fn jitter(wait: Duration) -> Duration {
-    wait.mul_f64(0.5 + fastrand::f64())
+/// A random duration between 0.5 and 1.5 times `mean`, so that processes do not retry in step.
+fn jitter(mean: Duration) -> Duration {
+    mean.mul_f64(0.5 + fastrand::f64())
 }

@@ -1,4 +1,4 @@
-//! What an error of SQLite, or of the file system below it, means to a caller.
+//! Converts errors of SQLite and of the file system into errors for callers.
 
 use crate::damage::{missing_table, unreadable};
 use oneiro_model::{Error, ErrorKind, Remedy};
@@ -25,12 +25,12 @@ pub(super) fn damaged(path: &Path, how: &str) -> Error {
 
 pub(super) fn explain(path: &Path, error: rusqlite::Error) -> Error {
     let place = path.display();
-    let said = match error.sqlite_error_code() {
+    let explained = match error.sqlite_error_code() {
         Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
             return busy(path, Duration::ZERO).because(error);
         }
         Some(ErrorCode::DatabaseCorrupt) => {
-            return unreadable(damaged(path, "its pages contradict each other"), error);
+            return unreadable(damaged(path, "its pages are inconsistent"), error);
         }
         Some(ErrorCode::NotADatabase) => {
             damaged(path, "it is not a SQLite database").remedy(Remedy::OtherStoreOrBackup)
@@ -44,11 +44,11 @@ pub(super) fn explain(path: &Path, error: rusqlite::Error) -> Error {
             format!("the store {place} is read-only"),
         )
         .remedy(
-            "make the file and its folder writable: reading keeps an index of the log there, too",
+            "make the file and its folder writable: reading needs an index of the log there, too",
         ),
         Some(ErrorCode::CannotOpen) => {
             let (kind, why) = match (path.exists(), path.is_dir()) {
-                (false, _) => (ErrorKind::Unavailable, "it is not there"),
+                (false, _) => (ErrorKind::Unavailable, "it does not exist"),
                 (_, true) => (ErrorKind::Unavailable, "it is a folder"),
                 _ => (ErrorKind::Forbidden, "its owner or mode does not allow it"),
             };
@@ -75,10 +75,10 @@ pub(super) fn explain(path: &Path, error: rusqlite::Error) -> Error {
             None => Error::internal(format!("SQLite: {error}")),
         },
     };
-    said.because(error)
+    explained.because(error)
 }
 
-/// The table that a statement needs and that is not there. SQLite has no code of its own for it.
+/// The missing table of a statement. SQLite has no error code for it.
 fn missing_table_name(error: &rusqlite::Error) -> Option<&str> {
     let message = match error {
         rusqlite::Error::SqliteFailure(_, Some(message)) => message,

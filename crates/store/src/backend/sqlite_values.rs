@@ -1,4 +1,4 @@
-//! Values as SQLite takes and answers them.
+//! Conversion of values and rows from and to rusqlite.
 
 use super::{Row, Value};
 use oneiro_model::{Error, ErrorKind, Result};
@@ -10,7 +10,7 @@ pub(super) struct SqliteRow<'r>(pub(super) &'r rusqlite::Row<'r>);
 impl Row for SqliteRow<'_> {
     fn value(&self, column: usize) -> Result<Value<'_>> {
         let value = self.0.get_ref(column).map_err(|error| {
-            Error::internal(format!("column {column} of an answer")).because(error)
+            Error::internal(format!("column {column} of a result")).because(error)
         })?;
         match value {
             ValueRef::Null => Ok(Value::Null),

@@ -1,7 +1,7 @@
 //! Waiting for another writer: bounded, and then a clear answer.
 
 use crate::child;
-use crate::support::{Holder, NOW, names, open, open_with, patient, put, write};
+use crate::support::{Holder, NOW, names, open, open_with, put, with_busy_timeout, write};
 use oneiro_model::ErrorKind;
 use oneiro_store::{Options, Store, Target};
 use oneiro_testkit::{Backend, TestSpace, on_both_backends};
@@ -71,7 +71,7 @@ pub fn write_when_told(target: &Target) {
 #[test]
 fn writers_of_other_processes_are_told_that_a_frozen_one_holds_the_lock_and_go_on_after_it() {
     let space = TestSpace::new(Backend::Sqlite);
-    let store = open_with(&space, &patient(200)).unwrap();
+    let store = open_with(&space, &with_busy_timeout(200)).unwrap();
     write(&store, "before").unwrap();
     let mut frozen = FrozenWriter::start(&space);
     for _ in 0..2 {
@@ -80,7 +80,7 @@ fn writers_of_other_processes_are_told_that_a_frozen_one_holds_the_lock_and_go_o
         assert!(error.is_retryable() && error.remedy_text().is_some());
         assert_eq!(names(&store), ["before"], "readers go on");
     }
-    let error = open_with(&space, &patient(200)).map(|store| write(&store, "refused"));
+    let error = open_with(&space, &with_busy_timeout(200)).map(|store| write(&store, "refused"));
     assert!(!matches!(error, Ok(Ok(()))));
     frozen.go_on_and_commit();
     write(&store, "after").unwrap();
@@ -90,7 +90,7 @@ fn writers_of_other_processes_are_told_that_a_frozen_one_holds_the_lock_and_go_o
 on_both_backends! {
     fn a_writer_that_waits_too_long_is_told_so_in_time(space) {
         drop(open(space));
-        let store = open_with(space, &patient(200)).unwrap();
+        let store = open_with(space, &with_busy_timeout(200)).unwrap();
         let holder = Holder::of(space);
         // The writer gives up while the lock is held.
         let error = write(&store, "late").unwrap_err();
@@ -117,7 +117,7 @@ on_both_backends! {
     }
 
     fn a_long_write_of_the_same_process_is_waited_for_no_longer(space) {
-        let store = open_with(space, &patient(200)).unwrap();
+        let store = open_with(space, &with_busy_timeout(200)).unwrap();
         let (began, has_begun) = mpsc::channel();
         let (go, may_go) = mpsc::channel::<()>();
         std::thread::scope(|scope| {
@@ -138,7 +138,7 @@ on_both_backends! {
     }
 
     fn readers_never_wait_for_a_writer(space) {
-        let store = open_with(space, &patient(100)).unwrap();
+        let store = open_with(space, &with_busy_timeout(100)).unwrap();
         write(&store, "there").unwrap();
         let _holder = Holder::of(space);
         assert_eq!(names(&store), ["there"]);
@@ -147,7 +147,7 @@ on_both_backends! {
     /// Writers of one process queue behind the first, whose wait counts for them too.
     fn each_of_many_waiting_writers_is_told_so_when_its_own_time_is_over(space) {
         const BUSY_TIMEOUT: Duration = Duration::from_millis(2_000);
-        let store = open_with(space, &patient(BUSY_TIMEOUT.as_millis() as u64)).unwrap();
+        let store = open_with(space, &with_busy_timeout(BUSY_TIMEOUT.as_millis() as u64)).unwrap();
         write(&store, "before").unwrap();
         let holder = Holder::of(space);
         let wait = |name: &str| {

@@ -45,13 +45,13 @@ fn does_what_its_parent_asks() {
             assert_eq!(crate::support::names(&store), ["kept"]);
             let error = crate::support::write(&store, "new").unwrap_err();
             assert_eq!(error.kind(), ErrorKind::Forbidden, "{error:?}");
-            crate::support::is_helpful(&error, Path::new(path));
+            crate::support::assert_helpful(&error, Path::new(path));
         }
         "no-access" => {
             let error = Store::open(&target, &Options::default(), NOW).err().unwrap();
             let kind = error.kind();
             assert!(matches!(kind, ErrorKind::Forbidden | ErrorKind::Unavailable), "{error:?}");
-            crate::support::is_helpful(&error, Path::new(path));
+            crate::support::assert_helpful(&error, Path::new(path));
         }
         "sync-fails" => crate::sync_failure::write_while_a_sync_fails(&target),
         "sync-fails-then-crash" => crate::sync_failure::write_until_a_sync_fails(&target),

@@ -1,7 +1,7 @@
 //! Files that are not as they should be: a clear answer each, and nothing touched.
 
 use crate::child;
-use crate::support::{NOW, is_helpful, names, open, open_with, write};
+use crate::support::{NOW, assert_helpful, names, open, open_with, write};
 use oneiro_model::{Error, ErrorKind};
 use oneiro_store::{Options, Store, Target};
 use oneiro_testkit::{Backend, TestSpace};
@@ -19,7 +19,7 @@ fn at(space: &TestSpace, path: &Path) -> Target {
 
 fn refusal(space: &TestSpace) -> Error {
     let error = open_with(space, &Options::default()).err().expect("the store was opened");
-    is_helpful(&error, &space.file());
+    assert_helpful(&error, &space.file());
     error
 }
 
@@ -159,7 +159,7 @@ fn a_file_that_is_moved_away_is_not_made_anew() {
     fs::rename(space.file(), &away).unwrap();
     let error = store.read(oneiro_store::settings::all).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Unavailable, "{error:?}");
-    is_helpful(&error, &space.file());
+    assert_helpful(&error, &space.file());
     assert!(!space.file().exists(), "an empty store took its place");
     fs::write(space.file(), b"").unwrap();
     assert!(store.read(oneiro_store::settings::all).is_err());

@@ -12,7 +12,7 @@ mod backups;
 mod busy;
 mod child;
 mod files;
-mod groups;
+mod group_commit;
 mod links;
 mod migrations;
 mod parity;

@@ -174,6 +174,6 @@ fn a_store_that_must_exist_is_not_created() {
     let options = Options { must_exist: true, ..Options::default() };
     let error = Store::open(&target(&space), &options, NOW).err().unwrap();
     assert_eq!(error.kind(), ErrorKind::NotFound);
-    crate::support::is_helpful(&error, &space.file());
+    crate::support::assert_helpful(&error, &space.file());
     assert!(!space.file().exists());
 }

@@ -1,7 +1,7 @@
 //! A PostgreSQL server, or a writer, that hangs: nobody waits for it for ever. A call that should
 //! end is made on a thread of its own, so that one that does not end fails the test.
 
-use crate::support::{NOW, names, open, open_with, patient, put, target, write};
+use crate::support::{NOW, names, open, open_with, put, target, with_busy_timeout, write};
 use oneiro_model::{Error, ErrorKind, Result, SpaceName};
 use oneiro_store::{Options, Store, Target, settings};
 use oneiro_testkit::{Backend, OwnServer, TestSpace};
@@ -33,7 +33,7 @@ fn assert_unavailable(error: &Error) {
 fn a_hung_server_is_given_up_and_used_again_when_it_runs_on() {
     let server = OwnServer::start();
     let target = with_short_connect_timeout(&server.url());
-    let store = Store::open(&target, &patient(5_000), NOW).unwrap();
+    let store = Store::open(&target, &with_busy_timeout(5_000), NOW).unwrap();
     write(&store, "before").unwrap();
     assert_eq!(names(&store), ["before"]);
 
@@ -44,7 +44,7 @@ fn a_hung_server_is_given_up_and_used_again_when_it_runs_on() {
         let writer = store.clone();
         assert_unavailable(&ended(move || write(&writer, "lost")).unwrap_err());
     }
-    let opened = ended(move || Store::open(&target, &patient(5_000), NOW).map(drop));
+    let opened = ended(move || Store::open(&target, &with_busy_timeout(5_000), NOW).map(drop));
     assert_unavailable(&opened.unwrap_err());
     server.thaw();
 
@@ -59,7 +59,8 @@ fn a_peer_that_accepts_and_never_answers_is_given_up() {
     let port = silent.local_addr().unwrap().port();
     let url = format!("postgres://u:hunter2@127.0.0.1:{port}/d");
     let target = with_short_connect_timeout(&url);
-    let error = ended(move || Store::open(&target, &patient(5_000), NOW).map(drop)).unwrap_err();
+    let error =
+        ended(move || Store::open(&target, &with_busy_timeout(5_000), NOW).map(drop)).unwrap_err();
     assert_unavailable(&error);
     assert!(!format!("{error} {error:?}").contains("hunter2"), "{error:?}");
 }
@@ -81,7 +82,7 @@ fn a_server_after_hosts_that_are_dead_or_silent_is_reached() {
     let url = server.url().replacen("127.0.0.1:", &format!("{hosts}127.0.0.1:"), 1);
     assert_ne!(url, server.url());
     let target = with_short_connect_timeout(&url);
-    let store = ended(move || Store::open(&target, &patient(5_000), NOW)).unwrap();
+    let store = ended(move || Store::open(&target, &with_busy_timeout(5_000), NOW)).unwrap();
     write(&store, "reached").unwrap();
     assert_eq!(names(&store), ["reached"]);
 }
@@ -94,7 +95,7 @@ fn a_hung_server_is_given_up_although_another_host_answers() {
     let target = with_short_connect_timeout(&server.url().replacen(&own, &hosts, 1));
     first.kill();
     // No other limit ends a call before this test is over.
-    let options = Options { statement_timeout: FOR_EVER * 2, ..patient(5_000) };
+    let options = Options { statement_timeout: FOR_EVER * 2, ..with_busy_timeout(5_000) };
     let store = Store::open(&target, &options, NOW).unwrap();
     write(&store, "before").unwrap();
     assert_eq!(names(&store), ["before"]);
@@ -118,7 +119,7 @@ fn a_long_statement_is_waited_for_while_the_server_answers_others() {
         url: format!("{}?connect_timeout=1", space.store),
         space: space.space.clone(),
     };
-    let store = Store::open(&target, &patient(5_000), NOW).unwrap();
+    let store = Store::open(&target, &with_busy_timeout(5_000), NOW).unwrap();
     // Three times as long as a server may take to answer a new connection.
     let slept = store.read(|tx| tx.raw("SELECT CAST(3 AS BIGINT) FROM pg_sleep(3)"));
     assert_eq!(slept.unwrap(), [3]);
@@ -127,7 +128,8 @@ fn a_long_statement_is_waited_for_while_the_server_answers_others() {
 #[test]
 fn a_statement_past_its_limit_is_ended_by_the_server_and_the_connection_lives_on() {
     let space = TestSpace::new(Backend::Postgres);
-    let options = Options { statement_timeout: Duration::from_millis(100), ..patient(100) };
+    let options =
+        Options { statement_timeout: Duration::from_millis(100), ..with_busy_timeout(100) };
     let store = open_with(&space, &options).unwrap();
     let slow = store.clone();
     let error: Error = ended(move || -> Result<Vec<i64>> {
@@ -145,7 +147,8 @@ fn a_statement_past_its_limit_is_ended_by_the_server_and_the_connection_lives_on
 #[test]
 fn a_writer_that_pauses_inside_its_transaction_loses_the_lock_and_keeps_nothing() {
     let space = TestSpace::new(Backend::Postgres);
-    let (paused, other) = (open_with(&space, &patient(100)).unwrap(), patient(60_000));
+    let (paused, other) =
+        (open_with(&space, &with_busy_timeout(100)).unwrap(), with_busy_timeout(60_000));
     let other = Store::open(&target(&space), &other, NOW).unwrap();
     let (began, has_begun) = mpsc::channel();
     let (go, may_go) = mpsc::channel::<()>();

@@ -1,6 +1,6 @@
 //! A PostgreSQL server that ends connections, goes away and comes back.
 
-use crate::support::{NOW, client, names, patient, write};
+use crate::support::{NOW, client, names, with_busy_timeout, write};
 use oneiro_model::{ErrorKind, SpaceName};
 use oneiro_store::{Store, Target, settings};
 use oneiro_testkit::{Backend, OwnServer, TestSpace};
@@ -11,7 +11,7 @@ fn connections_that_the_server_ended_are_replaced_unnoticed() {
     let space = TestSpace::new(Backend::Postgres);
     let url = format!("{}?application_name={}", space.store, space.space);
     let target = Target::Postgres { url, space: space.space.clone() };
-    let store = Store::open(&target, &patient(5_000), NOW).unwrap();
+    let store = Store::open(&target, &with_busy_timeout(5_000), NOW).unwrap();
     for name in ["a", "b", "c"] {
         write(&store, name).unwrap();
         assert!(names(&store).contains(&name.to_owned()));
@@ -26,7 +26,7 @@ fn connections_that_the_server_ended_are_replaced_unnoticed() {
 fn a_lost_server_is_unavailable_and_nothing_acknowledged_is_lost() {
     let server = OwnServer::start();
     let target = Target::Postgres { url: server.url(), space: SpaceName::default() };
-    let store = Store::open(&target, &patient(5_000), NOW).unwrap();
+    let store = Store::open(&target, &with_busy_timeout(5_000), NOW).unwrap();
     write(&store, "before").unwrap();
     assert_eq!(names(&store), ["before"]);
 

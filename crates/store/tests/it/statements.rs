@@ -1,7 +1,7 @@
 //! The SQL is written once, and both engines understand all of it.
 
 use crate::support::{client, open};
-use oneiro_store::{all_statements, messages, said};
+use oneiro_store::{all_statements, message_rows, messages};
 use oneiro_testkit::{Backend, on_both_backends};
 use postgres::types::Type;
 
@@ -10,7 +10,7 @@ fn statements() -> Vec<(String, &'static str)> {
     let mut all: Vec<_> =
         all.map(|(module, name, sql)| (format!("{module}::{name}"), sql)).collect();
     all.push(("messages::INSERT_MANY".to_owned(), messages::insert_many_sql()));
-    all.push(("said::SAID".to_owned(), said::said_sql()));
+    all.push(("message_rows::ROWS_BY_ID".to_owned(), message_rows::rows_by_id_sql()));
     all
 }
 

@@ -19,7 +19,7 @@ pub fn open_with(space: &TestSpace, options: &Options) -> Result<Store> {
     Store::open(&target(space), options, NOW)
 }
 
-pub fn patient(millis: u64) -> Options {
+pub fn with_busy_timeout(millis: u64) -> Options {
     Options { busy_timeout: Duration::from_millis(millis), ..Options::default() }
 }
 
@@ -77,7 +77,7 @@ impl Holder {
 }
 
 /// The error must name `place` and say what to do.
-pub fn is_helpful(error: &Error, place: &std::path::Path) {
+pub fn assert_helpful(error: &Error, place: &std::path::Path) {
     let place = place.display().to_string();
     assert!(error.message().contains(&place), "{error:?} does not name {place}");
     assert!(error.remedy_text().is_some(), "{error:?} has no remedy");

@@ -1,6 +1,6 @@
 //! TLS to a PostgreSQL server, with a certificate authority and certificates of the test's own.
 
-use crate::support::{NOW, names, patient, write};
+use crate::support::{NOW, names, with_busy_timeout, write};
 use oneiro_model::{Error, ErrorKind, SpaceName};
 use oneiro_store::{Store, Target};
 use oneiro_testkit::OwnServer;
@@ -42,7 +42,11 @@ impl Authority {
 fn open(server: &OwnServer, host: &str, query: &str) -> Result<Store, Error> {
     let port = server.port();
     let url = format!("postgres://postgres:{PASSWORD}@{host}:{port}/postgres?{query}");
-    Store::open(&Target::Postgres { url, space: SpaceName::default() }, &patient(5_000), NOW)
+    Store::open(
+        &Target::Postgres { url, space: SpaceName::default() },
+        &with_busy_timeout(5_000),
+        NOW,
+    )
 }
 
 /// Whether the connections of a store are inside TLS, as the server sees them.

@@ -3,15 +3,16 @@
 
 use crate::ink::Ink;
 use crate::output::{one_line, table};
-use oneiro::{Found, Hit, MessageId, Neighbour, Role, SummaryHit, Tier, Timestamp, Trace};
+use crate::places::Places;
+use oneiro::{Found, Hit, Neighbour, Role, SummaryHit, Tier, Timestamp, Trace};
 
 /// Columns of a neighbour.
 const NEIGHBOUR_WIDTH: usize = 96;
 
 /// A page of hits.
-pub fn hits(found: &Found, ink: Ink) -> String {
+pub fn hits(found: &Found, places: &Places, ink: Ink) -> String {
     let summaries = found.summaries.iter().map(|hit| summary(hit, ink));
-    let messages = found.hits.iter().map(|hit| one(hit, ink));
+    let messages = found.hits.iter().map(|hit| one(hit, places, ink));
     let mut text = summaries.chain(messages).collect::<Vec<_>>().join("\n\n");
     if let Some(next) = &found.next {
         text.push_str(&format!("\n\nmore: --cursor {next}"));
@@ -19,11 +20,15 @@ pub fn hits(found: &Found, ink: Ink) -> String {
     text
 }
 
-fn one(found: &Hit, ink: Ink) -> String {
+fn one(found: &Hit, places: &Places, ink: Ink) -> String {
     let head = format!(
-        "{}  {}  {}",
-        head(found.id, who(&found.role, found.name.as_deref()), found.at, ink),
-        one_line(found.session_id.as_str(), 48),
+        "{}  {}",
+        head(
+            &format!("{}{}", one_line(found.session_id.as_str(), 48), places.label(found.id)),
+            who(&found.role, found.name.as_deref()),
+            found.at,
+            ink
+        ),
         ink.dim(tier(found.tier)),
     );
     let near = |neighbour: &Neighbour| {
@@ -56,9 +61,9 @@ fn summary(hit: &SummaryHit, ink: Ink) -> String {
     )
 }
 
-/// The beginning of a message's head line: its id, who spoke and when.
-pub fn head(id: MessageId, who: String, at: Timestamp, ink: Ink) -> String {
-    format!("{}  {who}  {}", ink.bold(&format!("#{id}")), when(at))
+/// The beginning of a message's head line: its place, who spoke and when.
+pub fn head(label: &str, who: String, at: Timestamp, ink: Ink) -> String {
+    format!("{}  {who}  {}", ink.bold(label), when(at))
 }
 
 /// Who spoke, by role and name.

@@ -1,6 +1,7 @@
 //! `oneiro session branch`.
 
 use crate::context::Context;
+use crate::places::session_and_message;
 use crate::request::request;
 use clap::Args;
 use serde_json::json;
@@ -8,11 +9,11 @@ use serde_json::json;
 /// Create a session that starts with the conversation so far
 #[derive(Debug, Args)]
 pub struct BranchArgs {
-    /// The session to branch from
+    /// The session to branch from, or the last message to share by its place in it: monday#3
     session: String,
-    /// Last message to include [default: all messages]
+    /// Last message to include: its id, or its place (monday#3) [default: all messages]
     #[arg(long, value_name = "MESSAGE")]
-    at: Option<i64>,
+    at: Option<String>,
     /// Id of the branch [default: generated]
     #[arg(long)]
     id: Option<String>,
@@ -25,8 +26,9 @@ impl BranchArgs {
     /// Branches.
     pub fn run(self, context: &Context) -> anyhow::Result<()> {
         let oneiro = context.open()?;
-        let from = oneiro.sessions().resolve(&self.session)?;
-        let branch = json!({"at": self.at, "id": self.id, "title": self.title});
+        let (from, at) = session_and_message(&oneiro, &self.session, self.at.as_deref())?;
+        let at = at.map(|at| at.to_string());
+        let branch = json!({"at": at, "id": self.id, "title": self.title});
         let request = request(&oneiro, branch)?;
         context.output.show(&oneiro.sessions().branch(&from, request)?, super::describe)
     }

@@ -6,6 +6,7 @@ use crate::context::Context;
 use crate::ink::Ink;
 use crate::input::Lines;
 use crate::output::count;
+use crate::places::Places;
 use clap::Args;
 use oneiro::{Error, Message, NewMessage, Page};
 use serde_json::{Value, json};
@@ -63,14 +64,17 @@ impl HistoryArgs {
         let oneiro = context.open()?;
         let id = oneiro.sessions().resolve(&self.session)?;
         let shown = Page { items: oneiro.sessions().show(&id, false)?.messages, next: None };
-        context.output.show(&shown, |shown| texts(&shown.items, context.ink))
+        let ids = shown.items.iter().map(|message| message.id);
+        let places = Places::in_session(&oneiro, &id, ids)?;
+        context.output.show(&shown, |shown| texts(&shown.items, &places, context.ink))
     }
 }
 
-fn texts(messages: &[Message], ink: Ink) -> String {
-    let texts = messages.iter().map(|message| message_text(message, Length::Short, ink));
-    let texts: Vec<String> = texts.collect();
-    texts.join("\n\n")
+/// Messages of one session, one below the other.
+pub(super) fn texts(messages: &[Message], places: &Places, ink: Ink) -> String {
+    let text =
+        |message: &Message| message_text(&places.label(message.id), message, Length::Short, ink);
+    messages.iter().map(text).collect::<Vec<_>>().join("\n\n")
 }
 
 fn read(path: &Path) -> anyhow::Result<Vec<NewMessage>> {

@@ -6,6 +6,7 @@ use crate::commands::search::{Order, query};
 use crate::context::Context;
 use crate::ink::Ink;
 use crate::output::{one_line, plain};
+use crate::places::Places;
 use crate::request::request;
 use clap::Args;
 use oneiro::{
@@ -22,8 +23,8 @@ const LINE_WIDTH: usize = 96;
 /// With a query: the best hit of each conversation, with what was said around it and how the
 /// session opened and ended; a conversation whose title has every word of the query comes first.
 /// Sessions of the sources cron and heartbeat come after those of people, and those of tool and
-/// subagent are left out unless --source names them. With --session and --around: what was said
-/// around a message. With --read: a session, of a long one the beginning and the end. With nothing:
+/// subagent are left out unless --source names them. With --around: what was said around a
+/// message. With --read: a session, of a long one the beginning and the end. With nothing:
 /// the conversations that were active lately.
 #[derive(Debug, Args)]
 pub struct SearchArgs {
@@ -33,9 +34,9 @@ pub struct SearchArgs {
     /// Scroll in this session, or in one of its lineage
     #[arg(long, value_name = "SESSION", requires = "around")]
     session: Option<String>,
-    /// Show what was said around this message
-    #[arg(long, value_name = "MESSAGE", requires = "session", conflicts_with = "read")]
-    around: Option<i64>,
+    /// Show the messages around this one: its id with --session, or its place (monday#3)
+    #[arg(long, value_name = "MESSAGE", conflicts_with = "read")]
+    around: Option<String>,
     /// Read this session
     #[arg(long, value_name = "SESSION")]
     read: Option<String>,
@@ -54,6 +55,9 @@ pub struct SearchArgs {
     /// Not in sessions of this source; may be repeated
     #[arg(long, value_name = "SOURCE")]
     exclude_source: Vec<String>,
+    /// Only in sessions of this project
+    #[arg(long, conflicts_with_all = ["session", "read"])]
+    project: Option<String>,
     /// The order of conversations
     #[arg(long, value_enum, default_value_t = Order::Relevance)]
     sort: Order,
@@ -82,7 +86,8 @@ impl SearchArgs {
             _ => None,
         };
         if !is_empty || context.output.json {
-            context.output.show(&found, |found| describe(found, now, context.ink))?;
+            let places = places(&oneiro, &found)?;
+            context.output.show(&found, |found| describe(found, &places, now, context.ink))?;
         } else {
             context.output.say("Nothing found.");
         }
@@ -112,29 +117,51 @@ impl SearchArgs {
                 "roles": self.role,
                 "sources": self.source,
                 "exclude_sources": self.exclude_source,
+                "project": self.project,
                 "summarise": self.summarise,
             }),
         )?)
     }
 }
 
-fn describe(found: &SessionFound, now: Timestamp, ink: Ink) -> String {
+/// The places of all messages that are shown.
+fn places(oneiro: &Oneiro, found: &SessionFound) -> oneiro::Result<Places> {
+    let ids = |messages: &[ShownMessage]| messages.iter().map(|one| one.id).collect::<Vec<_>>();
+    match found {
+        SessionFound::Discover { conversations, .. } => {
+            let messages = conversations.iter().flat_map(|one| {
+                let all = [&one.opening, &one.window, &one.closing];
+                all.into_iter().flatten().map(|message| (&one.session.id, message.id))
+            });
+            Places::new(oneiro, messages)
+        }
+        SessionFound::Scroll { session_id, messages, .. } => {
+            Places::in_session(oneiro, session_id, ids(messages))
+        }
+        SessionFound::Read { session, messages, .. } => {
+            Places::in_session(oneiro, &session.id, ids(messages))
+        }
+        SessionFound::Browse { .. } => Ok(Places::default()),
+    }
+}
+
+fn describe(found: &SessionFound, places: &Places, now: Timestamp, ink: Ink) -> String {
     match found {
         SessionFound::Discover { conversations, .. } => {
             let texts: Vec<String> =
-                conversations.iter().map(|found| conversation(found, ink)).collect();
+                conversations.iter().map(|found| conversation(found, places, ink)).collect();
             texts.join("\n\n\n")
         }
         SessionFound::Scroll { session_id, messages, before, after, .. } => {
             let mut parts = vec![ink.bold(&one_line(session_id.as_str(), 80))];
             parts.extend(left_out(*before, "earlier", ink));
-            parts.extend(messages.iter().map(|message| whole(message, ink)));
+            parts.extend(messages.iter().map(|message| whole(message, places, ink)));
             parts.extend(left_out(*after, "later", ink));
             parts.join("\n\n")
         }
         SessionFound::Read { session, messages, omitted } => {
             let mut parts = vec![super::describe(session)];
-            parts.extend(messages.iter().map(|message| whole(message, ink)));
+            parts.extend(messages.iter().map(|message| whole(message, places, ink)));
             // The gap is where the ids jump: after the first twenty of a long session.
             if let Some(gap) = left_out(*omitted, "in between", ink) {
                 parts.insert(parts.len().min(21), gap);
@@ -145,7 +172,7 @@ fn describe(found: &SessionFound, now: Timestamp, ink: Ink) -> String {
     }
 }
 
-fn conversation(found: &Conversation, ink: Ink) -> String {
+fn conversation(found: &Conversation, places: &Places, ink: Ink) -> String {
     let session = &found.session;
     let mut title = ink.bold(&one_line(session.id.as_str(), 48));
     if let Some(text) = &session.title {
@@ -168,7 +195,7 @@ fn conversation(found: &Conversation, ink: Ink) -> String {
     if let Some(digest) = &found.digest {
         lines.extend(condensed(digest, ink));
     }
-    let short = |message: &ShownMessage| format!("  {}", ink.dim(&line(message)));
+    let short = |message: &ShownMessage| format!("  {}", ink.dim(&line(message, places)));
     lines.extend(found.opening.iter().map(short));
     let gap = |outside: i64, shown: usize, place: &str| {
         left_out(outside - shown as i64, place, ink).map(|text| format!("  {text}"))
@@ -177,11 +204,12 @@ fn conversation(found: &Conversation, ink: Ink) -> String {
     for message in &found.window {
         match (&found.hit, message.anchor) {
             (Some(hit), true) => {
-                let head = head(hit.id, who(&hit.role, hit.name.as_deref()), hit.at, ink);
+                let head =
+                    head(&places.label(hit.id), who(&hit.role, hit.name.as_deref()), hit.at, ink);
                 lines.push(format!("> {head}"));
                 lines.push(format!("    {}", ink.marked(&hit.snippet, &hit.highlights)));
             }
-            _ => lines.push(format!("  {}", line(message))),
+            _ => lines.push(format!("  {}", line(message, places))),
         }
     }
     lines.extend(gap(found.after, found.closing.len(), "later"));
@@ -203,16 +231,18 @@ fn condensed(digest: &SessionDigest, ink: Ink) -> Vec<String> {
 }
 
 /// A message on one line.
-fn line(message: &ShownMessage) -> String {
+fn line(message: &ShownMessage, places: &Places) -> String {
     let who = who(&message.role, message.name.as_deref());
-    one_line(&format!("#{}  {who}: {}", message.id, message.text), LINE_WIDTH)
+    let label = places.label(message.id);
+    one_line(&format!("{label}  {who}: {}", message.text), LINE_WIDTH)
 }
 
 /// A message as it was said.
-fn whole(message: &ShownMessage, ink: Ink) -> String {
+fn whole(message: &ShownMessage, places: &Places, ink: Ink) -> String {
     let who = who(&message.role, message.name.as_deref());
     let mark = if message.anchor { "> " } else { "" };
-    format!("{mark}{}\n{}", head(message.id, who, message.at, ink), plain(&message.text))
+    let head = head(&places.label(message.id), who, message.at, ink);
+    format!("{mark}{head}\n{}", plain(&message.text))
 }
 
 fn left_out(count: i64, place: &str, ink: Ink) -> Option<String> {

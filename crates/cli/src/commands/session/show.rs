@@ -3,6 +3,7 @@
 use crate::context::Context;
 use crate::ink::Ink;
 use crate::output::{one_line, plain};
+use crate::places::Places;
 use clap::Args;
 use oneiro::{Message, Part, SessionView, Visibility, parts};
 use serde_json::Value;
@@ -29,14 +30,17 @@ impl ShowArgs {
             id = oneiro.sessions().tip(&id)?;
         }
         let view = oneiro.sessions().show(&id, self.all)?;
-        context.output.show(&view, |view| describe(view, context.ink))
+        let ids = view.messages.iter().map(|message| message.id);
+        let places = Places::in_session(&oneiro, &id, ids)?;
+        context.output.show(&view, |view| describe(view, &places, context.ink))
     }
 }
 
-fn describe(view: &SessionView, ink: Ink) -> String {
+fn describe(view: &SessionView, places: &Places, ink: Ink) -> String {
     let mut text = super::describe(&view.session);
     for message in &view.messages {
-        text.push_str(&format!("\n\n{}", message_text(message, Length::Short, ink)));
+        let message = message_text(&places.label(message.id), message, Length::Short, ink);
+        text.push_str(&format!("\n\n{message}"));
     }
     text
 }
@@ -50,8 +54,8 @@ pub enum Length {
     Whole,
 }
 
-/// A message as people read it: a head line, then its parts.
-pub fn message_text(message: &Message, length: Length, ink: Ink) -> String {
+/// A message as people read it: a head line that begins with `label`, then its parts.
+pub fn message_text(label: &str, message: &Message, length: Length, ink: Ink) -> String {
     let state = match message.visibility {
         Visibility::Live => "",
         Visibility::Compacted => "  (compacted)",
@@ -62,8 +66,8 @@ pub fn message_text(message: &Message, length: Length, ink: Ink) -> String {
         || message.role.as_str().to_owned(),
         |name| format!("{} {name}", message.role.as_str()),
     );
-    let mut text =
-        format!("#{} {}  {}{state}", message.id, ink.role(&message.role, &plain(&who)), message.at);
+    let (who, id) = (ink.role(&message.role, &plain(&who)), message.id);
+    let mut text = format!("{label} {who}  {}  id {id}{state}", message.at);
     for part in parts(&message.role, &message.body) {
         text.push_str(&format!("\n{}", show_part(&part, length)));
     }
@@ -78,6 +82,7 @@ fn show_part(part: &Part<'_>, length: Length) -> String {
     match part {
         Part::Text(words) => plain(words),
         Part::Reasoning(words) => format!("  thinks: {}", cut(words)),
+        Part::Harness { kind, text } => format!("  [{}] {}", plain(kind), cut(text)),
         Part::ToolCall { name, arguments } => {
             format!("  calls {} {}", plain(name), cut(&text_of(arguments)))
         }
@@ -102,11 +107,11 @@ fn text_of(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
-/// One line of a message, for lists of choices.
-pub(super) fn line(message: &Message) -> String {
+/// One line of a message that begins with `label`, for lists of choices.
+pub(super) fn line(label: &str, message: &Message) -> String {
     let words = parts(&message.role, &message.body).into_iter().find_map(|part| match part {
         Part::Text(words) => Some(words),
         _ => None,
     });
-    format!("#{}  {}  {}", message.id, message.at, one_line(words.unwrap_or_default(), 80))
+    format!("{label}  {}  {}", message.at, one_line(words.unwrap_or_default(), 80))
 }

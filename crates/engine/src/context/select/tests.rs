@@ -55,7 +55,7 @@ fn a_leaf_takes_what_fits_and_ends_with_a_turn() {
     for (script, chunk, pressure, taken) in [
         ("T100 S200 T100 S200 T100 S200", 650, Pressure::Some, 4),
         ("T100 S200 T100 S200", 10_000, Pressure::Some, 4),
-        // P2: neither few nor large messages stall the head.
+        // Neither few nor large messages stall the head.
         ("T50000 S10", 20_000, Pressure::None, 1),
         ("T5 S50000 T9", 20_000, Pressure::None, 2),
         ("T5 S5 .50000 .5 T9", 20_000, Pressure::None, 4),
@@ -75,7 +75,7 @@ fn a_leaf_takes_what_fits_and_ends_with_a_turn() {
 fn neighbours_are_condensed_and_never_one_alone() {
     let run =
         |of: &[(i64, i64, i64)]| of.iter().map(|(k, d, t)| node(*k, *d, *t)).collect::<Vec<_>>();
-    // P4: one alone is not condensed, whatever it costs.
+    // One alone is not condensed, whatever it costs.
     for pressure in [Pressure::None, Pressure::Some, Pressure::All] {
         assert_eq!(chosen(&[run(&[(1, 0, 9_000)])], pressure), [0_i64; 0]);
         assert_eq!(chosen(&[run(&[(1, 0, 900)]), run(&[(2, 0, 900)])], pressure), [0_i64; 0]);
@@ -84,7 +84,7 @@ fn neighbours_are_condensed_and_never_one_alone() {
     let three = run(&[(1, 0, 900), (2, 0, 900), (3, 0, 900)]);
     assert_eq!(chosen(std::slice::from_ref(&three), Pressure::None), [0_i64; 0]);
     assert_eq!(chosen(&[three], Pressure::Some), [1, 2, 3]);
-    // P5: a deeper head does not hide a shallower run behind it.
+    // A deeper head does not hide a shallower run behind it.
     let deep = run(&[(1, 2, 900), (2, 0, 500), (3, 0, 500), (4, 0, 500), (5, 0, 500)]);
     assert_eq!(chosen(&[deep], Pressure::None), [2, 3, 4, 5]);
     let deeper_first = [
@@ -126,6 +126,6 @@ proptest! {
             before = taken;
         }
         let whole: i64 = costs.iter().map(|cost| cost.tokens).sum();
-        prop_assert!(before > 0 || whole < LEAST_TOKENS, "P2: {} tokens and no way past them", whole);
+        prop_assert!(before > 0 || whole < LEAST_TOKENS, "{} tokens and no way past them", whole);
     }
 }

@@ -78,7 +78,7 @@ fn each_failure_falls_to_the_next_level() {
 proptest! {
     #![proptest_config(oneiro_testkit::proptest_config(64))]
 
-    // P20: in any script, of any size, an extract keeps to its target and is text.
+    // In any script, of any size, an extract keeps to its target and is text.
     #[test]
     fn an_extract_is_within_its_target(texts in proptest::collection::vec("\\PC{0,400}", 0..12), target in 8..400_usize) {
         let texts: Vec<&str> = texts.iter().map(String::as_str).collect();

@@ -12,7 +12,7 @@ use oneiro_model::{
     ListSessions, MACHINE_SOURCES, Query, Result, Role, SearchRequest, Session, SessionFound, Sort,
     Tier, WINDOW,
 };
-use oneiro_store::{Tx, lineage, said, sessions, titles};
+use oneiro_store::{Tx, lineage, message_rows, sessions, titles};
 use oneiro_text::{Analyzer, QueryWord};
 use rustc_hash::FxHashSet;
 
@@ -114,6 +114,7 @@ impl Discovery<'_, '_> {
             roles,
             sources: asked.sources.clone(),
             exclude_sources,
+            project: asked.project.clone(),
             exclude_lineage: asked.exclude_lineage.clone(),
             one_per_lineage: true,
             demote_sources: MACHINE_SOURCES.map(str::to_owned).to_vec(),
@@ -132,7 +133,7 @@ impl Discovery<'_, '_> {
     fn conversation(&self, one: Candidate) -> Result<Conversation> {
         let session = without_system_prompt(self.tx, one.key)?;
         let anchor = match &one.hit {
-            Some(hit) => said::said(self.tx, &[hit.id.0])?.pop(),
+            Some(hit) => message_rows::by_ids(self.tx, &[hit.id.0])?.pop(),
             None => None,
         };
         let around = match anchor {
@@ -144,7 +145,7 @@ impl Discovery<'_, '_> {
         let [opening, closing] = around.opening_and_closing(self.tx, one.key)?;
         let root_id = match one.root == one.key {
             true => None,
-            false => sessions::id_and_source(self.tx, one.root)?.map(|(id, _)| id),
+            false => sessions::id_and_project(self.tx, one.root)?.map(|(id, _)| id),
         };
         Ok(Conversation {
             digest: None,
@@ -197,7 +198,7 @@ impl Discovery<'_, '_> {
         let whole = self.asked.query.trim();
         let titled = match whole.contains('\0') {
             true => Vec::new(),
-            false => titles::numbered(self.tx, whole)?,
+            false => titles::with_base(self.tx, whole)?,
         };
         for (_, key) in titled {
             if known.iter().all(|(there, _)| *there != key) {
@@ -217,6 +218,7 @@ impl Discovery<'_, '_> {
             let Some(title) = &session.title else { continue };
             let named = &request.sources;
             let is_wanted = (named.is_empty() || named.contains(&session.source))
+                && (request.project.is_none() || request.project == session.project)
                 && !request.exclude_sources.contains(&session.source)
                 && !request.demote_sources.contains(&session.source)
                 && !not.contains(&key);

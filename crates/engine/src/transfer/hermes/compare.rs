@@ -6,7 +6,7 @@ use super::note::Note;
 use super::pass::{Pass, Seen, Standing};
 use super::reconcile::{NAMES, number_of};
 use oneiro_model::{Result, Visibility};
-use oneiro_store::{ForeignFile, sessions, shown};
+use oneiro_store::{ForeignFile, sessions, visibility};
 use std::collections::BTreeMap;
 
 /// Sessions to a snapshot.
@@ -46,14 +46,14 @@ impl Pass<'_> {
                     return Ok(None);
                 }
                 let Some(key) = sessions::key(tx, &seen.id)? else { return Ok(None) };
-                let counts = shown::counts_named(tx, key, NAMES)?;
+                let counts = visibility::count_by_external_id(tx, key, NAMES)?;
                 if counts == seen.runs.counts() {
                     return Ok(Some((counts, None)));
                 }
-                let rows = shown::named(tx, key, NAMES)?;
-                let rows = rows.into_iter().filter_map(|(_, external_id, stands)| {
-                    Some((number_of(&external_id)?, stands))
-                });
+                let rows = visibility::by_external_id(tx, key, NAMES)?;
+                let rows = rows
+                    .into_iter()
+                    .filter_map(|row| Some((number_of(&row.external_id)?, row.visibility)));
                 let lost = Note::read(tx, &seen.raw_id)?.unwrap_or_default().lost;
                 Ok(Some((counts, Some((rows.collect(), lost)))))
             };

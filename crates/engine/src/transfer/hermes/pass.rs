@@ -10,7 +10,7 @@ use super::session_row::{SessionRow, Source, bytes_of};
 use crate::Oneiro;
 use crate::transfer::TransferProgress;
 use oneiro_model::{ChangeKind, Error, ErrorKind, Lineage, Result, SessionId};
-use oneiro_store::{ForeignFile, ForeignRow, ForeignRows, changes, said};
+use oneiro_store::{ForeignFile, ForeignRow, ForeignRows, changes, message_rows};
 use std::collections::HashMap;
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -110,7 +110,7 @@ impl<'a> Pass<'a> {
     ) -> Result<Outcome> {
         let is_whole = self.steps(file, progress)?;
         if self.done.messages > 0 {
-            self.oneiro.index.schedule_indexing(self.oneiro.store.read(said::last)?);
+            self.oneiro.index.schedule_indexing(self.oneiro.store.read(message_rows::last_id)?);
         }
         Ok(Outcome { done: self.done, is_whole })
     }

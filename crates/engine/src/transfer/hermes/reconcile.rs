@@ -8,13 +8,14 @@ use crate::context::change_visibility;
 use crate::sessions::{refuse_continued, whole};
 use oneiro_model::{ChangeKind, ErrorKind, Result, SessionId, Timestamp, Visibility};
 use oneiro_store::sessions::Fields;
-use oneiro_store::{ForeignFile, ForeignRows, Tx, changes, sessions, shown};
+use oneiro_store::visibility::{self, ExternalIds, ExternalMessage};
+use oneiro_store::{ForeignFile, ForeignRows, Tx, changes, sessions};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
 /// The external ids of everything that comes from hermes.
-pub(super) const NAMES: (&str, &str) = ("hermes:", "hermes;");
+pub(super) const NAMES: ExternalIds<'_> = ExternalIds { from: "hermes:", to: "hermes;" };
 
 /// What changed in a session.
 #[derive(Default)]
@@ -67,7 +68,7 @@ impl Pass<'_> {
 
 /// The number that a message has in hermes.
 pub(super) fn number_of(external_id: &str) -> Option<i64> {
-    external_id.strip_prefix(NAMES.0)?.parse().ok()
+    external_id.strip_prefix(NAMES.from)?.parse().ok()
 }
 
 fn follow(
@@ -81,7 +82,9 @@ fn follow(
     let mut note = Note::read(tx, &seen.raw_id)?.unwrap_or_default();
     let mut moves: Vec<(i64, Visibility)> = Vec::new();
     let mut replaced: Vec<(i64, Visibility)> = Vec::new();
-    for (seq, external_id, held) in shown::named(tx, key, NAMES)? {
+    for ExternalMessage { seq, external_id, visibility: held } in
+        visibility::by_external_id(tx, key, NAMES)?
+    {
         let Some(number) = number_of(&external_id) else { continue };
         let Some(known) = note.runs.at(number) else { continue };
         let wanted = stands.get(&number).copied();
@@ -133,10 +136,10 @@ fn move_messages(
     change_visibility(tx, (key, id), (first, last), || {
         let rewind = whole(tx, key)?.rewind_count;
         for (seq, wanted) in moves {
-            shown::stand(tx, *seq, *wanted, rewind)?;
+            visibility::set(tx, *seq, *wanted, rewind)?;
         }
         for (seq, _) in replaced {
-            shown::stand(tx, *seq, Visibility::Rewound, rewind)?;
+            visibility::set(tx, *seq, Visibility::Rewound, rewind)?;
         }
         Ok(())
     })?;

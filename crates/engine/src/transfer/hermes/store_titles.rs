@@ -15,7 +15,7 @@ pub(super) fn give(
 ) -> Result<usize> {
     let Some(title) = row.title.as_ref().map(Title::as_str) else { return Ok(0) };
     note.title_told = mark_of(Some(title));
-    let holder = titles::holder(tx, title)?.filter(|holder| *holder != key);
+    let holder = titles::session_with(tx, title)?.filter(|holder| *holder != key);
     let Some(holder) = holder else {
         note.title_given = note.title_told;
         titles::set(tx, key, Some(title))?;

@@ -1,32 +1,31 @@
-//! `session_expand`: the exact words behind a summary or an id, and where something was said within
-//! a session's lineage. It must not know how any of it is kept.
+//! `session_expand`: the messages behind a summary or an id, and text search within a session's
+//! lineage.
 
-mod ask;
-mod hits;
+mod answer;
+mod grep_answer;
 mod pieces;
-mod tell;
+mod request;
 
 use super::{Answer, Call, Hints, Tool, never};
 use crate::TokenRole;
 use crate::arguments::input_schema;
-use ask::{Arguments, Asked, Wanted};
 use oneiro::{EXPAND_TOKENS, ExpandRequest, ExpandWhat, GrepRequest, Result};
+use request::{Arguments, ExpandCall, Target};
 use serde_json::{Value, json};
 
-/// Hits of each kind that a grep answers at most.
-const HITS: usize = 20;
+/// Maximum hits of each kind that a grep shows.
+const GREP_HITS: usize = 20;
 
-/// The row of the table.
 pub(super) const TOOL: Tool = Tool {
     name: "session_expand",
     title: "Read the exact words",
     description: "The exact messages behind a summary (sum_..), a message id or a range (12-34) \
-                  of your session; expand before you state an exact fact from a summary. Long \
-                  answers go on with cursor and offset. grep instead of id looks for words or \
-                  /regex/ in the session's messages and summaries.",
+                  of a session. Expand before you state an exact fact from a summary. Continue \
+                  long answers with cursor and offset. grep instead of id searches the session's \
+                  messages and summaries for words or /regex/.",
     input,
     output,
-    hints: Hints::LOOKS,
+    hints: Hints::READ_ONLY,
     role: TokenRole::Read,
     may_call_model: never,
     run,
@@ -34,13 +33,19 @@ pub(super) const TOOL: Tool = Tool {
 
 fn input() -> Value {
     input_schema::<Arguments>(&[
-        ("session", "The session it is in, or one that goes on from it".to_owned()),
-        ("id", "sum_.., 12 or 12-34".to_owned()),
+        (
+            "session",
+            "Session of the id, or a later one of its lineage: id, unique prefix or title"
+                .to_owned(),
+        ),
+        ("id", "sum_.., 12, 12-34 or monday#3".to_owned()),
         ("grep", "Words or /regex/".to_owned()),
-        ("anywhere", "In all conversations, not only the session's lineage".to_owned()),
+        ("project", "With grep: only sessions of this project".to_owned()),
+        ("anywhere", "All conversations, not only the session's lineage".to_owned()),
+        ("raw", "Messages as stored JSON".to_owned()),
         ("tokens", format!("Size of the answer, default {EXPAND_TOKENS}")),
-        ("cursor", "From the answer before".to_owned()),
-        ("offset", "Of a long message, as the answer before says".to_owned()),
+        ("cursor", "From the previous answer".to_owned()),
+        ("offset", "From the previous answer".to_owned()),
     ])
 }
 
@@ -52,45 +57,45 @@ fn output() -> Value {
         "properties": {
             "messages": list, "hits": list, "summary": {"type": "object"},
             "cursor": text, "offset": number,
-            "next": {"type": "array", "items": text}, "note": text,
         },
-        "required": ["next"],
+        "required": [],
     })
 }
 
 fn run(call: &Call) -> Result<Answer> {
-    let asked = ask::read(&call.arguments)?;
-    match &asked.wanted {
-        Wanted::Words(pattern) => look(call, &asked, pattern),
-        Wanted::Messages(what) => expand(call, &asked, what),
+    let expand_call = request::read(&call.arguments, &call.caller.oneiro)?;
+    match &expand_call.target {
+        Target::Grep(pattern) => grep(call, &expand_call, pattern),
+        Target::Messages(what) => expand(call, &expand_call, what),
     }
 }
 
-fn expand(call: &Call, asked: &Asked, what: &ExpandWhat) -> Result<Answer> {
-    let oneiro = &call.caller.oneiro;
+fn expand(call: &Call, expand_call: &ExpandCall, what: &ExpandWhat) -> Result<Answer> {
+    let context = call.caller.oneiro.context();
     let summary = match what {
-        ExpandWhat::Summary(id) => Some(oneiro.context().summary(id, &asked.scope)?),
+        ExpandWhat::Summary(id) => Some(context.summary(id, &expand_call.scope)?),
         _ => None,
     };
-    let found = oneiro.context().expand(&ExpandRequest {
+    let found = context.expand(&ExpandRequest {
         what: what.clone(),
-        scope: asked.scope.clone(),
-        tokens: asked.tokens,
-        cursor: asked.cursor,
+        scope: expand_call.scope.clone(),
+        tokens: expand_call.tokens,
+        cursor: expand_call.cursor,
     })?;
-    tell::answer(&found, summary.as_ref(), asked)
+    answer::answer(&found, summary.as_ref(), expand_call)
 }
 
-fn look(call: &Call, asked: &Asked, pattern: &str) -> Result<Answer> {
+fn grep(call: &Call, expand_call: &ExpandCall, pattern: &str) -> Result<Answer> {
     let found = call.caller.oneiro.search().grep(&GrepRequest {
         pattern: pattern.to_owned(),
-        scope: asked.scope.clone(),
+        scope: expand_call.scope.clone(),
         messages: true,
         summaries: true,
         roles: Vec::new(),
+        project: expand_call.project.clone(),
         since: None,
         until: None,
-        limit: HITS,
+        limit: GREP_HITS,
     })?;
-    Ok(hits::answer(&found, asked))
+    Ok(grep_answer::answer(&found, expand_call))
 }

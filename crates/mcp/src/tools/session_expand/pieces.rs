@@ -1,184 +1,186 @@
-//! Messages as far as they fit: whole ones while there is room, and of one that is larger than the
-//! answer a piece, so that any message can be read to its end. It must not know who asked for them.
+//! Fits messages into a budget: whole ones while there is room, and of one that is larger than the
+//! answer a piece, so that any message can be read to its end.
 
+use super::request::{ExpandCall, Form};
 use crate::budget::Budget;
-use crate::recalled::{indented, one_line};
-use crate::tools::session_search::when;
+use crate::recalled::{escaped_json, indented, one_line};
+use crate::tools::session_search::minute;
 use oneiro::count::{prefix, tokens};
-use oneiro::{Error, Message, Result, SessionId, Visibility};
+use oneiro::{Error, Message, Part, Result, Visibility, parts};
 use serde_json::{Map, Value, json};
 
-/// What may stand beside the text of a message, in tokens; what has more is shown as JSON.
-const FACTS: usize = 40;
+/// The longest id of a session that is repeated for each message, in tokens.
+const SESSION_TOKENS: usize = 40;
 
-/// What the id of another session may cost, in tokens.
-const SESSION: usize = 40;
-
-/// What of the messages fits.
-pub(super) struct Filled {
+/// The part of the messages that fits.
+pub(super) struct Fitted {
     /// The lines of the text.
     pub(super) lines: String,
-    /// The messages of the structured part.
+    /// The messages of the structured content.
     pub(super) messages: Vec<Value>,
     /// How many are shown to their end.
-    pub(super) ended: usize,
-    /// Where to go on in the message after those.
+    pub(super) complete: usize,
+    /// Where to continue in the message after those, in characters.
     pub(super) offset: Option<usize>,
 }
 
-/// A message as it is handed out.
-struct Shape {
-    /// Its words, or all of it as JSON.
-    text: String,
-    /// What stands beside the text.
-    facts: Map<String, Value>,
-    is_json: bool,
-}
-
-/// Fills with as many messages as the budget allows, the first from `offset` on.
-pub(super) fn fill(
-    messages: &[Message],
-    offset: usize,
-    mut budget: Budget,
-    is_own: impl Fn(&SessionId) -> bool,
-) -> Result<Filled> {
-    let mut filled = Filled { lines: String::new(), messages: Vec::new(), ended: 0, offset: None };
-    for (place, message) in messages.iter().enumerate() {
-        let from = if place == 0 { offset } else { 0 };
-        let piece = Piece::new(message, from, is_own(&message.session_id))?;
-        let Some(end) = piece.spend(&mut budget, &mut filled) else { break };
+/// Takes as many messages as the budget allows, the first from the call's offset on.
+pub(super) fn fit(messages: &[Message], call: &ExpandCall, mut budget: Budget) -> Result<Fitted> {
+    let mut fitted =
+        Fitted { lines: String::new(), messages: Vec::new(), complete: 0, offset: None };
+    for (index, message) in messages.iter().enumerate() {
+        let from = if index == 0 { call.offset } else { 0 };
+        let piece = Piece::new(message, from, call)?;
+        let Some(end) = piece.spend(&mut budget, &mut fitted) else { break };
         if end < piece.chars {
-            filled.offset = Some(end);
+            fitted.offset = Some(end);
             break;
         }
-        filled.ended += 1;
+        fitted.complete += 1;
     }
-    Ok(filled)
+    Ok(fitted)
 }
 
 /// A message, from a character on.
 struct Piece<'a> {
     message: &'a Message,
-    shape: Shape,
-    /// All characters of its text.
+    form: Form,
+    text: String,
+    /// All characters of the text.
     chars: usize,
     from: usize,
+    /// Whether it is in the session that the call named.
     is_own: bool,
 }
 
 impl<'a> Piece<'a> {
-    fn new(message: &'a Message, from: usize, is_own: bool) -> Result<Piece<'a>> {
-        let shape = shape(message)?;
-        let chars = shape.text.chars().count();
+    fn new(message: &'a Message, from: usize, call: &ExpandCall) -> Result<Piece<'a>> {
+        let text = match call.form {
+            Form::Words => words(message),
+            Form::Raw => escaped_json(
+                &serde_json::to_string(message)
+                    .map_err(|error| Error::internal("a message is not JSON").because(error))?,
+            ),
+        };
+        let chars = text.chars().count();
         if from > 0 && from >= chars {
             let id = message.id;
             return Err(Error::field("offset", format!("message {id} ends at character {chars}"))
-                .remedy("take cursor and offset from the answer before, as they are"));
+                .remedy("copy cursor and offset from the previous answer"));
         }
-        Ok(Piece { message, shape, chars, from, is_own })
+        let is_own = call.is_in_named_session(&message.session_id);
+        Ok(Piece { message, form: call.form, text, chars, from, is_own })
     }
 
-    /// Shows as much as there is room for and answers where that ends. Only of the first message
-    /// a part is shown; any other is left for the next answer.
-    fn spend(&self, budget: &mut Budget, filled: &mut Filled) -> Option<usize> {
-        let rest = self
-            .shape
-            .text
-            .char_indices()
-            .nth(self.from)
-            .map_or("", |(at, _)| self.shape.text.get(at..).unwrap_or_default());
+    /// Shows as much as there is room for and returns where that ends. Only the first message is
+    /// shown in part; any other is left for the next answer.
+    fn spend(&self, budget: &mut Budget, fitted: &mut Fitted) -> Option<usize> {
+        let start = self.text.char_indices().nth(self.from);
+        let rest = start.map_or("", |(at, _)| self.text.get(at..).unwrap_or_default());
+        // Every answer shows at least one character, whatever it costs, so that reading goes on.
+        let (least, _) = rest.split_at(rest.chars().next().map_or(0, char::len_utf8));
         let mut text = prefix(rest, budget.left());
         loop {
-            if text.len() < rest.len() && !filled.messages.is_empty() {
+            if text.len() < rest.len() && !fitted.messages.is_empty() {
                 return None;
             }
-            // An answer must lead on, whatever it costs.
-            let (least, _) = rest.split_at(rest.chars().next().map_or(0, char::len_utf8));
             if text.len() < least.len() {
                 text = least;
             }
             let end = self.from + text.chars().count();
-            let (line, json) = self.shown(text, end);
-            let costs = (tokens(&line), tokens(&json.to_string()) + 1);
-            if budget.spend_tokens(costs.0, costs.1) || text.len() == least.len() {
-                filled.lines.push_str(&line);
-                filled.messages.push(json);
+            let (line, fields) = (self.line(text, end), self.fields(end));
+            let cost = tokens(&line);
+            let is_paid = budget.spend_tokens(cost, tokens(&fields.to_string()) + 1);
+            if is_paid || text.len() == least.len() {
+                fitted.lines.push_str(&line);
+                fitted.messages.push(fields);
                 return Some(end);
             }
-            // Escapes and indents make a text longer than it is, some many times.
+            // Indents make a text longer than it is, some many times.
             let all = tokens(text);
-            let fits = |cost: usize, left: usize| all * left / cost.max(1);
-            let keep = fits(costs.0, budget.text).min(fits(costs.1, budget.json));
+            let keep = all * budget.text / cost.max(1);
             text = prefix(text, keep.min(all.saturating_sub(1)));
         }
     }
 
-    fn shown(&self, text: &str, end: usize) -> (String, Value) {
+    fn is_whole(&self, end: usize) -> bool {
+        self.from == 0 && end == self.chars
+    }
+
+    fn line(&self, text: &str, end: usize) -> String {
         let message = self.message;
-        let is_whole = self.from == 0 && end == self.chars;
-        let name = match self.shape.facts.get("name").and_then(Value::as_str) {
-            Some(name) => format!(" {}", one_line(name)),
-            None => String::new(),
+        let name = message.body.get("name").and_then(Value::as_str).map(one_line);
+        let name = name.map_or(String::new(), |name| format!(" {}", prefix(&name, SESSION_TOKENS)));
+        let rewound = match message.visibility {
+            Visibility::Rewound => " [rewound]",
+            Visibility::Live | Visibility::Compacted => "",
         };
-        let part = match is_whole {
-            true => String::new(),
-            false => format!(" [characters {} to {end} of {}]", self.from, self.chars),
+        let form = match self.form {
+            Form::Words => "",
+            Form::Raw => " [JSON]",
         };
-        let form = if self.shape.is_json { " [JSON]" } else { "" };
-        let line = format!(
-            "  #{} {} {}{name}{form}{part}: {}\n",
-            message.id,
-            when(message.at),
-            one_line(message.role.as_str()),
-            indented(text)
-        );
-        let mut json = Map::new();
-        let mut put = |name: &str, value: Value| json.insert(name.to_owned(), value);
+        let part = if self.is_whole(end) {
+            String::new()
+        } else {
+            format!(" [characters {} to {end} of {}]", self.from, self.chars)
+        };
+        let role = one_line(message.role.as_str());
+        let at = minute(message.at);
+        format!("  id {} {at} {role}{name}{rewound}{form}{part}: {}\n", message.id, indented(text))
+    }
+
+    fn fields(&self, end: usize) -> Value {
+        let message = self.message;
+        let mut fields = Map::new();
+        let mut put = |name: &str, value: Value| fields.insert(name.to_owned(), value);
         put("id", json!(message.id));
         put("role", json!(message.role));
         put("at", json!(message.at));
-        if !self.is_own && tokens(message.session_id.as_str()) <= SESSION {
+        if !self.is_own && tokens(message.session_id.as_str()) <= SESSION_TOKENS {
             put("session_id", json!(message.session_id));
         }
-        if self.shape.is_json {
-            put("json", json!(true));
-        }
-        if !is_whole {
+        if !self.is_whole(end) {
             put("offset", json!(self.from));
             put("end", json!(end));
             put("chars", json!(self.chars));
         }
-        if !self.shape.facts.is_empty() {
-            put("fields", json!(self.shape.facts));
-        }
-        put("text", json!(text));
-        (line, Value::Object(json))
+        Value::Object(fields)
     }
 }
 
-/// A message whose content is words is its words and a few facts; any other is its JSON, so that
-/// nothing of it is lost or made up.
-fn shape(message: &Message) -> Result<Shape> {
-    let mut facts = Map::new();
-    for (name, value) in message.body.iter().filter(|(name, _)| *name != "content") {
-        facts.insert(name.clone(), value.clone());
-    }
-    if let Some(id) = &message.external_id {
-        facts.insert("external_id".to_owned(), json!(id));
-    }
-    if message.visibility != Visibility::Live {
-        facts.insert("visibility".to_owned(), json!(message.visibility));
-    }
-    let is_plain = !facts.values().any(|value| value.is_object() || value.is_array());
-    let is_short = || tokens(&json!(facts).to_string()) <= FACTS;
-    match message.body.get("content") {
-        Some(Value::String(text)) if is_plain && is_short() => {
-            Ok(Shape { text: text.clone(), facts, is_json: false })
+/// The words of a message: its text, calls with their arguments, results of tools, and the kind of
+/// everything else.
+fn words(message: &Message) -> String {
+    let parts = parts(&message.role, &message.body);
+    parts.iter().map(part_words).collect::<Vec<_>>().join("\n")
+}
+
+fn part_words(part: &Part<'_>) -> String {
+    match part {
+        Part::Text(text) => (*text).to_owned(),
+        Part::Reasoning(text) => format!("[reasoning] {text}"),
+        Part::Harness { kind, text } => format!("[{kind}] {text}"),
+        Part::ToolCall { name, arguments } => format!("[calls {name}] {}", value_words(arguments)),
+        Part::ToolResult(result) => value_words(result),
+        Part::Media(value) => {
+            let kind = value.get("type").and_then(Value::as_str).unwrap_or("media");
+            format!("[{kind}]")
         }
-        _ => {
-            let text = serde_json::to_string(message)
-                .map_err(|error| Error::internal("a message is not JSON").because(error))?;
-            Ok(Shape { text, facts: Map::new(), is_json: true })
+    }
+}
+
+/// A text as it is, content blocks by their text, anything else as JSON.
+fn value_words(value: &Value) -> String {
+    match value {
+        Value::Null => String::new(),
+        Value::String(text) => text.clone(),
+        Value::Array(blocks) if blocks.iter().all(|block| block.get("type").is_some()) => {
+            let block_words = |block: &Value| match block.get("text").and_then(Value::as_str) {
+                Some(text) => text.to_owned(),
+                None => part_words(&Part::Media(block)),
+            };
+            blocks.iter().map(block_words).collect::<Vec<_>>().join("\n")
         }
+        other => other.to_string(),
     }
 }

@@ -1,58 +1,62 @@
-//! `session_search`: find conversations, scroll in one, read one, see which were active lately. It
-//! must not know how any of them is found.
+//! `session_search`: find conversations, scroll in one, read one, list the recently active ones.
 
-mod ask;
-mod fill;
-mod tell;
+mod answer;
+mod fit;
+mod request;
 
-pub(super) use fill::{seconds, when};
+pub(super) use answer::{count, shortened};
+pub(super) use fit::{minute, second};
 
 use super::{Answer, Call, Hints, Tool};
 use crate::TokenRole;
 use crate::arguments::input_schema;
-use ask::Arguments;
 use oneiro::{BROWSED, CONVERSATIONS, Result, WINDOW};
+use request::Arguments;
 use serde_json::{Value, json};
 
-/// Tokens of an answer, unless asked otherwise.
+/// Tokens of an answer by default.
 const TOKENS: usize = 2_000;
 
-/// The most tokens of an answer.
+/// Maximum tokens of an answer.
 const TOKENS_MAX: usize = 20_000;
 
-/// The row of the table.
+/// Messages on each side of a hit by default. Fewer than the engine's default: an answer lists
+/// several hits, and the proposed calls scroll around any of them.
+const NEIGHBOURS: usize = 1;
+
 pub(super) const TOOL: Tool = Tool {
     name: "session_search",
     title: "Search past conversations",
-    description: "Recall past conversations. query: find what was said. session + around: \
-                  scroll around a hit. session alone: read that session. Nothing: what was \
-                  active lately. Call it before saying you do not know something the user may \
-                  have told you.",
+    description: "Search past conversations. query: find messages. session + around: scroll \
+                  around a message. session alone: read that session. No arguments: list \
+                  recently active sessions. Call it before saying you do not know something the \
+                  user may have told you.",
     input,
     output,
-    hints: Hints::LOOKS,
+    hints: Hints::READ_ONLY,
     role: TokenRole::Read,
-    may_call_model: ask::wants_summaries,
+    may_call_model: request::wants_summaries,
     run,
 };
 
 fn input() -> Value {
-    let sessions = format!("Sessions, default {} ({} without query)", CONVERSATIONS.0, BROWSED.0);
+    let limit = format!("Sessions, default {} ({} without query)", CONVERSATIONS.0, BROWSED.0);
+    let window = format!("Messages each side, default {NEIGHBOURS} ({} with around)", WINDOW.0);
     input_schema::<Arguments>(&[
         ("query", "Words, \"a phrase\", OR, -not, since:7d, role:user, session:ID".to_owned()),
         ("session", "Id, unique prefix or title".to_owned()),
-        ("around", "Id of a hit".to_owned()),
-        ("window", format!("Messages each side, default {}", WINDOW.0)),
-        ("limit", sessions),
-        ("exclude_lineage", "Your session: left out of the results".to_owned()),
+        ("around", "Message id, or its place (monday#3)".to_owned()),
+        ("window", window),
+        ("limit", limit),
+        ("project", "Only sessions of this project".to_owned()),
+        ("exclude_lineage", "Your session id, to leave it out".to_owned()),
         ("summarise", "Condense each session around the query".to_owned()),
         ("max_tokens", format!("Size of the answer, default {TOKENS}")),
     ])
 }
 
 fn output() -> Value {
-    let text = json!({"type": "string"});
-    let number = json!({"type": "integer"});
+    let (text, number) = (json!({"type": "string"}), json!({"type": "integer"}));
     json!({
         "type": "object",
         "properties": {
@@ -60,22 +64,23 @@ fn output() -> Value {
             "sessions": {"type": "array", "items": {
                 "type": "object",
                 "properties": {
-                    "session_id": text,
-                    "hit": {"type": "object"},
-                    "messages": {"type": "array", "items": {"type": "object"}},
+                    "session_id": text, "title": text, "project": text, "source": text,
+                    "message_count": number, "last_active_at": text,
+                    "hit": {"type": "object", "properties": {
+                        "message_id": number, "role": text, "at": text, "tier": text,
+                    }},
+                    "message_ids": {"type": "array", "items": number},
                 },
                 "required": ["session_id"],
             }},
             "not_shown": number,
-            "next": {"type": "array", "items": text},
-            "note": text,
         },
-        "required": ["mode", "sessions", "not_shown", "next"],
+        "required": ["mode", "sessions", "not_shown"],
     })
 }
 
 fn run(call: &Call) -> Result<Answer> {
-    let asked = ask::read(&call.arguments)?;
-    let found = call.caller.oneiro.search().sessions(&asked.search)?;
-    Ok(tell::answer(found, &asked))
+    let search = request::read(&call.arguments)?;
+    let found = call.caller.oneiro.search().sessions(&search.search)?;
+    Ok(answer::answer(found, &search))
 }

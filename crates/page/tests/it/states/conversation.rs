@@ -167,6 +167,7 @@ pub fn found() -> Found {
         kind: HitKind::Message,
         id: MessageId(number),
         session_id: id(session),
+        project: None,
         external_id: None,
         score: 4.0 - number as f64 / 100.0,
         tier,

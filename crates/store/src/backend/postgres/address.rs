@@ -1,28 +1,28 @@
-//! Reads a PostgreSQL address: the server, how TLS is used, and the limits on waiting for the
-//! network. The parameters are those of libpq.
+//! Parses a PostgreSQL address: the server, TLS and network time-outs. The parameters are those of
+//! libpq.
 
-use super::tls::Tls;
+use super::tls::{Tls, TlsMode};
 use oneiro_model::{Error, Result};
 use std::time::Duration;
 use tokio_postgres::config::{Config, Host, SslMode};
 
-/// How long a server may take to accept and answer a new connection. libpq waits without limit.
+/// How long a server may take to accept and set up a new connection. libpq has no limit.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// A connection without traffic for this long is probed; one that answers no probe is closed
-/// after `KEEPALIVE_IDLE + KEEPALIVE_RETRIES * KEEPALIVE_INTERVAL` = 30 s. Linux waits two hours.
+/// A connection without traffic for this long is probed; if no probe is answered, it is closed after
+/// `KEEPALIVE_IDLE + KEEPALIVE_RETRIES * KEEPALIVE_INTERVAL` = 30 s. The default of Linux is two hours.
 const KEEPALIVE_IDLE: Duration = Duration::from_secs(15);
 const KEEPALIVE_INTERVAL: Duration = Duration::from_secs(5);
 const KEEPALIVE_RETRIES: u32 = 3;
 
-/// How long sent bytes may stay unacknowledged by the other machine: as long as keepalives take.
+/// How long sent bytes may stay unacknowledged; as long as the keepalives take in total.
 const TCP_USER_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// A PostgreSQL address, read.
+/// A parsed PostgreSQL address.
 pub(super) struct Address {
     pub(super) config: Config,
     pub(super) tls: Tls,
-    /// How long each address of a server may take to accept and answer a new connection.
+    /// How long each IP address may take to accept and set up a new connection.
     pub(super) connect_timeout: Duration,
 }
 
@@ -33,9 +33,9 @@ impl Address {
             Error::field("store", format!("is not a PostgreSQL address: {}", reason(&error)))
                 .remedy("write postgres://user:password@host:5432/database")
         })?;
-        // A name in another spelling, such as `sslmod%65`, reaches the driver and not us.
+        // An escaped name, such as `sslmod%65`, is not recognised here and reaches the driver.
         if config.get_ssl_mode() != Config::new().get_ssl_mode() {
-            return Err(Error::field("store", "names sslmode in a form that cannot be read")
+            return Err(Error::field("store", "has an escaped sslmode parameter")
                 .remedy("write ?sslmode=require, without escapes in the name"));
         }
         let tls = Tls::new(query.sslmode.as_deref(), query.sslrootcert.as_deref())?;
@@ -43,7 +43,11 @@ impl Address {
             && config.get_hosts().iter().all(|host| matches!(host, Host::Unix(_)));
         // As in libpq, sslmode is ignored on a Unix socket.
         let tls = if is_local { Tls::disabled() } else { tls };
-        config.ssl_mode(if tls.is_required() { SslMode::Require } else { SslMode::Prefer });
+        config.ssl_mode(if tls.mode() == TlsMode::Required {
+            SslMode::Require
+        } else {
+            SslMode::Prefer
+        });
         let connect_timeout = config.get_connect_timeout().copied().unwrap_or(CONNECT_TIMEOUT);
         config.connect_timeout(connect_timeout);
         if config.get_application_name().is_none() {
@@ -65,7 +69,7 @@ impl Address {
     }
 }
 
-/// The parameters after `?` that the driver does not know, and the address without them.
+/// The query parameters that the driver does not know, and the address without them.
 struct Query {
     rest: String,
     sslmode: Option<String>,
@@ -100,17 +104,17 @@ impl Query {
                 }
             }
         }
-        query.rest = match kept.is_empty() {
-            true => base.to_owned(),
-            false => format!("{base}?{}", kept.join("&")),
-        };
+        query.rest =
+            if kept.is_empty() { base.to_owned() } else { format!("{base}?{}", kept.join("&")) };
         Ok(query)
     }
 }
 
-/// `%2F` becomes `/`.
+/// Decodes percent-encoding.
 fn unescape(name: &str, value: &str) -> Result<String> {
-    let bad = || Error::field("store", format!("{name} in the address is not readable"));
+    let bad = || {
+        Error::field("store", format!("{name} in the address is not valid percent-encoded UTF-8"))
+    };
     let mut bytes = Vec::with_capacity(value.len());
     let mut rest = value.bytes();
     while let Some(byte) = rest.next() {
@@ -126,7 +130,7 @@ fn unescape(name: &str, value: &str) -> Result<String> {
     String::from_utf8(bytes).map_err(|_| bad())
 }
 
-/// What the driver objects to. It names parameters and never shows their values.
+/// The driver's reason, which names parameters but never their values.
 fn reason(error: &tokio_postgres::Error) -> String {
     std::error::Error::source(error).map_or_else(|| error.to_string(), |source| source.to_string())
 }
@@ -136,7 +140,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_address_has_limits_on_waiting_unless_it_names_others() {
+    fn an_address_has_default_timeouts_unless_it_sets_its_own() {
         let address = Address::parse("postgres://u:p@h/d").unwrap();
         assert_eq!(address.connect_timeout, CONNECT_TIMEOUT);
         assert_eq!(address.config.get_keepalives_idle(), KEEPALIVE_IDLE);
@@ -152,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn a_question_mark_in_the_password_hides_no_parameter() {
+    fn a_question_mark_in_the_password_is_not_the_start_of_the_parameters() {
         let query = Query::split("postgres://u:hun?ter2@h/d?sslmode=require&port=1").unwrap();
         assert_eq!(query.sslmode.as_deref(), Some("require"));
         assert_eq!(query.rest, "postgres://u:hun?ter2@h/d?port=1");

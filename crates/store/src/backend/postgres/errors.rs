@@ -1,5 +1,5 @@
-//! What an error of PostgreSQL, of the network or of TLS means to the caller. No message holds the
-//! address as it was given, which may have a password.
+//! Converts errors of PostgreSQL, the network and TLS into errors for callers. No message contains the
+//! address as configured, which may hold a password.
 
 use super::client::{Failure, is_tls};
 use crate::damage::missing_table;
@@ -10,22 +10,22 @@ use tokio_postgres::error::SqlState;
 pub(super) fn explain(place: &str, failure: Failure) -> Error {
     let unavailable = |what: String| Error::new(ErrorKind::Unavailable, what);
     match failure {
-        Failure::Answered(error) if error.code().is_some() => explain_answer(place, error),
-        Failure::Answered(error) if is_tls(&error) => explain_tls(place, error),
-        // No SQLSTATE: the network, not the server, said no.
-        Failure::Answered(error) => {
-            unavailable(format!("{place} does not answer: {}", cause(&error)))
+        Failure::Driver(error) if error.code().is_some() => explain_sql_state(place, error),
+        Failure::Driver(error) if is_tls(&error) => explain_tls(place, error),
+        // Without a SQLSTATE the error is one of the network.
+        Failure::Driver(error) => {
+            unavailable(format!("{place} does not respond: {}", cause(&error)))
                 .remedy("check that the server runs and the address is right, then try again")
                 .because(error)
         }
-        Failure::NotAnswering => {
-            unavailable(format!("{place} does not answer: it takes no new connections")).remedy(
+        Failure::NotResponding => {
+            unavailable(format!("{place} does not respond: it accepts no new connections")).remedy(
                 "check that the server runs and the network is up; raise connect_timeout in the \
                  address if it only needs longer",
             )
         }
-        Failure::TooLong(limit) => {
-            unavailable(format!("{place} has not answered within {} s", limit.as_secs_f64()))
+        Failure::TimedOut(limit) => {
+            unavailable(format!("{place} has not responded within {} s", limit.as_secs_f64()))
                 .remedy("try again; raise statement_timeout_ms if the statement needs longer")
         }
         Failure::Closed => unavailable(format!("the connection to {place} is lost"))
@@ -54,7 +54,7 @@ fn explain_tls(place: &str, error: tokio_postgres::Error) -> Error {
     Error::new(ErrorKind::Unavailable, what).remedy(remedy).because(error)
 }
 
-fn explain_answer(place: &str, error: tokio_postgres::Error) -> Error {
+fn explain_sql_state(place: &str, error: tokio_postgres::Error) -> Error {
     let what = error.as_db_error().map_or_else(|| error.to_string(), |db| db.message().to_owned());
     let state = error.code().cloned().unwrap_or(SqlState::INTERNAL_ERROR);
     let class = state.code().get(..2).unwrap_or_default();
@@ -66,12 +66,12 @@ fn explain_answer(place: &str, error: tokio_postgres::Error) -> Error {
                 .remedy("try again; raise busy_timeout_ms if this happens often")
         }
         SqlState::QUERY_CANCELED => {
-            Error::new(ErrorKind::Unavailable, format!("{place} gave up on a statement: {what}"))
+            Error::new(ErrorKind::Unavailable, format!("{place} cancelled a statement: {what}"))
                 .remedy("try again; raise statement_timeout_ms if the statement needs longer")
         }
         SqlState::IDLE_IN_TRANSACTION_SESSION_TIMEOUT => Error::new(
             ErrorKind::Unavailable,
-            format!("{place} ended a write that paused for too long"),
+            format!("{place} ended a write that was idle for too long"),
         )
         .remedy("try again; nothing of this write was kept"),
         SqlState::DISK_FULL => {

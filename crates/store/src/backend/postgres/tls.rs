@@ -18,78 +18,74 @@ use tokio_rustls::TlsConnector;
 /// Whether TLS is used, and what is checked of the server's certificate.
 #[derive(Clone)]
 pub(super) struct Tls {
-    use_: Use,
+    mode: TlsMode,
     connector: Connector,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Use {
-    Never,
-    /// Where the server offers it, and not otherwise.
+/// When TLS is used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum TlsMode {
+    Disabled,
+    /// If the server offers it; after a failed handshake, a connection without TLS is tried.
     Preferred,
     Required,
 }
 
 impl Tls {
     pub(super) fn disabled() -> Tls {
-        Tls { use_: Use::Never, connector: Connector(None) }
+        Tls { mode: TlsMode::Disabled, connector: Connector(None) }
     }
 
-    /// Reads `sslmode` and `sslrootcert` as libpq does, with two differences: nothing is read from
-    /// the user's home, so checking a certificate needs `sslrootcert`; and `system` is the list of
-    /// certificate authorities that Mozilla keeps, which is part of this program.
+    /// Interprets `sslmode` and `sslrootcert` as libpq does, with two differences: nothing is read from
+    /// the home directory, so verifying a certificate needs `sslrootcert`; and `system` means Mozilla's
+    /// certificate authorities, which are compiled in.
     pub(super) fn new(mode: Option<&str>, root: Option<&str>) -> Result<Tls> {
-        let mode = mode.unwrap_or(if root == Some("system") { "verify-full" } else { "prefer" });
-        let (use_, check) = match (mode, root) {
+        let sslmode = mode.unwrap_or(if root == Some("system") { "verify-full" } else { "prefer" });
+        let (mode, check) = match (sslmode, root) {
             ("disable", _) => return Ok(Tls::disabled()),
-            ("prefer", _) => (Use::Preferred, None),
-            ("require", None) => (Use::Required, None),
+            ("prefer", _) => (TlsMode::Preferred, None),
+            ("require", None) => (TlsMode::Required, None),
             ("require" | "verify-ca", Some("system")) => {
                 return Err(Error::field(
                     "store",
-                    format!("sslmode={mode} is too weak for sslrootcert=system"),
+                    format!("sslmode={sslmode} is too weak for sslrootcert=system"),
                 )
-                .remedy("use sslmode=verify-full: anybody can get a certificate for some name"));
+                .remedy(
+                    "use sslmode=verify-full: anyone can get a public certificate for some name",
+                ));
             }
             // As in libpq, a given authority is checked under require too.
-            ("require" | "verify-ca", Some(root)) => (Use::Required, Some((root, Check::Chain))),
-            ("verify-full", Some(root)) => (Use::Required, Some((root, Check::ChainAndName))),
+            ("require" | "verify-ca", Some(root)) => {
+                (TlsMode::Required, Some((root, Check::Chain)))
+            }
+            ("verify-full", Some(root)) => (TlsMode::Required, Some((root, Check::ChainAndName))),
             ("verify-ca" | "verify-full", None) => {
-                return Err(Error::field("store", format!("sslmode={mode} needs sslrootcert"))
+                return Err(Error::field("store", format!("sslmode={sslmode} needs sslrootcert"))
                     .remedy(
                         "add sslrootcert=/path/to/ca.pem, or sslrootcert=system for a server with \
                          a public certificate",
                     ));
             }
             _ => {
-                return Err(Error::field("store", format!("{mode:?} is not an sslmode"))
+                return Err(Error::field("store", format!("{sslmode:?} is not an sslmode"))
                     .remedy("use disable, prefer, require, verify-ca or verify-full"));
             }
         };
         let provider = Arc::new(rustls::crypto::ring::default_provider());
         let trust =
-            check.map(|(root, check)| Ok(Trust { roots: roots(root)?, check })).transpose()?;
+            check.map(|(root, check)| Ok(Trust { roots: read_roots(root)?, check })).transpose()?;
         let verifier = Verifier { provider: Arc::clone(&provider), trust };
         let config = ClientConfig::builder_with_provider(provider)
             .with_safe_default_protocol_versions()
-            .map_err(|error| Error::internal("TLS cannot be set up").because(error))?
+            .map_err(|error| Error::internal("TLS setup failed").because(error))?
             .dangerous()
             .with_custom_certificate_verifier(Arc::new(verifier))
             .with_no_client_auth();
-        Ok(Tls { use_, connector: Connector(Some(Arc::new(config))) })
+        Ok(Tls { mode, connector: Connector(Some(Arc::new(config))) })
     }
 
-    pub(super) fn is_required(&self) -> bool {
-        self.use_ == Use::Required
-    }
-
-    /// Whether a handshake that failed may be followed by a connection without TLS.
-    pub(super) fn may_fall_back(&self) -> bool {
-        self.use_ == Use::Preferred
-    }
-
-    pub(super) fn is_disabled(&self) -> bool {
-        self.use_ == Use::Never
+    pub(super) fn mode(&self) -> TlsMode {
+        self.mode
     }
 
     pub(super) fn connector(&self) -> Connector {
@@ -97,7 +93,7 @@ impl Tls {
     }
 }
 
-fn roots(file: &str) -> Result<RootCertStore> {
+fn read_roots(file: &str) -> Result<RootCertStore> {
     let mut roots = RootCertStore::empty();
     if file == "system" {
         roots.extend(webpki_roots::TLS_SERVER_ROOTS.iter().cloned());
@@ -112,7 +108,7 @@ fn roots(file: &str) -> Result<RootCertStore> {
         roots.add(certificate).map_err(|error| unusable(error.to_string()))?;
     }
     if roots.is_empty() {
-        return Err(unusable("holds no certificate".to_owned()));
+        return Err(unusable("contains no certificate".to_owned()));
     }
     Ok(roots)
 }
@@ -132,7 +128,7 @@ struct Trust {
     check: Check,
 }
 
-/// Checks a server's certificate; without trust only that the server has its key.
+/// Verifies a server's certificate. Without trusted roots, only that the server has its key.
 #[derive(Debug)]
 struct Verifier {
     provider: Arc<CryptoProvider>,

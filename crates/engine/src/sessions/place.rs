@@ -1,0 +1,71 @@
+//! Places of messages in their session: from a place to an id, and from ids to places. A place
+//! counts all stored messages of the session, so rewinding and compacting move none.
+
+use super::{key_of, resolve_in};
+use crate::views::Messages;
+use oneiro_model::{Error, MessageId, MessageRef, Result, SessionId};
+use oneiro_store::{Tx, messages};
+
+impl Messages<'_> {
+    /// The id of a message; a place without a session is one in `session`.
+    pub fn resolve(&self, message: &MessageRef, session: Option<&SessionId>) -> Result<MessageId> {
+        self.oneiro.store.read(|tx| {
+            let session = session.map(|id| Ok((key_of(tx, id)?, id))).transpose()?;
+            message_in(tx, message, session)
+        })
+    }
+
+    /// The place of each of these messages of a session; none for a message that is not in it.
+    pub fn places(&self, id: &SessionId, of: &[MessageId]) -> Result<Vec<Option<usize>>> {
+        let mut seqs =
+            self.oneiro.store.read(|tx| messages::seqs_of_session(tx, key_of(tx, id)?))?;
+        seqs.sort_unstable();
+        let place = |id: &MessageId| seqs.binary_search(&id.0).ok().map(|index| index + 1);
+        Ok(of.iter().map(place).collect())
+    }
+}
+
+/// The id of a message; a place without a session is one in `session`.
+pub(crate) fn message_in(
+    tx: &Tx<'_>,
+    message: &MessageRef,
+    session: Option<(i64, &SessionId)>,
+) -> Result<MessageId> {
+    match message {
+        MessageRef::Id(id) => Ok(*id),
+        MessageRef::Place { session: Some(named), place } => {
+            let (key, id) = resolve_in(tx, named.as_str())?;
+            message_at(tx, (key, &id), *place)
+        }
+        MessageRef::Place { session: None, place } => {
+            let session = session.ok_or_else(|| {
+                Error::invalid(format!("{message} does not say in which session"))
+                    .remedy(format!("write the session before it: SESSION{message}"))
+            })?;
+            message_at(tx, session, *place)
+        }
+    }
+}
+
+/// The id of the message at a place of a session.
+pub(crate) fn message_at(
+    tx: &Tx<'_>,
+    (key, id): (i64, &SessionId),
+    place: i64,
+) -> Result<MessageId> {
+    if let Some(seq) = messages::seq_at(tx, key, place)? {
+        return Ok(MessageId(seq));
+    }
+    let name = id.as_str();
+    Err(match messages::count_of_session(tx, key)? {
+        0 => Error::not_found(format!("session {name:?} has no messages"))
+            .remedy("give a message of another session"),
+        1 => Error::not_found(format!("session {name:?} has 1 message, and none at place {place}"))
+            .remedy("give place 1"),
+        count => {
+            let problem =
+                format!("session {name:?} has {count} messages, and none at place {place}");
+            Error::not_found(problem).remedy(format!("give a place from 1, the oldest, to {count}"))
+        }
+    })
+}

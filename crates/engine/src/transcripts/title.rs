@@ -1,0 +1,235 @@
+//! Titles of captured sessions: the one that the transcript gives, or else the first sentence that
+//! the person wrote.
+
+use super::Agent;
+use super::harness;
+use super::reader::{TitleFact, TitledBy};
+use crate::sessions::whole;
+use oneiro_model::host::PageRequest;
+use oneiro_model::{Lineage, Message, Part, Result, Role, SessionId, Title, parts};
+use oneiro_store::{Tx, messages, sessions, titles};
+use serde_json::{Value, json};
+
+/// Messages at the beginning of a session among which a sentence is looked for.
+const FIRST_MESSAGES: usize = 32;
+
+/// Sentences of fewer characters are joined with the next: "Hi!" says too little.
+const SHORT_SENTENCE_CHARS: usize = 8;
+
+/// A paragraph of more lines is pasted unless most of them are prose.
+const TYPED_LINES: usize = 6;
+
+/// A captured session that gets a title.
+pub(super) struct Titled<'a> {
+    pub(super) key: i64,
+    pub(super) id: &'a SessionId,
+    pub(super) agent: Agent,
+}
+
+impl Titled<'_> {
+    /// Gives the session the best title its transcript has for it. One that a person gave it here
+    /// stays: only a title that came from a transcript is replaced by a better one.
+    pub(super) fn give_best(&self, tx: &Tx<'_>, given: &[TitleFact]) -> Result<()> {
+        let mut best: Option<(Title, TitledBy)> = None;
+        for title in given.iter().filter(|title| !harness::is_harness(self.agent, &title.text)) {
+            let is_of_session = match &title.of_message {
+                Some(message) => messages::by_external_id(tx, self.key, message)?.is_some(),
+                None => true,
+            };
+            let is_better = best.as_ref().is_none_or(|(_, by)| title.by >= *by);
+            if is_of_session && is_better {
+                best = Title::shorten(&title.text).map(|text| (text, title.by)).or(best);
+            }
+        }
+        match best {
+            Some((title, by)) => self.give(tx, &title, by),
+            None => self.give_sentence(tx),
+        }
+    }
+
+    /// Gives a session without a title the first sentence of the person. What a subagent is told is
+    /// not the person's.
+    pub(super) fn give_sentence(&self, tx: &Tx<'_>) -> Result<()> {
+        let Some(session) = sessions::get_without_prompt(tx, self.key)? else { return Ok(()) };
+        if session.title.is_some() || session.lineage == Some(Lineage::Delegate) {
+            return Ok(());
+        }
+        let first = PageRequest { after: 0, limit: FIRST_MESSAGES, hidden: true };
+        for message in messages::page(tx, (self.key, self.id), first)? {
+            let title = sentence_of(self.agent, message);
+            if let Some(title) = title.as_deref().and_then(Title::shorten) {
+                return self.give(tx, &title, TitledBy::Sentence);
+            }
+        }
+        Ok(())
+    }
+
+    fn give(&self, tx: &Tx<'_>, title: &Title, by: TitledBy) -> Result<()> {
+        let session = whole(tx, self.key)?;
+        let last = session.metadata.get("titled");
+        let last_text = |name: &str| last.and_then(|last| last.get(name)).and_then(Value::as_str);
+        if last_text("text") == Some(title.as_str()) {
+            return Ok(());
+        }
+        if let Some(current) = &session.title {
+            let is_ours = last_text("title") == Some(current);
+            let was_by = last_text("by").and_then(TitledBy::parse);
+            if !is_ours || was_by > Some(by) {
+                return Ok(());
+            }
+        }
+        let free = match titles::session_with(tx, title.as_str())? {
+            Some(holder) if holder != self.key => titles::next(tx, title.as_str())?,
+            _ => title.as_str().to_owned(),
+        };
+        titles::set(tx, self.key, Some(&free))?;
+        let mut metadata = session.metadata;
+        let titled = json!({"by": by.as_str(), "text": title.as_str(), "title": free});
+        metadata.insert("titled".to_owned(), titled);
+        let metadata = Some(Value::Object(metadata).to_string());
+        let fields = sessions::Fields { metadata, ..sessions::Fields::default() };
+        sessions::overwrite(tx, self.key, &fields)
+    }
+}
+
+/// The first sentence of the person in a message. Messages that were captured before harness text
+/// was marked are marked here, in a copy, since they stay as they are.
+fn sentence_of(agent: Agent, mut message: Message) -> Option<String> {
+    let is_reminder = message.body.get("kind").and_then(Value::as_str) == Some("meta");
+    match message.role {
+        Role::User => harness::mark(agent, &mut message.role, &mut message.body),
+        Role::System if is_reminder => {
+            message.role = Role::User;
+            harness::mark(agent, &mut message.role, &mut message.body);
+            if !message.body.contains_key("harness") {
+                return None;
+            }
+        }
+        _ => {}
+    }
+    if message.role != Role::User {
+        return None;
+    }
+    parts(&message.role, &message.body).into_iter().find_map(|part| match part {
+        Part::Text(text) => first_sentence(text),
+        _ => None,
+    })
+}
+
+/// The first sentence of a text that is prose: not a command, not code, not something pasted.
+fn first_sentence(text: &str) -> Option<String> {
+    for paragraph in paragraphs(text) {
+        let prose: Vec<&str> = paragraph.iter().filter_map(|line| prose(line)).collect();
+        if paragraph.len() > TYPED_LINES && prose.len() * 2 <= paragraph.len() {
+            continue;
+        }
+        let sentence = cut_sentence(&prose.join(" "));
+        if !sentence.is_empty() {
+            return Some(sentence);
+        }
+    }
+    None
+}
+
+/// The paragraphs of a text without fenced code, as lines.
+fn paragraphs(text: &str) -> Vec<Vec<&str>> {
+    let mut found = vec![Vec::new()];
+    let mut is_fenced = false;
+    for line in text.lines() {
+        let is_fence = ["```", "~~~"].iter().any(|fence| line.trim_start().starts_with(fence));
+        is_fenced ^= is_fence;
+        match found.last_mut() {
+            Some(open) if !is_fence && !is_fenced && !line.trim().is_empty() => open.push(line),
+            _ => found.push(Vec::new()),
+        }
+    }
+    found
+}
+
+/// What of a line is prose.
+fn prose(line: &str) -> Option<&str> {
+    // Text that was pasted or dropped into the prompt stands there by its number.
+    let is_placeholder = line.starts_with("[Pasted text #") || line.starts_with("[Image #");
+    let line =
+        if is_placeholder { line.split_once(']').map_or("", |(_, rest)| rest) } else { line };
+    let line = match line.strip_prefix("- ").or(line.strip_prefix("* ")) {
+        Some(item) => item,
+        None if line.starts_with("  ") || line.starts_with('\t') => return None,
+        None => line.trim(),
+    };
+    let letters = line.chars().filter(|letter| letter.is_alphabetic()).count();
+    let signs = line.chars().filter(|letter| !letter.is_whitespace()).count();
+    let is_markup = line.starts_with(['<', '{', '[', '|', '>', '$', '#', '@', '+', '=']);
+    let is_prose = letters * 2 > signs && !is_markup && !is_command(line) && !is_timed(line);
+    is_prose.then_some(line)
+}
+
+/// Whether a line is a slash command, and not a path.
+fn is_command(line: &str) -> bool {
+    let name = line.strip_prefix('/').and_then(|rest| rest.split_whitespace().next());
+    name.is_some_and(|name| !name.contains(['/', '.']))
+}
+
+/// Whether a line begins with a time, as those of a log do.
+fn is_timed(line: &str) -> bool {
+    let first = line.split_whitespace().next().unwrap_or_default();
+    first.starts_with(|digit: char| digit.is_ascii_digit()) && first.contains(':')
+        || first.get(..4).is_some_and(|year| year.bytes().all(|digit| digit.is_ascii_digit()))
+}
+
+fn cut_sentence(text: &str) -> String {
+    let mut letters = text.char_indices().enumerate().peekable();
+    while let Some((count, (at, letter))) = letters.next() {
+        let is_last = letters.peek().is_none_or(|(_, (_, next))| next.is_whitespace());
+        let ends = match letter {
+            '.' | '!' | '?' | '؟' | '…' => is_last,
+            '。' | '！' | '？' | '।' => true,
+            _ => false,
+        };
+        if ends && count + 1 >= SHORT_SENTENCE_CHARS {
+            let sentence = text.get(..at + letter.len_utf8()).unwrap_or(text);
+            return sentence.trim_end_matches(['.', '。']).to_owned();
+        }
+    }
+    text.trim_end_matches(['.', '。']).to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_sentence_is_prose_in_any_script() {
+        for (text, want) in [
+            ("Fix the parser. It fails on tabs.", Some("Fix the parser")),
+            ("Hi! Can you fix the parser? Thanks", Some("Hi! Can you fix the parser?")),
+            ("fix version 1.2.3 of the\nparser now", Some("fix version 1.2.3 of the parser now")),
+            ("/clear", None),
+            ("/model opus\nwhy is the sky blue?", Some("why is the sky blue?")),
+            ("/srv/ann/hive is full, why?", Some("/srv/ann/hive is full, why?")),
+            ("```\nlet a = b;\n```\nwhat is this?", Some("what is this?")),
+            ("[Pasted text #1 +20 lines] explain it", Some("explain it")),
+            ("[Image #1]", None),
+            ("{\"a\": 1}\n\n<div>x</div>\n\nmake it smaller", Some("make it smaller")),
+            ("2026-03-02 09:00 ERROR it broke\n09:00:01 again\n\nhelp me", Some("help me")),
+            ("パーサーを直してください。タブで失敗します。", Some("パーサーを直してください")),
+            ("почему небо синее? я не знаю", Some("почему небо синее?")),
+            ("لماذا السماء زرقاء؟ لا أعرف", Some("لماذا السماء زرقاء؟")),
+            ("पार्सर को ठीक करो। यह टूटा है।", Some("पार्सर को ठीक करो।")),
+            ("- fix the parser\n- then the tests", Some("fix the parser then the tests")),
+            ("", None),
+        ] {
+            assert_eq!(first_sentence(text).as_deref(), want, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn a_pasted_block_is_passed_over() {
+        let log: String =
+            (0..9).map(|n| format!("at com.example.Main(Main.java:{n})\n    x();\n")).collect();
+        assert_eq!(
+            first_sentence(&format!("{log}\nwhy does it stop?")).as_deref(),
+            Some("why does it stop?")
+        );
+    }
+}
