@@ -84,7 +84,7 @@ fn end_if_idle(tx: &Tx<'_>, key: i64, now: Timestamp) -> Result<()> {
     if session.ended_at.is_some() || end > now {
         return Ok(());
     }
-    session_updates::end(tx, key, END_REASON, end)?;
+    session_updates::end_if_open(tx, key, END_REASON, end)?;
     changes::record(tx, ChangeKind::Ended, Some(&session.id), now)
 }
 

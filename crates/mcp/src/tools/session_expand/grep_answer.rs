@@ -112,7 +112,7 @@ impl GrepHit<'_> {
     }
 
     fn line(&self, call: &ExpandCall, snippet_max: usize) -> String {
-        let mark = if self.id.is_number() { "#" } else { "" };
+        let mark = if self.id.is_number() { "id " } else { "" };
         let project = self.project(call).map_or(String::new(), |name| format!(", project {name}"));
         let snippet = shortened(&one_line(self.snippet), snippet_max);
         let (at, by) = (minute(self.at), one_line(&self.by));
