@@ -40,7 +40,23 @@ impl Handle {
         encode::answer(py, &appended)
     }
 
-    /// One message, for callers that append one at a time: its id and nothing else.
+    /// Messages that a host keeps by its own rules: any role, and none need have content.
+    #[pyo3(signature = (session, messages, create=None))]
+    fn append_kept<'py>(
+        &self,
+        py: Python<'py>,
+        session: &str,
+        messages: &Bound<'py, PyAny>,
+        create: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let id = session_id(py, session)?;
+        let messages = Reader::default().messages(messages)?;
+        let create = create.map(decode::request::<NewSession>).transpose()?;
+        let appended = self.call(py, |oneiro| oneiro.host().append(&id, messages, create))?;
+        encode::answer(py, &appended)
+    }
+
+    /// One message that a host keeps by its own rules: its id and nothing else.
     fn append_one(
         &self,
         py: Python<'_>,
@@ -49,7 +65,7 @@ impl Handle {
     ) -> PyResult<i64> {
         let id = session_id(py, session)?;
         let message = Reader::default().message(message)?;
-        let appended = self.call(py, |oneiro| oneiro.messages().append(&id, vec![message]))?;
+        let appended = self.call(py, |oneiro| oneiro.host().append(&id, vec![message], None))?;
         appended.ids.first().map(|id| id.0).ok_or_else(|| {
             let wrong = Error::conflict(format!("nothing said in session {session:?} is stored"));
             let wrong = wrong.remedy("the space's ignore or stateless patterns match its id");

@@ -2,22 +2,23 @@
 
 use crate::commands::{
     append, backup, bench, compact, completions, config, context, demo, doctor, erase, expand,
-    hook, import, jobs, mcp, pause, project, search, secrets, serve, session, setup, stats,
+    hook, import, jobs, mcp, pause, project, search, secrets, serve, session, setup, space, stats,
     summary, token,
 };
 use crate::context::Context;
 use crate::reference;
 use clap::{Args, Parser, Subcommand};
+use oneiro::SpaceUse;
 
-/// The memory of AI agents: keeps every word, and can explain and undo everything it believes.
+/// The memory of AI agents: keeps every word, searchable and reversible.
 #[derive(Debug, Parser)]
 #[command(
     name = "oneiro",
     version,
     arg_required_else_help = true,
     max_term_width = 100,
-    after_help = "Begin with `oneiro setup`, which brings in your agents, or `oneiro serve --demo`, to \
-                  look around.\n\nExit codes: 0 done, 1 internal, 2 invalid, 3 not found, 4 conflict, 5 busy or \
+    after_help = "Start with `oneiro setup`, which connects your agents, or with `oneiro serve --demo`, \
+                  which shows a month of sample conversations.\n\nExit codes: 0 done, 1 internal, 2 invalid, 3 not found, 4 conflict, 5 busy or \
                   unavailable, 6 not allowed, 7 store damaged or too new."
 )]
 pub struct Cli {
@@ -32,17 +33,17 @@ pub struct Cli {
 /// Options of every command.
 #[derive(Debug, Args)]
 pub struct Global {
-    /// Where memory is kept: a folder of spaces, a single .db file, or postgres://user@host/database
+    /// Store location: a folder of spaces, a single .db file, or postgres://user@host/database
     /// [env: ONEIRO_STORE]
     #[arg(long, global = true, value_name = "PATH|URL", help_heading = "Global options")]
     pub store: Option<String>,
-    /// Which space of the store, each isolated from the others [env: ONEIRO_SPACE]
+    /// Space to use; spaces are isolated from each other [env: ONEIRO_SPACE]
     #[arg(long, global = true, value_name = "NAME", help_heading = "Global options")]
     pub space: Option<String>,
-    /// The configuration file [env: ONEIRO_CONFIG]
+    /// Configuration file [env: ONEIRO_CONFIG]
     #[arg(long, global = true, value_name = "FILE", help_heading = "Global options")]
     pub config: Option<std::path::PathBuf>,
-    /// Print JSON for programs; errors too, on standard error
+    /// Print JSON; errors too, on standard error
     #[arg(long, global = true, help_heading = "Global options")]
     pub json: bool,
 }
@@ -72,6 +73,8 @@ pub enum Command {
     Expand(expand::ExpandArgs),
     Summary(summary::SummaryArgs),
     Erase(erase::EraseArgs),
+    #[command(subcommand)]
+    Space(space::SpaceCommand),
     Stats(stats::StatsArgs),
     Backup(backup::BackupArgs),
     Doctor(doctor::DoctorArgs),
@@ -80,7 +83,7 @@ pub enum Command {
     Jobs(jobs::JobsArgs),
     #[command(subcommand)]
     Config(config::ConfigCommand),
-    #[command(subcommand)]
+    #[command(subcommand, hide = true)]
     Bench(bench::BenchCommand),
     Completions(completions::CompletionsArgs),
     /// Print a generated reference, as kept in docs/reference
@@ -89,6 +92,40 @@ pub enum Command {
 }
 
 impl Command {
+    /// What the command does with the space.
+    pub fn space_use(&self) -> SpaceUse {
+        match self {
+            Command::Setup(_)
+            | Command::Demo(_)
+            | Command::Serve(_)
+            | Command::Hook(_)
+            | Command::Pause(_) => SpaceUse::CreateMissing,
+            Command::Project(command) => command.space_use(),
+            Command::Import(args) => args.space_use(),
+            Command::Mcp(args) => args.space_use(),
+            Command::Session(command) => command.space_use(),
+            Command::Append(args) => args.space_use(),
+            Command::Token(command) => command.space_use(),
+            Command::Config(command) => command.space_use(),
+            Command::Search(_)
+            | Command::Context(_)
+            | Command::Compact(_)
+            | Command::Expand(_)
+            | Command::Summary(_)
+            | Command::Erase(_)
+            | Command::Space(_)
+            | Command::Secrets(_)
+            | Command::Resume(_)
+            | Command::Stats(_)
+            | Command::Backup(_)
+            | Command::Doctor(_)
+            | Command::Jobs(_)
+            | Command::Bench(_)
+            | Command::Completions(_)
+            | Command::Reference(_) => SpaceUse::MustExist,
+        }
+    }
+
     /// Runs the command.
     pub fn run(self, context: &Context) -> anyhow::Result<()> {
         match self {
@@ -109,6 +146,7 @@ impl Command {
             Command::Expand(args) => args.run(context),
             Command::Summary(args) => args.run(context),
             Command::Erase(args) => args.run(context),
+            Command::Space(command) => command.run(context),
             Command::Stats(args) => args.run(context),
             Command::Backup(args) => args.run(context),
             Command::Doctor(args) => args.run(context),

@@ -177,7 +177,7 @@ pub fn check(name: &str, value: &str) -> Result<()> {
             Err(Error::field("store", "is empty")
                 .remedy("`oneiro config unset store` takes it back"))
         }
-        "listen" => oneiro_server::address(value).map(|_| ()),
+        "listen" => oneiro_server::check_listen_address(value),
         "log" => tracing_subscriber::EnvFilter::try_new(value).map(|_| ()).map_err(|error| {
             Error::field("log", error).remedy("give off, error, warn, info, debug or trace")
         }),
@@ -242,7 +242,7 @@ fn read_file(path: &Path) -> Result<Table> {
     })?;
     let document: DocumentMut = text.parse().map_err(|error: TomlError| {
         Error::invalid(format!("{} is not TOML: {}", path.display(), error.message()))
-            .remedy("mend the file, or move it away")
+            .remedy("fix the file, or move it away")
     })?;
     for (name, _) in document.iter() {
         known(name).map_err(|error| error.at(path.display()))?;
@@ -265,10 +265,11 @@ pub fn known(name: &str) -> Result<()> {
 /// The error of a key that nobody knows.
 pub fn unknown(name: &str) -> Error {
     let names = KEYS.iter().map(|key| key.name).chain(SETTINGS.iter().map(|setting| setting.name));
-    let near = |candidate: &&str| (strsim::jaro_winkler(candidate, name) * 1000.0) as i64;
-    let nearest = names.max_by_key(near).unwrap_or_default();
-    Error::field(name.to_owned(), "is not a key of the configuration")
-        .remedy(format!("did you mean {nearest}? `oneiro config show` lists all keys"))
+    let error = Error::field(name.to_owned(), "is not a key of the configuration");
+    error.remedy(match oneiro::nearest_names(name, names).first() {
+        Some(nearest) => format!("did you mean {nearest}? `oneiro config show` lists all keys"),
+        None => "`oneiro config show` lists all keys".to_owned(),
+    })
 }
 
 fn config_path(global: &Global) -> Option<PathBuf> {
@@ -281,9 +282,30 @@ pub fn is_set(variable: &str) -> bool {
     environment(variable).is_some_and(|value| !value.is_empty())
 }
 
-/// Whether the person wants no colours, or the terminal has none: <https://no-color.org>.
-pub fn wants_no_colour() -> bool {
-    environment("NO_COLOR").is_some() || environment("TERM").is_none_or(|term| term == "dumb")
+/// When output is coloured.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ColourChoice {
+    /// At a terminal only.
+    AtTerminal,
+    /// Everywhere: CLICOLOR_FORCE is set.
+    Always,
+    /// Nowhere: NO_COLOR is set, or the terminal has no colours.
+    Never,
+}
+
+/// When the environment wants output to be coloured. NO_COLOR counts for more than CLICOLOR_FORCE.
+pub fn colour_choice() -> ColourChoice {
+    let has = |name: &str| environment(name).is_some_and(|value| !value.is_empty());
+    if has("NO_COLOR") {
+        return ColourChoice::Never;
+    }
+    if has("CLICOLOR_FORCE") && environment("CLICOLOR_FORCE").is_some_and(|value| value != "0") {
+        return ColourChoice::Always;
+    }
+    match environment("TERM") {
+        Some(term) if term != "dumb" => ColourChoice::AtTerminal,
+        _ => ColourChoice::Never,
+    }
 }
 
 /// The folder that a program keeps its files in: where the variable says, else in the home folder.

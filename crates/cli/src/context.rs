@@ -2,13 +2,12 @@
 
 use crate::actor;
 use crate::args::Global;
-use crate::config::{Config, wants_no_colour};
+use crate::config::Config;
 use crate::ink::Ink;
 use crate::output::Output;
 use crate::progress;
 use anyhow::Result;
-use oneiro::{Embedder, ErrorKind, Llm, Oneiro, Options, Prompts, Target};
-use std::io::IsTerminal;
+use oneiro::{Embedder, Llm, Oneiro, Options, Prompts, SpaceUse, Target};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
@@ -20,18 +19,19 @@ pub struct Context {
     pub output: Output,
     /// How to colour what is printed.
     pub ink: Ink,
+    space_use: SpaceUse,
     /// One for the whole process, so that what it may cost is counted once.
     llm: OnceLock<Option<Arc<dyn Llm>>>,
 }
 
 impl Context {
     /// Reads the configuration.
-    pub fn new(global: &Global) -> Result<Context> {
-        let is_terminal = std::io::stdout().is_terminal();
+    pub fn new(global: &Global, space_use: SpaceUse) -> Result<Context> {
         Ok(Context {
             config: Config::load(global)?,
             output: Output::new(global.json),
-            ink: Ink::new(is_terminal && !wants_no_colour()),
+            ink: Ink::of_stream(&std::io::stdout()),
+            space_use,
             llm: OnceLock::new(),
         })
     }
@@ -43,7 +43,7 @@ impl Context {
         let _ = tracing_subscriber::fmt()
             .with_env_filter(filter)
             .with_writer(std::io::stderr)
-            .with_ansi(std::io::stderr().is_terminal() && !wants_no_colour())
+            .with_ansi(Ink::of_stream(&std::io::stderr()).has_colours())
             .with_target(false)
             .try_init();
     }
@@ -53,64 +53,48 @@ impl Context {
         Ok(Target::parse(&self.config.store, self.config.space.as_ref())?)
     }
 
-    /// Opens the space, creating it if it does not exist.
+    /// Opens the space as the command uses it. The command acts for whoever runs it.
     pub fn open(&self) -> Result<Oneiro> {
-        self.opened(self.options())
+        let must_exist = self.space_use == SpaceUse::MustExist;
+        self.open_with(Options { must_exist, ..self.options() })
     }
 
-    /// The space, in which whoever runs the command acts.
-    fn opened(&self, options: Options) -> Result<Oneiro> {
+    /// Opens a space that must exist, also for a command that may create one.
+    pub fn open_existing(&self) -> Result<Oneiro> {
+        self.open_with(Options { must_exist: true, ..self.options() })
+    }
+
+    fn open_with(&self, options: Options) -> Result<Oneiro> {
         Ok(Oneiro::open(&self.target()?, options)?.acting_as(actor::current()))
     }
 
-    /// Opens a space to look into. Of one that was named and is not there this tells: "nothing
-    /// found" in a space that was mistyped looks like a memory that was lost.
-    pub fn open_to_read(&self) -> Result<Oneiro> {
-        if !self.config.is_named("store") && !self.config.is_named("space") {
-            return self.open();
-        }
-        let options = Options { must_exist: true, ..self.options() };
-        match Oneiro::open(&self.target()?, options) {
-            Err(error) if error.kind() == ErrorKind::NotFound => {
-                self.output.say(&format!("note: {error}: it begins now, empty"));
-                self.open()
-            }
-            opened => Ok(opened?.acting_as(actor::current())),
-        }
-    }
-
-    /// Opens a space that must exist: a mistyped path is not a sound, empty store.
-    pub fn open_existing(&self) -> Result<Oneiro> {
-        self.opened(Options { must_exist: true, ..self.options() })
-    }
-
-    /// The server that is asked for vectors. One that cannot be is told of, and words still count.
+    /// The embedding server. One that cannot be used is logged, and search goes on by words.
     fn embedder(&self) -> Option<Arc<dyn Embedder>> {
         let config = self.config.embedder.clone()?;
         match oneiro_inference::openai_embedder(config) {
             Ok(embedder) => Some(embedder),
             Err(error) => {
-                tracing::warn!(%error, "embedder_url is of no use");
+                tracing::warn!(%error, "embedder_url is ignored");
                 None
             }
         }
     }
 
-    /// The model that writes. One that cannot be asked is told of, and summaries are extracts.
+    /// The model that writes summaries. One that cannot be used is logged, and summaries are extracts.
     fn llm(&self) -> Option<Arc<dyn Llm>> {
         let made = self.llm.get_or_init(|| {
             let made = oneiro_inference::openai_chat(self.config.llm.clone()?);
-            made.inspect_err(|error| tracing::warn!(%error, "llm_url is of no use")).ok()
+            made.inspect_err(|error| tracing::warn!(%error, "llm_url is ignored")).ok()
         });
         made.clone()
     }
 
-    /// What the model is told. Prompts that cannot be read are told of, and the built-in ones hold.
+    /// The prompts. If they cannot be read that is logged, and the built-in ones are used.
     fn prompts(&self) -> Prompts {
         let names: Vec<&str> = oneiro::PROMPTS.iter().map(|(name, _)| *name).collect();
         let read = self.config.prompts(&names).and_then(Prompts::replacing);
         read.unwrap_or_else(|error| {
-            tracing::warn!(%error, "the prompts are of no use");
+            tracing::warn!(%error, "the prompts are ignored");
             Prompts::default()
         })
     }
@@ -133,7 +117,7 @@ impl Context {
     /// somebody else, so it is only logged.
     pub fn after(&self, oneiro: &Oneiro) {
         if let Err(error) = oneiro.jobs().run_local(Duration::from_millis(20)) {
-            tracing::info!(error = %error, "background work waits");
+            tracing::info!(error = %error, "background work is postponed");
         }
     }
 
@@ -147,7 +131,7 @@ impl Context {
         });
         bar.finish_and_clear();
         if let Err(error) = folded {
-            tracing::info!(error = %error, "the text index trails");
+            tracing::info!(error = %error, "the text index is not up to date");
         }
     }
 }

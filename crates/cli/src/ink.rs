@@ -1,7 +1,10 @@
 //! Bold, dim and coloured text for a terminal; for anything else, the text alone. It must not know
 //! where the text goes.
 
+use crate::config::{ColourChoice, colour_choice};
 use crate::output::plain;
+use oneiro::Role;
+use std::io::IsTerminal;
 
 /// Whether text is coloured.
 #[derive(Debug, Clone, Copy)]
@@ -13,6 +16,56 @@ impl Ink {
     /// Ink with colours, or without any.
     pub const fn new(colours: bool) -> Ink {
         Ink { colours }
+    }
+
+    /// Ink for a stream: with colours at a terminal, unless the environment says otherwise.
+    pub fn of_stream(stream: &impl IsTerminal) -> Ink {
+        Ink::new(match colour_choice() {
+            ColourChoice::Always => true,
+            ColourChoice::Never => false,
+            ColourChoice::AtTerminal => stream.is_terminal(),
+        })
+    }
+
+    /// Whether it colours.
+    pub fn has_colours(self) -> bool {
+        self.colours
+    }
+
+    /// What went wrong.
+    pub fn error(self, text: &str) -> String {
+        self.paint("1;31", text)
+    }
+
+    /// What to do about it.
+    pub fn hint(self, text: &str) -> String {
+        self.paint("36", text)
+    }
+
+    /// The name of somebody with a role.
+    pub fn role(self, role: &Role, name: &str) -> String {
+        let code = match role {
+            Role::User => "1;32",
+            Role::Assistant => "1;34",
+            Role::Tool => "35",
+            Role::System | Role::Developer | Role::Other(_) => "2",
+        };
+        self.paint(code, name)
+    }
+
+    /// A unified diff: removed lines red, added ones green, places dim.
+    pub fn diff(self, text: &str) -> String {
+        let line = |line: &str| {
+            let code = match line.as_bytes().first() {
+                _ if line.starts_with("--- ") || line.starts_with("+++ ") => "1",
+                Some(b'-') => "31",
+                Some(b'+') => "32",
+                Some(b'@') => "2",
+                _ => return line.to_owned(),
+            };
+            self.paint(code, line)
+        };
+        text.split('\n').map(line).collect::<Vec<_>>().join("\n")
     }
 
     /// Text that stands out.
@@ -63,6 +116,18 @@ mod tests {
         assert_eq!(ink.marked("ä 漢字\nb", &[(2, 4)]), "ä \u{1b}[1;33m漢字\u{1b}[0m b");
         assert_eq!(Ink::new(false).marked("ä 漢字\nb", &[(2, 4)]), "ä 漢字 b");
         assert_eq!(ink.marked("ab", &[(1, 9), (0, 1)]), "a\u{1b}[1;33mb\u{1b}[0m");
+    }
+
+    #[test]
+    fn a_diff_is_coloured_by_line_and_is_the_same_text_without_colours() {
+        let diff = "--- a\n+++ b\n@@ -1 +1 @@\n same\n-old\n+new\n";
+        let coloured = Ink::new(true).diff(diff);
+        assert!(
+            coloured.contains("\u{1b}[31m-old\u{1b}[0m\n\u{1b}[32m+new\u{1b}[0m\n"),
+            "{coloured}"
+        );
+        assert!(coloured.contains("\n same\n"), "{coloured}");
+        assert_eq!(Ink::new(false).diff(diff), diff);
     }
 
     #[test]

@@ -51,7 +51,7 @@ fn usage(error: &clap::Error) -> oneiro::Error {
 }
 
 fn run(cli: args::Cli) -> anyhow::Result<()> {
-    let context = context::Context::new(&cli.global)?;
+    let context = context::Context::new(&cli.global, cli.command.space_use())?;
     context.start_logging();
     cli.command.run(&context)
 }

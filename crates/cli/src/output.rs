@@ -1,7 +1,8 @@
 //! Printing: data on standard output, talk on standard error, JSON for programs, tables for
 //! people. Stored text reaches a terminal only with its control characters taken out.
 
-use oneiro::{ErrorKind, Surface, Timestamp};
+use crate::ink::Ink;
+use oneiro::{ErrorKind, Remedy, Surface, Timestamp};
 use serde::Serialize;
 use std::io::{IsTerminal, Write};
 use std::process::ExitCode;
@@ -40,17 +41,26 @@ impl Output {
         }
     }
 
-    /// Asks a person at a terminal; anyone else has decided already.
+    /// Asks whether something may be removed, and says so if nothing is. Without a terminal nobody
+    /// can be asked, and `--yes` must have been given.
     #[expect(clippy::print_stderr, reason = "this is how the binary asks")]
-    pub fn confirm(&self, question: &str, yes: bool) -> anyhow::Result<bool> {
-        let person = std::io::stdin().is_terminal() && std::io::stderr().is_terminal();
-        if yes || self.json || !person {
+    pub fn confirm_removal(&self, what: &str, yes: bool) -> anyhow::Result<bool> {
+        if yes {
             return Ok(true);
         }
-        eprint!("{question} [y/N] ");
+        if !(std::io::stdin().is_terminal() && std::io::stderr().is_terminal()) {
+            return Err(oneiro::Error::invalid(format!("this removes {what}"))
+                .remedy(Remedy::Confirm)
+                .into());
+        }
+        eprint!("Remove {}? [y/N] ", plain(what));
         let mut answer = String::new();
         std::io::stdin().read_line(&mut answer)?;
-        Ok(matches!(answer.trim(), "y" | "Y" | "yes"))
+        let is_confirmed = matches!(answer.trim(), "y" | "Y" | "yes");
+        if !is_confirmed {
+            self.say("Nothing was removed.");
+        }
+        Ok(is_confirmed)
     }
 }
 
@@ -93,9 +103,10 @@ pub fn fail(error: &anyhow::Error, json: bool) -> ExitCode {
             serde_json::json!({"error": {"kind": kind.name(), "message": message, "hint": hint}});
         eprintln!("{problem}");
     } else {
-        eprintln!("error: {}", plain(&message));
+        let ink = Ink::of_stream(&std::io::stderr());
+        eprintln!("{} {}", ink.error("error:"), plain(&message));
         if let Some(hint) = hint {
-            eprintln!("hint: {}", plain(&hint));
+            eprintln!("{} {}", ink.hint("hint:"), plain(&hint));
         }
     }
     ExitCode::from(kind.row().exit)

@@ -2,7 +2,7 @@
 
 use crate::Oneiro;
 use crate::sessions::{Draft, create_in, no_session};
-use crate::views::Messages;
+use crate::views::{Host, Messages};
 use oneiro_model::{
     Appended, ChangeKind, Error, MessageId, NewMessage, NewSession, Remedy, Result, SessionId,
     Visibility,
@@ -19,9 +19,10 @@ const GROUP_COMMIT_MESSAGES_MAX: usize = 256;
 
 impl Messages<'_> {
     /// Appends messages to an existing session. When this returns they are durable, in this order,
-    /// all or none.
+    /// all or none. Unknown roles and messages without content are refused.
     pub fn append(&self, session: &SessionId, messages: Vec<NewMessage>) -> Result<Appended> {
-        self.append_to(session, messages, None)
+        check_clients(&messages)?;
+        self.oneiro.append_to(session, messages, None)
     }
 
     /// Appends messages, creating the session in the same transaction if it does not exist.
@@ -31,17 +32,40 @@ impl Messages<'_> {
         messages: Vec<NewMessage>,
         create: CreateMissing,
     ) -> Result<Appended> {
-        let draft = Draft::new(self.oneiro, NewSession { id: Some(session.clone()), ..create })?;
-        self.append_to(session, messages, Some(draft))
+        check_clients(&messages)?;
+        self.oneiro.append_to(session, messages, Some(create))
     }
+}
 
+impl Host<'_> {
+    /// Appends messages that a host keeps by its own rules: any role, and none need have content.
+    /// With `create` a session that does not exist begins in the same transaction.
+    pub fn append(
+        &self,
+        session: &SessionId,
+        messages: Vec<NewMessage>,
+        create: Option<CreateMissing>,
+    ) -> Result<Appended> {
+        self.oneiro.append_to(session, messages, create)
+    }
+}
+
+fn check_clients(messages: &[NewMessage]) -> Result<()> {
+    messages.iter().enumerate().try_for_each(|(index, message)| {
+        message.check_client().map_err(|error| error.at(format!("message {}", index + 1)))
+    })
+}
+
+impl Oneiro {
     fn append_to(
         &self,
         session: &SessionId,
         messages: Vec<NewMessage>,
-        create: Option<Draft>,
+        create: Option<CreateMissing>,
     ) -> Result<Appended> {
-        let now = self.oneiro.now();
+        let draft = |create| Draft::new(self, NewSession { id: Some(session.clone()), ..create });
+        let create = create.map(draft).transpose()?;
+        let now = self.now();
         let repaired = messages.iter().map(|message| message.repaired).sum();
         let withheld = messages.iter().map(|message| message.withheld).sum();
         let prepared = messages
@@ -57,17 +81,17 @@ impl Messages<'_> {
             .collect::<Result<Vec<_>>>()?;
         let count = prepared.len();
         let append = Append {
-            oneiro: self.oneiro.clone(),
+            oneiro: self.clone(),
             session: session.clone(),
             prepared: Arc::new(prepared),
             create: create.map(Arc::new),
         };
         let mut appended = match count {
-            0..=GROUP_COMMIT_MESSAGES_MAX => self.oneiro.store.write(move |tx| append.run(tx))?,
-            _ => self.oneiro.store.write_bulk(|tx| append.run(tx))?,
+            0..=GROUP_COMMIT_MESSAGES_MAX => self.store.write(move |tx| append.run(tx))?,
+            _ => self.store.write_bulk(|tx| append.run(tx))?,
         };
         if let Some(last) = appended.ids.last() {
-            self.oneiro.index.schedule_indexing(last.0);
+            self.index.schedule_indexing(last.0);
         }
         appended.repaired = repaired;
         appended.withheld = withheld;

@@ -40,6 +40,7 @@ mod search;
 mod secrets;
 mod sessions;
 mod settings;
+mod spaces;
 mod stats;
 mod tokens;
 mod transcripts;
@@ -56,13 +57,14 @@ pub use doctor::Checked;
 pub use oneiro_count as count;
 pub use oneiro_model::host::{Durability, PageRequest};
 pub use oneiro_model::*;
-pub use oneiro_store::{CommitStats, Engine, Target};
+pub use oneiro_store::{CommitStats, Engine, Target, is_single_space};
 pub use ports::{
     Clock, Embedder, Ids, Llm, LlmAnswer, LlmRequest, RandomIds, SystemClock, WordModel,
 };
 pub use secrets::redact_secrets;
 pub use sessions::{Stretch, StretchFrom, StretchRequest};
 pub use settings::{EmbedderChoice, OtherSessions, SETTINGS, Setting, SettingValue};
+pub use spaces::list_spaces;
 pub use transcripts::{
     Agent, CaptureRequest, Captured, DamagedLine, TranscriptFile, Transcripts, find_transcripts,
 };

@@ -226,6 +226,13 @@ pub const CAPABILITIES: &[Capability] = &[
         python: None,
     },
     Capability {
+        name: "list spaces",
+        http: &["GET /v1/spaces"],
+        command: Some("space list"),
+        tool: None,
+        python: None,
+    },
+    Capability {
         name: "show counts and sizes",
         http: &["GET /v1/stats", "GET /v1/activity", "GET /v1/latency"],
         command: Some("stats"),
@@ -256,7 +263,7 @@ pub const CAPABILITIES: &[Capability] = &[
     Capability {
         name: "prune",
         http: &["POST /v1/prune"],
-        command: Some("session prune"),
+        command: Some("session delete"),
         tool: None,
         python: Some("prune_sessions"),
     },

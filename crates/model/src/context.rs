@@ -4,7 +4,7 @@
 use crate::WindowFormat;
 use crate::contract::Request;
 use crate::contract::schema::{EXACT_INTEGER_MAX, one_of};
-use crate::message::{BATCH_MAX, NewMessage};
+use crate::message::{BATCH_MAX, KeptMessage};
 use crate::{
     Cursor, Error, Message, MessageId, MessageRef, Result, SessionId, SummaryId, Timestamp,
 };
@@ -303,7 +303,7 @@ pub struct SessionSummary {
 #[schemars(transform = history_alternatives)]
 pub struct HistoryRequest {
     /// The messages to show.
-    #[schemars(with = "Option<Vec<NewMessage>>", length(max = BATCH_MAX))]
+    #[schemars(with = "Option<Vec<KeptMessage>>", length(max = BATCH_MAX))]
     pub messages: Option<Vec<Value>>,
     /// How many of the newest messages to keep.
     #[schemars(range(min = 0, max = EXACT_INTEGER_MAX))]

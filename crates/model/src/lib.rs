@@ -19,6 +19,7 @@ mod job;
 pub mod json;
 mod message;
 mod message_ref;
+mod nearest;
 mod page;
 mod part;
 mod pattern;
@@ -60,10 +61,11 @@ pub use hit_groups::{HitGroup, Passage, PassageMessage, group_hits};
 pub use id::{JobId, MessageId, SessionId, SummaryId, TokenId};
 pub use job::{Job, JobNeed, JobState, NewJob, Ran};
 pub use message::{
-    AppendOptions, Appended, BATCH_MAX, ListMessages, Message, MessageCounts, NewMessage,
-    ShowSession, Visibility,
+    AppendOptions, Appended, BATCH_MAX, KeptMessage, ListMessages, Message, MessageCounts,
+    NewMessage, ShowSession, Visibility,
 };
 pub use message_ref::{COMPLETE_MESSAGE_PATTERN, MessageRef};
+pub use nearest::nearest_names;
 pub use page::{Cursor, Page, PageOf};
 pub use part::{Part, Searchable, parts, searchable, searchable_split};
 pub use pattern::SessionPattern;
@@ -86,7 +88,7 @@ pub use session::{
     Session, SessionPatch, SessionView,
 };
 pub use slot::{Slot, SlotName, SlotSwap};
-pub use space::SpaceName;
+pub use space::{DeletedSpace, SpaceInfo, SpaceName, SpaceUse};
 pub use stats::{
     Activity, ActivityRequest, BackupMade, BackupRecord, BackupRequest, DayActivity, IndexStats,
     SessionGroup, Stats,

@@ -6,7 +6,8 @@ use crate::contract::schema::WITHOUT_NUL;
 use crate::id::check_text;
 use crate::part::calls_made;
 use crate::{
-    Cursor, Error, LIST_MAX, MessageId, Result, Role, SessionId, Timestamp, Trust, withhold,
+    Cursor, Error, LIST_MAX, MessageId, Result, Role, SessionId, Timestamp, Trust, nearest_names,
+    withhold,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize, Serializer, ser::SerializeMap};
@@ -144,9 +145,47 @@ impl NewMessage {
         }
     }
 
+    /// Refuses what a client appends by mistake: a role that no chat API defines, and an instruction
+    /// or a question without any content. An assistant may say nothing beside its calls, and a tool
+    /// may answer nothing. Imports and hosts that keep histories of their own are not checked, so
+    /// that nothing they have is lost.
+    pub fn check_client(&self) -> Result<()> {
+        let role = self.role.as_str();
+        if !self.role.is_known() {
+            let error = Error::field("role", format!("{role:?} is not a known role"));
+            let nearest = nearest_names(role, Role::KNOWN.into_iter());
+            return Err(match nearest.first() {
+                Some(nearest) => error.remedy(format!(
+                    "did you mean {nearest:?}? the roles are {}",
+                    Role::KNOWN.join(", ")
+                )),
+                None => error.remedy(format!("the roles are {}", Role::KNOWN.join(", "))),
+            });
+        }
+        let needs_content = self.role == Role::User || self.role.is_instructions();
+        if needs_content && self.body.values().all(is_blank) {
+            return Err(Error::field(
+                "content",
+                format!("of a message with the role {role} is empty"),
+            )
+            .remedy("send a text, or leave the message out"));
+        }
+        Ok(())
+    }
+
     /// How many tool calls this message makes.
     pub fn calls_made(&self) -> usize {
         calls_made(&self.role, &self.body)
+    }
+}
+
+/// Whether a field says nothing.
+fn is_blank(value: &Value) -> bool {
+    match value {
+        Value::Null => true,
+        Value::String(text) => text.trim().is_empty(),
+        Value::Array(items) => items.is_empty(),
+        _ => false,
     }
 }
 
@@ -266,12 +305,32 @@ impl JsonSchema for NewMessage {
     }
 
     fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        NewMessage::schema(generator, serde_json::json!({"type": "string", "enum": Role::KNOWN}))
+    }
+}
+
+/// The schema of a message that a client kept elsewhere, whose role may be any.
+pub struct KeptMessage;
+
+impl JsonSchema for KeptMessage {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "KeptMessage".into()
+    }
+
+    fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        let role = generator.subschema_for::<Role>().to_value();
+        NewMessage::schema(generator, role)
+    }
+}
+
+impl NewMessage {
+    fn schema(generator: &mut schemars::SchemaGenerator, role: Value) -> schemars::Schema {
         schemars::json_schema!({
             "type": "object",
             "description": "The OpenAI chat message plus ours: `at`, `external_id`, `trust`; \
                             unknown fields are kept",
             "properties": {
-                "role": generator.subschema_for::<Role>(),
+                "role": role,
                 "content": {},
                 "at": generator.subschema_for::<Timestamp>(),
                 "external_id": {

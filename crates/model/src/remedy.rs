@@ -210,17 +210,26 @@ remedies! {
     }
     /// The store does not exist.
     CheckStore {
-        cli: "check --store, or write something first: that creates it",
+        cli: "check --store; `oneiro setup`, `oneiro import`, `oneiro demo` and `oneiro session new` \
+              create a store",
         http: "check which store the server was started with",
         tools: "check which store the server was started with",
-        library: "check the path, or open it with create",
+        library: "check the path, or open it with create=True",
     }
-    /// The space does not exist.
-    CheckSpace {
-        cli: "check --space, or write something first: that creates it",
-        http: "check the header Oneiro-Space, or create the space first",
-        tools: "check which space the server was started with",
-        library: "check the space, or open it with create",
+    /// The space does not exist; others do.
+    CheckSpace(nearest) {
+        cli: "did you mean {nearest}? `oneiro space list` lists the spaces; `oneiro session new`, \
+              `oneiro import` and `oneiro append --create` create one",
+        http: "did you mean {nearest}? GET /v1/spaces lists the spaces; POST /v1/sessions creates one",
+        tools: "did you mean {nearest}? check which space the server was started with",
+        library: "did you mean {nearest}? open with create=True creates a space",
+    }
+    /// Removing something needs a confirmation, and there is nobody to ask.
+    Confirm {
+        cli: "add --yes to confirm without a terminal",
+        http: "confirm the removal",
+        tools: "ask the user to do this",
+        library: "confirm the removal",
     }
     /// A single file has one space.
     SingleSpace {
@@ -273,7 +282,7 @@ remedies! {
     }
     /// A limit of an import.
     RaiseLimit(limit) {
-        cli: "split the file, or raise --max-{limit}",
+        cli: "split the file, or raise the limit: `oneiro session import FILE --max-{limit} N`",
         http: "split the file",
         tools: "split the file",
         library: "split the file, or raise max_{limit}",

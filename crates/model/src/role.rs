@@ -7,6 +7,9 @@ use serde::{Serialize, Serializer};
 /// The most characters a role may have.
 const ROLE_CHARS_MAX: usize = 64;
 
+/// The result of a call, in the first form of OpenAI's tool calls.
+const FUNCTION: &str = "function";
+
 /// Who speaks in a message. Roles that no provider defines are kept as they came.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Role {
@@ -47,6 +50,17 @@ impl Role {
                 Role::Other(other.into())
             }
         })
+    }
+
+    /// The roles that chat APIs define, which is what clients may append with.
+    pub const KNOWN: [&str; 6] = ["system", "developer", "user", "assistant", "tool", FUNCTION];
+
+    /// Whether a chat API defines the role. Others are kept where they are imported.
+    pub fn is_known(&self) -> bool {
+        match self {
+            Role::Other(name) => &**name == FUNCTION,
+            _ => true,
+        }
     }
 
     /// The role as text.

@@ -1,7 +1,40 @@
 //! The name of a space, which becomes a file name or a schema name and so is kept narrow.
 
 use crate::{Error, Result};
+use schemars::JsonSchema;
+use serde::{Serialize, Serializer};
 use std::fmt;
+
+/// The pattern of a space's name, as published.
+const NAME_PATTERN: &str = "^[a-z0-9][a-z0-9_-]{0,47}$";
+
+/// What is done with a space. Commands and endpoints each say so, so that none creates a space by
+/// reading from a mistyped one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SpaceUse {
+    /// What is there is read or changed.
+    MustExist,
+    /// Something is added, and the space is created if it does not exist.
+    CreateMissing,
+}
+
+/// A space of a store.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct SpaceInfo {
+    /// Its name.
+    pub name: SpaceName,
+    /// Bytes on disk.
+    pub bytes: u64,
+}
+
+/// A space that was deleted.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct DeletedSpace {
+    /// Its name.
+    pub name: SpaceName,
+    /// Files that may still contain what was in it: its backups.
+    pub backups: Vec<String>,
+}
 
 /// The name of an isolated memory: `[a-z0-9][a-z0-9_-]{0,47}`.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -24,6 +57,14 @@ impl SpaceName {
     /// The name as text.
     pub fn as_str(&self) -> &str {
         &self.0
+    }
+}
+
+text_schema!(SpaceName "pattern": NAME_PATTERN);
+
+impl Serialize for SpaceName {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&self.0)
     }
 }
 

@@ -96,7 +96,7 @@ fn header(frame: &Frame, tab: Tab) -> Markup {
             }
             div.aside {
                 @if !frame.space.is_empty() {
-                    span.space title="Current space" {
+                    a.space href="/spaces" title="Space; choose another" {
                         bdi { (plain(&frame.space)) }
                     }
                 }

@@ -16,6 +16,7 @@ pub mod problem;
 pub mod search;
 pub mod session;
 pub mod sessions;
+pub mod spaces;
 pub mod summaries;
 pub mod summary;
 pub mod window;

@@ -1,20 +1,24 @@
 //! Authentication: whether a request is accepted, for which space and with which role. Requests
 //! from other sites and with foreign host names are refused before anything is looked up.
 
+use crate::listen_address::Listen;
 use crate::rate_limit::{Buckets, rate_limited};
 use crate::recent_tokens::RecentTokens;
 use crate::spaces::{Space, Spaces};
 use axum::http::{HeaderMap, Uri, header, uri::Authority};
 use oneiro::{
     Actor, ActorKind, ActorSurface, Cancel, Error, ErrorKind, Oneiro, Remedy, Result, SpaceName,
-    TokenId, TokenRole, TokenText, bad_token,
+    SpaceUse, TokenId, TokenRole, TokenText, bad_token,
 };
-use std::net::{IpAddr, SocketAddr};
+use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Instant;
 
 /// The cookie that holds the token of a page login.
 pub(crate) const COOKIE: &str = "oneiro_token";
+
+/// The cookie that holds the space that was chosen on the page.
+pub(crate) const SPACE_COOKIE: &str = "oneiro_space";
 
 /// The header that names the space of a request without a token.
 pub(crate) const SPACE_HEADER: &str = "oneiro-space";
@@ -39,6 +43,8 @@ pub struct AuthRules {
 pub(crate) struct Auth {
     rules: AuthRules,
     is_loopback: bool,
+    /// Names of this machine, beside localhost, in lower case.
+    own_names: Vec<String>,
     /// Bad tokens per address. The same bad token counts once, so that a program with an old token
     /// does not block others behind the same proxy.
     strangers: Buckets<IpAddr>,
@@ -67,18 +73,18 @@ pub(crate) struct Credentials {
     token: Option<String>,
     space: Option<String>,
     peer: IpAddr,
-    /// Whether to create a space that does not exist; reads never do.
-    makes: bool,
+    space_use: SpaceUse,
     /// The surface and the client program.
     surface: ActorSurface,
     client: String,
 }
 
 impl Auth {
-    pub(crate) fn new(rules: AuthRules, address: SocketAddr) -> Auth {
+    pub(crate) fn new(rules: AuthRules, listen: &Listen) -> Auth {
         let rate_limit = f64::from(rules.rate_limit);
         Auth {
-            is_loopback: address.ip().is_loopback(),
+            is_loopback: listen.is_loopback(),
+            own_names: listen.own_names(),
             strangers: Buckets::new(BAD_TOKENS.0, BAD_TOKENS.1),
             bad_tokens: Buckets::new(BAD_TOKENS.0, BAD_TOKENS.1),
             known: RecentTokens::default(),
@@ -129,6 +135,7 @@ impl Auth {
         plain == "localhost"
             || plain.ends_with(".localhost")
             || address.is_some_and(|address| address.is_loopback() || !self.is_loopback)
+            || self.own_names.contains(&plain)
             || self.rules.allowed_hosts.iter().any(|allowed| allowed.eq_ignore_ascii_case(&plain))
     }
 
@@ -143,7 +150,7 @@ impl Auth {
             Some(token) => self.by_token(spaces, token, (credentials, asked)),
             None if self.is_open() => {
                 let name = asked.unwrap_or_else(|| spaces.first().clone());
-                let space = spaces.space(&name, !credentials.makes)?;
+                let space = spaces.space(&name, credentials.space_use)?;
                 let (role, actor) = (TokenRole::Admin, credentials.actor(ActorKind::Agent, None));
                 Ok(Authenticated { handle: None, space, role, token: None, actor })
             }
@@ -163,10 +170,13 @@ impl Auth {
         self.check_failed_attempts((mark, peer), now)?;
         let known = TokenText::parse(token).and_then(|text| {
             // A name in a token makes no space, and whether there is one stays unsaid.
-            let space = spaces.space(text.space(), true).map_err(|error| match error.kind() {
-                ErrorKind::NotFound | ErrorKind::Invalid => bad_token(),
-                _ => error,
-            })?;
+            let space =
+                spaces.space(text.space(), SpaceUse::MustExist).map_err(|error| {
+                    match error.kind() {
+                        ErrorKind::NotFound | ErrorKind::Invalid => bad_token(),
+                        _ => error,
+                    }
+                })?;
             let token = space.oneiro()?.tokens().authenticate(&text)?;
             Ok((space, token, text))
         });
@@ -241,16 +251,21 @@ impl Credentials {
                 }
                 _ => Some(String::new()),
             },
-            None => cookie(headers),
+            None => cookie(headers, COOKIE),
         };
         let client = text("user-agent").ok().flatten().unwrap_or_default();
-        let (surface, space) = (ActorSurface::Http, text(SPACE_HEADER)?);
-        Ok(Credentials { token, space, peer, makes: false, surface, client })
+        let space = match text(SPACE_HEADER)? {
+            // A token names its space, whatever was chosen on the page before.
+            None if token.is_none() => cookie(headers, SPACE_COOKIE),
+            named => named,
+        };
+        let (surface, space_use) = (ActorSurface::Http, SpaceUse::MustExist);
+        Ok(Credentials { token, space, peer, space_use, surface, client })
     }
 
-    /// The same for a request that writes.
-    pub(crate) fn writing(self, writes: bool) -> Credentials {
-        Credentials { makes: writes, ..self }
+    /// The same for a request that uses the space like this.
+    pub(crate) fn using(self, space_use: SpaceUse) -> Credentials {
+        Credentials { space_use, ..self }
     }
 
     /// The same for another surface than the API.
@@ -265,11 +280,16 @@ impl Credentials {
     }
 }
 
-fn cookie(headers: &HeaderMap) -> Option<String> {
+/// Whether the page showed a space that was chosen there.
+pub(crate) fn has_chosen_space(headers: &HeaderMap) -> bool {
+    cookie(headers, SPACE_COOKIE).is_some()
+}
+
+fn cookie(headers: &HeaderMap, wanted: &str) -> Option<String> {
     let cookies = headers.get_all(header::COOKIE).iter().filter_map(|value| value.to_str().ok());
     cookies.flat_map(|cookies| cookies.split(';')).find_map(|cookie| {
         let (name, value) = cookie.trim().split_once('=')?;
-        (name == COOKIE && !value.is_empty()).then(|| value.to_owned())
+        (name == wanted && !value.is_empty()).then(|| value.to_owned())
     })
 }
 
@@ -288,7 +308,7 @@ mod tests {
     fn auth(address: &str, allowed: &[&str]) -> Auth {
         let allowed_hosts = allowed.iter().map(|name| (*name).to_owned()).collect();
         let rules = AuthRules { allowed_hosts, ..AuthRules::default() };
-        Auth::new(rules, address.parse().unwrap())
+        Auth::new(rules, &Listen::parse(address).unwrap())
     }
 
     #[test]
@@ -316,6 +336,26 @@ mod tests {
         assert!(local.check_site(&HeaderMap::new(), &Uri::default()).is_err());
         let two = headers(&[("host", "localhost"), ("host", "localhost")]);
         assert!(local.check_site(&two, &Uri::default()).is_err());
+    }
+
+    #[test]
+    fn beyond_loopback_the_machines_own_names_are_answered_and_foreign_ones_are_not() {
+        let name = crate::listen_address::hostname().unwrap();
+        let far = auth("0.0.0.0:4747", &[]);
+        let local = auth("127.0.0.1:4747", &[]);
+        let answers = |auth: &Auth, host: &str| {
+            auth.check_site(&headers(&[("host", host)]), &Uri::default()).is_ok()
+        };
+        for own in
+            [name.clone(), format!("{name}:4747"), name.to_uppercase(), format!("{name}.local")]
+        {
+            assert!(answers(&far, &own), "{own}");
+            // A page that was made to point at loopback may have any name, this one too.
+            assert!(!answers(&local, &own) || name == "localhost", "{own}");
+        }
+        for foreign in [format!("{name}.evil.example"), format!("evil-{name}")] {
+            assert!(!answers(&far, &foreign), "{foreign}");
+        }
     }
 
     #[test]

@@ -11,7 +11,7 @@ use crate::state::State;
 use axum::extract::{FromRequestParts, RawPathParams, Request};
 use axum::http::{HeaderMap, StatusCode, header, request::Parts};
 use axum::response::{IntoResponse, Response};
-use oneiro::{Error, Result, TokenRole};
+use oneiro::{Error, Result};
 use oneiro_mcp::run_cancellable;
 use std::net::{IpAddr, Ipv4Addr};
 use std::sync::Arc;
@@ -36,7 +36,7 @@ async fn answer(
     let (mut parts, body) = request.into_parts();
     let path = path_parts(&mut parts).await?;
     let credentials = Credentials::read(&parts.headers, peer(&parts))?;
-    let credentials = credentials.writing(endpoint.role > TokenRole::Read);
+    let credentials = credentials.using(endpoint.space_use);
     if endpoint.body.is_some() {
         check_type(&parts.headers)?;
     }

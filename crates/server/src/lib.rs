@@ -14,6 +14,7 @@ mod connections;
 mod decode;
 mod dispatch;
 mod listen;
+mod listen_address;
 mod mcp;
 mod metrics;
 mod open_files;
@@ -31,13 +32,15 @@ mod timeouts;
 mod watch;
 
 pub use auth::AuthRules;
+pub use listen_address::check_listen_address;
 pub use openapi::text as openapi;
-pub use spaces::OpenSpace;
+pub use spaces::{ListSpaces, OpenSpace};
 pub use timeouts::Timeouts;
 
 use auth::Auth;
 use connections::Connections;
-use oneiro::{Background, CaptureSource, Error, ErrorKind, Remedy, Result, SpaceName};
+use listen_address::Listen;
+use oneiro::{Background, CaptureSource, Error, ErrorKind, Remedy, Result, SpaceName, SpaceUse};
 use spaces::Spaces;
 use state::{Bounds, State};
 use std::net::SocketAddr;
@@ -63,6 +66,8 @@ const BLOCKING_THREADS_MAX: usize = 64;
 pub struct ServeRequest {
     /// Opens a space by name.
     pub open: OpenSpace,
+    /// Lists the spaces of the store.
+    pub list: ListSpaces,
     /// The space of requests that name none.
     pub space: SpaceName,
     /// The listen address.
@@ -81,16 +86,17 @@ pub struct ServeRequest {
 
 /// Serves until SIGINT or SIGTERM; calls `ready` with the bound address.
 pub fn serve(serving: ServeRequest, ready: impl FnOnce(SocketAddr) -> Result<()>) -> Result<()> {
-    let address = address(&serving.listen)?;
-    let spaces = Spaces::new(serving.open, serving.space)?;
-    require_token_beyond_loopback(&spaces, address)?;
+    let listen = Listen::parse(&serving.listen)?;
+    let address = listen.address;
+    let spaces = Spaces::new(serving.open, serving.list, serving.space)?;
+    require_token_beyond_loopback(&spaces, &listen)?;
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
         .max_blocking_threads(BLOCKING_THREADS_MAX)
         .enable_all()
         .build()
         .map_err(|error| Error::internal("the server cannot start").because(error))?;
-    let auth = Auth::new(serving.rules, address);
+    let auth = Auth::new(serving.rules, &listen);
     let bounds =
         Bounds { max_body: serving.max_body, timeouts: serving.timeouts, backups: serving.backups };
     let state = Arc::new(State::new(spaces, auth, bounds));
@@ -132,33 +138,21 @@ fn close(state: Arc<State>, limit: Duration) -> bool {
     }
 }
 
-/// Parses a listen address; `localhost`, or a port alone, means loopback.
-pub fn address(listen: &str) -> Result<SocketAddr> {
-    let port = listen.strip_prefix("localhost:").unwrap_or(listen);
-    let numeric = match port.parse::<u16>() {
-        Ok(port) => format!("127.0.0.1:{port}"),
-        Err(_) => listen.to_owned(),
-    };
-    numeric.parse().map_err(|_| {
-        Error::field("listen", format!("{listen:?} is not an address and port"))
-            .remedy("write 127.0.0.1:4747")
-    })
-}
-
 /// Beyond loopback, a token is required.
-fn require_token_beyond_loopback(spaces: &Spaces, address: SocketAddr) -> Result<()> {
-    if address.ip().is_loopback() {
+fn require_token_beyond_loopback(spaces: &Spaces, listen: &Listen) -> Result<()> {
+    if listen.is_loopback() {
         return Ok(());
     }
     let name = spaces.first();
-    match spaces.space(name, true)?.oneiro()?.tokens().any()? {
-        true => Ok(()),
-        false => Err(Error::new(
-            ErrorKind::Forbidden,
-            format!("{address} is reachable from other machines, and space {name} has no token"),
-        )
-        .remedy(Remedy::TokenBeforeListening { space: name.to_string() })),
+    if spaces.space(name, SpaceUse::MustExist)?.oneiro()?.tokens().any()? {
+        return Ok(());
     }
+    let address = listen.address;
+    Err(Error::new(
+        ErrorKind::Forbidden,
+        format!("{address} is reachable from other machines, and space {name} has no token"),
+    )
+    .remedy(Remedy::TokenBeforeListening { space: name.to_string() }))
 }
 
 async fn run(
@@ -192,24 +186,4 @@ fn stop_signal(state: Arc<State>) -> Result<impl Future<Output = ()> + Send + 's
         }
         state.stopping.send_replace(true);
     })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn addresses_are_read_as_people_write_them() {
-        for (written, read) in [
-            ("127.0.0.1:4747", "127.0.0.1:4747"),
-            ("localhost:0", "127.0.0.1:0"),
-            ("4747", "127.0.0.1:4747"),
-            ("[::1]:80", "[::1]:80"),
-        ] {
-            assert_eq!(address(written).unwrap().to_string(), read);
-        }
-        for bad in ["", "foo", "127.0.0.1", "127.0.0.1:99999", "99999", "localhost:"] {
-            assert!(address(bad).is_err(), "{bad}");
-        }
-    }
 }

@@ -15,7 +15,7 @@ use axum::http::{HeaderName, HeaderValue, Method, StatusCode, header};
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodFilter, MethodRouter, any, get};
-use oneiro::{BackgroundMonitor, Error, ErrorKind, SystemClock, TokenRole};
+use oneiro::{BackgroundMonitor, Error, ErrorKind, SpaceUse, SystemClock, TokenRole};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Instant;
@@ -149,7 +149,7 @@ async fn readyz(Shared(state): Shared<Arc<State>>) -> Response {
     }
     let asked = Arc::clone(&state);
     let checked = state.readiness.check(move || {
-        let space = asked.spaces.space(asked.spaces.first(), true)?;
+        let space = asked.spaces.space(asked.spaces.first(), SpaceUse::MustExist)?;
         space.oneiro()?.settings().list().map(|_| ())
     });
     match checked.await {

@@ -1,15 +1,19 @@
 //! The open spaces of this server: opened on demand, the least recently used closed when there are
 //! too many.
 
+use crate::auth::Authenticated;
 use crate::watch::Watch;
-use oneiro::{Error, Oneiro, Result, SpaceName};
+use oneiro::{Error, Oneiro, Result, SpaceInfo, SpaceName, SpaceUse};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Maximum number of open spaces.
 const OPEN_SPACES_MAX: usize = 16;
 
-/// Opens a space by name; if the flag is set, it must exist.
-pub type OpenSpace = Box<dyn Fn(&SpaceName, bool) -> Result<Oneiro> + Send + Sync>;
+/// Opens a space by name.
+pub type OpenSpace = Box<dyn Fn(&SpaceName, SpaceUse) -> Result<Oneiro> + Send + Sync>;
+
+/// Lists the spaces of the store.
+pub type ListSpaces = Box<dyn Fn() -> Result<Vec<SpaceInfo>> + Send + Sync>;
 
 /// One open space.
 pub(crate) struct Space {
@@ -45,6 +49,7 @@ impl Drop for Space {
 
 pub(crate) struct Spaces {
     open: OpenSpace,
+    list: ListSpaces,
     first: SpaceName,
     /// Most recently used last.
     used: Mutex<Vec<(SpaceName, Arc<Space>)>>,
@@ -52,9 +57,9 @@ pub(crate) struct Spaces {
 
 impl Spaces {
     /// Opens the default space.
-    pub(crate) fn new(open: OpenSpace, first: SpaceName) -> Result<Spaces> {
-        let spaces = Spaces { open, first, used: Mutex::default() };
-        spaces.space(&spaces.first, false)?;
+    pub(crate) fn new(open: OpenSpace, list: ListSpaces, first: SpaceName) -> Result<Spaces> {
+        let spaces = Spaces { open, list, first, used: Mutex::default() };
+        spaces.space(&spaces.first, SpaceUse::CreateMissing)?;
         Ok(spaces)
     }
 
@@ -63,13 +68,23 @@ impl Spaces {
         &self.first
     }
 
-    /// A space, opened on demand; with `must_exist` it is never created.
-    pub(crate) fn space(&self, name: &SpaceName, must_exist: bool) -> Result<Arc<Space>> {
+    /// The spaces that a caller may see: with a token its own, otherwise all.
+    pub(crate) fn visible_to(&self, caller: &Authenticated) -> Result<Vec<SpaceInfo>> {
+        if caller.token.is_none() {
+            return (self.list)();
+        }
+        let stats = caller.oneiro()?.stats()?;
+        let name = SpaceName::new(&stats.space)?;
+        Ok(vec![SpaceInfo { name, bytes: u64::try_from(stats.bytes).unwrap_or(0) }])
+    }
+
+    /// A space, opened on demand.
+    pub(crate) fn space(&self, name: &SpaceName, space_use: SpaceUse) -> Result<Arc<Space>> {
         if let Some(space) = self.used(name) {
             return Ok(space);
         }
         // Two threads may open the same space at once; one of the handles is kept.
-        let opened = Arc::new(Space::new((self.open)(name, must_exist)?)?);
+        let opened = Arc::new(Space::new((self.open)(name, space_use)?)?);
         let mut used = self.used.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((_, space)) = used.iter().find(|(open, _)| open == name) {
             return Ok(Arc::clone(space));

@@ -88,15 +88,19 @@ impl Store {
         options: &Options,
         now: Timestamp,
     ) -> Result<Store> {
-        if options.must_exist {
-            target.check_exists()?;
+        if let Target::File { path, .. } = target
+            && options.must_exist
+            && !path.exists()
+        {
+            return Err(target.not_found(&backend.spaces().unwrap_or_default()));
         }
         let mut connection = backend.connect()?;
         let version = schema::version(backend.engine(), connection.as_mut())?;
         schema::refuse_newer(version, options.schema)?;
         let known = options.schema.len() as i64;
-        if options.must_exist && version == 0 {
-            target.refuse_new()?;
+        // An empty file is a store that another process is creating.
+        if options.must_exist && version == 0 && backend.engine() == Engine::Postgres {
+            return Err(target.not_found(&backend.spaces().unwrap_or_default()));
         }
         let mut copy = None;
         if version < known {
@@ -348,7 +352,7 @@ impl Store {
     }
 }
 
-fn new_backend(target: &Target, options: &Options) -> Result<Box<dyn Backend>> {
+pub(crate) fn new_backend(target: &Target, options: &Options) -> Result<Box<dyn Backend>> {
     Ok(match target {
         Target::File { path, .. } => Box::new(Sqlite::new(path, options)),
         Target::Postgres { url, space } => Box::new(Postgres::new(url, space, options)?),

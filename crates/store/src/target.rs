@@ -1,7 +1,7 @@
 //! The location of a space: a SQLite file or a PostgreSQL schema.
 
 use crate::backend::files::resolve;
-use oneiro_model::{Error, ErrorKind, Remedy, Result, SpaceName};
+use oneiro_model::{Error, Remedy, Result, SpaceInfo, SpaceName, nearest_names};
 use std::fmt;
 use std::path::{Path, PathBuf};
 
@@ -41,7 +41,7 @@ impl Target {
                 .remedy("give a folder, a file ending in .db, or postgres://..."));
         }
         let path = PathBuf::from(store);
-        if !is_file_like(&path) {
+        if !is_single_space(store) {
             return Ok(Target::File { path: path.join(format!("{named}.db")), space: named });
         }
         if path.is_dir() {
@@ -75,34 +75,44 @@ impl Target {
         }
     }
 
-    /// Refuses a file that does not exist.
-    pub(crate) fn check_exists(&self) -> Result<()> {
-        match self {
-            Target::File { path, .. } if !path.exists() => Err(Error::new(
-                ErrorKind::NotFound,
-                format!("there is no store at {}", path.display()),
-            )
-            .remedy(Remedy::CheckStore)),
-            _ => Ok(()),
+    /// The error of a space that does not exist in a store with these spaces.
+    pub(crate) fn not_found(&self, spaces: &[SpaceInfo]) -> Error {
+        let names = spaces.iter().map(|space| space.name.as_str());
+        let nearest = nearest_names(self.space().as_str(), names);
+        if nearest.is_empty() || !self.is_named_by_space() {
+            return Error::not_found(format!("there is no store at {self}"))
+                .remedy(Remedy::CheckStore);
         }
+        let nearest: Vec<&str> = nearest.into_iter().take(NEAREST_NAMES).collect();
+        let place = match self {
+            Target::File { path, .. } => path.parent().unwrap_or(path).display().to_string(),
+            Target::Postgres { .. } => self.to_string(),
+        };
+        Error::not_found(format!("there is no space {} in {place}", self.space()))
+            .remedy(Remedy::CheckSpace { nearest: nearest.join(", ") })
     }
 
-    /// Refuses to create a PostgreSQL schema; an empty file may be a store that is being created.
-    pub(crate) fn refuse_new(&self) -> Result<()> {
+    /// Whether the space's name says where in its store it is; a single file may have any name.
+    fn is_named_by_space(&self) -> bool {
         match self {
-            Target::File { .. } => Ok(()),
-            Target::Postgres { space, .. } => {
-                Err(Error::new(ErrorKind::NotFound, format!("there is no space {space} in {self}"))
-                    .remedy(Remedy::CheckSpace))
+            Target::File { path, space } => {
+                path.file_name().is_some_and(|name| *name == *format!("{space}.db"))
             }
+            Target::Postgres { .. } => true,
         }
     }
 }
 
-/// Whether a path names a single file: it exists as one, or has the extension of a database.
-fn is_file_like(path: &Path) -> bool {
+/// Names of spaces that an error suggests.
+const NEAREST_NAMES: usize = 5;
+
+/// Whether a store as people write it has one space only: a path that is a file, or has the
+/// extension of one.
+pub fn is_single_space(store: &str) -> bool {
+    let path = Path::new(store);
     let extension = path.extension().and_then(|extension| extension.to_str());
-    path.is_file() || matches!(extension, Some("db" | "sqlite" | "sqlite3"))
+    let is_url = store.contains("://");
+    !is_url && (path.is_file() || matches!(extension, Some("db" | "sqlite" | "sqlite3")))
 }
 
 impl fmt::Display for Target {

@@ -23,7 +23,7 @@ pub fn words(seed: u64, count: usize) -> String {
 pub fn awkward_messages() -> Vec<Value> {
     let deep = (0..100).fold(json!("bottom"), |inner, _| json!([inner]));
     vec![
-        json!({"role": "user", "content": ""}),
+        json!({"role": "assistant", "content": ""}),
         json!({"role": "assistant", "content": null, "tool_calls": [
             {"id": "c1", "type": "function", "function": {"name": "ls", "arguments": "{\"p\":\"/\"}"}},
             {"id": "c2", "type": "function", "function": {"name": "pwd", "arguments": ""}},
@@ -35,7 +35,7 @@ pub fn awkward_messages() -> Vec<Value> {
         ]}),
         json!({"role": "assistant", "content": "Robert'); DROP TABLE messages;--", "reasoning": ""}),
         json!({"role": "user", "content": "emoji 🦀, rtl \u{202e}abc, zero\u{200b}width, 漢字, ไทย"}),
-        json!({"role": "session_meta", "zeta": 1, "alpha": [1, 2.50, {"k": null}], "content": {"a": true}}),
+        json!({"role": "function", "zeta": 1, "alpha": [1, 2.50, {"k": null}], "content": {"a": true}}),
         json!({"role": "user", "content": deep}),
         json!({"role": "system", "content": "You are careful. ".repeat(200)}),
         json!({"role": "user", "content": "x".repeat(300_000), "note": "y".repeat(70_000)}),

@@ -103,7 +103,7 @@ def test_lone_surrogates_and_strange_content_do_not_stop_an_import(db: Any) -> N
 def test_an_import_that_was_cut_off_goes_on(db: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     messages = [{"role": "user", "content": f"m{number}"} for number in range(2_500)]
     session = {"id": "s", "messages": messages, "title": "T", "ended_at": 5.0, "end_reason": "x"}
-    append = db._native.append
+    append = db._native.append_kept
     calls = []
 
     def cut_off(*args: Any) -> Any:
@@ -112,11 +112,11 @@ def test_an_import_that_was_cut_off_goes_on(db: Any, monkeypatch: pytest.MonkeyP
             raise KeyboardInterrupt
         return append(*args)
 
-    monkeypatch.setattr(db._native, "append", cut_off)
+    monkeypatch.setattr(db._native, "append_kept", cut_off)
     with pytest.raises(KeyboardInterrupt):
         db.import_sessions([session])
     assert 0 < len(db.get_messages("s")) < 2_500
-    monkeypatch.setattr(db._native, "append", append)
+    monkeypatch.setattr(db._native, "append_kept", append)
     assert db.import_sessions([session])["imported"] == 1
     assert [row["content"] for row in db.get_messages("s")] == [f"m{n}" for n in range(2_500)]
     row = db.get_session("s")

@@ -409,10 +409,20 @@ class Oneiro:
 
         With ``create`` (fields of :meth:`create_session`, or ``{}``) a session that is not there
         begins in the same transaction.
+
+        Roles that no chat API defines are refused, and so are messages of ``user``, ``system`` and
+        ``developer`` without any content.
         """
         fields = None if create is None else _moments(dict(create), "started_at")
         appended = self._native.append(session, _messages(messages), fields)
         return Appended._from(appended)
+
+    def _append_kept(
+        self, session: str, messages: Iterable[Mapping[str, Any]], create: Mapping[str, Any]
+    ) -> Appended:
+        """Appends messages as a host kept them, whatever their roles and content."""
+        fields = _moments(dict(create), "started_at")
+        return Appended._from(self._native.append_kept(session, _messages(messages), fields))
 
     def messages(
         self, session: str, *, hidden: bool = False, after: int = 0, limit: int | None = None

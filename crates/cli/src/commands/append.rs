@@ -4,36 +4,42 @@ use crate::context::Context;
 use crate::input::Lines;
 use crate::output::count;
 use clap::Args;
-use oneiro::{Appended, NewMessage, NewSession, Oneiro, Role, SessionId};
+use oneiro::{Appended, NewMessage, NewSession, Oneiro, Role, SessionId, SpaceUse};
 use std::io::{IsTerminal, Write};
 
 /// Append messages to a session, as JSONL on standard input
 ///
 /// A message is an OpenAI chat message on one line: {"role":"user","content":"..."}. Any field is
-/// kept as it is. `external_id` makes an append idempotent within the session, `at` says when the
-/// message was said. All messages are stored, or none.
+/// kept as it is. `external_id` makes an append idempotent within the session, `at` is the time of
+/// the message. Either all messages are stored, or none. Unknown roles are refused, and so are
+/// messages of the user or the system without content.
 #[derive(Debug, Args)]
 pub struct AppendArgs {
-    /// The whole id of the session
+    /// Complete id of the session
     session: String,
-    /// Begin the session if it does not exist
+    /// Create the session if it does not exist
     #[arg(long)]
     create: bool,
-    /// With --create: where the conversation happens
+    /// With --create: source of the session (cli, telegram, cron ...)
     #[arg(long, requires = "create", default_value = "cli")]
     source: String,
-    /// Acknowledge each line as soon as it is durable, by printing its id
+    /// Print the id of each message as soon as it is durable
     #[arg(long)]
     stream: bool,
     /// Append this text as one message instead of reading standard input
     #[arg(long, conflicts_with = "stream")]
     text: Option<String>,
-    /// With --text: who says it
+    /// With --text: role of the message
     #[arg(long, default_value = "user", requires = "text")]
     role: String,
 }
 
 impl AppendArgs {
+    /// Without --create the session must exist, and so must its space.
+    pub fn space_use(&self) -> SpaceUse {
+        if self.create { SpaceUse::CreateMissing } else { SpaceUse::MustExist }
+    }
+
     /// Appends.
     pub fn run(self, context: &Context) -> anyhow::Result<()> {
         let session = SessionId::new(self.session.clone())?;
@@ -111,7 +117,7 @@ fn describe(appended: &Appended) -> String {
         });
     }
     let notes = [
-        (appended.duplicates, "there already"),
+        (appended.duplicates, "already stored"),
         (appended.skipped, "not stored: the session matches a pattern (`oneiro config show`)"),
         (appended.repaired, "lone surrogates replaced"),
         (appended.withheld, "private spans withheld"),

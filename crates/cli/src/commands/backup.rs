@@ -5,20 +5,20 @@ use crate::progress;
 use clap::Args;
 use std::path::PathBuf;
 
-/// Copy the space into a new file while others use it
+/// Copy the space into a new file; the space may be in use
 ///
 /// The copy is itself a store: `oneiro --store COPY session list` reads it. A space on PostgreSQL is
 /// copied into a SQLite file too.
 #[derive(Debug, Args)]
 pub struct BackupArgs {
-    /// The file to write; it must not exist
+    /// File to write; it must not exist
     path: PathBuf,
 }
 
 impl BackupArgs {
     /// Copies.
     pub fn run(self, context: &Context) -> anyhow::Result<()> {
-        let oneiro = context.open_existing()?;
+        let oneiro = context.open()?;
         let bar = progress::bar(0, "backup", context.output.json);
         oneiro.transfer().backup(&self.path, &mut |at| {
             bar.set_length(at.total);

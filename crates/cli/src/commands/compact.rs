@@ -10,13 +10,13 @@ use oneiro::{CompactRequest, Compacted, ContextScope, Oneiro, SessionId, Summary
 /// Rows of the table; of more summaries the first are left out.
 const ROWS: usize = 20;
 
-/// Put older messages of a session under summaries, so that its windows get smaller
+/// Summarise older messages of a session
 ///
-/// Nothing is lost: messages stay as they are, are found by searches, and `oneiro expand` prints
-/// those under a summary. The newest turns are left alone. Without --until, what is worth it is put
-/// under summaries; with it, more and more until the context has no more than so many tokens. A
-/// model writes the summaries where one is configured (`oneiro config set llm_url ..`); otherwise,
-/// or where it fails, they are extracts. `oneiro reference prompts` prints what a model is told.
+/// Nothing is lost: messages are kept and can be searched, and `oneiro expand` prints those that a
+/// summary covers. The newest turns are not summarised. Without --until, eligible messages are
+/// summarised; with it, more and more until the context fits. A model writes the summaries if one is
+/// configured (`oneiro config set llm_url ..`); otherwise, or if it fails, they are extracts. `oneiro
+/// reference prompts` prints the prompts.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   oneiro compact monday                 what is worth it
@@ -26,10 +26,10 @@ const ROWS: usize = 20;
 pub struct CompactArgs {
     /// The session
     session: String,
-    /// Go on until the context has no more than so many tokens: 8000, 8k, 1M
+    /// Continue until the context has at most this many tokens: 8000, 8k, 1M
     #[arg(long, value_name = "TOKENS", value_parser = tokens::parse)]
     until: Option<usize>,
-    /// Have the model write the summaries that are extracts anew
+    /// Let the model rewrite the summaries that are extracts
     #[arg(long)]
     redo: bool,
 }
@@ -49,7 +49,7 @@ impl CompactArgs {
         context.output.show(&compacted, |compacted| describe(compacted, &made, self.until))?;
         if self.redo && context.config.llm.is_none() {
             context.output.say(
-                "note: no model is configured, so extracts stay as they are\nhint: `oneiro config set llm_url http://localhost:11434/v1`, and llm_model",
+                "note: no model is configured, so extracts are kept\nhint: `oneiro config set llm_url http://localhost:11434/v1`, and llm_model",
             );
         }
         context.after(&oneiro);
@@ -83,7 +83,7 @@ fn describe(compacted: &Compacted, made: &[Summary], until: Option<usize>) -> St
         many => format!("{} made: {tokens}", count(many, "summary")),
     };
     if !compacted.redone.is_empty() {
-        head.push_str(&format!("; {} written anew", compacted.redone.len()));
+        head.push_str(&format!("; {} rewritten", compacted.redone.len()));
     }
     let mut lines = vec![head];
     if !made.is_empty() {
@@ -117,19 +117,23 @@ fn row(summary: &Summary) -> Vec<String> {
 /// Why it went no further.
 fn stopped(code: &str, until: Option<usize>) -> String {
     match (code, until) {
-        ("under", Some(until)) => format!("It fits {} tokens.", thousands(until)),
-        ("under", None) => "It fits.".to_owned(),
-        ("nothing_left", _) => "Nothing else is worth a summary: what no summary covers is the \
-             newest turns, or too little. --until goes further."
-            .to_owned(),
-        ("newest_turn", _) => "It cannot get smaller: the newest turn is never put under a \
-             summary, and the summaries cannot say it in fewer words."
-            .to_owned(),
-        ("time", _) => "It took as long as it may; compact again to go on.".to_owned(),
-        ("changed", _) => "The session kept changing meanwhile; compact again to go on.".to_owned(),
-        ("passes", _) => "It took more passes than it should have; `oneiro doctor` may find out \
-             why."
-            .to_owned(),
+        ("under", Some(until)) => format!("Now within {} tokens.", thousands(until)),
+        ("under", None) => "Now within the budget.".to_owned(),
+        ("nothing_left", _) => {
+            "Nothing else is eligible: the messages that are not summarised are \
+             the newest turns, or too few. --until continues."
+                .to_owned()
+        }
+        ("newest_turn", _) => {
+            "It cannot get smaller: the newest turn is never summarised, and the \
+             summaries cannot be shortened further."
+                .to_owned()
+        }
+        ("time", _) => "The time limit was reached; compact again to continue.".to_owned(),
+        ("changed", _) => "The session changed meanwhile; compact again to continue.".to_owned(),
+        ("passes", _) => {
+            "It needed too many passes; run `oneiro doctor` to find out why.".to_owned()
+        }
         (other, _) => format!("It stopped: {other}."),
     }
 }
@@ -146,7 +150,7 @@ mod tests {
             assert!(!one.starts_with("It stopped: "), "{one}");
             assert!(!told.iter().skip(at + 1).any(|other| other == one), "{one}");
         }
-        assert_eq!(stopped("under", Some(8_000)), "It fits 8,000 tokens.");
+        assert_eq!(stopped("under", Some(8_000)), "Now within 8,000 tokens.");
     }
 
     #[test]

@@ -5,18 +5,18 @@ use crate::context::Context;
 use crate::output::{data, table};
 use anyhow::Context as _;
 use clap::Subcommand;
-use oneiro::{Error, SETTINGS, SettingValue};
+use oneiro::{Error, ErrorKind, SETTINGS, Setting, SettingValue, SpaceUse};
 use serde_json::{Value, json};
 
 /// Show and change the configuration
 ///
-/// Keys of this machine are kept in a TOML file; settings that every process of a space must agree
-/// on are kept in the space.
+/// Keys of this machine are stored in a TOML file; settings that all processes share are stored in
+/// the space.
 #[derive(Debug, Subcommand)]
 pub enum ConfigCommand {
     /// Show every key and setting
     Show {
-        /// Say where each value comes from
+        /// Show where each value comes from
         #[arg(long)]
         origin: bool,
     },
@@ -32,12 +32,12 @@ pub enum ConfigCommand {
         /// The value; a list is written as JSON, ["cron:*"]
         value: String,
     },
-    /// Take a key or setting back to its default
+    /// Reset a key or setting to its default
     Unset {
         /// The key
         key: String,
     },
-    /// Print where the file is
+    /// Print the path of the file
     Path,
 }
 
@@ -52,6 +52,17 @@ struct Shown {
 }
 
 impl ConfigCommand {
+    /// A setting may be made before anything else is in the space.
+    pub fn space_use(&self) -> SpaceUse {
+        match self {
+            ConfigCommand::Set { .. } => SpaceUse::CreateMissing,
+            ConfigCommand::Show { .. }
+            | ConfigCommand::Get { .. }
+            | ConfigCommand::Unset { .. }
+            | ConfigCommand::Path => SpaceUse::MustExist,
+        }
+    }
+
     /// Shows or changes.
     pub fn run(self, context: &Context) -> anyhow::Result<()> {
         match self {
@@ -88,8 +99,22 @@ fn all(context: &Context) -> anyhow::Result<Vec<Shown>> {
         value: setting.value,
         origin: if setting.is_set { "space" } else { "default" },
     };
-    shown.extend(context.open()?.settings().list()?.into_iter().map(of_space));
+    match context.open() {
+        Ok(oneiro) => shown.extend(oneiro.settings().list()?.into_iter().map(of_space)),
+        // A space that does not exist yet has the default settings.
+        Err(error) if is_not_found(&error) => shown.extend(SETTINGS.iter().map(default_setting)),
+        Err(error) => return Err(error),
+    }
     Ok(shown)
+}
+
+fn is_not_found(error: &anyhow::Error) -> bool {
+    error.downcast_ref::<Error>().is_some_and(|error| error.kind() == ErrorKind::NotFound)
+}
+
+fn default_setting(setting: &Setting) -> Shown {
+    let value = serde_json::from_str(setting.default).unwrap_or(Value::Null);
+    Shown { name: setting.name, value, origin: "default" }
 }
 
 fn show(context: &Context, origin: bool) -> anyhow::Result<()> {

@@ -10,13 +10,13 @@ use oneiro::{
 };
 use serde_json::{Value, json};
 
-/// Print the window of a session: what a prompt within a budget gets of it
+/// Print the window of a session: its content for a prompt within a token budget
 ///
-/// Summaries and pinned messages first, then as many of the newest messages as fit; every summary
-/// and whatever is left out carries an id that `oneiro expand` turns into the exact words. A window
-/// begins with the one before it for as long as it can, so that a provider's cache of prompts holds;
-/// where it cannot, that is told with what it costs. A context that has outgrown the budget is
-/// compacted, unless --peek says only to look.
+/// Summaries and pinned messages come first, then as many of the newest messages as fit. `oneiro
+/// expand` prints the messages behind a summary or an omitted range. A window starts with the same
+/// messages as the previous one for as long as possible, so that the provider's prompt cache stays
+/// valid; when it cannot, the output says so with the number of tokens. A context over the budget is
+/// compacted, unless --peek is given.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   oneiro context monday                            read what an agent would get
@@ -25,31 +25,31 @@ use serde_json::{Value, json};
 pub struct ContextArgs {
     /// The session
     session: String,
-    /// The most tokens that the prompt may have: 8000, 8k, 1M
+    /// Maximum number of tokens of the prompt: 8000, 8k, 1M
     #[arg(long, value_name = "TOKENS", default_value_t = WINDOW_BUDGET, value_parser = tokens::parse)]
     budget: usize,
-    /// Of these, tokens to keep free for the answer and for what is added to the prompt
+    /// Tokens of the budget to reserve for the answer and other parts of the prompt
     #[arg(long, value_name = "TOKENS", default_value_t = 0, value_parser = tokens::parse)]
     reserve: usize,
-    /// Whose messages to write [default: text, with --json openai]
+    /// Output format [default: text, with --json openai]
     #[arg(long, value_enum)]
     format: Option<Format>,
-    /// Tell of every item whether it is in the window, under a summary or left out, and why
+    /// Explain each item: in the window, summarised or left out, and why
     #[arg(long)]
     explain: bool,
-    /// Only look: compact nothing, and do not count as the window before the next
+    /// Compact nothing, and do not count as the previous window of the next one
     #[arg(long)]
     peek: bool,
 }
 
-/// Whose messages to write.
+/// The format of the output.
 #[derive(Debug, Clone, Copy, ValueEnum)]
 enum Format {
-    /// Of OpenAI's chat completions, and of everybody who speaks them
+    /// OpenAI chat completions and compatible APIs
     Openai,
-    /// Of Anthropic's API, with the system text apart
+    /// Anthropic messages, with a separate system text
     Anthropic,
-    /// A transcript to read
+    /// Plain text
     Text,
 }
 
@@ -66,7 +66,7 @@ impl From<Format> for WindowFormat {
 impl ContextArgs {
     /// Assembles and prints.
     pub fn run(self, context: &Context) -> anyhow::Result<()> {
-        let oneiro = context.open_to_read()?;
+        let oneiro = context.open()?;
         let id = oneiro.sessions().resolve(&self.session)?;
         let format = match (self.format, context.output.json) {
             (Some(format), _) => format.into(),
@@ -117,7 +117,7 @@ fn figures(window: &Window) -> String {
         thousands(window.budget),
         match window.reserve {
             0 => String::new(),
-            reserve => format!(", {} of them kept free", thousands(reserve)),
+            reserve => format!(", {} of them reserved", thousands(reserve)),
         }
     )];
     if let Some(over) = window.over_budget {
@@ -137,9 +137,9 @@ fn figures(window: &Window) -> String {
         _ => "nothing left out".to_owned(),
     });
     let some = [
-        (omitted.shortened.len(), "shown in short"),
-        (omitted.pending.len(), "held back: results of their calls are not there yet"),
-        (omitted.unpaired.len(), "left out: results of calls that are not there"),
+        (omitted.shortened.len(), "shortened"),
+        (omitted.pending.len(), "left out: their tool results are missing so far"),
+        (omitted.unpaired.len(), "left out: tool results without a call"),
     ];
     for (number, what) in some.into_iter().filter(|(number, _)| *number > 0) {
         said.push(format!("{} {what}", count(number, "message")));
@@ -147,13 +147,13 @@ fn figures(window: &Window) -> String {
     if let Some(broke) = &window.broke {
         let why = match broke.reason {
             BreakReason::Step => "the budget was full and the cut moved",
-            BreakReason::Compaction => "summaries were made, redone or became invalid",
-            BreakReason::History => "messages were hidden, shown again or removed",
+            BreakReason::Compaction => "summaries changed",
+            BreakReason::History => "messages were hidden, restored or removed",
             BreakReason::Pin => "pins changed",
             BreakReason::Prompt => "the system prompt changed",
         };
         let tokens = thousands(broke.tokens);
-        said.push(format!("begins anew, {tokens} tokens to be read again: {why}"));
+        said.push(format!("prompt cache invalidated ({tokens} tokens): {why}"));
     }
     said.join("; ")
 }

@@ -4,21 +4,20 @@ use crate::context::Context;
 use crate::output::count;
 use crate::progress;
 use clap::Args;
-use oneiro::{Error, Oneiro, Options, SpaceName, Target};
+use oneiro::{Error, Oneiro, Options, SpaceName, Target, is_single_space};
 use oneiro_demo::{Filled, QUESTIONS, Removed, Request, SPACE};
 
-/// Fill a space with a month of conversations, to look around in
+/// Fill a space with a month of sample conversations
 ///
 /// The month ends now and is Mira's: she renovates a flat, trains for a half marathon, maintains a
-/// crate, plans a journey and helps her mother, with several agents and in several languages. It
-/// goes into the space `demo` unless --space says otherwise. Run again, it changes nothing; what is
-/// missing comes back.
+/// crate, plans a journey and helps her mother, with several agents and in several languages. The
+/// default space is `demo`. Running it again restores what is missing and changes nothing else.
 #[derive(Debug, Args)]
 pub struct DemoArgs {
-    /// Delete the demonstration's sessions, and no others
+    /// Delete the sample conversations, and no other sessions
     #[arg(long, conflicts_with = "force")]
     remove: bool,
-    /// Fill a space although it holds other sessions
+    /// Fill the space even if it has other sessions
     #[arg(long)]
     force: bool,
 }
@@ -43,11 +42,13 @@ pub fn open(context: &Context, force: bool) -> anyhow::Result<(Oneiro, Filled)> 
     let holding = oneiro_demo::holding(&oneiro)?;
     if holding.demo == 0 && holding.others > 0 && !force {
         return Err(Error::conflict(format!(
-            "{} holds {} of its own",
+            "{} already has {}",
             oneiro.target(),
             count(holding.others, "session")
         ))
-        .remedy("give another --space or --store, or --force to mix the demonstration in")
+        .remedy(
+            "give another --space or --store, or --force to add the sample conversations anyway",
+        )
         .into());
     }
     let bar = progress::bar(0, "demo", context.output.json);
@@ -65,16 +66,10 @@ pub fn open(context: &Context, force: bool) -> anyhow::Result<(Oneiro, Filled)> 
 /// The space that was named, else the space `demo`; a single file is a space by itself.
 fn target(context: &Context) -> anyhow::Result<Target> {
     let config = &context.config;
-    match config.space.is_some() || is_single(&config.store) {
+    match config.space.is_some() || is_single_space(&config.store) {
         true => context.target(),
         false => Ok(Target::parse(&config.store, Some(&SpaceName::new(SPACE)?))?),
     }
-}
-
-/// Whether a store has no room for a second space.
-fn is_single(store: &str) -> bool {
-    let one = SpaceName::new(SPACE).and_then(|space| Target::parse(store, Some(&space)));
-    one.is_err() && Target::parse(store, None).is_ok()
 }
 
 /// How to begin a command that leads to the space again.
@@ -96,7 +91,7 @@ impl Way {
             (true, true) => "oneiro --store URL".to_owned(),
             (true, false) => format!("oneiro --store {}", quoted(&config.store)),
         };
-        match is_single(&config.store) {
+        match is_single_space(&config.store) {
             true => Way { space: store.clone(), store, is_usual: false },
             false => Way {
                 space: format!("{store} --space {}", target.space()),
@@ -122,7 +117,7 @@ fn describe(filled: &Filled, way: &Way) -> String {
     };
     let first = match (filled.sessions, filled.messages) {
         (0, 0) => {
-            format!("All there already, 0 new: {}.", what(filled.all_sessions, filled.all_messages))
+            format!("Already complete, 0 new: {}.", what(filled.all_sessions, filled.all_messages))
         }
         (sessions, messages) if sessions == filled.all_sessions => {
             format!("{}, a month that ends now.", what(sessions, messages))

@@ -8,14 +8,12 @@ use oneiro::{Checked, Error, ErrorKind};
 
 /// Check the store for damage
 ///
-/// Asks the engine to check its files, whether newer writes were lost, whether every counter matches
-/// its rows, whether the summaries of every session cover each message once and windows show the
-/// right ones, and whether the text index holds every message.
+/// Checks the database files, lost writes, counters, the summaries and windows of every session, and
+/// the text index.
 #[derive(Debug, Args)]
 pub struct DoctorArgs {
-    /// Count anew what is counted wrong, make contexts of messages and sound summaries anew, build
-    /// a damaged text index anew beside the old one while others write, and remove unfinished
-    /// backups whose process is gone; damaged files are never touched
+    /// Recompute wrong counters, rebuild wrong contexts and a damaged text index, and remove
+    /// unfinished backups whose process has ended; damaged database files are never changed
     #[arg(long)]
     fix: bool,
 }
@@ -23,7 +21,7 @@ pub struct DoctorArgs {
 impl DoctorArgs {
     /// Checks; damage is an error.
     pub fn run(self, context: &Context) -> anyhow::Result<()> {
-        let oneiro = context.open_existing()?;
+        let oneiro = context.open()?;
         if self.fix {
             for path in oneiro.transfer().remove_abandoned_backups()? {
                 context.output.say(&format!("Removed the unfinished backup {}.", plain(&path)));
@@ -33,14 +31,16 @@ impl DoctorArgs {
         if self.fix && checked.integrity.is_empty() && !checked.lost_writes.is_empty() {
             oneiro.raise_counters()?;
             context.output.say(
-                "Raised the counters, so that no id is given twice. What was lost is not brought \
-                 back: restore the newest backup if you need it.",
+                "Raised the counters, so that no id is used twice. Lost messages are not restored: \
+                 restore the newest backup if you need them.",
             );
             checked = oneiro.check()?;
         }
         if self.fix && checked.integrity.is_empty() && !checked.miscounted.is_empty() {
             let mended = oneiro.recount_sessions(&checked.miscounted)?;
-            context.output.say(&format!("Counted {} anew.", count(mended, "session")));
+            context
+                .output
+                .say(&format!("Recomputed the counters of {}.", count(mended, "session")));
             checked = oneiro.check()?;
         }
         if self.fix && checked.integrity.is_empty() && !checked.contexts.is_empty() {
@@ -49,7 +49,7 @@ impl DoctorArgs {
             checked = oneiro.check()?;
             let gone = problems.saturating_sub(checked.contexts.len());
             context.output.say(&format!(
-                "Made the contexts of {} anew, {gone} of {} gone.",
+                "Rebuilt the contexts of {}; fixed {gone} of {}.",
                 count(mended, "session"),
                 count(problems, "problem")
             ));
@@ -61,7 +61,7 @@ impl DoctorArgs {
                 bar.set_position(done.max(0) as u64);
             })?;
             bar.finish_and_clear();
-            context.output.say("Built the text index anew.");
+            context.output.say("Rebuilt the text index.");
             checked = oneiro.check()?;
         }
         context.output.show(&checked, describe)?;
@@ -83,7 +83,7 @@ impl DoctorArgs {
                     (true, true) => "the text index is not sound",
                 };
                 Err(Error::new(ErrorKind::Corrupt, what)
-                    .remedy("nothing is lost: `oneiro doctor --fix` mends it from the messages")
+                    .remedy("nothing is lost: `oneiro doctor --fix` repairs it from the messages")
                     .into())
             }
             (false, false) => Err(Error::new(ErrorKind::Corrupt, "the store is damaged")
@@ -95,7 +95,7 @@ impl DoctorArgs {
 
 fn describe(checked: &Checked) -> String {
     if checked.ok {
-        return "The store is sound.".to_owned();
+        return "No problems found.".to_owned();
     }
     let mut lines = checked.integrity.clone();
     lines.extend(checked.lost_writes.iter().map(|sign| format!("lost writes: {sign}")));

@@ -1,27 +1,28 @@
 //! `oneiro erase`: remove for good, and prove it.
 
+use super::session::delete::with_counts;
 use crate::context::Context;
 use crate::output::{bytes, count};
 use crate::request::request;
 use clap::Args;
-use oneiro::{EraseRequest, EraseTarget, Erased, SessionId};
+use oneiro::{EraseRequest, EraseTarget, Erased, Oneiro, SessionId};
 use serde_json::json;
 
-/// Erase a session or a message for good, and prove it
+/// Erase a session or a message without a trace, and verify it
 ///
 /// Removes the rows and payloads, rewrites the files so that no trace is left, and searches their
-/// raw bytes for what was erased. Copies of the store are out of reach and are named.
+/// raw bytes for what was erased. Copies of the store cannot be reached and are listed.
 #[derive(Debug, Args)]
 pub struct EraseArgs {
-    /// The whole id of a session, or a message: its id, or its place (monday#3)
+    /// Complete id of a session, or a message: its id, or its place (monday#3)
     id: String,
-    /// The id is a session's
+    /// The id is that of a session
     #[arg(long, conflicts_with = "message")]
     session: bool,
-    /// The id is a message's
+    /// The id is that of a message
     #[arg(long)]
     message: bool,
-    /// Do not ask; without a terminal nobody is asked
+    /// Skip confirmation; required when not at a terminal
     #[arg(long, short)]
     yes: bool,
 }
@@ -38,11 +39,10 @@ impl EraseArgs {
             }
             _ => oneiro.erase_target(&self.id)?,
         };
-        let what = match &target {
-            EraseTarget::Session(id) => format!("session {id}"),
-            EraseTarget::Message(id) => format!("message {id}"),
-        };
-        if !context.output.confirm(&format!("Erase {what} for good?"), self.yes)? {
+        // What does not exist is refused by the engine, with what to do about it.
+        if let Some(what) = what_goes(&oneiro, &target)?
+            && !context.output.confirm_removal(&what, self.yes)?
+        {
             return Ok(());
         }
         show(context, &oneiro.erase(&target)?)
@@ -57,9 +57,23 @@ pub fn show(context: &Context, erased: &Erased) -> anyhow::Result<()> {
         found => Err(oneiro::Error::internal(format!(
             "{found} pieces of the erased text are still in the files"
         ))
-        .remedy("end other processes that use the store, then run `oneiro jobs run`")
+        .remedy("stop other processes that use the store, then run `oneiro jobs run`")
         .into()),
     }
+}
+
+/// What is about to be erased, in words; `None` when it does not exist.
+fn what_goes(oneiro: &Oneiro, target: &EraseTarget) -> oneiro::Result<Option<String>> {
+    Ok(match target {
+        EraseTarget::Session(id) => oneiro.sessions().find(id)?.as_ref().map(with_counts),
+        EraseTarget::Message(id) => {
+            let message = oneiro.messages().find_many(&[*id])?.into_iter().next().flatten();
+            message.map(|message| {
+                let who = message.role.as_str();
+                format!("message {id} ({who}) of session {}", message.session_id)
+            })
+        }
+    })
 }
 
 fn describe(erased: &Erased) -> String {
@@ -72,30 +86,30 @@ fn describe(erased: &Erased) -> String {
     )];
     lines.push(match proof.searched {
         true => format!(
-            "Looked for {} pieces of it in {}: {} found{}.",
+            "Searched {1} for {0} fragments of it: {2} found{3}.",
             proof.pieces,
             bytes(proof.bytes as i64),
             proof.found,
             match proof.said_elsewhere {
                 0 => String::new(),
-                said => format!(" ({said} are also said in what is kept)"),
+                said => format!(" ({said} also appear in other sessions)"),
             }
         ),
-        false => "The server's files could not be searched from here.".to_owned(),
+        false => "The server's files cannot be searched from here.".to_owned(),
     });
     if proof.searched && proof.not_searched > 0 {
         lines.push(format!(
-            "{} pieces were not looked for: too short, or too many.",
+            "{} fragments were not searched for: too short, or too many.",
             proof.not_searched
         ));
     }
     if proof.said_elsewhere > 0 {
         lines.push(
-            "`oneiro session list --all` shows what is kept: branches hold copies.".to_owned(),
+            "`oneiro session list --all` lists other sessions: branches contain copies.".to_owned(),
         );
     }
     if !erased.out_of_reach.is_empty() {
-        lines.push("Out of reach, and possibly holding it still:".to_owned());
+        lines.push("Copies that may still contain it:".to_owned());
         lines.extend(erased.out_of_reach.iter().map(|place| format!("  {place}")));
     }
     lines.join("\n")

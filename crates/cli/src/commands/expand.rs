@@ -1,6 +1,6 @@
 //! `oneiro expand`: from a summary, a range or an id to the exact messages.
 
-use super::session::show::{Length, told};
+use super::session::show::{Length, message_text};
 use crate::context::Context;
 use crate::output::{count, data};
 use crate::places::Places;
@@ -16,33 +16,32 @@ use serde_json::json;
 /// Tokens that are read at a time on the way to the end, unless fewer are asked for.
 const ALL_TOKENS: usize = 64_000;
 
-/// Print the exact messages under a summary, in a range, or one by its id
+/// Print the messages that a summary covers, a range of messages, or one message
 ///
-/// However deep a summary stands, what comes back is the messages themselves, in order and whole: a
-/// message is never split, so one alone may pass the number of tokens. What is left after that many
-/// is reached with --cursor, or with --all at once.
+/// Prints complete messages in order, also for a summary of summaries. A message is never split, so a
+/// single one may exceed --tokens. --cursor continues, --all prints everything.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
-  oneiro expand sum_k3v                       the beginning of an id is enough
-  oneiro expand sum_k3vq7 --all | less        all of it
+  oneiro expand sum_k3v                       a prefix of the id is enough
+  oneiro expand sum_k3vq7 --all | less        everything
   oneiro expand 120-151 --session monday      what a window names as left out
   oneiro expand monday#3-7                    the third to the seventh message of a session
   oneiro expand 133 --json                    one message")]
 pub struct ExpandArgs {
-    /// A summary (sum_..., or the beginning of one), a message (133, monday#3) or a range of them
+    /// A summary (sum_... or a prefix of it), a message (133, monday#3) or a range of messages
     /// (120-151, monday#3-7)
     id: String,
     /// Only within the lineage of this session [default: all of the space, as far as its setting
     /// other_sessions allows it]
     #[arg(long, value_name = "SESSION")]
     session: Option<String>,
-    /// About so many tokens at a time: 4000, 8k, 1M [default: 4000]
+    /// Approximate number of tokens to print: 4000, 8k, 1M [default: 4000]
     #[arg(long, value_name = "TOKENS", value_parser = tokens::parse)]
     tokens: Option<usize>,
-    /// Go on to the end
+    /// Print everything
     #[arg(long)]
     all: bool,
-    /// The `next` of the answer before
+    /// Continue after the previous answer: its `next`
     #[arg(long)]
     cursor: Option<String>,
 }
@@ -50,7 +49,7 @@ pub struct ExpandArgs {
 impl ExpandArgs {
     /// Expands.
     pub fn run(self, context: &Context) -> anyhow::Result<()> {
-        let oneiro = context.open_to_read()?;
+        let oneiro = context.open()?;
         let tokens = self.tokens.or(self.all.then_some(ALL_TOKENS));
         let options: ExpandOptions =
             request(&oneiro, json!({"tokens": tokens, "cursor": self.cursor}))?;
@@ -74,10 +73,10 @@ impl ExpandArgs {
                 false => {
                     let ids = page.messages.iter().map(|one| (&one.session_id, one.id));
                     let places = Places::new(&oneiro, ids)?;
-                    let texts = page
-                        .messages
-                        .iter()
-                        .map(|message| told(&places.full_label(message), message, Length::Whole));
+                    let texts = page.messages.iter().map(|message| {
+                        let label = places.full_label(message);
+                        message_text(&label, message, Length::Whole, context.ink)
+                    });
                     let text = texts.collect::<Vec<_>>().join("\n\n");
                     let gap = if before > 0 && !text.is_empty() { "\n" } else { "" };
                     if !text.is_empty() {

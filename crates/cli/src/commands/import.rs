@@ -2,12 +2,15 @@
 
 pub mod hermes;
 
+use super::session::import as session_import;
 use crate::agents::AgentRow;
 use crate::context::Context;
 use crate::output::{count, data, plain};
 use crate::progress;
 use clap::Args;
-use oneiro::{Agent, CaptureRequest, Captured, Error, Oneiro, TranscriptFile, find_transcripts};
+use oneiro::{
+    Agent, CaptureRequest, Captured, Error, Oneiro, SpaceUse, TranscriptFile, find_transcripts,
+};
 use serde_json::json;
 use std::path::PathBuf;
 
@@ -20,8 +23,9 @@ use std::path::PathBuf;
 /// hermes; changes made here stay. Both sides are counted, and the exit code is 4 when they differ.
 #[derive(Debug, Args)]
 pub struct ImportArgs {
-    /// Agent to import from: claude-code, codex or hermes
-    #[arg(value_parser = ["claude-code", "codex", "hermes"])]
+    /// claude-code, codex or hermes; or a file that `oneiro session export` wrote (- for standard
+    /// input)
+    #[arg(value_name = "AGENT|FILE")]
     agent: String,
     /// A transcript, a folder of transcripts, or a state.db [default: where the agent keeps them]
     path: Option<PathBuf>,
@@ -209,12 +213,17 @@ impl ImportReport {
 }
 
 impl ImportArgs {
+    /// A dry run stores nothing.
+    pub fn space_use(&self) -> SpaceUse {
+        if self.dry_run { SpaceUse::MustExist } else { SpaceUse::CreateMissing }
+    }
+
     /// Imports.
     pub fn run(self, context: &Context) -> anyhow::Result<()> {
         if self.agent == "hermes" {
             return self.run_hermes(context);
         }
-        let agent = Agent::parse(&self.agent)?;
+        let Ok(agent) = Agent::parse(&self.agent) else { return self.run_export(context) };
         let is_one = self.path.as_ref().is_some_and(|path| !path.is_dir());
         let found = match self.path {
             Some(path) => TranscriptSet::at_path(agent, path)?,
@@ -251,6 +260,22 @@ impl ImportArgs {
 }
 
 impl ImportArgs {
+    /// Imports a file that `oneiro session export` wrote.
+    fn run_export(self, context: &Context) -> anyhow::Result<()> {
+        let file = PathBuf::from(&self.agent);
+        if self.agent != "-" && !file.exists() {
+            return Err(Error::field("agent", format!("{:?} is no agent and no file", self.agent))
+                .remedy("write claude-code, codex, hermes, or the path of an export")
+                .into());
+        }
+        if self.dry_run || self.path.is_some() {
+            return Err(Error::invalid("an export is imported as a whole, without --dry-run")
+                .remedy("write `oneiro import FILE`")
+                .into());
+        }
+        session_import::ImportArgs::of(file).run(context)
+    }
+
     fn run_hermes(self, context: &Context) -> anyhow::Result<()> {
         let path = match self.path {
             Some(path) if path.is_dir() => path.join("state.db"),

@@ -9,7 +9,7 @@ use oneiro::{Job, JobState, Page, PageOf};
 use serde_json::json;
 use std::time::Duration;
 
-/// Show background work, or run what is due
+/// List background jobs, or run those that are due
 #[derive(Debug, Args)]
 pub struct JobsArgs {
     #[command(subcommand)]
@@ -17,7 +17,7 @@ pub struct JobsArgs {
     /// Maximum number of jobs
     #[arg(long, default_value_t = 20)]
     limit: usize,
-    /// The `next` of the page before
+    /// Continue after the previous page: its `next`
     #[arg(long)]
     cursor: Option<String>,
 }
@@ -26,7 +26,7 @@ pub struct JobsArgs {
 enum JobsCommand {
     /// Run every job that is due, then stop
     Run {
-        /// Start no new job after this many seconds
+        /// Start no new jobs after this many seconds
         #[arg(long, default_value_t = 3600)]
         seconds: u64,
     },

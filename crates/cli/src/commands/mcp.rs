@@ -3,22 +3,28 @@
 use crate::agents;
 use crate::context::Context;
 use clap::Args;
+use oneiro::SpaceUse;
 use oneiro_mcp::{Caller, TokenRole};
 use std::io::IsTerminal;
 
 /// Serve MCP to an agent on standard input and output
 ///
-/// Agents start it by themselves: put it into the configuration of your MCP client, as it prints
-/// when it is started at a terminal. Any number of them may use one store at once. It ends when
-/// standard input does, and on SIGINT and SIGTERM.
+/// MCP clients start this command themselves. Run at a terminal, it prints the entry for the
+/// configuration of your client. Any number of servers may use one store. It ends with standard
+/// input, and on SIGINT and SIGTERM.
 #[derive(Debug, Args)]
 pub struct McpArgs {
-    /// Offer only tools that change nothing
+    /// Offer only tools that read; the space must exist
     #[arg(long)]
     read_only: bool,
 }
 
 impl McpArgs {
+    /// A server that only reads creates nothing.
+    pub fn space_use(&self) -> SpaceUse {
+        if self.read_only { SpaceUse::MustExist } else { SpaceUse::CreateMissing }
+    }
+
     /// Serves until the client hangs up.
     pub fn run(self, context: &Context) -> anyhow::Result<()> {
         let oneiro = context.open()?;
@@ -30,7 +36,7 @@ impl McpArgs {
     }
 }
 
-/// What a person at a terminal wants to know: that this is not for them, and for whom it is.
+/// What is printed at a terminal: the entry for the configuration of a client.
 fn introduction(store: &str, read_only: bool) -> String {
     let program = std::env::current_exe().map_or("oneiro".into(), |path| path.into_os_string());
     let mut args = vec!["mcp"];
@@ -42,7 +48,7 @@ fn introduction(store: &str, read_only: bool) -> String {
     });
     let entry = serde_json::to_string_pretty(&entry).unwrap_or_default();
     format!(
-        "This speaks MCP, for an agent to start. Put into the configuration of your MCP client:\n\
+        "MCP server. Add this to the configuration of your MCP client:\n\
          {entry}\nIt serves {store}; `--store` and `--space` before `mcp`, or ONEIRO_STORE and \
          ONEIRO_SPACE, choose another.\nNow waiting for JSON-RPC on standard input; Ctrl-D ends."
     )

@@ -22,6 +22,7 @@ pub mod secrets;
 pub mod serve;
 pub mod session;
 pub mod setup;
+pub mod space;
 pub mod stats;
 pub mod summary;
 pub mod token;

@@ -5,7 +5,9 @@ use crate::context::Context;
 use crate::output::{ago, count, one_line, table};
 use crate::request::request;
 use clap::{Args, Subcommand};
-use oneiro::{CaptureStatus, CaptureSwitch, Error, Oneiro, Project, ProjectChoice, Timestamp};
+use oneiro::{
+    CaptureStatus, CaptureSwitch, Error, Oneiro, Project, ProjectChoice, SpaceUse, Timestamp,
+};
 use serde_json::json;
 use std::path::{Path, PathBuf};
 
@@ -53,6 +55,14 @@ pub struct ExcludeArgs {
 }
 
 impl ProjectCommand {
+    /// What the command does with the space. A folder may be excluded before anything is stored.
+    pub fn space_use(&self) -> SpaceUse {
+        match self {
+            ProjectCommand::List => SpaceUse::MustExist,
+            ProjectCommand::Include(_) | ProjectCommand::Exclude(_) => SpaceUse::CreateMissing,
+        }
+    }
+
     /// Runs the command.
     pub fn run(self, context: &Context) -> anyhow::Result<()> {
         match self {
@@ -64,7 +74,7 @@ impl ProjectCommand {
 }
 
 fn list(context: &Context) -> anyhow::Result<()> {
-    let oneiro = context.open_to_read()?;
+    let oneiro = context.open()?;
     let projects = oneiro.capture().projects(&capture_sources())?;
     let status = oneiro.capture().status()?;
     let answer = json!({

@@ -114,7 +114,7 @@ impl From<Order> for Sort {
 impl SearchArgs {
     /// Searches.
     pub fn run(self, context: &Context) -> anyhow::Result<()> {
-        let oneiro = context.open_to_read()?;
+        let oneiro = context.open()?;
         let in_summaries = self.in_summaries;
         let neighbours_of = match self.neighbours {
             Some(_) => NeighboursOf::EveryHit,

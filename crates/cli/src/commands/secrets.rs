@@ -28,7 +28,7 @@ const LISTED_SECRETS: usize = 100;
 impl SecretsArgs {
     /// Lists, and erases if asked to.
     pub fn run(self, context: &Context) -> anyhow::Result<()> {
-        let oneiro = if self.erase { context.open()? } else { context.open_to_read()? };
+        let oneiro = context.open()?;
         let mut secrets = Vec::new();
         oneiro.capture().each_secret(&mut |secret| secrets.push(secret))?;
         let messages: BTreeSet<MessageId> =
@@ -38,8 +38,8 @@ impl SecretsArgs {
             return context.output.show(&answer, |_| describe(&secrets, messages.len()));
         }
         context.output.say(&describe(&secrets, messages.len()));
-        let question = format!("Erase {} for good?", count(messages.len(), "message"));
-        if !context.output.confirm(&question, self.yes)? {
+        let what = format!("{} without a trace", count(messages.len(), "message"));
+        if !context.output.confirm_removal(&what, self.yes)? {
             return Ok(());
         }
         let erased = oneiro.capture().erase_messages(&messages)?;

@@ -4,26 +4,27 @@ use crate::agents;
 use crate::commands::demo;
 use crate::context::Context;
 use clap::Args;
-use oneiro::{Error, Oneiro, Options, Target};
+use oneiro::{Error, Oneiro, Options, SpaceUse, Target, list_spaces};
 use oneiro_server::{ServeRequest, Timeouts};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// Serve the page, HTTP and MCP
 ///
-/// The page is at /, the API under /v1 (described at /openapi.json), MCP at /mcp. On this machine
-/// no token is needed; to listen beyond it, make one first with `oneiro token create`. Drains
-/// background work. Stops cleanly on SIGINT and SIGTERM.
+/// The page is at /, the API under /v1 (described at /openapi.json), MCP at /mcp. Requests from this
+/// machine need no token; to listen on other addresses, first create one with `oneiro token create`.
+/// Requests must name this machine: localhost, its addresses, its host name, the name in --listen, or
+/// a name in the configuration key allowed_hosts. Runs background jobs. Stops on SIGINT and SIGTERM.
 #[derive(Debug, Args)]
 pub struct ServeArgs {
-    /// Where to listen, or a port of this machine alone; port 0 picks a free one [default:
-    /// 127.0.0.1:4747]
+    /// Address or host name and port to listen on, or a port of 127.0.0.1; port 0 picks a free one
+    /// [default: 127.0.0.1:4747]
     #[arg(long, value_name = "ADDRESS")]
     listen: Option<String>,
-    /// Serve a month of somebody else's conversations, to look around in: see `oneiro demo`
+    /// Serve a month of sample conversations: see `oneiro demo`
     #[arg(long)]
     demo: bool,
-    /// Ask for a token on this machine too
+    /// Require a token from this machine too
     #[arg(long)]
     require_token: bool,
     /// How long a client is waited for at most, in milliseconds; for tests, which cannot wait long
@@ -45,7 +46,12 @@ impl ServeArgs {
         rules.require_token |= self.require_token;
         let serving = ServeRequest {
             space: target.space().clone(),
-            open: Box::new(move |space, must_exist| {
+            list: Box::new({
+                let (store, options) = (store.clone(), options.clone());
+                move || list_spaces(&store, &options)
+            }),
+            open: Box::new(move |space, space_use| {
+                let must_exist = space_use == SpaceUse::MustExist;
                 let options = Options { must_exist, ..options.clone() };
                 Oneiro::open(&Target::parse(&store, Some(space))?, options)
             }),

@@ -1,18 +1,18 @@
-//! `oneiro stats`: figures of the space.
+//! `oneiro stats`: counts and sizes of the space.
 
 use crate::context::Context;
 use crate::output::{ago, bytes, count};
 use clap::Args;
 use oneiro::Stats;
 
-/// Show figures of the space
+/// Show statistics of the space
 #[derive(Debug, Args)]
 pub struct StatsArgs {}
 
 impl StatsArgs {
-    /// Prints the figures.
+    /// Prints the statistics.
     pub fn run(self, context: &Context) -> anyhow::Result<()> {
-        let oneiro = context.open_to_read()?;
+        let oneiro = context.open()?;
         let now = oneiro.now();
         context.output.show(&oneiro.stats()?, |stats| describe(stats, now))
     }

@@ -8,14 +8,14 @@ use crate::output::{one_line, plain, thousands};
 use clap::Args;
 use oneiro::{Summary, SummaryId, SummaryLevel};
 
-/// Describe a summary: what it covers, and what is above and below it
+/// Show a summary: what it covers, its parents and its children
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
-  oneiro summary sum_k3v            the beginning of an id is enough
+  oneiro summary sum_k3v            a prefix of the id is enough
   oneiro expand sum_k3v             the messages under it
   oneiro session tree monday        every summary of a session")]
 pub struct SummaryArgs {
-    /// The summary, or the beginning of its id
+    /// Id of the summary, or a prefix of it
     id: String,
     /// Only within the lineage of this session [default: all of the space, as far as its setting
     /// other_sessions allows it]
@@ -26,7 +26,7 @@ pub struct SummaryArgs {
 impl SummaryArgs {
     /// Describes.
     pub fn run(self, context: &Context) -> anyhow::Result<()> {
-        let oneiro = context.open_to_read()?;
+        let oneiro = context.open()?;
         let summary =
             oneiro.context().summary(&self.id, &scope(&oneiro, self.session.as_deref())?)?;
         context.output.show(&summary, |summary| describe(summary, context.ink))

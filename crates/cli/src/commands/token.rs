@@ -1,95 +1,102 @@
-//! `oneiro token`: who may reach a space from elsewhere.
+//! `oneiro token`: access tokens of a space.
 
 use crate::context::Context;
 use crate::output::{ago, table};
 use crate::request::request;
 use clap::{Args, Subcommand, ValueEnum};
-use oneiro::{ActorKind, NewToken, Page, PageOf, Span, Timestamp, Token, TokenRole};
+use oneiro::{ActorKind, NewToken, Page, PageOf, SpaceUse, Span, Timestamp, Token, TokenRole};
 use serde_json::json;
 
-/// Make, list and take back tokens, by which others reach a space
+/// Create, list and revoke access tokens
 #[derive(Debug, Subcommand)]
 pub enum TokenCommand {
-    /// Make a token; it is shown this once
+    /// Create a token; it is shown only once
     Create(CreateArgs),
     /// List tokens, newest first
     List(ListArgs),
-    /// Take a token back; it opens nothing from now on
+    /// Revoke a token
     Revoke(RevokeArgs),
 }
 
-/// Make a token; it is shown this once
+/// Create a token; it is shown only once
 ///
 /// The token opens the space that --space names, over HTTP and MCP: send it as
 /// `Authorization: Bearer TOKEN`, or log in with it on the page.
 #[derive(Debug, Args)]
 pub struct CreateArgs {
-    /// How far it reaches: each may do what the ones before it may
+    /// Permission level; each includes the ones before it
     #[arg(long, value_enum, default_value_t = RoleArg::Write)]
     role: RoleArg,
-    /// Whom or what it is for
+    /// Name of the person or program that uses it
     #[arg(long)]
     name: Option<String>,
-    /// When it ends: a time such as 2026-12-31T00:00:00Z, or so many days or hours from now, as in 90d or
-    /// 12h
+    /// Expiry: a time such as 2026-12-31T00:00:00Z, or a number of days or hours such as 90d or 12h
     #[arg(long, value_name = "TIME|DAYS")]
     expires: Option<String>,
-    /// Who acts with it: what only people may do needs a person
+    /// Who uses it; some actions are allowed to people only
     #[arg(long, value_enum, default_value_t = ActorArg::Agent)]
     actor: ActorArg,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
 enum ActorArg {
-    /// A program that acts for somebody
+    /// A program
     Agent,
-    /// Somebody
+    /// A person
     Person,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
 enum RoleArg {
-    /// Look at everything
+    /// Read everything
     Read,
-    /// Add and change as well
+    /// Also add and change
     Write,
-    /// Remove, copy and hand out tokens as well
+    /// Also remove, back up and manage tokens
     Admin,
 }
 
 /// List tokens, newest first
 #[derive(Debug, Args)]
 pub struct ListArgs {
-    /// At most so many
+    /// Maximum number of results
     #[arg(long, default_value_t = 50)]
     limit: usize,
-    /// The `next` of the page before
+    /// Continue after the previous page: its `next`
     #[arg(long)]
     cursor: Option<String>,
 }
 
-/// Take a token back; it opens nothing from now on
+/// Revoke a token
 #[derive(Debug, Args)]
 pub struct RevokeArgs {
-    /// Its id, or a beginning of it that no other has
+    /// Id of the token, or a unique prefix of it
     id: String,
 }
 
 impl TokenCommand {
+    /// The first token is created before anything else is in the space.
+    pub fn space_use(&self) -> SpaceUse {
+        match self {
+            TokenCommand::Create(_) => SpaceUse::CreateMissing,
+            TokenCommand::List(_) | TokenCommand::Revoke(_) => SpaceUse::MustExist,
+        }
+    }
+
     /// Runs the command.
     pub fn run(self, context: &Context) -> anyhow::Result<()> {
         match self {
             TokenCommand::Create(args) => args.run(context),
             TokenCommand::List(args) => {
-                let oneiro = context.open_to_read()?;
+                let oneiro = context.open()?;
                 let page: PageOf =
                     request(&oneiro, json!({"limit": args.limit, "cursor": args.cursor}))?;
                 let page = oneiro.tokens().list(page.cursor, page.limit)?;
                 context.output.show(&page, |page| describe(page, oneiro.now()))
             }
             TokenCommand::Revoke(args) => {
-                let token = context.open_to_read()?.tokens().revoke(&args.id)?;
-                context.output.show(&token, |token| format!("{} opens nothing any more", token.id))
+                let token = context.open()?.tokens().revoke(&args.id)?;
+                context.output.show(&token, |token| format!("Token {} is revoked.", token.id))
             }
         }
     }
@@ -114,8 +121,8 @@ impl CreateArgs {
         let token = oneiro.tokens().create(token)?;
         context.output.show(&token, |token| token.token.clone().unwrap_or_default())?;
         context.output.say(&format!(
-            "This is the only time it is shown. It opens space {space} with the role {}; `oneiro \
-             token revoke {} --space {space}` takes it back.",
+            "The token is shown only this once. It gives access to space {space} with the role {}; \
+             `oneiro token revoke {} --space {space}` revokes it.",
             token.role.as_str(),
             token.id,
             space = token.space,
@@ -136,12 +143,12 @@ fn from_now(text: &str, now: Timestamp) -> Option<String> {
 
 fn describe(page: &Page<Token>, now: Timestamp) -> String {
     if page.items.is_empty() {
-        return "No tokens. Make one with `oneiro token create`.".to_owned();
+        return "No tokens. Create one with `oneiro token create`.".to_owned();
     }
     let row = |token: &Token| {
         let ends = match (token.revoked_at, token.expires_at) {
             (Some(_), _) => "revoked".to_owned(),
-            (None, Some(at)) if at <= now => "ended".to_owned(),
+            (None, Some(at)) if at <= now => "expired".to_owned(),
             (None, Some(at)) => format!("until {at}"),
             (None, None) => String::new(),
         };
@@ -154,5 +161,5 @@ fn describe(page: &Page<Token>, now: Timestamp) -> String {
         ]
     };
     let rows: Vec<_> = page.items.iter().map(row).collect();
-    table(&["id", "role", "name", "made", "ends"], &rows)
+    table(&["id", "role", "name", "created", "expires"], &rows)
 }

@@ -86,6 +86,7 @@ on_both_backends! {
     }
 
     fn text_on_the_command_line_and_sessions_made_on_the_way(space) {
+        run(space, &["session", "new", "--id", "other"]);
         let answer = run(space, &["append", "new", "--text", "hello"]);
         assert_eq!(answer.code, 3);
         assert!(answer.err.contains("hint: create it"), "{}", answer.err);

@@ -20,6 +20,7 @@ mod demo;
 mod errors;
 mod expand_cli;
 mod fake_home;
+mod honest_commands;
 mod hook;
 mod import;
 mod import_hermes;

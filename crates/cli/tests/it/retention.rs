@@ -63,7 +63,7 @@ on_both_backends! {
         fill(space);
         let would = json(space, &["session", "prune", "--older-than", "0s", "--dry-run"]);
         assert_eq!((&would["dry_run"], &would["sessions"]), (&value!(true), &value!(["b"])));
-        let pruned = json(space, &["session", "prune", "--older-than", "0s"]);
+        let pruned = json(space, &["session", "prune", "--older-than", "0s", "--yes"]);
         assert_eq!((&pruned["dry_run"], &pruned["sessions"], &pruned["messages"]), (&value!(false), &value!(["b"]), &value!(2)));
         assert_eq!(json(space, &["session", "list", "--all"])["items"].as_array().unwrap().len(), 1);
     }
@@ -79,7 +79,7 @@ on_both_backends! {
     fn delete_takes_delegates_and_orphans_the_rest(space) {
         fill(space);
         run(space, &["session", "new", "--id", "d", "--parent", "a", "--lineage", "delegate"]);
-        let deleted = json(space, &["session", "delete", "a"]);
+        let deleted = json(space, &["session", "delete", "a", "--yes"]);
         assert_eq!((&deleted["sessions"], &deleted["orphaned"]), (&value!(["a", "d"]), &value!(["b"])));
         assert!(json(space, &["session", "show", "b"])["parent_id"].is_null());
         assert_eq!(run(space, &["session", "delete", "a"]).code, 3);
@@ -105,7 +105,7 @@ on_both_backends! {
         append(space, "keep", "{\"role\":\"user\",\"content\":\"something else entirely, kept for good\"}\n");
         let copy = space.folder().join("copy.db");
         run(space, &["backup", copy.to_str().unwrap()]);
-        let erased = json(space, &["erase", "a"]);
+        let erased = json(space, &["erase", "a", "--yes"]);
         assert_eq!((&erased["messages"], &erased["proof"]["found"]), (&value!(1), &value!(0)));
         let named = erased["out_of_reach"].to_string();
         assert!(named.contains("copy.db"), "{named}");

@@ -261,7 +261,7 @@ on_both_backends! {
         }
         run(space, &["session", "restore", "s"]);
         assert!(texts("pomegranate", "relevance").contains(&"second".to_owned()));
-        run(space, &["session", "delete", "s"]);
+        run(space, &["session", "delete", "s", "--yes"]);
         assert_eq!(texts("pomegranate", "relevance"), ["compacted", "live"]);
     }
 

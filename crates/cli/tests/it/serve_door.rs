@@ -35,6 +35,14 @@ fn beyond_this_machine_a_token_is_needed_to_begin_with_and_then_asked_for() {
     server.call("GET", "/metrics", None).is(401);
     let token = made["token"].as_str().unwrap();
     server.client().token(token).call("GET", "/v1/stats", None).unwrap().is(200);
+    // By its own name as well, and by no other.
+    let name = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap();
+    for (host, status) in [(name.trim(), 200), ("evil.example", 403)] {
+        let mut client = server.client();
+        let head = format!("GET /healthz HTTP/1.1\r\nHost: {host}:4747\r\n\r\n");
+        client.send(head.as_bytes()).unwrap();
+        assert_eq!(client.reply("GET").unwrap().status, status, "{host}");
+    }
     let taken = run(&space, &["serve", "--listen", &server.address]);
     assert_eq!(taken.code, 5, "{}", taken.err);
     assert!(taken.err.contains("cannot listen") && taken.err.contains("--listen"), "{}", taken.err);

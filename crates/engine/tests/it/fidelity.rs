@@ -9,7 +9,7 @@ use serde_json::{Map, Number, Value};
 
 fn append(oneiro: &Oneiro, text: &str) -> MessageId {
     let message = NewMessage::parse(text.as_bytes()).unwrap();
-    oneiro.messages().append(&id("s"), vec![message]).unwrap().ids[0]
+    oneiro.host().append(&id("s"), vec![message], None).unwrap().ids[0]
 }
 
 /// A stored message as it is answered, without what Oneiro adds.

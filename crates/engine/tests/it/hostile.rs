@@ -59,7 +59,7 @@ on_both_backends! {
                 title: some(), project: some(), cwd: some(), metadata: metadata.as_object().cloned().unwrap(), ..new(text)
             }).unwrap();
             let message = json!({"role": "x".to_owned() + text, "content": text, "external_id": text, *text: text});
-            oneiro.messages().append(&id(text), vec![NewMessage::from_json(message).unwrap(), user(text)]).unwrap();
+            oneiro.host().append(&id(text), vec![NewMessage::from_json(message).unwrap(), user(text)], None).unwrap();
             let key = UsageKey { model: (*text).into(), provider: (*text).into(), base_url: (*text).into(), billing_mode: (*text).into(), task: (*text).into() };
             oneiro.sessions().add_usage(&id(text), key, Usage { api_calls: 1, ..Usage::default() }).unwrap();
             oneiro.sessions().end(&id(text), Ending::new(*text).unwrap()).unwrap();
@@ -172,6 +172,6 @@ on_both_backends! {
             }
             assert!(back == body, "a message of {} fields changed", back.as_object().unwrap().len());
         }
-        assert_eq!(say(&oneiro, "s", &[""]).len(), 1);
+        assert_eq!(say(&oneiro, "s", &["after"]).len(), 1);
     }
 }

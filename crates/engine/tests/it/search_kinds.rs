@@ -21,9 +21,8 @@ fn image() -> String {
 }
 
 fn append(oneiro: &Oneiro, message: Value) -> i64 {
-    oneiro.messages().append(&id("s"), vec![NewMessage::from_json(message).unwrap()]).unwrap().ids
-        [0]
-    .0
+    let message = NewMessage::from_json(message).unwrap();
+    oneiro.host().append(&id("s"), vec![message], None).unwrap().ids[0].0
 }
 
 /// Messages, and the queries that find each of them alone.
@@ -77,7 +76,7 @@ fn kinds() -> Vec<(Value, Vec<&'static str>)> {
             json!({"role": "system", "content": format!("You are a tamandua. {}", "Be careful. ".repeat(8_000))}),
             vec!["tamandua", "role:system tamandua"],
         ),
-        (json!({"role": "session_meta", "content": "meta uakari"}), vec!["uakari"]),
+        (json!({"role": "function", "content": "meta uakari"}), vec!["uakari"]),
         (
             json!({"role": "user", "content": "vicu\u{f1}a und Wallaby-Känguru: вомбат 袋熊 ウォンバット"}),
             vec!["vicuna", "вомбат", "袋熊", "ウォンバット", "wallaby"],

@@ -45,7 +45,7 @@ fn furnish(oneiro: &Oneiro) {
         ("gamma", by("tool", None, "2023-05-03T00:00:00Z", "peony watered, exit 0")),
         ("delta", by("user", Some("Mary Ann"), "2023-05-03T23:59:59Z", "peony again")),
         ("beta", by("user", Some("Anna"), "2023-05-04T10:00:00Z", "the last peony")),
-        ("alpha", by("session_meta", None, "2023-05-04T11:00:00Z", "peony meta")),
+        ("alpha", by("function", None, "2023-05-04T11:00:00Z", "peony meta")),
         ("delta", by("system", None, "2023-05-05T00:00:00Z", "you know the peony")),
     ];
     for (session, message) in said {
@@ -59,7 +59,7 @@ const FILTERS: &[(&str, &[i64])] = &[
     ("role:assistant", &[3, 2]),
     ("role:tool", &[4]),
     ("role:system", &[8]),
-    ("role:\"session_meta\"", &[7]),
+    ("role:\"function\"", &[7]),
     ("role:user role:tool", &[6, 5, 4, 1]),
     ("-role:user", &[8, 7, 4, 3, 2]),
     ("source:cli", &[8, 7, 5, 3, 1]),

@@ -83,9 +83,9 @@ pub(crate) fn as_serde_error<E: serde::de::Error>(error: Error) -> E {
 
 /// A name that is not known, and the nearest one that is.
 pub fn unknown_name<'k>(name: &str, known: impl Iterator<Item = &'k str>) -> Error {
-    /// Longer names are not compared: the distance to a name of megabytes takes gigabytes.
-    const LONGEST_NAME: usize = 64;
-    let shown: String = name.chars().take(LONGEST_NAME).collect();
+    /// Characters of an unknown name that are repeated to whoever sent it.
+    const SHOWN_CHARS: usize = 64;
+    let shown: String = name.chars().take(SHOWN_CHARS).collect();
     // Whatever could be a sentence is quoted: surfaces for agents escape what is.
     let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "_-.".contains(letter);
     let error = match shown.chars().all(is_plain) {
@@ -96,10 +96,7 @@ pub fn unknown_name<'k>(name: &str, known: impl Iterator<Item = &'k str>) -> Err
     if known.peek().is_none() {
         return error.remedy("nothing can be given here");
     }
-    if name.len() > LONGEST_NAME {
-        return error;
-    }
-    match known.min_by_key(|known| strsim::damerau_levenshtein(known, name)) {
+    match crate::nearest_names(name, known).first() {
         Some(nearest) => error.remedy(format!("did you mean {nearest:?}?")),
         None => error,
     }

@@ -6,7 +6,7 @@ use crate::call::{Answer, Call};
 use crate::decode::object;
 use oneiro::contract::{Form, Reading, decode};
 use oneiro::{
-    HistoryRequest, Message, NewMessage, NewSummary, Oneiro, Page, PageRequest, Result, SessionId,
+    HistoryRequest, KeptMessage, Message, NewSummary, Oneiro, Page, PageRequest, Result, SessionId,
     SessionSummary, Summary, SummaryKind, json,
 };
 use schemars::JsonSchema;
@@ -20,7 +20,7 @@ const TRUNCATED_PAGE: usize = 1_000;
 #[schemars(untagged)]
 #[allow(dead_code, reason = "only its schema is used")]
 pub(super) enum NewHistory {
-    Messages(Vec<NewMessage>),
+    Messages(Vec<KeptMessage>),
     Request(HistoryRequest),
 }
 

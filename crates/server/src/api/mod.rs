@@ -13,6 +13,7 @@ mod messages;
 mod pins;
 mod search;
 mod sessions;
+mod spaces;
 mod stats;
 mod summaries;
 mod tokens;
@@ -21,7 +22,7 @@ mod usage;
 use crate::call::{Answer, Call, Encoded};
 use oneiro::contract::Request;
 use oneiro::contract::schema::{Schemas, published};
-use oneiro::{Change, EventsRequest, ExportRequest, Result, TokenRole};
+use oneiro::{Change, EventsRequest, ExportRequest, Result, SpaceUse, TokenRole};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -109,6 +110,7 @@ pub(crate) struct Endpoint {
     pub(crate) path: &'static str,
     /// The least role that may call it.
     pub(crate) role: TokenRole,
+    pub(crate) space_use: SpaceUse,
     pub(crate) summary: &'static str,
     /// The schema of the query string.
     pub(crate) query: fn() -> Value,
@@ -130,11 +132,17 @@ impl Endpoint {
         };
         let Handler { run, query, body, answer } = handler;
         let (statuses, model): (&[u16], _) = (&[200], ModelUse::Never);
-        Endpoint { verb, path, role, summary: "", query, body, statuses, answer, model, run }
+        let (summary, space_use) = ("", SpaceUse::MustExist);
+        Endpoint { verb, path, role, space_use, summary, query, body, statuses, answer, model, run }
     }
 
     fn summary(self, summary: &'static str) -> Endpoint {
         Endpoint { summary, ..self }
+    }
+
+    /// Creates the space that a request names, if it does not exist.
+    fn creates_space(self) -> Endpoint {
+        Endpoint { space_use: SpaceUse::CreateMissing, ..self }
     }
 
     fn model(self, model: ModelUse) -> Endpoint {
@@ -258,6 +266,7 @@ pub(crate) static ENDPOINTS: LazyLock<Vec<Endpoint>> = LazyLock::new(|| {
         get("/v1/sessions", query(sessions::list))
             .summary("List conversations, or with `all` every session, newest first"),
         post("/v1/sessions", body(sessions::create))
+            .creates_space()
             .statuses(&[200, 201])
             .summary("Create a session; one with this id is filled in where it is unset"),
         get("/v1/sessions/{id}", query(sessions::show))
@@ -292,6 +301,7 @@ pub(crate) static ENDPOINTS: LazyLock<Vec<Endpoint>> = LazyLock::new(|| {
             "/v1/sessions/{id}/messages",
             messages_body::<messages::NewMessages, _, _>(messages::append),
         )
+        .creates_space()
         .summary("Append one message or an array of them; answered once all are durable"),
         get("/v1/sessions/{id}/context", query(context::window))
             .summary("The content of a prompt within a budget; with the role read, always a peek"),
@@ -350,10 +360,13 @@ pub(crate) static ENDPOINTS: LazyLock<Vec<Endpoint>> = LazyLock::new(|| {
             .role(TokenRole::Admin)
             .summary("Tokens of the space, newest first"),
         post("/v1/tokens", body(tokens::create))
+            .creates_space()
             .role(TokenRole::Admin)
             .statuses(&[201])
             .summary("Create a token; its text is in this answer and never again"),
         delete("/v1/tokens/{id}", plain(tokens::revoke)).summary("Revoke a token"),
+        get("/v1/spaces", plain(spaces::list))
+            .summary("Spaces of the store; with a token, only the space that it opens"),
         get("/v1/stats", plain(stats::stats)).summary("Counts and sizes of the space"),
         get("/v1/activity", query(stats::activity)).summary("Messages per day"),
         get("/v1/latency", plain(stats::latency))

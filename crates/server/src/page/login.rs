@@ -38,7 +38,7 @@ fn without_cookie(mut response: Response) -> Response {
 }
 
 /// Redirects to a path of this server.
-fn redirect(place: &str) -> Response {
+pub(super) fn redirect(place: &str) -> Response {
     let place = HeaderValue::from_str(place).unwrap_or(HeaderValue::from_static("/"));
     (StatusCode::SEE_OTHER, [(header::LOCATION, place)]).into_response()
 }
@@ -124,7 +124,7 @@ fn cookie(token: &str, seconds: u64, is_secure: bool) -> Result<HeaderValue> {
 }
 
 /// A field of a form, or of a query string.
-fn field(text: &[u8], name: &str) -> Option<String> {
+pub(super) fn field(text: &[u8], name: &str) -> Option<String> {
     let text = std::str::from_utf8(text).ok()?;
     let mut pairs = text.split('&').filter_map(|pair| pair.split_once('='));
     let (_, value) = pairs.find(|(there, _)| *there == name)?;

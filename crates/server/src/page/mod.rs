@@ -7,9 +7,10 @@ mod login;
 mod overview;
 mod search;
 mod sessions;
+mod spaces;
 mod view_request;
 
-use crate::auth::Credentials;
+use crate::auth::{Credentials, has_chosen_space};
 use crate::dispatch::peer;
 use crate::problem::Problem;
 use crate::state::State;
@@ -43,6 +44,7 @@ const VIEWS: &[(&str, View)] = &[
     ("/sessions/{id}/window", context::window),
     ("/messages/{id}", sessions::message),
     ("/jobs", overview::jobs),
+    ("/spaces", spaces::list),
 ];
 
 /// The routes of the page, for metrics.
@@ -56,6 +58,8 @@ pub(crate) const ROUTES: &[&str] = &[
     "/sessions/{id}/window",
     "/messages/{id}",
     "/jobs",
+    "/spaces",
+    "/space",
     "/login",
     "/logout",
     "/assets/{name}",
@@ -66,6 +70,7 @@ pub(crate) fn routes() -> Router<Arc<State>> {
     let mut router = Router::new()
         .route("/login", get(login::form).post(login::login))
         .route("/logout", post(login::logout))
+        .route("/space", post(spaces::switch))
         .route("/assets/{name}", get(assets::asset));
     for (path, view) in VIEWS {
         let view = *view;
@@ -88,6 +93,7 @@ async fn show(view: View, state: Arc<State>, path: RawPathParams, request: Reque
     };
     // Where no token is needed, a cookie with an invalid token is dropped instead of refused.
     let is_open = state.auth.is_open() && !parts.headers.contains_key(header::AUTHORIZATION);
+    let has_chosen_space = has_chosen_space(&parts.headers);
     let rendered = run_cancellable(move |cancel| {
         let credentials = credentials?.at(ActorSurface::Page);
         let visitor = state.auth.authenticate(&state.spaces, &credentials)?.cancelled_by(cancel)?;
@@ -110,6 +116,10 @@ async fn show(view: View, state: Arc<State>, path: RawPathParams, request: Reque
             } else {
                 login::redirect_to_login(&path_and_query)
             }
+        }
+        // The chosen space was deleted.
+        Err(error) if error.kind() == ErrorKind::NotFound && has_chosen_space && !is_fragment => {
+            spaces::forget(&path_and_query)
         }
         Err(error) => problem(&error.into()),
     }

@@ -53,6 +53,10 @@ impl ViewRequest {
         self.visitor.oneiro()
     }
 
+    pub(super) fn visitor(&self) -> &Authenticated {
+        &self.visitor
+    }
+
     /// A variable part of the path, by its place.
     pub(super) fn path_part(&self, at: usize) -> &str {
         self.path_parts.get(at).map(String::as_str).unwrap_or_default()

@@ -3,7 +3,7 @@
 
 use super::{Access, Backend, Connection, CopyOutcome, Engine, Row, State, Value};
 use crate::store::{Progress, Scrubbed};
-use oneiro_model::{Error, ErrorKind, Result};
+use oneiro_model::{Error, ErrorKind, Result, SpaceInfo};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -117,6 +117,14 @@ impl Backend for FaultBackend {
 
     fn bytes(&self) -> Result<u64> {
         self.inner.bytes()
+    }
+
+    fn spaces(&self) -> Result<Vec<SpaceInfo>> {
+        self.inner.spaces()
+    }
+
+    fn delete(&self) -> Result<()> {
+        self.fault.run(|| self.inner.delete())
     }
 
     fn copy_to(&self, path: &Path, progress: &mut dyn FnMut(Progress)) -> Result<CopyOutcome> {

@@ -8,12 +8,13 @@ pub(crate) mod postgres;
 pub(crate) mod raw_search;
 pub(crate) mod sqlite;
 mod sqlite_errors;
+mod sqlite_spaces;
 mod sqlite_vacuum;
 mod sqlite_values;
 mod sqlite_wal;
 
 use crate::store::{Progress, Scrubbed};
-use oneiro_model::{Error, ErrorKind, Result};
+use oneiro_model::{Error, ErrorKind, Result, SpaceInfo};
 use std::path::Path;
 use std::time::Duration;
 
@@ -63,6 +64,10 @@ pub(crate) trait Backend: Send + Sync {
     fn bytes(&self) -> Result<u64>;
     /// Copies the space into a new SQLite file while others write.
     fn copy_to(&self, path: &Path, progress: &mut dyn FnMut(Progress)) -> Result<CopyOutcome>;
+    /// The spaces of the store that this one is in, by name.
+    fn spaces(&self) -> Result<Vec<SpaceInfo>>;
+    /// Removes the space with everything in it, unless another connection has it open.
+    fn delete(&self) -> Result<()>;
     /// Problems that the engine itself finds in its files.
     fn integrity(&self) -> Result<Vec<String>>;
     /// Removes every trace of deleted rows, then searches the raw bytes for `needles`. Fails early
@@ -206,6 +211,12 @@ impl dyn Row + '_ {
             other => Err(unexpected(column, other)),
         }
     }
+}
+
+/// The error of a space that another process has open.
+fn in_use(place: &str) -> Error {
+    Error::conflict(format!("another process uses {place}"))
+        .remedy("stop the programs that use it, then try again")
 }
 
 fn unexpected(column: usize, value: Value<'_>) -> Error {

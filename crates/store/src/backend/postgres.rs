@@ -5,6 +5,7 @@ mod address;
 mod client;
 mod errors;
 mod hosts;
+mod spaces;
 mod tls;
 
 use super::{Access, Backend, Connection, CopyOutcome, Engine, Row, State, Value};
@@ -14,7 +15,7 @@ use crate::store::{Progress, Scrubbed};
 use address::Address;
 use client::{Client, Dialer, Failure};
 use errors::explain;
-use oneiro_model::{Error, ErrorKind, Remedy, Result, SpaceName};
+use oneiro_model::{Error, ErrorKind, Remedy, Result, SpaceInfo, SpaceName};
 use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
@@ -92,7 +93,7 @@ impl Postgres {
             dialer: Arc::new(dialer),
             place: crate::Target::Postgres { url: url.to_owned(), space: space.clone() }
                 .to_string(),
-            schema: format!("oneiro_{space}"),
+            schema: format!("{}{space}", spaces::SCHEMA_PREFIX),
             durability: options.durability,
             schema_set: options.schema,
         })
@@ -120,10 +121,11 @@ impl Postgres {
         connection.batch(&format!(
             "SET search_path TO \"{}\"; SET synchronous_commit = {commit}; \
              SET lock_timeout = {}; SET statement_timeout = {}; \
-             SET client_min_messages = warning;",
+             SET client_min_messages = warning; {}",
             self.schema,
             millis(self.timeouts.lock),
             millis(self.timeouts.statement),
+            spaces::shared_lock(&self.schema),
         ))?;
         connection.limit = self.timeouts.client_statement_limit();
         Ok(connection)
@@ -161,6 +163,14 @@ impl Backend for Postgres {
         let schema = &self.schema;
         let row = connection.call(async |client| client.query_one(sql, &[schema]).await)?;
         Ok(row.try_get::<_, i64>(0).map_err(|error| explain(&self.place, error.into()))? as u64)
+    }
+
+    fn spaces(&self) -> Result<Vec<SpaceInfo>> {
+        spaces::list(self)
+    }
+
+    fn delete(&self) -> Result<()> {
+        spaces::delete(self)
     }
 
     fn copy_to(&self, _path: &Path, _progress: &mut dyn FnMut(Progress)) -> Result<CopyOutcome> {

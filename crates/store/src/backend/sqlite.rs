@@ -8,11 +8,13 @@ use super::sqlite_errors::{busy, damaged, explain, io_error, is_busy};
 use super::sqlite_vacuum::vacuum;
 use super::sqlite_values::SqliteRow;
 use super::sqlite_wal::{Verified, Wal};
-use super::{Access, Backend, Connection, CopyOutcome, Engine, Row, State, Value, raw_search};
+use super::{
+    Access, Backend, Connection, CopyOutcome, Engine, Row, State, Value, raw_search, sqlite_spaces,
+};
 use crate::options::{Durability, Options};
 use crate::schema::{SchemaSet, refuse_newer};
 use crate::store::{Progress, Scrubbed};
-use oneiro_model::{Error, ErrorKind, Remedy, Result};
+use oneiro_model::{Error, ErrorKind, Remedy, Result, SpaceInfo};
 use rusqlite::{OpenFlags, StatementStatus};
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -218,12 +220,20 @@ impl Backend for Sqlite {
         }
     }
 
+    fn spaces(&self) -> Result<Vec<SpaceInfo>> {
+        sqlite_spaces::list(&self.path)
+    }
+
+    fn delete(&self) -> Result<()> {
+        sqlite_spaces::delete(&self.path)
+    }
+
     fn group_limit(&self) -> usize {
         GROUP_LIMIT
     }
 
     fn bytes(&self) -> Result<u64> {
-        Ok(file_bytes(&self.path) + file_bytes(&with_suffix(&self.path, "-wal")))
+        Ok(sqlite_spaces::bytes(&self.path))
     }
 
     fn copy_to(&self, path: &Path, progress: &mut dyn FnMut(Progress)) -> Result<CopyOutcome> {

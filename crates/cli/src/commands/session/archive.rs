@@ -4,14 +4,14 @@ use crate::context::Context;
 use clap::Args;
 use oneiro::SessionPatch;
 
-/// Put a whole conversation away, or take it out again
+/// Archive a conversation, or unarchive it
 ///
-/// Archived sessions keep everything; lists leave them out.
+/// Archived sessions are kept and can be searched; lists omit them.
 #[derive(Debug, Args)]
 pub struct ArchiveArgs {
     /// Any session of the conversation
     session: String,
-    /// Take it out again
+    /// Unarchive the conversation
     #[arg(long)]
     undo: bool,
 }

@@ -6,18 +6,18 @@ use crate::request::request;
 use clap::Args;
 use serde_json::json;
 
-/// Begin a new session with the conversation so far
+/// Create a session that starts with the conversation so far
 #[derive(Debug, Args)]
 pub struct BranchArgs {
     /// The session to branch from, or the last message to share by its place in it: monday#3
     session: String,
-    /// The last message to share: its id, or its place (monday#3); all of them when absent
+    /// Last message to include: its id, or its place (monday#3) [default: all messages]
     #[arg(long, value_name = "MESSAGE")]
     at: Option<String>,
-    /// The id of the branch; one is made when absent
+    /// Id of the branch [default: generated]
     #[arg(long)]
     id: Option<String>,
-    /// Its title
+    /// Title of the branch
     #[arg(long)]
     title: Option<String>,
 }

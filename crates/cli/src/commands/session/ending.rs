@@ -5,12 +5,12 @@ use crate::request::request;
 use clap::Args;
 use serde_json::json;
 
-/// End a session; the first reason wins
+/// End a session (an existing end reason is kept)
 #[derive(Debug, Args)]
 pub struct EndArgs {
     /// The session
     session: String,
-    /// Why it ended
+    /// End reason
     #[arg(long, default_value = "ended")]
     reason: String,
 }
@@ -25,7 +25,7 @@ impl EndArgs {
     }
 }
 
-/// Take back the end of a session
+/// Reopen a session
 #[derive(Debug, Args)]
 pub struct ReopenArgs {
     /// The session

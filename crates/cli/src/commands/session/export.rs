@@ -10,11 +10,11 @@ use std::path::PathBuf;
 
 /// Write sessions with all their messages as JSONL
 ///
-/// One session to a line, oldest first, rewound and compacted messages included; all sessions when
-/// none is named. Reading it back with `import` gives the same sessions.
+/// One session per line, oldest first, with rewound and compacted messages; all sessions if none is
+/// named. `oneiro import FILE` restores the same sessions.
 #[derive(Debug, Args)]
 pub struct ExportArgs {
-    /// The sessions
+    /// Sessions to export [default: all]
     sessions: Vec<String>,
     /// Only this source
     #[arg(long)]
@@ -27,7 +27,7 @@ pub struct ExportArgs {
 impl ExportArgs {
     /// Exports.
     pub fn run(self, context: &Context) -> anyhow::Result<()> {
-        let oneiro = context.open_to_read()?;
+        let oneiro = context.open()?;
         let sessions = self.sessions.iter().map(|text| oneiro.sessions().resolve(text));
         let request = ExportRequest {
             sessions: sessions.collect::<oneiro::Result<_>>()?,

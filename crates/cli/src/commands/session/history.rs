@@ -1,8 +1,9 @@
 //! `oneiro session history`: what a session shows, set or shortened as other agents' session stores
 //! do it.
 
-use super::show::{Length, told};
+use super::show::{Length, message_text};
 use crate::context::Context;
+use crate::ink::Ink;
 use crate::input::Lines;
 use crate::output::count;
 use crate::places::Places;
@@ -15,12 +16,12 @@ use std::path::{Path, PathBuf};
 /// The longest JSON list that is read.
 const LIST_BYTES: u64 = 1 << 30;
 
-/// Show, set or shorten what a session shows; nothing is deleted
+/// Show, set or shorten the visible messages of a session; nothing is deleted
 ///
-/// With --set, the session shows exactly these messages from now on: what it begins with already
-/// stays, whatever else it showed is hidden, and what is new is appended. With --keep, all but the
-/// newest messages are set aside. With neither, what it shows is printed. What was hidden is still
-/// there: `oneiro session show SESSION --all`.
+/// With --set, the session shows exactly these messages: a common beginning is kept, other visible
+/// messages are hidden, and new ones are appended. With --keep, all but the newest messages are
+/// hidden. With neither, the visible messages are printed. `oneiro session show SESSION --all` prints
+/// the hidden ones too.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   oneiro session history monday --json
@@ -29,10 +30,10 @@ const LIST_BYTES: u64 = 1 << 30;
 pub struct HistoryArgs {
     /// The session
     session: String,
-    /// Show these messages: a file of JSONL or of a JSON list, or - for standard input
+    /// Messages to show: a JSONL file or a JSON list, or - for standard input
     #[arg(long, value_name = "FILE|-", conflicts_with = "keep")]
     set: Option<PathBuf>,
-    /// Set aside all but so many of the newest messages
+    /// Hide all but this many of the newest messages
     #[arg(long, value_name = "N")]
     keep: Option<usize>,
 }
@@ -47,7 +48,7 @@ impl HistoryArgs {
             let id = oneiro.sessions().resolve(&self.session)?;
             let shown = Page { items: oneiro.messages().set_history(&id, messages)?, next: None };
             context.output.show(&shown, |shown| {
-                format!("The session shows {} now.", count(shown.items.len(), "message"))
+                format!("The session now shows {}.", count(shown.items.len(), "message"))
             })?;
             context.after(&oneiro);
             return Ok(());
@@ -57,21 +58,22 @@ impl HistoryArgs {
             let id = oneiro.sessions().resolve(&self.session)?;
             let hidden = oneiro.messages().truncate_history(&id, keep)?;
             return context.output.show(&json!({"hidden": hidden}), |_| {
-                format!("{} set aside", count(hidden, "message"))
+                format!("{} hidden", count(hidden, "message"))
             });
         }
-        let oneiro = context.open_to_read()?;
+        let oneiro = context.open()?;
         let id = oneiro.sessions().resolve(&self.session)?;
         let shown = Page { items: oneiro.sessions().show(&id, false)?.messages, next: None };
         let ids = shown.items.iter().map(|message| message.id);
         let places = Places::in_session(&oneiro, &id, ids)?;
-        context.output.show(&shown, |shown| texts(&shown.items, &places))
+        context.output.show(&shown, |shown| texts(&shown.items, &places, context.ink))
     }
 }
 
 /// Messages of one session, one below the other.
-pub(super) fn texts(messages: &[Message], places: &Places) -> String {
-    let text = |message: &Message| told(&places.label(message.id), message, Length::Short);
+pub(super) fn texts(messages: &[Message], places: &Places, ink: Ink) -> String {
+    let text =
+        |message: &Message| message_text(&places.label(message.id), message, Length::Short, ink);
     messages.iter().map(text).collect::<Vec<_>>().join("\n\n")
 }
 

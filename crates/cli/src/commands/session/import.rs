@@ -7,10 +7,10 @@ use clap::Args;
 use oneiro::{ImportFile, ImportLimits, Imported};
 use std::path::PathBuf;
 
-/// Read sessions from JSONL, all of a file or nothing
+/// Import sessions from JSONL; same as `oneiro import FILE`
 ///
-/// Sessions that exist are skipped, so an import can be repeated. A parent that is missing is let
-/// go; a title that is taken gets the next number.
+/// Either the complete file is imported, or nothing. Sessions that exist are skipped. A missing parent
+/// is left out; a title that is in use gets the next number.
 #[derive(Debug, Args)]
 pub struct ImportArgs {
     /// The file, or - for standard input; a pipe is read to its end before the import begins
@@ -30,6 +30,18 @@ pub struct ImportArgs {
 }
 
 impl ImportArgs {
+    /// The import of a file within the usual limits.
+    pub fn of(file: PathBuf) -> ImportArgs {
+        let limits = ImportLimits::default();
+        ImportArgs {
+            file,
+            max_sessions: limits.sessions,
+            max_messages: limits.messages,
+            max_session_bytes: limits.session_bytes,
+            max_bytes: limits.bytes,
+        }
+    }
+
     /// Imports.
     pub fn run(self, context: &Context) -> anyhow::Result<()> {
         let oneiro = context.open()?;
@@ -62,7 +74,7 @@ fn describe(imported: &Imported) -> String {
         count(imported.messages, "message")
     );
     if imported.skipped > 0 {
-        text.push_str(&format!("; {} there already", imported.skipped));
+        text.push_str(&format!("; {} already stored", imported.skipped));
     }
     if imported.duplicates > 0 {
         text.push_str(&format!("; {} left out: same external_id", imported.duplicates));

@@ -9,43 +9,43 @@ use serde_json::json;
 
 /// List conversations, newest first
 ///
-/// A conversation that was continued is shown once, as its latest session; delegates are left out.
+/// A continued conversation is listed once, as its latest session; subagent sessions are omitted.
 #[derive(Debug, Args)]
 pub struct ListArgs {
-    /// Every session: delegates and continued ones too
+    /// Include subagent sessions and continued sessions
     #[arg(long)]
     all: bool,
     /// Only this source
     #[arg(long)]
     source: Option<String>,
-    /// Not this source; may be repeated
+    /// Exclude this source; may be repeated
     #[arg(long, value_name = "SOURCE")]
     exclude_source: Vec<String>,
     /// Only this project
     #[arg(long)]
     project: Option<String>,
-    /// Only this person
+    /// Only this user
     #[arg(long, value_name = "USER")]
     user_id: Option<String>,
     /// Only children of this session
     #[arg(long, value_name = "SESSION")]
     parent: Option<String>,
-    /// Only working directories that begin so
+    /// Only working directories with this prefix
     #[arg(long, value_name = "PREFIX")]
     cwd: Option<String>,
-    /// Only with at least so many messages
+    /// Minimum number of messages
     #[arg(long, value_name = "N", default_value_t = 0)]
     min_messages: i64,
-    /// Only those put away
+    /// Only archived sessions
     #[arg(long, conflicts_with = "with_archived")]
     archived: bool,
-    /// Those put away too
+    /// Include archived sessions
     #[arg(long)]
     with_archived: bool,
-    /// Only those that ended
+    /// Only ended sessions
     #[arg(long, conflicts_with = "open")]
     ended: bool,
-    /// Only those that have not ended
+    /// Only sessions that have not ended
     #[arg(long)]
     open: bool,
     /// Active at or after: a time, a date, or an age such as 3d
@@ -57,29 +57,29 @@ pub struct ListArgs {
     /// Id or title contains this
     #[arg(long, value_name = "TEXT")]
     matching: Option<String>,
-    /// Newest by what
+    /// Sort key
     #[arg(long, value_enum, default_value_t = Order::Active)]
     order: Order,
-    /// At most so many
+    /// Maximum number of results
     #[arg(long, default_value_t = 20)]
     limit: usize,
-    /// The `next` of the page before
+    /// Continue after the previous page: its `next`
     #[arg(long)]
     cursor: Option<String>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Order {
-    /// The last thing said
+    /// Time of the last message
     Active,
-    /// The start
+    /// Time of the start
     Started,
 }
 
 impl ListArgs {
     /// Lists.
     pub fn run(self, context: &Context) -> anyhow::Result<()> {
-        let oneiro = context.open_to_read()?;
+        let oneiro = context.open()?;
         let now = oneiro.now();
         let archived = match (self.with_archived, self.archived) {
             (true, _) => ArchivedFilter::Any,
@@ -117,7 +117,7 @@ impl ListArgs {
 
 fn describe(page: &Page<Session>, now: Timestamp) -> String {
     if page.items.is_empty() {
-        return "No sessions. Begin one: oneiro append SESSION --create --text \"hello\""
+        return "No sessions. Create one: oneiro append SESSION --create --text \"hello\""
             .to_owned();
     }
     let mut text = sessions(&page.items, now);

@@ -2,11 +2,11 @@
 
 mod archive;
 mod branch;
-mod delete;
+pub mod delete;
 mod ending;
 mod export;
 mod history;
-mod import;
+pub mod import;
 mod list;
 mod new;
 mod pin;
@@ -23,16 +23,17 @@ mod usage;
 use crate::context::Context;
 use crate::output::{one_line, plain};
 use clap::Subcommand;
-use oneiro::Session;
+use oneiro::{Session, SpaceUse};
 
-/// Work with conversations
+/// Manage sessions (conversations)
 ///
-/// A session is named by its id, by the beginning of an id that no other has, or by its title.
+/// A session is given by its id, a unique prefix of the id, or its title.
 // Each is described where its arguments are: a line here would hide its long description.
 #[derive(Debug, Subcommand)]
 pub enum SessionCommand {
     New(new::NewArgs),
     List(list::ListArgs),
+    #[command(hide = true)]
     Search(search::SearchArgs),
     Show(show::ShowArgs),
     End(ending::EndArgs),
@@ -51,12 +52,42 @@ pub enum SessionCommand {
     Summary(summary::SummaryArgs),
     Usage(usage::UsageArgs),
     Export(export::ExportArgs),
+    #[command(hide = true)]
     Import(import::ImportArgs),
     Delete(delete::DeleteArgs),
+    #[command(hide = true)]
     Prune(prune::PruneArgs),
 }
 
 impl SessionCommand {
+    /// What the command does with the space.
+    pub fn space_use(&self) -> SpaceUse {
+        match self {
+            SessionCommand::New(_) | SessionCommand::Import(_) => SpaceUse::CreateMissing,
+            SessionCommand::List(_)
+            | SessionCommand::Search(_)
+            | SessionCommand::Show(_)
+            | SessionCommand::End(_)
+            | SessionCommand::Reopen(_)
+            | SessionCommand::Title(_)
+            | SessionCommand::Archive(_)
+            | SessionCommand::Rewind(_)
+            | SessionCommand::Restore(_)
+            | SessionCommand::Branch(_)
+            | SessionCommand::Split(_)
+            | SessionCommand::Tree(_)
+            | SessionCommand::Pin(_)
+            | SessionCommand::Unpin(_)
+            | SessionCommand::Pins(_)
+            | SessionCommand::History(_)
+            | SessionCommand::Summary(_)
+            | SessionCommand::Usage(_)
+            | SessionCommand::Export(_)
+            | SessionCommand::Delete(_)
+            | SessionCommand::Prune(_) => SpaceUse::MustExist,
+        }
+    }
+
     /// Runs the command.
     pub fn run(self, context: &Context) -> anyhow::Result<()> {
         match self {

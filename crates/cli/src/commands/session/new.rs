@@ -6,25 +6,25 @@ use clap::Args;
 use oneiro::{Error, NewSession};
 use serde_json::Value;
 
-/// Begin a session, or fill in what is unset of one that exists
+/// Create a session, or fill missing fields of an existing one
 #[derive(Debug, Args)]
 pub struct NewArgs {
-    /// Its id; one is made when absent
+    /// Id of the session [default: generated]
     #[arg(long)]
     id: Option<String>,
-    /// Where the conversation happens (cli, telegram, cron ...)
+    /// Source of the conversation (cli, telegram, cron ...)
     #[arg(long, default_value = "cli")]
     source: String,
     /// A title, unique in the space
     #[arg(long)]
     title: Option<String>,
-    /// The session it descends from
+    /// Parent session
     #[arg(long, value_name = "SESSION")]
     parent: Option<String>,
-    /// How it descends: continuation, branch, delegate or reset
+    /// Relation to the parent: continuation, branch, delegate or reset
     #[arg(long, requires = "parent")]
     lineage: Option<String>,
-    /// Who the agent talks to
+    /// User that the agent talks to
     #[arg(long, value_name = "USER")]
     user_id: Option<String>,
     /// The model
@@ -36,16 +36,16 @@ pub struct NewArgs {
     /// The system prompt, or @FILE to read it from a file
     #[arg(long, value_name = "TEXT|@FILE")]
     system_prompt: Option<String>,
-    /// The project it belongs to
+    /// Project
     #[arg(long)]
     project: Option<String>,
     /// The working directory
     #[arg(long)]
     cwd: Option<String>,
-    /// Anything else the host knows, as a JSON object
+    /// Further metadata, as a JSON object
     #[arg(long, value_name = "JSON")]
     metadata: Option<String>,
-    /// When it began: a time, a date, or an age such as 3d
+    /// Start: a time, a date, or an age such as 3d
     #[arg(long, value_name = "TIME")]
     started_at: Option<String>,
 }

@@ -9,8 +9,8 @@ use serde_json::json;
 
 /// Pin a message into every window of its session
 ///
-/// A pinned message stands in every window, also when a summary covers it or the budget has no room
-/// for its neighbours. A long one is shown in short.
+/// A pinned message is in every window, even if a summary covers it or its neighbours do not fit. A
+/// long one is shortened.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   oneiro session pin monday#3          the third message of the session
@@ -91,16 +91,16 @@ pub struct PinsArgs {
 impl PinsArgs {
     /// Lists.
     pub fn run(self, context: &Context) -> anyhow::Result<()> {
-        let oneiro = context.open_to_read()?;
+        let oneiro = context.open()?;
         let id = oneiro.sessions().resolve(&self.session)?;
         let page = Page { items: oneiro.messages().pinned(&id)?, next: None };
         if page.items.is_empty() {
-            context.output.say("Nothing is pinned.");
+            context.output.say("No pinned messages.");
             if !context.output.json {
                 return Ok(());
             }
         }
         let places = Places::in_session(&oneiro, &id, page.items.iter().map(|one| one.id))?;
-        context.output.show(&page, |page| texts(&page.items, &places))
+        context.output.show(&page, |page| texts(&page.items, &places, context.ink))
     }
 }

@@ -11,7 +11,8 @@ use serde_json::json;
 
 /// Hide a user message and everything after it
 ///
-/// Nothing is removed: `restore` shows it again. Without a message, the choices are listed.
+/// Nothing is removed: `oneiro session restore` undoes it. Without a message, the possible messages
+/// are listed.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   oneiro session rewind monday               list the messages to choose from
@@ -20,10 +21,10 @@ use serde_json::json;
 pub struct RewindArgs {
     /// The session, or a message by its place in it: monday#3
     session: String,
-    /// The user message to rewind to: its id, or its place (monday#3)
+    /// User message to rewind to: its id, or its place (monday#3)
     #[arg(conflicts_with = "turns")]
     message: Option<String>,
-    /// The same, by name
+    /// User message to rewind to
     #[arg(long, value_name = "MESSAGE", conflicts_with_all = ["message", "turns"])]
     to: Option<String>,
     /// Rewind this many user turns
@@ -61,12 +62,12 @@ fn describe(rewound: &Rewound) -> String {
     format!("{} rewound; the conversation ends with {head}", count(rewound.rewound, "message"))
 }
 
-/// Show again what was rewound
+/// Restore rewound messages
 #[derive(Debug, Args)]
 pub struct RestoreArgs {
     /// The session
     session: String,
-    /// What every rewind hid, not only the latest
+    /// Restore everything that rewinds have hidden, not only the latest
     #[arg(long)]
     all: bool,
 }

@@ -73,7 +73,7 @@ pub struct SearchArgs {
 impl SearchArgs {
     /// Searches.
     pub fn run(self, context: &Context) -> anyhow::Result<()> {
-        let oneiro = context.open_to_read()?;
+        let oneiro = context.open()?;
         let now = oneiro.now();
         let found = oneiro.search().sessions(&self.request(&oneiro)?)?;
         let is_empty = match &found {

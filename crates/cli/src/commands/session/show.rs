@@ -1,6 +1,7 @@
 //! `oneiro session show`.
 
 use crate::context::Context;
+use crate::ink::Ink;
 use crate::output::{count, one_line, plain};
 use crate::places::Places;
 use clap::Args;
@@ -12,7 +13,7 @@ use serde_json::Value;
 pub struct ShowArgs {
     /// The session
     session: String,
-    /// Compacted and rewound messages too
+    /// Include compacted and rewound messages
     #[arg(long)]
     all: bool,
     /// Follow the conversation to its latest continuation
@@ -23,7 +24,7 @@ pub struct ShowArgs {
 impl ShowArgs {
     /// Shows.
     pub fn run(self, context: &Context) -> anyhow::Result<()> {
-        let oneiro = context.open_to_read()?;
+        let oneiro = context.open()?;
         let mut id = oneiro.sessions().resolve(&self.session)?;
         if self.tip {
             id = oneiro.sessions().tip(&id)?;
@@ -31,14 +32,14 @@ impl ShowArgs {
         let view = oneiro.sessions().show(&id, self.all)?;
         let ids = view.messages.iter().map(|message| message.id);
         let places = Places::in_session(&oneiro, &id, ids)?;
-        context.output.show(&view, |view| describe(view, &places))
+        context.output.show(&view, |view| describe(view, &places, context.ink))
     }
 }
 
-fn describe(view: &SessionView, places: &Places) -> String {
+fn describe(view: &SessionView, places: &Places, ink: Ink) -> String {
     let mut text = super::describe(&view.session);
     for message in &view.messages {
-        let message = told(&places.label(message.id), message, Length::Short);
+        let message = message_text(&places.label(message.id), message, Length::Short, ink);
         text.push_str(&format!("\n\n{message}"));
     }
     text
@@ -54,7 +55,7 @@ pub enum Length {
 }
 
 /// A message as people read it: a head line that begins with `label`, then its parts.
-pub fn told(label: &str, message: &Message, length: Length) -> String {
+pub fn message_text(label: &str, message: &Message, length: Length, ink: Ink) -> String {
     let state = match message.visibility {
         Visibility::Live => "",
         Visibility::Compacted => "  (compacted)",
@@ -65,7 +66,7 @@ pub fn told(label: &str, message: &Message, length: Length) -> String {
         || message.role.as_str().to_owned(),
         |name| format!("{} {name}", message.role.as_str()),
     );
-    let (who, id) = (plain(&who), message.id);
+    let (who, id) = (ink.role(&message.role, &plain(&who)), message.id);
     let mut text = format!("{label} {who}  {}  id {id}{state}", message.at);
     for part in parts(&message.role, &message.body) {
         text.push_str(&format!("\n{}", show_part(&part, length)));

@@ -6,11 +6,11 @@ use crate::tokens;
 use clap::Args;
 use serde_json::json;
 
-/// End a session and go on in another that carries its compacted context
+/// End a session and continue in a new one with its compacted context
 ///
-/// The session ends with the reason compression. The one that continues it has its model, settings
-/// and user, its title with the next number, and its context: the summaries, and the newest messages
-/// as they are. Whoever asks for the session by `--tip` or its title finds the continuation.
+/// The session ends with the reason compression. The new session has the same model, settings and
+/// user, the title with the next number, and the context: the summaries and the newest messages.
+/// `--tip` and the title lead to the new session.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   oneiro session split monday
@@ -18,10 +18,10 @@ use serde_json::json;
 pub struct SplitArgs {
     /// The session
     session: String,
-    /// The id of the continuation; one is made when absent
+    /// Id of the new session [default: generated]
     #[arg(long)]
     id: Option<String>,
-    /// Compact the context to so many tokens first: 8000, 8k, 1M
+    /// First compact the context to this many tokens: 8000, 8k, 1M
     #[arg(long, value_name = "TOKENS", value_parser = tokens::parse)]
     until: Option<usize>,
 }

@@ -12,8 +12,8 @@ const TEXT_BYTES: u64 = 16 << 20;
 
 /// Show the summary of a session, or write one by hand
 ///
-/// What is written by hand stands at the beginning of every window, before the summaries that were
-/// made of messages, and replaces what was written before.
+/// A summary written by hand is at the start of every window, before the generated summaries. It
+/// replaces the previous one.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   oneiro session summary monday
@@ -22,10 +22,10 @@ const TEXT_BYTES: u64 = 16 << 20;
 pub struct SummaryArgs {
     /// The session
     session: String,
-    /// Write this, or - for standard input
+    /// Text to write, or - for standard input
     #[arg(long, value_name = "TEXT|-", conflicts_with = "clear")]
     set: Option<String>,
-    /// Take away what was written by hand
+    /// Remove the summary written by hand
     #[arg(long)]
     clear: bool,
 }
@@ -48,7 +48,7 @@ impl SummaryArgs {
             None => self.clear.then(String::new),
         };
         let Some(text) = text else {
-            let oneiro = context.open_to_read()?;
+            let oneiro = context.open()?;
             let id = oneiro.sessions().resolve(&self.session)?;
             let answer = answer(&oneiro, &id, None)?;
             if answer.summary.is_empty() {
@@ -63,8 +63,8 @@ impl SummaryArgs {
         let id = oneiro.sessions().resolve(&self.session)?;
         let written = oneiro.context().set_summary(&id, &text)?;
         context.output.show(&answer(&oneiro, &id, written)?, |answer| match &answer.written {
-            Some(summary) => format!("{} stands at the beginning of every window.", summary.id),
-            None => "Nothing is written by hand.".to_owned(),
+            Some(summary) => format!("{} is at the start of every window.", summary.id),
+            None => "There is no summary written by hand.".to_owned(),
         })
     }
 }
@@ -76,7 +76,7 @@ fn answer(oneiro: &Oneiro, id: &SessionId, written: Option<Summary>) -> oneiro::
 /// An empty text would take the summary away, which is rarely what an empty pipe means.
 fn checked(text: String) -> oneiro::Result<String> {
     match text.trim().is_empty() {
-        true => Err(Error::field("set", "is empty").remedy("--clear takes the summary away")),
+        true => Err(Error::field("set", "is empty").remedy("--clear removes the summary")),
         false => Ok(text),
     }
 }

@@ -5,14 +5,14 @@ use crate::request::request;
 use clap::Args;
 use serde_json::json;
 
-/// Give a session a title, or take it away
+/// Set or remove the title of a session
 #[derive(Debug, Args)]
 pub struct TitleArgs {
     /// The session
     session: String,
-    /// The title: at most 100 characters, unique in the space; empty takes it away
+    /// Title: at most 100 characters, unique in the space; an empty one removes it
     title: String,
-    /// Only if it has none
+    /// Set it only if there is none
     #[arg(long)]
     if_unset: bool,
 }

@@ -15,10 +15,10 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Columns of the first line of a summary's words.
 const WORDS_WIDTH: usize = 96;
 
-/// Show the tree of a session's summaries, down to those that cover messages
+/// Show the tree of a session's summaries
 ///
-/// A filled mark is what a window shows now. Below a summary stand those that it condenses; what
-/// covers messages has none below it, and `oneiro expand ID` prints the messages.
+/// A filled mark (●) is in the window now. Below a summary are those that it condenses; `oneiro
+/// expand ID` prints the messages that a summary covers.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   oneiro session tree monday
@@ -27,7 +27,7 @@ const WORDS_WIDTH: usize = 96;
 pub struct TreeArgs {
     /// The session
     session: String,
-    /// Go down so many steps from what windows show; 0 shows that alone
+    /// Maximum depth below the summaries that windows show; 0 shows only those
     #[arg(long, value_name = "N")]
     depth: Option<usize>,
 }
@@ -35,7 +35,7 @@ pub struct TreeArgs {
 impl TreeArgs {
     /// Shows.
     pub fn run(self, context: &Context) -> anyhow::Result<()> {
-        let oneiro = context.open_to_read()?;
+        let oneiro = context.open()?;
         let id = oneiro.sessions().resolve(&self.session)?;
         let page = Page { items: oneiro.context().summaries(&id)?, next: None };
         if context.output.json {
@@ -114,9 +114,9 @@ fn describe(summaries: &[Summary], state: &State, (most, ink): (usize, Ink)) -> 
         many => format!("● windows show {} ({})", count(many, "summary"), tokens_text(tokens)),
     };
     let uncovered = match state.uncovered {
-        0 => "every message is under a summary".to_owned(),
-        1 => "1 message is under none".to_owned(),
-        many => format!("{} are under none", count(many, "message")),
+        0 => "all messages summarised".to_owned(),
+        1 => "1 message not summarised".to_owned(),
+        many => format!("{} not summarised", count(many, "message")),
     };
     lines.push(ink.dim(&format!("{summarised}; {uncovered}")));
     lines.join("\n")

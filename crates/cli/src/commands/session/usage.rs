@@ -7,10 +7,10 @@ use clap::Args;
 use oneiro::{NewUsage, UsageRow};
 use serde_json::json;
 
-/// Show, add to or set the token and cost accounts of a session
+/// Show, add or set the token usage and cost of a session
 ///
-/// Without amounts the accounts are shown. Amounts are added to the account of the model and task,
-/// and, without a task, to the session's totals. With --set the totals are set.
+/// Without amounts the usage is shown. Amounts are added to the usage of the model and task and,
+/// without a task, to the totals of the session. With --set the totals are set.
 #[derive(Debug, Args)]
 pub struct UsageArgs {
     /// The session
@@ -30,22 +30,22 @@ pub struct UsageArgs {
     /// Tokens spent on reasoning
     #[arg(long, value_name = "N")]
     reasoning: Option<i64>,
-    /// Calls of the model
+    /// Model calls
     #[arg(long, value_name = "N")]
     calls: Option<i64>,
     /// Estimated cost in US dollars
     #[arg(long, value_name = "USD", value_parser = dollars)]
     estimated_cost: Option<f64>,
-    /// Cost by the provider's account in US dollars
+    /// Billed cost in US dollars
     #[arg(long, value_name = "USD", value_parser = dollars)]
     actual_cost: Option<f64>,
     /// The model
     #[arg(long, default_value = "")]
     model: String,
-    /// Who bills
+    /// Provider
     #[arg(long, default_value = "")]
     provider: String,
-    /// What the tokens were for, when not the conversation itself
+    /// Task, if other than the conversation itself
     #[arg(long, default_value = "")]
     task: String,
     /// Set the session's totals instead of adding

@@ -183,7 +183,7 @@ impl SetupArgs {
         if !context.output.json {
             let shown = self.describe(&plan);
             if !shown.is_empty() {
-                data(&plain(&shown))?;
+                data(&context.ink.diff(&plain(&shown)))?;
             }
         }
         let mut changed = Changed { plan, is_written: false, error: None };

@@ -232,7 +232,7 @@ class Transfer(Lineage):
         with suppress(ConflictError):
             self._native.insert_session({**fields, "untitled": True})
         for at in range(0, len(one.messages), _AT_ONCE):
-            self._native.append(one.id, one.messages[at : at + _AT_ONCE])
+            self._native.append_kept(one.id, one.messages[at : at + _AT_ONCE])
         if any(one.used.values()):
             self._native.set_usage(one.id, one.used)
         if one.ended_at is not None:

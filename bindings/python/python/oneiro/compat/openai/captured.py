@@ -80,7 +80,7 @@ def capture(
     create = _beginning(system, answer, source)
     if found is not None:
         _fill(memory, found, create)
-    appended = memory.append(session, kept, create=create)
+    appended = memory._append_kept(session, kept, create)
     duplicate = appended.duplicates == len(kept)
     counts: Fields = dict(answer.used)
     if counts and appended.ids and not duplicate:

@@ -1,0 +1,198 @@
+//! Reads create nothing, removals are confirmed, and old names still work.
+
+use crate::serve_support::Server;
+use crate::support::{append, bare, in_space, json, oneiro, run, run_with};
+use oneiro_testkit::{Backend, TestSpace, on_both_backends};
+use serde_json::json as value;
+
+/// Commands that read, or change what is there.
+const READS: &[&[&str]] = &[
+    &["stats"],
+    &["search", "x"],
+    &["session", "list"],
+    &["session", "search", "x"],
+    &["session", "show", "s"],
+    &["session", "export"],
+    &["session", "delete", "s", "--yes"],
+    &["session", "end", "s"],
+    &["append", "s", "--text", "hello"],
+    &["context", "s"],
+    &["compact", "s"],
+    &["expand", "1"],
+    &["summary", "sum_x"],
+    &["erase", "s", "--yes"],
+    &["jobs"],
+    &["doctor"],
+    &["token", "list"],
+    &["mcp", "--read-only"],
+];
+
+#[test]
+fn a_read_from_a_folder_without_a_store_creates_nothing() {
+    let space = TestSpace::new(Backend::Sqlite);
+    let folder = space.folder().join("empty");
+    std::fs::create_dir(&folder).unwrap();
+    for args in READS {
+        let mut command = bare();
+        command.args(["--store", folder.to_str().unwrap()]);
+        let answer = run_with(command, args, b"");
+        assert_eq!(answer.code, 3, "{args:?}: {}", answer.err);
+        assert!(answer.err.contains("there is no store at"), "{args:?}: {}", answer.err);
+        assert!(answer.err.contains("oneiro setup"), "{args:?}: {}", answer.err);
+        assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 0, "{args:?}");
+    }
+}
+
+fn names(space: &TestSpace) -> Vec<String> {
+    let list = json(space, &["space", "list"]);
+    let items = list["items"].as_array().unwrap();
+    items.iter().map(|item| item["name"].as_str().unwrap().to_owned()).collect()
+}
+
+on_both_backends! {
+    fn a_read_of_a_mistyped_space_is_not_found_and_suggests_the_nearest(space) {
+        run(space, &["session", "new", "--id", "s"]);
+        let mistyped = format!("{}x", space.space);
+        for args in READS {
+            let answer = run_with(in_space(space, &mistyped), args, b"");
+            assert_eq!(answer.code, 3, "{args:?}: {}", answer.err);
+            let suggestion = format!("did you mean {}", space.space);
+            assert!(answer.err.contains(&suggestion), "{args:?}: {}", answer.err);
+        }
+        assert!(!names(space).contains(&mistyped));
+        // Its settings are the defaults.
+        let shown = run_with(in_space(space, &mistyped), &["config", "show"], b"");
+        assert_eq!(shown.code, 0, "{}", shown.err);
+        assert!(!names(space).contains(&mistyped));
+    }
+
+    fn a_space_is_listed_and_deleted_with_confirmation(space) {
+        run(space, &["session", "new", "--id", "s"]);
+        append(space, "s", r#"{"role":"user","content":"hello"}"#);
+        let name = space.space.to_string();
+        assert!(names(space).contains(&name));
+        let refused = run(space, &["space", "delete", &name]);
+        assert_eq!(refused.code, 2, "{}", refused.err);
+        assert!(refused.err.contains("1 session and 1 message"), "{}", refused.err);
+        assert!(refused.err.contains("--yes"), "{}", refused.err);
+        assert!(names(space).contains(&name));
+        assert_eq!(json(space, &["space", "delete", &name, "--yes"])["name"], name.as_str());
+        assert!(!names(space).contains(&name));
+        assert_eq!(run(space, &["space", "delete", &name, "--yes"]).code, 3);
+    }
+
+    fn a_space_that_is_served_is_not_deleted(space) {
+        let server = Server::start(space, &[]);
+        let answer = run(space, &["space", "delete", space.space.as_str(), "--yes"]);
+        assert_eq!(answer.code, 4, "{}", answer.err);
+        assert!(answer.err.contains("another process uses"), "{}", answer.err);
+        server.call("GET", "/v1/stats", None).is(200);
+        server.stop();
+        assert_eq!(run(space, &["space", "delete", space.space.as_str(), "--yes"]).code, 0);
+    }
+
+    fn without_a_terminal_removal_needs_yes_and_says_what_goes(space) {
+        run(space, &["session", "new", "--id", "s", "--title", "Monday"]);
+        append(space, "s", "{\"role\":\"user\",\"content\":\"a\"}\n{\"role\":\"user\",\"content\":\"b\"}");
+        run(space, &["session", "end", "s"]);
+        let what = "session s \"Monday\" with 2 messages";
+        let commands: [(&[&str], &str); 5] = [
+            (&["session", "delete", "s"], what),
+            (&["erase", "s"], what),
+            (&["erase", "1", "--message"], "message 1 (user) of session s"),
+            (&["session", "delete", "--older-than", "0s"], "1 ended session with 2 messages"),
+            (&["session", "prune", "--older-than", "0s"], "1 ended session with 2 messages"),
+        ];
+        for (args, what) in commands {
+            let refused = run(space, args);
+            assert_eq!(refused.code, 2, "{args:?}: {}", refused.err);
+            assert!(refused.err.contains(what), "{args:?}: {}", refused.err);
+            assert!(refused.err.contains("--yes"), "{args:?}: {}", refused.err);
+        }
+        assert_eq!(json(space, &["stats"])["messages"], 2);
+        let deleted = json(space, &["session", "delete", "--older-than", "0s", "--yes"]);
+        assert_eq!(deleted["sessions"], value!(["s"]));
+    }
+
+    fn unknown_roles_and_empty_texts_are_refused_at_append(space) {
+        run(space, &["session", "new", "--id", "s"]);
+        for (args, input, says) in [
+            (&["append", "s", "--text", ""][..], "", "is empty"),
+            (&["append", "s", "--text", "hi", "--role", "usr"], "", "did you mean \"user\"?"),
+            (&["append", "s"], r#"{"role":"user"}"#, "is empty"),
+        ] {
+            let answer = run_with(oneiro(space), args, input.as_bytes());
+            assert_eq!(answer.code, 2, "{args:?}: {}", answer.err);
+            assert!(answer.err.contains(says), "{args:?}: {}", answer.err);
+        }
+        assert_eq!(json(space, &["stats"])["messages"], 0);
+    }
+
+    fn over_http_a_read_of_an_unknown_space_is_not_found_and_spaces_are_listed(space) {
+        let server = Server::start(space, &[]);
+        let missing = format!("{}x", space.space);
+        let asked = |method: &str, path: &str, body: Option<&serde_json::Value>| {
+            server.client().with("Oneiro-Space", &missing).call(method, path, body).unwrap()
+        };
+        let problem = asked("GET", "/v1/stats", None).is(404);
+        assert!(problem["remedy"].as_str().unwrap().contains(space.space.as_str()), "{problem}");
+        asked("POST", "/v1/sessions/s/end", Some(&value!({}))).is(404);
+        let listed = |server: &Server| {
+            let list = server.call("GET", "/v1/spaces", None).is(200);
+            list["items"].as_array().unwrap().iter().any(|item| item["name"] == missing.as_str())
+        };
+        assert!(!listed(&server));
+        asked("POST", "/v1/sessions", Some(&value!({"id": "s"}))).is(201);
+        assert!(listed(&server));
+        server.stop();
+        run_with(in_space(space, &missing), &["space", "delete", &missing, "--yes"], b"");
+    }
+}
+
+#[test]
+fn a_token_sees_its_own_space_only() {
+    let space = TestSpace::new(Backend::Sqlite);
+    let token = json(&space, &["token", "create"]);
+    run_with(in_space(&space, "other"), &["session", "new"], b"");
+    let server = Server::start(&space, &[]);
+    let seen = |token: Option<&str>| {
+        let mut client = server.client();
+        if let Some(token) = token {
+            client = client.token(token);
+        }
+        client.call("GET", "/v1/spaces", None).unwrap().is(200)["items"].as_array().unwrap().len()
+    };
+    assert_eq!((seen(None), seen(token["token"].as_str())), (2, 1));
+    server.stop();
+}
+
+#[test]
+fn the_page_switches_between_spaces_by_a_cookie() {
+    let space = TestSpace::new(Backend::Sqlite);
+    run_with(in_space(&space, "other"), &["session", "new", "--title", "In the other space"], b"");
+    let server = Server::start(&space, &[]);
+    let list = server.call("GET", "/spaces", None).text();
+    assert!(list.contains("Switch to other"), "{list}");
+    let mut client = server.client();
+    let body = "space=other";
+    let head = format!(
+        "POST /space HTTP/1.1\r\nHost: localhost\r\nContent-Type: \
+         application/x-www-form-urlencoded\r\nContent-Length: {}\r\n\r\n{body}",
+        body.len()
+    );
+    client.send(head.as_bytes()).unwrap();
+    let chosen = client.reply("POST").unwrap();
+    assert_eq!(chosen.status, 303, "{}", chosen.head);
+    let cookie = chosen.header("set-cookie").unwrap();
+    assert!(cookie.contains("HttpOnly") && cookie.contains("SameSite=Strict"), "{cookie}");
+    let shown = |cookie: &str| {
+        server.client().with("Cookie", cookie).call("GET", "/sessions", None).unwrap()
+    };
+    assert!(shown("oneiro_space=other").text().contains("In the other space"));
+    assert!(!shown("a=b").text().contains("In the other space"));
+    // One that was deleted since is forgotten.
+    let gone = shown("oneiro_space=gone");
+    assert_eq!(gone.status, 303, "{}", gone.head);
+    assert!(gone.header("set-cookie").unwrap().contains("Max-Age=0"));
+    server.stop();
+}
