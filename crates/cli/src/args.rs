@@ -2,7 +2,8 @@
 
 use crate::commands::{
     append, backup, bench, compact, completions, config, context, demo, doctor, erase, expand,
-    hook, import, jobs, mcp, search, serve, session, setup, stats, summary, token,
+    hook, import, jobs, mcp, pause, project, search, secrets, serve, session, setup, stats,
+    summary, token,
 };
 use crate::context::Context;
 use crate::reference;
@@ -60,6 +61,11 @@ pub enum Command {
     Import(import::ImportArgs),
     #[command(subcommand)]
     Hook(hook::HookCommand),
+    #[command(subcommand)]
+    Project(project::ProjectCommand),
+    Pause(pause::PauseArgs),
+    Resume(pause::ResumeArgs),
+    Secrets(secrets::SecretsArgs),
     Search(search::SearchArgs),
     Context(context::ContextArgs),
     Compact(compact::CompactArgs),
@@ -89,6 +95,10 @@ impl Command {
             Command::Setup(args) => args.run(context),
             Command::Import(args) => args.run(context),
             Command::Hook(command) => command.run(context),
+            Command::Project(command) => command.run(context),
+            Command::Pause(args) => args.run(context),
+            Command::Resume(args) => args.run(context),
+            Command::Secrets(args) => args.run(context),
             Command::Serve(args) => args.run(context),
             Command::Mcp(args) => args.run(context),
             Command::Session(command) => command.run(context),

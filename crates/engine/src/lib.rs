@@ -24,6 +24,7 @@ mod append;
 mod background;
 mod backup;
 mod cancel;
+mod capture;
 mod changes;
 mod context;
 mod doctor;
@@ -36,6 +37,7 @@ mod lease_holder;
 mod model_calls;
 mod ports;
 mod search;
+mod secrets;
 mod sessions;
 mod settings;
 mod stats;
@@ -48,6 +50,7 @@ pub use append::CreateMissing;
 pub use background::{Background, BackgroundMonitor, LaneStatus, OpenSpaces};
 pub use backup::Progress;
 pub use cancel::Cancel;
+pub use capture::{CaptureSource, CaptureTrigger, found_projects};
 pub use context::{PROMPTS, Prompts};
 pub use doctor::Checked;
 pub use oneiro_count as count;
@@ -57,6 +60,7 @@ pub use oneiro_store::{CommitStats, Engine, Target};
 pub use ports::{
     Clock, Embedder, Ids, Llm, LlmAnswer, LlmRequest, RandomIds, SystemClock, WordModel,
 };
+pub use secrets::redact_secrets;
 pub use sessions::{Stretch, StretchFrom, StretchRequest};
 pub use settings::{EmbedderChoice, OtherSessions, SETTINGS, Setting, SettingValue};
 pub use transcripts::{

@@ -40,7 +40,7 @@ impl DoctorArgs {
         }
         if self.fix && checked.integrity.is_empty() && !checked.miscounted.is_empty() {
             let mended = oneiro.recount_sessions(&checked.miscounted)?;
-            context.output.say(&format!("Counted {mended} sessions anew."));
+            context.output.say(&format!("Counted {} anew.", count(mended, "session")));
             checked = oneiro.check()?;
         }
         if self.fix && checked.integrity.is_empty() && !checked.contexts.is_empty() {

@@ -11,6 +11,7 @@
 
 mod background;
 mod backup;
+mod capture;
 mod changes;
 mod context_budget;
 mod context_converge;
