@@ -3,8 +3,8 @@
 
 use crate::{
     Tx, backups, capture, changes, contexts, costs, digests, jobs, lineage, message_rows, messages,
-    payloads, segments, sequence, session_groups, session_updates, sessions, settings, slots,
-    summaries, titles, tokens, transcripts, usage, visibility,
+    open_sessions, payloads, segments, sequence, session_groups, session_updates, sessions,
+    settings, slots, summaries, titles, tokens, transcripts, usage, visibility,
 };
 use oneiro_model::Result;
 
@@ -69,6 +69,7 @@ const AGGREGATES: &[Aggregate] = &[
     aggregate!(slots with tables and texts),
     aggregate!(lineage),
     aggregate!(message_rows),
+    aggregate!(open_sessions),
     aggregate!(sequence),
     aggregate!(session_groups),
     aggregate!(session_updates),

@@ -23,6 +23,7 @@ pub mod jobs;
 pub mod lineage;
 pub mod message_rows;
 pub mod messages;
+pub mod open_sessions;
 mod options;
 pub mod payloads;
 mod pool;

@@ -105,9 +105,6 @@ statements! {
              ORDER BY s.started_at DESC, s.key DESC LIMIT CAST(?13 AS BIGINT)) f \
              ON f.found = s.key ORDER BY s.started_at DESC, s.key DESC");
     ENDED_BEFORE = concat!(columns!(), "WHERE s.ended_at IS NOT NULL AND s.ended_at < ?1 ORDER BY s.key");
-    OPEN_BEFORE = "SELECT key, id, source FROM sessions WHERE source = ?1 AND ended_at IS NULL \
-            AND last_active_at <= CAST(?2 AS BIGINT) AND key > CAST(?3 AS BIGINT) \
-            ORDER BY key LIMIT CAST(?4 AS BIGINT)";
     REMOVE = "DELETE FROM sessions WHERE key = ?1";
     PROMPT_KEY = "SELECT system_prompt_key FROM sessions WHERE key = ?1";
     TOTALS = "SELECT COUNT(*), COALESCE(CAST(SUM(CASE WHEN ended_at IS NULL THEN 1 ELSE 0 END) \
@@ -378,40 +375,6 @@ pub fn with_prompt(tx: &Tx<'_>, mut listed: Listed) -> Result<Listed> {
 /// Sessions that ended before a moment.
 pub fn ended_before(tx: &Tx<'_>, before: Timestamp) -> Result<Vec<Listed>> {
     tx.all(ENDED_BEFORE, &[before.micros().into()], read)
-}
-
-/// A session that has not ended.
-#[derive(Debug, Clone)]
-pub struct OpenSession {
-    /// Its internal key.
-    pub key: i64,
-    /// Its id.
-    pub id: SessionId,
-    /// Where it takes place.
-    pub source: String,
-}
-
-/// Which open sessions are wanted.
-#[derive(Debug, Clone, Copy)]
-pub struct OpenBefore<'a> {
-    /// Of this source.
-    pub source: &'a str,
-    /// Nothing was said in them after this moment.
-    pub moment: Timestamp,
-    /// Their keys are above this one.
-    pub after: i64,
-    /// Maximum number of sessions.
-    pub limit: usize,
-}
-
-/// Sessions that have not ended, by key.
-pub fn open_before(tx: &Tx<'_>, wanted: OpenBefore<'_>) -> Result<Vec<OpenSession>> {
-    let OpenBefore { source, moment, after, limit } = wanted;
-    let values = [source.into(), moment.micros().into(), after.into(), (limit as i64).into()];
-    tx.all(OPEN_BEFORE, &values, |row| {
-        let (id, source) = (SessionId::new(row.text(1)?)?, row.text(2)?.to_owned());
-        Ok(OpenSession { key: row.int(0)?, id, source })
-    })
 }
 
 /// Removes a session with its messages, its usage, and the payloads that nothing else uses. Returns

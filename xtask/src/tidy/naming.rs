@@ -68,7 +68,6 @@ const NOT_YET_RENAMED: [&str; 22] = [
     "crates/engine/src/ports.rs",
     "crates/engine/src/search/",
     "crates/engine/src/sessions/",
-    "crates/engine/src/transcripts/",
     "crates/engine/src/transfer/hermes/",
     "crates/engine/tests/it/",
     "crates/extract/src/",

@@ -7,8 +7,8 @@ use super::title::Titled;
 use crate::Oneiro;
 use crate::sessions::COMPRESSION;
 use oneiro_model::{ChangeKind, MessageId, Result, Span, Timestamp};
-use oneiro_store::sessions::{OpenBefore, OpenSession};
-use oneiro_store::{Tx, changes, messages, session_updates, sessions};
+use oneiro_store::open_sessions::{OpenBefore, OpenSession};
+use oneiro_store::{Tx, changes, messages, open_sessions, session_updates, sessions};
 
 /// How long nothing is said before a session counts as ended.
 const IDLE: Span = Span::days(1);
@@ -47,7 +47,7 @@ impl Oneiro {
         let mut after = 0;
         loop {
             let wanted = OpenBefore { source, moment: now.minus(IDLE), after, limit: BATCH };
-            let idle = self.store.read(|tx| sessions::open_before(tx, wanted))?;
+            let idle = self.store.read(|tx| open_sessions::open_before(tx, wanted))?;
             let Some(last) = idle.last() else { return Ok(()) };
             after = last.key;
             self.store.write_bulk(|tx| {
