@@ -46,7 +46,8 @@ def before_call(context, case, kwargs):
     branches = ("/v1/sessions/{id}/branch", "/v1/sessions/{id}/split")
     if case.path in branches and body.get("id") == case.path_parameters.get("id"):
         body["id"] = None
-    # A token ends in the future.
-    expires_at = body.get("expires_at")
-    if case.path == "/v1/tokens" and isinstance(expires_at, str) and expires_at[:4].isdigit():
-        body["expires_at"] = "2999" + expires_at[4:].replace("-02-29", "-02-28")
+    # A token ends, and a pause ends, in the future.
+    future = {"/v1/tokens": "expires_at", "/v1/capture/pause": "until"}.get(case.path)
+    time = body.get(future)
+    if isinstance(time, str) and time[:4].isdigit():
+        body[future] = "2999" + time[4:].replace("-02-29", "-02-28")

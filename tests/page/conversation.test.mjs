@@ -40,7 +40,7 @@ test("sessions are listed and filtered", async () => {
     await page.getByLabel("Title or id").fill("no such title anywhere");
     await page.keyboard.press("Enter");
     await page.locator(".empty").waitFor();
-    await page.getByRole("link", { name: "Show all conversations" }).click();
+    await page.getByRole("link", { name: "Show all sessions" }).click();
     await page.waitForURL(/\/sessions$/);
     assert.equal(await page.locator(".rows a.name").count(), all);
     // By keyboard into one of them.
@@ -52,7 +52,7 @@ test("sessions are listed and filtered", async () => {
   });
 });
 
-test("a call is folded until somebody looks, and a long result until they want all of it", async () => {
+test("tool calls and long results are closed, and a long result opens in place", async () => {
   await visit(browser, {}, async (page) => {
     const lines = Array.from({ length: 120 }, (_, n) => `line ${n} of the log`);
     await server.ask("POST", "/v1/sessions/long-result/messages?create=true", [
@@ -84,7 +84,7 @@ test("a call is folded until somebody looks, and a long result until they want a
   });
 });
 
-test("what was rewound is told, and shown to whoever asks", async () => {
+test("rewound messages are announced, and shown on request", async () => {
   const [session] = await sessions((session) => session.rewind_count > 0);
   await visit(browser, {}, async (page) => {
     await page.goto(named(session.id));
@@ -102,7 +102,7 @@ test("what was rewound is told, and shown to whoever asks", async () => {
   });
 });
 
-test("lineage is drawn and leads to relatives", async () => {
+test("the lineage graph links to relatives", async () => {
   const [branch] = await sessions((session) => session.lineage === "branch");
   await visit(browser, {}, async (page) => {
     await page.goto(named(branch.id));
@@ -117,7 +117,7 @@ test("lineage is drawn and leads to relatives", async () => {
   });
 });
 
-test("a long session has pages, and a message is found on its own", async () => {
+test("a long session has pages that reach every message, and a hit opens its page", async () => {
   const messages = Array.from({ length: 250 }, (_, n) => ({
     role: n % 2 ? "assistant" : "user",
     content: `saying number ${n} of a long talk`,
@@ -147,7 +147,7 @@ test("a long session has pages, and a message is found on its own", async () => 
   });
 });
 
-test("what is appended while one reads appears by itself", async () => {
+test("appended messages appear without a reload", async () => {
   await server.ask("POST", "/v1/sessions/watched/messages?create=true", { role: "user", content: "are you there?" });
   await visit(browser, {}, async (page) => {
     let loads = 0;
@@ -164,7 +164,7 @@ test("what is appended while one reads appears by itself", async () => {
   });
 });
 
-test("what was said cannot do anything", async () => {
+test("stored text cannot become markup or script", async () => {
   const evil = `<img src=x onerror="document.title='owned'"><script>document.title='owned'</script> [x](javascript:alert(1))`;
   await server.ask("POST", "/v1/sessions/evil/messages?create=true", { role: "user", content: evil });
   await server.ask("PATCH", "/v1/sessions/evil", { title: "<b>bold</b>" });

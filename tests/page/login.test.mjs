@@ -1,4 +1,4 @@
-// Where tokens are required: the way in, the way out, and nothing to see before.
+// Where tokens are required: logging in, logging out, and no page before.
 
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
@@ -14,7 +14,7 @@ after(async () => {
   await server?.stop();
 });
 
-test("a wrong token is refused, a right one lets in, and one can leave", async () => {
+test("a wrong token is refused, a valid one logs in, and logging out removes the cookie", async () => {
   const made = JSON.parse(await server.run("--space", "demo", "token", "create", "--role", "read", "--json"));
   const refused = (text) => text.includes("401");
   await visit(browser, { allowed: refused }, async (page, context) => {
@@ -43,7 +43,7 @@ test("a wrong token is refused, a right one lets in, and one can leave", async (
   });
 });
 
-test("a token that is taken back lets nobody in", async () => {
+test("a revoked token no longer opens a page", async () => {
   const made = JSON.parse(await server.run("--space", "demo", "token", "create", "--role", "read", "--json"));
   const refused = (text) => text.includes("401");
   await visit(browser, { allowed: refused }, async (page) => {

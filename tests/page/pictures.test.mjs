@@ -58,5 +58,5 @@ test("a picture of a conversation with its rewound messages", async () => {
 
 test("a picture of a context window", async () => {
   const id = encodeURIComponent(await mostSummarised());
-  await assertPicture(`/sessions/${id}/window?budget=8000`, "context", "#told");
+  await assertPicture(`/sessions/${id}/window?budget=8000`, "context", "#window-count");
 });

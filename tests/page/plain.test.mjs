@@ -1,4 +1,4 @@
-// Without a script the page still works: forms and links do everything.
+// The page without JavaScript: forms and links do everything.
 
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
@@ -14,7 +14,7 @@ after(async () => {
   await server?.stop();
 });
 
-test("searching and reading need no script", async () => {
+test("search and conversations work without JavaScript", async () => {
   await visit(browser, { javaScriptEnabled: false }, async (page) => {
     await page.goto(`${server.url}/search`);
     await page.locator("#q").fill("flat");
@@ -22,9 +22,9 @@ test("searching and reading need no script", async () => {
     await page.waitForURL(/\/search\?.*q=flat/);
     const hits = page.locator("#results .hit");
     assert.ok((await hits.count()) > 0);
-    assert.equal(await page.locator(".scripted:visible").count(), 0, "no button that does nothing");
+    assert.equal(await page.locator(".scripted:visible").count(), 0, "no button without an effect");
     await picture(page, "no-script-search");
-    await hits.locator("h2 a").first().click();
+    await page.locator("#results .group h2 a").first().click();
     await page.waitForURL(/\/sessions\//);
     assert.ok((await page.locator("article.turn").count()) > 0);
     const fold = page.locator("details:not([open])").first();
@@ -35,7 +35,7 @@ test("searching and reading need no script", async () => {
   });
 });
 
-test("a long result has a page of its own", async () => {
+test("a long tool result opens on its own page", async () => {
   const lines = Array.from({ length: 200 }, (_, n) => `row ${n}`);
   const { ids } = await server.ask("POST", "/v1/sessions/rows/messages?create=true", [
     { role: "user", content: "rows, please" },
@@ -51,15 +51,15 @@ test("a long result has a page of its own", async () => {
   });
 });
 
-test("filters and the way through the pages need no script", async () => {
+test("filters and navigation work without JavaScript", async () => {
   await visit(browser, { javaScriptEnabled: false }, async (page) => {
     await page.goto(`${server.url}/sessions`);
     await page.getByLabel("Project").selectOption("sluice");
     await page.getByRole("button", { name: "Filter" }).click();
     await page.waitForURL(/project=sluice/);
     assert.ok((await page.locator(".rows a.name").count()) > 0);
-    for (const name of ["Overview", "Search", "Sessions"]) {
-      await page.getByRole("navigation").getByRole("link", { name }).click();
+    for (const name of ["Overview", "Search", "Sessions", "Jobs"]) {
+      await page.getByRole("navigation", { name: "Main" }).getByRole("link", { name }).click();
       await page.waitForLoadState();
       assert.equal(await page.locator("nav a[aria-current=page]").textContent(), name);
     }

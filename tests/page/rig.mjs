@@ -1,4 +1,4 @@
-// Starts the server under test and Chromium, and ends both; a page that complains fails its test.
+// Starts and stops the server under test and Chromium; an error in the browser fails the test.
 
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
@@ -14,10 +14,10 @@ const BINARY = process.env.ONEIRO_BIN ?? join(ROOT, "target/debug/oneiro");
 const CHROMIUM = process.env.ONEIRO_CHROMIUM ?? "/usr/bin/chromium";
 const SCREENSHOTS = process.env.ONEIRO_SCREENSHOTS ?? join(ROOT, "target/page-screenshots");
 
-/** Longer than anything takes that does not hang. */
-export const PATIENCE = 30_000;
+/** Milliseconds after which a step counts as hung. */
+export const TIMEOUT_MS = 30_000;
 
-/** A home folder of its own, and the binary in it. */
+/** A new home folder, and a function that starts the binary in it. */
 function home() {
   const folder = mkdtempSync(join(tmpdir(), "oneiro-page-"));
   const env = { PATH: process.env.PATH, HOME: folder, NO_COLOR: "1" };
@@ -65,7 +65,7 @@ export async function serve(...args) {
   return { url, ask, run, stop };
 }
 
-/** Headless Chromium, which talks to nobody but the server. */
+/** Headless Chromium without background connections. */
 export function browse() {
   return chromium.launch({
     executablePath: CHROMIUM,
@@ -81,38 +81,38 @@ export function browse() {
   });
 }
 
-/** What a browser said that it should not have: errors, and breaches of the content policy. */
-export function complaints(page, allowed = () => false) {
-  const heard = [];
-  const note = (text) => allowed(text) || heard.push(`${page.url()}: ${text}`);
+/** Collects errors and warnings of the browser, violations of the content policy among them. */
+function collectErrors(page, allowed = () => false) {
+  const errors = [];
+  const note = (text) => allowed(text) || errors.push(`${page.url()}: ${text}`);
   page.on("console", (message) => {
     if (["error", "warning"].includes(message.type())) note(`${message.text()} ${message.location().url ?? ""}`);
   });
   page.on("pageerror", (error) => note(error.stack ?? error.message));
   page.on("requestfailed", (request) => {
     const failure = request.failure()?.errorText ?? "";
-    // What somebody types next, or leaves, takes back what was asked for.
+    // Typing on, or leaving the page, aborts a request.
     if (failure !== "net::ERR_ABORTED") note(`${request.url()} failed: ${failure}`);
   });
-  return heard;
+  return errors;
 }
 
-/** Opens a page for one test, and fails it if the browser complained. */
+/** Opens a page for one test, and asserts that the browser reports no errors. */
 export async function visit(browser, options, work) {
   const { allowed, ...rest } = options;
   const context = await browser.newContext(rest);
   const page = await context.newPage();
-  page.setDefaultTimeout(PATIENCE);
-  const heard = complaints(page, allowed);
+  page.setDefaultTimeout(TIMEOUT_MS);
+  const errors = collectErrors(page, allowed);
   try {
     await work(page, context);
-    assert.deepEqual(heard, [], "the browser complained");
+    assert.deepEqual(errors, [], "the browser reported errors");
   } finally {
     await context.close();
   }
 }
 
-/** Keeps a picture for people to look at; answers where. */
+/** Saves a screenshot for people to look at, and returns its path. */
 export async function picture(page, name) {
   mkdirSync(SCREENSHOTS, { recursive: true });
   const path = join(SCREENSHOTS, `${name}.png`);
@@ -120,8 +120,8 @@ export async function picture(page, name) {
   return path;
 }
 
-/** Waits until the page hears of changes; then its script has run. */
-export const live = (page) => page.waitForSelector("#live[data-state=on]", { timeout: PATIENCE });
+/** Waits until the page receives events; then its script has run. */
+export const live = (page) => page.waitForSelector("#live[data-state=on]", { timeout: TIMEOUT_MS });
 
 /** How far a page can be scrolled sideways, in pixels. */
 export const overhang = (page) =>

@@ -1,4 +1,4 @@
-// Search: results as one types, marked, in context, explained, and by keyboard.
+// Search: results while typing, matches, groups, scores, and the keyboard.
 
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
@@ -14,7 +14,7 @@ after(async () => {
   await server?.stop();
 });
 
-test("results come as one types, with what was met marked", async () => {
+test("results appear while typing, with matches marked", async () => {
   await visit(browser, {}, async (page) => {
     await page.goto(`${server.url}/search`);
     await live(page);
@@ -28,13 +28,13 @@ test("results come as one types, with what was met marked", async () => {
     assert.match(await page.locator("#count").textContent(), /\d+ hits? in .+/);
     await picture(page, "search-light");
     // The same without the script's help.
-    const typed = await page.locator("#results .hit h2").allTextContents();
+    const typed = await page.locator("#results .group h2").allTextContents();
     await page.reload();
-    assert.deepEqual(await page.locator("#results .hit h2").allTextContents(), typed);
+    assert.deepEqual(await page.locator("#results .group h2").allTextContents(), typed);
   });
 });
 
-test("a word that is only begun finds what begins so", async () => {
+test("an unfinished word finds words that begin with it", async () => {
   await visit(browser, {}, async (page) => {
     await page.goto(`${server.url}/search`);
     await live(page);
@@ -45,36 +45,76 @@ test("a word that is only begun finds what begins so", async () => {
   });
 });
 
-test("a hit unfolds what stood around it, and why it ranked there", async () => {
-  await visit(browser, {}, async (page) => {
-    await page.goto(`${server.url}/search?q=ferry+to+the+island`);
-    await live(page);
-    const context = page.locator("#results .hit details.context").first();
-    assert.ok(!(await context.locator("ol").isVisible()), "folded at first");
-    await context.locator("summary").click();
-    assert.ok(await context.locator("ol .here").isVisible());
-    assert.ok((await context.locator("ol li").count()) > 1);
+/** What the page shows of a search: sessions, their passages, and the messages of each. */
+const shownGroups = (page) =>
+  page.locator("#results .group").evaluateAll((groups) =>
+    groups.map((group) => ({
+      title: group.querySelector("h2").textContent,
+      passages: [...group.querySelectorAll(".passage")].map((passage) => ({
+        open: passage.querySelector("details.context")?.open,
+        lines: [...passage.querySelectorAll(".messages > li")].map((line) => ({
+          hit: line.matches(".hit"),
+          visible: line.checkVisibility(),
+          text: line.querySelector("[dir=auto]").textContent,
+        })),
+      })),
+    })),
+  );
 
+test("hits are grouped by session, with the context of the best hit open and no message twice", async () => {
+  const said = (n) => ({ role: n % 2 ? "assistant" : "user", content: n === 5 || n === 6 || n === 20 ? `the quagga crossed river ${n}` : `small talk ${n}` });
+  await server.ask("POST", "/v1/sessions/quagga-log/messages?create=true", Array.from({ length: 26 }, (_, n) => said(n)));
+  await server.ask("PATCH", "/v1/sessions/quagga-log", { title: "Quagga diary" });
+  await server.ask("POST", "/v1/sessions/quagga-note/messages?create=true", { role: "user", content: "a quagga is a zebra" });
+  await visit(browser, {}, async (page) => {
+    await page.goto(`${server.url}/search?q=quagga`);
+    await live(page);
+    const groups = await shownGroups(page);
+    assert.deepEqual(groups.map((group) => group.title).sort(), ["Quagga diary", "a quagga is a zebra"]);
+    const { passages } = groups.find((group) => group.title === "Quagga diary");
+    assert.deepEqual(passages.map((passage) => passage.open), [true, false], "only the best passage is open");
+    const all = passages.flatMap((passage) => passage.lines.map((line) => line.text));
+    assert.equal(new Set(all).size, all.length, `a message is shown twice: ${all}`);
+    const beside = passages.find((passage) => passage.lines.filter((line) => line.hit).length === 2);
+    assert.deepEqual(beside.lines.map((line) => line.hit), [false, false, true, true, false, false], "two hits share one context");
+    for (const { open, lines } of passages) {
+      for (const line of lines) assert.equal(line.visible, open || line.hit, line.text);
+    }
+    const facts = await page.locator("#results .group", { hasText: "Quagga diary" }).locator("> .facts").textContent();
+    assert.match(facts, /^\d+ \w+ \d{4}.*3 hits$/, "a date first");
+    await page.locator("#results details.context:not([open]) summary").click();
+    assert.ok((await shownGroups(page)).flatMap((group) => group.passages).every((passage) => passage.lines.every((line) => line.visible)));
+  });
+});
+
+test("a hit explains its score, and contexts that were opened stay open", async () => {
+  await visit(browser, {}, async (page) => {
+    await page.goto(`${server.url}/search?q=what+did+we+say+about+the+flat`);
+    await live(page);
+    const folded = page.locator("#results .passage:has(details.context:not([open]))").first();
+    const opened = page.locator(`#${await folded.getAttribute("id")} .neighbour`).first();
+    await folded.locator("summary").first().click();
+    assert.ok(await opened.isVisible());
     assert.equal(await page.locator("details.trace").count(), 0);
     await page.getByLabel("Explain").check();
     const trace = page.locator("#results details.trace").first();
     await trace.locator("summary").click();
     assert.ok((await trace.locator("tbody tr").count()) > 0);
-    const parts = (await trace.locator("td.figure").allTextContents()).map(Number);
-    const whole = Number((await trace.locator("caption").textContent()).match(/-?\d+\.\d+/)[0]);
+    const parts = (await trace.locator("td.number").allTextContents()).map(Number);
+    const total = Number((await trace.locator("caption").textContent()).match(/-?\d+\.\d+/)[0]);
     const sum = parts.reduce((sum, part) => sum + part, 0);
-    assert.ok(Math.abs(sum - whole) < 0.06, `${parts} are not ${whole}`);
-    assert.ok(await context.locator("ol").isVisible(), "what was open stays open");
+    assert.ok(Math.abs(sum - total) < 0.06, `${parts} do not add up to ${total}`);
+    assert.ok(await opened.isVisible(), "opened before the answer came again");
     await picture(page, "search-explained");
   });
 });
 
-test("everything is reached by keyboard", async () => {
+test("hits and the search field are reached by keyboard", async () => {
   await visit(browser, {}, async (page) => {
     await page.goto(`${server.url}/search?q=flat`);
     await live(page);
     const focused = () => page.evaluate(() => document.activeElement?.id || document.activeElement?.textContent);
-    const hits = await page.locator("#results .hit h2").allTextContents();
+    const hits = await page.locator("#results a[data-hit]").allTextContents();
     assert.ok(hits.length > 2);
     await page.evaluate(() => document.activeElement.blur());
     await page.keyboard.press("j");
@@ -98,7 +138,7 @@ test("everything is reached by keyboard", async () => {
     const box = await found.boundingBox();
     const { height } = page.viewportSize();
     assert.ok(box.y >= -1 && box.y < height, `the message is at ${box.y}, below ${height}`);
-    // The way back, and out of the field.
+    // Back, and Escape clears the field.
     await page.goBack();
     await page.keyboard.press("/");
     await page.keyboard.press("Escape");
@@ -106,7 +146,7 @@ test("everything is reached by keyboard", async () => {
   });
 });
 
-test("what finds nothing and what cannot be asked is told", async () => {
+test("an empty result and an invalid query are explained", async () => {
   const refused = (text) => text.includes("422");
   await visit(browser, { allowed: refused }, async (page) => {
     await page.goto(`${server.url}/search`);
@@ -114,23 +154,23 @@ test("what finds nothing and what cannot be asked is told", async () => {
     await page.locator("#q").fill("\"xyzzy plugh nothing\"");
     await page.locator("#results .empty").waitFor();
     await page.locator("#q").fill("since:never");
-    await page.locator("#count", { hasText: "cannot be taken" }).waitFor();
+    await page.locator("#count", { hasText: "Invalid query" }).waitFor();
     await page.locator("#q").fill("flat");
     await page.locator("#results .hit").first().waitFor();
   });
 });
 
-test("filters and further pages", async () => {
+test("a search can be filtered and has further pages", async () => {
   await visit(browser, {}, async (page) => {
     await page.goto(`${server.url}/search?q=the`);
     await live(page);
-    const first = await page.locator("#results .hit h2 a").first().getAttribute("href");
+    const first = await page.locator("#results .group h2 a").first().getAttribute("href");
     await page.getByRole("link", { name: "More hits" }).click();
     await page.waitForURL(/cursor=/);
-    assert.notEqual(await page.locator("#results .hit h2 a").first().getAttribute("href"), first);
+    assert.notEqual(await page.locator("#results .group h2 a").first().getAttribute("href"), first);
     await page.goto(`${server.url}/search?q=flat`);
     await live(page);
-    await page.getByLabel("Speaker").selectOption("user");
+    await page.getByLabel("Role").selectOption("user");
     await page.waitForURL(/role=user/);
     const source = await page.getByLabel("Source").locator("option").allTextContents();
     assert.ok(source.includes("telegram"), source.join());

@@ -110,7 +110,7 @@ impl Handle {
             let options = options_of(request)?;
             let actor = Actor::new(ActorKind::Agent, ActorSurface::Library).with_client("python");
             let oneiro = Arc::new(Oneiro::open(&target, options)?.acting_as(actor));
-            let background = runs_jobs.then(|| Background::of(oneiro.as_ref().clone()));
+            let background = runs_jobs.then(|| Background::of(oneiro.as_ref().clone(), Vec::new()));
             Ok((oneiro, background))
         });
         let (oneiro, background) = opened.map_err(|error: Error| raised(py, &error))?;

@@ -2,7 +2,8 @@
 
 use crate::commands::{
     append, backup, bench, compact, completions, config, context, demo, doctor, erase, expand,
-    hook, import, jobs, mcp, search, serve, session, setup, space, stats, summary, token,
+    hook, import, jobs, mcp, pause, project, search, secrets, serve, session, setup, space, stats,
+    summary, token,
 };
 use crate::context::Context;
 use crate::reference;
@@ -61,6 +62,11 @@ pub enum Command {
     Import(import::ImportArgs),
     #[command(subcommand)]
     Hook(hook::HookCommand),
+    #[command(subcommand)]
+    Project(project::ProjectCommand),
+    Pause(pause::PauseArgs),
+    Resume(pause::ResumeArgs),
+    Secrets(secrets::SecretsArgs),
     Search(search::SearchArgs),
     Context(context::ContextArgs),
     Compact(compact::CompactArgs),
@@ -89,9 +95,12 @@ impl Command {
     /// What the command does with the space.
     pub fn space_use(&self) -> SpaceUse {
         match self {
-            Command::Setup(_) | Command::Demo(_) | Command::Serve(_) | Command::Hook(_) => {
-                SpaceUse::CreateMissing
-            }
+            Command::Setup(_)
+            | Command::Demo(_)
+            | Command::Serve(_)
+            | Command::Hook(_)
+            | Command::Pause(_) => SpaceUse::CreateMissing,
+            Command::Project(command) => command.space_use(),
             Command::Import(args) => args.space_use(),
             Command::Mcp(args) => args.space_use(),
             Command::Session(command) => command.space_use(),
@@ -105,6 +114,8 @@ impl Command {
             | Command::Summary(_)
             | Command::Erase(_)
             | Command::Space(_)
+            | Command::Secrets(_)
+            | Command::Resume(_)
             | Command::Stats(_)
             | Command::Backup(_)
             | Command::Doctor(_)
@@ -121,6 +132,10 @@ impl Command {
             Command::Setup(args) => args.run(context),
             Command::Import(args) => args.run(context),
             Command::Hook(command) => command.run(context),
+            Command::Project(command) => command.run(context),
+            Command::Pause(args) => args.run(context),
+            Command::Resume(args) => args.run(context),
+            Command::Secrets(args) => args.run(context),
             Command::Serve(args) => args.run(context),
             Command::Mcp(args) => args.run(context),
             Command::Session(command) => command.run(context),

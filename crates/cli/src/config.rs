@@ -314,6 +314,20 @@ pub fn folder_of_agent(variable: Option<&str>, name: &str) -> Option<PathBuf> {
     told.or_else(|| Some(home()?.join(name)))
 }
 
+/// The folder for configuration of programs that follow the XDG base directories on every system.
+pub fn xdg_config_folder() -> Option<PathBuf> {
+    let told = environment("XDG_CONFIG_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
+    told.or_else(|| Some(home()?.join(".config")))
+}
+
+/// The folder for configuration of desktop programs on this system.
+pub fn desktop_config_folder() -> Option<PathBuf> {
+    if cfg!(target_os = "macos") {
+        return Some(home()?.join("Library/Application Support"));
+    }
+    xdg_config_folder()
+}
+
 /// Whether a program of this name, and no other, is what a shell here would run.
 pub fn is_on_path(name: &str, program: &Path) -> bool {
     let folders = environment("PATH").unwrap_or_default();

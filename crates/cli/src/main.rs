@@ -24,7 +24,7 @@ fn main() -> ExitCode {
         Ok(cli) => cli,
         // An agent that calls a hook must not notice it, not even when it calls it wrongly.
         Err(error) if error.use_stderr() && std::env::args_os().any(|arg| arg == "hook") => {
-            commands::hook::complain(&usage(&error));
+            commands::hook::print_error(&usage(&error));
             return ExitCode::SUCCESS;
         }
         Err(error) if error.use_stderr() && std::env::args_os().any(|arg| arg == "--json") => {
@@ -34,7 +34,7 @@ fn main() -> ExitCode {
     };
     let json = cli.global.json;
     if matches!(cli.command, args::Command::Hook(_)) {
-        return commands::hook::quietly(|| run(cli));
+        return commands::hook::run_and_exit_zero(|| run(cli));
     }
     match run(cli) {
         Ok(()) => ExitCode::SUCCESS,

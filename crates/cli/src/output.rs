@@ -198,11 +198,14 @@ pub fn thousands(number: usize) -> String {
     text
 }
 
-/// `1 message`, `2 messages`.
-pub fn count(number: usize, what: &str) -> String {
-    match number {
-        1 => format!("1 {what}"),
-        _ => format!("{number} {what}s"),
+/// A count with its noun: `1 message`, `2 messages`, `2 summaries`.
+pub fn count(number: usize, noun: &str) -> String {
+    let digits = thousands(number);
+    match noun.strip_suffix('y') {
+        _ if number == 1 => format!("{digits} {noun}"),
+        // A vowel before the y keeps it: day, days.
+        Some(stem) if !stem.ends_with(['a', 'e', 'o', 'u']) => format!("{digits} {stem}ies"),
+        _ => format!("{digits} {noun}s"),
     }
 }
 
@@ -235,6 +238,16 @@ mod tests {
         assert_eq!(bytes(1_572_864), "1.5 MiB");
         for (number, text) in [(0, "0"), (999, "999"), (1_000, "1,000"), (1_234_567, "1,234,567")] {
             assert_eq!(thousands(number), text);
+        }
+        for (number, noun, text) in [
+            (0, "hit", "0 hits"),
+            (1, "hit", "1 hit"),
+            (1_200, "hit", "1,200 hits"),
+            (1, "summary", "1 summary"),
+            (2, "summary", "2 summaries"),
+            (2, "day", "2 days"),
+        ] {
+            assert_eq!(count(number, noun), text);
         }
     }
 }

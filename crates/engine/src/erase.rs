@@ -2,7 +2,9 @@
 //! the files are scrubbed and searched for the erased text, and copies that cannot be reached are
 //! listed.
 
-use crate::context::{message_going, rejoin_calls, resummarise, session_erased};
+use crate::context::{
+    rebuild_leaves, rejoin_calls, remove_summaries_after_session, remove_summaries_of_message,
+};
 use crate::index::erase_texts;
 use crate::sessions::{delete_in, key_of, message_at, message_in};
 use crate::{Oneiro, jobs};
@@ -76,11 +78,17 @@ impl Oneiro {
 
     /// Erases permanently: rows, payloads, and every trace in the files. Then verifies it.
     pub fn erase(&self, target: &EraseTarget) -> Result<Erased> {
+        self.erase_all(std::slice::from_ref(target))
+    }
+
+    /// The same for several targets at once: either all are erased or none, and the files are
+    /// rewritten and searched once.
+    pub(crate) fn erase_all(&self, targets: &[EraseTarget]) -> Result<Erased> {
         // Text that a concurrent erasure removes between the search of the raw bytes and the check
         // against the stored rows would count as found here.
         let _alone = self.wait_to_erase()?;
         let holder = self.job_holder();
-        let removing = || self.store.write_bulk(|tx| remove((self, &holder), tx, target));
+        let removing = || self.store.write_bulk(|tx| remove((self, &holder), tx, targets));
         let removed = match removing() {
             // An index table is missing: clear the rest of the index as well.
             Err(error) if is_missing_table(&error) => {
@@ -119,10 +127,7 @@ impl Oneiro {
             out_of_reach.push(format!("{} made {} ({})", copy.path, copy.at, copy.reason));
         }
         Ok(Erased {
-            id: match target {
-                EraseTarget::Session(id) => id.to_string(),
-                EraseTarget::Message(id) => id.to_string(),
-            },
+            id: targets.iter().map(id_of).collect::<Vec<_>>().join(", "),
             messages: removed.messages,
             payloads: removed.payloads,
             proof: ErasureProof {
@@ -166,15 +171,31 @@ impl Oneiro {
     }
 }
 
+fn id_of(target: &EraseTarget) -> String {
+    match target {
+        EraseTarget::Session(id) => id.to_string(),
+        EraseTarget::Message(id) => id.to_string(),
+    }
+}
+
 /// Removes the rows and queues a job leased to `holder`.
-fn remove((oneiro, holder): (&Oneiro, &str), tx: &Tx<'_>, target: &EraseTarget) -> Result<Removed> {
+fn remove(
+    (oneiro, holder): (&Oneiro, &str),
+    tx: &Tx<'_>,
+    targets: &[EraseTarget],
+) -> Result<Removed> {
     let mut pieces = Pieces::default();
     let now = oneiro.now();
-    erase_texts(tx, &seqs_of(tx, target)?, now)?;
-    let (messages, payloads) = match target {
-        EraseTarget::Session(id) => remove_session(oneiro, tx, id, &mut pieces)?,
-        EraseTarget::Message(id) => remove_message(oneiro, tx, *id, &mut pieces)?,
-    };
+    let (mut messages, mut payloads) = (0, 0);
+    for target in targets {
+        erase_texts(tx, &seqs_of(tx, target)?, now)?;
+        let removed = match target {
+            EraseTarget::Session(id) => remove_session(oneiro, tx, id, &mut pieces)?,
+            EraseTarget::Message(id) => remove_message(oneiro, tx, *id, &mut pieces)?,
+        };
+        messages += removed.0;
+        payloads += removed.1;
+    }
     changes::record(tx, ChangeKind::Erased, None, now)?;
     // A separate job: a running scrub may have passed these rows already.
     let job = NewJob { unique_key: None, ..oneiro.new_job(jobs::SCRUB, Value::Null, now) };
@@ -226,9 +247,9 @@ fn remove_session(
         apart.extend(sessions::prompt_key(tx, link.key)?);
     }
     let apart = Apart::of(tx, apart)?;
-    let bereft = session_erased(tx, key)?;
+    let affected_leaves = remove_summaries_after_session(tx, key)?;
     let deleted = delete_in(tx, &[key])?;
-    resummarise(oneiro, tx, bereft)?;
+    rebuild_leaves(oneiro, tx, affected_leaves)?;
     deleted.sessions.iter().try_for_each(|id| changes::remove_of_session(tx, id))?;
     Ok((deleted.messages, apart.add_removed(tx, pieces)?))
 }
@@ -259,10 +280,10 @@ fn remove_message(
     })?;
     let keys = payloads::keys_of_message(tx, message.id.0)?;
     let apart = Apart::of(tx, keys.clone())?;
-    let bereft = message_going(tx, session, id.0)?;
+    let affected_leaves = remove_summaries_of_message(tx, session, id.0)?;
     messages::remove(tx, id)?;
     slots::remove_of_message(tx, session, id)?;
-    resummarise(oneiro, tx, bereft)?;
+    rebuild_leaves(oneiro, tx, affected_leaves)?;
     rejoin_calls(tx, (session, &message.session_id), (id.0, id.0))?;
     costs::remove_all(tx, session)?;
     payloads::remove_unused(tx, &keys)?;

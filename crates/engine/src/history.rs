@@ -12,7 +12,7 @@ use oneiro_store::{changes, sequence, sessions, visibility};
 use std::collections::HashSet;
 
 /// The error for a session whose messages are not stored.
-pub(crate) fn nothing_stored(id: &SessionId) -> Error {
+pub(crate) fn not_stored_error(id: &SessionId) -> Error {
     Error::conflict(format!("nothing said in session {:?} is stored", id.as_str()))
         .remedy("the space's ignore or stateless patterns match its id")
 }
@@ -63,7 +63,7 @@ impl Oneiro {
         let shown = self.store.write_bulk(|tx| {
             let key = key_of(tx, &id)?;
             if self.settings_in(tx)?.is_stateless(&id) {
-                return Err(nothing_stored(&id));
+                return Err(not_stored_error(&id));
             }
             let live = PageRequest { after: 0, hidden: false, limit: usize::MAX };
             let there = messages::page(tx, (key, &id), PageRequest { hidden: all, ..live })?;

@@ -29,25 +29,26 @@ impl Oneiro {
     pub fn stats(&self) -> Result<Stats> {
         let bytes = self.store.bytes()? as i64;
         self.store.read(|tx| {
-            let (sessions, open_sessions, repaired, last_active_at) = sessions::totals(tx)?;
+            let totals = sessions::totals(tx)?;
             let (all, messages) = (messages::count(tx)?, session_groups::visible_messages(tx)?);
             Ok(Stats {
                 space: self.target().space().to_string(),
                 store: self.target().to_string(),
                 engine: self.store.engine().as_str().to_owned(),
                 schema: self.store.schema(),
-                sessions,
-                open_sessions,
+                sessions: totals.sessions,
+                open_sessions: totals.open,
                 sources: session_groups::by_source(tx)?,
                 projects: session_groups::by_project(tx)?,
                 messages,
                 rewound: all - messages,
                 payloads: payloads::count(tx)?,
-                repaired,
+                repaired: totals.repaired,
                 jobs: jobs::unfinished(tx)?,
                 bytes,
                 index: index::stats(tx)?,
-                last_active_at,
+                first_active_at: totals.first_active_at,
+                last_active_at: totals.last_active_at,
                 backups: backups::all(tx)?,
             })
         })

@@ -44,6 +44,8 @@ views! {
     settings: Settings,
     /// Import, export, transcripts and backups.
     transfer: Transfer,
+    /// Projects to capture, pauses, and stored secrets.
+    capture: Capture,
     /// Operations for hosts that manage their own sessions in the space, such as hermes.
     host: Host,
 }

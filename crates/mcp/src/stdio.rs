@@ -3,7 +3,7 @@
 
 use crate::lines::Lines;
 use crate::{Caller, Mcp, ModelLimits, ModelPermits};
-use oneiro::{Background, Error, Result};
+use oneiro::{Background, CaptureSource, Error, Result};
 use rmcp::service::ServerInitializeError;
 use std::time::Duration;
 
@@ -21,15 +21,16 @@ const STOP_CALLS: Duration = Duration::from_secs(2);
 const STOP_BACKGROUND: Duration = Duration::from_secs(2);
 
 /// Serves the tools on standard input and output until the input ends, the output is closed, or
-/// SIGINT or SIGTERM arrives. Nothing but the protocol is written to standard output.
-pub fn serve_stdio(caller: Caller) -> Result<()> {
+/// SIGINT or SIGTERM arrives. Nothing but the protocol is written to standard output. Meanwhile the
+/// background captures new lines of the transcripts in `capture`.
+pub fn serve_stdio(caller: Caller, capture: Vec<CaptureSource>) -> Result<()> {
     // One thread is enough: engine calls run beside it, and it starts the fastest.
     let runtime = tokio::runtime::Builder::new_current_thread()
         .max_blocking_threads(CALLS)
         .enable_all()
         .build()
         .map_err(|error| Error::internal("the server cannot start").because(error))?;
-    let background = Background::of(caller.oneiro.clone());
+    let background = Background::of(caller.oneiro.clone(), capture);
     let served = runtime.block_on(run(caller.clone()));
     if !background.stop(STOP_BACKGROUND) {
         tracing::warn!("background work did not stop in time; the next process continues it");

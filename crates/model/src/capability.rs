@@ -198,6 +198,20 @@ pub const CAPABILITIES: &[Capability] = &[
         python: None,
     },
     Capability {
+        name: "choose what is captured",
+        http: &["GET /v1/capture", "PUT /v1/capture/projects"],
+        command: Some("project include"),
+        tool: None,
+        python: None,
+    },
+    Capability {
+        name: "pause capture",
+        http: &["POST /v1/capture/pause", "POST /v1/capture/resume"],
+        command: Some("pause"),
+        tool: None,
+        python: None,
+    },
+    Capability {
         name: "run jobs",
         http: &["GET /v1/jobs", "POST /v1/jobs/run"],
         command: Some("jobs"),

@@ -6,11 +6,13 @@ mod named;
 
 mod actor;
 mod capability;
+mod capture;
 mod change;
 mod context;
 pub mod contract;
 mod error;
 mod harness;
+mod hit_groups;
 pub mod host;
 mod id;
 mod job;
@@ -39,6 +41,10 @@ mod window;
 
 pub use actor::{Actor, ActorKind, ActorSurface};
 pub use capability::{CAPABILITIES, Capability};
+pub use capture::{
+    CapturePause, CaptureProject, CaptureStatus, CaptureSwitch, FOLDER_MAX, PauseRequest, Project,
+    ProjectChoice, StoredSecret,
+};
 pub use change::{
     Change, ChangeKind, ChangeMark, EventsRequest, ExportRequest, SeenPart, Subject, SubjectKind,
 };
@@ -51,6 +57,7 @@ pub use context::{
 };
 pub use error::{Error, ErrorKind, KINDS, KindRow, Result};
 pub use harness::HarnessSpan;
+pub use hit_groups::{HitGroup, Passage, PassageMessage, group_hits};
 pub use id::{JobId, MessageId, SessionId, SummaryId, TokenId};
 pub use job::{Job, JobNeed, JobState, NewJob, Ran};
 pub use message::{

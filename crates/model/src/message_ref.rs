@@ -25,9 +25,6 @@ pub enum MessageRef {
 /// What separates a session from a place in it.
 const SEPARATOR: char = '#';
 
-/// The most digits of an id or a place in text: every such number is exact in JSON.
-const DIGITS_MAX: usize = 15;
-
 const FORMS: &str = "write a message id (12) or a session and the message's place in it (monday#3)";
 
 impl MessageRef {
@@ -48,12 +45,11 @@ impl MessageRef {
     }
 }
 
-/// A number from 1 on, without sign or leading zeros.
+/// A number from 1 on that is exact in JSON, without sign or leading zeros.
 fn positive(text: &str) -> Option<i64> {
-    let is_number = (1..=DIGITS_MAX).contains(&text.len())
-        && text.bytes().all(|byte| byte.is_ascii_digit())
-        && !text.starts_with('0');
-    is_number.then(|| text.parse().ok()).flatten()
+    let is_number = text.bytes().all(|byte| byte.is_ascii_digit()) && !text.starts_with('0');
+    let number = text.parse().ok().filter(|_| is_number);
+    number.filter(|number| *number <= EXACT_INTEGER_MAX)
 }
 
 impl From<MessageId> for MessageRef {
@@ -163,7 +159,8 @@ mod tests {
             let error = MessageRef::parse(text).unwrap_err();
             assert_eq!(error.remedy_text().as_deref(), Some(FORMS), "{text:?}");
         }
-        assert!(MessageRef::parse("1234567890123456").is_err(), "not exact in JSON");
+        assert!(MessageRef::parse(&EXACT_INTEGER_MAX.to_string()).is_ok());
+        assert!(MessageRef::parse(&(EXACT_INTEGER_MAX + 1).to_string()).is_err());
         assert!(MessageRef::parse("a\0b#1").is_err());
     }
 }

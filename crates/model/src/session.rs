@@ -364,6 +364,14 @@ pub struct Session {
 }
 
 impl Session {
+    /// What people see as its name: the title, the preview, or the id.
+    pub fn display_name(&self) -> &str {
+        let filled = |text: &&str| !text.trim().is_empty();
+        let title = self.title.as_deref().filter(filled);
+        let preview = self.preview.as_deref().filter(filled);
+        title.or(preview).unwrap_or(self.id.as_str())
+    }
+
     /// The beginning of a message, as lists show it.
     pub fn preview_of(role: &Role, body: &Map<String, Value>) -> String {
         const CHARS: usize = 60;

@@ -39,7 +39,9 @@ pub struct Stats {
     pub bytes: i64,
     /// The text index.
     pub index: IndexStats,
-    /// When something was last said.
+    /// When the earliest session started.
+    pub first_active_at: Option<Timestamp>,
+    /// When the latest message was stored.
     pub last_active_at: Option<Timestamp>,
     /// Known copies of the store.
     pub backups: Vec<BackupRecord>,

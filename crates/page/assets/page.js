@@ -1,5 +1,5 @@
 // What the page does beyond links and forms: results as you type, long texts opened in place, keys,
-// the theme, and what is live. Everything it shows is a page that the server can answer alone.
+// the theme, and live updates. Everything it shows is also a page of the server.
 
 const $ = (query, root = document) => root.querySelector(query);
 const $$ = (query, root = document) => [...root.querySelectorAll(query)];
@@ -24,7 +24,7 @@ function swap(selector, from) {
   for (const one of $$("details", here)) if (open.has(keyOf(one))) one.open = true;
 }
 
-/** A fold is the same as before when it has the same words in the same item. */
+/** Identifies a fold across reloads by its class and its item. */
 function keyOf(fold) {
   const item = fold.closest("[id], li");
   return `${fold.className}|${item?.id || $("a", item ?? fold)?.getAttribute("href")}`;
@@ -60,7 +60,7 @@ document.addEventListener("click", async (event) => {
       await navigator.clipboard.writeText(copy.dataset.copy);
       copy.textContent = "Copied";
     } catch {
-      copy.textContent = "Cannot copy";
+      copy.textContent = "Copy failed";
     }
     setTimeout(() => (copy.textContent = words), 1500);
     return;
@@ -104,7 +104,7 @@ async function ask() {
     document.title = asked.get("q") ? `${asked.get("q").slice(0, 60)} · Oneiro` : "Search · Oneiro";
     choose(-1);
   } catch (error) {
-    if (error.name !== "AbortError") $("#count").textContent = "The server does not answer.";
+    if (error.name !== "AbortError") $("#count").textContent = "The server is not responding.";
   }
 }
 const soon = (wait) => {
@@ -134,10 +134,10 @@ async function assemble() {
     const page = await fetched(url, mine.signal);
     if (mine.signal.aborted) return;
     swap("#window", page);
-    $("#told").textContent = $("#told", page)?.textContent ?? "";
+    $("#window-count").textContent = $("#window-count", page)?.textContent ?? "";
     history.replaceState(null, "", url);
   } catch (error) {
-    if (error.name !== "AbortError") $("#told").textContent = "The server does not answer.";
+    if (error.name !== "AbortError") $("#window-count").textContent = "The server is not responding.";
   }
 }
 slider?.addEventListener("input", (event) => {
@@ -156,7 +156,7 @@ slider?.addEventListener("submit", (event) => {
   assemble();
 });
 
-// On a phone, filters that say nothing are folded away.
+// On a phone, filters that are not set are closed.
 if (matchMedia("(max-width: 44rem)").matches) $(".fold:not([data-set])")?.removeAttribute("open");
 
 // Keys.
@@ -204,29 +204,29 @@ document.addEventListener("keydown", (event) => {
   else if (event.key === "k" && !typing && chosen > 0) choose(chosen - 1);
 });
 
-// What is live: one stream while the page is looked at.
+// Live updates: one stream of events while the page is visible.
 const light = $("#live");
 let stream;
 let refresh;
-function lit(state) {
+function showConnection(state) {
   light.dataset.state = state;
   $(".word", light).textContent = state === "on" ? "live" : "";
 }
 function connect() {
   if (stream || !light || ["login", "problem"].includes(view())) return;
   stream = new EventSource("/v1/events");
-  stream.onopen = () => lit("on");
-  stream.onerror = () => lit("off");
+  stream.onopen = () => showConnection("on");
+  stream.onerror = () => showConnection("off");
   for (const name of ["appended", "created", "changed", "ended", "rewound", "restored", "compacted", "deleted"]) {
     stream.addEventListener(name, (event) => {
-      light.classList.remove("heard-one");
+      light.classList.remove("pulse");
       void light.offsetWidth;
-      light.classList.add("heard-one");
-      let told = {};
+      light.classList.add("pulse");
+      let data = {};
       try {
-        told = JSON.parse(event.data);
+        data = JSON.parse(event.data);
       } catch {}
-      heard(name, told);
+      onEvent(name, data);
     });
   }
 }
@@ -239,19 +239,19 @@ addEventListener("pagehide", disconnect);
 addEventListener("pageshow", connect);
 if (!document.hidden) connect();
 
-function heard(name, told) {
+function onEvent(name, event) {
   const here = $("#view")?.dataset;
-  const lists = here?.view === "overview" || (here?.view === "sessions" && !location.search.includes("cursor"));
-  const own = told.session_id === here?.session;
+  const lists = ["overview", "jobs"].includes(here?.view) || (here?.view === "sessions" && !location.search.includes("cursor"));
+  const own = event.session_id === here?.session;
   const mine = own && here?.view === "session";
   const sized = own && here?.view === "window";
   if (!lists && !mine && !sized) return;
   clearTimeout(refresh);
-  refresh = setTimeout(() => (mine ? follow(name) : sized ? assemble() : renew()), mine ? 150 : 1500);
+  refresh = setTimeout(() => (mine ? addNewMessages(name) : sized ? assemble() : reloadList()), mine ? 150 : 1500);
 }
 
-/** Renews a list, unless somebody is in the midst of it. */
-async function renew() {
+/** Reloads a list, unless the focus is in it. */
+async function reloadList() {
   const list = $("[data-refresh]");
   if (!list || list.contains(document.activeElement)) return;
   try {
@@ -260,12 +260,12 @@ async function renew() {
   } catch {}
 }
 
-/** Adds what was said since; the reader stays where they are. */
-async function follow(name) {
+/** Adds new messages without moving the reader. */
+async function addNewMessages(name) {
   const here = $("#view");
   const turns = $("#turns");
   if (!("end" in here.dataset)) return offer("There are new messages", () => location.assign(location.pathname));
-  if (name === "rewound" || name === "restored") return offer("The conversation changed", () => location.reload());
+  if (name === "rewound" || name === "restored") return offer("The conversation has changed", () => location.reload());
   const atEnd = innerHeight + scrollY > document.body.scrollHeight - 240;
   let page;
   try {
@@ -306,7 +306,7 @@ function offer(words, then) {
   $(".word", light).textContent = words;
 }
 
-// A message that was asked for by name is shown, whatever it is folded in.
+// Opens the folds around the message that the address names.
 function reveal() {
   const target = location.hash && document.getElementById(decodeURIComponent(location.hash.slice(1)));
   if (!target) return;

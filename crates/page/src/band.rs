@@ -1,8 +1,7 @@
-//! A whole conversation as one band, as a window treats it: in, summarised, out. It must not know
-//! the budget.
+//! Draws a whole conversation as one band of included, summarised and left out messages.
 
-use crate::figures::{counted, number};
 use crate::link;
+use crate::numbers::{counted, number};
 use maud::{Markup, html};
 use oneiro::{ItemPlace, SessionId, SummaryId, WindowItem};
 
@@ -37,7 +36,7 @@ pub fn band(session: &SessionId, items: &[WindowItem]) -> Markup {
     html! {
         figure.plot.band {
             figcaption {
-                span.title { "The whole conversation, " (number(all as i64)) " tokens" }
+                span.title { "Whole conversation, " (counted(all as i64, "token")) }
                 ul.key {
                     @for kind in kinds {
                         li.(class(kind)) { (name(kind)) ", " (number(sum(kind) as i64)) }
@@ -46,10 +45,10 @@ pub fn band(session: &SessionId, items: &[WindowItem]) -> Markup {
             }
             svg role="group"
                 aria-label={
-                    "From the first message to the newest: "
+                    "From the first to the newest message: "
                     (number(sum(ItemPlace::Summarised) as i64)) " tokens summarised, "
                     (number(sum(ItemPlace::Out) as i64)) " left out, "
-                    (number(sum(ItemPlace::In) as i64)) " in the window"
+                    (number(sum(ItemPlace::In) as i64)) " included"
                 }
                 height="44"
                 viewBox="0 0 1000 44"
@@ -128,12 +127,12 @@ fn class(place: ItemPlace) -> &'static str {
     }
 }
 
-/// Where an item is, in a word.
+/// The status of an item, in words.
 pub fn name(place: ItemPlace) -> &'static str {
     match place {
-        ItemPlace::In => "in",
+        ItemPlace::In => "included",
         ItemPlace::Summarised => "summarised",
-        ItemPlace::Out => "out",
+        ItemPlace::Out => "left out",
     }
 }
 

@@ -1,15 +1,14 @@
-//! One step of an agent: the call it made, folded, and what the tool answered right below. It must
-//! not know conversations.
+//! Renders a tool call, closed, and its result below it.
 
 use crate::budget::{RESULT, cut, first_lines};
-use crate::figures::counted;
 use crate::link;
+use crate::numbers::counted;
 use crate::text::{line, one_line, plain};
 use maud::{Markup, html};
 use oneiro::MessageId;
 use serde_json::Value;
 
-/// What a tool answered.
+/// The result of a tool call.
 #[derive(Debug, Clone, Copy)]
 pub struct Answer<'a> {
     /// The message that carries it.
@@ -33,8 +32,8 @@ pub struct Call<'a> {
     pub arguments: &'a Value,
 }
 
-/// Fields that tell most about a call, in order.
-const TELLING: [&str; 12] = [
+/// Arguments that describe a call best, in order of preference.
+const DESCRIPTIVE_ARGUMENTS: [&str; 12] = [
     "command",
     "cmd",
     "query",
@@ -49,13 +48,14 @@ const TELLING: [&str; 12] = [
     "text",
 ];
 
-/// Results up to so many lines and bytes stand open.
-const SMALL: (usize, usize) = (4, 320);
+/// Results up to these sizes are open.
+const OPEN_RESULT_LINES: i64 = 4;
+const OPEN_RESULT_BYTES: usize = 320;
 
 /// Renders a call, folded.
 pub fn call(call: &Call<'_>, room: usize) -> Markup {
     let arguments = decoded(call.arguments);
-    let text = written(&arguments);
+    let text = format_json(&arguments);
     let shown = cut(&text, room);
     let all = format!("Show all {}", counted(lines(&text), "line"));
     let name = if call.name.is_empty() { "unnamed tool" } else { call.name };
@@ -65,7 +65,7 @@ pub fn call(call: &Call<'_>, room: usize) -> Markup {
                 span.tool { (line(name, 60)) }
                 " "
                 span.gist {
-                    bdi { (plain(&gist(&arguments))) }
+                    bdi { (plain(&arguments_line(&arguments))) }
                 }
             }
             div data-part={ "call-" (call.nth) } {
@@ -76,15 +76,15 @@ pub fn call(call: &Call<'_>, room: usize) -> Markup {
     }
 }
 
-/// Renders what a tool answered: cut when it is long, folded unless it is small.
+/// Renders a result: cut when it is long, closed unless it is small.
 pub fn result(answer: &Answer<'_>, room: usize, open: bool) -> Markup {
-    let text = told(answer.value);
+    let text = result_text(answer.value);
     let text = text.trim_end();
     let by_lines = first_lines(text, RESULT.0);
     let by_bytes = cut(by_lines.unwrap_or(text), room.min(RESULT.1));
     let shown = by_bytes.or(by_lines);
     let count = lines(text);
-    let small = count <= SMALL.0 as i64 && text.len() <= SMALL.1;
+    let small = count <= OPEN_RESULT_LINES && text.len() <= OPEN_RESULT_BYTES;
     let body = html! {
         div data-part={ "result-" (answer.nth) } {
             pre dir="auto" { (plain(shown.unwrap_or(text))) }
@@ -93,7 +93,7 @@ pub fn result(answer: &Answer<'_>, room: usize, open: bool) -> Markup {
     };
     html! {
         @if text.is_empty() {
-            p.result.none { "The tool answered nothing." }
+            p.result.none { "Empty result." }
         } @else if small {
             div.result { (body) }
         } @else {
@@ -111,7 +111,7 @@ pub fn result(answer: &Answer<'_>, room: usize, open: bool) -> Markup {
 
 /// Renders all of a result, for a message that is shown alone.
 pub fn whole_result(answer: &Answer<'_>) -> Markup {
-    let text = told(answer.value);
+    let text = result_text(answer.value);
     html! {
         div.result {
             div data-part={ "result-" (answer.nth) } {
@@ -128,8 +128,8 @@ pub fn more(message: MessageId, words: &str) -> Markup {
     }
 }
 
-/// What a result says, as text.
-pub fn told(value: &Value) -> String {
+/// The text of a result.
+pub fn result_text(value: &Value) -> String {
     match value {
         Value::Null => String::new(),
         Value::String(text) => text.clone(),
@@ -140,7 +140,7 @@ pub fn told(value: &Value) -> String {
             });
             texts.collect::<Vec<_>>().join("\n")
         }
-        other => written(other),
+        other => format_json(other),
     }
 }
 
@@ -170,7 +170,7 @@ fn decoded(arguments: &Value) -> Value {
 }
 
 /// JSON for people; an object that holds texts of several lines has them as lines.
-pub fn written(value: &Value) -> String {
+pub fn format_json(value: &Value) -> String {
     let is_long = |value: &Value| value.as_str().is_some_and(|text| text.contains('\n'));
     match value {
         Value::Null => String::new(),
@@ -189,16 +189,16 @@ pub fn written(value: &Value) -> String {
     }
 }
 
-/// A call in one line.
-fn gist(arguments: &Value) -> String {
+/// The arguments of a call in one line.
+fn arguments_line(arguments: &Value) -> String {
     let short = |value: &Value| match value {
         Value::String(text) => one_line(text, 90),
         other => one_line(&other.to_string(), 90),
     };
     match arguments {
         Value::Object(fields) => {
-            let telling = TELLING.iter().find_map(|name| fields.get(*name));
-            match telling {
+            let described = DESCRIPTIVE_ARGUMENTS.iter().find_map(|name| fields.get(*name));
+            match described {
                 Some(value) => short(value),
                 None => {
                     let pairs = fields.iter().take(3);

@@ -1,26 +1,26 @@
-//! Background work: what waits, runs or failed. It must not know what a job does.
+//! The list of background jobs: state, attempts, next run and last error.
 
 use crate::layout::{Frame, Tab, document};
-use crate::text::{one_line, plain};
-use crate::when;
+use crate::text::{line, plain};
+use crate::{link, when};
 use maud::{Markup, html};
-use oneiro::{Job, JobState, Timestamp};
+use oneiro::{Job, JobState, Page, Timestamp};
 
-/// The list of jobs.
+/// A page of the list.
 #[derive(Debug, Clone)]
 pub struct JobsView {
-    /// What every page knows.
+    /// The frame of the page.
     pub frame: Frame,
-    /// The jobs.
-    pub jobs: Vec<Job>,
+    /// The jobs, newest first.
+    pub jobs: Page<Job>,
 }
 
 /// The whole page.
 pub fn page(view: &JobsView) -> String {
-    document(&view.frame, Tab::Overview, "Jobs", &main(view))
+    document(&view.frame, Tab::Jobs, "Jobs", &main(view))
 }
 
-/// The content alone.
+/// The content of `<main>`.
 pub fn fragment(view: &JobsView) -> String {
     main(view).into_string()
 }
@@ -30,49 +30,94 @@ fn main(view: &JobsView) -> Markup {
         div #view data-view="jobs" {
             h1 { "Jobs" }
             p.lead {
-                "Work behind the conversations: the text index is folded and merged, vectors are "
-                "made. This server does it as it comes; "
+                "Background work of this space: summaries, the text index, and erasure. The server \
+                 runs jobs when they are due; "
                 code { "oneiro jobs run" }
-                " does it at once."
+                " runs them now."
             }
-            @if view.jobs.is_empty() {
-                div.empty {
-                    p { "Nothing waits, and nothing has failed." }
+            div #jobs data-refresh {
+                @if view.jobs.items.is_empty() {
+                    div.empty {
+                        p { "No jobs: nothing is waiting, and nothing has failed." }
+                    }
+                } @else { (table(&view.jobs.items, view.frame.now)) }
+                @if let Some(next) = &view.jobs.next {
+                    p.pager {
+                        a href=(link::query("/jobs", &[("cursor", &next.to_string())])) {
+                            "Older jobs"
+                        }
+                    }
                 }
-            } @else { (table(&view.jobs, view.frame.now)) }
+            }
         }
     }
 }
 
-/// Jobs, a row to each.
-pub(crate) fn table(jobs: &[Job], now: Timestamp) -> Markup {
+fn table(jobs: &[Job], now: Timestamp) -> Markup {
     html! {
-        ul.rows.jobs {
-            @for job in jobs {
-                li {
-                    p.name { (plain(&one_line(&job.kind, 60))) }
-                    p.facts {
-                        span.badge.failed[job.state == JobState::Failed] { (job.state.as_str()) }
-                        @if job.attempts > 1 {
-                            span { "begun " (job.attempts) " times" }
-                        }
-                        @match (job.state, job.lease_until) {
-                            (JobState::Queued, _) => span {
-                                "runs "
-                                (when::distance(job.next_run_at, now))
-                            },
-                            (JobState::Running, Some(until)) => span {
-                                "held until "
-                                (when::exact(until))
-                            },
-                            _ => {}
-                        }
+        div.wide tabindex="0" role="region" aria-label="Jobs" {
+            table.items {
+                thead {
+                    tr {
+                        th scope="col" { "Job" }
+                        th scope="col" { "State" }
+                        th.number scope="col" { "Attempts" }
+                        th scope="col" { "Next run" }
+                        th scope="col" { "Last error" }
                     }
-                    @if let Some(error) = &job.last_error {
-                        p.preview { (plain(&one_line(error, 240))) }
-                    }
+                }
+                tbody {
+                    @for job in jobs { (row(job, now)) }
                 }
             }
         }
+    }
+}
+
+fn row(job: &Job, now: Timestamp) -> Markup {
+    html! {
+        tr {
+            th scope="row" {
+                @match description(&job.kind) {
+                    Some(text) => {
+                        (text)
+                        " "
+                        code.note { (plain(&job.kind)) }
+                    }
+                    None => code { (line(&job.kind, 60)) },
+                }
+            }
+            td {
+                span.badge.failed[job.state == JobState::Failed] { (job.state.as_str()) }
+            }
+            td.number { (job.attempts) }
+            td { (next_run(job, now)) }
+            td.error { (line(job.last_error.as_deref().unwrap_or("none"), 240)) }
+        }
+    }
+}
+
+fn next_run(job: &Job, now: Timestamp) -> Markup {
+    html! {
+        @match (job.state, job.lease_until) {
+            (JobState::Queued, _) => (when::ago(job.next_run_at, now)),
+            (JobState::Running, Some(until)) => {
+                "running, lease until "
+                (when::clock(until))
+            }
+            (JobState::Running, None) => "running",
+            (JobState::Done | JobState::Failed, _) => "none",
+        }
+    }
+}
+
+/// What a job of this kind does.
+fn description(kind: &str) -> Option<&'static str> {
+    match kind {
+        "compact" => Some("Summarise older messages"),
+        "scrub" => Some("Overwrite erased data"),
+        "purge_index" => Some("Remove erased messages from the text index"),
+        "rebuild_index" => Some("Rebuild the text index"),
+        _ => None,
     }
 }

@@ -1,29 +1,39 @@
-//! The frame around every view: head, navigation, what is live. It must not know what a view shows.
+//! The frame around every view: head, navigation, connection state. It must not know what a view
+//! shows.
 
 use crate::assets::address;
 use crate::text::{bare, plain};
 use maud::{DOCTYPE, Markup, html};
 use oneiro::Timestamp;
 
-/// What every page knows.
+/// What the frame of every page shows.
 #[derive(Debug, Clone)]
 pub struct Frame {
-    /// The space that is looked at.
+    /// The current space; empty where there is none.
     pub space: String,
-    /// Whether somebody logged in, and so can log out.
+    /// Whether a token was used to log in, so that logging out is offered.
     pub signed_in: bool,
-    /// The time.
+    /// The current time.
     pub now: Timestamp,
 }
 
-/// Where a page belongs in the navigation.
+/// The entry of the navigation that a page belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Tab {
     Overview,
     Search,
     Sessions,
+    Jobs,
     None,
 }
+
+/// The entries of the navigation: path and label.
+const TABS: [(Tab, &str, &str); 4] = [
+    (Tab::Overview, "/", "Overview"),
+    (Tab::Search, "/search", "Search"),
+    (Tab::Sessions, "/sessions", "Sessions"),
+    (Tab::Jobs, "/jobs", "Jobs"),
+];
 
 /// Renders a whole document around the content of `<main>`.
 pub(crate) fn document(frame: &Frame, tab: Tab, title: &str, main: &Markup) -> String {
@@ -53,12 +63,12 @@ pub(crate) fn document(frame: &Frame, tab: Tab, title: &str, main: &Markup) -> S
                 script type="module" src=(address("page.js")) {}
             }
             body {
-                a.skip href="#main" { "Skip to the content" }
+                a.skip href="#main" { "Skip to content" }
                 (header(frame, tab))
                 main #main tabindex="-1" { (main) }
                 footer.foot {
                     p {
-                        "Everything on this page is also an HTTP call: "
+                        "Everything on this page is also available over HTTP: "
                         a href="/openapi.json" { "openapi.json" }
                     }
                 }
@@ -69,20 +79,15 @@ pub(crate) fn document(frame: &Frame, tab: Tab, title: &str, main: &Markup) -> S
 }
 
 fn header(frame: &Frame, tab: Tab) -> Markup {
-    let tabs = [
-        (Tab::Overview, "/", "Overview"),
-        (Tab::Search, "/search", "Search"),
-        (Tab::Sessions, "/sessions", "Sessions"),
-    ];
     html! {
         header.top {
-            a.mark href="/" aria-label="Oneiro, to the overview" {
-                (emblem())
+            a.mark href="/" aria-label="Oneiro overview" {
+                (logo())
                 span { "Oneiro" }
             }
-            nav aria-label="Views" {
+            nav aria-label="Main" {
                 ul {
-                    @for (one, href, name) in tabs {
+                    @for (one, href, name) in TABS {
                         li {
                             a href=(href) aria-current=[(one == tab).then_some("page")] { (name) }
                         }
@@ -110,8 +115,8 @@ fn header(frame: &Frame, tab: Tab) -> Markup {
     }
 }
 
-/// A closed eye below a horizon: the sign of Oneiro.
-fn emblem() -> Markup {
+/// The logo: a moon over a closed eye.
+fn logo() -> Markup {
     html! {
         svg.emblem viewBox="0 0 32 32" width="28" height="28" aria-hidden="true" focusable="false" {
             path.moon d="M20.5 4.6a9.6 9.6 0 1 0 7 12.6 7.6 7.6 0 0 1-7-12.6z" {}

@@ -1,8 +1,8 @@
-//! The web page: functions from what the engine answered to HTML, and the files it loads. It must
-//! not know HTTP.
+//! The web page: functions from answers of the engine to HTML, and the files it loads. It must not
+//! know HTTP.
 //!
 //! Each view has a struct of what it shows, `page` for the whole document and `fragment` for the
-//! content of `<main>` alone. Nothing here needs JavaScript; the script only saves waiting.
+//! content of `<main>`. Nothing here needs JavaScript; the script only avoids page loads.
 
 pub mod assets;
 pub mod jobs;
@@ -25,16 +25,16 @@ mod axis;
 mod band;
 mod budget;
 mod call;
-mod figures;
-mod hit;
 mod link;
 mod local_path;
 mod markdown;
+mod numbers;
+mod results;
+mod session_nav;
 mod text;
 mod tree;
 mod turn;
 mod turns;
-mod ways;
 mod welcome;
 mod when;
 

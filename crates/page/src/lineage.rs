@@ -1,14 +1,13 @@
-//! A session's family, drawn: who continues whom, where ways part, what was handed to others. It
-//! must not know what was said.
+//! Draws the lineage of a session as a graph: continuations, branches, subagents and resets.
 
-use crate::figures::counted;
 use crate::link;
+use crate::numbers::counted;
 use crate::text::line;
 use maud::{Markup, html};
 use oneiro::{Lineage, SessionId};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A member of a family.
+/// A session of a lineage.
 #[derive(Debug, Clone)]
 pub struct Relative {
     /// The session.
@@ -23,27 +22,27 @@ pub struct Relative {
     pub message_count: i64,
 }
 
-/// Members that are drawn; the others are counted.
+/// Sessions that are drawn; the others are counted.
 const ROWS: usize = 24;
 
-/// Lanes beside each other; what is deeper shares the last.
+/// Lanes beside each other; deeper sessions share the last.
 const LANES: usize = 6;
 
 /// Pixels of a lane, and of a row.
-const WIDE: usize = 18;
-const HIGH: usize = 40;
+const LANE_WIDTH: usize = 18;
+const ROW_HEIGHT: usize = 40;
 
 struct Row<'a> {
     member: &'a Relative,
     lane: usize,
-    /// It goes on in the lane of its parent.
-    goes_on: bool,
+    /// It continues its parent, in the same lane.
+    is_continuation: bool,
     is_root: bool,
 }
 
-/// Draws the family of `current`, each member after the one it descends from; nothing for a session
-/// without relatives.
-pub fn drawing(members: &[Relative], current: &SessionId) -> Option<Markup> {
+/// Draws the lineage of `current`, each session after its parent; nothing for a session without
+/// relatives.
+pub fn lineage_graph(members: &[Relative], current: &SessionId) -> Option<Markup> {
     if members.len() < 2 {
         return None;
     }
@@ -57,9 +56,9 @@ pub fn drawing(members: &[Relative], current: &SessionId) -> Option<Markup> {
     Some(html! {
         ol.lineage {
             @if first > 0 {
-                li.rest { (counted(first as i64, "session")) " before" }
+                li.rest { (counted(first as i64, "session")) " earlier" }
             }
-            @for (row, lines) in shown { (one(row, lines, (lanes, row.member.id == *current))) }
+            @for (row, lines) in shown { (row_markup(row, lines, (lanes, row.member.id == *current))) }
             @if after > 0 {
                 li.rest { (counted(after as i64, "session")) " more" }
             }
@@ -67,15 +66,15 @@ pub fn drawing(members: &[Relative], current: &SessionId) -> Option<Markup> {
     })
 }
 
-fn one(row: &Row<'_>, lines: &Lines, (lanes, is_current): (usize, bool)) -> Markup {
+fn row_markup(row: &Row<'_>, lines: &Lines, (lanes, is_current): (usize, bool)) -> Markup {
     let member = row.member;
     let title = member.title.as_deref().unwrap_or(member.id.as_str());
     let how = match member.lineage {
         _ if row.is_root => "",
         Some(Lineage::Continuation) => "continues",
         Some(Lineage::Branch) | None => "branch",
-        Some(Lineage::Delegate) => "delegate",
-        Some(Lineage::Reset) => "fresh start",
+        Some(Lineage::Delegate) => "subagent",
+        Some(Lineage::Reset) => "reset",
     };
     html! {
         li aria-current=[is_current.then_some("true")] {
@@ -95,27 +94,27 @@ fn one(row: &Row<'_>, lines: &Lines, (lanes, is_current): (usize, bool)) -> Mark
 }
 
 fn graph(row: &Row<'_>, lines: &Lines, lanes: usize) -> Markup {
-    let x = |lane: usize| lane * WIDE + WIDE / 2;
-    let (middle, here) = (HIGH / 2, x(row.lane));
+    let x = |lane: usize| lane * LANE_WIDTH + LANE_WIDTH / 2;
+    let (middle, here) = (ROW_HEIGHT / 2, x(row.lane));
     html! {
-        svg width=(lanes * WIDE)
-            height=(HIGH)
-            viewBox={ "0 0 " (lanes * WIDE) " " (HIGH) }
+        svg width=(lanes * LANE_WIDTH)
+            height=(ROW_HEIGHT)
+            viewBox={ "0 0 " (lanes * LANE_WIDTH) " " (ROW_HEIGHT) }
             aria-hidden="true"
             focusable="false"
         {
             @for (lane, (above, below)) in lines.above.iter().zip(lines.below).enumerate() {
                 @if lane != row.lane && *above && below {
-                    path d={ "M" (x(lane)) " 0V" (HIGH) } {}
+                    path d={ "M" (x(lane)) " 0V" (ROW_HEIGHT) } {}
                 }
-                @if lane == row.lane && row.goes_on {
+                @if lane == row.lane && row.is_continuation {
                     path d={ "M" (x(lane)) " 0V" (middle) } {}
                 }
                 @if lane == row.lane && below {
-                    path d={ "M" (x(lane)) " " (middle) "V" (HIGH) } {}
+                    path d={ "M" (x(lane)) " " (middle) "V" (ROW_HEIGHT) } {}
                 }
             }
-            @if !row.is_root && !row.goes_on {
+            @if !row.is_root && !row.is_continuation {
                 @let from = x(row.lane.saturating_sub(1));
                 path d={ "M" (from) " 0Q" (from) " " (middle) " " (here) " " (middle) } {}
             }
@@ -136,9 +135,9 @@ fn lines(rows: &[Row<'_>]) -> Vec<Lines> {
     for row in rows.iter().rev() {
         let below = wanted;
         wanted.iter_mut().skip(row.lane + 1).for_each(|lane| *lane = false);
-        let from = if row.goes_on { row.lane } else { row.lane.saturating_sub(1) };
+        let from = if row.is_continuation { row.lane } else { row.lane.saturating_sub(1) };
         // A lane that begins here has nothing above, unless it is shared at the edge.
-        if let Some(own) = wanted.get_mut(row.lane).filter(|_| !row.goes_on) {
+        if let Some(own) = wanted.get_mut(row.lane).filter(|_| !row.is_continuation) {
             *own = false;
         }
         if let Some(lane) = wanted.get_mut(from).filter(|_| !row.is_root) {
@@ -150,8 +149,8 @@ fn lines(rows: &[Row<'_>]) -> Vec<Lines> {
     all
 }
 
-/// Members in the order they are drawn: what branches off before what goes on. Whoever names
-/// itself as an ancestor is drawn once.
+/// Sessions in the order they are drawn: branches before continuations. A session that is its own
+/// ancestor is drawn once.
 fn rows(members: &[Relative]) -> Vec<Row<'_>> {
     let ids: BTreeSet<&SessionId> = members.iter().map(|member| &member.id).collect();
     let mut children: BTreeMap<Option<&SessionId>, Vec<&Relative>> = BTreeMap::new();
@@ -162,21 +161,21 @@ fn rows(members: &[Relative]) -> Vec<Row<'_>> {
     let mut drawn = BTreeSet::new();
     let mut out = Vec::new();
     let roots = children.get(&None).into_iter().flatten().copied();
-    // A family in a ring has no root: it begins with whoever comes first.
+    // A lineage in a ring has no root: the first session stands in for it.
     for root in roots.chain(members) {
         let mut waiting = vec![(root, 0, true)];
         while let Some((member, lane, is_root)) = waiting.pop() {
             if !drawn.insert(&member.id) {
                 continue;
             }
-            let goes_on = !is_root && member.lineage == Some(Lineage::Continuation);
-            out.push(Row { member, lane, goes_on, is_root });
+            let is_continuation = !is_root && member.lineage == Some(Lineage::Continuation);
+            out.push(Row { member, lane, is_continuation, is_root });
             let below = children.get(&Some(&member.id)).into_iter().flatten();
-            let (on, off): (Vec<&Relative>, Vec<&Relative>) =
+            let (continuations, others): (Vec<&Relative>, Vec<&Relative>) =
                 below.partition(|child| child.lineage == Some(Lineage::Continuation));
-            waiting.extend(on.into_iter().rev().map(|child| (child, lane, false)));
+            waiting.extend(continuations.into_iter().rev().map(|child| (child, lane, false)));
             let beside = (lane + 1).min(LANES - 1);
-            waiting.extend(off.into_iter().rev().map(|child| (child, beside, false)));
+            waiting.extend(others.into_iter().rev().map(|child| (child, beside, false)));
         }
     }
     out

@@ -1,4 +1,4 @@
-//! The door: a token in, where tokens are required. It must not know whether a token is good.
+//! The login form, where tokens are required.
 
 use crate::LocalPath;
 use crate::layout::{Frame, Tab, document};
@@ -13,16 +13,16 @@ pub struct LoginView {
     pub frame: Frame,
     /// Why the last token was refused.
     pub refused: Option<String>,
-    /// Where to go then.
+    /// The page to open after logging in.
     pub next: LocalPath,
 }
 
 /// The whole page.
 pub fn page(view: &LoginView) -> String {
     let main = html! {
-        div #view.door data-view="login" {
+        div #view.login data-view="login" {
             h1 { "Log in" }
-            p { "This server asks for a token. It says which space you see." }
+            p { "This server requires a token. The token selects the space." }
             @if let Some(refused) = &view.refused {
                 p.notice role="alert" { (plain(refused)) }
             }
@@ -39,7 +39,7 @@ pub fn page(view: &LoginView) -> String {
                 input type="hidden" name="next" value=(view.next);
                 button type="submit" { "Log in" }
             }
-            p { "Whoever runs this server can make one:" }
+            p { "The operator of this server can create one:" }
             (copyable("oneiro token create --space default --role read"))
         }
     };

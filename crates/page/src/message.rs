@@ -1,5 +1,4 @@
-//! One message, whole: its own page, and what the script puts in place of one that was cut. It must
-//! not know the rest of the conversation.
+//! One message in full: its own page, and what the script puts in place of a message that was cut.
 
 use crate::layout::{Frame, Tab, document};
 use crate::text::{line, plain};
@@ -8,10 +7,10 @@ use crate::{link, when};
 use maud::{Markup, html};
 use oneiro::{Message, Session, Visibility};
 
-/// A message and where it was said.
+/// A message and its session.
 #[derive(Debug, Clone)]
 pub struct MessageView {
-    /// What every page knows.
+    /// The frame of the page.
     pub frame: Frame,
     /// The message.
     pub message: Message,
@@ -25,22 +24,21 @@ pub fn page(view: &MessageView) -> String {
     document(&view.frame, Tab::Sessions, &title, &main(view))
 }
 
-/// The content alone.
+/// The content of `<main>`.
 pub fn fragment(view: &MessageView) -> String {
     main(view).into_string()
 }
 
 fn main(view: &MessageView) -> Markup {
     let message = &view.message;
-    let title = view.session.title.as_deref().unwrap_or(message.session_id.as_str());
     let stored = serde_json::to_string_pretty(message).unwrap_or_default();
     html! {
         div #view.reading data-view="message" {
             header.head {
-                p.trail {
+                p.breadcrumbs {
                     a href=(link::at(&message.session_id, message.id)) {
-                        "In its conversation: "
-                        (line(title, 80))
+                        "Conversation: "
+                        (line(view.session.display_name(), 80))
                     }
                 }
                 h1 { "Message " (message.id) }
@@ -58,7 +56,7 @@ fn main(view: &MessageView) -> Markup {
             }
             (article(message, &Reading::default(), false))
             details.stored {
-                summary { "As it is stored" }
+                summary { "Stored JSON" }
                 pre tabindex="0" { (plain(&stored)) }
             }
         }

@@ -1,37 +1,40 @@
-//! The overview: how much there is, how it grows, how fast it answers, how the store is. It must
+//! The overview: what the space holds, what is recent in it, and the state of its store. It must
 //! not know how any of it was measured.
 
-use crate::figures::{bytes, counted, figure, number, short};
 use crate::layout::{Frame, Tab, document};
+use crate::numbers::{bytes, counted, metric, number, short};
 use crate::plot::{self, Day, Minute};
 use crate::text::{line, plain};
-use crate::{jobs, search, sessions, welcome, when};
+use crate::{link, search, sessions, welcome, when};
 use maud::{Markup, html};
-use oneiro::{Job, Session, Stats};
+use oneiro::{Session, SessionGroup, Stats, Timestamp};
 
 /// What the overview shows.
 #[derive(Debug, Clone)]
 pub struct OverviewView {
-    /// What every page knows.
+    /// The frame of the page.
     pub frame: Frame,
-    /// Figures of the space.
+    /// Statistics of the space.
     pub stats: Stats,
-    /// What was said day by day, oldest first, with the days on which nothing was.
+    /// Messages by day, oldest first, with empty days.
     pub days: Vec<Day>,
-    /// How long requests to this server took, oldest first.
+    /// Latency of searches by minute, oldest first.
     pub minutes: Vec<Minute>,
-    /// What was active lately.
+    /// The most recently active sessions.
     pub recent: Vec<Session>,
-    /// Jobs that wait, run or failed.
-    pub jobs: Vec<Job>,
+    /// The number of jobs that have failed.
+    pub failed_jobs: usize,
 }
+
+/// Projects or sources that are listed; the others are counted.
+const GROUPS_SHOWN: usize = 8;
 
 /// The whole page.
 pub fn page(view: &OverviewView) -> String {
     document(&view.frame, Tab::Overview, "Overview", &main(view))
 }
 
-/// The content alone.
+/// The content of `<main>`.
 pub fn fragment(view: &OverviewView) -> String {
     main(view).into_string()
 }
@@ -40,34 +43,28 @@ fn main(view: &OverviewView) -> Markup {
     let stats = &view.stats;
     html! {
         div #view data-view="overview" {
-            h1.heard { "Overview" }
+            h1.visually-hidden { "Overview" }
             form action="/search" method="get" role="search" { (search::field("", false)) }
             div #overview data-refresh {
                 @if stats.messages == 0 && stats.sessions == 0 { (welcome::first_steps()) } @else {
-                    (figures(view))
-                    div.plots {
-                        (plot::activity(&view.days))
-                        (plot::latency(&view.minutes, view.frame.now))
-                    }
+                    (totals(view))
                     div.columns {
                         section aria-labelledby="recent" {
-                            h2 #recent { "Active lately" }
+                            h2 #recent { "Recent conversations" }
                             (sessions::rows(&view.recent, &view.frame))
-                            p.turner {
+                            p.pager {
                                 a href="/sessions" { "All sessions" }
                             }
                         }
                         div {
-                            (health(view))
-                            @if !view.jobs.is_empty() {
-                                section aria-labelledby="jobs" {
-                                    h2 #jobs {
-                                        a href="/jobs" { "Jobs" }
-                                    }
-                                    (jobs::table(&view.jobs, view.frame.now))
-                                }
-                            }
+                            (groups(&stats.projects, "project"))
+                            (groups(&stats.sources, "source"))
+                            (store(view))
                         }
+                    }
+                    div.plots {
+                        (plot::activity(&view.days))
+                        (plot::latency(&view.minutes, view.frame.now))
                     }
                 }
             }
@@ -75,26 +72,27 @@ fn main(view: &OverviewView) -> Markup {
     }
 }
 
-fn figures(view: &OverviewView) -> Markup {
-    let (stats, now) = (&view.stats, view.frame.now);
+fn totals(view: &OverviewView) -> Markup {
+    let stats = &view.stats;
     let week: i64 = view.days.iter().rev().take(7).map(Day::total).sum();
     let growth = growth(view);
     let first = growth.first().copied().unwrap_or(0);
     let open = format!("{} open", number(stats.open_sessions));
-    let lately = format!("{} in the last 7 days", short(week));
+    let this_week = format!("{} in the last 7 days", short(week));
+    let sources = format!("from {}", counted(stats.sources.len() as i64, "source"));
     html! {
-        dl.figures {
-            (figure(&number(stats.messages), "Messages", &lately))
-            (figure(&number(stats.sessions), "Sessions", &open))
-            (figure(&bytes(stats.bytes), "On disk", &per_message(stats)))
-            @if let Some(at) = stats.last_active_at {
-                (figure(&when::distance(at, now), "Last word", &when::exact(at)))
+        dl.metrics {
+            (metric(&number(stats.sessions), "Sessions", &open))
+            (metric(&number(stats.messages), "Messages", &this_week))
+            (metric(&number(stats.projects.len() as i64), "Projects", &sources))
+            @if let (Some(first), Some(last)) = (stats.first_active_at, stats.last_active_at) {
+                (metric(&days_between(first, last), "Time span", &dates(first, last)))
             }
         }
         @if growth.len() > 1 {
             div.trend { (plot::sparkline(&growth)) }
-            p.heard {
-                "Messages kept, over the days shown: from "
+            p.visually-hidden {
+                "Stored messages over these days: from "
                 (number(first))
                 " to "
                 (number(stats.messages))
@@ -102,6 +100,18 @@ fn figures(view: &OverviewView) -> Markup {
             }
         }
     }
+}
+
+/// The number of calendar days from one moment to another, both included.
+fn days_between(first: Timestamp, last: Timestamp) -> String {
+    const MICROS_PER_DAY: i64 = 86_400_000_000;
+    let day = |at: Timestamp| at.micros().div_euclid(MICROS_PER_DAY);
+    counted(day(last).saturating_sub(day(first)).saturating_add(1).max(1), "day")
+}
+
+fn dates(first: Timestamp, last: Timestamp) -> String {
+    let (first, last) = (when::date(first), when::date(last));
+    if first == last { first } else { format!("{first} to {last}") }
 }
 
 /// How many messages there were at the end of each day.
@@ -116,35 +126,59 @@ fn growth(view: &OverviewView) -> Vec<i64> {
     back
 }
 
-fn per_message(stats: &Stats) -> String {
-    let all = (stats.messages + stats.rewound).max(1);
-    format!("{} a message", bytes(stats.bytes / all))
-}
-
-fn health(view: &OverviewView) -> Markup {
-    let stats = &view.stats;
-    let engine = format!("{}, schema {}", stats.engine, stats.schema);
-    let jobs = format!("{} waiting or running", counted(stats.jobs, "job"));
-    let set_aside = format!("{}, each once", counted(stats.payloads, "large value"));
-    let rewound = format!("{}, kept and hidden", counted(stats.rewound, "message"));
+/// Projects or sources with the number of their sessions, as links to these.
+fn groups(groups: &[SessionGroup], filter: &str) -> Markup {
+    let heading = if filter == "project" { "Projects" } else { "Sources" };
+    let more = groups.len().saturating_sub(GROUPS_SHOWN);
     html! {
-        section aria-labelledby="health" {
-            h2 #health { "The store" }
-            dl.facts-list {
-                (fact("Kept in", &line(&stats.store, 120)))
-                (fact("Engine", &plain(&engine)))
-                (fact("Text index", &index(stats)))
-                (fact("Meaning", &meaning(stats)))
-                (fact("Set aside", &plain(&set_aside)))
-                @if stats.rewound > 0 { (fact("Rewound", &plain(&rewound))) }
-                (fact("Backup", &backup(view)))
-                (fact("Jobs", &plain(&jobs)))
+        @if !groups.is_empty() {
+            section aria-labelledby=(filter) {
+                h2 id=(filter) { (heading) }
+                ul.session-groups {
+                    @for group in groups.iter().take(GROUPS_SHOWN) {
+                        li {
+                            a href=(link::query("/sessions", &[(filter, &group.name)])) {
+                                (line(&group.name, 40))
+                            }
+                            " "
+                            span.note { (counted(group.sessions, "session")) }
+                        }
+                    }
+                    @if more > 0 {
+                        li.note { (number(more as i64)) " more" }
+                    }
+                }
             }
         }
     }
 }
 
-/// How far the text index reaches.
+fn store(view: &OverviewView) -> Markup {
+    let stats = &view.stats;
+    let engine = format!("{}, schema {}", stats.engine, stats.schema);
+    let stored = (stats.messages + stats.rewound).max(1);
+    let size = format!("{}, {} per message", bytes(stats.bytes), bytes(stats.bytes / stored));
+    let large_values = format!("{}, stored once", number(stats.payloads));
+    let rewound = format!("{}, hidden", counted(stats.rewound, "message"));
+    html! {
+        section aria-labelledby="store" {
+            h2 #store { "Store" }
+            dl.facts-list {
+                (fact("Location", &line(&stats.store, 120)))
+                (fact("Engine", &plain(&engine)))
+                (fact("Size", &plain(&size)))
+                (fact("Text index", &index(stats)))
+                (fact("Vectors", &vectors(stats)))
+                (fact("Large values", &plain(&large_values)))
+                @if stats.rewound > 0 { (fact("Rewound", &plain(&rewound))) }
+                (fact("Backup", &backup(view)))
+                (fact("Jobs", &jobs(view)))
+            }
+        }
+    }
+}
+
+/// How much of the messages the text index covers.
 fn index(stats: &Stats) -> Markup {
     let index = &stats.index;
     let covered = (stats.messages - index.tail).max(0) as f64;
@@ -153,15 +187,15 @@ fn index(stats: &Stats) -> Markup {
         ", "
         (counted(index.docs, "document"))
         (plot::share(covered, stats.messages as f64))
-        @if index.tail > 0 { (counted(index.tail, "newer message")) " searched as they are" }
+        @if index.tail > 0 { (counted(index.tail, "message")) " not yet indexed" }
     }
 }
 
-fn meaning(stats: &Stats) -> Markup {
+fn vectors(stats: &Stats) -> Markup {
     html! {
         @match &stats.index.vectors {
-            Some(model) => { "vectors of " (line(model, 60)) }
-            None => "words alone, or a model that is not yet used throughout",
+            Some(model) => (line(model, 60)),
+            None => "not available for all messages",
         }
     }
 }
@@ -172,10 +206,21 @@ fn backup(view: &OverviewView) -> Markup {
         @match latest {
             Some(backup) => (when::ago(backup.at, view.frame.now)),
             None => {
-                "none known; "
+                "none; "
                 code { "oneiro backup copy.db" }
-                " makes one"
+                " creates one"
             }
+        }
+    }
+}
+
+fn jobs(view: &OverviewView) -> Markup {
+    let unfinished = format!("{} waiting or running", number(view.stats.jobs));
+    html! {
+        a href="/jobs" { (unfinished) }
+        @if view.failed_jobs > 0 {
+            ", "
+            span.badge.failed { (number(view.failed_jobs as i64)) " failed" }
         }
     }
 }
@@ -186,5 +231,25 @@ fn fact(name: &str, value: &Markup) -> Markup {
             dt { (name) }
             dd { (value) }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_time_span_counts_both_its_days() {
+        let at = |text: &str| Timestamp::parse(text).unwrap();
+        let morning = at("2026-11-15T08:00:00Z");
+        for (last, days, named) in [
+            ("2026-11-15T08:00:00Z", "1 day", "15 Nov 2026"),
+            ("2026-11-16T00:00:00Z", "2 days", "15 Nov 2026 to 16 Nov 2026"),
+            ("2027-11-15T08:00:00Z", "366 days", "15 Nov 2026 to 15 Nov 2027"),
+        ] {
+            assert_eq!(days_between(morning, at(last)), days);
+            assert_eq!(dates(morning, at(last)), named);
+        }
+        assert_eq!(days_between(at("2026-11-16T00:00:00Z"), morning), "1 day");
     }
 }

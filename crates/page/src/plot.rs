@@ -1,13 +1,13 @@
-//! Plots as SVG that stretches with its place; labels are text beside it, and a table says the same
-//! to who cannot see it. It must not know where figures come from.
+//! Plots as SVG that stretches to its box. Labels are text beside it, and a hidden table has the same
+//! numbers for screen readers.
 
-use crate::figures::{millis, number, short};
+use crate::numbers::{counted, millis, number, short};
 use crate::text::plain;
 use crate::when;
 use maud::{Markup, html};
 use oneiro::Timestamp;
 
-/// What was said on a day, by who spoke.
+/// Messages of one day by role.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Day {
     /// The day, as 2026-01-31.
@@ -36,16 +36,16 @@ impl Day {
     }
 }
 
-/// How long the requests of one minute took.
+/// Latency of the searches of one minute.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Minute {
     /// The minute.
     pub at: Timestamp,
-    /// Requests in it.
+    /// Searches in it.
     pub count: u64,
-    /// Half of them took no longer, in milliseconds.
+    /// The median, in milliseconds.
     pub p50_ms: f64,
-    /// Nineteen of twenty took no longer.
+    /// The 95th percentile, in milliseconds.
     pub p95_ms: f64,
 }
 
@@ -58,7 +58,7 @@ const POINTS: usize = 120;
 const SPEAKERS: [(&str, &str); 4] =
     [("s-user", "user"), ("s-assistant", "assistant"), ("s-tool", "tool"), ("s-other", "other")];
 
-/// Bars of what was said, day by day, or week by week where there are many.
+/// Bars of messages by day, or by week where there are many days.
 pub fn activity(days: &[Day]) -> Markup {
     let weekly = days.len() > DAYS;
     let bars = if weekly { weeks(days) } else { days.to_vec() };
@@ -68,9 +68,9 @@ pub fn activity(days: &[Day]) -> Markup {
     let date = |day: &Day| when::short_day(&day.date);
     let (first, last) = (bars.first().map(date), bars.last().map(date));
     let summary = format!(
-        "{} messages in {} {unit}s; at most {} in one {unit}.",
-        number(total),
-        bars.len(),
+        "{} in {}; maximum {} per {unit}.",
+        counted(total, "message"),
+        counted(bars.len() as i64, unit),
         number(most)
     );
     html! {
@@ -94,7 +94,7 @@ pub fn activity(days: &[Day]) -> Markup {
                 }
             }
             (ends(first, last))
-            div.heard {
+            div.visually-hidden {
                 table {
                     caption { "Messages by " (unit) }
                     thead {
@@ -139,7 +139,7 @@ fn bar(at: usize, day: &Day, most: i64) -> Markup {
     html! {
         @if day.total() > 0 {
             g {
-                title { (when::short_day(&day.date)) ": " (number(day.total())) " messages" }
+                title { (when::short_day(&day.date)) ": " (counted(day.total(), "message")) }
                 @for rect in rects { (rect) }
             }
         } @else {
@@ -160,7 +160,7 @@ fn weeks(days: &[Day]) -> Vec<Day> {
     days.rchunks(7).rev().map(week).collect()
 }
 
-/// Lines of how long requests took, minute by minute.
+/// Lines of the latency of searches, minute by minute.
 pub fn latency(minutes: &[Minute], now: Timestamp) -> Markup {
     let every = minutes.len().div_ceil(POINTS).max(1);
     // Of minutes that share a point, the slowest is shown.
@@ -174,56 +174,56 @@ pub fn latency(minutes: &[Minute], now: Timestamp) -> Markup {
     let micros = |minute: &Minute| minute.at.micros() as f64;
     let (begin, end) = (first.map_or(0.0, micros), last.map_or(0.0, micros));
     let place = |minute: &Minute| (micros(minute) - begin) / (end - begin).max(1.0);
-    let half: Vec<(f64, f64)> = points.iter().map(|one| (place(one), one.p50_ms)).collect();
-    let nearly_all: Vec<(f64, f64)> = points.iter().map(|one| (place(one), one.p95_ms)).collect();
+    let p50: Vec<(f64, f64)> = points.iter().map(|one| (place(one), one.p50_ms)).collect();
+    let p95: Vec<(f64, f64)> = points.iter().map(|one| (place(one), one.p95_ms)).collect();
     let summary = last.map(|last| {
-        let (count, half, nearly) =
-            (number(count as i64), millis(last.p50_ms), millis(last.p95_ms));
-        format!("{count} requests; lately half of them within {half}, 95 % within {nearly}.")
+        let count = counted(count as i64, "search");
+        let (p50, p95) = (millis(last.p50_ms), millis(last.p95_ms));
+        format!("{count}; latest minute: p50 {p50}, p95 {p95}.")
     });
     html! {
         figure.plot {
             figcaption {
-                span.title { "Time to answer" }
+                span.title { "Search latency" }
                 ul.key {
-                    li.s-half { "half within" }
-                    li.s-most { "95 % within" }
+                    li.s-p50 { "p50" }
+                    li.s-p95 { "p95" }
                 }
             }
             @if let Some(summary) = summary {
                 div.canvas {
                     span.top aria-hidden="true" { (millis(most)) }
                     svg role="img"
-                        aria-label={ "Time to answer. " (summary) }
+                        aria-label={ "Search latency. " (summary) }
                         viewBox="0 0 1000 100"
                         preserveAspectRatio="none"
                     {
-                        path.s-most-area d={ (path(&nearly_all, most)) " V100 H0 Z" } {}
-                        path.s-most-line d=(path(&nearly_all, most)) {}
-                        path.s-half-line d=(path(&half, most)) {}
+                        path.s-p95-area d={ (path(&p95, most)) " V100 H0 Z" } {}
+                        path.s-p95-line d=(path(&p95, most)) {}
+                        path.s-p50-line d=(path(&p50, most)) {}
                     }
                 }
                 (ends(first.map(age), last.map(age)))
                 p.caption { (summary) }
-                (told(&points))
+                (latency_table(&points))
             } @else {
-                p.none { "Nobody has asked anything since this server started." }
+                p.none { "No searches yet since the server started." }
             }
         }
     }
 }
 
-/// The same as a table, for who hears it.
-fn told(points: &[Minute]) -> Markup {
+/// The same as a table, for screen readers.
+fn latency_table(points: &[Minute]) -> Markup {
     html! {
-        div.heard {
+        div.visually-hidden {
             table {
-                caption { "Time to answer, in milliseconds" }
+                caption { "Search latency in milliseconds" }
                 thead {
                     tr {
                         th scope="col" { "minute" }
-                        th scope="col" { "half within" }
-                        th scope="col" { "95 % within" }
+                        th scope="col" { "p50" }
+                        th scope="col" { "p95" }
                     }
                 }
                 tbody {

@@ -1,4 +1,4 @@
-//! What went wrong, as a page: what, and what to do. It must not know HTTP; the status comes from
+//! Errors as a page: what happened, and what to do. It must not know HTTP; the status comes from
 //! the table of kinds.
 
 use crate::layout::{Frame, Tab, document};
@@ -10,7 +10,7 @@ use oneiro::{Error, ErrorKind, Surface};
 /// An error to show.
 #[derive(Debug, Clone)]
 pub struct ProblemView {
-    /// What every page knows.
+    /// The frame of the page.
     pub frame: Frame,
     /// The error.
     pub error: Error,
@@ -21,7 +21,7 @@ pub fn page(view: &ProblemView) -> String {
     document(&view.frame, Tab::None, heading(view.error.kind()), &main(view))
 }
 
-/// The content alone.
+/// The content of `<main>`.
 pub fn fragment(view: &ProblemView) -> String {
     main(view).into_string()
 }
@@ -40,21 +40,21 @@ fn main(view: &ProblemView) -> Markup {
                     _ => {
                         a href="/search" { "Search" }
                         " or "
-                        a href="/sessions" { "look through the sessions" }
+                        a href="/sessions" { "browse the sessions" }
                     }
                 }
             }
             p.note {
-                "Kind "
+                "Error kind "
                 code { (kind.name()) }
-                ", status "
+                ", HTTP status "
                 (kind.row().http)
             }
         }
     }
 }
 
-/// The error on a page of something else.
+/// The error inside another view.
 pub(crate) fn inline(error: &Error) -> Markup {
     html! {
         div.notice {
@@ -69,11 +69,12 @@ pub(crate) fn inline(error: &Error) -> Markup {
 fn heading(kind: ErrorKind) -> &'static str {
     match kind {
         ErrorKind::NotFound => "Not found",
-        ErrorKind::Unauthorized => "Who are you?",
+        ErrorKind::Unauthorized => "Login required",
         ErrorKind::Forbidden => "Not allowed",
-        ErrorKind::Invalid | ErrorKind::TooLarge => "That cannot be taken",
-        ErrorKind::Busy | ErrorKind::RateLimited => "Busy; try again in a moment",
-        ErrorKind::Unavailable => "The store cannot be reached",
+        ErrorKind::Invalid => "Invalid request",
+        ErrorKind::TooLarge => "Too large",
+        ErrorKind::Busy | ErrorKind::RateLimited => "Busy: try again in a moment",
+        ErrorKind::Unavailable => "The store is unavailable",
         ErrorKind::NewerSchema => "The store is newer than this program",
         ErrorKind::Corrupt => "The store is damaged",
         _ => "Something went wrong",

@@ -1,16 +1,17 @@
-//! Search: one field, what was found, and help with asking. It must not know how a hit looks.
+//! The search page: the form, the results, and help with the query language. It must not know how
+//! a hit looks.
 
-use crate::figures::{counted, millis};
-use crate::hit::{hit, tier};
 use crate::layout::{Frame, Tab, document};
-use crate::session::title;
-use crate::sessions::{choice, folded};
+use crate::numbers::{counted, millis};
+use crate::results::{results, tier};
+use crate::sessions::{choice, filter_fold};
 use crate::text::{one_line, plain};
 use crate::{link, problem};
 use maud::{Markup, html};
-use oneiro::{Error, Found, Hit, Session, Sort};
+use oneiro::{Error, Found, Hit, Session, SessionId, Sort};
+use std::collections::BTreeMap;
 
-/// What was asked, as it was typed.
+/// The search form, as typed.
 #[derive(Debug, Clone, Default)]
 pub struct SearchForm {
     /// The query.
@@ -21,13 +22,13 @@ pub struct SearchForm {
     pub source: String,
     /// Only in sessions of this project.
     pub project: String,
-    /// Only what was said then or later.
+    /// Only messages from this time on.
     pub since: String,
-    /// Only what was said before.
+    /// Only messages before this time.
     pub until: String,
     /// The order.
     pub sort: Sort,
-    /// Tell why each hit ranked where it did.
+    /// Explain the rank of each hit.
     pub explain: bool,
 }
 
@@ -66,36 +67,36 @@ impl SearchForm {
     }
 }
 
-/// What came of a search.
+/// The outcome of a search.
 #[derive(Debug, Clone)]
 pub enum Outcome {
-    /// Nothing was asked yet.
-    Unasked,
+    /// The form is empty.
+    Empty,
     /// An answer.
     Found {
         /// What was found.
         found: Found,
         /// The sessions of the hits, for their titles.
-        sessions: Vec<Session>,
-        /// How long it took.
+        sessions: BTreeMap<SessionId, Session>,
+        /// How long the search took.
         millis: f64,
     },
-    /// The query, or a filter, cannot be taken.
+    /// The query or a filter is invalid.
     Refused(Error),
 }
 
 /// The search page.
 #[derive(Debug, Clone)]
 pub struct SearchView {
-    /// What every page knows.
+    /// The frame of the page.
     pub frame: Frame,
-    /// What was asked.
+    /// The form.
     pub form: SearchForm,
     /// Sources to choose from.
     pub sources: Vec<String>,
     /// Projects to choose from.
     pub projects: Vec<String>,
-    /// What came of it.
+    /// The outcome.
     pub outcome: Outcome,
 }
 
@@ -108,7 +109,7 @@ pub fn page(view: &SearchView) -> String {
     document(&view.frame, Tab::Search, &title, &main(view))
 }
 
-/// The content alone.
+/// The content of `<main>`.
 pub fn fragment(view: &SearchView) -> String {
     main(view).into_string()
 }
@@ -122,8 +123,8 @@ pub(crate) fn field(q: &str, autofocus: bool) -> Markup {
                 type="search"
                 name="q"
                 value=(q)
-                aria-label="Search what was said"
-                placeholder="Search what was said"
+                aria-label="Search messages"
+                placeholder="Search messages"
                 autocomplete="off"
                 autocapitalize="off"
                 spellcheck="false"
@@ -138,14 +139,14 @@ pub(crate) fn field(q: &str, autofocus: bool) -> Markup {
 fn main(view: &SearchView) -> Markup {
     html! {
         div #view data-view="search" {
-            h1.heard { "Search" }
+            h1.visually-hidden { "Search" }
             form #search action="/search" method="get" role="search" {
                 (field(&view.form.q, view.form.is_empty()))
                 (filters(view))
             }
-            p #count.count role="status" { (count(view)) }
-            (language(view.form.is_empty()))
-            div #results { (results(view)) }
+            p #count.count role="status" { (count_line(view)) }
+            (query_syntax(view.form.is_empty()))
+            div #results { (outcome(view)) }
         }
     }
 }
@@ -154,7 +155,7 @@ fn filters(view: &SearchView) -> Markup {
     let form = &view.form;
     let roles = ["user", "assistant", "tool", "system"].map(str::to_owned);
     let fields = html! {
-        (choice("Speaker", "role", &roles, &form.role))
+        (choice("Role", "role", &roles, &form.role))
         (choice("Source", "source", &view.sources, &form.source))
         (choice("Project", "project", &view.projects, &form.project))
         label {
@@ -176,36 +177,36 @@ fn filters(view: &SearchView) -> Markup {
                 autocomplete="off";
         }
         label {
-            span { "Order" }
+            span { "Sort by" }
             select name="sort" {
-                option value="" selected[form.sort == Sort::Relevance] { "Best first" }
+                option value="" selected[form.sort == Sort::Relevance] { "Relevance" }
                 option value="newest" selected[form.sort == Sort::Newest] { "Newest first" }
                 option value="oldest" selected[form.sort == Sort::Oldest] { "Oldest first" }
             }
         }
         label.check {
             input type="checkbox" name="explain" value="1" checked[form.explain];
-            span { "Explain" }
+            span { "Explain ranking" }
         }
     };
-    folded(form.is_filtered(), &fields)
+    filter_fold(form.is_filtered(), &fields)
 }
 
-fn count(view: &SearchView) -> String {
+fn count_line(view: &SearchView) -> String {
     match &view.outcome {
-        Outcome::Unasked => String::new(),
-        Outcome::Refused(_) => "The query cannot be taken.".to_owned(),
+        Outcome::Empty => String::new(),
+        Outcome::Refused(_) => "Invalid query.".to_owned(),
         Outcome::Found { found, .. } if found.hits.is_empty() => "Nothing found.".to_owned(),
         Outcome::Found { found, millis: took, .. } => {
             let more = if found.next.is_some() { "First " } else { "" };
             let count = counted(found.hits.len() as i64, "hit");
-            format!("{more}{count} in {}{}", millis(*took), how(&found.hits))
+            format!("{more}{count} in {}{}", millis(*took), common_tier(&found.hits))
         }
     }
 }
 
-/// How strictly all of them were found, if they were found alike.
-fn how(hits: &[Hit]) -> String {
+/// How strictly the hits were found, if all alike.
+fn common_tier(hits: &[Hit]) -> String {
     let mut tiers = hits.iter().map(|hit| hit.tier);
     match tiers.next() {
         Some(first) if tiers.all(|other| other == first) => format!(", {}", tier(first)),
@@ -213,26 +214,24 @@ fn how(hits: &[Hit]) -> String {
     }
 }
 
-fn results(view: &SearchView) -> Markup {
+fn outcome(view: &SearchView) -> Markup {
     let form = &view.form;
     match &view.outcome {
-        Outcome::Unasked => html! {},
+        Outcome::Empty => html! {},
         Outcome::Refused(error) => problem::inline(error),
         Outcome::Found { found, sessions, .. } => html! {
             @if let Some(note) = &found.note {
                 p.notice.mild { (plain(note)) }
             }
-            @if found.hits.is_empty() { (nothing(form)) }
-            ol.hits {
-                @for one in &found.hits { (hit(one, &called(one, sessions), view.frame.now)) }
-            }
+            @if found.hits.is_empty() { (no_results(form)) }
+            (results(&found.hits, sessions, view.frame.now))
             @if !form.explain && !found.hits.is_empty() {
-                p.turner {
-                    a href=(form.address(true, "")) { "Tell why each ranked where it did" }
+                p.pager {
+                    a href=(form.address(true, "")) { "Explain the ranking" }
                 }
             }
             @if let Some(next) = &found.next {
-                p.turner {
+                p.pager {
                     a href=(form.address(form.explain, &next.to_string())) { "More hits" }
                 }
             }
@@ -240,21 +239,16 @@ fn results(view: &SearchView) -> Markup {
     }
 }
 
-fn called(hit: &Hit, sessions: &[Session]) -> String {
-    let session = sessions.iter().find(|session| session.id == hit.session_id);
-    session.map_or_else(|| one_line(hit.session_id.as_str(), 120), title)
-}
-
-fn nothing(form: &SearchForm) -> Markup {
+fn no_results(form: &SearchForm) -> Markup {
     html! {
         div.empty {
             p {
-                "Nothing was said that meets this"
-                @if form.is_filtered() { ", with these filters" }
+                "No message matches this query"
+                @if form.is_filtered() { " with these filters" }
                 "."
             }
             ul {
-                li { "Fewer or other words find more: they are found in their other forms, too." }
+                li { "Try fewer or other words; other forms of a word are found too." }
                 @if form.is_filtered() {
                     li {
                         a href=(link::query("/search", &[("q", &form.q)])) {
@@ -263,8 +257,8 @@ fn nothing(form: &SearchForm) -> Markup {
                     }
                 }
                 li {
-                    "What was rewound is never found. "
-                    a href="/sessions" { "Look through the sessions" }
+                    "Rewound messages are never found. "
+                    a href="/sessions" { "Browse the sessions" }
                     " instead."
                 }
             }
@@ -273,20 +267,20 @@ fn nothing(form: &SearchForm) -> Markup {
 }
 
 const EXAMPLES: [(&str, &str); 8] = [
-    ("red apple", "both words first, then some of them"),
-    ("\"red apple\"", "the phrase"),
-    ("red OR green -sour", "operators, in upper case; a dash excludes"),
-    ("app*", "words that begin so; *ppl* is this text anywhere"),
-    ("/ap+le/i", "a regular expression"),
-    ("role:user apple", "by speaker; also name:, source:, project:, session:"),
-    ("since:3d apple", "by time, in UTC; also until:2026-01"),
-    ("what did we say about apples?", "a question, as it is"),
+    ("red apple", "messages with all words first, then with some of them"),
+    ("\"red apple\"", "exact phrase"),
+    ("red OR green -sour", "operators in upper case; a dash excludes a word"),
+    ("app*", "words that begin with app; *ppl* finds text anywhere"),
+    ("/ap+le/i", "regular expression"),
+    ("role:user apple", "by role; also name:, source:, project:, session:"),
+    ("since:3d apple", "by time in UTC; also until:2026-01"),
+    ("what did we say about apples?", "a question in plain words"),
 ];
 
-fn language(open: bool) -> Markup {
+fn query_syntax(open: bool) -> Markup {
     html! {
         details.language.beside[!open] open[open] {
-            summary { "How to ask" }
+            summary { "Query syntax" }
             dl {
                 @for (written, means) in EXAMPLES {
                     div {
@@ -301,7 +295,7 @@ fn language(open: bool) -> Markup {
             }
             p.note.scripted {
                 kbd { "/" }
-                " to the field, "
+                " focuses the field, "
                 kbd { "↓" }
                 " "
                 kbd { "↑" }
@@ -309,7 +303,7 @@ fn language(open: bool) -> Markup {
                 kbd { "j" }
                 " "
                 kbd { "k" }
-                " through the hits, "
+                " move through the hits, "
                 kbd { "Enter" }
                 " opens, "
                 kbd { "Esc" }

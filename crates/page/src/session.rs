@@ -1,32 +1,31 @@
-//! A conversation: what the session is, its family, and a page of what was said. It must not know
-//! how a message looks.
+//! A conversation: facts of the session, its lineage, and a page of messages. It must not know how a
+//! message looks.
 
 use crate::budget::cut;
-use crate::figures::{counted, dollars, number, short};
 use crate::layout::{Frame, Tab, document};
 use crate::lineage::{self, Relative};
+use crate::numbers::{counted, dollars, number, short};
+use crate::session_nav::{SessionTab, session_nav};
 use crate::text::{line, one_line, plain};
 use crate::turns::turns;
-use crate::ways::{Way, ways};
 use crate::{link, markdown, when};
 use maud::{Markup, html};
 use oneiro::{Cursor, Message, MessageId, Session};
 
-/// Messages to a page: with fewer, reading is turning pages; with more, long ones would have to be
-/// cut short for the page to stay quick.
+/// Messages per page: with more, long ones would have to be cut for the page to stay small.
 pub const MESSAGES: usize = 100;
 
-/// The most that is shown of a system prompt.
+/// Bytes shown of a system prompt.
 const PROMPT_BYTES: usize = 8_000;
 
 /// A session and a page of its messages.
 #[derive(Debug, Clone)]
 pub struct ConversationView {
-    /// What every page knows.
+    /// The frame of the page.
     pub frame: Frame,
     /// The session, with its system prompt.
     pub session: Session,
-    /// Its family, itself included; may be empty when it has none.
+    /// The sessions of its lineage, itself included; may be empty when it has no relatives.
     pub family: Vec<Relative>,
     /// The messages of this page in their order, rewound ones included.
     pub messages: Vec<Message>,
@@ -34,9 +33,9 @@ pub struct ConversationView {
     pub earlier: Option<Cursor>,
     /// The page after, where there is one.
     pub later: Option<Cursor>,
-    /// Show what was rewound.
+    /// Show rewound messages.
     pub hidden: bool,
-    /// The message that was asked for.
+    /// The message that the address names.
     pub at: Option<MessageId>,
     /// The messages of this session that every window of it shows.
     pub pinned: Vec<MessageId>,
@@ -47,16 +46,14 @@ pub fn page(view: &ConversationView) -> String {
     document(&view.frame, Tab::Sessions, &title(&view.session), &main(view))
 }
 
-/// The content alone.
+/// The content of `<main>`.
 pub fn fragment(view: &ConversationView) -> String {
     main(view).into_string()
 }
 
-/// What a session is called: its title, how it begins, or its id.
+/// The name of a session on one line.
 pub(crate) fn title(session: &Session) -> String {
-    let named = session.title.as_deref().filter(|title| !title.trim().is_empty());
-    let begins = session.preview.as_deref().filter(|preview| !preview.trim().is_empty());
-    one_line(named.or(begins).unwrap_or(session.id.as_str()), 120)
+    one_line(session.display_name(), 120)
 }
 
 fn main(view: &ConversationView) -> Markup {
@@ -71,22 +68,22 @@ fn main(view: &ConversationView) -> Markup {
             data-end[view.later.is_none()]
         {
             (head(view))
-            (turner(view, true))
+            (pager(view, true))
             div #turns { (turns(view)) }
             @if view.messages.is_empty() {
-                p.none { "Nothing has been said here yet." }
+                p.none { "No messages yet." }
             }
-            (turner(view, false))
+            (pager(view, false))
         }
     }
 }
 
 fn head(view: &ConversationView) -> Markup {
     let (session, now) = (&view.session, view.frame.now);
-    let family = lineage::drawing(&view.family, &session.id);
+    let family = lineage::lineage_graph(&view.family, &session.id);
     html! {
         header.head {
-            p.trail {
+            p.breadcrumbs {
                 a href="/sessions" { "Sessions" }
             }
             h1 {
@@ -115,11 +112,11 @@ fn head(view: &ConversationView) -> Markup {
                     }
                 }
                 @if let Some(user) = &session.user_id {
-                    span { "with " (line(user, 60)) }
+                    span { "user " (line(user, 60)) }
                 }
             }
             p.facts {
-                span { "begun " (when::ago(session.started_at, now)) }
+                span { "started " (when::ago(session.started_at, now)) }
                 span { "last active " (when::ago(session.last_active_at, now)) }
                 span { (counted(session.message_count, "message")) }
                 @if session.tool_call_count > 0 {
@@ -129,15 +126,16 @@ fn head(view: &ConversationView) -> Markup {
                     span
                         title={
                             (number(session.input_tokens))
-                            " in, "
+                            " input tokens, "
                             (number(session.output_tokens))
-                            " out, "
+                            " output, "
                             (number(session.cache_read_tokens))
-                            " from the cache"
+                            " read from the cache"
                         }
                     {
+                        "tokens: "
                         (short(session.input_tokens))
-                        " tokens in, "
+                        " in, "
                         (short(session.output_tokens))
                         " out"
                     }
@@ -154,21 +152,21 @@ fn head(view: &ConversationView) -> Markup {
                     .scripted
                     type="button"
                     data-copy=(session.id)
-                    aria-label="Copy id of this session"
+                    aria-label="Copy id of the session"
                 { "Copy id" }
                 @if session.rewind_count > 0 {
                     @let toggle = if view.hidden { "" } else { "1" };
                     a href=(link::query(&link::session(&session.id), &[("hidden", toggle)])) {
-                        @if view.hidden { "Hide what was rewound" } @else {
-                            "Show what was rewound"
+                        @if view.hidden { "Hide rewound messages" } @else {
+                            "Show rewound messages"
                         }
                     }
                 }
             }
-            (ways(&session.id, Some(Way::Conversation)))
+            (session_nav(&session.id, Some(SessionTab::Conversation)))
             @if let Some(drawn) = family {
                 details.family open {
-                    summary { "Family of " (counted(view.family.len() as i64, "session")) }
+                    summary { "Lineage, " (counted(view.family.len() as i64, "session")) }
                     (drawn)
                 }
             }
@@ -178,15 +176,15 @@ fn head(view: &ConversationView) -> Markup {
                         "System prompt, "
                         (counted(prompt.chars().count() as i64, "character"))
                     }
-                    (instructions(session, prompt))
+                    (system_prompt(session, prompt))
                 }
             }
         }
     }
 }
 
-/// The system prompt, or the beginning of one that is as long as a conversation.
-fn instructions(session: &Session, prompt: &str) -> Markup {
+/// The system prompt, cut where it is long.
+fn system_prompt(session: &Session, prompt: &str) -> Markup {
     let shown = cut(prompt, PROMPT_BYTES);
     let whole = format!("/v1/sessions/{}", link::encoded(session.id.as_str()));
     html! {
@@ -194,7 +192,7 @@ fn instructions(session: &Session, prompt: &str) -> Markup {
             (markdown::set(shown.unwrap_or(prompt)))
             @if shown.is_some() {
                 p {
-                    a href=(whole) { "All of it, as JSON" }
+                    a href=(whole) { "Show all as JSON" }
                 }
             }
         }
@@ -209,7 +207,7 @@ fn cost(session: &Session) -> Option<String> {
     }
 }
 
-fn turner(view: &ConversationView, up: bool) -> Markup {
+fn pager(view: &ConversationView, up: bool) -> Markup {
     let (cursor, words) = match up {
         true => (view.earlier, "Earlier messages"),
         false => (view.later, "Later messages"),
@@ -221,7 +219,7 @@ fn turner(view: &ConversationView, up: bool) -> Markup {
     };
     html! {
         @if let Some(cursor) = cursor {
-            p.turner {
+            p.pager {
                 a href=(href(cursor)) { (words) }
             }
         }

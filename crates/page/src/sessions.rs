@@ -1,14 +1,14 @@
-//! The list of conversations, by day, with its filters. It must not know what was said in them.
+//! The list of sessions, by day, with its filters.
 
-use crate::figures::counted;
 use crate::layout::{Frame, Tab, document};
+use crate::numbers::counted;
 use crate::session::title;
 use crate::text::{line, one_line, plain};
 use crate::{link, welcome, when};
 use maud::{Markup, html};
 use oneiro::{Lineage, ListOrder, Page, Session};
 
-/// What the filters of the list say.
+/// The filters of the list, as typed.
 #[derive(Debug, Clone, Default)]
 pub struct SessionsForm {
     /// Words of a title or an id.
@@ -17,7 +17,7 @@ pub struct SessionsForm {
     pub source: String,
     /// Only this project.
     pub project: String,
-    /// Archived ones, instead of the others.
+    /// Archived sessions instead of the others.
     pub archived: bool,
     /// Every session, not only conversations.
     pub all: bool,
@@ -28,7 +28,7 @@ pub struct SessionsForm {
 /// A page of the list.
 #[derive(Debug, Clone)]
 pub struct SessionsView {
-    /// What every page knows.
+    /// The frame of the page.
     pub frame: Frame,
     /// The filters.
     pub form: SessionsForm,
@@ -45,7 +45,7 @@ pub fn page(view: &SessionsView) -> String {
     document(&view.frame, Tab::Sessions, "Sessions", &main(view))
 }
 
-/// The content alone.
+/// The content of `<main>`.
 pub fn fragment(view: &SessionsView) -> String {
     main(view).into_string()
 }
@@ -63,15 +63,15 @@ fn main(view: &SessionsView) -> Markup {
                 @if view.sessions.items.is_empty() {
                     @if is_filtered {
                         div.empty {
-                            p { "No session passes these filters." }
+                            p { "No sessions match these filters." }
                             p {
-                                a href="/sessions" { "Show all conversations" }
+                                a href="/sessions" { "Show all sessions" }
                             }
                         }
                     } @else { (welcome::first_steps()) }
                 } @else { (days(view)) }
                 @if let Some(next) = &view.sessions.next {
-                    p.turner {
+                    p.pager {
                         a href=(address(form, &next.to_string())) { "Older sessions" }
                     }
                 }
@@ -95,8 +95,8 @@ fn address(form: &SessionsForm, cursor: &str) -> String {
     link::query("/sessions", &pairs)
 }
 
-/// Filters in a row; on a phone they can be folded away, and are by the script unless one is set.
-pub(crate) fn folded(is_set: bool, fields: &Markup) -> Markup {
+/// Filters in a row. On a phone the script closes them unless one is set.
+pub(crate) fn filter_fold(is_set: bool, fields: &Markup) -> Markup {
     html! {
         details.fold open data-set[is_set] {
             summary { "Filters" }
@@ -115,19 +115,19 @@ fn filters(view: &SessionsView, is_filtered: bool) -> Markup {
         (choice("Source", "source", &view.sources, &form.source))
         (choice("Project", "project", &view.projects, &form.project))
         label {
-            span { "Order" }
+            span { "Sort by" }
             select name="order" {
                 option value="" selected[form.order == ListOrder::Active] { "Last active" }
-                option value="started" selected[form.order == ListOrder::Started] { "Begun" }
+                option value="started" selected[form.order == ListOrder::Started] { "Started" }
             }
         }
         label.check {
             input type="checkbox" name="archived" value="1" checked[form.archived];
-            span { "Archived" }
+            span { "Archived only" }
         }
         label.check {
             input type="checkbox" name="all" value="1" checked[form.all];
-            span { "Delegates and chains too" }
+            span { "Include subagents and continued sessions" }
         }
         button type="submit" { "Filter" }
     };
@@ -138,11 +138,11 @@ fn filters(view: &SessionsView, is_filtered: bool) -> Markup {
             role="search"
             aria-label="Filter sessions"
             data-submit
-        { (folded(is_filtered, &fields)) }
+        { (filter_fold(is_filtered, &fields)) }
     }
 }
 
-/// A field with what there is to choose from; nothing when there is no choice.
+/// A field with values to choose from; nothing when there are none.
 pub(crate) fn choice(label: &str, name: &str, values: &[String], chosen: &str) -> Markup {
     html! {
         @if !values.is_empty() || !chosen.is_empty() {
@@ -216,11 +216,11 @@ fn row(session: &Session, frame: &Frame) -> Markup {
                     span { (line(project, 40)) }
                 }
                 @if let Some(lineage) = session.lineage.filter(|_| session.parent_id.is_some()) {
-                    span { (descent(lineage)) }
+                    span { (lineage_name(lineage)) }
                 }
                 span { (counted(session.message_count, "message")) }
                 @if session.tool_call_count > 0 {
-                    span { (counted(session.tool_call_count, "call")) }
+                    span { (counted(session.tool_call_count, "tool call")) }
                 }
                 span.when { (when::ago(session.last_active_at, frame.now)) }
             }
@@ -228,11 +228,11 @@ fn row(session: &Session, frame: &Frame) -> Markup {
     }
 }
 
-fn descent(lineage: Lineage) -> &'static str {
+fn lineage_name(lineage: Lineage) -> &'static str {
     match lineage {
         Lineage::Continuation => "continued",
         Lineage::Branch => "branch",
-        Lineage::Delegate => "delegate",
-        Lineage::Reset => "fresh start",
+        Lineage::Delegate => "subagent",
+        Lineage::Reset => "reset",
     }
 }

@@ -1,7 +1,7 @@
 //! The spaces of the store, and a button that switches to each.
 
-use crate::figures::bytes;
 use crate::layout::{Frame, Tab, document};
+use crate::numbers::bytes;
 use crate::text::plain;
 use maud::{Markup, html};
 use oneiro::SpaceInfo;

@@ -1,13 +1,12 @@
-//! The summaries of a session: their tree as a picture, and the same as a list. It must not know
-//! how a summary is made.
+//! The summaries of a session, as a picture of their tree and as a list.
 
-use crate::figures::{counted, figure, number, short, summaries};
 use crate::layout::{Frame, Tab, document};
+use crate::numbers::{counted, metric, number, short};
 use crate::session::title;
+use crate::session_nav::{SessionTab, breadcrumbs, session_nav};
 use crate::text::{line, plain};
 pub use crate::tree::Along;
 use crate::tree::{Drawn, along_time, from, tree};
-use crate::ways::{Way, trail, ways};
 use crate::{link, when};
 use maud::{Markup, html};
 use oneiro::{MessageId, Session, Summary, SummaryId, SummaryKind, SummaryLevel, Timestamp};
@@ -15,17 +14,17 @@ use oneiro::{MessageId, Session, Summary, SummaryId, SummaryKind, SummaryLevel, 
 /// A session and its summaries.
 #[derive(Debug, Clone)]
 pub struct SummariesView {
-    /// What every page knows.
+    /// The frame of the page.
     pub frame: Frame,
     /// The session.
     pub session: Session,
     /// Its summaries, and those it took over, by the messages they cover.
     pub summaries: Vec<Summary>,
-    /// Messages that no summary covers, in their order, and when they were said.
+    /// Messages that no summary covers, in their order, with their times.
     pub loose: Vec<(MessageId, Timestamp)>,
-    /// There are more of them than were read.
+    /// Whether there are more of them than were read.
     pub more_loose: bool,
-    /// What the picture runs along, if anybody said.
+    /// The horizontal axis, if one was chosen.
     pub along: Option<Along>,
     /// The summary that the list begins with.
     pub from: Option<SummaryId>,
@@ -41,7 +40,7 @@ pub fn page(view: &SummariesView) -> String {
     document(&view.frame, Tab::Sessions, &name, &main(view))
 }
 
-/// The content alone.
+/// The content of `<main>`.
 pub fn fragment(view: &SummariesView) -> String {
     main(view).into_string()
 }
@@ -51,26 +50,26 @@ fn main(view: &SummariesView) -> Markup {
     html! {
         div #view.reading data-view="summaries" data-session=(session.id) {
             header.head {
-                (trail(session, None))
+                (breadcrumbs(session, None))
                 h1 { "Summaries" }
-                (ways(&session.id, Some(Way::Summaries)))
+                (session_nav(&session.id, Some(SessionTab::Summaries)))
             }
             @if view.summaries.is_empty() { (nothing(view)) } @else {
-                (figures(view))
+                (metrics(view))
                 (picture(view))
                 (list(view))
                 p.note {
-                    "Nothing under a summary is gone: each leads back to the exact words. "
-                    code { "oneiro compact " (plain(&shell(session))) }
-                    " condenses what is worth it now."
+                    "Summaries delete nothing: each one links to its original messages. "
+                    code { "oneiro compact " (plain(&shell_quoted(session))) }
+                    " summarises eligible messages now."
                 }
             }
         }
     }
 }
 
-/// The id of a session as a shell takes it.
-pub(crate) fn shell(session: &Session) -> String {
+/// The id of a session, quoted for a shell.
+pub(crate) fn shell_quoted(session: &Session) -> String {
     let id = session.id.as_str();
     let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "-_.:/@".contains(letter);
     match id.chars().all(is_plain) && !id.starts_with('-') {
@@ -84,39 +83,35 @@ fn nothing(view: &SummariesView) -> Markup {
     html! {
         div.empty {
             p {
-                "Nothing of this conversation is summarised: its "
-                (counted(session.message_count, "message"))
-                " go into a window as they are, the newest first, as far as they fit."
+                "This conversation has no summaries. Its context window contains the newest messages \
+                 that fit the budget."
             }
             ul {
+                li { "Created automatically when the conversation exceeds the budget." }
                 li {
-                    "They are made by themselves when it outgrows the windows that are asked for."
-                }
-                li {
-                    code { "oneiro compact " (plain(&shell(session))) }
-                    " makes them now, of what is worth it."
+                    code { "oneiro compact " (plain(&shell_quoted(session))) }
+                    " summarises eligible messages now."
                 }
             }
         }
     }
 }
 
-fn figures(view: &SummariesView) -> Markup {
+fn metrics(view: &SummariesView) -> Markup {
     let now = || view.summaries.iter().filter(|node| node.in_context);
     let covered: i64 = now().map(|node| node.message_count).sum();
     let said: i64 = now().map(|node| node.message_tokens).sum();
     let told: i64 = now().map(|node| node.tokens).sum();
     let deepest = view.summaries.iter().map(|node| node.depth).max().unwrap_or(0);
-    let depth =
-        format!("{} in the context now, depth {deepest} at most", number(now().count() as i64));
-    let full = format!("{} tokens in full", short(said));
+    let depth = format!("{} in the context, maximum depth {deepest}", number(now().count() as i64));
+    let full = format!("{} tokens originally", short(said));
     let loose = number(view.loose.len() as i64) + if view.more_loose { " or more" } else { "" };
     html! {
-        dl.figures {
-            (figure(&number(view.summaries.len() as i64), "Summaries", &depth))
-            (figure(&number(covered), "Messages under them", &full))
-            (figure(&short(told), "Tokens in their place", &share(told, said)))
-            (figure(&loose, "Messages as they are", "under no summary yet"))
+        dl.metrics {
+            (metric(&number(view.summaries.len() as i64), "Summaries", &depth))
+            (metric(&number(covered), "Summarised messages", &full))
+            (metric(&short(told), "Summary tokens", &share(told, said)))
+            (metric(&loose, "Other messages", "not summarised"))
         }
     }
 }
@@ -125,8 +120,8 @@ fn figures(view: &SummariesView) -> Markup {
 pub(crate) fn share(part: i64, whole: i64) -> String {
     match whole {
         ..=0 => String::new(),
-        _ if part * 100 < whole => "under 1 % of what was said".to_owned(),
-        _ => format!("{:.0} % of what was said", 100.0 * part as f64 / whole as f64),
+        _ if part * 100 < whole => "under 1 % of the original".to_owned(),
+        _ => format!("{:.0} % of the original", 100.0 * part as f64 / whole as f64),
     }
 }
 
@@ -139,13 +134,13 @@ fn picture(view: &SummariesView) -> Markup {
     };
     let (can, does) = along_time(&drawn);
     let (along, name) = match does {
-        true => ("order", "Along the order of messages"),
-        false => ("time", "Along time"),
+        true => ("order", "Show by message order"),
+        false => ("time", "Show by time"),
     };
     html! {
         (tree(&drawn))
         p.note {
-            "A bar is a summary, from the first to the last message under it. "
+            "Each bar is a summary, from its first to its last message. "
             @if can {
                 a href=(link::query(&link::summaries(&view.session.id), &[("along", along)])) {
                     (name)
@@ -155,7 +150,7 @@ fn picture(view: &SummariesView) -> Markup {
     }
 }
 
-/// The same as a list, for who cannot see the picture or hit its bars.
+/// The same as a list, for people who cannot see the picture or point at its bars.
 fn list(view: &SummariesView) -> Markup {
     let session = &view.session.id;
     let most = (BYTES / (ITEM_BYTES + link::summaries(session).len())).max(1);
@@ -164,7 +159,7 @@ fn list(view: &SummariesView) -> Markup {
     let shown = view.summaries.iter().skip(first).take(most);
     let next = view.summaries.get(first + most);
     let name = match first == 0 && next.is_none() {
-        true => format!("All {} as a list", summaries(view.summaries.len() as i64)),
+        true => format!("All {} as a list", counted(view.summaries.len() as i64, "summary")),
         false => format!(
             "Summaries {} to {} of {} as a list",
             number(first as i64 + 1),
@@ -181,12 +176,12 @@ fn list(view: &SummariesView) -> Markup {
                 }
             }
             @if first > 0 && let Some(earliest) = view.summaries.first() {
-                p.turner {
-                    a href=(from(session, &earliest.id)) { "From the first" }
+                p.pager {
+                    a href=(from(session, &earliest.id)) { "First page" }
                 }
             }
             @if let Some(next) = next {
-                p.turner {
+                p.pager {
                     a href=(from(session, &next.id)) { "Later summaries" }
                 }
             }
@@ -226,8 +221,8 @@ pub(crate) fn kind(kind: SummaryKind) -> &'static str {
 pub(crate) fn how(level: SummaryLevel) -> &'static str {
     match level {
         SummaryLevel::Model => "written by a model",
-        SummaryLevel::Strict => "written by a model, asked twice",
-        SummaryLevel::Extract => "an extract, without a model",
+        SummaryLevel::Strict => "written by a model, second attempt",
+        SummaryLevel::Extract => "extracted without a model",
         SummaryLevel::Hand => "written by a person or a host",
     }
 }

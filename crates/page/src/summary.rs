@@ -1,13 +1,12 @@
-//! One summary: what it says, what is above and below it, and the exact words under it. It must not
-//! know how those were found.
+//! One summary: its text, the summaries above and below it, and its original messages.
 
 use crate::budget::{cost, cut, share_beside};
-use crate::figures::{counted, number};
 use crate::layout::{Frame, Tab, document};
+use crate::numbers::{counted, number};
+use crate::session_nav::{breadcrumbs, session_nav};
 use crate::summaries::{how, kind, row, share};
 use crate::text::{line, plain};
 use crate::turn::{Reading, article, costs};
-use crate::ways::{trail, ways};
 use crate::{link, markdown, when};
 use maud::{Markup, html};
 use oneiro::{Cursor, Message, Session, Summary};
@@ -15,9 +14,9 @@ use oneiro::{Cursor, Message, Session, Summary};
 /// A summary and a page of the messages under it.
 #[derive(Debug, Clone)]
 pub struct SummaryView {
-    /// What every page knows.
+    /// The frame of the page.
     pub frame: Frame,
-    /// The session that is looked at.
+    /// The session from which it is viewed.
     pub session: Session,
     /// The summary.
     pub summary: Summary,
@@ -50,7 +49,7 @@ pub fn page(view: &SummaryView) -> String {
     document(&view.frame, Tab::Sessions, &name(view), &main(view))
 }
 
-/// The content alone.
+/// The content of `<main>`.
 pub fn fragment(view: &SummaryView) -> String {
     main(view).into_string()
 }
@@ -69,18 +68,18 @@ fn main(view: &SummaryView) -> Markup {
     html! {
         div #view.reading data-view="summary" data-session=(session.id) {
             header.head {
-                (trail(session, Some((link::summaries(&session.id), "Summaries"))))
+                (breadcrumbs(session, Some((link::summaries(&session.id), "Summaries"))))
                 h1 { (name(view)) }
                 p.facts {
                     span.badge.now[summary.in_context] {
-                        @if summary.in_context { "in the context" } @else { "folded away" }
+                        @if summary.in_context { "in the context" } @else { "not in the context" }
                     }
                     span { (kind(summary.kind)) ", depth " (summary.depth) }
                     span {
                         (how(summary.level))
                         @if let Some(model) = &summary.model { ": " (line(model, 60)) }
                     }
-                    span { "made " (when::ago(summary.created_at, view.frame.now)) }
+                    span { "created " (when::ago(summary.created_at, view.frame.now)) }
                 }
                 p.facts {
                     @if summary.message_count > 0 {
@@ -103,25 +102,25 @@ fn main(view: &SummaryView) -> Markup {
                         .scripted
                         type="button"
                         data-copy=(summary.id)
-                        aria-label="Copy id of this summary"
+                        aria-label="Copy id of the summary"
                     { "Copy id" }
                 }
-                (ways(&session.id, None))
+                (session_nav(&session.id, None))
             }
             section.gist aria-labelledby="says" {
-                h2 #says { "What it says" }
+                h2 #says { "Text" }
                 div.words dir="auto" { (markdown::set(words.unwrap_or(&summary.content))) }
                 @if words.is_some() {
                     p {
                         a href={ "/v1/summaries/" (link::encoded(summary.id.as_str())) } {
-                            "All of it, as JSON"
+                            "Show all as JSON"
                         }
                     }
                 }
             }
-            (near(view, &view.parents, ("above", "Condensed again in")))
-            (near(view, &view.children, ("below", "Made of")))
-            (exact(view))
+            (near(view, &view.parents, ("above", "Condensed into")))
+            (near(view, &view.children, ("below", "Made from")))
+            (original_messages(view))
         }
     }
 }
@@ -144,35 +143,35 @@ fn near(view: &SummaryView, nodes: &[Summary], (id, name): (&str, &str)) -> Mark
     }
 }
 
-/// The messages under it, as they were said.
-fn exact(view: &SummaryView) -> Markup {
+/// Its original messages.
+fn original_messages(view: &SummaryView) -> Markup {
     let near = (view.children.len() + view.parents.len()).min(NEAR * 2);
     let each = NEAR_BYTES + link::summaries(&view.session.id).len();
     let taken = cost(&view.summary.content).min(WORDS) + near * each;
     let texts = view.messages.iter().flat_map(costs).collect();
     let room = share_beside(texts, view.messages.len(), taken);
-    let reading = Reading::of(&view.messages, room, None).away();
+    let reading = Reading::of(&view.messages, room, None).linking_to_conversation();
     let here = link::summary(&view.session.id, &view.summary.id);
     let more = |cursor: Cursor| {
         format!("{}#exact", link::query(&here, &[("cursor", &cursor.to_string())]))
     };
     html! {
         section.exact aria-labelledby="exact" {
-            h2 #exact { "The exact words" }
+            h2 #exact { "Original messages" }
             @if view.goes_on {
-                p.turner {
-                    a href={ (here) "#exact" } { "From the first" }
+                p.pager {
+                    a href={ (here) "#exact" } { "First page" }
                 }
             }
             @if view.messages.is_empty() {
-                p.none { "There is no message under it." }
+                p.none { "No messages." }
             }
-            @for message in view.messages.iter().filter(|message| !reading.is_told(message)) {
+            @for message in view.messages.iter().filter(|message| !reading.is_shown_with_calls(message)) {
                 (article(message, &reading, false))
             }
             @if let Some(next) = view.next {
-                p.turner {
-                    a href=(more(next)) { "More of them" }
+                p.pager {
+                    a href=(more(next)) { "More messages" }
                 }
             }
         }

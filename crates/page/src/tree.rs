@@ -4,7 +4,7 @@
 pub use crate::axis::Along;
 pub(crate) use crate::axis::Drawn;
 use crate::axis::{Axis, WIDE};
-use crate::figures::{counted, number, summaries};
+use crate::numbers::{counted, number};
 use crate::{link, when};
 use maud::{Markup, html};
 use oneiro::{MessageId, SessionId, Summary, SummaryId, SummaryKind, Timestamp};
@@ -81,7 +81,7 @@ fn count(rows: &[Row<'_>]) -> usize {
 pub(crate) fn tree(drawn: &Drawn<'_>) -> Markup {
     let axis = chosen(drawn);
     let rows = rows(drawn, &axis);
-    let against = if axis.along == Along::Time { "time" } else { "order" };
+    let against = if axis.along == Along::Time { "time" } else { "message order" };
     let high = rows.len() as i64 * ROW + TICKS;
     let shown = drawn.nodes.iter().filter(|node| node.in_context).count();
     let bars = count(&rows);
@@ -89,11 +89,11 @@ pub(crate) fn tree(drawn: &Drawn<'_>) -> Markup {
     html! {
         figure.plot.tree {
             figcaption {
-                span.title { "Depth against " (against) }
+                span.title { "Summary depth by " (against) }
                 ul.key {
-                    li.s-now { "in the context now" }
-                    li.s-under { "folded away" }
-                    li.s-loose { "messages as they are" }
+                    li.s-now { "in the context" }
+                    li.s-under { "not in the context" }
+                    li.s-loose { "messages not summarised" }
                 }
             }
             div.forest {
@@ -105,8 +105,8 @@ pub(crate) fn tree(drawn: &Drawn<'_>) -> Markup {
                 }
                 svg role="group"
                     aria-label={
-                        "The tree of " (summaries(drawn.nodes.len() as i64)) ", "
-                        (number(shown as i64)) " in the context now"
+                        "Tree of " (counted(drawn.nodes.len() as i64, "summary")) ", "
+                        (number(shown as i64)) " in the context"
                     }
                     height=(high)
                     viewBox={ "0 0 1000 " (high) }
@@ -127,8 +127,8 @@ pub(crate) fn tree(drawn: &Drawn<'_>) -> Markup {
             }
             @if bars < drawn.nodes.len() {
                 p.caption {
-                    "Summaries too narrow to tell apart share a bar: "
-                    (number(bars as i64)) " bars for " (number(drawn.nodes.len() as i64)) "."
+                    "Narrow summaries share a bar: "
+                    (counted(bars as i64, "bar")) " for " (counted(drawn.nodes.len() as i64, "summary")) "."
                 }
             }
         }
@@ -205,7 +205,7 @@ fn link_to(session: &SessionId, bar: &Bar<'_>, top: i64) -> Markup {
     };
     html! {
         a.now[now].hand[hand] href=(href) {
-            title { (told(&bar.nodes)) }
+            title { (tooltip(&bar.nodes)) }
             rect x=(round(bar.from)) y=(top + (ROW - BAR) / 2) width=(round(width)) height=(BAR) {}
         }
     }
@@ -216,12 +216,12 @@ pub(crate) fn from(session: &SessionId, first: &SummaryId) -> String {
     format!("{}#nodes", link::query(&link::summaries(session), &[("from", first.as_str())]))
 }
 
-fn told(nodes: &[&Summary]) -> String {
+fn tooltip(nodes: &[&Summary]) -> String {
     let messages = counted(nodes.iter().map(|node| node.message_count).sum(), "message");
     let now = match nodes.iter().filter(|node| node.in_context).count() {
-        0 => "folded away",
-        all if all == nodes.len() => "in the context now",
-        _ => "some in the context now",
+        0 => "not in the context",
+        all if all == nodes.len() => "in the context",
+        _ => "some in the context",
     };
     match nodes {
         [node] => format!(
@@ -230,7 +230,7 @@ fn told(nodes: &[&Summary]) -> String {
             when::exact(node.latest_at),
             counted(node.tokens, "token"),
         ),
-        many => format!("{} over {messages}, {now}", summaries(many.len() as i64)),
+        many => format!("{} over {messages}, {now}", counted(many.len() as i64, "summary")),
     }
 }
 

@@ -1,9 +1,10 @@
-//! One message as people read it: who spoke, when, and each of its parts in its own form. It must
-//! not know pages.
+//! Renders one message: speaker, time, and each of its parts.
 
 use crate::budget::{TEXT_BYTES, cost, cut};
-use crate::call::{Answer, Call, call, kind_of_media, more, result, told, whole_result, written};
-use crate::figures::{counted, number};
+use crate::call::{
+    Answer, Call, call, format_json, kind_of_media, more, result, result_text, whole_result,
+};
+use crate::numbers::{counted, number};
 use crate::text::{one_line, plain};
 use crate::{link, markdown, when};
 use maud::{Markup, html};
@@ -17,16 +18,16 @@ use std::collections::{BTreeMap, BTreeSet};
 pub struct Reading<'a> {
     /// Results by the message and the place of their call in it.
     answers: BTreeMap<(MessageId, usize), Answer<'a>>,
-    /// Messages that say nothing but results shown with their calls.
-    told: BTreeSet<MessageId>,
+    /// Messages whose results are all shown below their calls.
+    shown_with_calls: BTreeSet<MessageId>,
     /// What each text may take; everything is shown whole without it.
     room: Option<usize>,
-    /// The message that was asked for, which stands open.
+    /// The message that the address names, which is open.
     at: Option<MessageId>,
     /// Messages that every window of the session shows.
     pinned: &'a [MessageId],
-    /// The messages stand outside their conversation, so each leads to its place there.
-    away: bool,
+    /// The messages are shown outside their conversation, so each links to its place there.
+    links_to_conversation: bool,
 }
 
 impl<'a> Reading<'a> {
@@ -36,15 +37,15 @@ impl<'a> Reading<'a> {
         let mut waiting: BTreeMap<&str, (MessageId, usize)> = BTreeMap::new();
         for message in messages {
             let results = results_in(message);
-            let mut met = 0;
+            let mut paired = 0;
             for (id, answer) in &results {
                 if let Some(call) = id.and_then(|id| waiting.remove(id)) {
                     reading.answers.insert(call, *answer);
-                    met += 1;
+                    paired += 1;
                 }
             }
-            if met > 0 && met == results.len() && says_only_results(message) {
-                reading.told.insert(message.id);
+            if paired > 0 && paired == results.len() && has_only_results(message) {
+                reading.shown_with_calls.insert(message.id);
             }
             for (nth, id) in call_ids(message).into_iter().enumerate() {
                 // A host may use the same id again: the latest call is the one that is answered.
@@ -59,9 +60,9 @@ impl<'a> Reading<'a> {
         Reading { pinned, ..self }
     }
 
-    /// Outside the conversation.
-    pub fn away(self) -> Reading<'a> {
-        Reading { away: true, ..self }
+    /// For a view outside the conversation.
+    pub fn linking_to_conversation(self) -> Reading<'a> {
+        Reading { links_to_conversation: true, ..self }
     }
 
     fn is_pinned(&self, message: MessageId) -> bool {
@@ -69,8 +70,8 @@ impl<'a> Reading<'a> {
     }
 
     /// Whether a message is shown elsewhere, with the calls that it answers.
-    pub fn is_told(&self, message: &Message) -> bool {
-        self.told.contains(&message.id)
+    pub fn is_shown_with_calls(&self, message: &Message) -> bool {
+        self.shown_with_calls.contains(&message.id)
     }
 }
 
@@ -80,8 +81,8 @@ pub fn costs(message: &Message) -> Vec<usize> {
         Part::Text(text) | Part::Reasoning(text) | Part::Harness { text, .. } => {
             cost(text).min(TEXT_BYTES)
         }
-        Part::ToolCall { arguments, .. } => cost(&written(arguments)).min(TEXT_BYTES),
-        Part::ToolResult(value) => cost(&told(value)).min(crate::budget::RESULT.1),
+        Part::ToolCall { arguments, .. } => cost(&format_json(arguments)).min(TEXT_BYTES),
+        Part::ToolResult(value) => cost(&result_text(value)).min(crate::budget::RESULT.1),
         Part::Media(_) => 0,
     };
     parts(&message.role, &message.body).into_iter().map(part).filter(|cost| *cost > 0).collect()
@@ -96,7 +97,7 @@ pub fn article(message: &Message, reading: &Reading<'_>, again: bool) -> Markup 
         _ => "system",
     };
     let at = reading.at == Some(message.id);
-    let href = match reading.away {
+    let href = match reading.links_to_conversation {
         true => link::at(&message.session_id, message.id),
         false => link::message(message.id),
     };
@@ -116,7 +117,7 @@ pub fn article(message: &Message, reading: &Reading<'_>, again: bool) -> Markup 
                 }
                 @if reading.is_pinned(message.id) { (pin()) }
             }
-            div.said { (body(message, reading)) }
+            div.content { (body(message, reading)) }
         }
     }
 }
@@ -125,7 +126,7 @@ pub fn article(message: &Message, reading: &Reading<'_>, again: bool) -> Markup 
 fn pin() -> Markup {
     html! {
         " "
-        span.badge.pinned title="In every window of this session" { "pinned" }
+        span.badge.pinned title="Included in every context window of this session" { "pinned" }
     }
 }
 
@@ -151,24 +152,24 @@ pub fn name_of(message: &Message) -> Option<&str> {
 
 fn body(message: &Message, reading: &Reading<'_>) -> Markup {
     let folded = message.role.is_instructions() && reading.room.is_some();
-    let said = said(message, reading);
+    let parts = message_parts(message, reading);
     html! {
         @if folded {
             details.instructions open[reading.at == Some(message.id)] {
-                summary { "Instructions to the agent" }
-                (said)
+                summary { "System instructions" }
+                (parts)
             }
-        } @else { (said) }
+        } @else { (parts) }
     }
 }
 
-fn said(message: &Message, reading: &Reading<'_>) -> Markup {
+fn message_parts(message: &Message, reading: &Reading<'_>) -> Markup {
     let (mut calls, mut results, mut texts) = (0, 0, 0);
     let mut part = |part: &Part<'_>| match part {
-        Part::Text(said) => text(message, said, (next(&mut texts), reading.room)),
+        Part::Text(said) => text(message, said, (next_index(&mut texts), reading.room)),
         Part::Reasoning(thought) => {
             let words = counted(thought.split_whitespace().count() as i64, "word");
-            let thought = text(message, thought, (next(&mut texts), reading.room));
+            let thought = text(message, thought, (next_index(&mut texts), reading.room));
             html! {
                 details.reasoning {
                     summary { "Reasoning, " (words) }
@@ -177,23 +178,25 @@ fn said(message: &Message, reading: &Reading<'_>) -> Markup {
             }
         }
         Part::Harness { kind, text: harness } => {
-            let harness = text(message, harness, (next(&mut texts), reading.room));
+            let harness = text(message, harness, (next_index(&mut texts), reading.room));
             // A message that is nothing else is folded as a whole.
             html! {
                 @if message.role.is_instructions() { (harness) } @else {
                     details.harness {
-                        summary { "Added by the harness: " (plain(&kind.replace('_', " "))) }
+                        summary { "Added by the agent harness: " (plain(&kind.replace('_', " "))) }
                         (harness)
                     }
                 }
             }
         }
-        Part::ToolCall { name, arguments } => {
-            step(&Call { message: message.id, nth: next(&mut calls), name, arguments }, reading)
-        }
-        Part::ToolResult(value) => {
-            alone(&Answer { message: message.id, nth: next(&mut results), value }, reading)
-        }
+        Part::ToolCall { name, arguments } => tool_step(
+            &Call { message: message.id, nth: next_index(&mut calls), name, arguments },
+            reading,
+        ),
+        Part::ToolResult(value) => separate_result(
+            &Answer { message: message.id, nth: next_index(&mut results), value },
+            reading,
+        ),
         Part::Media(block) => html! {
             p.media { (plain(&kind_of_media(block))) }
         },
@@ -201,14 +204,14 @@ fn said(message: &Message, reading: &Reading<'_>) -> Markup {
     let parts: Vec<Markup> = parts(&message.role, &message.body).iter().map(&mut part).collect();
     html! {
         @if parts.is_empty() {
-            p.none { "Nothing was said." }
+            p.none { "Empty message." }
         }
         @for part in parts { (part) }
     }
 }
 
-/// Counts on, and answers where it stood.
-fn next(count: &mut usize) -> usize {
+/// Increments a counter and returns its value before.
+fn next_index(count: &mut usize) -> usize {
     *count += 1;
     *count - 1
 }
@@ -226,7 +229,7 @@ fn text(message: &Message, text: &str, (nth, room): (usize, Option<usize>)) -> M
     }
 }
 
-fn step(made: &Call<'_>, reading: &Reading<'_>) -> Markup {
+fn tool_step(made: &Call<'_>, reading: &Reading<'_>) -> Markup {
     let room = reading.room.unwrap_or(usize::MAX);
     let answer = reading.answers.get(&(made.message, made.nth));
     let is_open = |answer: &Answer<'_>| reading.at == Some(answer.message);
@@ -245,7 +248,7 @@ fn step(made: &Call<'_>, reading: &Reading<'_>) -> Markup {
     }
 }
 
-fn alone(answer: &Answer<'_>, reading: &Reading<'_>) -> Markup {
+fn separate_result(answer: &Answer<'_>, reading: &Reading<'_>) -> Markup {
     match reading.room {
         Some(room) => {
             let open = reading.at == Some(answer.message);
@@ -288,7 +291,7 @@ fn results_in(message: &Message) -> Vec<(Option<&str>, Answer<'_>)> {
     results.collect()
 }
 
-fn says_only_results(message: &Message) -> bool {
+fn has_only_results(message: &Message) -> bool {
     parts(&message.role, &message.body).iter().all(|part| matches!(part, Part::ToolResult(_)))
 }
 

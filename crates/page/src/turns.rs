@@ -1,8 +1,8 @@
-//! The messages of a page in their order, parted by days, with what was rewound in its place. It
+//! The messages of a page in order, with a heading per day and rewound messages in their place. It
 //! must not know how a message looks.
 
 use crate::budget::share;
-use crate::figures::counted;
+use crate::numbers::counted;
 use crate::session::ConversationView;
 use crate::text::{line, one_line};
 use crate::turn::{Reading, article, costs, name_of};
@@ -33,7 +33,7 @@ pub fn turns(view: &ConversationView) -> Markup {
                     h2.day id={ "d" (message.id) } { (name) }
                 });
             }
-            let again = !new_day && before.is_some_and(|before| goes_on(before, message));
+            let again = !new_day && before.is_some_and(|before| has_same_speaker(before, message));
             out.push(article(message, &reading, again));
         }
     }
@@ -47,12 +47,13 @@ fn with_before<'a>(
     run: &'a [Message],
     reading: &Reading<'_>,
 ) -> Vec<(Option<&'a Message>, &'a Message)> {
-    let shown: Vec<&Message> = run.iter().filter(|message| !reading.is_told(message)).collect();
+    let shown: Vec<&Message> =
+        run.iter().filter(|message| !reading.is_shown_with_calls(message)).collect();
     let before = std::iter::once(None).chain(shown.iter().copied().map(Some));
     before.zip(shown.iter().copied()).collect()
 }
 
-fn goes_on(before: &Message, message: &Message) -> bool {
+fn has_same_speaker(before: &Message, message: &Message) -> bool {
     before.role == message.role && name_of(before) == name_of(message)
 }
 
@@ -60,7 +61,7 @@ fn is_rewound(message: &Message) -> bool {
     message.visibility == Visibility::Rewound
 }
 
-/// A stretch that was taken back: its beginning and what came instead, or that there is one.
+/// A run of rewound messages: a line, or the messages where they are shown.
 fn rewound(
     view: &ConversationView,
     run: &[Message],
@@ -84,7 +85,7 @@ fn rewound(
                         " rewound here"
                         @if let Some(next) = next {
                             ", replaced by "
-                            q { (line(&gist(next), 60)) }
+                            q { (line(&excerpt(next), 60)) }
                         }
                     }
                     @for (_, message) in with_before(run, &reading) {
@@ -104,7 +105,7 @@ fn rewound(
     }
 }
 
-fn gist(message: &Message) -> String {
+fn excerpt(message: &Message) -> String {
     let text = parts(&message.role, &message.body).into_iter().find_map(|part| match part {
         Part::Text(text) => Some(one_line(text, 60)),
         _ => None,

@@ -1,29 +1,29 @@
-//! What a newcomer sees where there is nothing yet. It must not know which view is empty.
+//! First steps, shown where a space has no conversations.
 
 use maud::{Markup, html};
 
 const APPEND: &str = "oneiro append monday --create --text \"the tea is in the blue tin\"";
 
-/// The ways to a first conversation.
+/// Commands that lead to a first conversation.
 pub fn first_steps() -> Markup {
     html! {
         section.welcome aria-labelledby="welcome" {
-            h2 #welcome { "No conversation yet" }
-            p { "Oneiro keeps every word your agents hear and say. Three ways to begin:" }
+            h2 #welcome { "No conversations yet" }
+            p { "Oneiro stores every message of your agents. Three ways to start:" }
             ol {
                 (step("Connect the agents on this machine", "oneiro setup"))
-                (step("Look around in made-up conversations, on another page", "oneiro serve --demo --listen 127.0.0.1:0"))
-                (step("Say something yourself", APPEND))
+                (step("Explore a demo with made-up conversations", "oneiro serve --demo --listen 127.0.0.1:0"))
+                (step("Add a message yourself", APPEND))
             }
-            p { "This page shows the first and the last as soon as they are said." }
+            p { "This page updates live." }
         }
     }
 }
 
-fn step(words: &str, command: &str) -> Markup {
+fn step(label: &str, command: &str) -> Markup {
     html! {
         li {
-            p { (words) }
+            p { (label) }
             (copyable(command))
         }
     }

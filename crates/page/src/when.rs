@@ -1,4 +1,4 @@
-//! Moments and days as people say them, in UTC. It must not know the clock: `now` comes in.
+//! Formats moments and days for people, in UTC. `now` is a parameter, so that tests can choose it.
 
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
@@ -20,6 +20,11 @@ pub fn clock(at: Timestamp) -> Markup {
     }
 }
 
+/// The date of a moment: `3 Nov 2026`.
+pub fn date(at: Timestamp) -> String {
+    day(at).map_or_else(|| at.to_string(), |date| date.strftime("%-d %b %Y").to_string())
+}
+
 /// Day and minute.
 pub fn exact(at: Timestamp) -> String {
     match jiff::Timestamp::from_microsecond(at.micros()) {
@@ -36,7 +41,7 @@ pub fn day(at: Timestamp) -> Option<Date> {
 
 /// A day by name: today, yesterday, or its date.
 pub fn day_name(date: Option<Date>, now: Timestamp) -> String {
-    let Some(date) = date else { return "Another time".to_owned() };
+    let Some(date) = date else { return "Unknown date".to_owned() };
     let today = day(now);
     if today == Some(date) {
         return "Today".to_owned();
@@ -66,7 +71,7 @@ pub fn distance(at: Timestamp, now: Timestamp) -> String {
         s @ ..31_536_000 => (s / 2_592_000, "month"),
         s => (s / 31_536_000, "year"),
     };
-    let count = crate::figures::counted(count, unit);
+    let count = crate::numbers::counted(count, unit);
     if seconds < 0 { format!("in {count}") } else { format!("{count} ago") }
 }
 
@@ -92,6 +97,6 @@ mod tests {
         assert_eq!(name("2026-11-15T00:00:00Z"), "Today");
         assert_eq!(name("2026-11-14T23:59:59Z"), "Yesterday");
         assert_eq!(name("2026-11-13T00:00:00Z"), "Friday, 13 November 2026");
-        assert_eq!(day_name(day(Timestamp::from_micros(i64::MAX)), now), "Another time");
+        assert_eq!(day_name(day(Timestamp::from_micros(i64::MAX)), now), "Unknown date");
     }
 }

@@ -1,16 +1,15 @@
-//! What an agent would get of a session for a budget: a slider, figures, the whole conversation as
-//! a band, the window itself, and why each item is where it is. It must not know how a window is
-//! assembled.
+//! The context window of a session within a token budget: a slider, totals, the conversation as a
+//! band, the text of the window, and its items with their reasons.
 
 use crate::band::{band, name};
 use crate::budget::cost;
-use crate::figures::{counted, figure, number, short};
 use crate::layout::{Frame, Tab, document};
+use crate::numbers::{counted, metric, number, short};
 use crate::problem::inline;
 use crate::session::title;
-use crate::summaries::shell;
+use crate::session_nav::{SessionTab, breadcrumbs, session_nav};
+use crate::summaries::shell_quoted;
 use crate::text::plain;
-use crate::ways::{Way, trail, ways};
 use crate::{link, plot};
 use maud::{Markup, html};
 use oneiro::{Error, ItemPlace, Session, SessionId, SummaryId, Window, WindowItem};
@@ -23,7 +22,7 @@ pub const STEPS: [usize; 10] =
 /// A budget, and what comes of it.
 #[derive(Debug, Clone)]
 pub struct WindowView {
-    /// What every page knows.
+    /// The frame of the page.
     pub frame: Frame,
     /// The session.
     pub session: Session,
@@ -43,7 +42,7 @@ pub enum Outcome {
         /// How many messages are under the summaries that it shows.
         summarised: i64,
     },
-    /// The budget cannot be taken.
+    /// The budget is invalid.
     Refused(Error),
 }
 
@@ -59,7 +58,7 @@ pub fn page(view: &WindowView) -> String {
     document(&view.frame, Tab::Sessions, &name, &main(view))
 }
 
-/// The content alone.
+/// The content of `<main>`.
 pub fn fragment(view: &WindowView) -> String {
     main(view).into_string()
 }
@@ -77,21 +76,21 @@ fn main(view: &WindowView) -> Markup {
     html! {
         div #view.reading data-view="window" data-session=(session.id) {
             header.head {
-                (trail(session, None))
-                h1 { "Window" }
+                (breadcrumbs(session, None))
+                h1 { "Context window" }
                 p.note {
-                    "What an agent would get of this conversation for a budget of tokens. Looking \
-                     changes nothing."
+                    "The part of this conversation that an agent receives within a token budget. \
+                     This preview changes nothing."
                 }
-                (ways(&session.id, Some(Way::Window)))
+                (session_nav(&session.id, Some(SessionTab::Window)))
             }
             (form(view))
-            p #told.count role="status" { (told(view)) }
+            p #window-count.count role="status" { (count_line(view)) }
             div #window {
                 @match &view.outcome {
                     Outcome::Refused(error) => (inline(error)),
                     Outcome::Assembled { window, summarised } => {
-                        (figures(window, *summarised))
+                        (metrics(window, *summarised))
                         (assembled(session, window))
                     }
                 }
@@ -107,7 +106,7 @@ fn form(view: &WindowView) -> Markup {
     };
     let at = step(budget);
     let here = link::window(&view.session.id);
-    // A field of numbers holds nothing else, and browsers complain of it.
+    // Browsers report an error when a number field is given other text.
     let typed = view.typed.trim().parse::<u64>().ok();
     let steps: Vec<String> = STEPS.iter().map(usize::to_string).collect();
     html! {
@@ -155,12 +154,12 @@ fn stop(budget: usize) -> String {
     short(budget as i64).replace(".0", "")
 }
 
-/// The same in one line.
-fn told(view: &WindowView) -> String {
+/// The totals in one line.
+fn count_line(view: &WindowView) -> String {
     match &view.outcome {
         Outcome::Refused(_) => String::new(),
         Outcome::Assembled { window, summarised } => format!(
-            "{} of {} tokens: {} in, {} summarised, {} out.",
+            "{} of {} tokens: {} included, {} summarised, {} left out.",
             number(window.tokens as i64),
             number(window.budget as i64),
             counted(shown(window) as i64, "message"),
@@ -186,33 +185,33 @@ fn shown(window: &Window) -> usize {
     items(window).iter().filter(is_in).count()
 }
 
-fn figures(window: &Window, summarised: i64) -> Markup {
+fn metrics(window: &Window, summarised: i64) -> Markup {
     let used = 100.0 * window.tokens as f64 / window.budget.max(1) as f64;
     let of = format!("of {}, {used:.0} %", number(window.budget as i64));
     let pins = items(window).iter().filter(|item| is_pin(item)).count();
-    let forms = [(window.omitted.shortened.len(), "shortened"), (pins, "pinned before them")];
+    let forms = [(window.omitted.shortened.len(), "shortened"), (pins, "pinned")];
     let forms: Vec<String> = forms
         .iter()
         .filter(|(count, _)| *count > 0)
         .map(|(n, what)| format!("{n} {what}"))
         .collect();
-    let over = format!("over {}", counted(summarised, "message"));
-    let out = format!("{} tokens", number(window.omitted.tokens as i64));
+    let over = format!("covering {}", counted(summarised, "message"));
+    let out = counted(window.omitted.tokens as i64, "token");
     html! {
         @if let Some(over) = window.over_budget {
             div.notice {
                 p {
-                    "The newest turn alone is larger than the budget: this window is "
+                    "The newest turn alone exceeds the budget: this window is "
                     (counted(over as i64, "token"))
                     " over it."
                 }
             }
         }
-        dl.figures {
-            (figure(&number(window.tokens as i64), "Tokens in the window", &of))
-            (figure(&number(shown(window) as i64), "Messages in", &forms.join(", ")))
-            (figure(&number(window.summaries.len() as i64), "Summaries", &over))
-            (figure(&number(window.omitted.messages as i64), "Messages out", &out))
+        dl.metrics {
+            (metric(&number(window.tokens as i64), "Tokens used", &of))
+            (metric(&number(shown(window) as i64), "Messages included", &forms.join(", ")))
+            (metric(&number(window.summaries.len() as i64), "Summaries", &over))
+            (metric(&number(window.omitted.messages as i64), "Messages left out", &out))
         }
         (plot::share(window.tokens as f64, window.budget as f64))
     }
@@ -224,28 +223,28 @@ fn assembled(session: &Session, window: &Window) -> Markup {
         (band(&session.id, items(window)))
         @if let Some(reason) = &window.omitted.reason {
             p.note {
-                (counted(window.omitted.messages as i64, "message")) " out: " (plain(reason))
-                ". The window names them, and they can be expanded."
+                (counted(window.omitted.messages as i64, "message")) " left out: " (plain(reason))
+                ". The window lists them, and an agent can expand them."
             }
         }
         @if let Some(broke) = &window.broke {
             p.note {
-                "It does not begin as the one before it (" (broke.reason.as_str()) "): "
-                (counted(broke.tokens as i64, "token")) " are read anew."
+                "Prompt cache invalidated (" (broke.reason.as_str()) "): "
+                (counted(broke.tokens as i64, "token")) " to read again."
             }
         }
         section aria-labelledby="text" {
-            h2 #text { "The window itself" }
+            h2 #text { "Window text" }
             (scroller(window.text.as_deref().unwrap_or_default()))
             p.note {
                 code {
                     "oneiro context "
-                    (plain(&shell(session)))
+                    (plain(&shell_quoted(session)))
                     " --budget "
                     (budget)
                     " --format text --peek"
                 }
-                " prints all of it."
+                " prints the whole window."
             }
         }
         (explained(&session.id, window))
@@ -257,12 +256,12 @@ fn scroller(text: &str) -> Markup {
     let parts = ends(text, TEXT_BYTES);
     let long = |text: &str| text.chars().count() as i64;
     html! {
-        div.scroller tabindex="0" role="region" aria-label="The text of the window" {
+        div.scroller tabindex="0" role="region" aria-label="Window text" {
             @if let Some((head, tail)) = parts {
                 pre { (plain(head)) }
                 p.none {
-                    (number(long(text) - long(head) - long(tail)))
-                    " characters are not shown here"
+                    (counted(long(text) - long(head) - long(tail), "character"))
+                    " not shown"
                 }
                 pre { (plain(tail)) }
             } @else {
@@ -323,15 +322,15 @@ fn explained(session: &SessionId, window: &Window) -> Markup {
     let runs = runs(items(window));
     html! {
         section aria-labelledby="why" {
-            h2 #why { "Item by item" }
+            h2 #why { "Items" }
             div.wide tabindex="0" role="region" aria-label="Items of the window" {
                 table.items {
                     thead {
                         tr {
-                            th scope="col" { "What" }
-                            th scope="col" { "Where" }
-                            th scope="col" { "Tokens" }
-                            th scope="col" { "Why" }
+                            th scope="col" { "Item" }
+                            th scope="col" { "Status" }
+                            th.number scope="col" { "Tokens" }
+                            th scope="col" { "Reason" }
                         }
                     }
                     tbody {
@@ -339,7 +338,7 @@ fn explained(session: &SessionId, window: &Window) -> Markup {
                             tr {
                                 th scope="row" { (what(session, run)) }
                                 td { (name(run.item.place)) }
-                                td.figure { (number(run.tokens as i64)) }
+                                td.number { (number(run.tokens as i64)) }
                                 td { (plain(&run.item.why)) }
                             }
                         }
@@ -347,7 +346,7 @@ fn explained(session: &SessionId, window: &Window) -> Markup {
                 }
             }
             @if runs.len() > ROWS {
-                p.note { (number((runs.len() - ROWS) as i64)) " more are not shown here" }
+                p.note { (counted((runs.len() - ROWS) as i64, "more item")) " not shown" }
             }
         }
     }

@@ -40,7 +40,7 @@ pub use timeouts::Timeouts;
 use auth::Auth;
 use connections::Connections;
 use listen_address::Listen;
-use oneiro::{Background, Error, ErrorKind, Remedy, Result, SpaceName, SpaceUse};
+use oneiro::{Background, CaptureSource, Error, ErrorKind, Remedy, Result, SpaceName, SpaceUse};
 use spaces::Spaces;
 use state::{Bounds, State};
 use std::net::SocketAddr;
@@ -80,6 +80,8 @@ pub struct ServeRequest {
     pub timeouts: Timeouts,
     /// The folder for backups requested over HTTP.
     pub backups: PathBuf,
+    /// Where agents write what may be captured.
+    pub capture: Vec<CaptureSource>,
 }
 
 /// Serves until SIGINT or SIGTERM; calls `ready` with the bound address.
@@ -98,7 +100,7 @@ pub fn serve(serving: ServeRequest, ready: impl FnOnce(SocketAddr) -> Result<()>
     let bounds =
         Bounds { max_body: serving.max_body, timeouts: serving.timeouts, backups: serving.backups };
     let state = Arc::new(State::new(spaces, auth, bounds));
-    let background = background(&state);
+    let background = background(&state, serving.capture);
     // Set once, before the first request.
     let _ = state.background.set(background.monitor());
     let served = runtime.block_on(run(Arc::clone(&state), address, ready));
@@ -114,12 +116,13 @@ pub fn serve(serving: ServeRequest, ready: impl FnOnce(SocketAddr) -> Result<()>
 }
 
 /// Starts the background of all open spaces.
-fn background(state: &Arc<State>) -> Background {
+fn background(state: &Arc<State>, capture: Vec<CaptureSource>) -> Background {
     let state = Arc::downgrade(state);
-    Background::start(Arc::new(move || {
+    let open_spaces = move || {
         let spaces = state.upgrade().map(|state| state.spaces.all()).unwrap_or_default();
         spaces.iter().filter_map(|(_, space)| space.oneiro().ok().cloned()).collect()
-    }))
+    };
+    Background::start(Arc::new(open_spaces), capture)
 }
 
 /// Closes the spaces on another thread; returns false if that takes longer than `limit`.

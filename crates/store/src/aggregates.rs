@@ -2,7 +2,7 @@
 //! an erasure and the test that prepares every statement use it.
 
 use crate::{
-    Tx, backups, changes, contexts, costs, digests, jobs, lineage, message_rows, messages,
+    Tx, backups, capture, changes, contexts, costs, digests, jobs, lineage, message_rows, messages,
     payloads, segments, sequence, session_groups, session_updates, sessions, settings, slots,
     summaries, titles, tokens, transcripts, usage, visibility,
 };
@@ -61,6 +61,7 @@ const AGGREGATES: &[Aggregate] = &[
     aggregate!(tokens with tables),
     aggregate!(changes with tables),
     aggregate!(transcripts with tables),
+    aggregate!(capture with tables and texts),
     aggregate!(summaries with tables and texts),
     aggregate!(contexts with tables),
     aggregate!(costs with tables),

@@ -11,6 +11,7 @@ mod aggregates;
 mod backend;
 mod backup_files;
 pub mod backups;
+pub mod capture;
 pub mod changes;
 pub mod contexts;
 mod copy;

@@ -57,6 +57,11 @@ pub const CURRENT: SchemaSet = &[
         sqlite: include_str!("schema/0007_actors.sqlite.sql"),
         postgres: include_str!("schema/0007_actors.postgres.sql"),
     },
+    Migration {
+        name: "capture",
+        sqlite: include_str!("schema/0008_capture.sqlite.sql"),
+        postgres: include_str!("schema/0008_capture.postgres.sql"),
+    },
 ];
 
 /// Statements that create the missing tables of the text index.

@@ -111,7 +111,8 @@ statements! {
     REMOVE = "DELETE FROM sessions WHERE key = ?1";
     PROMPT_KEY = "SELECT system_prompt_key FROM sessions WHERE key = ?1";
     TOTALS = "SELECT COUNT(*), COALESCE(CAST(SUM(CASE WHEN ended_at IS NULL THEN 1 ELSE 0 END) \
-            AS BIGINT), 0), COALESCE(CAST(SUM(repaired) AS BIGINT), 0), MAX(last_active_at) FROM sessions";
+            AS BIGINT), 0), COALESCE(CAST(SUM(repaired) AS BIGINT), 0), MAX(last_active_at), \
+            MIN(started_at) FROM sessions";
     ALL_KEYS = "SELECT key FROM sessions WHERE key > CAST(?1 AS BIGINT) ORDER BY key LIMIT CAST(?2 AS BIGINT)";
     STORED = "SELECT id, title, user_id, cwd, metadata, model_config FROM sessions";
     STORED_OF = "SELECT id, title, user_id, cwd, metadata, model_config FROM sessions WHERE key = ?1";
@@ -424,10 +425,31 @@ pub fn remove(tx: &Tx<'_>, key: i64) -> Result<(i64, i64)> {
     Ok((messages, payloads::remove_unused(tx, &unused)?))
 }
 
-/// Totals over all sessions: how many, how many open, surrogates replaced, last activity.
-pub fn totals(tx: &Tx<'_>) -> Result<(i64, i64, i64, Option<Timestamp>)> {
+/// Totals over all sessions.
+#[derive(Debug, Clone, Copy)]
+pub struct Totals {
+    /// All sessions.
+    pub sessions: i64,
+    /// Sessions that have not ended.
+    pub open: i64,
+    /// Lone surrogates that were replaced.
+    pub repaired: i64,
+    /// The latest activity.
+    pub last_active_at: Option<Timestamp>,
+    /// The earliest start.
+    pub first_active_at: Option<Timestamp>,
+}
+
+/// Totals over all sessions.
+pub fn totals(tx: &Tx<'_>) -> Result<Totals> {
     tx.one(TOTALS, &[], |row| {
-        Ok((row.int(0)?, row.int(1)?, row.int(2)?, row.opt_int(3)?.map(Timestamp::from_micros)))
+        Ok(Totals {
+            sessions: row.int(0)?,
+            open: row.int(1)?,
+            repaired: row.int(2)?,
+            last_active_at: row.opt_int(3)?.map(Timestamp::from_micros),
+            first_active_at: row.opt_int(4)?.map(Timestamp::from_micros),
+        })
     })
 }
 

@@ -1,7 +1,7 @@
 //! `oneiro compact`: older messages of a session go under summaries.
 
 use crate::context::Context;
-use crate::output::{table, thousands};
+use crate::output::{count, table, thousands};
 use crate::request::request;
 use crate::tokens;
 use clap::Args;
@@ -80,8 +80,7 @@ fn describe(compacted: &Compacted, made: &[Summary], until: Option<usize>) -> St
     };
     let mut head = match compacted.created.len() {
         0 => format!("Nothing compacted: {tokens}"),
-        1 => format!("1 summary made: {tokens}"),
-        many => format!("{many} summaries made: {tokens}"),
+        many => format!("{} made: {tokens}", count(many, "summary")),
     };
     if !compacted.redone.is_empty() {
         head.push_str(&format!("; {} rewritten", compacted.redone.len()));

@@ -126,14 +126,13 @@ fn figures(window: &Window) -> String {
     }
     said.push(match window.summaries.len() {
         0 => "no summaries".to_owned(),
-        1 => "1 summary".to_owned(),
-        many => format!("{many} summaries"),
+        many => count(many, "summary"),
     });
     said.push(match (omitted.first, omitted.last) {
         (Some(first), Some(last)) => format!(
-            "{} left out ({} tokens, `oneiro expand {first}-{last}`)",
+            "{} left out ({}, `oneiro expand {first}-{last}`)",
             count(omitted.messages, "message"),
-            thousands(omitted.tokens)
+            count(omitted.tokens, "token")
         ),
         _ => "nothing left out".to_owned(),
     });

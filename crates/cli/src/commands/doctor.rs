@@ -38,7 +38,9 @@ impl DoctorArgs {
         }
         if self.fix && checked.integrity.is_empty() && !checked.miscounted.is_empty() {
             let mended = oneiro.recount_sessions(&checked.miscounted)?;
-            context.output.say(&format!("Recomputed the counters of {mended} sessions."));
+            context
+                .output
+                .say(&format!("Recomputed the counters of {}.", count(mended, "session")));
             checked = oneiro.check()?;
         }
         if self.fix && checked.integrity.is_empty() && !checked.contexts.is_empty() {

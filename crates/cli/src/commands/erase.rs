@@ -45,16 +45,20 @@ impl EraseArgs {
         {
             return Ok(());
         }
-        let erased = oneiro.erase(&target)?;
-        context.output.show(&erased, describe)?;
-        match erased.proof.found {
-            0 => Ok(()),
-            found => Err(oneiro::Error::internal(format!(
-                "{found} pieces of the erased text are still in the files"
-            ))
-            .remedy("stop other processes that use the store, then run `oneiro jobs run`")
-            .into()),
-        }
+        show(context, &oneiro.erase(&target)?)
+    }
+}
+
+/// Shows what was erased; an error when traces of it are left.
+pub fn show(context: &Context, erased: &Erased) -> anyhow::Result<()> {
+    context.output.show(erased, describe)?;
+    match erased.proof.found {
+        0 => Ok(()),
+        found => Err(oneiro::Error::internal(format!(
+            "{found} pieces of the erased text are still in the files"
+        ))
+        .remedy("stop other processes that use the store, then run `oneiro jobs run`")
+        .into()),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::session::show::{Length, message_text};
 use crate::context::Context;
-use crate::output::{count, data, thousands};
+use crate::output::{count, data};
 use crate::places::Places;
 use crate::request::request;
 use crate::tokens;
@@ -92,7 +92,7 @@ impl ExpandArgs {
         if context.output.json {
             return context.output.show(&all, |_| String::new());
         }
-        let figures = format!("{}, {} tokens", count(seen, "message"), thousands(all.tokens));
+        let figures = format!("{}, {}", count(seen, "message"), count(all.tokens, "token"));
         context.output.say(&match all.next {
             Some(next) => format!("{figures}; more: --cursor {next}, or --all"),
             None => figures,

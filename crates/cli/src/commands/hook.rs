@@ -1,10 +1,13 @@
-//! `oneiro hook`: what an agent calls when something happened. It captures the new lines of the
-//! transcript, says nothing on standard output and never fails: the agent must not notice it.
+//! `oneiro hook`: called by an agent after a turn. It captures the new lines of the transcript, prints
+//! nothing on standard output and never fails: the agent must not notice it.
 
 use crate::agents::AgentRow;
 use crate::context::Context;
 use clap::Subcommand;
-use oneiro::{Agent, CaptureRequest, Error, ErrorKind, Oneiro, Options, Result, find_transcripts};
+use oneiro::{
+    Agent, CaptureRequest, CaptureTrigger, Error, ErrorKind, Oneiro, Options, Result,
+    find_transcripts,
+};
 use serde_json::Value;
 use std::io::Read;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -12,10 +15,11 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
-/// Capture what is new, called by an agent's hook with the event on standard input
+/// Capture new turns; called by an agent's hook with the event on standard input
 ///
-/// Always exits with 0 and prints nothing on standard output; what goes wrong is one line on
-/// standard error. `oneiro setup --hooks` installs it.
+/// Captures nothing while capture is paused or the project is excluded. Always exits with 0 and
+/// prints nothing on standard output; an error is one line on standard error. `oneiro setup --hooks`
+/// installs it.
 #[derive(Debug, Subcommand)]
 pub enum HookCommand {
     /// Read an event of Claude Code and capture the new lines of its transcript
@@ -26,45 +30,45 @@ pub enum HookCommand {
 const EVENT_BYTES: u64 = 4 << 20;
 
 /// How long the event is waited for.
-const EVENT_WAIT: Duration = Duration::from_secs(2);
+const EVENT_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// How long a hook goes on with a backlog; what is left is taken next time.
-const SLICE: Duration = Duration::from_millis(25);
+/// How long a hook reads a backlog; the rest is read next time.
+const TIME_LIMIT: Duration = Duration::from_millis(25);
 
 /// The same when the session ends, since there may be no next time.
-const LAST_SLICE: Duration = Duration::from_secs(2);
+const LAST_TIME_LIMIT: Duration = Duration::from_secs(2);
 
 /// How long a hook waits for other writers. The lines stay in the file.
-const PATIENCE: Duration = Duration::from_millis(250);
+const BUSY_TIMEOUT: Duration = Duration::from_millis(250);
 
 impl HookCommand {
     /// Captures, whatever happens.
     pub fn run(self, context: &Context) -> anyhow::Result<()> {
         let HookCommand::ClaudeCode = self;
         if let Err(error) = capture(context) {
-            complain(&error);
+            print_error(&error);
         }
         Ok(())
     }
 }
 
-/// Runs a hook to its end, whatever that is, and answers success.
-pub fn quietly(hook: impl FnOnce() -> anyhow::Result<()>) -> ExitCode {
+/// Runs a hook, reports its errors and panics, and answers success.
+pub fn run_and_exit_zero(hook: impl FnOnce() -> anyhow::Result<()>) -> ExitCode {
     std::panic::set_hook(Box::new(|_| {}));
     match catch_unwind(AssertUnwindSafe(hook)) {
         Ok(Ok(())) => {}
-        Ok(Err(error)) => complain(&match error.downcast::<Error>() {
+        Ok(Err(error)) => print_error(&match error.downcast::<Error>() {
             Ok(error) => error,
             Err(error) => Error::internal(format!("{error:#}")),
         }),
-        Err(_) => complain(&Error::internal("a fault of oneiro itself")),
+        Err(_) => print_error(&Error::internal("internal error")),
     }
     ExitCode::SUCCESS
 }
 
 /// One line on standard error, which agents show only to people who look for it.
-#[expect(clippy::print_stderr, reason = "the one place a hook may speak")]
-pub fn complain(error: &Error) {
+#[expect(clippy::print_stderr, reason = "a hook reports errors here only")]
+pub fn print_error(error: &Error) {
     let line = crate::output::one_line(error.message(), 400);
     eprintln!("oneiro hook: {line}");
 }
@@ -77,18 +81,19 @@ fn capture(context: &Context) -> Result<()> {
     let main = named("transcript_path");
     let agent = named("agent_transcript_path").or_else(|| {
         let agent = text("agent_id")?;
-        Some(subagents(main.as_deref()?).join(format!("agent-{agent}.jsonl")))
+        Some(subagents_folder(main.as_deref()?).join(format!("agent-{agent}.jsonl")))
     });
     let mut files: Vec<PathBuf> = main.iter().cloned().chain(agent).collect();
     if let Some(main) = main.filter(|_| is_end) {
         // There may be no next time for the subagents either.
-        let found = find_transcripts(&subagents(&main), Agent::ClaudeCode).unwrap_or_default();
+        let found =
+            find_transcripts(&subagents_folder(&main), Agent::ClaudeCode).unwrap_or_default();
         files.extend(found.files.into_iter().map(|file| file.path));
     }
     if files.is_empty() {
         return Err(Error::field("transcript_path", "is missing from the event"));
     }
-    let limit = if is_end { LAST_SLICE } else { SLICE };
+    let limit = if is_end { LAST_TIME_LIMIT } else { TIME_LIMIT };
     let folder = AgentRow::of(Agent::ClaudeCode).and_then(AgentRow::home);
     let oneiro = open(context)?;
     let mut outcome = Ok(());
@@ -100,9 +105,9 @@ fn capture(context: &Context) -> Result<()> {
             limit: Some(limit),
             ..CaptureRequest::new(file, Agent::ClaudeCode)
         };
-        match oneiro.transfer().capture_transcript(&request, &mut |_| {}) {
+        match oneiro.capture().transcript(&request, CaptureTrigger::Hook) {
             Ok(captured) => {
-                for line in &captured.damaged {
+                for line in captured.iter().flat_map(|captured| &captured.damaged) {
                     tracing::warn!(path = line.path, line = line.line, "{}", line.problem);
                 }
             }
@@ -114,8 +119,8 @@ fn capture(context: &Context) -> Result<()> {
     outcome
 }
 
-/// Where the transcripts of the subagents of a session are.
-fn subagents(transcript: &Path) -> PathBuf {
+/// The folder with the transcripts of a session's subagents.
+fn subagents_folder(transcript: &Path) -> PathBuf {
     transcript.with_extension("").join("subagents")
 }
 
@@ -124,7 +129,7 @@ fn open(context: &Context) -> Result<Oneiro> {
     let target = oneiro::Target::parse(&context.config.store, context.config.space.as_ref())?;
     let options = Options {
         durability: context.config.durability,
-        busy_timeout: context.config.busy_timeout.min(PATIENCE),
+        busy_timeout: context.config.busy_timeout.min(BUSY_TIMEOUT),
         readers: 1,
         ..Options::default()
     };
@@ -142,7 +147,7 @@ fn read_event() -> Result<Value> {
     });
     let unavailable = |why: String| Error::new(ErrorKind::Unavailable, why);
     let bytes = receiver
-        .recv_timeout(EVENT_WAIT)
+        .recv_timeout(EVENT_TIMEOUT)
         .map_err(|_| unavailable("no event came on standard input".to_owned()))?
         .map_err(|error| unavailable(format!("the event cannot be read: {error}")))?;
     if bytes.len() as u64 > EVENT_BYTES {

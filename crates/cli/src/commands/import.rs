@@ -1,4 +1,4 @@
-//! `oneiro import`: what another agent keeps becomes sessions.
+//! `oneiro import`: sessions of another agent, imported and counted.
 
 pub mod hermes;
 
@@ -14,29 +14,28 @@ use oneiro::{
 use serde_json::json;
 use std::path::PathBuf;
 
-/// Import what another agent keeps: transcripts, or the state.db of hermes
+/// Import the sessions of another agent: transcripts, or the state.db of hermes
 ///
-/// Each line or message is stored once, however often this is run: what was read is remembered. What
-/// was erased does not come back. What cannot be read is named, and the rest is taken.
+/// Each line or message is stored once, however often this is run. Sessions that were erased do not
+/// come back. Files and lines that cannot be read are named, and the rest is imported.
 ///
-/// The state.db of hermes is only read, and may be in use. Run again, what hermes changed since is
-/// brought up to date, and what was changed here stays. Both sides are counted, and the exit code is
-/// 4 when they do not agree.
+/// The state.db of hermes is only read, and may be in use. Re-running picks up changes made in
+/// hermes; changes made here stay. Both sides are counted, and the exit code is 4 when they differ.
 #[derive(Debug, Args)]
 pub struct ImportArgs {
     /// claude-code, codex or hermes; or a file that `oneiro session export` wrote (- for standard
     /// input)
     #[arg(value_name = "AGENT|FILE")]
     agent: String,
-    /// A transcript, a folder of them, or a state.db; where the agent keeps it unless given
+    /// A transcript, a folder of transcripts, or a state.db [default: where the agent keeps them]
     path: Option<PathBuf>,
-    /// Count what is new, and store nothing
+    /// Count new messages without storing anything
     #[arg(long)]
     dry_run: bool,
 }
 
 /// The files to import, each with the folder it must stay in.
-pub struct Found {
+pub struct TranscriptSet {
     /// Whose they are.
     pub agent: Agent,
     /// The files.
@@ -45,10 +44,10 @@ pub struct Found {
     unreadable: Vec<Error>,
 }
 
-impl Found {
+impl TranscriptSet {
     /// The transcripts where an agent keeps them.
-    pub fn at_home(agent: Agent) -> oneiro::Result<Found> {
-        let folders = AgentRow::of(agent).map(AgentRow::kept).unwrap_or_default();
+    pub fn of_agent(agent: Agent) -> oneiro::Result<TranscriptSet> {
+        let folders = AgentRow::of(agent).map(AgentRow::session_folders).unwrap_or_default();
         let (mut files, mut unreadable) = (Vec::new(), Vec::new());
         for folder in folders {
             let found = find_transcripts(&folder, agent)?;
@@ -57,21 +56,21 @@ impl Found {
         }
         // Subagents come after all sessions, of whichever folder.
         files.sort_by_key(|(file, _)| file.is_subagent);
-        Ok(Found { agent, files, unreadable })
+        Ok(TranscriptSet { agent, files, unreadable })
     }
 
-    fn at(agent: Agent, path: PathBuf) -> oneiro::Result<Found> {
+    fn at_path(agent: Agent, path: PathBuf) -> oneiro::Result<TranscriptSet> {
         if path.is_dir() {
             let found = find_transcripts(&path, agent)?;
             let files = found.files.into_iter().map(|file| (file, Some(path.clone()))).collect();
-            return Ok(Found { agent, files, unreadable: found.unreadable });
+            return Ok(TranscriptSet { agent, files, unreadable: found.unreadable });
         }
         let bytes = std::fs::metadata(&path).map(|meta| meta.len()).map_err(|error| {
             Error::not_found(format!("{}: {error}", path.display()))
                 .remedy("name a transcript (.jsonl) or a folder of them")
         })?;
         let file = TranscriptFile { path, bytes, is_subagent: false };
-        Ok(Found { agent, files: vec![(file, None)], unreadable: Vec::new() })
+        Ok(TranscriptSet { agent, files: vec![(file, None)], unreadable: Vec::new() })
     }
 
     /// Bytes of all files.
@@ -79,11 +78,12 @@ impl Found {
         self.files.iter().map(|(file, _)| file.bytes).sum()
     }
 
-    /// Captures every file. One that cannot be read is named and the others are taken.
-    pub fn capture(&self, context: &Context, oneiro: &Oneiro, dry_run: bool) -> Taken {
+    /// Imports every file. One that cannot be read is named and the others are imported.
+    pub fn import(&self, context: &Context, oneiro: &Oneiro, dry_run: bool) -> ImportReport {
         let bar = progress::bar(self.bytes(), "import", context.output.json);
-        let mut taken = Taken { failed: self.unreadable.clone(), ..Taken::default() };
-        taken.captured.finished = true;
+        let mut report =
+            ImportReport { failed: self.unreadable.clone(), ..ImportReport::default() };
+        report.captured.finished = true;
         let mut before = 0;
         for (file, within) in &self.files {
             let request = CaptureRequest {
@@ -95,7 +95,7 @@ impl Found {
                 .transfer()
                 .capture_transcript(&request, &mut |at| bar.set_position(before + at));
             match captured {
-                Ok(captured) => taken.captured.add(captured),
+                Ok(captured) => report.captured.add(captured),
                 Err(error) => {
                     let is_ours = !matches!(
                         error.kind(),
@@ -103,8 +103,8 @@ impl Found {
                             | oneiro::ErrorKind::Forbidden
                             | oneiro::ErrorKind::Invalid
                     );
-                    taken.failed.push(error);
-                    // A store that cannot be written to will not take the next file either.
+                    report.failed.push(error);
+                    // A store that cannot be written to will refuse the next file too.
                     if is_ours {
                         break;
                     }
@@ -114,26 +114,26 @@ impl Found {
             bar.set_position(before);
         }
         bar.finish_and_clear();
-        taken.files = self.files.len();
-        taken
+        report.files = self.files.len();
+        report
     }
 }
 
-/// What became of the files.
+/// What was imported.
 #[derive(Debug, Default)]
-pub struct Taken {
+pub struct ImportReport {
     /// How many there were.
     pub files: usize,
     /// What they held.
     pub captured: Captured,
-    /// Why some could not be taken.
+    /// Why some could not be imported.
     pub failed: Vec<Error>,
 }
 
 /// Damaged lines that are named; the rest are counted.
-const NAMED: usize = 10;
+const NAMED_ROWS: usize = 10;
 
-impl Taken {
+impl ImportReport {
     /// As JSON.
     pub fn json(&self) -> serde_json::Value {
         let failed: Vec<&str> = self.failed.iter().map(Error::message).collect();
@@ -152,8 +152,8 @@ impl Taken {
             "{} {} in {} from {}",
             captured.messages,
             match (captured.messages, dry_run) {
-                (1, true) => "message would be new",
-                (_, true) => "messages would be new",
+                (1, true) => "message to import",
+                (_, true) => "messages to import",
                 (1, false) => "new message",
                 (_, false) => "new messages",
             },
@@ -169,9 +169,15 @@ impl Taken {
         let there = captured.duplicates.saturating_sub(captured.copies);
         // How many, and the words for one and for more.
         let notes = [
-            (there, ["there already"; 2]),
-            (captured.copies, ["copy of the same line", "copies of the same lines"]),
-            (captured.left_out, ["left out: a pattern matches, or the session was removed"; 2]),
+            (there, ["already imported"; 2]),
+            (
+                captured.copies,
+                ["copy of a line of another session", "copies of lines of other sessions"],
+            ),
+            (
+                captured.left_out,
+                ["skipped: an ignore pattern matches, or the session was removed"; 2],
+            ),
             (captured.withheld, ["private span withheld", "private spans withheld"]),
             (
                 captured.repaired,
@@ -180,36 +186,28 @@ impl Taken {
                     "lines with bytes that are not UTF-8, replaced",
                 ],
             ),
-            (
-                captured.skipped.values().sum(),
-                [
-                    "line that says nothing of the conversation",
-                    "lines that say nothing of the conversation",
-                ],
-            ),
+            (captured.skipped.values().sum(), ["metadata line skipped", "metadata lines skipped"]),
         ];
         for (number, [one, more]) in notes.into_iter().filter(|(number, _)| *number > 0) {
             lines.push(format!("  {number} {}", if number == 1 { one } else { more }));
         }
-        for line in captured.damaged.iter().take(NAMED) {
+        for line in captured.damaged.iter().take(NAMED_ROWS) {
             lines.push(format!("  damaged: {} line {}: {}", line.path, line.line, line.problem));
         }
-        if captured.damaged.len() > NAMED {
-            let more = count(captured.damaged.len() - NAMED, "more damaged line");
+        if captured.damaged.len() > NAMED_ROWS {
+            let more = count(captured.damaged.len() - NAMED_ROWS, "more damaged line");
             lines.push(format!("  and {more}"));
         }
         let strangers = &captured.not_transcripts;
         if !strangers.is_empty() {
-            lines.push(format!(
-                "  {} passed over, not transcripts:",
-                count(strangers.len(), "file")
-            ));
-            lines.extend(strangers.iter().take(NAMED).map(|path| format!("    {path}")));
+            lines.push(format!("  {} skipped, not transcripts:", count(strangers.len(), "file")));
+            lines.extend(strangers.iter().take(NAMED_ROWS).map(|path| format!("    {path}")));
         }
-        if strangers.len() > NAMED {
-            lines.push(format!("    and {} more", strangers.len() - NAMED));
+        if strangers.len() > NAMED_ROWS {
+            lines.push(format!("    and {} more", strangers.len() - NAMED_ROWS));
         }
-        lines.extend(self.failed.iter().map(|error| format!("  not taken: {}", error.message())));
+        lines
+            .extend(self.failed.iter().map(|error| format!("  not imported: {}", error.message())));
         plain(&lines.join("\n"))
     }
 }
@@ -228,8 +226,8 @@ impl ImportArgs {
         let Ok(agent) = Agent::parse(&self.agent) else { return self.run_export(context) };
         let is_one = self.path.as_ref().is_some_and(|path| !path.is_dir());
         let found = match self.path {
-            Some(path) => Found::at(agent, path)?,
-            None => Found::at_home(agent)?,
+            Some(path) => TranscriptSet::at_path(agent, path)?,
+            None => TranscriptSet::of_agent(agent)?,
         };
         if found.files.is_empty() {
             let home = AgentRow::of(agent).and_then(AgentRow::home).unwrap_or_default();
@@ -240,20 +238,21 @@ impl ImportArgs {
             .remedy(format!("name a file or a folder; looked in {}", home.display()))
             .into());
         }
-        let scratch = Scratch::open(context, self.dry_run)?;
-        let taken = found.capture(context, &scratch.oneiro, self.dry_run);
-        if let Some(path) = taken.captured.not_transcripts.first().filter(|_| is_one) {
+        let space = ImportSpace::open(context, self.dry_run)?;
+        let report = found.import(context, &space.oneiro, self.dry_run);
+        if let Some(path) = report.captured.not_transcripts.first().filter(|_| is_one) {
             return Err(not_a_transcript(path, agent).into());
         }
-        match context.output.json {
-            true => data(&taken.json().to_string())?,
-            false => data(&taken.describe(self.dry_run))?,
+        if context.output.json {
+            data(&report.json().to_string())?;
+        } else {
+            data(&report.describe(self.dry_run))?;
         }
-        if !self.dry_run && taken.captured.messages > 0 {
-            context.index(&scratch.oneiro);
-            context.after(&scratch.oneiro);
+        if !self.dry_run && report.captured.messages > 0 {
+            context.index(&space.oneiro);
+            context.after(&space.oneiro);
         }
-        match taken.failed.into_iter().next() {
+        match report.failed.into_iter().next() {
             Some(error) => Err(error.into()),
             None => Ok(()),
         }
@@ -281,21 +280,22 @@ impl ImportArgs {
         let path = match self.path {
             Some(path) if path.is_dir() => path.join("state.db"),
             Some(path) => path,
-            None => hermes::at_home()?,
+            None => hermes::default_file()?,
         };
-        let scratch = Scratch::open(context, self.dry_run)?;
-        let moved = hermes::import(context, &scratch.oneiro, (&path, self.dry_run))?;
-        match context.output.json {
-            true => data(&moved.json().to_string())?,
-            false => data(&moved.describe())?,
+        let space = ImportSpace::open(context, self.dry_run)?;
+        let report = hermes::import(context, &space.oneiro, (&path, self.dry_run))?;
+        if context.output.json {
+            data(&report.json().to_string())?;
+        } else {
+            data(&report.describe())?;
         }
-        if !self.dry_run && moved.done.messages > 0 {
-            context.index(&scratch.oneiro);
+        if !self.dry_run && report.done.messages > 0 {
+            context.index(&space.oneiro);
         }
         if !self.dry_run {
-            context.after(&scratch.oneiro);
+            context.after(&space.oneiro);
         }
-        match moved.check() {
+        match report.check() {
             Some(error) => Err(error.into()),
             None => Ok(()),
         }
@@ -317,20 +317,20 @@ fn not_a_transcript(path: &str, agent: Agent) -> Error {
 }
 
 /// An open space; for a dry run on a store that does not exist, one that is thrown away.
-pub struct Scratch {
+pub struct ImportSpace {
     /// The space.
     pub oneiro: Oneiro,
     _folder: Option<tempfile::TempDir>,
 }
 
-impl Scratch {
+impl ImportSpace {
     /// Opens the space.
-    pub fn open(context: &Context, dry_run: bool) -> anyhow::Result<Scratch> {
+    pub fn open(context: &Context, dry_run: bool) -> anyhow::Result<ImportSpace> {
         if !dry_run {
-            return Ok(Scratch { oneiro: context.open()?, _folder: None });
+            return Ok(ImportSpace { oneiro: context.open()?, _folder: None });
         }
         match context.open_existing() {
-            Ok(oneiro) => Ok(Scratch { oneiro, _folder: None }),
+            Ok(oneiro) => Ok(ImportSpace { oneiro, _folder: None }),
             Err(error) => {
                 let known = error.downcast_ref::<Error>().map(Error::kind);
                 if known != Some(oneiro::ErrorKind::NotFound) {
@@ -339,7 +339,7 @@ impl Scratch {
                 let folder = tempfile::tempdir()?;
                 let target = oneiro::Target::parse(&folder.path().to_string_lossy(), None)?;
                 let oneiro = Oneiro::open(&target, context.options())?;
-                Ok(Scratch { oneiro, _folder: Some(folder) })
+                Ok(ImportSpace { oneiro, _folder: Some(folder) })
             }
         }
     }

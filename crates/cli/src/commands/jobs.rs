@@ -1,10 +1,11 @@
 //! `oneiro jobs`: background work.
 
+use crate::commands::search::show::when;
 use crate::context::Context;
 use crate::output::{one_line, table};
 use crate::request::request;
 use clap::{Args, Subcommand};
-use oneiro::{Job, Page, PageOf};
+use oneiro::{Job, JobState, Page, PageOf};
 use serde_json::json;
 use std::time::Duration;
 
@@ -13,7 +14,7 @@ use std::time::Duration;
 pub struct JobsArgs {
     #[command(subcommand)]
     command: Option<JobsCommand>,
-    /// Maximum number of results
+    /// Maximum number of jobs
     #[arg(long, default_value_t = 20)]
     limit: usize,
     /// Continue after the previous page: its `next`
@@ -57,9 +58,13 @@ fn describe(page: &Page<Job>) -> String {
             job.kind.clone(),
             job.state.as_str().to_owned(),
             job.attempts.to_string(),
+            match job.state {
+                JobState::Queued => when(job.next_run_at),
+                JobState::Running | JobState::Done | JobState::Failed => String::new(),
+            },
             one_line(error, 60),
         ]
     };
     let rows: Vec<_> = page.items.iter().map(row).collect();
-    table(&["id", "kind", "state", "attempts", "last error"], &rows)
+    table(&["id", "kind", "state", "attempts", "next run", "last error"], &rows)
 }

@@ -1,5 +1,6 @@
 //! `oneiro mcp`: tools for an agent on standard input and output.
 
+use crate::agents;
 use crate::context::Context;
 use clap::Args;
 use oneiro::SpaceUse;
@@ -31,7 +32,7 @@ impl McpArgs {
             context.output.say(&introduction(&oneiro.target().to_string(), self.read_only));
         }
         let role = if self.read_only { TokenRole::Read } else { TokenRole::Admin };
-        Ok(oneiro_mcp::serve_stdio(Caller::local(oneiro, role))?)
+        Ok(oneiro_mcp::serve_stdio(Caller::local(oneiro, role), agents::capture_sources())?)
     }
 }
 

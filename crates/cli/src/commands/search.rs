@@ -10,32 +10,36 @@ use crate::request::request;
 use clap::{Args, ValueEnum};
 use oneiro::{Error, HitKind, Oneiro, SEARCH_LIMIT, SearchRequest, Sort};
 use serde_json::json;
+use show::{NeighboursOf, Results};
 use std::io::Read;
 use std::time::Duration;
 
-/// How long a pattern is looked for in one go.
+/// How long one command searches for a pattern before it answers with a cursor.
 const PATTERN_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Bytes of a query that are read from standard input: enough for the engine to say how many are
-/// too many.
-const QUERY_BYTES: u64 = 16 << 20;
+/// Bytes of a query read from standard input: more than the engine accepts, so that its error can
+/// name the size.
+const QUERY_BYTES_MAX: u64 = 16 << 20;
 
-/// Search what was said
+/// Search messages
 ///
-/// Words side by side are all wanted, and some of them are found where all are not. The query
-/// language: "a phrase", AND, OR, NOT, -word, ( ), begin*, *inside*, /regular expression/, role:,
-/// source:, session:, name:, project:, since:, until:. Nothing else that is written does harm, so
-/// questions can be asked as they are. Rewound messages are never found, compacted ones are.
+/// Messages with all the words come first, then messages with some of them. Hits are grouped by
+/// session, and the best hit of each is shown with the messages around it. Rewound messages are never
+/// found, compacted ones are.
 ///
-/// A query that begins with a dash stands after two of them: oneiro search -- -excluded word. The
-/// query - is read from standard input. Times are in UTC.
+/// The query language: "a phrase", AND, OR, NOT, -word, ( ), begin*, *inside*, /regular expression/,
+/// role:, source:, session:, name:, project:, since:, until:. Other punctuation is ignored, so a
+/// question can be typed as it is.
+///
+/// Put -- before a query that begins with a dash: oneiro search -- -excluded word. The query - is
+/// read from standard input. Times are in UTC.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   oneiro search why did we drop the queue
   oneiro search '\"red apple\" -pie since:7d' --role user
   oneiro search '/ap+le/i' --in-summaries --session monday")]
 pub struct SearchArgs {
-    /// What to search for; several arguments are one query. With filters alone, the newest messages
+    /// What to search for; several arguments are one query. With filters only, the newest messages
     query: Vec<String>,
     /// Only in this session
     #[arg(long, value_name = "SESSION")]
@@ -55,31 +59,32 @@ pub struct SearchArgs {
     /// Only in sessions of this project
     #[arg(long)]
     project: Option<String>,
-    /// Only what was said then or later: a date, a time, or an age such as 3d
+    /// Only messages from this time on: a date, a time, or an age such as 3d
     #[arg(long, value_name = "TIME")]
     since: Option<String>,
-    /// Only what was said before; a day, a month or a year includes all of it
+    /// Only messages before this time; a day, a month or a year is included
     #[arg(long, value_name = "TIME")]
     until: Option<String>,
     /// The order of hits
     #[arg(long, value_enum, default_value_t = Order::Relevance)]
     sort: Order,
-    /// The best hit of each conversation only
+    /// Only the best hit of each lineage
     #[arg(long)]
     one_per_lineage: bool,
-    /// At most so many
+    /// Maximum number of hits
     #[arg(long, value_name = "N", default_value_t = SEARCH_LIMIT)]
     limit: usize,
     /// The `next` of the page before
     #[arg(long)]
     cursor: Option<String>,
-    /// Show so many messages before and after each hit (0 to 20) [default: 1, with --json 0]
+    /// Messages to show before and after each hit (0 to 20) [default: 1 around the best hit of each
+    /// session, 0 with --json]
     #[arg(long, visible_alias = "neighbors", value_name = "N")]
     neighbours: Option<usize>,
-    /// Tell why each hit ranked where it did
+    /// Explain the rank of each hit
     #[arg(long)]
     explain: bool,
-    /// Search summaries instead of messages; with --session, those of its whole lineage
+    /// Search summaries instead of messages; with --session, the summaries of its lineage
     #[arg(long, conflicts_with_all = ["exclude_lineage", "source", "exclude_source", "role",
         "sort", "one_per_lineage", "cursor", "neighbours", "explain"])]
     in_summaries: bool,
@@ -111,8 +116,12 @@ impl SearchArgs {
     pub fn run(self, context: &Context) -> anyhow::Result<()> {
         let oneiro = context.open()?;
         let in_summaries = self.in_summaries;
+        let neighbours_of = match self.neighbours {
+            Some(_) => NeighboursOf::EveryHit,
+            None => NeighboursOf::BestHit,
+        };
         let request = self.request(&oneiro, context.output.json)?;
-        let bar = progress::counter("searching, stretches of messages read", context.output.json);
+        let bar = progress::counter("searching, batches of messages read", context.output.json);
         let found = oneiro.search().run_all(&request, PATTERN_TIMEOUT, &mut || bar.inc(1));
         bar.finish_and_clear();
         let found = found?;
@@ -120,16 +129,21 @@ impl SearchArgs {
         if is_empty && !context.output.json {
             context.output.say("Nothing found.");
         } else {
+            let sessions = oneiro.search().sessions_of(&found)?;
             let messages = found.hits.iter().map(|hit| (&hit.session_id, hit.id));
             let places = Places::new(&oneiro, messages)?;
-            context.output.show(&found, |found| show::hits(found, &places, context.ink))?;
+            context.output.show(&found, |found| {
+                let ink = context.ink;
+                Results { found, sessions: &sessions, places: &places, neighbours_of, ink }.render()
+            })?;
         }
         if let Some(note) = &found.note {
             context.output.say(&format!("note: {note}"));
         } else if is_empty {
-            context.output.say(match in_summaries {
-                true => "hint: only what was compacted has summaries; without --in-summaries the messages are searched",
-                false => "hint: try other words or fewer filters; `oneiro session search` shows what was active lately",
+            context.output.say(if in_summaries {
+                "hint: only compacted messages have summaries; leave out --in-summaries to search messages"
+            } else {
+                "hint: try other words or fewer filters; `oneiro session search` shows recent conversations"
             });
         }
         context.after(&oneiro);
@@ -140,13 +154,14 @@ impl SearchArgs {
         let query = query(&self.query)?;
         if self.in_summaries && query.trim().is_empty() {
             return Err(Error::field("query", "is empty")
-                .remedy("give words to look for in summaries; `oneiro session tree` shows all of a session's")
+                .remedy("give words to search for; `oneiro session tree` lists the summaries of a session")
                 .into());
         }
-        // Summaries are those of a whole lineage: a session goes on in its continuations.
-        let (kinds, session, lineage) = match self.in_summaries {
-            true => (vec![HitKind::Summary], None, resolved(oneiro, self.session.as_deref())?),
-            false => (Vec::new(), self.session, None),
+        // Continuations of a session share its summaries, so these are searched by lineage.
+        let (kinds, session, lineage) = if self.in_summaries {
+            (vec![HitKind::Summary], None, resolved(oneiro, self.session.as_deref())?)
+        } else {
+            (Vec::new(), self.session, None)
         };
         let neighbours = self.neighbours.unwrap_or(usize::from(!json));
         Ok(request(
@@ -179,10 +194,10 @@ pub fn query(words: &[String]) -> anyhow::Result<String> {
     match words {
         [only] if only == "-" => {
             let mut bytes = Vec::new();
-            std::io::stdin().lock().take(QUERY_BYTES).read_to_end(&mut bytes)?;
+            std::io::stdin().lock().take(QUERY_BYTES_MAX).read_to_end(&mut bytes)?;
             let text = String::from_utf8(bytes)
                 .map_err(|_| Error::field("query", "is not UTF-8").remedy("convert it first"))?;
-            // As every control character of a query, it is a space; no request holds one.
+            // Control characters count as spaces in a query, and no request may hold a NUL.
             Ok(text.replace('\0', " "))
         }
         words => Ok(words.join(" ")),

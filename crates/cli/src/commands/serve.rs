@@ -1,5 +1,6 @@
 //! `oneiro serve`: run until a signal.
 
+use crate::agents;
 use crate::commands::demo;
 use crate::context::Context;
 use clap::Args;
@@ -59,6 +60,7 @@ impl ServeArgs {
             max_body: context.config.max_body,
             timeouts: timeouts(self.patience_ms),
             backups: backups(&target),
+            capture: agents::capture_sources(),
         };
         oneiro_server::serve(serving, move |address| {
             let url = format!("http://{address}");

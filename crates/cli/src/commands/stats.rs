@@ -1,7 +1,7 @@
 //! `oneiro stats`: counts and sizes of the space.
 
 use crate::context::Context;
-use crate::output::{ago, bytes};
+use crate::output::{ago, bytes, count};
 use clap::Args;
 use oneiro::Stats;
 
@@ -29,15 +29,18 @@ fn describe(stats: &Stats, now: oneiro::Timestamp) -> String {
         format!("payloads   {}", stats.payloads),
         format!("active     {active}"),
         format!(
-            "index      {} segments, {} messages not yet indexed{}",
-            stats.index.segments,
-            stats.index.tail,
+            "index      {}, {} not yet indexed{}",
+            count(stats.index.segments, "segment"),
+            count(usize::try_from(stats.index.tail).unwrap_or(0), "message"),
             stats.index.vectors.as_ref().map_or(String::new(), |model| format!(", {model}"))
         ),
         format!("jobs       {}", stats.jobs),
     ];
     if stats.repaired > 0 {
-        lines.push(format!("repaired   {} lone surrogates", stats.repaired));
+        lines.push(format!(
+            "repaired   {}",
+            count(usize::try_from(stats.repaired).unwrap_or(0), "lone surrogate")
+        ));
     }
     for backup in &stats.backups {
         lines.push(format!("backup     {} ({})", backup.path, ago(backup.at, now)));

@@ -153,7 +153,7 @@ fn a_file_of_another_agent_is_told_apart_and_not_remembered() {
     let folder = home.at("").to_str().unwrap().to_owned();
     let taken = import(&space, &home, &["codex", &folder]);
     assert_eq!(taken.code, 0, "{}", taken.err);
-    assert!(taken.out.contains("2 files passed over, not transcripts"), "{}", taken.out);
+    assert!(taken.out.contains("2 files skipped, not transcripts"), "{}", taken.out);
     assert!(taken.out.contains("s1.jsonl") && taken.out.contains("x.jsonl"), "{}", taken.out);
     assert_eq!(import(&space, &home, &["codex", home.at("x.jsonl").to_str().unwrap()]).code, 2);
 }
@@ -163,8 +163,8 @@ fn what_is_counted_is_told_in_words_that_fit() {
     let space = TestSpace::new(oneiro_testkit::Backend::Sqlite);
     let home = Home::of_ann(&space);
     let first = import(&space, &home, &["claude-code"]);
-    assert!(first.out.contains("\n  8 copies of the same lines\n"), "{}", first.out);
-    assert!(!first.out.contains("there already"), "{}", first.out);
+    assert!(first.out.contains("\n  8 copies of lines of other sessions\n"), "{}", first.out);
+    assert!(!first.out.contains("already imported"), "{}", first.out);
     let listed = |args: &[&str]| {
         let listed = json(&space, &[&["session", "list"], args].concat());
         listed["items"].as_array().unwrap().len()
@@ -180,7 +180,7 @@ fn what_is_counted_is_told_in_words_that_fit() {
     for words in [
         "1 new message in 1 new session from 1 transcript",
         "1 private span withheld",
-        "1 line that says nothing",
+        "1 metadata line skipped",
     ] {
         assert!(one.out.contains(words), "{words}: {}", one.out);
     }
@@ -188,7 +188,7 @@ fn what_is_counted_is_told_in_words_that_fit() {
     let copy = home.at("two.jsonl");
     std::fs::write(&copy, format!("{}\n{none}\n{none}\n", said(1))).unwrap();
     let again = import(&space, &home, &["claude-code", copy.to_str().unwrap()]);
-    for words in ["1 there already", "2 lines that say nothing"] {
+    for words in ["1 already imported", "2 metadata lines skipped"] {
         assert!(again.out.contains(words), "{words}: {}", again.out);
     }
 }

@@ -12,6 +12,7 @@
 
 mod append;
 mod bench;
+mod capture;
 mod compact_cli;
 mod config;
 mod context_cli;

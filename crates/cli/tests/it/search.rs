@@ -145,11 +145,35 @@ on_both_backends! {
         assert_eq!(hit["neighbours"][0]["text"], "good morning");
         assert_eq!(hit["neighbours"][1]["text"], "good night");
         let text = run(space, &["search", "pomegranate", "--explain"]).out;
-        for word in ["#2", "user", "precise", "good morning", "good night", "measured", "weight", "brought up by"] {
+        for word in ["#2", "user", "all words", "good morning", "good night", "value", "weight", "found by"] {
             assert!(text.contains(word), "{word}: {text}");
         }
         assert!(!text.contains('\u{1b}'), "colours without a terminal");
-        assert!(!run(space, &["search", "pomegranate", "--neighbours", "0"]).out.contains("good"));
+        assert!(!run(space, &["search", "pomegranate", "--neighbours", "0"]).out.contains("good night"));
+    }
+
+    fn results_are_grouped_by_session_and_show_each_message_once(space) {
+        let texts = ["first", "pomegranate one", "pomegranate two", "after", "far", "farther", "pomegranate three", "last"];
+        let ids = say(space, "garden", &texts);
+        say(space, "kitchen", &["pomegranate cake"]);
+        run(space, &["session", "title", "garden", "Garden talk"]);
+        let text = run(space, &["search", "pomegranate", "--sort", "oldest"]).out;
+        let lines: Vec<&str> = text.lines().collect();
+        let head = lines[0].split("  ").collect::<Vec<_>>();
+        assert_eq!((head[0], &head[2..]), ("Garden talk", ["garden", "3 hits"].as_slice()), "title, date, id: {text}");
+        assert_eq!(head[1].len(), "2026-01-31 12:00".len());
+        let shown: Vec<&str> = lines[1..].iter().copied().filter(|line| !line.starts_with('>')).collect();
+        // The best hit and the hit beside it share one context; the third hit has none.
+        let garden = ["  user: first", "    pomegranate one", "    pomegranate two", "  user: after", "    pomegranate three"];
+        assert_eq!(shown[..5], garden, "{text}");
+        assert_eq!((shown[5], shown.len()), ("", 8), "one more group: {text}");
+        let heads: Vec<bool> = lines.iter().filter(|line| line.starts_with("> 20")).map(|line| line.contains("  user  garden#") || line.contains("  user  kitchen#1")).collect();
+        assert_eq!(heads, [true; 4], "a date before the id: {text}");
+        let all = run(space, &["search", "pomegranate", "--sort", "oldest", "--neighbours", "1"]).out;
+        assert!(all.contains("  user: farther\n> ") && all.contains("\n  user: last\n"), "{all}");
+        let flat = search(space, &["pomegranate", "--sort", "oldest", "--neighbours", "1"]);
+        assert_eq!(flat["hits"].as_array().unwrap().len(), 4, "JSON stays flat");
+        assert_eq!(flat["hits"][0]["neighbours"][1]["id"], ids[2]);
     }
 
     fn every_script_and_kind_of_word_is_found(space) {
@@ -298,8 +322,8 @@ on_both_backends! {
         assert_eq!((&browsed["mode"], &browsed["sessions"][0]["id"]), (&value!("browse"), &value!("b")));
         assert_eq!(json(space, &["session", "search", "pomegranate", "--current", "a"])["conversations"], value!([]));
         for (args, words) in [
-            (vec!["pomegranate"], vec!["a", "Garden talk", "> #2", "the pomegranate is red", "user: bye", "precise"]),
-            (vec!["--session", "a", "--around", &around], vec!["> #2", "hello", "bye"]),
+            (vec!["pomegranate"], vec!["Garden talk  2", "  a  ", "user  #2", "the pomegranate is red", "user: bye", "all words"]),
+            (vec!["--session", "a", "--around", &around], vec!["user  #2", "hello", "bye"]),
             (vec!["--read", "a"], vec!["title     Garden talk", "hello", "bye"]),
             (vec![], vec!["id", "Garden talk", "something else"]),
         ] {

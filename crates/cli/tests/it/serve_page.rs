@@ -41,7 +41,7 @@ on_both_backends! {
             assert!(tree.text().contains(&format!("/sessions/a%2Ftalk/summaries/{}", node.id)));
         }
         let covered = summaries.iter().filter(|node| node.in_context).map(|node| node.message_count);
-        let loose = format!("<dt>Messages as they are</dt><dd>{}<", 400 - covered.sum::<i64>());
+        let loose = format!("<dt>Other messages</dt><dd>{}<", 400 - covered.sum::<i64>());
         assert!(tree.text().contains(&loose), "{loose}");
         let (first, last) = (&summaries[0], &summaries[summaries.len() - 1]);
         let one = get(&server, &format!("/sessions/a%2Ftalk/summaries/{}", first.id));

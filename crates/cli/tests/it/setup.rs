@@ -1,4 +1,4 @@
-//! `oneiro setup`: what it shows, what it changes, and that it can be taken back to the byte.
+//! `oneiro setup`: what it shows, what it changes, and that it can be undone to the byte.
 
 use crate::fake_home::Home;
 use crate::support::{Answer, json, run_with};
@@ -33,8 +33,8 @@ fn it_shows_everything_first_and_writes_nothing_unasked() {
         "+  \"mcpServers\": {",
         "+[mcp_servers.oneiro]",
         "+    \"SubagentStop\": [",
-        "left as it is: it is not plain JSON",
-        "34 messages would be new",
+        "openclaw.json: it is not plain JSON",
+        "34 messages to import",
     ] {
         assert!(shown.out.contains(part), "{part} is missing:\n{}", shown.out);
     }
@@ -93,6 +93,57 @@ fn it_adds_once_imports_once_and_takes_back_to_the_byte() {
     assert_eq!(json(&space, &["stats"])["messages"], 43);
 }
 
+/// Files of agents that only use MCP, the name their servers are under, and where an entry has its
+/// program.
+const MCP_ONLY: [(&str, &str, &str); 5] = [
+    (".cursor/mcp.json", "mcpServers", "/command"),
+    (CLAUDE_DESKTOP, "mcpServers", "/command"),
+    (VSCODE, "servers", "/command"),
+    (".gemini/settings.json", "mcpServers", "/command"),
+    (".config/opencode/opencode.json", "mcp", "/command/0"),
+];
+
+#[cfg(not(target_os = "macos"))]
+const CLAUDE_DESKTOP: &str = ".config/Claude/claude_desktop_config.json";
+#[cfg(target_os = "macos")]
+const CLAUDE_DESKTOP: &str = "Library/Application Support/Claude/claude_desktop_config.json";
+#[cfg(not(target_os = "macos"))]
+const VSCODE: &str = ".config/Code/User/mcp.json";
+#[cfg(target_os = "macos")]
+const VSCODE: &str = "Library/Application Support/Code/User/mcp.json";
+
+#[test]
+fn entries_have_the_fields_that_each_agent_reads() {
+    let space = space();
+    let home = Home::empty(&space);
+    for folder in [".config/opencode", VSCODE.strip_suffix("/mcp.json").unwrap()] {
+        std::fs::create_dir_all(home.at(folder)).unwrap();
+    }
+    let done = setup(&space, &home, &["--yes", "--no-import"]);
+    assert_eq!(done.code, 0, "{}", done.err);
+    let local = read(&home.at(".config/opencode/opencode.json"))["mcp"]["oneiro"].clone();
+    assert_eq!((local["type"].as_str(), local["enabled"].as_bool()), (Some("local"), Some(true)));
+    assert_eq!(local["command"][1], "mcp");
+    assert_eq!(read(&home.at(VSCODE))["servers"]["oneiro"]["type"], "stdio");
+}
+
+#[test]
+fn secrets_of_a_file_are_masked_in_what_is_shown_and_kept_in_the_file() {
+    let space = space();
+    let home = Home::empty(&space);
+    std::fs::create_dir(home.at(".gemini")).unwrap();
+    let token = "ghp_abcdefghijklmnopqrst12";
+    let text = format!(r#"{{"env":{{"SOME_TOKEN":"hunter2","PLAIN":"{token}"}},"theme":"dark"}}"#);
+    std::fs::write(home.at(".gemini/settings.json"), text).unwrap();
+    for args in [&["--dry-run"][..], &["--yes"], &["--undo", "--yes", "--json"]] {
+        let shown = setup(&space, &home, args);
+        assert!(shown.out.contains("[secret]") && shown.out.contains("dark"), "{}", shown.out);
+        assert!(!shown.out.contains("hunter2") && !shown.out.contains(token), "{}", shown.out);
+        let kept = home.read(".gemini/settings.json");
+        assert!(kept.contains("hunter2") && kept.contains(token), "{kept}");
+    }
+}
+
 #[test]
 fn files_that_were_missing_or_empty_are_so_again() {
     for (name, text) in [
@@ -106,13 +157,19 @@ fn files_that_were_missing_or_empty_are_so_again() {
         for folder in [".claude", ".codex", ".hermes", ".openclaw", ".nanobot", ".picoclaw"] {
             std::fs::create_dir(home.at(folder)).unwrap();
         }
+        for (file, _, _) in MCP_ONLY {
+            std::fs::create_dir_all(home.at(file).parent().unwrap()).unwrap();
+        }
         for file in [
             ".claude.json",
             ".claude/settings.json",
             ".openclaw/openclaw.json",
             ".nanobot/config.json",
             ".picoclaw/config.json",
-        ] {
+        ]
+        .into_iter()
+        .chain(MCP_ONLY.map(|(file, _, _)| file))
+        {
             if let Some(text) = text {
                 std::fs::write(home.at(file), text).unwrap();
             }
@@ -120,10 +177,16 @@ fn files_that_were_missing_or_empty_are_so_again() {
         let before = home.snapshot();
         let done = setup(&space, &home, &["--yes", "--hooks", "--no-import"]);
         assert_eq!(done.code, 0, "{name}: {}", done.err);
-        assert!(done.out.contains("`oneiro setup --undo` takes"), "{name}: {}", done.out);
+        assert!(done.out.contains("`oneiro setup --undo` removes"), "{name}: {}", done.out);
         let text = home.read(".openclaw/openclaw.json");
         let entry: Value = serde_json::from_str(text.trim_start_matches('\u{FEFF}')).unwrap();
         assert!(entry["mcp"]["servers"]["oneiro"].is_object(), "{name}: {entry}");
+        for (file, group, command) in MCP_ONLY {
+            let text = home.read(file);
+            let whole: Value = serde_json::from_str(text.trim_start_matches('\u{FEFF}')).unwrap();
+            let entry = &whole[group]["oneiro"];
+            assert_eq!(*entry.pointer(command).unwrap(), env!("CARGO_BIN_EXE_oneiro"), "{file}");
+        }
         assert!(home.at(".codex/config.toml").exists() && home.at(".hermes/config.yaml").exists());
         let undone = setup(&space, &home, &["--yes", "--undo"]);
         assert_eq!(undone.code, 0, "{name}: {}", undone.err);
@@ -275,8 +338,8 @@ fn what_cannot_be_imported_is_not_said_to_be_nothing() {
     let shown = setup(&space, &home, &["--dry-run"]).out;
     let row = |name: &str| shown.lines().find(|line| line.starts_with(name)).unwrap().to_owned();
     assert!(row("codex").ends_with("no sessions"), "{shown}");
-    assert!(row("openclaw").ends_with("  not imported yet"), "{shown}");
-    assert!(row("nanobot").contains("1 file, ") && row("nanobot").ends_with("; not imported yet"));
+    assert!(row("openclaw").ends_with("  no import yet"), "{shown}");
+    assert!(row("nanobot").contains("1 file, ") && row("nanobot").ends_with("; no import yet"));
 }
 
 #[test]

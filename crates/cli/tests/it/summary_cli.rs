@@ -129,7 +129,7 @@ on_both_backends! {
         assert_eq!(search(&["zebra"]), none);
         assert!(!search(&["--since", "2026-01-01", "--until", "2026-01-31", word])["hits"][0].is_null());
         let told = run(space, &["search", word, "--in-summaries", "--session", "long"]).out;
-        assert!(told.starts_with(node["id"].as_str().unwrap()) && told.contains("depth 0"), "{told}");
+        assert!(told.starts_with("In long, number 0") && told.contains("  long\n> 20") && told.contains("depth 0") && told.contains(node["id"].as_str().unwrap()), "{told}");
         assert!(run(space, &["search", "zebra", "--in-summaries"]).err.contains("Nothing found."));
     }
 

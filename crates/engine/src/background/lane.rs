@@ -1,6 +1,7 @@
 //! A lane: one thread that runs one kind of background work in rounds for every open space.
 
 use super::{OpenSpaces, Wake};
+use crate::capture::Watcher;
 use crate::{Cancel, Oneiro};
 use oneiro_model::{Error, JobNeed, Result};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -33,10 +34,13 @@ pub(super) enum Lane {
     Jobs,
     /// Runs jobs that call a model, so that a slow model delays no other job.
     ModelJobs,
+    /// Captures what agents write.
+    Capture,
 }
 
 impl Lane {
-    pub(super) const ALL: [Lane; 4] = [Lane::Index, Lane::Embed, Lane::Jobs, Lane::ModelJobs];
+    pub(super) const ALL: [Lane; 5] =
+        [Lane::Index, Lane::Embed, Lane::Jobs, Lane::ModelJobs, Lane::Capture];
 
     fn name(self) -> &'static str {
         match self {
@@ -44,21 +48,23 @@ impl Lane {
             Lane::Embed => "embed",
             Lane::Jobs => "jobs",
             Lane::ModelJobs => "model_jobs",
+            Lane::Capture => "capture",
         }
     }
 
     /// The pause of the lane after a failed round.
     fn pause_after_error(self) -> Duration {
         match self {
-            Lane::Index | Lane::Jobs | Lane::ModelJobs => ROUND_INTERVAL,
+            Lane::Index | Lane::Jobs | Lane::ModelJobs | Lane::Capture => ROUND_INTERVAL,
             Lane::Embed => EMBEDDER_RETRY,
         }
     }
 
-    fn run_round(self, oneiro: &Oneiro, wake: &Arc<Wake>) -> Result<()> {
+    fn run_round(self, oneiro: &Oneiro, rounds: &Rounds) -> Result<()> {
         let started = Instant::now();
         let is_enough = || oneiro.cancel.is_cancelled() || started.elapsed() > SPACE_SLICE;
-        let done = self.run_slice(oneiro, wake, &is_enough);
+        let wake = &rounds.wake;
+        let done = self.run_slice(oneiro, rounds, &is_enough);
         if is_enough() {
             // Continue after the other spaces had their turn.
             wake.wake();
@@ -69,11 +75,12 @@ impl Lane {
     fn run_slice(
         self,
         oneiro: &Oneiro,
-        wake: &Arc<Wake>,
+        rounds: &Rounds,
         is_enough: &dyn Fn() -> bool,
     ) -> Result<()> {
         match self {
-            Lane::Index => oneiro.index.run_index_round(wake, is_enough, &oneiro.cancel),
+            Lane::Capture => rounds.setup.watcher.run(oneiro, is_enough),
+            Lane::Index => oneiro.index.run_index_round(&rounds.wake, is_enough, &oneiro.cancel),
             Lane::Embed => oneiro.embed_until(is_enough),
             Lane::Jobs => {
                 oneiro.queue_idle_compactions();
@@ -94,7 +101,7 @@ impl Lane {
 /// The status of a lane since the background started.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
 pub struct LaneStatus {
-    /// `index`, `embed`, `jobs` or `model_jobs`.
+    /// `index`, `embed`, `jobs`, `model_jobs` or `capture`.
     pub lane: &'static str,
     /// Whether its thread runs.
     pub is_alive: bool,
@@ -162,7 +169,7 @@ pub(super) struct LaneThread {
 }
 
 impl LaneThread {
-    pub(super) fn start(lane: Lane, spaces: OpenSpaces, cancel: Cancel) -> LaneThread {
+    pub(super) fn start(lane: Lane, setup: LaneSetup) -> LaneThread {
         let (stats, wake) = (Arc::<Stats>::default(), Arc::<Wake>::default());
         let (running, ended) = channel();
         let weak_wake = Arc::downgrade(&wake);
@@ -171,7 +178,7 @@ impl LaneThread {
             let guard = (running, AliveGuard(Arc::clone(&stats)));
             move || {
                 let _guard = guard;
-                run(lane, &Rounds { spaces, cancel, stats, wake });
+                run(lane, &Rounds { setup, stats, wake });
             }
         };
         let thread = std::thread::Builder::new().name(format!("oneiro-{}", lane.name()));
@@ -211,16 +218,23 @@ impl LaneThread {
     }
 }
 
+/// What all lanes of a background share.
+#[derive(Clone)]
+pub(super) struct LaneSetup {
+    pub(super) spaces: OpenSpaces,
+    pub(super) cancel: Cancel,
+    pub(super) watcher: Arc<Watcher>,
+}
+
 /// What the rounds of a lane share.
 struct Rounds {
-    spaces: OpenSpaces,
-    cancel: Cancel,
+    setup: LaneSetup,
     stats: Arc<Stats>,
     wake: Arc<Wake>,
 }
 
 fn run(lane: Lane, rounds: &Rounds) {
-    let Rounds { spaces, cancel, stats, wake } = rounds;
+    let Rounds { setup: LaneSetup { spaces, cancel, .. }, stats, wake } = rounds;
     while !cancel.is_cancelled() {
         // Wait first: the process that opened the space has work of its own.
         wake.sleep(ROUND_INTERVAL);
@@ -234,7 +248,7 @@ fn run(lane: Lane, rounds: &Rounds) {
         for oneiro in open {
             let round = catch_unwind(AssertUnwindSafe(move || {
                 let oneiro = oneiro.with_cancel(cancel.clone());
-                if cancel.is_cancelled() { Ok(()) } else { lane.run_round(&oneiro, wake) }
+                if cancel.is_cancelled() { Ok(()) } else { lane.run_round(&oneiro, rounds) }
             }));
             match round {
                 Ok(Err(error)) if !cancel.is_cancelled() => fail(error),

@@ -1,5 +1,5 @@
 //! Background work of a long-lived process: one thread per lane (index, remote embedding, jobs,
-//! jobs that call a model). Lanes are cancelled together, isolated from panics, and stopped within
+//! jobs that call a model, capture). Lanes are cancelled together, isolated from panics, and stopped within
 //! a time limit. Used by `serve`, `mcp` and the Python package.
 
 mod lane;
@@ -8,8 +8,9 @@ mod wake;
 pub use lane::LaneStatus;
 pub(crate) use wake::Wake;
 
+use crate::capture::{CaptureSource, Watcher};
 use crate::{Cancel, Oneiro};
-use lane::{Lane, LaneThread, Stats};
+use lane::{Lane, LaneSetup, LaneThread, Stats};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -28,17 +29,21 @@ pub struct Background {
 
 impl Background {
     /// Starts the lanes. A lane whose thread cannot be started is reported by
-    /// [`BackgroundMonitor::status`]; the others run.
-    pub fn start(spaces: OpenSpaces) -> Background {
+    /// [`BackgroundMonitor::status`]; the others run. What agents write is captured from `sources`,
+    /// if there are any, into each space as people chose there.
+    pub fn start(spaces: OpenSpaces, sources: Vec<CaptureSource>) -> Background {
         let cancel = Cancel::new();
-        let start = |lane| LaneThread::start(lane, Arc::clone(&spaces), cancel.clone());
-        let lanes = Lane::ALL.into_iter().map(start).collect();
+        let watcher = Arc::new(Watcher::new(sources));
+        let has_work = |lane: &Lane| *lane != Lane::Capture || watcher.has_sources();
+        let setup = LaneSetup { spaces, cancel: cancel.clone(), watcher: Arc::clone(&watcher) };
+        let lanes = Lane::ALL.into_iter().filter(has_work);
+        let lanes = lanes.map(|lane| LaneThread::start(lane, setup.clone())).collect();
         Background { cancel, lanes }
     }
 
     /// Starts the lanes for one space.
-    pub fn of(oneiro: Oneiro) -> Background {
-        Background::start(Arc::new(move || vec![oneiro.clone()]))
+    pub fn of(oneiro: Oneiro, sources: Vec<CaptureSource>) -> Background {
+        Background::start(Arc::new(move || vec![oneiro.clone()]), sources)
     }
 
     /// A monitor of the lanes, which also works after they stopped.

@@ -1,12 +1,12 @@
-//! Assemble a window: the content of a prompt for a budget, of the summaries, the pinned messages
-//! and the newest messages of a session. It reads one snapshot and changes nothing but the mark
-//! that tells the next window how this one began.
+//! Assembles a window: the prompt content for a budget, from the summaries, the pinned messages and
+//! the newest messages of a session. Reads one snapshot; the only write is the mark that tells the
+//! next window how this one began.
 
-use super::around::{Around, bare_head};
 use super::cut::{Before, Cut, More, Reach, Room, cut};
 use super::form::Form;
 use super::markup::NOTICE_TOKENS;
 use super::outline::Outline;
+use super::preamble::{Preamble, system_head};
 use super::render::{RenderRequest, Rendered, render};
 use crate::Oneiro;
 use crate::sessions::{key_of, whole};
@@ -21,32 +21,32 @@ use oneiro_store::costs::{self, Begins, Cost, RangeTotals};
 use oneiro_store::{Tx, messages};
 use std::collections::HashMap;
 
-/// What the time and the speaker of a transcript's line cost.
+/// Tokens of the time and the speaker in a transcript line.
 const TRANSCRIPT_TOKENS: i64 = 14;
 
-/// The most results that are looked at to tell whether they came since the window before.
+/// Maximum number of results checked for a late arrival.
 const LATE_RESULTS: usize = 64;
 
-/// A window, and what is noted of it.
+/// A window with what is recorded about it.
 struct Assembled {
     window: Window,
     mark: WindowMark,
     before: Option<WindowMark>,
-    /// What the whole context would cost.
+    /// Tokens of the whole context.
     context_tokens: i64,
 }
 
 impl Context<'_> {
-    /// The content of a prompt for a session, within a budget. Unless it is only a peek, a context
-    /// that has outgrown the budget is compacted: at once as far as that takes no time, the rest in
-    /// the background.
+    /// The prompt content of a session within a budget. Unless it only peeks, a context over the
+    /// budget is compacted: immediately as far as the time limit allows, the rest in the
+    /// background.
     pub fn window(&self, id: &SessionId, request: &WindowRequest) -> Result<Window> {
         request.check()?;
         let key = self.oneiro.store.read(|tx| key_of(tx, id))?;
         self.oneiro.count_session((key, id))?;
         let mut assembled = self.oneiro.store.read(|tx| self.assemble(tx, (key, id), request))?;
         if !request.peek
-            && self.oneiro.compact_outgrown((key, id), request, assembled.context_tokens)?
+            && self.oneiro.compact_over_budget((key, id), request, assembled.context_tokens)?
         {
             assembled = self.oneiro.store.read(|tx| self.assemble(tx, (key, id), request))?;
         }
@@ -57,7 +57,7 @@ impl Context<'_> {
                 contexts::set_window(tx, key, (of, &mark), now)
             });
             if let Err(error) = kept {
-                // The rule of the cut finds nearly the same beginning without the mark.
+                // Without the mark, the next cut finds nearly the same beginning.
                 tracing::info!(%error, "a window was not marked");
             }
         }
@@ -72,13 +72,13 @@ impl Context<'_> {
     ) -> Result<Assembled> {
         let session = whole(tx, key)?;
         let outline = Outline::read(tx, (key, id), true)?;
-        let head = bare_head(&session, |text| self.oneiro.prompt_tokens(text));
+        let head = system_head(&session, |text| self.oneiro.prompt_tokens(text));
         let available = (request.budget - request.reserve) as i64 - head.tools_tokens;
         let left = available - head.tokens;
-        let mut around = Around::of(tx, &outline, id, left)?;
+        let mut preamble = Preamble::of(tx, &outline, id, left)?;
         let room = Room {
-            whole: left - around.tokens(),
-            cut: left - around.tokens() - NOTICE_TOKENS,
+            whole: left - preamble.tokens(),
+            cut: left - preamble.tokens() - NOTICE_TOKENS,
             step: (request.budget as i64 / 4).max(1),
         };
         let (mut items, complete) = candidates(tx, &outline, room)?;
@@ -100,8 +100,8 @@ impl Context<'_> {
         let shown = items.get(cut.first..).unwrap_or_default();
         let left_out = left_out(tx, &outline, shown.first().map_or(i64::MAX, |cost| cost.seq))?;
         let entries = self.entries(tx, (&outline, id), (shown, cut))?;
-        around.without(shown);
-        let head = around.head(head, left_out);
+        preamble.without(shown);
+        let head = preamble.head(head, left_out);
         let rendered = render(&RenderRequest {
             system: &head.text,
             messages: &entries,
@@ -147,7 +147,7 @@ impl Context<'_> {
         if request.explain {
             window.items = Some(super::explain::explain(&super::explain::Explained {
                 outline: &outline,
-                around: &around,
+                preamble: &preamble,
                 shown,
                 cut,
                 left_out,
@@ -157,7 +157,7 @@ impl Context<'_> {
         Ok(Assembled { window, mark, before, context_tokens })
     }
 
-    /// The messages that are shown, with the form of each.
+    /// The shown messages, each in its form.
     fn entries(
         &self,
         tx: &Tx<'_>,
@@ -185,7 +185,7 @@ impl Context<'_> {
 }
 
 impl Oneiro {
-    /// The tokens of a text that every window of a session begins with: counted once.
+    /// Tokens of a text that every window of a session begins with, cached.
     pub(super) fn prompt_tokens(&self, text: &str) -> i64 {
         let hash = *blake3::hash(text.as_bytes()).as_bytes();
         let known = self.prompt_costs.lock().ok().and_then(|known| known.get(&hash).copied());
@@ -203,12 +203,12 @@ impl Oneiro {
     }
 }
 
-/// The budget by which windows of one kind are told from others.
+/// The budget that identifies windows of one kind.
 fn window_budget(request: &WindowRequest) -> i64 {
     (request.budget - request.reserve) as i64
 }
 
-/// The messages that may be in a window, oldest first, and whether they are all there are.
+/// The messages that may be in a window, oldest first, and whether they are complete.
 fn candidates(tx: &Tx<'_>, outline: &Outline, room: Room) -> Result<(Vec<Cost>, bool)> {
     let (mut items, mut reach, mut complete) = (Vec::new(), Reach::default(), true);
     let (mut turn, mut step) = (None, false);
@@ -218,8 +218,8 @@ fn candidates(tx: &Tx<'_>, outline: &Outline, room: Room) -> Result<(Vec<Cost>, 
         complete = match reach.take(&cost, room) {
             More::Yes => true,
             More::No => false,
-            // The newest turn is in whatever it costs; but where nobody speaks, it has no end, and
-            // the newest step is.
+            // The newest turn is always included. Without user messages it has no beginning, and
+            // the newest step is included.
             More::ForTheTurn => {
                 let key = outline.key;
                 let begun = *turn.get_or_insert_with(|| costs::last_turn(tx, key).ok().flatten());
@@ -260,9 +260,8 @@ fn shortened(shown: &[Cost], cut: Cut) -> Vec<MessageId> {
     short.map(|cost| MessageId(cost.seq)).collect()
 }
 
-/// The hash of what a window begins with: its head, which messages are short, how often history was
-/// changed, and how many results came late. Where it begins, the head tells: it names what is left
-/// out before.
+/// The hash of a window's beginning: its head, the shortened messages, the count of history
+/// changes, and the number of late results. The head tells where the window begins.
 fn prefix_hash(head: &str, shortened: &[MessageId], (history, late): (i64, i64)) -> String {
     let mut hasher = blake3::Hasher::new();
     hasher.update(head.as_bytes());
@@ -289,8 +288,8 @@ fn omitted(rendered: &Rendered, left_out: RangeTotals, shortened: Vec<MessageId>
     }
 }
 
-/// Whether results that came late, and nothing else, tell this window's beginning from the one
-/// before: with fewer of them it would be the same.
+/// Whether late results are the only difference between this window's beginning and the previous
+/// one.
 fn came_late(
     before: Option<&WindowMark>,
     late: usize,
@@ -300,7 +299,7 @@ fn came_late(
     (0..late).rev().take(LATE_RESULTS).any(|fewer| hash_with_late(fewer) == before.hash)
 }
 
-/// Why the window before is not the beginning of this one.
+/// Why the previous window is not a prefix of this one.
 fn broke(
     before: Option<&WindowMark>,
     mark: &WindowMark,
@@ -318,7 +317,7 @@ fn broke(
     })
 }
 
-/// Puts what was rendered where its format has it.
+/// Puts the rendered messages where the format expects them.
 fn place(window: &mut Window, rendered: Rendered, format: WindowFormat) {
     match format {
         WindowFormat::Text => {

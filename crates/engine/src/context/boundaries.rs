@@ -2,7 +2,7 @@
 //! or erased, and in whatever order, this recomputes where steps begin among the live messages
 //! around the change, and removes the leaves whose edge would part a call from its result.
 
-use super::invalidate::{take_out, with_above};
+use super::invalidate::{remove_nodes, with_ancestors};
 use super::pairs::{Steps, Ties, pair};
 use oneiro_model::{Result, SessionId};
 use oneiro_store::costs::{self, Begins};
@@ -23,22 +23,26 @@ pub(crate) fn rejoin_calls(
     range: (i64, i64),
 ) -> Result<()> {
     let leaves = leaves_that_part_calls(tx, session, range)?;
-    take_out(tx, shown_here_alone(tx, session.0, leaves)?)
+    remove_nodes(tx, without_inherited(tx, session.0, leaves)?)
 }
 
 /// What is wrong with calls and results in a whole session. It changes nothing.
 pub(super) fn inspect_calls(tx: &Tx<'_>, session: (i64, &SessionId)) -> Result<Boundaries> {
     let found = walk(tx, session, (0, i64::MAX))?;
-    let parting = shown_here_alone(tx, session.0, found.parting)?;
+    let parting = without_inherited(tx, session.0, found.parting)?;
     Ok(Boundaries { parting, ..found })
 }
 
 /// Without the leaves through which alone a continuation reaches their messages, of which it shows
 /// none itself.
-fn shown_here_alone(tx: &Tx<'_>, session_key: i64, leaves: BTreeSet<i64>) -> Result<BTreeSet<i64>> {
+fn without_inherited(
+    tx: &Tx<'_>,
+    session_key: i64,
+    leaves: BTreeSet<i64>,
+) -> Result<BTreeSet<i64>> {
     let mut here = BTreeSet::new();
     for leaf in leaves {
-        if !is_shown_elsewhere(tx, session_key, leaf)? {
+        if !is_shown_in_other_session(tx, session_key, leaf)? {
             here.insert(leaf);
         }
     }
@@ -109,7 +113,7 @@ fn walk(tx: &Tx<'_>, session: (i64, &SessionId), (from, last): (i64, i64)) -> Re
         }
     }
     found.parting.extend(parted(tx, &step)?);
-    found.parting.extend(over_waiting_call(tx, &step)?);
+    found.parting.extend(over_open_call(tx, &step)?);
     Ok(found)
 }
 
@@ -158,7 +162,7 @@ fn parted(tx: &Tx<'_>, step: &[(i64, Ties)]) -> Result<BTreeSet<i64>> {
 
 /// The leaves over the newest step from the first call on that still waits for a result: the result
 /// would be parted from it when it comes.
-fn over_waiting_call(tx: &Tx<'_>, step: &[(i64, Ties)]) -> Result<BTreeSet<i64>> {
+fn over_open_call(tx: &Tx<'_>, step: &[(i64, Ties)]) -> Result<BTreeSet<i64>> {
     let ties: Vec<Ties> = step.iter().map(|(_, ties)| ties.clone()).collect();
     let mut found = BTreeSet::new();
     if let Some(waiting) = pair(&ties).pending {
@@ -170,8 +174,8 @@ fn over_waiting_call(tx: &Tx<'_>, step: &[(i64, Ties)]) -> Result<BTreeSet<i64>>
 }
 
 /// Whether the context of another session shows a leaf, or something above it.
-fn is_shown_elsewhere(tx: &Tx<'_>, session_key: i64, leaf: i64) -> Result<bool> {
-    for node in with_above(tx, BTreeSet::from([leaf]))? {
+fn is_shown_in_other_session(tx: &Tx<'_>, session_key: i64, leaf: i64) -> Result<bool> {
+    for node in with_ancestors(tx, BTreeSet::from([leaf]))? {
         if summaries::contexts_with(tx, node)?.iter().any(|context| *context != session_key) {
             return Ok(true);
         }

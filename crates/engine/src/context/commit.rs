@@ -1,5 +1,5 @@
-//! The one transaction of a compaction, with its checks: order is kept, every message is covered
-//! once, the node is smaller than what it covers, and whoever commits still has the lease.
+//! Commits one step of a compaction in one transaction and verifies it: the order is kept, every
+//! message is covered once, the node is smaller than what it covers, and the lease is still held.
 
 use super::boundaries::leaves_that_part_calls;
 use super::compact::Covered;
@@ -7,25 +7,25 @@ use oneiro_model::{ChangeKind, Error, Result, SessionId, Timestamp};
 use oneiro_store::summaries::Node;
 use oneiro_store::{Tx, changes, contexts, messages, segments, summaries};
 
-/// A node to put into a context.
+/// A node to insert into a context.
 pub(super) struct NewNode<'a> {
     pub(super) node: &'a Node,
     pub(super) covered: &'a Covered,
-    /// The session whose context it is, by key and id.
+    /// The session of the context.
     pub(super) context: (i64, &'a SessionId),
     pub(super) holder: &'a str,
-    /// The erasure up to which what it tells was read.
+    /// The erasure count when its source was read.
     pub(super) generation: i64,
 }
 
-/// Whether a node was put into its context.
+/// Whether a node was inserted.
 pub(super) enum Committed {
     Yes,
-    /// It was not: it would part a tool call from its result.
+    /// It was not, because it would separate a tool call from its result.
     PartsCall,
 }
 
-/// Puts a node into its context in place of what it covers.
+/// Inserts a node into its context in place of what it covers.
 pub(super) fn commit(tx: &Tx<'_>, new: &NewNode<'_>, now: Timestamp) -> Result<Committed> {
     let (node, (key, id)) = (new.node, new.context);
     if !contexts::holds_lease(tx, key, new.holder)? {
@@ -71,7 +71,7 @@ pub(super) fn commit(tx: &Tx<'_>, new: &NewNode<'_>, now: Timestamp) -> Result<C
     Ok(Committed::Yes)
 }
 
-/// Refuses messages that are not, or no longer, a run that nothing covers.
+/// Fails if the messages are no longer a contiguous uncovered run.
 fn check_messages(
     tx: &Tx<'_>,
     (key, id): (i64, &SessionId),

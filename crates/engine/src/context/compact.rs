@@ -1,13 +1,13 @@
-//! Compaction: passes that each put some messages or summaries under a new summary, in one
-//! transaction, until there is room. A lease keeps two processes from doing it to one session at
-//! once; what arrives meanwhile stays where it is.
+//! Compaction: passes that replace messages or summaries by a new summary, one transaction each,
+//! until the goal is met. A lease keeps other processes from compacting the same session; new
+//! messages are not affected.
 
-use super::around::bare_head;
 use super::commit::Committed;
 use super::lines::line;
 use super::markup;
 use super::outline::Outline;
 use super::plan::Plan;
+use super::preamble::system_head;
 use super::select::Pressure;
 use super::summarise::Line;
 use crate::Oneiro;
@@ -25,73 +25,73 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// How long whoever asks for a compaction waits for another's to end.
-const PATIENCE: Duration = Duration::from_secs(10);
+/// How long a compaction waits for another one of the same session.
+const LEASE_WAIT: Duration = Duration::from_secs(10);
 
-/// How long a lease is good without being kept, with much to spare.
-const RENEWED: Duration = Duration::from_secs(20);
+/// Age at which the lease is renewed, well before it expires.
+const LEASE_RENEW_AFTER: Duration = Duration::from_secs(20);
 
-/// Passes after which something is wrong: every one of them makes the context smaller.
-const PASSES: usize = 100_000;
+/// Maximum number of passes. Every pass makes the context smaller, so more would be a bug.
+const PASSES_MAX: usize = 100_000;
 
-/// Times in a row that a pass may find the context changed under it.
-const RETRIES: usize = 8;
+/// Consecutive passes that may find the context changed.
+const RETRIES_MAX: usize = 8;
 
-/// The smallest chunk that is worth a leaf when room is needed: as much as is expanded at once.
-pub(super) const LEAST_CHUNK: i64 = 4_000;
+/// Minimum tokens of a leaf under pressure: as much as one expansion returns.
+pub(super) const LEAF_TOKENS_MIN: i64 = 4_000;
 
-/// How far to go, and by what means.
+/// The goal of a compaction.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Goal {
-    /// Until the context costs no more than this; without, for as long as it is worth it.
+    /// Maximum tokens of the context; without it, whatever is eligible is compacted.
     pub(super) until: Option<i64>,
-    /// Whether a model may be asked.
+    /// Whether a model may be called.
     pub(super) model: bool,
-    /// When to stop in any case.
+    /// The deadline.
     pub(super) deadline: Option<Instant>,
 }
 
-/// One compaction under way.
-pub(super) struct Compacting<'a> {
+/// A running compaction.
+pub(super) struct Compaction<'a> {
     pub(super) oneiro: &'a Oneiro,
     pub(super) key: i64,
     pub(super) id: &'a SessionId,
     pub(super) rules: Arc<Settings>,
     pub(super) goal: Goal,
-    /// Whoever compacts, by a name of its own: threads of one process are not one.
+    /// The holder of the lease, unique per compaction: threads of one process must not share it.
     holder: String,
-    /// When the lease was last taken or kept.
+    /// When the lease was last taken or renewed.
     leased: Instant,
-    /// What every window has before the context.
+    /// Tokens of a window before the context.
     pub(super) prompt_tokens: i64,
     created: Vec<SummaryId>,
-    /// The erasure up to which the pass that is under way has read.
+    /// The erasure count when the current pass read its source.
     generation: i64,
-    /// How often history had changed when the pass before read it, and how often it has since.
+    /// The counts of history changes at the previous pass and now.
     history: Option<i64>,
     changes: usize,
-    /// Where a leaf or a condensed summary would not have been smaller, by their first message.
+    /// First messages of leaves and condensed nodes that would not have been smaller.
     pub(super) not_smaller: HashSet<i64>,
 }
 
-/// What a pass did.
+/// The outcome of a pass.
 enum Pass {
     Made,
-    /// The context is not what it was; look again.
+    /// The context has changed; plan again.
     Again,
     Stopped(&'static str),
 }
 
 impl Context<'_> {
-    /// Compacts the context of a session: without `until`, what is worth it; with it, until the
-    /// context has no more than so many tokens, or nothing can become smaller.
+    /// Compacts the context of a session: eligible messages without `until`; with it, until the
+    /// context has at most that many tokens or nothing can become smaller.
     pub fn compact(&self, id: &SessionId, request: &CompactRequest) -> Result<Compacted> {
         self.oneiro.compact_by(id, request, true)
     }
 }
 
 impl Oneiro {
-    /// The same, with the model or without.
+    /// The same, with or without the model.
     pub(super) fn compact_by(
         &self,
         id: &SessionId,
@@ -106,13 +106,13 @@ impl Oneiro {
         let until = request.until.map(|until| i64::try_from(until).unwrap_or(i64::MAX));
         let goal = Goal { until, model, deadline: None };
         let (started, holder) = (Instant::now(), self.compactor());
-        let compacting = Compacting::begin(self, (key, id), (goal, &holder))?;
+        let compacting = Compaction::begin(self, (key, id), (goal, &holder))?;
         loop {
             self.cancel.check()?;
             if self.lease_context(key, &holder)? {
                 break;
             }
-            if started.elapsed() > PATIENCE {
+            if started.elapsed() > LEASE_WAIT {
                 return Err(Error::new(
                     ErrorKind::Busy,
                     format!("session {:?} is being compacted by another process", id.as_str()),
@@ -127,11 +127,11 @@ impl Oneiro {
         Ok(compacted)
     }
 
-    /// Compacts at once, without waiting for anybody: answers the summaries it made, none when
-    /// another compacts the session already.
+    /// Compacts immediately; returns the number of summaries created, 0 if another compaction of
+    /// the session runs.
     pub(super) fn compact_now(&self, session: (i64, &SessionId), goal: Goal) -> Result<usize> {
         let holder = self.compactor();
-        let compacting = Compacting::begin(self, session, (goal, &holder))?;
+        let compacting = Compaction::begin(self, session, (goal, &holder))?;
         if !self.lease_context(session.0, &holder)? {
             return Ok(0);
         }
@@ -142,16 +142,16 @@ impl Oneiro {
     }
 }
 
-impl<'a> Compacting<'a> {
+impl<'a> Compaction<'a> {
     fn begin(
         oneiro: &'a Oneiro,
         (key, id): (i64, &'a SessionId),
         (goal, holder): (Goal, &str),
-    ) -> Result<Compacting<'a>> {
+    ) -> Result<Compaction<'a>> {
         let (session, settings) =
             oneiro.store.read(|tx| Ok((whole(tx, key)?, oneiro.settings_in(tx)?)))?;
-        let head = bare_head(&session, |text| oneiro.prompt_tokens(text));
-        Ok(Compacting {
+        let head = system_head(&session, |text| oneiro.prompt_tokens(text));
+        Ok(Compaction {
             oneiro,
             key,
             id,
@@ -168,7 +168,7 @@ impl<'a> Compacting<'a> {
         })
     }
 
-    /// Compacts until there is nothing more to do, and tells what was done.
+    /// Compacts until there is nothing left to do, and reports the result.
     fn finish(mut self, redo: bool) -> Result<Compacted> {
         let tokens_before = self.tokens()?;
         let redone = match redo {
@@ -183,7 +183,7 @@ impl<'a> Compacting<'a> {
         Ok(Compacted { created: self.created, redone, tokens_before, tokens_after, stopped })
     }
 
-    /// Does something that may take long, while a thread beside it keeps the lease.
+    /// Runs long work while another thread renews the lease.
     pub(super) fn while_held<T>(&self, work: impl FnOnce() -> T) -> T {
         crate::jobs::with_heartbeat(|| self.keep_lease(), work)
     }
@@ -197,8 +197,9 @@ impl<'a> Compacting<'a> {
 
     fn run(&mut self) -> Result<&'static str> {
         let mut again = 0;
-        for pass in 0..PASSES {
-            // One pass is made however little time there is: who never has any would never begin.
+        for pass in 0..PASSES_MAX {
+            // Always make one pass, however short the time: otherwise a busy caller would never
+            // begin.
             self.oneiro.cancel.check()?;
             let late = self.goal.deadline.is_some_and(|deadline| Instant::now() >= deadline);
             if late && pass > 0 {
@@ -206,7 +207,7 @@ impl<'a> Compacting<'a> {
             }
             match self.pass()? {
                 Pass::Made => again = 0,
-                Pass::Again if again < RETRIES => again += 1,
+                Pass::Again if again < RETRIES_MAX => again += 1,
                 Pass::Again => return Ok("changed"),
                 Pass::Stopped(why) => return Ok(why),
             }
@@ -214,7 +215,7 @@ impl<'a> Compacting<'a> {
         Ok("passes")
     }
 
-    /// One step towards the goal: the gentlest that helps.
+    /// One pass towards the goal, with the least pressure that helps.
     fn pass(&mut self) -> Result<Pass> {
         let mut pressure = Pressure::None;
         loop {
@@ -224,10 +225,10 @@ impl<'a> Compacting<'a> {
                 Ok((self.plan(tx, &outline, pressure)?, generation, outline.epoch.history))
             })?;
             self.generation = generation;
-            // A history that never holds still takes out what is made as it is made.
+            // A constantly changing history would undo every pass.
             let before = self.history.replace(history);
             self.changes += usize::from(before.is_some_and(|before| before != history));
-            if self.changes > RETRIES {
+            if self.changes > RETRIES_MAX {
                 return Ok(Pass::Stopped("changed"));
             }
             match (plan, self.goal.until) {
@@ -250,7 +251,7 @@ impl<'a> Compacting<'a> {
         }
     }
 
-    /// Nodes with their words, as they are now; those that are gone are left out.
+    /// The current nodes with their text; deleted ones are left out.
     fn with_words(&self, nodes: Vec<Node>) -> Result<Vec<Node>> {
         self.oneiro.store.read(|tx| {
             let found = nodes.iter().map(|node| summaries::get(tx, node.key));
@@ -258,9 +259,9 @@ impl<'a> Compacting<'a> {
         })
     }
 
-    /// Keeps the lease, if it has not just been kept; an error when it is another's.
+    /// Renews the lease if it is old enough; fails if another process holds it.
     fn keep_lease_between_passes(&mut self) -> Result<()> {
-        if self.leased.elapsed() > RENEWED {
+        if self.leased.elapsed() > LEASE_RENEW_AFTER {
             self.keep_lease()?;
             self.leased = Instant::now();
         }
@@ -284,7 +285,7 @@ impl<'a> Compacting<'a> {
         self.keep_lease_between_passes()?;
         let (said, prior) = self.oneiro.store.read(|tx| {
             let said = messages::between(tx, (self.key, self.id), (first.seq - 1, last.seq + 1))?;
-            // Only a model connects to what went before; a long context has hundreds of summaries.
+            // Only a model uses the previous summary; a long context has hundreds.
             let asks = self.goal.model && self.oneiro.llm.is_some();
             let shown = if asks { summaries::in_context(tx, self.key)? } else { Vec::new() };
             let before = shown.iter().rev().filter(|node| node.last_seq < first.seq);
@@ -305,7 +306,7 @@ impl<'a> Compacting<'a> {
         let times = || said.iter().map(|message| message.at);
         node.earliest_at = times().min().unwrap_or(node.created_at);
         node.latest_at = times().max().unwrap_or(node.created_at);
-        if !self.put_into_words(&mut node, &lines, (&prior, target)) {
+        if !self.write_node_text(&mut node, &lines, (&prior, target)) {
             self.not_smaller.insert(first.seq);
             return Ok(Pass::Again);
         }
@@ -338,24 +339,24 @@ impl<'a> Compacting<'a> {
         node.earliest_at =
             nodes.iter().map(|node| node.earliest_at).min().unwrap_or(node.created_at);
         node.latest_at = nodes.iter().map(|node| node.latest_at).max().unwrap_or(node.created_at);
-        if !self.put_into_words(&mut node, &lines, (&[], target)) {
+        if !self.write_node_text(&mut node, &lines, (&[], target)) {
             self.not_smaller.insert(-first.key);
             return Ok(Pass::Again);
         }
         self.commit(node, Covered::Summaries(nodes.iter().map(|node| node.key).collect()))
     }
 
-    /// Puts a summary that stands alone into fewer words.
+    /// Shortens a single summary.
     fn shrink(&mut self, node: &Node, target: i64) -> Result<Pass> {
         let lines =
             [Line { when: String::new(), speaker: String::new(), text: node.content.clone() }];
         let mut shorter = node.clone();
         shorter.source_tokens = node.tokens;
-        if !self.put_into_words(&mut shorter, &lines, (&[], target)) {
+        if !self.write_node_text(&mut shorter, &lines, (&[], target)) {
             self.not_smaller.insert(-node.key);
             return Ok(Pass::Again);
         }
-        // What stands in for a model that was no longer waited for is not worth keeping.
+        // An extract that only stands in for an interrupted model call is not kept.
         self.oneiro.cancel.check()?;
         let (key, context, now) = (node.key, self.key, self.oneiro.now());
         let generation = self.generation;
@@ -378,7 +379,7 @@ impl<'a> Compacting<'a> {
         Ok(Pass::Made)
     }
 
-    /// A node that covers nothing yet.
+    /// A node without coverage.
     fn node(&self, kind: SummaryKind, source_tokens: i64) -> Node {
         let now = self.oneiro.now();
         Node {
@@ -403,15 +404,15 @@ impl<'a> Compacting<'a> {
         }
     }
 
-    /// One compaction, one transaction: the node, what it covers, and its place in the context.
+    /// One transaction: the node, its coverage, and its position in the context.
     fn commit(&mut self, node: Node, covered: Covered) -> Result<Pass> {
-        // What stands in for a model that was no longer waited for is not worth keeping.
+        // An extract that only stands in for an interrupted model call is not kept.
         self.oneiro.cancel.check()?;
         let id = node.id.clone();
         let (key, session, holder) = (self.key, self.id.clone(), self.holder.clone());
         let (now, generation) = (self.oneiro.now(), self.generation);
-        // Not synced one by one: the lease is given back by a write that is, and what comes before
-        // it in the log is durable with it.
+        // Not synced individually: releasing the lease syncs the log, and with it everything
+        // before.
         let committed = self.oneiro.store.write_derived(|tx| {
             super::commit::commit(
                 tx,

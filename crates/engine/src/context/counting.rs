@@ -1,5 +1,5 @@
-//! Counting what messages cost: once each, in order, off the append path. Whoever needs a context
-//! counts what nobody has counted yet, and keeps it when there is much of it.
+//! Counts the tokens of messages, once each, in order, off the append path. Readers of a context
+//! count what is missing and store it if there is much of it.
 
 use super::form::costs as costs_of;
 use super::pairs::{Steps, Ties};
@@ -11,31 +11,31 @@ use oneiro_store::messages::{self, PageRequest};
 use oneiro_store::{Tx, contexts};
 use serde_json::Value;
 
-/// Messages that are counted again by everybody rather than written down.
-const TAIL: usize = 16;
+/// Messages that every reader counts again instead of storing the counts.
+const TAIL_MESSAGES: usize = 16;
 
-/// The most bytes of text that they may have together: counting so many takes about a millisecond,
-/// ten without a break among them, and a window counts its tail several times.
+/// Maximum text of those messages: counting it takes about a millisecond, ten if it has no breaks,
+/// and a window counts its tail several times.
 const TAIL_BYTES: usize = 32 << 10;
 
-/// Messages counted at a time, and bytes of payloads: so much is in memory at once.
-const BATCH: usize = 2_000;
+/// Messages and payload bytes counted at a time, which bounds the memory.
+const BATCH_MESSAGES: usize = 2_000;
 const BATCH_BYTES: usize = 1 << 20;
 
-/// A message after the last that is written down, and what it costs.
+/// A message without a stored count.
 pub(super) struct Uncounted {
     pub(super) cost: Cost,
     pub(super) message: Message,
 }
 
-/// The most messages of a step under way that are read again to know what its calls wait for.
-const BEFORE: usize = 256;
+/// Maximum messages of an unfinished step that are read again to know its open calls.
+const OPEN_STEP_MESSAGES_MAX: usize = 256;
 
-/// How often counting starts again because history changed under it.
-const RETRIES: usize = 8;
+/// Retries after history changed during the count.
+const RETRIES_MAX: usize = 8;
 
-/// The messages that are not written down as counted; at most so many, and of so many bytes of
-/// payloads, but one at least.
+/// The messages without a stored count, at most so many and with so many bytes of payloads, but at
+/// least one.
 pub(super) fn uncounted(
     tx: &Tx<'_>,
     session: (i64, &SessionId),
@@ -52,7 +52,7 @@ pub(super) fn uncounted(
             tx,
             Position { session_key: session.0, seq: last.seq + 1 },
             Include::Live,
-            BEFORE,
+            OPEN_STEP_MESSAGES_MAX,
         )?;
         let start = step.max(nearest.last().copied().unwrap_or(0));
         for message in messages::between(tx, session, (start - 1, last.seq + 1))? {
@@ -67,8 +67,7 @@ pub(super) fn uncounted(
             total: last.total.saturating_add(tokens as i64),
             tokens: tokens as i64,
             short_tokens: short_tokens as i64,
-            // What is hidden stands between nothing: a call and its result around it belong
-            // together.
+            // Hidden messages do not separate a call from its result.
             begins: match message.visibility {
                 Visibility::Live => steps.next(&Ties::of(&message)),
                 Visibility::Compacted | Visibility::Rewound => Begins::Nothing,
@@ -79,7 +78,7 @@ pub(super) fn uncounted(
     Ok(rest.into_iter().map(count).collect())
 }
 
-/// The bytes of every text in a value.
+/// The bytes of all texts in a value.
 fn text_bytes(value: &Value) -> usize {
     match value {
         Value::String(text) => text.len(),
@@ -90,21 +89,21 @@ fn text_bytes(value: &Value) -> usize {
 }
 
 impl Oneiro {
-    /// Writes down what the messages of a session cost, but for a short tail.
+    /// Stores the token counts of a session's messages, except for a short tail.
     pub(super) fn count_session(&self, session: (i64, &SessionId)) -> Result<()> {
         let mut changed = 0;
-        while changed < RETRIES {
+        while changed < RETRIES_MAX {
             self.cancel.check()?;
             let (batch, history) = self.store.read(|tx| {
-                let batch = uncounted(tx, session, (BATCH, BATCH_BYTES))?;
+                let batch = uncounted(tx, session, (BATCH_MESSAGES, BATCH_BYTES))?;
                 Ok((batch, contexts::epoch(tx, session.0)?.history))
             })?;
             let bodies = batch.iter().flat_map(|one| one.message.body.values());
-            if batch.len() <= TAIL && bodies.map(text_bytes).sum::<usize>() <= TAIL_BYTES {
+            if batch.len() <= TAIL_MESSAGES && bodies.map(text_bytes).sum::<usize>() <= TAIL_BYTES {
                 return Ok(());
             }
             let costs: Vec<Cost> = batch.iter().map(|one| one.cost).collect();
-            // Where steps begin depends on what is live.
+            // Where steps begin depends on which messages are live.
             let is_kept = self.store.write_derived(|tx| {
                 let is_same = contexts::epoch(tx, session.0)?.history == history;
                 if is_same {
@@ -114,7 +113,7 @@ impl Oneiro {
             })?;
             changed += usize::from(!is_kept);
         }
-        // What is not written down is counted by whoever needs it.
+        // Missing counts are computed by whoever needs them.
         Ok(())
     }
 }

@@ -19,10 +19,10 @@ const DIGEST_TOKENS: usize = 400;
 const INPUT_TOKENS: usize = 24_000;
 
 /// Messages of a session that are read for a digest: the newest, where it is longer.
-const MESSAGES: usize = 4_000;
+const MESSAGES_READ_MAX: usize = 4_000;
 
 /// Erasures in a row that a digest begins anew after.
-const TRIES: usize = 4;
+const RETRIES_MAX: usize = 4;
 
 impl Context<'_> {
     /// Condenses a session around a question.
@@ -41,7 +41,7 @@ impl Context<'_> {
             return Ok(answer(digest));
         }
         // What is erased while a model writes must not come back by its words.
-        for _ in 0..TRIES {
+        for _ in 0..RETRIES_MAX {
             let (generation, lines) = self.lines_of((key, id))?;
             let source = Source {
                 prompt: "question",
@@ -88,12 +88,12 @@ impl Context<'_> {
     fn lines_of(&self, (key, id): (i64, &SessionId)) -> Result<(i64, Vec<Line>)> {
         self.oneiro.store.read(|tx| {
             let count = messages::count_of_session(tx, key)?;
-            let after = match count > MESSAGES as i64 {
+            let after = match count > MESSAGES_READ_MAX as i64 {
                 true => message_rows::session_ids_before(
                     tx,
                     Position::end(key),
                     Include::Live,
-                    MESSAGES,
+                    MESSAGES_READ_MAX,
                 )?
                 .last()
                 .map_or(0, |seq| seq - 1),

@@ -1,4 +1,4 @@
-//! The way back: from a summary, a range or an id to the exact messages, as many at a time as fit.
+//! Expands a summary, a range or an id into the exact messages, as many per page as fit.
 
 use super::form::{Form, cost};
 use super::scope::Reach;
@@ -11,12 +11,12 @@ use oneiro_model::{
 use oneiro_store::message_rows::{self, Position};
 use oneiro_store::{Tx, messages, summaries};
 
-/// Messages whose ids are read at a time.
+/// Message ids read at a time.
 const BATCH: usize = 512;
 
 impl Context<'_> {
-    /// The exact messages under a summary, in a range, or one: in order, each whole, from where an
-    /// earlier answer ended.
+    /// The exact messages under a summary, in a range, or a single one: in order, never split,
+    /// continued from a cursor.
     pub fn expand(&self, request: &ExpandRequest) -> Result<Expanded> {
         if request.tokens == 0 {
             return Err(Error::field("tokens", "is zero").remedy("give a number of tokens"));
@@ -56,7 +56,7 @@ impl Context<'_> {
         })
     }
 
-    /// Whatever an id names: a summary, by the beginning of its id, or a message.
+    /// Looks up a summary by id prefix, or a message by id.
     pub fn look_up(&self, id: &str, scope: &ContextScope) -> Result<LookedUp> {
         self.oneiro.store.read(|tx| {
             let reach = Reach::of(self.oneiro, tx, scope)?;
@@ -90,8 +90,8 @@ impl Context<'_> {
             .read(|tx| Reach::of(self.oneiro, tx, scope)?.summary(tx, &id)?.into_summary(tx))
     }
 
-    /// Every summary of a session and those it took over from the one it continues, by the messages
-    /// they cover.
+    /// All summaries of a session, including those inherited from the session it continues, ordered
+    /// by the messages they cover.
     pub fn summaries(&self, id: &SessionId) -> Result<Vec<Summary>> {
         self.oneiro.store.read(|tx| {
             let key = key_of(tx, id)?;
@@ -111,7 +111,7 @@ impl Context<'_> {
         })
     }
 
-    /// The summaries of the space whose messages are newest.
+    /// The summaries of the space with the newest messages.
     pub fn newest_summaries(&self, limit: usize) -> Result<Vec<Summary>> {
         self.oneiro.store.read(|tx| {
             let nodes = summaries::newest(tx, limit)?;
@@ -149,7 +149,7 @@ fn message(
     found.map(|(_, message)| message).ok_or_else(|| no_message(named))
 }
 
-/// Takes messages in while they fit; the first fits always.
+/// Adds messages while they fit; the first one always fits.
 fn page(
     tx: &Tx<'_>,
     answer: &mut Expanded,

@@ -1,8 +1,8 @@
 //! Why a window is what it is, item by item. Pure: it tells what assembly decided.
 
-use super::around::{Around, Head};
 use super::cut::Cut;
 use super::outline::Outline;
+use super::preamble::{Head, Preamble};
 use oneiro_model::{ItemPlace, MessageId, SummaryKind, WindowItem};
 use oneiro_store::costs::{Cost, RangeTotals};
 use serde_json::Value;
@@ -10,7 +10,7 @@ use serde_json::Value;
 /// What assembly decided.
 pub(super) struct Explained<'a> {
     pub(super) outline: &'a Outline,
-    pub(super) around: &'a Around,
+    pub(super) preamble: &'a Preamble,
     pub(super) shown: &'a [Cost],
     pub(super) cut: Cut,
     pub(super) left_out: RangeTotals,
@@ -26,7 +26,7 @@ pub(super) fn explain(of: &Explained<'_>) -> Vec<WindowItem> {
     if of.head.tools_tokens > 0 {
         items.push(item("tools", None, of.head.tools_tokens, "the caller sends its tools"));
     }
-    for (node, piece) in of.outline.shown.iter().zip(&of.around.summaries) {
+    for (node, piece) in of.outline.shown.iter().zip(&of.preamble.summaries) {
         let id = Some(Value::from(node.id.as_str()));
         let why = match (node.kind, piece.words) {
             (_, false) => "shown as a handle: summaries would fill the window".to_owned(),
@@ -50,7 +50,7 @@ pub(super) fn explain(of: &Explained<'_>) -> Vec<WindowItem> {
             });
         }
     }
-    for (id, piece) in &of.around.pins {
+    for (id, piece) in &of.preamble.pins {
         let why = match piece.words {
             true => "pinned into every window",
             false => "pinned, but shown as a handle: pinned messages would fill the window",

@@ -1,5 +1,5 @@
-//! The forms in which a window shows a message, and what each costs. It owns what is left out of a
-//! large message and the handle to read it by; it must not know providers or budgets.
+//! The forms in which a window shows a message, and their tokens: what is cut from a large message,
+//! and the handle to read it by.
 
 use super::media::{Media, size};
 use super::part::{Part, is_result, parts};
@@ -10,30 +10,31 @@ use std::borrow::Cow;
 /// How much of a message a window shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Form {
-    /// All of it.
+    /// Everything.
     Full,
-    /// Large texts by their beginning and end, media by a handle, no thinking.
+    /// Large texts by their head and tail, media by a handle, no thinking.
     Short,
 }
 
-/// Texts of more tokens are large.
-pub(crate) const LARGE: usize = 2_000;
-/// Tokens that are kept of the beginning and of the end of a large text.
-const HEAD: usize = 360;
-const TAIL: usize = 240;
+/// Texts with more tokens are large.
+pub(crate) const LARGE_TEXT_TOKENS: usize = 2_000;
+/// Tokens kept of the head and of the tail of a large text.
+const HEAD_TOKENS: usize = 360;
+const TAIL_TOKENS: usize = 240;
 
-/// So many characters of base64 are bytes, not words: in an address of data, and on their own.
-const DATA_URL: usize = 64;
-const BASE64: usize = 1_024;
+/// Minimum length of base64 that counts as bytes, in a data URL and elsewhere.
+const DATA_URL_BASE64_CHARS: usize = 64;
+const BASE64_CHARS: usize = 1_024;
 
-/// Tokens that a provider adds to a message, and to each part of it.
-const MESSAGE: usize = 4;
-const PART: usize = 3;
+/// Tokens that a provider adds per message and per part.
+const MESSAGE_OVERHEAD_TOKENS: usize = 4;
+const PART_OVERHEAD_TOKENS: usize = 3;
 
-/// Fields beside the content that hold what the agent thought.
-const REASONING: [&str; 4] = ["reasoning", "reasoning_content", "reasoning_details", "thinking"];
+/// Fields with the agent's thinking.
+const REASONING_FIELDS: [&str; 4] =
+    ["reasoning", "reasoning_content", "reasoning_details", "thinking"];
 
-/// What a message costs in a prompt, in tokens. What the caller counted (`tokens`) is believed.
+/// Tokens of a message in a prompt. A count given by the caller (`tokens`) is used as it is.
 pub(crate) fn cost(message: &Message, form: Form) -> usize {
     let (full, short) = costs(message);
     match form {
@@ -42,7 +43,7 @@ pub(crate) fn cost(message: &Message, form: Form) -> usize {
     }
 }
 
-/// What a message costs in full, and in its short form, which costs no more.
+/// Tokens of a message in full and in its short form, which never has more.
 pub(crate) fn costs(message: &Message) -> (usize, usize) {
     let given = message.body.get("tokens").and_then(Value::as_u64).filter(|given| *given > 0);
     let full = match given {
@@ -61,7 +62,7 @@ fn counted(message: &Message) -> usize {
         Role::Other(role) => oneiro_count::tokens(role),
         _ => 0,
     };
-    MESSAGE + oneiro_count::tokens(name) + role + parts_cost(&parts(message))
+    MESSAGE_OVERHEAD_TOKENS + oneiro_count::tokens(name) + role + parts_cost(&parts(message))
 }
 
 fn parts_cost(parts: &[Part<'_>]) -> usize {
@@ -77,15 +78,15 @@ fn parts_cost(parts: &[Part<'_>]) -> usize {
         }
         Part::Result(result) => oneiro_count::tokens(&result.id) + parts_cost(&result.content),
     };
-    parts.iter().map(|part| PART + one(part)).sum()
+    parts.iter().map(|part| PART_OVERHEAD_TOKENS + one(part)).sum()
 }
 
-/// The short form of a message: the message itself where nothing in it is large. Ids of calls and
-/// results stay, so pairs do.
+/// The short form of a message; the message itself if nothing in it is large. Ids of calls and
+/// results are kept.
 pub(crate) fn short(message: &Message) -> Cow<'_, Message> {
     let cut = Cut { message: message.id };
     let mut body = Cow::Borrowed(&message.body);
-    for name in REASONING {
+    for name in REASONING_FIELDS {
         if body.contains_key(name) {
             body.to_mut().shift_remove(name);
         }
@@ -105,15 +106,15 @@ pub(crate) fn short(message: &Message) -> Cow<'_, Message> {
     match body {
         Cow::Borrowed(_) => Cow::Borrowed(message),
         Cow::Owned(mut body) => {
-            // The caller counted the whole message.
+            // The caller's count was for the whole message.
             body.shift_remove("tokens");
             Cow::Owned(Message { body, ..message.clone() })
         }
     }
 }
 
-/// Cuts what is large, on the way through the JSON of one message. Each function answers with what
-/// replaces a value, or nothing where it stays as it is.
+/// Shortens the large parts of one message's JSON. Each function returns the replacement of a
+/// value, or `None` if it is unchanged.
 struct Cut {
     message: MessageId,
 }
@@ -150,7 +151,7 @@ impl Cut {
         }
     }
 
-    /// What a tool answered, which is large by all of its texts together.
+    /// The content of a tool result, whose texts are large together.
     fn result(&self, content: &Value) -> Option<Value> {
         let cut = self.content(content);
         let Value::Array(blocks) = cut.as_ref().unwrap_or(content) else { return cut };
@@ -187,7 +188,7 @@ impl Cut {
         }
     }
 
-    /// Arguments are JSON in a string, and JSON they stay: what is large in them is cut.
+    /// Arguments are a JSON string and stay valid JSON: the large texts inside are shortened.
     fn arguments(&self, arguments: &Value) -> Option<Value> {
         let Value::String(text) = arguments else { return self.leaves(arguments) };
         match serde_json::from_str::<Value>(text) {
@@ -198,7 +199,7 @@ impl Cut {
         }
     }
 
-    /// Every text inside a value.
+    /// Shortens every text inside a value.
     fn leaves(&self, value: &Value) -> Option<Value> {
         match value {
             Value::String(text) => match shortened(text, self.message) {
@@ -249,10 +250,10 @@ fn is_thinking(block: &Value) -> bool {
     matches!(kind, Some("thinking" | "redacted_thinking" | "reasoning"))
 }
 
-/// A text by its beginning and its end, if it is large; without base64 in any case.
+/// Head and tail of a text if it is large; always without base64.
 fn shortened(text: &str, message: MessageId) -> Cow<'_, str> {
     let text = without_base64(text, message);
-    if !oneiro_count::exceeds(&text, LARGE) {
+    if !oneiro_count::exceeds(&text, LARGE_TEXT_TOKENS) {
         return text;
     }
     let head = beginning(&text);
@@ -267,54 +268,56 @@ fn shortened(text: &str, message: MessageId) -> Cow<'_, str> {
     ))
 }
 
-/// The beginning of a text, of so many tokens; to the end of a line if one is near.
+/// The head of a text, up to a near line end.
 fn beginning(text: &str) -> &str {
-    let mut chars = HEAD * 8;
+    let mut chars = HEAD_TOKENS * 8;
     loop {
         let end = text.char_indices().nth(chars).map_or(text.len(), |(at, _)| at);
         let head = text.get(..end).unwrap_or_default();
         let tokens = oneiro_count::tokens(head);
-        if tokens <= HEAD || chars == 0 {
+        if tokens <= HEAD_TOKENS || chars == 0 {
             let near = head.rfind('\n').filter(|at| *at >= head.len() * 3 / 4);
             return near.and_then(|at| head.get(..=at)).unwrap_or(head);
         }
-        chars = (chars * HEAD / tokens).min(chars - 1);
+        chars = (chars * HEAD_TOKENS / tokens).min(chars - 1);
     }
 }
 
-/// The end of a text, of so many tokens; from the beginning of a line if one is near.
+/// The tail of a text, from a near line start.
 fn ending(text: &str) -> &str {
-    let mut chars = TAIL * 8;
+    let mut chars = TAIL_TOKENS * 8;
     loop {
         let back = text.char_indices().rev().nth(chars.saturating_sub(1));
         let start = if chars == 0 { text.len() } else { back.map_or(0, |(at, _)| at) };
         let tail = text.get(start..).unwrap_or_default();
         let tokens = oneiro_count::tokens(tail);
-        if tokens <= TAIL || chars == 0 {
+        if tokens <= TAIL_TOKENS || chars == 0 {
             let near = tail.find('\n').filter(|at| *at <= tail.len() / 4);
             return near.and_then(|at| tail.get(at + 1..)).unwrap_or(tail);
         }
-        chars = (chars * TAIL / tokens).min(chars - 1);
+        chars = (chars * TAIL_TOKENS / tokens).min(chars - 1);
     }
 }
 
-/// A text with a handle for each run of base64 in it.
+/// The text with a handle in place of each base64 run.
 fn without_base64(text: &str, message: MessageId) -> Cow<'_, str> {
     let mut out = String::new();
     let mut done = 0;
     let mut from = 0;
-    while let Some(rest) = text.get(from..).filter(|rest| rest.len() >= DATA_URL) {
+    while let Some(rest) = text.get(from..).filter(|rest| rest.len() >= DATA_URL_BASE64_CHARS) {
         let skipped = rest.bytes().take_while(|byte| !is_base64(*byte)).count();
         let run = rest.bytes().skip(skipped).take_while(|byte| is_base64(*byte)).count();
         let start = from + skipped;
         from = start + run;
         let before = text.get(done..start).unwrap_or_default();
         let data = text.get(start..from).unwrap_or_default();
-        if let (true, Some((address, mime))) = (run >= DATA_URL, address_before(before)) {
+        if let (true, Some((address, mime))) =
+            (run >= DATA_URL_BASE64_CHARS, address_before(before))
+        {
             out.push_str(before.get(..address).unwrap_or_default());
             out.push_str(&format!("[{mime}, {}; message {message}]", size(data)));
             done = from;
-        } else if run >= BASE64 && looks_mixed(data) {
+        } else if run >= BASE64_CHARS && looks_mixed(data) {
             out.push_str(before);
             out.push_str(&format!("[base64, {}; message {message}]", size(data)));
             done = from;
@@ -330,7 +333,7 @@ fn without_base64(text: &str, message: MessageId) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// Where `data:..;base64,` at the end of a text begins, and the type it names.
+/// The start of `data:..;base64,` at the end of a text, and its media type.
 fn address_before(text: &str) -> Option<(usize, &str)> {
     let head = text.strip_suffix(";base64,")?;
     let at = head.rfind("data:")?;
@@ -344,13 +347,13 @@ fn is_base64(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || b"+/=-_".contains(&byte)
 }
 
-/// Rulers, hashes and runs of one letter are long as well; bytes have all sorts of letters.
+/// Rulers, hashes and repeated letters are long as well; encoded bytes mix all kinds of characters.
 fn looks_mixed(text: &str) -> bool {
     let has = |is: fn(&u8) -> bool| text.as_bytes().iter().any(is);
     has(u8::is_ascii_lowercase) && has(u8::is_ascii_uppercase) && has(u8::is_ascii_digit)
 }
 
-/// A number with a comma to each three digits.
+/// A number with thousands separators.
 fn grouped(number: usize) -> String {
     let digits = number.to_string();
     let mut out = String::new();
@@ -393,8 +396,8 @@ mod tests {
             let kept = head.chars().count() + tail.chars().count();
             let line_ends = 2;
             assert!(text.chars().count().abs_diff(kept + left_out) <= line_ends);
-            assert!((HEAD / 2..=HEAD).contains(&tokens(head)), "{}", tokens(head));
-            assert!((TAIL / 2..=TAIL).contains(&tokens(tail)), "{}", tokens(tail));
+            assert!((HEAD_TOKENS / 2..=HEAD_TOKENS).contains(&tokens(head)), "{}", tokens(head));
+            assert!((TAIL_TOKENS / 2..=TAIL_TOKENS).contains(&tokens(tail)), "{}", tokens(tail));
             assert_eq!(short.body["tool_call_id"], "c");
         }
         let whole = message(1234, "user", json!({"content": long(2_000)}));
@@ -407,7 +410,7 @@ mod tests {
     fn what_is_small_stays_as_it_is() {
         for body in [
             json!({"content": "hi", "tokens": 3, "odd": {"kept": [1.50]}}),
-            json!({"content": "word ".repeat(LARGE / 2)}),
+            json!({"content": "word ".repeat(LARGE_TEXT_TOKENS / 2)}),
             json!({"content": [{"type": "text", "text": "a"}, {"type": "tool_use", "id": "c"}]}),
             json!({"content": 5, "tool_calls": "odd"}),
             json!({}),
@@ -466,7 +469,7 @@ mod tests {
             serde_json::from_str(call["function"]["arguments"].as_str().unwrap()).unwrap();
         assert_eq!((&call["id"], &kept["path"]), (&json!("c"), &json!("a.rs")));
         taken_apart(kept["content"].as_str().unwrap());
-        assert!(cost(&whole, Form::Short) < LARGE);
+        assert!(cost(&whole, Form::Short) < LARGE_TEXT_TOKENS);
 
         let blocks: Vec<Value> =
             (0..40).map(|_| json!({"type": "text", "text": long(10)})).collect();

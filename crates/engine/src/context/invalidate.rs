@@ -1,5 +1,5 @@
-//! When history changes, exactly the summaries that covered what changed go, and those above them;
-//! what else these covered comes back into the contexts that showed them.
+//! Removes summaries when history changes: exactly those that cover a changed message, and their
+//! ancestors. Whatever else these covered reappears in the contexts that showed them.
 
 use super::boundaries::rejoin_calls;
 use oneiro_model::{Lineage, Result, SessionId, SummaryKind};
@@ -7,8 +7,8 @@ use oneiro_store::summaries::{self, Node};
 use oneiro_store::{Tx, contexts, digests, lineage};
 use std::collections::BTreeSet;
 
-/// Changes which messages of a session are live, within a range, and keeps its context true: the
-/// summaries over the range go, and so do those that would part a call from its result afterwards.
+/// Changes which messages of a session are live within a range and updates its context: removes the
+/// summaries over the range, and those that would separate a call from its result.
 pub(crate) fn change_visibility<T>(
     tx: &Tx<'_>,
     session: (i64, &SessionId),
@@ -18,7 +18,7 @@ pub(crate) fn change_visibility<T>(
     // A condensed node goes even where the range lies between its leaves: what comes back there
     // must have its place.
     let over = summaries::overlapping(tx, session.0, range)?;
-    take_out(tx, over.into_iter().collect())?;
+    remove_nodes(tx, over.into_iter().collect())?;
     let changed = change()?;
     rejoin_calls(tx, session, range)?;
     digests::remove(tx, session.0)?;
@@ -26,36 +26,43 @@ pub(crate) fn change_visibility<T>(
     Ok(changed)
 }
 
-/// Takes out every summary of a session that is being deleted, and what other sessions made of
-/// them.
-pub(crate) fn session_going(tx: &Tx<'_>, session_key: i64) -> Result<()> {
-    take_out(tx, summaries::keys_of_session(tx, session_key)?.into_iter().collect())
+/// Removes all summaries of a session that is being deleted, and those of other sessions that were
+/// made from them.
+pub(crate) fn remove_summaries_of_session(tx: &Tx<'_>, session_key: i64) -> Result<()> {
+    remove_nodes(tx, summaries::keys_of_session(tx, session_key)?.into_iter().collect())
 }
 
-/// Takes out what an erased message may be told in: its leaf, and what models wrote after they had
-/// read of it.
-pub(crate) fn message_going(tx: &Tx<'_>, session_key: i64, seq: i64) -> Result<Vec<Bereft>> {
+/// Removes what may repeat an erased message: its leaf, and later output of models that have read
+/// it.
+pub(crate) fn remove_summaries_of_message(
+    tx: &Tx<'_>,
+    session_key: i64,
+    seq: i64,
+) -> Result<Vec<AffectedLeaf>> {
     let mut dead: BTreeSet<i64> = summaries::leaf_of(tx, seq)?.into_iter().collect();
     dead.extend(summaries::by_models_after(tx, session_key, seq)?);
-    dead.extend(told_by_continuations(tx, session_key)?);
-    let bereft = bereft(tx, (&dead, seq))?;
-    take_out(tx, dead)?;
+    dead.extend(model_summaries_in_continuations(tx, session_key)?);
+    let affected_leaves = affected_leaves(tx, (&dead, seq))?;
+    remove_nodes(tx, dead)?;
     digests::remove(tx, session_key)?;
     contexts::record_change(tx, session_key, "history")?;
-    Ok(bereft)
+    Ok(affected_leaves)
 }
 
-/// Takes out what an erased session may be told in elsewhere: what models wrote in sessions that
-/// continue it.
-pub(crate) fn session_erased(tx: &Tx<'_>, session_key: i64) -> Result<Vec<Bereft>> {
-    let dead = told_by_continuations(tx, session_key)?;
-    let bereft = bereft(tx, (&dead, 0))?;
-    take_out(tx, dead)?;
-    Ok(bereft)
+/// Removes what may repeat an erased session elsewhere: output of models in sessions that continue
+/// it.
+pub(crate) fn remove_summaries_after_session(
+    tx: &Tx<'_>,
+    session_key: i64,
+) -> Result<Vec<AffectedLeaf>> {
+    let dead = model_summaries_in_continuations(tx, session_key)?;
+    let affected_leaves = affected_leaves(tx, (&dead, 0))?;
+    remove_nodes(tx, dead)?;
+    Ok(affected_leaves)
 }
 
-/// What models wrote in sessions that continue this one, and so have read of it.
-fn told_by_continuations(tx: &Tx<'_>, session_key: i64) -> Result<BTreeSet<i64>> {
+/// Model-written summaries of sessions that continue this one, and so have read it.
+fn model_summaries_in_continuations(tx: &Tx<'_>, session_key: i64) -> Result<BTreeSet<i64>> {
     let mut found = BTreeSet::new();
     for link in lineage::descendants(tx, session_key, Lineage::Continuation)? {
         if link.key != session_key {
@@ -66,9 +73,9 @@ fn told_by_continuations(tx: &Tx<'_>, session_key: i64) -> Result<BTreeSet<i64>>
     Ok(found)
 }
 
-/// The leaves among nodes that go, and what is left of each without a message.
-fn bereft(tx: &Tx<'_>, (dead, seq): (&BTreeSet<i64>, i64)) -> Result<Vec<Bereft>> {
-    let mut bereft = Vec::new();
+/// The leaves among removed nodes, and what is left of each without a message.
+fn affected_leaves(tx: &Tx<'_>, (dead, seq): (&BTreeSet<i64>, i64)) -> Result<Vec<AffectedLeaf>> {
+    let mut affected_leaves = Vec::new();
     for key in dead {
         let Some(node) = summaries::get(tx, *key)?.filter(|node| node.kind == SummaryKind::Leaf)
         else {
@@ -77,26 +84,26 @@ fn bereft(tx: &Tx<'_>, (dead, seq): (&BTreeSet<i64>, i64)) -> Result<Vec<Bereft>
         let mut seqs = summaries::seqs_under(tx, *key, 0, usize::MAX)?;
         seqs.retain(|covered| *covered != seq);
         let mut shown = BTreeSet::new();
-        for above in with_above(tx, BTreeSet::from([*key]))? {
+        for above in with_ancestors(tx, BTreeSet::from([*key]))? {
             shown.extend(summaries::contexts_with(tx, above)?);
         }
-        bereft.push(Bereft { node, seqs, contexts: shown.into_iter().collect() });
+        affected_leaves.push(AffectedLeaf { node, seqs, contexts: shown.into_iter().collect() });
     }
-    Ok(bereft)
+    Ok(affected_leaves)
 }
 
-/// A leaf that loses a message, and what is left of it.
-pub(crate) struct Bereft {
-    /// The leaf as it was.
+/// A leaf that loses a message.
+pub(crate) struct AffectedLeaf {
+    /// The leaf before the change.
     pub(crate) node: Node,
-    /// The messages that are left.
+    /// The remaining messages.
     pub(crate) seqs: Vec<i64>,
-    /// The sessions whose contexts showed it, or something above it.
+    /// The sessions whose contexts show it or one of its ancestors.
     pub(crate) contexts: Vec<i64>,
 }
 
-/// Nodes and everything above them.
-pub(super) fn with_above(tx: &Tx<'_>, mut nodes: BTreeSet<i64>) -> Result<BTreeSet<i64>> {
+/// Nodes with all of their ancestors.
+pub(super) fn with_ancestors(tx: &Tx<'_>, mut nodes: BTreeSet<i64>) -> Result<BTreeSet<i64>> {
     let mut next: Vec<i64> = nodes.iter().copied().collect();
     while let Some(node) = next.pop() {
         for parent in summaries::parent_keys(tx, node)? {
@@ -108,10 +115,10 @@ pub(super) fn with_above(tx: &Tx<'_>, mut nodes: BTreeSet<i64>) -> Result<BTreeS
     Ok(nodes)
 }
 
-/// Removes nodes and everything above them; contexts that showed one of these show what is left
-/// under it.
-pub(super) fn take_out(tx: &Tx<'_>, dead: BTreeSet<i64>) -> Result<()> {
-    let dead = with_above(tx, dead)?;
+/// Removes nodes and their ancestors; contexts that showed one of them show its remaining
+/// descendants instead.
+pub(super) fn remove_nodes(tx: &Tx<'_>, dead: BTreeSet<i64>) -> Result<()> {
+    let dead = with_ancestors(tx, dead)?;
     for node in &dead {
         for context in summaries::contexts_with(tx, *node)? {
             let mut under = vec![*node];

@@ -1,4 +1,4 @@
-//! The right to compact a session, for a time: taken under a name of one's own, and given back.
+//! The lease on the compaction of a session.
 
 use crate::Oneiro;
 use crate::lease_holder::has_exited;
@@ -6,13 +6,13 @@ use oneiro_model::{Result, SessionId};
 use oneiro_store::contexts;
 
 impl Oneiro {
-    /// A name under which to compact once.
+    /// A new holder name for one compaction.
     pub(super) fn compactor(&self) -> String {
         format!("{}.{}", self.holder, SessionId::from_random(self.ids.random()))
     }
 
     pub(super) fn lease_context(&self, key: i64, holder: &str) -> Result<bool> {
-        // A lease that is lost with the power was held by nobody who is still there.
+        // Not synced: a lease lost in a power cut has no holder any more.
         let now = self.now();
         let is_taken =
             self.store.write_derived(|tx| contexts::acquire_lease(tx, key, holder, now))?;
@@ -27,7 +27,7 @@ impl Oneiro {
         })
     }
 
-    /// Gives the lease back when dropped, after a panic too.
+    /// Releases the lease when dropped, also after a panic.
     pub(super) fn release_on_drop<'a>(&'a self, key: i64, holder: &'a str) -> HeldContext<'a> {
         HeldContext { oneiro: self, key, holder, is_finished: false }
     }
@@ -41,18 +41,18 @@ impl Oneiro {
             contexts::release_lease(tx, key, &holder)
         });
         if let Err(error) = released {
-            // It runs out by itself.
+            // The lease expires by itself.
             tracing::info!(%error, "a lease was not given back");
         }
     }
 }
 
-/// A lease on a session's context.
+/// A held lease.
 pub(super) struct HeldContext<'a> {
     oneiro: &'a Oneiro,
     key: i64,
     holder: &'a str,
-    /// Whether the compaction came to its end, so that an idle session need not be looked at again.
+    /// Whether the compaction finished, so that an idle session is not queued again.
     pub(super) is_finished: bool,
 }
 

@@ -1,12 +1,12 @@
-//! Images, sounds and files in a message: what they are, where their bytes are, and the handle that
-//! stands for them where they cannot be sent. It must not know how any provider writes them.
+//! Images, audio and files in a message: their type, the location of their bytes, and the
+//! placeholder for media that cannot be sent.
 
 use oneiro_model::MessageId;
 use serde_json::{Map, Value};
 
-/// What a prompt pays for an image, and for a sound.
+/// Tokens of an image or an audio clip in a prompt.
 const IMAGE: usize = 800;
-/// What a prompt pays for a file.
+/// Tokens of a file in a prompt.
 const FILE: usize = 1_600;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -16,34 +16,34 @@ pub(super) enum MediaKind {
     File,
 }
 
-/// Where the bytes are.
+/// The location of the bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Source<'a> {
     Base64(&'a str),
-    /// An address that a provider can fetch from: http or https.
+    /// A URL that a provider can fetch: http or https.
     Url(&'a str),
-    /// An id that means something to OpenAI alone.
+    /// A file id of OpenAI.
     OpenaiFile(&'a str),
-    /// An id that means something to Anthropic alone.
+    /// A file id of Anthropic.
     AnthropicFile(&'a str),
-    /// Nowhere that a provider could look.
+    /// No location that a provider can use.
     Missing,
 }
 
-/// An image, a sound or a file.
+/// An image, an audio clip or a file.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Media<'a> {
     pub kind: MediaKind,
     pub mime: Option<&'a str>,
     pub source: Source<'a>,
     pub name: Option<&'a str>,
-    /// How closely an image is to be looked at, as OpenAI has it.
+    /// OpenAI's `detail` of an image.
     pub detail: Option<&'a str>,
 }
 
 impl<'a> Media<'a> {
-    /// Reads a content part of OpenAI, a content block of Anthropic or a content item of MCP; none
-    /// where it is something else, a document of plain text among it.
+    /// Reads a content part of OpenAI, a content block of Anthropic or a content item of MCP;
+    /// `None` for anything else, including plain-text documents.
     pub(super) fn of(block: &'a Map<String, Value>) -> Option<Media<'a>> {
         let kind = block.get("type").and_then(Value::as_str)?;
         match kind {
@@ -81,7 +81,7 @@ impl<'a> Media<'a> {
         self
     }
 
-    /// What a prompt pays for it.
+    /// Tokens in a prompt.
     pub(super) fn tokens(&self) -> usize {
         match self.kind {
             MediaKind::Image | MediaKind::Audio => IMAGE,
@@ -89,7 +89,7 @@ impl<'a> Media<'a> {
         }
     }
 
-    /// What stands for it in words: `[image/png, 48 kB; message 1234]`.
+    /// The placeholder: `[image/png, 48 kB; message 1234]`.
     pub(super) fn handle(&self, message: MessageId) -> String {
         let sort = match (self.mime.filter(|mime| is_plain(mime)), self.kind) {
             (Some(mime), _) => mime,
@@ -150,7 +150,7 @@ fn openai_file(block: &Map<String, Value>) -> Media<'_> {
     Media { name: field("filename"), ..media }
 }
 
-/// A block of Anthropic, with its `source`, or an item of MCP, with its `data`.
+/// A block of Anthropic with its `source`, or an item of MCP with its `data`.
 fn sourced<'a>(block: &'a Map<String, Value>, kind: MediaKind) -> Media<'a> {
     let field = |name| block.get(name).and_then(Value::as_str);
     let media = match block.get("source") {
@@ -194,7 +194,7 @@ fn fetched(url: &str) -> Source<'_> {
     }
 }
 
-/// The type and the base64 of `data:image/png;base64,..`.
+/// The media type and the base64 of a data URL.
 fn data_url(url: &str) -> Option<(Option<&str>, &str)> {
     let (head, data) = url.strip_prefix("data:")?.split_once(',')?;
     let head = head.strip_suffix(";base64")?;
@@ -202,13 +202,13 @@ fn data_url(url: &str) -> Option<(Option<&str>, &str)> {
     Some((mime, data))
 }
 
-/// Whether a text may stand in a handle: it cannot end it or run over lines.
+/// Whether a text can be part of a placeholder: one line, without its closing bracket.
 fn is_plain(text: &str) -> bool {
     let spoils = |c: char| c.is_control() || matches!(c, '[' | ']');
     !text.is_empty() && text.len() <= 200 && !text.contains(spoils)
 }
 
-/// How many bytes base64 stands for, to read.
+/// The decoded size, for people.
 pub(super) fn size(base64: &str) -> String {
     let bytes = base64.trim_end_matches('=').len() * 3 / 4;
     match bytes {

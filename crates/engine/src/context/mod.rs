@@ -1,7 +1,6 @@
 //! Lossless context: any conversation in any budget, with every word still reachable. It owns what
 //! a prompt shows of a session; messages themselves it never changes.
 
-mod around;
 mod assemble;
 mod boundaries;
 mod commit;
@@ -12,34 +11,37 @@ mod digest;
 mod expand;
 mod explain;
 mod form;
-mod hand_written;
 mod invalidate;
 mod lease;
 mod lines;
+mod manual_summary;
 mod markup;
 mod media;
-mod mend;
 mod node_text;
-mod outgrown;
 mod outline;
+mod over_budget;
 mod pairs;
 mod part;
 mod pins;
 mod plan;
+mod preamble;
 mod prompts;
 mod rebuild;
 mod redo;
 mod render;
+mod repair;
 #[cfg(test)]
 mod samples;
 mod scope;
-mod secrets;
 mod select;
 mod summarise;
 
 pub(crate) use boundaries::rejoin_calls;
-pub(crate) use invalidate::{change_visibility, message_going, session_erased, session_going};
+pub(crate) use invalidate::{
+    change_visibility, remove_summaries_after_session, remove_summaries_of_message,
+    remove_summaries_of_session,
+};
 pub(crate) use outline::uncovered;
 pub use prompts::{PROMPTS, Prompts};
-pub(crate) use rebuild::resummarise;
+pub(crate) use rebuild::rebuild_leaves;
 pub(crate) use scope::Reach;

@@ -1,6 +1,6 @@
-//! The text of a new node: written by the model or extracted, and smaller than what it covers.
+//! Writes the text of a new node, by the model or as an extract, smaller than what it covers.
 
-use super::compact::Compacting;
+use super::compact::Compaction;
 use super::markup;
 use super::summarise::{Condensed, Line, Source, summarise};
 use crate::Llm;
@@ -8,9 +8,9 @@ use oneiro_count::tokens;
 use oneiro_model::{SummaryKind, SummaryLevel};
 use oneiro_store::summaries::Node;
 
-impl Compacting<'_> {
-    /// Fills in the words of a node; false when it would not be smaller than what it covers.
-    pub(super) fn put_into_words(
+impl Compaction<'_> {
+    /// Sets the text of a node; returns false if it would not be smaller than what it covers.
+    pub(super) fn write_node_text(
         &self,
         node: &mut Node,
         lines: &[Line],
@@ -36,7 +36,7 @@ impl Compacting<'_> {
             None => summarise(&source, None),
         };
         if condensed.content.is_empty() {
-            // Nothing but images, or characters that say nothing: what it covers is still there.
+            // Only images, or characters without words: keep what it covers.
             condensed.content = format!("({} messages without words)", lines.len());
         }
         fill(node, condensed);
@@ -48,7 +48,7 @@ impl Compacting<'_> {
     }
 }
 
-/// Gives a node its words, and their cost.
+/// Sets the text of a node and its tokens.
 pub(super) fn fill(node: &mut Node, condensed: Condensed) {
     node.content = condensed.content;
     node.level = condensed.level;

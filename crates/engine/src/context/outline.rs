@@ -1,6 +1,5 @@
-//! The context of a session as it stands in one snapshot: the summaries it shows, and between and
-//! after them the messages that no summary covers. Order is by the messages themselves, so nothing
-//! can stand in a wrong place.
+//! The context of a session in one snapshot: the summaries it shows, and the messages between and
+//! after them that no summary covers, ordered by message.
 
 use super::counting::{Uncounted, uncounted};
 use super::markup;
@@ -11,39 +10,38 @@ use oneiro_store::costs::{self, Begins, Cost, RangeTotals};
 use oneiro_store::summaries::{self, Node};
 use oneiro_store::{Tx, messages};
 
-/// Messages read at a time when going through a context.
+/// Messages read at a time.
 const BATCH: usize = 256;
 
 /// The context of a session.
 pub(super) struct Outline {
-    /// The key of the session.
     pub(super) key: i64,
-    /// What it costs to say what summaries are, once there are any.
+    /// Tokens of the explanation of summaries, if there are any.
     pub(super) guidance_tokens: i64,
-    /// What has become of the context.
+    /// The stored state of the context.
     pub(super) epoch: Epoch,
     /// The summaries it shows, oldest first.
     pub(super) shown: Vec<Node>,
-    /// The messages that are pinned.
+    /// The pinned messages.
     pub(super) pinned: Vec<i64>,
-    /// Live messages that are not written down as counted, oldest first.
+    /// Live messages whose tokens are not stored yet, oldest first.
     pub(super) tail: Vec<Uncounted>,
-    /// Whether anything of the session is hidden.
+    /// Whether any message of the session is hidden.
     hides: bool,
-    /// The stretches of this session's own messages that no summary covers, oldest first.
+    /// The runs of the session's own messages that no summary covers, oldest first.
     pub(super) gaps: Vec<Gap>,
 }
 
-/// Messages of a session that no summary covers, next to each other.
+/// A run of messages that no summary covers.
 pub(super) struct Gap {
-    /// Strictly between which ids they are.
+    /// The ids around it, exclusive.
     pub(super) between: (i64, i64),
     /// They, together.
     pub(super) all: RangeTotals,
 }
 
 impl Outline {
-    /// Reads a context; without `words` its summaries have none, of which there may be megabytes.
+    /// Reads a context; without `words` the summaries have no text, which may be megabytes.
     pub(super) fn read(tx: &Tx<'_>, session: (i64, &SessionId), words: bool) -> Result<Outline> {
         let mut tail = uncounted(tx, session, (usize::MAX, usize::MAX))?;
         tail.retain(|one| one.message.visibility == Visibility::Live);
@@ -80,13 +78,13 @@ impl Outline {
         Ok(gaps)
     }
 
-    /// The summaries over this session's own messages.
+    /// The summaries over the session's own messages.
     fn own(&self) -> impl Iterator<Item = &Node> {
         let is_own = |node: &&Node| node.session_key == self.key && node.last_seq > 0;
         self.shown.iter().filter(is_own)
     }
 
-    /// Live messages that no summary covers, newest first, for as long as `wanted` wants more.
+    /// Live uncovered messages, newest first, until `wanted` returns false.
     pub(super) fn each_back(
         &self,
         tx: &Tx<'_>,
@@ -116,7 +114,7 @@ impl Outline {
         Ok(())
     }
 
-    /// Live messages of one gap, oldest first, for as long as `wanted` wants more.
+    /// Live messages of one gap, oldest first, until `wanted` returns false.
     pub(super) fn each_on(
         &self,
         tx: &Tx<'_>,
@@ -161,20 +159,20 @@ impl Outline {
         Ok(all)
     }
 
-    /// What the summaries cost.
+    /// Tokens of the summaries.
     pub(super) fn summary_tokens(&self) -> i64 {
         self.shown.iter().map(|node| node.tokens).sum()
     }
 
-    /// What everything in the context costs in full, but for the system prompt.
+    /// Tokens of the whole context, without the system prompt.
     pub(super) fn tokens(&self) -> i64 {
         let guidance = if self.shown.is_empty() { 0 } else { self.guidance_tokens };
         let uncovered: i64 = self.gaps.iter().map(|gap| gap.all.tokens).sum();
         self.summary_tokens() + guidance + uncovered
     }
 
-    /// Where the fresh tail begins: the newest turns, at most so many and of at most so many
-    /// tokens, but one at least. Compaction leaves it alone.
+    /// The beginning of the fresh tail, which compaction leaves unchanged: the newest turns within
+    /// the limits on turns and tokens, but at least one.
     pub(super) fn fresh_from(&self, tx: &Tx<'_>, turns: usize, tokens: i64) -> Result<i64> {
         let (mut from, mut seen, mut sum) = (i64::MAX, 0, 0);
         let mut newest_step = None;
@@ -190,15 +188,14 @@ impl Outline {
                 from = cost.seq;
                 seen += 1;
             }
-            // A session in which nobody speaks but the agent has no turns: its newest step is
-            // what is left alone, and what is far behind is not gone through.
+            // A session without user messages has no turns: its tail is the newest step.
             seen < turns && (seen > 0 || sum <= tokens.saturating_mul(8).max(1_000_000))
         })?;
         Ok(if seen > 0 { from } else { newest_step.unwrap_or(i64::MAX) })
     }
 
-    /// Runs of neighbouring summaries, no message between them, oldest first; those written by
-    /// hand stand alone.
+    /// Runs of adjacent summaries without a message between them, oldest first. Manual summaries
+    /// are never part of a run.
     pub(super) fn runs(&self) -> Vec<Vec<&Node>> {
         let mut runs: Vec<Vec<&Node>> = Vec::new();
         for node in self.shown.iter().filter(|node| node.kind != SummaryKind::Written) {
@@ -216,7 +213,7 @@ impl Outline {
     }
 }
 
-/// The live messages of a session that no summary of its context covers, in the order they came.
+/// The live messages of a session that no summary of its context covers, in order.
 pub(crate) fn uncovered(tx: &Tx<'_>, session_key: i64) -> Result<Vec<i64>> {
     let live = messages::live_seqs_between(tx, session_key, (0, i64::MAX))?;
     let shown = summaries::in_context(tx, session_key)?;

@@ -1,22 +1,22 @@
-//! Tool calls and their results: which belongs to which, what must stay together in a window, and
-//! where turns begin. It knows messages only by what ties them ([`Ties`]).
+//! Matches tool calls with their results, and finds where steps and turns begin. It sees messages
+//! only as their [`Ties`].
 
 use super::part::{Part, parts};
 use oneiro_model::{Message, Role};
 use oneiro_store::costs::Begins;
 use rustc_hash::FxHashMap;
 
-/// What ties a message to others.
+/// The calls and results of a message.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Ties {
-    /// The id of each call it makes, in order; empty where none was given.
+    /// The ids of its calls, in order; empty if it has none.
     pub calls: Vec<String>,
-    /// The id of the call that each of its results answers, in order; empty where none was given.
+    /// The ids of the calls that its results answer, in order; empty if they have none.
     pub results: Vec<String>,
-    /// It is a user message, and not merely results.
+    /// Whether it is a user message with more than results.
     pub is_user: bool,
-    /// Somebody speaks in it, so that whoever waited for a result waits no more. The host may slip
-    /// in a word of its own while a tool runs: that does not count.
+    /// Whether somebody speaks in it, which ends the wait for results. Host messages while a tool
+    /// runs do not count.
     pub speaks: bool,
 }
 
@@ -26,7 +26,7 @@ impl Ties {
         Ties::of_parts(&message.role, &parts(message))
     }
 
-    /// Whether it begins a step or a turn whatever came before it.
+    /// Whether it begins a step or a turn regardless of the previous messages.
     pub(crate) fn always_begins(&self) -> bool {
         self.results.is_empty() && (self.is_user || (self.speaks && self.calls.is_empty()))
     }
@@ -48,30 +48,30 @@ impl Ties {
     }
 }
 
-/// Where a call or a result is: its message, and its place among those of the message.
+/// A call or a result: the index of its message, and its index in the message.
 pub(crate) type Spot = (usize, usize);
 
-/// Calls and results brought together.
+/// Matched calls and results.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Pairs {
     /// For each call of each message, the result that answers it.
     pub answers: Vec<Vec<Option<Spot>>>,
-    /// Results that answer no call.
+    /// Results without a call.
     pub unpaired: Vec<Spot>,
-    /// The first message that waits for a result which may still come; everything from it on is
-    /// not to be shown yet.
+    /// The first message with a call whose result may still arrive; it and all later ones are not
+    /// shown yet.
     pub pending: Option<usize>,
-    /// A result came when somebody had spoken since its call, so that a window may have shown the
+    /// Whether a result arrived after somebody spoke, so that an earlier window may have shown its
     /// call without it.
     pub late: usize,
 }
 
-/// Brings calls and results together: a result answers the nearest call before it that has its id
-/// and no answer yet, since some hosts count from `call_0` in every turn; of several in one message
-/// the first. A result without an id answers a call without one.
+/// Matches results with calls: a result answers the nearest earlier unanswered call with its id,
+/// because some hosts restart at `call_0` in every turn; within one message, the first. A result
+/// without an id answers a call without one.
 ///
-/// Messages with calls that follow each other directly are one answer of the agent that its host
-/// stored in pieces: each waits as long as only results come after the last of them.
+/// Consecutive messages with calls are one answer of the agent, stored in pieces: all of them wait
+/// as long as only results follow.
 pub(crate) fn pair(ties: &[Ties]) -> Pairs {
     let mut pairs = Pairs::default();
     let mut open: FxHashMap<&str, Vec<Spot>> = FxHashMap::default();
@@ -106,22 +106,22 @@ pub(crate) fn pair(ties: &[Ties]) -> Pairs {
     pairs
 }
 
-/// What begins with each live message, told one after the other: a run of calls and the results that
-/// follow it stay together. A result that comes after somebody has spoken does not hold up what was
-/// said meanwhile; a window that begins between shows it as unpaired.
+/// Finds what each live message begins, in order. A run of calls stays together with the results
+/// that follow it. A result that arrives after somebody spoke does not hold back the messages in
+/// between; a window that begins between them shows it as unpaired.
 ///
-/// After a message that begins something, the state depends on that message alone: who starts at one
-/// with a fresh state comes to the same.
+/// After a message that begins something, the state depends on that message alone, so a scan may
+/// start there with a fresh state.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Steps {
     /// Calls without a result.
     open: Vec<String>,
-    /// The message before made calls and nothing answered yet.
+    /// The previous message made calls that are still unanswered.
     calling: bool,
 }
 
 impl Steps {
-    /// What begins with the next message.
+    /// What the next message begins.
     pub(crate) fn next(&mut self, ties: &Ties) -> Begins {
         let waited = self.open.len();
         for result in &ties.results {
@@ -135,10 +135,10 @@ impl Steps {
             false => self.calling,
         };
         let begins = match () {
-            // Words beside the answer to a call stay with the call.
+            // Text beside a result stays with the call.
             () if ties.is_user && !answers => Begins::Turn,
             () if !ties.results.is_empty() => Begins::Nothing,
-            // An answer that is stored in pieces, or a word of the host while a tool runs.
+            // An answer stored in pieces, or a host message while a tool runs.
             () if !self.open.is_empty() && is_piece => Begins::Nothing,
             () => Begins::Step,
         };
@@ -148,7 +148,7 @@ impl Steps {
         self.open.extend(ties.calls.iter().cloned());
         let is_said = ties.speaks || !ties.results.is_empty() || !ties.calls.is_empty();
         if is_said {
-            // A result that answers nothing changes nothing.
+            // A result without a call changes nothing.
             let stray = !ties.results.is_empty() && !answers && self.calling;
             self.calling = !ties.calls.is_empty() || stray;
         }

@@ -1,33 +1,33 @@
-//! The typed parts of a message as a prompt needs them, with the ids that tie calls to results,
-//! read from every dialect that is stored. It must not know how any provider writes them.
+//! The typed parts of a message, read from every stored dialect, with the ids that connect calls
+//! and results.
 
 use super::media::Media;
 use oneiro_model::{Message, Role};
 use serde_json::{Map, Value};
 use std::borrow::Cow;
 
-/// A typed part of a message. None is empty: blank text says nothing and is refused by providers.
+/// A typed part of a message. Parts are never empty: providers refuse blank text.
 #[derive(Debug, Clone)]
 pub(super) enum Part<'a> {
     Text(Cow<'a, str>),
     Media(Media<'a>),
-    /// Thinking that its provider signed, the whole block; any other thinking is not read.
+    /// A thinking block with its provider's signature; unsigned thinking is not read.
     Thinking(&'a Map<String, Value>),
     Call(Call<'a>),
     Result(ToolResult<'a>),
 }
 
-/// A call the agent made.
+/// A tool call.
 #[derive(Debug, Clone)]
 pub(super) struct Call<'a> {
-    /// As it was given; empty where none was.
+    /// Empty if none was given.
     pub id: Cow<'a, str>,
     pub name: &'a str,
     pub arguments: &'a Value,
 }
 
 impl Call<'_> {
-    /// The arguments as JSON text, as the agent wrote them.
+    /// The arguments as JSON text.
     pub(super) fn arguments_text(&self) -> Cow<'_, str> {
         match self.arguments {
             Value::String(text) if text.trim().is_empty() => Cow::Borrowed("{}"),
@@ -38,17 +38,17 @@ impl Call<'_> {
     }
 }
 
-/// What a tool answered.
+/// A tool result.
 #[derive(Debug, Clone)]
 pub(super) struct ToolResult<'a> {
-    /// The id of the call it answers; empty where none was given.
+    /// The id of the call; empty if none was given.
     pub id: Cow<'a, str>,
     /// Text and media.
     pub content: Vec<Part<'a>>,
     pub is_error: bool,
 }
 
-/// Where a block stands, which decides what it may be.
+/// The position of a block, which determines what it can be.
 #[derive(Clone, Copy, PartialEq)]
 enum Place {
     Assistant,
@@ -56,7 +56,7 @@ enum Place {
     Elsewhere,
 }
 
-/// The parts of a message: its content in order, then the calls beside it.
+/// The parts of a message: its content in order, then its calls.
 pub(super) fn parts(message: &Message) -> Vec<Part<'_>> {
     let body = &message.body;
     let content = body.get("content").unwrap_or(&Value::Null);
@@ -80,14 +80,14 @@ pub(super) fn parts(message: &Message) -> Vec<Part<'_>> {
         Some(Value::Object(one)) => vec![call(one)],
         _ => Vec::new(),
     };
-    // Some hosts keep a call twice: as a block of the content and beside it.
+    // Some hosts store a call twice: in the content and in `tool_calls`.
     found.extend(
         beside.into_iter().filter(|part| !call_id(part).is_some_and(|id| in_content.contains(&id))),
     );
     found
 }
 
-/// The id of a call that was given one.
+/// The id of a call, if it has one.
 fn call_id<'a>(part: &Part<'a>) -> Option<Cow<'a, str>> {
     match part {
         Part::Call(call) if !call.id.is_empty() => Some(call.id.clone()),
@@ -95,7 +95,7 @@ fn call_id<'a>(part: &Part<'a>) -> Option<Cow<'a, str>> {
     }
 }
 
-/// A call as OpenAI has it, or flat.
+/// A call in OpenAI's form, or flat.
 fn call(call: &Map<String, Value>) -> Part<'_> {
     let function = call.get("function").and_then(Value::as_object).unwrap_or(call);
     Part::Call(Call {
@@ -141,7 +141,7 @@ fn read_block<'a>(block: &'a Map<String, Value>, place: Place, found: &mut Vec<P
         _ => match (Media::of(block), words_of(block)) {
             (Some(media), _) => found.push(Part::Media(media)),
             (None, Some(words)) => push_text(Cow::Borrowed(words), found),
-            // Nobody knows what it is, but somebody said it.
+            // An unknown block: keep its text.
             (None, None) if block.keys().any(|name| !matches!(name.as_str(), "type" | "text")) => {
                 let json = serde_json::to_string(block).unwrap_or_default();
                 push_text(Cow::Owned(json), found);
@@ -159,7 +159,7 @@ pub(super) fn is_result(kind: &str) -> bool {
     kind == "tool_result" || kind.ends_with("_tool_result")
 }
 
-/// The words of a block of text: of both providers, of OpenAI's assistants, of a resource of MCP.
+/// The text of a text block of either provider, of OpenAI's assistants, or of an MCP resource.
 fn words_of(block: &Map<String, Value>) -> Option<&str> {
     let text = block.get("text");
     let resource = || block.get("resource").and_then(|resource| resource.get("text"));
@@ -188,7 +188,7 @@ fn is_error(fields: &Map<String, Value>) -> bool {
     fields.get("is_error") == Some(&Value::Bool(true))
 }
 
-/// The first of these fields that holds an id; hosts that count calls write numbers.
+/// The first of these fields with an id; some hosts use numbers.
 fn id<'a>(fields: &'a Map<String, Value>, names: &[&str]) -> Cow<'a, str> {
     let found = names.iter().find_map(|name| match fields.get(*name) {
         Some(Value::String(id)) if !id.trim().is_empty() => Some(Cow::Borrowed(id.as_str())),

@@ -5,8 +5,8 @@ use crate::views::Messages;
 use oneiro_model::{Error, Message, MessageId, MessageRef, Remedy, Result, SessionId, Visibility};
 use oneiro_store::{Tx, contexts, messages};
 
-/// Pins beyond this would leave no room for the conversation.
-const PINS: usize = 64;
+/// Maximum pins per session: more would leave no room for the conversation.
+const PINS_MAX: usize = 64;
 
 impl Messages<'_> {
     /// Pins a message of a session into every window of it; false when it was pinned.
@@ -16,8 +16,8 @@ impl Messages<'_> {
             let key = key_of(tx, &id)?;
             let message = message_in(tx, &message, Some((key, &id)))?;
             check_can_pin(tx, (key, &id), message)?;
-            if contexts::pinned(tx, key)?.len() >= PINS {
-                return Err(Error::conflict(format!("{PINS} messages are pinned already"))
+            if contexts::pinned(tx, key)?.len() >= PINS_MAX {
+                return Err(Error::conflict(format!("{PINS_MAX} messages are pinned already"))
                     .remedy("unpin one first"));
             }
             let pinned = contexts::pin(tx, key, message, now)?;
@@ -42,7 +42,7 @@ impl Messages<'_> {
         })
     }
 
-    /// The pinned messages of a session, in the order they came.
+    /// The pinned messages of a session, in order.
     pub fn pinned(&self, id: &SessionId) -> Result<Vec<Message>> {
         self.oneiro.store.read(|tx| {
             let key = key_of(tx, id)?;

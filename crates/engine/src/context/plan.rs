@@ -1,7 +1,8 @@
-//! The next step of a compaction: a leaf over the oldest messages worth one, neighbouring summaries
-//! put under one, or a lone summary in fewer words. It reads a context and changes nothing.
+//! Plans the next step of a compaction: a leaf over the oldest eligible messages, a condensed node
+//! over adjacent summaries, or a shorter version of a single summary. Reads a context and changes
+//! nothing.
 
-use super::compact::{Compacting, LEAST_CHUNK};
+use super::compact::{Compaction, LEAF_TOKENS_MIN};
 use super::outline::Outline;
 use super::select::{self, Pressure};
 use oneiro_model::Result;
@@ -9,7 +10,7 @@ use oneiro_store::Tx;
 use oneiro_store::costs::{Begins, Cost};
 use oneiro_store::summaries::Node;
 
-/// What a pass will do.
+/// The next step.
 pub(super) enum Plan {
     Enough,
     Leaf { items: Vec<Cost>, target: i64 },
@@ -18,8 +19,8 @@ pub(super) enum Plan {
     Nothing,
 }
 
-impl Compacting<'_> {
-    /// The next step at a pressure.
+impl Compaction<'_> {
+    /// The next step at a given pressure.
     pub(super) fn plan(&self, tx: &Tx<'_>, outline: &Outline, pressure: Pressure) -> Result<Plan> {
         let total = outline.tokens() + self.prompt_tokens;
         let until = self.goal.until.unwrap_or(0);
@@ -39,9 +40,8 @@ impl Compacting<'_> {
         let fresh = outline.fresh_from(tx, turns, tail_tokens)?;
         let chunk = match self.goal.until {
             None => self.rules.leaf_chunk_tokens as i64,
-            Some(_) => {
-                (total / 8).clamp(LEAST_CHUNK, LEAST_CHUNK.max(self.rules.leaf_chunk_tokens as i64))
-            }
+            Some(_) => (total / 8)
+                .clamp(LEAF_TOKENS_MIN, LEAF_TOKENS_MIN.max(self.rules.leaf_chunk_tokens as i64)),
         };
         let chunk = chunk.min(self.rules.leaf_chunk_tokens as i64);
         let mut aged = 0;
@@ -52,7 +52,7 @@ impl Compacting<'_> {
                 false => outline.together(tx, (after, fresh))?.tokens,
             };
         }
-        // A small leaf costs less detail than condensing what is summarised already.
+        // A small leaf loses less detail than condensing summaries again.
         let choosy = match (pressure, self.goal.until) {
             (Pressure::None, Some(_)) => vec![Pressure::None, Pressure::Some],
             (pressure, _) => vec![pressure],
@@ -67,7 +67,7 @@ impl Compacting<'_> {
             }
             let (mut items, mut sum) = (Vec::new(), 0);
             outline.each_on(tx, gap, |cost| {
-                // Calls and their results are taken together or not at all.
+                // Calls and their results are covered together or not at all.
                 if sum > chunk * 2 && cost.begins != Begins::Nothing {
                     return false;
                 }
@@ -87,10 +87,9 @@ impl Compacting<'_> {
                 let target = match self.goal.until {
                     None => most,
                     Some(_) => {
-                        // What is left of the goal when the tail and what is summarised stand,
-                        // shared among what is still to be summarised.
-                        // A little is kept back for the last leaf, which cannot be as small as its
-                        // share.
+                        // What remains of the goal beside the tail and the existing summaries,
+                        // divided among the messages still to be summarised. A reserve is kept for
+                        // the last leaf, which cannot be as small as its share.
                         let guidance = match outline.shown.is_empty() {
                             true => outline.guidance_tokens,
                             false => 0,
@@ -117,7 +116,7 @@ impl Compacting<'_> {
             .collect();
         let mut chosen = select::condense(&open, pressure, &self.rules);
         let over = self.goal.until.map_or(0, |until| total - until);
-        // No more of them than makes the room: each keeps more of its words alone.
+        // No more than needed: each summary keeps more of its text alone.
         let mut sum = 0;
         let enough = chosen.iter().position(|node| {
             sum += node.tokens;

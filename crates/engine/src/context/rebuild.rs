@@ -1,7 +1,7 @@
-//! Leaves made anew without a message that is erased: what else they covered stays in reach of
-//! every context that showed them. Always extracts: no model is asked inside a transaction.
+//! Rebuilds leaves without an erased message, so that everything else they covered stays available
+//! in every context that showed them. Always as extracts: no model call inside a transaction.
 
-use super::invalidate::Bereft;
+use super::invalidate::AffectedLeaf;
 use super::lines::line;
 use super::markup;
 use super::node_text::fill;
@@ -11,9 +11,13 @@ use oneiro_model::{MessageId, Result, SessionId, SummaryId, SummaryKind, Summary
 use oneiro_store::summaries::{self, Node};
 use oneiro_store::{Tx, messages};
 
-/// Makes leaves anew over the messages that are left of them.
-pub(crate) fn resummarise(oneiro: &Oneiro, tx: &Tx<'_>, bereft: Vec<Bereft>) -> Result<()> {
-    for leaf in bereft {
+/// Rebuilds leaves over their remaining messages.
+pub(crate) fn rebuild_leaves(
+    oneiro: &Oneiro,
+    tx: &Tx<'_>,
+    affected_leaves: Vec<AffectedLeaf>,
+) -> Result<()> {
+    for leaf in affected_leaves {
         let mut lines: Vec<Line> = Vec::new();
         let mut node = leaf.node;
         let mut seqs = Vec::new();
@@ -46,8 +50,8 @@ pub(crate) fn resummarise(oneiro: &Oneiro, tx: &Tx<'_>, bereft: Vec<Bereft>) -> 
         };
         fill(&mut node, summarise(&source, None));
         if room < 8 || node.tokens >= node.source_tokens || node.content.is_empty() {
-            // So little is left that nothing could be smaller. The session itself shows the
-            // messages again; a continuation has no other way to them.
+            // Too little is left for a summary to be smaller. The session itself shows the messages
+            // again; a continuation reaches them only through the leaf.
             if leaf.contexts.iter().all(|context| *context == node.session_key) {
                 continue;
             }
@@ -68,7 +72,7 @@ pub(crate) fn resummarise(oneiro: &Oneiro, tx: &Tx<'_>, bereft: Vec<Bereft>) -> 
     Ok(())
 }
 
-/// A summary written by hand.
+/// A manual summary.
 pub(crate) fn written(oneiro: &Oneiro, (key, id): (i64, &SessionId), text: &str) -> Node {
     let now = oneiro.now();
     let mut node = Node {

@@ -1,5 +1,4 @@
-//! Summaries that are extracts are written anew when there is a model: the words change, what they
-//! cover does not.
+//! Rewrites extracts with the model: the text changes, the coverage does not.
 
 use super::lines::line;
 use super::markup;
@@ -10,12 +9,12 @@ use oneiro_model::{Error, MessageId, Result, SessionId, SummaryId, SummaryKind, 
 use oneiro_store::summaries::{self, Node, Rewriting};
 use oneiro_store::{contexts, messages, segments};
 
-/// How many are looked at in one go.
+/// Extracts read at a time.
 const BATCH: usize = 256;
 
 impl Oneiro {
-    /// Has the model write the extracts of a session anew, the lowest first; answers which it did.
-    /// It stops at the first that the model fails at.
+    /// Rewrites the extracts of a session with the model, lowest depth first; returns the rewritten
+    /// ones. Stops at the first failure of the model.
     pub(super) fn redo_extracts(
         &self,
         (key, id): (i64, &SessionId),
@@ -46,7 +45,7 @@ impl Oneiro {
                 lines: &lines,
                 prior: &[],
                 question: None,
-                // It may not cost more than what it replaces: the window has no more room.
+                // The new text must not be longer than the old one: the window has no more room.
                 target: room * 4 / 5,
                 input_tokens: rules.leaf_chunk_tokens * 3 / 2,
             };
@@ -82,7 +81,7 @@ impl Oneiro {
     }
 }
 
-/// What a node covers, as lines.
+/// The source of a node, as lines.
 fn sources(tx: &oneiro_store::Tx<'_>, node: &Node) -> Result<Vec<Line>> {
     if node.kind == SummaryKind::Condensed {
         let children = summaries::children(tx, node.key)?;

@@ -1,5 +1,5 @@
-//! Within what something may be read back: a session's own lineage, or the whole space where that
-//! is asked for and allowed. Every way back goes through here.
+//! Which sessions may be read back: the lineage of a session or, if requested and allowed, the
+//! whole space. All reads of summaries and messages go through here.
 
 use crate::Oneiro;
 use crate::sessions::{key_of, no_session};
@@ -9,7 +9,7 @@ use oneiro_store::summaries::{self, Node};
 use oneiro_store::{Tx, lineage};
 use std::collections::BTreeSet;
 
-/// The sessions that are in reach; `None` is all of them.
+/// The sessions in scope; `None` is all.
 pub(crate) struct Reach(Option<BTreeSet<i64>>);
 
 impl Reach {
@@ -40,7 +40,7 @@ impl Reach {
         }
     }
 
-    /// The sessions, where they are limited.
+    /// The sessions, if limited.
     pub(crate) fn keys(&self) -> Option<&BTreeSet<i64>> {
         self.0.as_ref()
     }
@@ -49,8 +49,8 @@ impl Reach {
         self.0.as_ref().is_none_or(|keys| keys.contains(&session_key))
     }
 
-    /// The one summary in reach whose id begins like this. One that is out of reach is as if it
-    /// were not there: its id alone tells nothing.
+    /// The only summary in scope with this id prefix. Summaries out of scope are treated as
+    /// nonexistent.
     pub(super) fn summary(&self, tx: &Tx<'_>, prefix: &str) -> Result<Node> {
         let not_there = || {
             Error::not_found(format!("there is no summary {prefix:?} here"))
@@ -60,7 +60,7 @@ impl Reach {
         found.sort_by_key(|node| node.id.as_str() != prefix);
         let is_whole = found.first().is_some_and(|node| node.id.as_str() == prefix);
         if let (Some(keys), false) = (&self.0, is_whole) {
-            // What is out of reach makes nothing ambiguous.
+            // Summaries out of scope do not make a prefix ambiguous.
             found.clear();
             for key in keys {
                 let nodes = summaries::of_session(tx, *key)?.into_iter();

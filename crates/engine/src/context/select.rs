@@ -1,23 +1,23 @@
-//! What a compaction takes next: the oldest messages worth a leaf, or neighbouring summaries worth
-//! condensing. Pure rules over what things cost; pressure makes them less choosy.
+//! Chooses what a compaction does next: the oldest messages worth a leaf, or adjacent summaries
+//! worth condensing. Pure rules over tokens; higher pressure relaxes them.
 
 use crate::settings::Settings;
 use oneiro_store::costs::{Begins, Cost};
 use oneiro_store::summaries::Node;
 
-/// How badly room is needed.
+/// How urgently space is needed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Pressure {
-    /// What is worth it anyway.
+    /// Only what is worthwhile anyway.
     None,
-    /// Small leaves and pairs of summaries too; of the tail only the newest turn is left alone.
+    /// Also small leaves and pairs of summaries; of the tail only the newest turn is kept.
     Some,
-    /// Summaries of any depths; those that stand alone are put into fewer words.
+    /// Summaries of mixed depth; single summaries are shortened.
     All,
 }
 
 impl Pressure {
-    /// The next harder one.
+    /// The next higher pressure.
     pub(super) fn harder(self) -> Option<Pressure> {
         match self {
             Pressure::None => Some(Pressure::Some),
@@ -27,11 +27,11 @@ impl Pressure {
     }
 }
 
-/// Fewer tokens than this cannot become fewer: the markup of a summary alone has some forty.
-const LEAST_TOKENS: i64 = 160;
+/// Minimum tokens that can be compacted: the markup of a summary alone has about forty.
+const COMPACT_TOKENS_MIN: i64 = 160;
 
-/// How many of these messages, oldest first, one leaf should cover; none when they are not worth
-/// one. Calls stay with their results; where it can, a leaf ends with a turn.
+/// How many of these messages, oldest first, one leaf should cover; 0 if they are not worth one.
+/// Calls stay with their results, and if possible a leaf ends with a turn.
 pub(super) fn leaf(items: &[Cost], chunk: i64, pressure: Pressure, rules: &Settings) -> usize {
     let (mut end, mut sum) = (0, 0);
     for (index, cost) in items.iter().enumerate() {
@@ -57,14 +57,14 @@ pub(super) fn leaf(items: &[Cost], chunk: i64, pressure: Pressure, rules: &Setti
         let sum = tokens(end);
         match pressure {
             Pressure::None => {
-                sum >= LEAST_TOKENS * 4 && (end >= rules.leaf_min_fanout || sum * 2 >= chunk)
+                sum >= COMPACT_TOKENS_MIN * 4 && (end >= rules.leaf_min_fanout || sum * 2 >= chunk)
             }
-            Pressure::Some => sum >= LEAST_TOKENS,
-            Pressure::All => sum * 5 >= LEAST_TOKENS * 2,
+            Pressure::Some => sum >= COMPACT_TOKENS_MIN,
+            Pressure::All => sum * 5 >= COMPACT_TOKENS_MIN * 2,
         }
     };
-    // What ends before a group that is too large for the chunk takes it along, if it is not worth a
-    // leaf alone: nothing would ever get past it.
+    // A short remainder before a group that exceeds the chunk is covered together with the group;
+    // otherwise compaction would never get past it.
     while end < items.len() && !worth(end) {
         let next = items.iter().skip(end + 1).position(|cost| cost.begins != Begins::Nothing);
         end = next.map_or(items.len(), |next| end + 1 + next);
@@ -80,8 +80,8 @@ fn group(items: &[Cost], start: usize) -> i64 {
     members.map(|(_, cost)| cost.tokens).sum()
 }
 
-/// The neighbours that should be condensed into one, of runs without a message between. The
-/// shallowest come first: what is deep has been through it already. One alone never is.
+/// The adjacent summaries to condense, from runs without a message in between. Lower depths come
+/// first, because deep ones were condensed before. Never a single one.
 pub(super) fn condense<'a>(
     runs: &[Vec<&'a Node>],
     pressure: Pressure,

@@ -1,9 +1,8 @@
-//! Put something into fewer words, at three levels: a model, the model asked more strictly, and an
-//! extract, which needs no model and always comes to an end. It must not know stores: it takes what
-//! was said and hands back words.
+//! Summarises text at three levels: a model, the model with a stricter prompt, and an extract,
+//! which needs no model and always succeeds. Independent of the store.
 
 use super::prompts::Prompts;
-use super::secrets::redact;
+use crate::secrets::redact_secrets;
 use crate::{Llm, LlmRequest};
 use oneiro_count::tokens;
 use oneiro_extract::{ExtractRequest, Said, extract};
@@ -11,34 +10,32 @@ use oneiro_model::SummaryLevel;
 use oneiro_text::Analyzer;
 use std::collections::HashSet;
 
-/// Something said, ready to be condensed.
+/// A message to summarise.
 #[derive(Debug, Clone)]
 pub(super) struct Line {
-    /// When, to the minute; empty where the text tells.
+    /// The time, to the minute; empty if the text contains it.
     pub(super) when: String,
-    /// By whom; empty where the text tells.
+    /// The speaker; empty if the text contains it.
     pub(super) speaker: String,
-    /// The words.
     pub(super) text: String,
 }
 
-/// What to condense.
+/// The input of a summary.
 pub(super) struct Source<'a> {
-    /// The prompt that says how: `leaf`, `condensed` or `question`.
+    /// The name of the prompt: `leaf`, `condensed` or `question`.
     pub(super) prompt: &'static str,
-    /// What was said.
     pub(super) lines: &'a [Line],
-    /// What went before, for a model to connect to.
+    /// Previous summary text, for continuity.
     pub(super) prior: &'a [String],
-    /// What it should be about.
+    /// The question to focus on.
     pub(super) question: Option<&'a str>,
-    /// The most tokens that it may have.
+    /// Maximum tokens of the summary.
     pub(super) target: usize,
-    /// What a model may be handed.
+    /// Maximum input tokens of a model.
     pub(super) input_tokens: usize,
 }
 
-/// What something came to.
+/// A summary.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Condensed {
     pub(super) content: String,
@@ -46,21 +43,22 @@ pub(super) struct Condensed {
     pub(super) model: Option<String>,
 }
 
-/// A model may write a little more than it was told before it is asked again.
+/// How far a model may exceed its target before it is asked again.
 const LEEWAY: (usize, usize) = (5, 4);
 
-/// The most tokens of a strict summary, and its share of the source.
+/// Maximum tokens of a strict summary, and its share of the source.
 const STRICT: (usize, usize) = (640, 5);
 
-/// Condenses; falls from level to level and never fails. What a model does wrong is logged.
+/// Summarises, falling back from level to level; never fails. Bad model output is logged.
 pub(super) fn summarise(source: &Source<'_>, model: Option<(&dyn Llm, &Prompts)>) -> Condensed {
-    // Before anything is taken out of its place: a secret is known by what stands beside it.
+    // Redact before any text is moved: secrets are recognised by their context.
     let lines: Vec<Line> = source
         .lines
         .iter()
-        .map(|line| Line { text: redact(&line.text).into_owned(), ..line.clone() })
+        .map(|line| Line { text: redact_secrets(&line.text).into_owned(), ..line.clone() })
         .collect();
-    let prior: Vec<String> = source.prior.iter().map(|text| redact(text).into_owned()).collect();
+    let prior: Vec<String> =
+        source.prior.iter().map(|text| redact_secrets(text).into_owned()).collect();
     let source = &Source { lines: &lines, prior: &prior, ..*source };
     if let Some((llm, prompts)) = model {
         let written = by_model(source, llm, prompts);
@@ -84,7 +82,7 @@ fn by_model(source: &Source<'_>, llm: &dyn Llm, prompts: &Prompts) -> Option<Con
     ];
     let mut was_empty = true;
     for (index, (name, target, temperature, level)) in tries.into_iter().enumerate() {
-        // Asked the same again only when it said nothing at all.
+        // Repeat the same request only after an empty answer.
         if index == 1 && !was_empty {
             continue;
         }
@@ -121,7 +119,7 @@ fn by_model(source: &Source<'_>, llm: &dyn Llm, prompts: &Prompts) -> Option<Con
     None
 }
 
-/// Why what a model wrote cannot stand in for its source.
+/// The reason to reject the output of a model, if any.
 fn refused(content: &str, source: &Source<'_>, limit: usize) -> Option<&'static str> {
     if content.is_empty() {
         return Some("nothing");
@@ -129,21 +127,21 @@ fn refused(content: &str, source: &Source<'_>, limit: usize) -> Option<&'static 
     if tokens(content) > limit {
         return Some("too long");
     }
-    if !tells_of(content, source) {
+    if !is_about_source(content, source) {
         return Some("not about the source");
     }
     None
 }
 
-/// Words of the source that a summary must have at least: a refusal has fewer.
-const SHARED: usize = 8;
+/// Minimum number of distinct source words in a summary: a refusal has fewer.
+const SHARED_WORDS_MIN: usize = 8;
 
-/// A word that is said this often on average is said for want of others.
-const REPEATED: usize = 6;
+/// Average repetitions per word above which the output is a loop.
+const REPETITIONS_MAX: usize = 6;
 
-/// Whether what was written tells of the source: it has some of its words, and does not only say
-/// them over and over.
-fn tells_of(content: &str, source: &Source<'_>) -> bool {
+/// Whether the output is about the source: it shares enough words with it and does not repeat
+/// itself.
+fn is_about_source(content: &str, source: &Source<'_>) -> bool {
     let mut analyzer = Analyzer::default();
     let mut terms = |text: &str| {
         let (mut found, mut count) = (HashSet::new(), 0);
@@ -161,10 +159,10 @@ fn tells_of(content: &str, source: &Source<'_>) -> bool {
         return true;
     }
     let shared = written.iter().filter(|term| said.contains(*term)).count();
-    shared >= said.len().min(SHARED) && count < written.len() * REPEATED + 40
+    shared >= said.len().min(SHARED_WORDS_MIN) && count < written.len() * REPETITIONS_MAX + 40
 }
 
-/// The source as a model reads it: what went before, then the segment, each in a block.
+/// The prompt: the previous summary, then the segment, each in a block.
 fn input(source: &Source<'_>) -> String {
     let mut text = String::new();
     let prior: Vec<&str> = source.prior.iter().map(|text| text.trim()).collect();
@@ -183,7 +181,7 @@ fn input(source: &Source<'_>) -> String {
     };
     let segment = lines(source);
     match tokens(&segment) > source.input_tokens {
-        // More than the model may be handed: it condenses what an extract leaves.
+        // Larger than the model's input: it summarises an extract instead.
         true => text.push_str(&extracted(source, source.input_tokens)),
         false => text.push_str(&segment),
     }
@@ -197,9 +195,9 @@ fn extracted(source: &Source<'_>, target: usize) -> String {
     extract(&ExtractRequest { said: &said, target, about: source.question, count: &tokens })
 }
 
-/// Words as they are kept: without secrets, and without what no engine can hold.
+/// Removes secrets and characters that no database engine can store.
 fn cleaned(text: &str) -> String {
-    redact(text.trim()).replace('\0', "\u{fffd}")
+    redact_secrets(text.trim()).replace('\0', "\u{fffd}")
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 
 use crate::append::append_prepared;
 use crate::context::change_visibility;
-use crate::history::nothing_stored;
+use crate::history::not_stored_error;
 use crate::sessions::{PAGE_BYTES, hide, key_of, refuse_continued, rewind_target};
 use crate::views::Host;
 use oneiro_model::{
@@ -43,7 +43,7 @@ impl Host<'_> {
         let appended = self.oneiro.store.write_bulk(|tx| {
             let key = key_of(tx, &id)?;
             if self.oneiro.settings_in(tx)?.is_stateless(&id) {
-                return Err(nothing_stored(&id));
+                return Err(not_stored_error(&id));
             }
             refuse_continued(tx, (key, &id))?;
             change_visibility(tx, (key, &id), (0, i64::MAX), || {

@@ -30,13 +30,17 @@ use crate::jobs::REBUILD_INDEX;
 use crate::views::Search;
 use crate::{EmbedderChoice, Oneiro};
 use oneiro_index::{Reader, View};
-use oneiro_model::{Error, Found, NEIGHBOURS_MAX, Query, Result, SEARCH_LIMIT_MAX, SearchRequest};
+use oneiro_model::{
+    Error, Found, NEIGHBOURS_MAX, Query, Result, SEARCH_LIMIT_MAX, SearchRequest, Session,
+    SessionId,
+};
 use oneiro_store::{Tx, is_missing_table, is_unreadable};
 use posting_scores::PostingScores;
 pub(crate) use query_terms::SimilarWords;
 pub(crate) use query_vector::Breaker;
 use query_vector::QueryVector;
 use run::{SearchInput, SearchRun};
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, PoisonError};
 
 /// Messages that one page reads for a pattern before it stops and answers with a cursor.
@@ -55,6 +59,15 @@ impl Search<'_> {
             true => self.oneiro.search_with_summaries(request),
             false => self.oneiro.search_as_typed(request),
         }
+    }
+
+    /// The sessions that an answer has hits in, for their titles and sources.
+    pub fn sessions_of(&self, found: &Found) -> Result<BTreeMap<SessionId, Session>> {
+        let summaries = found.summaries.iter().map(|hit| &hit.session_id);
+        let all = summaries.chain(found.hits.iter().map(|hit| &hit.session_id));
+        let ids: Vec<SessionId> = all.collect::<BTreeSet<_>>().into_iter().cloned().collect();
+        let sessions = self.oneiro.sessions().find_many(&ids, true)?;
+        Ok(sessions.into_iter().flatten().map(|session| (session.id.clone(), session)).collect())
     }
 }
 

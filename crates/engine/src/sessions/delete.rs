@@ -2,7 +2,7 @@
 //! transaction.
 
 use super::key_of;
-use crate::context::session_going;
+use crate::context::remove_summaries_of_session;
 use crate::views::Sessions;
 use crate::{Oneiro, jobs};
 use oneiro_model::{ChangeKind, Deleted, Lineage, Result, SessionId, Span, Timestamp};
@@ -54,7 +54,7 @@ pub(crate) fn purge_later(oneiro: &Oneiro, tx: &Tx<'_>, keys: &[i64]) -> Result<
 pub(crate) fn delete_in(tx: &Tx<'_>, keys: &[i64]) -> Result<Deleted> {
     let (going, deleted) = plan(tx, keys)?;
     for key in &going {
-        session_going(tx, *key)?;
+        remove_summaries_of_session(tx, *key)?;
         lineage::detach_children(tx, *key)?;
     }
     for key in going {

@@ -10,7 +10,8 @@ use super::{Agent, CaptureRequest, Captured};
 use crate::Oneiro;
 use crate::sessions::Draft;
 use crate::views::Transfer;
-use oneiro_model::{Error, NewMessage, NewSession, Result, SessionId};
+use oneiro_model::{CapturePause, Error, NewMessage, NewSession, Result, SessionId, Timestamp};
+use oneiro_store::transcripts::Reached;
 use oneiro_store::{message_rows, messages, transcripts};
 use serde_json::Value;
 use std::collections::{HashMap, HashSet};
@@ -50,7 +51,7 @@ impl Transfer<'_> {
         let mut damage = Vec::new();
         loop {
             let agent = request.agent.as_str();
-            let base = self.oneiro.store.read(|tx| transcripts::position(tx, agent, &name))?;
+            let base = self.oneiro.store.read(|tx| transcripts::reached(tx, agent, &name))?;
             let mut pass = Pass::begin(self.oneiro, request, &path, base)?;
             let mut unknown = Vec::new();
             let is_over = loop {
@@ -93,16 +94,33 @@ impl Transfer<'_> {
 
 /// Whether a file begins with lines that an agent writes.
 pub(super) fn begins_as_transcript_of(path: &Path, agent: Agent) -> Result<bool> {
+    let known = find_in_head(path, agent, |reader, _| reader.is_known.then_some(()))?;
+    Ok(known.is_some())
+}
+
+/// The working folder that a transcript begins in, as far as its first lines tell.
+pub(crate) fn working_folder(path: &Path, agent: Agent) -> Result<Option<String>> {
+    find_in_head(path, agent, |_, parsed| parsed.facts.cwd)
+}
+
+/// The first thing that `find` makes of one of the first lines.
+fn find_in_head<T>(
+    path: &Path,
+    agent: Agent,
+    find: impl Fn(&Reader, ParsedLine) -> Option<T>,
+) -> Result<Option<T>> {
     let mut lines = Lines::open(path)?;
     let mut reader = Reader::new(agent, "");
     for _ in 0..HEAD.count {
         let Some(line) = lines.next()?.filter(|line| line.at < HEAD.bytes) else { break };
         let value = line.bytes.as_deref().and_then(|bytes| oneiro_model::json::parse(bytes).ok());
-        if let Some(value) = value {
-            reader.read(value.value, line.at);
+        let Some(value) = value else { continue };
+        let parsed = reader.read(value.value, line.at);
+        if let Some(found) = find(&reader, parsed) {
+            return Ok(Some(found));
         }
     }
-    Ok(reader.is_known)
+    Ok(None)
 }
 
 /// The file itself, whatever name it was given by.
@@ -140,11 +158,13 @@ struct Pass<'a> {
     reader: Reader,
     facts: HashMap<String, Facts>,
     charged: ChargedUsage,
-    base: Option<i64>,
+    base: Option<Reached>,
     /// How far the file is read.
     position: u64,
     /// Whether the file was read before and is read from its start again.
     is_reread: bool,
+    /// The time that the last line with one gives.
+    last_time: Option<Timestamp>,
     /// Sessions a dry run has counted.
     counted: HashSet<SessionId>,
 }
@@ -154,11 +174,11 @@ impl<'a> Pass<'a> {
         oneiro: &'a Oneiro,
         request: &'a CaptureRequest<'a>,
         path: &'a Path,
-        base: Option<i64>,
+        base: Option<Reached>,
     ) -> Result<Pass<'a>> {
         let mut lines = Lines::open(path)?;
-        let known = base.and_then(|base| u64::try_from(base).ok()).unwrap_or(0);
-        let start = lines.resume(known)?;
+        let start = lines.resume(base.as_ref())?;
+        let was_read = base.as_ref().is_some_and(|base| base.position > 0);
         let stem = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         let mut pass = Pass {
             oneiro,
@@ -171,7 +191,8 @@ impl<'a> Pass<'a> {
             charged: ChargedUsage::default(),
             base,
             position: start,
-            is_reread: known > 0 && start == 0,
+            is_reread: was_read && start == 0,
+            last_time: None,
             counted: HashSet::new(),
         };
         if start > 0 {
@@ -259,7 +280,15 @@ impl<'a> Pass<'a> {
         let words = String::from_utf8_lossy(&bytes);
         read.counts.repaired += usize::from(matches!(words, std::borrow::Cow::Owned(_)));
         let value = oneiro_model::json::parse_text(&words)?;
+        let time = value.value.get("timestamp").and_then(Value::as_str);
+        self.last_time = time.and_then(|at| Timestamp::parse(at).ok()).or(self.last_time);
         let parsed = self.reader.read(value.value, line.at);
+        // A line without a time, such as a title, belongs to the one before it.
+        let is_in = |pause: &CapturePause| self.last_time.is_some_and(|at| pause.contains(at));
+        if self.request.pauses.iter().any(is_in) {
+            read.counts.left_out += parsed.messages.len();
+            return Ok(0);
+        }
         if let Some(kind) = &parsed.skipped {
             let kind = kind.chars().take(64).collect();
             *read.counts.skipped.entry(kind).or_default() += 1;
@@ -323,15 +352,16 @@ impl<'a> Pass<'a> {
     /// Stores a batch; `None` when another process has read on in the file meanwhile.
     fn store(&mut self, groups: Vec<Group>) -> Result<Option<Captured>> {
         let path = self.path.to_string_lossy();
+        let end = self.lines.reached(self.position)?;
         let batch = Batch {
             oneiro: self.oneiro,
             agent: self.request.agent,
             path: &path,
             stem: &self.stem,
-            base: self.base,
+            base: self.base.clone(),
             is_reread: self.is_reread,
             groups,
-            end: self.position,
+            end: end.clone(),
         };
         if self.request.dry_run {
             let (mut counts, begun) = self.oneiro.store.read(|tx| batch.preview(tx))?;
@@ -343,7 +373,7 @@ impl<'a> Pass<'a> {
         let stored = self.oneiro.store.write_bulk(|tx| batch.store(tx, &self.charged))?;
         let Some((counts, charged)) = stored else { return Ok(None) };
         self.charged = charged;
-        self.base = Some(i64::try_from(self.position).unwrap_or(i64::MAX));
+        self.base = Some(end);
         Ok(Some(counts))
     }
 }

@@ -35,6 +35,31 @@ const MAX_DEPTH: usize = 12;
 /// The transcripts in a folder. Those of subagents come last, after the sessions they belong to; a
 /// copy comes after what it was copied from, as far as times tell.
 pub fn find_transcripts(folder: &Path, agent: Agent) -> Result<Transcripts> {
+    let (listed, unreadable) = list_transcripts(folder, agent)?;
+    let began = |listed: ListedTranscript| {
+        let began = (first_time(&listed.file.path), listed.meta.created().ok());
+        (began, listed.file)
+    };
+    let mut found: Vec<_> = listed.into_iter().map(began).collect();
+    type Found = ((Option<String>, Option<SystemTime>), TranscriptFile);
+    found.sort_by(|(one, a): &Found, (other, b): &Found| {
+        (a.is_subagent, one, &a.path).cmp(&(b.is_subagent, other, &b.path))
+    });
+    let files = found.into_iter().map(|(_, file)| file).collect();
+    Ok(Transcripts { files, unreadable })
+}
+
+/// A transcript in a listing, which opens no file.
+pub(crate) struct ListedTranscript {
+    pub(crate) file: TranscriptFile,
+    pub(crate) meta: std::fs::Metadata,
+}
+
+/// The transcripts in a folder in any order, and the folders in it that could not be listed.
+pub(crate) fn list_transcripts(
+    folder: &Path,
+    agent: Agent,
+) -> Result<(Vec<ListedTranscript>, Vec<Error>)> {
     let mut found = Vec::new();
     let mut unreadable = Vec::new();
     let mut folders = vec![(folder.to_owned(), 0)];
@@ -56,17 +81,12 @@ pub fn find_transcripts(folder: &Path, agent: Agent) -> Result<Transcripts> {
                 folders.push((path, depth + 1));
             } else if meta.is_file() && path.extension().is_some_and(|kind| kind == "jsonl") {
                 let is_subagent = agent == Agent::ClaudeCode && is_of_subagent(&path);
-                let began = (first_time(&path), meta.created().ok());
-                found.push((began, TranscriptFile { path, bytes: meta.len(), is_subagent }));
+                let file = TranscriptFile { path, bytes: meta.len(), is_subagent };
+                found.push(ListedTranscript { file, meta });
             }
         }
     }
-    type Found = ((Option<String>, Option<SystemTime>), TranscriptFile);
-    found.sort_by(|(one, a): &Found, (other, b): &Found| {
-        (a.is_subagent, one, &a.path).cmp(&(b.is_subagent, other, &b.path))
-    });
-    let files = found.into_iter().map(|(_, file)| file).collect();
-    Ok(Transcripts { files, unreadable })
+    Ok((found, unreadable))
 }
 
 fn is_of_subagent(path: &Path) -> bool {

@@ -3,12 +3,17 @@
 
 use super::DamagedLine;
 use oneiro_model::{Error, ErrorKind, Result};
+use oneiro_store::transcripts::Reached;
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read, Seek, SeekFrom};
+use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
 /// The longest line that is read: what the store takes as one message.
 const LINE_BYTES: u64 = 256 << 20;
+
+/// The bytes before a place by which it is known again: a line of an agent, with its id and time.
+const FINGERPRINT_BYTES: u64 = 1_024;
 
 /// Where a line stands and what became of it.
 #[derive(Debug)]
@@ -45,20 +50,35 @@ impl Lines {
     }
 
     /// Where to go on after a place that was reached before: there, or at the start when the file is
-    /// not the one that was read. A place that was reached stands right after the end of a line.
-    pub(super) fn resume(&mut self, position: u64) -> Result<u64> {
-        let mut before = [0; 1];
-        let is_same = match position.checked_sub(1) {
-            None => true,
-            Some(last) => {
-                self.seek(last)?;
-                let read = self.input.read(&mut before).map_err(|e| cannot_read(&self.path, e))?;
-                read == 1 && before == *b"\n"
-            }
-        };
-        let start = if is_same { position } else { 0 };
+    /// not the one that was read, because it was truncated or replaced. A place that was reached
+    /// stands right after the end of a line.
+    pub(super) fn resume(&mut self, reached: Option<&Reached>) -> Result<u64> {
+        let known = reached.and_then(|reached| u64::try_from(reached.position).ok()).unwrap_or(0);
+        let before = self.bytes_before(known)?;
+        let fingerprint = reached.and_then(|reached| reached.fingerprint.as_deref());
+        let is_same = before.last().is_none_or(|last| *last == b'\n')
+            && before.is_empty() == (known == 0)
+            && fingerprint.is_none_or(|fingerprint| fingerprint == hash(&before));
+        let start = if is_same { known } else { 0 };
         self.seek(start)?;
         Ok(start)
+    }
+
+    /// What a place in the file is known by later.
+    pub(super) fn reached(&self, position: u64) -> Result<Reached> {
+        let fingerprint = Some(hash(&self.bytes_before(position)?));
+        Ok(Reached { position: i64::try_from(position).unwrap_or(i64::MAX), fingerprint })
+    }
+
+    /// The bytes right before a place; none when the file ends before it.
+    fn bytes_before(&self, position: u64) -> Result<Vec<u8>> {
+        let start = position.saturating_sub(FINGERPRINT_BYTES);
+        let mut bytes = vec![0; usize::try_from(position - start).unwrap_or(0)];
+        match self.input.get_ref().read_exact_at(&mut bytes, start) {
+            Ok(()) => Ok(bytes),
+            Err(error) if error.kind() == std::io::ErrorKind::UnexpectedEof => Ok(Vec::new()),
+            Err(error) => Err(cannot_read(&self.path, error)),
+        }
     }
 
     /// Goes to a byte of the file.
@@ -150,6 +170,10 @@ pub(super) fn number(path: &Path, damage: Vec<Damage>) -> Result<Vec<DamagedLine
     Ok(numbered)
 }
 
+fn hash(bytes: &[u8]) -> String {
+    blake3::hash(bytes).to_hex().to_string()
+}
+
 fn open(path: &Path) -> Result<File> {
     File::open(path).map_err(|error| cannot_read(path, error))
 }
@@ -201,10 +225,32 @@ mod tests {
     }
 
     #[test]
-    fn a_place_is_gone_on_from_only_after_the_end_of_a_line() {
+    fn reading_resumes_only_after_the_end_of_a_line() {
         let (_folder, mut lines) = lines(b"ab\ncd\n");
         for (position, start) in [(0, 0), (3, 3), (6, 6), (2, 0), (4, 0), (7, 0), (99, 0)] {
-            assert_eq!(lines.resume(position).unwrap(), start, "{position}");
+            let reached = Reached { position, fingerprint: None };
+            assert_eq!(lines.resume(Some(&reached)).unwrap(), start, "{position}");
+        }
+        assert_eq!(lines.resume(None).unwrap(), 0);
+    }
+
+    #[test]
+    fn reading_resumes_only_in_the_file_that_was_read() {
+        let (folder, mut lines) = lines(b"ab\ncd\n");
+        let reached = lines.reached(6).unwrap();
+        assert_eq!(lines.resume(Some(&reached)).unwrap(), 6);
+        for (name, text, start) in [
+            ("grown", "ab\ncd\nef\n", 6),
+            ("replaced", "ab\nxx\nef\n", 0),
+            ("truncated", "ab\n", 0),
+        ] {
+            let path = folder.path().join(name);
+            std::fs::write(&path, text).unwrap();
+            assert_eq!(
+                Lines::open(&path).unwrap().resume(Some(&reached)).unwrap(),
+                start,
+                "{name}"
+            );
         }
     }
 

@@ -13,9 +13,11 @@ mod reader;
 mod title;
 mod write;
 
+pub(crate) use capture::working_folder;
+pub(crate) use find::{ListedTranscript, list_transcripts};
 pub use find::{TranscriptFile, Transcripts, find_transcripts};
 
-use oneiro_model::{Error, Result};
+use oneiro_model::{CapturePause, Error, Result};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -72,12 +74,14 @@ pub struct CaptureRequest<'a> {
     pub limit: Option<Duration>,
     /// Count what is new, and store nothing.
     pub dry_run: bool,
+    /// Lines that were written in these times are passed over for good.
+    pub pauses: &'a [CapturePause],
 }
 
 impl<'a> CaptureRequest<'a> {
     /// A file, all of it.
     pub fn new(path: &'a Path, agent: Agent) -> CaptureRequest<'a> {
-        CaptureRequest { path, agent, within: None, limit: None, dry_run: false }
+        CaptureRequest { path, agent, within: None, limit: None, dry_run: false, pauses: &[] }
     }
 }
 
@@ -94,7 +98,7 @@ pub struct Captured {
     pub duplicates: usize,
     /// How many of those are copies of what another session holds.
     pub copies: usize,
-    /// Messages not stored because of a pattern, or because their session was removed.
+    /// Messages not stored because of a pattern or a pause, or because their session was removed.
     pub left_out: usize,
     /// Lines without a message, by type.
     pub skipped: BTreeMap<String, usize>,

@@ -10,7 +10,7 @@ use crate::append::append_prepared;
 use crate::sessions::{Draft, create_in};
 use oneiro_model::{Lineage, Result, SessionId};
 use oneiro_store::messages::Prepared;
-use oneiro_store::transcripts::Advance;
+use oneiro_store::transcripts::{Advance, Reached};
 use oneiro_store::{Tx, lineage, messages, sequence, sessions, transcripts};
 
 /// What a batch holds for one session.
@@ -34,12 +34,12 @@ pub(super) struct Batch<'a> {
     /// The name of the file without its ending.
     pub(super) stem: &'a str,
     /// How far the file was read when this batch was read from it.
-    pub(super) base: Option<i64>,
+    pub(super) base: Option<Reached>,
     /// Whether lines are read that were read before.
     pub(super) is_reread: bool,
     pub(super) groups: Vec<Group>,
     /// How far the file is read with this batch.
-    pub(super) end: u64,
+    pub(super) end: Reached,
 }
 
 impl Batch<'_> {
@@ -49,15 +49,14 @@ impl Batch<'_> {
         tx: &Tx<'_>,
         charged: &ChargedUsage,
     ) -> Result<Option<(Captured, ChargedUsage)>> {
-        if transcripts::position(tx, self.agent.as_str(), self.path)? != self.base {
+        if transcripts::reached(tx, self.agent.as_str(), self.path)? != self.base {
             return Ok(None);
         }
         let (mut done, mut charged) = (Captured::default(), charged.clone());
         for group in &self.groups {
             self.store_group(tx, group, (&mut done, &mut charged))?;
         }
-        let position = i64::try_from(self.end).unwrap_or(i64::MAX);
-        let to = Advance { path: self.path, agent: self.agent.as_str(), position };
+        let to = Advance { path: self.path, agent: self.agent.as_str(), reached: &self.end };
         transcripts::advance(tx, to, self.oneiro.now())?;
         Ok(Some((done, charged)))
     }

@@ -106,7 +106,7 @@ on_both_backends! {
         let oneiro = open_llm(space, Arc::clone(&llm) as _);
         let id = begin(&oneiro, "s", turns(40));
         queue_compaction(&oneiro, &id);
-        let background = Background::of(oneiro.oneiro.clone());
+        let background = Background::of(oneiro.oneiro.clone(), Vec::new());
         assert_becomes_true("the job is done", || job_states(&oneiro) == [JobState::Done]);
         assert!(background.stop(HANG));
         assert!(llm.calls() > 0);
@@ -120,7 +120,7 @@ on_both_backends! {
         let id = begin(&with_model, "s", turns(40));
         queue_compaction(&with_model, &id);
         let plain = open(space);
-        let background = Background::of(plain.oneiro.clone());
+        let background = Background::of(plain.oneiro.clone(), Vec::new());
         assert_becomes_true("five rounds", || lane(&background, "jobs").rounds >= 5);
         assert!(background.stop(HANG));
         assert_eq!(plain.jobs().run(HANG).unwrap().done, 0);
@@ -143,7 +143,7 @@ on_both_backends! {
         let oneiro = open_llm(space, llm);
         let id = begin(&oneiro, "s", turns(40));
         queue_compaction(&oneiro, &id);
-        let background = Background::of(oneiro.oneiro.clone());
+        let background = Background::of(oneiro.oneiro.clone(), Vec::new());
         asked.recv_timeout(HANG).unwrap();
         // The model is still silent when this returns.
         assert!(background.stop(HANG));
@@ -170,7 +170,7 @@ on_both_backends! {
         begin_session(&oneiro, "s");
         let said = |from: u32| (from..from + 600).map(|n| user(format!("message number {n}"))).collect::<Vec<_>>();
         oneiro.messages().append(&id("s"), said(0)).unwrap();
-        let background = Background::of(oneiro.oneiro.clone());
+        let background = Background::of(oneiro.oneiro.clone(), Vec::new());
         assert_becomes_true("the embedder is asked", || embedder.is_asked.load(Ordering::SeqCst));
         // While it is silent, what is said next is folded, and jobs are run.
         oneiro.messages().append(&id("s"), said(600)).unwrap();
@@ -185,7 +185,7 @@ on_both_backends! {
         let words = Arc::new(PanickingWords { words: FewWords::default(), panics: AtomicBool::new(true) });
         let oneiro = open_as(space, Options { words: Some(Arc::clone(&words) as _), ..Options::default() });
         begin_session(&oneiro, "s");
-        let background = Background::of(oneiro.oneiro.clone());
+        let background = Background::of(oneiro.oneiro.clone(), Vec::new());
         oneiro.messages().append(&id("s"), (0..600).map(|n| user(format!("message number {n}"))).collect()).unwrap();
         assert_becomes_true("two panics", || lane(&background, "index").panics >= 2);
         let status = lane(&background, "index");
@@ -248,7 +248,7 @@ on_both_backends! {
             say(&oneiro, "s", &[&format!("message number {n}")]);
         }
         fold(&oneiro);
-        let background = Background::of(oneiro.oneiro.clone());
+        let background = Background::of(oneiro.oneiro.clone(), Vec::new());
         // The lane has come by once, so that it is asked for what follows.
         assert_becomes_true("a round", || lane(&background, "index").rounds >= 1);
         raw(&oneiro, match space.backend {
@@ -264,7 +264,7 @@ on_both_backends! {
     fn a_handle_that_outlives_its_background_folds_by_itself(space) {
         let oneiro = open(space);
         begin_session(&oneiro, "s");
-        let background = Background::of(oneiro.oneiro.clone());
+        let background = Background::of(oneiro.oneiro.clone(), Vec::new());
         assert_becomes_true("a round", || lane(&background, "index").rounds >= 1);
         assert!(background.stop(HANG));
         let said = (0..600).map(|n| user(format!("message number {n}"))).collect();

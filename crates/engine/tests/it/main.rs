@@ -11,6 +11,7 @@
 
 mod background;
 mod backup;
+mod capture;
 mod changes;
 mod client_messages;
 mod context_budget;

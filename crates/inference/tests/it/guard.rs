@@ -167,7 +167,7 @@ fn only_one_call_tries_and_nobody_waits_for_another() {
         let trial = scope.spawn(|| guarded.write(&request()));
         has_entered.recv().unwrap();
         let error = guarded.write(&request()).unwrap_err();
-        assert!(error.to_string().contains("one call is trying it now"), "{error}");
+        assert!(error.to_string().contains("a trial call is running"), "{error}");
         let_go.send(()).unwrap();
         trial.join().unwrap().unwrap();
     });
@@ -271,7 +271,7 @@ fn a_call_above_the_whole_cap_says_that_waiting_does_not_help() {
     let scene = scene(Limits { tokens_per_hour: 52, ..free() });
     let error = scene.ask().unwrap_err();
     assert_eq!((error.kind(), scene.calls()), (ErrorKind::RateLimited, 0));
-    assert!(error.remedy_text().unwrap().contains("raise the cap"), "{error:?}");
+    assert!(error.remedy_text().unwrap().contains("raise the limit"), "{error:?}");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Summaries and windows: what their views show, and what they leave for a click.
+//! Summaries and windows: what their views show, and what they link to.
 
 use crate::states::context::{assembled, leaf, node, refused, sum, tree, tree_of, window_of};
 use crate::states::made::main_session;
@@ -46,7 +46,7 @@ fn every_summary_is_a_bar_and_a_row_that_lead_to_it() {
     let now = nodes.iter().filter(|node| node.in_context).count();
     assert!(now > 1);
     assert_eq!(picture.matches("class=\"now\"").count(), now);
-    assert_eq!(picture.matches("in the context now</title>").count(), now);
+    assert_eq!(picture.matches(", in the context</title>").count(), now);
     assert!(picture.contains(">depth 2</li>") && picture.contains(">depth 0</li>"));
     assert!(picture.contains("class=\"ticks\" d=\"M"), "messages under none are ticks");
 }
@@ -58,16 +58,16 @@ fn the_picture_runs_along_time_or_order() {
         summaries::fragment(&view)
     };
     let time = along(Some(Along::Time));
-    assert!(time.contains("Depth against time") && time.contains("?along=order\""));
+    assert!(time.contains("Summary depth by time") && time.contains("?along=order\""));
     let order = along(Some(Along::Order));
-    assert!(order.contains("Depth against order") && order.contains("?along=time\""));
+    assert!(order.contains("Summary depth by message order") && order.contains("?along=time\""));
 }
 
 #[test]
 fn thousands_of_summaries_are_binned_and_listed_by_pages() {
     let html = drawn(tree(1_200, 4));
     let picture = picture(&html);
-    assert!(picture.contains("bars for 1,601."), "it says so");
+    assert!(picture.contains("for 1,601 summaries."), "it says so");
     assert!(picture.matches("<a ").count() < 150);
     assert!(picture.contains("?from=sum_") && picture.contains("#nodes\""), "bins lead on");
     let rows = html.matches("class=\"name\"").count();
@@ -89,7 +89,7 @@ fn a_session_without_summaries_says_what_makes_them() {
 }
 
 #[test]
-fn a_summary_leads_up_down_and_to_the_words() {
+fn a_summary_links_to_its_parents_children_and_messages() {
     let view = SummaryView { children: vec![node(8, 0, (1, 1))], ..leaf() };
     let html = summary::fragment(&view);
     for (section, id) in [("above", sum(4)), ("below", sum(8))] {
@@ -103,13 +103,15 @@ fn a_summary_leads_up_down_and_to_the_words() {
     assert!(html.contains(&more), "{more}");
     assert!(html.contains("<code>lease.rs</code>"), "its words");
     let last = summary::fragment(&SummaryView { next: None, goes_on: true, ..leaf() });
-    assert!(!last.contains("More of them") && last.contains("From the first"));
+    assert!(!last.contains("More messages") && last.contains("First page"));
 }
 
 #[test]
 fn a_window_says_what_is_in_summarised_and_out() {
     let html = window::fragment(&window_of(main_session(), "8000", assembled(12)));
-    assert!(html.contains("1,120 of 8,000 tokens: 12 messages in, 33 summarised, 7 out."));
+    assert!(
+        html.contains("1,120 of 8,000 tokens: 12 messages included, 33 summarised, 7 left out.")
+    );
     for kind in ["s-in", "s-summarised", "s-out"] {
         assert_eq!(html.matches(&format!("<rect class=\"{kind}\"")).count(), 1, "{kind}");
     }
@@ -117,12 +119,12 @@ fn a_window_says_what_is_in_summarised_and_out() {
     assert!(html.contains("You are careful.\n&lt;summary id="));
     assert!(!html.contains("over it."));
     let over = window::fragment(&window_of(main_session(), "8000", assembled(4_000)));
-    assert!(over.contains("192,520 tokens over it.") && over.contains("characters are not shown"));
+    assert!(over.contains("192,520 tokens over it.") && over.contains("characters not shown"));
     assert!(over.contains("message &lt;0&gt;") && over.contains("message &lt;3999&gt;"));
 }
 
 #[test]
-fn a_budget_that_cannot_be_taken_keeps_the_form() {
+fn an_invalid_budget_keeps_the_form() {
     let html = window::fragment(&window_of(main_session(), "many", refused()));
     assert!(html.contains("type=\"range\"") && html.contains("give a whole number"));
     assert!(!html.contains("<figure"));

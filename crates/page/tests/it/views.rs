@@ -1,18 +1,21 @@
-//! What each view shows, and what it leaves for a click.
+//! What each view shows, and what it links to.
 
 use crate::states::conversation::{huge, message, messages, rewound};
 use crate::states::{self, made};
-use oneiro::{Lineage, MessageId};
-use oneiro_page::lineage::{Relative, drawing};
+use oneiro::{Lineage, MessageId, Page};
+use oneiro_page::jobs::JobsView;
+use oneiro_page::lineage::{Relative, lineage_graph};
 use oneiro_page::message as one;
+use oneiro_page::search::Outcome;
 use oneiro_page::session::{self, ConversationView};
-use oneiro_page::{overview, search, sessions};
+use oneiro_page::{jobs, overview, search, sessions};
 use serde_json::json;
 
 fn talk(messages: Vec<oneiro::Message>) -> ConversationView {
     ConversationView { messages, ..states::rich_talk(false) }
 }
 
+/// The part of a page between two texts.
 fn part<'a>(html: &'a str, from: &str, to: &str) -> &'a str {
     let at = html.find(from).unwrap_or_else(|| panic!("no {from}"));
     let rest = &html[at..];
@@ -35,7 +38,7 @@ fn a_fragment_is_the_content_of_the_page() {
 }
 
 #[test]
-fn results_stand_below_their_calls_and_only_there() {
+fn a_tool_result_is_shown_once_below_its_call() {
     let html = session::fragment(&talk(messages()));
     let asked = part(&html, "id=\"m102\"", "</article>");
     let order: Vec<usize> = ["read_file", "next_lease", "cargo test", "case_001"]
@@ -49,7 +52,7 @@ fn results_stand_below_their_calls_and_only_there() {
 }
 
 #[test]
-fn a_host_that_uses_an_id_again_gets_each_result_below_its_own_call() {
+fn a_call_id_used_twice_pairs_each_result_with_its_own_call() {
     let call = |id, name: &str| {
         message(
             id,
@@ -88,7 +91,7 @@ fn long_results_are_cut_and_lead_to_the_whole() {
 }
 
 #[test]
-fn long_texts_of_a_full_page_share_its_room() {
+fn a_full_page_cuts_long_texts_and_keeps_every_message() {
     let html = session::fragment(&talk(huge(session::MESSAGES)));
     assert!(html.contains("And step 0?") && html.contains("And step 96?"));
     let cut = html.matches("data-expand").count();
@@ -96,7 +99,7 @@ fn long_texts_of_a_full_page_share_its_room() {
 }
 
 #[test]
-fn what_was_asked_for_stands_open() {
+fn the_message_of_the_address_is_open() {
     let view = |at| ConversationView { at: Some(MessageId(at)), ..talk(messages()) };
     let html = session::fragment(&view(104));
     assert!(part(&html, "id=\"m104\"", "summary").contains("<details class=\"result\" open"));
@@ -107,7 +110,7 @@ fn what_was_asked_for_stands_open() {
 }
 
 #[test]
-fn what_was_rewound_is_a_line_until_it_is_asked_for() {
+fn rewound_messages_are_one_line_until_they_are_shown() {
     let said = |text: &str| json!({"role": "user", "content": text});
     let all = vec![
         message(1, 9, said("keep")),
@@ -125,7 +128,7 @@ fn what_was_rewound_is_a_line_until_it_is_asked_for() {
 }
 
 #[test]
-fn days_part_a_conversation_once_each() {
+fn each_day_has_one_heading() {
     let html = session::fragment(&talk(messages()));
     for day in [">Yesterday</h2>", ">Today</h2>"] {
         assert_eq!(html.matches(day).count(), 1, "{day}");
@@ -143,15 +146,15 @@ fn a_search_keeps_its_filters_from_page_to_page() {
     ));
     assert!(html.contains("<mark>lease</mark> <mark>test</mark>"));
     assert!(
-        html.contains("every word met")
-            && html.contains("near in meaning")
+        html.contains("all words")
+            && html.contains("similar meaning")
             && html.contains("flake</bdi> 60 %")
     );
     assert!(html.contains("href=\"/sessions/lease-flake?at=101#m101\""));
 }
 
 #[test]
-fn a_newcomer_is_told_what_to_do() {
+fn empty_states_say_what_to_do() {
     for html in [
         overview::fragment(&states::empty_overview()),
         sessions::fragment(&states::listing(vec![])),
@@ -163,9 +166,69 @@ fn a_newcomer_is_told_what_to_do() {
     let mut filtered = states::listing(vec![]);
     filtered.form.source = "cron".to_owned();
     let html = sessions::fragment(&filtered);
-    assert!(html.contains("No session passes these filters") && !html.contains("oneiro setup"));
+    assert!(html.contains("No sessions match these filters") && !html.contains("oneiro setup"));
     assert!(search::fragment(&states::nothing_found()).contains("Search without filters"));
     assert!(search::fragment(&states::refused_search()).contains("close the group"));
+}
+
+#[test]
+fn the_overview_shows_what_the_space_holds() {
+    let html = overview::fragment(&states::rich_overview());
+    for (label, value) in [("Sessions", "1,284"), ("Messages", "96,412"), ("Projects", "2")] {
+        assert!(html.contains(&format!("<dt>{label}</dt><dd>{value}<small>")), "{label}: {html}");
+    }
+    assert!(html.contains("<dt>Time span</dt><dd>401 days<small>11 Oct 2025 to 15 Nov 2026"));
+    assert!(html.contains(
+        "href=\"/sessions?project=garden\"><bdi>garden</bdi></a> <span class=\"note\">1 session<"
+    ));
+    assert!(html.contains("href=\"/sessions?source=telegram\""));
+    assert!(html.contains("The lease test that fails on Mondays"), "titles of recent sessions");
+    assert!(html.find("Recent conversations").unwrap() < html.find("Location").unwrap());
+    assert!(part(&html, "<dt>Jobs", "</div>").contains("1 failed"));
+}
+
+#[test]
+fn jobs_are_listed_with_state_attempts_next_run_and_last_error() {
+    let html = jobs::page(&states::job_list());
+    assert!(html.contains("<a href=\"/jobs\" aria-current=\"page\">Jobs</a>"), "in the navigation");
+    let failed = part(&html, "Rebuild the text index", "</tr>");
+    for cell in [">failed<", ">5<", ">none<", "the embedder at"] {
+        assert!(failed.contains(cell), "{cell}: {failed}");
+    }
+    assert!(part(&html, "Summarise older messages", "</tr>").contains("lease until <time"));
+    let unknown = part(&html, "some_new_kind", "</tr>");
+    assert!(unknown.contains(">queued<") && unknown.contains(">in 5 minutes</time>"), "{unknown}");
+    assert!(html.contains("href=\"/jobs?cursor=3.3\">Older jobs"));
+    let empty = JobsView { jobs: Page { items: vec![], next: None }, ..states::job_list() };
+    assert!(jobs::fragment(&empty).contains("No jobs"));
+}
+
+#[test]
+fn results_are_grouped_with_the_context_of_the_best_hit_open() {
+    let mut view = states::found_search();
+    let Outcome::Found { found, .. } = &mut view.outcome else { panic!("found") };
+    found.hits.truncate(1);
+    let mut second = found.hits[0].clone();
+    second.id = MessageId(102);
+    second.snippet = "right after it".to_owned();
+    second.neighbours.iter_mut().for_each(|near| near.id.0 += 1);
+    let mut third = second.clone();
+    third.id = MessageId(300);
+    third.neighbours.iter_mut().for_each(|near| near.id.0 += 198);
+    found.hits.extend([second, third]);
+    let html = search::fragment(&view);
+    assert_eq!(html.matches("class=\"group\"").count(), 1);
+    assert_eq!(html.matches("<li class=\"hit").count(), 3);
+    // 100 [101] [102] 103, and apart from them 299 [300] 301.
+    assert_eq!(html.matches("class=\"neighbour\"").count(), 4, "hits are not neighbours as well");
+    let opened = html.matches("<details class=\"context\" open>").count();
+    let closed = html.matches("<details class=\"context\">").count();
+    assert_eq!((opened, closed), (1, 1));
+    assert!(
+        html.find("<details class=\"context\" open>").unwrap() < html.find("id=\"p300\"").unwrap()
+    );
+    assert_eq!(html.matches("class=\"hit best\"").count(), 2, "one in each passage");
+    assert!(html.contains("3 hits</span>"));
 }
 
 fn relatives(
@@ -185,7 +248,7 @@ fn relatives(
 }
 
 #[test]
-fn families_are_drawn_within_bounds() {
+fn large_lineages_are_drawn_in_few_bytes_with_the_current_session() {
     let before = |at: usize| at.checked_sub(1);
     let deep = relatives(5_000, before, Lineage::Branch);
     let chain = relatives(5_000, before, Lineage::Continuation);
@@ -193,17 +256,17 @@ fn families_are_drawn_within_bounds() {
     let ring = relatives(50, |at| Some((at + 1) % 50), Lineage::Branch);
     for family in [deep, chain, wide, ring] {
         let current = family[family.len() / 2].id.clone();
-        let drawn = drawing(&family, &current).unwrap().into_string();
+        let drawn = lineage_graph(&family, &current).unwrap().into_string();
         assert!(drawn.len() < 20_000, "{}", drawn.len());
         assert_eq!(drawn.matches("aria-current").count(), 1, "the session itself is drawn");
-        assert!(drawn.contains("before") && drawn.contains("more"));
+        assert!(drawn.contains(" earlier</li>") && drawn.contains(" more</li>"));
     }
-    assert!(drawing(&relatives(1, |_| None, Lineage::Branch), &made::id("s0")).is_none());
+    assert!(lineage_graph(&relatives(1, |_| None, Lineage::Branch), &made::id("s0")).is_none());
 }
 
 #[test]
-fn a_family_has_everybody_after_whom_they_descend_from() {
-    let drawn = drawing(&states::family(), &made::id("lease-flake")).unwrap().into_string();
+fn a_lineage_shows_sessions_after_their_parents() {
+    let drawn = lineage_graph(&states::family(), &made::id("lease-flake")).unwrap().into_string();
     let at = |title: &str| drawn.find(title).unwrap();
     let order = [
         "first design",

@@ -2,6 +2,7 @@
 //! requests and the OpenAPI document come. Each handler is a plain function that may block; its
 //! signature says what it takes and answers.
 
+mod capture;
 mod context;
 mod erasures;
 mod events;
@@ -341,6 +342,17 @@ pub(crate) static ENDPOINTS: LazyLock<Vec<Endpoint>> = LazyLock::new(|| {
             .summary("Discover conversations, scroll in one, read one, or browse"),
         get("/v1/events", stream::<EventsRequest>(Run::Events, Schemas::answer::<Change>))
             .summary("What happens in the space, as server-sent events"),
+        get("/v1/capture", plain(capture::status))
+            .summary("Which projects are captured, and whether capture is paused"),
+        put("/v1/capture/projects", body(capture::choose))
+            .role(TokenRole::Admin)
+            .summary("Choose whether new turns of a project, or of all others, are captured"),
+        post("/v1/capture/pause", body(capture::pause))
+            .role(TokenRole::Admin)
+            .summary("Pause capture, until a time or until it is resumed"),
+        post("/v1/capture/resume", action(capture::resume))
+            .role(TokenRole::Admin)
+            .summary("Resume capture"),
         get("/v1/jobs", query(jobs::list)).summary("Background work, newest first"),
         post("/v1/jobs/run", action(jobs::run))
             .summary("Run what is due, for a few seconds at most"),

@@ -6,19 +6,19 @@ use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use oneiro::Error;
 
-pub(super) async fn asset(Path(name): Path<String>, asked: HeaderMap) -> Response {
+pub(super) async fn asset(Path(name): Path<String>, headers: HeaderMap) -> Response {
     let Some(asset) = oneiro_page::assets::asset(&name) else {
-        let error = Error::not_found("there is no such file").remedy("load the page again");
+        let error = Error::not_found("no such file").remedy("reload the page");
         return Problem::from(error).into_response();
     };
     let tag = HeaderValue::from_static(asset.etag);
-    let is_known = asked.get(header::IF_NONE_MATCH).is_some_and(|known| *known == tag);
+    let is_known = headers.get(header::IF_NONE_MATCH).is_some_and(|known| *known == tag);
     let status = if is_known { StatusCode::NOT_MODIFIED } else { StatusCode::OK };
     let body: &'static [u8] = if is_known { &[] } else { asset.bytes };
-    let headers = [
+    let answer_headers = [
         (header::CONTENT_TYPE, HeaderValue::from_static(asset.content_type)),
         (header::ETAG, tag),
         (header::CACHE_CONTROL, HeaderValue::from_static("public, max-age=31536000, immutable")),
     ];
-    (status, headers, body).into_response()
+    (status, answer_headers, body).into_response()
 }

@@ -1,7 +1,7 @@
-//! A session's context: its summaries, one of them with the exact words, and its window.
+//! The context of a session: its summaries, one summary with its original messages, and its window.
 
-use super::look::Look;
-use super::{not_there, sessions};
+use super::view_request::ViewRequest;
+use super::{not_found, sessions};
 use oneiro::{
     ContextScope, Cursor, EXPAND_TOKENS, Error, ExpandRequest, ExpandWhat, MessageId, Oneiro,
     PageRequest, Result, Session, SessionId, Summary, SummaryId, Timestamp, WINDOW_BUDGET,
@@ -11,11 +11,11 @@ use oneiro_page::summaries::{Along, SummariesView};
 use oneiro_page::summary::{MESSAGES, NEAR, SummaryView};
 use oneiro_page::window::{Outcome, STEPS, WindowView};
 
-/// Messages under no summary that are read for the picture.
+/// Messages without a summary that are read for the picture.
 const LOOSE: usize = 2_000;
 
-pub(super) fn summaries(look: &Look) -> Result<String> {
-    let (session, oneiro) = (asked(look)?, look.oneiro()?);
+pub(super) fn summaries(request: &ViewRequest) -> Result<String> {
+    let (session, oneiro) = (path_session(request)?, request.oneiro()?);
     let summaries = oneiro.context().summaries(&session.id)?;
     // Without a summary there is no picture to put them in.
     let loose = match summaries.is_empty() {
@@ -23,35 +23,35 @@ pub(super) fn summaries(look: &Look) -> Result<String> {
         false => loose(oneiro, &session.id, &summaries)?,
     };
     let more_loose = loose.len() >= LOOSE;
-    let along = match look.text("along") {
+    let along = match request.text("along") {
         "time" => Some(Along::Time),
         "order" => Some(Along::Order),
         _ => None,
     };
-    let from = SummaryId::parse(look.text("from")).ok();
-    let frame = look.frame.clone();
+    let from = SummaryId::parse(request.text("from")).ok();
+    let frame = request.frame.clone();
     let view = SummariesView { frame, session, summaries, loose, more_loose, along, from };
-    Ok(look.draw(&view, oneiro_page::summaries::page, oneiro_page::summaries::fragment))
+    Ok(request.render(&view, oneiro_page::summaries::page, oneiro_page::summaries::fragment))
 }
 
-pub(super) fn summary(look: &Look) -> Result<String> {
-    let (session, oneiro) = (asked(look)?, look.oneiro()?);
-    let name = look.part(1);
+pub(super) fn summary(request: &ViewRequest) -> Result<String> {
+    let (session, oneiro) = (path_session(request)?, request.oneiro()?);
+    let name = request.path_part(1);
     let scope = ContextScope::Lineage(session.id.clone());
     if !name.starts_with(SummaryId::PREFIX) {
         return Err(
-            not_there(&format!("summary {name:?}")).remedy("ids of summaries begin with sum_")
+            not_found(&format!("summary {name:?}")).remedy("ids of summaries begin with sum_")
         );
     }
     let summary = oneiro.context().summary(name, &scope)?;
-    let cursor = look.cursor()?;
-    let request = ExpandRequest {
+    let cursor = request.cursor()?;
+    let expand = ExpandRequest {
         what: ExpandWhat::Summary(summary.id.to_string()),
         scope: scope.clone(),
         tokens: EXPAND_TOKENS,
         cursor,
     };
-    let mut under = oneiro.context().expand(&request)?;
+    let mut under = oneiro.context().expand(&expand)?;
     // Very short messages are many to a page before they are many tokens.
     if under.messages.len() > MESSAGES {
         under.messages.truncate(MESSAGES);
@@ -62,7 +62,7 @@ pub(super) fn summary(look: &Look) -> Result<String> {
         ids.iter().take(NEAR + 1).map(|id| oneiro.context().summary(id.as_str(), &scope)).collect()
     };
     let view = SummaryView {
-        frame: look.frame.clone(),
+        frame: request.frame.clone(),
         children: near(&summary.children)?,
         parents: near(&summary.parents)?,
         session,
@@ -71,49 +71,49 @@ pub(super) fn summary(look: &Look) -> Result<String> {
         goes_on: cursor.is_some(),
         next: under.next,
     };
-    Ok(look.draw(&view, oneiro_page::summary::page, oneiro_page::summary::fragment))
+    Ok(request.render(&view, oneiro_page::summary::page, oneiro_page::summary::fragment))
 }
 
-pub(super) fn window(look: &Look) -> Result<String> {
-    let session = asked(look)?;
-    let typed = budget(look);
-    let outcome = match assembled(look, &session, &typed) {
+pub(super) fn window(request: &ViewRequest) -> Result<String> {
+    let session = path_session(request)?;
+    let typed = budget(request);
+    let outcome = match assemble(request, &session, &typed) {
         Ok(outcome) => outcome,
         Err(error) if error.field_name() == Some("budget") => Outcome::Refused(error),
         Err(error) => return Err(error),
     };
-    let view = WindowView { frame: look.frame.clone(), session, typed, outcome };
-    Ok(look.draw(&view, oneiro_page::window::page, oneiro_page::window::fragment))
+    let view = WindowView { frame: request.frame.clone(), session, typed, outcome };
+    Ok(request.render(&view, oneiro_page::window::page, oneiro_page::window::fragment))
 }
 
 /// The session that the path names.
-fn asked(look: &Look) -> Result<Session> {
-    sessions::session(look, &SessionId::new(look.part(0))?)
+fn path_session(request: &ViewRequest) -> Result<Session> {
+    sessions::session(request, &SessionId::new(request.path_part(0))?)
 }
 
-/// The budget that was asked for: by the slider if it was moved, else by the number.
-fn budget(look: &Look) -> String {
-    let moved = look.given("step").filter(|step| *step != look.text("was"));
+/// The budget: from the slider if it was moved, else from the number field.
+fn budget(request: &ViewRequest) -> String {
+    let moved = request.param("step").filter(|step| *step != request.text("was"));
     let step: Option<usize> = moved.and_then(|step| step.parse().ok());
     let stop = step.and_then(|step| STEPS.get(step)).map(usize::to_string);
-    stop.or_else(|| look.given("budget")).unwrap_or_else(|| WINDOW_BUDGET.to_string())
+    stop.or_else(|| request.param("budget")).unwrap_or_else(|| WINDOW_BUDGET.to_string())
 }
 
-fn assembled(look: &Look, session: &Session, typed: &str) -> Result<Outcome> {
+fn assemble(request: &ViewRequest, session: &Session, typed: &str) -> Result<Outcome> {
     let budget = typed.replace([',', '_', ' '], "").parse().map_err(|_| {
         Error::field("budget", format!("{typed:?} is not a number of tokens"))
             .remedy("give a whole number, such as 8000")
     })?;
-    let request = WindowRequest {
+    let window = WindowRequest {
         budget,
         format: WindowFormat::Text,
         explain: true,
-        // Who looks changes nothing: neither summaries nor what the agent's next window begins with.
+        // A preview changes neither summaries nor the prefix of the agent's next window.
         peek: true,
         ..WindowRequest::default()
     };
-    let oneiro = look.oneiro()?;
-    let window = oneiro.context().window(&session.id, &request)?;
+    let oneiro = request.oneiro()?;
+    let window = oneiro.context().window(&session.id, &window)?;
     let summarised = match window.summaries.is_empty() {
         true => 0,
         false => {

@@ -1,7 +1,7 @@
 //! Logging in on the page: a token becomes a cookie that scripts cannot read and other sites cannot
 //! send.
 
-use super::{html, nowhere};
+use super::{frame_without_space, html};
 use crate::auth::{COOKIE, Credentials};
 use crate::body::read_form;
 use crate::decode::unescape;
@@ -15,21 +15,21 @@ use oneiro_page::LocalPath;
 use oneiro_page::login::LoginView;
 use std::sync::Arc;
 
-/// How long somebody stays logged in, in seconds: a month.
-const STAY: u64 = 2_592_000;
+/// How long a login lasts: 30 days.
+const LOGIN_SECONDS: u64 = 2_592_000;
 
-/// Sends a browser to the form, to come back afterwards.
-pub(super) fn ask(next: &str) -> Response {
-    without_cookie(see(&format!("/login?next={}", crate::call::segment(next))))
+/// Redirects to the login form, and from there back.
+pub(super) fn redirect_to_login(next: &str) -> Response {
+    without_cookie(redirect(&format!("/login?next={}", crate::call::segment(next))))
 }
 
-/// Sends a browser to the same place without its token.
-pub(super) fn again(place: &str) -> Response {
+/// Redirects to the same page without the cookie.
+pub(super) fn redirect_without_cookie(place: &str) -> Response {
     let place = LocalPath::parse(place).unwrap_or_default();
-    without_cookie(see(place.as_str()))
+    without_cookie(redirect(place.as_str()))
 }
 
-/// Takes the token away.
+/// Removes the cookie.
 fn without_cookie(mut response: Response) -> Response {
     if let Ok(cookie) = cookie("", 0, false) {
         response.headers_mut().insert(header::SET_COOKIE, cookie);
@@ -37,29 +37,29 @@ fn without_cookie(mut response: Response) -> Response {
     response
 }
 
-/// Sends a browser elsewhere on this server.
-pub(super) fn see(place: &str) -> Response {
+/// Redirects to a path of this server.
+pub(super) fn redirect(place: &str) -> Response {
     let place = HeaderValue::from_str(place).unwrap_or(HeaderValue::from_static("/"));
     (StatusCode::SEE_OTHER, [(header::LOCATION, place)]).into_response()
 }
 
-/// Where to go after the login: a path of this server, or the first page.
+/// The page to open after the login: a path of this server, or the overview.
 fn next_path(text: Option<String>) -> LocalPath {
     text.and_then(|text| LocalPath::parse(&text)).unwrap_or_default()
 }
 
-fn drawn(status: StatusCode, refused: Option<String>, next: LocalPath) -> Response {
-    let view = LoginView { frame: nowhere(), refused, next };
+fn render_form(status: StatusCode, refused: Option<String>, next: LocalPath) -> Response {
+    let view = LoginView { frame: frame_without_space(), refused, next };
     html(status, oneiro_page::login::page(&view))
 }
 
 /// The form.
 pub(super) async fn form(request: Request) -> Response {
     let next = field(request.uri().query().unwrap_or_default().as_bytes(), "next");
-    drawn(StatusCode::OK, None, next_path(next))
+    render_form(StatusCode::OK, None, next_path(next))
 }
 
-/// A token comes in.
+/// Checks a token and sets the cookie.
 pub(super) async fn login(Shared(state): Shared<Arc<State>>, request: Request) -> Response {
     let (mut parts, body) = request.into_parts();
     let body = match read_form(&state, &parts.headers, body).await {
@@ -68,9 +68,13 @@ pub(super) async fn login(Shared(state): Shared<Arc<State>>, request: Request) -
     };
     let next = next_path(field(&body, "next"));
     let token = field(&body, "token").unwrap_or_default().trim().to_owned();
-    let is_secure = parts.uri.scheme() == Some(&Scheme::HTTPS) || came_by_tls(&parts.headers);
-    let Ok(cookie) = cookie(&token, STAY, is_secure) else {
-        return drawn(StatusCode::UNAUTHORIZED, Some("That is not a token.".to_owned()), next);
+    let is_secure = parts.uri.scheme() == Some(&Scheme::HTTPS) || is_forwarded_tls(&parts.headers);
+    let Ok(cookie) = cookie(&token, LOGIN_SECONDS, is_secure) else {
+        return render_form(
+            StatusCode::UNAUTHORIZED,
+            Some("This is not a token.".to_owned()),
+            next,
+        );
     };
     parts.headers.remove(header::COOKIE);
     if let Ok(bearer) = HeaderValue::from_str(&format!("Bearer {token}")) {
@@ -78,29 +82,33 @@ pub(super) async fn login(Shared(state): Shared<Arc<State>>, request: Request) -
     }
     let credentials = Credentials::read(&parts.headers, peer(&parts));
     let entered = blocking(move || {
-        // Looked up and dropped where blocking is allowed.
+        // The space is opened and dropped where blocking is allowed.
         state.auth.authenticate(&state.spaces, &credentials?).map(|_| ())
     });
     match entered.await {
         Ok(()) => {
-            let mut response = see(next.as_str());
+            let mut response = redirect(next.as_str());
             response.headers_mut().insert(header::SET_COOKIE, cookie);
             response
         }
         Err(error) => {
             let status = StatusCode::from_u16(error.http_status());
-            drawn(status.unwrap_or(StatusCode::UNAUTHORIZED), Some(error.message().into()), next)
+            render_form(
+                status.unwrap_or(StatusCode::UNAUTHORIZED),
+                Some(error.message().into()),
+                next,
+            )
         }
     }
 }
 
-/// Somebody goes.
+/// Removes the cookie.
 pub(super) async fn logout() -> Response {
-    without_cookie(see("/login"))
+    without_cookie(redirect("/login"))
 }
 
-/// Whether a proxy before us says that it was asked by TLS.
-fn came_by_tls(headers: &HeaderMap) -> bool {
+/// Whether a proxy says that the request came over TLS.
+fn is_forwarded_tls(headers: &HeaderMap) -> bool {
     headers.get("x-forwarded-proto").is_some_and(|proto| proto == "https")
 }
 

@@ -1,14 +1,14 @@
-//! The web page over HTTP: decode what was typed, call the engine, and let `oneiro-page` draw what
-//! came back. Everything it does can be done through the API.
+//! The web page over HTTP: decodes the address, calls the engine, and renders the answer with
+//! `oneiro-page`. Everything it does can be done through the API.
 
 mod assets;
 mod context;
 mod login;
-mod look;
 mod overview;
 mod search;
 mod sessions;
 mod spaces;
+mod view_request;
 
 use crate::auth::{Credentials, has_chosen_space};
 use crate::dispatch::peer;
@@ -19,19 +19,19 @@ use axum::extract::{RawPathParams, Request, State as Shared};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
-use look::Look;
 use oneiro::{ActorSurface, Clock, Error, ErrorKind, Result, SystemClock, TokenRole};
 use oneiro_mcp::run_cancellable;
 use oneiro_page::Frame;
 use std::sync::Arc;
+use view_request::{Address, ViewRequest};
 
-/// Scripts, styles and connections of our own alone: nothing that was ever said can load anything.
-const POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; \
+/// Only scripts, styles and connections of this server: no stored text can load anything.
+const CONTENT_SECURITY_POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; \
                       img-src 'self' data:; font-src 'self'; connect-src 'self'; \
                       form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
-/// A view: what it shows, drawn.
-type View = fn(&Look) -> Result<String>;
+/// Renders a view.
+type View = fn(&ViewRequest) -> Result<String>;
 
 /// The views and their paths.
 const VIEWS: &[(&str, View)] = &[
@@ -47,7 +47,7 @@ const VIEWS: &[(&str, View)] = &[
     ("/spaces", spaces::list),
 ];
 
-/// The routes of the page, as figures know them.
+/// The routes of the page, for metrics.
 pub(crate) const ROUTES: &[&str] = &[
     "/",
     "/search",
@@ -83,57 +83,60 @@ pub(crate) fn routes() -> Router<Arc<State>> {
 }
 
 async fn show(view: View, state: Arc<State>, path: RawPathParams, request: Request) -> Response {
-    let open = path.iter().map(|(_, value)| value.to_owned()).collect();
     let (parts, _) = request.into_parts();
     let is_fragment = parts.headers.contains_key("oneiro-fragment");
-    let address = parts.uri.path_and_query().map_or("/", |address| address.as_str()).to_owned();
+    let path_and_query = parts.uri.path_and_query().map_or("/", |it| it.as_str()).to_owned();
     let credentials = Credentials::read(&parts.headers, peer(&parts));
-    let query = parts.uri.query().unwrap_or_default().to_owned();
-    // Where no token is needed, one that opens nothing any more is only in the way.
+    let address = Address {
+        path_parts: path.iter().map(|(_, value)| value.to_owned()).collect(),
+        query: parts.uri.query().unwrap_or_default().to_owned(),
+    };
+    // Where no token is needed, a cookie with an invalid token is dropped instead of refused.
     let is_open = state.auth.is_open() && !parts.headers.contains_key(header::AUTHORIZATION);
     let has_chosen_space = has_chosen_space(&parts.headers);
-    let drawn = run_cancellable(move |cancel| {
+    let rendered = run_cancellable(move |cancel| {
         let credentials = credentials?.at(ActorSurface::Page);
         let visitor = state.auth.authenticate(&state.spaces, &credentials)?.cancelled_by(cancel)?;
         visitor.role.require(TokenRole::Read)?;
-        let look = Look::new(state, visitor, (open, &query), is_fragment)?;
-        // What went wrong is shown inside the frame of the space.
-        Ok(match view(&look) {
-            Ok(drawn) => (StatusCode::OK, drawn),
+        let request = ViewRequest::new(state, visitor, address, is_fragment)?;
+        // Errors of a view are shown inside the frame of the space.
+        Ok(match view(&request) {
+            Ok(text) => (StatusCode::OK, text),
             Err(error) => {
                 let problem = Problem::from(error);
-                (problem.status, look.problem(problem.error))
+                (problem.status, request.problem(problem.error))
             }
         })
     });
-    match drawn.await {
-        Ok((status, drawn)) => html(status, drawn),
+    match rendered.await {
+        Ok((status, text)) => html(status, text),
         Err(error) if error.kind() == ErrorKind::Unauthorized && !is_fragment => {
             if is_open {
-                login::again(&address)
+                login::redirect_without_cookie(&path_and_query)
             } else {
-                login::ask(&address)
+                login::redirect_to_login(&path_and_query)
             }
         }
         // The chosen space was deleted.
         Err(error) if error.kind() == ErrorKind::NotFound && has_chosen_space && !is_fragment => {
-            spaces::forget(&address)
+            spaces::forget(&path_and_query)
         }
         Err(error) => problem(&error.into()),
     }
 }
 
-/// Something to look at.
+/// An HTML response.
 fn html(status: StatusCode, text: String) -> Response {
     let kind = HeaderValue::from_static("text/html; charset=utf-8");
     let mut response = (status, [(header::CONTENT_TYPE, kind)], text).into_response();
     let headers = response.headers_mut();
-    headers.insert(header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(POLICY));
+    headers
+        .insert(header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(CONTENT_SECURITY_POLICY));
     headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
     response
 }
 
-/// Whether a browser asks for something to look at.
+/// Whether a browser asks for a page.
 pub(crate) fn wants_page(headers: &HeaderMap) -> bool {
     let accept = headers.get(header::ACCEPT).and_then(|accept| accept.to_str().ok());
     accept.is_some_and(|accept| accept.contains("text/html"))
@@ -141,18 +144,21 @@ pub(crate) fn wants_page(headers: &HeaderMap) -> bool {
 
 /// An error as a page of its own, outside any space.
 pub(crate) fn problem(problem: &Problem) -> Response {
-    let view = oneiro_page::problem::ProblemView { frame: nowhere(), error: problem.error.clone() };
+    let view = oneiro_page::problem::ProblemView {
+        frame: frame_without_space(),
+        error: problem.error.clone(),
+    };
     let mut response = html(problem.status, oneiro_page::problem::page(&view));
     problem.add_headers(&mut response);
     response
 }
 
 /// The frame of a page that belongs to no space.
-fn nowhere() -> Frame {
+fn frame_without_space() -> Frame {
     Frame { space: String::new(), signed_in: false, now: SystemClock.now() }
 }
 
-/// The error of a part of the path that names nothing.
-fn not_there(what: &str) -> Error {
+/// The error for a path that names nothing.
+fn not_found(what: &str) -> Error {
     Error::not_found(format!("there is no {what}"))
 }

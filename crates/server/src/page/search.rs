@@ -1,90 +1,71 @@
 //! The search page.
 
-use super::look::Look;
+use super::view_request::ViewRequest;
 use oneiro::contract::{Form, Reading, decode};
-use oneiro::{Found, Result, SearchRequest, Session, Sort};
+use oneiro::{Result, SearchRequest, Sort};
 use oneiro_page::search::{Outcome, SearchForm, SearchView};
 use serde_json::{Value, json};
 use std::time::Instant;
 
-/// Hits to a page.
+/// Hits per page.
 const HITS: usize = 20;
 
-/// Messages to each side of a hit.
+/// Messages before and after a hit.
 const NEIGHBOURS: usize = 2;
 
-pub(super) fn search(look: &Look) -> Result<String> {
+pub(super) fn search(request: &ViewRequest) -> Result<String> {
     let form = SearchForm {
-        q: look.text("q").to_owned(),
-        role: look.text("role").to_owned(),
-        source: look.text("source").to_owned(),
-        project: look.text("project").to_owned(),
-        since: look.text("since").to_owned(),
-        until: look.text("until").to_owned(),
-        sort: match look.text("sort") {
+        q: request.text("q").to_owned(),
+        role: request.text("role").to_owned(),
+        source: request.text("source").to_owned(),
+        project: request.text("project").to_owned(),
+        since: request.text("since").to_owned(),
+        until: request.text("until").to_owned(),
+        sort: match request.text("sort") {
             "newest" => Sort::Newest,
             "oldest" => Sort::Oldest,
             _ => Sort::Relevance,
         },
-        explain: look.is_on("explain"),
+        explain: request.is_on("explain"),
     };
-    let (sources, projects) = look.groups()?;
-    let outcome = outcome(look, &form);
-    let view = SearchView { frame: look.frame.clone(), form, sources, projects, outcome };
-    Ok(look.draw(&view, oneiro_page::search::page, oneiro_page::search::fragment))
+    let (sources, projects) = request.groups()?;
+    let outcome = run(request, &form).unwrap_or_else(Outcome::Refused);
+    let view = SearchView { frame: request.frame.clone(), form, sources, projects, outcome };
+    Ok(request.render(&view, oneiro_page::search::page, oneiro_page::search::fragment))
 }
 
-fn outcome(look: &Look, form: &SearchForm) -> Outcome {
-    match asked(look, form) {
-        Ok(Some(outcome)) => outcome,
-        Ok(None) => Outcome::Unasked,
-        Err(error) => Outcome::Refused(error),
-    }
-}
-
-fn asked(look: &Look, form: &SearchForm) -> Result<Option<Outcome>> {
-    let one = |name: &str| look.given(name).into_iter().collect::<Vec<_>>();
+fn run(request: &ViewRequest, form: &SearchForm) -> Result<Outcome> {
+    let one = |name: &str| request.param(name).into_iter().collect::<Vec<_>>();
     let fields = json!({
         "query": form.q,
         "roles": one("role"),
         "sources": one("source"),
-        "project": look.given("project"),
-        "since": look.given("since"),
-        "until": look.given("until"),
+        "project": request.param("project"),
+        "since": request.param("since"),
+        "until": request.param("until"),
         "sort": form.sort,
         "limit": HITS,
-        "cursor": look.given("cursor"),
+        "cursor": request.param("cursor"),
         "neighbours": NEIGHBOURS,
         "explain": form.explain,
     });
-    let reading = Reading { form: Form::CommandLine, now: look.oneiro()?.now() };
-    let Value::Object(fields) = fields else { return Ok(None) };
-    let request = decode::<SearchRequest>(fields, reading)?.request;
-    let request = SearchRequest { typing: true, ..request };
-    let is_asked = !request.query.trim().is_empty()
-        || request.since.is_some()
-        || request.until.is_some()
-        || !request.roles.is_empty()
-        || !request.sources.is_empty()
-        || request.project.is_some();
-    if !is_asked {
-        return Ok(None);
+    let reading = Reading { form: Form::CommandLine, now: request.oneiro()?.now() };
+    let Value::Object(fields) = fields else { return Ok(Outcome::Empty) };
+    let search = decode::<SearchRequest>(fields, reading)?.request;
+    let search = SearchRequest { typing: true, ..search };
+    let is_empty = search.query.trim().is_empty()
+        && search.since.is_none()
+        && search.until.is_none()
+        && search.roles.is_empty()
+        && search.sources.is_empty()
+        && search.project.is_none();
+    if is_empty {
+        return Ok(Outcome::Empty);
     }
-    let oneiro = look.oneiro()?;
+    let oneiro = request.oneiro()?;
     let started = Instant::now();
-    let found = oneiro.search().run(&request)?;
+    let found = oneiro.search().run(&search)?;
     let millis = started.elapsed().as_secs_f64() * 1_000.0;
-    let sessions = sessions_of(look, &found)?;
-    Ok(Some(Outcome::Found { found, sessions, millis }))
-}
-
-/// The sessions of the hits, each once.
-fn sessions_of(look: &Look, found: &Found) -> Result<Vec<Session>> {
-    let mut sessions: Vec<Session> = Vec::new();
-    for hit in &found.hits {
-        if sessions.iter().all(|session| session.id != hit.session_id) {
-            sessions.extend(look.oneiro()?.sessions().find(&hit.session_id)?);
-        }
-    }
-    Ok(sessions)
+    let sessions = oneiro.search().sessions_of(&found)?;
+    Ok(Outcome::Found { found, sessions, millis })
 }

@@ -1,7 +1,7 @@
-//! Sessions: the list, a conversation, a message.
+//! The list of sessions, a conversation, a message.
 
-use super::look::Look;
-use super::not_there;
+use super::not_found;
+use super::view_request::ViewRequest;
 use oneiro::{
     ArchivedFilter, ListOrder, ListSessions, MessageRef, Result, Session, SessionId, StretchFrom,
     StretchRequest,
@@ -11,59 +11,59 @@ use oneiro_page::message::MessageView;
 use oneiro_page::session::{ConversationView, MESSAGES};
 use oneiro_page::sessions::{SessionsForm, SessionsView};
 
-/// Sessions to a page.
+/// Sessions per page.
 const SESSIONS: usize = 50;
 
-/// Sessions of a family that may be drawn.
+/// Sessions of a lineage that are read for its graph.
 const FAMILY: usize = 200;
 
-pub(super) fn list(look: &Look) -> Result<String> {
+pub(super) fn list(request: &ViewRequest) -> Result<String> {
     let form = SessionsForm {
-        q: look.text("q").to_owned(),
-        source: look.text("source").to_owned(),
-        project: look.text("project").to_owned(),
-        archived: look.is_on("archived"),
-        all: look.is_on("all"),
-        order: match look.text("order") {
+        q: request.text("q").to_owned(),
+        source: request.text("source").to_owned(),
+        project: request.text("project").to_owned(),
+        archived: request.is_on("archived"),
+        all: request.is_on("all"),
+        order: match request.text("order") {
             "started" => ListOrder::Started,
             _ => ListOrder::Active,
         },
     };
-    let request = ListSessions {
+    let filter = ListSessions {
         all: form.all,
-        source: look.given("source"),
-        project: look.given("project"),
+        source: request.param("source"),
+        project: request.param("project"),
         archived: if form.archived { ArchivedFilter::Only } else { ArchivedFilter::Without },
-        matching: look.given("q"),
+        matching: request.param("q"),
         order: form.order,
         limit: SESSIONS,
-        cursor: look.cursor()?,
+        cursor: request.cursor()?,
         ..ListSessions::default()
     };
-    let (sources, projects) = look.groups()?;
-    let sessions = look.oneiro()?.sessions().list(&request)?;
-    let view = SessionsView { frame: look.frame.clone(), form, sources, projects, sessions };
-    Ok(look.draw(&view, oneiro_page::sessions::page, oneiro_page::sessions::fragment))
+    let (sources, projects) = request.groups()?;
+    let sessions = request.oneiro()?.sessions().list(&filter)?;
+    let view = SessionsView { frame: request.frame.clone(), form, sources, projects, sessions };
+    Ok(request.render(&view, oneiro_page::sessions::page, oneiro_page::sessions::fragment))
 }
 
-pub(super) fn conversation(look: &Look) -> Result<String> {
-    let oneiro = look.oneiro()?;
-    let id = SessionId::new(look.part(0))?;
-    let session = session(look, &id)?;
-    let at = MessageRef::parse(look.text("at")).ok();
+pub(super) fn conversation(request: &ViewRequest) -> Result<String> {
+    let oneiro = request.oneiro()?;
+    let id = SessionId::new(request.path_part(0))?;
+    let session = session(request, &id)?;
+    let at = MessageRef::parse(request.text("at")).ok();
     let at = at.map(|at| oneiro.messages().resolve(&at, Some(&id))).transpose()?;
     let from = match at {
         Some(at) => StretchFrom::Around(at),
-        None => StretchFrom::After(look.cursor()?),
+        None => StretchFrom::After(request.cursor()?),
     };
-    let hidden = look.is_on("hidden");
-    // What was rewound is told of where it was, even when it is not shown.
-    let request = StretchRequest { from, hidden: true, limit: MESSAGES };
-    let stretch = oneiro.messages().stretch(&id, request)?;
+    let hidden = request.is_on("hidden");
+    // Rewound messages are read even when they are not shown: a line marks their place.
+    let range = StretchRequest { from, hidden: true, limit: MESSAGES };
+    let stretch = oneiro.messages().stretch(&id, range)?;
     let family = oneiro.sessions().family(&id, FAMILY)?;
     let pinned = oneiro.messages().pinned(&id)?.into_iter().map(|message| message.id).collect();
     let view = ConversationView {
-        frame: look.frame.clone(),
+        frame: request.frame.clone(),
         family: family.into_iter().map(relative).collect(),
         session,
         messages: stretch.messages,
@@ -73,7 +73,7 @@ pub(super) fn conversation(look: &Look) -> Result<String> {
         at,
         pinned,
     };
-    Ok(look.draw(&view, oneiro_page::session::page, oneiro_page::session::fragment))
+    Ok(request.render(&view, oneiro_page::session::page, oneiro_page::session::fragment))
 }
 
 fn relative(session: Session) -> Relative {
@@ -86,14 +86,14 @@ fn relative(session: Session) -> Relative {
     }
 }
 
-pub(super) fn message(look: &Look) -> Result<String> {
-    let message = look.oneiro()?.messages().get(MessageRef::parse(look.part(0))?)?;
-    let session = session(look, &message.session_id)?;
-    let view = MessageView { frame: look.frame.clone(), message, session };
-    Ok(look.draw(&view, oneiro_page::message::page, oneiro_page::message::fragment))
+pub(super) fn message(request: &ViewRequest) -> Result<String> {
+    let message = request.oneiro()?.messages().get(MessageRef::parse(request.path_part(0))?)?;
+    let session = session(request, &message.session_id)?;
+    let view = MessageView { frame: request.frame.clone(), message, session };
+    Ok(request.render(&view, oneiro_page::message::page, oneiro_page::message::fragment))
 }
 
-pub(super) fn session(look: &Look, id: &SessionId) -> Result<Session> {
-    let found = look.oneiro()?.sessions().find(id)?;
-    found.ok_or_else(|| not_there(&format!("session {:?}", id.as_str())))
+pub(super) fn session(request: &ViewRequest, id: &SessionId) -> Result<Session> {
+    let found = request.oneiro()?.sessions().find(id)?;
+    found.ok_or_else(|| not_found(&format!("session {:?}", id.as_str())))
 }

@@ -1,7 +1,7 @@
 //! Spaces on the page: the list of them, and the cookie that says which one is shown.
 
-use super::login::{field, see};
-use super::look::Look;
+use super::login::{field, redirect};
+use super::view_request::ViewRequest;
 use crate::auth::SPACE_COOKIE;
 use crate::body::read_form;
 use crate::state::State;
@@ -17,10 +17,10 @@ use std::sync::Arc;
 const CHOSEN_SECONDS: u64 = 31_536_000;
 
 /// The list.
-pub(super) fn list(look: &Look) -> Result<String> {
-    let spaces = look.state.spaces.visible_to(look.visitor())?;
-    let view = SpacesView { frame: look.frame.clone(), spaces };
-    Ok(look.draw(&view, oneiro_page::spaces::page, oneiro_page::spaces::fragment))
+pub(super) fn list(request: &ViewRequest) -> Result<String> {
+    let spaces = request.state.spaces.visible_to(request.visitor())?;
+    let view = SpacesView { frame: request.frame.clone(), spaces };
+    Ok(request.render(&view, oneiro_page::spaces::page, oneiro_page::spaces::fragment))
 }
 
 /// Switches to the space that a form names. Whether it exists is found when it is shown.
@@ -43,7 +43,7 @@ pub(super) fn forget(place: &str) -> Response {
 }
 
 fn with_cookie(place: &str, space: &str, seconds: u64) -> Response {
-    let mut response = see(place);
+    let mut response = redirect(place);
     let cookie =
         format!("{SPACE_COOKIE}={space}; Path=/; Max-Age={seconds}; HttpOnly; SameSite=Strict");
     if let Ok(cookie) = HeaderValue::from_str(&cookie) {

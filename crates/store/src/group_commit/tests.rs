@@ -56,6 +56,14 @@ impl Backend for MemoryBackend {
         Ok(CopyOutcome::Unsupported)
     }
 
+    fn spaces(&self) -> Result<Vec<oneiro_model::SpaceInfo>> {
+        Ok(Vec::new())
+    }
+
+    fn delete(&self) -> Result<()> {
+        Ok(())
+    }
+
     fn integrity(&self) -> Result<Vec<String>> {
         Ok(Vec::new())
     }

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 
 /// Where hermes keeps its sessions.
-pub fn at_home() -> oneiro::Result<PathBuf> {
+pub fn default_file() -> oneiro::Result<PathBuf> {
     let row = AgentRow::named("hermes");
     row.and_then(AgentRow::database).ok_or_else(|| {
         let home = row.and_then(AgentRow::home).unwrap_or_default();
@@ -18,8 +18,8 @@ pub fn at_home() -> oneiro::Result<PathBuf> {
     })
 }
 
-/// What became of the file.
-pub struct Moved {
+/// What was imported.
+pub struct HermesReport {
     path: PathBuf,
     dry_run: bool,
     /// What was imported, or would be.
@@ -31,22 +31,23 @@ pub fn import(
     context: &Context,
     oneiro: &Oneiro,
     (path, dry_run): (&Path, bool),
-) -> oneiro::Result<Moved> {
+) -> oneiro::Result<HermesReport> {
     let bytes = std::fs::metadata(path).map_or(0, |found| found.len());
     let bar = progress::bar(bytes, "import", context.output.json);
     let mut progress = |at: oneiro::TransferProgress| bar.set_position(at.bytes);
-    let done = match dry_run {
-        true => oneiro.transfer().preview_hermes(path, &mut progress),
-        false => oneiro.transfer().import_hermes(path, &mut progress),
+    let done = if dry_run {
+        oneiro.transfer().preview_hermes(path, &mut progress)
+    } else {
+        oneiro.transfer().import_hermes(path, &mut progress)
     };
     bar.finish_and_clear();
-    Ok(Moved { path: path.to_owned(), dry_run, done: done? })
+    Ok(HermesReport { path: path.to_owned(), dry_run, done: done? })
 }
 
 /// Rows and sessions that are named; the rest are counted.
-const NAMED: usize = 10;
+const NAMED_ROWS: usize = 10;
 
-impl Moved {
+impl HermesReport {
     /// As JSON.
     pub fn json(&self) -> Value {
         let mut value = json!(self.done);
@@ -63,30 +64,31 @@ impl Moved {
         let differ = self.done.differences.len();
         (self.done.agrees == Some(false)).then(|| {
             Error::conflict(format!(
-                "the file and the store do not agree: {} not kept, {} with other messages",
+                "the file and the store differ: {} not imported, {} with other messages",
                 count(lost, "row"),
                 count(differ, "session")
             ))
-            .remedy("what is stored stays; see which they are, and run it again")
+            .remedy("what was imported stays; the output names the differences; run it again")
         })
     }
 
     /// For people.
     pub fn describe(&self) -> String {
         let done = &self.done;
-        let (messages, sessions) = (thousands(done.messages), count(done.sessions, "new session"));
-        let mut lines = vec![match self.dry_run {
-            true => format!("{messages} messages would be new, in {sessions}"),
-            false => format!("{messages} new messages, {sessions}"),
+        let (messages, sessions) = (done.messages, count(done.sessions, "new session"));
+        let mut lines = vec![if self.dry_run {
+            format!("{} to import in {sessions}", count(messages, "message"))
+        } else {
+            format!("{}, {sessions}", count(messages, "new message"))
         }];
         lines.push(format!("  in the file:  {}", counts(&done.file)));
         lines.push(format!("  in the store: {}", counts(&done.store)));
         match done.agrees {
-            Some(true) => lines.push("  both sides agree".to_owned()),
-            Some(false) => lines.push("  the two sides do NOT agree:".to_owned()),
+            Some(true) => lines.push("  both sides are equal".to_owned()),
+            Some(false) => lines.push("  the two sides DIFFER:".to_owned()),
             None => {}
         }
-        for differs in done.differences.iter().take(NAMED) {
+        for differs in done.differences.iter().take(NAMED_ROWS) {
             lines.push(format!(
                 "    session {}: {} missing, {} elsewhere",
                 differs.session,
@@ -94,11 +96,11 @@ impl Moved {
                 differs.elsewhere
             ));
         }
-        for row in done.not_kept.iter().take(NAMED) {
-            lines.push(format!("    not kept: {} {}: {}", row.table, row.id, row.reason));
+        for row in done.not_kept.iter().take(NAMED_ROWS) {
+            lines.push(format!("    not imported: {} {}: {}", row.table, row.id, row.reason));
         }
-        let more = done.not_kept.len().saturating_sub(NAMED)
-            + done.differences.len().saturating_sub(NAMED);
+        let more = done.not_kept.len().saturating_sub(NAMED_ROWS)
+            + done.differences.len().saturating_sub(NAMED_ROWS);
         if more > 0 {
             lines.push(format!("    and {more} more; --json names all"));
         }
@@ -113,39 +115,36 @@ impl Moved {
         let repaired = done.repaired.values().sum();
         let kinds: Vec<String> =
             done.repaired.iter().map(|(kind, count)| format!("{kind} {count}")).collect();
-        let repairs = format!("put right ({})", kinds.join(", "));
-        let left = format!("left out: {} removed here", count(done.left_out_sessions, "session"));
+        let repairs = format!("repaired ({})", kinds.join(", "));
+        let left = format!("skipped: {} removed here", count(done.left_out_sessions, "session"));
         let notes: [(usize, [&str; 2]); 10] = [
-            (
-                done.sessions_changed,
-                ["known session brought up to date", "known sessions brought up to date"],
-            ),
+            (done.sessions_changed, ["session updated", "sessions updated"]),
             (
                 done.messages_changed,
                 [
-                    "known message hidden or shown as in hermes",
-                    "known messages hidden or shown as in hermes",
+                    "message hidden or shown again as in hermes",
+                    "messages hidden or shown again as in hermes",
                 ],
             ),
             (
                 done.replaced,
                 [
-                    "message that hermes replaced is taken back",
-                    "messages that hermes replaced are taken back",
+                    "message hidden because hermes replaced it",
+                    "messages hidden because hermes replaced them",
                 ],
             ),
             (
                 done.kept_here,
                 [
-                    "change of hermes not taken over: the same was changed here",
-                    "changes of hermes not taken over: the same was changed here",
+                    "change of hermes ignored: the same was changed here",
+                    "changes of hermes ignored: the same was changed here",
                 ],
             ),
             (
                 done.left_out,
                 [
-                    "message left out: it was removed here",
-                    "messages left out: they were removed here",
+                    "message skipped: it was removed here",
+                    "messages skipped: they were removed here",
                 ],
             ),
             (done.left_out_sessions, [&left, &left]),
@@ -156,7 +155,7 @@ impl Moved {
                     "sessions whose parents are missing or their own descendants",
                 ],
             ),
-            (done.retitled, ["title that was taken, numbered", "titles that were taken, numbered"]),
+            (done.retitled, ["duplicate title, numbered", "duplicate titles, numbered"]),
             (repaired, [&repairs, &repairs]),
             (done.withheld, ["private span withheld", "private spans withheld"]),
         ];
@@ -170,18 +169,20 @@ impl Moved {
         if !done.tables_left.is_empty() {
             let left = done.tables_left.iter().map(|(table, rows)| format!("{table} {rows}"));
             let left: Vec<String> = left.collect();
-            lines.push(format!("  tables not taken over, with their rows: {}", left.join(", ")));
+            lines.push(format!("  tables not imported, with their rows: {}", left.join(", ")));
         }
         lines
     }
 }
 
 fn counts(counts: &HermesCounts) -> String {
-    let number = |count: i64| thousands(usize::try_from(count).unwrap_or(0));
+    let size = |number: i64| usize::try_from(number).unwrap_or(0);
+    let number = |number: i64| thousands(size(number));
+    let counted = |number: i64, noun: &str| count(size(number), noun);
     format!(
-        "{} sessions, {} messages ({} live, {} compacted, {} rewound)",
-        number(counts.sessions),
-        number(counts.messages()),
+        "{}, {} ({} live, {} compacted, {} rewound)",
+        counted(counts.sessions, "session"),
+        counted(counts.messages(), "message"),
         number(counts.live),
         number(counts.compacted),
         number(counts.rewound)

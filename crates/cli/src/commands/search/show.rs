@@ -1,69 +1,143 @@
-//! Hits as people read them: a head line, the snippet with what met the query marked, and what was
-//! said around it.
+//! Prints what a search found: hits under the session they are in, with their neighbours.
 
 use crate::ink::Ink;
-use crate::output::{one_line, table};
+use crate::output::{count, one_line, table};
 use crate::places::Places;
-use oneiro::{Found, Hit, Neighbour, Role, SummaryHit, Tier, Timestamp, Trace};
+use oneiro::{
+    Found, Hit, HitGroup, Neighbour, Passage, PassageMessage, Role, Session, SessionId, SummaryHit,
+    Tier, Timestamp, Trace, group_hits,
+};
+use std::collections::BTreeMap;
 
 /// Columns of a neighbour.
 const NEIGHBOUR_WIDTH: usize = 96;
 
-/// A page of hits.
-pub fn hits(found: &Found, places: &Places, ink: Ink) -> String {
-    let summaries = found.summaries.iter().map(|hit| summary(hit, ink));
-    let messages = found.hits.iter().map(|hit| one(hit, places, ink));
-    let mut text = summaries.chain(messages).collect::<Vec<_>>().join("\n\n");
-    if let Some(next) = &found.next {
-        text.push_str(&format!("\n\nmore: --cursor {next}"));
+/// Which hits are shown with their neighbours.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NeighboursOf {
+    /// The best hit of each session, and hits beside it.
+    BestHit,
+    /// Every hit.
+    EveryHit,
+}
+
+/// A page of hits, as text.
+#[derive(Debug)]
+pub struct Results<'a> {
+    /// The answer.
+    pub found: &'a Found,
+    /// The sessions of its hits.
+    pub sessions: &'a BTreeMap<SessionId, Session>,
+    /// The places of its hits in their sessions.
+    pub places: &'a Places,
+    /// Which hits are shown with their neighbours.
+    pub neighbours_of: NeighboursOf,
+    /// Colours.
+    pub ink: Ink,
+}
+
+impl Results<'_> {
+    /// Renders summaries first, then messages by session.
+    pub fn render(&self) -> String {
+        let summaries = self.found.summaries.iter().map(|hit| self.summary(hit));
+        let groups = group_hits(&self.found.hits);
+        let groups = groups.iter().map(|group| self.group(group));
+        let mut text = summaries.chain(groups).collect::<Vec<_>>().join("\n\n");
+        if let Some(next) = &self.found.next {
+            text.push_str(&format!("\n\nmore: --cursor {next}"));
+        }
+        text
     }
-    text
-}
 
-fn one(found: &Hit, places: &Places, ink: Ink) -> String {
-    let head = format!(
-        "{}  {}",
-        head(
-            &format!("{}{}", one_line(found.session_id.as_str(), 48), places.label(found.id)),
-            who(&found.role, found.name.as_deref()),
-            found.at,
-            ink
-        ),
-        ink.dim(tier(found.tier)),
-    );
-    let near = |neighbour: &Neighbour| {
-        let who = who(&neighbour.role, neighbour.name.as_deref());
-        let text = format!("  {who}: {}", neighbour.text);
-        format!("  {}", ink.dim(&one_line(&text, NEIGHBOUR_WIDTH)))
-    };
-    let (before, after): (Vec<&Neighbour>, Vec<&Neighbour>) =
-        found.neighbours.iter().partition(|neighbour| neighbour.id < found.id);
-    let mut lines = vec![head];
-    lines.extend(before.into_iter().map(near));
-    lines.push(format!("  {}", ink.marked(&found.snippet, &found.highlights)));
-    lines.extend(after.into_iter().map(near));
-    if let Some(trace) = &found.trace {
-        lines.push(explained(found.score, trace));
+    fn group(&self, group: &HitGroup<'_>) -> String {
+        let hits = group.hit_count();
+        let best = group.passages.first().map(|passage| passage.best.at);
+        let mut head = self.session_head(group.session_id, best);
+        if hits > 1 {
+            head.push_str(&format!("  {}", self.ink.dim(&count(hits, "hit"))));
+        }
+        let passage = |(place, passage): (usize, &Passage<'_>)| {
+            let is_open = self.neighbours_of == NeighboursOf::EveryHit || place == 0;
+            self.passage(passage, is_open)
+        };
+        let passages: Vec<String> = group.passages.iter().enumerate().map(passage).collect();
+        format!("{head}\n{}", passages.join("\n"))
     }
-    lines.join("\n")
+
+    /// The name of a session, a time, and the id.
+    fn session_head(&self, id: &SessionId, at: Option<Timestamp>) -> String {
+        let session = self.sessions.get(id);
+        let name = session.map_or(id.as_str(), Session::display_name);
+        session_head(name, at, id, self.ink)
+    }
+
+    fn passage(&self, passage: &Passage<'_>, is_open: bool) -> String {
+        let message = |message: &PassageMessage<'_>| match message {
+            PassageMessage::Hit(hit) => Some(self.hit(hit)),
+            PassageMessage::Neighbour(near) => is_open.then(|| self.neighbour(near)),
+        };
+        passage.messages.values().filter_map(message).collect::<Vec<_>>().join("\n")
+    }
+
+    fn hit(&self, hit: &Hit) -> String {
+        let who = who(&hit.role, hit.name.as_deref());
+        let mut text = format!(
+            "> {}  {}\n    {}",
+            head(&self.label(hit), who, hit.at, self.ink),
+            self.ink.dim(tier(hit.tier)),
+            self.ink.marked(&hit.snippet, &hit.highlights)
+        );
+        if let Some(trace) = &hit.trace {
+            text.push_str(&format!("\n{}", explained(hit.score, trace)));
+        }
+        text
+    }
+
+    /// A hit as other commands take it: `monday#3`.
+    fn label(&self, hit: &Hit) -> String {
+        let place = self.places.label(hit.id);
+        if place.starts_with('#') {
+            format!("{}{place}", one_line(hit.session_id.as_str(), 48))
+        } else {
+            place
+        }
+    }
+
+    fn neighbour(&self, near: &Neighbour) -> String {
+        let who = who(&near.role, near.name.as_deref());
+        let text = format!("{who}: {}", near.text);
+        format!("  {}", self.ink.dim(&one_line(&text, NEIGHBOUR_WIDTH)))
+    }
+
+    fn summary(&self, hit: &SummaryHit) -> String {
+        format!(
+            "{}\n> {} to {}  {}, depth {}  {}\n    {}",
+            self.session_head(&hit.session_id, None),
+            when(hit.earliest_at),
+            when(hit.at),
+            hit.summary_kind.as_str(),
+            hit.depth,
+            hit.id.as_str(),
+            self.ink.marked(&hit.snippet, &[]),
+        )
+    }
 }
 
-fn summary(hit: &SummaryHit, ink: Ink) -> String {
-    format!(
-        "{}  {}, depth {}  {} to {}  {}\n  {}",
-        ink.bold(hit.id.as_str()),
-        hit.summary_kind.as_str(),
-        hit.depth,
-        when(hit.earliest_at),
-        when(hit.at),
-        one_line(hit.session_id.as_str(), 48),
-        ink.marked(&hit.snippet, &[]),
-    )
+/// The head line of a session: its name, a time, and its id.
+pub fn session_head(name: &str, at: Option<Timestamp>, id: &SessionId, ink: Ink) -> String {
+    let mut head = ink.bold(&one_line(name, 60));
+    if let Some(at) = at {
+        head.push_str(&format!("  {}", when(at)));
+    }
+    if name != id.as_str() {
+        head.push_str(&format!("  {}", ink.dim(&one_line(id.as_str(), 48))));
+    }
+    head
 }
 
-/// The beginning of a message's head line: its place, who spoke and when.
+/// The beginning of a message's head line: when, who, and its place.
 pub fn head(label: &str, who: String, at: Timestamp, ink: Ink) -> String {
-    format!("{}  {who}  {}", ink.bold(label), when(at))
+    format!("{}  {who}  {}", when(at), ink.bold(label))
 }
 
 /// Who spoke, by role and name.
@@ -80,9 +154,9 @@ pub fn when(at: Timestamp) -> String {
 /// How strictly something was found.
 pub fn tier(tier: Tier) -> &'static str {
     match tier {
-        Tier::Precise => "precise",
-        Tier::Relaxed => "relaxed",
-        Tier::Semantic => "semantic",
+        Tier::Precise => "all words",
+        Tier::Relaxed => "some words",
+        Tier::Semantic => "similar meaning",
     }
 }
 
@@ -99,15 +173,15 @@ fn explained(score: f64, trace: &Trace) -> String {
         .iter()
         .map(|word| vec![one_line(&word.word, 32), number(word.weight), number(word.met)])
         .collect();
-    let mut text = table(&["part", "measured", "added"], &parts);
+    let mut text = table(&["part", "value", "added"], &parts);
     if !words.is_empty() {
-        text.push_str(&format!("\n\n{}", table(&["word", "weight", "met"], &words)));
+        text.push_str(&format!("\n\n{}", table(&["word", "weight", "matched"], &words)));
     }
     if !trace.from.is_empty() {
-        text.push_str(&format!("\n\nbrought up by {}", trace.from.join(", ")));
+        text.push_str(&format!("\n\nfound by {}", trace.from.join(", ")));
     }
     text.lines()
-        .map(|line| format!("    {line}").trim_end().to_owned())
+        .map(|line| format!("      {line}").trim_end().to_owned())
         .collect::<Vec<_>>()
         .join("\n")
 }

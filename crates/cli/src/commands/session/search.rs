@@ -1,7 +1,7 @@
 //! `oneiro session search`.
 
 use super::list;
-use crate::commands::search::show::{head, tier, when, who};
+use crate::commands::search::show::{head, session_head, tier, who};
 use crate::commands::search::{Order, query};
 use crate::context::Context;
 use crate::ink::Ink;
@@ -174,21 +174,15 @@ fn describe(found: &SessionFound, places: &Places, now: Timestamp, ink: Ink) -> 
 
 fn conversation(found: &Conversation, places: &Places, ink: Ink) -> String {
     let session = &found.session;
-    let mut title = ink.bold(&one_line(session.id.as_str(), 48));
-    if let Some(text) = &session.title {
-        title.push_str(&format!("  {}", one_line(text, 60)));
-    }
-    title.push_str(&format!(
-        "  {}  {}",
-        one_line(&session.source, 16),
-        when(session.last_active_at)
-    ));
+    let title =
+        session_head(session.display_name(), Some(session.last_active_at), &session.id, ink);
     let how = match (&found.hit, found.titled) {
         (_, true) => "title",
         (Some(hit), false) => tier(hit.tier),
         (None, false) => "",
     };
-    let mut lines = vec![format!("{title}  {}", ink.dim(how))];
+    let source = one_line(&session.source, 16);
+    let mut lines = vec![format!("{title}  {source}  {}", ink.dim(how))];
     if let Some(root) = &found.root_id {
         lines.push(ink.dim(&format!("  began as {}", one_line(root.as_str(), 48))));
     }

@@ -2,7 +2,7 @@
 
 use crate::context::Context;
 use crate::ink::Ink;
-use crate::output::{one_line, plain};
+use crate::output::{count, one_line, plain};
 use crate::places::Places;
 use clap::Args;
 use oneiro::{Message, Part, SessionView, Visibility, parts};
@@ -91,7 +91,8 @@ fn show_part(part: &Part<'_>, length: Length) -> String {
             let lines: Vec<&str> = text.lines().collect();
             match lines.get(..8) {
                 Some(head) if lines.len() > 8 && length == Length::Short => {
-                    format!("{}\n  ... {} more lines", plain(&head.join("\n")), lines.len() - 8)
+                    let more = count(lines.len() - 8, "more line");
+                    format!("{}\n  ... {more}", plain(&head.join("\n")))
                 }
                 _ => plain(&text),
             }

@@ -111,13 +111,12 @@ fn describe(summaries: &[Summary], state: &State, (most, ink): (usize, Ink)) -> 
     let tokens: i64 = shown.iter().map(|summary| summary.tokens).sum();
     let summarised = match shown.len() {
         0 => "windows show no summaries".to_owned(),
-        1 => format!("● windows show 1 summary ({} tokens)", number(tokens)),
-        many => format!("● windows show {many} summaries ({} tokens)", number(tokens)),
+        many => format!("● windows show {} ({})", count(many, "summary"), tokens_text(tokens)),
     };
     let uncovered = match state.uncovered {
-        0 => "every message is under a summary".to_owned(),
-        1 => "1 message is under none".to_owned(),
-        many => format!("{} messages not summarised", thousands(many)),
+        0 => "all messages summarised".to_owned(),
+        1 => "1 message not summarised".to_owned(),
+        many => format!("{} not summarised", count(many, "message")),
     };
     lines.push(ink.dim(&format!("{summarised}; {uncovered}")));
     lines.join("\n")
@@ -169,7 +168,7 @@ impl<'a> Tree<'a> {
         self.lines.push(format!("{below}{stem}{}", self.ink.dim(&words)));
         if place.depth >= self.most {
             if goes_on {
-                let deeper = format!("... {} below", summaries(summary.children.len()));
+                let deeper = format!("... {} below", count(summary.children.len(), "summary"));
                 self.lines.push(format!("{below}  {}", self.ink.dim(&deeper)));
             }
             return;
@@ -180,32 +179,29 @@ impl<'a> Tree<'a> {
         }
         if missing > 0 {
             let of = one_line(summary.session_id.as_str(), 60);
-            let elsewhere = format!("└─ {} in the tree of {of}", summaries(missing));
+            let elsewhere = format!("└─ {} in the tree of {of}", count(missing, "summary"));
             self.lines.push(format!("{below}{}", self.ink.dim(&elsewhere)));
         }
     }
 }
 
-fn summaries(number: usize) -> String {
-    match number {
-        1 => "1 summary".to_owned(),
-        many => format!("{many} summaries"),
-    }
+fn tokens_text(tokens: i64) -> String {
+    count(usize::try_from(tokens).unwrap_or(0), "token")
 }
 
 /// A summary in figures: what it is, when and how much was said, and how it was made.
 fn facts(summary: &Summary) -> String {
     let made = summary.level.as_str();
     if summary.kind == SummaryKind::Written {
-        return format!("written  {} tokens  {}", number(summary.tokens), when(summary.created_at));
+        return format!("written  {}  {}", tokens_text(summary.tokens), when(summary.created_at));
     }
     format!(
-        "depth {}  {}  {} messages  {} -> {} tokens  {made}",
+        "depth {}  {}  {}  {} -> {}  {made}",
         summary.depth,
         span(summary),
-        number(summary.message_count),
+        count(usize::try_from(summary.message_count).unwrap_or(0), "message"),
         number(summary.message_tokens),
-        number(summary.tokens),
+        tokens_text(summary.tokens),
     )
 }
 

@@ -1,5 +1,5 @@
 //! Changes of other programs' files: computed on text, shown as a diff, written beside the file and
-//! put in its place, taken back exactly. It must not know agents.
+//! put in its place, undone exactly. It must not know agents.
 
 use oneiro::{Error, ErrorKind, Result};
 use serde::{Deserialize, Serialize};
@@ -68,7 +68,7 @@ impl Refusal {
 pub struct Original {
     /// The name it was asked for by.
     pub path: PathBuf,
-    /// What links lead to: that is what is replaced.
+    /// The file that links lead to, which is replaced.
     target: PathBuf,
     /// What it held; `None` when it was not there.
     bytes: Option<Vec<u8>>,
@@ -84,8 +84,8 @@ impl Original {
             Ok(target) => target,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
                 if path.is_symlink() {
-                    return Err(Error::conflict(format!("{} leads nowhere", path.display()))
-                        .remedy("mend the link, or remove it"));
+                    return Err(Error::conflict(format!("{} is a broken link", path.display()))
+                        .remedy("fix the link, or remove it"));
                 }
                 let (path, target) = (path.to_owned(), path.to_owned());
                 return Ok(Original { path, target, bytes: None });
@@ -94,7 +94,7 @@ impl Original {
         };
         let meta = std::fs::metadata(&target).map_err(|error| cannot("read", path, error))?;
         if !meta.is_file() || meta.len() > FILE_BYTES {
-            return Err(Error::conflict(format!("{} is not a file of settings", path.display())));
+            return Err(Error::conflict(format!("{} is not a configuration file", path.display())));
         }
         let bytes = std::fs::read(&target).map_err(|error| cannot("read", path, error))?;
         Ok(Original { path: path.to_owned(), target, bytes: Some(bytes) })
@@ -163,8 +163,11 @@ impl Original {
         };
         match now == self.bytes {
             true => Ok(()),
-            false => Err(Error::conflict(format!("{} changed meanwhile", self.path.display()))
-                .remedy("run `oneiro setup` again; end the agent first if it keeps happening")),
+            false => Err(Error::conflict(format!(
+                "{} changed while setup was running",
+                self.path.display()
+            ))
+            .remedy("run `oneiro setup` again; quit the agent first if it keeps happening")),
         }
     }
 }

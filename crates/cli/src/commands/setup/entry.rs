@@ -1,12 +1,12 @@
-//! What is put into an agent's files: how it starts `oneiro mcp`, and which hooks call
+//! What is added to an agent's files: the entry that starts `oneiro mcp`, and the hooks that call
 //! `oneiro hook`. It must not know how files are changed.
 
 use super::{toml_text, yaml_text};
-use crate::agents::{AgentRow, Form};
+use crate::agents::{AgentRow, EntryForm, Form};
 use crate::config::{Origin, is_on_path};
 use crate::context::Context;
 use oneiro::{Agent, Error, Result};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use std::path::Path;
 
 /// The name of the server in every agent's file.
@@ -21,8 +21,11 @@ const HOOK_TIMEOUT: u64 = 10;
 /// How this program is started by others.
 #[derive(Debug, Clone)]
 pub struct Program {
+    /// How a shell finds it.
     command: String,
-    /// What the person said about the store, which the agent has to say again.
+    /// Where it is.
+    path: String,
+    /// The store and space that the person named, which the agent has to name again.
     flags: Vec<String>,
 }
 
@@ -32,10 +35,8 @@ impl Program {
         let program = std::env::current_exe().map_err(|error| {
             Error::internal(format!("this program cannot tell where it is: {error}"))
         })?;
-        let command = match is_on_path(NAME, &program) {
-            true => NAME.to_owned(),
-            false => program.to_string_lossy().into_owned(),
-        };
+        let path = program.to_string_lossy().into_owned();
+        let command = if is_on_path(NAME, &program) { NAME.to_owned() } else { path.clone() };
         let mut flags = Vec::new();
         for (name, value) in &context.config.values {
             if value.origin == Origin::Flag && matches!(*name, "store" | "space") {
@@ -44,25 +45,26 @@ impl Program {
                 flags.extend([format!("--{name}"), value]);
             }
         }
-        Ok(Program { command, flags })
+        Ok(Program { command, path, flags })
     }
 
     /// The entry that an agent starts the server by.
     pub fn server(&self, agent: &AgentRow) -> Value {
         let mut args = vec!["mcp".to_owned()];
         args.extend(self.flags.iter().cloned());
-        let mut entry = Map::new();
-        match agent.name {
-            "claude-code" => entry.insert("type".to_owned(), "stdio".into()),
-            "picoclaw" => entry.insert("enabled".to_owned(), true.into()),
-            _ => None,
-        };
-        entry.insert("command".to_owned(), self.command.as_str().into());
-        entry.insert("args".to_owned(), json!(args));
-        Value::Object(entry)
+        let command = if agent.has_shell_path() { &self.command } else { &self.path };
+        match agent.mcp_entry {
+            EntryForm::CommandAndArgs => json!({"command": command, "args": args}),
+            EntryForm::Stdio => json!({"type": "stdio", "command": command, "args": args}),
+            EntryForm::Enabled => json!({"enabled": true, "command": command, "args": args}),
+            EntryForm::Local => {
+                args.insert(0, command.to_owned());
+                json!({"type": "local", "command": args, "enabled": true})
+            }
+        }
     }
 
-    /// The hook that captures what was said.
+    /// The hook that captures new turns.
     pub fn hook(&self, agent: Agent) -> Value {
         let words = [self.command.as_str(), "hook", agent.as_str()].into_iter();
         let words = words.chain(self.flags.iter().map(String::as_str)).map(quoted);

@@ -1,25 +1,30 @@
-//! `oneiro setup`: find the agents of this machine, show what each has, import what can be, and let
-//! each of them use this memory, changing nothing else in their files.
+//! `oneiro setup`: find the agents of this machine, import their sessions, choose which projects are
+//! captured from now on, and add this memory to the agents' MCP servers, changing nothing else in
+//! their files.
 
-mod ask;
+mod capture_choice;
+mod discover;
 mod edit;
 mod entry;
+mod import_offer;
 mod json_text;
-mod look;
+mod mask;
 mod plan;
+mod prompt;
 mod record;
 #[cfg(test)]
 mod tests;
 mod toml_text;
-mod took;
 mod yaml_text;
 
+use self::capture_choice::{CaptureArg, CaptureOutcome};
+use self::discover::{DiscoveredAgent, discover};
 use self::entry::Program;
-use self::look::{Looked, look};
+use self::import_offer::{ImportOffer, ImportOutcome};
 use self::plan::{Outcome, Plan, What};
+use self::prompt::Terminal;
 use self::record::Record;
-use self::took::{Offer, Took};
-use super::import::Scratch;
+use super::import::ImportSpace;
 use crate::agents::{AGENTS, AgentRow};
 use crate::context::Context;
 use crate::output::{bytes, count, data, plain, table};
@@ -28,33 +33,41 @@ use oneiro::Error;
 use serde_json::{Value, json};
 use std::io::IsTerminal;
 
-/// Find the agents on this machine, import what they said, and let them use this memory
+/// Find the agents on this machine, import their sessions, and let them use this memory
 ///
-/// Shows what each agent has and the exact change to its file before anything is written, and asks.
-/// Nothing else in the files is touched; --undo takes back what was added.
+/// Shows the sessions of each agent and the exact change to its file before anything is written, and
+/// asks. Then asks for each project whether new turns are captured from now on: while `oneiro serve`
+/// or an agent's `oneiro mcp` runs, they are stored as they are written. A project that appears
+/// later is captured only if you say so for all. Nothing else in the files is touched; --undo
+/// removes what was added.
 #[derive(Debug, Args)]
 pub struct SetupArgs {
-    /// Only these agents: claude-code, codex, hermes, openclaw, nanobot, picoclaw
+    /// Only these agents: claude-code, codex, hermes, openclaw, nanobot, picoclaw, cursor,
+    /// claude-desktop, vscode, gemini, opencode
     #[arg(value_name = "AGENT")]
     agents: Vec<String>,
-    /// Do not ask; needed where there is no terminal to ask at
+    /// Skip the confirmations, and capture the projects that were found; required when
+    /// non-interactive
     #[arg(long, short)]
     yes: bool,
-    /// Show what would be done, and write nothing
+    /// Show what would be done without writing anything
     #[arg(long)]
     dry_run: bool,
-    /// Take back what setup added to the files of agents; what was imported stays
+    /// Remove what setup added to the files of agents, and stop capturing; imported sessions stay
     #[arg(long)]
     undo: bool,
-    /// Import nothing
+    /// Do not import sessions
     #[arg(long)]
     no_import: bool,
-    /// Also let Claude Code call `oneiro hook` after each turn, so that nothing waits for an import
+    /// Projects to capture from now on, without asking
+    #[arg(long, value_enum, value_name = "WHICH", conflicts_with = "undo")]
+    capture: Option<CaptureArg>,
+    /// Also add hooks to Claude Code that call `oneiro hook` after each turn, to capture turns live
     #[arg(long)]
     hooks: bool,
 }
 
-/// What became of one file.
+/// What was done to one file.
 struct Changed {
     plan: Plan,
     is_written: bool,
@@ -62,49 +75,55 @@ struct Changed {
 }
 
 impl SetupArgs {
-    /// Sets up, or takes back.
+    /// Sets up, or removes what was set up.
     pub fn run(mut self, context: &Context) -> anyhow::Result<()> {
         let agents = self.chosen()?;
         let is_person = std::io::stdin().is_terminal() && std::io::stderr().is_terminal();
-        // Where nobody can be asked and nobody has agreed, everything is shown and nothing is done.
+        // Without a terminal and without --yes, everything is shown and nothing is done.
         let is_refused = !self.dry_run && !self.yes && (context.output.json || !is_person);
         self.dry_run |= is_refused;
-        let looked = agents.iter().map(|agent| look(agent)).collect::<oneiro::Result<Vec<_>>>()?;
+        let discovered =
+            agents.iter().map(|agent| discover(agent)).collect::<oneiro::Result<Vec<_>>>()?;
         let present: Vec<&'static AgentRow> = agents
             .iter()
-            .zip(&looked)
-            .filter(|(_, looked)| looked.found)
+            .zip(&discovered)
+            .filter(|(_, discovered)| discovered.found)
             .map(|(agent, _)| *agent)
             .collect();
         if !context.output.json {
-            data(&overview(&looked))?;
+            data(&overview(&discovered))?;
         }
         if present.is_empty() && !context.output.json {
-            return data(&nobody(&looked));
+            return data(&none_found(&discovered));
         }
-        if let Some(words) = self.hookless(&agents).filter(|_| !context.output.json) {
+        if let Some(words) = self.agents_without_hooks(&agents).filter(|_| !context.output.json) {
             data(&words)?;
         }
         let changed = self.change(context, &present)?;
-        let imported = match self.no_import || self.undo {
-            true => Vec::new(),
-            false => self.import(context, &present)?,
+        // The choice comes before the import: what is written meanwhile is captured.
+        let capture = if self.undo {
+            self.forget_capture(context, &present)?
+        } else {
+            self.choose_capture(context, &present)?
         };
+        let imported =
+            if self.no_import || self.undo { Vec::new() } else { self.import(context, &present)? };
         if context.output.json {
-            data(&answer(&looked, &changed, &imported).to_string())?;
+            data(&answer(&discovered, &changed, (&imported, &capture)).to_string())?;
         } else if !self.undo && !self.dry_run {
             let is_written = changed.iter().any(|changed| changed.is_written);
-            data(&self.next_steps(&present, is_written))?;
+            data(&self.next_steps(is_written))?;
         }
         let is_waiting = changed.iter().any(|changed| changed.plan.diff().is_some())
-            || imported.iter().any(|(_, took)| took.messages() > 0);
+            || imported.iter().any(|(_, outcome)| outcome.messages() > 0)
+            || capture.has_changes();
         if is_refused && is_waiting {
-            return Err(Error::invalid("nothing was changed: there is nobody to ask")
-                .remedy("read what would be done, then run it with --yes")
+            return Err(Error::invalid("nothing was changed: not a terminal")
+                .remedy("check what would be done, then run it with --yes")
                 .into());
         }
         let failed = changed.into_iter().find_map(|changed| changed.error);
-        match failed.or(imported.into_iter().find_map(|(_, took)| took.error())) {
+        match failed.or(imported.into_iter().find_map(|(_, outcome)| outcome.error())) {
             Some(error) => Err(error.into()),
             None => Ok(()),
         }
@@ -124,8 +143,8 @@ impl SetupArgs {
         self.agents.iter().map(find).collect()
     }
 
-    /// Says which agents get no hooks. Who names no agent means those that have some.
-    fn hookless(&self, agents: &[&'static AgentRow]) -> Option<String> {
+    /// Which agents get no hooks, if they were named.
+    fn agents_without_hooks(&self, agents: &[&'static AgentRow]) -> Option<String> {
         let without = agents.iter().filter(|agent| agent.hooks_file().is_none());
         let names: Vec<&str> = without.map(|agent| agent.title).collect();
         let verb = if names.len() == 1 { "gets" } else { "get" };
@@ -144,10 +163,12 @@ impl SetupArgs {
         let mut changed = Vec::new();
         for agent in agents {
             for what in [What::Mcp, What::Hooks] {
-                let plan = match self.undo {
-                    true => Plan::remove(agent, what, (&program, &record)),
-                    false if what == What::Hooks && !self.hooks => continue,
-                    false => Plan::add(agent, what, (&program, &record)),
+                let plan = if self.undo {
+                    Plan::remove(agent, what, (&program, &record))
+                } else if what == What::Hooks && !self.hooks {
+                    continue;
+                } else {
+                    Plan::add(agent, what, (&program, &record))
                 };
                 if let Some(plan) = plan? {
                     changed.push(self.make(context, plan, &mut record)?);
@@ -173,17 +194,17 @@ impl SetupArgs {
         }
         let (agent, what) = (changed.plan.agent.name, changed.plan.what.as_str());
         let before = record.find(agent, what, &changed.plan.original.path).cloned();
-        // Remembered before it is done: what was not done is easily not taken back.
+        // Recorded before it is done: undoing what was not done is harmless.
         if !self.undo {
             record.forget(agent, what, &changed.plan.original.path);
-            record.done.extend(changed.plan.done());
+            record.done.extend(changed.plan.applied());
             record.write()?;
         }
         match changed.plan.original.replace(text.as_deref()) {
             Ok(()) => changed.is_written = true,
             Err(error) => {
                 changed.error = Some(error);
-                // The file still holds what was put in before.
+                // The file still holds what was added before.
                 if let Some(before) = before.filter(|_| !self.undo) {
                     record.forget(agent, what, &changed.plan.original.path);
                     record.done.push(before);
@@ -198,14 +219,15 @@ impl SetupArgs {
         Ok(changed)
     }
 
-    /// Whether the person at the terminal agrees; where nobody is asked, they have already.
+    /// Whether the person at the terminal agrees; with --yes they have already.
     fn agrees(&self, context: &Context, question: &str) -> anyhow::Result<bool> {
         if self.yes || context.output.json {
             return Ok(true);
         }
-        let agrees = ask::ask(question, &mut std::io::stdin().lock(), &mut std::io::stderr())?;
+        let (mut input, mut output) = (std::io::stdin().lock(), std::io::stderr());
+        let agrees = Terminal { input: &mut input, output: &mut output }.confirm(question)?;
         if !agrees {
-            context.output.say("left as it is");
+            context.output.say("Skipped.");
         }
         Ok(agrees)
     }
@@ -221,8 +243,8 @@ impl SetupArgs {
             Outcome::Nothing if self.undo => String::new(),
             Outcome::Nothing => format!("\n{title}: {path} has {what} already."),
             Outcome::Replace { .. } => {
-                let verb = match (self.undo, plan.is_exchange()) {
-                    (true, _) => "Take back",
+                let verb = match (self.undo, plan.replaces_own_entry()) {
+                    (true, _) => "Remove",
                     (false, true) => "Replace",
                     (false, false) => "Add",
                 };
@@ -230,12 +252,10 @@ impl SetupArgs {
                 format!("\n{title}: {verb} {what}\n{}", diff.trim_end())
             }
             Outcome::ByHand { why, .. } if self.undo => {
-                format!("\n{title}: {path} is left as it is: {why}. Remove {what} by hand.")
+                format!("\n{title}: skipped {path}: {why}. Remove {what} by hand.")
             }
             Outcome::ByHand { why, entry } => {
-                format!(
-                    "\n{title}: {path} is left as it is: {why}. To add {what} by hand:\n\n{entry}"
-                )
+                format!("\n{title}: skipped {path}: {why}. To add {what} by hand:\n\n{entry}")
             }
         }
     }
@@ -244,26 +264,26 @@ impl SetupArgs {
         &self,
         context: &Context,
         agents: &[&'static AgentRow],
-    ) -> anyhow::Result<Vec<(&'static str, Took)>> {
+    ) -> anyhow::Result<Vec<(&'static str, ImportOutcome)>> {
         let mut imported = Vec::new();
-        let mut store: Option<Scratch> = None;
+        let mut store: Option<ImportSpace> = None;
         for agent in agents {
-            let Some(offer) = Offer::of(agent)? else { continue };
+            let Some(offer) = ImportOffer::of(agent)? else { continue };
             if !self.dry_run && !self.agrees(context, &offer.question(agent.title))? {
                 continue;
             }
             let space = match &mut store {
                 Some(space) => space,
-                None => store.insert(Scratch::open(context, self.dry_run)?),
+                None => store.insert(ImportSpace::open(context, self.dry_run)?),
             };
-            let took = offer.take(context, &space.oneiro, self.dry_run);
+            let outcome = offer.import(context, &space.oneiro, self.dry_run);
             if !context.output.json {
-                data(&format!("\n{}: {}", agent.title, took.describe(self.dry_run)))?;
+                data(&format!("\n{}: {}", agent.title, outcome.describe(self.dry_run)))?;
             }
-            imported.push((agent.name, took));
+            imported.push((agent.name, outcome));
         }
         if let Some(space) = store.filter(|_| !self.dry_run) {
-            if imported.iter().any(|(_, took)| took.messages() > 0) {
+            if imported.iter().any(|(_, outcome)| outcome.messages() > 0) {
                 context.index(&space.oneiro);
             }
             context.after(&space.oneiro);
@@ -271,70 +291,75 @@ impl SetupArgs {
         Ok(imported)
     }
 
-    fn next_steps(&self, present: &[&AgentRow], is_written: bool) -> String {
-        let mut steps = vec!["\nNext: `oneiro search WORDS` finds what was said".to_owned()];
-        if present.iter().any(|agent| agent.hooks_file().is_some()) && !self.hooks {
-            steps.push(
-                "`oneiro setup --hooks` captures new turns of Claude Code as they are made"
-                    .to_owned(),
-            );
-        }
+    fn next_steps(&self, is_written: bool) -> String {
+        let mut steps = vec![
+            "\nNext: `oneiro search WORDS` searches the conversations".to_owned(),
+            "`oneiro serve` shows them on a page".to_owned(),
+        ];
         if is_written {
-            steps.push("`oneiro setup --undo` takes the entries back".to_owned());
+            steps.push("`oneiro setup --undo` removes these entries".to_owned());
         }
         format!("{}.", steps.join("; "))
     }
 }
 
 /// The table of agents.
-fn overview(looked: &[Looked]) -> String {
-    let row = |looked: &Looked| {
-        let home = looked.home.as_ref().map(|home| home.display().to_string()).unwrap_or_default();
-        let has = match (looked.found, looked.files) {
+fn overview(discovered: &[DiscoveredAgent]) -> String {
+    let row = |agent: &DiscoveredAgent| {
+        let home = agent.home.as_ref().map(|home| home.display().to_string()).unwrap_or_default();
+        let has = match (agent.found, agent.files) {
             (false, _) => "not found".to_owned(),
-            (true, 0) if !looked.importable => "not imported yet".to_owned(),
+            (true, _) if !agent.has_sessions => "MCP only".to_owned(),
+            (true, 0) if !agent.importable => "no import yet".to_owned(),
             (true, 0) => "no sessions".to_owned(),
             (true, files) => {
-                let of_subagents = match looked.subagents {
+                let of_subagents = match agent.subagents {
                     0 => String::new(),
                     subagents => format!(", {subagents} of subagents"),
                 };
-                let import = if looked.importable { "" } else { "; not imported yet" };
-                let size = bytes(i64::try_from(looked.bytes).unwrap_or(i64::MAX));
+                let import = if agent.importable { "" } else { "; no import yet" };
+                let size = bytes(i64::try_from(agent.bytes).unwrap_or(i64::MAX));
                 format!("{}{of_subagents}, {size}{import}", count(files, "file"))
             }
         };
-        vec![looked.agent.to_owned(), plain(&home), has]
+        vec![agent.agent.to_owned(), plain(&home), has]
     };
-    table(&["agent", "looked in", "has"], &looked.iter().map(row).collect::<Vec<_>>())
+    table(&["agent", "folder", "sessions"], &discovered.iter().map(row).collect::<Vec<_>>())
 }
 
 /// What to do on a machine without agents.
-fn nobody(looked: &[Looked]) -> String {
+fn none_found(discovered: &[DiscoveredAgent]) -> String {
+    let titles: Vec<&str> = discovered.iter().map(|agent| agent.title).collect();
+    let were = match titles.as_slice() {
+        [one] => format!("{one} was not found"),
+        _ => "No agent was found".to_owned(),
+    };
     format!(
-        "\nNone of {} was found, so there is nothing to set up.\nNext: `oneiro demo` shows what this \
-         memory does with conversations of its own; `oneiro serve` serves it; an agent that \
-         speaks MCP starts it with `oneiro mcp`.",
-        looked.iter().map(|looked| looked.agent).collect::<Vec<_>>().join(", ")
+        "\n{were}, so there is nothing to set up.\nNext: `oneiro demo` fills a space with example \
+         conversations; `oneiro serve` serves the page; any MCP client can start `oneiro mcp`."
     )
 }
 
-fn answer(looked: &[Looked], changed: &[Changed], imported: &[(&str, Took)]) -> Value {
+fn answer(
+    discovered: &[DiscoveredAgent],
+    changed: &[Changed],
+    (imported, capture): (&[(&str, ImportOutcome)], &CaptureOutcome),
+) -> Value {
     let files = |agent: &str| -> Vec<Value> {
         let of_agent = changed.iter().filter(|changed| changed.plan.agent.name == agent);
         of_agent.map(describe_change).collect()
     };
-    let agents = looked.iter().map(|looked| {
-        let mut agent = json!(looked);
+    let agents = discovered.iter().map(|discovered| {
+        let mut agent = json!(discovered);
         if let Value::Object(fields) = &mut agent {
-            fields.insert("changes".to_owned(), json!(files(looked.agent)));
-            let took = imported.iter().find(|(name, _)| *name == looked.agent);
-            let took = took.map_or(Value::Null, |(_, took)| took.json());
-            fields.insert("imported".to_owned(), took);
+            fields.insert("changes".to_owned(), json!(files(discovered.agent)));
+            let outcome = imported.iter().find(|(name, _)| *name == discovered.agent);
+            let outcome = outcome.map_or(Value::Null, |(_, outcome)| outcome.json());
+            fields.insert("imported".to_owned(), outcome);
         }
         agent
     });
-    json!({"agents": agents.collect::<Vec<_>>()})
+    json!({"agents": agents.collect::<Vec<_>>(), "capture": capture.json()})
 }
 
 fn describe_change(changed: &Changed) -> Value {

@@ -1,9 +1,9 @@
-//! What setup would do to one file of one agent, and what would take it back. Nothing is written
-//! here.
+//! What setup would do to one file of one agent, and what would undo it. Nothing is written here.
 
 use super::edit::{Change, Original, Refusal};
 use super::entry::{EVENTS, NAME, Program, to_paste};
-use super::record::{Done, Record};
+use super::mask::mask_secrets;
+use super::record::{AppliedChange, Record};
 use super::{json_text, toml_text, yaml_text};
 use crate::agents::{AgentRow, Form};
 use oneiro::Result;
@@ -29,10 +29,10 @@ impl What {
     }
 }
 
-/// What becomes of a file.
+/// The outcome for a file.
 #[derive(Debug)]
 pub enum Outcome {
-    /// What is wanted is there, or what is unwanted is not.
+    /// Nothing needs to be done.
     Nothing,
     /// The file is replaced, or removed when the text is `None`.
     Replace {
@@ -50,7 +50,7 @@ pub enum Outcome {
     },
 }
 
-/// What becomes of one file of one agent.
+/// The plan for one file of one agent.
 #[derive(Debug)]
 pub struct Plan {
     /// The agent.
@@ -61,10 +61,10 @@ pub struct Plan {
     pub original: Original,
     /// What is put in.
     pub value: Value,
-    /// What becomes of it.
+    /// What is done to it.
     pub outcome: Outcome,
-    /// What setup wrote into the file before, if that gives way to something else.
-    before: Option<Done>,
+    /// What setup wrote into the file before, if that is replaced.
+    replaced: Option<AppliedChange>,
 }
 
 impl Plan {
@@ -84,17 +84,17 @@ impl Plan {
             };
             applied(text, changes)
         };
-        let mut before = None;
+        let mut replaced = None;
         let added = original.text().and_then(|text| match put_in(text) {
             Ok(None) => Ok(None),
             added => {
                 let done = record.find(agent.name, what.as_str(), &path);
-                let without = done.and_then(|done| taken_out((agent, what), done, text));
+                let without = done.and_then(|done| without_own_entry((agent, what), done, text));
                 // The changes are told from the text without any of ours, so that taking them back
                 // leads there, however often something else was put in.
                 match without.map(|text| put_in(&text)) {
                     Some(Ok(Some(added))) => {
-                        before = done.cloned();
+                        replaced = done.cloned();
                         Ok(Some(added))
                     }
                     _ => added,
@@ -104,14 +104,14 @@ impl Plan {
         let outcome = match added {
             Ok(None) => Outcome::Nothing,
             Ok(Some((text, changes))) => Outcome::Replace { text: Some(text), changes },
-            Err(Refusal(why)) => Outcome::ByHand { why, entry: pasted(agent, what, &value) },
+            Err(Refusal(why)) => Outcome::ByHand { why, entry: manual_entry(agent, what, &value) },
         };
-        Ok(Some(Plan { agent, what, original, value, outcome, before }))
+        Ok(Some(Plan { agent, what, original, value, outcome, replaced }))
     }
 
-    /// Whether something that setup wrote gives way.
-    pub fn is_exchange(&self) -> bool {
-        self.before.is_some()
+    /// Whether it replaces something that setup wrote.
+    pub fn replaces_own_entry(&self) -> bool {
+        self.replaced.is_some()
     }
 
     /// Takes it out again: exactly what the record says was put in, or, where the file was written
@@ -126,9 +126,9 @@ impl Plan {
         let done = record.find(agent.name, what.as_str(), &path);
         let value = done.map_or(wanted, |done| done.value.clone());
         let removed =
-            original.text().and_then(|text| match done.and_then(|done| exactly(done, text)) {
+            original.text().and_then(|text| match done.and_then(|done| reverted(done, text)) {
                 Some(text) => Ok(Some(text)),
-                None => by_meaning((agent, what), text, &value),
+                None => without_equal_entry((agent, what), text, &value),
             });
         let outcome = match removed {
             Ok(None) => Outcome::Nothing,
@@ -140,20 +140,20 @@ impl Plan {
             }
             // Where nothing is known to have been added, nothing is asked of anybody.
             Err(_) if done.is_none() => Outcome::Nothing,
-            Err(Refusal(why)) => Outcome::ByHand { why, entry: pasted(agent, what, &value) },
+            Err(Refusal(why)) => Outcome::ByHand { why, entry: manual_entry(agent, what, &value) },
         };
-        Ok(Some(Plan { agent, what, original, value, outcome, before: None }))
+        Ok(Some(Plan { agent, what, original, value, outcome, replaced: None }))
     }
 
     /// The record of a change that is about to be made.
-    pub fn done(&self) -> Option<Done> {
+    pub fn applied(&self) -> Option<AppliedChange> {
         let Outcome::Replace { changes, .. } = &self.outcome else { return None };
-        Some(Done {
+        Some(AppliedChange {
             agent: self.agent.name.to_owned(),
             what: self.what.as_str().to_owned(),
             path: self.original.path.clone(),
-            created: match &self.before {
-                Some(before) => before.created,
+            created: match &self.replaced {
+                Some(replaced) => replaced.created,
                 None => !self.original.exists(),
             },
             changes: changes.clone(),
@@ -161,10 +161,12 @@ impl Plan {
         })
     }
 
-    /// The difference it makes to the file.
+    /// The difference it makes to the file, with secrets masked.
     pub fn diff(&self) -> Option<String> {
         match &self.outcome {
-            Outcome::Replace { text, .. } => Some(self.original.diff(text.as_deref())),
+            Outcome::Replace { text, .. } => {
+                Some(mask_secrets(&self.original.diff(text.as_deref())))
+            }
             _ => None,
         }
     }
@@ -174,11 +176,11 @@ impl Plan {
 fn subject(agent: &AgentRow, what: What, program: &Program) -> Option<(PathBuf, Value)> {
     match what {
         What::Mcp => Some((agent.mcp_file()?, program.server(agent))),
-        What::Hooks => Some((agent.hooks_file()?, program.hook(agent.transcripts?))),
+        What::Hooks => Some((agent.hooks_file()?, program.hook(agent.transcripts()?))),
     }
 }
 
-fn pasted(agent: &AgentRow, what: What, value: &Value) -> String {
+fn manual_entry(agent: &AgentRow, what: What, value: &Value) -> String {
     match what {
         What::Mcp => to_paste(agent.mcp_form, value),
         What::Hooks => {
@@ -242,7 +244,7 @@ fn applied(text: &str, changes: Vec<Change>) -> Result<Option<(String, Vec<Chang
 }
 
 /// The text without what was put in, if all of it stands there as it was written.
-fn exactly(done: &Done, text: &str) -> Option<String> {
+fn reverted(done: &AppliedChange, text: &str) -> Option<String> {
     let mut text = text.to_owned();
     for change in done.changes.iter().rev() {
         text = change.revert(&text)?;
@@ -251,12 +253,16 @@ fn exactly(done: &Done, text: &str) -> Option<String> {
 }
 
 /// The text without what setup put in, if that is unchanged.
-fn taken_out(subject: (&AgentRow, What), done: &Done, text: &str) -> Option<String> {
-    exactly(done, text).or_else(|| by_meaning(subject, text, &done.value).ok().flatten())
+fn without_own_entry(
+    subject: (&AgentRow, What),
+    done: &AppliedChange,
+    text: &str,
+) -> Option<String> {
+    reverted(done, text).or_else(|| without_equal_entry(subject, text, &done.value).ok().flatten())
 }
 
 /// The text without the entry, if it says what was put in. One that somebody changed is theirs.
-fn by_meaning(
+fn without_equal_entry(
     (agent, what): (&AgentRow, What),
     text: &str,
     value: &Value,

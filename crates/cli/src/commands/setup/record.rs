@@ -1,5 +1,5 @@
-//! What setup did to other programs' files, kept beside the configuration so that it can be taken
-//! back exactly. It must not know how changes are made.
+//! What setup did to other programs' files, kept beside the configuration so that it can be undone
+//! exactly. It must not know how changes are made.
 
 use super::edit::Change;
 use anyhow::Context as _;
@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 /// What was done to one file.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct Done {
+pub struct AppliedChange {
     /// The agent.
     pub agent: String,
     /// `mcp` or `hooks`.
@@ -25,13 +25,13 @@ pub struct Done {
     pub value: Value,
 }
 
-/// Everything that was done and not taken back.
+/// Every change that was made and not undone.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub struct Record {
     #[serde(skip)]
     path: Option<PathBuf>,
     /// In the order it was done.
-    pub done: Vec<Done>,
+    pub done: Vec<AppliedChange>,
 }
 
 impl Record {
@@ -48,7 +48,7 @@ impl Record {
         };
         let read: Record = serde_json::from_str(&text).map_err(|error| {
             oneiro::Error::invalid(format!("{} cannot be read: {error}", path.display()))
-                .remedy("move it away; what setup added then has to be removed by hand")
+                .remedy("move it away; entries that setup added then have to be removed by hand")
         })?;
         Ok(Record { path: Some(path), ..read })
     }
@@ -72,8 +72,9 @@ impl Record {
     }
 
     /// What was done to a file.
-    pub fn find(&self, agent: &str, what: &str, path: &Path) -> Option<&Done> {
-        let is_it = |done: &&Done| done.agent == agent && done.what == what && done.path == path;
+    pub fn find(&self, agent: &str, what: &str, path: &Path) -> Option<&AppliedChange> {
+        let is_it =
+            |done: &&AppliedChange| done.agent == agent && done.what == what && done.path == path;
         self.done.iter().rev().find(is_it)
     }
 

@@ -1,8 +1,8 @@
 //! Tests of the changes to other programs' files: what is put in can be taken out again to the
 //! byte, whatever the file looks like.
 
-use super::ask::ask;
 use super::edit::{Change, Original};
+use super::prompt::Terminal;
 use super::{json_text, toml_text, yaml_text};
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -230,8 +230,9 @@ fn what_is_neither_yes_nor_no_is_asked_again_once() {
         ("what?\nwhy?\ny\n", false, 2),
         ("what?", false, 2),
     ] {
-        let mut shown = Vec::new();
-        assert_eq!(ask("Change it?", &mut typed.as_bytes(), &mut shown).unwrap(), agrees);
+        let (mut input, mut shown) = (typed.as_bytes(), Vec::new());
+        let mut terminal = Terminal { input: &mut input, output: &mut shown };
+        assert_eq!(terminal.confirm("Change it?").unwrap(), agrees);
         let shown = String::from_utf8(shown).unwrap();
         assert_eq!(shown.matches("Change it? [y/N] ").count(), asked, "{typed:?}");
     }

@@ -159,7 +159,7 @@ fn part_words(part: &Part<'_>) -> String {
     match part {
         Part::Text(text) => (*text).to_owned(),
         Part::Reasoning(text) => format!("[reasoning] {text}"),
-        Part::Harness { kind, text } => format!("[{kind}] {text}"),
+        Part::Harness { kind, text } => format!("[{kind}] {}", text.trim_end()),
         Part::ToolCall { name, arguments } => format!("[calls {name}] {}", value_words(arguments)),
         Part::ToolResult(result) => value_words(result),
         Part::Media(value) => {

@@ -1,10 +1,9 @@
 //! Text that wants to be more than text, in every place that text can stand.
 
 use super::conversation::{found, message};
-use super::made::{frame, jobs, session, stats};
-use super::{listing, searching};
+use super::made::{frame, session, stats};
+use super::{by_id, job_list, listing, searching};
 use oneiro::{Error, Message, Session};
-use oneiro_page::LocalPath;
 use oneiro_page::lineage::Relative;
 use oneiro_page::login::{self, LoginView};
 use oneiro_page::message::{self as one, MessageView};
@@ -14,6 +13,7 @@ use oneiro_page::problem::{self, ProblemView};
 use oneiro_page::search::{self, Outcome};
 use oneiro_page::session::{self as talk, ConversationView};
 use oneiro_page::sessions;
+use oneiro_page::{LocalPath, jobs as job_page};
 use serde_json::json;
 
 /// Breaks out of text, attributes, comments, scripts, styles and directions of writing.
@@ -99,32 +99,38 @@ pub fn all() -> Vec<(&'static str, String)> {
             .for_each(|word| word.word = EVIL.to_owned());
     }
     found.note = Some(EVIL.to_owned());
-    let mut search =
-        searching(EVIL, Outcome::Found { found, sessions: vec![evil_session()], millis: f64::NAN });
+    let mut search = searching(
+        EVIL,
+        Outcome::Found { found, sessions: by_id(vec![evil_session()]), millis: f64::NAN },
+    );
     search.sources.push(EVIL.to_owned());
     (search.form.since, search.form.role) = (EVIL.to_owned(), EVIL.to_owned());
     let mut list = listing(vec![evil_session()]);
     (list.form.q, list.form.project) = (EVIL.to_owned(), EVIL.to_owned());
-    let mut figures = stats();
-    (figures.store, figures.engine, figures.index.vectors) =
+    let mut stats = stats();
+    (stats.store, stats.engine, stats.index.vectors) =
         (EVIL.to_owned(), EVIL.to_owned(), Some(EVIL.to_owned()));
-    let mut work = jobs();
-    work.iter_mut()
+    stats.projects.iter_mut().for_each(|group| group.name = EVIL.to_owned());
+    let mut jobs = job_list();
+    jobs.jobs
+        .items
+        .iter_mut()
         .for_each(|job| (job.kind, job.last_error) = (EVIL.to_owned(), Some(EVIL.to_owned())));
     let mut evil_frame = frame();
     evil_frame.space = EVIL.to_owned();
     let days = vec![Day { date: EVIL.to_owned(), user: i64::MAX / 8, ..Day::default() }];
     let overview = OverviewView {
         frame: evil_frame,
-        stats: figures,
+        stats,
         days,
         minutes: vec![],
         recent: vec![evil_session()],
-        jobs: work,
+        failed_jobs: usize::MAX,
     };
     let error = Error::invalid(EVIL).remedy(EVIL);
     let view = |message| MessageView { frame: frame(), message, session: evil_session() };
     let mut pages = vec![
+        ("hostile-jobs", job_page::page(&jobs)),
         ("hostile-session", talk::page(&conversation)),
         ("hostile-search", search::page(&search)),
         ("hostile-refused", search::page(&searching(EVIL, Outcome::Refused(error.clone())))),

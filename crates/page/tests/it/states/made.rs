@@ -1,7 +1,8 @@
-//! Made-up sessions, figures and jobs.
+//! Made-up sessions, statistics and jobs.
 
 use oneiro::{
-    BackupRecord, IndexStats, Job, JobId, JobState, Session, SessionId, Span, Stats, Timestamp,
+    BackupRecord, IndexStats, Job, JobId, JobState, Session, SessionGroup, SessionId, Span, Stats,
+    Timestamp,
 };
 use oneiro_page::Frame;
 use oneiro_page::plot::{Day, Minute};
@@ -172,8 +173,8 @@ pub fn stats() -> Stats {
         schema: 4,
         sessions: 1_284,
         open_sessions: 9,
-        sources: Vec::new(),
-        projects: Vec::new(),
+        sources: groups(&[("claude-code", 1_100), ("telegram", 183), ("cron", 1)]),
+        projects: groups(&[("atlas", 640), ("garden", 1)]),
         messages: 96_412,
         rewound: 318,
         payloads: 742,
@@ -186,6 +187,7 @@ pub fn stats() -> Stats {
             tail: 214,
             vectors: Some("static".to_owned()),
         },
+        first_active_at: Some(ago(60 * 24 * 400)),
         last_active_at: Some(ago(4)),
         backups: vec![BackupRecord {
             path: "copy.db".to_owned(),
@@ -193,6 +195,14 @@ pub fn stats() -> Stats {
             reason: "backup".to_owned(),
         }],
     }
+}
+
+fn groups(rows: &[(&str, i64)]) -> Vec<SessionGroup> {
+    let group = |(name, sessions): &(&str, i64)| SessionGroup {
+        name: (*name).to_owned(),
+        sessions: *sessions,
+    };
+    rows.iter().map(group).collect()
 }
 
 /// So many days up to today, with quiet week-ends.
@@ -239,8 +249,8 @@ pub fn jobs() -> Vec<Job> {
         next_run_at: now().plus(Span::seconds(300)),
     };
     vec![
-        job(1, "index.embed", JobState::Failed),
-        job(2, "index.fold", JobState::Running),
-        job(3, "index.merge", JobState::Queued),
+        job(1, "rebuild_index", JobState::Failed),
+        job(2, "compact", JobState::Running),
+        job(3, "some_new_kind", JobState::Queued),
     ]
 }

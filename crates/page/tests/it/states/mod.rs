@@ -6,7 +6,7 @@ pub mod hostile;
 pub mod made;
 
 use made::{days, frame, jobs, minutes, session, sessions, stats};
-use oneiro::{Cursor, Error, ErrorKind, Found, Page};
+use oneiro::{Cursor, Error, ErrorKind, Found, Page, Session, SessionId};
 use oneiro_page::lineage::Relative;
 use oneiro_page::login::LoginView;
 use oneiro_page::message::MessageView;
@@ -18,13 +18,14 @@ use oneiro_page::sessions::{SessionsForm, SessionsView};
 use oneiro_page::{
     LocalPath, jobs as job_page, login, message, overview, problem, search, session as talk,
 };
+use std::collections::BTreeMap;
 
 /// Every state of every view, by name.
 pub fn all() -> Vec<(&'static str, String)> {
     let mut pages = vec![
         ("overview-empty", overview::page(&empty_overview())),
         ("overview", overview::page(&rich_overview())),
-        ("search-empty", search::page(&searching("", Outcome::Unasked))),
+        ("search-empty", search::page(&searching("", Outcome::Empty))),
         ("search", search::page(&found_search())),
         ("search-nothing", search::page(&nothing_found())),
         ("search-refused", search::page(&refused_search())),
@@ -34,9 +35,9 @@ pub fn all() -> Vec<(&'static str, String)> {
         ("session-hidden", talk::page(&rich_talk(true))),
         ("session-huge", talk::page(&huge_talk())),
         ("message", message::page(&long_message())),
-        ("login", login::page(&door())),
-        ("jobs", job_page::page(&job_page::JobsView { frame: frame(), jobs: jobs() })),
-        ("problem", problem::page(&lost())),
+        ("login", login::page(&login_form())),
+        ("jobs", job_page::page(&job_list())),
+        ("problem", problem::page(&not_found())),
     ];
     pages.extend(hostile::all());
     pages.extend(context::all());
@@ -52,7 +53,7 @@ pub fn empty_overview() -> OverviewView {
         days: vec![],
         minutes: vec![],
         recent: vec![],
-        jobs: vec![],
+        failed_jobs: 0,
     }
 }
 
@@ -63,8 +64,13 @@ pub fn rich_overview() -> OverviewView {
         days: days(30),
         minutes: minutes(90),
         recent: sessions().into_iter().take(6).collect(),
-        jobs: jobs(),
+        failed_jobs: 1,
     }
+}
+
+pub fn job_list() -> job_page::JobsView {
+    let next = Some(Cursor { order: 3, key: 3 });
+    job_page::JobsView { frame: frame(), jobs: Page { items: jobs(), next } }
 }
 
 pub fn searching(q: &str, outcome: Outcome) -> SearchView {
@@ -79,10 +85,14 @@ pub fn searching(q: &str, outcome: Outcome) -> SearchView {
 
 pub fn found_search() -> SearchView {
     let outcome =
-        Outcome::Found { found: conversation::found(), sessions: sessions(), millis: 3.42 };
+        Outcome::Found { found: conversation::found(), sessions: by_id(sessions()), millis: 3.42 };
     let mut view = searching("why did the lease test flake", outcome);
     view.form.explain = true;
     view
+}
+
+pub fn by_id(sessions: Vec<Session>) -> BTreeMap<SessionId, Session> {
+    sessions.into_iter().map(|session| (session.id.clone(), session)).collect()
 }
 
 pub fn nothing_found() -> SearchView {
@@ -90,7 +100,8 @@ pub fn nothing_found() -> SearchView {
         note: Some("only the newest 20,000 messages were read for the pattern".to_owned()),
         ..Found::default()
     };
-    let mut view = searching("/zyx+/", Outcome::Found { found, sessions: vec![], millis: 12.0 });
+    let mut view =
+        searching("/zyx+/", Outcome::Found { found, sessions: by_id(vec![]), millis: 12.0 });
     view.form.role = "user".to_owned();
     view
 }
@@ -169,17 +180,17 @@ pub fn long_message() -> MessageView {
     MessageView { frame: frame(), message, session: made::main_session() }
 }
 
-pub fn door() -> LoginView {
+pub fn login_form() -> LoginView {
     let mut frame = frame();
     frame.space = String::new();
     LoginView {
         frame,
-        refused: Some("That token is not known here.".to_owned()),
+        refused: Some("This token is not known.".to_owned()),
         next: LocalPath::parse("/sessions").unwrap(),
     }
 }
 
-pub fn lost() -> ProblemView {
+pub fn not_found() -> ProblemView {
     let error = Error::new(ErrorKind::NotFound, "there is no session \"tuesday\"")
         .remedy("`oneiro session list` shows those there are");
     ProblemView { frame: frame(), error }

@@ -1,4 +1,4 @@
-//! Numbers as people read them. It must not know what they count.
+//! Formats numbers for people.
 
 use maud::{Markup, html};
 
@@ -15,15 +15,16 @@ pub fn number(count: i64) -> String {
     out
 }
 
-/// `1 message`, `2 messages`.
-pub fn counted(count: i64, one: &str) -> String {
-    let end = if count == 1 { "" } else { "s" };
-    format!("{} {one}{end}", number(count))
-}
-
-/// `1 summary`, `2 summaries`.
-pub fn summaries(count: i64) -> String {
-    format!("{} {}", number(count), if count == 1 { "summary" } else { "summaries" })
+/// A count with its noun: `1 message`, `2 messages`, `2 summaries`.
+pub fn counted(count: i64, noun: &str) -> String {
+    let count_text = number(count);
+    match noun.strip_suffix('y') {
+        _ if count == 1 => format!("{count_text} {noun}"),
+        // A vowel before the y keeps it: day, days.
+        Some(stem) if !stem.ends_with(['a', 'e', 'o', 'u']) => format!("{count_text} {stem}ies"),
+        _ if noun.ends_with("ch") => format!("{count_text} {noun}es"),
+        _ => format!("{count_text} {noun}s"),
+    }
 }
 
 /// A large number in few letters: 950, 1.2k, 3.4M.
@@ -66,14 +67,14 @@ pub fn millis(amount: f64) -> String {
     }
 }
 
-/// A figure with its name, and what else there is to say about it.
-pub fn figure(value: &str, name: &str, more: &str) -> Markup {
+/// A large number with its name above and a detail below.
+pub fn metric(value: &str, name: &str, detail: &str) -> Markup {
     html! {
-        div.figure {
+        div.metric {
             dt { (name) }
             dd {
                 (value)
-                small { (more) }
+                small { (detail) }
             }
         }
     }
@@ -84,12 +85,21 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_as_people_read_them() {
+    fn numbers_have_separators_units_and_plurals() {
         assert_eq!([0, 999, 1_000, -1_234_567].map(number), ["0", "999", "1,000", "-1,234,567"]);
         assert_eq!([999, 1_200, 45_000, 3_400_000].map(short), ["999", "1.2k", "45k", "3.4M"]);
         assert_eq!([10, 1_500_000, 2_000].map(bytes), ["10 B", "1.5 MB", "2.0 KB"]);
-        assert_eq!(counted(1, "turn"), "1 turn");
-        assert_eq!(counted(2_000, "turn"), "2,000 turns");
+        for (count, noun, text) in [
+            (0, "turn", "0 turns"),
+            (1, "turn", "1 turn"),
+            (2_000, "turn", "2,000 turns"),
+            (1, "summary", "1 summary"),
+            (2, "summary", "2 summaries"),
+            (2, "day", "2 days"),
+            (2, "search", "2 searches"),
+        ] {
+            assert_eq!(counted(count, noun), text);
+        }
         assert_eq!([0.0012, 0.4173, 2.0].map(dollars), ["$0.0012", "$0.42", "$2.00"]);
         assert_eq!([0.42, 42.4, 4_200.0].map(millis), ["0.4 ms", "42 ms", "4.2 s"]);
     }

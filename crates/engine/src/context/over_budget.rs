@@ -1,6 +1,6 @@
-//! A context that has outgrown its budget: past the hard threshold it is compacted before the
-//! window is answered, as far as that takes no time; past the soft one in the background. Idle
-//! sessions are compacted too, where the space asks for it.
+//! Compacts contexts that exceed their budget: above the hard threshold before the window is
+//! returned, within a time limit; above the soft threshold in the background. Idle sessions are
+//! compacted as well, if the space is configured for it.
 
 use super::compact::Goal;
 use crate::Oneiro;
@@ -12,34 +12,34 @@ use oneiro_store::contexts;
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
 
-/// Smaller windows only look: whoever peeps through a keyhole does not mean to rebuild the house.
-const LEAST_BUDGET: i64 = 4_000;
+/// Smaller windows never compact: they are probably only a look.
+const COMPACT_BUDGET_TOKENS_MIN: i64 = 4_000;
 
-/// How long a window may wait for its context to be compacted.
-const FOREGROUND: Duration = Duration::from_millis(250);
+/// Time limit of a compaction before a window is returned.
+const FOREGROUND_TIME_LIMIT: Duration = Duration::from_millis(250);
 
-/// Of a budget, in percent: where a compaction in the foreground ends, and one in the background.
+/// Targets in percent of the budget: in the foreground and in the background.
 const ENDS: (i64, i64) = (70, 50);
 
-/// When a model that failed is asked again for a compaction.
+/// Delay before a failed model is called again for a compaction.
 const MODEL_RETRY: Span = Span::seconds(600);
 
-/// How far back idle sessions are looked for.
+/// How far back idle sessions are searched.
 const IDLE_WITHIN_MINUTES: i64 = 60 * 24 * 7;
 
-/// Idle sessions that are taken up at once.
+/// Idle sessions queued at once.
 const IDLE_AT_ONCE: usize = 64;
 
 impl Oneiro {
-    /// Compacts what a window found too large; true when the context changed.
-    pub(super) fn compact_outgrown(
+    /// Compacts a context that exceeds the budget of a window; returns true if it changed.
+    pub(super) fn compact_over_budget(
         &self,
         (key, id): (i64, &SessionId),
         request: &WindowRequest,
         tokens: i64,
     ) -> Result<bool> {
         let budget = (request.budget - request.reserve) as i64;
-        if budget < LEAST_BUDGET {
+        if budget < COMPACT_BUDGET_TOKENS_MIN {
             return Ok(false);
         }
         let rules = self.store.read(|tx| self.settings_in(tx))?;
@@ -51,23 +51,23 @@ impl Oneiro {
             let goal = Goal {
                 until: Some(budget * ENDS.0 / 100),
                 model: false,
-                deadline: Some(Instant::now() + FOREGROUND),
+                deadline: Some(Instant::now() + FOREGROUND_TIME_LIMIT),
             };
             made = match self.compact_now((key, id), goal) {
                 Ok(made) => made,
-                // The window is answered in any case; what is left out of it is named.
+                // The window is returned in any case, and names what it leaves out.
                 Err(error) => {
                     tracing::info!(%error, "a context was not compacted at once");
                     0
                 }
             };
         }
-        self.compact_soon((key, id), budget * ENDS.1 / 100);
+        self.queue_compaction((key, id), budget * ENDS.1 / 100);
         Ok(made > 0)
     }
 
     /// Leaves a job that compacts a session, unless one waits or nothing came since the last.
-    fn compact_soon(&self, (key, id): (i64, &SessionId), until: i64) {
+    fn queue_compaction(&self, (key, id): (i64, &SessionId), until: i64) {
         let last = self.store.read(|tx| oneiro_store::visibility::head(tx, key));
         let last = last.ok().flatten().map_or(0, |head| head.0);
         if let Ok(mut seen) = self.compacted_at.lock() {
@@ -90,12 +90,12 @@ impl Oneiro {
     fn compact_job(&self, id: &SessionId, until: Option<i64>, at: Timestamp) -> NewJob {
         let payload = json!({"session": id.as_str(), "until": until});
         let unique_key = Some(format!("{}:{}", jobs::COMPACT, id.as_str()));
-        // A process without the model would finish the job with extracts, for good.
+        // A process without the model would finish the job with extracts, permanently.
         let needs = self.llm.is_some().then_some(JobNeed::Model);
         NewJob { unique_key, needs, ..self.new_job(jobs::COMPACT, payload, at) }
     }
 
-    /// Does the job of compacting a session in the background.
+    /// Runs a queued compaction.
     pub(crate) fn run_compaction(&self, job: &Job) -> Result<Outcome> {
         let session = job.payload.get("session").and_then(Value::as_str).unwrap_or_default();
         let until = job.payload.get("until").and_then(Value::as_u64);
@@ -104,28 +104,28 @@ impl Oneiro {
         let failures = self.model_calls.failures();
         let request = CompactRequest {
             until: until.map(|until| usize::try_from(until).unwrap_or(usize::MAX)),
-            // Extracts made in the foreground are replaced while the window changes anyway.
+            // Extracts made in the foreground are rewritten while the window changes anyway.
             redo: may_call_model,
         };
         match self.compact_by(&id, &request, may_call_model) {
-            // The session is gone, and its context with it.
+            // The session was deleted, and its context with it.
             Err(error) if error.kind() == oneiro_model::ErrorKind::NotFound => Ok(Outcome::Done),
-            // Extracts stand in while the model is away, and it writes them later.
+            // Extracts stand in while the model is unavailable, and are rewritten later.
             Ok(_) if self.model_calls.failures() > failures => Ok(Outcome::Postponed(MODEL_RETRY)),
             compacted => compacted.map(|_| Outcome::Done),
         }
     }
 
-    /// Queues compactions of idle sessions; what fails is tried again a minute later.
+    /// Queues compactions of idle sessions; failures are retried a minute later.
     pub(crate) fn queue_idle_compactions(&self) {
-        if let Err(error) = self.compact_idle() {
+        if let Err(error) = self.queue_idle() {
             tracing::info!(%error, "idle sessions were not queued for compaction");
         }
     }
 
-    /// Leaves jobs for sessions in which nobody has spoken for a while, where the space asks for
-    /// it; looks at most once a minute.
-    fn compact_idle(&self) -> Result<()> {
+    /// Queues compactions of sessions without recent messages, if the space is configured for it;
+    /// at most once a minute.
+    fn queue_idle(&self) -> Result<()> {
         let now = self.now();
         {
             let Ok(mut looked) = self.idle_checked_at.lock() else { return Ok(()) };

@@ -1,6 +1,5 @@
-//! What stands before the messages of a window: the system prompt, summaries, pinned messages, and
-//! the word for what is left out. It owns how much of a window these may fill; it must not know
-//! which messages are shown.
+//! The part of a window before its messages: the system prompt, summaries, pinned messages, and the
+//! notice of what is left out. It decides how much of a window these may fill.
 
 use super::markup;
 use super::outline::Outline;
@@ -9,47 +8,45 @@ use oneiro_model::{Message, MessageId, Result, Session, SessionId};
 use oneiro_store::costs::{Cost, RangeTotals};
 use oneiro_store::{Tx, messages};
 
-/// Of what the system prompt leaves, in quarters: summaries and pinned messages that would fill
-/// more are named without their words.
+/// Shares of the budget after the system prompt, in quarters. Summaries and pinned messages beyond
+/// them are shown as handles without text.
 const SUMMARY_QUARTERS: i64 = 3;
 const PIN_QUARTERS: i64 = 1;
 
-/// What stands around the ids of pinned messages that are shown as handles.
+/// Tokens around the ids of pinned messages that are shown as handles.
 const HANDLES_TOKENS: i64 = 12;
 
 /// The system message of a window.
 pub(super) struct Head {
-    /// Its words.
     pub(super) text: String,
-    /// What they cost.
     pub(super) tokens: i64,
-    /// Of that, the system prompt.
+    /// The part of `tokens` that is the system prompt.
     pub(super) prompt_tokens: i64,
-    /// What the tools cost, which the caller sends.
+    /// Tokens of the tools, which the caller sends.
     pub(super) tools_tokens: i64,
 }
 
-/// A summary or a pinned message as a window shows it.
+/// A summary or a pinned message in a window.
 pub(super) struct Piece {
     text: String,
-    /// What it costs as it is shown.
+    /// Its tokens as shown.
     pub(super) tokens: i64,
-    /// Whether its words are shown, or only its handle.
+    /// Whether its text is shown, or only its handle.
     pub(super) words: bool,
 }
 
-/// What stands around the messages of a window.
-pub(super) struct Around {
+/// The part of a window before its messages.
+pub(super) struct Preamble {
     guidance: String,
     guidance_tokens: i64,
-    /// The summaries, as the outline has them.
+    /// The summaries, in the order of the outline.
     pub(super) summaries: Vec<Piece>,
-    /// The pinned messages, in the order they came.
+    /// The pinned messages, in order.
     pub(super) pins: Vec<(MessageId, Piece)>,
 }
 
-/// The system prompt and the tools of a session; `count` knows what it counted before.
-pub(super) fn bare_head(session: &Session, count: impl Fn(&str) -> i64) -> Head {
+/// The system prompt and the tools of a session; `count` caches.
+pub(super) fn system_head(session: &Session, count: impl Fn(&str) -> i64) -> Head {
     let text = session.system_prompt.clone().unwrap_or_default();
     let prompt_tokens = if text.is_empty() { 0 } else { count(&text) };
     let tools = session.model_config.as_ref().and_then(|config| config.get("tools"));
@@ -58,13 +55,18 @@ pub(super) fn bare_head(session: &Session, count: impl Fn(&str) -> i64) -> Head 
     Head { text, tokens: prompt_tokens, prompt_tokens, tools_tokens }
 }
 
-impl Around {
-    /// What a context has to show besides messages, within what the prompt leaves of the budget.
-    pub(super) fn of(tx: &Tx<'_>, outline: &Outline, id: &SessionId, left: i64) -> Result<Around> {
+impl Preamble {
+    /// Summaries and pinned messages, within the rest of the budget.
+    pub(super) fn of(
+        tx: &Tx<'_>,
+        outline: &Outline,
+        id: &SessionId,
+        left: i64,
+    ) -> Result<Preamble> {
         let depth = outline.shown.iter().map(|node| node.depth).max().unwrap_or(0);
         let mut summaries = Vec::new();
         let mut sum = 0;
-        // The newest keep their words longest.
+        // The newest keep their text longest.
         for node in outline.shown.iter().rev() {
             sum += node.tokens;
             let words = sum <= left / 4 * SUMMARY_QUARTERS;
@@ -80,10 +82,10 @@ impl Around {
             pins.push((message.id, pin(&message, &mut sum, left / 4 * PIN_QUARTERS)));
         }
         let guidance = markup::guidance(id, depth);
-        Ok(Around { guidance, guidance_tokens: outline.guidance_tokens, summaries, pins })
+        Ok(Preamble { guidance, guidance_tokens: outline.guidance_tokens, summaries, pins })
     }
 
-    /// What all of it costs.
+    /// Total tokens.
     pub(super) fn tokens(&self) -> i64 {
         if self.summaries.is_empty() && self.pins.is_empty() {
             return 0;
@@ -93,12 +95,12 @@ impl Around {
         self.guidance_tokens + handles + pieces.map(|piece| piece.tokens).sum::<i64>()
     }
 
-    /// The pinned messages of which only the id is shown.
+    /// The pinned messages that are shown by id only.
     fn handles(&self) -> impl Iterator<Item = &(MessageId, Piece)> {
         self.pins.iter().filter(|(_, piece)| !piece.words)
     }
 
-    /// Leaves out the pinned messages that are among those shown.
+    /// Removes the pinned messages that the window shows anyway.
     pub(super) fn without(&mut self, shown: &[Cost]) {
         self.pins.retain(|(id, _)| !shown.iter().any(|cost| cost.seq == id.0));
     }

@@ -1,4 +1,4 @@
-//! The summary of a session that somebody wrote by hand, pinned to the beginning of every window.
+//! A summary of a session written by hand, pinned to the beginning of every window.
 
 use super::rebuild::written;
 use crate::sessions::key_of;
@@ -6,11 +6,11 @@ use crate::views::Context;
 use oneiro_model::{ChangeKind, Error, Result, SessionId, Summary, SummaryKind};
 use oneiro_store::{Tx, changes, contexts, summaries};
 
-/// A summary longer than this is not one.
+/// Maximum size of a summary.
 const SUMMARY_BYTES: usize = 1 << 20;
 
 impl Context<'_> {
-    /// The summary of a session as one text: the one written by hand, then those of its context.
+    /// The summary of a session as one text: the manual one, then those of its context.
     pub fn summary_text(&self, id: &SessionId) -> Result<String> {
         self.oneiro.store.read(|tx| {
             let shown = summaries::in_context(tx, key_of(tx, id)?)?;
@@ -19,8 +19,7 @@ impl Context<'_> {
         })
     }
 
-    /// Pins a summary written by hand to the beginning of a session's windows, in place of the one
-    /// before; an empty text takes it away.
+    /// Sets the manual summary of a session; an empty text removes it.
     pub fn set_summary(&self, id: &SessionId, text: &str) -> Result<Option<Summary>> {
         let text = text.trim();
         if text.len() > SUMMARY_BYTES {

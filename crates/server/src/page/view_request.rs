@@ -1,5 +1,5 @@
-//! What a view gets: who looks, what was typed, and whether only the content is wanted. What was
-//! typed is read forgivingly, since people edit addresses.
+//! The request for a view: the visitor, the parts of the address, and whether only the content of
+//! `<main>` is wanted. Unknown or unreadable parameters are ignored, since people edit addresses.
 
 use crate::auth::Authenticated;
 use crate::decode::unescape;
@@ -9,25 +9,32 @@ use oneiro_page::Frame;
 use oneiro_page::problem::ProblemView;
 use std::sync::Arc;
 
-/// What a view gets.
-pub(super) struct Look {
+/// The parts of an address that a view reads.
+pub(super) struct Address {
+    /// The variable parts of the path, unescaped.
+    pub(super) path_parts: Vec<String>,
+    /// The query string.
+    pub(super) query: String,
+}
+
+/// The request for a view.
+pub(super) struct ViewRequest {
     pub(super) state: Arc<State>,
     visitor: Authenticated,
-    /// The open parts of the path, unescaped.
-    parts: Vec<String>,
-    typed: Vec<(String, String)>,
+    path_parts: Vec<String>,
+    params: Vec<(String, String)>,
     is_fragment: bool,
     pub(super) frame: Frame,
 }
 
-impl Look {
+impl ViewRequest {
     pub(super) fn new(
         state: Arc<State>,
         visitor: Authenticated,
-        (parts, query): (Vec<String>, &str),
+        address: Address,
         is_fragment: bool,
-    ) -> Result<Look> {
-        let pairs = query.split('&').filter_map(|pair| {
+    ) -> Result<ViewRequest> {
+        let pairs = address.query.split('&').filter_map(|pair| {
             let (name, value) = pair.split_once('=')?;
             Some((unescape(name).ok()?, unescape(value).ok()?.replace('\0', "")))
         });
@@ -37,8 +44,9 @@ impl Look {
             signed_in: visitor.token.is_some(),
             now: oneiro.now(),
         };
-        let typed = pairs.collect();
-        Ok(Look { state, visitor, parts, typed, is_fragment, frame })
+        let params = pairs.collect();
+        let path_parts = address.path_parts;
+        Ok(ViewRequest { state, visitor, path_parts, params, is_fragment, frame })
     }
 
     pub(super) fn oneiro(&self) -> Result<&Oneiro> {
@@ -49,33 +57,33 @@ impl Look {
         &self.visitor
     }
 
-    /// An open part of the path, by its place among them.
-    pub(super) fn part(&self, at: usize) -> &str {
-        self.parts.get(at).map(String::as_str).unwrap_or_default()
+    /// A variable part of the path, by its place.
+    pub(super) fn path_part(&self, at: usize) -> &str {
+        self.path_parts.get(at).map(String::as_str).unwrap_or_default()
     }
 
-    /// What was typed under a name; nothing when it was not.
+    /// The value of a parameter; empty when it is not given.
     pub(super) fn text(&self, name: &str) -> &str {
-        let found = self.typed.iter().find(|(there, _)| there == name);
+        let found = self.params.iter().find(|(there, _)| there == name);
         found.map(|(_, value)| value.trim()).unwrap_or_default()
     }
 
-    /// The same, if anything was.
-    pub(super) fn given(&self, name: &str) -> Option<String> {
+    /// The value of a parameter, unless it is empty.
+    pub(super) fn param(&self, name: &str) -> Option<String> {
         Some(self.text(name)).filter(|text| !text.is_empty()).map(str::to_owned)
     }
 
-    /// Whether something was chosen.
+    /// Whether a checkbox is checked.
     pub(super) fn is_on(&self, name: &str) -> bool {
         matches!(self.text(name), "1" | "true" | "on")
     }
 
     pub(super) fn cursor(&self) -> Result<Option<Cursor>> {
-        self.given("cursor").as_deref().map(Cursor::parse).transpose()
+        self.param("cursor").as_deref().map(Cursor::parse).transpose()
     }
 
-    /// The page, or what is asked of it.
-    pub(super) fn draw<V>(
+    /// The whole page, or the content of `<main>`.
+    pub(super) fn render<V>(
         &self,
         view: &V,
         page: fn(&V) -> String,
@@ -84,13 +92,13 @@ impl Look {
         if self.is_fragment { fragment(view) } else { page(view) }
     }
 
-    /// What went wrong, in the frame of the space.
+    /// An error in the frame of the space.
     pub(super) fn problem(&self, error: Error) -> String {
         let view = ProblemView { frame: self.frame.clone(), error };
-        self.draw(&view, oneiro_page::problem::page, oneiro_page::problem::fragment)
+        self.render(&view, oneiro_page::problem::page, oneiro_page::problem::fragment)
     }
 
-    /// The sources and projects there are; the content alone does not offer them.
+    /// The sources and projects to choose from; a fragment does not show them.
     pub(super) fn groups(&self) -> Result<(Vec<String>, Vec<String>)> {
         if self.is_fragment {
             return Ok((Vec::new(), Vec::new()));

@@ -1,9 +1,9 @@
-//! Is a context what it should be? Gaps, overlaps, orphans and tool calls parted from their results
-//! are found by comparing it with the messages and the roots of the summaries, and mended by making
-//! it of these anew.
+//! Finds and repairs inconsistent contexts. Gaps, overlaps, orphans and tool calls separated from
+//! their results are found by comparing a context with the messages and the root summaries, and
+//! repaired by rebuilding it from these.
 
 use super::boundaries::{Boundaries, inspect_calls};
-use super::invalidate::take_out;
+use super::invalidate::remove_nodes;
 use crate::Oneiro;
 use crate::views::Context;
 use oneiro_model::{Result, SessionId, SummaryKind};
@@ -14,27 +14,27 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Fewer tokens than the markup of a summary and a few words.
 const REMNANT_TOKENS: i64 = 96;
 
-/// What is wrong with the context of one session.
+/// The problems of one session's context.
 #[derive(Debug, Default)]
-struct Wrong {
-    /// Said of it.
+struct Problems {
+    /// Descriptions.
     problems: Vec<String>,
-    /// Nodes that must go.
+    /// Nodes to remove.
     dead: BTreeSet<i64>,
-    /// Whether its items are other than its roots.
+    /// Whether its items differ from its roots.
     items: bool,
-    /// What is wrong with tool calls and their results.
+    /// Problems of tool calls and their results.
     calls: Boundaries,
 }
 
 impl Context<'_> {
-    /// Makes contexts of messages and roots anew where they are not what they should be; answers
-    /// how many sessions were mended.
+    /// Rebuilds inconsistent contexts from messages and root summaries; returns the number of
+    /// repaired sessions.
     pub fn repair_all(&self) -> Result<usize> {
         self.oneiro.store.write(|tx| {
             let mut mended = 0;
             for key in summaries::summarised_sessions(tx)? {
-                // Taking a node out may bring up what was hidden under it.
+                // Removing a node may reveal problems below it.
                 for round in 0..4 {
                     let wrong = inspect(tx, key)?;
                     if wrong.problems.is_empty() {
@@ -42,7 +42,7 @@ impl Context<'_> {
                     }
                     mended += usize::from(round == 0);
                     wrong.calls.recount(tx, key)?;
-                    take_out(tx, wrong.dead)?;
+                    remove_nodes(tx, wrong.dead)?;
                     rebuild(tx, key)?;
                 }
             }
@@ -50,7 +50,7 @@ impl Context<'_> {
         })
     }
 
-    /// Makes the context of one session of its messages and the roots of its summaries anew.
+    /// Rebuilds the context of one session from its messages and root summaries.
     pub fn rebuild(&self, id: &SessionId) -> Result<()> {
         let id = id.clone();
         self.oneiro.store.write(move |tx| rebuild(tx, crate::sessions::key_of(tx, &id)?))
@@ -58,7 +58,7 @@ impl Context<'_> {
 }
 
 impl Oneiro {
-    /// What is wrong with contexts, a line to each problem.
+    /// The problems of all contexts, one line each.
     pub(crate) fn inspect_contexts(&self) -> Result<Vec<String>> {
         self.store.read(|tx| {
             let mut found = Vec::new();
@@ -70,8 +70,8 @@ impl Oneiro {
     }
 }
 
-/// The nodes a context should show: those of the session that none of the session covers, and
-/// those of others that it showed or that stand under none of its own.
+/// The nodes a context should show: those of the session that none of the session covers, and those
+/// of others that it showed or that none of its own covers.
 fn roots(tx: &Tx<'_>, key: i64) -> Result<BTreeSet<i64>> {
     let mut roots = BTreeSet::new();
     for node in summaries::of_session(tx, key)? {
@@ -100,12 +100,12 @@ fn rebuild(tx: &Tx<'_>, key: i64) -> Result<()> {
     contexts::record_change(tx, key, "compaction")
 }
 
-fn inspect(tx: &Tx<'_>, key: i64) -> Result<Wrong> {
-    let mut wrong = Wrong::default();
+fn inspect(tx: &Tx<'_>, key: i64) -> Result<Problems> {
+    let mut wrong = Problems::default();
     let Some((id, _)) = sessions::id_and_project(tx, key)? else { return Ok(wrong) };
     let name = format!("session {:?}", id.as_str());
     for node in summaries::of_session(tx, key)? {
-        if let Some(problem) = wrong_with(tx, &node)? {
+        if let Some(problem) = node_problem(tx, &node)? {
             wrong.problems.push(format!("{name}: {} {problem}", node.id));
             wrong.dead.insert(node.key);
         }
@@ -142,12 +142,12 @@ fn inspect(tx: &Tx<'_>, key: i64) -> Result<Wrong> {
     Ok(wrong)
 }
 
-/// What is wrong with one node.
-fn wrong_with(tx: &Tx<'_>, node: &Node) -> Result<Option<&'static str>> {
+/// The problem of one node, if any.
+fn node_problem(tx: &Tx<'_>, node: &Node) -> Result<Option<&'static str>> {
     if node.kind == SummaryKind::Written {
         return Ok(None);
     }
-    // What an erasure leaves of a leaf may be too little to be smaller.
+    // After an erasure the rest of a leaf may be too short for a summary to be smaller.
     let remnant = node.kind == SummaryKind::Leaf && node.source_tokens < REMNANT_TOKENS;
     if node.tokens >= node.source_tokens && !remnant {
         return Ok(Some("is not smaller than what it covers"));

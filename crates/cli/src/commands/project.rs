@@ -1,0 +1,151 @@
+//! `oneiro project`: which projects are captured.
+
+use crate::agents::capture_sources;
+use crate::context::Context;
+use crate::output::{ago, count, one_line, table};
+use crate::request::request;
+use clap::{Args, Subcommand};
+use oneiro::{
+    CaptureStatus, CaptureSwitch, Error, Oneiro, Project, ProjectChoice, SpaceUse, Timestamp,
+};
+use serde_json::json;
+use std::path::{Path, PathBuf};
+
+/// List projects, and choose which are captured
+///
+/// A project is the folder that an agent works in; hermes counts as one. While `oneiro serve` or
+/// `oneiro mcp` runs, new turns of included projects are stored as they are written. Projects without
+/// a choice are captured only by hooks, or if `project include --all` was chosen.
+#[derive(Debug, Subcommand)]
+pub enum ProjectCommand {
+    /// List the projects of your agents and whether they are captured
+    List,
+    /// Capture new turns of a project from now on
+    Include(IncludeArgs),
+    /// Capture nothing in a folder and the folders below it
+    Exclude(ExcludeArgs),
+}
+
+/// Capture new turns of a project from now on
+///
+/// Captures sessions that are written to from now on, each from its beginning. To import older
+/// sessions, use `oneiro import`.
+#[derive(Debug, Args)]
+pub struct IncludeArgs {
+    /// The folder of the project; the folders below it are projects of their own
+    #[arg(value_name = "DIR", required_unless_present = "all")]
+    folder: Option<PathBuf>,
+    /// All projects that are not excluded, and those that appear later
+    #[arg(long, conflicts_with = "folder")]
+    all: bool,
+}
+
+/// Capture nothing in a folder and the folders below it
+///
+/// Takes effect at once in every process, and for hooks. What was stored before stays: see `oneiro
+/// session delete` and `oneiro erase`.
+#[derive(Debug, Args)]
+pub struct ExcludeArgs {
+    /// The folder
+    #[arg(value_name = "DIR", required_unless_present = "all")]
+    folder: Option<PathBuf>,
+    /// All projects that are not included by name
+    #[arg(long, conflicts_with = "folder")]
+    all: bool,
+}
+
+impl ProjectCommand {
+    /// What the command does with the space. A folder may be excluded before anything is stored.
+    pub fn space_use(&self) -> SpaceUse {
+        match self {
+            ProjectCommand::List => SpaceUse::MustExist,
+            ProjectCommand::Include(_) | ProjectCommand::Exclude(_) => SpaceUse::CreateMissing,
+        }
+    }
+
+    /// Runs the command.
+    pub fn run(self, context: &Context) -> anyhow::Result<()> {
+        match self {
+            ProjectCommand::List => list(context),
+            ProjectCommand::Include(args) => choose(context, args.folder, CaptureSwitch::On),
+            ProjectCommand::Exclude(args) => choose(context, args.folder, CaptureSwitch::Off),
+        }
+    }
+}
+
+fn list(context: &Context) -> anyhow::Result<()> {
+    let oneiro = context.open()?;
+    let projects = oneiro.capture().projects(&capture_sources())?;
+    let status = oneiro.capture().status()?;
+    let answer = json!({
+        "pause": status.pause, "other_projects": status.other_projects, "projects": projects,
+    });
+    context.output.show(&answer, |_| describe(&projects, &status, oneiro.now()))
+}
+
+fn describe(projects: &[Project], status: &CaptureStatus, now: Timestamp) -> String {
+    let row = |project: &Project| {
+        vec![
+            one_line(&project.folder, 60),
+            project.agents.join(", "),
+            count(project.transcripts, "transcript"),
+            project.last_active_at.map(|at| ago(at, now)).unwrap_or_default(),
+            describe_choice(project.capture).to_owned(),
+        ]
+    };
+    let mut text = if projects.is_empty() {
+        "No projects were found.".to_owned()
+    } else {
+        let rows: Vec<_> = projects.iter().map(row).collect();
+        table(&["project", "agent", "has", "last active", "capture"], &rows)
+    };
+    text.push_str(match status.other_projects {
+        Some(CaptureSwitch::On) => "\n\nOther projects are captured.",
+        Some(CaptureSwitch::Off) => "\n\nOther projects are not captured.",
+        None => "\n\nOther projects are captured only by hooks.",
+    });
+    if let Some(pause) = status.pause {
+        text.push_str(&format!("\n{}", super::pause::describe_pause(&pause)));
+    }
+    text
+}
+
+fn describe_choice(capture: Option<CaptureSwitch>) -> &'static str {
+    match capture {
+        Some(CaptureSwitch::On) => "on",
+        Some(CaptureSwitch::Off) => "off",
+        None => "not chosen",
+    }
+}
+
+fn choose(
+    context: &Context,
+    folder: Option<PathBuf>,
+    capture: CaptureSwitch,
+) -> anyhow::Result<()> {
+    let oneiro: Oneiro = context.open()?;
+    let folder = folder.map(|folder| absolute(&folder)).transpose()?;
+    let choice: ProjectChoice =
+        request(&oneiro, json!({"folder": folder, "capture": capture.as_str()}))?;
+    let status = oneiro.capture().choose(vec![choice])?;
+    context.output.show(&status, |status| {
+        let what = folder.as_deref().unwrap_or("Every project without a choice of its own");
+        let mut text = match capture {
+            CaptureSwitch::On => format!(
+                "{what} is captured from now on, while `oneiro serve` or `oneiro mcp` runs."
+            ),
+            CaptureSwitch::Off => format!("{what} is no longer captured. Stored sessions stay."),
+        };
+        if let Some(pause) = status.pause {
+            text.push_str(&format!("\n{}", super::pause::describe_pause(&pause)));
+        }
+        text
+    })
+}
+
+/// The folder as agents name it: absolute, with links resolved if it exists.
+fn absolute(folder: &Path) -> anyhow::Result<String> {
+    let whole = std::fs::canonicalize(folder).or_else(|_| std::path::absolute(folder));
+    let whole = whole.map_err(|error| Error::field("folder", error.to_string()))?;
+    Ok(whole.to_string_lossy().into_owned())
+}

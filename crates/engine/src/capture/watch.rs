@@ -1,0 +1,322 @@
+//! Watches the files of agents: compares sizes and times with those of the last look, and captures
+//! what changed in projects that are switched on. One thread per process watches; of several
+//! processes one reads at a time.
+
+use super::decide::{self, Transcript};
+use super::lease::CaptureLease;
+use super::projects::modified;
+use super::{CaptureSource, CaptureTrigger, folder_names, project_folders};
+use crate::Oneiro;
+use crate::jobs::with_heartbeat;
+use crate::transcripts::{Agent, CaptureRequest, ListedTranscript, list_transcripts};
+use crate::transfer::{ForeignStore, foreign_store};
+use oneiro_model::{Actor, ActorKind, ActorSurface, ErrorKind, Result, Timestamp};
+use oneiro_store::capture::Choices;
+use oneiro_store::{capture, transcripts};
+use std::collections::HashMap;
+use std::fs::Metadata;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+/// How often files are looked at.
+const LOOK_INTERVAL: Duration = Duration::from_secs(1);
+
+/// A look takes at most this share of the time: after a slow one the next comes later.
+const LOOK_SHARE: u32 = 50;
+
+/// How long one file is read before the choices are read again.
+const READ_SLICE: Duration = Duration::from_millis(250);
+
+/// How often the database of hermes is imported while it changes: each time takes a pass over it.
+const HERMES_INTERVAL: Duration = Duration::from_secs(15);
+
+/// Watches the files of agents for every space of a process.
+pub(crate) struct Watcher {
+    sources: Vec<CaptureSource>,
+    /// By the place of the space.
+    spaces: Mutex<HashMap<String, WatchedSpace>>,
+}
+
+/// What one space has seen of the files.
+#[derive(Default)]
+struct WatchedSpace {
+    choices: Choices,
+    /// Files that need no reading until they change.
+    seen: HashMap<PathBuf, Stamp>,
+    next_look: Option<Instant>,
+    next_hermes: Option<Instant>,
+}
+
+/// What tells that a file changed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Stamp {
+    inode: u64,
+    bytes: u64,
+    modified: Option<Timestamp>,
+    /// The same of the log beside a database.
+    log: Option<Box<Stamp>>,
+}
+
+impl Stamp {
+    fn of(meta: &Metadata) -> Stamp {
+        Stamp { inode: meta.ino(), bytes: meta.len(), modified: modified(meta), log: None }
+    }
+
+    fn of_database(file: &Path) -> Option<Stamp> {
+        let mut log = file.as_os_str().to_owned();
+        log.push("-wal");
+        let log = std::fs::metadata(log).ok().map(|meta| Box::new(Stamp::of(&meta)));
+        Some(Stamp { log, ..Stamp::of(&std::fs::metadata(file).ok()?) })
+    }
+
+    /// When the file or its log was last written to.
+    fn last_modified(&self) -> Option<Timestamp> {
+        self.modified.max(self.log.as_ref().and_then(|log| log.modified))
+    }
+}
+
+/// A file that may have something new.
+struct Changed {
+    path: PathBuf,
+    stamp: Stamp,
+    kind: ChangedKind,
+}
+
+enum ChangedKind {
+    Transcript { agent: Agent, is_subagent: bool },
+    Hermes,
+}
+
+/// What became of a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Outcome {
+    /// Nothing more is to be read until it changes.
+    Finished,
+    /// There is more to read.
+    Unfinished,
+}
+
+impl Watcher {
+    pub(crate) fn new(sources: Vec<CaptureSource>) -> Watcher {
+        Watcher { sources, spaces: Mutex::default() }
+    }
+
+    pub(crate) fn has_sources(&self) -> bool {
+        !self.sources.is_empty()
+    }
+
+    /// Looks at the files if it is time, and captures what is new into a space.
+    pub(crate) fn run(&self, oneiro: &Oneiro, is_enough: &dyn Fn() -> bool) -> Result<()> {
+        let mut spaces = self.spaces.lock().unwrap_or_else(PoisonError::into_inner);
+        let space = spaces.entry(oneiro.target().to_string()).or_default();
+        let started = Instant::now();
+        if space.next_look.is_some_and(|next| started < next) {
+            return Ok(());
+        }
+        space.next_look = Some(started + LOOK_INTERVAL);
+        if !space.read_choices(oneiro)? {
+            return Ok(());
+        }
+        let changed = space.changed_files(oneiro, &self.sources)?;
+        space.next_look = Some(Instant::now() + LOOK_INTERVAL.max(started.elapsed() * LOOK_SHARE));
+        if changed.is_empty() {
+            return Ok(());
+        }
+        let actor = Actor::new(ActorKind::Import, ActorSurface::Background);
+        space.capture(&oneiro.acting_as(actor), changed, is_enough)
+    }
+}
+
+impl WatchedSpace {
+    /// Reads what people chose; false when there is nothing to look for.
+    fn read_choices(&mut self, oneiro: &Oneiro) -> Result<bool> {
+        let choices = oneiro.store.read(capture::choices)?;
+        if choices != self.choices {
+            self.seen.clear();
+            self.choices = choices;
+        }
+        Ok(!decide::is_idle(&self.choices, oneiro.now()))
+    }
+
+    /// The files that changed since they were last seen and are wanted, sessions before their
+    /// subagents. Those that are not wanted, or were read to their end by another process, count as
+    /// seen.
+    fn changed_files(
+        &mut self,
+        oneiro: &Oneiro,
+        sources: &[CaptureSource],
+    ) -> Result<Vec<Changed>> {
+        let Some(first) = decide::switched_on_first(&self.choices) else { return Ok(Vec::new()) };
+        let hermes_waits = self.next_hermes.is_some_and(|next| Instant::now() < next);
+        let mut changed = Vec::new();
+        for found in sources.iter().flat_map(files) {
+            let is_old = !found.stamp.last_modified().is_some_and(|at| decide::is_since(at, first));
+            let is_waiting = hermes_waits && matches!(found.kind, ChangedKind::Hermes);
+            if !is_old && !is_waiting && self.seen.get(&found.path) != Some(&found.stamp) {
+                changed.push(found);
+            }
+        }
+        changed.retain(|found| {
+            let is_wanted = self.is_wanted(found);
+            if !is_wanted {
+                self.seen.insert(found.path.clone(), found.stamp.clone());
+            }
+            is_wanted
+        });
+        let is_read = oneiro.store.read(|tx| {
+            let reached = |found: &Changed| match found.kind {
+                ChangedKind::Hermes => Ok(None),
+                ChangedKind::Transcript { agent, .. } => {
+                    transcripts::reached(tx, agent.as_str(), &found.path.to_string_lossy())
+                }
+            };
+            let is_read = |found: &Changed| {
+                let position =
+                    reached(found)?.and_then(|reached| u64::try_from(reached.position).ok());
+                Ok(position == Some(found.stamp.bytes))
+            };
+            changed.iter().map(is_read).collect::<Result<Vec<bool>>>()
+        })?;
+        let mut left = Vec::new();
+        for (found, is_read) in changed.into_iter().zip(is_read) {
+            // One that was replaced may be as long as what was read of it.
+            let has_grown = |before: &Stamp| {
+                before.inode == found.stamp.inode && before.bytes < found.stamp.bytes
+            };
+            if is_read && self.seen.get(&found.path).is_none_or(has_grown) {
+                self.seen.insert(found.path, found.stamp);
+            } else {
+                left.push(found);
+            }
+        }
+        left.sort_by(|one, other| one.order().cmp(&other.order()));
+        Ok(left)
+    }
+
+    fn is_wanted(&self, found: &Changed) -> bool {
+        let folders = match found.kind {
+            ChangedKind::Hermes => folder_names(&found.path),
+            // A file that cannot be read has no project; the reader tells of it if it is wanted.
+            ChangedKind::Transcript { agent, .. } => {
+                project_folders(&found.path, agent).unwrap_or_default()
+            }
+        };
+        let transcript = Transcript { folders: &folders, modified: found.stamp.last_modified() };
+        decide::is_captured(&self.choices, &transcript, CaptureTrigger::Watcher)
+    }
+
+    fn capture(
+        &mut self,
+        oneiro: &Oneiro,
+        changed: Vec<Changed>,
+        is_enough: &dyn Fn() -> bool,
+    ) -> Result<()> {
+        let Some(lease) = CaptureLease::take(oneiro)? else { return Ok(()) };
+        for found in changed {
+            loop {
+                // A pause or an exclusion holds at once.
+                let before = self.choices.clone();
+                if is_enough() || !self.read_choices(oneiro)? || self.choices != before {
+                    self.next_look = None;
+                    return Ok(());
+                }
+                let outcome = match found.kind {
+                    ChangedKind::Transcript { agent, .. } => {
+                        read_transcript(oneiro, (&found.path, agent), &self.choices)?
+                    }
+                    ChangedKind::Hermes => self.import_hermes(oneiro, &found.path, &lease)?,
+                };
+                if outcome == Outcome::Finished {
+                    break;
+                }
+            }
+            self.seen.insert(found.path, found.stamp);
+        }
+        Ok(())
+    }
+
+    fn import_hermes(
+        &mut self,
+        oneiro: &Oneiro,
+        file: &Path,
+        lease: &CaptureLease<'_>,
+    ) -> Result<Outcome> {
+        let started = Instant::now();
+        // It may be any file until hermes has made its tables.
+        if foreign_store(file) != Some(ForeignStore::Hermes) {
+            return Ok(Outcome::Finished);
+        }
+        let import = || oneiro.transfer().import_hermes(file, &mut |_| {});
+        let imported = with_heartbeat(|| lease.extend().map(|_| ()), import);
+        let pause = HERMES_INTERVAL.max(started.elapsed() * LOOK_SHARE);
+        self.next_hermes = Some(Instant::now() + pause);
+        imported.map(|_| Outcome::Finished)
+    }
+}
+
+impl Changed {
+    fn order(&self) -> (bool, Option<Timestamp>, &Path) {
+        let is_subagent = matches!(self.kind, ChangedKind::Transcript { is_subagent: true, .. });
+        (is_subagent, self.stamp.modified, &self.path)
+    }
+}
+
+/// The files of a source by their real names, which is how the store knows them. A source that is
+/// not there has none.
+fn files(source: &CaptureSource) -> Vec<Changed> {
+    match source {
+        CaptureSource::Hermes { file } => {
+            let stamp = Stamp::of_database(file);
+            let found =
+                stamp.map(|stamp| Changed { path: file.clone(), stamp, kind: ChangedKind::Hermes });
+            found.into_iter().collect()
+        }
+        CaptureSource::Transcripts { agent, folder } => {
+            let real = std::fs::canonicalize(folder);
+            let listed = real.ok().and_then(|folder| list_transcripts(&folder, *agent).ok());
+            let listed = listed.map(|(listed, _)| listed).unwrap_or_default();
+            let change = |listed: ListedTranscript| Changed {
+                stamp: Stamp::of(&listed.meta),
+                kind: ChangedKind::Transcript {
+                    agent: *agent,
+                    is_subagent: listed.file.is_subagent,
+                },
+                path: listed.file.path,
+            };
+            listed.into_iter().map(change).collect()
+        }
+    }
+}
+
+fn read_transcript(
+    oneiro: &Oneiro,
+    (path, agent): (&Path, Agent),
+    choices: &Choices,
+) -> Result<Outcome> {
+    let request = CaptureRequest {
+        limit: Some(READ_SLICE),
+        pauses: &choices.pauses,
+        ..CaptureRequest::new(path, agent)
+    };
+    match oneiro.transfer().capture_transcript(&request, &mut |_| {}) {
+        Ok(captured) => {
+            for line in &captured.damaged {
+                tracing::warn!(path = line.path, line = line.line, "{}", line.problem);
+            }
+            Ok(if captured.finished { Outcome::Finished } else { Outcome::Unfinished })
+        }
+        // A file that went away or may not be read is looked at again when it changes.
+        Err(error)
+            if matches!(
+                error.kind(),
+                ErrorKind::NotFound | ErrorKind::Forbidden | ErrorKind::Invalid
+            ) =>
+        {
+            tracing::info!(%error, "a transcript was not captured");
+            Ok(Outcome::Finished)
+        }
+        Err(error) => Err(error),
+    }
+}

@@ -1,0 +1,291 @@
+//! Capture by the background: new lines of chosen projects are stored once, whoever else reads the
+//! file; exclusions and pauses hold for all; files that tear, shrink or are replaced lose nothing.
+
+use crate::support::{id, target};
+use oneiro::{
+    Agent, Background, CaptureRequest, CaptureSource, CaptureSwitch, CaptureTrigger, Oneiro,
+    Options, PauseRequest, ProjectChoice, SystemClock,
+};
+use oneiro_store::capture;
+use oneiro_testkit::{TestSpace, on_both_backends};
+use serde_json::json;
+use std::fs::OpenOptions;
+use std::io::Write;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+/// Long enough for any machine: a test that waits so long has failed.
+const HANG: Duration = Duration::from_secs(120);
+
+/// Rounds of a lane in which it has looked at least once.
+const ROUNDS_OF_A_LOOK: u64 = 5;
+
+fn assert_becomes_true(what: &str, mut is_true: impl FnMut() -> bool) {
+    let started = Instant::now();
+    while !is_true() {
+        assert!(started.elapsed() < HANG, "{what} never came true");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
+fn open(space: &TestSpace) -> Oneiro {
+    Oneiro::open(&target(space), Options::default()).unwrap()
+}
+
+/// The transcripts of Claude Code in a folder of the test's own.
+struct Transcripts {
+    folder: PathBuf,
+}
+
+impl Transcripts {
+    fn new(space: &TestSpace) -> Transcripts {
+        let folder = space.folder().join("projects");
+        std::fs::create_dir_all(&folder).unwrap();
+        Transcripts { folder }
+    }
+
+    fn sources(&self) -> Vec<CaptureSource> {
+        vec![CaptureSource::Transcripts { agent: Agent::ClaudeCode, folder: self.folder.clone() }]
+    }
+
+    fn path(&self, session: &str) -> PathBuf {
+        self.folder.join(format!("{session}.jsonl"))
+    }
+
+    fn write(&self, session: &str, text: &str) {
+        let file = OpenOptions::new().create(true).append(true).open(self.path(session));
+        file.unwrap().write_all(text.as_bytes()).unwrap();
+    }
+
+    /// Adds a turn to a session of the project `/srv/SESSION`.
+    fn add(&self, session: &str, words: &str) {
+        self.write(session, &line(session, words));
+    }
+}
+
+fn line(session: &str, words: &str) -> String {
+    let now = oneiro::Clock::now(&SystemClock);
+    let line = json!({
+        "type": "user", "uuid": format!("{session} {words}"), "sessionId": session,
+        "cwd": format!("/srv/{session}"), "timestamp": now,
+        "message": {"role": "user", "content": words},
+    });
+    format!("{line}\n")
+}
+
+fn choose(oneiro: &Oneiro, folder: Option<&str>, capture: CaptureSwitch) {
+    let folder = folder.map(str::to_owned);
+    oneiro.capture().choose(vec![ProjectChoice { folder, capture }]).unwrap();
+}
+
+/// What is stored of a session.
+fn stored(oneiro: &Oneiro, session: &str) -> Vec<String> {
+    let Ok(shown) = oneiro.sessions().show(&id(session), true) else { return Vec::new() };
+    let words = shown.messages.iter().map(|message| message.body["content"].as_str().unwrap());
+    words.map(str::to_owned).collect()
+}
+
+fn assert_captured(oneiro: &Oneiro, session: &str, words: &[&str]) {
+    assert_becomes_true(&format!("{session} {words:?}"), || stored(oneiro, session) == words);
+}
+
+/// Waits until the lane has looked at the files again.
+fn wait_for_a_look(background: &Background) {
+    let rounds = || {
+        let status = background.monitor().status();
+        status.into_iter().find(|status| status.lane == "capture").unwrap().rounds
+    };
+    let before = rounds();
+    assert_becomes_true("a look", || rounds() >= before + ROUNDS_OF_A_LOOK);
+}
+
+on_both_backends! {
+    fn new_lines_of_chosen_projects_are_captured_and_no_others(space) {
+        let (oneiro, files) = (open(space), Transcripts::new(space));
+        choose(&oneiro, Some("/srv/garden"), CaptureSwitch::On);
+        choose(&oneiro, Some("/srv/client"), CaptureSwitch::Off);
+        let _background = Background::of(oneiro.clone(), files.sources());
+        for (session, words) in [("client", "secret"), ("unasked", "what"), ("garden", "one")] {
+            files.add(session, words);
+        }
+        assert_captured(&oneiro, "garden", &["one"]);
+        files.add("garden", "two");
+        assert_captured(&oneiro, "garden", &["one", "two"]);
+        assert_eq!((stored(&oneiro, "client").len(), stored(&oneiro, "unasked").len()), (0, 0));
+        // A choice for all takes in what nobody was asked about, and not what is excluded.
+        choose(&oneiro, None, CaptureSwitch::On);
+        files.add("client", "secret too");
+        files.add("unasked", "now");
+        assert_captured(&oneiro, "unasked", &["what", "now"]);
+        choose(&oneiro, Some("/srv/garden"), CaptureSwitch::Off);
+        files.add("garden", "three");
+        files.add("unasked", "later");
+        assert_captured(&oneiro, "unasked", &["what", "now", "later"]);
+        assert_eq!((stored(&oneiro, "garden").len(), stored(&oneiro, "client").len()), (2, 0));
+    }
+
+    fn transcripts_last_written_before_the_choice_are_left_alone(space) {
+        let (oneiro, files) = (open(space), Transcripts::new(space));
+        files.add("garden", "old");
+        files.add("garden-too", "old");
+        for session in ["garden", "garden-too"] {
+            let file = OpenOptions::new().append(true).open(files.path(session)).unwrap();
+            let modified = file.metadata().unwrap().modified().unwrap();
+            file.set_modified(modified - Duration::from_secs(3_600)).unwrap();
+        }
+        choose(&oneiro, None, CaptureSwitch::On);
+        let _background = Background::of(oneiro.clone(), files.sources());
+        files.add("garden", "new");
+        // A session that goes on is captured whole.
+        assert_captured(&oneiro, "garden", &["old", "new"]);
+        assert!(stored(&oneiro, "garden-too").is_empty());
+    }
+
+    fn a_half_written_line_waits_for_its_end(space) {
+        let (oneiro, files) = (open(space), Transcripts::new(space));
+        choose(&oneiro, Some("/srv/garden"), CaptureSwitch::On);
+        let background = Background::of(oneiro.clone(), files.sources());
+        let second = line("garden", "two");
+        files.write("garden", &format!("{}{}", line("garden", "one"), &second[..40]));
+        assert_captured(&oneiro, "garden", &["one"]);
+        wait_for_a_look(&background);
+        assert_eq!(stored(&oneiro, "garden"), ["one"]);
+        files.write("garden", &second[40..]);
+        assert_captured(&oneiro, "garden", &["one", "two"]);
+    }
+
+    fn a_file_that_was_truncated_or_replaced_is_read_again(space) {
+        let (oneiro, files) = (open(space), Transcripts::new(space));
+        choose(&oneiro, Some("/srv/garden"), CaptureSwitch::On);
+        let _background = Background::of(oneiro.clone(), files.sources());
+        let text = |words: &[&str]| words.iter().map(|words| line("garden", words)).collect::<String>();
+        files.write("garden", &text(&["one", "two"]));
+        assert_captured(&oneiro, "garden", &["one", "two"]);
+        std::fs::write(files.path("garden"), text(&["one", "new"])).unwrap();
+        assert_captured(&oneiro, "garden", &["one", "two", "new"]);
+        std::fs::write(files.path("garden"), text(&["cut"])).unwrap();
+        assert_captured(&oneiro, "garden", &["one", "two", "new", "cut"]);
+        let other = files.folder.join("other");
+        std::fs::write(&other, text(&["one", "two", "three", "four"])).unwrap();
+        std::fs::rename(&other, files.path("garden")).unwrap();
+        assert_captured(&oneiro, "garden", &["one", "two", "new", "cut", "three", "four"]);
+    }
+
+    fn several_processes_and_hooks_at_once_store_each_line_once(space) {
+        let (oneiro, files) = (open(space), Transcripts::new(space));
+        choose(&oneiro, Some("/srv/garden"), CaptureSwitch::On);
+        let handles: Vec<Oneiro> = (0..3).map(|_| open(space)).collect();
+        let _backgrounds: Vec<Background> =
+            handles.iter().map(|oneiro| Background::of(oneiro.clone(), files.sources())).collect();
+        let words: Vec<String> = (0..60).map(|number| format!("turn {number}")).collect();
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                for words in &words {
+                    files.add("garden", words);
+                    std::thread::yield_now();
+                }
+            });
+            scope.spawn(|| {
+                let hook = open(space);
+                let path = files.path("garden");
+                while stored(&oneiro, "garden").len() < words.len() {
+                    let request = CaptureRequest::new(&path, Agent::ClaudeCode);
+                    // The file may not be there yet.
+                    let _ = hook.capture().transcript(&request, CaptureTrigger::Hook);
+                }
+            });
+        });
+        assert_eq!(stored(&oneiro, "garden"), words);
+    }
+
+    fn who_holds_the_lease_reads_alone(space) {
+        let (oneiro, files) = (open(space), Transcripts::new(space));
+        choose(&oneiro, Some("/srv/garden"), CaptureSwitch::On);
+        let elsewhere = "another-machine.1.1.x";
+        let lease = || oneiro.store().write(move |tx| capture::lease(tx, elsewhere, oneiro::Clock::now(&SystemClock)));
+        assert!(lease().unwrap());
+        files.add("garden", "one");
+        let background = Background::of(oneiro.clone(), files.sources());
+        wait_for_a_look(&background);
+        assert!(stored(&oneiro, "garden").is_empty());
+        oneiro.store().write(move |tx| capture::release(tx, elsewhere)).unwrap();
+        assert_captured(&oneiro, "garden", &["one"]);
+        // It is given back after each reading.
+        assert_becomes_true("the lease is free", || lease().unwrap());
+    }
+
+    fn what_is_written_during_a_pause_is_never_captured(space) {
+        let (oneiro, files) = (open(space), Transcripts::new(space));
+        choose(&oneiro, Some("/srv/garden"), CaptureSwitch::On);
+        let background = Background::of(oneiro.clone(), files.sources());
+        files.add("garden", "before");
+        assert_captured(&oneiro, "garden", &["before"]);
+        // Another process pauses.
+        let other = open(space);
+        other.capture().pause(PauseRequest::default()).unwrap();
+        files.add("garden", "during");
+        wait_for_a_look(&background);
+        let path = files.path("garden");
+        let request = CaptureRequest::new(&path, Agent::ClaudeCode);
+        assert!(other.capture().transcript(&request, CaptureTrigger::Hook).unwrap().is_none());
+        assert_eq!(stored(&oneiro, "garden"), ["before"]);
+        assert!(other.capture().resume().unwrap().pause.is_none());
+        files.add("garden", "after");
+        assert_captured(&oneiro, "garden", &["before", "after"]);
+    }
+
+    fn a_hook_captures_unless_the_project_is_excluded(space) {
+        let (oneiro, files) = (open(space), Transcripts::new(space));
+        files.add("garden", "one");
+        let path = files.path("garden");
+        let hook = || {
+            let request = CaptureRequest::new(&path, Agent::ClaudeCode);
+            oneiro.capture().transcript(&request, CaptureTrigger::Hook).unwrap().map(|captured| captured.messages)
+        };
+        assert_eq!(hook(), Some(1));
+        choose(&oneiro, Some("/srv"), CaptureSwitch::Off);
+        files.add("garden", "two");
+        assert_eq!(hook(), None);
+        choose(&oneiro, Some("/srv/garden"), CaptureSwitch::On);
+        assert_eq!(hook(), Some(1));
+    }
+
+    fn projects_are_listed_with_the_choice_that_holds(space) {
+        let (oneiro, files) = (open(space), Transcripts::new(space));
+        files.add("garden", "one");
+        files.add("work", "one");
+        choose(&oneiro, Some("/srv/garden"), CaptureSwitch::On);
+        choose(&oneiro, Some("/srv/gone"), CaptureSwitch::Off);
+        let projects = oneiro.capture().projects(&files.sources()).unwrap();
+        let mut rows: Vec<_> = projects.iter().map(|project| (project.folder.as_str(), project.capture, project.transcripts)).collect();
+        rows.sort_by_key(|row| row.0);
+        assert_eq!(rows, [
+            ("/srv/garden", Some(CaptureSwitch::On), 1),
+            ("/srv/gone", Some(CaptureSwitch::Off), 0),
+            ("/srv/work", None, 1),
+        ]);
+        assert_eq!(oneiro.capture().forget_switched_on(None).unwrap(), 1);
+        assert_eq!(oneiro.capture().status().unwrap().projects.len(), 1);
+    }
+
+    fn secrets_are_found_by_pattern_and_erased_in_one_step(space) {
+        let (oneiro, files) = (open(space), Transcripts::new(space));
+        let key = "sk-abcdefghijklmnop1234";
+        for words in [format!("use {key}"), format!("again {key} and password: hunter2hunter2"), "plain".to_owned()] {
+            files.add("garden", &words);
+        }
+        let path = files.path("garden");
+        let request = CaptureRequest::new(&path, Agent::ClaudeCode);
+        oneiro.transfer().capture_transcript(&request, &mut |_| {}).unwrap();
+        let mut found = Vec::new();
+        oneiro.capture().each_secret(&mut |secret| found.push(secret)).unwrap();
+        let names: Vec<&str> = found.iter().map(|secret| secret.pattern).collect();
+        assert_eq!(names, ["API key (sk-, pk-, rk-)", "API key (sk-, pk-, rk-)", "password or key assignment"]);
+        assert!(found.iter().all(|secret| secret.place == "content" && !secret.masked.contains("bcdefgh")));
+        let messages = found.iter().map(|secret| secret.message_id).collect();
+        let erased = oneiro.capture().erase_messages(&messages).unwrap();
+        assert_eq!((erased.messages, erased.proof.found), (2, 0));
+        assert_eq!(stored(&oneiro, "garden"), ["plain"]);
+        oneiro.capture().each_secret(&mut |secret| panic!("{secret:?}")).unwrap();
+    }
+}
