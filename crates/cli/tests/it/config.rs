@@ -129,6 +129,7 @@ fn numbers_are_written_as_numbers() {
 #[test]
 fn a_model_that_cannot_be_asked_is_told_of_and_done_without() {
     let space = space();
+    run(&space, &["session", "new"]);
     for (keys, problem) in [
         ("llm_url = \"localhost:1\"\nllm_model = \"m\"\n", "base_url: is not an http://"),
         ("llm_url = \"http://localhost:1/v1\"\n", "model: is empty"),
@@ -136,7 +137,7 @@ fn a_model_that_cannot_be_asked_is_told_of_and_done_without() {
         std::fs::write(config(&space), format!("{keys}llm_key = \"sk-secret\"\n")).unwrap();
         let answer = run(&space, &["stats"]);
         answer.json_free();
-        assert!(answer.err.contains("llm_url is of no use"), "{}", answer.err);
+        assert!(answer.err.contains("llm_url is ignored"), "{}", answer.err);
         assert!(answer.err.contains(problem), "{}", answer.err);
         assert!(!answer.err.contains("sk-secret"), "{}", answer.err);
     }

@@ -72,7 +72,7 @@ on_both_backends! {
             writeln!(file, "{line}").unwrap();
         }
         // The store is there before: making it is not what is tested.
-        json(space, &["stats"]);
+        json(space, &["token", "create"]);
         let started: Vec<_> = (0..3).map(|_| {
             let mut command = home.oneiro(space);
             command.args(["import", "claude-code", path.to_str().unwrap(), "--json"]);
@@ -98,7 +98,7 @@ on_both_backends! {
             writeln!(file, "{}", value!({"type": "user", "uuid": format!("storm-{n:05}"), "sessionId": GARDEN,
                 "message": {"role": "user", "content": format!("number {n}")}})).unwrap();
         }
-        json(space, &["stats"]);
+        json(space, &["token", "create"]);
         let mut before = 0;
         for round in 1..=4 {
             let mut child = home.oneiro(space).args(["import", "claude-code", path.to_str().unwrap()])

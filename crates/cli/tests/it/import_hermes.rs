@@ -77,7 +77,7 @@ on_both_backends! {
         let path = home.at("state.db");
         state(&path, 20_000);
         let path = path.to_str().unwrap();
-        json(space, &["stats"]);
+        json(space, &["token", "create"]);
         let stored = || json(space, &["session", "list", "--all"])["items"].as_array().unwrap()
             .iter().map(|item| item["message_count"].as_i64().unwrap()).sum::<i64>();
         let mut before = 0;

@@ -198,6 +198,7 @@ fn what_is_cancelled_holds_up_nothing() {
 #[test]
 fn nothing_but_the_protocol_is_on_standard_output() {
     let space = TestSpace::new(Backend::Sqlite);
+    run_with(oneiro(&space), &["session", "new"], b"");
     let input = format!("{}\nnot json\n{}\n", initialize("1999-01-01"), call(1, "x", json!({})));
     for args in [&["mcp"][..], &["mcp", "--read-only"], &["mcp", "--json"]] {
         let answer = run_with(oneiro(&space), args, input.as_bytes());

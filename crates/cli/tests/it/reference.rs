@@ -35,9 +35,9 @@ fn completions_are_printed_for_every_shell() {
 fn help_tells_more_than_one_line() {
     for (command, says) in [
         (&["search"][..], "The query language: \"a phrase\", AND, OR"),
-        (&["context"], "Summaries and pinned messages first"),
+        (&["context"], "Summaries and pinned messages come first"),
         (&["session", "rewind"], "Nothing is removed"),
-        (&["session", "tree"], "A filled mark is what a window shows now"),
+        (&["session", "tree"], "A filled mark (●) is in the window now"),
     ] {
         let help = run_with(bare(), &[command, &["--help"]].concat(), b"").out;
         let help = help.split_whitespace().collect::<Vec<_>>().join(" ");

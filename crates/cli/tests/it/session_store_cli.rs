@@ -29,7 +29,7 @@ on_both_backends! {
         let lines: String = said[..2].iter().map(|message| format!("{message}\n")).collect();
         std::fs::write(&file, lines).unwrap();
         let told = run(space, &["session", "history", "s", "--set", file.to_str().unwrap()]);
-        assert_eq!(told.out, "The session shows 2 messages now.\n", "{}", told.err);
+        assert_eq!(told.out, "The session now shows 2 messages.\n", "{}", told.err);
         assert_eq!(history(space, "s"), said[..2]);
     }
 
@@ -37,7 +37,7 @@ on_both_backends! {
         let said = talk(space, "s", 12);
         assert_eq!(json(space, &["session", "history", "s", "--keep", "5"])["hidden"], 7);
         assert_eq!(history(space, "s"), said[7..]);
-        assert_eq!(run(space, &["session", "history", "s", "--keep", "5"]).out, "0 messages set aside\n");
+        assert_eq!(run(space, &["session", "history", "s", "--keep", "5"]).out, "0 messages hidden\n");
         assert!(run(space, &["session", "history", "s"]).out.starts_with("#8 assistant"));
     }
 
@@ -53,7 +53,7 @@ on_both_backends! {
         let read = run_with(oneiro(space), &["session", "summary", "s", "--set", "-"], "In June.".as_bytes());
         assert!(read.out.starts_with("sum_"), "{} {}", read.out, read.err);
         assert_eq!(json(space, &["session", "summary", "s"])["summary"], "In June.");
-        assert_eq!(run(space, &["session", "summary", "s", "--clear"]).out, "Nothing is written by hand.\n");
+        assert_eq!(run(space, &["session", "summary", "s", "--clear"]).out, "There is no summary written by hand.\n");
         assert_eq!(json(space, &["session", "summary", "s"])["summary"], "");
     }
 
@@ -89,7 +89,7 @@ fn what_cannot_be_set_is_refused() {
         (&["session", "history", "s", "--set", "/nonexistent/file"], 3, "/nonexistent/file"),
         (&["session", "history", "s", "--set", bad, "--keep", "1"], 2, "cannot be used with"),
         (&["session", "history", "nothing"], 3, "there is no session"),
-        (&["session", "summary", "s", "--set", " "], 2, "--clear takes the summary away"),
+        (&["session", "summary", "s", "--set", " "], 2, "--clear removes the summary"),
         (&["session", "summary", "s", "--set", "x", "--clear"], 2, "cannot be used with"),
         (&["session", "summary", "nothing", "--set", "x"], 3, "there is no session"),
         (&["session", "split", "nothing"], 3, "there is no session"),

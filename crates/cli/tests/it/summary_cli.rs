@@ -12,7 +12,7 @@ fn a_tree_shows_every_summary_below_what_covers_it() {
     talk(&space, "long", 400);
     let empty = run(&space, &["session", "tree", "long"]);
     assert!(
-        empty.out.contains("windows show no summaries; 400 messages are under none"),
+        empty.out.contains("windows show no summaries; 400 messages not summarised"),
         "{}",
         empty.out
     );
@@ -45,7 +45,7 @@ fn a_tree_shows_every_summary_below_what_covers_it() {
         }
     }
     let last = lines[lines.len() - 1];
-    assert!(last.ends_with(&format!("; {} messages are under none", 400 - covered)), "{last}");
+    assert!(last.ends_with(&format!("; {} messages not summarised", 400 - covered)), "{last}");
     let roots = run(&space, &["session", "tree", "long", "--depth", "0"]).out;
     assert!(!roots.contains("○") && roots.contains("summaries below"), "{roots}");
 }
