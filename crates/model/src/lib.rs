@@ -30,6 +30,7 @@ mod retention;
 mod role;
 mod search;
 mod session;
+mod session_search;
 mod slot;
 mod space;
 mod stats;
@@ -78,14 +79,16 @@ pub use retention::{
 };
 pub use role::{Role, Trust};
 pub use search::{
-    BROWSED, CONVERSATIONS, Conversation, Discover, Found, HIDDEN_SOURCES, Hit, HitKind,
-    MACHINE_SOURCES, NEIGHBOURS_MAX, Neighbour, SEARCH_LIMIT, SEARCH_LIMIT_MAX, SearchRequest,
-    SessionFound, SessionSearch, SessionSearchRequest, ShownMessage, Sort, Tier, Trace, TracePart,
-    TraceWord, WINDOW,
+    Found, Hit, HitKind, NEIGHBOURS_MAX, Neighbour, SEARCH_LIMIT, SEARCH_LIMIT_MAX, SearchRequest,
+    Sort, Tier, Trace, TracePart, TraceWord,
 };
 pub use session::{
     ArchivedFilter, Ending, EndingOver, LIST_MAX, Lineage, ListOrder, ListSessions, NewSession,
     Session, SessionPatch, SessionView,
+};
+pub use session_search::{
+    BROWSED, CONVERSATIONS, Conversation, Discover, HIDDEN_SOURCES, MACHINE_SOURCES, SessionFound,
+    SessionSearch, SessionSearchRequest, ShownMessage, WINDOW,
 };
 pub use slot::{Slot, SlotName, SlotSwap};
 pub use space::{DeletedSpace, SpaceInfo, SpaceName, SpaceUse};

@@ -5,6 +5,8 @@ use crate::{Tx, payloads, sessions};
 use oneiro_model::{MessageId, Result, SessionPatch, Timestamp};
 
 statements! {
+    IMPORT = "UPDATE sessions SET ended_at = ?2, end_reason = ?3, archived = ?4, \
+            rewind_count = ?5, last_active_at = ?6, active_minute = ?7 WHERE key = ?1";
     END_IF_OPEN = "UPDATE sessions SET ended_at = ?2, end_reason = ?3 WHERE key = ?1 AND ended_at IS NULL";
     END = "UPDATE sessions SET ended_at = ?2, end_reason = ?3 WHERE key = ?1";
     REOPEN = "UPDATE sessions SET ended_at = NULL, end_reason = NULL WHERE key = ?1";
@@ -84,4 +86,33 @@ pub fn clear(tx: &Tx<'_>, key: i64, patch: &SessionPatch) -> Result<()> {
     tx.execute(CLEAR, &values)?;
     let unused: Vec<i64> = prompt.into_iter().collect();
     payloads::remove_unused(tx, &unused).map(|_| ())
+}
+
+/// The state of a session in the store it is imported from.
+#[derive(Debug, Clone)]
+pub struct ImportedState {
+    /// When it ended.
+    pub ended_at: Option<Timestamp>,
+    /// Why it ended.
+    pub end_reason: Option<String>,
+    /// Whether it is archived.
+    pub archived: bool,
+    /// How often it was rewound.
+    pub rewind_count: i64,
+    /// When something was last said.
+    pub last_active_at: Timestamp,
+}
+
+/// Sets the state of an imported session.
+pub fn set_imported(tx: &Tx<'_>, key: i64, state: &ImportedState) -> Result<()> {
+    let values = [
+        key.into(),
+        state.ended_at.map(Timestamp::micros).into(),
+        state.end_reason.as_deref().into(),
+        i64::from(state.archived).into(),
+        state.rewind_count.into(),
+        state.last_active_at.micros().into(),
+        sessions::minute(state.last_active_at.micros()).into(),
+    ];
+    tx.execute(IMPORT, &values).map(|_| ())
 }

@@ -91,8 +91,6 @@ statements! {
                              AND m.rewind = 0 AND m.role = 'user') WHERE key = ?1";
     COUNT_REWIND = "UPDATE sessions SET rewind_count = rewind_count + 1 WHERE key = ?1 \
             RETURNING rewind_count";
-    IMPORT = "UPDATE sessions SET ended_at = ?2, end_reason = ?3, archived = ?4, \
-            rewind_count = ?5, last_active_at = ?6, active_minute = ?7 WHERE key = ?1";
     LIST_ACTIVE = concat!(columns!(), filters!(),
             "AND (s.active_minute, s.last_active_at, s.key) \
                  < (CAST(?14 AS BIGINT), CAST(?11 AS BIGINT), CAST(?12 AS BIGINT)) \
@@ -285,35 +283,6 @@ pub fn recount(tx: &Tx<'_>, key: i64) -> Result<()> {
 /// Counts a rewind and returns its number.
 pub fn count_rewind(tx: &Tx<'_>, key: i64) -> Result<i64> {
     tx.one(COUNT_REWIND, &[key.into()], |row| row.int(0))
-}
-
-/// The state of a session in the store it is imported from.
-#[derive(Debug, Clone)]
-pub struct ImportedState {
-    /// When it ended.
-    pub ended_at: Option<Timestamp>,
-    /// Why it ended.
-    pub end_reason: Option<String>,
-    /// Whether it is archived.
-    pub archived: bool,
-    /// How often it was rewound.
-    pub rewind_count: i64,
-    /// When something was last said.
-    pub last_active_at: Timestamp,
-}
-
-/// Sets the state of an imported session.
-pub fn set_imported(tx: &Tx<'_>, key: i64, state: &ImportedState) -> Result<()> {
-    let values = [
-        key.into(),
-        state.ended_at.map(Timestamp::micros).into(),
-        state.end_reason.as_deref().into(),
-        i64::from(state.archived).into(),
-        state.rewind_count.into(),
-        state.last_active_at.micros().into(),
-        minute(state.last_active_at.micros()).into(),
-    ];
-    tx.execute(IMPORT, &values).map(|_| ())
 }
 
 /// A session of a list, and the keys of what the list may add.

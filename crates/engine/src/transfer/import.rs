@@ -12,7 +12,7 @@ use oneiro_model::{
     Usage, UsageKey,
 };
 use oneiro_store::messages::Prepared;
-use oneiro_store::sessions::ImportedState;
+use oneiro_store::session_updates::{self, ImportedState};
 use oneiro_store::{Tx, changes, lineage, sequence, sessions, titles, usage};
 use serde_json::{Map, Value};
 use std::cell::RefCell;
@@ -194,7 +194,7 @@ impl Import<'_, '_> {
             rewind_count: count(&fields, "rewind_count")?,
             last_active_at: time(&mut fields, "last_active_at")?.unwrap_or(begun),
         };
-        sessions::set_imported(tx, key, &state)?;
+        session_updates::set_imported(tx, key, &state)?;
         import_usage(tx, key, &fields)?;
         self.done.sessions += 1;
         self.done.duplicates += appended.duplicates;

@@ -9,7 +9,8 @@ use super::{store_titles, usage_row};
 use crate::Oneiro;
 use crate::sessions::{Draft, create_in, whole};
 use oneiro_model::{Result, Session, Timestamp, Usage};
-use oneiro_store::sessions::{Fields, ImportedState};
+use oneiro_store::session_updates::{self, ImportedState};
+use oneiro_store::sessions::Fields;
 use oneiro_store::{Tx, sessions, usage};
 use serde_json::{Map, Value};
 use std::collections::{BTreeMap, BTreeSet};
@@ -206,7 +207,7 @@ impl Writing<'_, '_> {
             if !has("rewind_count") {
                 state.rewind_count = stored.rewind_count;
             }
-            sessions::set_imported(self.tx, key, &state)?;
+            session_updates::set_imported(self.tx, key, &state)?;
         }
         Ok(())
     }
@@ -232,7 +233,7 @@ impl Writing<'_, '_> {
         stored: &Session,
         end: (Option<Timestamp>, Option<String>),
     ) -> Result<()> {
-        sessions::set_imported(self.tx, key, &self.state(stored, end))
+        session_updates::set_imported(self.tx, key, &self.state(stored, end))
     }
 
     fn state(
