@@ -57,10 +57,7 @@ fn comment(description: &str) -> String {
 /// A description in the marks of Python's documents, with a full stop.
 fn in_python(description: &str) -> String {
     let text = description.replace('`', "``");
-    match text.ends_with('.') || text.is_empty() {
-        true => text,
-        false => text + ".",
-    }
+    if text.ends_with('.') || text.is_empty() { text } else { text + "." }
 }
 
 #[cfg(test)]

@@ -173,18 +173,15 @@ fn stretch(oneiro: &Oneiro, number: usize, background: bool) -> Result<(Vec<f64>
     let times = std::thread::scope(|scope| {
         let writers: Vec<_> =
             (0..WRITERS).map(|writer| scope.spawn(move || write(writer))).collect();
-        let drained = match background {
-            false => {
-                std::thread::sleep(STRETCH);
-                Ok(())
-            }
-            true => {
-                let drain = || oneiro.jobs().run(Duration::from_secs(600)).map(|_| ());
-                let drainers: Vec<_> = (0..DRAINERS).map(|_| scope.spawn(drain)).collect();
-                drainers
-                    .into_iter()
-                    .try_for_each(|drainer| drainer.join().unwrap_or_else(|_| Err(panicked())))
-            }
+        let drained = if !background {
+            std::thread::sleep(STRETCH);
+            Ok(())
+        } else {
+            let drain = || oneiro.jobs().run(Duration::from_secs(600)).map(|_| ());
+            let drainers: Vec<_> = (0..DRAINERS).map(|_| scope.spawn(drain)).collect();
+            drainers
+                .into_iter()
+                .try_for_each(|drainer| drainer.join().unwrap_or_else(|_| Err(panicked())))
         };
         over.store(true, Ordering::Relaxed);
         let mut all = Vec::new();

@@ -48,9 +48,10 @@ fn number<'py>(py: Python<'py>, number: &Number) -> PyResult<Bound<'py, PyAny>> 
         return number.into_bound_py_any(py);
     }
     let text = number.to_string();
-    match text.bytes().any(|byte| matches!(byte, b'.' | b'e' | b'E')) {
-        true => text.parse::<f64>().unwrap_or(f64::NAN).into_bound_py_any(py),
-        false => py.get_type::<pyo3::types::PyInt>().call1((text,)),
+    if text.bytes().any(|byte| matches!(byte, b'.' | b'e' | b'E')) {
+        text.parse::<f64>().unwrap_or(f64::NAN).into_bound_py_any(py)
+    } else {
+        py.get_type::<pyo3::types::PyInt>().call1((text,))
     }
 }
 

@@ -42,13 +42,14 @@ impl Handle {
 
     /// Locks and connections of the parent are of no use in a child, and harm both.
     fn check_process(&self) -> oneiro::Result<()> {
-        match std::process::id() == self.process {
-            true => Ok(()),
-            false => Err(Error::new(
+        if std::process::id() == self.process {
+            Ok(())
+        } else {
+            Err(Error::new(
                 ErrorKind::Unavailable,
                 "this handle was opened before the process forked, by its parent",
             )
-            .remedy("open the store again in the child")),
+            .remedy("open the store again in the child"))
         }
     }
 
@@ -70,9 +71,10 @@ fn closed() -> Error {
 fn target_of(target: &str, request: &OpenRequest) -> oneiro::Result<Target> {
     let space = request.space.as_deref().map(SpaceName::new).transpose()?;
     let is_url = target.starts_with("postgres://") || target.starts_with("postgresql://");
-    match request.file && !is_url {
-        true => Ok(Target::File { path: PathBuf::from(target), space: space.unwrap_or_default() }),
-        false => Target::parse(target, space.as_ref()),
+    if request.file && !is_url {
+        Ok(Target::File { path: PathBuf::from(target), space: space.unwrap_or_default() })
+    } else {
+        Target::parse(target, space.as_ref())
     }
 }
 

@@ -16,10 +16,7 @@ fn slot_name(py: Python<'_>, scope: &str, name: &str) -> PyResult<SlotName> {
 }
 
 fn optional(value: &Bound<'_, PyAny>) -> PyResult<Option<Value>> {
-    match value.is_none() {
-        true => Ok(None),
-        false => Reader::default().value(value, 0).map(Some),
-    }
+    if value.is_none() { Ok(None) } else { Reader::default().value(value, 0).map(Some) }
 }
 
 #[pymethods]

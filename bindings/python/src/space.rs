@@ -22,10 +22,7 @@ impl Handle {
     }
 
     fn set_setting(&self, py: Python<'_>, name: &str, value: &Bound<'_, PyAny>) -> PyResult<()> {
-        let value = match value.is_none() {
-            true => None,
-            false => Some(Reader::default().value(value, 0)?),
-        };
+        let value = if value.is_none() { None } else { Some(Reader::default().value(value, 0)?) };
         self.call(py, |oneiro| oneiro.settings().set(name, value).map(|_| ()))
     }
 

@@ -99,9 +99,10 @@ impl Ink {
     }
 
     fn paint(self, code: &str, text: &str) -> String {
-        match self.colours && !text.is_empty() {
-            true => format!("\u{1b}[{code}m{text}\u{1b}[0m"),
-            false => text.to_owned(),
+        if self.colours && !text.is_empty() {
+            format!("\u{1b}[{code}m{text}\u{1b}[0m")
+        } else {
+            text.to_owned()
         }
     }
 }

@@ -27,9 +27,10 @@ impl Output {
         value: &T,
         text: impl FnOnce(&T) -> String,
     ) -> anyhow::Result<()> {
-        match self.json {
-            true => data(&serde_json::to_string(value)?),
-            false => data(text(value).trim_end_matches('\n')),
+        if self.json {
+            data(&serde_json::to_string(value)?)
+        } else {
+            data(text(value).trim_end_matches('\n'))
         }
     }
 

@@ -18,8 +18,9 @@ pub fn counter(what: &'static str, quiet: bool) -> ProgressBar {
 }
 
 fn target(quiet: bool) -> ProgressDrawTarget {
-    match quiet || !std::io::stderr().is_terminal() {
-        true => ProgressDrawTarget::hidden(),
-        false => ProgressDrawTarget::stderr_with_hz(10),
+    if quiet || !std::io::stderr().is_terminal() {
+        ProgressDrawTarget::hidden()
+    } else {
+        ProgressDrawTarget::stderr_with_hz(10)
     }
 }

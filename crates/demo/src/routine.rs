@@ -249,23 +249,25 @@ fn nightly(calendar: &Calendar, before: i64, rng: &mut Rng) -> Vec<Line> {
     let seconds = rng.u32(31..58);
     let flaky = rng.u8(0..9) == 0;
     let lines = rng.u8(40..72);
-    let result = match flaky {
-        false => format!(
+    let result = if !flaky {
+        format!(
             "{{{{tests {lines}}}}}\n...\ntest result: ok. {tests} passed; 0 failed; finished in {seconds}.{:02}s",
             rng.u8(0..100)
-        ),
-        true => format!(
+        )
+    } else {
+        format!(
             "{{{{tests {lines}}}}}\ntest wheel::fires_within_a_tick ... FAILED\nassertion `left <= right` failed: fired after {} ms\n...\ntest result: FAILED. {} passed; 1 failed",
             rng.u8(12..40),
             tests - 1
-        ),
+        )
     };
-    let said = match flaky {
-        false => format!("Green: {tests} tests, {seconds} s, sluice {version}."),
-        true => format!(
+    let said = if !flaky {
+        format!("Green: {tests} tests, {seconds} s, sluice {version}.")
+    } else {
+        format!(
             "Red, once: wheel::fires_within_a_tick was late on a busy runner; {} others passed. It passed when run again, so it is timing, not logic.",
             tests - 1
-        ),
+        )
     };
     vec![
         at(
@@ -344,9 +346,10 @@ fn mail(before: i64, rng: &mut Rng) -> Vec<Line> {
         .iter()
         .map(|(_, from, subject, what)| format!("- {from}, \"{subject}\": {what}"))
         .collect();
-    let said = match said.is_empty() {
-        true => format!("Nothing that needs you; {noise} newsletters put away."),
-        false => format!("{}\n{noise} newsletters put away.", said.join("\n")),
+    let said = if said.is_empty() {
+        format!("Nothing that needs you; {noise} newsletters put away.")
+    } else {
+        format!("{}\n{noise} newsletters put away.", said.join("\n"))
     };
     vec![
         at(before, 18 * 60, Line::new(Role::User, "Go through the mail.")),

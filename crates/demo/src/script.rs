@@ -240,9 +240,10 @@ fn check(reader: &Reader) -> Result<()> {
         };
     }
     // A session that broke off may have died in the middle of a call.
-    match waiting == 0 || scene.end.as_deref() == Some("error") {
-        true => Ok(()),
-        false => Err(wrong("the last call is not answered")),
+    if waiting == 0 || scene.end.as_deref() == Some("error") {
+        Ok(())
+    } else {
+        Err(wrong("the last call is not answered"))
     }
 }
 

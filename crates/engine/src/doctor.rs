@@ -44,32 +44,29 @@ impl Oneiro {
     pub fn check(&self) -> Result<Checked> {
         let integrity = self.store.integrity()?;
         // Counters cannot be checked on damaged files.
-        let miscounted = match integrity.is_empty() {
-            true => self.store.read(sessions::miscounted)?,
-            false => Vec::new(),
-        };
-        let lost_writes = match integrity.is_empty() {
-            true => match self.store.read(sequence::unissued_in_use) {
+        let miscounted =
+            if integrity.is_empty() { self.store.read(sessions::miscounted)? } else { Vec::new() };
+        let lost_writes = if integrity.is_empty() {
+            match self.store.read(sequence::unissued_in_use) {
                 Ok(signs) => signs,
                 // An index table is missing, which is reported below.
                 Err(error) if is_missing_table(&error) => Vec::new(),
                 Err(error) => return Err(error),
-            },
-            false => Vec::new(),
+            }
+        } else {
+            Vec::new()
         };
-        let index = match integrity.is_empty() {
-            true => match self.store.read(index::inspect) {
+        let index = if integrity.is_empty() {
+            match self.store.read(index::inspect) {
                 Ok(problems) => problems,
                 // An index table is missing; the rest of the store is intact.
                 Err(error) if is_missing_table(&error) => vec![error.to_string()],
                 Err(error) => return Err(error),
-            },
-            false => Vec::new(),
+            }
+        } else {
+            Vec::new()
         };
-        let contexts = match integrity.is_empty() {
-            true => self.inspect_contexts()?,
-            false => Vec::new(),
-        };
+        let contexts = if integrity.is_empty() { self.inspect_contexts()? } else { Vec::new() };
         let ok = integrity.is_empty()
             && lost_writes.is_empty()
             && miscounted.is_empty()

@@ -170,9 +170,10 @@ const SHOWN_CHARS: usize = 4;
 /// The beginning of a secret, if it is long enough to give that away, and its length.
 fn mask(secret: &str) -> String {
     let length = secret.chars().count();
-    let shown: String = match length >= 4 * SHOWN_CHARS {
-        true => secret.chars().take(SHOWN_CHARS).collect(),
-        false => String::new(),
+    let shown: String = if length >= 4 * SHOWN_CHARS {
+        secret.chars().take(SHOWN_CHARS).collect()
+    } else {
+        String::new()
     };
     format!("{shown}… ({length} characters)")
 }

@@ -58,9 +58,10 @@ impl Tokens<'_> {
         let (id, now, space) =
             (id.to_owned(), self.oneiro.now(), self.oneiro.target().space().clone());
         self.oneiro.store.write(move |tx| {
-            let found = match id.len() > TokenId::PREFIX.len() {
-                true => tokens::by_id_prefix(tx, &space, &id)?,
-                false => Vec::new(),
+            let found = if id.len() > TokenId::PREFIX.len() {
+                tokens::by_id_prefix(tx, &space, &id)?
+            } else {
+                Vec::new()
             };
             let mut found = found.into_iter();
             match (found.next(), found.next()) {
@@ -90,10 +91,7 @@ impl Tokens<'_> {
         // Comparing this type takes constant time.
         let same = blake3::Hash::from_slice(&kept).is_ok_and(|kept| kept == hash);
         let ended = token.revoked_at.is_some() || token.expires_at.is_some_and(|at| at <= now);
-        match same && !ended && presented.space() == space {
-            true => Ok(token),
-            false => Err(bad_token()),
-        }
+        if same && !ended && presented.space() == space { Ok(token) } else { Err(bad_token()) }
     }
 
     /// Whether the space has a valid token.

@@ -132,10 +132,7 @@ impl Draft<'_> {
         loop {
             let lines = self.lines(&selection);
             let used = (self.count)(&lines);
-            let text = match used <= room {
-                true => self.with_left_out(lines, &selection),
-                false => lines,
-            };
+            let text = if used <= room { self.with_left_out(lines, &selection) } else { lines };
             let over = (self.count)(&text).saturating_sub(target);
             if over == 0 && used <= room {
                 return text;

@@ -54,15 +54,16 @@ impl Missing {
             let plural = if count == 1 { "" } else { "s" };
             (count > 0).then(|| format!("{count} {of}{plural}"))
         };
-        let counts = match short {
-            true => [several(messages + tool_results, "message"), None],
-            false => [several(messages, "message"), several(tool_results, "tool result")],
+        let counts = if short {
+            [several(messages + tool_results, "message"), None]
+        } else {
+            [several(messages, "message"), several(tool_results, "tool result")]
         };
         let counts: Vec<String> = counts.into_iter().flatten().collect();
-        match counts.is_empty() {
-            // Of every message something is in.
-            true => format!("{LEFT_OUT}details"),
-            false => format!("{LEFT_OUT}{}", counts.join("; ")),
+        if counts.is_empty() {
+            format!("{LEFT_OUT}details")
+        } else {
+            format!("{LEFT_OUT}{}", counts.join("; "))
         }
     }
 }

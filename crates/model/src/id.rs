@@ -77,9 +77,10 @@ impl fmt::Display for SessionId {
 
 /// Refuses text that one of the engines could not hold.
 pub(crate) fn check_text(field: &'static str, text: &str) -> Result<()> {
-    match text.contains('\0') {
-        false => Ok(()),
-        true => Err(Error::field(field, "contains a NUL character").remedy("remove the NUL")),
+    if !text.contains('\0') {
+        Ok(())
+    } else {
+        Err(Error::field(field, "contains a NUL character").remedy("remove the NUL"))
     }
 }
 

@@ -38,10 +38,11 @@ pub const DEPTH: usize = 120;
 
 /// Refuses a value that is nested too deeply to be read back.
 pub fn check_depth(field: &'static str, value: &Value) -> Result<()> {
-    match is_within(value, DEPTH) {
-        true => Ok(()),
-        false => Err(Error::field(field, format!("is nested deeper than {DEPTH} levels"))
-            .remedy("flatten it, or send the inner part as a string")),
+    if is_within(value, DEPTH) {
+        Ok(())
+    } else {
+        Err(Error::field(field, format!("is nested deeper than {DEPTH} levels"))
+            .remedy("flatten it, or send the inner part as a string"))
     }
 }
 

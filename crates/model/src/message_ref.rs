@@ -91,11 +91,12 @@ impl<'de> Deserialize<'de> for MessageRef {
             }
 
             fn visit_i64<E: de::Error>(self, id: i64) -> Result<MessageRef, E> {
-                match (1..=EXACT_INTEGER_MAX).contains(&id) {
-                    true => Ok(MessageRef::Id(MessageId(id))),
-                    false => Err(E::custom(format!(
+                if (1..=EXACT_INTEGER_MAX).contains(&id) {
+                    Ok(MessageRef::Id(MessageId(id)))
+                } else {
+                    Err(E::custom(format!(
                         "is not a whole number between 1 and {EXACT_INTEGER_MAX}"
-                    ))),
+                    )))
                 }
             }
 

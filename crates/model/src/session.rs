@@ -113,9 +113,10 @@ const FIELD_CHARS_MAX: usize = FIELD_BYTES;
 fn check_field(name: &'static str, text: Option<&str>) -> Result<()> {
     let Some(text) = text else { return Ok(()) };
     check_text(name, text)?;
-    match text.len() > FIELD_BYTES {
-        true => Err(Error::field(name, format!("is longer than {FIELD_BYTES} bytes"))),
-        false => Ok(()),
+    if text.len() > FIELD_BYTES {
+        Err(Error::field(name, format!("is longer than {FIELD_BYTES} bytes")))
+    } else {
+        Ok(())
     }
 }
 

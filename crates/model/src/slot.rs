@@ -45,9 +45,10 @@ impl SlotName {
 
 fn check(field: &'static str, text: &str) -> Result<()> {
     check_text(field, text)?;
-    match text.len() > NAME_BYTES {
-        true => Err(Error::field(field, format!("is longer than {NAME_BYTES} bytes"))),
-        false => Ok(()),
+    if text.len() > NAME_BYTES {
+        Err(Error::field(field, format!("is longer than {NAME_BYTES} bytes")))
+    } else {
+        Ok(())
     }
 }
 
@@ -66,9 +67,10 @@ impl Slot {
     /// Refuses a value that could be stored but not read back.
     pub fn check_value(value: &Value) -> Result<()> {
         check_depth("value", value)?;
-        match value.to_string().len() > VALUE_BYTES {
-            true => Err(Error::too_large(format!("a value is longer than {VALUE_BYTES} bytes"))),
-            false => Ok(()),
+        if value.to_string().len() > VALUE_BYTES {
+            Err(Error::too_large(format!("a value is longer than {VALUE_BYTES} bytes")))
+        } else {
+            Ok(())
         }
     }
 }

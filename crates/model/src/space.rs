@@ -47,10 +47,11 @@ impl SpaceName {
         let good = name.len() <= 48
             && name.bytes().next().is_some_and(plain)
             && name.bytes().all(|byte| plain(byte) || byte == b'_' || byte == b'-');
-        match good {
-            true => Ok(SpaceName(name.to_owned())),
-            false => Err(Error::field("space", format!("{name:?} is not a space name"))
-                .remedy("use 1 to 48 of a-z, 0-9, _ and -, beginning with a letter or digit")),
+        if good {
+            Ok(SpaceName(name.to_owned()))
+        } else {
+            Err(Error::field("space", format!("{name:?} is not a space name"))
+                .remedy("use 1 to 48 of a-z, 0-9, _ and -, beginning with a letter or digit"))
         }
     }
 

@@ -23,9 +23,10 @@ json_name! {
 impl TokenRole {
     /// Refuses what this role may not do.
     pub fn require(self, least: TokenRole) -> Result<()> {
-        match self >= least {
-            true => Ok(()),
-            false => Err(Error::new(
+        if self >= least {
+            Ok(())
+        } else {
+            Err(Error::new(
                 ErrorKind::Forbidden,
                 format!(
                     "this needs the role {}, and the token has {}",
@@ -33,7 +34,7 @@ impl TokenRole {
                     self.as_str()
                 ),
             )
-            .remedy(Remedy::CreateToken { role: least.as_str().to_owned() })),
+            .remedy(Remedy::CreateToken { role: least.as_str().to_owned() }))
         }
     }
 }

@@ -36,9 +36,10 @@ const KEY_BYTES: usize = 512;
 
 fn check_key(field: &'static str, text: &str) -> Result<()> {
     check_text(field, text)?;
-    match text.len() > KEY_BYTES {
-        true => Err(Error::field(field, format!("is longer than {KEY_BYTES} bytes"))),
-        false => Ok(()),
+    if text.len() > KEY_BYTES {
+        Err(Error::field(field, format!("is longer than {KEY_BYTES} bytes")))
+    } else {
+        Ok(())
     }
 }
 
@@ -90,9 +91,10 @@ impl Usage {
     /// Reads dollars as billionths.
     pub fn nanousd(field: &'static str, dollars: f64) -> Result<i64> {
         let nano = dollars * 1e9;
-        match nano.is_finite() && (0.0..9e18).contains(&nano) {
-            true => Ok(nano.round() as i64),
-            false => Err(Error::field(field, format!("{dollars} is not an amount of dollars"))),
+        if nano.is_finite() && (0.0..9e18).contains(&nano) {
+            Ok(nano.round() as i64)
+        } else {
+            Err(Error::field(field, format!("{dollars} is not an amount of dollars")))
         }
     }
 }

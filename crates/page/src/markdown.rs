@@ -88,9 +88,10 @@ impl Setting {
             Tag::Strikethrough => self.enter("<del>", "</del>"),
             Tag::Link { dest_url, .. } => {
                 self.verbatim += 1;
-                match is_web(&dest_url) {
-                    true => self.enter(&anchor(&dest_url), "</a>"),
-                    false => self.enter("", ""),
+                if is_web(&dest_url) {
+                    self.enter(&anchor(&dest_url), "</a>")
+                } else {
+                    self.enter("", "")
                 }
             }
             Tag::Image { dest_url, .. } => {
@@ -120,12 +121,11 @@ impl Setting {
     }
 
     fn enter(&mut self, start: &str, end: &'static str) {
-        match self.open.len() < DEPTH {
-            true => {
-                self.html.push_str(start);
-                self.open.push(end);
-            }
-            false => self.open.push(""),
+        if self.open.len() < DEPTH {
+            self.html.push_str(start);
+            self.open.push(end);
+        } else {
+            self.open.push("")
         }
     }
 
@@ -176,14 +176,13 @@ fn push_linked(out: &mut String, text: &str) {
         let (address, after) = from.split_at(end.unwrap_or(from.len()));
         let kept = if address.len() > ADDRESS_BYTES { "" } else { without_stops(address) };
         let is_word_before = before.ends_with(char::is_alphanumeric);
-        match is_web(kept) && !kept.ends_with("//") && !is_word_before {
-            true => {
-                out.push_str(&anchor(kept));
-                push(out, kept);
-                out.push_str("</a>");
-                push(out, address.get(kept.len()..).unwrap_or_default());
-            }
-            false => push(out, address),
+        if is_web(kept) && !kept.ends_with("//") && !is_word_before {
+            out.push_str(&anchor(kept));
+            push(out, kept);
+            out.push_str("</a>");
+            push(out, address.get(kept.len()..).unwrap_or_default());
+        } else {
+            push(out, address)
         }
         rest = after;
     }

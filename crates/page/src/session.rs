@@ -201,17 +201,16 @@ fn system_prompt(session: &Session, prompt: &str) -> Markup {
 
 fn cost(session: &Session) -> Option<String> {
     let (actual, estimated) = (session.actual_cost_usd, session.estimated_cost_usd);
-    match actual > 0.0 {
-        true => Some(dollars(actual)),
-        false => (estimated > 0.0).then(|| format!("about {}", dollars(estimated))),
+    if actual > 0.0 {
+        Some(dollars(actual))
+    } else {
+        (estimated > 0.0).then(|| format!("about {}", dollars(estimated)))
     }
 }
 
 fn pager(view: &ConversationView, up: bool) -> Markup {
-    let (cursor, words) = match up {
-        true => (view.earlier, "Earlier messages"),
-        false => (view.later, "Later messages"),
-    };
+    let (cursor, words) =
+        if up { (view.earlier, "Earlier messages") } else { (view.later, "Later messages") };
     let hidden = if view.hidden { "1" } else { "" };
     let href = |cursor: Cursor| {
         let pairs = [("hidden", hidden), ("cursor", &cursor.to_string())];

@@ -72,9 +72,10 @@ fn main(view: &SummariesView) -> Markup {
 pub(crate) fn shell_quoted(session: &Session) -> String {
     let id = session.id.as_str();
     let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "-_.:/@".contains(letter);
-    match id.chars().all(is_plain) && !id.starts_with('-') {
-        true => id.to_owned(),
-        false => format!("'{}'", id.replace('\'', "'\\''")),
+    if id.chars().all(is_plain) && !id.starts_with('-') {
+        id.to_owned()
+    } else {
+        format!("'{}'", id.replace('\'', "'\\''"))
     }
 }
 
@@ -133,10 +134,8 @@ fn picture(view: &SummariesView) -> Markup {
         along: view.along,
     };
     let (can, does) = along_time(&drawn);
-    let (along, name) = match does {
-        true => ("order", "Show by message order"),
-        false => ("time", "Show by time"),
-    };
+    let (along, name) =
+        if does { ("order", "Show by message order") } else { ("time", "Show by time") };
     html! {
         (tree(&drawn))
         p.note {
@@ -158,14 +157,15 @@ fn list(view: &SummariesView) -> Markup {
     let first = view.from.as_ref().and_then(begins).unwrap_or(0);
     let shown = view.summaries.iter().skip(first).take(most);
     let next = view.summaries.get(first + most);
-    let name = match first == 0 && next.is_none() {
-        true => format!("All {} as a list", counted(view.summaries.len() as i64, "summary")),
-        false => format!(
+    let name = if first == 0 && next.is_none() {
+        format!("All {} as a list", counted(view.summaries.len() as i64, "summary"))
+    } else {
+        format!(
             "Summaries {} to {} of {} as a list",
             number(first as i64 + 1),
             number((first + most).min(view.summaries.len()) as i64),
             number(view.summaries.len() as i64)
-        ),
+        )
     };
     html! {
         details #nodes.nodes open[view.from.is_some()] {

@@ -61,10 +61,7 @@ fn chosen(drawn: &Drawn<'_>) -> Axis {
     let time = Axis::along(drawn, Along::Time);
     let told = |axis: &Axis| count(&rows(drawn, axis));
     let is_crowded = || told(&time) * 3 < told(&order()) * 2;
-    match !time.is_point() && (drawn.along.is_some() || !is_crowded()) {
-        true => time,
-        false => order(),
-    }
+    if !time.is_point() && (drawn.along.is_some() || !is_crowded()) { time } else { order() }
 }
 
 /// Whether the picture can run along time, and whether it does.

@@ -97,9 +97,10 @@ pub fn article(message: &Message, reading: &Reading<'_>, again: bool) -> Markup 
         _ => "system",
     };
     let at = reading.at == Some(message.id);
-    let href = match reading.links_to_conversation {
-        true => link::at(&message.session_id, message.id),
-        false => link::message(message.id),
+    let href = if reading.links_to_conversation {
+        link::at(&message.session_id, message.id)
+    } else {
+        link::message(message.id)
     };
     html! {
         article.turn.(class).again[again].found[at] id={ "m" (message.id) } {

@@ -122,10 +122,11 @@ impl Auth {
         let site = origin.to_str().ok().and_then(|origin| {
             origin.strip_prefix("http://").or_else(|| origin.strip_prefix("https://"))
         });
-        match site.is_some_and(|site| site.eq_ignore_ascii_case(host)) {
-            true => Ok(()),
-            false => Err(Error::new(ErrorKind::Forbidden, "another site's page sent this request")
-                .remedy("call Oneiro from the program itself; pages of other sites may not")),
+        if site.is_some_and(|site| site.eq_ignore_ascii_case(host)) {
+            Ok(())
+        } else {
+            Err(Error::new(ErrorKind::Forbidden, "another site's page sent this request")
+                .remedy("call Oneiro from the program itself; pages of other sites may not"))
         }
     }
 
@@ -210,9 +211,10 @@ impl Auth {
     /// Delays callers with too many failed attempts before anything is looked up. Callers with a
     /// recently valid token are never delayed, whatever their address.
     fn check_failed_attempts(&self, (mark, peer): (u64, IpAddr), now: Instant) -> Result<()> {
-        let waits = match self.bad_tokens.knows(&mark) {
-            true => self.bad_tokens.is_empty(&mark, now),
-            false => self.strangers.is_empty(&peer, now) && !self.known.knows(mark, now),
+        let waits = if self.bad_tokens.knows(&mark) {
+            self.bad_tokens.is_empty(&mark, now)
+        } else {
+            self.strangers.is_empty(&peer, now) && !self.known.knows(mark, now)
         };
         if waits { Err(rate_limited()) } else { Ok(()) }
     }

@@ -56,9 +56,10 @@ async fn answer(
     match &endpoint.run {
         Run::Call(run) => {
             // Waiting here holds no thread, so requests that need no model proceed.
-            let permit = match endpoint.model.is_needed(&call.body) {
-                true => Some(call.state.models.acquire().await?),
-                false => None,
+            let permit = if endpoint.model.is_needed(&call.body) {
+                Some(call.state.models.acquire().await?)
+            } else {
+                None
             };
             let answer = run_cancellable(move |cancel| {
                 let _permit = permit;

@@ -196,9 +196,10 @@ async fn nothing_here(request: Request) -> Response {
     let path: String = request.uri().path().chars().take(200).collect();
     let error = Error::not_found(format!("there is nothing at {path}"))
         .remedy("/openapi.json tells what there is");
-    match page::wants_page(request.headers()) && !path.starts_with("/v1/") {
-        true => page::problem(&error.into()),
-        false => Problem::from(error).into_response(),
+    if page::wants_page(request.headers()) && !path.starts_with("/v1/") {
+        page::problem(&error.into())
+    } else {
+        Problem::from(error).into_response()
     }
 }
 

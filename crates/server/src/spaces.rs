@@ -90,9 +90,10 @@ impl Spaces {
             return Ok(Arc::clone(space));
         }
         used.push((name.clone(), Arc::clone(&opened)));
-        let old = match used.len() > OPEN_SPACES_MAX {
-            true => used.iter().position(|(name, _)| *name != self.first).map(|at| used.remove(at)),
-            false => None,
+        let old = if used.len() > OPEN_SPACES_MAX {
+            used.iter().position(|(name, _)| *name != self.first).map(|at| used.remove(at))
+        } else {
+            None
         };
         drop(used);
         drop(old);

@@ -130,13 +130,12 @@ impl OwnServer {
     /// A program of the server, run as somebody it agrees to run as: not root.
     fn tool(&self, name: &str) -> Command {
         let program = self.bin.join(name);
-        let mut command = match is_root(Path::new("/proc/self")) {
-            true => {
-                let mut command = Command::new("runuser");
-                command.args(["-u", "postgres", "--"]).arg(program);
-                command
-            }
-            false => Command::new(program),
+        let mut command = if is_root(Path::new("/proc/self")) {
+            let mut command = Command::new("runuser");
+            command.args(["-u", "postgres", "--"]).arg(program);
+            command
+        } else {
+            Command::new(program)
         };
         command.current_dir(self.folder.path());
         command

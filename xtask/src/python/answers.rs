@@ -280,12 +280,13 @@ fn conversions(fields: &[Field]) -> String {
     for field in fields {
         let native = format!("native[{:?}]", field.name);
         let Some(conversion) = field.kind.conversion(&native) else { continue };
-        text += &match field.default.is_some() {
-            true => format!(
+        text += &if field.default.is_some() {
+            format!(
                 "        if native.get({:?}) is not None:\n            {native} = {conversion}\n",
                 field.name
-            ),
-            false => format!("        {native} = {conversion}\n"),
+            )
+        } else {
+            format!("        {native} = {conversion}\n")
         };
     }
     text

@@ -73,13 +73,11 @@ impl AppendArgs {
         session: &SessionId,
         messages: Vec<NewMessage>,
     ) -> anyhow::Result<Appended> {
-        Ok(match self.create {
-            true => {
-                let create =
-                    NewSession { source: Some(self.source.clone()), ..NewSession::default() };
-                oneiro.messages().append_or_create(session, messages, create)?
-            }
-            false => oneiro.messages().append(session, messages)?,
+        Ok(if self.create {
+            let create = NewSession { source: Some(self.source.clone()), ..NewSession::default() };
+            oneiro.messages().append_or_create(session, messages, create)?
+        } else {
+            oneiro.messages().append(session, messages)?
         })
     }
 
@@ -111,9 +109,10 @@ fn describe(appended: &Appended) -> String {
     let stored = appended.ids.len() - appended.duplicates;
     let mut text = format!("{} appended", count(stored, "message"));
     if let (Some(first), Some(last)) = (appended.ids.first(), appended.ids.last()) {
-        text.push_str(&match first == last {
-            true => format!(", id {first}"),
-            false => format!(", ids {first} to {last}"),
+        text.push_str(&if first == last {
+            format!(", id {first}")
+        } else {
+            format!(", ids {first} to {last}")
         });
     }
     let notes = [

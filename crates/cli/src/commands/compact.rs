@@ -42,9 +42,10 @@ impl CompactArgs {
         let request: CompactRequest =
             request(&oneiro, serde_json::json!({"until": self.until, "redo": self.redo}))?;
         let compacted = oneiro.context().compact(&id, &request)?;
-        let made = match context.output.json {
-            true => Vec::new(),
-            false => newest(&oneiro, &id, &compacted.created)?,
+        let made = if context.output.json {
+            Vec::new()
+        } else {
+            newest(&oneiro, &id, &compacted.created)?
         };
         context.output.show(&compacted, |compacted| describe(compacted, &made, self.until))?;
         if self.redo && context.config.llm.is_none() {
@@ -70,13 +71,14 @@ fn newest(
 }
 
 fn describe(compacted: &Compacted, made: &[Summary], until: Option<usize>) -> String {
-    let tokens = match compacted.tokens_before == compacted.tokens_after {
-        true => format!("the context has {} tokens", thousands(compacted.tokens_after)),
-        false => format!(
+    let tokens = if compacted.tokens_before == compacted.tokens_after {
+        format!("the context has {} tokens", thousands(compacted.tokens_after))
+    } else {
+        format!(
             "{} -> {} tokens",
             thousands(compacted.tokens_before),
             thousands(compacted.tokens_after)
-        ),
+        )
     };
     let mut head = match compacted.created.len() {
         0 => format!("Nothing compacted: {tokens}"),

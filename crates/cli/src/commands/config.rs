@@ -120,9 +120,12 @@ fn default_setting(setting: &Setting) -> Shown {
 fn show(context: &Context, origin: bool) -> anyhow::Result<()> {
     let shown = all(context)?;
     if context.output.json {
-        let entry = |item: &Shown| match origin {
-            true => (item.name.to_owned(), json!({"value": item.value, "origin": item.origin})),
-            false => (item.name.to_owned(), item.value.clone()),
+        let entry = |item: &Shown| {
+            if origin {
+                (item.name.to_owned(), json!({"value": item.value, "origin": item.origin}))
+            } else {
+                (item.name.to_owned(), item.value.clone())
+            }
         };
         let map: serde_json::Map<String, Value> = shown.iter().map(entry).collect();
         return data(&Value::Object(map).to_string());

@@ -66,9 +66,10 @@ pub fn open(context: &Context, force: bool) -> anyhow::Result<(Oneiro, Filled)> 
 /// The space that was named, else the space `demo`; a single file is a space by itself.
 fn target(context: &Context) -> anyhow::Result<Target> {
     let config = &context.config;
-    match config.space.is_some() || is_single_space(&config.store) {
-        true => context.target(),
-        false => Ok(Target::parse(&config.store, Some(&SpaceName::new(SPACE)?))?),
+    if config.space.is_some() || is_single_space(&config.store) {
+        context.target()
+    } else {
+        Ok(Target::parse(&config.store, Some(&SpaceName::new(SPACE)?))?)
     }
 }
 
@@ -91,13 +92,14 @@ impl Way {
             (true, true) => "oneiro --store URL".to_owned(),
             (true, false) => format!("oneiro --store {}", quoted(&config.store)),
         };
-        match is_single_space(&config.store) {
-            true => Way { space: store.clone(), store, is_usual: false },
-            false => Way {
+        if is_single_space(&config.store) {
+            Way { space: store.clone(), store, is_usual: false }
+        } else {
+            Way {
                 space: format!("{store} --space {}", target.space()),
                 store,
                 is_usual: target.space().as_str() == SPACE,
-            },
+            }
         }
     }
 }
@@ -105,9 +107,10 @@ impl Way {
 /// A path as a shell reads it.
 fn quoted(path: &str) -> String {
     let is_plain = |letter: char| letter.is_alphanumeric() || "/._-".contains(letter);
-    match path.chars().all(is_plain) {
-        true => path.to_owned(),
-        false => format!("'{}'", path.replace('\'', r"'\''")),
+    if path.chars().all(is_plain) {
+        path.to_owned()
+    } else {
+        format!("'{}'", path.replace('\'', r"'\''"))
     }
 }
 

@@ -84,8 +84,8 @@ fn describe(erased: &Erased) -> String {
         count(erased.messages as usize, "message"),
         count(erased.payloads as usize, "payload")
     )];
-    lines.push(match proof.searched {
-        true => format!(
+    lines.push(if proof.searched {
+        format!(
             "Searched {1} for {0} fragments of it: {2} found{3}.",
             proof.pieces,
             bytes(proof.bytes as i64),
@@ -94,8 +94,9 @@ fn describe(erased: &Erased) -> String {
                 0 => String::new(),
                 said => format!(" ({said} also appear in other sessions)"),
             }
-        ),
-        false => "The server's files cannot be searched from here.".to_owned(),
+        )
+    } else {
+        "The server's files cannot be searched from here.".to_owned()
     });
     if proof.searched && proof.not_searched > 0 {
         lines.push(format!(

@@ -67,21 +67,19 @@ impl ExpandArgs {
             all.next = page.next;
             let before = seen;
             seen += page.messages.len();
-            match context.output.json {
-                true => all.messages.append(&mut page.messages),
-                // Page by page, so that whoever reads need not wait for the end.
-                false => {
-                    let ids = page.messages.iter().map(|one| (&one.session_id, one.id));
-                    let places = Places::new(&oneiro, ids)?;
-                    let texts = page.messages.iter().map(|message| {
-                        let label = places.full_label(message);
-                        message_text(&label, message, Length::Whole, context.ink)
-                    });
-                    let text = texts.collect::<Vec<_>>().join("\n\n");
-                    let gap = if before > 0 && !text.is_empty() { "\n" } else { "" };
-                    if !text.is_empty() {
-                        data(&format!("{gap}{text}"))?;
-                    }
+            if context.output.json {
+                all.messages.append(&mut page.messages)
+            } else {
+                let ids = page.messages.iter().map(|one| (&one.session_id, one.id));
+                let places = Places::new(&oneiro, ids)?;
+                let texts = page.messages.iter().map(|message| {
+                    let label = places.full_label(message);
+                    message_text(&label, message, Length::Whole, context.ink)
+                });
+                let text = texts.collect::<Vec<_>>().join("\n\n");
+                let gap = if before > 0 && !text.is_empty() { "\n" } else { "" };
+                if !text.is_empty() {
+                    data(&format!("{gap}{text}"))?;
                 }
             }
             match all.next.filter(|_| self.all) {

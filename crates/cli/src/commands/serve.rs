@@ -35,9 +35,10 @@ pub struct ServeArgs {
 impl ServeArgs {
     /// Serves until told to stop.
     pub fn run(self, context: &Context) -> anyhow::Result<()> {
-        let target = match self.demo {
-            true => demo::open(context, false)?.0.target().clone(),
-            false => context.target()?,
+        let target = if self.demo {
+            demo::open(context, false)?.0.target().clone()
+        } else {
+            context.target()?
         };
         let (store, output) = (context.config.store.clone(), context.output);
         let options = context.options();

@@ -75,9 +75,10 @@ fn copy(from: &Path, to: &Path) {
     for entry in std::fs::read_dir(from).unwrap() {
         let entry = entry.unwrap();
         let target = to.join(entry.file_name());
-        match entry.file_type().unwrap().is_dir() {
-            true => copy(&entry.path(), &target),
-            false => std::fs::write(&target, std::fs::read(entry.path()).unwrap()).unwrap(),
+        if entry.file_type().unwrap().is_dir() {
+            copy(&entry.path(), &target)
+        } else {
+            std::fs::write(&target, std::fs::read(entry.path()).unwrap()).unwrap()
         }
     }
 }

@@ -112,9 +112,10 @@ fn heads_of_every_kind_are_answered_or_refused() {
     ];
     for (bytes, expected) in cases {
         let shown = String::from_utf8_lossy(&bytes[..bytes.len().min(120)]).into_owned();
-        let status = match expected.contains(&200) {
-            true => one(&server, &bytes).status,
-            false => refused(&server, &bytes),
+        let status = if expected.contains(&200) {
+            one(&server, &bytes).status
+        } else {
+            refused(&server, &bytes)
         };
         assert!(expected.contains(&status), "{shown}: {status}");
     }
@@ -245,10 +246,7 @@ on_both_backends! {
         ];
         for (path, headers, body, expected) in cases {
             let bytes = with_body(path, headers, &body);
-            let status = match expected.iter().any(|status| *status < 300) {
-                true => one(&server, &bytes).status,
-                false => refused(&server, &bytes),
-            };
+            let status = if expected.iter().any(|status| *status < 300) { one(&server, &bytes).status } else { refused(&server, &bytes) };
             let shown = String::from_utf8_lossy(&body[..body.len().min(80)]).into_owned();
             assert!(expected.contains(&status), "{path} {headers:?} {shown}: {status}");
         }

@@ -99,10 +99,7 @@ on_both_backends! {
         walk.every(&[], |_, status| status == 401);
         for (role, text) in Role::ALL.into_iter().zip(texts) {
             let bearer = format!("Bearer {text}");
-            let right = |endpoint: &Endpoint, status: u16| match endpoint.role <= role {
-                true => !matches!(status, 401 | 403 | 500..),
-                false => status == 403,
-            };
+            let right = |endpoint: &Endpoint, status: u16| if endpoint.role <= role { !matches!(status, 401 | 403 | 500..) } else { status == 403 };
             walk.every(&[("Authorization", &bearer)], right);
             walk.every(&[("Cookie", &format!("x=y; oneiro_token={text}"))], right);
             let elsewhere = [("Authorization", bearer.as_str()), ("Oneiro-Space", a)];

@@ -240,10 +240,7 @@ fn left_out(tx: &Tx<'_>, outline: &Outline, first: i64) -> Result<RangeTotals> {
         if after >= first {
             break;
         }
-        let some = match before <= first {
-            true => gap.all,
-            false => outline.together(tx, (after, first))?,
-        };
+        let some = if before <= first { gap.all } else { outline.together(tx, (after, first))? };
         if some.messages > 0 {
             all.first = if all.messages == 0 { some.first } else { all.first };
             all.last = some.last;

@@ -171,11 +171,10 @@ impl<'a> Compaction<'a> {
     /// Compacts until there is nothing left to do, and reports the result.
     fn finish(mut self, redo: bool) -> Result<Compacted> {
         let tokens_before = self.tokens()?;
-        let redone = match redo {
-            true => {
-                self.while_held(|| self.oneiro.redo_extracts((self.key, self.id), usize::MAX))?
-            }
-            false => Vec::new(),
+        let redone = if redo {
+            self.while_held(|| self.oneiro.redo_extracts((self.key, self.id), usize::MAX))?
+        } else {
+            Vec::new()
         };
         let stopped = self.run()?;
         let tokens_after = self.tokens()?;
@@ -269,12 +268,11 @@ impl<'a> Compaction<'a> {
     }
 
     fn keep_lease(&self) -> Result<()> {
-        match self.oneiro.lease_context(self.key, &self.holder)? {
-            true => Ok(()),
-            false => {
-                Err(Error::conflict("another process took over the compaction of this session")
-                    .remedy("compact it again if it is still too large"))
-            }
+        if self.oneiro.lease_context(self.key, &self.holder)? {
+            Ok(())
+        } else {
+            Err(Error::conflict("another process took over the compaction of this session")
+                .remedy("compact it again if it is still too large"))
         }
     }
 

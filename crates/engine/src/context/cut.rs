@@ -78,9 +78,8 @@ pub(super) fn cut(items: &[Cost], room: Room, complete: bool, before: Option<Bef
     let step = room.step.max(1);
     let start = |cost: &Cost| cost.total - cost.tokens;
     let newest = newest_turn(items);
-    let fits = |cut: &Cut| match cut.first == 0 {
-        true => complete && cut.tokens <= room.whole,
-        false => cut.tokens <= room.cut,
+    let fits = |cut: &Cut| {
+        if cut.first == 0 { complete && cut.tokens <= room.whole } else { cut.tokens <= room.cut }
     };
     if let Some(before) = before {
         let kept = keep(items, before);
@@ -118,10 +117,7 @@ pub(super) fn cut(items: &[Cost], room: Room, complete: bool, before: Option<Bef
 fn least((mut low, mut high): (i64, i64), holds: impl Fn(i64) -> bool) -> i64 {
     while low < high {
         let middle = low + (high - low) / 2;
-        match holds(middle) {
-            true => high = middle,
-            false => low = middle + 1,
-        }
+        if holds(middle) { high = middle } else { low = middle + 1 }
     }
     low
 }

@@ -88,16 +88,17 @@ impl Context<'_> {
     fn lines_of(&self, (key, id): (i64, &SessionId)) -> Result<(i64, Vec<Line>)> {
         self.oneiro.store.read(|tx| {
             let count = messages::count_of_session(tx, key)?;
-            let after = match count > MESSAGES_READ_MAX as i64 {
-                true => message_rows::session_ids_before(
+            let after = if count > MESSAGES_READ_MAX as i64 {
+                message_rows::session_ids_before(
                     tx,
                     Position::end(key),
                     Include::Live,
                     MESSAGES_READ_MAX,
                 )?
                 .last()
-                .map_or(0, |seq| seq - 1),
-                false => 0,
+                .map_or(0, |seq| seq - 1)
+            } else {
+                0
             };
             let all = PageRequest { after, hidden: false, limit: usize::MAX };
             let lines = messages::page(tx, (key, id), all)?.iter().map(line).collect();

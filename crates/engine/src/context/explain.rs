@@ -51,9 +51,10 @@ pub(super) fn explain(of: &Explained<'_>) -> Vec<WindowItem> {
         }
     }
     for (id, piece) in &of.preamble.pins {
-        let why = match piece.words {
-            true => "pinned into every window",
-            false => "pinned, but shown as a handle: pinned messages would fill the window",
+        let why = if piece.words {
+            "pinned into every window"
+        } else {
+            "pinned, but shown as a handle: pinned messages would fill the window"
         };
         items.push(item("message", Some(id.0.into()), piece.tokens, why));
     }
@@ -74,9 +75,10 @@ pub(super) fn explain(of: &Explained<'_>) -> Vec<WindowItem> {
     }
     let short = of.cut.full - of.cut.first;
     for (index, cost) in of.shown.iter().enumerate() {
-        let (tokens, why) = match index < short && cost.short_tokens < cost.tokens {
-            true => (cost.short_tokens, format!("short: {} tokens in full", cost.tokens)),
-            false => (cost.tokens, "among the newest that fit".to_owned()),
+        let (tokens, why) = if index < short && cost.short_tokens < cost.tokens {
+            (cost.short_tokens, format!("short: {} tokens in full", cost.tokens))
+        } else {
+            (cost.tokens, "among the newest that fit".to_owned())
         };
         items.push(item("message", Some(cost.seq.into()), tokens, why));
     }

@@ -124,9 +124,10 @@ pub(super) fn remove_nodes(tx: &Tx<'_>, dead: BTreeSet<i64>) -> Result<()> {
             let mut under = vec![*node];
             while let Some(node) = under.pop() {
                 for child in summaries::child_keys(tx, node)? {
-                    match dead.contains(&child) {
-                        true => under.push(child),
-                        false => summaries::add_to_context(tx, context, child)?,
+                    if dead.contains(&child) {
+                        under.push(child)
+                    } else {
+                        summaries::add_to_context(tx, context, child)?
                     }
                 }
             }

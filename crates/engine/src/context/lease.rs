@@ -16,10 +16,8 @@ impl Oneiro {
         let now = self.now();
         let is_taken =
             self.store.write_derived(|tx| contexts::acquire_lease(tx, key, holder, now))?;
-        let other = match is_taken {
-            true => None,
-            false => self.store.read(|tx| contexts::lease_holder(tx, key))?,
-        };
+        let other =
+            if is_taken { None } else { self.store.read(|tx| contexts::lease_holder(tx, key))? };
         let Some(gone) = other.filter(|other| has_exited(other)) else { return Ok(is_taken) };
         self.store.write_derived(|tx| {
             contexts::release_lease(tx, key, &gone)?;

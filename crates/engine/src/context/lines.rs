@@ -63,14 +63,13 @@ fn push(text: &mut String, more: &str) {
     if !text.is_empty() {
         text.push('\n');
     }
-    match more.len() > LONGEST {
-        true => {
-            let head = more.get(..more.floor_char_boundary(LONGEST / 2)).unwrap_or_default();
-            let tail = more.get(more.ceil_char_boundary(more.len() - LONGEST / 2)..);
-            text.push_str(head);
-            text.push_str("\n…\n");
-            text.push_str(tail.unwrap_or_default());
-        }
-        false => text.push_str(more),
+    if more.len() > LONGEST {
+        let head = more.get(..more.floor_char_boundary(LONGEST / 2)).unwrap_or_default();
+        let tail = more.get(more.ceil_char_boundary(more.len() - LONGEST / 2)..);
+        text.push_str(head);
+        text.push_str("\n…\n");
+        text.push_str(tail.unwrap_or_default());
+    } else {
+        text.push_str(more)
     }
 }

@@ -47,11 +47,10 @@ pub(super) fn summary(node: &Node, words: bool) -> String {
             minute(node.latest_at)
         );
     }
-    match words {
-        true => {
-            let _ = write!(out, ">\n{}\n</summary>", inside(node.content.trim()));
-        }
-        false => out.push_str("/>"),
+    if words {
+        let _ = write!(out, ">\n{}\n</summary>", inside(node.content.trim()));
+    } else {
+        out.push_str("/>")
     }
     out
 }

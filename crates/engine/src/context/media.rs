@@ -181,16 +181,14 @@ fn text<'a>(value: &'a Value, name: &str) -> Option<&'a str> {
 }
 
 fn base64(data: &str) -> Source<'_> {
-    match data.is_empty() {
-        true => Source::Missing,
-        false => Source::Base64(data),
-    }
+    if data.is_empty() { Source::Missing } else { Source::Base64(data) }
 }
 
 fn fetched(url: &str) -> Source<'_> {
-    match url.starts_with("http://") || url.starts_with("https://") {
-        true => Source::Url(url),
-        false => Source::Missing,
+    if url.starts_with("http://") || url.starts_with("https://") {
+        Source::Url(url)
+    } else {
+        Source::Missing
     }
 }
 

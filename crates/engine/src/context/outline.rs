@@ -45,9 +45,10 @@ impl Outline {
     pub(super) fn read(tx: &Tx<'_>, session: (i64, &SessionId), words: bool) -> Result<Outline> {
         let mut tail = uncounted(tx, session, (usize::MAX, usize::MAX))?;
         tail.retain(|one| one.message.visibility == Visibility::Live);
-        let shown = match words {
-            true => summaries::in_context(tx, session.0)?,
-            false => summaries::in_context_without_content(tx, session.0)?,
+        let shown = if words {
+            summaries::in_context(tx, session.0)?
+        } else {
+            summaries::in_context_without_content(tx, session.0)?
         };
         let depth = shown.iter().map(|node| node.depth).max().unwrap_or(0);
         let mut outline = Outline {

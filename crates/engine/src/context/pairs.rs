@@ -130,10 +130,7 @@ impl Steps {
             }
         }
         let answers = self.open.len() < waited;
-        let is_piece = match ties.calls.is_empty() {
-            true => !ties.speaks,
-            false => self.calling,
-        };
+        let is_piece = if ties.calls.is_empty() { !ties.speaks } else { self.calling };
         let begins = match () {
             // Text beside a result stays with the call.
             () if ties.is_user && !answers => Begins::Turn,

@@ -47,9 +47,10 @@ impl Compaction<'_> {
         let mut aged = 0;
         for gap in &outline.gaps {
             let (after, before) = gap.between;
-            aged += match before <= fresh {
-                true => gap.all.tokens,
-                false => outline.together(tx, (after, fresh))?.tokens,
+            aged += if before <= fresh {
+                gap.all.tokens
+            } else {
+                outline.together(tx, (after, fresh))?.tokens
             };
         }
         // A small leaf loses less detail than condensing summaries again.
@@ -90,10 +91,8 @@ impl Compaction<'_> {
                         // What remains of the goal beside the tail and the existing summaries,
                         // divided among the messages still to be summarised. A reserve is kept for
                         // the last leaf, which cannot be as small as its share.
-                        let guidance = match outline.shown.is_empty() {
-                            true => outline.guidance_tokens,
-                            false => 0,
-                        };
+                        let guidance =
+                            if outline.shown.is_empty() { outline.guidance_tokens } else { 0 };
                         let stands = total - aged + guidance + 160.min(until / 12);
                         let share = (until - stands).max(0) * source / aged.max(1);
                         most.min(share)

@@ -74,9 +74,6 @@ impl Reach {
         let node = found.into_iter().next().ok_or_else(not_there)?;
         let mut sessions = summaries::sessions_under(tx, node.key)?;
         sessions.push(node.session_key);
-        match sessions.iter().all(|key| self.holds(*key)) {
-            true => Ok(node),
-            false => Err(not_there()),
-        }
+        if sessions.iter().all(|key| self.holds(*key)) { Ok(node) } else { Err(not_there()) }
     }
 }

@@ -180,10 +180,10 @@ fn input(source: &Source<'_>) -> String {
         source.lines.iter().map(line).collect::<String>()
     };
     let segment = lines(source);
-    match tokens(&segment) > source.input_tokens {
-        // Larger than the model's input: it summarises an extract instead.
-        true => text.push_str(&extracted(source, source.input_tokens)),
-        false => text.push_str(&segment),
+    if tokens(&segment) > source.input_tokens {
+        text.push_str(&extracted(source, source.input_tokens))
+    } else {
+        text.push_str(&segment)
     }
     text.push_str("</segment>");
     text

@@ -71,10 +71,10 @@ pub(crate) fn extend_build(
         Ok(is_first)
     })?;
     let more = read.len() == limit;
-    Ok(match extended {
-        true => Extended { texts: read.len(), reach: last.number, more },
-        // Another process covered them.
-        false => Extended { texts: 0, reach, more: true },
+    Ok(if extended {
+        Extended { texts: read.len(), reach: last.number, more }
+    } else {
+        Extended { texts: 0, reach, more: true }
     })
 }
 

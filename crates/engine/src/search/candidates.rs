@@ -83,10 +83,7 @@ impl CandidateSearch<'_> {
     /// The candidates, best first by the cheap score.
     pub(super) fn run(&self) -> Vec<Candidate> {
         let mut found: FxHashMap<u32, Origin> = FxHashMap::default();
-        let limit = |limit: usize| match self.limits.exhaustive {
-            true => usize::MAX,
-            false => limit,
-        };
+        let limit = |limit: usize| if self.limits.exhaustive { usize::MAX } else { limit };
         let by_words = self.by_words(limit(WORD_CANDIDATES));
         for (_, doc) in &by_words {
             found.entry(*doc).or_default().words = true;
@@ -162,17 +159,21 @@ impl CandidateSearch<'_> {
         let mut all = Vec::new();
         let mut best = TopK::new(limit);
         for (base, vectors) in self.view.vectors() {
-            let bound = |best: &TopK| match is_some_of_each || best.bound == f32::NEG_INFINITY {
-                true => u16::MAX,
-                false => -best.bound as u16,
+            let bound = |best: &TopK| {
+                if is_some_of_each || best.bound == f32::NEG_INFINITY {
+                    u16::MAX
+                } else {
+                    -best.bound as u16
+                }
             };
             scan(bits, vectors, bound(&best), |at, far| {
                 let doc = base + at as u32;
                 let is_known = vectors.get(at).is_some_and(|vector| *vector != [0; 4]);
                 if is_known && self.allows(doc) {
-                    match is_some_of_each {
-                        true => all.push((-f32::from(far), doc)),
-                        false => best.insert(-f32::from(far), doc),
+                    if is_some_of_each {
+                        all.push((-f32::from(far), doc))
+                    } else {
+                        best.insert(-f32::from(far), doc)
                     }
                 }
                 bound(&best)

@@ -249,11 +249,10 @@ fn first_spoken(
 }
 
 fn within(field: &'static str, value: usize, range: RangeInclusive<usize>) -> Result<()> {
-    match range.contains(&value) {
-        true => Ok(()),
-        false => {
-            let (least, most) = range.into_inner();
-            Err(Error::field(field, format!("{value} is not between {least} and {most}")))
-        }
+    if range.contains(&value) {
+        Ok(())
+    } else {
+        let (least, most) = range.into_inner();
+        Err(Error::field(field, format!("{value} is not between {least} and {most}")))
     }
 }

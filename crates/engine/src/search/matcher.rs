@@ -309,13 +309,12 @@ fn with_terms(view: &View<'_>, terms: &[String], all: bool) -> Result<DocSet> {
     let docs = view.docs();
     let mut set = if all && !terms.is_empty() { DocSet::all(docs) } else { DocSet::none(docs) };
     for term in terms {
-        match all {
-            true => {
-                let mut one = DocSet::none(docs);
-                add(view, term.as_bytes(), &mut one)?;
-                set.and(&one);
-            }
-            false => add(view, term.as_bytes(), &mut set)?,
+        if all {
+            let mut one = DocSet::none(docs);
+            add(view, term.as_bytes(), &mut one)?;
+            set.and(&one);
+        } else {
+            add(view, term.as_bytes(), &mut set)?
         }
     }
     Ok(set)

@@ -55,9 +55,10 @@ impl Search<'_> {
         if request.neighbours > NEIGHBOURS_MAX {
             return Err(Error::field("neighbours", format!("is more than {NEIGHBOURS_MAX}")));
         }
-        match request.wants_summaries() {
-            true => self.oneiro.search_with_summaries(request),
-            false => self.oneiro.search_as_typed(request),
+        if request.wants_summaries() {
+            self.oneiro.search_with_summaries(request)
+        } else {
+            self.oneiro.search_as_typed(request)
         }
     }
 
@@ -74,9 +75,10 @@ impl Search<'_> {
 impl Oneiro {
     fn search_messages(&self, request: &SearchRequest) -> Result<Found> {
         let query = Query::parse(&request.query, self.now())?;
-        let query_vector = match request.exact {
-            true => QueryVector::disabled(self.embedder_choice()?),
-            false => self.query_vector(&query)?,
+        let query_vector = if request.exact {
+            QueryVector::disabled(self.embedder_choice()?)
+        } else {
+            self.query_vector(&query)?
         };
         let asked = SearchInput { request, query: &query, query_vector: &query_vector };
         let (mut found, note) = self.with_index_view(&query_vector, |tx, view, reader| {

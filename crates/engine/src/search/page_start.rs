@@ -29,13 +29,14 @@ impl PageStart {
         let last = Some(cursor.key);
         let packed = cursor.order.saturating_sub(SCAN_ORDER_BASE);
         let offset = |order: i64| usize::try_from(order).unwrap_or(0).min(OFFSET_MAX);
-        match packed >= 0 {
-            true => PageStart {
+        if packed >= 0 {
+            PageStart {
                 offset: offset(packed % HITS_PER_SCAN),
                 before: Some(packed / HITS_PER_SCAN),
                 last,
-            },
-            false => PageStart { offset: offset(cursor.order), before: None, last },
+            }
+        } else {
+            PageStart { offset: offset(cursor.order), before: None, last }
         }
     }
 

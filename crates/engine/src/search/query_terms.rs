@@ -105,21 +105,20 @@ impl QueryTerms {
             let whole = look_up_word(word, view, model)?;
             // A word that does not occur as written may occur in its parts, such as a path followed
             // by a line number.
-            match parts.is_empty() || whole.lists.iter().any(|list| list.count > 0) {
-                true => words.push(whole),
-                false => {
-                    let terms = parts.into_iter().filter_map(|part| part.terms.into_iter().next());
-                    let in_parts = QueryWord {
-                        norm: whole.text,
-                        terms: terms.collect(),
-                        all: true,
-                        parts: Vec::new(),
-                        stop: false,
-                        start: 0,
-                        end: 0,
-                    };
-                    words.push(look_up_word(in_parts, view, model)?);
-                }
+            if parts.is_empty() || whole.lists.iter().any(|list| list.count > 0) {
+                words.push(whole)
+            } else {
+                let terms = parts.into_iter().filter_map(|part| part.terms.into_iter().next());
+                let in_parts = QueryWord {
+                    norm: whole.text,
+                    terms: terms.collect(),
+                    all: true,
+                    parts: Vec::new(),
+                    stop: false,
+                    start: 0,
+                    end: 0,
+                };
+                words.push(look_up_word(in_parts, view, model)?);
             }
         }
         words.sort_by(|a, b| b.weight.total_cmp(&a.weight));

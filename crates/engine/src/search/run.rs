@@ -247,9 +247,8 @@ impl SearchRun<'_, '_> {
             scored.sort_by_key(|one| features(&one.candidate));
             for one in scored {
                 // A batch ranks below the previous one, even if its own scores are higher.
-                let score = ranked.last().map_or(f32::MAX, |last: &Ranked| match rank_changes {
-                    true => f32::MAX,
-                    false => last.score,
+                let score = ranked.last().map_or(f32::MAX, |last: &Ranked| {
+                    if rank_changes { f32::MAX } else { last.score }
                 });
                 let score = score.min(one.features.score());
                 ranked.push(Ranked {

@@ -48,14 +48,13 @@ impl Search<'_> {
         if request.limit == 0 || request.limit > SEARCH_LIMIT_MAX {
             return Err(Error::field("limit", format!("is not between 1 and {SEARCH_LIMIT_MAX}")));
         }
-        let (summaries, summary_total) = match request.summaries && request.roles.is_empty() {
-            true => self.search_summaries(request)?,
-            false => (Vec::new(), 0),
+        let (summaries, summary_total) = if request.summaries && request.roles.is_empty() {
+            self.search_summaries(request)?
+        } else {
+            (Vec::new(), 0)
         };
-        let messages = match request.messages {
-            true => self.grep_messages(request)?.hits,
-            false => Vec::new(),
-        };
+        let messages =
+            if request.messages { self.grep_messages(request)?.hits } else { Vec::new() };
         Ok(Grepped { summaries, messages, summary_total })
     }
 

@@ -67,12 +67,11 @@ impl Oneiro {
             note = Some(format!("{more} more summaries have the words; a larger limit shows more"));
             summaries.truncate(room);
         }
-        let mut found = match request.wants_messages() {
-            true => {
-                request.limit -= summaries.len();
-                self.search_as_typed(&request)?
-            }
-            false => Found::default(),
+        let mut found = if request.wants_messages() {
+            request.limit -= summaries.len();
+            self.search_as_typed(&request)?
+        } else {
+            Found::default()
         };
         if !summaries.is_empty() {
             found.tier = Some(Tier::Precise);

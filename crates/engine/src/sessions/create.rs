@@ -112,13 +112,14 @@ impl Oneiro {
 
 /// Refuses to begin a session that must not be stored.
 pub(crate) fn refuse_ignored(oneiro: &Oneiro, tx: &Tx<'_>, id: &SessionId) -> Result<()> {
-    match oneiro.settings_in(tx)?.ignores(id) {
-        false => Ok(()),
-        true => Err(Error::conflict(format!(
+    if !oneiro.settings_in(tx)?.ignores(id) {
+        Ok(())
+    } else {
+        Err(Error::conflict(format!(
             "session {:?} matches ignore_session_patterns, so nothing of it is stored",
             id.as_str()
         ))
-        .remedy(Remedy::ChangePatterns)),
+        .remedy(Remedy::ChangePatterns))
     }
 }
 

@@ -76,10 +76,7 @@ fn place(listed: &Listed, order: ListOrder) -> (i64, i64) {
 /// The session as the list shows it; `None` for the tip of a delegate's chain.
 fn shown(tx: &Tx<'_>, request: &ListSessions, listed: Listed) -> Result<Option<Session>> {
     let key = listed.key;
-    let listed = match request.with_prompts {
-        true => sessions::with_prompt(tx, listed)?,
-        false => listed,
-    };
+    let listed = if request.with_prompts { sessions::with_prompt(tx, listed)? } else { listed };
     let mut session = sessions::with_preview(tx, listed)?;
     if request.all || session.lineage != Some(Lineage::Continuation) {
         return Ok(Some(session));

@@ -40,9 +40,10 @@ pub(crate) fn resolve_in(tx: &Tx<'_>, text: &str) -> Result<(i64, SessionId)> {
     {
         return Ok((key, id));
     }
-    let begun = match text.is_empty() || text.contains('\0') {
-        true => Vec::new(),
-        false => sessions::by_prefix(tx, text)?,
+    let begun = if text.is_empty() || text.contains('\0') {
+        Vec::new()
+    } else {
+        sessions::by_prefix(tx, text)?
     };
     match begun.as_slice() {
         [only] => Ok(only.clone()),

@@ -98,10 +98,7 @@ fn uncharged(tx: &Tx<'_>, key: i64, total: &Usage) -> Result<Usage> {
         held.reasoning_tokens += row.reasoning_tokens;
     }
     let added = difference(total, &held);
-    Ok(match added == Usage::default() {
-        true => added,
-        false => Usage { api_calls: 1, ..added },
-    })
+    Ok(if added == Usage::default() { added } else { Usage { api_calls: 1, ..added } })
 }
 
 fn difference(now: &Usage, before: &Usage) -> Usage {

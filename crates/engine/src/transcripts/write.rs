@@ -82,10 +82,7 @@ impl Batch<'_> {
                 let is_there = self.is_in(tx, key.as_slice(), external_id)?;
                 let is_copy = !is_there && self.is_in(tx, &parent, external_id)?;
                 done.copies += usize::from(is_copy);
-                match is_there || is_copy {
-                    true => done.duplicates += 1,
-                    false => done.messages += 1,
-                }
+                if is_there || is_copy { done.duplicates += 1 } else { done.messages += 1 }
             }
         }
         Ok((done, begun))
@@ -129,13 +126,12 @@ impl Batch<'_> {
         charged.load(tx, (key, &group.id))?;
         let copies = self.find_copies(tx, group, key)?;
         let taken = sequence::next_messages(tx)?;
-        let appended = match copies.iter().any(|is_copy| *is_copy) {
-            false => append_prepared(tx, key, taken.first, &group.messages)?,
-            true => {
-                let kept = group.messages.iter().zip(&copies).filter(|(_, is_copy)| !**is_copy);
-                let kept: Vec<Prepared> = kept.map(|(message, _)| message.clone()).collect();
-                append_prepared(tx, key, taken.first, &kept)?
-            }
+        let appended = if !copies.iter().any(|is_copy| *is_copy) {
+            append_prepared(tx, key, taken.first, &group.messages)?
+        } else {
+            let kept = group.messages.iter().zip(&copies).filter(|(_, is_copy)| !**is_copy);
+            let kept: Vec<Prepared> = kept.map(|(message, _)| message.clone()).collect();
+            append_prepared(tx, key, taken.first, &kept)?
         };
         let now = self.oneiro.now();
         let before = done.messages;
@@ -143,9 +139,10 @@ impl Batch<'_> {
         for ((_, used), is_copy) in group.lines.iter().zip(&copies) {
             done.copies += usize::from(*is_copy);
             let is_new = !is_copy && ids.next().is_some_and(|id| id.0 >= taken.first);
-            match is_new {
-                true => done.messages += 1,
-                false => done.duplicates += 1,
+            if is_new {
+                done.messages += 1
+            } else {
+                done.duplicates += 1
             }
             if let Some(used) = used {
                 charged.charge(tx, (key, now), (used, is_new))?;
@@ -204,9 +201,10 @@ impl Batch<'_> {
         };
         let Some((parent, kind)) = origin else { return Ok(()) };
         let above = lineage::ancestors(tx, parent, |_| true)?;
-        match above.iter().any(|link| link.key == key) {
-            true => Ok(()),
-            false => lineage::attach(tx, key, parent, kind),
+        if above.iter().any(|link| link.key == key) {
+            Ok(())
+        } else {
+            lineage::attach(tx, key, parent, kind)
         }
     }
 

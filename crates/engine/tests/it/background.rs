@@ -223,10 +223,7 @@ on_both_backends! {
     fn a_job_whose_model_is_away_is_put_off_and_done_when_it_is_back(space) {
         let is_away = Arc::new(AtomicBool::new(true));
         let away = Arc::clone(&is_away);
-        let llm = Scripted::new(move |_, asked| match away.load(Ordering::SeqCst) {
-            true => Err(oneiro::Error::new(oneiro::ErrorKind::Unavailable, "no model today")),
-            false => Ok(gist(asked)),
-        });
+        let llm = Scripted::new(move |_, asked| if away.load(Ordering::SeqCst) { Err(oneiro::Error::new(oneiro::ErrorKind::Unavailable, "no model today")) } else { Ok(gist(asked)) });
         let oneiro = open_llm(space, llm);
         let id = begin(&oneiro, "s", turns(40));
         queue_compaction(&oneiro, &id);

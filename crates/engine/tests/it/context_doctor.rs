@@ -21,9 +21,12 @@ struct Broken {
 /// Two sessions with leaves and condensed summaries; the second must come through unharmed.
 fn furnish(space: &oneiro_testkit::TestSpace, deep: bool) -> Broken {
     let oneiro = open(space);
-    let compact = |id: &SessionId| match deep {
-        true => oneiro.context().compact(id, &CompactRequest::default()).unwrap(),
-        false => until(&oneiro, id, 4_000),
+    let compact = |id: &SessionId| {
+        if deep {
+            oneiro.context().compact(id, &CompactRequest::default()).unwrap()
+        } else {
+            until(&oneiro, id, 4_000)
+        }
     };
     if deep {
         let settings = [

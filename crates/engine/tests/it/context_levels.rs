@@ -97,10 +97,7 @@ on_both_backends! {
     }
 
     fn a_model_that_is_too_long_is_asked_more_strictly(space) {
-        let llm = Scripted::new(|_, asked| match asked.instructions.contains("durable") || asked.temperature == 0.0 {
-            true => Ok(gist(asked)),
-            false => Ok(format!("{} ", gist(asked)).repeat(400)),
-        });
+        let llm = Scripted::new(|_, asked| if asked.instructions.contains("durable") || asked.temperature == 0.0 { Ok(gist(asked)) } else { Ok(format!("{} ", gist(asked)).repeat(400)) });
         all_are(&compacted(space, &llm), SummaryLevel::Strict);
     }
 

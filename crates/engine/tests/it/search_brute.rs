@@ -119,9 +119,10 @@ fn query(dice: &mut Dice, depth: usize) -> String {
             let letters = 1 + dice.roll(word.chars().count());
             let begin: String = word.chars().take(letters).collect();
             // A star after punctuation is another thing.
-            match begin.chars().all(char::is_alphanumeric) {
-                true => format!("{begin}*"),
-                false => format!("\"{word}\""),
+            if begin.chars().all(char::is_alphanumeric) {
+                format!("{begin}*")
+            } else {
+                format!("\"{word}\"")
             }
         }
         5 => format!("({} {})", query(dice, depth - 1), query(dice, depth - 1)),

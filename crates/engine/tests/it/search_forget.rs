@@ -239,10 +239,7 @@ on_both_backends! {
             let (oneiro, _) = open_with_words(&space);
             let message = furnish_many(&oneiro);
             assert!(in_segments(&oneiro, RARE_PART) > 0, "the proof looks for nothing");
-            let target = match whole_session {
-                true => EraseTarget::Session(id("s")),
-                false => EraseTarget::Message(MessageId(message)),
-            };
+            let target = if whole_session { EraseTarget::Session(id("s")) } else { EraseTarget::Message(MessageId(message)) };
             oneiro.erase(&target).unwrap();
             is_without_trace(&oneiro, Some(&space));
             is_sound(&oneiro);

@@ -45,9 +45,10 @@ pub(super) fn read(bytes: &[u8]) -> Result<LlmAnswer, Problem> {
     let cut_short = reason == "length";
     let text = tidied(&text).to_owned();
     if text.is_empty() {
-        let problem = match cut_short {
-            true => "the model wrote nothing before it had written as much as it may",
-            false => "the model wrote nothing",
+        let problem = if cut_short {
+            "the model wrote nothing before it had written as much as it may"
+        } else {
+            "the model wrote nothing"
         };
         return Err(Problem::Unusable(problem.to_owned()));
     }

@@ -40,10 +40,7 @@ fn assert_no_hostile_words(what: &str, text: &str) {
 }
 
 fn assert_only_our_lines(what: &str, text: &str) {
-    let outside = match text.contains("<recalled-") {
-        true => recalled(text).1,
-        false => text.to_owned(),
-    };
+    let outside = if text.contains("<recalled-") { recalled(text).1 } else { text.to_owned() };
     for line in outside.lines().filter(|line| !line.is_empty()) {
         assert!(OURS.iter().any(|ours| line.starts_with(ours)), "{what}: {line:?}");
     }

@@ -88,9 +88,10 @@ pub fn unknown_name<'k>(name: &str, known: impl Iterator<Item = &'k str>) -> Err
     let shown: String = name.chars().take(SHOWN_CHARS).collect();
     // Whatever could be a sentence is quoted: surfaces for agents escape what is.
     let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "_-.".contains(letter);
-    let error = match shown.chars().all(is_plain) {
-        true => Error::field(shown, "is not a known field"),
-        false => Error::field(format!("{shown:?}"), "is not a known field"),
+    let error = if shown.chars().all(is_plain) {
+        Error::field(shown, "is not a known field")
+    } else {
+        Error::field(format!("{shown:?}"), "is not a known field")
     };
     let mut known = known.peekable();
     if known.peek().is_none() {

@@ -181,10 +181,10 @@ impl OneField<'_> {
                         .wrong(format!("{} is not a whole number", short(&value)))
                         .remedy(remedy));
                 };
-                match *max == EXACT_INTEGER_MAX {
-                    // Another id would be another thing.
-                    true => self.int(Some(number), *min, *max)?,
-                    false => self.clamped(number, *min, *max),
+                if *max == EXACT_INTEGER_MAX {
+                    self.int(Some(number), *min, *max)?
+                } else {
+                    self.clamped(number, *min, *max)
                 }
             }
             (FieldKind::Bool, Value::Bool(flag)) => Value::Bool(flag),
@@ -274,12 +274,11 @@ impl OneField<'_> {
     }
 
     fn word(&self, word: String, words: &[String]) -> Result<Value> {
-        match words.contains(&word) {
-            true => Ok(Value::String(word)),
-            false => {
-                let problem = format!("{:?} is none of {}", shorten(&word), words.join(", "));
-                Err(self.wrong(problem).remedy("give one of these words"))
-            }
+        if words.contains(&word) {
+            Ok(Value::String(word))
+        } else {
+            let problem = format!("{:?} is none of {}", shorten(&word), words.join(", "));
+            Err(self.wrong(problem).remedy("give one of these words"))
         }
     }
 

@@ -140,13 +140,15 @@ fn kind_of(schema: &Value) -> FieldKind {
         }
         "string" => FieldKind::Text(TextBounds {
             min: length("minLength").unwrap_or(0),
-            max: match schema.contains_key(schema::LOOSE_LENGTH) {
-                true => usize::MAX,
-                false => length("maxLength").unwrap_or(usize::MAX),
+            max: if schema.contains_key(schema::LOOSE_LENGTH) {
+                usize::MAX
+            } else {
+                length("maxLength").unwrap_or(usize::MAX)
             },
-            pattern: match schema.contains_key(schema::PARSED) {
-                true => None,
-                false => schema.get("pattern").and_then(Value::as_str).and_then(pattern),
+            pattern: if schema.contains_key(schema::PARSED) {
+                None
+            } else {
+                schema.get("pattern").and_then(Value::as_str).and_then(pattern)
             },
         }),
         "integer" => FieldKind::Int(

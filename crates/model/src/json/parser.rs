@@ -183,19 +183,15 @@ impl Parser<'_> {
         while matches!(self.peek(), Some(b'0'..=b'9')) {
             self.at += 1;
         }
-        match self.at > start {
-            true => Ok(()),
-            false => Err(self.bad("expected a digit")),
-        }
+        if self.at > start { Ok(()) } else { Err(self.bad("expected a digit")) }
     }
 
     fn word(&mut self, word: &str, value: Value) -> Result<Value> {
-        match self.text.get(self.at..).unwrap_or_default().starts_with(word) {
-            true => {
-                self.at += word.len();
-                Ok(value)
-            }
-            false => Err(self.bad("expected a value")),
+        if self.text.get(self.at..).unwrap_or_default().starts_with(word) {
+            self.at += word.len();
+            Ok(value)
+        } else {
+            Err(self.bad("expected a value"))
         }
     }
 

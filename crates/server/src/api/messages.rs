@@ -34,9 +34,10 @@ pub(super) fn append(call: &Call, options: AppendOptions) -> Result<Answer<Appen
     let messages = read(&call.body)?;
     let (oneiro, id) = (call.oneiro()?, call.session()?);
     let session = NewSession { source: options.source, ..NewSession::default() };
-    Answer::ok(match options.create {
-        true => oneiro.messages().append_or_create(&id, messages, session)?,
-        false => oneiro.messages().append(&id, messages)?,
+    Answer::ok(if options.create {
+        oneiro.messages().append_or_create(&id, messages, session)?
+    } else {
+        oneiro.messages().append(&id, messages)?
     })
 }
 

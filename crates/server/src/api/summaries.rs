@@ -31,10 +31,10 @@ pub(super) fn expand_within(call: &Call, request: ExpandWithin) -> Result<Answer
 fn named(call: &Call) -> Result<&str> {
     let id = call.part("id")?;
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
-    match id.starts_with("sum_") && id.bytes().all(plain) {
-        true => Ok(id),
-        false => Err(Error::not_found("there is no such summary").remedy(
-            "ids of summaries begin with sum_; GET /v1/sessions/{id}/summaries lists them",
-        )),
+    if id.starts_with("sum_") && id.bytes().all(plain) {
+        Ok(id)
+    } else {
+        Err(Error::not_found("there is no such summary")
+            .remedy("ids of summaries begin with sum_; GET /v1/sessions/{id}/summaries lists them"))
     }
 }

@@ -18,10 +18,8 @@ pub(super) fn summaries(request: &ViewRequest) -> Result<String> {
     let (session, oneiro) = (path_session(request)?, request.oneiro()?);
     let summaries = oneiro.context().summaries(&session.id)?;
     // Without a summary there is no picture to put them in.
-    let loose = match summaries.is_empty() {
-        true => Vec::new(),
-        false => loose(oneiro, &session.id, &summaries)?,
-    };
+    let loose =
+        if summaries.is_empty() { Vec::new() } else { loose(oneiro, &session.id, &summaries)? };
     let more_loose = loose.len() >= LOOSE;
     let along = match request.text("along") {
         "time" => Some(Along::Time),
@@ -114,13 +112,12 @@ fn assemble(request: &ViewRequest, session: &Session, typed: &str) -> Result<Out
     };
     let oneiro = request.oneiro()?;
     let window = oneiro.context().window(&session.id, &window)?;
-    let summarised = match window.summaries.is_empty() {
-        true => 0,
-        false => {
-            let all = oneiro.context().summaries(&session.id)?;
-            let shown = all.iter().filter(|node| window.summaries.contains(&node.id));
-            shown.map(|node| node.message_count).sum()
-        }
+    let summarised = if window.summaries.is_empty() {
+        0
+    } else {
+        let all = oneiro.context().summaries(&session.id)?;
+        let shown = all.iter().filter(|node| window.summaries.contains(&node.id));
+        shown.map(|node| node.message_count).sum()
     };
     Ok(Outcome::Assembled { window: Box::new(window), summarised })
 }

@@ -116,10 +116,7 @@ pub fn kind_of_file(path: &Path) -> FileKind {
     let path = &resolve(path);
     // One that is empty is not opened whatever lies beside it: SQLite would take away its log.
     if !path.is_file() || file_bytes(path) == 0 {
-        return match path.exists() && !path.is_file() {
-            true => FileKind::Other,
-            false => FileKind::Nothing,
-        };
+        return if path.exists() && !path.is_file() { FileKind::Other } else { FileKind::Nothing };
     }
     // As it lies first, for that leaves no trace; what is not in the file yet is in its log.
     let lies = look(path, true);
@@ -362,9 +359,8 @@ fn quoted(name: &str) -> String {
 fn escaped(path: &Path) -> String {
     let bytes = std::os::unix::ffi::OsStrExt::as_bytes(path.as_os_str());
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/-_.~".contains(&byte);
-    let escape = |byte: &u8| match is_plain(*byte) {
-        true => char::from(*byte).to_string(),
-        false => format!("%{byte:02X}"),
+    let escape = |byte: &u8| {
+        if is_plain(*byte) { char::from(*byte).to_string() } else { format!("%{byte:02X}") }
     };
     bytes.iter().map(escape).collect()
 }

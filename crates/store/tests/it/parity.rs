@@ -94,11 +94,10 @@ fn of_postgres(space: &TestSpace) -> Catalogue {
     for row in client.query(&indexes, &[]).unwrap() {
         let columns: Vec<String> = row.get(4);
         let table = found.entry(row.get(0)).or_default();
-        match row.get(1) {
-            true => table.primary_key = columns,
-            false => {
-                table.indexes.insert((columns, row.get(2), row.get(3)));
-            }
+        if row.get(1) {
+            table.primary_key = columns
+        } else {
+            table.indexes.insert((columns, row.get(2), row.get(3)));
         }
     }
     let references = "SELECT t.relname::TEXT, a.attname::TEXT, r.relname::TEXT, b.attname::TEXT, \

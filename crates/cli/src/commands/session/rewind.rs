@@ -45,10 +45,7 @@ impl RewindArgs {
             return context.output.show(&page, |page| {
                 let label = |message| line(&places.full_label(message), message);
                 let lines: Vec<String> = page.items.iter().map(label).collect();
-                match lines.is_empty() {
-                    true => "Nothing to rewind to.".to_owned(),
-                    false => lines.join("\n"),
-                }
+                if lines.is_empty() { "Nothing to rewind to.".to_owned() } else { lines.join("\n") }
             });
         }
         let to = to.map(|to| to.to_string());

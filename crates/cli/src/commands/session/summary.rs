@@ -75,9 +75,10 @@ fn answer(oneiro: &Oneiro, id: &SessionId, written: Option<Summary>) -> oneiro::
 
 /// An empty text would take the summary away, which is rarely what an empty pipe means.
 fn checked(text: String) -> oneiro::Result<String> {
-    match text.trim().is_empty() {
-        true => Err(Error::field("set", "is empty").remedy("--clear removes the summary")),
-        false => Ok(text),
+    if text.trim().is_empty() {
+        Err(Error::field("set", "is empty").remedy("--clear removes the summary"))
+    } else {
+        Ok(text)
     }
 }
 

@@ -88,9 +88,10 @@ impl UsageArgs {
             }),
         )?;
         let (key, used) = usage.into_parts()?;
-        let session = match self.set {
-            true => oneiro.sessions().set_usage(&id, used)?,
-            false => oneiro.sessions().add_usage(&id, key, used)?,
+        let session = if self.set {
+            oneiro.sessions().set_usage(&id, used)?
+        } else {
+            oneiro.sessions().add_usage(&id, key, used)?
         };
         context.output.show(&session, super::describe)
     }

@@ -148,9 +148,10 @@ impl Original {
         let part = written.map_err(|error| cannot("write", &self.path, error))?;
         // Once more, as late as can be: what a running agent wrote meanwhile must not be lost.
         self.refuse_changed()?;
-        let kept = match self.exists() {
-            true => part.persist(&self.target),
-            false => part.persist_noclobber(&self.target),
+        let kept = if self.exists() {
+            part.persist(&self.target)
+        } else {
+            part.persist_noclobber(&self.target)
         };
         kept.map(drop).map_err(|error| cannot("write", &self.path, error.error))
     }
@@ -161,13 +162,11 @@ impl Original {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => None,
             Err(error) => return Err(cannot("read", &self.path, error)),
         };
-        match now == self.bytes {
-            true => Ok(()),
-            false => Err(Error::conflict(format!(
-                "{} changed while setup was running",
-                self.path.display()
-            ))
-            .remedy("run `oneiro setup` again; quit the agent first if it keeps happening")),
+        if now == self.bytes {
+            Ok(())
+        } else {
+            Err(Error::conflict(format!("{} changed while setup was running", self.path.display()))
+                .remedy("run `oneiro setup` again; quit the agent first if it keeps happening"))
         }
     }
 }

@@ -77,19 +77,21 @@ impl Program {
 
 /// A store that is a path is one wherever the agent runs.
 fn absolute(store: &str) -> String {
-    match store.contains("://") {
-        true => store.to_owned(),
-        false => std::path::absolute(Path::new(store))
-            .map_or_else(|_| store.to_owned(), |path| path.to_string_lossy().into_owned()),
+    if store.contains("://") {
+        store.to_owned()
+    } else {
+        std::path::absolute(Path::new(store))
+            .map_or_else(|_| store.to_owned(), |path| path.to_string_lossy().into_owned())
     }
 }
 
 /// A word as a shell reads it.
 fn quoted(word: &str) -> String {
     let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "-_./:=@,+".contains(letter);
-    match !word.is_empty() && word.chars().all(is_plain) {
-        true => word.to_owned(),
-        false => format!("'{}'", word.replace('\'', r"'\''")),
+    if !word.is_empty() && word.chars().all(is_plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', r"'\''"))
     }
 }
 

@@ -305,9 +305,12 @@ fn take(form: Form, text: &str, value: &Value) -> Result<Option<Change>, Refusal
             Some(found) if found == *value => toml_text::take(text, (group, NAME)),
             Some(_) => Err(is_changed()),
         },
-        Form::Yaml(group) => match yaml_text::is(text, (group, NAME), value) {
-            true => yaml_text::take(text, (group, NAME)),
-            false => Ok(None),
-        },
+        Form::Yaml(group) => {
+            if yaml_text::is(text, (group, NAME), value) {
+                yaml_text::take(text, (group, NAME))
+            } else {
+                Ok(None)
+            }
+        }
     }
 }

@@ -103,9 +103,10 @@ fn child_indent(block: &str) -> String {
 fn checked(text: &str, change: Change, place: (&str, &str)) -> Result<Change, Refusal> {
     let before = without(parse(text)?, place);
     let after = change.apply(text).map(|text| parse(&text)).transpose()?;
-    match after.is_some_and(|after| without(after, place) == before) {
-        true => Ok(change),
-        false => Err(Refusal::new("the entry cannot be changed without changing another")),
+    if after.is_some_and(|after| without(after, place) == before) {
+        Ok(change)
+    } else {
+        Err(Refusal::new("the entry cannot be changed without changing another"))
     }
 }
 

@@ -24,9 +24,10 @@ impl CallIds {
         made_in: (MessageId, usize),
         spelled: fn(&str) -> String,
     ) -> String {
-        let own = match call.id.is_empty() {
-            true => format!("call_{}_{}", made_in.0, made_in.1),
-            false => spelled(&call.id),
+        let own = if call.id.is_empty() {
+            format!("call_{}_{}", made_in.0, made_in.1)
+        } else {
+            spelled(&call.id)
         };
         let mut id = own.clone();
         while self.asked.contains_key(&id) {

@@ -105,9 +105,10 @@ impl<'a> Plan<'a> {
 
 impl<'a> Answer<'a> {
     fn given(from: MessageId, result: ToolResult<'a>) -> Answer<'a> {
-        let content = match result.content.is_empty() {
-            true => vec![Part::Text(EMPTY_RESULT.into())],
-            false => result.content,
+        let content = if result.content.is_empty() {
+            vec![Part::Text(EMPTY_RESULT.into())]
+        } else {
+            result.content
         };
         Answer { from, content, is_error: result.is_error }
     }

@@ -106,9 +106,10 @@ impl Discovery<'_, '_> {
         let hidden = HIDDEN_SOURCES.iter().filter(|source| !named.contains(**source));
         let mut exclude_sources = asked.exclude_sources.clone();
         exclude_sources.extend(hidden.map(|source| (*source).to_owned()));
-        let roles = match asked.roles.is_empty() && filters.roles.is_empty() {
-            true => vec![Role::User, Role::Assistant],
-            false => asked.roles.clone(),
+        let roles = if asked.roles.is_empty() && filters.roles.is_empty() {
+            vec![Role::User, Role::Assistant]
+        } else {
+            asked.roles.clone()
         };
         SearchRequest {
             roles,
@@ -143,9 +144,10 @@ impl Discovery<'_, '_> {
             None => MessageWindow { after: session.message_count, ..MessageWindow::default() },
         };
         let [opening, closing] = around.opening_and_closing(self.tx, one.key)?;
-        let root_id = match one.root == one.key {
-            true => None,
-            false => sessions::id_and_project(self.tx, one.root)?.map(|(id, _)| id),
+        let root_id = if one.root == one.key {
+            None
+        } else {
+            sessions::id_and_project(self.tx, one.root)?.map(|(id, _)| id)
         };
         Ok(Conversation {
             digest: None,
@@ -196,10 +198,8 @@ impl Discovery<'_, '_> {
             listed.into_iter().map(|listed| (listed.key, listed.session)).collect();
         // A title given in full is found even if its session is not among the recent ones.
         let whole = self.asked.query.trim();
-        let titled = match whole.contains('\0') {
-            true => Vec::new(),
-            false => titles::with_base(self.tx, whole)?,
-        };
+        let titled =
+            if whole.contains('\0') { Vec::new() } else { titles::with_base(self.tx, whole)? };
         for (_, key) in titled {
             if known.iter().all(|(there, _)| *there != key) {
                 known.push((key, without_system_prompt(self.tx, key)?));
@@ -241,10 +241,7 @@ impl Discovery<'_, '_> {
 /// Whether the terms contain a word, whole or in its parts.
 fn has_word(word: &QueryWord, terms: &FxHashSet<String>) -> bool {
     let mut each = word.terms.iter().map(|term| terms.contains(term));
-    let whole = match word.all {
-        true => each.all(|has| has),
-        false => each.any(|has| has),
-    };
+    let whole = if word.all { each.all(|has| has) } else { each.any(|has| has) };
     let parts = &word.parts;
     (whole && !word.terms.is_empty())
         || (!parts.is_empty() && parts.iter().all(|part| has_word(part, terms)))

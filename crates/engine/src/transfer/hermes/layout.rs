@@ -110,9 +110,10 @@ impl Layout {
 
     /// The columns of another table.
     pub(super) fn columns(&self, file: &ForeignFile, table: &str) -> Result<Option<Columns>> {
-        match self.tables.iter().any(|name| name == table) {
-            true => Columns::read(file, table).map(Some),
-            false => Ok(None),
+        if self.tables.iter().any(|name| name == table) {
+            Columns::read(file, table).map(Some)
+        } else {
+            Ok(None)
         }
     }
 }

@@ -269,10 +269,7 @@ fn after_damage(first: i64, is_readable: impl Fn(i64) -> bool) -> Option<i64> {
     }
     while good - bad > 1 {
         let middle = bad + (good - bad) / 2;
-        match is_readable(middle) {
-            true => good = middle,
-            false => bad = middle,
-        }
+        if is_readable(middle) { good = middle } else { bad = middle }
     }
     Some(good)
 }

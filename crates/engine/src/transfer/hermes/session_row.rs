@@ -344,9 +344,10 @@ impl<'r> Reading<'r> {
                 continue;
             }
             let is_text = self.columns.are_text.get(place).copied().unwrap_or(false);
-            let kept = match is_text && matches!(value, ForeignValue::Text(_)) {
-                true => value::words(value, &mut self.repairs),
-                false => value::plain(value, &mut self.repairs),
+            let kept = if is_text && matches!(value, ForeignValue::Text(_)) {
+                value::words(value, &mut self.repairs)
+            } else {
+                value::plain(value, &mut self.repairs)
             };
             self.metadata.insert(name.clone(), kept);
         }

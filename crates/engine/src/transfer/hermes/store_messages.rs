@@ -208,9 +208,10 @@ fn read(
         let full = std::mem::replace(batch, Vec::with_capacity(BATCH.0));
         let full = file.is_unchanged().then_some(full);
         let is_over = full.is_none();
-        match batches.send(full).is_err() || is_over {
-            true => ControlFlow::Break(()),
-            false => ControlFlow::Continue(()),
+        if batches.send(full).is_err() || is_over {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
         }
     };
     let mut is_over = false;

@@ -148,10 +148,7 @@ impl Writing<'_, '_> {
             if new == known || held == new {
                 continue;
             }
-            match held == known {
-                true => changes.names.push(name.clone()),
-                false => changes.kept_here += 1,
-            }
+            if held == known { changes.names.push(name.clone()) } else { changes.kept_here += 1 }
         }
         self.apply(key, &stored, &changes.names)?;
         let more = beyond(&row.totals, note.totals);
@@ -196,9 +193,10 @@ impl Writing<'_, '_> {
         fields.metadata = self.metadata(&stored.metadata, names);
         sessions::overwrite(self.tx, key, &fields)?;
         if has("ended") || has("archived") || has("rewind_count") {
-            let end = match has("ended") {
-                true => (self.row.ended_at, self.row.end_reason.clone()),
-                false => (stored.ended_at, stored.end_reason.clone()),
+            let end = if has("ended") {
+                (self.row.ended_at, self.row.end_reason.clone())
+            } else {
+                (stored.ended_at, stored.end_reason.clone())
             };
             let mut state = self.state(stored, end);
             if !has("archived") {

@@ -154,14 +154,13 @@ impl Pass<'_> {
                     if known == Some(mark) {
                         continue;
                     }
-                    match may_set(tx, slot, known)? {
-                        true => {
-                            let session = session.as_ref().map(|id| sessions::key(tx, id));
-                            let session = session.transpose()?.flatten();
-                            slots::put(tx, slot, (new, session), now)?;
-                            stored += 1;
-                        }
-                        false => kept_here += 1,
+                    if may_set(tx, slot, known)? {
+                        let session = session.as_ref().map(|id| sessions::key(tx, id));
+                        let session = session.transpose()?.flatten();
+                        slots::put(tx, slot, (new, session), now)?;
+                        stored += 1;
+                    } else {
+                        kept_here += 1
                     }
                 }
                 write_marks(tx, carried.table, (&marks, now))?;
