@@ -132,6 +132,14 @@ pub struct Searchable {
     pub said: usize,
 }
 
+impl Searchable {
+    /// The text without harness text, unless there is nothing else.
+    pub fn words(&self) -> &str {
+        let words = self.text.get(..self.said).unwrap_or_default().trim_end();
+        if words.is_empty() { &self.text } else { words }
+    }
+}
+
 impl From<String> for Searchable {
     fn from(text: String) -> Searchable {
         Searchable { said: text.len(), text }

@@ -30,11 +30,11 @@ fn a_flag_wins_over_the_environment_over_the_file_over_the_default() {
 fn set_keeps_comments_and_refuses_nonsense() {
     let space = space();
     std::fs::write(config(&space), "# mine\ndurability = \"full\" # strict\n").unwrap();
-    run(&space, &["config", "set", "busy_timeout_ms", "500"]).json_free();
+    run(&space, &["config", "set", "busy_timeout_ms", "500"]).assert_json_free();
     let text = std::fs::read_to_string(config(&space)).unwrap();
     assert_eq!(text, "# mine\ndurability = \"full\" # strict\nbusy_timeout_ms = 500\n");
     assert_eq!(run(&space, &["config", "get", "busy_timeout_ms"]).out, "500\n");
-    run(&space, &["config", "unset", "busy_timeout_ms"]).json_free();
+    run(&space, &["config", "unset", "busy_timeout_ms"]).assert_json_free();
     assert_eq!(run(&space, &["config", "get", "busy_timeout_ms"]).out, "20000\n");
     for args in [
         ["durability", "sometimes"],
@@ -74,7 +74,7 @@ fn an_unknown_key_names_the_nearest() {
 #[test]
 fn settings_live_in_the_space() {
     let space = space();
-    run(&space, &["config", "set", "ignore_session_patterns", "[\"a:*\"]"]).json_free();
+    run(&space, &["config", "set", "ignore_session_patterns", "[\"a:*\"]"]).assert_json_free();
     let shown = json(&space, &["config", "show", "--origin"]);
     assert_eq!(shown["ignore_session_patterns"], value!({"value": ["a:*"], "origin": "space"}));
     for bad in ["a:*", "[1]", "[\"\"]", "{}"] {
@@ -84,7 +84,7 @@ fn settings_live_in_the_space() {
             "{bad}"
         );
     }
-    run(&space, &["config", "unset", "ignore_session_patterns"]).json_free();
+    run(&space, &["config", "unset", "ignore_session_patterns"]).assert_json_free();
     assert_eq!(json(&space, &["config", "get", "ignore_session_patterns"]), value!(["heartbeat"]));
 }
 
@@ -105,7 +105,7 @@ fn keys_of_servers_are_never_shown() {
         let got = run(&space, &["config", "get", name]);
         assert_eq!(got.out, "***\n");
         for answer in [plain, shown, got] {
-            answer.json_free();
+            answer.assert_json_free();
             assert!(!answer.out.contains("sk-secret") && !answer.err.contains("sk-secret"));
         }
         assert_eq!(json(&space, &["config", "unset", name]), value!({name: null}));
@@ -119,7 +119,7 @@ fn numbers_are_written_as_numbers() {
         [("llm_timeout_s", "60"), ("llm_calls_per_hour", "120"), ("llm_tokens_per_hour", "2000000")]
     {
         assert_eq!(run(&space, &["config", "get", name]).out, format!("{default}\n"));
-        run(&space, &["config", "set", name, "7"]).json_free();
+        run(&space, &["config", "set", name, "7"]).assert_json_free();
         let written = std::fs::read_to_string(config(&space)).unwrap();
         assert!(written.contains(&format!("{name} = 7\n")), "{written}");
         assert_eq!(run(&space, &["config", "get", name]).out, "7\n");
@@ -136,7 +136,7 @@ fn a_model_that_cannot_be_asked_is_told_of_and_done_without() {
     ] {
         std::fs::write(config(&space), format!("{keys}llm_key = \"sk-secret\"\n")).unwrap();
         let answer = run(&space, &["stats"]);
-        answer.json_free();
+        answer.assert_json_free();
         assert!(answer.err.contains("llm_url is ignored"), "{}", answer.err);
         assert!(answer.err.contains(problem), "{}", answer.err);
         assert!(!answer.err.contains("sk-secret"), "{}", answer.err);
@@ -144,13 +144,13 @@ fn a_model_that_cannot_be_asked_is_told_of_and_done_without() {
     let keys = "llm_url = \"http://localhost:1/v1\"\nllm_model = \"m\"\n";
     std::fs::write(config(&space), keys).unwrap();
     let answer = run(&space, &["stats"]);
-    answer.json_free();
+    answer.assert_json_free();
     assert_eq!(answer.err, "", "a server is not asked before there is something to write");
 }
 
 impl crate::support::Answer {
     /// The command must have succeeded; what it printed does not matter.
-    fn json_free(&self) {
+    fn assert_json_free(&self) {
         assert_eq!(self.code, 0, "{}", self.err);
     }
 }

@@ -22,7 +22,7 @@ on_both_backends! {
         let mut round = 0;
         while round < 3 || Instant::now() < deadline {
             storm(space, round, &mut acknowledged);
-            verify(space, &acknowledged);
+            assert_nothing_lost(space, &acknowledged);
             round += 1;
         }
         let told: usize = acknowledged.iter().map(Vec::len).sum();
@@ -95,7 +95,7 @@ fn write_until_killed(
     ids
 }
 
-fn verify(space: &TestSpace, acknowledged: &[Vec<(i64, String)>]) {
+fn assert_nothing_lost(space: &TestSpace, acknowledged: &[Vec<(i64, String)>]) {
     for (writer, acknowledged) in acknowledged.iter().enumerate() {
         let shown = json(space, &["session", "show", &format!("w{writer}")]);
         let messages = shown["messages"].as_array().unwrap();

@@ -20,7 +20,7 @@ impl Contract {
     }
 
     /// Checks a value against the schema at a place of the document.
-    fn check(&mut self, place: &str, value: &Value) {
+    fn assert_contract(&mut self, place: &str, value: &Value) {
         let document = &self.document;
         let validator = self.validators.entry(place.to_owned()).or_insert_with(|| {
             let schema = document.pointer(place).unwrap_or_else(|| panic!("{place} is not there"));
@@ -34,22 +34,22 @@ impl Contract {
         assert!(errors.is_empty(), "{place}: {errors:#?}\n{value:#}");
     }
 
-    fn problem(&mut self, reply: &Reply) {
+    fn assert_problem(&mut self, reply: &Reply) {
         assert_eq!(reply.header("content-type").as_deref(), Some("application/problem+json"));
-        let problem = reply.json();
-        self.check("/components/schemas/Problem", &problem);
-        assert_eq!(problem["status"], reply.status);
+        let assert_problem = reply.json();
+        self.assert_contract("/components/schemas/Problem", &assert_problem);
+        assert_eq!(assert_problem["status"], reply.status);
     }
 
     /// Checks an answer of an endpoint: its status is one that is documented, and its body too.
     fn answer(&mut self, endpoint: &Endpoint, reply: &Reply) {
         if reply.status >= 400 {
-            return self.problem(reply);
+            return self.assert_problem(reply);
         }
         let answer = endpoint.answers.iter().find(|(status, _)| *status == reply.status);
         let (_, place) = answer.unwrap_or_else(|| panic!("{endpoint:?}: {}", reply.head));
         if reply.header("content-type").as_deref() == Some("application/json") {
-            self.check(place, &reply.json());
+            self.assert_contract(place, &reply.json());
         }
     }
 }
@@ -107,7 +107,7 @@ on_both_backends! {
             let path = endpoint.named(Names { session: "s", ..Names::NONE });
             let more = if path.contains('?') { '&' } else { '?' };
             let reply = server.call(&endpoint.method, &format!("{path}{more}no_such=1"), None);
-            contract.problem(&reply);
+            contract.assert_problem(&reply);
             assert!(reply.text().contains("no_such"), "{path}: {}", reply.text());
         }
         server.stop();
@@ -122,7 +122,7 @@ on_both_backends! {
         let mut kinds = BTreeSet::new();
         while kinds.len() < 2 {
             let told = listening.next().unwrap().unwrap();
-            contract.check("/components/schemas/Change", &told.data);
+            contract.assert_contract("/components/schemas/Change", &told.data);
             assert_eq!(told.data["id"], told.id.as_str());
             kinds.insert(told.kind);
         }

@@ -91,7 +91,7 @@ on_both_backends! {
         let text = server.call("GET", "/metrics", None).text();
         let open = text.lines().filter(|line| line.starts_with("oneiro_sessions{")).count();
         assert!((2..=16).contains(&open), "{open} spaces are open");
-        server.check_log();
+        server.assert_clean_log();
         server.stop();
     }
 }

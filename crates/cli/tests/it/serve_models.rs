@@ -121,7 +121,7 @@ on_both_backends! {
         let server = Server::start(space, &[]);
         let requests: Vec<_> = (0..=IN_FLIGHT).map(compaction).collect();
         assert_others_go_on(&server, &model, (None, &requests));
-        server.check_log();
+        server.assert_clean_log();
     }
 }
 
@@ -176,7 +176,7 @@ fn summaries_asked_for_by_a_read_token_hold_up_nobody_else() {
     let by_mcp = (IN_FLIGHT / 2..=IN_FLIGHT).map(|n| ("/mcp".to_owned(), summarising_tool_call(n)));
     let requests: Vec<_> = by_api.chain(by_mcp).collect();
     assert_others_go_on(&server, &model, (Some(token), &requests));
-    server.check_log();
+    server.assert_clean_log();
 }
 
 #[test]
@@ -198,7 +198,7 @@ fn requests_beyond_the_queue_for_the_model_are_refused_at_once() {
     server.call("GET", "/healthz", None).is(200);
     assert!(clients.iter().all(is_unanswered));
     drop(clients);
-    server.check_log();
+    server.assert_clean_log();
 }
 
 #[test]

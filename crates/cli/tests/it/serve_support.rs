@@ -99,7 +99,7 @@ impl Server {
     /// Waits for the end that was asked for and returns the exit code.
     pub fn wait(&mut self) -> Option<i32> {
         let code = self.child.wait().unwrap().code();
-        self.check_log();
+        self.assert_clean_log();
         code
     }
 
@@ -118,7 +118,7 @@ impl Server {
     }
 
     /// Nothing that the server did may have panicked.
-    pub fn check_log(&self) {
+    pub fn assert_clean_log(&self) {
         let log = self.log();
         assert!(!log.contains("panicked"), "{log}");
     }

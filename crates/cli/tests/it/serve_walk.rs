@@ -37,7 +37,7 @@ fn fill(space: &TestSpace, name: &str, secret: &str) {
 }
 
 /// What is said about a call that must not show anything of the other space.
-fn clean(what: &str, reply: &Reply, other: &str) {
+fn assert_clean(what: &str, reply: &Reply, other: &str) {
     for hidden in [SECRET, other] {
         let bytes = [reply.head.as_bytes(), &reply.body].concat();
         let shown = bytes.windows(hidden.len()).any(|bytes| bytes == hidden.as_bytes());
@@ -61,11 +61,11 @@ impl Walk<'_> {
             let path = endpoint.named(self.names);
             let reply = self.call(headers, (&endpoint.method, &path), endpoint.request("s"));
             let what = format!("{} {path} with {headers:?}", endpoint.method);
-            clean(&what, &reply, self.other);
+            assert_clean(&what, &reply, self.other);
             assert!(check(endpoint, reply.status), "{what}: {} {}", reply.status, reply.text());
         }
         for path in OUTSIDE {
-            clean(path, &self.call(headers, ("GET", path), None), self.other);
+            assert_clean(path, &self.call(headers, ("GET", path), None), self.other);
         }
     }
 

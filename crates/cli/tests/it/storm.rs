@@ -35,7 +35,7 @@ on_both_backends! {
         let mut round = 0;
         while round == 0 || Instant::now() < deadline {
             storm.run_round(round, &mut rng);
-            storm.verify();
+            storm.assert_nothing_lost();
             round += 1;
             count(&storm.trouble.figures.rounds);
         }
@@ -198,7 +198,7 @@ impl Storm<'_> {
         self.acknowledged.lock().unwrap().insert(id, told);
     }
 
-    fn verify(&self) {
+    fn assert_nothing_lost(&self) {
         let sessions = sessions_of(&run(self.space, &["session", "export"]).out);
         assert_holds(&messages_of(&sessions), &self.acknowledged.lock().unwrap());
         for session in self.erased.lock().unwrap().iter() {

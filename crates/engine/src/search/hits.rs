@@ -7,7 +7,7 @@ use super::scorer::Scored;
 use super::snippet::{self, HighlightTerms};
 use oneiro_model::{
     Expr, Found, Hit, HitKind, MessageId, Neighbour, Query, Result, SearchRequest, SessionId, Tier,
-    Trace, TracePart, TraceWord, searchable,
+    Trace, TracePart, TraceWord, searchable, searchable_split,
 };
 use oneiro_store::message_rows::{self, MessageRow};
 use oneiro_store::{Tx, lineage, sessions};
@@ -260,7 +260,7 @@ impl<'a, 'c> Answer<'a, 'c> {
             id: MessageId(said.seq),
             name: name(&said),
             at: said.at,
-            text: snippet::neighbour(&searchable(&said.role, &said.body)),
+            text: snippet::neighbour(searchable_split(&said.role, &said.body).words()),
             role: said.role,
         };
         Ok(near.into_iter().map(shown).collect())

@@ -1,6 +1,6 @@
 //! Backups: a store of their own, made while others write.
 
-use crate::support::{begin, dump, export, id, is_sound, open, open_at, say, shown};
+use crate::support::{assert_sound, begin, dump, export, id, open, open_at, say, shown};
 use oneiro::{ErrorKind, Target};
 use oneiro_testkit::{TestSpace, awkward_messages, on_both_backends};
 use std::path::Path;
@@ -26,7 +26,7 @@ on_both_backends! {
             oneiro.transfer().backup(&path, &mut |at| steps.push(at)).unwrap();
             assert!(steps.last().is_some_and(|at| at.done == at.total), "{steps:?}");
             let copy = open_at(&target(space, &path));
-            is_sound(&copy);
+            assert_sound(&copy);
             if name == "one.db" {
                 assert_eq!(dump(&copy), before);
             }
@@ -70,7 +70,7 @@ on_both_backends! {
                 }
                 copied.unwrap();
                 let copy = open_at(&target(space, &path));
-                is_sound(&copy);
+                assert_sound(&copy);
                 let ids: Vec<i64> = copy.sessions().show(&id("s"), true).unwrap().messages.iter().map(|m| m.id.0).collect();
                 assert_eq!(ids, (1..=ids.len() as i64).collect::<Vec<_>>());
                 assert!(ids.contains(&acknowledged));

@@ -22,7 +22,7 @@ fn newest_turn(oneiro: &Fixed, id: &SessionId) -> Vec<i64> {
 }
 
 /// A window is what it says: within budget, or over it by its newest turn alone.
-fn is_honest(oneiro: &Fixed, id: &SessionId, request: &WindowRequest) {
+fn assert_within_budget(oneiro: &Fixed, id: &SessionId, request: &WindowRequest) {
     let request = WindowRequest { explain: true, peek: true, ..*request };
     let window = oneiro.context().window(id, &request).unwrap();
     let limit = request.budget - request.reserve;
@@ -55,7 +55,7 @@ fn is_honest(oneiro: &Fixed, id: &SessionId, request: &WindowRequest) {
     let lost: Vec<i64> =
         live(oneiro, id).iter().map(|m| m.id.0).filter(|seq| !found.contains(seq)).collect();
     assert!(lost.is_empty(), "{lost:?} are out of reach: {}", told(&window));
-    agrees(&window);
+    assert_agrees(&window);
 }
 
 fn told(window: &Window) -> String {
@@ -75,7 +75,7 @@ fn tools_tokens(window: &Window) -> usize {
 }
 
 /// What the window explains is what it is.
-fn agrees(window: &Window) {
+fn assert_agrees(window: &Window) {
     let items = window.items.as_ref().unwrap();
     let summaries: Vec<&str> = items
         .iter()
@@ -92,7 +92,7 @@ fn agrees(window: &Window) {
 }
 
 /// What is explained to be in costs no more than the window.
-fn sums_up(window: &Window) {
+fn assert_sums_up(window: &Window) {
     let items = window.items.as_ref().unwrap().iter().filter(|item| item.place == ItemPlace::In);
     let inside: usize = items.map(|item| item.tokens).sum();
     assert!(inside <= window.tokens, "items cost {inside}, the window {}", window.tokens);
@@ -156,12 +156,12 @@ fn holds(oneiro: &Fixed, number: usize, mix: &Mix) {
         ..WindowRequest::default()
     };
     for (at, said) in mix.said.iter().enumerate() {
-        oneiro.messages().append(&id, messages(said, at as u64)).unwrap();
+        oneiro.host().append(&id, messages(said, at as u64), None).unwrap();
         if let Some((when, goal)) = mix.compact_at
             && at == when
         {
             until(oneiro, &id, goal);
-            is_honest(oneiro, &id, &request);
+            assert_within_budget(oneiro, &id, &request);
         }
     }
     let there = live(oneiro, &id);
@@ -170,12 +170,12 @@ fn holds(oneiro: &Fixed, number: usize, mix: &Mix) {
             oneiro.messages().pin(&id, message.id).unwrap();
         }
     }
-    is_honest(oneiro, &id, &request);
+    assert_within_budget(oneiro, &id, &request);
     oneiro.context().window(&id, &request).unwrap();
-    is_honest(oneiro, &id, &request);
+    assert_within_budget(oneiro, &id, &request);
 }
 
-fn any_mix_holds(backend: Backend, cases: u32) {
+fn assert_any_mix_holds(backend: Backend, cases: u32) {
     let space = TestSpace::new(backend);
     let oneiro = open(&space);
     let number = std::cell::Cell::new(0);
@@ -191,12 +191,12 @@ fn any_mix_holds(backend: Backend, cases: u32) {
 
 #[test]
 fn any_mix_is_within_its_budget_and_in_reach_on_sqlite() {
-    any_mix_holds(Backend::Sqlite, 64);
+    assert_any_mix_holds(Backend::Sqlite, 64);
 }
 
 #[test]
 fn any_mix_is_within_its_budget_and_in_reach_on_postgres() {
-    any_mix_holds(Backend::Postgres, 24);
+    assert_any_mix_holds(Backend::Postgres, 24);
 }
 
 on_both_backends! {
@@ -244,7 +244,7 @@ on_both_backends! {
             oneiro.messages().pin(&id, message.id).unwrap();
         }
         for budget in [4_000, 2_000, 1_000] {
-            is_honest(&oneiro, &id, &WindowRequest { budget, ..WindowRequest::default() });
+            assert_within_budget(&oneiro, &id, &WindowRequest { budget, ..WindowRequest::default() });
         }
     }
 
@@ -257,7 +257,7 @@ on_both_backends! {
         oneiro.context().compact(&id, &oneiro::CompactRequest::default()).unwrap();
         assert!(oneiro.context().summaries(&id).unwrap().len() > 80);
         for budget in [20_000, 4_000, 2_000] {
-            is_honest(&oneiro, &id, &WindowRequest { budget, ..WindowRequest::default() });
+            assert_within_budget(&oneiro, &id, &WindowRequest { budget, ..WindowRequest::default() });
         }
     }
 
@@ -271,7 +271,7 @@ on_both_backends! {
         oneiro.messages().pin(&id, pinned).unwrap();
         for budget in [100_000, 8_000, 3_000] {
             let window = peek(&oneiro, &id, budget);
-            sums_up(&window);
+            assert_sums_up(&window);
             let items = window.items.unwrap();
             let pin = items.iter().find(|item| item.id == Some(json!(pinned.0))).unwrap();
             assert!(pin.tokens > 0, "a pinned message costs something");

@@ -1,7 +1,7 @@
 //! Compaction comes to an end and reaches its goal on any mix of messages, or says why not.
 
 use crate::context_support::{
-    agent, begin, calls, obeys_the_laws, peek, picture, prose, result, until, user,
+    agent, assert_context_rules, begin, calls, peek, picture, prose, result, until, user,
 };
 use crate::support::open;
 use oneiro::{CompactRequest, NewMessage};
@@ -9,13 +9,13 @@ use oneiro_testkit::{TestSpace, on_both_backends};
 use serde_json::json;
 
 /// Compacts a session to a goal that its newest turn fits well, and proves that it got there.
-fn reaches(space: &TestSpace, said: Vec<NewMessage>, goal: usize) {
+fn assert_reaches(space: &TestSpace, said: Vec<NewMessage>, goal: usize) {
     let oneiro = open(space);
     let id = begin(&oneiro, "s", said);
     let done = until(&oneiro, &id, goal);
     assert_eq!(done.stopped, "under", "{done:?}");
     assert!(done.tokens_after <= goal, "{done:?}");
-    obeys_the_laws(&oneiro, &id);
+    assert_context_rules(&oneiro, &id);
     let window = peek(&oneiro, &id, goal + 200);
     assert!(window.tokens <= goal + 200 && window.omitted.messages == 0, "{:?}", window.omitted);
 }
@@ -28,14 +28,14 @@ on_both_backends! {
     fn one_giant_message_at_the_head(space) {
         let mut said = vec![user(prose(1, 50_000)), agent("Read.")];
         said.extend(newest());
-        reaches(space, said, 3_000);
+        assert_reaches(space, said, 3_000);
     }
 
     // A large group behind a small message must not stall the head.
     fn a_giant_message_behind_a_small_one(space) {
         let mut said = vec![user("hi"), agent(prose(2, 50_000))];
         said.extend(newest());
-        reaches(space, said, 3_000);
+        assert_reaches(space, said, 3_000);
     }
 
     // The giant one is a tool result, which belongs to its call.
@@ -48,7 +48,7 @@ on_both_backends! {
             agent("Done."),
         ];
         said.extend(newest());
-        reaches(space, said, 3_000);
+        assert_reaches(space, said, 3_000);
     }
 
     fn many_giant_messages_between_small_ones(space) {
@@ -58,7 +58,7 @@ on_both_backends! {
             said.push(agent(prose(turn, 25_000)));
         }
         said.extend(newest());
-        reaches(space, said, 4_000);
+        assert_reaches(space, said, 4_000);
     }
 
     fn a_thousand_tiny_messages(space) {
@@ -66,7 +66,7 @@ on_both_backends! {
             0 => user(format!("ping {at}")),
             _ => agent(format!("pong {at}")),
         });
-        reaches(space, tiny.collect(), 2_000);
+        assert_reaches(space, tiny.collect(), 2_000);
     }
 
     fn a_session_of_nothing_but_tool_results(space) {
@@ -75,19 +75,19 @@ on_both_backends! {
         let id = begin(&oneiro, "s", said.collect());
         let done = until(&oneiro, &id, 4_000);
         assert!(done.stopped == "under" || done.tokens_after < done.tokens_before / 4, "{done:?}");
-        obeys_the_laws(&oneiro, &id);
+        assert_context_rules(&oneiro, &id);
     }
 
     fn a_session_in_which_only_the_agent_speaks(space) {
         let said = (0..80).map(|at| agent(prose(at, 700)));
-        reaches(space, said.collect(), 4_000);
+        assert_reaches(space, said.collect(), 4_000);
     }
 
     fn pictures_without_words_are_no_wall(space) {
         let mut said: Vec<NewMessage> = (0..30).flat_map(|_| [picture(), agent("Nice.")]).collect();
         said.extend((0..40).flat_map(|at| [user(prose(at, 400)), agent(prose(at + 100, 400))]));
         said.extend(newest());
-        reaches(space, said, 6_000);
+        assert_reaches(space, said, 6_000);
     }
 
     // What says nothing that can be told (thinking alone) is no wall before what can.
@@ -104,7 +104,7 @@ on_both_backends! {
         assert_eq!(done.stopped, "nothing_left", "{done:?}");
         let done = until(&oneiro, &id, 6_000);
         assert_eq!(done.stopped, "under", "{done:?}");
-        obeys_the_laws(&oneiro, &id);
+        assert_context_rules(&oneiro, &id);
     }
 
     fn empty_messages_everywhere(space) {
@@ -114,13 +114,13 @@ on_both_backends! {
             said.push(agent(if at % 2 == 0 { "" } else { "words of the agent that say a little" }));
         }
         said.extend(newest());
-        reaches(space, said, 1_500);
+        assert_reaches(space, said, 1_500);
     }
 
     fn scripts_without_spaces(space) {
         let line = "今天我们决定在下周二把服务器迁移到新的机房,预算是三千欧元,负责人是王芳。";
         let said = (0..200).flat_map(|at| [user(format!("{at} {line}")), agent(line.repeat(4))]);
-        reaches(space, said.collect(), 5_000);
+        assert_reaches(space, said.collect(), 5_000);
     }
 
     fn a_newest_turn_larger_than_the_goal_is_named_as_the_reason(space) {
@@ -132,7 +132,7 @@ on_both_backends! {
         let done = until(&oneiro, &id, 3_000);
         assert_eq!(done.stopped, "newest_turn");
         assert!(done.tokens_after < 9_000 + 2_500, "all but the newest turn is small: {done:?}");
-        obeys_the_laws(&oneiro, &id);
+        assert_context_rules(&oneiro, &id);
     }
 
     // Even when it is all there is, the newest turn is not summarised.
@@ -141,7 +141,7 @@ on_both_backends! {
         let id = begin(&oneiro, "s", vec![user(prose(1, 8_000)), agent(prose(2, 8_000))]);
         let done = until(&oneiro, &id, 1_000);
         assert_eq!((done.stopped.as_str(), done.created.len()), ("newest_turn", 0));
-        obeys_the_laws(&oneiro, &id);
+        assert_context_rules(&oneiro, &id);
     }
 
     // A group may be longer than what is read at once: its results still go with the call.
@@ -160,9 +160,9 @@ on_both_backends! {
         said.extend(newest());
         let id = begin(&oneiro, "s", said);
         oneiro.context().compact(&id, &CompactRequest::default()).unwrap();
-        obeys_the_laws(&oneiro, &id);
+        assert_context_rules(&oneiro, &id);
         until(&oneiro, &id, 2_000);
-        obeys_the_laws(&oneiro, &id);
+        assert_context_rules(&oneiro, &id);
     }
 
     fn a_session_without_messages_has_nothing_to_compact(space) {

@@ -2,7 +2,7 @@
 //! changes.
 
 use crate::context_support::{
-    agent, begin, by_hand, calls, live, obeys_the_laws, prose, result, until, user,
+    agent, assert_context_rules, begin, by_hand, calls, live, prose, result, until, user,
 };
 use crate::support::{Fixed, open};
 use oneiro::{CompactRequest, NewMessage, SessionId, Summary, SummaryKind};
@@ -44,7 +44,7 @@ fn furnish(space: &oneiro_testkit::TestSpace, deep: bool) -> Broken {
     let other = begin(&oneiro, "t", turns(100, 160));
     compact(&other);
     let other = told(&oneiro, &other);
-    obeys_the_laws(&oneiro, &id);
+    assert_context_rules(&oneiro, &id);
     Broken { oneiro, id, other }
 }
 
@@ -68,7 +68,7 @@ impl Broken {
     }
 
     /// The check names the session, mending makes it right at once, and the other is as it was.
-    fn is_found_and_mended(&self, words: &str) {
+    fn assert_found_and_repaired(&self, words: &str) {
         let checked = self.oneiro.check().unwrap();
         assert!(!checked.ok && !checked.contexts.is_empty(), "nothing was found");
         assert!(
@@ -82,7 +82,7 @@ impl Broken {
             checked.contexts
         );
         assert_eq!(self.oneiro.context().repair_all().unwrap(), 1);
-        obeys_the_laws(&self.oneiro, &self.id);
+        assert_context_rules(&self.oneiro, &self.id);
         assert_eq!(
             self.oneiro.context().repair_all().unwrap(),
             0,
@@ -90,7 +90,7 @@ impl Broken {
         );
         assert_eq!(told(&self.oneiro, &crate::support::id("t")), self.other);
         until(&self.oneiro, &self.id, 2_000);
-        obeys_the_laws(&self.oneiro, &self.id);
+        assert_context_rules(&self.oneiro, &self.id);
     }
 }
 
@@ -100,14 +100,14 @@ on_both_backends! {
         let leaf = broken.key(&broken.of_kind(SummaryKind::Leaf));
         by_hand(&broken.oneiro, &format!(
             "DELETE FROM summary_messages WHERE seq = (SELECT seq FROM summary_messages WHERE summary_key = {leaf} ORDER BY seq LIMIT 1 OFFSET 2) RETURNING 1"));
-        broken.is_found_and_mended("gap");
+        broken.assert_found_and_repaired("gap");
     }
 
     fn every_link_to_messages_is_gone(space) {
         let broken = furnish(space, false);
         let leaf = broken.key(&broken.of_kind(SummaryKind::Leaf));
         by_hand(&broken.oneiro, &format!("DELETE FROM summary_messages WHERE summary_key = {leaf} RETURNING 1"));
-        broken.is_found_and_mended("covers no message");
+        broken.assert_found_and_repaired("covers no message");
     }
 
     /// What stores may hold that were written before history and summaries were kept in step:
@@ -136,20 +136,20 @@ on_both_backends! {
             .unwrap().id;
         by_hand(&broken.oneiro, &format!("DELETE FROM summary_messages WHERE summary_key = {key} AND seq > {call} RETURNING 1"));
         by_hand(&broken.oneiro, &format!("UPDATE summaries SET last_seq = {call} WHERE key = {key} RETURNING 1"));
-        broken.is_found_and_mended("parts a tool call from its result");
+        broken.assert_found_and_repaired("parts a tool call from its result");
     }
 
     fn a_message_is_counted_into_the_wrong_step(space) {
         let broken = furnish(space, false);
         let seq = broken.of_kind(SummaryKind::Leaf).first_message.unwrap().0;
         by_hand(&broken.oneiro, &format!("UPDATE message_costs SET begins = 0 WHERE seq = {seq} RETURNING 1"));
-        broken.is_found_and_mended("wrong step");
+        broken.assert_found_and_repaired("wrong step");
     }
 
     fn a_place_in_the_context_is_gone(space) {
         let broken = furnish(space, false);
         by_hand(&broken.oneiro, "DELETE FROM context_items WHERE session_key = (SELECT key FROM sessions WHERE id = 's') RETURNING 1");
-        broken.is_found_and_mended("orphan");
+        broken.assert_found_and_repaired("orphan");
     }
 
     fn a_summary_is_shown_beside_the_one_that_covers_it(space) {
@@ -159,7 +159,7 @@ on_both_backends! {
         let child = broken.key(&child);
         by_hand(&broken.oneiro, &format!(
             "INSERT INTO context_items (session_key, summary_key) SELECT session_key, key FROM summaries WHERE key = {child} RETURNING 1"));
-        broken.is_found_and_mended("beside");
+        broken.assert_found_and_repaired("beside");
     }
 
     fn a_link_between_summaries_is_gone(space) {
@@ -167,14 +167,14 @@ on_both_backends! {
         let condensed = broken.key(&broken.of_kind(SummaryKind::Condensed));
         by_hand(&broken.oneiro, &format!(
             "DELETE FROM summary_children WHERE parent_key = {condensed} AND child_key = (SELECT MAX(child_key) FROM summary_children WHERE parent_key = {condensed}) RETURNING 1"));
-        broken.is_found_and_mended("sum_");
+        broken.assert_found_and_repaired("sum_");
     }
 
     fn every_link_between_summaries_is_gone(space) {
         let broken = furnish(space, true);
         let condensed = broken.key(&broken.of_kind(SummaryKind::Condensed));
         by_hand(&broken.oneiro, &format!("DELETE FROM summary_children WHERE parent_key = {condensed} RETURNING 1"));
-        broken.is_found_and_mended("fewer than two");
+        broken.assert_found_and_repaired("fewer than two");
     }
 
     fn two_leaves_overlap(space) {
@@ -184,7 +184,7 @@ on_both_backends! {
         let (first, second) = (broken.key(&leaves[0]), broken.key(&leaves[1]));
         by_hand(&broken.oneiro, &format!(
             "UPDATE summaries SET last_seq = (SELECT last_seq FROM summaries WHERE key = {second}) WHERE key = {first} RETURNING 1"));
-        broken.is_found_and_mended("sum_");
+        broken.assert_found_and_repaired("sum_");
     }
 
     fn a_covered_message_is_hidden(space) {
@@ -194,14 +194,14 @@ on_both_backends! {
         let checked = broken.oneiro.check().unwrap();
         assert!(checked.contexts.iter().any(|problem| problem.contains("hidden")), "{checked:?}");
         broken.oneiro.recount_sessions(&checked.miscounted).unwrap();
-        broken.is_found_and_mended("hidden");
+        broken.assert_found_and_repaired("hidden");
     }
 
     fn a_summary_is_as_large_as_what_it_covers(space) {
         let broken = furnish(space, false);
         let leaf = broken.key(&broken.of_kind(SummaryKind::Leaf));
         by_hand(&broken.oneiro, &format!("UPDATE summaries SET tokens = source_tokens WHERE key = {leaf} RETURNING 1"));
-        broken.is_found_and_mended("not smaller");
+        broken.assert_found_and_repaired("not smaller");
     }
 
     // What a condensed summary spans but does not cover is in nobody's reach.
@@ -212,7 +212,7 @@ on_both_backends! {
         let (child, parent) = (broken.key(&child), broken.key(&condensed));
         by_hand(&broken.oneiro, &format!("DELETE FROM summary_children WHERE parent_key = {parent} AND child_key = {child} RETURNING 1"));
         by_hand(&broken.oneiro, &format!("DELETE FROM summaries WHERE key = {child} RETURNING 1"));
-        broken.is_found_and_mended("sum_");
+        broken.assert_found_and_repaired("sum_");
     }
 
     fn a_rebuild_of_a_sound_context_changes_nothing_it_shows(space) {

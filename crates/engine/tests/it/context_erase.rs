@@ -2,7 +2,7 @@
 //! model is writing at that moment.
 
 use crate::context_support::{
-    Scripted, agent, begin, gist, live, obeys_the_laws, open_llm, prose, until, user,
+    Scripted, agent, assert_context_rules, begin, gist, live, open_llm, prose, until, user,
 };
 use crate::support::{Fixed, content, open};
 use oneiro::{
@@ -34,9 +34,9 @@ fn told(oneiro: &Fixed, id: &SessionId) -> MessageId {
 }
 
 /// Nothing that is stored has the secret any more.
-fn is_clean(space: &TestSpace, oneiro: &Fixed, sessions: &[&SessionId]) {
+fn assert_clean(space: &TestSpace, oneiro: &Fixed, sessions: &[&SessionId]) {
     for id in sessions {
-        obeys_the_laws(oneiro, id);
+        assert_context_rules(oneiro, id);
         for summary in oneiro.context().summaries(id).unwrap() {
             assert!(
                 !summary.content.contains("lighthouse"),
@@ -74,7 +74,7 @@ on_both_backends! {
         until(&oneiro, &id, 1_500);
         let erased = oneiro.erase(&EraseTarget::Message(told(&oneiro, &id))).unwrap();
         assert_eq!(erased.proof.found, 0);
-        is_clean(space, &oneiro, &[&id]);
+        assert_clean(space, &oneiro, &[&id]);
         assert_eq!(live(&oneiro, &id).len(), 119);
     }
 
@@ -85,7 +85,7 @@ on_both_backends! {
         until(&oneiro, &id, 1_500);
         assert!(oneiro.context().summaries(&id).unwrap().iter().any(|s| s.level == SummaryLevel::Model && s.content.contains(SECRET)));
         oneiro.erase(&EraseTarget::Message(told(&oneiro, &id))).unwrap();
-        is_clean(space, &oneiro, &[&id]);
+        assert_clean(space, &oneiro, &[&id]);
     }
 
     fn an_erased_session_is_no_longer_told_by_its_continuation(space) {
@@ -96,7 +96,7 @@ on_both_backends! {
         // What went before is shown to the model, which repeats it in the words of the child.
         until(&oneiro, &child, 2_500);
         oneiro.erase(&EraseTarget::Session(id)).unwrap();
-        is_clean(space, &oneiro, &[&child]);
+        assert_clean(space, &oneiro, &[&child]);
     }
 
     fn an_erased_message_of_the_parent_is_no_longer_told_by_the_continuation(space) {
@@ -106,7 +106,7 @@ on_both_backends! {
         oneiro.messages().append(&child, turns().into_iter().skip(20).collect()).unwrap();
         until(&oneiro, &child, 2_500);
         oneiro.erase(&EraseTarget::Message(told(&oneiro, &id))).unwrap();
-        is_clean(space, &oneiro, &[&id, &child]);
+        assert_clean(space, &oneiro, &[&id, &child]);
     }
 
     // The digest is written after the erasure, of what was read before it.
@@ -122,7 +122,7 @@ on_both_backends! {
         });
         let oneiro = open_llm(space, llm);
         let _ = oneiro.context().digest(&id, "lighthouse coins");
-        is_clean(space, &oneiro, &[&id]);
+        assert_clean(space, &oneiro, &[&id]);
     }
 
     // So is a leaf: it does not cover the message, but its model was shown what went before.
@@ -142,7 +142,7 @@ on_both_backends! {
         let oneiro = open_llm(space, Arc::clone(&llm) as _);
         oneiro.context().compact(&id, &CompactRequest { until: Some(3_000), redo: false }).unwrap();
         assert_eq!(live(&oneiro, &id).len(), 119, "the erasure was not reached");
-        is_clean(space, &oneiro, &[&id]);
+        assert_clean(space, &oneiro, &[&id]);
     }
 
     fn extracts_that_are_being_redone_do_not_bring_it_back(space) {
@@ -161,6 +161,6 @@ on_both_backends! {
         let oneiro = open_llm(space, llm);
         oneiro.context().compact(&id, &CompactRequest { until: Some(1_500), redo: true }).unwrap();
         assert_eq!(live(&oneiro, &id).len(), 119, "the erasure was not reached");
-        is_clean(space, &oneiro, &[&id]);
+        assert_clean(space, &oneiro, &[&id]);
     }
 }

@@ -2,7 +2,7 @@
 //! the session is as before a step or as after it, everything is in reach, and going on works.
 
 use crate::context_support::{
-    Scripted, agent, by_hand, live, obeys_the_laws, prose, until, user, words_in_reach,
+    Scripted, agent, assert_context_rules, by_hand, live, prose, until, user, words_in_reach,
 };
 use crate::support::{clock, content, id as sid, ids, new, target};
 use oneiro::{CompactRequest, Durability, NewMessage, Oneiro, Options, Result, SplitRequest};
@@ -76,9 +76,9 @@ fn furnished(backend: Backend, steps: usize) -> TestSpace {
 }
 
 /// What holds after any fault.
-fn holds(space: &TestSpace, what: &str) {
+fn assert_holds(space: &TestSpace, what: &str) {
     let oneiro = sound(space);
-    obeys_the_laws(&oneiro, &sid("s"));
+    assert_context_rules(&oneiro, &sid("s"));
     let orphans = by_hand(
         &oneiro,
         "SELECT COUNT(*) FROM summaries n WHERE n.kind <> 'written' AND NOT EXISTS \
@@ -97,7 +97,7 @@ fn holds(space: &TestSpace, what: &str) {
         let found = words_in_reach(&oneiro, &child.id, 1_000_000);
         assert!(said.is_subset(&found), "{what}: the child does not reach all");
         assert_eq!(child.title.is_some(), parent.title.is_some());
-        obeys_the_laws(&oneiro, &child.id);
+        assert_context_rules(&oneiro, &child.id);
     }
 }
 
@@ -121,7 +121,7 @@ fn every_call(backend: Backend, plan: fn(u64) -> FaultPlan) {
             let done = open(&space, *name == "redo", &fault).and_then(|oneiro| run(&oneiro));
             let fired = fault.calls() >= at;
             assert!(fired || done.is_ok(), "{name} failed without a fault: {done:?}");
-            holds(&space, &format!("{name} at call {at}"));
+            assert_holds(&space, &format!("{name} at call {at}"));
             if !fired {
                 break;
             }
@@ -163,6 +163,6 @@ on_both_backends! {
         let later = crate::support::open(&space);
         later.clock.set(130);
         assert_eq!(until(&later, &sid("s"), 900).stopped, "under");
-        obeys_the_laws(&later, &sid("s"));
+        assert_context_rules(&later, &sid("s"));
     }
 }

@@ -2,7 +2,7 @@
 //! live falls out of reach.
 
 use crate::context_support::{
-    Scripted, agent, begin, by_hand, live, obeys_the_laws, open_llm, peek, prose, until, user,
+    Scripted, agent, assert_context_rules, begin, by_hand, live, open_llm, peek, prose, until, user,
 };
 use crate::support::{content, import, open};
 use oneiro::{CompactRequest, NewMessage, Oneiro, SessionId, Summary};
@@ -51,20 +51,20 @@ on_both_backends! {
         let oneiro = open(space);
         let id = begin(&oneiro, "s", turns(0, 60));
         until(&oneiro, &id, 4_000);
-        obeys_the_laws(&oneiro, &id);
+        assert_context_rules(&oneiro, &id);
         let to = live(&oneiro, &id)[60].id;
         let stay = untouched(&oneiro, &id, (to.0, i64::MAX));
         assert!(!stay.is_empty());
         oneiro.sessions().rewind(&id, to.into()).unwrap();
         assert_eq!(all(&oneiro, &id), stay);
-        obeys_the_laws(&oneiro, &id);
+        assert_context_rules(&oneiro, &id);
         let shown = peek(&oneiro, &id, 100_000);
         assert!(!format!("{:?}", shown.messages).contains("Turn 40."), "a stale fact is shown");
         oneiro.sessions().restore(&id, oneiro::RestoreRequest { all: false }).unwrap();
         assert_eq!(all(&oneiro, &id), stay);
-        obeys_the_laws(&oneiro, &id);
+        assert_context_rules(&oneiro, &id);
         until(&oneiro, &id, 4_000);
-        obeys_the_laws(&oneiro, &id);
+        assert_context_rules(&oneiro, &id);
     }
 
     // What comes back may come back between two leaves that a condensed summary joins by now.
@@ -80,10 +80,10 @@ on_both_backends! {
         oneiro.sessions().rewind(&id, next.id.into()).unwrap();
         oneiro.messages().append(&id, turns(100, 140)).unwrap();
         until(&oneiro, &id, 1_200);
-        obeys_the_laws(&oneiro, &id);
+        assert_context_rules(&oneiro, &id);
         oneiro.sessions().restore(&id, oneiro::RestoreRequest { all: false }).unwrap();
         assert!(live(&oneiro, &id).iter().any(|m| content(m) == hidden));
-        obeys_the_laws(&oneiro, &id);
+        assert_context_rules(&oneiro, &id);
     }
 
     fn what_is_truncated_is_no_longer_told_and_the_rest_stays(space) {
@@ -96,7 +96,7 @@ on_both_backends! {
         assert_eq!(oneiro.messages().truncate_history(&id, keep).unwrap(), 120 - keep);
         assert_eq!(all(&oneiro, &id), stay);
         assert_eq!(live(&oneiro, &id).len(), keep);
-        obeys_the_laws(&oneiro, &id);
+        assert_context_rules(&oneiro, &id);
     }
 
     fn a_history_that_is_set_keeps_the_summaries_of_its_common_beginning(space) {
@@ -111,9 +111,9 @@ on_both_backends! {
         assert_eq!(shown.len(), 100);
         assert_eq!(shown[..80].iter().map(|m| m.id).collect::<Vec<_>>(), before[..80].iter().map(|m| m.id).collect::<Vec<_>>());
         assert_eq!(all(&oneiro, &id), stay);
-        obeys_the_laws(&oneiro, &id);
+        assert_context_rules(&oneiro, &id);
         assert_eq!(oneiro.sessions().restore(&id, oneiro::RestoreRequest { all: false }).unwrap().restored, 40);
-        obeys_the_laws(&oneiro, &id);
+        assert_context_rules(&oneiro, &id);
     }
 
     fn an_import_beside_it_leaves_a_context_alone(space) {
@@ -125,7 +125,7 @@ on_both_backends! {
         import(&oneiro, &export).unwrap();
         import(&oneiro, "{\"id\":\"other\",\"messages\":[{\"role\":\"user\",\"content\":\"hi\"}]}\n").unwrap();
         assert_eq!(all(&oneiro, &id), before);
-        obeys_the_laws(&oneiro, &id);
+        assert_context_rules(&oneiro, &id);
     }
 
     fn a_deleted_session_leaves_no_summary_behind(space) {
@@ -146,7 +146,7 @@ on_both_backends! {
             assert_eq!(left, [0], "{table}");
         }
         assert_eq!(all(&oneiro, &other), before);
-        obeys_the_laws(&oneiro, &other);
+        assert_context_rules(&oneiro, &other);
     }
 
     // The window must not go on telling what was rewound while a model was writing about it.
@@ -164,7 +164,7 @@ on_both_backends! {
         });
         let oneiro = open_llm(space, llm);
         let done = oneiro.context().compact(&id, &CompactRequest { until: Some(3_000), redo: false }).unwrap();
-        obeys_the_laws(&oneiro, &id);
+        assert_context_rules(&oneiro, &id);
         for summary in oneiro.context().summaries(&id).unwrap() {
             assert!(!summary.content.contains("Turn 1."), "{done:?}");
         }

@@ -2,7 +2,8 @@
 //! background and at once.
 
 use crate::context_support::{
-    Scripted, agent, begin, by_hand, gist, live, obeys_the_laws, open_llm, peek, prose, until, user,
+    Scripted, agent, assert_context_rules, begin, by_hand, gist, live, open_llm, peek, prose,
+    until, user,
 };
 use crate::support::{Fixed, open};
 use oneiro::{CompactRequest, ErrorKind, NewMessage, SessionId, Window, WindowRequest};
@@ -55,7 +56,7 @@ on_both_backends! {
                 }
             }
         });
-        obeys_the_laws(&one, &id);
+        assert_context_rules(&one, &id);
         assert_eq!(llm.calls(), one.context().summaries(&id).unwrap().len(), "the same was written twice");
     }
 
@@ -88,7 +89,7 @@ on_both_backends! {
             go.send(()).unwrap();
             assert_eq!(compacting.join().unwrap().stopped, "under");
         });
-        obeys_the_laws(&one, &id);
+        assert_context_rules(&one, &id);
     }
 
     fn the_lease_of_a_dead_process_runs_out(space) {
@@ -99,7 +100,7 @@ on_both_backends! {
         by_hand(&oneiro, &format!("UPDATE contexts SET holder = 'dead', lease_until = {until_micros} RETURNING 1"));
         oneiro.clock.set(121);
         assert_eq!(until(&oneiro, &id, 4_000).stopped, "under");
-        obeys_the_laws(&oneiro, &id);
+        assert_context_rules(&oneiro, &id);
     }
 
     fn a_clock_that_steps_back_an_hour_does_not_lock_a_session(space) {
@@ -113,7 +114,7 @@ on_both_backends! {
         oneiro.messages().append(&id, turns(100, 160)).unwrap();
         oneiro.clock.set(-3_600);
         assert_eq!(until(&oneiro, &id, 4_000).stopped, "under");
-        obeys_the_laws(&oneiro, &id);
+        assert_context_rules(&oneiro, &id);
     }
 
     fn past_the_soft_threshold_the_background_compacts(space) {
@@ -130,7 +131,7 @@ on_both_backends! {
         assert_eq!(oneiro.jobs().run(LONG).unwrap().failed, 0);
         let window = oneiro.context().window(&id, &request).unwrap();
         assert!(!window.summaries.is_empty() && window.tokens <= budget * 60 / 100, "{} of {budget}", window.tokens);
-        obeys_the_laws(&oneiro, &id);
+        assert_context_rules(&oneiro, &id);
     }
 
     fn the_threshold_is_a_setting(space) {
@@ -156,7 +157,7 @@ on_both_backends! {
         // What was made in haste is written anew in the background, and what took too long is done.
         oneiro.jobs().run(LONG).unwrap();
         assert!(llm.calls() > 0);
-        obeys_the_laws(&oneiro, &id);
+        assert_context_rules(&oneiro, &id);
     }
 
     // What the caller adds to every prompt counts for the compaction, too.
@@ -199,7 +200,7 @@ on_both_backends! {
             oneiro.jobs().run(LONG).unwrap();
         }
         assert!(!oneiro.context().summaries(&id).unwrap().is_empty());
-        obeys_the_laws(&oneiro, &id);
+        assert_context_rules(&oneiro, &id);
         oneiro.clock.set(3_600 + 600);
         let ran = oneiro.jobs().run(LONG).unwrap();
         assert_eq!((ran.done, ran.failed), (0, 0), "they are tried again and again");

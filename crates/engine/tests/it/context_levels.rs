@@ -1,8 +1,8 @@
 //! Summaries at three levels, whatever a model does: right, silent, wrong, endless or not at all.
 
 use crate::context_support::{
-    Asked, Scripted, agent, begin, by_hand, gist, live, obeys_the_laws, open_llm, open_options,
-    peek, prose, until, user,
+    Asked, Scripted, agent, assert_context_rules, begin, by_hand, gist, live, open_llm,
+    open_options, peek, prose, until, user,
 };
 use crate::support::open;
 use oneiro::{
@@ -42,7 +42,7 @@ fn compacted(space: &TestSpace, llm: &Arc<Scripted>) -> Vec<Summary> {
     let id = begin(&oneiro, "s", talk(60));
     let done = until(&oneiro, &id, 4_000);
     assert_eq!(done.stopped, "under", "{done:?}");
-    obeys_the_laws(&oneiro, &id);
+    assert_context_rules(&oneiro, &id);
     let summaries = oneiro.context().summaries(&id).unwrap();
     assert!(!summaries.is_empty());
     summaries
@@ -52,7 +52,7 @@ fn levels(summaries: &[Summary]) -> Vec<SummaryLevel> {
     summaries.iter().map(|summary| summary.level).collect()
 }
 
-fn all_are(summaries: &[Summary], level: SummaryLevel) {
+fn assert_all_at_level(summaries: &[Summary], level: SummaryLevel) {
     assert!(levels(summaries).iter().all(|found| *found == level), "{:?}", levels(summaries));
     let model = (level != SummaryLevel::Extract).then(|| "scripted".to_owned());
     assert!(summaries.iter().all(|summary| summary.model == model));
@@ -62,7 +62,7 @@ on_both_backends! {
     fn a_good_model_is_taken_at_its_word_once(space) {
         let llm = Scripted::good();
         let summaries = compacted(space, &llm);
-        all_are(&summaries, SummaryLevel::Model);
+        assert_all_at_level(&summaries, SummaryLevel::Model);
         assert_eq!(llm.calls(), summaries.len());
         // Who spoke is told.
         let asked = llm.asked.lock().unwrap();
@@ -73,7 +73,7 @@ on_both_backends! {
     fn a_model_that_says_nothing_is_asked_again_at_temperature_zero(space) {
         let llm = Scripted::new(|number, asked| Ok(if number % 2 == 1 { " \n".to_owned() } else { gist(asked) }));
         let summaries = compacted(space, &llm);
-        all_are(&summaries, SummaryLevel::Model);
+        assert_all_at_level(&summaries, SummaryLevel::Model);
         let asked = llm.asked.lock().unwrap();
         assert_eq!(asked.len(), summaries.len() * 2);
         assert!(asked.chunks(2).all(|pair| pair[0].temperature > 0.0 && pair[1].temperature == 0.0));
@@ -90,7 +90,7 @@ on_both_backends! {
             let space = &TestSpace::new(space.backend);
             let llm = Scripted::new(move |_, asked| answer(asked));
             let summaries = compacted(space, &llm);
-            all_are(&summaries, SummaryLevel::Extract);
+            assert_all_at_level(&summaries, SummaryLevel::Extract);
             assert!(llm.calls() <= summaries.len() * 3);
             assert!(summaries.iter().all(|s| s.content.contains("kayak")), "{}", summaries[0].content);
         }
@@ -98,7 +98,7 @@ on_both_backends! {
 
     fn a_model_that_is_too_long_is_asked_more_strictly(space) {
         let llm = Scripted::new(|_, asked| if asked.instructions.contains("durable") || asked.temperature == 0.0 { Ok(gist(asked)) } else { Ok(format!("{} ", gist(asked)).repeat(400)) });
-        all_are(&compacted(space, &llm), SummaryLevel::Strict);
+        assert_all_at_level(&compacted(space, &llm), SummaryLevel::Strict);
     }
 
     // Words that any long talk has are no sign that a model has read it.
@@ -154,7 +154,7 @@ on_both_backends! {
             assert_eq!(compacting.join().unwrap().stopped, "under");
         });
         assert_eq!(live(&oneiro, &id).len(), 160);
-        obeys_the_laws(&oneiro, &id);
+        assert_context_rules(&oneiro, &id);
     }
 
     fn extracts_are_redone_by_a_model_and_never_cost_more(space) {
@@ -164,14 +164,14 @@ on_both_backends! {
         let request = WindowRequest { budget: 5_000, ..WindowRequest::default() };
         plain.context().window(&id, &request).unwrap();
         let before = plain.context().summaries(&id).unwrap();
-        all_are(&before, SummaryLevel::Extract);
+        assert_all_at_level(&before, SummaryLevel::Extract);
         let llm = Scripted::good();
         let oneiro = open_llm(space, Arc::clone(&llm) as _);
         let done = oneiro.context().compact(&id, &CompactRequest { until: Some(4_000), redo: true }).unwrap();
         assert_eq!(done.redone.len(), before.len());
         assert!(done.tokens_after <= done.tokens_before);
         let after = oneiro.context().summaries(&id).unwrap();
-        all_are(&after, SummaryLevel::Model);
+        assert_all_at_level(&after, SummaryLevel::Model);
         for (old, new) in before.iter().zip(&after) {
             assert_eq!((&old.id, old.first_message, old.last_message), (&new.id, new.first_message, new.last_message));
             assert!(new.tokens <= old.tokens);
@@ -179,7 +179,7 @@ on_both_backends! {
         let window = oneiro.context().window(&id, &request).unwrap();
         let broke = window.broke.expect("a redone summary changes the beginning");
         assert!(broke.reason == BreakReason::Compaction && broke.tokens > 0);
-        obeys_the_laws(&oneiro, &id);
+        assert_context_rules(&oneiro, &id);
         // Nothing is left to redo: nobody is asked.
         let calls = llm.calls();
         assert!(oneiro.context().compact(&id, &CompactRequest { until: Some(4_000), redo: true }).unwrap().redone.is_empty());
@@ -240,7 +240,7 @@ on_both_backends! {
         let id = begin(&oneiro, "s", said.collect());
         assert_eq!(until(&oneiro, &id, 3_000).stopped, "under");
         oneiro.context().digest(&id, "nul \u{0}").unwrap();
-        obeys_the_laws(&oneiro, &id);
+        assert_context_rules(&oneiro, &id);
         if space.backend == Backend::Sqlite {
             assert_eq!(by_hand(&oneiro, "SELECT COUNT(*) FROM summaries WHERE instr(content, char(0)) > 0"), [0]);
         }

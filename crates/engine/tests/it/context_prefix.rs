@@ -35,7 +35,7 @@ fn event() -> impl Strategy<Value = Event> {
 fn happen(oneiro: &Fixed, id: &SessionId, event: &Event, at: u64) {
     let nth = |at: usize| live(oneiro, id).get(at).map(|message| message.id);
     match event {
-        Event::Say(said) => drop(oneiro.messages().append(id, messages(said, at)).unwrap()),
+        Event::Say(said) => drop(oneiro.host().append(id, messages(said, at), None).unwrap()),
         Event::Compact(goal) => drop(until(oneiro, id, *goal)),
         Event::Pin(at) => {
             let _ = nth(*at).map(|message| oneiro.messages().pin(id, message).unwrap());
@@ -85,7 +85,11 @@ fn blocks(window: &Window) -> Vec<(Value, Value)> {
     window.messages.iter().flat_map(of).collect()
 }
 
-fn obeys(oneiro: &Fixed, number: usize, (events, budget, format): (&[Event], usize, WindowFormat)) {
+fn assert_prefix_rules(
+    oneiro: &Fixed,
+    number: usize,
+    (events, budget, format): (&[Event], usize, WindowFormat),
+) {
     let id = sid(&format!("prefix-{number}"));
     oneiro.sessions().create(new(id.as_str())).unwrap();
     let request = WindowRequest { budget, format, ..WindowRequest::default() };
@@ -150,7 +154,7 @@ fn any_sequence_obeys(backend: Backend, cases: u32) {
     let budget = prop_oneof![Just(700_usize), Just(3_000), Just(5_000), Just(60_000)];
     proptest!(config, |(events in proptest::collection::vec(event(), 1..40), budget in budget, format in format)| {
         number.set(number.get() + 1);
-        obeys(&oneiro, number.get(), (&events, budget, format));
+        assert_prefix_rules(&oneiro, number.get(), (&events, budget, format));
     });
 }
 
@@ -174,7 +178,7 @@ on_both_backends! {
             Event::Say(Said::Late(0)),
             Event::Prompt(0),
         ];
-        obeys(&oneiro, 1, (&late, 700, WindowFormat::Openai));
+        assert_prefix_rules(&oneiro, 1, (&late, 700, WindowFormat::Openai));
     }
 }
 

@@ -65,7 +65,7 @@ impl World {
             Step::Say(all) => {
                 for said in all {
                     self.said += 1;
-                    oneiro.messages().append(&id, messages(said, self.said)).unwrap();
+                    oneiro.host().append(&id, messages(said, self.said), None).unwrap();
                 }
             }
             Step::Compact(Some(goal)) => drop(until(oneiro, &id, *goal)),
@@ -151,7 +151,7 @@ impl World {
         }
     }
 
-    fn is_sound(&self, oneiro: &Fixed) {
+    fn assert_sound(&self, oneiro: &Fixed) {
         loses_nothing(oneiro, &self.tip);
         let found = words_in_reach(oneiro, &self.tip, 1_000_000);
         let lost: Vec<String> =
@@ -216,7 +216,7 @@ fn run(oneiro: &Fixed, number: u64, steps: &[Step]) {
         World { tip, before: Vec::new(), inherited: BTreeSet::new(), said: number * 1_000 };
     for step in steps {
         world.step(oneiro, step);
-        world.is_sound(oneiro);
+        world.assert_sound(oneiro);
     }
 }
 

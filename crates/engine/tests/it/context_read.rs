@@ -151,7 +151,7 @@ on_both_backends! {
         let branch = oneiro.sessions().branch(&id, BranchRequest { id: Some(sid("b")), ..BranchRequest::default() }).unwrap().id;
         let summary = oneiro.context().summaries(&id).unwrap()[0].id.to_string();
         assert!(oneiro.context().summary(&summary, &lineage(&branch)).is_ok());
-        crate::context_support::obeys_the_laws(&oneiro, &branch);
+        crate::context_support::assert_context_rules(&oneiro, &branch);
     }
 
     fn grep_finds_messages_and_summaries(space) {

@@ -1,7 +1,8 @@
 //! How far compaction goes: the settings of the space are kept, and every reason to stop is one.
 
 use crate::context_support::{
-    Scripted, agent, begin, gist, live, loses_nothing, obeys_the_laws, open_llm, prose, until, user,
+    Scripted, agent, assert_context_rules, begin, gist, live, loses_nothing, open_llm, prose,
+    until, user,
 };
 use crate::support::open;
 use oneiro::{CompactRequest, NewMessage, SummaryKind};
@@ -29,7 +30,7 @@ on_both_backends! {
         let id = begin(&oneiro, "s", turns(0, 100));
         let done = oneiro.context().compact(&id, &CompactRequest::default()).unwrap();
         assert_eq!(done.stopped, "nothing_left");
-        obeys_the_laws(&oneiro, &id);
+        assert_context_rules(&oneiro, &id);
         let summaries = oneiro.context().summaries(&id).unwrap();
         assert!(summaries.iter().any(|s| s.kind == SummaryKind::Condensed));
         for node in &summaries {

@@ -2,7 +2,7 @@
 //! before falls out of its reach, whatever happens to the parent.
 
 use crate::context_support::{
-    agent, begin, live, obeys_the_laws, peek, prose, until, user, words_in_reach,
+    agent, assert_context_rules, begin, live, peek, prose, until, user, words_in_reach,
 };
 use crate::support::{content, id as sid, open};
 use oneiro::{
@@ -34,8 +34,8 @@ fn split(oneiro: &Oneiro) -> (SessionId, SessionId, BTreeSet<String>) {
 }
 
 /// The continuation reaches all of this, at any budget.
-fn reaches(oneiro: &Oneiro, id: &SessionId, said: &BTreeSet<String>) {
-    obeys_the_laws(oneiro, id);
+fn assert_reaches(oneiro: &Oneiro, id: &SessionId, said: &BTreeSet<String>) {
+    assert_context_rules(oneiro, id);
     for budget in [700, 1_000_000] {
         let found = words_in_reach(oneiro, id, budget);
         let lost: Vec<String> =
@@ -58,7 +58,7 @@ on_both_backends! {
         assert_eq!(child.parent_id.as_ref(), Some(&id));
         let parent = oneiro.sessions().find(&id).unwrap().unwrap();
         assert_eq!(parent.end_reason.as_deref(), Some("compression"));
-        reaches(&oneiro, &child.id, &said);
+        assert_reaches(&oneiro, &child.id, &said);
         let pinned: Vec<String> = oneiro.messages().pinned(&child.id).unwrap().iter().map(content).collect();
         assert_eq!(pinned.len(), 2, "{pinned:?}");
         assert!(format!("{:?}", peek(&oneiro, &child.id, 5_000).messages).contains("Turn 0."));
@@ -68,7 +68,7 @@ on_both_backends! {
         assert!(error.to_string().contains(child.id.as_str()) || format!("{error:?}").contains(child.id.as_str()), "{error:?}");
         let third = oneiro.sessions().split(&child.id, SplitRequest::default()).unwrap();
         assert_eq!(third.title.as_deref(), Some("the move #3"));
-        reaches(&oneiro, &third.id, &said);
+        assert_reaches(&oneiro, &third.id, &said);
         assert_eq!(oneiro.sessions().resolve("the move").unwrap(), third.id);
     }
 
@@ -89,11 +89,11 @@ on_both_backends! {
         for round in 1..4 {
             oneiro.messages().append(&child, turns(round * 100, round * 100 + 30)).unwrap();
             said.extend(live(&oneiro, &child).iter().map(content));
-            reaches(&oneiro, &child, &said);
+            assert_reaches(&oneiro, &child, &said);
             until(&oneiro, &child, 1_500);
-            reaches(&oneiro, &child, &said);
+            assert_reaches(&oneiro, &child, &said);
             child = oneiro.sessions().split(&child, SplitRequest::default()).unwrap().id;
-            reaches(&oneiro, &child, &said);
+            assert_reaches(&oneiro, &child, &said);
         }
     }
 
@@ -105,11 +105,11 @@ on_both_backends! {
         oneiro.messages().append(&child, turns(100, 160)).unwrap();
         said.extend(live(&oneiro, &child).iter().map(content));
         until(&oneiro, &child, 700);
-        reaches(&oneiro, &child, &said);
+        assert_reaches(&oneiro, &child, &said);
         let to = live(&oneiro, &id)[2].id;
         let refused = oneiro.sessions().rewind(&id, to.into());
         assert_eq!(refused.map(drop).unwrap_err().kind(), ErrorKind::Conflict);
-        reaches(&oneiro, &child, &said);
+        assert_reaches(&oneiro, &child, &said);
     }
 
     fn what_a_parent_restores_takes_nothing_from_the_child(space) {
@@ -120,10 +120,10 @@ on_both_backends! {
         oneiro.messages().append(&id, turns(50, 80)).unwrap();
         let said: BTreeSet<String> = live(&oneiro, &id).iter().map(content).collect();
         let child = oneiro.sessions().split(&id, SplitRequest { until: Some(1_500), ..SplitRequest::default() }).unwrap().id;
-        reaches(&oneiro, &child, &said);
+        assert_reaches(&oneiro, &child, &said);
         let restored = oneiro.sessions().restore(&id, oneiro::RestoreRequest { all: true });
         assert!(restored.is_err() || restored.is_ok_and(|back| back.restored == 10));
-        reaches(&oneiro, &child, &said);
+        assert_reaches(&oneiro, &child, &said);
     }
 
     fn what_a_parent_sets_aside_takes_nothing_from_the_child(space) {
@@ -134,9 +134,9 @@ on_both_backends! {
         until(&oneiro, &child, 700);
         let last = live(&oneiro, &id)[40].id;
         let _ = oneiro.host().compact_messages(&id, last);
-        reaches(&oneiro, &child, &said);
+        assert_reaches(&oneiro, &child, &said);
         let _ = oneiro.messages().truncate_history(&id, 3);
-        reaches(&oneiro, &child, &said);
+        assert_reaches(&oneiro, &child, &said);
     }
 
     // The child asks for its own hand-written summary in place of the one it came with.
@@ -154,7 +154,7 @@ on_both_backends! {
         // And what the parent does afterwards is the parent's business.
         oneiro.context().set_summary(&id, "").unwrap();
         assert!(oneiro.context().summary_text(&child).unwrap().contains("Written for the child."));
-        obeys_the_laws(&oneiro, &child);
+        assert_context_rules(&oneiro, &child);
     }
 
     fn deleting_the_parent_leaves_the_child_sound(space) {
@@ -164,9 +164,9 @@ on_both_backends! {
         until(&oneiro, &child, 700);
         let own: BTreeSet<String> = live(&oneiro, &child).iter().map(content).collect();
         oneiro.sessions().delete(&id).unwrap();
-        reaches(&oneiro, &child, &own);
+        assert_reaches(&oneiro, &child, &own);
         until(&oneiro, &child, 900);
-        reaches(&oneiro, &child, &own);
+        assert_reaches(&oneiro, &child, &own);
     }
 
     fn deleting_the_one_between_leaves_what_the_window_names_in_reach(space) {
@@ -175,7 +175,7 @@ on_both_backends! {
         let last = oneiro.sessions().split(&child, SplitRequest::default()).unwrap().id;
         oneiro.sessions().delete(&child).unwrap();
         let own: BTreeSet<String> = live(&oneiro, &last).iter().map(content).collect();
-        reaches(&oneiro, &last, &own);
+        assert_reaches(&oneiro, &last, &own);
     }
 
     fn an_erased_message_of_the_parent_leaves_the_rest_in_the_reach_of_the_child(space) {
@@ -184,14 +184,14 @@ on_both_backends! {
         let gone = live(&oneiro, &id)[8].clone();
         oneiro.erase(&EraseTarget::Message(gone.id)).unwrap();
         said.remove(&content(&gone));
-        reaches(&oneiro, &child, &said);
+        assert_reaches(&oneiro, &child, &said);
         oneiro.messages().append(&child, turns(100, 160)).unwrap();
         said.extend(live(&oneiro, &child).iter().map(content));
         until(&oneiro, &child, 700);
         let gone = live(&oneiro, &id)[20].clone();
         oneiro.erase(&EraseTarget::Message(gone.id)).unwrap();
         said.remove(&content(&gone));
-        reaches(&oneiro, &child, &said);
+        assert_reaches(&oneiro, &child, &said);
     }
 
     // What is left of a leaf may be too little for one: it must stay in reach all the same.
@@ -204,10 +204,10 @@ on_both_backends! {
         let child = oneiro.sessions().split(&id, SplitRequest { until: Some(900), ..SplitRequest::default() }).unwrap().id;
         let giant = live(&oneiro, &id)[1].clone();
         let mut left: BTreeSet<String> = live(&oneiro, &id).iter().map(content).collect();
-        reaches(&oneiro, &child, &left);
+        assert_reaches(&oneiro, &child, &left);
         oneiro.erase(&EraseTarget::Message(giant.id)).unwrap();
         left.remove(&content(&giant));
-        reaches(&oneiro, &child, &left);
+        assert_reaches(&oneiro, &child, &left);
     }
 
     fn rows_that_come_while_a_model_writes_go_along(space) {
@@ -224,9 +224,9 @@ on_both_backends! {
         let child = oneiro.sessions().split(&id, SplitRequest { until: Some(3_000), ..SplitRequest::default() }).unwrap().id;
         let said: BTreeSet<String> = live(&oneiro, &id).iter().map(content).collect();
         assert!(said.len() >= 122);
-        reaches(&oneiro, &child, &said);
+        assert_reaches(&oneiro, &child, &said);
         let done = oneiro.context().compact(&child, &CompactRequest { until: Some(2_000), redo: true }).unwrap();
         assert!(done.tokens_after <= done.tokens_before);
-        reaches(&oneiro, &child, &said);
+        assert_reaches(&oneiro, &child, &said);
     }
 }

@@ -133,7 +133,7 @@ on_both_backends! {
         assert!(store.set_summary(&sid("s"), "nul \u{0}").is_err());
         assert!(store.set_summary(&sid("s"), &"x".repeat(2 << 20)).is_err());
         assert!(store.set_summary(&sid("heartbeat"), "x").is_err());
-        crate::support::is_sound(&oneiro);
+        crate::support::assert_sound(&oneiro);
     }
 
     fn set_history(space) {
@@ -149,7 +149,7 @@ on_both_backends! {
         assert!(words(&store, "s").is_empty());
         oneiro.sessions().restore(&sid("s"), oneiro::RestoreRequest { all: true }).unwrap();
         assert_eq!(oneiro.sessions().show(&sid("s"), false).unwrap().messages.len(), 6);
-        crate::support::is_sound(&oneiro);
+        crate::support::assert_sound(&oneiro);
         // The same again changes nothing.
         store.set_history(&sid("n"), vec![user("one"), user("two")]).unwrap();
         let before = live(&oneiro, &sid("n")).iter().map(|m| m.id).collect::<Vec<_>>();
@@ -170,7 +170,7 @@ on_both_backends! {
             Ok(()) => assert_eq!(words(&store, "s"), ["new one", "new two"]),
             Err(_) => assert_eq!(words(&store, "s"), ["other words", "more"]),
         }
-        crate::support::is_sound(&oneiro);
+        crate::support::assert_sound(&oneiro);
     }
 
     fn set_history_stores_nothing_in_a_stateless_session(space) {
@@ -195,6 +195,6 @@ on_both_backends! {
         oneiro.messages().truncate_history(&sid("s"), 0).unwrap();
         assert!(words(&store, "s").is_empty());
         assert_eq!(oneiro.messages().truncate_history(&sid("nobody"), 1).unwrap_err().kind(), ErrorKind::NotFound);
-        crate::support::is_sound(&oneiro);
+        crate::support::assert_sound(&oneiro);
     }
 }

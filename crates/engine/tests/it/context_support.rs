@@ -1,7 +1,7 @@
 //! What the tests of contexts share: a model that answers by script, messages of every kind, and
 //! the laws that hold of any session at any time.
 
-use crate::support::{Fixed, clock, content, id as sid, ids, is_sound, target};
+use crate::support::{Fixed, assert_sound, clock, content, id as sid, ids, target};
 use oneiro::{
     CompactRequest, Compacted, ContextScope, Durability, EXPAND_TOKENS, ExpandRequest, ExpandWhat,
     ItemPlace, Llm, LlmAnswer, LlmRequest, Message, NewMessage, Oneiro, Options, Result, Role,
@@ -133,7 +133,7 @@ pub fn picture() -> NewMessage {
 pub fn begin(oneiro: &Oneiro, name: &str, said: Vec<NewMessage>) -> SessionId {
     let id = sid(name);
     oneiro.sessions().create(oneiro::NewSession::with_id(id.clone())).unwrap();
-    oneiro.messages().append(&id, said).unwrap();
+    oneiro.host().append(&id, said, None).unwrap();
     id
 }
 
@@ -215,7 +215,7 @@ pub fn words_in_reach(oneiro: &Oneiro, id: &SessionId, budget: usize) -> BTreeSe
 
 /// The laws of a context in which nothing was taken back: it loses nothing, and its newest turn is
 /// under no summary.
-pub fn obeys_the_laws(oneiro: &Oneiro, id: &SessionId) {
+pub fn assert_context_rules(oneiro: &Oneiro, id: &SessionId) {
     let covered = loses_nothing(oneiro, id);
     let live = live(oneiro, id);
     let newest = live.iter().rposition(|m| m.role == Role::User && !content(m).is_empty());
@@ -227,7 +227,7 @@ pub fn obeys_the_laws(oneiro: &Oneiro, id: &SessionId) {
 /// The laws of any context: nothing live is out of reach at any budget; summaries are smaller than
 /// what they cover, and cover it once and in order. Answers what is covered.
 pub fn loses_nothing(oneiro: &Oneiro, id: &SessionId) -> BTreeSet<i64> {
-    is_sound(oneiro);
+    assert_sound(oneiro);
     let live = live(oneiro, id);
     for budget in [500, 5_000, 1_000_000] {
         let window = peek(oneiro, id, budget);
@@ -265,13 +265,13 @@ pub fn loses_nothing(oneiro: &Oneiro, id: &SessionId) -> BTreeSet<i64> {
         }
         let places: Vec<usize> = under.iter().map(|m| at[&m.id.0]).collect();
         assert!(places.windows(2).all(|pair| pair[0] + 1 == pair[1]), "{} has a hole", node.id);
-        keeps_pairs(&live, (places[0], places[places.len() - 1]));
+        assert_pairs_kept(&live, (places[0], places[places.len() - 1]));
     }
     covered
 }
 
 /// A leaf from one place to another parts no call from results that follow it.
-fn keeps_pairs(live: &[Message], (first, last): (usize, usize)) {
+fn assert_pairs_kept(live: &[Message], (first, last): (usize, usize)) {
     for (at, message) in live.iter().enumerate() {
         let Some(calls) = message.body.get("tool_calls").and_then(Value::as_array) else {
             continue;

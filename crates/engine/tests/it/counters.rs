@@ -1,12 +1,12 @@
 //! Counters match rows whatever is hidden, shown, copied or removed; rewinding hides and restores.
 
-use crate::support::{Fixed, agent, begin, dump, id, is_sound, open, say, shown, user};
+use crate::support::{Fixed, agent, assert_sound, begin, dump, id, open, say, shown, user};
 use oneiro::{BranchRequest, EraseTarget, ErrorKind, MessageId, NewMessage, Visibility};
 use oneiro_testkit::on_both_backends;
 use serde_json::json;
 
 fn counts(oneiro: &Fixed, name: &str) -> (i64, i64) {
-    is_sound(oneiro);
+    assert_sound(oneiro);
     let session = oneiro.sessions().find(&id(name)).unwrap().unwrap();
     (session.message_count, session.tool_call_count)
 }
@@ -86,7 +86,7 @@ on_both_backends! {
             }
             assert_eq!(shown(&oneiro, "a", false), ["1", "2", "3", "4", "5"]);
             assert_eq!(oneiro.sessions().restore(&id("a"), oneiro::RestoreRequest { all }).unwrap().restored, 0);
-            is_sound(&oneiro);
+            assert_sound(&oneiro);
         }
     }
 
@@ -102,6 +102,6 @@ on_both_backends! {
         let view = oneiro.sessions().show(&id("a"), true).unwrap();
         let seen: Vec<Visibility> = view.messages.iter().map(|message| message.visibility).collect();
         assert_eq!(seen, [Visibility::Compacted, Visibility::Compacted, Visibility::Live]);
-        is_sound(&oneiro);
+        assert_sound(&oneiro);
     }
 }

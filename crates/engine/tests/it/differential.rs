@@ -1,6 +1,6 @@
 //! One seeded scenario, replayed on both engines, answers the same and leaves the same.
 
-use crate::support::{Fixed, agent, dump, id, is_sound, new, open, user};
+use crate::support::{Fixed, agent, assert_sound, dump, id, new, open, user};
 use oneiro::{
     BranchRequest, Ending, ErrorKind, Lineage, ListOrder, ListSessions, MessageId, NewMessage,
     NewSession, PruneRequest, Result, SessionPatch, Timestamp, Usage, UsageKey,
@@ -158,7 +158,7 @@ fn one_seeded_scenario_answers_and_leaves_the_same_on_both_engines() {
         assert!(good > 80, "only {good} steps did something");
         assert_eq!(dump(&here), dump(&there), "seed {seed}");
         assert_eq!(lists(&here), lists(&there), "seed {seed}");
-        is_sound(&here);
-        is_sound(&there);
+        assert_sound(&here);
+        assert_sound(&there);
     }
 }

@@ -3,7 +3,7 @@
 //! the newest was written by the engine of its day, the others hold what of it they had room for.
 
 use crate::search_support::{all_segments, ask, find, open_with_words, reach, request};
-use crate::support::{export, id, is_sound, shown, target};
+use crate::support::{assert_sound, export, id, shown, target};
 use oneiro::{MessageId, Oneiro, Timestamp};
 use oneiro_store::{CURRENT, Options, Store};
 use oneiro_testkit::{Backend, TestSpace, on_both_backends};
@@ -103,7 +103,7 @@ on_both_backends! {
             assert_everything_is_there(&oneiro, schema);
             assert_every_word_is_found(&oneiro);
             oneiro.jobs().run(std::time::Duration::from_secs(60)).unwrap();
-            is_sound(&oneiro);
+            assert_sound(&oneiro);
             exports.push(export(&oneiro));
         }
         assert!(exports.iter().all(|export| *export == exports[0]));
@@ -128,7 +128,7 @@ on_both_backends! {
         oneiro.jobs().run(std::time::Duration::from_secs(60)).unwrap();
         assert!(!versions().is_empty() && versions().iter().all(|version| *version == oneiro_index::VERSION));
         assert_eq!(reach(&oneiro), 49);
-        is_sound(&oneiro);
+        assert_sound(&oneiro);
         assert_eq!(answers(&oneiro), before);
         assert_eq!(answers(&open_with_words(space).0), before);
     }

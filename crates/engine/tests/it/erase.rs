@@ -1,6 +1,6 @@
 //! Erasure leaves nothing behind in the files, proves it, and names what it cannot reach.
 
-use crate::support::{Fixed, begin, id, is_sound, new, open, say, shown, user};
+use crate::support::{Fixed, assert_sound, begin, id, new, open, say, shown, user};
 use oneiro::{EraseTarget, Lineage, MessageId, NewMessage, NewSession, Role};
 use oneiro_testkit::{Backend, TestSpace, on_both_backends, words};
 use std::path::PathBuf;
@@ -77,7 +77,7 @@ on_both_backends! {
             }
         });
         assert_eq!(oneiro.stats().unwrap().jobs, 0);
-        is_sound(&oneiro);
+        assert_sound(&oneiro);
     }
 
     fn an_erased_session_leaves_no_byte_behind(space) {
@@ -99,7 +99,7 @@ on_both_backends! {
         assert!(oneiro.sessions().find(&id("d")).unwrap().is_none());
         let stats = oneiro.stats().unwrap();
         assert_eq!((stats.jobs, stats.payloads), (0, 0));
-        is_sound(&oneiro);
+        assert_sound(&oneiro);
         if space.backend == Backend::Sqlite {
             let texts = [SECRET, ID, TITLE, "hidden staircase", "secret about the cellar", &large[..40]];
             let texts: Vec<&[u8]> = texts.iter().map(|text| text.as_bytes()).collect();
@@ -119,7 +119,7 @@ on_both_backends! {
         let session = oneiro.sessions().find(&id("s")).unwrap().unwrap();
         assert_eq!((session.message_count, session.preview.as_deref()), (1, Some("harmless words of some length")));
         assert_eq!((session.title.as_deref(), session.system_prompt.as_deref()), (Some(TITLE), Some(PROMPT)));
-        is_sound(&oneiro);
+        assert_sound(&oneiro);
         if space.backend == Backend::Sqlite {
             assert_eq!(found_raw(space, &[SECRET.as_bytes(), ID.as_bytes()]), [""; 0]);
         }
@@ -202,5 +202,5 @@ fn an_erasure_through_a_link_searches_the_real_files() {
     let mut raw = std::fs::read(&real).unwrap();
     raw.extend(std::fs::read(space.folder().join("real.db-wal")).unwrap_or_default());
     assert!(!raw.windows(SECRET.len()).any(|part| part == SECRET.as_bytes()));
-    is_sound(&oneiro);
+    assert_sound(&oneiro);
 }

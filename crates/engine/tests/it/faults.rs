@@ -1,7 +1,7 @@
 //! Faults and crashes at every call: after reopening, the space is as before the operation or as
 //! after it, never between.
 
-use crate::support::{clock, dump, fault_stride, id, ids, is_sound, new, target, user};
+use crate::support::{assert_sound, clock, dump, fault_stride, id, ids, new, target, user};
 use oneiro::{
     BranchRequest, Durability, Ending, EraseTarget, ImportLimits, Lineage, MessageId, NewMessage,
     NewSession, Oneiro, Options, Result, SessionPatch, Usage, UsageKey,
@@ -136,7 +136,7 @@ fn every_step_is_whole_or_absent(backend: Backend, plan: fn(u64) -> FaultPlan) {
         let mut at = 1;
         while attempt(&space, step, plan(at), at) {
             let reopened = sound(&space, 0);
-            is_sound(&reopened);
+            assert_sound(&reopened);
             let found = dump(&reopened);
             if found != *before {
                 assert_eq!(found, *wanted, "step {step}, {:?}", plan(at));
@@ -199,7 +199,7 @@ on_both_backends! {
                 fired = fault.calls() >= at;
                 // This process lives on, so what it did not finish is its own until its lease ends.
                 let oneiro = sound(&space, PAST_ITS_LEASE);
-                is_sound(&oneiro);
+                assert_sound(&oneiro);
                 assert_eq!(oneiro.sessions().show(&id("t"), true).unwrap().messages.len(), 1);
                 let gone = oneiro.sessions().find(&id("s")).unwrap().is_none();
                 assert!(gone || erased.is_err());

@@ -2,7 +2,7 @@
 //! what was changed here stays.
 
 use crate::hermes_files::{Hermes, import, try_import};
-use crate::support::{Fixed, id, is_sound, open, say, shown};
+use crate::support::{Fixed, assert_sound, id, open, say, shown};
 use oneiro::{Ending, EraseTarget, MessageId, Session, SessionPatch, Usage, UsageKey};
 use oneiro_testkit::{TestSpace, on_both_backends};
 use serde_json::json;
@@ -71,7 +71,7 @@ on_both_backends! {
         let s = session(&oneiro);
         assert_eq!((s.ended_at, s.archived, s.metadata.len()), (None, false, 0));
         assert_eq!(shown(&oneiro, "s", false), ["one", "two", "three", "four", "five"]);
-        is_sound(&oneiro);
+        assert_sound(&oneiro);
     }
 
     fn what_was_changed_here_stays(space) {
@@ -109,7 +109,7 @@ on_both_backends! {
         assert_eq!(shown(&oneiro, "s", false), ["two", "said there"]);
         assert_eq!(shown(&oneiro, "s", true), ["one", "two", "three", "four", "said here", "said there"]);
         assert_eq!(import(&oneiro, &hermes.path).kept_here, 0);
-        is_sound(&oneiro);
+        assert_sound(&oneiro);
     }
 
     fn what_was_removed_here_does_not_come_back(space) {
@@ -149,7 +149,7 @@ on_both_backends! {
         let done = import(&oneiro, &hermes.path);
         assert_eq!((done.file.sessions, done.replaced), (0, 0));
         assert_eq!(session(&oneiro).message_count, 3);
-        is_sound(&oneiro);
+        assert_sound(&oneiro);
     }
 
     fn another_file_in_the_place_of_the_first_is_read_whole(space) {

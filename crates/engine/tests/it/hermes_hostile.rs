@@ -2,7 +2,7 @@
 //! is lost.
 
 use crate::hermes_files::{Hermes, import, try_import};
-use crate::support::{id, is_sound, open};
+use crate::support::{assert_sound, id, open};
 use oneiro::Role;
 use oneiro_testkit::on_both_backends;
 use rusqlite::params;
@@ -90,7 +90,7 @@ on_both_backends! {
         for kind in ["name", "text", "time", "surrogate"] {
             assert!(done.repaired.contains_key(kind), "{kind}: {:?}", done.repaired);
         }
-        is_sound(&oneiro);
+        assert_sound(&oneiro);
         assert_eq!(import(&oneiro, &hermes.path).messages, 0);
     }
 
@@ -122,7 +122,7 @@ on_both_backends! {
         assert_eq!(s.metadata["started_at"], json!(1e18));
         let lost = oneiro.sessions().find(&id("no row")).unwrap().unwrap();
         assert_eq!((lost.metadata["without_row"].as_bool(), lost.message_count), (Some(true), 1));
-        is_sound(&oneiro);
+        assert_sound(&oneiro);
         let again = import(&oneiro, &hermes.path);
         assert_eq!((again.sessions, again.messages, again.sessions_changed), (0, 0, 0));
     }
@@ -178,6 +178,6 @@ on_both_backends! {
             .map(|number| !kept.iter().any(|text| text.starts_with(&format!("number {number} "))))
             .collect();
         assert_eq!(missing, on_page);
-        is_sound(&oneiro);
+        assert_sound(&oneiro);
     }
 }

@@ -1,7 +1,7 @@
 //! Moving in from hermes: every version of its tables, whole, and without a trace in the file.
 
 use crate::hermes_files::{Hermes, import, try_import};
-use crate::support::{id, is_sound, open, shown};
+use crate::support::{assert_sound, id, open, shown};
 use oneiro::{
     ErrorKind, ForeignStore, Lineage, Oneiro, Options, Target, Visibility, foreign_store,
 };
@@ -75,7 +75,7 @@ on_both_backends! {
             assert_eq!(json!(result.body), json!({"content": "on the shelf", "tool_call_id": "c1", "name": "look"}));
             let b = oneiro.sessions().find(&id("b")).unwrap().unwrap();
             assert_eq!((b.parent_id, b.lineage), (Some(id("a")), Some(Lineage::Continuation)));
-            is_sound(&oneiro);
+            assert_sound(&oneiro);
         }
     }
 
@@ -206,7 +206,7 @@ on_both_backends! {
         }
         let circle = ["x", "y", "z"].iter().filter(|name| lineage(name).is_none()).count();
         assert_eq!(circle, 1);
-        is_sound(&oneiro);
+        assert_sound(&oneiro);
         assert_eq!(import(&oneiro, &path).detached, 3);
     }
 

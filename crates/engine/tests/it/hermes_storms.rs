@@ -2,7 +2,7 @@
 //! what was cut short is completed.
 
 use crate::hermes_files::{Hermes, import, try_import};
-use crate::support::{clock, id, ids, is_sound, open, target};
+use crate::support::{assert_sound, clock, id, ids, open, target};
 use oneiro::{Durability, Oneiro, Options, Result};
 use oneiro_store::{Fault, FaultPlan, Store};
 use oneiro_testkit::{TestSpace, on_both_backends};
@@ -65,7 +65,7 @@ fn assert_once(oneiro: &Oneiro, sessions: usize, messages: usize) {
         all.extend(numbers);
     }
     assert_eq!(all.len(), messages);
-    is_sound(oneiro);
+    assert_sound(oneiro);
 }
 
 const FILE: &str = "ONEIRO_TEST_HERMES_FILE";
@@ -131,7 +131,7 @@ on_both_backends! {
                 let fired = fault.calls() >= at;
                 assert!(fired || outcome.is_ok(), "failed without a fault: {outcome:?}");
                 let oneiro = open(&space);
-                is_sound(&oneiro);
+                assert_sound(&oneiro);
                 let done = import(&oneiro, &path);
                 assert_eq!(done.file, done.store);
                 assert_once(&oneiro, 3, 40);

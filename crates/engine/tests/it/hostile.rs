@@ -1,6 +1,6 @@
 //! Hostile input: huge, deep, strange, and SQL in every field.
 
-use crate::support::{begin, dump, export, id, import, is_sound, new, open, say, shown, user};
+use crate::support::{assert_sound, begin, dump, export, id, import, new, open, say, shown, user};
 use oneiro::{
     BranchRequest, Ending, ErrorKind, ListSessions, MessageId, NewMessage, NewSession,
     SessionPatch, Usage, UsageKey,
@@ -75,7 +75,7 @@ on_both_backends! {
         oneiro.sessions().change(&id("it's"), patch).unwrap();
         let request = BranchRequest { id: Some(id("'; --")), title: Some("'); --".into()), at: None };
         oneiro.sessions().branch(&id("it's"), request).unwrap();
-        is_sound(&oneiro);
+        assert_sound(&oneiro);
         let elsewhere = oneiro_testkit::TestSpace::new(space.backend);
         let other = open(&elsewhere);
         import(&other, &export(&oneiro)).unwrap();
@@ -151,7 +151,7 @@ on_both_backends! {
         let request = oneiro_store::messages::PageRequest { after: 99_998, hidden: false, limit: 9 };
         let last = oneiro.messages().list(&id("s"), request).unwrap().items;
         assert_eq!(last.iter().map(crate::support::content).collect::<Vec<_>>(), ["99998", "99999"]);
-        is_sound(&oneiro);
+        assert_sound(&oneiro);
     }
 
     fn long_keys_and_many_large_values_survive(space) {

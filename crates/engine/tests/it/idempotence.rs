@@ -1,6 +1,6 @@
 //! Exactly once: an external id makes an append idempotent within its session.
 
-use crate::support::{begin, id, is_sound, open, shown, user};
+use crate::support::{assert_sound, begin, id, open, shown, user};
 use oneiro::NewMessage;
 use oneiro_testkit::on_both_backends;
 use std::sync::Barrier;
@@ -20,7 +20,7 @@ on_both_backends! {
             assert_eq!(first.ids, again.ids);
         }
         assert_eq!(shown(&oneiro, "s", true).len(), 85);
-        is_sound(&oneiro);
+        assert_sound(&oneiro);
     }
 
     fn what_is_new_in_a_mixed_batch_is_stored_in_order(space) {
@@ -32,7 +32,7 @@ on_both_backends! {
         let order: Vec<String> =
             (10..20).chain(0..10).chain(20..40).map(|n| format!("text {n}")).collect();
         assert_eq!(shown(&oneiro, "s", true), order);
-        is_sound(&oneiro);
+        assert_sound(&oneiro);
     }
 
     fn duplicates_inside_one_batch_answer_with_the_first_id(space) {
@@ -46,7 +46,7 @@ on_both_backends! {
             assert!(appended.ids.iter().all(|id| *id == appended.ids[0]));
         }
         assert_eq!(shown(&oneiro, "s", true), ["0", "0"]);
-        is_sound(&oneiro);
+        assert_sound(&oneiro);
     }
 
     fn many_threads_that_send_the_same_store_it_once(space) {
@@ -65,7 +65,7 @@ on_both_backends! {
         });
         assert!(ids.iter().all(|of_one| *of_one == ids[0]), "threads were given different ids");
         assert_eq!(shown(&oneiro, "s", true).len(), 30);
-        is_sound(&oneiro);
+        assert_sound(&oneiro);
     }
 
     fn external_ids_count_within_their_session_only(space) {

@@ -1,6 +1,6 @@
 //! Delete and prune: delegates go along, others are orphaned, shared payloads stay.
 
-use crate::support::{Fixed, begin, dump, id, is_sound, new, open, say, user};
+use crate::support::{Fixed, assert_sound, begin, dump, id, new, open, say, user};
 use oneiro::{Deleted, Ending, Lineage, NewSession, PruneRequest, Timestamp};
 use oneiro_testkit::{on_both_backends, words};
 
@@ -53,7 +53,7 @@ on_both_backends! {
         }
         let stats = oneiro.stats().unwrap();
         assert_eq!((stats.sessions, stats.messages, stats.rewound), (3, 3, 0));
-        is_sound(&oneiro);
+        assert_sound(&oneiro);
     }
 
     fn payloads_go_with_the_last_that_uses_them(space) {
@@ -89,7 +89,7 @@ on_both_backends! {
         assert_eq!((dry.dry_run, real.dry_run, &dry.deleted), (true, false, &real.deleted));
         assert_eq!(names(&real.deleted), (vec!["old", "delegate"], vec!["branch"], 3));
         assert_eq!(oneiro.stats().unwrap().sessions, 2);
-        is_sound(&oneiro);
+        assert_sound(&oneiro);
     }
 
     fn only_ended_sessions_that_pass_every_filter_are_pruned(space) {

@@ -2,7 +2,7 @@
 //! erased, a query finds exactly what reading every message with the analyzer says it should.
 
 use crate::search_support::{Dice, ask, fold, ids, open, rebuild, request};
-use crate::support::{Fixed, id, is_sound, new, user};
+use crate::support::{Fixed, assert_sound, id, new, user};
 use oneiro::{
     EraseTarget, Expr, ListSessions, MessageId, Oneiro, Query, SearchRequest, Sort, Tier,
     Visibility, searchable,
@@ -262,7 +262,7 @@ on_both_backends! {
                 compare(&oneiro, &mut dice, 40, &mut wrong);
                 compare(&open(&space), &mut dice, 10, &mut wrong);
             }
-            is_sound(&oneiro);
+            assert_sound(&oneiro);
         }
         assert!(wrong.is_empty(), "{} wrong answers, such as\n{}", wrong.len(), wrong[..wrong.len().min(12)].join("\n"));
     }

@@ -3,10 +3,10 @@
 
 use crate::search_child::Other;
 use crate::search_support::{
-    all_segments, ask, exists, find, fold, ids, is_swept, newest, open, own_ids, rebuild, request,
-    without_segments,
+    all_segments, ask, assert_swept, exists, find, fold, ids, newest, open, own_ids, rebuild,
+    request, without_segments,
 };
-use crate::support::{begin, clock, id, is_sound, say, target};
+use crate::support::{assert_sound, begin, clock, id, say, target};
 use oneiro::{Durability, EraseTarget, MessageId, Oneiro, Options, Result};
 use oneiro_store::segments::Stage;
 use oneiro_store::{Fault, FaultPlan, Store};
@@ -42,7 +42,7 @@ fn furnish(oneiro: &Oneiro, said: &mut Vec<i64>) {
 }
 
 /// Everything said is found, newest first, and each of the last by its own word.
-fn all_is_found(oneiro: &Oneiro, said: &[i64], why: &str) {
+fn assert_all_found(oneiro: &Oneiro, said: &[i64], why: &str) {
     let wanted: Vec<i64> = said.iter().rev().take(200).copied().collect();
     assert_eq!(newest(oneiro, "dunnock"), wanted, "{why}");
     for (at, id) in said.iter().enumerate().rev().take(6) {
@@ -81,7 +81,7 @@ fn whatever_fails(space: &TestSpace, work: fn(&Oneiro, &mut Vec<i64>) -> Result<
             tried += 1;
             let oneiro = open(space);
             said.retain(|id| exists(&oneiro, *id));
-            is_sound(&oneiro);
+            assert_sound(&oneiro);
             // Numbers are by position, and an erasure moves them: only the newest tell.
             let wanted: Vec<i64> = said.iter().rev().take(200).copied().collect();
             assert_eq!(newest(&oneiro, "dunnock"), wanted, "{why}");
@@ -90,8 +90,8 @@ fn whatever_fails(space: &TestSpace, work: fn(&Oneiro, &mut Vec<i64>) -> Result<
             fold(&oneiro);
             oneiro.jobs().run(std::time::Duration::from_secs(60)).unwrap();
             rebuild(&oneiro);
-            is_swept(&oneiro);
-            is_sound(&oneiro);
+            assert_swept(&oneiro);
+            assert_sound(&oneiro);
             assert_eq!(newest(&oneiro, "dunnock"), wanted, "{why}, mended");
         }
     }
@@ -136,7 +136,7 @@ on_both_backends! {
             // Nothing of a failed search is kept that would make the next one wrong.
             let again = ids(&ask(&faulty, request("dunnock number3")));
             assert_eq!(again, find(&oneiro, "dunnock number3"), "{at}");
-            all_is_found(&faulty, &said, "after a failed search");
+            assert_all_found(&faulty, &said, "after a failed search");
         }
         assert!(at > opening.calls() + 5);
     }
@@ -159,18 +159,18 @@ on_both_backends! {
                 continue;
             }
             found = true;
-            all_is_found(&oneiro, &said, "half written");
-            is_sound(&oneiro);
+            assert_all_found(&oneiro, &said, "half written");
+            assert_sound(&oneiro);
             // Whoever writes it may still be at it.
             fold(&oneiro);
-            all_is_found(&oneiro, &said, "half written, folded");
+            assert_all_found(&oneiro, &said, "half written, folded");
             let is_written = |oneiro: &Oneiro| all_segments(oneiro).iter().any(|segment| segment.stage == Stage::Written);
             assert!(is_written(&oneiro));
             oneiro.clock.set(700);
             fold(&oneiro);
             assert!(!is_written(&oneiro));
-            is_swept(&oneiro);
-            all_is_found(&oneiro, &said, "swept");
+            assert_swept(&oneiro);
+            assert_all_found(&oneiro, &said, "swept");
             break;
         }
         assert!(found, "no call of a merge leaves a half-written segment");
@@ -196,7 +196,7 @@ on_both_backends! {
             }
             drop(other);
             let fresh = open(space);
-            is_sound(&fresh);
+            assert_sound(&fresh);
             for (word, first) in acknowledged.iter().rev().take(40) {
                 for handle in [&fresh, &oneiro] {
                     let mut found = find(handle, word);
@@ -208,15 +208,15 @@ on_both_backends! {
         oneiro.clock.set(3_600);
         fold(&oneiro);
         // The clock of the killed is the machine's, and that of this handle began before.
-        is_sound(&oneiro);
+        assert_sound(&oneiro);
         for (word, first) in &acknowledged {
             let mut found = find(&oneiro, word);
             found.sort_unstable();
             assert_eq!(found, [*first, first + 1, first + 2, first + 3], "{word}");
         }
         rebuild(&oneiro);
-        is_swept(&oneiro);
-        is_sound(&oneiro);
+        assert_swept(&oneiro);
+        assert_sound(&oneiro);
         assert_eq!(newest(&oneiro, "hammered").len(), 200);
     }
 }
@@ -230,7 +230,7 @@ fn an_empty_space_can_be_folded_rebuilt_and_searched() {
     rebuild(&oneiro);
     rebuild(&oneiro);
     assert_eq!(find(&oneiro, "anything"), [0; 0]);
-    is_sound(&oneiro);
+    assert_sound(&oneiro);
     begin(&oneiro, "s");
     let said = say(&oneiro, "s", &["anything goes"])[0];
     assert_eq!(oneiro.sessions().show(&id("s"), true).unwrap().messages.len(), 1);

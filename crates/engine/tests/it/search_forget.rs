@@ -2,10 +2,10 @@
 //! compacted is; and an erasure leaves nothing in the index, whatever was running meanwhile.
 
 use crate::search_support::{
-    all_segments, ask, find, fold, in_files, in_segments, is_swept, newest, oldest, open,
+    all_segments, ask, assert_swept, find, fold, in_files, in_segments, newest, oldest, open,
     open_with_words, raw, rebuild, request,
 };
-use crate::support::{begin, id, is_sound, new, say, user};
+use crate::support::{assert_sound, begin, id, new, say, user};
 use oneiro::{
     Ending, EraseTarget, MessageId, NewMessage, NewSession, Oneiro, PruneRequest, SearchRequest,
     SessionFound, SessionSearchRequest, Sort, Tier, Timestamp,
@@ -43,7 +43,7 @@ fn message() -> NewMessage {
 }
 
 /// Whether a message is found by each of the queries, in each order.
-fn is_found(oneiro: &Oneiro, message: i64, expected: bool, why: &str) {
+fn assert_found(oneiro: &Oneiro, message: i64, expected: bool, why: &str) {
     for query in QUERIES {
         for sort in [Sort::Relevance, Sort::Newest, Sort::Oldest] {
             for one_per_lineage in [false, true] {
@@ -84,7 +84,7 @@ fn is_found(oneiro: &Oneiro, message: i64, expected: bool, why: &str) {
 }
 
 /// Whether a message is found by what it means, with no word of it.
-fn is_meant(oneiro: &Oneiro, message: i64, expected: bool, why: &str) {
+fn assert_found_by_meaning(oneiro: &Oneiro, message: i64, expected: bool, why: &str) {
     let found = ask(oneiro, request("python torch"));
     assert_eq!(found.hits.iter().any(|hit| hit.id.0 == message), expected, "{why}");
     if expected {
@@ -121,11 +121,11 @@ fn on_every_stand(space: &TestSpace, check: impl Fn(&Oneiro, &Oneiro, i64, &str)
             _ => {}
         }
         for handle in [&writer, &reader] {
-            is_found(handle, message, true, stand);
-            is_meant(handle, message, true, stand);
+            assert_found(handle, message, true, stand);
+            assert_found_by_meaning(handle, message, true, stand);
         }
         check(&writer, &reader, message, stand);
-        is_sound(&reader);
+        assert_sound(&reader);
     }
 }
 
@@ -135,20 +135,20 @@ on_both_backends! {
             for round in 0..2 {
                 writer.sessions().rewind(&id("s"), MessageId(message).into()).unwrap();
                 for handle in [reader, writer] {
-                    is_found(handle, message, false, stand);
-                    is_meant(handle, message, false, stand);
+                    assert_found(handle, message, false, stand);
+                    assert_found_by_meaning(handle, message, false, stand);
                 }
                 if round == 1 {
                     // What is taken back is folded like the rest, and still not found.
                     fold(writer);
-                    is_found(reader, message, false, stand);
+                    assert_found(reader, message, false, stand);
                     rebuild(writer);
-                    is_found(reader, message, false, stand);
+                    assert_found(reader, message, false, stand);
                 }
                 writer.sessions().restore(&id("s"), oneiro::RestoreRequest { all: true }).unwrap();
                 for handle in [reader, writer] {
-                    is_found(handle, message, true, stand);
-                    is_meant(handle, message, true, stand);
+                    assert_found(handle, message, true, stand);
+                    assert_found_by_meaning(handle, message, true, stand);
                 }
             }
         });
@@ -158,8 +158,8 @@ on_both_backends! {
         on_every_stand(space, |writer, reader, message, stand| {
             writer.host().compact_messages(&id("s"), MessageId(message)).unwrap();
             for handle in [reader, writer] {
-                is_found(handle, message, true, stand);
-                is_meant(handle, message, true, stand);
+                assert_found(handle, message, true, stand);
+                assert_found_by_meaning(handle, message, true, stand);
             }
         });
     }
@@ -168,12 +168,12 @@ on_both_backends! {
         on_every_stand(space, |writer, reader, message, stand| {
             writer.sessions().delete(&id("s")).unwrap();
             for handle in [reader, writer] {
-                is_found(handle, message, false, stand);
-                is_meant(handle, message, false, stand);
+                assert_found(handle, message, false, stand);
+                assert_found_by_meaning(handle, message, false, stand);
             }
             fold(writer);
-            is_found(reader, message, false, stand);
-            is_sound(writer);
+            assert_found(reader, message, false, stand);
+            assert_sound(writer);
             // Another session of the same name is another session.
             writer.sessions().create(NewSession { source: Some("cli".into()), ..new("s") }).unwrap();
             let again = writer.messages().append(&id("s"), vec![message_again()]).unwrap().ids[0].0;
@@ -200,7 +200,7 @@ on_both_backends! {
             };
             assert_eq!(writer.sessions().prune(request).unwrap().deleted.messages, 4);
             for handle in [reader, writer] {
-                is_found(handle, message, false, stand);
+                assert_found(handle, message, false, stand);
             }
         });
     }
@@ -209,13 +209,13 @@ on_both_backends! {
         on_every_stand(space, |writer, reader, message, stand| {
             writer.erase(&EraseTarget::Message(MessageId(message))).unwrap();
             for handle in [reader, writer] {
-                is_found(handle, message, false, stand);
-                is_meant(handle, message, false, stand);
+                assert_found(handle, message, false, stand);
+                assert_found_by_meaning(handle, message, false, stand);
                 assert_eq!(find(handle, "\"good morning\"").len(), 1);
                 assert_eq!(find(handle, "\"good night\"").len(), 1);
                 assert_eq!(find(handle, "baker").len(), 1);
             }
-            is_without_trace(writer, None);
+            assert_without_trace(writer, None);
         });
     }
 
@@ -223,13 +223,13 @@ on_both_backends! {
         on_every_stand(space, |writer, reader, message, stand| {
             writer.erase(&EraseTarget::Session(id("s"))).unwrap();
             for handle in [reader, writer] {
-                is_found(handle, message, false, stand);
-                is_meant(handle, message, false, stand);
+                assert_found(handle, message, false, stand);
+                assert_found_by_meaning(handle, message, false, stand);
                 assert_eq!(find(handle, "baker").len(), 1);
             }
-            is_without_trace(writer, None);
+            assert_without_trace(writer, None);
             fold(writer);
-            is_sound(writer);
+            assert_sound(writer);
         });
     }
 
@@ -241,13 +241,13 @@ on_both_backends! {
             assert!(in_segments(&oneiro, RARE_PART) > 0, "the proof looks for nothing");
             let target = if whole_session { EraseTarget::Session(id("s")) } else { EraseTarget::Message(MessageId(message)) };
             oneiro.erase(&target).unwrap();
-            is_without_trace(&oneiro, Some(&space));
-            is_sound(&oneiro);
+            assert_without_trace(&oneiro, Some(&space));
+            assert_sound(&oneiro);
             assert_eq!(newest(&oneiro, "ordinary").len(), 200);
             fold(&oneiro);
             rebuild(&oneiro);
-            is_without_trace(&oneiro, Some(&space));
-            is_sound(&oneiro);
+            assert_without_trace(&oneiro, Some(&space));
+            assert_sound(&oneiro);
         }
     }
 
@@ -263,12 +263,12 @@ on_both_backends! {
         });
         fold(&folding);
         assert!(words.is_done());
-        is_without_trace(&folding, Some(space));
+        assert_without_trace(&folding, Some(space));
         assert_eq!(find(&folding, RARE), [0; 0]);
         assert_eq!(newest(&folding, "ordinary")[0], kept);
         fold(&folding);
-        is_without_trace(&folding, Some(space));
-        is_sound(&folding);
+        assert_without_trace(&folding, Some(space));
+        assert_sound(&folding);
     }
 
     fn an_erasure_while_a_rebuild_has_read_the_message_leaves_nothing(space) {
@@ -280,10 +280,10 @@ on_both_backends! {
         });
         rebuild(&rebuilding);
         assert!(words.is_done());
-        is_without_trace(&rebuilding, Some(space));
+        assert_without_trace(&rebuilding, Some(space));
         assert_eq!(find(&rebuilding, RARE), [0; 0]);
         assert_eq!(newest(&rebuilding, "ordinary").len(), 200);
-        is_sound(&rebuilding);
+        assert_sound(&rebuilding);
     }
 
     fn an_erasure_between_the_steps_of_a_rebuild_leaves_nothing(space) {
@@ -299,9 +299,9 @@ on_both_backends! {
                 erasing.erase(&EraseTarget::Message(MessageId(message))).unwrap();
             }
         }).unwrap();
-        is_without_trace(&rebuilding, Some(space));
+        assert_without_trace(&rebuilding, Some(space));
         assert_eq!(find(&rebuilding, RARE), [0; 0]);
-        is_sound(&rebuilding);
+        assert_sound(&rebuilding);
         assert_eq!(newest(&rebuilding, "ordinary").len(), 200);
     }
 
@@ -316,8 +316,8 @@ on_both_backends! {
                 erasing.erase(&EraseTarget::Message(MessageId(message))).unwrap();
             }
         }).unwrap();
-        is_without_trace(&folding, Some(space));
-        is_sound(&folding);
+        assert_without_trace(&folding, Some(space));
+        assert_sound(&folding);
     }
 
     fn an_erasure_takes_a_damaged_segment_as_a_whole(space) {
@@ -326,10 +326,10 @@ on_both_backends! {
         let damaged = all_segments(&oneiro).iter().find(|one| one.last_seq >= message).unwrap().id;
         raw(&oneiro, &format!("UPDATE segment_terms SET data = substr(data, 1, length(data) / 2) WHERE segment = {damaged} RETURNING 1"));
         oneiro.erase(&EraseTarget::Message(MessageId(message))).unwrap();
-        is_without_trace(&oneiro, Some(space));
+        assert_without_trace(&oneiro, Some(space));
         assert_eq!(newest(&oneiro, "ordinary").len(), 200);
         fold(&oneiro);
-        is_sound(&oneiro);
+        assert_sound(&oneiro);
         assert_eq!(find(&oneiro, RARE), [0; 0]);
     }
 
@@ -342,8 +342,8 @@ on_both_backends! {
         oneiro.clock.set(3_600);
         oneiro.jobs().run(std::time::Duration::from_secs(60)).unwrap();
         assert_eq!(in_segments(&oneiro, RARE_PART), 0);
-        is_swept(&oneiro);
-        is_sound(&oneiro);
+        assert_swept(&oneiro);
+        assert_sound(&oneiro);
         assert_eq!((newest(&oneiro, "ordinary").len(), oneiro.stats().unwrap().jobs), (200, 0));
     }
 
@@ -376,13 +376,13 @@ on_both_backends! {
             oneiro.erase(&EraseTarget::Session(id(session))).unwrap();
         }
         assert_eq!(newest(&oneiro, "ordinary"), [0; 0]);
-        is_sound(&oneiro);
+        assert_sound(&oneiro);
         begin(&oneiro, "s");
         let said = say(&oneiro, "s", &["an ordinary message"])[0];
         assert_eq!(newest(&oneiro, "ordinary"), [said]);
         fold(&oneiro);
         rebuild(&oneiro);
-        is_sound(&oneiro);
+        assert_sound(&oneiro);
         assert_eq!(newest(&oneiro, "ordinary"), [said]);
     }
 }
@@ -419,7 +419,7 @@ fn furnish_many(oneiro: &Oneiro) -> i64 {
     message
 }
 
-fn is_without_trace(oneiro: &Oneiro, space: Option<&TestSpace>) {
+fn assert_without_trace(oneiro: &Oneiro, space: Option<&TestSpace>) {
     for text in [RARE_PART, &RARE_NAME.to_lowercase()[2..], "etzal", "bsidian", "ontezuma"] {
         assert_eq!(in_segments(oneiro, text), 0, "{text} is in the index");
     }

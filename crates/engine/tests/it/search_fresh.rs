@@ -5,7 +5,7 @@ use crate::search_child::Other;
 use crate::search_support::{
     all_segments, find, fold, newest, oldest, open, raw, reach, without_segments,
 };
-use crate::support::{begin, id, import, is_sound, say, user};
+use crate::support::{assert_sound, begin, id, import, say, user};
 use oneiro_testkit::{Backend, TestSpace, on_both_backends, words};
 use std::sync::Mutex;
 use std::sync::mpsc;
@@ -38,7 +38,7 @@ on_both_backends! {
         }
         said.reverse();
         assert_eq!(newest(&reader, "wombat"), said);
-        is_sound(&reader);
+        assert_sound(&reader);
     }
 
     fn a_process_that_opens_the_space_finds_what_others_said(space) {
@@ -84,9 +84,9 @@ on_both_backends! {
         for (word, id) in acknowledged.into_inner().unwrap() {
             assert_eq!(find(&oneiro, &word), [id]);
         }
-        is_sound(&oneiro);
+        assert_sound(&oneiro);
         fold(&oneiro);
-        is_sound(&oneiro);
+        assert_sound(&oneiro);
         assert_eq!(reach(&oneiro), (PROCESSES * ROUNDS * 201) as i64);
     }
 
@@ -113,7 +113,7 @@ on_both_backends! {
                 });
             }
         });
-        is_sound(&oneiro);
+        assert_sound(&oneiro);
     }
 
     fn a_search_neither_waits_nor_fails_while_somebody_writes_for_long(space) {
@@ -161,7 +161,7 @@ on_both_backends! {
         let before = (newest(&oneiro, "linnet"), oldest(&oneiro, "\u{6771}\u{4eac}"), find(&oneiro, "linnet 5"));
         assert_eq!((before.0.len(), before.1.len()), (16, 8));
         without_segments(&oneiro);
-        is_sound(&oneiro);
+        assert_sound(&oneiro);
         let answers = |oneiro: &oneiro::Oneiro| (newest(oneiro, "linnet"), oldest(oneiro, "\u{6771}\u{4eac}"), find(oneiro, "linnet 5"));
         assert_eq!(answers(&oneiro), before);
         assert_eq!(answers(&open(space)), before);
@@ -169,7 +169,7 @@ on_both_backends! {
         assert_eq!((all_segments(&oneiro).len(), reach(&oneiro)), (1, 16));
         assert_eq!(answers(&oneiro), before);
         assert_eq!(answers(&open(space)), before);
-        is_sound(&oneiro);
+        assert_sound(&oneiro);
     }
 
     fn what_was_imported_is_found_at_once(space) {
@@ -182,7 +182,7 @@ on_both_backends! {
         assert_eq!(find(&oneiro, "number599").len(), 1);
         assert_eq!(other.find("number0").len(), 1);
         assert_eq!(newest(&oneiro, "ptarmigan").len(), 200);
-        is_sound(&oneiro);
+        assert_sound(&oneiro);
     }
 
     fn a_message_that_came_while_the_index_was_read_belongs_to_the_next_search(space) {

@@ -325,6 +325,6 @@ on_both_backends! {
         assert!(all.len() >= 2 && all.is_sorted(), "{all:?}");
         fold(&oneiro);
         assert_eq!(crate::search_support::oldest(&oneiro, "oxlip"), all);
-        crate::support::is_sound(&oneiro);
+        crate::support::assert_sound(&oneiro);
     }
 }

@@ -5,7 +5,7 @@ use crate::search_support::{
     ask, find, fold, ids, newest, number, oldest, open, reach, rebuild, request,
 };
 use crate::support::{
-    Fixed, NOW, begin, clock, id, ids as fake_ids, is_sound, open_at, target, user,
+    Fixed, NOW, assert_sound, begin, clock, id, ids as fake_ids, open_at, target, user,
 };
 use oneiro::{Durability, NewMessage, Oneiro, Options, SearchRequest, Sort, Target, Visibility};
 use oneiro_store::{CURRENT, SchemaSet, Store};
@@ -106,7 +106,7 @@ on_both_backends! {
             fold(&oneiro);
         }
         assert!(wrong.is_empty(), "{}", wrong.join("\n"));
-        is_sound(&oneiro);
+        assert_sound(&oneiro);
     }
 
     fn what_is_no_words_is_not_found_as_words(space) {
@@ -151,7 +151,7 @@ on_both_backends! {
         for stand in ["tail", "folded", "rebuilt"] {
             assert_eq!(oldest(&oneiro, "word"), said, "{stand}");
             assert_eq!(find(&oneiro, "zebras"), [0; 0], "{stand}");
-            is_sound(&oneiro);
+            assert_sound(&oneiro);
             match stand {
                 "tail" => fold(&oneiro),
                 _ => rebuild(&oneiro),
@@ -162,7 +162,7 @@ on_both_backends! {
             append(&oneiro, message.clone());
         }
         fold(&oneiro);
-        is_sound(&oneiro);
+        assert_sound(&oneiro);
         assert_eq!(reach(&oneiro), 22);
         assert_eq!(oldest(&oneiro, "word"), said);
     }
@@ -177,14 +177,14 @@ on_both_backends! {
         let before = (newest(&oneiro, "careful OR emoji OR trust"), find(&oneiro, "DROP TABLE messages"), find(&oneiro, "漢字"));
         assert_eq!((before.0.len(), before.1.len(), before.2.len()), (3, 1, 1));
         fold(&oneiro);
-        is_sound(&oneiro);
+        assert_sound(&oneiro);
         let after = (newest(&oneiro, "careful OR emoji OR trust"), find(&oneiro, "DROP TABLE messages"), find(&oneiro, "漢字"));
         assert_eq!(after, before);
         rebuild(&oneiro);
-        is_sound(&oneiro);
+        assert_sound(&oneiro);
         for message in said {
             oneiro.erase(&oneiro::EraseTarget::Message(oneiro::MessageId(message))).unwrap();
-            is_sound(&oneiro);
+            assert_sound(&oneiro);
         }
         assert_eq!(newest(&oneiro, "careful OR emoji OR trust"), [0; 0]);
     }
@@ -197,7 +197,7 @@ on_both_backends! {
             assert_eq!(oldest(oneiro, "narwhal").len(), 200, "{stand}");
             assert_eq!(find(oneiro, "number399"), [said[399]], "{stand}");
             assert_eq!(find(oneiro, "number0"), [said[0]], "{stand}");
-            is_sound(oneiro);
+            assert_sound(oneiro);
         };
         check(&oneiro, "tail");
         fold(&oneiro);
@@ -237,12 +237,12 @@ on_both_backends! {
         assert_eq!(answers(&copy), wanted);
         assert_eq!(find(&copy, "zorilla"), [0; 0]);
         assert_eq!(reach(&copy), reach(&oneiro));
-        is_sound(&copy);
+        assert_sound(&copy);
         fold(&copy);
         assert_eq!(answers(&copy), wanted);
-        is_sound(&copy);
+        assert_sound(&copy);
         rebuild(&copy);
-        is_sound(&copy);
+        assert_sound(&copy);
         // The copy goes on by itself.
         let said = copy.messages().append(&id("s"), vec![user("only here: a zebu")]).unwrap().ids[0].0;
         assert_eq!(find(&copy, "zebu"), [said]);

@@ -1,10 +1,10 @@
 //! Damage in the index is found, said, and mended from the rows while others write and search.
 
 use crate::search_support::{
-    Dice, all_segments, ask, fold, is_swept, newest, number, open, open_with_words, raw, reach,
+    Dice, all_segments, ask, assert_swept, fold, newest, number, open, open_with_words, raw, reach,
     rebuild, request, without_segments,
 };
-use crate::support::{begin, id, is_sound, say, user};
+use crate::support::{assert_sound, begin, id, say, user};
 use oneiro::{EraseTarget, MessageId, Oneiro, SearchRequest, Sort};
 use oneiro_testkit::{Backend, on_both_backends, words};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -131,7 +131,7 @@ on_both_backends! {
     fn every_damage_is_found_and_mended(space) {
         let (oneiro, _) = open_with_words(space);
         furnish(&oneiro);
-        is_sound(&oneiro);
+        assert_sound(&oneiro);
         let before = answers(&oneiro);
         let (mut unseen, mut unmended) = (Vec::new(), Vec::new());
         for (what, sql) in DAMAGE {
@@ -151,8 +151,8 @@ on_both_backends! {
             drop(fresh);
             let mended = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
                 rebuild(&oneiro);
-                is_sound(&oneiro);
-                is_swept(&oneiro);
+                assert_sound(&oneiro);
+                assert_swept(&oneiro);
                 assert_eq!(answers(&oneiro), before, "{what}");
                 assert_eq!(answers(&open_with_words(space).0), before, "{what}, by another handle");
             }));
@@ -188,7 +188,7 @@ on_both_backends! {
                 assert_eq!(newest(handle, "raven"), [0; 0], "{table}");
             }
             rebuild(&oneiro);
-            is_sound(&oneiro);
+            assert_sound(&oneiro);
             let mended = answers(&oneiro);
             assert_eq!(answers(&fresh), mended, "{table}");
             // The same as without any index.
@@ -222,7 +222,7 @@ on_both_backends! {
         let found = ask(&fresh, request("rook 17"));
         assert!(!found.hits.is_empty() && found.note.is_some_and(|note| note.contains("damaged")));
         fresh.jobs().run(std::time::Duration::from_secs(60)).unwrap();
-        is_sound(&fresh);
+        assert_sound(&fresh);
         assert_eq!(answers(&fresh), before);
         assert_eq!(fresh.stats().unwrap().jobs, 0);
     }
@@ -294,8 +294,8 @@ on_both_backends! {
             done.store(true, Ordering::SeqCst);
             assert!(writer.join().unwrap() > 0);
         });
-        is_sound(&oneiro);
-        is_swept(&oneiro);
+        assert_sound(&oneiro);
+        assert_swept(&oneiro);
         assert!(newest(&open(space), "\"rook in between\"").len() >= 4);
     }
 
@@ -318,13 +318,13 @@ on_both_backends! {
         assert!(interrupted.is_err());
         assert_eq!(build(), first);
         assert_eq!(newest(&oneiro, "rook4 999").len(), 1);
-        is_sound(&oneiro);
+        assert_sound(&oneiro);
         let mut told = Vec::new();
         oneiro.index().rebuild(&mut |reach, last| told.push((reach, last))).unwrap();
         assert_eq!(told, [(5_000, 5_000)], "it began again");
         assert_eq!(build(), first + 1);
-        is_sound(&oneiro);
-        is_swept(&oneiro);
+        assert_sound(&oneiro);
+        assert_swept(&oneiro);
         assert_eq!(newest(&oneiro, "rook0 7").len(), 1);
     }
 
@@ -338,11 +338,11 @@ on_both_backends! {
             }
         });
         for handle in [&one, &two] {
-            is_sound(handle);
+            assert_sound(handle);
             assert_eq!(answers(handle), before);
         }
         fold(&one);
-        is_swept(&one);
+        assert_swept(&one);
     }
 
     fn an_index_whose_last_messages_are_gone_can_be_rebuilt(space) {
@@ -372,7 +372,7 @@ on_both_backends! {
                 })
             }));
             assert!(rebuilt.is_ok(), "{how}: the rebuild has no end");
-            is_sound(&oneiro);
+            assert_sound(&oneiro);
             let left: &[i64] = if how == "all deleted" { &[] } else { &[first] };
             assert_eq!(newest(&oneiro, "rook"), left);
         }
@@ -390,7 +390,7 @@ on_both_backends! {
                 limit += 1 + dice.roll(90) as i64;
                 fold_until(&oneiro, limit.min(600));
             }
-            is_sound(&oneiro);
+            assert_sound(&oneiro);
             assert_eq!(reach(&oneiro), 600);
             assert!(all_segments(&oneiro).len() < 16);
             assert_eq!(answers(&oneiro), before);

@@ -4,7 +4,7 @@
 use crate::search_support::{
     FewWords, ask, find, fold, newest, number, open, open_as, reach, request,
 };
-use crate::support::{Fixed, begin, id, is_sound, say, user};
+use crate::support::{Fixed, assert_sound, begin, id, say, user};
 use oneiro::{
     Embedder, EraseTarget, Error, ErrorKind, MessageId, NewMessage, Oneiro, Options, Result, Tier,
     WordModel,
@@ -118,7 +118,7 @@ on_both_backends! {
         assert_eq!(find(&oneiro, "serpent")[0], message);
         let (other, _) = open_with_server(space);
         assert!(is_meant(&other, message));
-        is_sound(&other);
+        assert_sound(&other);
         // Who knows no server searches by words, and says so.
         let without = open(space);
         let found = ask(&without, request("serpent"));
@@ -138,7 +138,7 @@ on_both_backends! {
             assert!(found.note.as_ref().is_some_and(|note| note.contains("words alone")), "{found:?}");
         }
         assert!(server.asked.load(Ordering::SeqCst) < 5, "a server that is gone is left alone");
-        is_sound(&oneiro);
+        assert_sound(&oneiro);
         // When it is back, the next fold brings the vectors.
         server.set(8, MANY);
         fold(&oneiro);
@@ -157,7 +157,7 @@ on_both_backends! {
         say(&oneiro, "s", &["something else"]);
         fold(&oneiro);
         assert!(is_meant(&oneiro, message));
-        is_sound(&oneiro);
+        assert_sound(&oneiro);
     }
 
     fn dimensions_that_change_halfway_come_to_an_end(space) {
@@ -176,7 +176,7 @@ on_both_backends! {
         let (fresh, server) = open_with_server(space);
         server.set(16, MANY);
         assert!(is_meant(&fresh, message));
-        is_sound(&fresh);
+        assert_sound(&fresh);
     }
 
     fn a_segment_without_words_does_not_keep_the_others_from_their_vectors(space) {
@@ -218,7 +218,7 @@ on_both_backends! {
         assert!(!find(&oneiro, "serpent").contains(&message));
         assert!(!is_meant(&oneiro, message));
         fold(&oneiro);
-        is_sound(&oneiro);
+        assert_sound(&oneiro);
         assert!(number(&oneiro, "SELECT COUNT(*) FROM embeddings") >= 4);
     }
 
@@ -234,7 +234,7 @@ on_both_backends! {
         oneiro.sessions().delete(&id("t")).unwrap();
         assert_eq!(number(&oneiro, "SELECT COUNT(*) FROM embeddings"), 4);
         assert!(!is_meant(&oneiro, message));
-        is_sound(&oneiro);
+        assert_sound(&oneiro);
     }
 
     fn a_space_may_want_no_vectors_at_all(space) {
@@ -248,6 +248,6 @@ on_both_backends! {
         let bad = oneiro.settings().set("embedder", Some(json!("magic"))).unwrap_err();
         assert_eq!(bad.kind(), ErrorKind::Invalid);
         oneiro.messages().append(&id("s"), vec![user("and more")]).unwrap();
-        is_sound(&oneiro);
+        assert_sound(&oneiro);
     }
 }

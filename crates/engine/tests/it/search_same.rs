@@ -2,7 +2,7 @@
 //! seeded scenario, whatever was folded when.
 
 use crate::search_support::{Dice, fold, open_with_words, rebuild, request};
-use crate::support::{Fixed, id, is_sound, new};
+use crate::support::{Fixed, assert_sound, id, new};
 use oneiro::{EraseTarget, Found, MessageId, NewMessage, NewSession, SearchRequest, Sort};
 use oneiro_testkit::{Backend, TestSpace};
 use serde_json::json;
@@ -100,7 +100,7 @@ fn step(oneiro: &Fixed, dice: &mut Dice, turn: i64) {
     }
 }
 
-fn are_same(one: &Found, two: &Found, why: &str) {
+fn assert_same(one: &Found, two: &Found, why: &str) {
     let shown = |found: &Found| -> Vec<String> {
         let hits = found.hits.iter().map(|hit| {
             let near: Vec<i64> = hit.neighbours.iter().map(|near| near.id.0).collect();
@@ -132,7 +132,7 @@ fn compare(here: &Fixed, there: &Fixed, why: &str) -> usize {
                 let why = format!("{why}, {query}, {sort:?}, {one_per_lineage}");
                 match (here.search().run(&request), there.search().run(&request)) {
                     (Ok(one), Ok(two)) => {
-                        are_same(&one, &two, &why);
+                        assert_same(&one, &two, &why);
                         hits += one.hits.len();
                     }
                     (Err(one), Err(two)) => assert_eq!(one.kind(), two.kind(), "{why}"),
@@ -170,13 +170,13 @@ fn both_engines_answer_the_same() {
         compare(&here, &there, &format!("seed {seed}, one folded"));
         let after = QUERIES.iter().filter_map(|query| here.search().run(&request(query)).ok());
         for ((one, two), query) in before.iter().zip(after).zip(QUERIES) {
-            are_same(one, &two, &format!("folded, {query}"));
+            assert_same(one, &two, &format!("folded, {query}"));
         }
         // An index made anew no longer counts what was deleted, so words weigh differently.
         rebuild(&here);
         rebuild(&there);
         compare(&here, &there, &format!("seed {seed}, rebuilt"));
-        is_sound(&here);
-        is_sound(&there);
+        assert_sound(&here);
+        assert_sound(&there);
     }
 }

@@ -104,7 +104,7 @@ pub fn without_segments(oneiro: &Oneiro) {
 }
 
 /// Every block belongs to a segment that answers, and every segment answers.
-pub fn is_swept(oneiro: &Oneiro) {
+pub fn assert_swept(oneiro: &Oneiro) {
     let build = number(oneiro, "SELECT COALESCE(MAX(build), 1) FROM text_index");
     for segment in all_segments(oneiro) {
         assert_eq!((segment.stage, segment.build), (segments::Stage::Live, build), "{segment:?}");

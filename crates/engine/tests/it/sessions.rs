@@ -1,6 +1,6 @@
 //! Create, end, reopen, change and find sessions.
 
-use crate::support::{NOW, begin, id, is_sound, new, open, say, shown, user};
+use crate::support::{NOW, assert_sound, begin, id, new, open, say, shown, user};
 use oneiro::host::{MessageAmend, SessionTimes};
 use oneiro::{
     Ending, EndingOver, ErrorKind, MessageId, NewSession, SessionPatch, Span, Visibility,
@@ -116,7 +116,7 @@ on_both_backends! {
         assert_eq!(elsewhere.kind(), ErrorKind::NotFound);
         oneiro.host().amend_messages(&id("a"), vec![live]).unwrap();
         assert_eq!(shown(&oneiro, "a", false), ["one", "two"]);
-        is_sound(&oneiro);
+        assert_sound(&oneiro);
     }
 
     fn a_session_that_must_be_new_is_a_conflict_when_it_is_there(space) {
@@ -140,7 +140,7 @@ on_both_backends! {
         assert_eq!((counts.live, counts.compacted, counts.rewound), (2, 3, 1));
         assert_eq!(oneiro.host().restore_since(&id("a"), MessageId(said[0])).unwrap(), 1);
         assert_eq!(oneiro.messages().counts(&id("a")).unwrap().rewound, 0);
-        is_sound(&oneiro);
+        assert_sound(&oneiro);
     }
 
     fn a_change_overwrites_what_is_given_and_nothing_else(space) {

@@ -180,7 +180,7 @@ pub fn dump(oneiro: &Oneiro) -> String {
 }
 
 /// Nothing is damaged, and every counter matches its rows.
-pub fn is_sound(oneiro: &Oneiro) {
+pub fn assert_sound(oneiro: &Oneiro) {
     let checked = oneiro.check().unwrap();
     assert!(checked.ok, "{checked:?}");
 }

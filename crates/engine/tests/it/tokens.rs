@@ -13,7 +13,7 @@ fn make(oneiro: &Oneiro, role: TokenRole, seconds: Option<i64>) -> (Token, Token
     (token, text)
 }
 
-fn refused(oneiro: &Oneiro, text: &TokenText) {
+fn assert_refused(oneiro: &Oneiro, text: &TokenText) {
     assert_eq!(oneiro.tokens().authenticate(text).unwrap_err().kind(), ErrorKind::Unauthorized);
 }
 
@@ -27,7 +27,7 @@ on_both_backends! {
         assert!(oneiro.tokens().any().unwrap());
         let taken = oneiro.tokens().revoke(&made.id.as_str()[..12]).unwrap();
         assert_eq!(taken.revoked_at, Some(NOW));
-        refused(&oneiro, &text);
+        assert_refused(&oneiro, &text);
         assert!(!oneiro.tokens().any().unwrap());
         // Taking it back again changes nothing, and it stays listed.
         oneiro.clock.set(50);
@@ -43,7 +43,7 @@ on_both_backends! {
         oneiro.clock.set(59);
         assert!(oneiro.tokens().authenticate(&text).is_ok());
         oneiro.clock.set(60);
-        refused(&oneiro, &text);
+        assert_refused(&oneiro, &text);
         assert!(!oneiro.tokens().any().unwrap());
         let late = NewToken { expires_at: Some(NOW), ..NewToken::new(TokenRole::Read) };
         assert_eq!(oneiro.tokens().create(late).unwrap_err().field_name(), Some("expires_at"));
@@ -53,8 +53,8 @@ on_both_backends! {
         let oneiro = open(space);
         let (_, text) = make(&oneiro, TokenRole::Admin, None);
         let elsewhere = format!("oneiro_elsewhere_{}", text.secret());
-        refused(&oneiro, &TokenText::parse(&elsewhere).unwrap());
-        refused(&oneiro, &TokenText::new(text.space().clone(), [9; 32]));
+        assert_refused(&oneiro, &TokenText::parse(&elsewhere).unwrap());
+        assert_refused(&oneiro, &TokenText::new(text.space().clone(), [9; 32]));
     }
 
     fn only_a_beginning_that_one_token_has_is_enough(space) {

@@ -2,10 +2,13 @@
 //! from the person, and sessions end when nothing comes any more.
 
 use crate::search_support::find;
-use crate::support::{Fixed, NOW, begin, content, export, id, import, is_sound, open, say, user};
+use crate::support::{
+    Fixed, NOW, assert_sound, begin, content, export, id, import, open, say, user,
+};
 use crate::transcript_files::{File, OWN, answer_line, capture, user_line};
 use oneiro::{
-    Message, NewSession, Part, RewindRequest, Role, Session, Timestamp, WindowRequest, parts,
+    Message, NewSession, Part, RewindRequest, Role, SearchRequest, Session, Timestamp,
+    WindowRequest, parts,
 };
 use oneiro_testkit::{TestSpace, on_both_backends};
 use serde_json::{Value, json};
@@ -56,7 +59,7 @@ on_both_backends! {
              Part::Text("where is the tea?")]
         );
         assert_eq!(session(&oneiro).preview.as_deref(), Some("where is the tea?"));
-        is_sound(&oneiro);
+        assert_sound(&oneiro);
     }
 
     fn an_export_gives_a_message_with_harness_text_back_as_it_was(space) {
@@ -104,6 +107,14 @@ on_both_backends! {
         let (oneiro, _) = captured(space, &[reminded, "the marmalade is in the cellar"]);
         let ids: Vec<i64> = messages(&oneiro).iter().map(|message| message.id.0).collect();
         assert_eq!(find(&oneiro, "where is the marmalade"), [ids[1], ids[0]]);
+    }
+
+    fn a_neighbour_of_a_hit_is_shown_without_harness_text(space) {
+        let question = format!("{REMINDER}\n\nwhere is the tea?");
+        let (oneiro, _) = captured(space, &[&question, "it is beside the kettle"]);
+        let request = SearchRequest { neighbours: 1, ..SearchRequest::new("kettle") };
+        let found = oneiro.search().run(&request).unwrap();
+        assert_eq!(found.hits[0].neighbours[0].text, "where is the tea?");
     }
 
     fn a_title_is_the_first_real_sentence_of_the_person(space) {

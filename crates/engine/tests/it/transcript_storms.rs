@@ -1,7 +1,7 @@
 //! Transcripts under faults and crowds: each line is stored once, and the place that was reached is
 //! the place of what is stored.
 
-use crate::support::{clock, id, ids, is_sound, open, target};
+use crate::support::{assert_sound, clock, id, ids, open, target};
 use crate::transcript_files::{File, OWN, answer_line, capture, user_line};
 use oneiro::{Agent, CaptureRequest, Captured, Durability, Oneiro, Options, Result};
 use oneiro_store::{Fault, FaultPlan, Store};
@@ -51,7 +51,7 @@ on_both_backends! {
                 let fired = fault.calls() >= at;
                 assert!(fired || outcome.is_ok(), "failed without a fault: {outcome:?}");
                 let oneiro = open(&space);
-                is_sound(&oneiro);
+                assert_sound(&oneiro);
                 let before = oneiro.stats().unwrap().messages;
                 assert!([0, 128, 256, 300].contains(&before), "{before} messages, {:?}", plan(at));
                 let captured = capture(&oneiro, &file);
@@ -102,6 +102,6 @@ on_both_backends! {
         assert_eq!(stored, (rounds * each) as usize);
         let oneiro = open(space);
         assert_once(&oneiro, stored);
-        is_sound(&oneiro);
+        assert_sound(&oneiro);
     }
 }

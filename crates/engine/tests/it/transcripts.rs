@@ -1,6 +1,6 @@
 //! Transcripts are captured once, whatever happens to the file and to whoever reads it.
 
-use crate::support::{content, id, is_sound, open, shown};
+use crate::support::{assert_sound, content, id, open, shown};
 use crate::transcript_files::{File, OWN, answer_line, capture, line_uuid, user_line};
 use oneiro::{Agent, CaptureRequest, EraseTarget, ErrorKind, Lineage, Role, find_transcripts};
 use oneiro_testkit::{Backend, on_both_backends};
@@ -25,7 +25,7 @@ on_both_backends! {
         assert_eq!((session.source.as_str(), session.project.as_deref()), ("claude-code", Some("garden")));
         assert_eq!(session.cwd.as_deref(), Some("/srv/ann/garden"));
         assert_eq!(session.metadata["git_branch"], "main");
-        is_sound(&oneiro);
+        assert_sound(&oneiro);
     }
 
     fn a_damaged_line_is_named_and_the_others_are_stored(space) {
@@ -67,7 +67,7 @@ on_both_backends! {
         assert_eq!((captured.messages, captured.duplicates), (2, 1));
         assert_eq!(oneiro.sessions().show(&id(OWN), true).unwrap().messages.len(), 6);
         assert_eq!(capture(&oneiro, &file).bytes, 0);
-        is_sound(&oneiro);
+        assert_sound(&oneiro);
     }
 
     fn what_was_erased_does_not_come_back(space) {

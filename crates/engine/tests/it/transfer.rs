@@ -1,7 +1,7 @@
 //! Export and import: a round trip between engines, repeatable, all of a file or nothing of it.
 
 use crate::support::{
-    Fixed, agent, begin, dump, export, id, import, is_sound, new, open, say, target, user,
+    Fixed, agent, assert_sound, begin, dump, export, id, import, new, open, say, target, user,
     without_ids,
 };
 use oneiro::{
@@ -91,7 +91,7 @@ on_both_backends! {
         }
         assert_eq!(written.lines().count(), again.lines().count());
         assert_eq!(here.sessions().tip(&id("a")).unwrap(), there.sessions().tip(&id("a")).unwrap());
-        is_sound(&there);
+        assert_sound(&there);
         // Once more: everything is there, nothing changes.
         let before = dump(&there);
         let imported = import(&there, &written).unwrap();
@@ -224,7 +224,7 @@ on_both_backends! {
         assert_eq!(oneiro.sessions().show(&id("a"), false).unwrap().messages.len(), 1);
         assert_eq!(oneiro.sessions().find(&id("a")).unwrap().unwrap().message_count, 2);
         assert_eq!(oneiro.sessions().restore(&id("a"), oneiro::RestoreRequest { all: false }).unwrap().restored, 1);
-        is_sound(&oneiro);
+        assert_sound(&oneiro);
     }
 }
 

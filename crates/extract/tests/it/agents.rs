@@ -1,6 +1,6 @@
 //! Transcripts of coding agents: commands, outcomes, paths and errors, not what tools print.
 
-use crate::{expect, extract_about, extract_of};
+use crate::{assert_extracted, extract_about, extract_of};
 
 const SYNC: &[(&str, &str)] = &[
     (
@@ -53,7 +53,7 @@ const SYNC: &[(&str, &str)] = &[
 
 #[test]
 fn the_story_of_a_repair() {
-    expect(
+    assert_extracted(
         &extract_of(SYNC, 300),
         &[
             "nightly sync job on worker-3 is failing",
@@ -73,7 +73,7 @@ fn the_story_of_a_repair() {
 
 #[test]
 fn the_same_in_less_than_half_the_room() {
-    expect(
+    assert_extracted(
         &extract_of(SYNC, 130),
         &["BatchTooLarge: batch has 10432 rows", "Never raise the limit", "worker-3"],
         &["INFO", "line 41", "drwxr", "import"],
@@ -83,7 +83,7 @@ fn the_same_in_less_than_half_the_room() {
 #[test]
 fn about_a_decision() {
     let text = extract_about(SYNC, 60, Some("Who wants the limit to stay at 10000?"));
-    expect(&text, &["Marta"], &["alert"]);
+    assert_extracted(&text, &["Marta"], &["alert"]);
 }
 
 #[test]
@@ -100,7 +100,7 @@ fn errors_of_other_languages() {
             "TypeError: Cannot read properties of undefined (reading 'rows')\n    at render (/app/table.js:12:9)\n    at main (/app/index.js:3:1)\n    at Module._compile (node:internal/modules/cjs/loader:1105:14)\n    at Object.Module._extensions..js (node:internal/modules/cjs/loader:1159:10)",
         ),
     ];
-    expect(
+    assert_extracted(
         &extract_of(&said, 100),
         &["E0277", "TypeError: Cannot read properties", "src/widget.rs"],
         &["Compiling", "loader", "^^^^"],
@@ -113,7 +113,7 @@ fn markup_is_left_out() {
         "assistant",
         "## Findings\n\n| name | size |\n|------|------|\n| Atlas | 40 GB |\n\n---\n\n- [x] moved **Atlas** to the Reykjavik server\n- [ ] renew the certificate of mail.example.org before May 9\n\n```sh\nscp atlas.tar reykjavik:/srv\n```\n\nLet me know if there is anything else that I can do for you. I am happy to help!",
     )];
-    expect(
+    assert_extracted(
         &extract_of(&said, 60),
         &["Reykjavik", "certificate of mail.example.org", "May 9"],
         &["|--", "```", "##", "- [", "happy to help"],

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use crate::{count, expect, extract_of};
+use crate::{assert_extracted, count, extract_of};
 
 #[test]
 fn nothing_of_nothing() {
@@ -19,7 +19,7 @@ fn a_message_of_megabytes() {
     }
     log.push_str("2026-02-03T10:00:09Z ERROR disk full on /var/lib/atlas\n");
     let text = extract_of(&[("tool logs", &log)], 100);
-    expect(&text, &["ERROR disk full on /var/lib/atlas"], &[]);
+    assert_extracted(&text, &["ERROR disk full on /var/lib/atlas"], &[]);
 }
 
 #[test]
@@ -27,7 +27,7 @@ fn a_hundred_thousand_tiny_ones() {
     let mut said = vec![("user", "ok"); 100_000];
     said[77_777] = ("user", "The spare key is under the cactus.");
     let text = extract_of(&said, 60);
-    expect(&text, &["spare key is under the cactus", "(left out: 99999 messages"], &[]);
+    assert_extracted(&text, &["spare key is under the cactus", "(left out: 99999 messages"], &[]);
 }
 
 #[test]
@@ -36,7 +36,7 @@ fn blobs_count_as_nothing() {
         "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkM9QDwADhgGAWjR9aw".repeat(400);
     let text = format!("The logo of Atlas is this: {blob} and the colour is teal.");
     let text = extract_of(&[("user", &text)], 60);
-    expect(&text, &["logo of Atlas is this: … ", "colour is teal"], &["iVBOR", "GAWjR"]);
+    assert_extracted(&text, &["logo of Atlas is this: … ", "colour is teal"], &["iVBOR", "GAWjR"]);
 }
 
 #[test]
@@ -104,5 +104,5 @@ fn control_characters_are_left_behind() {
     let long =
         "Nina\0paid 40 crowns\u{1}for the map of Uppsala. ".to_owned() + &"Fine, fine. ".repeat(40);
     let text = extract_of(&[("user", &long)], 40);
-    expect(&text, &["paid 40 crowns", "map of Uppsala"], &["\0", "\u{1}"]);
+    assert_extracted(&text, &["paid 40 crowns", "map of Uppsala"], &["\0", "\u{1}"]);
 }

@@ -1,13 +1,13 @@
 //! Extracts of extracts.
 
-use crate::{count, expect, extract_of};
+use crate::{assert_extracted, count, extract_of};
 
 #[test]
 fn extracts_are_condensed_by_their_lines() {
     let first = "Ana: I moved to Porto … the greyhound Biscuit sleeps all day\nBen: the piano tuner Ilse comes on Friday … I like it\n(left out: 120 messages; 4 tool results; terms: sourdough, marathon)";
     let second = "Ana: the marathon in Ghent is on 12 April … that was a long day … thanks\ntool bash: exit status 2\nBen: We decided to sell the harmonium for 300 euros\n(left out: 80 messages; terms: lighthouse)";
     let text = extract_of(&[("", first), ("", second)], 75);
-    expect(
+    assert_extracted(
         &text,
         &["Ana: ", "Porto", "Biscuit", "Ben: ", "harmonium", "Ghent", "(left out: 20"],
         &[": Ana", "thanks", "120 messages"],
@@ -44,7 +44,7 @@ fn again_and_again_it_stays_within_its_targets() {
     let leaves: Vec<(&str, &str)> = leaves.iter().map(|leaf| ("", leaf.as_str())).collect();
     let text = extract_of(&leaves, 120);
     assert!(count(&text) > 100, "{text}");
-    expect(&text, &places, &[]);
+    assert_extracted(&text, &places, &[]);
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! What matters is kept in any language, and what is polite is not.
 
-use crate::{count, expect, extract_of};
+use crate::{assert_extracted, count, extract_of};
 
 struct Case {
     said: &'static [(&'static str, &'static str)],
@@ -9,15 +9,15 @@ struct Case {
     not_there: &'static [&'static str],
 }
 
-fn check(case: &Case) {
+fn assert_extract(case: &Case) {
     let all: usize = case.said.iter().map(|(_, text)| count(text)).sum();
     assert!(all > case.target * 4 / 3, "the case drops too little: {all}");
-    expect(&extract_of(case.said, case.target), case.there, case.not_there);
+    assert_extracted(&extract_of(case.said, case.target), case.there, case.not_there);
 }
 
 #[test]
 fn english() {
-    check(&Case {
+    assert_extract(&Case {
         said: &[
             ("Ana", "Hey! Good to see you! How have you been?"),
             ("Ben", "Hi Ana! I'm good, thanks. Oh wow, it's been so long! What's new with you?"),
@@ -45,7 +45,7 @@ fn english() {
 
 #[test]
 fn german() {
-    check(&Case {
+    assert_extract(&Case {
         said: &[
             ("Jonas", "Hallo! Schön, dass du da bist. Wie geht es dir denn so?"),
             ("Lena", "Danke, mir geht es gut. Und dir? Alles klar bei dir?"),
@@ -69,7 +69,7 @@ fn german() {
 
 #[test]
 fn russian() {
-    check(&Case {
+    assert_extract(&Case {
         said: &[
             ("Аня", "Привет! Как дела? Давно не виделись."),
             ("Олег", "Привет! Спасибо, всё хорошо. А ты как?"),
@@ -86,7 +86,7 @@ fn russian() {
 
 #[test]
 fn chinese() {
-    check(&Case {
+    assert_extract(&Case {
         said: &[
             ("小李", "你好！好久不见，最近怎么样？"),
             ("小王", "你好！我很好，谢谢。你呢？"),
@@ -103,7 +103,7 @@ fn chinese() {
 
 #[test]
 fn japanese() {
-    check(&Case {
+    assert_extract(&Case {
         said: &[
             ("健", "こんにちは！お久しぶりです。お元気ですか？"),
             ("由美", "こんにちは。元気です、ありがとう。"),
@@ -120,7 +120,7 @@ fn japanese() {
 
 #[test]
 fn arabic() {
-    check(&Case {
+    assert_extract(&Case {
         said: &[
             ("ليلى", "مرحبا! كيف حالك؟ لم أرك منذ وقت طويل."),
             ("سامي", "أهلا! أنا بخير، شكرا. وأنت؟"),

@@ -37,7 +37,7 @@ fn extract_about(said: &[(&str, &str)], target: usize, about: Option<&str>) -> S
 }
 
 /// Every one of these is in the extract, and none of those.
-fn expect(text: &str, there: &[&str], not_there: &[&str]) {
+fn assert_extracted(text: &str, there: &[&str], not_there: &[&str]) {
     for piece in there {
         assert!(text.contains(piece), "{piece:?} is missing in:\n{text}");
     }

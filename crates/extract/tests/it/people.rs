@@ -1,6 +1,6 @@
 //! Talk between people: order, speakers, gaps, the last line, questions that stayed open.
 
-use crate::{count, expect, extract_about, extract_of};
+use crate::{assert_extracted, count, extract_about, extract_of};
 
 const TRIP: &[(&str, &str)] = &[
     ("Mira", "Morning! The boiler is broken again, the plumber Joaquim comes on Tuesday at 9:30."),
@@ -33,7 +33,7 @@ fn lines_are_in_order_with_their_speakers() {
     }
     let speakers: Vec<&str> = text.lines().filter_map(|line| line.split(':').next()).collect();
     assert!(speakers.windows(2).all(|pair| pair[0] != pair[1]), "{text}");
-    expect(&text, &[], &["Sounds great", "Happy to help"]);
+    assert_extracted(&text, &[], &["Sounds great", "Happy to help"]);
 }
 
 #[test]
@@ -62,20 +62,20 @@ fn what_fits_stays_as_it_is() {
 #[test]
 fn the_question_that_stayed_open_is_kept() {
     let text = extract_of(TRIP, 75);
-    expect(&text, &["visa for Angola"], &[]);
+    assert_extracted(&text, &["visa for Angola"], &[]);
     let mut answered = TRIP.to_vec();
     answered.extend([
         ("Tomas", "Yes. The embassy sent both passports back on Friday with the stamps."),
         ("Mira", "Perfect, then I book flights with TAP for 612 euros through Luanda."),
     ]);
-    expect(&extract_of(&answered, 75), &["612 euros"], &["Will the visa"]);
+    assert_extracted(&extract_of(&answered, 75), &["612 euros"], &["Will the visa"]);
 }
 
 #[test]
 fn about_a_question_is_around_its_words() {
     let plain = extract_of(TRIP, 40);
     let about = extract_about(TRIP, 40, Some("What is Clara allergic to?"));
-    expect(&about, &["allergic", "shellfish"], &[]);
+    assert_extracted(&about, &["allergic", "shellfish"], &[]);
     assert_ne!(plain, about);
     let absent = extract_about(TRIP, 40, Some("zeppelin?"));
     assert_eq!(plain, absent, "a word that was never said changes nothing");
@@ -119,7 +119,7 @@ fn the_same_words_count_once() {
     said.push(("user", "Zora wants the Helsinki report on Thursday."));
     let text = extract_of(&said, 60);
     assert_eq!(text.matches("Atlas").count(), 1, "{text}");
-    expect(&text, &["Helsinki", "code 17"], &[]);
+    assert_extracted(&text, &["Helsinki", "code 17"], &[]);
 }
 
 #[test]

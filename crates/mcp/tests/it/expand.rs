@@ -242,7 +242,7 @@ fn messages_of_any_shape_are_shown_as_words_and_raw_as_they_are_stored() {
     given.push(json!({"role": "user", "content": [{"type": "text", "text": long}], "name": long}));
     given.push(json!({"role": "長".repeat(64), "content": "x", "name": "長".repeat(30)}));
     let messages = given.iter().map(|one| NewMessage::from_json(one.clone()).unwrap()).collect();
-    let said = oneiro.messages().append(&id, messages).unwrap().ids;
+    let said = oneiro.host().append(&id, messages, None).unwrap().ids;
     for (message, words) in said.iter().zip(shown) {
         let inside = recalled(&expand(&oneiro, json!({"session": "s", "id": message})).text).0;
         assert!(inside.ends_with(&format!(": {words}")), "{inside}");

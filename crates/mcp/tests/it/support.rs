@@ -23,7 +23,7 @@ pub fn say(oneiro: &Oneiro, session: &str, texts: &[&str]) -> Vec<i64> {
         _ => NewMessage::text(Role::Assistant, *text),
     };
     let messages = texts.iter().enumerate().map(message).collect();
-    oneiro.messages().append(&id, messages).unwrap().ids.into_iter().map(|id| id.0).collect()
+    oneiro.host().append(&id, messages, None).unwrap().ids.into_iter().map(|id| id.0).collect()
 }
 
 pub fn call(oneiro: &Oneiro, tool: &str, arguments: Value) -> Result<Answer> {

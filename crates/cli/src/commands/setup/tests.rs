@@ -27,7 +27,7 @@ fn parsed(text: &str) -> Value {
 }
 
 /// Puts the entry in, and holds what setup promises of it.
-fn check_json(text: &str) {
+fn assert_json_edit(text: &str) {
     let before = parsed(text);
     let change = json_text::put(text, &PATH, &entry()).unwrap().unwrap();
     assert_eq!(change.old, "", "something was taken out of {text:?}");
@@ -73,7 +73,7 @@ fn json_of_odd_forms() {
         "{\r\n  \"tools\": {\r\n    \"a\": true\r\n  }\r\n}\r\n",
         "{\"\\u0074ools\": {\"mcp\": {}}}",
     ] {
-        check_json(text);
+        assert_json_edit(text);
     }
 }
 
@@ -90,7 +90,7 @@ fn json_with_comments_and_trailing_commas_keeps_them() {
         "{\n  \"tools\": {\n    \"mcp\": {\n      \"x\": {}, // mine\n    },\n  },\n}\n",
         "{\n  \"tools\": {\n    \"mcp\": {\n      \"x\": {} /* mine */\n    }\n  }\n}\n",
     ] {
-        check_json(text);
+        assert_json_edit(text);
     }
     // What is said beside an entry stays beside it, and is there when ours is taken out again.
     let text = "{\n  \"tools\": {\n    \"mcp\": {\n      \"x\": {} // mine\n    }\n  }\n}\n";
@@ -345,7 +345,7 @@ proptest! {
 
     #[test]
     fn json_of_any_form_gets_the_entry_and_loses_it_to_the_byte(text in documents()) {
-        check_json(&text);
+        assert_json_edit(&text);
     }
 
     #[test]
