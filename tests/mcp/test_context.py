@@ -46,7 +46,7 @@ def join_pieces(pages):
     """The text of each message, from its pieces; every one is on one line."""
     found = {}
     for page in pages:
-        lines = re.findall(r"^  #(\d+) \S+ \S+ [^:]*: (.*)$", text(page), re.MULTILINE)
+        lines = re.findall(r"^  id (\d+) \S+ \S+ [^:]*: (.*)$", text(page), re.MULTILINE)
         messages = page.structured_content["messages"]
         assert [int(id) for id, _ in lines] == [message["id"] for message in messages]
         for message, (_, piece) in zip(messages, lines, strict=True):

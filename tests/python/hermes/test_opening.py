@@ -85,7 +85,7 @@ def test_what_went_wrong_is_remembered(tmp_path: Path) -> None:
 
 
 def test_a_server_that_does_not_answer() -> None:
-    with pytest.raises(sqlite3.OperationalError, match="does not answer"):
+    with pytest.raises(sqlite3.OperationalError, match="does not respond"):
         SessionDB("postgres://nobody@127.0.0.1:1/none")
 
 
