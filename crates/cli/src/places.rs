@@ -1,7 +1,7 @@
 //! Messages by their place in a session: the places of what is shown, and places in arguments.
 
 use crate::output::one_line;
-use oneiro::{ErrorKind, Message, MessageId, MessageRef, Oneiro, Result, SessionId};
+use oneiro::{Error, Message, MessageId, MessageRef, Oneiro, Result, SessionId};
 use std::collections::BTreeMap;
 
 /// Columns of a session's id before a place.
@@ -60,18 +60,19 @@ pub fn session_and_message(
     session: &str,
     message: Option<&str>,
 ) -> Result<(SessionId, Option<MessageRef>)> {
-    let error = match (oneiro.sessions().resolve(session), message) {
-        (Ok(id), message) => return Ok((id, message.map(MessageRef::parse).transpose()?)),
-        (Err(error), Some(_)) => return Err(error),
-        (Err(error), None) => error,
-    };
-    match MessageRef::parse(session) {
-        Ok(MessageRef::Place { session: Some(named), place })
-            if error.kind() == ErrorKind::NotFound =>
-        {
-            let id = oneiro.sessions().resolve(named.as_str())?;
-            Ok((id, Some(MessageRef::Place { session: None, place })))
-        }
-        _ => Err(error),
+    // A session whose id looks like a place is named by its whole id; a place comes before a prefix.
+    let has_id = |id: SessionId| Ok::<_, Error>(oneiro.sessions().find(&id)?.is_some());
+    if message.is_none()
+        && let Ok(MessageRef::Place { session: Some(named), place }) = MessageRef::parse(session)
+        && !SessionId::new(session).map_or(Ok(false), has_id)?
+    {
+        let place = MessageRef::Place { session: None, place };
+        return match oneiro.sessions().resolve(named.as_str()) {
+            Ok(id) => Ok((id, Some(place))),
+            // A title may end like a place.
+            Err(error) => Ok((oneiro.sessions().resolve(session).map_err(|_| error)?, None)),
+        };
     }
+    let id = oneiro.sessions().resolve(session)?;
+    Ok((id, message.map(MessageRef::parse).transpose()?))
 }

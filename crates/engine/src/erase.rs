@@ -7,6 +7,7 @@ use crate::context::{
 };
 use crate::index::erase_texts;
 use crate::sessions::{delete_in, key_of, message_at, message_in};
+use crate::transcripts::remove_title_of_message;
 use crate::{Oneiro, jobs};
 use oneiro_model::contract::Request;
 use oneiro_model::{
@@ -281,6 +282,7 @@ fn remove_message(
     let keys = payloads::keys_of_message(tx, message.id.0)?;
     let apart = Apart::of(tx, keys.clone())?;
     let affected_leaves = remove_summaries_of_message(tx, session, id.0)?;
+    remove_title_of_message(tx, session, message.clone())?;
     messages::remove(tx, id)?;
     slots::remove_of_message(tx, session, id)?;
     rebuild_leaves(oneiro, tx, affected_leaves)?;

@@ -23,7 +23,10 @@ const PATTERNS: &[(&str, &str)] = &[
         "private key",
         r"(?s)(?P<s>-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(?:-----END [A-Z ]*PRIVATE KEY-----|\z))",
     ),
-    ("API key (sk-, pk-, rk-)", r"\b(?P<s>(?:sk|pk|rk)-[A-Za-z0-9_-]{16,})"),
+    (
+        "API key (sk-, pk-, rk-)",
+        r"\b(?P<s>(?:sk|pk|rk)-[A-Za-z0-9_-]{16,}|(?:sk|pk|rk)_(?:live|test)_[A-Za-z0-9]{16,})",
+    ),
     (
         "GitHub or GitLab token",
         r"\b(?P<s>gh[pousr]_[A-Za-z0-9]{20,}|github_pat_[A-Za-z0-9_]{20,}|glpat-[A-Za-z0-9_-]{16,})",
@@ -39,7 +42,7 @@ const PATTERNS: &[(&str, &str)] = &[
     ),
     (
         "password or key assignment",
-        r#"(?i)\b(?:password|passwd|pwd|secret|api[_-]?key|access[_-]?token|auth[_-]?token)["']?\s*[:=]\s*["']?(?P<s>[^\s"',;]{6,})"#,
+        r#"(?i)\b(?:[a-z0-9]+[_-])*(?:password|passwd|pwd|secret|api[_-]?key|access[_-]?token|auth[_-]?token)(?:[_-][a-z0-9]+)*\\?["']?\s*[:=]\s*\\?["']?(?P<s>[^\s"',;\\]{6,})"#,
     ),
     ("password in a URL", r"(?i)\b[a-z][a-z0-9+.-]*://[^\s:/@]+:(?P<s>[^\s@/]{3,})@"),
 ];
@@ -193,6 +196,10 @@ mod tests {
             ("use sk-abcdefghijklmnop1234 now", "use [secret] now"),
             ("password: hunter2hunter2, ok", "password: [secret], ok"),
             ("API_KEY=\"abcdef123456\" ran", "API_KEY=\"[secret]\" ran"),
+            ("DB_PASSWORD=hunter2hunter2", "DB_PASSWORD=[secret]"),
+            ("AWS_SECRET_ACCESS_KEY=wJalrXUtnFEMI", "AWS_SECRET_ACCESS_KEY=[secret]"),
+            (r#"{\"password\": \"hunter2hunter2\"}"#, r#"{\"password\": \"[secret]\"}"#),
+            ("the secretary: somebody in the office", "the secretary: somebody in the office"),
             ("postgres://me:s3cr3t@host/db", "postgres://me:[secret]@host/db"),
             ("Authorization: Bearer abcdef.ghijkl", "Authorization: Bearer [secret]"),
             ("the password policy is: twelve letters", "the password policy is: twelve letters"),

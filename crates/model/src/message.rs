@@ -163,7 +163,9 @@ impl NewMessage {
             });
         }
         let needs_content = self.role == Role::User || self.role.is_instructions();
-        if needs_content && self.body.values().all(is_blank) {
+        let is_content = |name: &str| !FIELDS_WITHOUT_CONTENT.contains(&name);
+        let mut content = self.body.iter().filter(|(name, _)| is_content(name));
+        if needs_content && content.all(|(_, value)| is_blank(value)) {
             return Err(Error::field(
                 "content",
                 format!("of a message with the role {role} is empty"),
@@ -179,12 +181,19 @@ impl NewMessage {
     }
 }
 
+/// Fields that describe a message and hold nothing of what it says.
+const FIELDS_WITHOUT_CONTENT: [&str; 5] = ["name", "model", "user", "id", "metadata"];
+
 /// Whether a field says nothing.
 fn is_blank(value: &Value) -> bool {
     match value {
         Value::Null => true,
         Value::String(text) => text.trim().is_empty(),
-        Value::Array(items) => items.is_empty(),
+        Value::Array(items) => items.iter().all(is_blank),
+        Value::Object(part) => {
+            part.get("type").and_then(Value::as_str) == Some("text")
+                && part.get("text").is_none_or(is_blank)
+        }
         _ => false,
     }
 }

@@ -269,9 +269,13 @@ impl ImportArgs {
                 .into());
         }
         if self.dry_run || self.path.is_some() {
-            return Err(Error::invalid("an export is imported as a whole, without --dry-run")
-                .remedy("write `oneiro import FILE`")
-                .into());
+            return Err(Error::invalid(
+                "an export is imported as a whole, without PATH or --dry-run",
+            )
+            .remedy(
+                "write `oneiro import FILE`, or `oneiro import claude-code FILE` for a transcript",
+            )
+            .into());
         }
         session_import::ImportArgs::of(file).run(context)
     }

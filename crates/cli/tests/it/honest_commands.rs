@@ -95,7 +95,7 @@ on_both_backends! {
         run(space, &["session", "new", "--id", "s", "--title", "Monday"]);
         append(space, "s", "{\"role\":\"user\",\"content\":\"a\"}\n{\"role\":\"user\",\"content\":\"b\"}");
         run(space, &["session", "end", "s"]);
-        let what = "session s \"Monday\" with 2 messages";
+        let what = "session s \"Monday\" with 2 messages and with its rewound messages and subagent sessions";
         let commands: [(&[&str], &str); 5] = [
             (&["session", "delete", "s"], what),
             (&["erase", "s"], what),
@@ -120,6 +120,8 @@ on_both_backends! {
             (&["append", "s", "--text", ""][..], "", "is empty"),
             (&["append", "s", "--text", "hi", "--role", "usr"], "", "did you mean \"user\"?"),
             (&["append", "s"], r#"{"role":"user"}"#, "is empty"),
+            (&["append", "s"], r#"{"role":"user","content":"","name":"bob"}"#, "is empty"),
+            (&["append", "s"], r#"{"role":"user","content":[{"type":"text","text":" "}]}"#, "is empty"),
         ] {
             let answer = run_with(oneiro(space), args, input.as_bytes());
             assert_eq!(answer.code, 2, "{args:?}: {}", answer.err);

@@ -78,6 +78,15 @@ on_both_backends! {
         }
     }
 
+    fn a_place_comes_before_a_prefix_and_after_a_whole_id(space) {
+        monday_among_others(space);
+        run(space, &["session", "new", "--id", "monday#30"]);
+        let branched = json(space, &["session", "branch", "monday#3", "--id", "of-monday"]);
+        assert_eq!((branched["parent_id"].as_str(), &branched["message_count"]), (Some("monday"), &value!(3)));
+        let branched = json(space, &["session", "branch", "monday#30", "--id", "of-other"]);
+        assert_eq!(branched["parent_id"], "monday#30");
+    }
+
     fn paths_queries_and_bodies_over_http_take_a_place(space) {
         let said = monday_among_others(space);
         let server = Server::start(space, &[]);

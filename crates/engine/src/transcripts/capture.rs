@@ -34,7 +34,7 @@ const BATCH: ReadLimits = ReadLimits { count: 1_024, bytes: 8 << 20 };
 const SHORT_BATCH: ReadLimits = ReadLimits { count: 128, bytes: 512 << 10 };
 
 /// How much of the beginning of a file is read again before going on in the middle of it.
-const HEAD: ReadLimits = ReadLimits { count: 64, bytes: 256 << 10 };
+const HEAD: ReadLimits = ReadLimits { count: 1_024, bytes: 1 << 20 };
 
 impl Transfer<'_> {
     /// Stores what is new in a transcript. It may be growing, and any number of processes may

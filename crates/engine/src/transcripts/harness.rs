@@ -302,15 +302,18 @@ fn begins_line(text: &str, at: usize) -> bool {
     text.get(..at).is_some_and(|before| before.trim_end_matches([' ', '\t']).ends_with('\n'))
 }
 
-/// The inside of the element whose opening tag a text begins with, and where it ends: at the first
-/// closing tag that the end of a line or another tag follows.
+/// The inside of the element whose opening tag a text begins with, and where it ends: at its first
+/// closing tag, which must be followed by the end of a line or another tag. A tag that opens again
+/// before it closes, or that is followed by words, was written by the person.
 fn tag_end(name: &str, text: &str, open: usize) -> Option<(Range<usize>, usize)> {
     let close = format!("</{name}>");
-    text.get(open..)?.match_indices(&close).find_map(|(at, _)| {
-        let (start, end) = (open + at, open + at + close.len());
-        let after = text.get(end..)?.trim_start_matches([' ', '\t', '\r']);
-        (after.is_empty() || after.starts_with(['\n', '<'])).then_some((open..start, end))
-    })
+    let start = open + text.get(open..)?.find(&close)?;
+    if text.get(open..start)?.contains(&format!("<{name}>")) {
+        return None;
+    }
+    let end = start + close.len();
+    let after = text.get(end..)?.trim_start_matches([' ', '\t', '\r']);
+    (after.is_empty() || after.starts_with(['\n', '<'])).then_some((open..start, end))
 }
 
 #[cfg(test)]
@@ -334,6 +337,28 @@ mod tests {
             other => panic!("{other:?}"),
         });
         parts.collect()
+    }
+
+    #[test]
+    fn a_question_between_tags_is_never_part_of_a_block() {
+        for (text, question) in [
+            (
+                "<system-reminder>a</system-reminder> What is my question?\n<system-reminder>b</system-reminder>",
+                "What is my question?",
+            ),
+            (
+                "<system-reminder> keeps appearing, why?\n\n<system-reminder>\nreal\n</system-reminder>",
+                "keeps appearing, why?",
+            ),
+        ] {
+            let message = marked(Agent::ClaudeCode, json!(text));
+            assert_eq!(message.role, Role::User, "{text}");
+            let parts = parts_of(&message);
+            assert!(
+                parts.iter().any(|(kind, part)| *kind == "said" && part.contains(question)),
+                "{parts:?}"
+            );
+        }
     }
 
     #[test]

@@ -11,6 +11,8 @@ mod idle;
 mod lines;
 mod reader;
 mod title;
+
+pub(crate) use title::remove_title_of_message;
 mod write;
 
 pub(crate) use capture::working_folder;

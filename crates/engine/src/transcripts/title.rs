@@ -4,6 +4,7 @@
 use super::Agent;
 use super::harness;
 use super::reader::{TitleFact, TitledBy};
+use crate::secrets::redact_secrets;
 use crate::sessions::whole;
 use oneiro_model::host::PageRequest;
 use oneiro_model::{Lineage, Message, Part, Result, Role, SessionId, Title, parts};
@@ -38,7 +39,9 @@ impl Titled<'_> {
             };
             let is_better = best.as_ref().is_none_or(|(_, by)| title.by >= *by);
             if is_of_session && is_better {
-                best = Title::shorten(&title.text).map(|text| (text, title.by)).or(best);
+                best = Title::shorten(&redact_secrets(&title.text))
+                    .map(|text| (text, title.by))
+                    .or(best);
             }
         }
         match best {
@@ -57,6 +60,7 @@ impl Titled<'_> {
         let first = PageRequest { after: 0, limit: FIRST_MESSAGES, hidden: true };
         for message in messages::page(tx, (self.key, self.id), first)? {
             let title = sentence_of(self.agent, message);
+            let title = title.as_deref().map(redact_secrets);
             if let Some(title) = title.as_deref().and_then(Title::shorten) {
                 return self.give(tx, &title, TitledBy::Sentence);
             }
@@ -90,6 +94,30 @@ impl Titled<'_> {
         let fields = sessions::Fields { metadata, ..sessions::Fields::default() };
         sessions::overwrite(tx, self.key, &fields)
     }
+}
+
+/// Removes the title of a session if it is the first sentence of a message that is being erased.
+pub(crate) fn remove_title_of_message(tx: &Tx<'_>, key: i64, message: Message) -> Result<()> {
+    let session = whole(tx, key)?;
+    let text_of = |name: &str| session.metadata.get("titled")?.get(name)?.as_str();
+    let is_sentence = text_of("by") == Some(TitledBy::Sentence.as_str());
+    let (Some(text), Ok(agent), true) =
+        (text_of("text"), Agent::parse(&session.source), is_sentence)
+    else {
+        return Ok(());
+    };
+    let sentence = sentence_of(agent, message);
+    let title = sentence.as_deref().map(redact_secrets).as_deref().and_then(Title::shorten);
+    if title.is_none_or(|title| title.as_str() != text) {
+        return Ok(());
+    }
+    if session.title.as_deref() == text_of("title") {
+        titles::set(tx, key, None)?;
+    }
+    let mut metadata = session.metadata;
+    metadata.shift_remove("titled");
+    let metadata = Some(Value::Object(metadata).to_string());
+    sessions::overwrite(tx, key, &sessions::Fields { metadata, ..sessions::Fields::default() })
 }
 
 /// The first sentence of the person in a message. Messages that were captured before harness text
@@ -159,7 +187,8 @@ fn prose(line: &str) -> Option<&str> {
     };
     let letters = line.chars().filter(|letter| letter.is_alphabetic()).count();
     let signs = line.chars().filter(|letter| !letter.is_whitespace()).count();
-    let is_markup = line.starts_with(['<', '{', '[', '|', '>', '$', '#', '@', '+', '=']);
+    let is_markup = line.starts_with(['<', '{', '[', '|', '>', '+', '='])
+        || ["$ ", "# ", "## ", "### ", "@@"].iter().any(|mark| line.starts_with(mark));
     let is_prose = letters * 2 > signs && !is_markup && !is_command(line) && !is_timed(line);
     is_prose.then_some(line)
 }
@@ -173,8 +202,11 @@ fn is_command(line: &str) -> bool {
 /// Whether a line begins with a time, as those of a log do.
 fn is_timed(line: &str) -> bool {
     let first = line.split_whitespace().next().unwrap_or_default();
-    first.starts_with(|digit: char| digit.is_ascii_digit()) && first.contains(':')
-        || first.get(..4).is_some_and(|year| year.bytes().all(|digit| digit.is_ascii_digit()))
+    let is_digit = |at: usize| first.as_bytes().get(at).is_some_and(u8::is_ascii_digit);
+    let is_clock = first.find(':').is_some_and(|at| at > 0 && is_digit(at - 1) && is_digit(at + 1));
+    let is_date =
+        (0..4).all(is_digit) && matches!(first.as_bytes().get(4), Some(b'-' | b'/' | b'.'));
+    is_digit(0) && is_clock || is_date
 }
 
 fn cut_sentence(text: &str) -> String {
@@ -205,6 +237,10 @@ mod tests {
             ("Hi! Can you fix the parser? Thanks", Some("Hi! Can you fix the parser?")),
             ("fix version 1.2.3 of the\nparser now", Some("fix version 1.2.3 of the parser now")),
             ("/clear", None),
+            ("@src/main.rs explain this function", Some("@src/main.rs explain this function")),
+            ("#42 is broken, please fix it", Some("#42 is broken, please fix it")),
+            ("2026年の計画を立ててください。", Some("2026年の計画を立ててください")),
+            ("100: what does this code mean?", Some("100: what does this code mean?")),
             ("/model opus\nwhy is the sky blue?", Some("why is the sky blue?")),
             ("/srv/ann/hive is full, why?", Some("/srv/ann/hive is full, why?")),
             ("```\nlet a = b;\n```\nwhat is this?", Some("what is this?")),

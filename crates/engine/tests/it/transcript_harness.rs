@@ -7,7 +7,7 @@ use crate::support::{
 };
 use crate::transcript_files::{File, OWN, answer_line, capture, user_line};
 use oneiro::{
-    Message, NewSession, Part, RewindRequest, Role, SearchRequest, Session, Timestamp,
+    EraseTarget, Message, NewSession, Part, RewindRequest, Role, SearchRequest, Session, Timestamp,
     WindowRequest, parts,
 };
 use oneiro_testkit::{TestSpace, on_both_backends};
@@ -115,6 +115,15 @@ on_both_backends! {
         let request = SearchRequest { neighbours: 1, ..SearchRequest::new("kettle") };
         let found = oneiro.search().run(&request).unwrap();
         assert_eq!(found.hits[0].neighbours[0].text, "where is the tea?");
+    }
+
+    fn a_title_holds_no_secret_and_goes_with_its_erased_message(space) {
+        let (oneiro, _) = captured(space, &["my password: hunter2hunter2 please log in", "done"]);
+        let title = session(&oneiro).title.unwrap();
+        assert!(!title.contains("hunter2") && title.contains("log in"), "{title}");
+        let message = messages(&oneiro)[0].id;
+        let erased = oneiro.erase(&EraseTarget::Message(message)).unwrap();
+        assert_eq!((session(&oneiro).title, erased.proof.found), (None, 0));
     }
 
     fn a_title_is_the_first_real_sentence_of_the_person(space) {

@@ -1,7 +1,7 @@
 //! Prints what a search found: hits under the session they are in, with their neighbours.
 
 use crate::ink::Ink;
-use crate::output::{count, one_line, table};
+use crate::output::{count, one_line, plain, table};
 use crate::places::Places;
 use oneiro::{
     Found, Hit, HitGroup, Neighbour, Passage, PassageMessage, Role, Session, SessionId, SummaryHit,
@@ -97,7 +97,7 @@ impl Results<'_> {
     fn label(&self, hit: &Hit) -> String {
         let place = self.places.label(hit.id);
         if place.starts_with('#') {
-            format!("{}{place}", one_line(hit.session_id.as_str(), 48))
+            format!("{}{place}", plain(hit.session_id.as_str()))
         } else {
             place
         }

@@ -151,7 +151,9 @@ impl EndedFilters {
 pub fn with_counts(session: &Session) -> String {
     let title = session.title.as_ref().map_or(String::new(), |title| format!(" {title:?}"));
     let messages = usize::try_from(session.message_count).unwrap_or(0);
-    one_line(&format!("session {}{title} with {}", session.id, count(messages, "message")), 200)
+    let messages = count(messages, "message");
+    let rest = "and with its rewound messages and subagent sessions";
+    one_line(&format!("session {}{title} with {messages} {rest}", session.id), 200)
 }
 
 fn describe(deleted: &Deleted) -> String {

@@ -165,7 +165,11 @@ fn ask(unasked: &[Project], is_other_unasked: bool) -> anyhow::Result<Vec<Projec
             Some(answer) => answer,
             None => {
                 let folder = one_line(&project.folder, 90);
-                terminal.confirm_each(&format!("Capture {folder} from now on?"))?
+                match terminal.confirm_each(&format!("Capture {folder} from now on?"))? {
+                    Some(answer) => answer,
+                    // Nothing is chosen for the rest, so that the next setup asks again.
+                    None => return Ok(choices),
+                }
             }
         };
         let capture = match answer {
@@ -178,9 +182,10 @@ fn ask(unasked: &[Project], is_other_unasked: bool) -> anyhow::Result<Vec<Projec
         choices.push(ProjectChoice { folder: Some(project.folder.clone()), capture });
     }
     if is_other_unasked {
-        let is_on = terminal.confirm("Also capture projects that you start later?")?;
-        let capture = if is_on { CaptureSwitch::On } else { CaptureSwitch::Off };
-        choices.push(ProjectChoice { folder: None, capture });
+        // A no leaves later projects to hooks, and to the next setup.
+        if terminal.confirm("Also capture projects that you start later?")? {
+            choices.push(ProjectChoice { folder: None, capture: CaptureSwitch::On });
+        }
     }
     Ok(choices)
 }

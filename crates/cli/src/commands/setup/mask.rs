@@ -9,10 +9,10 @@ const MASKED: &str = "[secret]";
 
 /// A value as JSON, TOML, YAML and shells write one: quoted, a list on one line, or bare.
 const VALUE: &str =
-    r#"(?P<value>"(?:[^"\\\n]|\\.)*"|'[^'\n]*'|\[[^\]\n]*\]|[^\s"'\[{,}\]][^\s,}\]]*)"#;
+    r#"(?P<value>"(?:[^"\\\n]|\\.)*"|'[^'\n]*'|\[[^\]\n]*\]|[^\s"'\[{,}\]][^"',}\]\n]*)"#;
 
 /// The end of a name whose value is a secret.
-const SECRET_NAME: &str = r"(?:[\w.-]*(?:token|secret|passw(?:or)?d|passphrase|credential|cookie|authorization)[\w.-]*|[\w.-]*auth|(?:[\w.-]*[_.-])?key|\w*apikey|(?-i:\w*[a-z]Key))";
+const SECRET_NAME: &str = r"(?:[\w.-]*(?:token|secret|passw(?:or)?d|passphrase|credential|cookie|authorization)[\w.-]*|(?:[\w.-]*[_.-])?auth(?:[_.-][\w.-]*)?|[\w.-]*auth|(?:[\w.-]*[_.-])?(?:keys?|pass)|\w*apikey|(?-i:\w*[a-z]Key))";
 
 /// Such a name and its value.
 static NAMED: LazyLock<Option<Regex>> = LazyLock::new(|| {
@@ -38,7 +38,7 @@ const SECRET_MIN_CHARS: usize = 16;
 /// variables that look like keys, and whatever matches a pattern of known secrets.
 pub fn mask_secrets(text: &str) -> String {
     let is_secret = |value: &str| !is_harmless(value);
-    let masked = replace(&NAMED, text, &is_secret);
+    let masked = replace(&NAMED, &redact_secrets(text), &is_secret);
     let masked = replace(&FLAG, &masked, &is_secret);
     let masked = replace(&VARIABLE, &masked, &looks_like_a_key);
     redact_secrets(&masked).into_owned()
@@ -55,7 +55,7 @@ fn replace(
         let quote = value.chars().next().filter(|first| matches!(first, '"' | '\'' | '['));
         let inner = value.trim_matches(['"', '\'']);
         match quote {
-            _ if !is_secret(inner) => found[0].to_owned(),
+            _ if inner == MASKED || !is_secret(inner) => found[0].to_owned(),
             Some('[') => format!("{name}[\"{MASKED}\"]"),
             Some(quote) => format!("{name}{quote}{MASKED}{quote}"),
             None => format!("{name}{MASKED}"),
@@ -101,11 +101,22 @@ mod tests {
             (r#""args": ["--api-key", "abc", "x"]"#, r#""args": ["--api-key", "[secret]", "x"]"#),
             ("   \"--token\",\n+  \"abc\",", "   \"--token\",\n+  \"[secret]\","),
             ("--token=abc", "--token=[secret]"),
+            ("PASSWORD: my secret phrase", "PASSWORD: [secret]"),
+            (r#""DB_PASS": "hunter2""#, r#""DB_PASS": "[secret]""#),
+            (r#""API_KEYS": ["k1aaa","k2bbb"]"#, r#""API_KEYS": ["[secret]"]"#),
+            (r#""AUTH_HEADER": "Bearer abc def""#, r#""AUTH_HEADER": "[secret]""#),
             (r#""auth_tokens": ["a1", "b2"]"#, r#""auth_tokens": ["[secret]"]"#),
             (r#""a secret": "with \" quote""#, r#""a secret": "[secret]""#),
         ] {
             assert_eq!(mask_secrets(text), masked);
         }
+    }
+
+    #[test]
+    fn a_header_in_an_argument_is_masked() {
+        let masked =
+            mask_secrets(r#""args": ["--header","Authorization: Bearer SUPERtoken123456"]"#);
+        assert!(!masked.contains("SUPERtoken"), "{masked}");
     }
 
     #[test]

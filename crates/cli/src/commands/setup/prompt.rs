@@ -38,8 +38,8 @@ impl Terminal<'_> {
     }
 
     /// Asks a question for one of several things; the answer is yes unless somebody types something
-    /// else. What is not understood is a no.
-    pub fn confirm_each(&mut self, question: &str) -> Result<EachAnswer> {
+    /// else. `None` if the input ends or is not understood.
+    pub fn confirm_each(&mut self, question: &str) -> Result<Option<EachAnswer>> {
         let parse = |answer: &str| match answer {
             "" | "y" | "yes" => Some(EachAnswer::Yes),
             "n" | "no" => Some(EachAnswer::No),
@@ -48,8 +48,7 @@ impl Terminal<'_> {
             _ => None,
         };
         let help = format!("Please answer {EACH_ANSWERS}.");
-        let answer = self.ask(&format!("{question} [Y/n/a/s] "), &help, &parse)?;
-        Ok(answer.unwrap_or(EachAnswer::No))
+        self.ask(&format!("{question} [Y/n/a/s] "), &help, &parse)
     }
 
     /// Explains the answers to [`Terminal::confirm_each`].
@@ -87,13 +86,13 @@ mod tests {
     #[test]
     fn yes_is_preselected_for_each_and_the_end_of_input_is_a_no() {
         for (typed, answer) in [
-            ("\n", EachAnswer::Yes),
-            ("y\n", EachAnswer::Yes),
-            ("n\n", EachAnswer::No),
-            ("a\n", EachAnswer::YesToAll),
-            ("s\n", EachAnswer::NoToAll),
-            ("", EachAnswer::No),
-            ("?\n?\n", EachAnswer::No),
+            ("\n", Some(EachAnswer::Yes)),
+            ("y\n", Some(EachAnswer::Yes)),
+            ("n\n", Some(EachAnswer::No)),
+            ("a\n", Some(EachAnswer::YesToAll)),
+            ("s\n", Some(EachAnswer::NoToAll)),
+            ("", None),
+            ("?\n?\n", None),
         ] {
             let (mut input, mut output) = (typed.as_bytes(), Vec::new());
             let mut terminal = Terminal { input: &mut input, output: &mut output };

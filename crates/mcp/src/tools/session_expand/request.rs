@@ -4,7 +4,9 @@
 use crate::arguments::Given;
 use crate::recalled::quoted;
 use oneiro::contract::Request;
-use oneiro::{ContextScope, Cursor, EXPAND_TOKENS, Error, ExpandWhat, Oneiro, Result, SessionId};
+use oneiro::{
+    ContextScope, Cursor, EXPAND_TOKENS, Error, ExpandWhat, MessageRef, Oneiro, Result, SessionId,
+};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
@@ -86,6 +88,21 @@ pub(super) enum Target {
     Grep(String),
 }
 
+impl Target {
+    /// The session that an id names by a place, such as `monday#3`.
+    fn session(&self) -> Option<SessionId> {
+        match self {
+            Target::Messages(ExpandWhat::Message(first) | ExpandWhat::Range(first, _)) => {
+                match first {
+                    MessageRef::Place { session, .. } => session.clone(),
+                    MessageRef::Id(_) => None,
+                }
+            }
+            _ => None,
+        }
+    }
+}
+
 /// How messages are shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Form {
@@ -108,7 +125,15 @@ fn parse(given: &Map<String, Value>) -> Result<ExpandCall> {
         given.note_unused(&["cursor", "offset", "raw"]);
     }
     let Given { request, notes, .. } = given;
-    let scope = match (request.anywhere, request.session) {
+    let target = match (request.id, request.grep) {
+        (Some(id), None) => Target::Messages(ExpandWhat::parse(&id)?),
+        (None, Some(pattern)) => Target::Grep(pattern),
+        _ => {
+            return Err(Error::field("id", "or grep is needed, and not both")
+                .remedy("give id to read messages, or grep to search for words"));
+        }
+    };
+    let scope = match (request.anywhere, request.session.or_else(|| target.session())) {
         (true, _) => ContextScope::Space,
         (false, Some(session)) => ContextScope::Lineage(session),
         (false, None) => {
@@ -116,14 +141,6 @@ fn parse(given: &Map<String, Value>) -> Result<ExpandCall> {
                 "give the session that the id belongs to; anywhere=true looks in all \
                  conversations",
             ));
-        }
-    };
-    let target = match (request.id, request.grep) {
-        (Some(id), None) => Target::Messages(ExpandWhat::parse(&id)?),
-        (None, Some(pattern)) => Target::Grep(pattern),
-        _ => {
-            return Err(Error::field("id", "or grep is needed, and not both")
-                .remedy("give id to read messages, or grep to search for words"));
         }
     };
     Ok(ExpandCall {
