@@ -189,13 +189,15 @@ fn is_blank(value: &Value) -> bool {
     match value {
         Value::Null => true,
         Value::String(text) => text.trim().is_empty(),
-        Value::Array(items) => items.iter().all(is_blank),
-        Value::Object(part) => {
-            part.get("type").and_then(Value::as_str) == Some("text")
-                && part.get("text").is_none_or(is_blank)
-        }
+        Value::Array(parts) => parts.iter().all(is_blank_part),
         _ => false,
     }
+}
+
+fn is_blank_part(part: &Value) -> bool {
+    let is_text = part.get("type").and_then(Value::as_str) == Some("text");
+    let text = part.get("text").and_then(Value::as_str).unwrap_or_default();
+    is_text && text.trim().is_empty()
 }
 
 fn checked_external_id(id: String) -> Result<String> {
