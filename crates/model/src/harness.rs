@@ -76,7 +76,7 @@ pub(crate) fn pieces<'a>(
     if pieces.is_empty() { whole } else { pieces }
 }
 
-/// The first `count` characters of a text and the rest of it, if it has so many.
+/// The first `count` characters of a text and the rest of it, unless it is shorter.
 fn split_chars(text: &str, count: usize) -> Option<(&str, &str)> {
     let ends = text.char_indices().map(|(at, _)| at).chain([text.len()]);
     ends.into_iter().nth(count).and_then(|end| text.split_at_checked(end))

@@ -37,10 +37,10 @@ impl DoctorArgs {
             checked = oneiro.check()?;
         }
         if self.fix && checked.integrity.is_empty() && !checked.miscounted.is_empty() {
-            let mended = oneiro.recount_sessions(&checked.miscounted)?;
+            let recounted = oneiro.recount_sessions(&checked.miscounted)?;
             context
                 .output
-                .say(&format!("Recomputed the counters of {}.", count(mended, "session")));
+                .say(&format!("Recomputed the counters of {}.", count(recounted, "session")));
             checked = oneiro.check()?;
         }
         if self.fix && checked.integrity.is_empty() && !checked.contexts.is_empty() {

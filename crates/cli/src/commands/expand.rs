@@ -90,10 +90,10 @@ impl ExpandArgs {
         if context.output.json {
             return context.output.show(&all, |_| String::new());
         }
-        let figures = format!("{}, {}", count(seen, "message"), count(all.tokens, "token"));
+        let totals = format!("{}, {}", count(seen, "message"), count(all.tokens, "token"));
         context.output.say(&match all.next {
-            Some(next) => format!("{figures}; more: --cursor {next}, or --all"),
-            None => figures,
+            Some(next) => format!("{totals}; more: --cursor {next}, or --all"),
+            None => totals,
         });
         Ok(())
     }

@@ -2,7 +2,7 @@
 
 use oneiro_model::{CapturePause, CaptureProject, CaptureSwitch, Span, Timestamp};
 use oneiro_store::capture::Choices;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// How far the time of a file may lie behind the clock: some file systems count in steps of two
 /// seconds.
@@ -75,6 +75,15 @@ pub(super) fn choice_for<'c>(
     let own = folders.iter().filter_map(|folder| own_choice(choices, Path::new(folder)));
     own.min_by_key(|choice| choice.capture != CaptureSwitch::Off)
         .or(choices.other_projects.as_ref())
+}
+
+/// The folders that are switched off, other than those that a project itself is in: what an agent
+/// does there is not captured, although its session began elsewhere.
+pub(super) fn excluded_elsewhere(choices: &Choices, folders: &[String]) -> Vec<PathBuf> {
+    let off = choices.projects.iter().filter(|choice| choice.capture == CaptureSwitch::Off);
+    off.map(|choice| PathBuf::from(&choice.folder))
+        .filter(|off| !folders.iter().any(|folder| Path::new(folder).starts_with(off)))
+        .collect()
 }
 
 /// The choice for this folder, or the nearest folder above it that is switched off. What is switched

@@ -116,7 +116,8 @@ impl Capture<'_> {
         if !decide::is_captured(&choices, &transcript, trigger) {
             return Ok(None);
         }
-        let request = CaptureRequest { pauses: &choices.pauses, ..*request };
+        let excluded = decide::excluded_elsewhere(&choices, &folders);
+        let request = CaptureRequest { pauses: &choices.pauses, excluded: &excluded, ..*request };
         let transfer = Transfer { oneiro: self.oneiro };
         transfer.capture_transcript(&request, &mut |_| {}).map(Some)
     }

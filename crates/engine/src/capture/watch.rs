@@ -198,7 +198,7 @@ impl WatchedSpace {
     fn is_wanted(&self, found: &Changed) -> bool {
         let folders = match found.kind {
             ChangedKind::Hermes => folder_names(&found.path),
-            // A file that cannot be read has no project; the reader tells of it if it is wanted.
+            // A file that cannot be read has no project; the reader reports it if it is wanted.
             ChangedKind::Transcript { agent, .. } => {
                 project_folders(&found.path, agent).unwrap_or_default()
             }
@@ -295,9 +295,12 @@ fn read_transcript(
     (path, agent): (&Path, Agent),
     choices: &Choices,
 ) -> Result<Outcome> {
+    let folders = project_folders(path, agent).unwrap_or_default();
+    let excluded = decide::excluded_elsewhere(choices, &folders);
     let request = CaptureRequest {
         limit: Some(READ_SLICE),
         pauses: &choices.pauses,
+        excluded: &excluded,
         ..CaptureRequest::new(path, agent)
     };
     match oneiro.transfer().capture_transcript(&request, &mut |_| {}) {

@@ -34,7 +34,7 @@ const OPEN_STEP_MESSAGES_MAX: usize = 256;
 /// Retries after history changed during the count.
 const RETRIES_MAX: usize = 8;
 
-/// The messages without a stored count, at most so many and with so many bytes of payloads, but at
+/// The messages without a stored count, limited by number and by bytes of payloads, but at
 /// least one.
 pub(super) fn uncounted(
     tx: &Tx<'_>,

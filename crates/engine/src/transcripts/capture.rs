@@ -34,7 +34,11 @@ const BATCH: ReadLimits = ReadLimits { count: 1_024, bytes: 8 << 20 };
 const SHORT_BATCH: ReadLimits = ReadLimits { count: 128, bytes: 512 << 10 };
 
 /// How much of the beginning of a file is read again before going on in the middle of it.
-const HEAD: ReadLimits = ReadLimits { count: 1_024, bytes: 1 << 20 };
+const HEAD: ReadLimits = ReadLimits { count: 64, bytes: 256 << 10 };
+
+/// How much of the beginning of a file is searched for its working folder: agents write lines
+/// without one first, such as snapshots of files.
+const FOLDER_SEARCH: ReadLimits = ReadLimits { count: 4_096, bytes: 4 << 20 };
 
 impl Transfer<'_> {
     /// Stores what is new in a transcript. It may be growing, and any number of processes may
@@ -111,8 +115,8 @@ fn find_in_head<T>(
 ) -> Result<Option<T>> {
     let mut lines = Lines::open(path)?;
     let mut reader = Reader::new(agent, "");
-    for _ in 0..HEAD.count {
-        let Some(line) = lines.next()?.filter(|line| line.at < HEAD.bytes) else { break };
+    for _ in 0..FOLDER_SEARCH.count {
+        let Some(line) = lines.next()?.filter(|line| line.at < FOLDER_SEARCH.bytes) else { break };
         let value = line.bytes.as_deref().and_then(|bytes| oneiro_model::json::parse(bytes).ok());
         let Some(value) = value else { continue };
         let parsed = reader.read(value.value, line.at);
@@ -121,6 +125,14 @@ fn find_in_head<T>(
         }
     }
     Ok(None)
+}
+
+/// Whether a folder is one of these or below one, by its name or with links resolved.
+fn is_within(folder: &Path, excluded: &[PathBuf]) -> bool {
+    let is_below = |folder: &Path| excluded.iter().any(|excluded| folder.starts_with(excluded));
+    // Most requests exclude nothing, and then no link is resolved.
+    !excluded.is_empty()
+        && (is_below(folder) || std::fs::canonicalize(folder).is_ok_and(|folder| is_below(&folder)))
 }
 
 /// The file itself, whatever name it was given by.
@@ -165,6 +177,8 @@ struct Pass<'a> {
     is_reread: bool,
     /// The time that the last line with one gives.
     last_time: Option<Timestamp>,
+    /// Whether the folder that the last line with one names is excluded.
+    is_excluded: bool,
     /// Sessions a dry run has counted.
     counted: HashSet<SessionId>,
 }
@@ -193,6 +207,7 @@ impl<'a> Pass<'a> {
             position: start,
             is_reread: was_read && start == 0,
             last_time: None,
+            is_excluded: false,
             counted: HashSet::new(),
         };
         if start > 0 {
@@ -285,7 +300,10 @@ impl<'a> Pass<'a> {
         let parsed = self.reader.read(value.value, line.at);
         // A line without a time, such as a title, belongs to the one before it.
         let is_in = |pause: &CapturePause| self.last_time.is_some_and(|at| pause.contains(at));
-        if self.request.pauses.iter().any(is_in) {
+        if let Some(folder) = &parsed.facts.cwd {
+            self.is_excluded = is_within(Path::new(folder), self.request.excluded);
+        }
+        if self.is_excluded || self.request.pauses.iter().any(is_in) {
             read.counts.left_out += parsed.messages.len();
             return Ok(0);
         }

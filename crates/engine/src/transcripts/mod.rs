@@ -22,7 +22,7 @@ pub use find::{TranscriptFile, Transcripts, find_transcripts};
 use oneiro_model::{CapturePause, Error, Result};
 use serde::Serialize;
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// An agent whose transcripts are read.
@@ -78,12 +78,22 @@ pub struct CaptureRequest<'a> {
     pub dry_run: bool,
     /// Lines that were written in these times are passed over for good.
     pub pauses: &'a [CapturePause],
+    /// Lines that were written in these folders, or below them, are skipped for good.
+    pub excluded: &'a [PathBuf],
 }
 
 impl<'a> CaptureRequest<'a> {
     /// A file, all of it.
     pub fn new(path: &'a Path, agent: Agent) -> CaptureRequest<'a> {
-        CaptureRequest { path, agent, within: None, limit: None, dry_run: false, pauses: &[] }
+        CaptureRequest {
+            path,
+            agent,
+            within: None,
+            limit: None,
+            dry_run: false,
+            pauses: &[],
+            excluded: &[],
+        }
     }
 }
 

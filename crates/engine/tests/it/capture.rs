@@ -250,6 +250,22 @@ on_both_backends! {
         assert_eq!(hook(), Some(1));
     }
 
+    fn lines_of_an_excluded_folder_are_left_out_of_a_session_that_began_elsewhere(space) {
+        let (oneiro, files) = (open(space), Transcripts::new(space));
+        files.add("garden", "one");
+        let path = files.path("garden");
+        choose(&oneiro, Some("/srv/secret"), CaptureSwitch::Off);
+        files.add("garden", "two");
+        let text = std::fs::read_to_string(&path).unwrap();
+        let (first, second) = text.trim_end().split_once('\n').unwrap();
+        let second = second.replace("/srv/garden", "/srv/secret/plans");
+        assert!(second.contains("/srv/secret/plans"), "{second}");
+        std::fs::write(&path, format!("{first}\n{second}\n")).unwrap();
+        let request = CaptureRequest::new(&path, Agent::ClaudeCode);
+        let captured = oneiro.capture().transcript(&request, CaptureTrigger::Hook).unwrap().unwrap();
+        assert_eq!((captured.messages, captured.left_out), (1, 1));
+    }
+
     fn projects_are_listed_with_the_choice_that_holds(space) {
         let (oneiro, files) = (open(space), Transcripts::new(space));
         files.add("garden", "one");

@@ -64,7 +64,7 @@ on_both_backends! {
         let summaries = compacted(space, &llm);
         assert_all_at_level(&summaries, SummaryLevel::Model);
         assert_eq!(llm.calls(), summaries.len());
-        // Who spoke is told.
+        // The summary names the speaker.
         let asked = llm.asked.lock().unwrap();
         assert!(asked.iter().any(|a| a.input.contains("user: Sorry")), "{}", &asked[0].input[..300]);
         assert!(asked[0].input.contains("assistant: I am happy"));

@@ -147,7 +147,7 @@ impl Content {
     }
 }
 
-/// The beginning and the end of a text, together at most so many tokens.
+/// The beginning and the end of a text, limited in tokens.
 fn without_middle(text: &str, max: usize) -> String {
     if !exceeds(text, max) {
         return text.to_owned();

@@ -215,8 +215,8 @@ on_both_backends! {
     fn only_commits_that_were_made_are_counted_with_the_writes_they_hold(space) {
         let store = open(space);
         let counted = |store: &Store| {
-            let figures = store.commit_stats();
-            (figures.writes, figures.commits.iter().sum::<u64>())
+            let stats = store.commit_stats();
+            (stats.writes, stats.commits.iter().sum::<u64>())
         };
         let (writes, commits) = counted(&store);
         // One commit for the write that holds the group up, one for the two good ones.
