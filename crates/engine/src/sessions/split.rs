@@ -55,8 +55,8 @@ impl Sessions<'_> {
 /// Carries the window of one session into another: it shows the same summaries, and has copies of
 /// the messages that none covers.
 fn carry(tx: &Tx<'_>, (from, to): (i64, i64), now: oneiro_model::Timestamp) -> Result<()> {
-    for node in summaries::keys_in_context(tx, from)? {
-        summaries::add_to_context(tx, to, node)?;
+    for node in summaries::root_keys(tx, from)? {
+        summaries::add_root(tx, to, node)?;
     }
     let pinned = contexts::pinned(tx, from)?;
     let rest = uncovered(tx, from)?;

@@ -19,6 +19,7 @@ mod context_converge;
 mod context_doctor;
 mod context_erase;
 mod context_faults;
+mod context_frontier;
 mod context_history;
 mod context_lease;
 mod context_levels;
