@@ -2,13 +2,16 @@
 //! what changed in projects that are switched on. One thread per process watches; of several
 //! processes one reads at a time.
 
-use super::decide::{self, Transcript};
+use super::decide::{self, Decisions, Transcript};
 use super::lease::CaptureLease;
 use super::projects::modified;
-use super::{CaptureSource, CaptureTrigger, folder_names, project_folders};
+use super::{CaptureSource, CaptureTrigger};
 use crate::Oneiro;
 use crate::jobs::with_heartbeat;
-use crate::transcripts::{Agent, CaptureRequest, ListedTranscript, list_transcripts};
+use crate::transcripts::{
+    Agent, CaptureRequest, ListedTranscript, ProjectFolder, is_read_to_end, list_transcripts,
+    project_of,
+};
 use crate::transfer::{ForeignStore, foreign_store};
 use oneiro_model::{Actor, ActorKind, ActorSurface, ErrorKind, Result, Timestamp};
 use oneiro_store::capture::Choices;
@@ -43,6 +46,7 @@ pub(crate) struct Watcher {
 #[derive(Default)]
 struct WatchedSpace {
     choices: Choices,
+    decisions: Decisions,
     /// Files that need no reading until they change.
     seen: HashMap<PathBuf, Stamp>,
     next_look: Option<Instant>,
@@ -135,9 +139,10 @@ impl WatchedSpace {
         let choices = oneiro.store.read(capture::choices)?;
         if choices != self.choices {
             self.seen.clear();
+            self.decisions = Decisions::of(choices.clone());
             self.choices = choices;
         }
-        Ok(!decide::is_idle(&self.choices, oneiro.now()))
+        Ok(!self.decisions.is_idle(oneiro.now()))
     }
 
     /// The files that changed since they were last seen and are wanted, sessions before their
@@ -148,7 +153,7 @@ impl WatchedSpace {
         oneiro: &Oneiro,
         sources: &[CaptureSource],
     ) -> Result<Vec<Changed>> {
-        let Some(first) = decide::switched_on_first(&self.choices) else { return Ok(Vec::new()) };
+        let Some(first) = self.decisions.switched_on_first() else { return Ok(Vec::new()) };
         let hermes_waits = self.next_hermes.is_some_and(|next| Instant::now() < next);
         let mut changed = Vec::new();
         for found in sources.iter().flat_map(files) {
@@ -165,27 +170,18 @@ impl WatchedSpace {
             }
             is_wanted
         });
-        let is_read = oneiro.store.read(|tx| {
+        let reached = oneiro.store.read(|tx| {
             let reached = |found: &Changed| match found.kind {
                 ChangedKind::Hermes => Ok(None),
                 ChangedKind::Transcript { agent, .. } => {
                     transcripts::reached(tx, agent.as_str(), &found.path.to_string_lossy())
                 }
             };
-            let is_read = |found: &Changed| {
-                let position =
-                    reached(found)?.and_then(|reached| u64::try_from(reached.position).ok());
-                Ok(position == Some(found.stamp.bytes))
-            };
-            changed.iter().map(is_read).collect::<Result<Vec<bool>>>()
+            changed.iter().map(reached).collect::<Result<Vec<_>>>()
         })?;
         let mut left = Vec::new();
-        for (found, is_read) in changed.into_iter().zip(is_read) {
-            // One that was replaced may be as long as what was read of it.
-            let has_grown = |before: &Stamp| {
-                before.inode == found.stamp.inode && before.bytes < found.stamp.bytes
-            };
-            if is_read && self.seen.get(&found.path).is_none_or(has_grown) {
+        for (found, reached) in changed.into_iter().zip(reached) {
+            if reached.is_some_and(|reached| is_read_to_end(&found.path, &reached)) {
                 self.seen.insert(found.path, found.stamp);
             } else {
                 left.push(found);
@@ -196,15 +192,16 @@ impl WatchedSpace {
     }
 
     fn is_wanted(&self, found: &Changed) -> bool {
-        let folders = match found.kind {
-            ChangedKind::Hermes => folder_names(&found.path),
+        let project = match found.kind {
+            ChangedKind::Hermes => Some(ProjectFolder::resolve(&found.path)),
             // A file that cannot be read has no project; the reader reports it if it is wanted.
             ChangedKind::Transcript { agent, .. } => {
-                project_folders(&found.path, agent).unwrap_or_default()
+                project_of(&found.path, agent).unwrap_or_default()
             }
         };
-        let transcript = Transcript { folders: &folders, modified: found.stamp.last_modified() };
-        decide::is_captured(&self.choices, &transcript, CaptureTrigger::Watcher)
+        let modified = found.stamp.last_modified();
+        let transcript = Transcript { project: project.as_ref(), modified };
+        self.decisions.is_captured(&transcript, CaptureTrigger::Watcher)
     }
 
     fn capture(
@@ -224,7 +221,7 @@ impl WatchedSpace {
                 }
                 let outcome = match found.kind {
                     ChangedKind::Transcript { agent, .. } => {
-                        read_transcript(oneiro, (&found.path, agent), &self.choices)?
+                        read_transcript(oneiro, (&found.path, agent), &self.decisions)?
                     }
                     ChangedKind::Hermes => self.import_hermes(oneiro, &found.path, &lease)?,
                 };
@@ -293,13 +290,13 @@ fn files(source: &CaptureSource) -> Vec<Changed> {
 fn read_transcript(
     oneiro: &Oneiro,
     (path, agent): (&Path, Agent),
-    choices: &Choices,
+    decisions: &Decisions,
 ) -> Result<Outcome> {
-    let folders = project_folders(path, agent).unwrap_or_default();
-    let excluded = decide::excluded_elsewhere(choices, &folders);
+    let project = project_of(path, agent).unwrap_or_default();
+    let excluded = decisions.excluded_elsewhere(project.as_ref());
     let request = CaptureRequest {
         limit: Some(READ_SLICE),
-        pauses: &choices.pauses,
+        pauses: &decisions.pauses,
         excluded: &excluded,
         ..CaptureRequest::new(path, agent)
     };

@@ -243,18 +243,76 @@ on_both_backends! {
             oneiro.capture().transcript(&request, CaptureTrigger::Hook).unwrap().map(|captured| captured.messages)
         };
         assert_eq!(hook(), Some(1));
-        choose(&oneiro, Some("/srv"), CaptureSwitch::Off);
+        choose(&oneiro, Some("/srv"), CaptureSwitch::Excluded);
         files.add("garden", "two");
         assert_eq!(hook(), None);
         choose(&oneiro, Some("/srv/garden"), CaptureSwitch::On);
         assert_eq!(hook(), Some(1));
+        // Off is for one folder.
+        choose(&oneiro, Some("/srv/garden"), CaptureSwitch::Off);
+        files.add("garden", "three");
+        assert_eq!(hook(), None);
+        oneiro.capture().choose(vec![ProjectChoice { folder: Some("/srv".into()), capture: CaptureSwitch::Off }]).unwrap();
+        choose(&oneiro, Some("/srv/garden"), CaptureSwitch::On);
+        assert_eq!(hook(), Some(1));
+    }
+
+    fn a_project_is_included_again_by_any_of_its_names(space) {
+        let (oneiro, files) = (open(space), Transcripts::new(space));
+        let [real, link] = ["real", "link"].map(|name| space.folder().join(name));
+        std::fs::create_dir(&real).unwrap();
+        std::os::unix::fs::symlink(&real, &link).unwrap();
+        let [real, link] = [real, link].map(|path| path.to_string_lossy().into_owned());
+        let resolved = std::fs::canonicalize(&real).unwrap().to_string_lossy().into_owned();
+        // The agent knows the project by the link, and so did setup of an earlier version.
+        let said = line("garden", "one").replace("/srv/garden", &link);
+        files.write("garden", &said);
+        let now = oneiro::Clock::now(&SystemClock);
+        let legacy = link.clone();
+        oneiro.store().write(move |tx| capture::choose(tx, Some(&legacy), CaptureSwitch::Off, now)).unwrap();
+        for (number, name) in [&link, &real].into_iter().enumerate() {
+            let path = files.path("garden");
+            let hook = || {
+                let request = CaptureRequest::new(&path, Agent::ClaudeCode);
+                oneiro.capture().transcript(&request, CaptureTrigger::Hook).unwrap().map(|captured| captured.messages)
+            };
+            assert_eq!(hook(), None, "{name}");
+            choose(&oneiro, Some(name), CaptureSwitch::On);
+            let status = oneiro.capture().status().unwrap();
+            assert_eq!(status.projects.iter().map(|project| project.folder.as_str()).collect::<Vec<_>>(), [&resolved]);
+            assert!(hook().is_some(), "{name}");
+            files.write("garden", &line("garden", &format!("turn {number}")).replace("/srv/garden", &link));
+            choose(&oneiro, Some(&link), CaptureSwitch::Off);
+        }
+        let projects = oneiro.capture().projects(&files.sources()).unwrap();
+        assert_eq!((projects.len(), projects[0].folder.as_str(), projects[0].capture), (1, resolved.as_str(), Some(CaptureSwitch::Off)));
+        choose(&oneiro, Some(&link), CaptureSwitch::On);
+        assert_eq!(oneiro.capture().forget_switched_on(Some(std::slice::from_ref(&resolved))).unwrap(), 1);
+        assert!(oneiro.capture().status().unwrap().projects.is_empty());
+    }
+
+    fn a_file_that_was_replaced_by_one_of_the_same_length_while_nobody_watched_is_read(space) {
+        let (oneiro, files) = (open(space), Transcripts::new(space));
+        choose(&oneiro, Some("/srv/garden"), CaptureSwitch::On);
+        let (first, second) = (line("garden", "one"), line("garden", "two"));
+        let second = second.replace("two", "new");
+        assert_eq!(first.len(), second.len());
+        files.write("garden", &first);
+        let background = Background::of(oneiro.clone(), files.sources());
+        assert_captured(&oneiro, "garden", &["one"]);
+        assert!(background.stop(HANG));
+        let other = files.folder.join("other");
+        std::fs::write(&other, &second).unwrap();
+        std::fs::rename(&other, files.path("garden")).unwrap();
+        let _background = Background::of(oneiro.clone(), files.sources());
+        assert_captured(&oneiro, "garden", &["one", "new"]);
     }
 
     fn lines_of_an_excluded_folder_are_left_out_of_a_session_that_began_elsewhere(space) {
         let (oneiro, files) = (open(space), Transcripts::new(space));
         files.add("garden", "one");
         let path = files.path("garden");
-        choose(&oneiro, Some("/srv/secret"), CaptureSwitch::Off);
+        choose(&oneiro, Some("/srv/secret"), CaptureSwitch::Excluded);
         files.add("garden", "two");
         let text = std::fs::read_to_string(&path).unwrap();
         let (first, second) = text.trim_end().split_once('\n').unwrap();
