@@ -289,7 +289,7 @@ fn remove_message(
     let keys = payloads::keys_of_message(tx, message.id.0)?;
     let apart = Apart::of(tx, keys.clone())?;
     let affected_leaves = remove_summaries_of_message(tx, session, id.0)?;
-    remove_title_of_message(tx, session, message.clone())?;
+    remove_title_of_message(tx, session, &message)?;
     messages::remove(tx, id)?;
     slots::remove_of_message(tx, session, id)?;
     rebuild_leaves(oneiro, tx, affected_leaves)?;

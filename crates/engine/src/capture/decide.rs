@@ -16,6 +16,9 @@ pub enum CaptureTrigger {
     Watcher,
     /// A hook, which somebody installed: only projects that were switched off are not captured.
     Hook,
+    /// The import of all that an agent has: only excluded folders are left out. A pause does not
+    /// stop it, but lines that were written in one are left out.
+    Import,
 }
 
 /// What is known of a transcript before it is read.
@@ -89,11 +92,14 @@ impl Decisions {
     pub(super) fn is_captured(&self, transcript: &Transcript<'_>, trigger: CaptureTrigger) -> bool {
         match self.choice_for(transcript.project) {
             Some(CaptureProject { capture: CaptureSwitch::On, chosen_at, .. }) => {
-                trigger == CaptureTrigger::Hook
+                trigger != CaptureTrigger::Watcher
                     || transcript.modified.is_none_or(|modified| is_since(modified, *chosen_at))
             }
-            Some(_) => false,
-            None => trigger == CaptureTrigger::Hook,
+            Some(CaptureProject { capture: CaptureSwitch::Off, .. }) => {
+                trigger == CaptureTrigger::Import
+            }
+            Some(CaptureProject { capture: CaptureSwitch::Excluded, .. }) => false,
+            None => trigger != CaptureTrigger::Watcher,
         }
     }
 
@@ -163,9 +169,24 @@ mod tests {
     }
 
     fn is_hooked(decisions: &Decisions, folder: &str) -> bool {
+        is_captured_by(decisions, folder, CaptureTrigger::Hook)
+    }
+
+    fn is_captured_by(decisions: &Decisions, folder: &str, trigger: CaptureTrigger) -> bool {
         let project = ProjectFolder::resolve(folder);
         let transcript = Transcript { project: Some(&project), modified: None };
-        decisions.is_captured(&transcript, CaptureTrigger::Hook)
+        decisions.is_captured(&transcript, trigger)
+    }
+
+    #[test]
+    fn an_import_leaves_out_what_is_excluded_and_nothing_else() {
+        let decisions = Decisions::of(chosen(&[("/off", Off), ("/tree", Excluded)], Some(Off)));
+        for (folder, imported) in
+            [("/off", true), ("/new", true), ("/tree", false), ("/tree/below", false)]
+        {
+            let is_imported = is_captured_by(&decisions, folder, CaptureTrigger::Import);
+            assert_eq!(is_imported, imported, "{folder}");
+        }
     }
 
     #[test]

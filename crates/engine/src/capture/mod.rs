@@ -126,7 +126,8 @@ impl Capture<'_> {
         trigger: CaptureTrigger,
     ) -> Result<Option<Captured>> {
         let decisions = self.decisions()?;
-        if decisions.current_pause(self.oneiro.now()).is_some() {
+        let is_paused = decisions.current_pause(self.oneiro.now()).is_some();
+        if is_paused && trigger != CaptureTrigger::Import {
             return Ok(None);
         }
         let project = project_of(request.path, request.agent)?;
@@ -134,7 +135,10 @@ impl Capture<'_> {
         if !decisions.is_captured(&transcript, trigger) {
             return Ok(None);
         }
-        let excluded = decisions.excluded_elsewhere(project.as_ref());
+        let mut excluded = decisions.excluded_elsewhere(project.as_ref());
+        if trigger == CaptureTrigger::Import {
+            excluded.alone.clear();
+        }
         let request = CaptureRequest { pauses: &decisions.pauses, excluded: &excluded, ..*request };
         let transfer = Transfer { oneiro: self.oneiro };
         transfer.capture_transcript(&request, &mut |_| {}).map(Some)

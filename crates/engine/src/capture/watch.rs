@@ -320,3 +320,23 @@ fn read_transcript(
         Err(error) => Err(error),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_database_has_changed_when_its_log_has() {
+        let folder = tempfile::tempdir().unwrap();
+        let (file, log) = (folder.path().join("state.db"), folder.path().join("state.db-wal"));
+        assert_eq!(Stamp::of_database(&file), None);
+        std::fs::write(&file, "rows").unwrap();
+        let without = Stamp::of_database(&file);
+        std::fs::write(&log, "more").unwrap();
+        let with = Stamp::of_database(&file);
+        assert_ne!(without, with);
+        assert_eq!(with, Stamp::of_database(&file));
+        std::fs::write(&log, "more rows").unwrap();
+        assert_ne!(with, Stamp::of_database(&file));
+    }
+}

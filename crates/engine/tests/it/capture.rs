@@ -1,6 +1,7 @@
 //! Capture by the background: new lines of chosen projects are stored once, whoever else reads the
 //! file; exclusions and pauses hold for all; files that tear, shrink or are replaced lose nothing.
 
+use crate::hermes_files::Hermes;
 use crate::support::{id, target};
 use oneiro::{
     Agent, Background, CaptureRequest, CaptureSource, CaptureSwitch, CaptureTrigger, Oneiro,
@@ -8,6 +9,7 @@ use oneiro::{
 };
 use oneiro_store::capture;
 use oneiro_testkit::{TestSpace, on_both_backends};
+use rusqlite::config::DbConfig;
 use serde_json::json;
 use std::fs::OpenOptions;
 use std::io::Write;
@@ -340,6 +342,74 @@ on_both_backends! {
         ]);
         assert_eq!(oneiro.capture().forget_switched_on(None).unwrap(), 1);
         assert_eq!(oneiro.capture().status().unwrap().projects.len(), 1);
+    }
+
+    /// Each watcher is new: one waits a while before it imports the same database again.
+    fn hermes_is_captured_by_its_file_while_it_is_switched_on(space) {
+        let oneiro = open(space);
+        let hermes = Hermes::new(space, 30);
+        let sources = vec![CaptureSource::Hermes { file: hermes.path.clone() }];
+        let watch = || Background::of(oneiro.clone(), sources.clone());
+        let folder = hermes.path.to_str().unwrap();
+        hermes.session("garden", 1_700_000_000.0);
+        hermes.say("garden", "user", "one");
+        for choice in [None, Some(CaptureSwitch::Excluded)] {
+            if let Some(choice) = choice {
+                choose(&oneiro, Some(folder), choice);
+            }
+            let background = watch();
+            wait_for_a_look(&background);
+            assert!(stored(&oneiro, "garden").is_empty(), "{choice:?}");
+        }
+        choose(&oneiro, Some(folder), CaptureSwitch::On);
+        // What hermes writes stays in the log beside the file for a while. Its roles are kept.
+        let said = "<memory-context>rain</memory-context>\ntwo";
+        let db = hermes.db();
+        db.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true).unwrap();
+        let before = std::fs::read(&hermes.path).unwrap();
+        db.execute(
+            "INSERT INTO messages (session_id, role, content, timestamp) VALUES ('garden', 'user', ?1, 1700000001)",
+            [said],
+        )
+        .unwrap();
+        drop(db);
+        assert_eq!(std::fs::read(&hermes.path).unwrap(), before);
+        {
+            let _background = watch();
+            assert_captured(&oneiro, "garden", &["one", said]);
+        }
+        oneiro.capture().pause(PauseRequest::default()).unwrap();
+        hermes.say("garden", "user", "three");
+        {
+            let background = watch();
+            wait_for_a_look(&background);
+            assert_eq!(stored(&oneiro, "garden").len(), 2);
+        }
+        // Its database is imported as a whole, with what was said during the pause.
+        oneiro.capture().resume().unwrap();
+        let _background = watch();
+        assert_captured(&oneiro, "garden", &["one", said, "three"]);
+        let projects = oneiro.capture().projects(&sources).unwrap();
+        assert_eq!((projects.len(), &projects[0].agents[..]), (1, &["hermes".to_owned()][..]));
+    }
+
+    fn a_database_of_hermes_last_written_before_the_choice_is_not_read(space) {
+        let oneiro = open(space);
+        let hermes = Hermes::new(space, 30);
+        hermes.session("garden", 1_700_000_000.0);
+        hermes.say("garden", "user", "old");
+        let file = OpenOptions::new().append(true).open(&hermes.path).unwrap();
+        let modified = file.metadata().unwrap().modified().unwrap();
+        file.set_modified(modified - Duration::from_secs(3_600)).unwrap();
+        // An import refuses a file that its own process has open.
+        drop(file);
+        choose(&oneiro, None, CaptureSwitch::On);
+        let sources = vec![CaptureSource::Hermes { file: hermes.path.clone() }];
+        let background = Background::of(oneiro.clone(), sources);
+        wait_for_a_look(&background);
+        assert!(stored(&oneiro, "garden").is_empty());
+        hermes.say("garden", "user", "new");
+        assert_captured(&oneiro, "garden", &["old", "new"]);
     }
 
     fn secrets_are_found_by_pattern_and_erased_in_one_step(space) {

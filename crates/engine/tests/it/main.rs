@@ -75,6 +75,7 @@ mod stretches;
 mod support;
 mod titles;
 mod tokens;
+mod transcript_agents;
 mod transcript_files;
 mod transcript_harness;
 mod transcript_storms;
