@@ -130,6 +130,30 @@ fn setup_stores_the_choice_for_each_project_and_undo_takes_back_what_is_on() {
 }
 
 #[test]
+fn a_no_in_setup_is_for_that_folder_and_an_exclusion_for_those_below_too() {
+    for (is_excluded, captured) in [(false, &["turn one"][..]), (true, &[])] {
+        let space = TestSpace::new(Backend::Sqlite);
+        let home = Home::of_ann(&space);
+        // Ann's home folder is a project too.
+        let text = home.read(&format!(".claude/projects/-srv-ann-garden/{GARDEN}.jsonl"));
+        let other = "5b3f1a52-6c1d-4f0e-9a37-0d2f6f6e1cff";
+        let above = text.replace("/srv/ann/garden", "/srv/ann").replace(GARDEN, other);
+        std::fs::write(home.at(&format!(".claude/projects/-srv-ann-garden/{other}.jsonl")), above)
+            .unwrap();
+        run(&space, &home, &["setup", "claude-code", "--yes", "--capture", "none"]);
+        assert_eq!(choices(&space, &home)[0], ("/srv/ann".to_owned(), value!("off")));
+        run(&space, &home, &["project", "include", "/srv/ann/garden"]);
+        run(&space, &home, &["setup", "--undo", "--yes"]);
+        if is_excluded {
+            run(&space, &home, &["project", "exclude", "/srv/ann"]);
+        }
+        add_turn(&home, "turn one");
+        hook(&space, &home);
+        assert_eq!(added_turns(&space), captured);
+    }
+}
+
+#[test]
 fn setup_imports_nothing_of_an_excluded_folder() {
     let space = TestSpace::new(Backend::Sqlite);
     let home = Home::of_ann(&space);
