@@ -10,7 +10,7 @@ use crate::Oneiro;
 use crate::jobs::with_heartbeat;
 use crate::transcripts::{
     Agent, CaptureRequest, ListedTranscript, ProjectFolder, is_read_to_end, list_transcripts,
-    project_of,
+    working_folder,
 };
 use crate::transfer::{ForeignStore, foreign_store};
 use oneiro_model::{Actor, ActorKind, ActorSurface, ErrorKind, Result, Timestamp};
@@ -26,7 +26,8 @@ use std::time::{Duration, Instant};
 /// How often files are looked at.
 const LOOK_INTERVAL: Duration = Duration::from_secs(1);
 
-/// A look takes at most this share of the time: after a slow one the next comes later.
+/// Listing files takes at most one part in so many of the time: after a slow listing the next comes
+/// later. What is read of files that changed does not count, since it is read once.
 const LOOK_SHARE: u32 = 50;
 
 /// How long one file is read before the choices are read again.
@@ -49,8 +50,16 @@ struct WatchedSpace {
     decisions: Decisions,
     /// Files that need no reading until they change.
     seen: HashMap<PathBuf, Stamp>,
+    /// The working folders of transcripts, as they are named there. Finding one may take a long line.
+    folders: HashMap<PathBuf, NamedFolder>,
     next_look: Option<Instant>,
     next_hermes: Option<Instant>,
+}
+
+/// The working folder that a transcript names.
+struct NamedFolder {
+    inode: u64,
+    name: String,
 }
 
 /// What tells that a file changed.
@@ -123,8 +132,11 @@ impl Watcher {
         if !space.read_choices(oneiro)? {
             return Ok(());
         }
-        let changed = space.changed_files(oneiro, &self.sources)?;
-        space.next_look = Some(Instant::now() + LOOK_INTERVAL.max(started.elapsed() * LOOK_SHARE));
+        let listing = Instant::now();
+        let found = self.sources.iter().flat_map(files).collect();
+        let pause = LOOK_INTERVAL.max(listing.elapsed() * LOOK_SHARE);
+        space.next_look = Some(Instant::now() + pause);
+        let changed = space.changed_files(oneiro, found)?;
         if changed.is_empty() {
             return Ok(());
         }
@@ -148,28 +160,25 @@ impl WatchedSpace {
     /// The files that changed since they were last seen and are wanted, sessions before their
     /// subagents. Those that are not wanted, or were read to their end by another process, count as
     /// seen.
-    fn changed_files(
-        &mut self,
-        oneiro: &Oneiro,
-        sources: &[CaptureSource],
-    ) -> Result<Vec<Changed>> {
+    fn changed_files(&mut self, oneiro: &Oneiro, found: Vec<Changed>) -> Result<Vec<Changed>> {
         let Some(first) = self.decisions.switched_on_first() else { return Ok(Vec::new()) };
         let hermes_waits = self.next_hermes.is_some_and(|next| Instant::now() < next);
         let mut changed = Vec::new();
-        for found in sources.iter().flat_map(files) {
+        for found in found {
             let is_old = !found.stamp.last_modified().is_some_and(|at| decide::is_since(at, first));
             let is_waiting = hermes_waits && matches!(found.kind, ChangedKind::Hermes);
             if !is_old && !is_waiting && self.seen.get(&found.path) != Some(&found.stamp) {
                 changed.push(found);
             }
         }
-        changed.retain(|found| {
-            let is_wanted = self.is_wanted(found);
-            if !is_wanted {
-                self.seen.insert(found.path.clone(), found.stamp.clone());
+        let mut wanted = Vec::new();
+        for found in changed {
+            if self.is_wanted(&found) {
+                wanted.push(found);
+            } else {
+                self.seen.insert(found.path, found.stamp);
             }
-            is_wanted
-        });
+        }
         let reached = oneiro.store.read(|tx| {
             let reached = |found: &Changed| match found.kind {
                 ChangedKind::Hermes => Ok(None),
@@ -177,10 +186,10 @@ impl WatchedSpace {
                     transcripts::reached(tx, agent.as_str(), &found.path.to_string_lossy())
                 }
             };
-            changed.iter().map(reached).collect::<Result<Vec<_>>>()
+            wanted.iter().map(reached).collect::<Result<Vec<_>>>()
         })?;
         let mut left = Vec::new();
-        for (found, reached) in changed.into_iter().zip(reached) {
+        for (found, reached) in wanted.into_iter().zip(reached) {
             if reached.is_some_and(|reached| is_read_to_end(&found.path, &reached)) {
                 self.seen.insert(found.path, found.stamp);
             } else {
@@ -191,17 +200,27 @@ impl WatchedSpace {
         Ok(left)
     }
 
-    fn is_wanted(&self, found: &Changed) -> bool {
-        let project = match found.kind {
-            ChangedKind::Hermes => Some(ProjectFolder::resolve(&found.path)),
-            // A file that cannot be read has no project; the reader reports it if it is wanted.
-            ChangedKind::Transcript { agent, .. } => {
-                project_of(&found.path, agent).unwrap_or_default()
-            }
-        };
+    fn is_wanted(&mut self, found: &Changed) -> bool {
+        let project = self.project(found);
         let modified = found.stamp.last_modified();
         let transcript = Transcript { project: project.as_ref(), modified };
         self.decisions.is_captured(&transcript, CaptureTrigger::Watcher)
+    }
+
+    fn project(&mut self, found: &Changed) -> Option<ProjectFolder> {
+        let ChangedKind::Transcript { agent, .. } = found.kind else {
+            return Some(ProjectFolder::resolve(&found.path));
+        };
+        let inode = found.stamp.inode;
+        let known = self.folders.get(&found.path).filter(|known| known.inode == inode);
+        if let Some(known) = known {
+            return Some(ProjectFolder::resolve(&known.name));
+        }
+        // A file that cannot be read has no project; the reader reports it if it is wanted.
+        let name = working_folder(&found.path, agent).unwrap_or_default()?;
+        let project = ProjectFolder::resolve(&name);
+        self.folders.insert(found.path.clone(), NamedFolder { inode, name });
+        Some(project)
     }
 
     fn capture(
@@ -221,7 +240,15 @@ impl WatchedSpace {
                 }
                 let outcome = match found.kind {
                     ChangedKind::Transcript { agent, .. } => {
-                        read_transcript(oneiro, (&found.path, agent), &self.decisions)?
+                        let project = self.project(&found);
+                        let excluded = self.decisions.excluded_elsewhere(project.as_ref());
+                        let request = CaptureRequest {
+                            limit: Some(READ_SLICE),
+                            pauses: &self.decisions.pauses,
+                            excluded: &excluded,
+                            ..CaptureRequest::new(&found.path, agent)
+                        };
+                        read_transcript(oneiro, &request)?
                     }
                     ChangedKind::Hermes => self.import_hermes(oneiro, &found.path, &lease)?,
                 };
@@ -287,20 +314,8 @@ fn files(source: &CaptureSource) -> Vec<Changed> {
     }
 }
 
-fn read_transcript(
-    oneiro: &Oneiro,
-    (path, agent): (&Path, Agent),
-    decisions: &Decisions,
-) -> Result<Outcome> {
-    let project = project_of(path, agent).unwrap_or_default();
-    let excluded = decisions.excluded_elsewhere(project.as_ref());
-    let request = CaptureRequest {
-        limit: Some(READ_SLICE),
-        pauses: &decisions.pauses,
-        excluded: &excluded,
-        ..CaptureRequest::new(path, agent)
-    };
-    match oneiro.transfer().capture_transcript(&request, &mut |_| {}) {
+fn read_transcript(oneiro: &Oneiro, request: &CaptureRequest<'_>) -> Result<Outcome> {
+    match oneiro.transfer().capture_transcript(request, &mut |_| {}) {
         Ok(captured) => {
             for line in &captured.damaged {
                 tracing::warn!(path = line.path, line = line.line, "{}", line.problem);

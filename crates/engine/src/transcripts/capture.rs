@@ -115,11 +115,14 @@ pub(super) fn begins_as_transcript_of(path: &Path, agent: Agent) -> Result<bool>
     Ok(known.is_some())
 }
 
-/// The project of a transcript: the working folder that it begins in, as far as its first lines name
-/// one.
+/// The project of a transcript: the working folder that it begins in.
 pub(crate) fn project_of(path: &Path, agent: Agent) -> Result<Option<ProjectFolder>> {
-    let named = find_in_head(path, agent, |_, parsed| parsed.facts.cwd)?;
-    Ok(named.map(ProjectFolder::resolve))
+    Ok(working_folder(path, agent)?.map(ProjectFolder::resolve))
+}
+
+/// The working folder that a transcript begins in, as far as its first lines name one.
+pub(crate) fn working_folder(path: &Path, agent: Agent) -> Result<Option<String>> {
+    find_in_head(path, agent, |_, parsed| parsed.facts.cwd)
 }
 
 /// The first thing that `find` makes of one of the first lines.

@@ -14,7 +14,7 @@ mod reader;
 mod title;
 mod write;
 
-pub(crate) use capture::{is_read_to_end, project_of};
+pub(crate) use capture::{is_read_to_end, project_of, working_folder};
 pub(crate) use find::{ListedTranscript, list_transcripts};
 pub use find::{TranscriptFile, Transcripts, find_transcripts};
 pub use project_folder::{ExcludedFolders, ProjectFolder};
