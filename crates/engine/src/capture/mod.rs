@@ -14,6 +14,7 @@ pub(crate) use watch::Watcher;
 use crate::transcripts::{Agent, CaptureRequest, Captured, ProjectFolder, project_of};
 use crate::views::{Capture, Transfer};
 use decide::{Decisions, Transcript};
+use oneiro_model::contract::Request;
 use oneiro_model::{CapturePause, CaptureStatus, Error, PauseRequest, ProjectChoice, Result};
 use oneiro_store::capture;
 use std::path::PathBuf;
@@ -53,6 +54,7 @@ impl Capture<'_> {
     /// Stores choices. Each replaces what was chosen before for the same project, by whichever of its
     /// names.
     pub fn choose(&self, choices: Vec<ProjectChoice>) -> Result<CaptureStatus> {
+        choices.iter().try_for_each(Request::check)?;
         let now = self.oneiro.now();
         let known = self.oneiro.store.read(capture::choices)?.projects;
         let known: Vec<_> = known

@@ -1,4 +1,4 @@
-//! Watches the files of agents: compares sizes and times with those of the last look, and captures
+//! Watches the files of agents: compares sizes and times with those of the last listing, and captures
 //! what changed in projects that are switched on. One thread per process watches; of several
 //! processes one reads at a time.
 
@@ -23,12 +23,12 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// How often files are looked at.
-const LOOK_INTERVAL: Duration = Duration::from_secs(1);
+/// How often files are listed.
+const LIST_INTERVAL: Duration = Duration::from_secs(1);
 
 /// Listing files takes at most one part in so many of the time: after a slow listing the next comes
 /// later. What is read of files that changed does not count, since it is read once.
-const LOOK_SHARE: u32 = 50;
+const LIST_TIME_SHARE: u32 = 50;
 
 /// How long one file is read before the choices are read again.
 const READ_SLICE: Duration = Duration::from_millis(250);
@@ -52,8 +52,8 @@ struct WatchedSpace {
     seen: HashMap<PathBuf, Stamp>,
     /// The working folders of transcripts, as they are named there. Finding one may take a long line.
     folders: HashMap<PathBuf, NamedFolder>,
-    next_look: Option<Instant>,
-    next_hermes: Option<Instant>,
+    next_listing: Option<Instant>,
+    next_hermes_import: Option<Instant>,
 }
 
 /// The working folder that a transcript names.
@@ -120,22 +120,22 @@ impl Watcher {
         !self.sources.is_empty()
     }
 
-    /// Looks at the files if it is time, and captures what is new into a space.
+    /// Lists the files if it is time, and captures what is new into a space.
     pub(crate) fn run(&self, oneiro: &Oneiro, is_enough: &dyn Fn() -> bool) -> Result<()> {
         let mut spaces = self.spaces.lock().unwrap_or_else(PoisonError::into_inner);
         let space = spaces.entry(oneiro.target().to_string()).or_default();
         let started = Instant::now();
-        if space.next_look.is_some_and(|next| started < next) {
+        if space.next_listing.is_some_and(|next| started < next) {
             return Ok(());
         }
-        space.next_look = Some(started + LOOK_INTERVAL);
+        space.next_listing = Some(started + LIST_INTERVAL);
         if !space.read_choices(oneiro)? {
             return Ok(());
         }
         let listing = Instant::now();
         let found = self.sources.iter().flat_map(files).collect();
-        let pause = LOOK_INTERVAL.max(listing.elapsed() * LOOK_SHARE);
-        space.next_look = Some(Instant::now() + pause);
+        let pause = LIST_INTERVAL.max(listing.elapsed() * LIST_TIME_SHARE);
+        space.next_listing = Some(Instant::now() + pause);
         let changed = space.changed_files(oneiro, found)?;
         if changed.is_empty() {
             return Ok(());
@@ -162,7 +162,7 @@ impl WatchedSpace {
     /// seen.
     fn changed_files(&mut self, oneiro: &Oneiro, found: Vec<Changed>) -> Result<Vec<Changed>> {
         let Some(first) = self.decisions.switched_on_first() else { return Ok(Vec::new()) };
-        let hermes_waits = self.next_hermes.is_some_and(|next| Instant::now() < next);
+        let hermes_waits = self.next_hermes_import.is_some_and(|next| Instant::now() < next);
         let mut changed = Vec::new();
         for found in found {
             let is_old = !found.stamp.last_modified().is_some_and(|at| decide::is_since(at, first));
@@ -235,7 +235,7 @@ impl WatchedSpace {
                 // A pause or an exclusion holds at once.
                 let before = self.choices.clone();
                 if is_enough() || !self.read_choices(oneiro)? || self.choices != before {
-                    self.next_look = None;
+                    self.next_listing = None;
                     return Ok(());
                 }
                 let outcome = match found.kind {
@@ -274,8 +274,8 @@ impl WatchedSpace {
         }
         let import = || oneiro.transfer().import_hermes(file, &mut |_| {});
         let imported = with_heartbeat(|| lease.extend().map(|_| ()), import);
-        let pause = HERMES_INTERVAL.max(started.elapsed() * LOOK_SHARE);
-        self.next_hermes = Some(Instant::now() + pause);
+        let pause = HERMES_INTERVAL.max(started.elapsed() * LIST_TIME_SHARE);
+        self.next_hermes_import = Some(Instant::now() + pause);
         imported.map(|_| Outcome::Finished)
     }
 }

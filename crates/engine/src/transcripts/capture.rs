@@ -10,7 +10,11 @@ use super::{Agent, CaptureRequest, Captured, ProjectFolder, ReadFrom};
 use crate::Oneiro;
 use crate::sessions::Draft;
 use crate::views::Transfer;
-use oneiro_model::{CapturePause, Error, NewMessage, NewSession, Result, SessionId, Timestamp};
+use oneiro_model::contract::Request;
+use oneiro_model::{
+    CapturePause, CaptureSwitch, Error, NewMessage, NewSession, ProjectChoice, Result, SessionId,
+    Timestamp,
+};
 use oneiro_store::transcripts::Reached;
 use oneiro_store::{message_rows, messages, transcripts};
 use serde_json::Value;
@@ -120,9 +124,14 @@ pub(crate) fn project_of(path: &Path, agent: Agent) -> Result<Option<ProjectFold
     Ok(working_folder(path, agent)?.map(ProjectFolder::resolve))
 }
 
-/// The working folder that a transcript begins in, as far as its first lines name one.
+/// The working folder that a transcript begins in, as far as its first lines name one. What no choice
+/// can be made for, such as an empty name, is none.
 pub(crate) fn working_folder(path: &Path, agent: Agent) -> Result<Option<String>> {
-    find_in_head(path, agent, |_, parsed| parsed.facts.cwd)
+    let is_folder = |name: &String| {
+        let folder = Some(name.clone());
+        ProjectChoice { folder, capture: CaptureSwitch::On }.check().is_ok()
+    };
+    find_in_head(path, agent, |_, parsed| parsed.facts.cwd.filter(is_folder))
 }
 
 /// The first thing that `find` makes of one of the first lines.

@@ -30,7 +30,7 @@ pub(super) struct Titled<'a> {
 impl Titled<'_> {
     /// Gives the session the best title its transcript has for it. One that a person gave it here
     /// stays: only a title that came from a transcript is replaced by a better one.
-    pub(super) fn give_best(&self, tx: &Tx<'_>, given: &[TitleFact]) -> Result<()> {
+    pub(super) fn set_best(&self, tx: &Tx<'_>, given: &[TitleFact]) -> Result<()> {
         let mut best: Option<(Title, TitledBy)> = None;
         for title in given.iter().filter(|title| !harness::is_harness(self.agent, &title.text)) {
             let is_of_session = match &title.of_message {
@@ -45,14 +45,14 @@ impl Titled<'_> {
             }
         }
         match best {
-            Some((title, by)) => self.give(tx, &title, by),
-            None => self.give_sentence(tx),
+            Some((title, by)) => self.set(tx, &title, by),
+            None => self.set_sentence(tx),
         }
     }
 
     /// Gives a session without a title the first sentence of the person. What a subagent is told is
     /// not the person's.
-    pub(super) fn give_sentence(&self, tx: &Tx<'_>) -> Result<()> {
+    pub(super) fn set_sentence(&self, tx: &Tx<'_>) -> Result<()> {
         let Some(session) = sessions::get_without_prompt(tx, self.key)? else { return Ok(()) };
         if session.title.is_some() || session.lineage == Some(Lineage::Delegate) {
             return Ok(());
@@ -62,13 +62,13 @@ impl Titled<'_> {
             let title = sentence_of(self.agent, message);
             let title = title.as_deref().map(redact_secrets);
             if let Some(title) = title.as_deref().and_then(Title::shorten) {
-                return self.give(tx, &title, TitledBy::Sentence);
+                return self.set(tx, &title, TitledBy::Sentence);
             }
         }
         Ok(())
     }
 
-    fn give(&self, tx: &Tx<'_>, title: &Title, by: TitledBy) -> Result<()> {
+    fn set(&self, tx: &Tx<'_>, title: &Title, by: TitledBy) -> Result<()> {
         let session = whole(tx, self.key)?;
         let last = session.metadata.get("titled");
         let last_text = |name: &str| last.and_then(|last| last.get(name)).and_then(Value::as_str);

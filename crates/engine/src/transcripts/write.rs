@@ -170,10 +170,10 @@ impl Batch<'_> {
             charged.charge(tx, (key, now), (total, true))?;
         }
         if done.messages > before {
-            idle::go_on(tx, key, now)?;
+            idle::reopen_or_end(tx, key, now)?;
         }
         let titled = Titled { key, id: &group.id, agent: self.agent };
-        titled.give_best(tx, &group.facts.titles)
+        titled.set_best(tx, &group.facts.titles)
     }
 
     /// The sessions that this one descends from and may have copies of lines of. Only Claude Code

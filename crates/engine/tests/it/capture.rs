@@ -4,8 +4,8 @@
 use crate::hermes_files::Hermes;
 use crate::support::{id, target};
 use oneiro::{
-    Agent, Background, CaptureRequest, CaptureSource, CaptureSwitch, CaptureTrigger, Oneiro,
-    Options, PauseRequest, ProjectChoice, SystemClock,
+    Agent, Background, CaptureRequest, CaptureSource, CaptureSwitch, CaptureTrigger, ErrorKind,
+    Oneiro, Options, PauseRequest, ProjectChoice, SystemClock,
 };
 use oneiro_store::capture;
 use oneiro_testkit::{TestSpace, on_both_backends};
@@ -324,6 +324,21 @@ on_both_backends! {
         let request = CaptureRequest::new(&path, Agent::ClaudeCode);
         let captured = oneiro.capture().transcript(&request, CaptureTrigger::Hook).unwrap().unwrap();
         assert_eq!((captured.messages, captured.left_out), (1, 1));
+    }
+
+    /// The choice for other projects is not taken for that of a project without a name.
+    fn a_transcript_without_a_proper_folder_is_of_no_project(space) {
+        let (oneiro, files) = (open(space), Transcripts::new(space));
+        for (session, folder) in [("empty", String::new()), ("long", format!("/{}", "x".repeat(5_000))), ("nul", "/a\\u0000".to_owned())] {
+            files.write(session, &line(session, "one").replace(&format!("/srv/{session}"), &folder));
+        }
+        assert!(oneiro.capture().projects(&files.sources()).unwrap().is_empty());
+        let unnamed = ProjectChoice { folder: Some(String::new()), capture: CaptureSwitch::On };
+        assert_eq!(oneiro.capture().choose(vec![unnamed]).unwrap_err().kind(), ErrorKind::Invalid);
+        choose(&oneiro, None, CaptureSwitch::On);
+        let _background = Background::of(oneiro.clone(), files.sources());
+        assert_captured(&oneiro, "empty", &["one"]);
+        assert_captured(&oneiro, "long", &["one"]);
     }
 
     fn projects_are_listed_with_the_choice_that_holds(space) {
