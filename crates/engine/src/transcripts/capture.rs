@@ -6,15 +6,11 @@ use super::harness;
 use super::lines::{Damage, Line, Lines, cannot_read, number};
 use super::reader::{Facts, ParsedLine, Reader};
 use super::write::{Batch, Group};
-use super::{Agent, CaptureRequest, Captured, ProjectFolder, ReadFrom};
+use super::{CaptureRequest, Captured, ReadFrom};
 use crate::Oneiro;
 use crate::sessions::Draft;
 use crate::views::Transfer;
-use oneiro_model::contract::Request;
-use oneiro_model::{
-    CapturePause, CaptureSwitch, Error, NewMessage, NewSession, ProjectChoice, Result, SessionId,
-    Timestamp,
-};
+use oneiro_model::{CapturePause, Error, NewMessage, NewSession, Result, SessionId, Timestamp};
 use oneiro_store::transcripts::Reached;
 use oneiro_store::{message_rows, messages, transcripts};
 use serde_json::Value;
@@ -42,10 +38,6 @@ const HEAD: ReadLimits = ReadLimits { count: 64, bytes: 256 << 10 };
 
 /// How much before a place is searched first for the folder and the time that hold there.
 const FIRST_BYTES_BEFORE: u64 = 64 << 10;
-
-/// How much of the beginning of a file is searched for its working folder: agents write lines
-/// without one first, such as snapshots of files.
-const FOLDER_SEARCH: ReadLimits = ReadLimits { count: 4_096, bytes: 4 << 20 };
 
 impl Transfer<'_> {
     /// Stores what is new in a transcript. It may be growing, and any number of processes may
@@ -101,57 +93,6 @@ impl Transfer<'_> {
         }
         Ok(done)
     }
-}
-
-/// Whether a file was read to its end and is still the same.
-pub(crate) fn is_read_to_end(path: &Path, reached: &Reached) -> bool {
-    // A file that cannot be read is left to the reader, which reports it.
-    let resumes_at = Lines::open(path).and_then(|mut lines| lines.resume(Some(reached)));
-    let length = std::fs::metadata(path).map(|meta| meta.len());
-    resumes_at.is_ok_and(|at| {
-        length.is_ok_and(|length| at == length && i64::try_from(at) == Ok(reached.position))
-    })
-}
-
-/// Whether a file begins with lines that an agent writes.
-pub(super) fn begins_as_transcript_of(path: &Path, agent: Agent) -> Result<bool> {
-    let known = find_in_head(path, agent, |reader, _| reader.is_known.then_some(()))?;
-    Ok(known.is_some())
-}
-
-/// The project of a transcript: the working folder that it begins in.
-pub(crate) fn project_of(path: &Path, agent: Agent) -> Result<Option<ProjectFolder>> {
-    Ok(working_folder(path, agent)?.map(ProjectFolder::resolve))
-}
-
-/// The working folder that a transcript begins in, as far as its first lines name one. What no choice
-/// can be made for, such as an empty name, is none.
-pub(crate) fn working_folder(path: &Path, agent: Agent) -> Result<Option<String>> {
-    let is_folder = |name: &String| {
-        let folder = Some(name.clone());
-        ProjectChoice { folder, capture: CaptureSwitch::On }.check().is_ok()
-    };
-    find_in_head(path, agent, |_, parsed| parsed.facts.cwd.filter(is_folder))
-}
-
-/// The first thing that `find` makes of one of the first lines.
-fn find_in_head<T>(
-    path: &Path,
-    agent: Agent,
-    find: impl Fn(&Reader, ParsedLine) -> Option<T>,
-) -> Result<Option<T>> {
-    let mut lines = Lines::open(path)?;
-    let mut reader = Reader::new(agent, "");
-    for _ in 0..FOLDER_SEARCH.count {
-        let Some(line) = lines.next()?.filter(|line| line.at < FOLDER_SEARCH.bytes) else { break };
-        let value = line.bytes.as_deref().and_then(|bytes| oneiro_model::json::parse(bytes).ok());
-        let Some(value) = value else { continue };
-        let parsed = reader.read(value.value, line.at);
-        if let Some(found) = find(&reader, parsed) {
-            return Ok(Some(found));
-        }
-    }
-    Ok(None)
 }
 
 /// When a line was written, if it says.

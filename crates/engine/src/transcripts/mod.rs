@@ -7,6 +7,7 @@ mod claude_code;
 mod codex;
 mod find;
 mod harness;
+mod head;
 mod idle;
 mod lines;
 mod project_folder;
@@ -14,9 +15,9 @@ mod reader;
 mod title;
 mod write;
 
-pub(crate) use capture::{is_read_to_end, project_of, working_folder};
 pub(crate) use find::{ListedTranscript, list_transcripts};
 pub use find::{TranscriptFile, Transcripts, find_transcripts};
+pub(crate) use head::{is_read_to_end, project_of, working_folder};
 pub use project_folder::{ExcludedFolders, ProjectFolder};
 pub(crate) use title::remove_title_of_message;
 
@@ -60,7 +61,7 @@ impl Agent {
     pub fn of_transcript(path: &Path) -> Option<Agent> {
         Agent::ALL
             .into_iter()
-            .find(|agent| capture::begins_as_transcript_of(path, *agent).unwrap_or(false))
+            .find(|agent| head::begins_as_transcript_of(path, *agent).unwrap_or(false))
     }
 }
 
