@@ -7,8 +7,8 @@ use oneiro_model::{Result, SessionId};
 
 statements! {
     ADD = "INSERT INTO erased_messages (id_hash) VALUES (?1) ON CONFLICT (id_hash) DO NOTHING";
-    IS_ERASED = "SELECT 1 FROM erased_messages WHERE id_hash = ?1";
-    ANY = "SELECT 1 FROM erased_messages LIMIT 1";
+    IS_ERASED = "SELECT id_hash FROM erased_messages WHERE id_hash = ?1";
+    ANY = "SELECT id_hash FROM erased_messages LIMIT 1";
 }
 
 pub(crate) const TABLES: &[Table] = &[Table { name: "erased_messages", columns: "id_hash" }];
