@@ -8,8 +8,9 @@ use serde_json::json;
 
 /// Pause capture in this space, in every process and for hooks
 ///
-/// What is written to transcripts meanwhile is not captured after the pause either. hermes is the
-/// exception: its database is imported as a whole. `oneiro import` and `oneiro append` still work.
+/// What is written to transcripts meanwhile is not captured after the pause either; `oneiro import
+/// AGENT --from-start` imports it. hermes is the exception: its database is imported as a whole.
+/// `oneiro import` and `oneiro append` still work.
 #[derive(Debug, Args)]
 pub struct PauseArgs {
     /// How long, such as 30m, 2h or 1d [default: until `oneiro resume`]

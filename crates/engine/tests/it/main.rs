@@ -76,6 +76,8 @@ mod stretches;
 mod support;
 mod titles;
 mod tokens;
+mod transcript_agents;
+mod transcript_erased;
 mod transcript_files;
 mod transcript_harness;
 mod transcript_storms;

@@ -91,7 +91,7 @@ impl SetupArgs {
         Ok(CaptureOutcome { choices, forgotten: 0 })
     }
 
-    /// Takes back what was switched on; what is excluded stays so.
+    /// Switches off what was switched on; what is excluded stays excluded.
     pub fn forget_capture(
         &self,
         context: &Context,
@@ -202,8 +202,8 @@ fn describe(unasked: &[Project], now: Timestamp) -> String {
     let rows: Vec<_> = unasked.iter().map(row).collect();
     format!(
         "\nCapture: while `oneiro serve` or `oneiro mcp` runs, new turns in these projects are \
-         stored as they are written.\n`oneiro project exclude DIR` and `oneiro pause` stop it at \
-         any time.\n\n{}\n",
+         stored as they are written.\nA no is for that folder alone. `oneiro project exclude DIR` \
+         (with the folders below it) and `oneiro pause` stop capture at any time.\n\n{}\n",
         table(&["project", "agent", "has", "last active"], &rows)
     )
 }
@@ -217,7 +217,7 @@ fn summary(choices: &[ProjectChoice], dry_run: bool) -> String {
     let other = choices.iter().find(|choice| choice.folder.is_none());
     let other = match other.map(|choice| choice.capture) {
         Some(CaptureSwitch::On) => "Projects that you start later are captured too.",
-        Some(CaptureSwitch::Off) | None => {
+        Some(CaptureSwitch::Off | CaptureSwitch::Excluded) | None => {
             "Projects that you start later are not captured unless you include them: `oneiro \
              project include --all`."
         }
