@@ -7,7 +7,7 @@ use crate::ink::Ink;
 use crate::output::Output;
 use crate::progress;
 use anyhow::Result;
-use oneiro::{Embedder, Llm, Oneiro, Options, Prompts, SpaceUse, Target};
+use oneiro::{Embedder, ErrorKind, Llm, Oneiro, Options, Prompts, SpaceUse, Target};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
@@ -56,16 +56,29 @@ impl Context {
     /// Opens the space as the command uses it. The command acts for whoever runs it.
     pub fn open(&self) -> Result<Oneiro> {
         let must_exist = self.space_use == SpaceUse::MustExist;
-        self.open_with(Options { must_exist, ..self.options() })
-    }
-
-    /// Opens a space that must exist, also for a command that may create one.
-    pub fn open_existing(&self) -> Result<Oneiro> {
-        self.open_with(Options { must_exist: true, ..self.options() })
-    }
-
-    fn open_with(&self, options: Options) -> Result<Oneiro> {
+        let options = Options { must_exist, ..self.options() };
         Ok(Oneiro::open(&self.target()?, options)?.acting_as(actor::current()))
+    }
+
+    /// Opens the space if it exists, also for a command that may create one.
+    pub fn open_if_exists(&self) -> Result<Option<Oneiro>> {
+        match Oneiro::open(&self.target()?, Options { must_exist: true, ..self.options() }) {
+            Ok(oneiro) => Ok(Some(oneiro.acting_as(actor::current()))),
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Opens the space for `work`, which adds something to it. If `work` is refused, a space that did
+    /// not exist before does not exist afterwards either.
+    pub fn open_to_add<T>(
+        &self,
+        work: impl Fn(&Oneiro) -> Result<T>,
+    ) -> Result<(Oneiro, T)> {
+        let actor = actor::current();
+        let work = |oneiro: &Oneiro| work(&oneiro.acting_as(actor.clone()));
+        let (oneiro, added) = Oneiro::open_to_add(&self.target()?, self.options(), work)?;
+        Ok((oneiro.acting_as(actor), added))
     }
 
     /// The embedding server. One that cannot be used is logged, and search goes on by words.

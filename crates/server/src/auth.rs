@@ -61,6 +61,9 @@ pub(crate) struct Authenticated {
     /// handle of its store, which must be dropped where blocking is allowed.
     handle: Option<Oneiro>,
     pub(crate) space: Arc<Space>,
+    /// The space to create if the request succeeds on `space`, which is empty and temporary then: a
+    /// request that is refused creates nothing.
+    pub(crate) space_to_create: Option<SpaceName>,
     pub(crate) role: TokenRole,
     /// The presented token; long-lived requests check it again.
     pub(crate) token: Option<TokenText>,
@@ -151,9 +154,18 @@ impl Auth {
             Some(token) => self.by_token(spaces, token, (credentials, asked)),
             None if self.is_open() => {
                 let name = asked.unwrap_or_else(|| spaces.first().clone());
-                let space = spaces.space(&name, credentials.space_use)?;
+                let (space, space_to_create) = match spaces.space(&name, SpaceUse::MustExist) {
+                    Err(error)
+                        if error.kind() == ErrorKind::NotFound
+                            && credentials.space_use == SpaceUse::CreateMissing =>
+                    {
+                        (Arc::new(Space::scratch()?), Some(name))
+                    }
+                    opened => (opened?, None),
+                };
                 let (role, actor) = (TokenRole::Admin, credentials.actor(ActorKind::Agent, None));
-                Ok(Authenticated { handle: None, space, role, token: None, actor })
+                let (handle, token) = (None, None);
+                Ok(Authenticated { handle, space, space_to_create, role, token, actor })
             }
             None => Err(Error::new(ErrorKind::Unauthorized, "a token is needed here")
                 .remedy(Remedy::SendToken)),
@@ -203,7 +215,9 @@ impl Auth {
             self.requests.take(token.id.clone(), now)?;
         }
         let actor = credentials.actor(token.actor, Some(token.id));
-        Ok(Authenticated { handle: None, space, role: token.role, token: Some(text), actor })
+        let (handle, space_to_create) = (None, None);
+        let (role, token) = (token.role, Some(text));
+        Ok(Authenticated { handle, space, space_to_create, role, token, actor })
     }
 }
 
@@ -221,6 +235,11 @@ impl Auth {
 }
 
 impl Authenticated {
+    /// The same caller in another space.
+    pub(crate) fn in_space(self, space: Arc<Space>) -> Authenticated {
+        Authenticated { handle: None, space, space_to_create: None, ..self }
+    }
+
     /// The same caller, whose long work ends once `cancel` is set.
     pub(crate) fn cancelled_by(self, cancel: &Cancel) -> Result<Authenticated> {
         let oneiro = self.space.oneiro()?.with_cancel(cancel.clone());

@@ -46,9 +46,11 @@ impl AppendArgs {
         if self.text.is_none() && std::io::stdin().is_terminal() {
             context.output.say("Reading JSONL messages from the terminal; end with Ctrl-D.");
         }
-        let oneiro = context.open()?;
+        // Without --create the space must exist before anything is read; with it, the space is created
+        // only after the first messages were read and checked.
+        let mut opened = if self.create { None } else { Some(context.open()?) };
         if self.stream {
-            return self.stream(&oneiro, &session);
+            return self.stream(context, &mut opened, &session);
         }
         let messages = match &self.text {
             Some(text) => vec![NewMessage::text(Role::parse(&self.role)?, text.clone())],
@@ -61,13 +63,29 @@ impl AppendArgs {
                 messages
             }
         };
-        let appended = self.append(&oneiro, &session, messages)?;
+        let appended = self.append(context, &mut opened, &session, messages)?;
         context.output.show(&appended, describe)?;
-        context.after(&oneiro);
+        opened.iter().for_each(|oneiro| context.after(oneiro));
         Ok(())
     }
 
     fn append(
+        &self,
+        context: &Context,
+        opened: &mut Option<Oneiro>,
+        session: &SessionId,
+        messages: Vec<NewMessage>,
+    ) -> anyhow::Result<Appended> {
+        if let Some(oneiro) = opened {
+            return self.append_to(oneiro, session, messages);
+        }
+        let (oneiro, appended) =
+            context.open_to_add(|oneiro| self.append_to(oneiro, session, messages.clone()))?;
+        *opened = Some(oneiro);
+        Ok(appended)
+    }
+
+    fn append_to(
         &self,
         oneiro: &Oneiro,
         session: &SessionId,
@@ -81,14 +99,19 @@ impl AppendArgs {
         })
     }
 
-    fn stream(&self, oneiro: &Oneiro, session: &SessionId) -> anyhow::Result<()> {
+    fn stream(
+        &self,
+        context: &Context,
+        opened: &mut Option<Oneiro>,
+        session: &SessionId,
+    ) -> anyhow::Result<()> {
         let mut lines = Lines::new(std::io::stdin());
         let mut out = std::io::BufWriter::new(std::io::stdout().lock());
         loop {
             let (batch, rest) = lines.batch();
             if !batch.is_empty() {
                 let count = batch.len();
-                let appended = self.append(oneiro, session, batch)?;
+                let appended = self.append(context, opened, session, batch)?;
                 for id in &appended.ids {
                     writeln!(out, "{id}")?;
                 }

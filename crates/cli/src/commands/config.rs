@@ -5,7 +5,7 @@ use crate::context::Context;
 use crate::output::{data, table};
 use anyhow::Context as _;
 use clap::Subcommand;
-use oneiro::{Error, ErrorKind, SETTINGS, Setting, SettingValue, SpaceUse};
+use oneiro::{Error, ErrorKind, Oneiro, SETTINGS, Setting, SettingValue, SpaceUse};
 use serde_json::{Value, json};
 
 /// Show and change the configuration
@@ -162,7 +162,14 @@ fn set(context: &Context, key: &str, value: Option<&str>) -> anyhow::Result<()> 
                     .remedy(r#"write ["cron:*"]"#)
             }),
         });
-        let set = context.open()?.settings().set(key, value.transpose()?)?;
+        let value = value.transpose()?;
+        let set = match value {
+            Some(value) => {
+                let set = |oneiro: &Oneiro| Ok(oneiro.settings().set(key, Some(value.clone()))?);
+                context.open_to_add(set)?.1
+            }
+            None => context.open()?.settings().set(key, None)?,
+        };
         return context.output.show(&json!({key: set.value}), |_| {
             format!("{key} = {} (in space {})", text(&set.value), space(context))
         });

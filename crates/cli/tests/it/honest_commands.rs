@@ -43,6 +43,52 @@ fn a_read_from_a_folder_without_a_store_creates_nothing() {
     }
 }
 
+/// Commands that add something and are refused, with what they read from standard input.
+const REFUSED_WRITES: &[(&[&str], &str)] = &[
+    (&["session", "import", "no-such-file"], ""),
+    (&["session", "import", "-"], "nonsense"),
+    (&["session", "new", "--parent", "nobody"], ""),
+    (&["session", "new", "--started-at", "soon"], ""),
+    (&["append", "s", "--create", "--text", "x", "--role", "usr"], ""),
+    (&["append", "s", "--create", "--text", ""], ""),
+    (&["append", "s", "--create"], "nonsense"),
+    (&["append", "s", "--create", "--stream"], "nonsense"),
+    (&["import", "-"], "nonsense"),
+    (&["import", "claude-code", "notes.txt"], ""),
+    (&["import", "hermes", "no-such-file"], ""),
+    (&["token", "create", "--expires", "soon"], ""),
+    (&["config", "set", "ignore_session_patterns", "5"], ""),
+    (&["pause", "soon"], ""),
+    (&["serve", "--listen", "0.0.0.0:0"], ""),
+];
+
+#[test]
+fn a_refused_write_creates_no_store() {
+    let space = TestSpace::new(Backend::Sqlite);
+    let folder = space.folder().join("nothing").join("here");
+    std::fs::write(space.folder().join("notes.txt"), "not a transcript").unwrap();
+    for (args, input) in REFUSED_WRITES {
+        let mut command = bare();
+        command.current_dir(space.folder()).args(["--store", folder.to_str().unwrap()]);
+        let answer = run_with(command, args, input.as_bytes());
+        assert!(answer.code > 1, "{args:?}: {} {}", answer.code, answer.err);
+        assert!(!folder.parent().unwrap().exists(), "{args:?}: {}", answer.err);
+    }
+}
+
+#[test]
+fn a_server_that_cannot_listen_creates_no_store() {
+    let space = TestSpace::new(Backend::Sqlite);
+    let folder = space.folder().join("nothing");
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = taken.local_addr().unwrap().to_string();
+    let mut command = bare();
+    command.args(["--store", folder.to_str().unwrap()]);
+    let answer = run_with(command, &["serve", "--listen", &address], b"");
+    assert_eq!(answer.code, 5, "{}", answer.err);
+    assert!(!folder.exists());
+}
+
 fn names(space: &TestSpace) -> Vec<String> {
     let list = json(space, &["space", "list"]);
     let items = list["items"].as_array().unwrap();
@@ -64,6 +110,48 @@ on_both_backends! {
         let shown = run_with(in_space(space, &mistyped), &["config", "show"], b"");
         assert_eq!(shown.code, 0, "{}", shown.err);
         assert!(!names(space).contains(&mistyped));
+    }
+
+    fn a_refused_write_creates_no_space(space) {
+        run(space, &["session", "new", "--id", "s"]);
+        std::fs::write(space.folder().join("notes.txt"), "not a transcript").unwrap();
+        let missing = format!("{}x", space.space);
+        for (args, input) in REFUSED_WRITES {
+            let mut command = in_space(space, &missing);
+            command.current_dir(space.folder());
+            let answer = run_with(command, args, input.as_bytes());
+            assert!(answer.code > 1, "{args:?}: {} {}", answer.code, answer.err);
+            assert!(!names(space).contains(&missing), "{args:?}: {}", answer.err);
+        }
+    }
+
+    fn a_refused_request_creates_no_space(space) {
+        let server = Server::start(space, &[]);
+        let missing = format!("{}x", space.space);
+        let call = |path: &str, body: serde_json::Value| {
+            let mut client = server.client().with("Oneiro-Space", &missing);
+            client.call("POST", path, Some(&body)).unwrap()
+        };
+        let hello = value!({"role": "user", "content": "hello"});
+        let refused = [
+            ("/v1/sessions/s/messages", hello.clone(), 404),
+            ("/v1/sessions/s/messages?create=true", value!({"role": "usr"}), 422),
+            ("/v1/sessions/s/messages?create=true", value!({"role": "user", "content": ""}), 422),
+            ("/v1/sessions/s/messages?create=true&more=1", hello.clone(), 404),
+            ("/v1/sessions", value!({"parent_id": "nobody"}), 404),
+            ("/v1/sessions", value!({"unknown": 1}), 422),
+            ("/v1/tokens", value!({"role": "god"}), 422),
+            ("/v1/tokens", value!({"role": "read", "actor": "person"}), 403),
+        ];
+        for (path, body, status) in refused {
+            call(path, body).is(status);
+            assert!(!names(space).contains(&missing), "{path}");
+        }
+        let appended = call("/v1/sessions/s/messages?create=true", hello).is(200);
+        assert_eq!(appended["ids"].as_array().unwrap().len(), 1);
+        assert!(names(space).contains(&missing));
+        server.stop();
+        run_with(in_space(space, &missing), &["space", "delete", &missing, "--yes"], b"");
     }
 
     fn a_space_is_listed_and_deleted_with_confirmation(space) {
@@ -197,4 +285,23 @@ fn the_page_switches_between_spaces_by_a_cookie() {
     assert_eq!(gone.status, 303, "{}", gone.head);
     assert!(gone.header("set-cookie").unwrap().contains("Max-Age=0"));
     server.stop();
+}
+
+#[test]
+fn a_damaged_space_is_listed_and_deleted_with_confirmation() {
+    let space = TestSpace::new(Backend::Sqlite);
+    run(&space, &["session", "new", "--id", "s"]);
+    let path = std::path::Path::new(&space.store).join(format!("{}.db", space.space));
+    let mut bytes = std::fs::read(&path).unwrap();
+    bytes[100..4_000].fill(0xAA);
+    std::fs::write(&path, bytes).unwrap();
+    let listed = run(&space, &["space", "list"]);
+    assert!(listed.out.contains("damaged"), "{}{}", listed.out, listed.err);
+    let refused = run(&space, &["space", "delete", space.space.as_str()]);
+    assert_eq!(refused.code, 2, "{}", refused.err);
+    assert!(refused.err.contains("which is damaged"), "{}", refused.err);
+    assert!(path.exists());
+    let deleted = run(&space, &["space", "delete", space.space.as_str(), "--yes"]);
+    assert_eq!(deleted.code, 0, "{}", deleted.err);
+    assert!(!path.exists());
 }

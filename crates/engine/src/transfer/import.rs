@@ -53,11 +53,11 @@ impl Transfer<'_> {
     /// Imports one file. See [`Transfer::import`].
     pub fn import_file(
         &self,
-        file: ImportFile,
+        file: &ImportFile,
         limits: ImportLimits,
         progress: &mut dyn FnMut(TransferProgress),
     ) -> Result<Imported> {
-        self.import(&mut file.into_reader(), limits, progress)
+        self.import(&mut file.reader()?, limits, progress)
     }
 
     /// Imports JSONL. Any line that cannot be taken rejects all of it. `input` is read while the

@@ -1,9 +1,10 @@
 //! Messages over HTTP.
 
 use crate::call::{Answer, Call};
+use crate::decode;
 use oneiro::{
-    AppendOptions, Appended, BATCH_MAX, Error, ListMessages, LookupRequest, Message, NewMessage,
-    NewSession, Page, PageRequest, Result, json,
+    AppendOptions, Appended, BATCH_MAX, Clock, Error, ListMessages, LookupRequest, Message, NewMessage,
+    NewSession, Page, PageRequest, Result, SystemClock, json,
 };
 use schemars::JsonSchema;
 use serde_json::Value;
@@ -39,6 +40,11 @@ pub(super) fn append(call: &Call, options: AppendOptions) -> Result<Answer<Appen
     } else {
         oneiro.messages().append(&id, messages)?
     })
+}
+
+/// Whether an append creates the session, and with it the space.
+pub(super) fn creates_session(query: &str) -> bool {
+    decode::query(query, SystemClock.now()).is_ok_and(|options: AppendOptions| options.create)
 }
 
 /// One message, or an array of them.

@@ -63,6 +63,26 @@ impl ModelUse {
     }
 }
 
+/// Whether an endpoint creates the space that a request names, if it does not exist.
+#[derive(Clone, Copy)]
+pub(crate) enum CreatesSpace {
+    Never,
+    Always,
+    /// If the query string says so.
+    If(fn(&str) -> bool),
+}
+
+impl CreatesSpace {
+    pub(crate) fn space_use(self, query: &str) -> SpaceUse {
+        let creates = match self {
+            CreatesSpace::Never => false,
+            CreatesSpace::Always => true,
+            CreatesSpace::If(says_so) => says_so(query),
+        };
+        if creates { SpaceUse::CreateMissing } else { SpaceUse::MustExist }
+    }
+}
+
 /// A method of HTTP.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Verb {
@@ -110,7 +130,7 @@ pub(crate) struct Endpoint {
     pub(crate) path: &'static str,
     /// The least role that may call it.
     pub(crate) role: TokenRole,
-    pub(crate) space_use: SpaceUse,
+    pub(crate) creates_space: CreatesSpace,
     pub(crate) summary: &'static str,
     /// The schema of the query string.
     pub(crate) query: fn() -> Value,
@@ -131,18 +151,27 @@ impl Endpoint {
             Verb::Delete => TokenRole::Admin,
         };
         let Handler { run, query, body, answer } = handler;
-        let (statuses, model): (&[u16], _) = (&[200], ModelUse::Never);
-        let (summary, space_use) = ("", SpaceUse::MustExist);
-        Endpoint { verb, path, role, space_use, summary, query, body, statuses, answer, model, run }
+        Endpoint {
+            verb,
+            path,
+            role,
+            creates_space: CreatesSpace::Never,
+            summary: "",
+            query,
+            body,
+            statuses: &[200],
+            answer,
+            model: ModelUse::Never,
+            run,
+        }
     }
 
     fn summary(self, summary: &'static str) -> Endpoint {
         Endpoint { summary, ..self }
     }
 
-    /// Creates the space that a request names, if it does not exist.
-    fn creates_space(self) -> Endpoint {
-        Endpoint { space_use: SpaceUse::CreateMissing, ..self }
+    fn creates_space(self, creates_space: CreatesSpace) -> Endpoint {
+        Endpoint { creates_space, ..self }
     }
 
     fn model(self, model: ModelUse) -> Endpoint {
@@ -266,7 +295,7 @@ pub(crate) static ENDPOINTS: LazyLock<Vec<Endpoint>> = LazyLock::new(|| {
         get("/v1/sessions", query(sessions::list))
             .summary("List conversations, or with `all` every session, newest first"),
         post("/v1/sessions", body(sessions::create))
-            .creates_space()
+            .creates_space(CreatesSpace::Always)
             .statuses(&[200, 201])
             .summary("Create a session; one with this id is filled in where it is unset"),
         get("/v1/sessions/{id}", query(sessions::show))
@@ -301,7 +330,7 @@ pub(crate) static ENDPOINTS: LazyLock<Vec<Endpoint>> = LazyLock::new(|| {
             "/v1/sessions/{id}/messages",
             messages_body::<messages::NewMessages, _, _>(messages::append),
         )
-        .creates_space()
+        .creates_space(CreatesSpace::If(messages::creates_session))
         .summary("Append one message or an array of them; answered once all are durable"),
         get("/v1/sessions/{id}/context", query(context::window))
             .summary("The content of a prompt within a budget; with the role read, always a peek"),
@@ -360,7 +389,7 @@ pub(crate) static ENDPOINTS: LazyLock<Vec<Endpoint>> = LazyLock::new(|| {
             .role(TokenRole::Admin)
             .summary("Tokens of the space, newest first"),
         post("/v1/tokens", body(tokens::create))
-            .creates_space()
+            .creates_space(CreatesSpace::Always)
             .role(TokenRole::Admin)
             .statuses(&[201])
             .summary("Create a token; its text is in this answer and never again"),

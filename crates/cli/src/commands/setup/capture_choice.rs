@@ -7,7 +7,7 @@ use crate::commands::import::ImportSpace;
 use crate::context::Context;
 use crate::output::{ago, count, data, one_line, table};
 use clap::ValueEnum;
-use oneiro::{CaptureSource, CaptureSwitch, ErrorKind, Oneiro, Project, ProjectChoice, Timestamp};
+use oneiro::{CaptureSource, CaptureSwitch, Project, ProjectChoice, Timestamp};
 use serde_json::{Value, json};
 
 /// Which projects are captured without asking.
@@ -97,7 +97,7 @@ impl SetupArgs {
         context: &Context,
         agents: &[&'static AgentRow],
     ) -> anyhow::Result<CaptureOutcome> {
-        let Some(oneiro) = open_if_there(context)? else { return Ok(CaptureOutcome::default()) };
+        let Some(oneiro) = context.open_if_exists()? else { return Ok(CaptureOutcome::default()) };
         let folders: Option<Vec<String>> = (!self.agents.is_empty()).then(|| {
             let found = oneiro::found_projects(&sources(agents));
             found.into_iter().map(|project| project.folder).collect()
@@ -141,16 +141,6 @@ impl SetupArgs {
         let wants_all = self.capture == Some(CaptureArg::All) && is_other_unasked;
         let all = wants_all.then_some(ProjectChoice { folder: None, capture: CaptureSwitch::On });
         found.chain(all).collect()
-    }
-}
-
-fn open_if_there(context: &Context) -> anyhow::Result<Option<Oneiro>> {
-    match context.open_existing() {
-        Ok(oneiro) => Ok(Some(oneiro)),
-        Err(error) => match error.downcast_ref::<oneiro::Error>().map(oneiro::Error::kind) {
-            Some(ErrorKind::NotFound) => Ok(None),
-            _ => Err(error),
-        },
     }
 }
 
