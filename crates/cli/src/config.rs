@@ -266,8 +266,8 @@ pub fn known(name: &str) -> Result<()> {
 pub fn unknown(name: &str) -> Error {
     let names = KEYS.iter().map(|key| key.name).chain(SETTINGS.iter().map(|setting| setting.name));
     let error = Error::field(name.to_owned(), "is not a key of the configuration");
-    error.remedy(match oneiro::nearest_names(name, names).first() {
-        Some(nearest) => format!("did you mean {nearest}? `oneiro config show` lists all keys"),
+    error.remedy(match oneiro::suggest_names(name, names) {
+        Some(suggestion) => format!("{suggestion} `oneiro config show` lists all keys"),
         None => "`oneiro config show` lists all keys".to_owned(),
     })
 }

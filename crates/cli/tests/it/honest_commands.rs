@@ -182,14 +182,17 @@ on_both_backends! {
     fn without_a_terminal_removal_needs_yes_and_says_what_goes(space) {
         run(space, &["session", "new", "--id", "s", "--title", "Monday"]);
         append(space, "s", "{\"role\":\"user\",\"content\":\"a\"}\n{\"role\":\"user\",\"content\":\"b\"}");
+        run(space, &["session", "rewind", "s", "--turns", "1"]);
+        run(space, &["session", "new", "--id", "d", "--parent", "s", "--lineage", "delegate"]);
+        append(space, "d", r#"{"role":"user","content":"c"}"#);
         run(space, &["session", "end", "s"]);
-        let what = "session s \"Monday\" with 2 messages and with its rewound messages and subagent sessions";
+        let what = "session s \"Monday\" and 1 subagent session with 3 messages (1 rewound)";
         let commands: [(&[&str], &str); 5] = [
             (&["session", "delete", "s"], what),
             (&["erase", "s"], what),
             (&["erase", "1", "--message"], "message 1 (user) of session s"),
-            (&["session", "delete", "--older-than", "0s"], "1 ended session with 2 messages"),
-            (&["session", "prune", "--older-than", "0s"], "1 ended session with 2 messages"),
+            (&["session", "delete", "--older-than", "0s"], "2 sessions with 3 messages"),
+            (&["session", "prune", "--older-than", "0s"], "2 sessions with 3 messages"),
         ];
         for (args, what) in commands {
             let refused = run(space, args);
@@ -197,16 +200,18 @@ on_both_backends! {
             assert!(refused.err.contains(what), "{args:?}: {}", refused.err);
             assert!(refused.err.contains("--yes"), "{args:?}: {}", refused.err);
         }
-        assert_eq!(json(space, &["stats"])["messages"], 2);
+        assert_eq!(json(space, &["session", "list", "--all"])["items"].as_array().unwrap().len(), 2);
         let deleted = json(space, &["session", "delete", "--older-than", "0s", "--yes"]);
-        assert_eq!(deleted["sessions"], value!(["s"]));
+        assert_eq!(deleted["sessions"], value!(["s", "d"]));
     }
 
     fn unknown_roles_and_empty_texts_are_refused_at_append(space) {
         run(space, &["session", "new", "--id", "s"]);
         for (args, input, says) in [
             (&["append", "s", "--text", ""][..], "", "is empty"),
-            (&["append", "s", "--text", "hi", "--role", "usr"], "", "did you mean \"user\"?"),
+            (&["append", "s", "--text", "", "--role", "assistant"], "", "is empty"),
+            (&["append", "s", "--text", "hi", "--role", "zebra"], "", "known: system, developer, user"),
+            (&["append", "s", "--text", "hi", "--role", "usr"], "", "did you mean user?"),
             (&["append", "s"], r#"{"role":"user"}"#, "is empty"),
             (&["append", "s"], r#"{"role":"user","content":"","name":"bob"}"#, "is empty"),
             (&["append", "s"], r#"{"role":"user","content":[{"type":"text","text":" "}]}"#, "is empty"),
