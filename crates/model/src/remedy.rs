@@ -273,6 +273,13 @@ remedies! {
         tools: "close it first, or import it from another process",
         library: "close it first, or import it from another process",
     }
+    /// A transcript where an export was expected.
+    ImportTranscript(agent) {
+        cli: "run `oneiro import {agent} FILE`, where FILE is the transcript",
+        http: "have `oneiro import {agent} FILE` run on the server's machine",
+        tools: "have `oneiro import {agent} FILE` run",
+        library: "run `oneiro import {agent} FILE`, where FILE is the transcript",
+    }
     /// A file that export wrote is expected.
     ImportExported {
         cli: "name a file that `oneiro session export` wrote",

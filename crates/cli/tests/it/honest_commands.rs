@@ -205,6 +205,23 @@ on_both_backends! {
         assert_eq!(deleted["sessions"], value!(["s", "d"]));
     }
 
+    fn search_shows_what_is_around_a_message_and_summarises_as_session_search_does(space) {
+        run(space, &["session", "new", "--id", "monday"]);
+        append(space, "monday", "{\"role\":\"user\",\"content\":\"tea\"}\n{\"role\":\"user\",\"content\":\"milk\"}");
+        for (args, old) in [
+            (&["search", "--around", "monday#2"][..], &["session", "search", "--around", "monday#2"][..]),
+            (&["search", "--around", "#2", "--session", "monday", "--neighbours", "1"],
+             &["session", "search", "--around", "#2", "--session", "monday", "--window", "1"]),
+            (&["search", "--summarise", "tea"], &["session", "search", "--summarise", "tea"]),
+        ] {
+            let answer = json(space, args);
+            assert_eq!(answer, json(space, old), "{args:?}");
+            assert!(answer.to_string().contains("milk"), "{args:?}: {answer}");
+        }
+        let help = run(space, &["search", "--help"]).out;
+        assert!(help.contains("--around") && help.contains("--summarise"), "{help}");
+    }
+
     fn unknown_roles_and_empty_texts_are_refused_at_append(space) {
         run(space, &["session", "new", "--id", "s"]);
         for (args, input, says) in [

@@ -18,7 +18,8 @@ use serde_json::json;
 /// Columns of a message of which only the beginning is shown.
 const LINE_WIDTH: usize = 96;
 
-/// Find conversations, scroll in one, read one, or see which were active lately
+/// Find conversations, scroll in one, read one, or see which were active lately; same as `oneiro
+/// search --around`, `oneiro search --summarise`, `oneiro session show` and `oneiro session list`
 ///
 /// With a query: the best hit of each conversation, with what was said around it and how the
 /// session opened and ended; a conversation whose title has every word of the query comes first.
@@ -61,7 +62,7 @@ pub struct SearchArgs {
     /// The order of conversations
     #[arg(long, value_enum, default_value_t = Order::Relevance)]
     sort: Order,
-    /// At most so many [default: 3 conversations with a query, 10 without]
+    /// Maximum number of conversations [default: 3 conversations with a query, 10 without]
     #[arg(long, value_name = "N")]
     limit: Option<usize>,
     /// Condense each conversation around the query: by the model, where one is configured, or as an
@@ -74,32 +75,8 @@ impl SearchArgs {
     /// Searches.
     pub fn run(self, context: &Context) -> anyhow::Result<()> {
         let oneiro = context.open()?;
-        let now = oneiro.now();
-        let found = oneiro.search().sessions(&self.request(&oneiro)?)?;
-        let is_empty = match &found {
-            SessionFound::Discover { conversations, .. } => conversations.is_empty(),
-            SessionFound::Browse { sessions } => sessions.is_empty(),
-            SessionFound::Scroll { .. } | SessionFound::Read { .. } => false,
-        };
-        let note = match &found {
-            SessionFound::Discover { note, .. } | SessionFound::Scroll { note, .. } => note.clone(),
-            _ => None,
-        };
-        if !is_empty || context.output.json {
-            let places = places(&oneiro, &found)?;
-            context.output.show(&found, |found| describe(found, &places, now, context.ink))?;
-        } else {
-            context.output.say("Nothing found.");
-        }
-        match note {
-            Some(note) => context.output.say(&format!("note: {note}")),
-            None if is_empty => context.output.say(
-                "hint: try other words or fewer filters, or no query for what was active lately",
-            ),
-            None => {}
-        }
-        context.after(&oneiro);
-        Ok(())
+        let request = self.request(&oneiro)?;
+        run(context, &oneiro, &request)
     }
 
     fn request(self, oneiro: &Oneiro) -> anyhow::Result<SessionSearchRequest> {
@@ -122,6 +99,40 @@ impl SearchArgs {
             }),
         )?)
     }
+}
+
+/// Runs a request and prints what is found.
+pub fn run(
+    context: &Context,
+    oneiro: &Oneiro,
+    request: &SessionSearchRequest,
+) -> anyhow::Result<()> {
+    let now = oneiro.now();
+    let found = oneiro.search().sessions(request)?;
+    let is_empty = match &found {
+        SessionFound::Discover { conversations, .. } => conversations.is_empty(),
+        SessionFound::Browse { sessions } => sessions.is_empty(),
+        SessionFound::Scroll { .. } | SessionFound::Read { .. } => false,
+    };
+    let note = match &found {
+        SessionFound::Discover { note, .. } | SessionFound::Scroll { note, .. } => note.clone(),
+        _ => None,
+    };
+    if !is_empty || context.output.json {
+        let places = places(oneiro, &found)?;
+        context.output.show(&found, |found| describe(found, &places, now, context.ink))?;
+    } else {
+        context.output.say("Nothing found.");
+    }
+    match note {
+        Some(note) => context.output.say(&format!("note: {note}")),
+        None if is_empty => context.output.say(
+            "hint: try other words or fewer filters; `oneiro session list` lists conversations",
+        ),
+        None => {}
+    }
+    context.after(oneiro);
+    Ok(())
 }
 
 /// The places of all messages that are shown.
