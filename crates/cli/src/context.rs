@@ -3,9 +3,9 @@
 use crate::actor;
 use crate::args::Global;
 use crate::config::Config;
-use crate::ink::Ink;
 use crate::output::Output;
 use crate::progress;
+use crate::style::Style;
 use anyhow::Result;
 use oneiro::{Embedder, ErrorKind, Llm, Oneiro, Options, Prompts, SpaceUse, Target};
 use std::sync::{Arc, OnceLock};
@@ -18,7 +18,7 @@ pub struct Context {
     /// How to print.
     pub output: Output,
     /// How to colour what is printed.
-    pub ink: Ink,
+    pub style: Style,
     space_use: SpaceUse,
     /// One for the whole process, so that what it may cost is counted once.
     llm: OnceLock<Option<Arc<dyn Llm>>>,
@@ -30,7 +30,7 @@ impl Context {
         Ok(Context {
             config: Config::load(global)?,
             output: Output::new(global.json),
-            ink: Ink::of_stream(&std::io::stdout()),
+            style: Style::of_stream(&std::io::stdout()),
             space_use,
             llm: OnceLock::new(),
         })
@@ -43,7 +43,7 @@ impl Context {
         let _ = tracing_subscriber::fmt()
             .with_env_filter(filter)
             .with_writer(std::io::stderr)
-            .with_ansi(Ink::of_stream(&std::io::stderr()).has_colours())
+            .with_ansi(Style::of_stream(&std::io::stderr()).has_colours())
             .with_target(false)
             .try_init();
     }
@@ -71,10 +71,7 @@ impl Context {
 
     /// Opens the space for `work`, which adds something to it. If `work` is refused, a space that did
     /// not exist before does not exist afterwards either.
-    pub fn open_to_add<T>(
-        &self,
-        work: impl Fn(&Oneiro) -> Result<T>,
-    ) -> Result<(Oneiro, T)> {
+    pub fn open_to_add<T>(&self, work: impl Fn(&Oneiro) -> Result<T>) -> Result<(Oneiro, T)> {
         let actor = actor::current();
         let work = |oneiro: &Oneiro| work(&oneiro.acting_as(actor.clone()));
         let (oneiro, added) = Oneiro::open_to_add(&self.target()?, self.options(), work)?;

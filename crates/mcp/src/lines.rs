@@ -57,21 +57,21 @@ impl Lines {
     /// Parses a line and answers the parts of it that are not messages.
     fn take(&mut self, line: Line) {
         let value = match line {
-            Line::TooLong => return self.complain(Value::Null, TOO_LONG),
+            Line::TooLong => return self.send_error(Value::Null, TOO_LONG),
             Line::Read(bytes) => match serde_json::from_slice(&bytes) {
                 Ok(value) => value,
-                Err(_) => return self.complain(Value::Null, NOT_JSON),
+                Err(_) => return self.send_error(Value::Null, NOT_JSON),
             },
         };
         let Value::Array(messages) = value else {
             match message(value) {
                 Ok(message) => self.accept(message),
-                Err(id) => self.complain(id, NO_MESSAGE),
+                Err(id) => self.send_error(id, NO_MESSAGE),
             }
             return;
         };
         if messages.is_empty() {
-            return self.complain(Value::Null, NO_MESSAGE);
+            return self.send_error(Value::Null, NO_MESSAGE);
         }
         let read: Vec<_> = messages.into_iter().map(message).collect();
         self.outbox.extend(lock(&self.batches).open(&read));
@@ -87,7 +87,7 @@ impl Lines {
         }
     }
 
-    fn complain(&mut self, id: Value, what: (i32, &str)) {
+    fn send_error(&mut self, id: Value, what: (i32, &str)) {
         self.outbox.push_back(problem(id, what));
     }
 

@@ -195,7 +195,10 @@ mod tests {
     #[test]
     fn places_and_titles_are_readable_in_errors() {
         let message = format!("there is no message {:?} in {:?}", "monday#3", "Чай (grün)");
-        assert_eq!(with_quotes_escaped(&message), "there is no message \"monday#3\" in \"Чай␣(grün)\"");
+        assert_eq!(
+            with_quotes_escaped(&message),
+            "there is no message \"monday#3\" in \"Чай␣(grün)\""
+        );
     }
 
     #[test]

@@ -59,7 +59,8 @@ mod tests {
 
     #[test]
     fn without_a_near_name_a_short_list_is_shown() {
-        let suggest = |name: &str, known: &[&'static str]| suggest_names(name, known.iter().copied());
+        let suggest =
+            |name: &str, known: &[&'static str]| suggest_names(name, known.iter().copied());
         assert_eq!(suggest("limt", &["limit", "query"]).unwrap(), "did you mean limit?");
         assert_eq!(suggest("zebra", &["limit", "query"]).unwrap(), "known: limit, query");
         assert_eq!(suggest("zebra", &["a"; 9]), None);

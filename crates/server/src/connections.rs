@@ -302,7 +302,7 @@ mod tests {
     }
 
     /// Asks something on a connection and takes the whole answer.
-    fn ask(connection: &Connection) {
+    fn run_request(connection: &Connection) {
         let requests = connection.requests();
         drop(requests.begin());
         requests.flushed();
@@ -310,7 +310,7 @@ mod tests {
 
     fn admit_idle(connections: &Connections, from: u8) -> Connection {
         let connection = admit(connections, from);
-        ask(&connection);
+        run_request(&connection);
         connection
     }
 
@@ -342,7 +342,7 @@ mod tests {
         let requests = busy.requests();
         let request = requests.begin();
         let idle = admit(&connections, 1);
-        ask(&idle);
+        run_request(&idle);
         let flood: Vec<Connection> = (0..50).map(|_| admit(&connections, 1)).collect();
         assert!(is_open(&busy) && is_open(&idle));
         drop(flood);
@@ -350,7 +350,7 @@ mod tests {
         let asked_once: Vec<Connection> = (0..50)
             .map(|_| {
                 let one = admit(&connections, 1);
-                ask(&one);
+                run_request(&one);
                 one
             })
             .collect();

@@ -44,10 +44,6 @@ pub fn delete(target: &Target, options: &Options, now: Timestamp) -> Result<Dele
 
 /// Whether a file is not a space of ours, or can no longer be told to be one.
 fn is_foreign(target: &Target) -> bool {
-    match target {
-        Target::File { path, .. } => {
-            !matches!(kind_of_file(path), FileKind::Ours | FileKind::Damaged)
-        }
-        Target::Postgres { .. } => false,
-    }
+    let Target::File { path, .. } = target else { return false };
+    !matches!(kind_of_file(path), FileKind::Ours | FileKind::Damaged)
 }

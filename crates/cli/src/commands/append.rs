@@ -44,7 +44,7 @@ impl AppendArgs {
     pub fn run(self, context: &Context) -> anyhow::Result<()> {
         let session = SessionId::new(self.session.clone())?;
         if self.text.is_none() && std::io::stdin().is_terminal() {
-            context.output.say("Reading JSONL messages from the terminal; end with Ctrl-D.");
+            context.output.note("Reading JSONL messages from the terminal; end with Ctrl-D.");
         }
         // Without --create the space must exist before anything is read; with it, the space is created
         // only after the first messages were read and checked.

@@ -49,7 +49,7 @@ impl CompactArgs {
         };
         context.output.show(&compacted, |compacted| describe(compacted, &made, self.until))?;
         if self.redo && context.config.llm.is_none() {
-            context.output.say(
+            context.output.note(
                 "note: no model is configured, so extracts are kept\nhint: `oneiro config set llm_url http://localhost:11434/v1`, and llm_model",
             );
         }

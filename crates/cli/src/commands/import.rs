@@ -9,7 +9,8 @@ use crate::output::{count, data, plain};
 use crate::progress;
 use clap::Args;
 use oneiro::{
-    Agent, CaptureRequest, Captured, Error, Oneiro, ScratchSpace, SpaceUse, TranscriptFile, find_transcripts,
+    Agent, CaptureRequest, Captured, Error, Oneiro, ScratchSpace, SpaceUse, TranscriptFile,
+    find_transcripts,
 };
 use serde_json::json;
 use std::path::PathBuf;

@@ -5,9 +5,7 @@ use crate::context::Context;
 use crate::output::{ago, count, one_line, table};
 use crate::request::request;
 use clap::{Args, Subcommand};
-use oneiro::{
-    CaptureStatus, CaptureSwitch, Error, Project, ProjectChoice, SpaceUse, Timestamp,
-};
+use oneiro::{CaptureStatus, CaptureSwitch, Error, Project, ProjectChoice, SpaceUse, Timestamp};
 use serde_json::json;
 use std::path::{Path, PathBuf};
 

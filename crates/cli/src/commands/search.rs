@@ -147,20 +147,21 @@ impl SearchArgs {
         let found = found?;
         let is_empty = found.hits.is_empty() && found.summaries.is_empty();
         if is_empty && !context.output.json {
-            context.output.say("Nothing found.");
+            context.output.note("Nothing found.");
         } else {
             let sessions = oneiro.search().sessions_of(&found)?;
             let messages = found.hits.iter().map(|hit| (&hit.session_id, hit.id));
             let places = Places::new(&oneiro, messages)?;
             context.output.show(&found, |found| {
-                let ink = context.ink;
-                Results { found, sessions: &sessions, places: &places, neighbours_of, ink }.render()
+                let style = context.style;
+                Results { found, sessions: &sessions, places: &places, neighbours_of, style }
+                    .render()
             })?;
         }
         if let Some(note) = &found.note {
-            context.output.say(&format!("note: {note}"));
+            context.output.note(&format!("note: {note}"));
         } else if is_empty {
-            context.output.say(if in_summaries {
+            context.output.note(if in_summaries {
                 "hint: only compacted messages have summaries; leave out --in-summaries to search messages"
             } else {
                 "hint: try other words or fewer filters; `oneiro session list` lists conversations"

@@ -3,7 +3,9 @@
 use crate::context::Context;
 use crate::output::{bytes, count, plain, table};
 use clap::{Args, Subcommand};
-use oneiro::{DeletedSpace, ErrorKind, Oneiro, Options, Page, SpaceInfo, SpaceName, Target, list_spaces};
+use oneiro::{
+    DeletedSpace, ErrorKind, Oneiro, Options, Page, SpaceInfo, SpaceName, Target, list_spaces,
+};
 
 /// List and delete spaces
 ///

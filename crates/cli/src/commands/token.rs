@@ -124,7 +124,7 @@ impl CreateArgs {
             Ok(oneiro.tokens().create(token)?)
         })?;
         context.output.show(&token, |token| token.token.clone().unwrap_or_default())?;
-        context.output.say(&format!(
+        context.output.note(&format!(
             "The token is shown only this once. It gives access to space {space} with the role {}; \
              `oneiro token revoke {} --space {space}` revokes it.",
             token.role.as_str(),

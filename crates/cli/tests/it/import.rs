@@ -144,10 +144,9 @@ fn a_transcript_given_as_an_export_is_refused_with_the_command_that_imports_it()
         let lines = std::fs::read(file).unwrap();
         let copy = space.folder().join("backup.txt");
         std::fs::write(&copy, &lines).unwrap();
-        for (args, input) in [
-            (["import", "-"], lines.as_slice()),
-            (["import", copy.to_str().unwrap()], b""),
-        ] {
+        for (args, input) in
+            [(["import", "-"], lines.as_slice()), (["import", copy.to_str().unwrap()], b"")]
+        {
             let answer = run_with(oneiro(&space), &args, input);
             assert_eq!(answer.code, 2, "{args:?}: {}", answer.err);
             let command = format!("oneiro import {agent} FILE");

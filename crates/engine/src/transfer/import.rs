@@ -9,8 +9,8 @@ use crate::transcripts::Agent;
 use crate::views::Transfer;
 use crate::{Oneiro, sessions::key_of};
 use oneiro_model::{
-    ChangeKind, Error, ErrorKind, Imported, Lineage, NewSession, Remedy, Result, SessionId, Timestamp, Title,
-    Usage, UsageKey,
+    ChangeKind, Error, ErrorKind, Imported, Lineage, NewSession, Remedy, Result, SessionId,
+    Timestamp, Title, Usage, UsageKey,
 };
 use oneiro_store::messages::Prepared;
 use oneiro_store::session_updates::{self, ImportedState};

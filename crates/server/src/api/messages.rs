@@ -3,8 +3,8 @@
 use crate::call::{Answer, Call};
 use crate::decode;
 use oneiro::{
-    AppendOptions, Appended, BATCH_MAX, Clock, Error, ListMessages, LookupRequest, Message, NewMessage,
-    NewSession, Page, PageRequest, Result, SystemClock, json,
+    AppendOptions, Appended, BATCH_MAX, Clock, Error, ListMessages, LookupRequest, Message,
+    NewMessage, NewSession, Page, PageRequest, Result, SystemClock, json,
 };
 use schemars::JsonSchema;
 use serde_json::Value;

@@ -78,7 +78,7 @@ impl SetupArgs {
             data(&describe(&unasked, now))?;
         }
         let choices = if self.is_asking(context) {
-            ask(&unasked, is_other_unasked)?
+            prompt_for_choices(&unasked, is_other_unasked)?
         } else {
             self.preselected(&unasked, is_other_unasked)
         };
@@ -116,10 +116,10 @@ impl SetupArgs {
         }
         let question = "Stop capturing new turns?";
         if self.dry_run {
-            context.output.say(&format!("\n{question} Not done in a dry run."));
+            context.output.note(&format!("\n{question} Not done in a dry run."));
         } else if self.agrees(context, question)? {
             oneiro.capture().forget_switched_on(folders.as_deref())?;
-            context.output.say("New turns are no longer captured.");
+            context.output.note("New turns are no longer captured.");
         }
         Ok(CaptureOutcome { choices: Vec::new(), forgotten })
     }
@@ -144,7 +144,10 @@ impl SetupArgs {
     }
 }
 
-fn ask(unasked: &[Project], is_other_unasked: bool) -> anyhow::Result<Vec<ProjectChoice>> {
+fn prompt_for_choices(
+    unasked: &[Project],
+    is_other_unasked: bool,
+) -> anyhow::Result<Vec<ProjectChoice>> {
     let (mut input, mut output) = (std::io::stdin().lock(), std::io::stderr());
     let mut terminal = Terminal { input: &mut input, output: &mut output };
     let mut choices = Vec::new();
