@@ -17,7 +17,7 @@ pub struct Context {
     pub config: Config,
     /// How to print.
     pub output: Output,
-    /// How to colour what is printed.
+    /// Colours of standard output.
     pub style: Style,
     space_use: SpaceUse,
     /// One for the whole process, so that what it may cost is counted once.
@@ -53,7 +53,7 @@ impl Context {
         Ok(Target::parse(&self.config.store, self.config.space.as_ref())?)
     }
 
-    /// Opens the space as the command uses it. The command acts for whoever runs it.
+    /// Opens the space as the command uses it. Changes are recorded as those of the user who runs it.
     pub fn open(&self) -> Result<Oneiro> {
         let must_exist = self.space_use == SpaceUse::MustExist;
         let options = Options { must_exist, ..self.options() };
@@ -123,8 +123,8 @@ impl Context {
         }
     }
 
-    /// Does one short slice of background work after a command; what fails is tried again by
-    /// somebody else, so it is only logged.
+    /// Does one short slice of background work after a command; what fails is
+    /// tried again later, so it is only logged.
     pub fn after(&self, oneiro: &Oneiro) {
         if let Err(error) = oneiro.jobs().run_local(Duration::from_millis(20)) {
             tracing::info!(error = %error, "background work is postponed");
@@ -132,7 +132,7 @@ impl Context {
     }
 
     /// Brings the text index up to what was just stored in bulk, so that the first search need not
-    /// read all of it. What fails is done later by somebody else, so it is only logged.
+    /// read all of it. What fails is done later, so it is only logged.
     pub fn index(&self, oneiro: &Oneiro) {
         let bar = progress::bar(0, "index", self.output.json);
         let folded = oneiro.index().catch_up(&mut |reach, last| {

@@ -1,5 +1,4 @@
-//! Bold, dim and coloured text for a terminal; for anything else, the text alone. It must not know
-//! where the text goes.
+//! Bold, dim and coloured text for a terminal; for anything else, the text alone.
 
 use crate::config::{ColourChoice, colour_choice};
 use crate::output::plain;
@@ -42,7 +41,7 @@ impl Style {
         self.paint("36", text)
     }
 
-    /// The name of somebody with a role.
+    /// The name of a speaker, by role.
     pub fn role(self, role: &Role, name: &str) -> String {
         let code = match role {
             Role::User => "1;32",
@@ -68,12 +67,12 @@ impl Style {
         text.split('\n').map(line).collect::<Vec<_>>().join("\n")
     }
 
-    /// Text that stands out.
+    /// Important text.
     pub fn bold(self, text: &str) -> String {
         self.paint("1", text)
     }
 
-    /// Text that stands back.
+    /// Less important text.
     pub fn dim(self, text: &str) -> String {
         self.paint("2", text)
     }

@@ -242,7 +242,7 @@ async fn run_for<T: Send + 'static>(
     .await
 }
 
-/// Waits for a call until the client cancels it or is gone, and drops it then.
+/// Waits for a call until the client cancels it or disconnects, and drops it then.
 async fn unless_cancelled<T>(
     context: &RequestContext<RoleServer>,
     call: impl Future<Output = oneiro::Result<T>>,

@@ -33,7 +33,7 @@ pub(crate) struct Lines {
     batches: Arc<Mutex<Batches>>,
     writer: Option<Writer>,
     /// True once the output is closed.
-    gone: watch::Receiver<bool>,
+    is_closed: watch::Receiver<bool>,
 }
 
 impl Lines {
@@ -42,7 +42,7 @@ impl Lines {
         input: impl Read + Send + 'static,
         output: impl Write + Send + 'static,
     ) -> std::io::Result<Lines> {
-        let (writer, gone) = Writer::start(output)?;
+        let (writer, is_closed) = Writer::start(output)?;
         Ok(Lines {
             read: reading::start(input)?,
             waiting: VecDeque::new(),
@@ -50,7 +50,7 @@ impl Lines {
             has_asked: false,
             batches: Arc::default(),
             writer: Some(writer),
-            gone,
+            is_closed,
         })
     }
 
@@ -95,7 +95,7 @@ impl Lines {
     async fn flush(&mut self) {
         let Some(writer) = &self.writer else { return };
         while !self.outbox.is_empty() {
-            // The output is closed: `gone` ends the conversation.
+            // The output is closed: `is_closed` ends the conversation.
             let Ok(room) = writer.room().await else { return };
             if let Some(value) = self.outbox.pop_front() {
                 room.send(value.to_string());
@@ -160,7 +160,7 @@ impl Transport<RoleServer> for Lines {
             }
             let line = tokio::select! {
                 line = self.read.recv() => line?,
-                _ = self.gone.wait_for(|gone| *gone) => return None,
+                _ = self.is_closed.wait_for(|is_closed| *is_closed) => return None,
             };
             self.take(line);
         }

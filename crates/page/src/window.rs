@@ -352,7 +352,7 @@ fn explained(session: &SessionId, window: &Window) -> Markup {
     }
 }
 
-/// What a row of the table tells of, as a link to it.
+/// The item of a row, as a link to it.
 fn what(session: &SessionId, run: &Run<'_>) -> Markup {
     let id = run.item.id.as_ref();
     let first = id.and_then(Value::as_i64);

@@ -2,7 +2,7 @@
 //! request, and which one is closed to make room for a new one.
 //!
 //! hyper bounds how long one connection may take to send a head, but not how many may be doing so:
-//! whoever opens connections faster than they time out would hold every place. So the accept loop
+//! a client that opens connections faster than they time out would hold every slot. So the accept loop
 //! keeps this list, and a connection that waits for its client gives way to a new one. A connection
 //! whose request is being answered, or whose answer is being sent, is never closed.
 
@@ -163,7 +163,7 @@ impl Open {
 
     /// Closes one of the connections that are counted, if any of them waits for its client: of the
     /// address that has the most of those counted, a new one before an idle one, and of these the
-    /// one that waits longest. So a crowd gives way before whoever came alone.
+    /// one that waits longest. So addresses with many connections lose theirs first.
     fn close_one(&mut self, is_counted: impl Fn(&Entry) -> bool) -> bool {
         let counted = || self.entries.iter().filter(|(_, entry)| is_counted(entry));
         let mut by_address: HashMap<IpAddr, usize> = HashMap::new();

@@ -106,7 +106,7 @@ fn check_type(headers: &HeaderMap) -> Result<(), Problem> {
 }
 
 fn not_json(kind: &str) -> Problem {
-    let error = Error::invalid(format!("the body is said to be {kind}, not JSON"))
+    let error = Error::invalid(format!("the Content-Type of the body is {kind}, not JSON"))
         .remedy("send the header Content-Type: application/json");
     Problem::of(StatusCode::UNSUPPORTED_MEDIA_TYPE, error)
 }

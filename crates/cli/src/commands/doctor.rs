@@ -47,9 +47,9 @@ impl DoctorArgs {
             let problems = checked.contexts.len();
             let mended = oneiro.context().repair_all()?;
             checked = oneiro.check()?;
-            let gone = problems.saturating_sub(checked.contexts.len());
+            let fixed = problems.saturating_sub(checked.contexts.len());
             context.output.note(&format!(
-                "Rebuilt the contexts of {}; fixed {gone} of {}.",
+                "Rebuilt the contexts of {}; fixed {fixed} of {}.",
                 count(mended, "session"),
                 count(problems, "problem")
             ));

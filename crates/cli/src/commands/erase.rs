@@ -92,7 +92,7 @@ fn describe(erased: &Erased) -> String {
             proof.found,
             match proof.said_elsewhere {
                 0 => String::new(),
-                said => format!(" ({said} also appear in other sessions)"),
+                elsewhere => format!(" ({elsewhere} also appear in other sessions)"),
             }
         )
     } else {

@@ -13,7 +13,7 @@ use oneiro::{
 };
 use serde_json::json;
 
-/// Tokens that are read at a time on the way to the end, unless fewer are asked for.
+/// Tokens that are read at a time on the way to the end, unless fewer are requested.
 const ALL_TOKENS: usize = 64_000;
 
 /// Print the messages that a summary covers, a range of messages, or one message

@@ -33,7 +33,7 @@ pub struct ServeArgs {
 }
 
 impl ServeArgs {
-    /// Serves until told to stop.
+    /// Serves until a signal.
     pub fn run(self, context: &Context) -> anyhow::Result<()> {
         let target = if self.demo {
             demo::open(context, false)?.0.target().clone()
@@ -86,7 +86,7 @@ fn timeouts(millis: Option<u64>) -> Timeouts {
     }
 }
 
-/// Copies that are asked for over HTTP go into a folder beside the store.
+/// The folder for backups requested over HTTP, beside the store.
 fn backups(target: &Target) -> PathBuf {
     match target {
         Target::File { path, .. } => path.parent().unwrap_or(Path::new(".")).join("oneiro-backups"),

@@ -43,7 +43,7 @@ pub fn describe(summary: &Summary, style: Style) -> String {
     add("level", level(summary));
     if let (Some(first), Some(last)) = (summary.first_message, summary.last_message) {
         add("messages", format!("{}, from {first} to {last}", number(summary.message_count)));
-        add("said", format!("{} to {}", when(summary.earliest_at), when(summary.latest_at)));
+        add("period", format!("{} to {}", when(summary.earliest_at), when(summary.latest_at)));
     }
     add(
         "tokens",
@@ -72,7 +72,7 @@ pub fn level(summary: &Summary) -> String {
     let model = summary.model.as_deref().map_or("a model".to_owned(), |model| one_line(model, 60));
     match summary.level {
         SummaryLevel::Model => format!("written by {model}"),
-        SummaryLevel::Strict => format!("written by {model}, asked more strictly"),
+        SummaryLevel::Strict => format!("written by {model}, with the strict prompt"),
         SummaryLevel::Extract => "an extract, made without a model".to_owned(),
         SummaryLevel::Hand => "written by hand".to_owned(),
     }

@@ -58,8 +58,8 @@ pub(crate) async fn events(call: Call, headers: &HeaderMap) -> Result<Response, 
     Ok(Sse::new(ReceiverStream::new(receiver)).keep_alive(alive).into_response())
 }
 
-/// Tells what happens until the listener is gone or may not listen any more. What cannot be told
-/// now ends the stream; the listener comes back with the last id.
+/// Sends changes until the client disconnects or its token is no longer valid. An error ends the
+/// stream; the client reconnects with the last id.
 async fn send_changes(call: &Arc<Call>, sender: Sender, mut seen: ChangeMark) {
     let Ok(Some(mut marks)) = call.visitor.space.watch.listen() else { return };
     loop {
@@ -71,7 +71,7 @@ async fn send_changes(call: &Arc<Call>, sender: Sender, mut seen: ChangeMark) {
             match sending {
                 Ok(Ok(())) => seen = change.id,
                 Ok(Err(_)) => return,
-                // A slow listener: the rest is run_blocking for again, and with it who asks.
+                // A slow client: the changes are read again, and the token is checked again.
                 Err(_) => break,
             }
         }

@@ -73,7 +73,7 @@ pub(super) fn take_apart(items: Vec<Value>, surrogates: usize) -> Result<Vec<New
         messages.push(message.map_err(|error| error.at(format!("message {}", index + 1)))?);
     }
     if let Some(first) = messages.first_mut() {
-        // Which of them held the lone surrogates is not told apart.
+        // Which of them held the lone surrogates is not known.
         first.repaired = surrogates;
     }
     Ok(messages)

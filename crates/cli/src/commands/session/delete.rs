@@ -68,7 +68,7 @@ pub struct EndedFilters {
     archived: Option<bool>,
 }
 
-/// Whether sessions are deleted, and whether somebody is asked first.
+/// Whether sessions are deleted, and whether that must be confirmed.
 pub(super) enum Removal {
     /// List what would go.
     DryRun,

@@ -21,10 +21,10 @@ const LINE_WIDTH: usize = 96;
 /// Find conversations, scroll in one, read one, or see which were active lately; same as `oneiro
 /// search --around`, `oneiro search --summarise`, `oneiro session show` and `oneiro session list`
 ///
-/// With a query: the best hit of each conversation, with what was said around it and how the
+/// With a query: the best hit of each conversation, with the messages around it and how the
 /// session opened and ended; a conversation whose title has every word of the query comes first.
 /// Sessions of the sources cron and heartbeat come after those of people, and those of tool and
-/// subagent are left out unless --source names them. With --around: what was said around a
+/// subagent are left out unless --source names them. With --around: the messages around a
 /// message. With --read: a session, of a long one the beginning and the end. With nothing:
 /// the conversations that were active lately.
 #[derive(Debug, Args)]

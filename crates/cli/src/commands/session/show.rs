@@ -45,7 +45,7 @@ fn describe(view: &SessionView, places: &Places, style: Style) -> String {
     text
 }
 
-/// How much of what a model and its tools said to each other is shown.
+/// How much of tool calls and their results is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Length {
     /// The beginning of it.

@@ -192,7 +192,7 @@ fn tokens_text(tokens: i64) -> String {
     count(usize::try_from(tokens).unwrap_or(0), "token")
 }
 
-/// A summary in figures: what it is, when and how much was said, and how it was made.
+/// A summary on one line: what it is, what it covers, and how it was made.
 fn facts(summary: &Summary) -> String {
     let made = summary.level.as_str();
     if summary.kind == SummaryKind::Written {
