@@ -64,7 +64,7 @@ pub use ports::{
 pub use secrets::redact_secrets;
 pub use sessions::{Stretch, StretchFrom, StretchRequest};
 pub use settings::{EmbedderChoice, OtherSessions, SETTINGS, Setting, SettingValue};
-pub use spaces::list_spaces;
+pub use spaces::{ScratchSpace, list_spaces};
 pub use transcripts::{
     Agent, CaptureRequest, Captured, DamagedLine, ExcludedFolders, ProjectFolder, ReadFrom,
     TranscriptFile, Transcripts, find_transcripts,

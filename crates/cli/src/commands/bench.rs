@@ -150,7 +150,7 @@ impl BenchCommand {
                     program: std::env::current_exe()?,
                     options: context.options(),
                 };
-                let say = &mut |step: &str| context.output.say(step);
+                let say = &mut |step: &str| context.output.note(step);
                 if args.only_search {
                     let measured = load::search_alone(&request, say)?;
                     return context.output.show(&measured, report::describe_search);
@@ -174,7 +174,7 @@ impl BenchCommand {
                     distractors: args.distractors,
                     options,
                 };
-                let measured = recall::run(&request, &mut |step| context.output.say(step))?;
+                let measured = recall::run(&request, &mut |step| context.output.note(step))?;
                 context.output.show(&measured, recall::describe)
             }
             BenchCommand::Http(args) => {
@@ -188,7 +188,7 @@ impl BenchCommand {
                     program: std::env::current_exe()?,
                     options: context.options(),
                 };
-                let measured = http::run(&request, &mut |step| context.output.say(step))?;
+                let measured = http::run(&request, &mut |step| context.output.note(step))?;
                 context.output.show(&measured, http::describe)
             }
             BenchCommand::Context(args) => args.run(context),
@@ -208,7 +208,7 @@ impl BenchCommand {
 
 impl ContextArgs {
     fn run(self, context: &Context) -> anyhow::Result<()> {
-        let say = &mut |step: &str| context.output.say(step);
+        let say = &mut |step: &str| context.output.note(step);
         let options = context.options();
         if let Some(data) = self.data {
             let part = usize::try_from(self.part)?;

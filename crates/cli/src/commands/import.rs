@@ -9,8 +9,8 @@ use crate::output::{count, data, plain};
 use crate::progress;
 use clap::Args;
 use oneiro::{
-    Agent, CaptureRequest, CaptureTrigger, Captured, Error, Oneiro, ReadFrom, SpaceUse,
-    TranscriptFile, find_transcripts,
+    Agent, CaptureRequest, CaptureTrigger, Captured, Error, Oneiro, ReadFrom, ScratchSpace,
+    SpaceUse, TranscriptFile, find_transcripts,
 };
 use serde_json::json;
 use std::path::PathBuf;
@@ -280,13 +280,20 @@ impl ImportArgs {
             .remedy(format!("name a file or a folder; looked in {}", home.display()))
             .into());
         }
-        let space = ImportSpace::open(context, self.dry_run)?;
         let from = if self.from_start { ReadFrom::Start } else { ReadFrom::Reached };
-        let mode = ImportMode { choices: ImportChoices::Ignore, from, dry_run: self.dry_run };
-        let report = found.import(context, &space.oneiro, mode);
-        if let Some(path) = report.captured.not_transcripts.first().filter(|_| is_one) {
-            return Err(not_a_transcript(path, agent).into());
-        }
+        let run = |oneiro: &Oneiro, dry_run: bool| {
+            let mode = ImportMode { choices: ImportChoices::Ignore, from, dry_run };
+            let report = found.import(context, oneiro, mode);
+            match report.captured.not_transcripts.first().filter(|_| is_one) {
+                Some(path) => Err(not_a_transcript(path, agent)),
+                None => Ok(report),
+            }
+        };
+        let space = ImportSpace::open_to_add(context, self.dry_run, |scratch| {
+            // Several files are imported as far as they can be read.
+            if is_one { run(scratch, true).map(|_| ()) } else { Ok(()) }
+        })?;
+        let report = run(&space.oneiro, self.dry_run)?;
         if context.output.json {
             data(&report.json().to_string())?;
         } else {
@@ -330,7 +337,9 @@ impl ImportArgs {
             Some(path) => path,
             None => hermes::default_file()?,
         };
-        let space = ImportSpace::open(context, self.dry_run)?;
+        let space = ImportSpace::open_to_add(context, self.dry_run, |scratch| {
+            hermes::import(context, scratch, (&path, true)).map(|_| ())
+        })?;
         let report = hermes::import(context, &space.oneiro, (&path, self.dry_run))?;
         if context.output.json {
             data(&report.json().to_string())?;
@@ -368,27 +377,30 @@ fn not_a_transcript(path: &str, agent: Agent) -> Error {
 pub struct ImportSpace {
     /// The space.
     pub oneiro: Oneiro,
-    _folder: Option<tempfile::TempDir>,
+    // Removed when it is dropped.
+    _scratch: Option<ScratchSpace>,
 }
 
 impl ImportSpace {
     /// Opens the space.
     pub fn open(context: &Context, dry_run: bool) -> anyhow::Result<ImportSpace> {
-        if !dry_run {
-            return Ok(ImportSpace { oneiro: context.open()?, _folder: None });
+        ImportSpace::open_to_add(context, dry_run, |_| Ok(()))
+    }
+
+    /// Opens the space. One that does not exist is created only if a dry run on an empty one succeeds.
+    fn open_to_add(
+        context: &Context,
+        dry_run: bool,
+        check: impl FnOnce(&Oneiro) -> oneiro::Result<()>,
+    ) -> anyhow::Result<ImportSpace> {
+        if let Some(oneiro) = context.open_if_exists()? {
+            return Ok(ImportSpace { oneiro, _scratch: None });
         }
-        match context.open_existing() {
-            Ok(oneiro) => Ok(ImportSpace { oneiro, _folder: None }),
-            Err(error) => {
-                let known = error.downcast_ref::<Error>().map(Error::kind);
-                if known != Some(oneiro::ErrorKind::NotFound) {
-                    return Err(error);
-                }
-                let folder = tempfile::tempdir()?;
-                let target = oneiro::Target::parse(&folder.path().to_string_lossy(), None)?;
-                let oneiro = Oneiro::open(&target, context.options())?;
-                Ok(ImportSpace { oneiro, _folder: Some(folder) })
-            }
+        let scratch = ScratchSpace::new(context.options())?;
+        if dry_run {
+            return Ok(ImportSpace { oneiro: scratch.clone(), _scratch: Some(scratch) });
         }
+        check(&scratch)?;
+        Ok(ImportSpace { oneiro: context.open()?, _scratch: None })
     }
 }

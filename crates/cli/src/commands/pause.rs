@@ -25,11 +25,13 @@ pub struct ResumeArgs {}
 impl PauseArgs {
     /// Pauses.
     pub fn run(self, context: &Context) -> anyhow::Result<()> {
-        let oneiro = context.open()?;
-        let until = self.duration.map(|text| after(&text, oneiro.now())).transpose()?;
-        let request: PauseRequest =
-            request(&oneiro, json!({"until": until.map(|until| until.to_string())}))?;
-        show(context, &oneiro.capture().pause(request)?)
+        let (_, status) = context.open_to_add(|oneiro| {
+            let until = self.duration.as_ref().map(|text| after(text, oneiro.now())).transpose()?;
+            let request: PauseRequest =
+                request(oneiro, json!({"until": until.map(|until| until.to_string())}))?;
+            Ok(oneiro.capture().pause(request)?)
+        })?;
+        show(context, &status)
     }
 }
 

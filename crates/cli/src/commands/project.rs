@@ -6,8 +6,7 @@ use crate::output::{ago, count, one_line, table};
 use crate::request::request;
 use clap::{Args, Subcommand};
 use oneiro::{
-    CaptureStatus, CaptureSwitch, Error, Oneiro, Project, ProjectChoice, ProjectFolder, SpaceUse,
-    Timestamp,
+    CaptureStatus, CaptureSwitch, Error, Project, ProjectChoice, ProjectFolder, SpaceUse, Timestamp,
 };
 use serde_json::json;
 use std::path::{Path, PathBuf};
@@ -128,11 +127,12 @@ fn choose(
     folder: Option<PathBuf>,
     capture: CaptureSwitch,
 ) -> anyhow::Result<()> {
-    let oneiro: Oneiro = context.open()?;
     let folder = folder.map(|folder| resolve(&folder)).transpose()?;
-    let choice: ProjectChoice =
-        request(&oneiro, json!({"folder": folder, "capture": capture.as_str()}))?;
-    let status = oneiro.capture().choose(vec![choice])?;
+    let (_, status) = context.open_to_add(|oneiro| {
+        let choice: ProjectChoice =
+            request(oneiro, json!({"folder": folder, "capture": capture.as_str()}))?;
+        Ok(oneiro.capture().choose(vec![choice])?)
+    })?;
     context.output.show(&status, |status| {
         let what = folder.as_deref().unwrap_or("Every project without a choice of its own");
         let mut text = match capture {

@@ -10,7 +10,7 @@ use super::preamble::{Preamble, ShownSummary, guidance_tokens, system_head};
 use super::render::{RenderRequest, Rendered, render};
 use super::select::{Selection, Selector};
 use crate::Oneiro;
-use crate::sessions::whole;
+use crate::sessions::fetch_session;
 use oneiro_count::tokens;
 use oneiro_model::{
     BreakReason, Message, MessageId, Omitted, PrefixBreak, Result, SessionId, Window, WindowFormat,
@@ -61,7 +61,7 @@ impl Oneiro {
         (key, id): (i64, &SessionId),
         (request, marks): (&WindowRequest, Marks),
     ) -> Result<Assembled> {
-        let session = whole(tx, key)?;
+        let session = fetch_session(tx, key)?;
         let rules = self.settings_in(tx)?;
         let bare = system_head(&session, |text| self.prompt_tokens(text));
         let available = (request.budget - request.reserve) as i64 - bare.tools_tokens;

@@ -22,8 +22,10 @@ pub use project_folder::{ExcludedFolders, ProjectFolder};
 pub(crate) use title::remove_title_of_message;
 
 use oneiro_model::{CapturePause, Error, Result};
+use reader::Reader;
 use serde::Serialize;
 use std::collections::BTreeMap;
+use std::io::BufRead;
 use std::path::Path;
 use std::time::Duration;
 
@@ -62,6 +64,25 @@ impl Agent {
         Agent::ALL
             .into_iter()
             .find(|agent| head::begins_as_transcript_of(path, *agent).unwrap_or(false))
+    }
+
+    /// Who wrote these lines, if they are of a transcript.
+    pub(crate) fn of_lines(input: impl BufRead) -> Option<Agent> {
+        /// Lines that are read, and the bytes of all of them.
+        const LINES: usize = 64;
+        const BYTES: u64 = 1 << 20;
+        let lines = input.take(BYTES).split(b'\n').take(LINES).map_while(std::result::Result::ok);
+        let mut readers = Agent::ALL.map(|agent| (agent, Reader::new(agent, "")));
+        for line in lines {
+            let Ok(value) = oneiro_model::json::parse(&line) else { continue };
+            for (agent, reader) in &mut readers {
+                reader.read(value.value.clone(), 0);
+                if reader.is_known {
+                    return Some(*agent);
+                }
+            }
+        }
+        None
     }
 }
 

@@ -7,7 +7,7 @@ use crate::commands::import::ImportSpace;
 use crate::context::Context;
 use crate::output::{ago, count, data, one_line, table};
 use clap::ValueEnum;
-use oneiro::{CaptureSource, CaptureSwitch, ErrorKind, Oneiro, Project, ProjectChoice, Timestamp};
+use oneiro::{CaptureSource, CaptureSwitch, Project, ProjectChoice, Timestamp};
 use serde_json::{Value, json};
 
 /// Which projects are captured without asking.
@@ -78,7 +78,7 @@ impl SetupArgs {
             data(&describe(&unasked, now))?;
         }
         let choices = if self.is_asking(context) {
-            ask(&unasked, is_other_unasked)?
+            prompt_for_choices(&unasked, is_other_unasked)?
         } else {
             self.preselected(&unasked, is_other_unasked)
         };
@@ -97,7 +97,7 @@ impl SetupArgs {
         context: &Context,
         agents: &[&'static AgentRow],
     ) -> anyhow::Result<CaptureOutcome> {
-        let Some(oneiro) = open_if_there(context)? else { return Ok(CaptureOutcome::default()) };
+        let Some(oneiro) = context.open_if_exists()? else { return Ok(CaptureOutcome::default()) };
         let folders: Option<Vec<String>> = (!self.agents.is_empty()).then(|| {
             let found = oneiro::found_projects(&sources(agents));
             found.into_iter().map(|project| project.folder).collect()
@@ -116,10 +116,10 @@ impl SetupArgs {
         }
         let question = "Stop capturing new turns?";
         if self.dry_run {
-            context.output.say(&format!("\n{question} Not done in a dry run."));
+            context.output.note(&format!("\n{question} Not done in a dry run."));
         } else if self.agrees(context, question)? {
             oneiro.capture().forget_switched_on(folders.as_deref())?;
-            context.output.say("New turns are no longer captured.");
+            context.output.note("New turns are no longer captured.");
         }
         Ok(CaptureOutcome { choices: Vec::new(), forgotten })
     }
@@ -144,17 +144,10 @@ impl SetupArgs {
     }
 }
 
-fn open_if_there(context: &Context) -> anyhow::Result<Option<Oneiro>> {
-    match context.open_existing() {
-        Ok(oneiro) => Ok(Some(oneiro)),
-        Err(error) => match error.downcast_ref::<oneiro::Error>().map(oneiro::Error::kind) {
-            Some(ErrorKind::NotFound) => Ok(None),
-            _ => Err(error),
-        },
-    }
-}
-
-fn ask(unasked: &[Project], is_other_unasked: bool) -> anyhow::Result<Vec<ProjectChoice>> {
+fn prompt_for_choices(
+    unasked: &[Project],
+    is_other_unasked: bool,
+) -> anyhow::Result<Vec<ProjectChoice>> {
     let (mut input, mut output) = (std::io::stdin().lock(), std::io::stderr());
     let mut terminal = Terminal { input: &mut input, output: &mut output };
     let mut choices = Vec::new();
