@@ -1,7 +1,7 @@
 //! Calls to models elsewhere: a few at a time, each on a thread of its own, so that whoever waits
 //! for an answer can stop waiting while the model stays silent.
 
-use crate::{Cancel, Embedder, Llm, LlmAnswer, LlmRequest, Oneiro};
+use crate::{Cancel, Embedder, Llm, LlmRequest, LlmResponse, Oneiro};
 use oneiro_model::{Error, ErrorKind, Result};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
@@ -127,13 +127,13 @@ impl Llm for CancellableModel {
         self.llm.id()
     }
 
-    fn write(&self, request: &LlmRequest<'_>) -> Result<LlmAnswer> {
+    fn complete(&self, request: &LlmRequest<'_>) -> Result<LlmResponse> {
         let llm = Arc::clone(&self.llm);
         let (purpose, instructions) = (request.purpose.to_owned(), request.instructions.to_owned());
         let (input, max_tokens) = (request.input.to_owned(), request.max_tokens);
         let temperature = request.temperature;
         let answer = self.calls.run(&self.cancel, move || {
-            llm.write(&LlmRequest {
+            llm.complete(&LlmRequest {
                 purpose: &purpose,
                 instructions: &instructions,
                 input: &input,
@@ -172,8 +172,8 @@ impl Embedder for CancellableEmbedder {
 
     /// On the caller's own thread: the time-out of a question is short, and a search that waits for
     /// a permit held by a slow batch would wait longer.
-    fn ask(&self, text: &str) -> Result<Vec<f32>> {
-        self.embedder.ask(text)
+    fn embed_query(&self, text: &str) -> Result<Vec<f32>> {
+        self.embedder.embed_query(text)
     }
 }
 

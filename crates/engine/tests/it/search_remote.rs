@@ -67,7 +67,7 @@ impl Embedder for Server {
         Ok(texts.iter().map(|text| self.vector(text)).collect())
     }
 
-    fn ask(&self, text: &str) -> Result<Vec<f32>> {
+    fn embed_query(&self, text: &str) -> Result<Vec<f32>> {
         self.answer()?;
         Ok(self.vector(text))
     }
