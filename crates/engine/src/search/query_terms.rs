@@ -133,7 +133,7 @@ impl QueryTerms {
             words,
             speakers,
             names,
-            dates: oneiro_text::names_a_date(text, utc_date(now)),
+            dates: oneiro_text::find_dates(text, utc_date(now)),
             asks_for_time: asks_for_time(&lowered),
             is_keywords,
             is_known,

@@ -95,7 +95,7 @@ impl Embedder for SilentEmbedder {
         let _ = self.silence.lock().unwrap().recv();
         Ok(texts.iter().map(|_| vec![1.0, 0.0]).collect())
     }
-    fn ask(&self, _: &str) -> Result<Vec<f32>> {
+    fn embed_query(&self, _: &str) -> Result<Vec<f32>> {
         Ok(vec![1.0, 0.0])
     }
 }

@@ -1,53 +1,51 @@
-//! What is known of words met before: in which languages they are stop words, and their stems.
-//! It owns the bound on its own memory; it must not change any answer.
+//! A cache of words: the languages in which they are stop words, and their stems.
 
 use rustc_hash::FxHashMap;
 
 use crate::language::{Language, stem, stop_set};
 
-/// Words kept. The vocabulary of a large store is a few times that, but Zipf is on our side.
-const MOST_WORDS: usize = 1 << 15;
+/// The vocabulary of a large store is a few times larger, but the frequent words are what counts.
+const MAX_WORDS: usize = 1 << 15;
 
-/// Bytes of stems kept.
-const MOST_BYTES: usize = 1 << 20;
+const MAX_STEM_BYTES: usize = 1 << 20;
 
-/// A word not in the cache.
-pub(crate) const UNKNOWN: u32 = u32::MAX;
+/// The id of a word that is not in the cache.
+pub(crate) const NOT_CACHED: u32 = u32::MAX;
 
 #[derive(Debug, Clone, Copy)]
 struct Entry {
     stop_set: u16,
-    /// The stems in the languages last asked for: rows of two languages come side by side.
+    /// The stems in the two languages used last: texts in two languages are often interleaved.
     stems: [Option<(Language, u32, u32)>; 2],
 }
 
-/// The cache. Ids are good until the next [`Words::make_room`].
+/// Ids are valid until the next [`WordCache::evict_if_full`].
 #[derive(Debug, Default)]
-pub(crate) struct Words {
+pub(crate) struct WordCache {
     ids: FxHashMap<Box<str>, u32>,
     entries: Vec<Entry>,
     stems: String,
 }
 
-impl Words {
-    /// Forgets everything once there is too much. To be called between texts.
-    pub fn make_room(&mut self) {
-        if self.entries.len() >= MOST_WORDS || self.stems.len() >= MOST_BYTES {
+impl WordCache {
+    /// Empties the cache if it is full. Call it between texts.
+    pub fn evict_if_full(&mut self) {
+        if self.entries.len() >= MAX_WORDS || self.stems.len() >= MAX_STEM_BYTES {
             self.ids.clear();
             self.entries.clear();
             self.stems.clear();
         }
     }
 
-    /// The id of a word and its set of languages as a stop word.
+    /// The id of a word and the set of languages in which it is a stop word.
     pub fn look_up(&mut self, norm: &str) -> (u32, u16) {
         if let Some(id) = self.ids.get(norm) {
             let entry = self.entries.get(*id as usize);
             return (*id, entry.map_or(0, |entry| entry.stop_set));
         }
         let stop_set = stop_set(norm);
-        if self.entries.len() >= MOST_WORDS {
-            return (UNKNOWN, stop_set);
+        if self.entries.len() >= MAX_WORDS {
+            return (NOT_CACHED, stop_set);
         }
         let id = self.entries.len() as u32;
         self.ids.insert(norm.into(), id);
@@ -55,35 +53,32 @@ impl Words {
         (id, stop_set)
     }
 
-    /// The stop set of an id.
+    /// The languages in which a word is a stop word.
     pub fn stop_set(&self, id: u32, norm: &str) -> u16 {
         self.entries.get(id as usize).map_or_else(|| stop_set(norm), |entry| entry.stop_set)
     }
 
-    /// The stem of a word by its id; `spare` holds it where there is no room.
+    /// The stem of a word. `buffer` holds it if the cache is full.
     pub fn stem<'a>(
         &'a mut self,
         id: u32,
-        (norm, language): (&str, Language),
-        spare: &'a mut String,
+        norm: &str,
+        language: Language,
+        buffer: &'a mut String,
     ) -> &'a str {
-        let known = self.entries.get(id as usize).and_then(|entry| {
+        let cached = self.entries.get(id as usize).and_then(|entry| {
             entry.stems.iter().flatten().find(|(of, ..)| *of == language).copied()
         });
-        if let Some((_, start, end)) = known {
+        if let Some((_, start, end)) = cached {
             return self.stems.get(start as usize..end as usize).unwrap_or_default();
         }
         let stem = stem(norm, language);
-        let Some(entry) = self.entries.get_mut(id as usize) else {
-            spare.clear();
-            spare.push_str(&stem);
-            return spare;
+        let entry = self.entries.get_mut(id as usize);
+        let Some(entry) = entry.filter(|_| self.stems.len() < MAX_STEM_BYTES) else {
+            buffer.clear();
+            buffer.push_str(&stem);
+            return buffer;
         };
-        if self.stems.len() >= MOST_BYTES {
-            spare.clear();
-            spare.push_str(&stem);
-            return spare;
-        }
         let start = self.stems.len();
         self.stems.push_str(&stem);
         let [first, second] = entry.stems;
