@@ -58,6 +58,7 @@ pub use damage::{is_missing_table, is_unreadable};
 pub use group_commit::CommitStats;
 pub use options::{Durability, Options};
 pub use schema::{CURRENT, Migration, SchemaSet};
+pub use sessions::SessionRef;
 pub use store::{Progress, Scrubbed, Store};
 pub use target::{Target, is_single_space};
 pub use tx::Tx;

@@ -18,7 +18,7 @@ use oneiro_model::{
 };
 use oneiro_store::contexts::{self, WindowMark};
 use oneiro_store::costs::{self, Begins, Cost, RangeTotals};
-use oneiro_store::{Tx, messages};
+use oneiro_store::{SessionRef, Tx, messages};
 use std::collections::HashMap;
 
 /// Tokens of the time and the speaker in a transcript line.
@@ -168,8 +168,10 @@ impl Context<'_> {
         let mut found: HashMap<i64, Message> = HashMap::with_capacity(shown.len());
         for (after, before) in outline.gaps.iter().map(|gap| gap.between) {
             if before > first.seq {
-                let between = (after.max(first.seq - 1), before);
-                for message in messages::between(tx, (outline.key, id), between)? {
+                let after = after.max(first.seq - 1);
+                for message in
+                    messages::between(tx, SessionRef { key: outline.key, id }, after, before)?
+                {
                     found.insert(message.id.0, message);
                 }
             }

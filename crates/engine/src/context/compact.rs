@@ -20,7 +20,7 @@ use oneiro_model::{
 };
 use oneiro_store::costs::Cost;
 use oneiro_store::summaries::Node;
-use oneiro_store::{contexts, messages, segments, summaries};
+use oneiro_store::{SessionRef, contexts, messages, segments, summaries};
 use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -282,7 +282,12 @@ impl<'a> Compaction<'a> {
         };
         self.keep_lease_between_passes()?;
         let (said, prior) = self.oneiro.store.read(|tx| {
-            let said = messages::between(tx, (self.key, self.id), (first.seq - 1, last.seq + 1))?;
+            let said = messages::between(
+                tx,
+                SessionRef { key: self.key, id: self.id },
+                first.seq - 1,
+                last.seq + 1,
+            )?;
             // Only a model uses the previous summary; a long context has hundreds.
             let asks = self.goal.model && self.oneiro.llm.is_some();
             let shown = if asks { summaries::in_context(tx, self.key)? } else { Vec::new() };

@@ -216,7 +216,7 @@ impl Outline {
 
 /// The live messages of a session that no summary of its context covers, in order.
 pub(crate) fn uncovered(tx: &Tx<'_>, session_key: i64) -> Result<Vec<i64>> {
-    let live = messages::live_seqs_between(tx, session_key, (0, i64::MAX))?;
+    let live = messages::live_seqs_between(tx, session_key, 0, i64::MAX)?;
     let shown = summaries::in_context(tx, session_key)?;
     let own: Vec<&Node> = shown.iter().filter(|node| node.session_key == session_key).collect();
     let covers = |seq: i64| own.iter().any(|node| node.first_seq <= seq && seq <= node.last_seq);

@@ -9,12 +9,12 @@ use super::snippet::beginning;
 use crate::sessions::{message_in, resolve_in, whole};
 use crate::views::Search;
 use oneiro_model::{
-    BROWSED, Error, HIDDEN_SOURCES, ListSessions, MessageId, MessageRef, Remedy, Result, Role,
-    Session, SessionFound, SessionId, SessionSearch, SessionSearchRequest, ShownMessage,
-    Visibility, WINDOW, searchable,
+    BROWSE_LIMIT, Error, HIDDEN_SOURCES, ListSessions, MESSAGE_WINDOW, MessageId, MessageRef,
+    Remedy, Result, Role, Session, SessionFound, SessionId, SessionSearch, SessionSearchRequest,
+    ShownMessage, Visibility, searchable,
 };
 use oneiro_store::message_rows::{self, MessageRow};
-use oneiro_store::{Tx, lineage, sessions};
+use oneiro_store::{SessionRef, Tx, lineage, sessions};
 use std::ops::RangeInclusive;
 
 /// Characters shown of a message in a window.
@@ -24,14 +24,14 @@ const WINDOW_CHARS: usize = 4_000;
 const BOOKEND_CHARS: usize = 1_200;
 
 /// Opening messages shown, and closing ones.
-const BOOKENDS: usize = 3;
+const BOOKEND_MESSAGES: usize = 3;
 
 /// Messages read per batch when looking for user and assistant messages, and the number of batches.
 const SPOKEN_SCAN: (usize, usize) = (8, 8);
 
 /// The longest session that is shown complete, and how many of the first and the last messages of a
 /// longer one are shown.
-const READ: (usize, usize, usize) = (30, 20, 10);
+const READ_BATCH_MESSAGES: (usize, usize, usize) = (30, 20, 10);
 
 impl Search<'_> {
     /// Searches for conversations, or shows one: see [`SessionSearchRequest`]. Rewound messages are
@@ -40,12 +40,12 @@ impl Search<'_> {
         match request.mode()? {
             SessionSearch::Discover(asked) => self.oneiro.discover(&asked),
             SessionSearch::Scroll { session, around, window } => {
-                within("window", window, 1..=WINDOW.1)?;
+                within("window", window, 1..=MESSAGE_WINDOW.max)?;
                 self.oneiro.store.read(|tx| scroll(tx, &session, &around, window))
             }
             SessionSearch::Read(session) => self.oneiro.store.read(|tx| read(tx, &session)),
             SessionSearch::Browse { limit, project, exclude_lineage } => {
-                within("limit", limit, 1..=BROWSED.1)?;
+                within("limit", limit, 1..=BROWSE_LIMIT.max)?;
                 self.browse(limit, project, exclude_lineage.as_ref())
             }
         }
@@ -90,7 +90,7 @@ fn scroll(
     window: usize,
 ) -> Result<SessionFound> {
     let (key, id) = resolve_in(tx, session.as_str())?;
-    let around = message_in(tx, around, Some((key, &id)))?;
+    let around = message_in(tx, around, Some(SessionRef { key, id: &id }))?;
     let anchor = message_rows::by_ids(tx, &[around.0])?.pop().ok_or_else(|| {
         Error::not_found(format!("there is no message {around}")).remedy(Remedy::ListMessages)
     })?;
@@ -131,7 +131,7 @@ fn scroll(
 fn read(tx: &Tx<'_>, session: &SessionId) -> Result<SessionFound> {
     let (key, _) = resolve_in(tx, session.as_str())?;
     let session = without_system_prompt(tx, key)?;
-    let (most, first, last) = READ;
+    let (most, first, last) = READ_BATCH_MESSAGES;
     let mut found = message_rows::session_after(tx, key, 0, most + 1)?;
     let mut omitted = 0;
     if found.len() > most {
@@ -229,7 +229,7 @@ fn first_spoken(
         at = last.seq;
         let ends = some.len() < SPOKEN_SCAN.0;
         for said in &some {
-            if !accepts(said) || found.len() == BOOKENDS {
+            if !accepts(said) || found.len() == BOOKEND_MESSAGES {
                 return Ok(found);
             }
             if matches!(said.role, Role::User | Role::Assistant) {
