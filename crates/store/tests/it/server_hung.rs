@@ -99,7 +99,7 @@ fn a_hung_server_is_given_up_although_another_host_answers() {
     let store = Store::open(&target, &options, NOW).unwrap();
     write(&store, "before").unwrap();
     assert_eq!(names(&store), ["before"]);
-    first.again();
+    first.restart();
     let server = Arc::new(server);
     let freezing = Arc::clone(&server);
     let read = ended(move || {
