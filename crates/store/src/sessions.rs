@@ -117,21 +117,6 @@ statements! {
              WHERE m.session_key = s.key AND m.rewind = 0) ORDER BY s.key";
 }
 
-/// A session by its key, with its id.
-#[derive(Debug, Clone, Copy)]
-pub struct SessionRef<'a> {
-    /// The key of its row.
-    pub key: i64,
-    /// Its id.
-    pub id: &'a SessionId,
-}
-
-impl<'a> From<(i64, &'a SessionId)> for SessionRef<'a> {
-    fn from((key, id): (i64, &'a SessionId)) -> Self {
-        SessionRef { key, id }
-    }
-}
-
 pub(crate) const TABLES: &[Table] = &[Table {
     name: "sessions",
     columns: "key, id, source, started_at, last_active_at, active_minute, message_count, \

@@ -9,7 +9,7 @@ use super::outline::Outline;
 use super::preamble::{Preamble, system_head};
 use super::render::{RenderRequest, Rendered, render};
 use crate::Oneiro;
-use crate::sessions::{key_of, whole};
+use crate::sessions::{fetch_session, key_of};
 use crate::views::Context;
 use oneiro_count::tokens;
 use oneiro_model::{
@@ -70,7 +70,7 @@ impl Context<'_> {
         (key, id): (i64, &SessionId),
         request: &WindowRequest,
     ) -> Result<Assembled> {
-        let session = whole(tx, key)?;
+        let session = fetch_session(tx, key)?;
         let outline = Outline::read(tx, (key, id), true)?;
         let head = system_head(&session, |text| self.oneiro.prompt_tokens(text));
         let available = (request.budget - request.reserve) as i64 - head.tools_tokens;

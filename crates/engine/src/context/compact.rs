@@ -11,7 +11,7 @@ use super::preamble::system_head;
 use super::select::Pressure;
 use super::summarise::Line;
 use crate::Oneiro;
-use crate::sessions::{key_of, whole};
+use crate::sessions::{fetch_session, key_of};
 use crate::settings::Settings;
 use crate::views::Context;
 use oneiro_model::{
@@ -149,7 +149,7 @@ impl<'a> Compaction<'a> {
         (goal, holder): (Goal, &str),
     ) -> Result<Compaction<'a>> {
         let (session, settings) =
-            oneiro.store.read(|tx| Ok((whole(tx, key)?, oneiro.settings_in(tx)?)))?;
+            oneiro.store.read(|tx| Ok((fetch_session(tx, key)?, oneiro.settings_in(tx)?)))?;
         let head = system_head(&session, |text| oneiro.prompt_tokens(text));
         Ok(Compaction {
             oneiro,

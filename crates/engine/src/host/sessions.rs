@@ -1,6 +1,6 @@
 //! Sessions of a host: created only if they are new, found by title, deleted in bulk.
 
-use crate::sessions::{delete_and_record, key_of_title, whole};
+use crate::sessions::{delete_and_record, fetch_session, key_of_title};
 use crate::views::Host;
 use oneiro_model::host::DeleteRequest;
 use oneiro_model::{Deleted, NewSession, Result, Session, SessionId};
@@ -36,7 +36,7 @@ impl Host<'_> {
     /// The session that has exactly this title.
     pub fn find_title(&self, title: &str) -> Result<Option<SessionId>> {
         self.oneiro.store.read(|tx| match titles::session_with(tx, title)? {
-            Some(key) => Ok(Some(whole(tx, key)?.id)),
+            Some(key) => Ok(Some(fetch_session(tx, key)?.id)),
             None => Ok(None),
         })
     }
@@ -44,7 +44,7 @@ impl Host<'_> {
     /// The most recently started session with this title, with or without a number.
     pub fn resolve_title(&self, title: &str) -> Result<Option<SessionId>> {
         self.oneiro.store.read(|tx| match key_of_title(tx, title)? {
-            Some(key) => Ok(Some(whole(tx, key)?.id)),
+            Some(key) => Ok(Some(fetch_session(tx, key)?.id)),
             None => Ok(None),
         })
     }
@@ -52,7 +52,7 @@ impl Host<'_> {
 
 /// Whether a session matches the request.
 fn matches(tx: &Tx<'_>, request: &DeleteRequest, key: i64) -> Result<bool> {
-    let session = whole(tx, key)?;
+    let session = fetch_session(tx, key)?;
     if request.only_ended && session.ended_at.is_none() {
         return Ok(false);
     }

@@ -6,7 +6,7 @@ mod discover;
 
 use super::hits::name;
 use super::snippet::beginning;
-use crate::sessions::{message_in, resolve_in, whole};
+use crate::sessions::{fetch_session, message_in, resolve_in};
 use crate::views::Search;
 use oneiro_model::{
     BROWSE_LIMIT, Error, HIDDEN_SOURCES, ListSessions, MESSAGE_WINDOW, MessageId, MessageRef,
@@ -117,13 +117,13 @@ fn scroll(
         ));
         session_id = there;
     }
-    let total = whole(tx, anchor.session_key)?.message_count;
-    let shown = MessageWindow::of(tx, anchor, window, total)?;
+    let total = fetch_session(tx, anchor.session_key)?.message_count;
+    let shown_message = MessageWindow::of(tx, anchor, window, total)?;
     Ok(SessionFound::Scroll {
         session_id,
-        messages: shown.messages,
-        before: shown.before,
-        after: shown.after,
+        messages: shown_message.messages,
+        before: shown_message.before,
+        after: shown_message.after,
         note,
     })
 }
@@ -141,22 +141,22 @@ fn read(tx: &Tx<'_>, session: &SessionId) -> Result<SessionFound> {
         found.append(&mut end);
         omitted = (session.message_count - found.len() as i64).max(0);
     }
-    let messages = found.iter().map(|said| shown(said, WINDOW_CHARS)).collect();
+    let messages = found.iter().map(|row| shown_message(row, WINDOW_CHARS)).collect();
     Ok(SessionFound::Read { session: Box::new(session), messages, omitted })
 }
 
 /// A session without its system prompt, which is not part of the conversation.
 fn without_system_prompt(tx: &Tx<'_>, key: i64) -> Result<Session> {
-    Ok(Session { system_prompt: None, ..whole(tx, key)? })
+    Ok(Session { system_prompt: None, ..fetch_session(tx, key)? })
 }
 
-fn shown(said: &MessageRow, chars: usize) -> ShownMessage {
+fn shown_message(row: &MessageRow, chars: usize) -> ShownMessage {
     ShownMessage {
-        id: MessageId(said.seq),
-        role: said.role.clone(),
-        name: name(said),
-        at: said.at,
-        text: beginning(&searchable(&said.role, &said.body), chars),
+        id: MessageId(row.seq),
+        role: row.role.clone(),
+        name: name(row),
+        at: row.at,
+        text: beginning(&searchable(&row.role, &row.body), chars),
         anchor: false,
     }
 }
@@ -189,7 +189,7 @@ impl MessageWindow {
         };
         let messages = earlier
             .iter()
-            .map(|said| ShownMessage { anchor: said.seq == seq, ..shown(said, WINDOW_CHARS) });
+            .map(|row| ShownMessage { anchor: row.seq == seq, ..shown_message(row, WINDOW_CHARS) });
         Ok(MessageWindow { messages: messages.collect(), before, after: (outside - before).max(0) })
     }
 
@@ -201,14 +201,14 @@ impl MessageWindow {
         let mut opening = Vec::new();
         if self.before > 0 || self.messages.is_empty() {
             let next = |at| message_rows::session_after(tx, key, at, SPOKEN_SCAN.0);
-            opening = first_spoken(0, next, |said| said.seq < first)?;
+            opening = first_spoken(0, next, |row| row.seq < first)?;
         }
         let mut closing = Vec::new();
         if self.after > 0 {
             // In a short session the opening may already include the last messages.
             let last = last.max(id(opening.last()).unwrap_or(0));
             let next = |at| message_rows::session_before(tx, key, at, SPOKEN_SCAN.0);
-            closing = first_spoken(i64::MAX, next, |said| said.seq > last)?;
+            closing = first_spoken(i64::MAX, next, |row| row.seq > last)?;
             closing.reverse();
         }
         Ok([opening, closing])
@@ -228,12 +228,12 @@ fn first_spoken(
         let Some(last) = some.last() else { break };
         at = last.seq;
         let ends = some.len() < SPOKEN_SCAN.0;
-        for said in &some {
-            if !accepts(said) || found.len() == BOOKEND_MESSAGES {
+        for row in &some {
+            if !accepts(row) || found.len() == BOOKEND_MESSAGES {
                 return Ok(found);
             }
-            if matches!(said.role, Role::User | Role::Assistant) {
-                let message = shown(said, BOOKEND_CHARS);
+            if matches!(row.role, Role::User | Role::Assistant) {
+                let message = shown_message(row, BOOKEND_CHARS);
                 // A message that only calls tools has their names as text; one with only media has
                 // no text.
                 if !message.text.trim().is_empty() {

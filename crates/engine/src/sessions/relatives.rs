@@ -1,6 +1,6 @@
 //! The lineage of a session.
 
-use super::{key_of, whole};
+use super::{fetch_session, key_of};
 use crate::views::Sessions;
 use oneiro_model::{Result, Session, SessionId};
 use oneiro_store::lineage;
@@ -30,7 +30,7 @@ impl Sessions<'_> {
             keys.sort_unstable();
             keys.truncate(limit);
             let without_prompt = |session| Session { system_prompt: None, ..session };
-            keys.into_iter().map(|key| whole(tx, key).map(without_prompt)).collect()
+            keys.into_iter().map(|key| fetch_session(tx, key).map(without_prompt)).collect()
         })
     }
 

@@ -49,7 +49,7 @@ pub(crate) fn resolve_in(tx: &Tx<'_>, text: &str) -> Result<(i64, SessionId)> {
         [only] => Ok(only.clone()),
         [_, _, ..] => Err(ambiguous(text, &with_prefix)),
         [] => match key_of_title(tx, text)? {
-            Some(key) => Ok((key, whole(tx, key)?.id)),
+            Some(key) => Ok((key, fetch_session(tx, key)?.id)),
             None => Err(no_session(text)),
         },
     }
@@ -84,7 +84,7 @@ pub(crate) fn key_of(tx: &Tx<'_>, id: &SessionId) -> Result<i64> {
 }
 
 /// A session that must exist, whole.
-pub(crate) fn whole(tx: &Tx<'_>, key: i64) -> Result<Session> {
+pub(crate) fn fetch_session(tx: &Tx<'_>, key: i64) -> Result<Session> {
     sessions::get(tx, key)?
         .ok_or_else(|| Error::internal("a session vanished inside a transaction"))
 }

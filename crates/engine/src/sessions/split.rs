@@ -1,7 +1,7 @@
 //! Split a session: it ends, and a continuation starts with its compacted window, in one transaction.
 
 use super::create::{child_of, refuse_ignored};
-use super::{Draft, create_in, key_of, no_session, whole};
+use super::{Draft, create_in, fetch_session, key_of, no_session};
 use crate::context::uncovered;
 use crate::views::Sessions;
 use oneiro_model::{
@@ -45,7 +45,7 @@ impl Sessions<'_> {
             session_updates::end_if_open(tx, parent, COMPRESSION, now)?;
             changes::record(tx, ChangeKind::Ended, Some(&from), now)?;
             changes::record(tx, ChangeKind::Created, Some(&draft.id), now)?;
-            whole(tx, key)
+            fetch_session(tx, key)
         })?;
         self.oneiro.schedule_indexing()?;
         Ok(child)
@@ -81,7 +81,7 @@ fn refuse_split(tx: &Tx<'_>, session: SessionRef<'_>) -> Result<()> {
         return Err(Error::conflict(format!("session {:?} was split already", id.as_str()))
             .remedy(format!("it goes on as {:?}", tip.id.as_str())));
     }
-    let session = whole(tx, key)?;
+    let session = fetch_session(tx, key)?;
     match session.end_reason {
         Some(reason) if session.ended_at.is_some() => {
             Err(Error::conflict(format!("session {:?} has ended: {reason}", id.as_str()))

@@ -1,6 +1,6 @@
 //! Token and cost accounts.
 
-use super::{key_of, whole};
+use super::{fetch_session, key_of};
 use crate::views::Sessions;
 use oneiro_model::{Result, Session, SessionId, Usage, UsageKey, UsageRow};
 use oneiro_store::usage;
@@ -19,7 +19,7 @@ impl Sessions<'_> {
                 session,
                 Charge { account: &key, used: &used, first_at: now, last_at: now },
             )?;
-            whole(tx, session)
+            fetch_session(tx, session)
         })
     }
 
@@ -30,7 +30,7 @@ impl Sessions<'_> {
         self.oneiro.store.write(move |tx| {
             let session = key_of(tx, &id)?;
             usage::set_totals(tx, session, &used)?;
-            whole(tx, session)
+            fetch_session(tx, session)
         })
     }
 

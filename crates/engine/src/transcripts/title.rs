@@ -5,7 +5,7 @@ use super::Agent;
 use super::harness;
 use super::reader::{TitleFact, TitledBy};
 use crate::secrets::redact_secrets;
-use crate::sessions::whole;
+use crate::sessions::fetch_session;
 use oneiro_model::host::PageRequest;
 use oneiro_model::{Lineage, Message, Part, Result, Role, SessionId, Title, parts};
 use oneiro_store::{SessionRef, Tx, messages, sessions, titles};
@@ -69,7 +69,7 @@ impl Titled<'_> {
     }
 
     fn give(&self, tx: &Tx<'_>, title: &Title, by: TitledBy) -> Result<()> {
-        let session = whole(tx, self.key)?;
+        let session = fetch_session(tx, self.key)?;
         let last = session.metadata.get("titled");
         let last_text = |name: &str| last.and_then(|last| last.get(name)).and_then(Value::as_str);
         if last_text("text") == Some(title.as_str()) {
@@ -98,7 +98,7 @@ impl Titled<'_> {
 
 /// Removes the title of a session if it is the first sentence of a message that is being erased.
 pub(crate) fn remove_title_of_message(tx: &Tx<'_>, key: i64, message: Message) -> Result<()> {
-    let session = whole(tx, key)?;
+    let session = fetch_session(tx, key)?;
     let text_of = |name: &str| session.metadata.get("titled")?.get(name)?.as_str();
     let is_sentence = text_of("by") == Some(TitledBy::Sentence.as_str());
     let (Some(text), Ok(agent), true) =

@@ -90,7 +90,7 @@ on_both_backends! {
         }
     }
 
-    fn what_was_compacted_stays_compacted_after_a_restore(space) {
+    fn compacted_messages_stay_compacted_after_a_restore(space) {
         let oneiro = open(space);
         begin(&oneiro, "a");
         let ids = say(&oneiro, "a", &["1", "2", "3"]);

@@ -2,7 +2,7 @@
 //! what was put into it. `fixtures/schema-N.sql` has the tables and rows of such a store on SQLite:
 //! the newest was written by the engine of its day, the others hold what of it they had room for.
 
-use crate::search_support::{all_segments, ask, find, open_with_words, reach, request};
+use crate::search_support::{all_segments, find, open_with_words, reach, request, search};
 use crate::support::{assert_sound, export, id, shown, target};
 use oneiro::{MessageId, Oneiro, Timestamp};
 use oneiro_store::{CURRENT, Options, Store};
@@ -84,7 +84,7 @@ fn answers(oneiro: &Oneiro) -> Vec<String> {
     let queries =
         ["violin", "note 7", "rain", "where is the serpent by the lamp?", "role:tool", "harb*"];
     let answer = |query: &&str| {
-        let found = ask(oneiro, request(query));
+        let found = search(oneiro, request(query));
         let hits = found.hits.iter().map(|hit| (hit.id.0, hit.score, hit.snippet.clone()));
         assert!(found.note.is_none() && !found.hits.is_empty(), "{query}: {:?}", found.note);
         format!("{query} {:?} {:?}", found.tier, hits.collect::<Vec<_>>())
@@ -93,7 +93,7 @@ fn answers(oneiro: &Oneiro) -> Vec<String> {
 }
 
 on_both_backends! {
-    fn a_store_of_every_earlier_schema_opens_and_gives_everything_back(space) {
+    fn a_store_of_every_earlier_schema_opens_with_all_its_data(space) {
         assert!(CURRENT.len() <= NEWEST + 1, "keep a store of schema {} as well", CURRENT.len() - 1);
         let mut exports = Vec::new();
         for schema in 1..=NEWEST {
@@ -110,7 +110,7 @@ on_both_backends! {
     }
 
     /// open ... search: the old segments answer, a job is left ... jobs run: new segments answer alike
-    fn segments_without_kinds_answer_until_they_are_built_anew_in_the_background(space) {
+    fn segments_without_kinds_are_searched_until_they_are_rebuilt(space) {
         restore(space, NEWEST);
         let (oneiro, _) = open_with_words(space);
         let versions = || -> Vec<i64> {

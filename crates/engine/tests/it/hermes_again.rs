@@ -26,7 +26,7 @@ fn session(oneiro: &Fixed) -> Session {
 }
 
 on_both_backends! {
-    fn again_changes_nothing(space) {
+    fn a_repeated_import_changes_nothing(space) {
         let hermes = talk(space);
         let oneiro = open(space);
         assert_eq!(import(&oneiro, &hermes.path).messages, 4);
@@ -40,7 +40,7 @@ on_both_backends! {
         assert_eq!(crate::support::dump(&oneiro), before);
     }
 
-    fn what_hermes_did_since_is_taken_over(space) {
+    fn changes_of_hermes_since_the_last_import_are_applied(space) {
         let hermes = talk(space);
         let oneiro = open(space);
         import(&oneiro, &hermes.path);
@@ -74,7 +74,7 @@ on_both_backends! {
         assert_sound(&oneiro);
     }
 
-    fn what_was_changed_here_stays(space) {
+    fn changes_made_here_are_kept(space) {
         let hermes = talk(space);
         let oneiro = open(space);
         import(&oneiro, &hermes.path);
@@ -112,7 +112,7 @@ on_both_backends! {
         assert_sound(&oneiro);
     }
 
-    fn what_was_removed_here_does_not_come_back(space) {
+    fn sessions_and_messages_deleted_here_are_not_imported_again(space) {
         let hermes = talk(space);
         hermes.session("gone", 1_700_000_100.0);
         hermes.say("gone", "user", "forget the seventh candle");
@@ -132,7 +132,7 @@ on_both_backends! {
         assert!(!notes.contains("gone") && !notes.contains("candle") && !notes.contains("Tea"), "{notes}");
     }
 
-    fn what_hermes_replaced_is_taken_back_and_not_destroyed(space) {
+    fn messages_that_hermes_replaced_are_rewound_and_not_deleted(space) {
         let hermes = talk(space);
         let oneiro = open(space);
         import(&oneiro, &hermes.path);
@@ -152,7 +152,7 @@ on_both_backends! {
         assert_sound(&oneiro);
     }
 
-    fn another_file_in_the_place_of_the_first_is_read_whole(space) {
+    fn another_file_at_the_same_path_is_imported_completely(space) {
         let hermes = talk(space);
         let oneiro = open(space);
         let path = hermes.path;
@@ -168,7 +168,7 @@ on_both_backends! {
         assert_eq!(shown(&oneiro, "s", false).len(), 4);
     }
 
-    fn a_session_that_is_here_by_itself_is_filled_in(space) {
+    fn an_existing_session_without_an_import_is_filled_in(space) {
         let hermes = talk(space);
         let oneiro = open(space);
         crate::support::begin(&oneiro, "s");
@@ -180,7 +180,7 @@ on_both_backends! {
         assert_eq!(shown(&oneiro, "s", false).len(), 5);
     }
 
-    fn slots_that_were_changed_here_stay(space) {
+    fn slots_changed_here_are_kept(space) {
         let hermes = talk(space);
         hermes.run("INSERT INTO state_meta VALUES ('a', '1'), ('b', '1')");
         let oneiro = open(space);
@@ -198,7 +198,7 @@ on_both_backends! {
         assert_eq!(held, [json!("2"), json!("mine")]);
     }
 
-    fn sessions_that_patterns_name_are_left_out(space) {
+    fn sessions_that_match_a_pattern_are_skipped(space) {
         let hermes = talk(space);
         for session in ["cron:1", "scratch:1"] {
             hermes.session(session, 5.0);

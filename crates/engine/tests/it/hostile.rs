@@ -49,7 +49,7 @@ fn deep(levels: usize) -> Value {
 }
 
 on_both_backends! {
-    fn strange_text_is_only_text_in_every_field(space) {
+    fn strange_text_is_stored_as_text_in_every_field(space) {
         let oneiro = open(space);
         for text in STRANGE {
             let some = || Some((*text).to_owned());
@@ -82,7 +82,7 @@ on_both_backends! {
         assert_eq!(crate::support::without_ids(&export(&other)), crate::support::without_ids(&export(&oneiro)));
     }
 
-    fn text_that_no_engine_could_hold_is_refused(space) {
+    fn text_that_an_engine_cannot_store_is_refused(space) {
         let oneiro = open(space);
         begin(&oneiro, "s");
         let before = dump(&oneiro);
@@ -109,7 +109,7 @@ on_both_backends! {
         assert_eq!((session.system_prompt, session.title), (nul(), Some("a b".into())));
     }
 
-    fn json_that_is_too_deep_is_refused_before_it_is_stored(space) {
+    fn json_that_is_nested_too_deeply_is_refused(space) {
         let oneiro = open(space);
         begin(&oneiro, "s");
         let nested = |levels: usize| format!("{{\"role\":\"user\",\"content\":{}{}}}", "[".repeat(levels), "]".repeat(levels));
@@ -131,7 +131,7 @@ on_both_backends! {
         assert_eq!(oneiro.sessions().show(&id("s"), true).unwrap().messages.len(), 1);
     }
 
-    fn a_message_of_fifty_megabytes_comes_back_whole(space) {
+    fn a_message_of_fifty_megabytes_is_returned_unchanged(space) {
         let oneiro = open(space);
         begin(&oneiro, "s");
         let large = digits(50 << 20);
@@ -154,7 +154,7 @@ on_both_backends! {
         assert_sound(&oneiro);
     }
 
-    fn long_keys_and_many_large_values_survive(space) {
+    fn long_keys_and_many_large_values_are_returned_unchanged(space) {
         let oneiro = open(space);
         begin(&oneiro, "s");
         let large = "v".repeat(70_000);

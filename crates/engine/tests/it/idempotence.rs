@@ -10,7 +10,7 @@ fn batch(from: usize, to: usize) -> Vec<NewMessage> {
 }
 
 on_both_backends! {
-    fn the_same_batch_twice_is_stored_once(space) {
+    fn a_repeated_batch_is_stored_once(space) {
         let oneiro = open(space);
         begin(&oneiro, "s");
         for size in [5, 80] {
@@ -23,7 +23,7 @@ on_both_backends! {
         assert_sound(&oneiro);
     }
 
-    fn what_is_new_in_a_mixed_batch_is_stored_in_order(space) {
+    fn the_new_messages_of_a_mixed_batch_are_stored_in_order(space) {
         let oneiro = open(space);
         begin(&oneiro, "s");
         oneiro.messages().append(&id("s"), batch(10, 20)).unwrap();
@@ -35,7 +35,7 @@ on_both_backends! {
         assert_sound(&oneiro);
     }
 
-    fn duplicates_inside_one_batch_answer_with_the_first_id(space) {
+    fn duplicates_in_one_batch_get_the_first_id(space) {
         let oneiro = open(space);
         begin(&oneiro, "s");
         for count in [3, 64] {
@@ -49,7 +49,7 @@ on_both_backends! {
         assert_sound(&oneiro);
     }
 
-    fn many_threads_that_send_the_same_store_it_once(space) {
+    fn concurrent_threads_with_the_same_messages_store_them_once(space) {
         let oneiro = open(space);
         begin(&oneiro, "s");
         let start = Barrier::new(8);
@@ -68,7 +68,7 @@ on_both_backends! {
         assert_sound(&oneiro);
     }
 
-    fn external_ids_count_within_their_session_only(space) {
+    fn external_ids_are_unique_within_their_session(space) {
         let oneiro = open(space);
         begin(&oneiro, "s");
         begin(&oneiro, "t");

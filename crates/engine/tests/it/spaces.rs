@@ -70,7 +70,7 @@ on_both_backends! {
 }
 
 #[test]
-fn a_folder_without_stores_has_no_spaces_and_is_left_as_it_is() {
+fn a_folder_without_stores_has_no_spaces_and_is_unchanged() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("notes.db"), "not a database").unwrap();
     let store = folder.path().to_string_lossy().into_owned();

@@ -103,8 +103,8 @@ impl OneField<'_> {
                 Err(self.wrong(format!("is none of {}", words.join(", "))))
             }
             // Other values are refused by the type itself, which knows both forms.
-            (FieldKind::Message, value) => Ok(whole(&value).map_or(value, Value::from)),
-            (FieldKind::Int(min, max), value) => self.int(whole(&value), *min, *max),
+            (FieldKind::Message, value) => Ok(parse_integer(&value).map_or(value, Value::from)),
+            (FieldKind::Int(min, max), value) => self.int(parse_integer(&value), *min, *max),
             (FieldKind::Number(min, max), value) => self.number(value, *min, *max),
             (FieldKind::Time { end_of_day }, Value::String(text)) => self.time(&text, *end_of_day),
             (FieldKind::Time { .. }, Value::Number(micros)) if self.reading.form == Form::Host => {
@@ -171,9 +171,9 @@ impl OneField<'_> {
                 let number = match &value {
                     Value::String(text) => {
                         let text = text.trim_start_matches('#');
-                        text.parse().ok().or_else(|| whole_number(text.parse().ok()?))
+                        text.parse().ok().or_else(|| exact_integer(text.parse().ok()?))
                     }
-                    other => whole(other),
+                    other => parse_integer(other),
                 };
                 let Some(number) = number else {
                     let remedy = format!("give {} as a number, or leave it out", self.name);
@@ -331,11 +331,11 @@ const TIME_REMEDY: &str = "write a time (2026-01-31T09:30:00Z) or a date (2026-0
 const AGE_REMEDY: &str = "write a date (2026-01-31), a time (2026-01-31T09:30:00Z) or an age (3d)";
 
 /// An integer in any notation: 5, 5.0 or 5e0.
-fn whole(value: &Value) -> Option<i64> {
-    value.as_i64().or_else(|| whole_number(value.as_f64()?))
+fn parse_integer(value: &Value) -> Option<i64> {
+    value.as_i64().or_else(|| exact_integer(value.as_f64()?))
 }
 
-fn whole_number(number: f64) -> Option<i64> {
+fn exact_integer(number: f64) -> Option<i64> {
     /// Above this a float cannot represent every integer.
     const MAX_EXACT_FLOAT: f64 = 9_007_199_254_740_992.0;
     (number.fract() == 0.0 && number.abs() <= MAX_EXACT_FLOAT).then_some(number as i64)

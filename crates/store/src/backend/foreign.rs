@@ -119,14 +119,16 @@ pub fn kind_of_file(path: &Path) -> FileKind {
         return if path.exists() && !path.is_file() { FileKind::Other } else { FileKind::Nothing };
     }
     // As it lies first, for that leaves no trace; what is not in the file yet is in its log.
-    let lies = look(path, true);
+    let lies = inspect_file(path, true);
     match lies {
-        FileKind::Sqlite(tables) if tables.is_empty() && is_written_to(path) => look(path, false),
+        FileKind::Sqlite(tables) if tables.is_empty() && is_written_to(path) => {
+            inspect_file(path, false)
+        }
         kind => kind,
     }
 }
 
-fn look(path: &Path, as_it_lies: bool) -> FileKind {
+fn inspect_file(path: &Path, as_it_lies: bool) -> FileKind {
     let Ok(file) = ForeignFile::open_as(path, as_it_lies) else { return FileKind::Other };
     let owner = file.connection.query_row("PRAGMA application_id", [], |row| row.get::<_, i64>(0));
     let kind = match owner {

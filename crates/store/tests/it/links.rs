@@ -67,7 +67,7 @@ fn a_stale_log_beside_a_link_is_not_taken_for_the_log_of_the_store() {
 }
 
 #[test]
-fn a_link_that_is_turned_to_another_store_does_not_split_an_open_one() {
+fn retargeting_a_link_does_not_affect_an_open_store() {
     let space = TestSpace::new(Backend::Sqlite);
     let link = paths(&space)[0].clone();
     let store = open_path(&link, &space);
@@ -95,7 +95,7 @@ fn a_backup_through_a_link_is_recorded_under_its_real_path() {
 }
 
 #[test]
-fn what_another_program_has_in_its_log_is_read_through_a_link() {
+fn the_log_of_another_programs_database_is_read_through_a_link() {
     let space = TestSpace::new(Backend::Sqlite);
     paths(&space);
     let theirs = rusqlite::Connection::open(real(&space)).unwrap();

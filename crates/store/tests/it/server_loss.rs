@@ -7,7 +7,7 @@ use oneiro_testkit::{Backend, OwnServer, TestSpace};
 use std::sync::Barrier;
 
 #[test]
-fn connections_that_the_server_ended_are_replaced_unnoticed() {
+fn connections_that_the_server_closed_are_replaced() {
     let space = TestSpace::new(Backend::Postgres);
     let url = format!("{}?application_name={}", space.store, space.space);
     let target = Target::Postgres { url, space: space.space.clone() };

@@ -8,7 +8,7 @@ use super::store_titles::TitleWriter;
 use super::usage_row;
 use super::usage_row::{difference, usage_numbers};
 use crate::Oneiro;
-use crate::sessions::{Draft, create_in, whole};
+use crate::sessions::{Draft, create_in, fetch_session};
 use oneiro_model::{Result, Session, Timestamp, Usage};
 use oneiro_store::session_updates::{self, ImportedState};
 use oneiro_store::sessions::Fields;
@@ -114,7 +114,7 @@ impl<'w, 'c> SessionWriter<'w, 'c> {
     fn create(&self, status: SessionStatus) -> Result<Stored> {
         let (tx, row) = (self.tx, self.row);
         let key = create_in(tx, self.draft)?;
-        let stored = whole(tx, key)?;
+        let stored = fetch_session(tx, key)?;
         let is_new = status == SessionStatus::New;
         if is_new || stored.ended_at.is_none() {
             let end = SessionEnd { at: row.ended_at, reason: row.end_reason.clone() };
@@ -140,7 +140,7 @@ impl<'w, 'c> SessionWriter<'w, 'c> {
 
     fn update(&self, key: i64, mut checkpoint: Checkpoint) -> Result<Stored> {
         let (tx, row) = (self.tx, self.row);
-        let stored = whole(tx, key)?;
+        let stored = fetch_session(tx, key)?;
         let (source, here) = (fields_of_row(row), fields_of(&stored));
         let mut changes = Changes::default();
         let names: BTreeSet<&String> = source.keys().chain(checkpoint.fields.keys()).collect();

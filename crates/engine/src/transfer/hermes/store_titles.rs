@@ -3,7 +3,7 @@
 
 use super::checkpoint::{Checkpoint, fingerprint_of};
 use super::session_row::SessionRow;
-use crate::sessions::whole;
+use crate::sessions::fetch_session;
 use oneiro_model::{Result, Session, Timestamp, Title};
 use oneiro_store::{Tx, titles};
 
@@ -36,13 +36,13 @@ impl TitleWriter<'_, '_> {
             titles::set(tx, key, Some(title))?;
             return Ok(0);
         };
-        let other = whole(tx, holder)?;
+        let other = fetch_session(tx, holder)?;
         let other_id = other.id.as_str().as_bytes();
         let other_checkpoint = Checkpoint::read(tx, other_id)?
             .filter(|other| other.title_given == checkpoint.title_told);
         let numbered = titles::next(tx, title)?;
         match other_checkpoint {
-            Some(mut other_checkpoint) if other.started_at < whole(tx, key)?.started_at => {
+            Some(mut other_checkpoint) if other.started_at < fetch_session(tx, key)?.started_at => {
                 titles::set(tx, holder, Some(&numbered))?;
                 other_checkpoint.title_given = fingerprint_of(Some(&numbered));
                 other_checkpoint.write(tx, other_id, self.now)?;
