@@ -52,7 +52,8 @@ pub use aggregates::{Table, all_statements, all_tables, each_text};
 pub use backend::Engine;
 pub use backend::fault::{Fault, FaultPlan};
 pub use backend::foreign::{
-    FileKind, ForeignColumn, ForeignFile, ForeignRow, ForeignRows, ForeignValue, kind_of_file,
+    ColumnText, FileKind, ForeignColumn, ForeignFile, ForeignLocking, ForeignRow, ForeignRows,
+    ForeignValue, kind_of_file,
 };
 pub use backend::raw_search::Finder;
 pub use damage::{is_missing_table, is_unreadable};

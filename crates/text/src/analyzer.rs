@@ -17,7 +17,6 @@ const BLOCK_UNITS: usize = 4096;
 pub struct Analyzer {
     pub(crate) scanner: Scanner,
     words: WordCache,
-    buffer: String,
 }
 
 impl Analyzer {
@@ -32,13 +31,8 @@ impl Analyzer {
             at = self.scanner.scan(text, at, BLOCK_UNITS);
             let vote = self.look_up();
             let language = *language.get_or_insert_with(|| vote.winner());
-            let mut writer = Writer {
-                norm: &self.scanner.norm,
-                words: &mut self.words,
-                buffer: &mut self.buffer,
-                language,
-                position,
-            };
+            let mut writer =
+                Writer { norm: &self.scanner.norm, words: &mut self.words, language, position };
             writer.write(&self.scanner.units, &self.scanner.subwords, &mut each);
             position = writer.position;
         }
@@ -124,6 +118,13 @@ pub(crate) fn is_plain(group: &[Unit]) -> bool {
         && unit.outer == unit.span)
 }
 
+/// The kinds of single units and of pairs.
+#[derive(Clone, Copy)]
+struct PairKinds {
+    single: Kind,
+    pair: Kind,
+}
+
 /// A token that is stemmed if it is a word.
 struct WordToken {
     span: Span,
@@ -142,7 +143,6 @@ impl WordToken {
 struct Writer<'a> {
     norm: &'a str,
     words: &'a mut WordCache,
-    buffer: &'a mut String,
     language: Language,
     position: u32,
 }
@@ -153,8 +153,12 @@ impl Writer<'_> {
         while let [unit, ..] = rest {
             let (group, after) = split_group(rest);
             match unit.shape {
-                Shape::Cjk => self.pairs(group, Kind::Cjk, Kind::CjkPair, each),
-                Shape::Gram => self.pairs(group, Kind::Gram, Kind::Gram, each),
+                Shape::Cjk => {
+                    self.pairs(group, PairKinds { single: Kind::Cjk, pair: Kind::CjkPair }, each)
+                }
+                Shape::Gram => {
+                    self.pairs(group, PairKinds { single: Kind::Gram, pair: Kind::Gram }, each)
+                }
                 Shape::Emoji => {
                     group.iter().for_each(|unit| self.exact(unit.span, Kind::Emoji, each));
                     self.position += 1;
@@ -173,18 +177,12 @@ impl Writer<'_> {
     }
 
     /// Every unit alone and with the next one.
-    fn pairs(
-        &mut self,
-        group: &[Unit],
-        single: Kind,
-        pair: Kind,
-        each: &mut impl FnMut(Token<'_>),
-    ) {
+    fn pairs(&mut self, group: &[Unit], kinds: PairKinds, each: &mut impl FnMut(Token<'_>)) {
         for (at, unit) in group.iter().enumerate() {
-            self.exact(unit.span, single, each);
+            self.exact(unit.span, kinds.single, each);
             if let Some(next) = group.get(at + 1) {
                 let span = Span { end: next.span.end, norm_end: next.span.norm_end, ..unit.span };
-                self.exact(span, pair, each);
+                self.exact(span, kinds.pair, each);
             }
             self.position += 1;
         }
@@ -247,7 +245,7 @@ impl Writer<'_> {
             return self.exact(span, kind, each);
         };
         let stop = self.words.stop_set(id, norm) & language.bit() != 0;
-        let term = self.words.stem(id, norm, language, self.buffer);
+        let term = self.words.stem(id, norm, language);
         let (start, end, position) = (span.start, span.end, self.position);
         each(Token { term, norm, start, end, position, kind, stop });
     }

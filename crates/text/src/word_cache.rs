@@ -25,6 +25,8 @@ pub(crate) struct WordCache {
     ids: FxHashMap<Box<str>, u32>,
     entries: Vec<Entry>,
     stems: String,
+    /// The last stem that did not fit.
+    uncached_stem: String,
 }
 
 impl WordCache {
@@ -58,14 +60,8 @@ impl WordCache {
         self.entries.get(id as usize).map_or_else(|| stop_set(norm), |entry| entry.stop_set)
     }
 
-    /// The stem of a word. `buffer` holds it if the cache is full.
-    pub fn stem<'a>(
-        &'a mut self,
-        id: u32,
-        norm: &str,
-        language: Language,
-        buffer: &'a mut String,
-    ) -> &'a str {
+    /// The stem of a word.
+    pub fn stem(&mut self, id: u32, norm: &str, language: Language) -> &str {
         let cached = self.entries.get(id as usize).and_then(|entry| {
             entry.stems.iter().flatten().find(|(of, ..)| *of == language).copied()
         });
@@ -75,9 +71,9 @@ impl WordCache {
         let stem = stem(norm, language);
         let entry = self.entries.get_mut(id as usize);
         let Some(entry) = entry.filter(|_| self.stems.len() < MAX_STEM_BYTES) else {
-            buffer.clear();
-            buffer.push_str(&stem);
-            return buffer;
+            self.uncached_stem.clear();
+            self.uncached_stem.push_str(&stem);
+            return &self.uncached_stem;
         };
         let start = self.stems.len();
         self.stems.push_str(&stem);

@@ -57,7 +57,7 @@ fn runs_the_commands_of_its_parent() {
         "sync-fails-then-crash" => crate::sync_failure::write_until_a_sync_fails(&target),
         "backup" => crate::backups::back_up(&target, Path::new(path)),
         "backup-and-die" => crate::backups::back_up_and_die(&target, Path::new(path)),
-        "read-foreign" => crate::links::read_foreign(Path::new(path)),
+        "read-foreign" => crate::links::assert_foreign_row_is_read(Path::new(path)),
         "write-when-told" => crate::busy::write_when_told(&target),
         "write-again" => crate::sync_failure::write_again(&target),
         other => panic!("no such work: {other}"),

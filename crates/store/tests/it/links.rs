@@ -3,7 +3,9 @@
 
 use crate::child;
 use crate::support::{NOW, names, put, write};
-use oneiro_store::{FileKind, ForeignFile, ForeignRows, Options, Store, Target, backups};
+use oneiro_store::{
+    FileKind, ForeignFile, ForeignLocking, ForeignRows, Options, Store, Target, backups,
+};
 use oneiro_testkit::{Backend, Faults, TestSpace};
 use std::fs;
 use std::ops::ControlFlow;
@@ -110,11 +112,11 @@ fn the_log_of_another_programs_database_is_read_through_a_link() {
 }
 
 /// Child: reads the one row that is only in the log.
-pub fn read_foreign(path: &Path) {
-    let file = ForeignFile::open(path, true).unwrap();
+pub fn assert_foreign_row_is_read(path: &Path) {
+    let file = ForeignFile::open(path, ForeignLocking::IfInUse).unwrap();
     let mut rows = 0;
     let columns = ["x".to_owned()];
-    let asked = ForeignRows { table: "t", columns: &columns, from: None, having: None };
+    let asked = ForeignRows { table: "t", columns: &columns, from: None, equals: None };
     file.each(asked, |_| {
         rows += 1;
         Ok(ControlFlow::Continue(()))

@@ -120,7 +120,7 @@ impl Layout {
 
 fn version(file: &ForeignFile) -> Result<i64> {
     let columns = [String::from("version")];
-    let rows = ForeignRows { table: "schema_version", columns: &columns, from: None, having: None };
+    let rows = ForeignRows { table: "schema_version", columns: &columns, from: None, equals: None };
     let mut version = 0;
     file.each(rows, |row| {
         if let ForeignValue::Int(number) = row.value(0) {

@@ -23,7 +23,7 @@ pub use report::{HermesCounts, HermesDifference, HermesImported, NotKept};
 use super::TransferProgress;
 use crate::views::Transfer;
 use oneiro_model::{Error, ErrorKind, Remedy, Result};
-use oneiro_store::{FileKind, ForeignFile, Target, kind_of_file};
+use oneiro_store::{FileKind, ForeignFile, ForeignLocking, Target, kind_of_file};
 use serde::Serialize;
 use std::path::Path;
 
@@ -81,7 +81,10 @@ impl Transfer<'_> {
     ) -> Result<HermesImported> {
         let mut done = HermesImported::default();
         for attempt in 0.. {
-            let file = open(path, attempt < LOCK_FREE_ATTEMPTS)?;
+            let is_lock_free = attempt < LOCK_FREE_ATTEMPTS;
+            let locking =
+                if is_lock_free { ForeignLocking::IfInUse } else { ForeignLocking::Always };
+            let file = open(path, locking)?;
             let pass = pass::Pass::new(self.oneiro, path, &file)?;
             let outcome = pass.run(file, progress)?;
             // An attempt counts what it stored even if the file changed during it.
@@ -100,19 +103,19 @@ impl Transfer<'_> {
         path: &Path,
         progress: &mut dyn FnMut(TransferProgress),
     ) -> Result<HermesImported> {
-        let file = open(path, true)?;
+        let file = open(path, ForeignLocking::IfInUse)?;
         preview::preview(self.oneiro, path, &file, progress)
     }
 }
 
-fn open(path: &Path, may_skip_locks: bool) -> Result<ForeignFile> {
+fn open(path: &Path, locking: ForeignLocking) -> Result<ForeignFile> {
     let remedy =
         "name the state.db of hermes; it is in ~/.hermes unless HERMES_HOME says otherwise";
     if kind_of_file(path) == FileKind::Ours {
         return Err(Error::invalid(format!("{} is a store of Oneiro itself", path.display()))
             .remedy(Remedy::OwnStore));
     }
-    ForeignFile::open(path, may_skip_locks).map_err(|error| match error.remedy_text() {
+    ForeignFile::open(path, locking).map_err(|error| match error.remedy_text() {
         Some(_) => error,
         None => error.remedy(remedy),
     })

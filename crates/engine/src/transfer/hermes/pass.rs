@@ -238,7 +238,7 @@ pub(super) fn scan(
     loop {
         // Kept apart from errors of the file.
         let mut callback_error: Option<Error> = None;
-        let rows = ForeignRows { table, columns, from, having: None };
+        let rows = ForeignRows { table, columns, from, equals: None };
         let read = file.each(rows, |row| {
             from = Some(row.number.saturating_add(1));
             each(row).or_else(|error| {
@@ -254,7 +254,7 @@ pub(super) fn scan(
             Err(error) if error.kind() == ErrorKind::Corrupt => {
                 let first = from.unwrap_or(0);
                 let is_readable = |from: i64| {
-                    let rows = ForeignRows { table, columns, from: Some(from), having: None };
+                    let rows = ForeignRows { table, columns, from: Some(from), equals: None };
                     file.each(rows, |_| Ok(ControlFlow::Break(()))).is_ok()
                 };
                 let Some(next) = after_damage(first, is_readable) else { return Err(error) };

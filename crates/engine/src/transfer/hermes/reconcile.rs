@@ -9,7 +9,7 @@ use crate::sessions::{fetch_session, refuse_continued};
 use oneiro_model::{ChangeKind, ErrorKind, Result, Timestamp, Visibility};
 use oneiro_store::sessions::Fields;
 use oneiro_store::visibility::{self, ExternalIds, ExternalMessage};
-use oneiro_store::{ForeignFile, ForeignRows, SessionRef, Tx, changes, sessions};
+use oneiro_store::{ColumnText, ForeignFile, ForeignRows, SessionRef, Tx, changes, sessions};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -59,7 +59,7 @@ impl Pass<'_> {
             table: "messages",
             columns: &columns.names,
             from: None,
-            having: Some(("session_id", session)),
+            equals: Some(ColumnText { column: "session_id", text: session }),
         };
         let mut visibilities = BTreeMap::new();
         file.each(rows, |row| {

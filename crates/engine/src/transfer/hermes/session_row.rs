@@ -5,7 +5,7 @@ use super::layout::{Columns, Layout};
 use super::usage_row::{self, Account};
 use super::value::{self, NAME_REPAIR, NUMBER_REPAIR, ParsedTime, Repairs};
 use oneiro_model::{Lineage, NewSession, Result, SessionId, Timestamp, Title, Usage};
-use oneiro_store::{ForeignFile, ForeignRow, ForeignRows, ForeignValue};
+use oneiro_store::{ColumnText, ForeignFile, ForeignRow, ForeignRows, ForeignValue};
 use serde_json::{Map, Value};
 use std::ops::ControlFlow;
 
@@ -372,7 +372,7 @@ fn prompt(file: &ForeignFile, hash: &[u8]) -> Result<Option<String>> {
         table: "system_prompts",
         columns: &columns,
         from: None,
-        having: Some(("hash", hash)),
+        equals: Some(ColumnText { column: "hash", text: hash }),
     };
     let mut found = None;
     file.each(rows, |row| {

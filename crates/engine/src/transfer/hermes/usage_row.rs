@@ -3,7 +3,7 @@
 use super::session_row::Source;
 use super::value::{self, NUMBER_REPAIR, Repairs};
 use oneiro_model::{Result, Timestamp, Usage, UsageKey};
-use oneiro_store::{ForeignRow, ForeignRows, ForeignValue};
+use oneiro_store::{ColumnText, ForeignRow, ForeignRows, ForeignValue};
 use std::ops::ControlFlow;
 
 /// One account of a session.
@@ -52,7 +52,7 @@ pub(super) fn accounts(
         table: "session_model_usage",
         columns: &columns.names,
         from: None,
-        having: Some(("session_id", session)),
+        equals: Some(ColumnText { column: "session_id", text: session }),
     };
     source.file.each(rows, |row| {
         let account = read(source, row, repairs);
