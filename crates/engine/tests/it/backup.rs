@@ -1,6 +1,6 @@
 //! Backups: a store of their own, made while others write.
 
-use crate::support::{assert_sound, begin, dump, export, id, open, open_at, say, shown};
+use crate::support::{assert_sound, begin, dump, export, id, message_texts, open, open_at, say};
 use oneiro::{ErrorKind, Target};
 use oneiro_testkit::{TestSpace, awkward_messages, on_both_backends};
 use std::path::Path;
@@ -76,7 +76,7 @@ on_both_backends! {
                 assert!(ids.contains(&acknowledged));
             }
         });
-        assert!(shown(&oneiro, "s", true).len() > 203);
+        assert!(message_texts(&oneiro, "s", true).len() > 203);
         let left = std::fs::read_dir(space.folder()).unwrap().map(|entry| entry.unwrap().file_name());
         assert_eq!(left.filter(|name| name.to_string_lossy().contains(".part")).count(), 0);
     }

@@ -3,7 +3,7 @@
 //! the newest was written by the engine of its day, the others hold what of it they had room for.
 
 use crate::search_support::{all_segments, find, open_with_words, reach, request, search};
-use crate::support::{assert_sound, export, id, shown, target};
+use crate::support::{assert_sound, export, id, message_texts, target};
 use oneiro::{MessageId, Oneiro, Timestamp};
 use oneiro_store::{CURRENT, Options, Store};
 use oneiro_testkit::{Backend, TestSpace, on_both_backends};
@@ -46,10 +46,14 @@ fn restore(space: &TestSpace, schema: usize) {
 }
 
 fn assert_everything_is_there(oneiro: &Oneiro, schema: usize) {
-    let all = [shown(oneiro, "garden", true), shown(oneiro, "harbour", true)].concat();
+    let all =
+        [message_texts(oneiro, "garden", true), message_texts(oneiro, "harbour", true)].concat();
     assert_eq!(all.len(), MESSAGES);
     assert!(all[0].starts_with("note 0 about the serpent"), "{}", all[0]);
-    assert_eq!(shown(oneiro, "harbour", false).last().unwrap(), "the tail speaks of violins");
+    assert_eq!(
+        message_texts(oneiro, "harbour", false).last().unwrap(),
+        "the tail speaks of violins"
+    );
     // Kept apart from its row.
     assert!(all.iter().any(|text| text.len() > 1_024));
     let call = oneiro.messages().get(MessageId(42)).unwrap();

@@ -1,6 +1,6 @@
 //! Erasure leaves nothing behind in the files, proves it, and names what it cannot reach.
 
-use crate::support::{Fixed, assert_sound, begin, id, new, open, say, shown, user};
+use crate::support::{Fixed, assert_sound, begin, id, message_texts, new, open, say, user};
 use oneiro::{EraseTarget, Lineage, MessageId, NewMessage, NewSession, Role};
 use oneiro_testkit::{Backend, TestSpace, on_both_backends, words};
 use std::path::PathBuf;
@@ -94,7 +94,7 @@ on_both_backends! {
         assert_eq!((erased.messages, erased.payloads), (4, 2));
         assert_eq!((erased.proof.found, erased.proof.searched), (0, space.backend == Backend::Sqlite));
         assert!(erased.proof.pieces > 10);
-        assert_eq!(shown(&oneiro, "t", true).len(), 2);
+        assert_eq!(message_texts(&oneiro, "t", true).len(), 2);
         assert!(oneiro.sessions().find(&id("s")).unwrap().is_none());
         assert!(oneiro.sessions().find(&id("d")).unwrap().is_none());
         let stats = oneiro.stats().unwrap();
@@ -115,7 +115,7 @@ on_both_backends! {
             let erased = oneiro.erase(&EraseTarget::Message(*message)).unwrap();
             assert_eq!((erased.messages, erased.proof.found), (1, 0));
         }
-        assert_eq!(shown(&oneiro, "s", true), ["harmless words of some length"]);
+        assert_eq!(message_texts(&oneiro, "s", true), ["harmless words of some length"]);
         let session = oneiro.sessions().find(&id("s")).unwrap().unwrap();
         assert_eq!((session.message_count, session.preview.as_deref()), (1, Some("harmless words of some length")));
         assert_eq!((session.title.as_deref(), session.system_prompt.as_deref()), (Some(TITLE), Some(PROMPT)));
@@ -136,7 +136,7 @@ on_both_backends! {
         assert_eq!((erased.payloads, erased.proof.found), (0, 0));
         let erased = oneiro.erase(&EraseTarget::Session(id("s"))).unwrap();
         assert_eq!((erased.payloads, erased.proof.found), (0, 0));
-        assert!(shown(&oneiro, "t", true).contains(&large));
+        assert!(message_texts(&oneiro, "t", true).contains(&large));
         let other = oneiro.sessions().find(&id("u")).unwrap().unwrap();
         assert_eq!(other.system_prompt.as_deref(), Some(PROMPT));
     }

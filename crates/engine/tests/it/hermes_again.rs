@@ -2,7 +2,7 @@
 //! what was changed here stays.
 
 use crate::hermes_files::{Hermes, import, try_import};
-use crate::support::{Fixed, assert_sound, id, open, say, shown};
+use crate::support::{Fixed, assert_sound, id, message_texts, open, say};
 use oneiro::{Ending, EraseTarget, MessageId, Session, SessionPatch, Usage, UsageKey};
 use oneiro_testkit::{TestSpace, on_both_backends};
 use serde_json::json;
@@ -61,7 +61,7 @@ on_both_backends! {
         assert_eq!((s.end_reason.as_deref(), s.archived, s.rewind_count), (Some("user_exit"), true, 1));
         assert_eq!(json!(s.metadata), json!({"display_name": "Ann"}));
         assert_eq!(oneiro.sessions().usage(&id("s")).unwrap()[0].input_tokens, 25);
-        assert_eq!(shown(&oneiro, "s", false), ["two", "three", "five"]);
+        assert_eq!(message_texts(&oneiro, "s", false), ["two", "three", "five"]);
         assert_eq!(s.message_count, 4);
         // Taken back by hermes: reopened, shown again, no longer named.
         hermes.run("UPDATE sessions SET ended_at = NULL, end_reason = NULL, display_name = NULL, \
@@ -70,7 +70,7 @@ on_both_backends! {
         assert_eq!((done.messages, done.messages_changed), (0, 2));
         let s = session(&oneiro);
         assert_eq!((s.ended_at, s.archived, s.metadata.len()), (None, false, 0));
-        assert_eq!(shown(&oneiro, "s", false), ["one", "two", "three", "four", "five"]);
+        assert_eq!(message_texts(&oneiro, "s", false), ["one", "two", "three", "four", "five"]);
         assert_sound(&oneiro);
     }
 
@@ -106,8 +106,8 @@ on_both_backends! {
         // What both used adds up.
         assert_eq!(s.input_tokens, 37);
         assert_eq!(oneiro.sessions().usage(&id("s")).unwrap()[0].input_tokens, 37);
-        assert_eq!(shown(&oneiro, "s", false), ["two", "said there"]);
-        assert_eq!(shown(&oneiro, "s", true), ["one", "two", "three", "four", "said here", "said there"]);
+        assert_eq!(message_texts(&oneiro, "s", false), ["two", "said there"]);
+        assert_eq!(message_texts(&oneiro, "s", true), ["one", "two", "three", "four", "said here", "said there"]);
         assert_eq!(import(&oneiro, &hermes.path).kept_here, 0);
         assert_sound(&oneiro);
     }
@@ -126,7 +126,7 @@ on_both_backends! {
         assert_eq!((done.sessions, done.messages, done.agrees), (0, 0, Some(true)));
         assert_eq!((done.left_out_sessions, done.left_out), (1, 3));
         assert!(oneiro.sessions().find(&id("gone")).unwrap().is_none());
-        assert_eq!(shown(&oneiro, "s", true), ["one", "three", "four"]);
+        assert_eq!(message_texts(&oneiro, "s", true), ["one", "three", "four"]);
         // The note that keeps it away tells nothing of it.
         let notes = json!(oneiro.host().slots("hermes/import").unwrap()).to_string();
         assert!(!notes.contains("gone") && !notes.contains("candle") && !notes.contains("Tea"), "{notes}");
@@ -140,8 +140,8 @@ on_both_backends! {
         hermes.say("s", "user", "three, put better");
         let done = import(&oneiro, &hermes.path);
         assert_eq!((done.messages, done.replaced, done.file.live), (1, 2, 3));
-        assert_eq!(shown(&oneiro, "s", false), ["one", "two", "three, put better"]);
-        assert_eq!(shown(&oneiro, "s", true).len(), 5);
+        assert_eq!(message_texts(&oneiro, "s", false), ["one", "two", "three, put better"]);
+        assert_eq!(message_texts(&oneiro, "s", true).len(), 5);
         assert_eq!(session(&oneiro).metadata["replaced_until"], 4);
         assert_eq!(import(&oneiro, &hermes.path).replaced, 0);
         // A session that hermes deleted stays here.
@@ -165,7 +165,7 @@ on_both_backends! {
         }
         let done = import(&oneiro, &other.path);
         assert_eq!((done.sessions, done.messages), (1, 3));
-        assert_eq!(shown(&oneiro, "s", false).len(), 4);
+        assert_eq!(message_texts(&oneiro, "s", false).len(), 4);
     }
 
     fn an_existing_session_without_an_import_is_filled_in(space) {
@@ -177,7 +177,7 @@ on_both_backends! {
         assert_eq!((done.sessions, done.messages), (0, 4));
         let s = session(&oneiro);
         assert_eq!((s.title.as_deref(), s.model.as_deref(), s.input_tokens), (Some("Tea"), Some("m1"), 10));
-        assert_eq!(shown(&oneiro, "s", false).len(), 5);
+        assert_eq!(message_texts(&oneiro, "s", false).len(), 5);
     }
 
     fn slots_changed_here_are_kept(space) {

@@ -1,7 +1,7 @@
 //! Moving in from hermes: every version of its tables, whole, and without a trace in the file.
 
 use crate::hermes_files::{Hermes, import, try_import};
-use crate::support::{assert_sound, id, open, shown};
+use crate::support::{assert_sound, id, message_texts, open};
 use oneiro::{
     ErrorKind, ForeignStore, Lineage, Oneiro, Options, Target, Visibility, foreign_store,
 };
@@ -156,8 +156,8 @@ on_both_backends! {
         let oneiro = open(space);
         let done = import(&oneiro, &path);
         assert_eq!((done.store.live, done.store.compacted, done.store.rewound), (2, 1, 1));
-        assert_eq!(shown(&oneiro, "s", false), ["summary", "now"]);
-        assert_eq!(shown(&oneiro, "s", true), ["old", "summary", "taken back", "now"]);
+        assert_eq!(message_texts(&oneiro, "s", false), ["summary", "now"]);
+        assert_eq!(message_texts(&oneiro, "s", true), ["old", "summary", "taken back", "now"]);
         let view = oneiro.sessions().show(&id("s"), true).unwrap();
         let stand: Vec<Visibility> = view.messages.iter().map(|message| message.visibility).collect();
         use Visibility::{Compacted, Live, Rewound};

@@ -1,6 +1,8 @@
 //! Hostile input: huge, deep, strange, and SQL in every field.
 
-use crate::support::{assert_sound, begin, dump, export, id, import, new, open, say, shown, user};
+use crate::support::{
+    assert_sound, begin, dump, export, id, import, message_texts, new, open, say, user,
+};
 use oneiro::{
     BranchRequest, Ending, ErrorKind, ListSessions, MessageId, NewMessage, NewSession,
     SessionPatch, Usage, UsageKey,
@@ -67,7 +69,7 @@ on_both_backends! {
             let request = ListSessions { source: some(), project: some(), user_id: some(), cwd_prefix: some(), ..ListSessions::default() };
             let listed = oneiro.sessions().list(&request).unwrap().items;
             assert_eq!(listed.iter().map(|session| session.id.as_str()).collect::<Vec<_>>(), [*text]);
-            assert_eq!(shown(&oneiro, text, true), [*text, *text]);
+            assert_eq!(message_texts(&oneiro, text, true), [*text, *text]);
             assert_eq!(oneiro.sessions().usage(&id(text)).unwrap()[0].key.task, *text);
         }
         assert_eq!(oneiro.stats().unwrap().sessions, STRANGE.len() as i64);

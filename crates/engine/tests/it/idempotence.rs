@@ -1,6 +1,6 @@
 //! Exactly once: an external id makes an append idempotent within its session.
 
-use crate::support::{assert_sound, begin, id, open, shown, user};
+use crate::support::{assert_sound, begin, id, message_texts, open, user};
 use oneiro::NewMessage;
 use oneiro_testkit::on_both_backends;
 use std::sync::Barrier;
@@ -19,7 +19,7 @@ on_both_backends! {
             assert_eq!((first.duplicates, again.duplicates), (0, size));
             assert_eq!(first.ids, again.ids);
         }
-        assert_eq!(shown(&oneiro, "s", true).len(), 85);
+        assert_eq!(message_texts(&oneiro, "s", true).len(), 85);
         assert_sound(&oneiro);
     }
 
@@ -31,7 +31,7 @@ on_both_backends! {
         assert_eq!(mixed.duplicates, 10);
         let order: Vec<String> =
             (10..20).chain(0..10).chain(20..40).map(|n| format!("text {n}")).collect();
-        assert_eq!(shown(&oneiro, "s", true), order);
+        assert_eq!(message_texts(&oneiro, "s", true), order);
         assert_sound(&oneiro);
     }
 
@@ -45,7 +45,7 @@ on_both_backends! {
             assert_eq!(appended.duplicates, count - 1);
             assert!(appended.ids.iter().all(|id| *id == appended.ids[0]));
         }
-        assert_eq!(shown(&oneiro, "s", true), ["0", "0"]);
+        assert_eq!(message_texts(&oneiro, "s", true), ["0", "0"]);
         assert_sound(&oneiro);
     }
 
@@ -64,7 +64,7 @@ on_both_backends! {
             senders.into_iter().map(|sender| sender.join().unwrap()).collect()
         });
         assert!(ids.iter().all(|of_one| *of_one == ids[0]), "threads were given different ids");
-        assert_eq!(shown(&oneiro, "s", true).len(), 30);
+        assert_eq!(message_texts(&oneiro, "s", true).len(), 30);
         assert_sound(&oneiro);
     }
 
@@ -77,6 +77,6 @@ on_both_backends! {
         }
         let without = oneiro.messages().append(&id("s"), vec![user("same"), user("same")]).unwrap();
         assert_eq!(without.duplicates, 0);
-        assert_eq!(shown(&oneiro, "s", true).len(), 5);
+        assert_eq!(message_texts(&oneiro, "s", true).len(), 5);
     }
 }

@@ -108,7 +108,7 @@ on_both_backends! {
         let request = |at| BranchRequest { at, id: None, title: None };
         let branch = oneiro.sessions().branch(&id("a"), request(Some(oneiro::MessageId(ids[1]).into()))).unwrap();
         assert_eq!((branch.message_count, branch.lineage, branch.parent_id), (2, Some(Lineage::Branch), Some(id("a"))));
-        assert_eq!(crate::support::shown(&oneiro, branch.id.as_str(), true), ["one", "two"]);
+        assert_eq!(crate::support::message_texts(&oneiro, branch.id.as_str(), true), ["one", "two"]);
         let whole = oneiro.sessions().branch(&id("a"), request(None)).unwrap();
         assert_eq!(whole.message_count, 3);
         begin(&oneiro, "there");

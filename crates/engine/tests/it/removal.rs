@@ -68,7 +68,7 @@ on_both_backends! {
         assert_eq!(oneiro.stats().unwrap().payloads, 3);
         oneiro.sessions().delete(&id("a")).unwrap();
         assert_eq!(oneiro.stats().unwrap().payloads, 2);
-        assert_eq!(crate::support::shown(&oneiro, "b", true), [large.clone(), large]);
+        assert_eq!(crate::support::message_texts(&oneiro, "b", true), [large.clone(), large]);
         oneiro.sessions().delete(&id("b")).unwrap();
         assert_eq!(oneiro.stats().unwrap().payloads, 0);
     }

@@ -1,6 +1,6 @@
 //! Create, end, reopen, change and find sessions.
 
-use crate::support::{NOW, assert_sound, begin, id, new, open, say, shown, user};
+use crate::support::{NOW, assert_sound, begin, id, message_texts, new, open, say, user};
 use oneiro::host::{MessageAmend, SessionTimes};
 use oneiro::{
     Ending, EndingOver, ErrorKind, MessageId, NewSession, SessionPatch, Span, Visibility,
@@ -109,13 +109,13 @@ on_both_backends! {
         let both = vec![amend(said[0], Some(long_ago), None), amend(said[1], None, Some(Visibility::Rewound))];
         oneiro.host().amend_messages(&id("a"), both).unwrap();
         assert_eq!(oneiro.messages().get(MessageId(said[0])).unwrap().at, long_ago);
-        assert_eq!(shown(&oneiro, "a", false), ["one"]);
+        assert_eq!(message_texts(&oneiro, "a", false), ["one"]);
         assert_eq!(oneiro.sessions().find(&id("a")).unwrap().unwrap().last_active_at, long_ago);
         let live = amend(said[1], None, Some(Visibility::Live));
         let elsewhere = oneiro.host().amend_messages(&id("b"), vec![live]).unwrap_err();
         assert_eq!(elsewhere.kind(), ErrorKind::NotFound);
         oneiro.host().amend_messages(&id("a"), vec![live]).unwrap();
-        assert_eq!(shown(&oneiro, "a", false), ["one", "two"]);
+        assert_eq!(message_texts(&oneiro, "a", false), ["one", "two"]);
         assert_sound(&oneiro);
     }
 
@@ -133,9 +133,9 @@ on_both_backends! {
         oneiro.sessions().rewind(&id("a"), MessageId(said[1]).into()).unwrap();
         let stands = vec![user("the gist").external_id("x"), user("go on")];
         oneiro.host().compact_into(&id("a"), stands.clone()).unwrap();
-        assert_eq!(shown(&oneiro, "a", false), ["the gist", "go on"]);
+        assert_eq!(message_texts(&oneiro, "a", false), ["the gist", "go on"]);
         oneiro.host().compact_into(&id("a"), stands).unwrap();
-        assert_eq!(shown(&oneiro, "a", true), ["one", "two", "the gist", "go on", "the gist", "go on"]);
+        assert_eq!(message_texts(&oneiro, "a", true), ["one", "two", "the gist", "go on", "the gist", "go on"]);
         let counts = oneiro.messages().counts(&id("a")).unwrap();
         assert_eq!((counts.live, counts.compacted, counts.rewound), (2, 3, 1));
         assert_eq!(oneiro.host().restore_since(&id("a"), MessageId(said[0])).unwrap(), 1);
