@@ -289,7 +289,7 @@ fn the_imported_file_and_its_folder_are_unchanged() {
     assert_eq!((std::fs::read(&copy).unwrap(), std::fs::read(&log).unwrap()), bytes);
     // The file itself is open in this process, where locks cannot be told apart.
     let error = try_import(&oneiro, &left.path).unwrap_err();
-    assert!(error.message().contains("open in this very process"), "{error}");
+    assert!(error.message().contains("open in this process"), "{error}");
 }
 
 #[test]
@@ -314,7 +314,7 @@ fn files_that_are_not_of_hermes_are_refused() {
     drop(db);
     let cut = named("cut.db", b"SQLite format 3\0and then nothing");
     for (path, kind, said) in [
-        (folder.join("nowhere.db"), ErrorKind::NotFound, "is not there"),
+        (folder.join("nowhere.db"), ErrorKind::NotFound, "does not exist"),
         (folder.to_owned(), ErrorKind::Invalid, "is a folder"),
         (named("empty.db", b""), ErrorKind::Invalid, "is empty"),
         (named("garbage.db", &[7; 5_000]), ErrorKind::Invalid, "not a SQLite database"),
