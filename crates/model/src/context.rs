@@ -244,6 +244,9 @@ pub struct WindowItem {
     /// The last message of a run of them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub last: Option<MessageId>,
+    /// The depth of the summary, or of the summary that the messages are under: 0 for a leaf.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub depth: Option<i64>,
     /// Where it is.
     pub place: ItemPlace,
     /// What it costs, or would.

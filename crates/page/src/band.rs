@@ -1,4 +1,5 @@
-//! Draws a whole conversation as one band of included, summarised and left out messages.
+//! Draws a whole conversation as one band: messages in full, under leaf summaries, under condensed
+//! ones, and left out.
 
 use crate::link;
 use crate::numbers::{counted, number};
@@ -8,9 +9,49 @@ use oneiro::{ItemPlace, SessionId, SummaryId, WindowItem};
 /// More pieces than these are joined with those beside them.
 const PIECES: usize = 60;
 
+/// How a window shows a part of the conversation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Form {
+    Condensed,
+    Leaf,
+    LeftOut,
+    InFull,
+}
+
+impl Form {
+    const ALL: [Form; 4] = [Form::Condensed, Form::Leaf, Form::LeftOut, Form::InFull];
+
+    fn of(item: &WindowItem) -> Form {
+        match item.place {
+            ItemPlace::In => Form::InFull,
+            ItemPlace::Out => Form::LeftOut,
+            ItemPlace::Summarised if item.depth.unwrap_or(0) == 0 => Form::Leaf,
+            ItemPlace::Summarised => Form::Condensed,
+        }
+    }
+
+    fn class(self) -> &'static str {
+        match self {
+            Form::Condensed => "s-condensed",
+            Form::Leaf => "s-summarised",
+            Form::LeftOut => "s-out",
+            Form::InFull => "s-in",
+        }
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Form::Condensed => "condensed",
+            Form::Leaf => "leaf summaries",
+            Form::LeftOut => "left out",
+            Form::InFull => "in full",
+        }
+    }
+}
+
 /// A piece of the conversation that is treated alike.
 struct Piece<'a> {
-    place: ItemPlace,
+    form: Form,
     first: i64,
     tokens: usize,
     /// The summary that it is under.
@@ -29,26 +70,26 @@ pub fn band(session: &SessionId, items: &[WindowItem]) -> Markup {
         at += piece.tokens;
         drawn.push(rect(session, piece, (x, width)));
     }
-    let sum = |place: ItemPlace| -> usize {
-        pieces.iter().filter(|piece| piece.place == place).map(|piece| piece.tokens).sum()
+    let sum = |form: Form| -> usize {
+        pieces.iter().filter(|piece| piece.form == form).map(|piece| piece.tokens).sum()
     };
-    let kinds = [ItemPlace::Summarised, ItemPlace::Out, ItemPlace::In];
+    let totals: Vec<String> = Form::ALL
+        .iter()
+        .map(|form| format!("{} tokens {}", number(sum(*form) as i64), form.name()))
+        .collect();
     html! {
         figure.plot.band {
             figcaption {
                 span.title { "Whole conversation, " (counted(all as i64, "token")) }
                 ul.key {
-                    @for kind in kinds {
-                        li.(class(kind)) { (name(kind)) ", " (number(sum(kind) as i64)) }
+                    @for form in Form::ALL {
+                        li.(form.class()) { (form.name()) ", " (number(sum(form) as i64)) }
                     }
                 }
             }
             svg role="group"
                 aria-label={
-                    "From the first to the newest message: "
-                    (number(sum(ItemPlace::Summarised) as i64)) " tokens summarised, "
-                    (number(sum(ItemPlace::Out) as i64)) " left out, "
-                    (number(sum(ItemPlace::In) as i64)) " included"
+                    "From the first to the newest message: " (totals.join(", "))
                 }
                 height="44"
                 viewBox="0 0 1000 44"
@@ -68,8 +109,8 @@ fn rect(session: &SessionId, piece: &Piece<'_>, (x, width): (f64, f64)) -> Marku
     let round = |value: f64| (value * 10.0).round() / 10.0;
     let gap = if width > 4.0 { 1.5 } else { 0.0 };
     let drawn = html! {
-        title { (name(piece.place)) ", " (counted(piece.tokens as i64, "token")) }
-        rect.(class(piece.place)) x=(round(x)) width=(round((width - gap).max(0.5))) height="44" {}
+        title { (piece.form.name()) ", " (counted(piece.tokens as i64, "token")) }
+        rect.(piece.form.class()) x=(round(x)) width=(round((width - gap).max(0.5))) height="44" {}
     };
     let summary = piece.under.and_then(|id| SummaryId::parse(id).ok());
     html! {
@@ -91,7 +132,7 @@ fn pieces(items: &[WindowItem]) -> Vec<Piece<'_>> {
             ("summary", _) => summary = item.id.as_ref().and_then(serde_json::Value::as_str),
             ("message" | "messages", Some(first)) if item.tokens > 0 => {
                 let under = summary.filter(|_| item.place == ItemPlace::Summarised);
-                all.push(Piece { place: item.place, first, tokens: item.tokens, under });
+                all.push(Piece { form: Form::of(item), first, tokens: item.tokens, under });
             }
             _ => {}
         }
@@ -101,7 +142,7 @@ fn pieces(items: &[WindowItem]) -> Vec<Piece<'_>> {
     if few.len() > PIECES { joined(few, |_, _| true) } else { few }
 }
 
-/// Neighbours of one place, joined where that is wanted.
+/// Neighbours of one form, joined where that is wanted.
 fn joined<'a>(
     pieces: Vec<Piece<'a>>,
     wanted: impl Fn(&Piece<'a>, &Piece<'a>) -> bool,
@@ -109,7 +150,7 @@ fn joined<'a>(
     let mut out: Vec<Piece<'a>> = Vec::new();
     for piece in pieces {
         match out.last_mut() {
-            Some(last) if last.place == piece.place && wanted(last, &piece) => {
+            Some(last) if last.form == piece.form && wanted(last, &piece) => {
                 last.tokens += piece.tokens;
                 last.under = None;
             }
@@ -117,14 +158,6 @@ fn joined<'a>(
         }
     }
     out
-}
-
-fn class(place: ItemPlace) -> &'static str {
-    match place {
-        ItemPlace::In => "s-in",
-        ItemPlace::Summarised => "s-summarised",
-        ItemPlace::Out => "s-out",
-    }
 }
 
 /// The status of an item, in words.
@@ -147,7 +180,15 @@ mod tests {
         place: ItemPlace,
         tokens: usize,
     ) -> WindowItem {
-        WindowItem { kind, id: Some(id), last: None, place, tokens, why: String::new() }
+        WindowItem {
+            kind,
+            id: Some(id),
+            last: None,
+            depth: None,
+            place,
+            tokens,
+            why: String::new(),
+        }
     }
 
     #[test]
@@ -161,12 +202,9 @@ mod tests {
             item("messages", json!(50), ItemPlace::Out, 300),
         ];
         items.extend((60..80).map(|id| item("message", json!(id), ItemPlace::In, 10)));
-        let places: Vec<(ItemPlace, usize)> =
-            pieces(&items).iter().map(|piece| (piece.place, piece.tokens)).collect();
-        assert_eq!(
-            places,
-            [(ItemPlace::Summarised, 500), (ItemPlace::Out, 300), (ItemPlace::In, 200)]
-        );
+        let forms: Vec<(Form, usize)> =
+            pieces(&items).iter().map(|piece| (piece.form, piece.tokens)).collect();
+        assert_eq!(forms, [(Form::Leaf, 500), (Form::LeftOut, 300), (Form::InFull, 200)]);
         let drawn = band(&SessionId::new("s").unwrap(), &items).0;
         assert!(drawn.contains("x=\"800\" width=\"198.5\""), "{drawn}");
         assert!(drawn.contains(&format!("/sessions/s/summaries/{sum}")), "{drawn}");

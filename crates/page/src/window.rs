@@ -12,12 +12,12 @@ use crate::summaries::shell_quoted;
 use crate::text::plain;
 use crate::{link, plot};
 use maud::{Markup, html};
-use oneiro::{Error, ItemPlace, Session, SessionId, SummaryId, Window, WindowItem};
+use oneiro::{Error, ItemPlace, Session, SessionId, SummaryId, WINDOW_BUDGET, Window, WindowItem};
 use serde_json::Value;
 
-/// The budgets that the slider stops at.
+/// The budgets that the slider stops at. The default is one of them.
 pub const STEPS: [usize; 10] =
-    [1_000, 2_000, 4_000, 8_000, 16_000, 32_000, 64_000, 128_000, 200_000, 1_000_000];
+    [1_000, 2_000, 4_000, 8_000, 16_000, 32_000, 64_000, WINDOW_BUDGET, 200_000, 1_000_000];
 
 /// A budget, and what comes of it.
 #[derive(Debug, Clone)]
@@ -102,7 +102,7 @@ fn main(view: &WindowView) -> Markup {
 fn form(view: &WindowView) -> Markup {
     let budget = match &view.outcome {
         Outcome::Assembled { window, .. } => window.budget,
-        Outcome::Refused(_) => view.typed.trim().parse().unwrap_or(oneiro::WINDOW_BUDGET),
+        Outcome::Refused(_) => view.typed.trim().parse().unwrap_or(WINDOW_BUDGET),
     };
     let at = step(budget);
     let here = link::window(&view.session.id);
@@ -126,12 +126,12 @@ fn form(view: &WindowView) -> Markup {
             }
             datalist #stops {
                 @for (at, step) in STEPS.iter().enumerate() {
-                    option value=(at) label=(stop(*step)) {}
+                    option value=(at) label=(label(*step)) {}
                 }
             }
             div.marks aria-hidden="true" {
                 @for step in STEPS {
-                    span { (stop(step)) }
+                    span.default[step == WINDOW_BUDGET] { (stop(step)) }
                 }
             }
             label.typed {
@@ -147,6 +147,12 @@ fn form(view: &WindowView) -> Markup {
             button type="submit" { "Show" }
         }
     }
+}
+
+/// A stop of the slider, with a word where it is the default.
+fn label(budget: usize) -> String {
+    let word = if budget == WINDOW_BUDGET { " (default)" } else { "" };
+    format!("{}{word}", stop(budget))
 }
 
 /// A budget in few letters: 1k, 1M.
@@ -382,7 +388,7 @@ mod tests {
     #[test]
     fn a_budget_has_its_nearest_stop() {
         assert_eq!([0, 1, 1_000, 1_500, 100_000, 9_000_000].map(step), [0, 0, 0, 1, 7, 9]);
-        assert_eq!(STEPS.map(stop).join(" "), "1k 2k 4k 8k 16k 32k 64k 128k 200k 1M");
+        assert_eq!(STEPS.map(stop).join(" "), "1k 2k 4k 8k 16k 32k 64k 100k 200k 1M");
     }
 
     #[test]

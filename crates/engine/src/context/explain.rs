@@ -33,7 +33,9 @@ pub(super) fn explain(of: &Explained<'_, '_>) -> Result<Vec<WindowItem>> {
     }
     for summary in &of.preamble.summaries {
         let id = Some(Value::from(summary.node.id.as_str()));
-        items.push(item("summary", id, summary.tokens, why_summary(summary)));
+        let depth = Some(summary.node.depth);
+        let why = why_summary(summary);
+        items.push(WindowItem { depth, ..item("summary", id, summary.tokens, why) });
         items.extend(of.summarised(&summary.node)?);
     }
     for pin in &of.preamble.pins {
@@ -110,6 +112,7 @@ impl Explained<'_, '_> {
         let why = format!("{messages} messages under {}", node.id);
         Ok(Some(WindowItem {
             last: Some(MessageId(last)),
+            depth: Some(node.depth),
             place: ItemPlace::Summarised,
             ..item("messages", Some(node.first_seq.into()), tokens.max(0), why)
         }))
@@ -121,6 +124,7 @@ fn item(kind: &'static str, id: Option<Value>, tokens: i64, why: impl Into<Strin
         kind,
         id,
         last: None,
+        depth: None,
         place: ItemPlace::In,
         tokens: usize::try_from(tokens).unwrap_or(0),
         why: why.into(),

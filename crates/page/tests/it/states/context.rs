@@ -137,7 +137,7 @@ fn item(kind: &'static str, id: Value, place: ItemPlace, tokens: usize) -> Windo
         _ => "do not fit the budget, and no summary covers them yet".to_owned(),
     };
     let id = Some(id).filter(|id| !id.is_null());
-    WindowItem { kind, id, last: None, place, tokens, why }
+    WindowItem { kind, id, last: None, depth: None, place, tokens, why }
 }
 
 /// A window with a summary, a gap, a pin and so many messages.
