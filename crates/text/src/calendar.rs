@@ -12,6 +12,11 @@ pub(crate) fn number(day: Date) -> i64 {
     day.duration_since(EPOCH).as_hours() / 24
 }
 
+/// The day of a number, if a calendar has it.
+pub(crate) fn date(number: i64) -> Option<Date> {
+    EPOCH.checked_add(Span::new().try_days(number).ok()?).ok()
+}
+
 /// The number of a day, if there is such a day.
 pub(crate) fn checked((year, month, day): (i64, i64, i64)) -> Option<i64> {
     let part = |part: i64| i8::try_from(part).ok();

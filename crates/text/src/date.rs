@@ -7,7 +7,7 @@ use crate::analyzer::slice;
 use crate::calendar::{checked, number, whole_month, whole_season, whole_year};
 use crate::date_words::{Concept, Length, concepts, is_ambiguous};
 use crate::scan::Scanner;
-use crate::unit::{Joint, Shape};
+use crate::unit::{Joint, Shape, Unit};
 
 /// Units of a question that are looked at.
 const LONGEST_QUESTION: usize = 512;
@@ -29,25 +29,8 @@ pub struct DateSpan {
 /// is the latest that is not in the future. A date that can be read in two ways comes twice.
 pub fn names_a_date(text: &str, now: Date) -> Vec<DateSpan> {
     let mut scanner = Scanner::default();
-    scanner.scan(text, 0, LONGEST_QUESTION);
-    let words: Vec<Word<'_>> = scanner
-        .units
-        .iter()
-        .map(|unit| Word {
-            norm: slice(&scanner.norm, unit.span),
-            start: unit.span.start,
-            end: unit.span.end,
-            joined: unit.joint != Joint::Open && unit.shape != Shape::Cjk,
-            sign: scanner.norm.as_bytes().get((unit.span.norm as usize).wrapping_sub(1)).copied(),
-        })
-        .collect();
-    let reader = Reader {
-        words: &words,
-        today: now,
-        now: number(now),
-        year: now.year().into(),
-        month: now.month().into(),
-    };
+    let words = words(&mut scanner, text);
+    let reader = Reader::new(&words, now);
     let mut spans = Vec::new();
     let mut at = 0;
     while at < words.len() {
@@ -66,18 +49,38 @@ pub fn names_a_date(text: &str, now: Date) -> Vec<DateSpan> {
     spans
 }
 
-struct Word<'a> {
-    norm: &'a str,
-    start: u32,
-    end: u32,
+/// The words of a text that dates are read from.
+pub(crate) fn words<'a>(scanner: &'a mut Scanner, text: &str) -> Vec<Word<'a>> {
+    scanner.scan(text, 0, LONGEST_QUESTION);
+    let word = |unit: &Unit| Word {
+        norm: slice(&scanner.norm, unit.span),
+        start: unit.span.start,
+        end: unit.span.end,
+        joined: unit.joint != Joint::Open && unit.shape != Shape::Cjk,
+        sign: scanner.norm.as_bytes().get((unit.span.norm as usize).wrapping_sub(1)).copied(),
+    };
+    scanner.units.iter().map(word).collect()
+}
+
+pub(crate) struct Word<'a> {
+    pub norm: &'a str,
+    pub start: u32,
+    pub end: u32,
     joined: bool,
     sign: Option<u8>,
 }
 
-struct Found {
-    days: (i64, i64),
+pub(crate) struct Found {
+    pub days: (i64, i64),
     otherwise: Option<(i64, i64)>,
-    words: usize,
+    pub words: usize,
+}
+
+impl Found {
+    /// One day, named by one word.
+    pub fn day(day: i64) -> Found {
+        Found { days: one_day(day), otherwise: None, words: 1 }
+    }
 }
 
 fn found(days: (i64, i64), words: usize) -> Option<Found> {
@@ -88,13 +91,20 @@ fn one_day(day: i64) -> (i64, i64) {
     (day, day + 1)
 }
 
-struct Reader<'a> {
+pub(crate) struct Reader<'a> {
     words: &'a [Word<'a>],
     today: Date,
     /// The number of today.
     now: i64,
     year: i64,
     month: i64,
+}
+
+impl<'a> Reader<'a> {
+    pub fn new(words: &'a [Word<'a>], now: Date) -> Reader<'a> {
+        let (year, month) = (now.year().into(), now.month().into());
+        Reader { words, today: now, now: number(now), year, month }
+    }
 }
 
 impl Reader<'_> {
@@ -110,19 +120,19 @@ impl Reader<'_> {
             .or_else(|| self.single(at))
     }
 
-    fn norm(&self, at: usize) -> &str {
+    pub fn norm(&self, at: usize) -> &str {
         self.words.get(at).map_or("", |word| word.norm)
     }
 
-    fn pick<T>(&self, at: usize, wanted: impl Fn(Concept) -> Option<T>) -> Option<T> {
+    pub fn pick<T>(&self, at: usize, wanted: impl Fn(Concept) -> Option<T>) -> Option<T> {
         concepts(self.norm(at)).iter().copied().find_map(wanted)
     }
 
-    fn is(&self, at: usize, wanted: Concept) -> bool {
+    pub fn is(&self, at: usize, wanted: Concept) -> bool {
         concepts(self.norm(at)).contains(&wanted)
     }
 
-    fn month(&self, at: usize) -> Option<i64> {
+    pub fn month(&self, at: usize) -> Option<i64> {
         self.pick(at, |concept| match concept {
             Concept::Month(month) => Some(month),
             _ => None,
@@ -136,7 +146,7 @@ impl Reader<'_> {
         })
     }
 
-    fn length(&self, at: usize) -> Option<Length> {
+    pub fn length(&self, at: usize) -> Option<Length> {
         self.pick(at, |concept| match concept {
             Concept::Length(length) => Some(length),
             _ => None,
@@ -249,7 +259,7 @@ impl Reader<'_> {
     }
 
     /// May 7, 2023; May 2023; in May; last May.
-    fn month_first(&self, at: usize) -> Option<Found> {
+    pub fn month_first(&self, at: usize) -> Option<Found> {
         let relation = [Concept::Last, Concept::This, Concept::Next]
             .into_iter()
             .find(|relation| self.is(at, *relation) && self.month(at + 1).is_some());
@@ -289,7 +299,7 @@ impl Reader<'_> {
     }
 
     /// 3 days ago, a week ago, vor 3 Tagen, hace tres semanas.
-    fn ago(&self, at: usize) -> Option<Found> {
+    pub fn ago(&self, at: usize) -> Option<Found> {
         let (count_at, after, before) = if self.is(at, Concept::Ago) {
             (at + 1, None, true)
         } else if self.norm(at) == "il" && self.norm(at + 1) == "y" && self.norm(at + 2) == "a" {
@@ -342,7 +352,7 @@ impl Reader<'_> {
         }
     }
 
-    fn steps(&self, at: usize) -> Option<i64> {
+    pub fn steps(&self, at: usize) -> Option<i64> {
         self.pick(at, |concept| match concept {
             Concept::Last => Some(-1),
             Concept::This => Some(0),
@@ -352,7 +362,7 @@ impl Reader<'_> {
     }
 
     /// Last week, last 3 days, last Monday, last summer.
-    fn relative(&self, at: usize) -> Option<Found> {
+    pub fn relative(&self, at: usize) -> Option<Found> {
         let steps = self.steps(at)?;
         let next = at + 1;
         if let Some(length) = self.length(next) {
@@ -383,7 +393,7 @@ impl Reader<'_> {
     }
 
     /// La semaine dernière, el mes pasado.
-    fn length_then_relative(&self, at: usize) -> Option<Found> {
+    pub fn length_then_relative(&self, at: usize) -> Option<Found> {
         let length = self.length(at)?;
         if matches!(self.norm(at + 1), "before") && self.is(at + 2, Concept::Offset(-1)) {
             return found(one_day(self.now - 2), 3);
@@ -394,7 +404,7 @@ impl Reader<'_> {
         if foreign { found(self.shifted(length, steps)?, 2) } else { None }
     }
 
-    fn weekday_at(&self, at: usize) -> Option<Weekday> {
+    pub fn weekday_at(&self, at: usize) -> Option<Weekday> {
         self.pick(at, |concept| match concept {
             Concept::Weekday(day) => Some(day),
             _ => None,

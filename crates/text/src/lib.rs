@@ -14,6 +14,7 @@ mod lists;
 mod phrase;
 mod piece;
 mod query;
+mod relative_date;
 mod scan;
 mod script;
 mod token;
@@ -28,6 +29,7 @@ pub use language::irregular_words;
 pub use lists::{entries, sections};
 pub use phrase::Phrase;
 pub use query::QueryWord;
+pub use relative_date::{Precision, RelativeDate, relative_dates};
 pub use token::{Kind, Token};
 pub use words::{is_filler, is_first_person, is_time_word};
 
