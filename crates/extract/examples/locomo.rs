@@ -41,6 +41,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 
+use jiff::civil::Date;
 use oneiro_extract::{ExtractRequest, Said, extract};
 use oneiro_text::{Analyzer, Kind, is_filler};
 use serde_json::Value;
@@ -49,6 +50,7 @@ struct Turn {
     id: String,
     speaker: String,
     text: String,
+    day: Option<Date>,
 }
 
 struct Question {
@@ -75,6 +77,11 @@ fn turns_named(evidence: &str) -> Vec<String> {
     found
 }
 
+/// The day of "1:56 pm on 8 May, 2023".
+fn day(text: &str) -> Option<Date> {
+    Date::strptime("%d %B, %Y", text.split_once(" on ")?.1).ok()
+}
+
 fn read(path: &str) -> Vec<Conversation> {
     let data: Value =
         serde_json::from_slice(&std::fs::read(path).expect("the file")).expect("JSON");
@@ -90,11 +97,13 @@ fn read(path: &str) -> Vec<Conversation> {
             if sample["conversation"].get(format!("{key}_date_time")).is_none() {
                 break;
             }
+            let day = day(&text(&sample["conversation"][format!("{key}_date_time")]));
             for turn in sample["conversation"][&key].as_array().into_iter().flatten() {
                 turns.push(Turn {
                     id: text(&turn["dia_id"]),
                     speaker: text(&turn["speaker"]),
                     text: text(&turn["text"]),
+                    day,
                 });
             }
         }
@@ -209,7 +218,7 @@ fn condense(way: Way, chunk: &[&Turn], target: usize) -> String {
         Way::Extract | Way::Lines => {
             let said: Vec<Said<'_>> = chunk
                 .iter()
-                .map(|turn| Said { speaker: &turn.speaker, text: &turn.text })
+                .map(|turn| Said { speaker: &turn.speaker, text: &turn.text, day: turn.day })
                 .collect();
             let text = extract(&ExtractRequest { said: &said, target, about: None, count: &count });
             assert!(count(&text) <= target);

@@ -18,7 +18,11 @@ pub(crate) enum Cue {
     Decision,
     /// Says what somebody will do, or why.
     Plan,
-    /// Says that something went wrong, or how it ended.
+    /// Takes back or replaces what was said or done before.
+    Correction,
+    /// Says what came of something: fixed, merged, 3 passed.
+    Outcome,
+    /// Says that something went wrong.
     Error,
     /// Is what a stack of frames ended with.
     Raised,
@@ -32,21 +36,31 @@ pub(crate) enum Cue {
     SmallTalk,
 }
 
-impl Cue {
-    /// Its bit in a set of cues.
-    pub fn bit(self) -> u8 {
-        1 << self as u8
+/// A set of what a sentence does.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Cues(u16);
+
+impl Cues {
+    pub fn add(&mut self, cue: Cue) {
+        self.0 |= 1 << cue as u16;
     }
 
+    pub fn has(self, cue: Cue) -> bool {
+        self.0 & (1 << cue as u16) != 0
+    }
+}
+
+impl Cue {
     /// What the phrases of a section do.
     fn of(section: &str) -> Option<Cue> {
         match section {
             "decision" => Some(Cue::Decision),
             "plan" => Some(Cue::Plan),
+            "correction" => Some(Cue::Correction),
+            "outcome" => Some(Cue::Outcome),
             "error" => Some(Cue::Error),
             "open" => Some(Cue::Open),
             "fact" => Some(Cue::Fact),
-            "courtesy" => Some(Cue::Courtesy),
             _ => None,
         }
     }
@@ -54,10 +68,15 @@ impl Cue {
 
 const CUES: &str = include_str!("../assets/cues.txt");
 
+/// What is said to be polite, in sections of a language each.
+const PLEASANTRIES: &str = include_str!("../assets/pleasantries.txt");
+
 static PHRASES: LazyLock<Vec<(String, Cue)>> = LazyLock::new(|| {
     let mut all = Vec::new();
-    for (section, phrase) in sections(CUES) {
-        let Some(cue) = Cue::of(section) else { continue };
+    let polite = entries(PLEASANTRIES).map(|phrase| (Some(Cue::Courtesy), phrase));
+    let cues = sections(CUES).map(|(section, phrase)| (Cue::of(section), phrase));
+    for (cue, phrase) in cues.chain(polite) {
+        let Some(cue) = cue else { continue };
         all.push((phrase.to_owned(), cue));
         if phrase.contains('\'') {
             all.push((phrase.replace('\'', "’"), cue));

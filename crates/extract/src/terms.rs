@@ -176,9 +176,9 @@ impl Term {
         self.names * 2.0 >= self.count.max(0.01)
     }
 
-    /// Whether it says little about what is spoken of.
-    pub fn is_plain(&self) -> bool {
-        self.sort == Sort::Plain
+    /// Whether it says what is spoken of: not a word that fits anywhere, nor one who speaks.
+    pub fn tells(&self) -> bool {
+        self.sort != Sort::Plain && !self.speaks
     }
 
     /// Whether it can stand alone in a list of what was spoken of.

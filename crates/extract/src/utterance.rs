@@ -1,9 +1,11 @@
 //! Who said what: utterances, also those inside an earlier extract. It owns how the lines of one
 //! are read back; it must not know sentences.
 
+use jiff::civil::Date;
 use oneiro_text::normalise;
 
 use crate::Said;
+use crate::dates::leading_day;
 
 /// What the last line of an extract begins with, when something was left out.
 pub(crate) const LEFT_OUT: &str = "(left out: ";
@@ -23,6 +25,7 @@ pub(crate) struct Utterance<'a> {
     pub speaker: &'a str,
     pub text: &'a str,
     pub voice: Voice,
+    pub day: Option<Date>,
 }
 
 /// Whose words these are.
@@ -57,11 +60,12 @@ pub(crate) fn utterances<'a>(said: &'a [Said<'a>]) -> Utterances<'a> {
     let mut read = Utterances::default();
     for said in said {
         let first = said.text.lines().next().unwrap_or_default();
-        let is_extract =
-            said.speaker.is_empty() && (name_of(first).is_some() || first.starts_with(LEFT_OUT));
+        let is_extract = said.speaker.is_empty()
+            && (!Header::of(first).is_empty() || first.starts_with(LEFT_OUT));
         if !is_extract {
             let speaker = first_line(said.speaker);
-            read.all.push(Utterance { speaker, text: said.text, voice: voice(speaker) });
+            let (text, voice, day) = (said.text, voice(speaker), said.day);
+            read.all.push(Utterance { speaker, text, voice, day });
             continue;
         }
         for line in said.text.lines() {
@@ -69,13 +73,13 @@ pub(crate) fn utterances<'a>(said: &'a [Said<'a>]) -> Utterances<'a> {
                 read.left_out.add(left_out);
                 if let Some((_, text)) = left_out.split_once(TERMS) {
                     let text = text.trim_end_matches([')', ' ', '…']);
-                    read.all.push(Utterance { speaker: "", text, voice: Voice::Terms });
+                    let voice = Voice::Terms;
+                    read.all.push(Utterance { speaker: "", text, voice, day: None });
                 }
                 continue;
             }
-            let speaker = name_of(line).unwrap_or_default();
-            let text = line.get(speaker.len()..).unwrap_or_default().trim_start_matches([':', ' ']);
-            read.all.push(Utterance { speaker, text, voice: voice(speaker) });
+            let Header { day, speaker, text } = Header::of(line);
+            read.all.push(Utterance { speaker, text, voice: voice(speaker), day });
         }
     }
     read
@@ -127,6 +131,39 @@ fn voice(speaker: &str) -> Voice {
     }
 }
 
+/// What a line of an extract begins with: `8 May 2023 Ana: `, or a part of it.
+struct Header<'a> {
+    day: Option<Date>,
+    speaker: &'a str,
+    /// The rest of the line.
+    text: &'a str,
+}
+
+impl<'a> Header<'a> {
+    fn of(line: &'a str) -> Header<'a> {
+        let (day, rest) = match leading_day(line) {
+            Some((day, rest)) if rest.starts_with([' ', ':']) => (Some(day), rest),
+            _ => (None, line),
+        };
+        // A sentence may begin with a date, too.
+        let named = rest.strip_prefix(' ').unwrap_or(rest);
+        let (day, rest) = match name_of(named) {
+            Some(_) => (day, named),
+            None if rest.starts_with(": ") => (day, rest),
+            None => (None, line),
+        };
+        let speaker = name_of(rest).unwrap_or_default();
+        let text = rest.get(speaker.len()..).unwrap_or_default();
+        let is_headed = day.is_some() || !speaker.is_empty();
+        let text = if is_headed { text.trim_start_matches([':', ' ']) } else { text };
+        Header { day, speaker, text }
+    }
+
+    fn is_empty(&self) -> bool {
+        self.day.is_none() && self.speaker.is_empty()
+    }
+}
+
 /// The name that a line begins with, before a colon.
 fn name_of(line: &str) -> Option<&str> {
     let (name, rest) = line.split_once(':')?;
@@ -145,9 +182,13 @@ mod tests {
 
     #[test]
     fn an_extract_is_read_back_by_its_lines() {
-        let text = "Ana: we go to Porto … on Friday\ntool bash: exit 1\nno name here\n\
+        let text = "8 May 2023 Ana: we go to Porto … on Friday\ntool bash: exit 1\n\
+            no name here\n9 May 2023: no speaker\n9 May 2023 was hot\n\
             (left out: 12 messages; 3 tool results; terms: kayak, visa)";
-        let said = [Said { speaker: "", text }, Said { speaker: "user", text: "Note: hello\nyou" }];
+        let said = [
+            Said { speaker: "", text, day: None },
+            Said { speaker: "user", text: "Note: hello\nyou", day: None },
+        ];
         let read = utterances(&said);
         let shown: Vec<(&str, &str, Voice)> =
             read.all.iter().map(|said| (said.speaker, said.text, said.voice)).collect();
@@ -157,10 +198,15 @@ mod tests {
                 ("Ana", "we go to Porto … on Friday", Voice::Speaker),
                 ("tool bash", "exit 1", Voice::Tool),
                 ("", "no name here", Voice::Speaker),
+                ("", "no speaker", Voice::Speaker),
+                ("", "9 May 2023 was hot", Voice::Speaker),
                 ("", "kayak, visa", Voice::Terms),
                 ("user", "Note: hello\nyou", Voice::Speaker),
             ]
         );
+        let days: Vec<Option<Date>> = read.all.iter().map(|said| said.day).collect();
+        let (eighth, ninth) = (Date::constant(2023, 5, 8), Date::constant(2023, 5, 9));
+        assert_eq!(days, [Some(eighth), None, None, Some(ninth), None, None, None]);
         assert_eq!(read.left_out, LeftOut { messages: 12, tool_results: 3 });
     }
 }

@@ -21,7 +21,7 @@ pub(crate) fn factors(reading: &Reading, utterances: &[Utterance<'_>]) -> Vec<f3
         if voice == Some(Voice::Tool) {
             // A tool says a hundred words for one that matters: mostly how it ended.
             let ended = sentence.last && sentence.machine.is_none();
-            let failed = sentence.cues & Cue::Error.bit() != 0;
+            let failed = sentence.cues.has(Cue::Error) || sentence.cues.has(Cue::Outcome);
             factor *= if ended || failed { 0.9 } else { 0.35 };
         } else if voice == Some(Voice::System) {
             factor *= 0.4;
@@ -38,12 +38,20 @@ pub(crate) fn factors(reading: &Reading, utterances: &[Utterance<'_>]) -> Vec<f3
     factors
 }
 
+/// What speakers say of themselves is worth more than what they say of others' words.
+const OWN: f32 = 1.2;
+
+/// What has a time is an event.
+const TIMED: f32 = 1.25;
+
 fn by_deed(sentence: &Sentence, open: bool) -> f32 {
-    let has = |cue: Cue| sentence.cues & cue.bit() != 0;
     let mut factor = 1.0;
     for (cue, value) in [
         // What was settled is what the next turn must not ask again.
         (Cue::Decision, 1.5),
+        // What replaced it, or came of it, is what is true now.
+        (Cue::Correction, 1.4),
+        (Cue::Outcome, 1.4),
         // Everybody announces everything: a little more than nothing.
         (Cue::Plan, 1.1),
         // What failed, and above all what a stack of frames came to.
@@ -54,9 +62,16 @@ fn by_deed(sentence: &Sentence, open: bool) -> f32 {
         (Cue::Fact, 1.15),
         (Cue::Courtesy, 0.85),
     ] {
-        if has(cue) {
+        if sentence.cues.has(cue) {
             factor *= value;
         }
+    }
+    // What somebody did, and when, is what others ask for later.
+    if sentence.is_own {
+        factor *= OWN;
+    }
+    if sentence.names_time {
+        factor *= TIMED;
     }
     if sentence.is_question {
         // An answered question is in its answer.

@@ -325,6 +325,7 @@ impl<'a> Compaction<'a> {
                     markup::minute(node.earliest_at),
                     markup::minute(node.latest_at)
                 ),
+                day: None,
                 speaker: String::new(),
                 text: node.content.clone(),
             })
@@ -346,8 +347,12 @@ impl<'a> Compaction<'a> {
 
     /// Shortens a single summary.
     fn shrink(&mut self, node: &Node, target: i64) -> Result<Pass> {
-        let lines =
-            [Line { when: String::new(), speaker: String::new(), text: node.content.clone() }];
+        let lines = [Line {
+            when: String::new(),
+            day: None,
+            speaker: String::new(),
+            text: node.content.clone(),
+        }];
         let mut shorter = node.clone();
         shorter.source_tokens = node.tokens;
         if !self.write_node_text(&mut shorter, &lines, (&[], target)) {

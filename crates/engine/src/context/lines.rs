@@ -3,6 +3,7 @@
 
 use super::markup::minute;
 use super::summarise::Line;
+use crate::search::utc_date;
 use oneiro_model::{Message, Part, Role, parts};
 use serde_json::Value;
 
@@ -38,7 +39,7 @@ pub(super) fn line(message: &Message) -> Line {
     if text.is_empty() {
         text = harness;
     }
-    Line { when: minute(message.at), speaker, text }
+    Line { when: minute(message.at), day: Some(utc_date(message.at)), speaker, text }
 }
 
 fn words_of(value: &Value) -> String {

@@ -89,6 +89,7 @@ fn sources(tx: &oneiro_store::Tx<'_>, node: &Node) -> Result<Vec<Line>> {
             .into_iter()
             .map(|child| Line {
                 when: markup::minute(child.earliest_at),
+                day: None,
                 speaker: String::new(),
                 text: child.content,
             })

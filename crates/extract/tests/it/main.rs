@@ -30,7 +30,8 @@ fn extract_of(said: &[(&str, &str)], target: usize) -> String {
 }
 
 fn extract_about(said: &[(&str, &str)], target: usize, about: Option<&str>) -> String {
-    let said: Vec<Said<'_>> = said.iter().map(|(speaker, text)| Said { speaker, text }).collect();
+    let said: Vec<Said<'_>> =
+        said.iter().map(|(speaker, text)| Said { speaker, text, day: None }).collect();
     let text = extract(&ExtractRequest { said: &said, target, about, count: &count });
     assert!(count(&text) <= target, "{} over {target}: {text}", count(&text));
     text
