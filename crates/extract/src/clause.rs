@@ -96,7 +96,7 @@ pub(crate) fn bare(text: &str, (start, end): (usize, usize)) -> (usize, usize) {
     let shown = text.get(start..end).unwrap_or_default();
     let leads_on = |letter: char| {
         letter.is_whitespace()
-            || matches!(letter, ',' | ';' | ':' | '，' | '、' | '；' | '،' | '؛' | '—' | '–')
+            || matches!(letter, ',' | ';' | '，' | '、' | '；' | '،' | '؛' | '—' | '–')
     };
     let kept = shown.trim_end_matches(|letter| leads_on(letter) || letter == '-');
     let kept = if kept.is_empty() { shown } else { kept };

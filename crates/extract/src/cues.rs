@@ -66,6 +66,9 @@ impl Cue {
     }
 }
 
+/// Bytes of a phrase that only leads on, at most.
+const LONGEST_LEAD: usize = 32;
+
 const CUES: &str = include_str!("../assets/cues.txt");
 
 /// What is said to be polite, in sections of a language each.
@@ -150,9 +153,33 @@ pub(crate) fn is_plain(term: &str, norm: &str) -> bool {
 static LEADS: LazyLock<FxHashSet<&str>> =
     LazyLock::new(|| entries(include_str!("../assets/leads.txt")).collect());
 
+/// Whether a piece of a sentence only leads into the rest: "by the way".
+pub(crate) fn is_lead(piece: &str) -> bool {
+    let piece = piece.trim_matches([',', ' ']);
+    piece.len() <= LONGEST_LEAD && LEADS.contains(piece.to_lowercase().as_str())
+}
+
 /// Whether a word at the start of a sentence only leads into it.
 pub(crate) fn only_leads(norm: &str) -> bool {
     LEADS.contains(norm)
+}
+
+static PRAISE: LazyLock<FxHashSet<String>> = LazyLock::new(|| praise("praise"));
+static OTHERS: LazyLock<FxHashSet<String>> = LazyLock::new(|| praise("you"));
+
+fn praise(wanted: &str) -> FxHashSet<String> {
+    let list = sections(include_str!("../assets/praise.txt"));
+    list.filter(|(section, _)| *section == wanted).map(|(_, word)| normalise(word)).collect()
+}
+
+/// Whether a normalised word praises.
+pub(crate) fn praises(norm: &str) -> bool {
+    PRAISE.contains(norm)
+}
+
+/// Whether a normalised word is about the other person: you, your.
+pub(crate) fn is_second_person(norm: &str) -> bool {
+    OTHERS.contains(norm)
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 
 use oneiro_text::Analyzer;
 
+use crate::calls::Calls;
 use crate::left_out::Missing;
 use crate::lines::Lines;
 use crate::reading::Reading;
@@ -36,18 +37,24 @@ const ROUNDS: usize = 3;
 /// It has at most `target` tokens by `count`, and at most those of what was said, written as lines.
 /// The same request gives the same extract.
 pub fn extract(request: &ExtractRequest<'_>) -> String {
-    let utterances = utterances(request.said);
+    let calls = Calls::of(request.said);
+    let utterances = utterances(request.said, &calls);
     let mut target = request.target;
     let bytes: usize = request.said.iter().map(|said| said.speaker.len() + said.text.len()).sum();
     if bytes <= target.saturating_mul(DENSEST) {
-        let whole = render::whole(request.said);
-        let tokens = (request.count)(&whole);
         let is_condensed = utterances.left_out != LeftOut::default();
-        if tokens <= target && !is_condensed {
-            return whole;
+        if is_condensed {
+            // Extracts that fit become one all the same, with one last line.
+            let texts: Vec<&str> = request.said.iter().map(|said| said.text).collect();
+            target = target.min((request.count)(&texts.join("\n")));
+        } else {
+            let whole = render::whole(&utterances.all);
+            let tokens = (request.count)(&whole);
+            if tokens <= target {
+                return whole;
+            }
+            target = target.min(tokens);
         }
-        // Extracts that fit become one all the same, with one last line.
-        target = target.min(tokens);
     }
     let fits = |text: &str| (request.count)(text) <= target;
     let mut analyzer = Analyzer::default();

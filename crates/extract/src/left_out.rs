@@ -34,7 +34,7 @@ impl Missing {
             match said.voice {
                 _ if shown || said.text.trim().is_empty() => {}
                 Voice::Tool => missing.whole.tool_results += 1,
-                Voice::Terms => {}
+                Voice::Terms | Voice::Call { .. } => {}
                 Voice::Speaker | Voice::System => missing.whole.messages += 1,
             }
         }

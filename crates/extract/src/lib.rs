@@ -2,6 +2,7 @@
 //! number of tokens. It owns what matters; it must not know stores, sessions or models.
 
 mod blob;
+mod calls;
 mod clause;
 mod connectives;
 mod cues;

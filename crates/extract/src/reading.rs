@@ -1,11 +1,14 @@
 //! A conversation taken apart: sentences with what they do, clauses with their terms. It owns this
 //! form of it; it must not know what anything is worth.
 
-use oneiro_text::{Analyzer, Kind, Token, is_first_person, is_time_word};
+use rustc_hash::{FxHashMap, FxHasher};
+use std::hash::Hasher;
+
+use oneiro_text::{Analyzer, DateRole, Kind, Token, date_role, is_first_person, is_time_word};
 
 use crate::clause::{Joint, bare, cuts};
 use crate::connectives::{continues, needs_what_follows, needs_what_precedes};
-use crate::cues::{Cue, Cues, cues, only_leads};
+use crate::cues::{Cue, Cues, cues, is_lead, is_second_person, only_leads, praises};
 use crate::machine::{Machine, machine};
 use crate::segment::{self, Shape};
 use crate::terms::{Sighting, TermId, Terms};
@@ -13,6 +16,12 @@ use crate::utterance::{Utterance, Voice, speakers};
 
 /// Half words that a clause has at least, where its sentence has more.
 const SHORTEST: u32 = 6;
+
+/// Half words that say nothing by themselves: "Fixed it."
+const FEWEST: u32 = 4;
+
+/// Lines of tools that differ only in their numbers, from which on they are a log.
+const REPEATED: u32 = 3;
 
 /// A sentence, and what it does.
 #[derive(Debug, Clone, Copy)]
@@ -25,20 +34,53 @@ pub(crate) struct Sentence {
     pub cues: Cues,
     pub machine: Option<Machine>,
     pub is_question: bool,
-    /// Whether the speaker speaks of themselves.
+    /// Whether the speaker speaks of themselves, of the other person, and with praise.
     pub is_own: bool,
-    /// Whether a word in it speaks of time.
-    pub names_time: bool,
+    is_about_other: bool,
+    praises: bool,
+    exclaims: bool,
+    dated: Dated,
+    pub has_number: bool,
     /// Whether it is the first, or the last, of its utterance.
     pub first: bool,
     pub last: bool,
 }
 
 impl Sentence {
+    /// Whether it says on which day, or in which week, month or year.
+    pub fn names_date(&self) -> bool {
+        self.dated.day || (self.dated.length && self.dated.direction)
+    }
+
+    /// Whether it only praises the other person.
+    fn is_compliment(&self) -> bool {
+        let is_news = self.is_own || self.has_number || self.is_question || self.settles();
+        self.praises && (self.is_about_other || self.exclaims) && !is_news
+    }
+
     /// Whether it decides or corrects something, or says how something ended.
     pub fn settles(&self) -> bool {
         let settling = [Cue::Decision, Cue::Correction, Cue::Outcome, Cue::Error];
         settling.into_iter().any(|cue| self.cues.has(cue))
+    }
+}
+
+/// What of a date a sentence has.
+#[derive(Debug, Clone, Copy, Default)]
+struct Dated {
+    day: bool,
+    length: bool,
+    direction: bool,
+}
+
+impl Dated {
+    fn meet(&mut self, norm: &str) {
+        match date_role(norm) {
+            Some(DateRole::Day) => self.day = true,
+            Some(DateRole::Length) => self.length = true,
+            Some(DateRole::Direction) => self.direction = true,
+            None => {}
+        }
     }
 }
 
@@ -111,6 +153,7 @@ impl Reading {
         for (number, utterance) in utterances.iter().enumerate() {
             reading.add(number as u32, utterance, (analyzer, &mut buffers));
         }
+        reading.mark_repeated_lines(utterances);
         reading
     }
 
@@ -125,7 +168,8 @@ impl Reading {
         let is_noise =
             matches!(sentence.machine, Some(Machine::Log | Machine::Frame | Machine::Listing));
         let is_polite = sentence.cues.has(Cue::SmallTalk)
-            || (!clause.tells && sentence.cues.has(Cue::Courtesy));
+            || (!clause.tells && sentence.cues.has(Cue::Courtesy))
+            || sentence.is_compliment();
         if is_noise || is_polite || clause.stands == Stands::Nowhere {
             Tier::Last
         } else if clause.tells && sentence.machine != Some(Machine::Code) {
@@ -138,6 +182,21 @@ impl Reading {
     /// The sentence of a clause.
     pub fn sentence_of(&self, clause: &Clause) -> Option<&Sentence> {
         self.sentences.get(clause.sentence as usize)
+    }
+
+    /// Lines of tools that differ only in their numbers are a log, but for the last of them.
+    fn mark_repeated_lines(&mut self, utterances: &[Utterance<'_>]) {
+        let mut met: FxHashMap<u64, u32> = FxHashMap::default();
+        for sentence in self.sentences.iter_mut().rev() {
+            let said = utterances.get(sentence.utterance as usize);
+            let Some(said) = said.filter(|said| said.voice == Voice::Tool) else { continue };
+            let shown = said.text.get(sentence.start..sentence.end).unwrap_or_default();
+            let count = met.entry(without_numbers(shown)).or_default();
+            *count += 1;
+            if *count >= REPEATED && !sentence.cues.has(Cue::Raised) {
+                sentence.machine = Some(Machine::Log);
+            }
+        }
     }
 
     fn add(
@@ -186,7 +245,11 @@ impl Reading {
                     .trim_end_matches(['"', '”', ')', '*', '」', ' ', '!'])
                     .ends_with(['?', '？', '؟']),
                 is_own: false,
-                names_time: false,
+                is_about_other: false,
+                praises: false,
+                exclaims: shown.ends_with(['!', '！']),
+                dated: Dated::default(),
+                has_number: shown.bytes().any(|byte| byte.is_ascii_digit()),
                 first: false,
                 last: false,
             });
@@ -227,9 +290,8 @@ impl Reading {
     ) {
         let text = utterance.text;
         let voice = match utterance.voice {
-            Voice::Speaker => 1.0,
-            Voice::Terms => 1.0,
-            Voice::System | Voice::Tool => 0.3,
+            Voice::Speaker | Voice::Terms => 1.0,
+            Voice::Call { .. } | Voice::System | Voice::Tool => 0.3,
         };
         let (terms, lists, sentences) = (&mut self.terms, &mut self.lists, &mut self.sentences);
         let start = lists.len() as u32;
@@ -263,7 +325,9 @@ impl Reading {
             piece.meet(&token, opens);
             if let Some(sentence) = sentences.get_mut(piece.sentence as usize) {
                 sentence.is_own |= is_first_person(token.norm);
-                sentence.names_time |= is_time_word(token.norm);
+                sentence.is_about_other |= is_second_person(token.norm);
+                sentence.praises |= praises(token.norm);
+                sentence.dated.meet(token.norm);
             }
             if let Some(id) = terms.note(&token, sighting) {
                 piece.tells |= terms.get(id).is_some_and(|term| term.tells());
@@ -309,14 +373,15 @@ impl Reading {
                 kept += 1;
             }
         }
+        let shown = text.get(start..end).unwrap_or_default();
         if start < end {
             self.clauses.push(Clause {
                 sentence: piece.sentence,
                 start,
                 end,
                 stands: self.stands(text, &piece),
-                // A word alone is a cry, or a name called.
-                tells: piece.tells && piece.half_words > 2,
+                // A word alone is a cry, or a name called; two have lost what they speak of.
+                tells: piece.tells && piece.half_words > FEWEST && !is_lead(shown),
                 names_time: piece.names_time,
                 terms: (from, from + kept as u32),
             });
@@ -351,11 +416,14 @@ impl Piece {
         let is_short = self.half_words < SHORTEST;
         // A word of address, or one that only leads on, is left behind, unless it is gone on with:
         // "Thanks, for the map".
+        let shown = text.get(self.start..self.end).unwrap_or_default();
+        if self.opens_sentence && next.joint != Joint::Tied && is_lead(shown) {
+            return false;
+        }
         let goes_on = || text.get(next.start..next.end).is_some_and(continues);
         if is_short && !self.tells && next.tells && next.joint != Joint::Tied && !goes_on() {
             return false;
         }
-        let shown = text.get(self.start..self.end).unwrap_or_default();
         next.joint == Joint::Comma
             || next.half_words < SHORTEST
             || (is_short && self.tells)
@@ -374,6 +442,20 @@ impl Piece {
             _ => 0,
         };
     }
+}
+
+/// The hash of a line in which any number is the same number.
+fn without_numbers(line: &str) -> u64 {
+    let mut hasher = FxHasher::default();
+    let mut in_number = false;
+    for byte in line.bytes() {
+        let is_digit = byte.is_ascii_digit();
+        if !(is_digit && in_number) {
+            hasher.write_u8(if is_digit { b'0' } else { byte });
+        }
+        in_number = is_digit;
+    }
+    hasher.finish()
 }
 
 /// What is used again for each utterance.

@@ -5,13 +5,12 @@ use std::borrow::Cow;
 
 use jiff::civil::Date;
 
-use crate::Said;
 use crate::connectives::without_join;
 use crate::dates;
 use crate::lines::Lines;
 use crate::reading::{Clause, Reading};
 use crate::segment::joins_previous;
-use crate::utterance::{Utterance, first_line};
+use crate::utterance::Utterance;
 
 /// Between clauses where something was left out.
 const GAP: &str = " … ";
@@ -120,15 +119,17 @@ fn write_speaker(out: &mut String, speaker: &str) {
     out.push_str(": ");
 }
 
-/// Everything that was said, as an extract writes it.
-pub(crate) fn whole(said: &[Said<'_>]) -> String {
+/// Everything that was said, a line for each message.
+pub(crate) fn whole(utterances: &[Utterance<'_>]) -> String {
     let mut out = String::new();
-    for said in said.iter().filter(|said| !said.text.trim().is_empty()) {
+    for said in utterances.iter().filter(|said| !said.text.trim().is_empty()) {
         if !out.is_empty() {
             out.push('\n');
         }
-        out.push_str(&line_start(said.day, first_line(said.speaker)));
-        out.push_str(&dates::resolved(said.text.trim(), said.day));
+        out.push_str(&line_start(said.day, said.speaker));
+        let text = said.text.lines().map(str::trim).filter(|line| !line.is_empty());
+        let text = text.collect::<Vec<_>>().join(" ");
+        out.push_str(&dates::resolved(&text, said.day));
     }
     out
 }

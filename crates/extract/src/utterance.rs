@@ -5,6 +5,7 @@ use jiff::civil::Date;
 use oneiro_text::normalise;
 
 use crate::Said;
+use crate::calls::{Calls, ToldCall};
 use crate::dates::leading_day;
 
 /// What the last line of an extract begins with, when something was left out.
@@ -33,6 +34,8 @@ pub(crate) struct Utterance<'a> {
 pub(crate) enum Voice {
     /// A person or an agent.
     Speaker,
+    /// A call of a tool, in words; one that was made again and again, or once.
+    Call { is_repeated: bool },
     /// What a tool answered.
     Tool,
     /// Instructions that are the same in every conversation.
@@ -56,9 +59,20 @@ pub(crate) struct LeftOut {
 }
 
 /// Reads what was said. A text without a speaker whose first line names one is an extract.
-pub(crate) fn utterances<'a>(said: &'a [Said<'a>]) -> Utterances<'a> {
+pub(crate) fn utterances<'a>(said: &'a [Said<'a>], calls: &'a Calls) -> Utterances<'a> {
     let mut read = Utterances::default();
-    for said in said {
+    for (place, said) in said.iter().enumerate() {
+        if let Some(message) = calls.at(place) {
+            let (speaker, day) = (first_line(said.speaker), said.day);
+            let words = Utterance { speaker, text: &message.words, voice: voice(speaker), day };
+            let call = |call: &'a ToldCall| {
+                let voice = Voice::Call { is_repeated: call.is_repeated };
+                Utterance { speaker, text: &call.text, voice, day }
+            };
+            read.all.push(words);
+            read.all.extend(message.calls.iter().map(call));
+            continue;
+        }
         let first = said.text.lines().next().unwrap_or_default();
         let is_extract = said.speaker.is_empty()
             && (!Header::of(first).is_empty() || first.starts_with(LEFT_OUT));
@@ -123,9 +137,15 @@ pub(crate) fn first_line(text: &str) -> &str {
     text.lines().next().unwrap_or_default().trim()
 }
 
+/// Whether a speaker is a tool.
+pub(crate) fn is_tool(speaker: &str) -> bool {
+    let first = speaker.split([' ', ':', '(']).next();
+    matches!(first, Some("tool" | "function" | "Tool"))
+}
+
 fn voice(speaker: &str) -> Voice {
     match speaker.split([' ', ':', '(']).next() {
-        Some("tool" | "function" | "Tool") => Voice::Tool,
+        _ if is_tool(speaker) => Voice::Tool,
         Some("system" | "developer" | "System") => Voice::System,
         _ => Voice::Speaker,
     }
@@ -189,7 +209,8 @@ mod tests {
             Said { speaker: "", text, day: None },
             Said { speaker: "user", text: "Note: hello\nyou", day: None },
         ];
-        let read = utterances(&said);
+        let calls = Calls::default();
+        let read = utterances(&said, &calls);
         let shown: Vec<(&str, &str, Voice)> =
             read.all.iter().map(|said| (said.speaker, said.text, said.voice)).collect();
         assert_eq!(

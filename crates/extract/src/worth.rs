@@ -18,7 +18,10 @@ pub(crate) fn factors(reading: &Reading, utterances: &[Utterance<'_>]) -> Vec<f3
     for (sentence, open) in reading.sentences.iter().zip(open) {
         let voice = utterances.get(sentence.utterance as usize).map(|said| said.voice);
         let mut factor = by_deed(sentence, open) * by_form(sentence);
-        if voice == Some(Voice::Tool) {
+        if let Some(Voice::Call { is_repeated }) = voice {
+            // That something was looked up says little; that it was tried eleven times says more.
+            factor *= if is_repeated { 1.0 } else { 0.4 };
+        } else if voice == Some(Voice::Tool) {
             // A tool says a hundred words for one that matters: mostly how it ended.
             let ended = sentence.last && sentence.machine.is_none();
             let failed = sentence.cues.has(Cue::Error) || sentence.cues.has(Cue::Outcome);
@@ -41,22 +44,25 @@ pub(crate) fn factors(reading: &Reading, utterances: &[Utterance<'_>]) -> Vec<f3
 /// What speakers say of themselves is worth more than what they say of others' words.
 const OWN: f32 = 1.2;
 
+/// Amounts, versions and tickets are not to be guessed.
+const NUMBERED: f32 = 1.2;
+
 /// What has a time is an event.
-const TIMED: f32 = 1.25;
+const TIMED: f32 = 2.0;
 
 fn by_deed(sentence: &Sentence, open: bool) -> f32 {
     let mut factor = 1.0;
     for (cue, value) in [
         // What was settled is what the next turn must not ask again.
-        (Cue::Decision, 1.5),
+        (Cue::Decision, 1.8),
         // What replaced it, or came of it, is what is true now.
-        (Cue::Correction, 1.4),
-        (Cue::Outcome, 1.4),
+        (Cue::Correction, 1.6),
+        (Cue::Outcome, 1.5),
         // Everybody announces everything: a little more than nothing.
         (Cue::Plan, 1.1),
         // What failed, and above all what a stack of frames came to.
         (Cue::Error, 1.6),
-        (Cue::Raised, 1.6),
+        (Cue::Raised, 1.8),
         (Cue::Open, 1.2),
         // In talk between people nearly every sentence has one, so it can only tip the scales.
         (Cue::Fact, 1.15),
@@ -70,8 +76,11 @@ fn by_deed(sentence: &Sentence, open: bool) -> f32 {
     if sentence.is_own {
         factor *= OWN;
     }
-    if sentence.names_time {
+    if sentence.names_date() {
         factor *= TIMED;
+    }
+    if sentence.has_number {
+        factor *= NUMBERED;
     }
     if sentence.is_question {
         // An answered question is in its answer.

@@ -110,6 +110,29 @@ pub(crate) fn is_ambiguous(norm: &str) -> bool {
     AMBIGUOUS_SET.contains(norm)
 }
 
+/// What a word may do in a date.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DateRole {
+    /// It names one alone: yesterday, Monday, June.
+    Day,
+    /// A length of time: week, year.
+    Length,
+    /// It counts a length from the day of the text: last, next, ago.
+    Direction,
+}
+
+/// What a normalised word may do in a date.
+pub fn date_role(norm: &str) -> Option<DateRole> {
+    let is_certain = !is_ambiguous(norm);
+    concepts(norm).iter().find_map(|concept| match concept {
+        Concept::Month(_) | Concept::Weekday(_) if is_certain => Some(DateRole::Day),
+        Concept::Offset(days) if *days != 0 && is_certain => Some(DateRole::Day),
+        Concept::Length(_) if is_certain => Some(DateRole::Length),
+        Concept::Last | Concept::Next | Concept::Ago => Some(DateRole::Direction),
+        _ => None,
+    })
+}
+
 /// Whether a normalised word speaks of time.
 pub(crate) fn is_time_word(norm: &str) -> bool {
     let names_time = |concept: &Concept| match concept {

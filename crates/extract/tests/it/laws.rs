@@ -62,7 +62,7 @@ proptest! {
     }
 
     #[test]
-    fn what_it_says_was_said_in_that_order(words in prop::collection::vec("[a-z]{3,9}", 30..400), target in 20_usize..120) {
+    fn what_a_line_says_was_said_in_that_order(words in prop::collection::vec("[a-z]{3,9}", 30..400), target in 20_usize..120) {
         // Every word once, with its place: so that order can be read off the extract.
         let mut said = Vec::new();
         for (number, chunk) in words.chunks(7).enumerate() {
@@ -72,8 +72,8 @@ proptest! {
             said.push((name.to_owned(), format!("{}.", text.join(" "))));
         }
         let text = run(&said, target, None);
-        let mut last = None;
         for line in text.lines().filter(|line| !line.starts_with("(left out: ")) {
+            let mut last = None;
             let shown = line.strip_prefix("Ana: ").or(line.strip_prefix("Ben: ")).unwrap_or(line);
             for piece in pieces(shown) {
                 prop_assert!(said.iter().any(|(_, text)| text.contains(piece) || piece.contains(text.as_str())), "{piece:?}");

@@ -56,7 +56,7 @@ fn the_last_line_says_what_is_missing() {
 #[test]
 fn what_fits_stays_as_it_is() {
     let said = [("user", "One.\n\n- two\n"), ("", "three"), ("assistant", "  ")];
-    assert_eq!(extract_of(&said, 100), "user: One.\n\n- two\nthree");
+    assert_eq!(extract_of(&said, 100), "user: One. - two\nthree");
 }
 
 #[test]
