@@ -27,6 +27,9 @@ const DENSEST: usize = 16;
 /// The share of the target that the last line has, in hundredths.
 const LAST_LINE: usize = 15;
 
+/// Tokens of the last line, about: more terms than that nobody reads.
+const LONGEST_LAST_LINE: usize = 120;
+
 /// Times that the choice is widened when the count of the whole left room.
 const ROUNDS: usize = 3;
 
@@ -117,7 +120,10 @@ impl Draft<'_> {
         let all = Missing::of(self.page.reading, self.utterances, |_| false);
         let least = (self.count)(&all.told(target < TELLS_APART)) + 2;
         let reserve = if self.told {
-            (target.saturating_mul(LAST_LINE) / 100).max(least).min(target / 3)
+            (target.saturating_mul(LAST_LINE) / 100)
+                .min(LONGEST_LAST_LINE)
+                .max(least)
+                .min(target / 3)
         } else {
             0
         };

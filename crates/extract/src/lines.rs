@@ -1,8 +1,8 @@
-//! Which utterances share a line of an extract. Talk has one line for each speaker and day; work
-//! with tools one for each speaker and turn, so that what came of what stays in order.
+//! Which utterances share a line of an extract. Talk has one line for each speaker and day; after
+//! work with tools a turn begins new ones, so that what came of what stays in order.
 
 use jiff::civil::Date;
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 
 use crate::render::line_start;
 use crate::utterance::{Utterance, Voice};
@@ -18,18 +18,18 @@ pub(crate) struct Lines {
 
 impl Lines {
     pub fn of(utterances: &[Utterance<'_>], count: &dyn Fn(&str) -> usize) -> Lines {
-        let agents = agents(utterances);
         let mut lines = Lines::default();
         let mut known: FxHashMap<&str, u32> = FxHashMap::default();
         let mut tokens: FxHashMap<(&str, Option<Date>), f32> = FxHashMap::default();
         let mut before: Option<&Utterance<'_>> = None;
+        let mut has_worked = false;
         for said in utterances {
-            let begins_turn = |before: &Utterance<'_>| {
-                !agents.is_empty() && !is_work(said, &agents) && is_work(before, &agents)
-            };
-            if before.is_some_and(|before| before.day != said.day || begins_turn(before)) {
+            let begins_turn = has_worked && said.voice == Voice::Speaker;
+            if begins_turn || before.is_some_and(|before| before.day != said.day) {
                 known.clear();
+                has_worked = false;
             }
+            has_worked |= matches!(said.voice, Voice::Call { .. } | Voice::Tool);
             let line = *known.entry(said.speaker).or_insert_with(|| {
                 let start = tokens.entry((said.speaker, said.day)).or_insert_with(|| {
                     // And the end of the line before.
@@ -57,17 +57,6 @@ impl Lines {
     }
 }
 
-/// Those who work with tools: they speak right before one answers.
-fn agents<'a>(utterances: &[Utterance<'a>]) -> FxHashSet<&'a str> {
-    let pairs = utterances.iter().zip(utterances.iter().skip(1));
-    let calls = pairs.filter(|(said, next)| next.voice == Voice::Tool && said.voice != Voice::Tool);
-    calls.map(|(said, _)| said.speaker).collect()
-}
-
-fn is_work(said: &Utterance<'_>, agents: &FxHashSet<&str>) -> bool {
-    said.voice == Voice::Tool || agents.contains(said.speaker)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -76,7 +65,11 @@ mod tests {
         let utterance = |(speaker, day): &(&'static str, i8)| Utterance {
             speaker,
             text: "words",
-            voice: if speaker.starts_with("tool") { Voice::Tool } else { Voice::Speaker },
+            voice: match *speaker {
+                "tool bash" => Voice::Tool,
+                "assistant" => Voice::Agent,
+                _ => Voice::Speaker,
+            },
             day: Date::new(2023, 5, *day).ok(),
         };
         let utterances: Vec<Utterance<'_>> = said.iter().map(utterance).collect();
@@ -97,10 +90,11 @@ mod tests {
             ("tool bash", 1),
             ("assistant", 1),
             ("user", 1),
+            ("assistant", 1),
             ("user", 1),
             ("assistant", 1),
             ("tool bash", 1),
         ];
-        assert_eq!(lines(&said), [0, 1, 2, 1, 3, 3, 4, 5]);
+        assert_eq!(lines(&said), [0, 1, 2, 1, 3, 4, 3, 4, 5]);
     }
 }

@@ -41,6 +41,8 @@ pub(crate) struct Sentence {
     exclaims: bool,
     dated: Dated,
     pub has_number: bool,
+    /// Whether a part of it is set in bold.
+    pub is_emphasised: bool,
     /// Whether it is the first, or the last, of its utterance.
     pub first: bool,
     pub last: bool,
@@ -249,6 +251,7 @@ impl Reading {
                 praises: false,
                 exclaims: shown.ends_with(['!', '！']),
                 dated: Dated::default(),
+                is_emphasised: shown.contains("**"),
                 has_number: shown.bytes().any(|byte| byte.is_ascii_digit()),
                 first: false,
                 last: false,
@@ -290,7 +293,7 @@ impl Reading {
     ) {
         let text = utterance.text;
         let voice = match utterance.voice {
-            Voice::Speaker | Voice::Terms => 1.0,
+            Voice::Speaker | Voice::Agent | Voice::Terms => 1.0,
             Voice::Call { .. } | Voice::System | Voice::Tool => 0.3,
         };
         let (terms, lists, sentences) = (&mut self.terms, &mut self.lists, &mut self.sentences);

@@ -12,6 +12,9 @@ use crate::reading::{Clause, Reading};
 use crate::segment::joins_previous;
 use crate::utterance::Utterance;
 
+/// What bold type is marked with.
+const BOLD: &str = "**";
+
 /// Between clauses where something was left out.
 const GAP: &str = " … ";
 
@@ -45,16 +48,18 @@ impl<'a> Page<'a> {
         let mut open_line = None;
         // Of the clause before: its number, its utterance and line, and where it ends.
         let mut last: Option<(u32, u32, u32, usize)> = None;
-        for (own_line, number, clause) in kept {
+        for (_, number, clause) in kept {
             let Some(sentence) = self.reading.sentence_of(clause) else { continue };
             let Some(said) = self.utterances.get(sentence.utterance as usize) else { continue };
             let mut from = clause.start;
-            if open_line != Some(own_line) {
+            // Lines of one speaker that meet because what was between them is left out are one.
+            let key = (said.speaker, said.day);
+            if open_line != Some(key) {
                 if !out.is_empty() {
                     out.push('\n');
                 }
                 out.push_str(&line_start(said.day, said.speaker));
-                open_line = Some(own_line);
+                open_line = Some(key);
             } else if let Some((before, utterance, line, end)) = last {
                 let follows = before + 1 == number && utterance == sentence.utterance;
                 let between = clause.start.saturating_sub(end);
@@ -83,15 +88,22 @@ impl<'a> Page<'a> {
             return Cow::Borrowed("");
         };
         let shown = said.text.get(clause.start..clause.end).unwrap_or_default();
-        let Some(day) = said.day.filter(|_| clause.names_time) else { return Cow::Borrowed(shown) };
+        let Some(day) = said.day.filter(|_| clause.names_time) else {
+            return without_bold(Cow::Borrowed(shown));
+        };
         let whole = said.text.get(sentence.start..sentence.end).unwrap_or_default();
         let (start, end) = (clause.start - sentence.start, clause.end - sentence.start);
         let mut text = shown.to_owned();
         for (at, meaning) in dates::meanings(whole, day, (start, end)).iter().rev() {
             text.insert_str(at - start, meaning);
         }
-        Cow::Owned(text)
+        without_bold(Cow::Owned(text))
     }
+}
+
+/// A text without the marks of bold type, which a clause may have lost one of.
+fn without_bold(text: Cow<'_, str>) -> Cow<'_, str> {
+    if text.contains(BOLD) { Cow::Owned(text.replace(BOLD, "")) } else { text }
 }
 
 /// What a line begins with: `8 May 2023 Ana: `, as far as it is known.

@@ -3,6 +3,7 @@
 
 use jiff::civil::Date;
 use oneiro_text::normalise;
+use rustc_hash::FxHashSet;
 
 use crate::Said;
 use crate::calls::{Calls, ToldCall};
@@ -32,8 +33,10 @@ pub(crate) struct Utterance<'a> {
 /// Whose words these are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Voice {
-    /// A person or an agent.
+    /// A person, or an agent that only talks.
     Speaker,
+    /// An agent that works with tools.
+    Agent,
     /// A call of a tool, in words; one that was made again and again, or once.
     Call { is_repeated: bool },
     /// What a tool answered.
@@ -42,6 +45,13 @@ pub(crate) enum Voice {
     System,
     /// Terms that an earlier extract could only name.
     Terms,
+}
+
+impl Voice {
+    /// Whether somebody speaks in their own words.
+    pub fn talks(self) -> bool {
+        matches!(self, Voice::Speaker | Voice::Agent)
+    }
 }
 
 /// What was said, and what earlier extracts had left out already.
@@ -96,14 +106,27 @@ pub(crate) fn utterances<'a>(said: &'a [Said<'a>], calls: &'a Calls) -> Utteranc
             read.all.push(Utterance { speaker, text, voice: voice(speaker), day });
         }
     }
+    let agents = agents(&read.all);
+    for said in read.all.iter_mut().filter(|said| agents.contains(said.speaker)) {
+        if said.voice == Voice::Speaker {
+            said.voice = Voice::Agent;
+        }
+    }
     read
+}
+
+/// Those who work with tools: they speak right before one answers.
+fn agents<'a>(utterances: &[Utterance<'a>]) -> FxHashSet<&'a str> {
+    let pairs = utterances.iter().zip(utterances.iter().skip(1));
+    let calls = pairs.filter(|(said, next)| next.voice == Voice::Tool && said.voice != Voice::Tool);
+    calls.map(|(said, _)| said.speaker).collect()
 }
 
 /// The names of those who speak, normalised, a word each.
 pub(crate) fn speakers(utterances: &[Utterance<'_>]) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     let mut last = "";
-    for said in utterances.iter().filter(|said| said.voice == Voice::Speaker) {
+    for said in utterances.iter().filter(|said| said.voice.talks()) {
         if said.speaker == last || names.len() >= MOST_NAMES {
             continue;
         }
@@ -216,7 +239,7 @@ mod tests {
         assert_eq!(
             shown,
             [
-                ("Ana", "we go to Porto … on Friday", Voice::Speaker),
+                ("Ana", "we go to Porto … on Friday", Voice::Agent),
                 ("tool bash", "exit 1", Voice::Tool),
                 ("", "no name here", Voice::Speaker),
                 ("", "no speaker", Voice::Speaker),

@@ -13,6 +13,7 @@ use crate::utterance::{Utterance, Voice};
 /// What the terms of each sentence are multiplied with.
 pub(crate) fn factors(reading: &Reading, utterances: &[Utterance<'_>]) -> Vec<f32> {
     let open = open_questions(reading, utterances);
+    let is_work = utterances.iter().any(|said| said.voice == Voice::Tool);
     let last = reading.sentences.last().map_or(0, |sentence| sentence.utterance);
     let mut factors = Vec::with_capacity(reading.sentences.len());
     for (sentence, open) in reading.sentences.iter().zip(open) {
@@ -24,8 +25,20 @@ pub(crate) fn factors(reading: &Reading, utterances: &[Utterance<'_>]) -> Vec<f3
         } else if voice == Some(Voice::Tool) {
             // A tool says a hundred words for one that matters: mostly how it ended.
             let ended = sentence.last && sentence.machine.is_none();
-            let failed = sentence.cues.has(Cue::Error) || sentence.cues.has(Cue::Outcome);
-            factor *= if ended || failed { 0.9 } else { 0.35 };
+            factor *= if sentence.cues.has(Cue::Error) {
+                0.9
+            } else if ended || sentence.cues.has(Cue::Outcome) {
+                0.6
+            } else {
+                0.35
+            };
+        } else if voice == Some(Voice::Agent) && sentence.cues.has(Cue::Plan) && !sentence.settles()
+        {
+            // What an agent is about to do is in what came of it.
+            factor *= 0.5;
+        } else if is_work && voice == Some(Voice::Speaker) {
+            // Whom the work is done for says what is wanted.
+            factor *= 1.3;
         } else if voice == Some(Voice::System) {
             factor *= 0.4;
         }
@@ -43,6 +56,9 @@ pub(crate) fn factors(reading: &Reading, utterances: &[Utterance<'_>]) -> Vec<f3
 
 /// What speakers say of themselves is worth more than what they say of others' words.
 const OWN: f32 = 1.2;
+
+/// What its speaker set in bold.
+const EMPHASISED: f32 = 1.3;
 
 /// Amounts, versions and tickets are not to be guessed.
 const NUMBERED: f32 = 1.2;
@@ -79,6 +95,9 @@ fn by_deed(sentence: &Sentence, open: bool) -> f32 {
     if sentence.names_date() {
         factor *= TIMED;
     }
+    if sentence.is_emphasised {
+        factor *= EMPHASISED;
+    }
     if sentence.has_number {
         factor *= NUMBERED;
     }
@@ -112,7 +131,7 @@ fn by_form(sentence: &Sentence) -> f32 {
 fn open_questions(reading: &Reading, utterances: &[Utterance<'_>]) -> Vec<bool> {
     let speaker = |sentence: &Sentence| {
         let said = utterances.get(sentence.utterance as usize)?;
-        (said.voice == Voice::Speaker).then_some(said.speaker)
+        said.voice.talks().then_some(said.speaker)
     };
     let mut open = vec![false; reading.sentences.len()];
     // Who made a statement after the place that is looked at: one speaker, or more than one.
