@@ -55,8 +55,17 @@ pub(crate) fn meanings(
     relative_dates(sentence, said_on)
         .iter()
         .filter(|found| found.start >= start && found.end <= end)
-        .filter(|found| !is_dated(sentence.get(found.end..).unwrap_or_default(), said_on))
-        .map(|found| (found.end, format!(" ({})", meaning(found))))
+        .filter(|found| {
+            let rest = sentence.get(found.end..).unwrap_or_default();
+            !is_dated(rest.trim_start_matches(['\'', '’', 's']), said_on)
+        })
+        .map(|found| {
+            let rest = sentence.get(found.end..).unwrap_or_default();
+            // "Tomorrow's review" stays one.
+            let owner = ["'s", "’s"].into_iter().find(|mark| rest.starts_with(mark));
+            let at = (found.end + owner.map_or(0, str::len)).min(end);
+            (at, format!(" ({})", meaning(found)))
+        })
         .collect()
 }
 
@@ -143,6 +152,7 @@ mod tests {
                 "gestern\nund morgen ist es da",
                 "gestern (7 May 2023)\nund morgen (9 May 2023) ist es da",
             ),
+            ("tomorrow's review", "tomorrow's (9 May 2023) review"),
             ("вчера", "вчера (7 May 2023)"),
             ("today, on Friday, 7 May 2022", "today, on Friday, 7 May 2022"),
         ] {

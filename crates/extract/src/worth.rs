@@ -25,10 +25,11 @@ pub(crate) fn factors(reading: &Reading, utterances: &[Utterance<'_>]) -> Vec<f3
         } else if voice == Some(Voice::Tool) {
             // A tool says a hundred words for one that matters: mostly how it ended.
             let ended = sentence.last && sentence.machine.is_none();
-            factor *= if sentence.cues.has(Cue::Error) {
-                0.9
-            } else if ended || sentence.cues.has(Cue::Outcome) {
+            // Whoever called it mostly says how it ended; what went wrong stands here alone.
+            factor *= if ended || sentence.cues.has(Cue::Outcome) {
                 0.6
+            } else if sentence.cues.has(Cue::Error) {
+                0.9
             } else {
                 0.35
             };
@@ -78,7 +79,7 @@ fn by_deed(sentence: &Sentence, open: bool) -> f32 {
         (Cue::Plan, 1.1),
         // What failed, and above all what a stack of frames came to.
         (Cue::Error, 1.6),
-        (Cue::Raised, 1.8),
+        (Cue::Raised, 2.0),
         (Cue::Open, 1.2),
         // In talk between people nearly every sentence has one, so it can only tip the scales.
         (Cue::Fact, 1.15),

@@ -90,7 +90,7 @@ proptest! {
     fn every_clause_was_said(said in conversations(), target in 10_usize..120) {
         let text = run(&said, target, None);
         let all: String = said.iter().map(|(speaker, text)| format!("{speaker}: {text}\n")).collect();
-        let squeeze = |text: &str| text.split(|letter: char| letter.is_whitespace() || letter.is_control() || letter == '…').collect::<String>();
+        let squeeze = |text: &str| text.split(|letter: char| letter.is_whitespace() || letter.is_control() || matches!(letter, '…' | '*')).collect::<String>();
         let all = squeeze(&all);
         for line in text.lines().filter(|line| !line.starts_with("(left out: ")) {
             // Sentences of one speaker are joined by a space, where a line or a mark was between
