@@ -4,7 +4,7 @@
 use rustc_hash::{FxHashMap, FxHasher};
 use std::hash::Hasher;
 
-use oneiro_text::{Analyzer, DateRole, Kind, Token, date_role, is_first_person, is_time_word};
+use oneiro_text::{Analyzer, DateRole, Kind, Token, date_role, is_first_person, may_name_date};
 
 use crate::clause::{Joint, bare, cuts};
 use crate::connectives::{continues, needs_what_follows, needs_what_precedes};
@@ -95,7 +95,7 @@ pub(crate) struct Clause {
     pub stands: Stands,
     /// Whether anything in it says what is spoken of.
     tells: bool,
-    /// Whether a word in it speaks of time.
+    /// Whether a word in it may be part of a relative date.
     pub names_time: bool,
     terms: (u32, u32),
 }
@@ -334,7 +334,7 @@ impl Reading {
             }
             if let Some(id) = terms.note(&token, sighting) {
                 piece.tells |= terms.get(id).is_some_and(|term| term.tells());
-                piece.names_time |= is_time_word(token.norm);
+                piece.names_time |= may_name_date(token.norm);
                 lists.push(id);
                 piece.terms.1 = lists.len() as u32;
             }

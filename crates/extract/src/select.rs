@@ -17,7 +17,7 @@ const SHORTLIST: usize = 6;
 const GAP_TOKENS: f32 = 1.0;
 
 /// The share of what a new line begins with that its first clause has to be worth: others follow.
-const FIRST_OF_LINE: f32 = 0.5;
+const FIRST_OF_LINE: f32 = 0.4;
 
 /// Clauses in a row that need the one before, at most: a sentence without end is not read back to
 /// its start.

@@ -133,6 +133,12 @@ pub fn date_role(norm: &str) -> Option<DateRole> {
     })
 }
 
+/// Whether a normalised word may be part of a relative date: also hier, which is mostly here.
+pub fn may_name_date(norm: &str) -> bool {
+    let names = |concept: &Concept| !matches!(concept, Concept::Count(_) | Concept::This);
+    concepts(norm).iter().any(names)
+}
+
 /// Whether a normalised word speaks of time.
 pub(crate) fn is_time_word(norm: &str) -> bool {
     let names_time = |concept: &Concept| match concept {

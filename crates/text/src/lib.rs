@@ -24,7 +24,7 @@ mod words;
 pub use analyzer::Analyzer;
 pub use chunk::chunks;
 pub use date::{DateSpan, names_a_date};
-pub use date_words::{DateRole, date_role};
+pub use date_words::{DateRole, date_role, may_name_date};
 pub use fold::normalise;
 pub use language::irregular_words;
 pub use lists::{entries, sections};

@@ -13,13 +13,11 @@ const LONGEST: usize = 256 << 10;
 /// A message as a line.
 pub(super) fn line(message: &Message) -> Line {
     let name = message.body.get("name").and_then(Value::as_str).filter(|name| !name.is_empty());
-    let speaker = match (&message.role, name) {
-        (Role::Tool, Some(name)) => format!("tool {name}"),
-        (_, Some(name)) => name.to_owned(),
-        (role, None) => role.as_str().to_owned(),
-    };
     let (mut text, mut harness) = (String::new(), String::new());
-    for part in parts(&message.role, &message.body) {
+    let parts = parts(&message.role, &message.body);
+    let is_result =
+        !parts.is_empty() && parts.iter().all(|part| matches!(part, Part::ToolResult(_)));
+    for part in parts {
         match part {
             Part::Text(words) => push(&mut text, words),
             Part::ToolCall { name, arguments } => {
@@ -39,6 +37,13 @@ pub(super) fn line(message: &Message) -> Line {
     if text.is_empty() {
         text = harness;
     }
+    let speaker = match (&message.role, name) {
+        (Role::Tool, Some(name)) => format!("tool {name}"),
+        (_, Some(name)) => name.to_owned(),
+        // Some providers hand results back in the name of the user.
+        (Role::User, None) if is_result => Role::Tool.as_str().to_owned(),
+        (role, None) => role.as_str().to_owned(),
+    };
     Line { when: minute(message.at), day: Some(utc_date(message.at)), speaker, text }
 }
 
