@@ -61,6 +61,8 @@ fn main() {
         ("1 MB of lines", "a\n"),
         ("1 MB of questions", "why? "),
         ("1 MB of and", "and we "),
+        ("1 MB of yesterdays", "I saw Oslo yesterday. "),
+        ("1 MB of calls", "called bash {\"command\":\"ls\"}\n"),
     ] {
         let text = piece.repeat(size / piece.len());
         time(name, &[Said { speaker: "user", text: &text, day: DAY }]);

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::fmt::Write;
 
 use jiff::civil::{Date, Weekday};
-use oneiro_text::{Precision, RelativeDate, names_a_date, relative_dates};
+use oneiro_text::{DatedText, Precision, RelativeDate, names_a_date, relative_dates};
 
 const MONTHS: [&str; 12] = [
     "January",
@@ -48,11 +48,11 @@ fn month(date: Date) -> &'static str {
 /// What the relative dates between two places of a sentence meant on the day it was said, each with
 /// the place that it is written at.
 pub(crate) fn meanings(
-    sentence: &str,
-    said_on: Date,
+    dated: &DatedText<'_>,
     (start, end): (usize, usize),
 ) -> Vec<(usize, String)> {
-    relative_dates(sentence, said_on)
+    let &DatedText { text: sentence, written_on: said_on, .. } = dated;
+    relative_dates(dated)
         .iter()
         .filter(|found| found.start >= start && found.end <= end)
         .filter(|found| {
@@ -75,7 +75,8 @@ pub(crate) fn resolved(text: &str, said_on: Option<Date>) -> Cow<'_, str> {
     let mut out = String::new();
     let (mut from, mut line_start) = (0, 0);
     for line in text.split_inclusive('\n') {
-        for (at, meaning) in meanings(line, said_on, (0, line.len())) {
+        let dated = DatedText { text: line, around: "", written_on: said_on };
+        for (at, meaning) in meanings(&dated, (0, line.len())) {
             out.push_str(text.get(from..line_start + at).unwrap_or_default());
             out.push_str(&meaning);
             from = line_start + at;

@@ -1,7 +1,7 @@
 //! A conversation taken apart: sentences with what they do, clauses with their terms. It owns this
 //! form of it; it must not know what anything is worth.
 
-use rustc_hash::{FxHashMap, FxHasher};
+use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
 use std::hash::Hasher;
 
 use oneiro_text::{Analyzer, DateRole, Kind, Token, date_role, is_first_person, may_name_date};
@@ -188,14 +188,20 @@ impl Reading {
 
     /// Lines of tools that differ only in their numbers are a log, but for the last of them.
     fn mark_repeated_lines(&mut self, utterances: &[Utterance<'_>]) {
-        let mut met: FxHashMap<u64, u32> = FxHashMap::default();
+        let mut times: FxHashMap<u64, u32> = FxHashMap::default();
+        let pattern = |sentence: &Sentence| {
+            let said = utterances.get(sentence.utterance as usize)?;
+            let shown = said.text.get(sentence.start..sentence.end)?;
+            (said.voice == Voice::Tool).then(|| without_numbers(shown))
+        };
+        for sentence in self.sentences.iter().filter_map(pattern) {
+            *times.entry(sentence).or_default() += 1;
+        }
+        let mut last_seen: FxHashSet<u64> = FxHashSet::default();
         for sentence in self.sentences.iter_mut().rev() {
-            let said = utterances.get(sentence.utterance as usize);
-            let Some(said) = said.filter(|said| said.voice == Voice::Tool) else { continue };
-            let shown = said.text.get(sentence.start..sentence.end).unwrap_or_default();
-            let count = met.entry(without_numbers(shown)).or_default();
-            *count += 1;
-            if *count >= REPEATED && !sentence.cues.has(Cue::Raised) {
+            let Some(pattern) = pattern(sentence) else { continue };
+            let is_repeated = times.get(&pattern).is_some_and(|times| *times >= REPEATED);
+            if is_repeated && !last_seen.insert(pattern) {
                 sentence.machine = Some(Machine::Log);
             }
         }

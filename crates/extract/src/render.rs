@@ -4,6 +4,7 @@
 use std::borrow::Cow;
 
 use jiff::civil::Date;
+use oneiro_text::DatedText;
 
 use crate::connectives::without_join;
 use crate::dates;
@@ -11,6 +12,9 @@ use crate::lines::Lines;
 use crate::reading::{Clause, Reading};
 use crate::segment::joins_previous;
 use crate::utterance::Utterance;
+
+/// Bytes on either side of a sentence that show its language.
+const AROUND: usize = 160;
 
 /// What bold type is marked with.
 const BOLD: &str = "**";
@@ -91,10 +95,14 @@ impl<'a> Page<'a> {
         let Some(day) = said.day.filter(|_| clause.names_time) else {
             return without_bold(Cow::Borrowed(shown));
         };
-        let whole = said.text.get(sentence.start..sentence.end).unwrap_or_default();
+        let text = said.text.get(sentence.start..sentence.end).unwrap_or_default();
+        let from = said.text.floor_char_boundary(sentence.start.saturating_sub(AROUND));
+        let to = said.text.ceil_char_boundary((sentence.end + AROUND).min(said.text.len()));
+        let around = said.text.get(from..to).unwrap_or_default();
+        let dated = DatedText { text, around, written_on: day };
         let (start, end) = (clause.start - sentence.start, clause.end - sentence.start);
         let mut text = shown.to_owned();
-        for (at, meaning) in dates::meanings(whole, day, (start, end)).iter().rev() {
+        for (at, meaning) in dates::meanings(&dated, (start, end)).iter().rev() {
             text.insert_str(at - start, meaning);
         }
         without_bold(Cow::Owned(text))

@@ -30,7 +30,7 @@ pub use language::irregular_words;
 pub use lists::{entries, sections};
 pub use phrase::Phrase;
 pub use query::QueryWord;
-pub use relative_date::{Precision, RelativeDate, relative_dates};
+pub use relative_date::{DatedText, Precision, RelativeDate, relative_dates};
 pub use token::{Kind, Token};
 pub use words::{is_filler, is_first_person, is_time_word};
 

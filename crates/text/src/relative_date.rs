@@ -34,13 +34,26 @@ pub enum Precision {
     Near,
 }
 
+/// A text that may name dates.
+#[derive(Debug, Clone, Copy)]
+pub struct DatedText<'a> {
+    /// The text.
+    pub text: &'a str,
+    /// What stands around it, which shows the language where the text is too short to.
+    pub around: &'a str,
+    /// The day it was written on.
+    pub written_on: Date,
+}
+
 /// The dates that a text names by the day it was written on, in order. Not the day itself (today,
 /// this week), nor what goes on until it (the past month).
-pub fn relative_dates(text: &str, written_on: Date) -> Vec<RelativeDate> {
-    let mut scanner = Scanner::default();
+pub fn relative_dates(dated: &DatedText<'_>) -> Vec<RelativeDate> {
+    let &DatedText { text, around, written_on } = dated;
+    let (mut scanner, mut scanner_around) = (Scanner::default(), Scanner::default());
+    let words_around = words(&mut scanner_around, around);
     let words = words(&mut scanner, text);
     let mut vote = Vote::default();
-    words.iter().for_each(|word| vote.count(stop_set(word.norm)));
+    words.iter().chain(&words_around).for_each(|word| vote.count(stop_set(word.norm)));
     let reading = Reading {
         reader: Reader::new(&words, written_on),
         today: number(written_on),
@@ -171,7 +184,7 @@ mod tests {
     const WRITTEN_ON: Date = Date::constant(2023, 5, 8);
 
     fn found(text: &str) -> Vec<(&str, String, String, Precision)> {
-        relative_dates(text, WRITTEN_ON)
+        relative_dates(&DatedText { text, around: "", written_on: WRITTEN_ON })
             .iter()
             .map(|date| {
                 let words = &text[date.start..date.end];
@@ -237,6 +250,15 @@ mod tests {
                 "{text}: {found:?}"
             );
         }
+    }
+
+    #[test]
+    fn what_stands_around_shows_the_language() {
+        let dated = |around| {
+            relative_dates(&DatedText { text: "bis morgen 10 Uhr", around, written_on: WRITTEN_ON })
+        };
+        assert_eq!(dated("Das ist noch nicht fertig, wir machen es bis morgen 10 Uhr").len(), 1);
+        assert_eq!(dated("The name of the bakery is Guten Morgen").len(), 0);
     }
 
     #[test]

@@ -107,11 +107,26 @@ proptest! {
 fn text_without_breaks_is_extracted_in_linear_time() {
     const SMALL_BYTES: usize = 1 << 13;
     const TIMES: usize = 16;
-    for unit in ["a", "-", "字", "ก", "😀", "\n", "[", "e\u{301}", "ab ", "a."] {
+    for unit in [
+        "a",
+        "-",
+        "字",
+        "ก",
+        "😀",
+        "\n",
+        "[",
+        "e\u{301}",
+        "ab ",
+        "a.",
+        "I left yesterday. ",
+        "because we, like ",
+        "called x {}\n",
+    ] {
         let small = unit.repeat(SMALL_BYTES / unit.len());
         let large = small.repeat(TIMES);
         let extracted = |text: &str| {
-            let said = [Said { speaker: "user", text, day: None }];
+            let day = Some(jiff::civil::Date::constant(2023, 5, 8));
+            let said = [Said { speaker: "user", text, day }];
             extract(&ExtractRequest { said: &said, target: 200, about: None, count: &count })
         };
         let is_linear = oneiro_testkit::takes_at_most(

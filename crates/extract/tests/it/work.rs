@@ -53,7 +53,7 @@ fn summaries_of_an_eighth_keep_four_fifths_of_what_the_list_names() {
     let (mut all, mut missing) = (0, Vec::new());
     for case in cases.as_array().unwrap().iter().filter(|case| case["messages"].is_array()) {
         let messages: Vec<(String, String, Date)> =
-            case["messages"].as_array().unwrap().iter().map(message).collect();
+            case["messages"].as_array().unwrap().iter().map(|one| message(one).unwrap()).collect();
         let said: Vec<Said<'_>> = messages
             .iter()
             .map(|(speaker, text, day)| Said { speaker, text, day: Some(*day) })
@@ -77,7 +77,7 @@ fn summaries_of_an_eighth_keep_four_fifths_of_what_the_list_names() {
 }
 
 /// The speaker, the words with the calls, and the day of a message.
-fn message(message: &Value) -> (String, String, Date) {
+fn message(message: &Value) -> Option<(String, String, Date)> {
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     let role = text(&message["role"]);
     let speaker = if role == "tool" { format!("tool {}", text(&message["name"])) } else { role };
@@ -87,5 +87,6 @@ fn message(message: &Value) -> (String, String, Date) {
         let call = format!("called {} {}", text(&function["name"]), text(&function["arguments"]));
         words = format!("{words}\n{call}").trim_start().to_owned();
     }
-    (speaker, words, text(&message["at"])[..10].parse().unwrap())
+    let day = message["at"].as_str()?.get(..10)?.parse().ok()?;
+    Some((speaker, words, day))
 }
