@@ -9,7 +9,7 @@ use crate::lines::Lines;
 use crate::reading::Reading;
 use crate::render::Page;
 use crate::select::{Choice, Selection};
-use crate::utterance::{LeftOut, Utterances, utterances};
+use crate::utterance::{LeftOut, Utterances, Voice, utterances};
 use crate::{ExtractRequest, left_out, render, worth};
 
 /// Below so many tokens there is room for one clause alone.
@@ -24,8 +24,10 @@ const TELLS_APART: usize = 100;
 /// Bytes to a token, at most, in a text that is worth counting before anything else.
 const DENSEST: usize = 16;
 
-/// The share of the target that the last line has, in hundredths.
+/// The share of the target that the last line has, in hundredths: of talk, and of work with tools,
+/// where what somebody looks for is more often in a line.
 const LAST_LINE: usize = 15;
+const LAST_LINE_OF_WORK: usize = 8;
 
 /// Tokens of the last line, about: more terms than that nobody reads.
 const LONGEST_LAST_LINE: usize = 120;
@@ -119,11 +121,10 @@ impl Draft<'_> {
         let target = self.target;
         let all = Missing::of(self.page.reading, self.utterances, |_| false);
         let least = (self.count)(&all.told(target < TELLS_APART)) + 2;
+        let is_work = self.utterances.all.iter().any(|said| said.voice == Voice::Tool);
+        let share = if is_work { LAST_LINE_OF_WORK } else { LAST_LINE };
         let reserve = if self.told {
-            (target.saturating_mul(LAST_LINE) / 100)
-                .min(LONGEST_LAST_LINE)
-                .max(least)
-                .min(target / 3)
+            (target.saturating_mul(share) / 100).min(LONGEST_LAST_LINE).max(least).min(target / 3)
         } else {
             0
         };

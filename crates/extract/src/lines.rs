@@ -1,5 +1,5 @@
-//! Which utterances share a line of an extract. Talk has one line for each speaker and day; after
-//! work with tools a turn begins new ones, so that what came of what stays in order.
+//! Which utterances share a line of an extract. Talk has one line for each speaker and day; where an
+//! agent works with tools, every turn begins new ones, so that what came of what stays in order.
 
 use jiff::civil::Date;
 use rustc_hash::FxHashMap;
@@ -29,7 +29,7 @@ impl Lines {
                 known.clear();
                 has_worked = false;
             }
-            has_worked |= matches!(said.voice, Voice::Call { .. } | Voice::Tool);
+            has_worked |= matches!(said.voice, Voice::Agent | Voice::Call { .. } | Voice::Tool);
             let line = *known.entry(said.speaker).or_insert_with(|| {
                 let start = tokens.entry((said.speaker, said.day)).or_insert_with(|| {
                     // And the end of the line before.
@@ -95,6 +95,6 @@ mod tests {
             ("assistant", 1),
             ("tool bash", 1),
         ];
-        assert_eq!(lines(&said), [0, 1, 2, 1, 3, 4, 3, 4, 5]);
+        assert_eq!(lines(&said), [0, 1, 2, 1, 3, 4, 5, 6, 7]);
     }
 }

@@ -21,7 +21,7 @@ pub(crate) fn factors(reading: &Reading, utterances: &[Utterance<'_>]) -> Vec<f3
         let mut factor = by_deed(sentence, open) * by_form(sentence);
         if let Some(Voice::Call { is_repeated }) = voice {
             // That something was looked up says little; that it was tried eleven times says more.
-            factor *= if is_repeated { 1.0 } else { 0.4 };
+            factor *= if is_repeated { 1.0 } else { 0.2 };
         } else if voice == Some(Voice::Tool) {
             // A tool says a hundred words for one that matters: mostly how it ended.
             let ended = sentence.last && sentence.machine.is_none();
@@ -36,7 +36,7 @@ pub(crate) fn factors(reading: &Reading, utterances: &[Utterance<'_>]) -> Vec<f3
         } else if voice == Some(Voice::Agent) && sentence.cues.has(Cue::Plan) && !sentence.settles()
         {
             // What an agent is about to do is in what came of it.
-            factor *= 0.5;
+            factor *= 0.3;
         } else if is_work && voice == Some(Voice::Speaker) {
             // Whom the work is done for says what is wanted.
             factor *= 1.3;
@@ -80,7 +80,7 @@ fn by_deed(sentence: &Sentence, open: bool) -> f32 {
         // What failed, and above all what a stack of frames came to.
         (Cue::Error, 1.6),
         (Cue::Raised, 2.0),
-        (Cue::Open, 1.2),
+        (Cue::Open, 1.4),
         // In talk between people nearly every sentence has one, so it can only tip the scales.
         (Cue::Fact, 1.15),
         (Cue::Courtesy, 0.85),
