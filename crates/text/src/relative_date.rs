@@ -123,7 +123,7 @@ impl Reading<'_> {
         // "The last week of June", "in the last year", "over the past month" are counted from
         // elsewhere, or go on until now.
         let before = at.checked_sub(1).map_or("", |before| self.reader.norm(before));
-        let elsewhere = matches!(before, "the" | "my" | "our" | "his" | "her" | "their")
+        let elsewhere = matches!(before, "the" | "my" | "our" | "his" | "their")
             || matches!(self.reader.norm(at + 2), "of")
             || matches!(self.reader.norm(at), "past" | "coming" | "current" | "previous");
         if elsewhere {
