@@ -6,20 +6,22 @@ use crate::junk::Junk;
 use crate::machine;
 use oneiro::{
     CompactRequest, Durability, Error, ListSessions, NewMessage, NewSession, Oneiro, Options,
-    Result, Role, SessionId, SpaceName, Target, Timestamp, Visibility, WindowRequest,
+    Result, Role, SessionId, SpaceName, Target, Visibility, WindowRequest,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::path::PathBuf;
 
 /// What to measure.
-pub struct KeptRequest {
+pub struct KeptRequest<'a> {
     /// The file of transcripts.
     pub data: PathBuf,
     /// A transcript is compacted to one part in so many of its tokens.
     pub part: usize,
     /// How the engine opens its stores; durability and models are as the benchmark needs them.
     pub options: Options,
+    /// Fills a space with the demonstration.
+    pub fill_demo: &'a dyn Fn(&Oneiro) -> Result<()>,
 }
 
 /// A transcript, and what a summary of it should keep.
@@ -74,11 +76,8 @@ const EVERYTHING: usize = 10_000_000;
 /// Tokens of a context that are no part of its summaries: what explains them, and the newest turn.
 const AROUND_SUMMARIES_TOKENS: usize = 150;
 
-/// The end of the month that the demonstration tells of.
-const DEMO_END: &str = "2026-06-30T12:00:00Z";
-
 /// Measures.
-pub fn run(request: &KeptRequest, say: &mut dyn FnMut(&str)) -> Result<Kept> {
+pub fn run(request: &KeptRequest<'_>, say: &mut dyn FnMut(&str)) -> Result<Kept> {
     let bad = |why: String| Error::field("work", format!("{}: {why}", request.data.display()));
     let bytes = std::fs::read(&request.data).map_err(|error| bad(error.to_string()))?;
     let cases: Vec<Case> =
@@ -93,7 +92,7 @@ pub fn run(request: &KeptRequest, say: &mut dyn FnMut(&str)) -> Result<Kept> {
     for (number, case) in cases.iter().enumerate() {
         say(&case.name);
         let messages = match &case.demo_project {
-            Some(project) => spaces.demo_messages(project)?,
+            Some(project) => spaces.demo_messages(project, request.fill_demo)?,
             None => {
                 case.messages.iter().cloned().map(NewMessage::from_json).collect::<Result<_>>()?
             }
@@ -134,13 +133,13 @@ impl Spaces {
     }
 
     /// The messages of a project of the demonstration, in order.
-    fn demo_messages(&self, project: &str) -> Result<Vec<NewMessage>> {
+    fn demo_messages(
+        &self,
+        project: &str,
+        fill_demo: &dyn Fn(&Oneiro) -> Result<()>,
+    ) -> Result<Vec<NewMessage>> {
         let oneiro = self.open("demo")?;
-        oneiro_demo::fill(
-            &oneiro,
-            oneiro_demo::Request::new(Timestamp::parse(DEMO_END)?),
-            &mut |_| {},
-        )?;
+        fill_demo(&oneiro)?;
         let request = ListSessions {
             limit: 1_000,
             all: true,

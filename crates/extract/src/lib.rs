@@ -13,6 +13,7 @@ mod lines;
 mod machine;
 mod reading;
 mod render;
+mod repeated;
 mod segment;
 mod select;
 mod terms;

@@ -1,15 +1,13 @@
 //! A conversation taken apart: sentences with what they do, clauses with their terms. It owns this
 //! form of it; it must not know what anything is worth.
 
-use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
-use std::hash::Hasher;
-
 use oneiro_text::{Analyzer, DateRole, Kind, Token, date_role, is_first_person, may_name_date};
 
 use crate::clause::{Joint, bare, cuts};
 use crate::connectives::{continues, needs_what_follows, needs_what_precedes};
 use crate::cues::{Cue, Cues, cues, is_lead, is_second_person, only_leads, praises};
 use crate::machine::{Machine, machine};
+use crate::repeated::mark_repeated_lines;
 use crate::segment::{self, Shape};
 use crate::terms::{Sighting, TermId, Terms};
 use crate::utterance::{Utterance, Voice, speakers};
@@ -19,9 +17,6 @@ const SHORTEST: u32 = 6;
 
 /// Half words that say nothing by themselves: "Fixed it."
 const FEWEST: u32 = 4;
-
-/// Lines of tools that differ only in their numbers, from which on they are a log.
-const REPEATED: u32 = 3;
 
 /// A sentence, and what it does.
 #[derive(Debug, Clone, Copy)]
@@ -155,7 +150,7 @@ impl Reading {
         for (number, utterance) in utterances.iter().enumerate() {
             reading.add(number as u32, utterance, (analyzer, &mut buffers));
         }
-        reading.mark_repeated_lines(utterances);
+        mark_repeated_lines(&mut reading.sentences, utterances);
         reading
     }
 
@@ -184,27 +179,6 @@ impl Reading {
     /// The sentence of a clause.
     pub fn sentence_of(&self, clause: &Clause) -> Option<&Sentence> {
         self.sentences.get(clause.sentence as usize)
-    }
-
-    /// Lines of tools that differ only in their numbers are a log, but for the last of them.
-    fn mark_repeated_lines(&mut self, utterances: &[Utterance<'_>]) {
-        let mut times: FxHashMap<u64, u32> = FxHashMap::default();
-        let pattern = |sentence: &Sentence| {
-            let said = utterances.get(sentence.utterance as usize)?;
-            let shown = said.text.get(sentence.start..sentence.end)?;
-            (said.voice == Voice::Tool).then(|| without_numbers(shown))
-        };
-        for sentence in self.sentences.iter().filter_map(pattern) {
-            *times.entry(sentence).or_default() += 1;
-        }
-        let mut last_seen: FxHashSet<u64> = FxHashSet::default();
-        for sentence in self.sentences.iter_mut().rev() {
-            let Some(pattern) = pattern(sentence) else { continue };
-            let is_repeated = times.get(&pattern).is_some_and(|times| *times >= REPEATED);
-            if is_repeated && !last_seen.insert(pattern) {
-                sentence.machine = Some(Machine::Log);
-            }
-        }
     }
 
     fn add(
@@ -451,20 +425,6 @@ impl Piece {
             _ => 0,
         };
     }
-}
-
-/// The hash of a line in which any number is the same number.
-fn without_numbers(line: &str) -> u64 {
-    let mut hasher = FxHasher::default();
-    let mut in_number = false;
-    for byte in line.bytes() {
-        let is_digit = byte.is_ascii_digit();
-        if !(is_digit && in_number) {
-            hasher.write_u8(if is_digit { b'0' } else { byte });
-        }
-        in_number = is_digit;
-    }
-    hasher.finish()
 }
 
 /// What is used again for each utterance.

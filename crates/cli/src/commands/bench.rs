@@ -2,8 +2,12 @@
 
 use crate::context::Context;
 use clap::{Args, Subcommand};
+use oneiro::{Oneiro, Timestamp};
 use oneiro_bench::{context as windows, evidence, http, kept, load, recall, report};
 use std::path::PathBuf;
+
+/// The end of the month of the demonstration that `bench context --work` reads.
+const DEMO_END: &str = "2026-06-30T12:00:00Z";
 
 /// Measure this machine, each figure beside raw SQLite
 #[derive(Debug, Subcommand)]
@@ -216,7 +220,10 @@ impl ContextArgs {
         let options = context.options();
         let part = usize::try_from(self.part)?;
         if let Some(data) = self.work {
-            let request = kept::KeptRequest { data, part, options };
+            let month = oneiro_demo::Request::new(Timestamp::parse(DEMO_END)?);
+            let fill_demo =
+                &|oneiro: &Oneiro| oneiro_demo::fill(oneiro, month, &mut |_| {}).map(|_| ());
+            let request = kept::KeptRequest { data, part, options, fill_demo };
             return context.output.show(&kept::run(&request, say)?, kept::describe);
         }
         if let Some(data) = self.data {
