@@ -4,7 +4,9 @@ use std::borrow::Cow;
 use std::fmt::Write;
 
 use jiff::civil::{Date, Weekday};
-use oneiro_text::{DatedText, Precision, RelativeDate, names_a_date, relative_dates};
+use oneiro_text::{
+    DateRole, DatedText, Precision, RelativeDate, date_role, names_a_date, relative_dates,
+};
 
 const MONTHS: [&str; 12] = [
     "January",
@@ -24,6 +26,31 @@ const MONTHS: [&str; 12] = [
 /// Days of a week, and of a weekend.
 const WEEK_DAYS: i32 = 7;
 const WEEKEND_DAYS: i32 = 2;
+
+/// What of a date the words of a sentence have.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Dated {
+    day: bool,
+    length: bool,
+    direction: bool,
+}
+
+impl Dated {
+    /// Notes a normalised word.
+    pub fn meet(&mut self, norm: &str) {
+        match date_role(norm) {
+            Some(DateRole::Day) => self.day = true,
+            Some(DateRole::Length) => self.length = true,
+            Some(DateRole::Direction) => self.direction = true,
+            None => {}
+        }
+    }
+
+    /// Whether they say on which day, or in which week, month or year.
+    pub fn is_date(self) -> bool {
+        self.day || (self.length && self.direction)
+    }
+}
 
 /// A day, as the lines of an extract have it: `8 May 2023`.
 pub(crate) fn day(date: Date) -> String {

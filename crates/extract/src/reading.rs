@@ -1,11 +1,12 @@
 //! A conversation taken apart: sentences with what they do, clauses with their terms. It owns this
 //! form of it; it must not know what anything is worth.
 
-use oneiro_text::{Analyzer, DateRole, Kind, Token, date_role, is_first_person, may_name_date};
+use oneiro_text::{Analyzer, Kind, Token, is_first_person, may_name_date};
 
 use crate::clause::{Joint, bare, cuts};
 use crate::connectives::{continues, needs_what_follows, needs_what_precedes};
 use crate::cues::{Cue, Cues, cues, is_lead, is_second_person, only_leads, praises};
+use crate::dates::Dated;
 use crate::machine::{Machine, machine};
 use crate::repeated::mark_repeated_lines;
 use crate::segment::{self, Shape};
@@ -46,7 +47,7 @@ pub(crate) struct Sentence {
 impl Sentence {
     /// Whether it says on which day, or in which week, month or year.
     pub fn names_date(&self) -> bool {
-        self.dated.day || (self.dated.length && self.dated.direction)
+        self.dated.is_date()
     }
 
     /// Whether it only praises the other person.
@@ -59,25 +60,6 @@ impl Sentence {
     pub fn settles(&self) -> bool {
         let settling = [Cue::Decision, Cue::Correction, Cue::Outcome, Cue::Error];
         settling.into_iter().any(|cue| self.cues.has(cue))
-    }
-}
-
-/// What of a date a sentence has.
-#[derive(Debug, Clone, Copy, Default)]
-struct Dated {
-    day: bool,
-    length: bool,
-    direction: bool,
-}
-
-impl Dated {
-    fn meet(&mut self, norm: &str) {
-        match date_role(norm) {
-            Some(DateRole::Day) => self.day = true,
-            Some(DateRole::Length) => self.length = true,
-            Some(DateRole::Direction) => self.direction = true,
-            None => {}
-        }
     }
 }
 

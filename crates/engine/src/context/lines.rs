@@ -79,3 +79,32 @@ fn push(text: &mut String, more: &str) {
         text.push_str(more)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use oneiro_model::{MessageId, SessionId, Timestamp, Visibility};
+    use serde_json::json;
+
+    fn line_of(content: Value) -> Line {
+        line(&Message {
+            id: MessageId(1),
+            session_id: SessionId::new("work").unwrap(),
+            role: Role::User,
+            body: serde_json::Map::from_iter([("content".to_owned(), content)]),
+            at: Timestamp::parse("2023-05-08T13:56:00Z").unwrap(),
+            external_id: None,
+            visibility: Visibility::Live,
+        })
+    }
+
+    #[test]
+    fn a_result_in_the_name_of_the_user_is_a_tools() {
+        let result = json!([{"type": "tool_result", "tool_use_id": "t1", "content": "3 failed"}]);
+        let result = line_of(result);
+        assert_eq!((result.speaker.as_str(), result.text.as_str()), ("tool", "3 failed"));
+        let words = line_of(json!("Why?"));
+        assert_eq!(words.speaker, "user");
+        assert_eq!(words.day, Some(jiff::civil::Date::constant(2023, 5, 8)));
+    }
+}
