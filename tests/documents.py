@@ -78,7 +78,7 @@ def run(home, command):
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
-        timeout=rig.PATIENCE,
+        timeout=rig.TIMEOUT_SECONDS,
     )
     assert done.returncode == 0, f"exit code {done.returncode}\n{done.stdout}{done.stderr}"
     return done.stdout

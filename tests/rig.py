@@ -12,7 +12,7 @@ import urllib.parse
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 
 # A debug binary on a loaded machine is slow; what takes longer than this hangs.
-PATIENCE = 60
+TIMEOUT_SECONDS = 60
 
 
 def binary():
@@ -44,7 +44,7 @@ class Home:
             input=stdin if stdin is not None else "",
             capture_output=True,
             text=True,
-            timeout=PATIENCE,
+            timeout=TIMEOUT_SECONDS,
         )
         assert done.returncode == code, (
             f"oneiro {' '.join(arguments)} ended with {done.returncode}, not {code}\n"
@@ -77,7 +77,7 @@ class Home:
         finally:
             child.terminate()
             try:
-                status = child.wait(PATIENCE)
+                status = child.wait(TIMEOUT_SECONDS)
             except subprocess.TimeoutExpired:
                 child.kill()
                 child.wait()
@@ -99,7 +99,7 @@ class Server:
         self.url, self.pid, self.log = url, pid, log
         self.address = urllib.parse.urlsplit(url).netloc
 
-    def connection(self, timeout=PATIENCE):
+    def connection(self, timeout=TIMEOUT_SECONDS):
         return http.client.HTTPConnection(self.address, timeout=timeout)
 
     def ask(self, method, path, body=None, headers=None):

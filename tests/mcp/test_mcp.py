@@ -93,7 +93,7 @@ async def test_a_model_can_mend_its_mistakes(store, connect):
     store.append("monday", user("tea"))
     async with connect() as client:
         for arguments, remedy in [
-            ({"querry": "tea"}, 'did you mean "query"'),
+            ({"querry": "tea"}, 'did you mean query'),
             ({"query": "tea", "session": "monday"}, "leave"),
             ({"around": 1}, "give the session"),
             ({"session": "nowhere"}, "session_search()"),

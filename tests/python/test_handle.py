@@ -220,6 +220,22 @@ def test_jobs_and_settings(memory: oneiro.Oneiro) -> None:
     assert memory.stats()["sessions"] == 0
 
 
+def test_capture_is_chosen_paused_and_resumed(memory: oneiro.Oneiro, tmp_path: Path) -> None:
+    status = memory.capture_status()
+    assert (status.pause, status.other_projects, status.projects) == (None, None, [])
+    real = tmp_path.resolve()
+    status = memory.include_project(tmp_path)
+    assert [(project.folder, project.capture) for project in status.projects] == [(str(real), "on")]
+    assert memory.exclude_project(tmp_path).projects[0].capture == "excluded"
+    assert memory.include_project().other_projects == "on"
+    assert memory.exclude_project().other_projects == "off"
+    paused = memory.pause_capture(until=datetime.now(timezone.utc) + timedelta(hours=1)).pause
+    assert paused is not None and paused.ended_at is not None
+    assert memory.resume_capture().pause is None
+    with pytest.raises(oneiro.InvalidError, match="future"):
+        memory.pause_capture(until=1.0)
+
+
 def test_erasure_leaves_nothing(memory: oneiro.Oneiro) -> None:
     ids = say(memory, "s", "keep this", "the code is 8675309zq")
     erased = memory.erase(ids[1])

@@ -1,6 +1,7 @@
 //! Oneiro for Python, the native half: decode, call the engine, encode. What people import is the
 //! package around it, in `python/oneiro`. It must not know hermes, or any other host.
 
+mod capture;
 mod context;
 mod decode;
 mod encode;

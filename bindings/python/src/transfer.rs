@@ -64,7 +64,7 @@ impl Handle {
     fn import_file<'py>(&self, py: Python<'py>, path: PathBuf) -> PyResult<Bound<'py, PyAny>> {
         let imported = self.call(py, |oneiro| {
             let limits = ImportLimits::default();
-            oneiro.transfer().import_file(ImportFile::open(&path, limits)?, limits, &mut |_| {})
+            oneiro.transfer().import_file(&ImportFile::open(&path, limits)?, limits, &mut |_| {})
         })?;
         encode::answer(py, &imported)
     }

@@ -25,7 +25,7 @@ pub enum Origin {
     Environment,
     /// The configuration file.
     File,
-    /// Nobody said anything.
+    /// The built-in default.
     Default,
 }
 
@@ -75,7 +75,7 @@ pub struct Config {
     pub max_body: usize,
     /// What is logged.
     pub log: String,
-    /// The server that is asked for vectors, if one is named.
+    /// The embedding server, if one is configured.
     pub embedder: Option<OpenAiConfig>,
     /// The server with the model that writes, if one is named.
     pub llm: Option<ChatConfig>,
@@ -164,7 +164,7 @@ impl Config {
     }
 }
 
-/// Checks a value that somebody wants to set in the file.
+/// Checks a value before it is set in the file.
 pub fn check(name: &str, value: &str) -> Result<()> {
     match name {
         "space" => SpaceName::new(value).map(|_| ()),
@@ -250,7 +250,7 @@ fn read_file(path: &Path) -> Result<Table> {
     Ok(document.into_table())
 }
 
-/// Refuses a key that nobody knows, naming the nearest.
+/// Refuses an unknown key, naming the nearest.
 pub fn known(name: &str) -> Result<()> {
     if KEYS.iter().any(|key| key.name == name) {
         return Ok(());
@@ -262,19 +262,20 @@ pub fn known(name: &str) -> Result<()> {
     Err(unknown(name))
 }
 
-/// The error of a key that nobody knows.
+/// The error of an unknown key.
 pub fn unknown(name: &str) -> Error {
     let names = KEYS.iter().map(|key| key.name).chain(SETTINGS.iter().map(|setting| setting.name));
     let error = Error::field(name.to_owned(), "is not a key of the configuration");
-    error.remedy(match oneiro::nearest_names(name, names).first() {
-        Some(nearest) => format!("did you mean {nearest}? `oneiro config show` lists all keys"),
+    error.remedy(match oneiro::suggest_names(name, names) {
+        Some(suggestion) => format!("{suggestion} `oneiro config show` lists all keys"),
         None => "`oneiro config show` lists all keys".to_owned(),
     })
 }
 
 fn config_path(global: &Global) -> Option<PathBuf> {
-    let told = global.config.clone().or_else(|| environment("ONEIRO_CONFIG").map(PathBuf::from));
-    told.or_else(|| Some(own_folder("XDG_CONFIG_HOME", ".config")?.join("config.toml")))
+    let configured =
+        global.config.clone().or_else(|| environment("ONEIRO_CONFIG").map(PathBuf::from));
+    configured.or_else(|| Some(own_folder("XDG_CONFIG_HOME", ".config")?.join("config.toml")))
 }
 
 /// Whether a variable of the environment is set to something.
@@ -310,14 +311,15 @@ pub fn colour_choice() -> ColourChoice {
 
 /// The folder that a program keeps its files in: where the variable says, else in the home folder.
 pub fn folder_of_agent(variable: Option<&str>, name: &str) -> Option<PathBuf> {
-    let told = variable.and_then(environment).map(PathBuf::from);
-    told.or_else(|| Some(home()?.join(name)))
+    let configured = variable.and_then(environment).map(PathBuf::from);
+    configured.or_else(|| Some(home()?.join(name)))
 }
 
 /// The folder for configuration of programs that follow the XDG base directories on every system.
 pub fn xdg_config_folder() -> Option<PathBuf> {
-    let told = environment("XDG_CONFIG_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
-    told.or_else(|| Some(home()?.join(".config")))
+    let configured =
+        environment("XDG_CONFIG_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
+    configured.or_else(|| Some(home()?.join(".config")))
 }
 
 /// The folder for configuration of desktop programs on this system.
@@ -346,8 +348,8 @@ fn own_folder(variable: &str, in_home: &str) -> Option<PathBuf> {
     if cfg!(target_os = "macos") {
         return Some(home()?.join("Library/Application Support/oneiro"));
     }
-    let told = environment(variable).map(PathBuf::from).filter(|path| path.is_absolute());
-    Some(told.or_else(|| Some(home()?.join(in_home)))?.join("oneiro"))
+    let configured = environment(variable).map(PathBuf::from).filter(|path| path.is_absolute());
+    Some(configured.or_else(|| Some(home()?.join(in_home)))?.join("oneiro"))
 }
 
 #[expect(clippy::disallowed_methods, reason = "this is the one place that reads the environment")]

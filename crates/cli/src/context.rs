@@ -3,11 +3,11 @@
 use crate::actor;
 use crate::args::Global;
 use crate::config::Config;
-use crate::ink::Ink;
 use crate::output::Output;
 use crate::progress;
+use crate::style::Style;
 use anyhow::Result;
-use oneiro::{Embedder, Llm, Oneiro, Options, Prompts, SpaceUse, Target};
+use oneiro::{Embedder, ErrorKind, Llm, Oneiro, Options, Prompts, SpaceUse, Target};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
@@ -17,8 +17,8 @@ pub struct Context {
     pub config: Config,
     /// How to print.
     pub output: Output,
-    /// How to colour what is printed.
-    pub ink: Ink,
+    /// Colours of standard output.
+    pub style: Style,
     space_use: SpaceUse,
     /// One for the whole process, so that what it may cost is counted once.
     llm: OnceLock<Option<Arc<dyn Llm>>>,
@@ -30,7 +30,7 @@ impl Context {
         Ok(Context {
             config: Config::load(global)?,
             output: Output::new(global.json),
-            ink: Ink::of_stream(&std::io::stdout()),
+            style: Style::of_stream(&std::io::stdout()),
             space_use,
             llm: OnceLock::new(),
         })
@@ -43,7 +43,7 @@ impl Context {
         let _ = tracing_subscriber::fmt()
             .with_env_filter(filter)
             .with_writer(std::io::stderr)
-            .with_ansi(Ink::of_stream(&std::io::stderr()).has_colours())
+            .with_ansi(Style::of_stream(&std::io::stderr()).has_colours())
             .with_target(false)
             .try_init();
     }
@@ -53,19 +53,29 @@ impl Context {
         Ok(Target::parse(&self.config.store, self.config.space.as_ref())?)
     }
 
-    /// Opens the space as the command uses it. The command acts for whoever runs it.
+    /// Opens the space as the command uses it. Changes are recorded as those of the user who runs it.
     pub fn open(&self) -> Result<Oneiro> {
         let must_exist = self.space_use == SpaceUse::MustExist;
-        self.open_with(Options { must_exist, ..self.options() })
-    }
-
-    /// Opens a space that must exist, also for a command that may create one.
-    pub fn open_existing(&self) -> Result<Oneiro> {
-        self.open_with(Options { must_exist: true, ..self.options() })
-    }
-
-    fn open_with(&self, options: Options) -> Result<Oneiro> {
+        let options = Options { must_exist, ..self.options() };
         Ok(Oneiro::open(&self.target()?, options)?.acting_as(actor::current()))
+    }
+
+    /// Opens the space if it exists, also for a command that may create one.
+    pub fn open_if_exists(&self) -> Result<Option<Oneiro>> {
+        match Oneiro::open(&self.target()?, Options { must_exist: true, ..self.options() }) {
+            Ok(oneiro) => Ok(Some(oneiro.acting_as(actor::current()))),
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Opens the space for `work`, which adds something to it. If `work` is refused, a space that did
+    /// not exist before does not exist afterwards either.
+    pub fn open_to_add<T>(&self, work: impl Fn(&Oneiro) -> Result<T>) -> Result<(Oneiro, T)> {
+        let actor = actor::current();
+        let work = |oneiro: &Oneiro| work(&oneiro.acting_as(actor.clone()));
+        let (oneiro, added) = Oneiro::open_to_add(&self.target()?, self.options(), work)?;
+        Ok((oneiro.acting_as(actor), added))
     }
 
     /// The embedding server. One that cannot be used is logged, and search goes on by words.
@@ -113,8 +123,8 @@ impl Context {
         }
     }
 
-    /// Does one short slice of background work after a command; what fails is tried again by
-    /// somebody else, so it is only logged.
+    /// Does one short slice of background work after a command; what fails is
+    /// tried again later, so it is only logged.
     pub fn after(&self, oneiro: &Oneiro) {
         if let Err(error) = oneiro.jobs().run_local(Duration::from_millis(20)) {
             tracing::info!(error = %error, "background work is postponed");
@@ -122,7 +132,7 @@ impl Context {
     }
 
     /// Brings the text index up to what was just stored in bulk, so that the first search need not
-    /// read all of it. What fails is done later by somebody else, so it is only logged.
+    /// read all of it. What fails is done later, so it is only logged.
     pub fn index(&self, oneiro: &Oneiro) {
         let bar = progress::bar(0, "index", self.output.json);
         let folded = oneiro.index().catch_up(&mut |reach, last| {

@@ -7,13 +7,13 @@ mod args;
 mod commands;
 mod config;
 mod context;
-mod ink;
 mod input;
 mod output;
 mod places;
 mod progress;
 mod reference;
 mod request;
+mod style;
 mod tokens;
 
 use clap::Parser;

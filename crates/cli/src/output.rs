@@ -1,7 +1,7 @@
-//! Printing: data on standard output, talk on standard error, JSON for programs, tables for
+//! Printing: data on standard output, notes on standard error, JSON for programs, tables for
 //! people. Stored text reaches a terminal only with its control characters taken out.
 
-use crate::ink::Ink;
+use crate::style::Style;
 use oneiro::{ErrorKind, Remedy, Surface, Timestamp};
 use serde::Serialize;
 use std::io::{IsTerminal, Write};
@@ -34,17 +34,16 @@ impl Output {
         }
     }
 
-    /// Tells a person something that is not data.
-    #[expect(clippy::print_stderr, reason = "this is how the binary talks")]
-    pub fn say(&self, text: &str) {
+    /// Prints a note for people on standard error; none with `--json`.
+    #[expect(clippy::print_stderr, reason = "notes go to standard error")]
+    pub fn note(&self, text: &str) {
         if !self.json {
             eprintln!("{text}");
         }
     }
 
-    /// Asks whether something may be removed, and says so if nothing is. Without a terminal nobody
-    /// can be asked, and `--yes` must have been given.
-    #[expect(clippy::print_stderr, reason = "this is how the binary asks")]
+    /// Asks whether something may be removed. Without a terminal, `--yes` must have been given.
+    #[expect(clippy::print_stderr, reason = "questions go to standard error")]
     pub fn confirm_removal(&self, what: &str, yes: bool) -> anyhow::Result<bool> {
         if yes {
             return Ok(true);
@@ -59,7 +58,7 @@ impl Output {
         std::io::stdin().read_line(&mut answer)?;
         let is_confirmed = matches!(answer.trim(), "y" | "Y" | "yes");
         if !is_confirmed {
-            self.say("Nothing was removed.");
+            self.note("Nothing was removed.");
         }
         Ok(is_confirmed)
     }
@@ -70,18 +69,18 @@ pub fn data(line: &str) -> anyhow::Result<()> {
     let mut out = std::io::stdout().lock();
     let written = writeln!(out, "{line}").and_then(|()| out.flush());
     match written {
-        // Nobody reads any more: there is nobody to tell, either.
+        // The reader closed the pipe.
         Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => std::process::exit(0),
         written => Ok(written?),
     }
 }
 
-/// Prints an error and answers its exit code.
-#[expect(clippy::print_stderr, reason = "this is how the binary fails")]
+/// Prints an error and returns its exit code.
+#[expect(clippy::print_stderr, reason = "errors go to standard error")]
 pub fn fail(error: &anyhow::Error, json: bool) -> ExitCode {
     let file = error.chain().find_map(|cause| cause.downcast_ref::<std::io::Error>());
     if file.is_some_and(|file| file.kind() == std::io::ErrorKind::BrokenPipe) {
-        // Whoever read our output has had enough, as in `oneiro session export | head`.
+        // The reader closed the pipe, as in `oneiro session export | head`.
         return ExitCode::SUCCESS;
     }
     let (kind, message, hint) = match (error.downcast_ref::<oneiro::Error>(), file) {
@@ -104,10 +103,10 @@ pub fn fail(error: &anyhow::Error, json: bool) -> ExitCode {
             serde_json::json!({"error": {"kind": kind.name(), "message": message, "hint": hint}});
         eprintln!("{problem}");
     } else {
-        let ink = Ink::of_stream(&std::io::stderr());
-        eprintln!("{} {}", ink.error("error:"), plain(&message));
+        let style = Style::of_stream(&std::io::stderr());
+        eprintln!("{} {}", style.error("error:"), plain(&message));
         if let Some(hint) = hint {
-            eprintln!("{} {}", ink.hint("hint:"), plain(&hint));
+            eprintln!("{} {}", style.hint("hint:"), plain(&hint));
         }
     }
     ExitCode::from(kind.row().exit)
@@ -162,7 +161,7 @@ pub fn table(headings: &[&str], rows: &[Vec<String>]) -> String {
     lines.join("\n")
 }
 
-/// How long ago, as people say it.
+/// How long ago, rounded.
 pub fn ago(then: Timestamp, now: Timestamp) -> String {
     let seconds = now.micros().saturating_sub(then.micros()) / 1_000_000;
     match seconds {
@@ -174,7 +173,7 @@ pub fn ago(then: Timestamp, now: Timestamp) -> String {
     }
 }
 
-/// Bytes, as people say them.
+/// A size in bytes with a binary unit.
 pub fn bytes(count: i64) -> String {
     let mut amount = count as f64;
     for unit in ["B", "KiB", "MiB", "GiB"] {

@@ -28,7 +28,7 @@ enum Reference {
     Openapi,
     /// Every tool
     Mcp,
-    /// What a model that writes summaries is told, to copy and change
+    /// Prompts for a model that writes summaries, to copy and change
     Prompts,
 }
 

@@ -15,8 +15,8 @@ use oneiro_model::{
     MessageRef, NewJob, Remedy, Result, SessionId, Span,
 };
 use oneiro_store::{
-    Finder, Tx, backups, changes, costs, each_text, is_missing_table, lineage, messages, payloads,
-    sessions, slots, summaries,
+    Finder, Tx, backups, changes, costs, each_text, erased_messages, is_missing_table, lineage,
+    messages, payloads, sessions, slots, summaries,
 };
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -230,7 +230,7 @@ fn remove_session(
     pieces: &mut Pieces,
 ) -> Result<(i64, i64)> {
     let key = key_of(tx, id)?;
-    let mut apart = Vec::new();
+    let (mut apart, mut external_ids) = (Vec::new(), Vec::new());
     for link in lineage::descendants(tx, key, oneiro_model::Lineage::Delegate)? {
         sessions::each_text_of_session(tx, link.key, |text| {
             pieces.add(text.as_bytes());
@@ -239,6 +239,7 @@ fn remove_session(
         messages::each_text_of_session(tx, link.key, |body, external_id| {
             pieces.add(body.as_bytes());
             pieces.add(external_id.unwrap_or_default().as_bytes());
+            external_ids.extend(external_id.map(|external| (link.id.clone(), external.to_owned())));
             Ok(())
         })?;
         for node in summaries::of_session(tx, link.key)? {
@@ -246,6 +247,9 @@ fn remove_session(
         }
         apart.extend(payloads::keys_of_session(tx, link.key)?);
         apart.extend(sessions::prompt_key(tx, link.key)?);
+    }
+    for (session, external_id) in external_ids {
+        erased_messages::add(tx, &session, &external_id)?;
     }
     let apart = Apart::of(tx, apart)?;
     let affected_leaves = remove_summaries_after_session(tx, key)?;
@@ -279,10 +283,13 @@ fn remove_message(
         pieces.add(external_id.unwrap_or_default().as_bytes());
         Ok(())
     })?;
+    if let Some(external_id) = &message.external_id {
+        erased_messages::add(tx, &message.session_id, external_id)?;
+    }
     let keys = payloads::keys_of_message(tx, message.id.0)?;
     let apart = Apart::of(tx, keys.clone())?;
     let affected_leaves = remove_summaries_of_message(tx, session, id.0)?;
-    remove_title_of_message(tx, session, message.clone())?;
+    remove_title_of_message(tx, session, &message)?;
     messages::remove(tx, id)?;
     slots::remove_of_message(tx, session, id)?;
     rebuild_leaves(oneiro, tx, affected_leaves)?;

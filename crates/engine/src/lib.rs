@@ -64,9 +64,10 @@ pub use ports::{
 pub use secrets::redact_secrets;
 pub use sessions::{Stretch, StretchFrom, StretchRequest};
 pub use settings::{EmbedderChoice, OtherSessions, SETTINGS, Setting, SettingValue};
-pub use spaces::list_spaces;
+pub use spaces::{ScratchSpace, list_spaces};
 pub use transcripts::{
-    Agent, CaptureRequest, Captured, DamagedLine, TranscriptFile, Transcripts, find_transcripts,
+    Agent, CaptureRequest, Captured, DamagedLine, ExcludedFolders, ProjectFolder, ReadFrom,
+    TranscriptFile, Transcripts, find_transcripts,
 };
 pub use transfer::{
     ForeignStore, HermesCounts, HermesDifference, HermesImported, ImportFile, ImportLimits,

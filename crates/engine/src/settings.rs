@@ -74,20 +74,27 @@ settings! {
     /// Vectors for semantic search: `static` is the built-in model, `openai` the server in
     /// `embedder_url`, `none` turns it off.
     embedder: EmbedderChoice = r#""static""#;
-    /// Maximum message tokens per leaf summary; a larger message gets a leaf of its own.
-    leaf_chunk_tokens: Number<500, 1_000_000> = "20000";
+    /// Tokens of messages that one leaf summary covers; a larger message gets a leaf of its own.
+    leaf_chunk_tokens: Number<100, 1_000_000> = "2500";
     /// Minimum number of messages per leaf summary, unless they are large.
     leaf_min_fanout: Number<2, 1_000> = "8";
-    /// Target length of a leaf summary, in tokens.
-    leaf_target_tokens: Number<64, 100_000> = "1200";
-    /// Minimum number of adjacent summaries of one depth that are condensed into one.
-    condensed_min_fanout: Number<2, 1_000> = "4";
-    /// Target length of a condensed summary, in tokens.
+    /// Target length of a leaf summary, in tokens. A summary over four times as many messages is
+    /// twice as long.
+    leaf_target_tokens: Number<64, 100_000> = "350";
+    /// Number of adjacent summaries that are condensed into one.
+    condensed_min_fanout: Number<2, 1_000> = "2";
+    /// Maximum length of a condensed summary, in tokens.
     condensed_target_tokens: Number<64, 100_000> = "2000";
+    /// Tokens of messages under a summary from which on the model writes it. Smaller summaries are
+    /// extracts: they are many, and a window shows their messages before long.
+    model_chunk_tokens: Number<1, 10_000_000> = "5000";
     /// Number of newest turns that compaction leaves unchanged.
     fresh_tail_turns: Number<1, 10_000> = "8";
     /// Maximum tokens of the unchanged newest turns; the newest turn always belongs to them.
     fresh_tail_tokens: Number<0, 10_000_000> = "12000";
+    /// Share of a window, in percent, that the newest messages fill before summaries of older ones
+    /// get more detailed.
+    fresh_share: Number<5, 95> = "40";
     /// Share of a window's budget, in percent, above which the context is compacted in the
     /// background.
     context_threshold: Number<10, 100> = "75";
@@ -97,6 +104,17 @@ settings! {
     /// Whether summaries and messages outside a session's lineage may be expanded and searched on
     /// request: `allow` or `refuse`.
     other_sessions: OtherSessions = r#""allow""#;
+}
+
+/// Tokens of messages that a model reads for one summary, unless the settings ask for more; above it
+/// reads the summaries below.
+pub(crate) const MODEL_SOURCE_TOKENS: usize = 20_000;
+
+impl Settings {
+    /// Maximum tokens that a model reads for one summary.
+    pub(crate) fn model_input_tokens(&self) -> usize {
+        self.model_chunk_tokens.max(self.leaf_chunk_tokens).max(MODEL_SOURCE_TOKENS) * 3 / 2
+    }
 }
 
 /// An integer within bounds.

@@ -153,7 +153,7 @@ mod tests {
     #[test]
     fn an_unknown_argument_is_refused_with_the_nearest() {
         let error = read(json!({"sessionId": "x"})).unwrap_err();
-        assert_eq!(error.remedy_text().as_deref(), Some("did you mean \"session\"?"));
+        assert_eq!(error.remedy_text().as_deref(), Some("did you mean session?"));
     }
 
     #[test]

@@ -242,7 +242,7 @@ async fn run_for<T: Send + 'static>(
     .await
 }
 
-/// Waits for a call until the client cancels it or is gone, and drops it then.
+/// Waits for a call until the client cancels it or disconnects, and drops it then.
 async fn unless_cancelled<T>(
     context: &RequestContext<RoleServer>,
     call: impl Future<Output = oneiro::Result<T>>,
@@ -286,9 +286,8 @@ fn schema(make: fn() -> Value) -> JsonObject {
 
 fn unknown(name: &str) -> Error {
     let name: String = name.chars().take(60).collect();
-    let near = |tool: &&Tool| (strsim::jaro_winkler(tool.name, &name) * 1000.0) as i64;
-    let nearest = TOOLS.iter().max_by_key(near).map(|tool| tool.name).unwrap_or_default();
-    Error::invalid(format!("there is no tool {name:?}")).remedy(format!("did you mean {nearest}?"))
+    let suggestion = oneiro::suggest_names(&name, TOOLS.iter().map(|tool| tool.name));
+    Error::invalid(format!("there is no tool {name:?}")).remedy(suggestion.unwrap_or_default())
 }
 
 /// Whether a model that reads the error can try again, now or later.

@@ -21,7 +21,7 @@ use tower_service::Service;
 /// Maximum size of a request; a call of a tool has a few hundred bytes.
 const REQUEST_BYTES_MAX: usize = 4 << 20;
 
-type Answered = Response<BoxBody<bytes::Bytes, Infallible>>;
+type HttpResponse = Response<BoxBody<bytes::Bytes, Infallible>>;
 
 /// A service to mount at `/mcp`. It needs a [`Caller`] in the extensions of each request and
 /// answers 401 without one.
@@ -53,9 +53,9 @@ where
     B::Data: Send + 'static,
     B::Error: Display,
 {
-    type Response = Answered;
+    type Response = HttpResponse;
     type Error = Infallible;
-    type Future = Pin<Box<dyn Future<Output = Result<Answered, Infallible>> + Send>>;
+    type Future = Pin<Box<dyn Future<Output = Result<HttpResponse, Infallible>> + Send>>;
 
     fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
         Poll::Ready(Ok(()))
@@ -71,7 +71,7 @@ where
     }
 }
 
-fn unauthorized() -> Answered {
+fn unauthorized() -> HttpResponse {
     let row = ErrorKind::Unauthorized.row();
     let problem = serde_json::json!({
         "status": row.http,

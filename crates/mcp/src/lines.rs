@@ -33,7 +33,7 @@ pub(crate) struct Lines {
     batches: Arc<Mutex<Batches>>,
     writer: Option<Writer>,
     /// True once the output is closed.
-    gone: watch::Receiver<bool>,
+    is_closed: watch::Receiver<bool>,
 }
 
 impl Lines {
@@ -42,7 +42,7 @@ impl Lines {
         input: impl Read + Send + 'static,
         output: impl Write + Send + 'static,
     ) -> std::io::Result<Lines> {
-        let (writer, gone) = Writer::start(output)?;
+        let (writer, is_closed) = Writer::start(output)?;
         Ok(Lines {
             read: reading::start(input)?,
             waiting: VecDeque::new(),
@@ -50,28 +50,28 @@ impl Lines {
             has_asked: false,
             batches: Arc::default(),
             writer: Some(writer),
-            gone,
+            is_closed,
         })
     }
 
     /// Parses a line and answers the parts of it that are not messages.
     fn take(&mut self, line: Line) {
         let value = match line {
-            Line::TooLong => return self.complain(Value::Null, TOO_LONG),
+            Line::TooLong => return self.send_error(Value::Null, TOO_LONG),
             Line::Read(bytes) => match serde_json::from_slice(&bytes) {
                 Ok(value) => value,
-                Err(_) => return self.complain(Value::Null, NOT_JSON),
+                Err(_) => return self.send_error(Value::Null, NOT_JSON),
             },
         };
         let Value::Array(messages) = value else {
             match message(value) {
                 Ok(message) => self.accept(message),
-                Err(id) => self.complain(id, NO_MESSAGE),
+                Err(id) => self.send_error(id, NO_MESSAGE),
             }
             return;
         };
         if messages.is_empty() {
-            return self.complain(Value::Null, NO_MESSAGE);
+            return self.send_error(Value::Null, NO_MESSAGE);
         }
         let read: Vec<_> = messages.into_iter().map(message).collect();
         self.outbox.extend(lock(&self.batches).open(&read));
@@ -87,7 +87,7 @@ impl Lines {
         }
     }
 
-    fn complain(&mut self, id: Value, what: (i32, &str)) {
+    fn send_error(&mut self, id: Value, what: (i32, &str)) {
         self.outbox.push_back(problem(id, what));
     }
 
@@ -95,7 +95,7 @@ impl Lines {
     async fn flush(&mut self) {
         let Some(writer) = &self.writer else { return };
         while !self.outbox.is_empty() {
-            // The output is closed: `gone` ends the conversation.
+            // The output is closed: `is_closed` ends the conversation.
             let Ok(room) = writer.room().await else { return };
             if let Some(value) = self.outbox.pop_front() {
                 room.send(value.to_string());
@@ -160,7 +160,7 @@ impl Transport<RoleServer> for Lines {
             }
             let line = tokio::select! {
                 line = self.read.recv() => line?,
-                _ = self.gone.wait_for(|gone| *gone) => return None,
+                _ = self.is_closed.wait_for(|is_closed| *is_closed) => return None,
             };
             self.take(line);
         }

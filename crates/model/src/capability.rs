@@ -202,14 +202,14 @@ pub const CAPABILITIES: &[Capability] = &[
         http: &["GET /v1/capture", "PUT /v1/capture/projects"],
         command: Some("project include"),
         tool: None,
-        python: None,
+        python: Some("include_project"),
     },
     Capability {
         name: "pause capture",
         http: &["POST /v1/capture/pause", "POST /v1/capture/resume"],
         command: Some("pause"),
         tool: None,
-        python: None,
+        python: Some("pause_capture"),
     },
     Capability {
         name: "run jobs",

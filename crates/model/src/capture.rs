@@ -13,6 +13,8 @@ json_name! {
         On "on",
         /// They are not stored.
         Off "off",
+        /// They are not stored, and those of the folders below it are not either.
+        Excluded "excluded",
     }
 }
 
@@ -23,8 +25,9 @@ pub const FOLDER_MAX: usize = 4_096;
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ProjectChoice {
-    /// The working folder of the project, absolute. `off` also holds for the folders below it. When
-    /// absent, the choice is for every project without one of its own.
+    /// The working folder of the project, absolute. `on` and `off` are for this folder alone,
+    /// `excluded` also for the folders below it. When absent, the choice is for every project without
+    /// one of its own.
     #[serde(default)]
     #[schemars(length(min = 1, max = FOLDER_MAX))]
     pub folder: Option<String>,
@@ -58,18 +61,18 @@ impl Request for PauseRequest {}
 /// The choice that was made for a project.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct CaptureProject {
-    /// The working folder of the project.
+    /// The working folder of the project, with links resolved.
     pub folder: String,
     /// Whether its new turns are captured.
     pub capture: CaptureSwitch,
-    /// When that was chosen. Transcripts that were last written to before are left alone.
+    /// When that was chosen. Transcripts that were last written to before are not read.
     pub chosen_at: Timestamp,
 }
 
 /// A project that an agent has worked in, or that somebody made a choice for.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Project {
-    /// Its working folder; for an agent with one database, that file.
+    /// Its working folder, with links resolved; for an agent with one database, that file.
     pub folder: String,
     /// The choice that holds for it; null when nobody chose.
     pub capture: Option<CaptureSwitch>,

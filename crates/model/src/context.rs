@@ -77,7 +77,7 @@ pub struct Summary {
     pub children: Vec<SummaryId>,
     /// The summaries that cover it.
     pub parents: Vec<SummaryId>,
-    /// Whether a window of its session shows it now.
+    /// Whether it is a root: no other summary of its session covers it, but for overviews.
     pub in_context: bool,
 }
 
@@ -98,7 +98,7 @@ pub struct WindowRequest {
     pub format: WindowFormat,
     /// Tell of every item why it is in or out.
     pub explain: bool,
-    /// Only look: compact nothing, and leave no mark for the next window.
+    /// Only look: prepare no summaries, and leave no mark for the next window.
     pub peek: bool,
 }
 
@@ -256,7 +256,7 @@ pub struct WindowItem {
 #[derive(Debug, Clone, Copy, Default, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct CompactRequest {
-    /// Continue until the context has no more than this many tokens.
+    /// Prepare summaries until a window of this many tokens leaves nothing uncovered.
     #[schemars(range(min = 1, max = TOKENS_MAX))]
     pub until: Option<usize>,
     /// Have summaries that are extracts written again by the model.
@@ -397,9 +397,10 @@ pub struct Compacted {
     /// The summaries it had written anew.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub redone: Vec<SummaryId>,
-    /// What the context cost before.
+    /// Tokens of a prompt with every message in full.
     pub tokens_before: usize,
-    /// What it costs now.
+    /// Tokens of the window of `until` tokens; without `until` those of the shortest form, with
+    /// summaries in place of all messages that have one.
     pub tokens_after: usize,
     /// Why it went no further.
     pub stopped: String,

@@ -66,7 +66,7 @@ pub use message::{
     NewMessage, ShowSession, Visibility,
 };
 pub use message_ref::{COMPLETE_MESSAGE_PATTERN, MessageRef};
-pub use nearest::nearest_names;
+pub use nearest::{nearest_names, suggest_names};
 pub use page::{Cursor, Page, PageOf};
 pub use part::{Part, Searchable, parts, searchable, searchable_split};
 pub use pattern::SessionPattern;

@@ -6,7 +6,7 @@ use crate::contract::schema::WITHOUT_NUL;
 use crate::id::check_text;
 use crate::part::calls_made;
 use crate::{
-    Cursor, Error, LIST_MAX, MessageId, Result, Role, SessionId, Timestamp, Trust, nearest_names,
+    Cursor, Error, LIST_MAX, MessageId, Result, Role, SessionId, Timestamp, Trust, suggest_names,
     withhold,
 };
 use schemars::JsonSchema;
@@ -145,24 +145,18 @@ impl NewMessage {
         }
     }
 
-    /// Refuses what a client appends by mistake: a role that no chat API defines, and an instruction
-    /// or a question without any content. An assistant may say nothing beside its calls, and a tool
-    /// may answer nothing. Imports and hosts that keep histories of their own are not checked, so
-    /// that nothing they have is lost.
+    /// Refuses what a client appends by mistake: a role that no chat API defines, and a message that
+    /// carries nothing, neither a text nor anything else such as tool calls or images. The result of a
+    /// tool may be empty. Imports and hosts that keep histories of their own are not checked, so that
+    /// nothing they have is lost.
     pub fn check_client(&self) -> Result<()> {
         let role = self.role.as_str();
         if !self.role.is_known() {
             let error = Error::field("role", format!("{role:?} is not a known role"));
-            let nearest = nearest_names(role, Role::KNOWN.into_iter());
-            return Err(match nearest.first() {
-                Some(nearest) => error.remedy(format!(
-                    "did you mean {nearest:?}? the roles are {}",
-                    Role::KNOWN.join(", ")
-                )),
-                None => error.remedy(format!("the roles are {}", Role::KNOWN.join(", "))),
-            });
+            let suggestion = suggest_names(role, Role::KNOWN.into_iter());
+            return Err(error.remedy(suggestion.unwrap_or_default()));
         }
-        let needs_content = self.role == Role::User || self.role.is_instructions();
+        let needs_content = !self.role.is_tool_result();
         let is_content = |name: &str| !FIELDS_WITHOUT_CONTENT.contains(&name);
         let mut content = self.body.iter().filter(|(name, _)| is_content(name));
         if needs_content && content.all(|(_, value)| is_blank(value)) {
@@ -182,7 +176,8 @@ impl NewMessage {
 }
 
 /// Fields that describe a message and hold nothing of what it says.
-const FIELDS_WITHOUT_CONTENT: [&str; 5] = ["name", "model", "user", "id", "metadata"];
+const FIELDS_WITHOUT_CONTENT: [&str; 7] =
+    ["name", "model", "user", "id", "metadata", "tokens", "trust"];
 
 /// Whether a field says nothing.
 fn is_blank(value: &Value) -> bool {

@@ -217,12 +217,12 @@ remedies! {
         library: "check the path, or open it with create=True",
     }
     /// The space does not exist; others do.
-    CheckSpace(nearest) {
-        cli: "did you mean {nearest}? `oneiro space list` lists the spaces; `oneiro session new`, \
+    CheckSpace(suggestion) {
+        cli: "{suggestion}`oneiro space list` lists the spaces; `oneiro session new`, \
               `oneiro import` and `oneiro append --create` create one",
-        http: "did you mean {nearest}? GET /v1/spaces lists the spaces; POST /v1/sessions creates one",
-        tools: "did you mean {nearest}? check which space the server was started with",
-        library: "did you mean {nearest}? open with create=True creates a space",
+        http: "{suggestion}GET /v1/spaces lists the spaces; POST /v1/sessions creates one",
+        tools: "{suggestion}check which space the server was started with",
+        library: "{suggestion}open with create=True creates a space",
     }
     /// Removing something needs a confirmation, and there is nobody to ask.
     Confirm {
@@ -272,6 +272,13 @@ remedies! {
         http: "close it first, or import it from another process",
         tools: "close it first, or import it from another process",
         library: "close it first, or import it from another process",
+    }
+    /// A transcript where an export was expected.
+    ImportTranscript(agent) {
+        cli: "run `oneiro import {agent} FILE`, where FILE is the transcript",
+        http: "have `oneiro import {agent} FILE` run on the server's machine",
+        tools: "have `oneiro import {agent} FILE` run",
+        library: "run `oneiro import {agent} FILE`, where FILE is the transcript",
     }
     /// A file that export wrote is expected.
     ImportExported {

@@ -75,6 +75,11 @@ impl Role {
         }
     }
 
+    /// Whether a message of this role is what a tool answered.
+    pub fn is_tool_result(&self) -> bool {
+        matches!(self, Role::Tool) || self.as_str() == FUNCTION
+    }
+
     /// Whether a message of this role carries the host's instructions, which repeat across sessions.
     pub fn is_instructions(&self) -> bool {
         matches!(self, Role::System | Role::Developer)

@@ -25,6 +25,9 @@ pub struct SpaceInfo {
     pub name: SpaceName,
     /// Bytes on disk.
     pub bytes: u64,
+    /// Whether its file is damaged so that it cannot be opened.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub damaged: bool,
 }
 
 /// A space that was deleted.

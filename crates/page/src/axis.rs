@@ -7,9 +7,9 @@ use std::collections::BTreeSet;
 /// What the picture runs along.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Along {
-    /// When things were said.
+    /// The time of messages.
     Time,
-    /// The order in which they were said, each message as wide as any other.
+    /// The order of messages, each as wide as any other.
     Order,
 }
 
@@ -22,7 +22,7 @@ pub struct Drawn<'a> {
     pub nodes: &'a [Summary],
     /// Messages that no summary covers, in their order.
     pub loose: &'a [(MessageId, Timestamp)],
-    /// What to run along, if anybody says; order in any case where all was said at once.
+    /// The axis of the request, if it names one; order if all messages have the same time.
     pub along: Option<Along>,
 }
 
@@ -42,7 +42,7 @@ impl Axis {
     pub fn along(drawn: &Drawn<'_>, along: Along) -> Axis {
         let mut axis = Axis { along, order: Order::of(drawn), from: 0.0, span: 1.0 };
         let nodes = drawn.nodes.iter().filter_map(|node| axis.extent(node));
-        let loose = drawn.loose.iter().map(|said| axis.place(*said));
+        let loose = drawn.loose.iter().map(|message| axis.place(*message));
         let ends = nodes.flat_map(|(from, to)| [from, to]).chain(loose);
         let ends = ends.fold((f64::MAX, f64::MIN), |(from, to), at| (from.min(at), to.max(at)));
         (axis.from, axis.span) = (ends.0, ends.1 - ends.0);

@@ -11,6 +11,8 @@ use oneiro::Timestamp;
 pub struct Frame {
     /// The current space; empty where there is none.
     pub space: String,
+    /// What the reader must know before reading on.
+    pub notice: Option<String>,
     /// Whether a token was used to log in, so that logging out is offered.
     pub signed_in: bool,
     /// The current time.
@@ -65,7 +67,12 @@ pub(crate) fn document(frame: &Frame, tab: Tab, title: &str, main: &Markup) -> S
             body {
                 a.skip href="#main" { "Skip to content" }
                 (header(frame, tab))
-                main #main tabindex="-1" { (main) }
+                main #main tabindex="-1" {
+                    @if let Some(notice) = &frame.notice {
+                        p.notice role="alert" { (plain(notice)) }
+                    }
+                    (main)
+                }
                 footer.foot {
                     p {
                         "Everything on this page is also available over HTTP: "

@@ -50,8 +50,11 @@ fn row(space: &SpaceInfo, frame: &Frame) -> Markup {
                 @if name == frame.space {
                     span.badge { "current" }
                 }
+                @if space.damaged {
+                    span.badge { "damaged" }
+                }
             }
-            @if name != frame.space {
+            @if name != frame.space && !space.damaged {
                 form action="/space" method="post" {
                     input type="hidden" name="space" value=(name);
                     button type="submit" { "Switch to " (name) }

@@ -101,17 +101,17 @@ fn nothing(view: &SummariesView) -> Markup {
 fn metrics(view: &SummariesView) -> Markup {
     let now = || view.summaries.iter().filter(|node| node.in_context);
     let covered: i64 = now().map(|node| node.message_count).sum();
-    let said: i64 = now().map(|node| node.message_tokens).sum();
-    let told: i64 = now().map(|node| node.tokens).sum();
+    let message_tokens: i64 = now().map(|node| node.message_tokens).sum();
+    let summary_tokens: i64 = now().map(|node| node.tokens).sum();
     let deepest = view.summaries.iter().map(|node| node.depth).max().unwrap_or(0);
     let depth = format!("{} in the context, maximum depth {deepest}", number(now().count() as i64));
-    let full = format!("{} tokens originally", short(said));
+    let full = format!("{} tokens originally", short(message_tokens));
     let loose = number(view.loose.len() as i64) + if view.more_loose { " or more" } else { "" };
     html! {
         dl.metrics {
             (metric(&number(view.summaries.len() as i64), "Summaries", &depth))
             (metric(&number(covered), "Summarised messages", &full))
-            (metric(&short(told), "Summary tokens", &share(told, said)))
+            (metric(&short(summary_tokens), "Summary tokens", &share(summary_tokens, message_tokens)))
             (metric(&loose, "Other messages", "not summarised"))
         }
     }

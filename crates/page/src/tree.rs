@@ -51,7 +51,7 @@ struct Row<'a> {
     bars: Vec<Bar<'a>>,
 }
 
-/// The axis that was asked for; time where nobody says, unless pauses would leave much of the
+/// The axis of the request; otherwise time, unless pauses would leave much of the
 /// picture empty and summaries too narrow to tell apart.
 fn chosen(drawn: &Drawn<'_>) -> Axis {
     let order = || Axis::along(drawn, Along::Order);
@@ -59,8 +59,8 @@ fn chosen(drawn: &Drawn<'_>) -> Axis {
         return order();
     }
     let time = Axis::along(drawn, Along::Time);
-    let told = |axis: &Axis| count(&rows(drawn, axis));
-    let is_crowded = || told(&time) * 3 < told(&order()) * 2;
+    let bars = |axis: &Axis| count(&rows(drawn, axis));
+    let is_crowded = || bars(&time) * 3 < bars(&order()) * 2;
     if !time.is_point() && (drawn.along.is_some() || !is_crowded()) { time } else { order() }
 }
 
@@ -248,7 +248,7 @@ fn lines(rows: &[Row<'_>]) -> String {
             let above = bar.nodes.iter().flat_map(|node| &node.parents);
             let above = above.filter_map(|id| places.get(id)).filter(|place| place.2 < top);
             let mut ends: Vec<_> = above.map(|(from, to, y)| (x.clamp(*from, *to), *y)).collect();
-            // Of a bar that is several, the line that leads straight up tells enough.
+            // For a bar of several summaries, the line straight up is enough.
             ends.sort_by(|one, other| (one.0 - x).abs().total_cmp(&(other.0 - x).abs()));
             ends.dedup();
             ends.truncate(if bar.nodes.len() > 1 { 1 } else { ends.len() });
@@ -260,10 +260,10 @@ fn lines(rows: &[Row<'_>]) -> String {
     out
 }
 
-/// A tick for every place at which something was said that no summary covers.
+/// A tick for every message that no summary covers.
 fn ticks(drawn: &Drawn<'_>, axis: &Axis, high: i64) -> String {
-    let bin = |said: &(MessageId, Timestamp)| {
-        (axis.x(axis.place(*said)) / WIDE * (BINS - 1.0)).round() as i64
+    let bin = |message: &(MessageId, Timestamp)| {
+        (axis.x(axis.place(*message)) / WIDE * (BINS - 1.0)).round() as i64
     };
     let mut bins: Vec<i64> = drawn.loose.iter().map(bin).collect();
     bins.sort_unstable();

@@ -131,7 +131,7 @@ fn pin() -> Markup {
     }
 }
 
-/// Who speaks, by name where there is one.
+/// The speaker, by name if there is one.
 pub fn speaker(role: &Role, name: Option<&str>) -> Markup {
     let known = match role {
         Role::User => "User",
@@ -167,7 +167,7 @@ fn body(message: &Message, reading: &Reading<'_>) -> Markup {
 fn message_parts(message: &Message, reading: &Reading<'_>) -> Markup {
     let (mut calls, mut results, mut texts) = (0, 0, 0);
     let mut part = |part: &Part<'_>| match part {
-        Part::Text(said) => text(message, said, (next_index(&mut texts), reading.room)),
+        Part::Text(content) => text(message, content, (next_index(&mut texts), reading.room)),
         Part::Reasoning(thought) => {
             let words = counted(thought.split_whitespace().count() as i64, "word");
             let thought = text(message, thought, (next_index(&mut texts), reading.room));

@@ -162,7 +162,7 @@ fn count_line(view: &WindowView) -> String {
             "{} of {} tokens: {} included, {} summarised, {} left out.",
             number(window.tokens as i64),
             number(window.budget as i64),
-            counted(shown(window) as i64, "message"),
+            counted(visible_messages(window) as i64, "message"),
             number(*summarised),
             number(window.omitted.messages as i64),
         ),
@@ -179,7 +179,7 @@ fn is_pin(item: &WindowItem) -> bool {
 }
 
 /// How many messages a window shows in their place.
-fn shown(window: &Window) -> usize {
+fn visible_messages(window: &Window) -> usize {
     let is_in =
         |item: &&WindowItem| item.kind == "message" && item.place == ItemPlace::In && !is_pin(item);
     items(window).iter().filter(is_in).count()
@@ -209,7 +209,7 @@ fn metrics(window: &Window, summarised: i64) -> Markup {
         }
         dl.metrics {
             (metric(&number(window.tokens as i64), "Tokens used", &of))
-            (metric(&number(shown(window) as i64), "Messages included", &forms.join(", ")))
+            (metric(&number(visible_messages(window) as i64), "Messages included", &forms.join(", ")))
             (metric(&number(window.summaries.len() as i64), "Summaries", &over))
             (metric(&number(window.omitted.messages as i64), "Messages left out", &out))
         }
@@ -352,7 +352,7 @@ fn explained(session: &SessionId, window: &Window) -> Markup {
     }
 }
 
-/// What a row of the table tells of, as a link to it.
+/// The item of a row, as a link to it.
 fn what(session: &SessionId, run: &Run<'_>) -> Markup {
     let id = run.item.id.as_ref();
     let first = id.and_then(Value::as_i64);

@@ -14,11 +14,41 @@ use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Instant;
 
-/// The cookie that holds the token of a page login.
-pub(crate) const COOKIE: &str = "oneiro_token";
+/// A cookie of the page.
+#[derive(Clone, Copy)]
+pub(crate) enum Cookie {
+    /// The token of a login.
+    Token,
+    /// The space that was chosen.
+    Space,
+}
 
-/// The cookie that holds the space that was chosen on the page.
-pub(crate) const SPACE_COOKIE: &str = "oneiro_space";
+impl Cookie {
+    /// The name of the cookie for requests with these headers. Browsers send cookies to all ports of a
+    /// host, so the port is part of the name: several servers on one host must not share them.
+    pub(crate) fn name(self, headers: &HeaderMap) -> String {
+        let name = match self {
+            Cookie::Token => "oneiro_token",
+            Cookie::Space => "oneiro_space",
+        };
+        let host = headers.get(header::HOST).and_then(|host| host.to_str().ok());
+        let authority = host.and_then(|host| host.parse::<Authority>().ok());
+        match authority.and_then(|authority| authority.port_u16()) {
+            Some(port) => format!("{name}_{port}"),
+            None => name.to_owned(),
+        }
+    }
+
+    fn read(self, headers: &HeaderMap) -> Option<String> {
+        let wanted = self.name(headers);
+        let cookies = headers.get_all(header::COOKIE).iter();
+        let cookies = cookies.filter_map(|value| value.to_str().ok());
+        cookies.flat_map(|cookies| cookies.split(';')).find_map(|cookie| {
+            let (name, value) = cookie.trim().split_once('=')?;
+            (name == wanted && !value.is_empty()).then(|| value.to_owned())
+        })
+    }
+}
 
 /// The header that names the space of a request without a token.
 pub(crate) const SPACE_HEADER: &str = "oneiro-space";
@@ -61,6 +91,9 @@ pub(crate) struct Authenticated {
     /// handle of its store, which must be dropped where blocking is allowed.
     handle: Option<Oneiro>,
     pub(crate) space: Arc<Space>,
+    /// The space to create if the request succeeds on `space`, which is empty and temporary then: a
+    /// request that is refused creates nothing.
+    pub(crate) space_to_create: Option<SpaceName>,
     pub(crate) role: TokenRole,
     /// The presented token; long-lived requests check it again.
     pub(crate) token: Option<TokenText>,
@@ -72,6 +105,8 @@ pub(crate) struct Authenticated {
 pub(crate) struct Credentials {
     token: Option<String>,
     space: Option<String>,
+    /// The space that was chosen on the page, where the request names none.
+    chosen_space: Option<String>,
     peer: IpAddr,
     space_use: SpaceUse,
     /// The surface and the client program.
@@ -146,14 +181,24 @@ impl Auth {
         spaces: &Spaces,
         credentials: &Credentials,
     ) -> Result<Authenticated> {
-        let asked = credentials.space.as_deref().map(SpaceName::new).transpose()?;
+        let asked = credentials.space.as_deref().or(credentials.chosen_space.as_deref());
+        let asked = asked.map(SpaceName::new).transpose()?;
         match &credentials.token {
             Some(token) => self.by_token(spaces, token, (credentials, asked)),
             None if self.is_open() => {
                 let name = asked.unwrap_or_else(|| spaces.first().clone());
-                let space = spaces.space(&name, credentials.space_use)?;
+                let (space, space_to_create) = match spaces.space(&name, SpaceUse::MustExist) {
+                    Err(error)
+                        if error.kind() == ErrorKind::NotFound
+                            && credentials.space_use == SpaceUse::CreateMissing =>
+                    {
+                        (Arc::new(Space::scratch()?), Some(name))
+                    }
+                    opened => (opened?, None),
+                };
                 let (role, actor) = (TokenRole::Admin, credentials.actor(ActorKind::Agent, None));
-                Ok(Authenticated { handle: None, space, role, token: None, actor })
+                let (handle, token) = (None, None);
+                Ok(Authenticated { handle, space, space_to_create, role, token, actor })
             }
             None => Err(Error::new(ErrorKind::Unauthorized, "a token is needed here")
                 .remedy(Remedy::SendToken)),
@@ -203,7 +248,9 @@ impl Auth {
             self.requests.take(token.id.clone(), now)?;
         }
         let actor = credentials.actor(token.actor, Some(token.id));
-        Ok(Authenticated { handle: None, space, role: token.role, token: Some(text), actor })
+        let (handle, space_to_create) = (None, None);
+        let (role, token) = (token.role, Some(text));
+        Ok(Authenticated { handle, space, space_to_create, role, token, actor })
     }
 }
 
@@ -221,6 +268,11 @@ impl Auth {
 }
 
 impl Authenticated {
+    /// The same caller in another space.
+    pub(crate) fn in_space(self, space: Arc<Space>) -> Authenticated {
+        Authenticated { handle: None, space, space_to_create: None, ..self }
+    }
+
     /// The same caller, whose long work ends once `cancel` is set.
     pub(crate) fn cancelled_by(self, cancel: &Cancel) -> Result<Authenticated> {
         let oneiro = self.space.oneiro()?.with_cancel(cancel.clone());
@@ -253,16 +305,20 @@ impl Credentials {
                 }
                 _ => Some(String::new()),
             },
-            None => cookie(headers, COOKIE),
+            None => Cookie::Token.read(headers),
         };
         let client = text("user-agent").ok().flatten().unwrap_or_default();
-        let space = match text(SPACE_HEADER)? {
-            // A token names its space, whatever was chosen on the page before.
-            None if token.is_none() => cookie(headers, SPACE_COOKIE),
-            named => named,
-        };
+        let space = text(SPACE_HEADER)?;
+        // A token names its space, whatever was chosen on the page before.
+        let may_choose = token.is_none() && space.is_none();
+        let chosen_space = may_choose.then(|| Cookie::Space.read(headers)).flatten();
         let (surface, space_use) = (ActorSurface::Http, SpaceUse::MustExist);
-        Ok(Credentials { token, space, peer, space_use, surface, client })
+        Ok(Credentials { token, space, chosen_space, peer, space_use, surface, client })
+    }
+
+    /// The same without the space that was chosen on the page; `None` if none was.
+    pub(crate) fn without_chosen_space(self) -> Option<Credentials> {
+        self.chosen_space.is_some().then_some(Credentials { chosen_space: None, ..self })
     }
 
     /// The same for a request that uses the space like this.
@@ -280,19 +336,6 @@ impl Credentials {
         let kind = if self.surface == ActorSurface::Page { ActorKind::Person } else { kind };
         Actor { token_id, ..Actor::new(kind, self.surface).with_client(&self.client) }
     }
-}
-
-/// Whether the page showed a space that was chosen there.
-pub(crate) fn has_chosen_space(headers: &HeaderMap) -> bool {
-    cookie(headers, SPACE_COOKIE).is_some()
-}
-
-fn cookie(headers: &HeaderMap, wanted: &str) -> Option<String> {
-    let cookies = headers.get_all(header::COOKIE).iter().filter_map(|value| value.to_str().ok());
-    cookies.flat_map(|cookies| cookies.split(';')).find_map(|cookie| {
-        let (name, value) = cookie.trim().split_once('=')?;
-        (name == wanted && !value.is_empty()).then(|| value.to_owned())
-    })
 }
 
 #[cfg(test)]

@@ -185,7 +185,7 @@ pub(crate) async fn unfold((state, sender): (&State, Sender), body: Received) ->
             .remedy("send fewer at a time, or send a part as a string"));
     }
     let Received { bytes, _room: mut permit } = body;
-    // Bodies that wait for each other's room are told so, and come again one after the other.
+    // Bodies that wait for each other's memory are refused, and their clients try again.
     let more = tokio::time::timeout(MEMORY_WAIT, room.acquire(size)).await.map_err(|_| {
         Error::new(ErrorKind::Busy, "too many large requests at once").remedy("try again")
     })??;

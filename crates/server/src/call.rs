@@ -8,7 +8,7 @@ use crate::state::State;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use oneiro::contract::Request;
-use oneiro::{Cancel, Error, MessageRef, Oneiro, Result, SessionId};
+use oneiro::{Cancel, Error, MessageRef, Oneiro, Result, SessionId, SpaceUse};
 use serde::Serialize;
 use std::sync::Arc;
 
@@ -31,6 +31,13 @@ impl Call {
     pub(crate) fn cancelled_by(self, cancel: &Cancel) -> Result<Call> {
         let visitor = self.visitor.cancelled_by(cancel)?;
         Ok(Call { visitor, ..self })
+    }
+
+    /// The same call in the space that it creates, if that does not exist yet.
+    pub(crate) fn in_created_space(self) -> Result<Option<Call>> {
+        let Some(name) = &self.visitor.space_to_create else { return Ok(None) };
+        let space = self.state.spaces.space(name, SpaceUse::CreateMissing)?;
+        Ok(Some(Call { visitor: self.visitor.in_space(space), ..self }))
     }
 
     pub(crate) fn part(&self, name: &str) -> Result<&str> {

@@ -2,7 +2,7 @@
 //! request, and which one is closed to make room for a new one.
 //!
 //! hyper bounds how long one connection may take to send a head, but not how many may be doing so:
-//! whoever opens connections faster than they time out would hold every place. So the accept loop
+//! a client that opens connections faster than they time out would hold every slot. So the accept loop
 //! keeps this list, and a connection that waits for its client gives way to a new one. A connection
 //! whose request is being answered, or whose answer is being sent, is never closed.
 
@@ -163,7 +163,7 @@ impl Open {
 
     /// Closes one of the connections that are counted, if any of them waits for its client: of the
     /// address that has the most of those counted, a new one before an idle one, and of these the
-    /// one that waits longest. So a crowd gives way before whoever came alone.
+    /// one that waits longest. So addresses with many connections lose theirs first.
     fn close_one(&mut self, is_counted: impl Fn(&Entry) -> bool) -> bool {
         let counted = || self.entries.iter().filter(|(_, entry)| is_counted(entry));
         let mut by_address: HashMap<IpAddr, usize> = HashMap::new();
@@ -302,7 +302,7 @@ mod tests {
     }
 
     /// Asks something on a connection and takes the whole answer.
-    fn ask(connection: &Connection) {
+    fn run_request(connection: &Connection) {
         let requests = connection.requests();
         drop(requests.begin());
         requests.flushed();
@@ -310,7 +310,7 @@ mod tests {
 
     fn admit_idle(connections: &Connections, from: u8) -> Connection {
         let connection = admit(connections, from);
-        ask(&connection);
+        run_request(&connection);
         connection
     }
 
@@ -342,7 +342,7 @@ mod tests {
         let requests = busy.requests();
         let request = requests.begin();
         let idle = admit(&connections, 1);
-        ask(&idle);
+        run_request(&idle);
         let flood: Vec<Connection> = (0..50).map(|_| admit(&connections, 1)).collect();
         assert!(is_open(&busy) && is_open(&idle));
         drop(flood);
@@ -350,7 +350,7 @@ mod tests {
         let asked_once: Vec<Connection> = (0..50)
             .map(|_| {
                 let one = admit(&connections, 1);
-                ask(&one);
+                run_request(&one);
                 one
             })
             .collect();

@@ -36,7 +36,8 @@ async fn answer(
     let (mut parts, body) = request.into_parts();
     let path = path_parts(&mut parts).await?;
     let credentials = Credentials::read(&parts.headers, peer(&parts))?;
-    let credentials = credentials.using(endpoint.space_use);
+    let query = parts.uri.query().unwrap_or_default().to_owned();
+    let credentials = credentials.using(endpoint.creates_space.space_use(&query));
     if endpoint.body.is_some() {
         check_type(&parts.headers)?;
     }
@@ -48,7 +49,6 @@ async fn answer(
         Ok(visitor)
     })
     .await?;
-    let query = parts.uri.query().unwrap_or_default().to_owned();
     let sender = Sender { role: visitor.role, is_body_used: endpoint.body.is_some() };
     let body = read_body((&state, sender), &parts.headers, body).await?;
     let body = unfold((&state, sender), body).await?;
@@ -63,7 +63,13 @@ async fn answer(
             };
             let answer = run_cancellable(move |cancel| {
                 let _permit = permit;
-                run(&call.cancelled_by(cancel)?)
+                let call = call.cancelled_by(cancel)?;
+                let answer = run(&call)?;
+                // Until here the request ran on an empty scratch space.
+                match call.in_created_space()? {
+                    Some(call) => run(&call.cancelled_by(cancel)?),
+                    None => Ok(answer),
+                }
             });
             Ok(answer.await?.into_response())
         }
@@ -100,7 +106,7 @@ fn check_type(headers: &HeaderMap) -> Result<(), Problem> {
 }
 
 fn not_json(kind: &str) -> Problem {
-    let error = Error::invalid(format!("the body is said to be {kind}, not JSON"))
+    let error = Error::invalid(format!("the Content-Type of the body is {kind}, not JSON"))
         .remedy("send the header Content-Type: application/json");
     Problem::of(StatusCode::UNSUPPORTED_MEDIA_TYPE, error)
 }

@@ -88,8 +88,11 @@ pub struct ServeRequest {
 pub fn serve(serving: ServeRequest, ready: impl FnOnce(SocketAddr) -> Result<()>) -> Result<()> {
     let listen = Listen::parse(&serving.listen)?;
     let address = listen.address;
-    let spaces = Spaces::new(serving.open, serving.list, serving.space)?;
+    let spaces = Spaces::new(serving.open, serving.list, serving.space);
+    // Both before a space is created, so that a server that cannot start leaves none behind.
     require_token_beyond_loopback(&spaces, &listen)?;
+    let listener = bind(address)?;
+    spaces.create_first()?;
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
         .max_blocking_threads(BLOCKING_THREADS_MAX)
@@ -103,7 +106,7 @@ pub fn serve(serving: ServeRequest, ready: impl FnOnce(SocketAddr) -> Result<()>
     let background = background(&state, serving.capture);
     // Set once, before the first request.
     let _ = state.background.set(background.monitor());
-    let served = runtime.block_on(run(Arc::clone(&state), address, ready));
+    let served = runtime.block_on(run(Arc::clone(&state), listener, ready));
     state.stopping.send_replace(true);
     let has_ended = background.stop(STOP_BACKGROUND);
     // Running requests may hold the store, whose PostgreSQL client must not be dropped on an async
@@ -144,7 +147,11 @@ fn require_token_beyond_loopback(spaces: &Spaces, listen: &Listen) -> Result<()>
         return Ok(());
     }
     let name = spaces.first();
-    if spaces.space(name, SpaceUse::MustExist)?.oneiro()?.tokens().any()? {
+    let has_token = match spaces.space(name, SpaceUse::MustExist) {
+        Err(error) if error.kind() == ErrorKind::NotFound => false,
+        space => space?.oneiro()?.tokens().any()?,
+    };
+    if has_token {
         return Ok(());
     }
     let address = listen.address;
@@ -155,20 +162,27 @@ fn require_token_beyond_loopback(spaces: &Spaces, listen: &Listen) -> Result<()>
     .remedy(Remedy::TokenBeforeListening { space: name.to_string() }))
 }
 
-async fn run(
-    state: Arc<State>,
-    address: SocketAddr,
-    ready: impl FnOnce(SocketAddr) -> Result<()>,
-) -> Result<()> {
-    let cannot = |error: std::io::Error| {
+fn bind(address: SocketAddr) -> Result<std::net::TcpListener> {
+    let listener = std::net::TcpListener::bind(address);
+    // Tokio requires it.
+    let listener = listener.and_then(|it| it.set_nonblocking(true).map(|()| it));
+    listener.map_err(|error| {
         Error::new(ErrorKind::Unavailable, format!("cannot listen on {address}: {error}"))
             .remedy(Remedy::OtherPort)
             .because(error)
-    };
+    })
+}
+
+async fn run(
+    state: Arc<State>,
+    listener: std::net::TcpListener,
+    ready: impl FnOnce(SocketAddr) -> Result<()>,
+) -> Result<()> {
+    let cannot = |error: std::io::Error| Error::internal("cannot listen").because(error);
     // Install signal handlers before reporting readiness.
     let stop = stop_signal(Arc::clone(&state))?;
     let connections = Connections::new(open_files::limits_within_open_files());
-    let listener = tokio::net::TcpListener::bind(address).await.map_err(cannot)?;
+    let listener = tokio::net::TcpListener::from_std(listener).map_err(cannot)?;
     ready(listener.local_addr().map_err(cannot)?)?;
     let timeouts = state.timeouts;
     listen::listen((listener, connections), (router::router(state), timeouts), stop).await

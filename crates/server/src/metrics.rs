@@ -160,7 +160,7 @@ impl Metrics {
             .and_then(|()| text::encode_registry(&mut out, &of_spaces))
             .and_then(|()| text::encode_eof(&mut out));
         encoded
-            .map_err(|error| oneiro::Error::internal("figures cannot be told").because(error))?;
+            .map_err(|error| oneiro::Error::internal("metrics are unavailable").because(error))?;
         Ok(out)
     }
 }
@@ -283,10 +283,10 @@ mod tests {
         (0..90).for_each(|_| count(1_000, 900));
         (0..10).for_each(|_| count(1_000, 100_000));
         count(1_001, 3_000);
-        let told = metrics.minutes(at(1_001));
-        assert_eq!(told.iter().map(|minute| minute.count).collect::<Vec<_>>(), [100, 1]);
-        assert!((0.5..=1.0).contains(&told[0].p50_ms), "{told:?}");
-        assert!((64.0..=125.0).contains(&told[0].p95_ms), "{told:?}");
+        let minutes = metrics.minutes(at(1_001));
+        assert_eq!(minutes.iter().map(|minute| minute.count).collect::<Vec<_>>(), [100, 1]);
+        assert!((0.5..=1.0).contains(&minutes[0].p50_ms), "{minutes:?}");
+        assert!((64.0..=125.0).contains(&minutes[0].p95_ms), "{minutes:?}");
         assert_eq!(metrics.minutes(at(1_060)).len(), 1);
         assert_eq!(metrics.minutes(at(2_000)).len(), 0);
         assert_eq!(quantile(&[0; 17], 0.5), 0.0);

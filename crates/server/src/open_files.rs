@@ -16,7 +16,7 @@ pub(crate) fn limits_within_open_files() -> Limits {
     let found = getrlimit(Resource::Nofile);
     let soft = raise(found, needed as u64);
     let limits = fit(wanted, soft);
-    let (before, after) = (shown(found.current), shown(soft));
+    let (before, after) = (describe_limit(found.current), describe_limit(soft));
     let connections = limits.total;
     if connections < wanted.total {
         let what = "fewer connections than usual: the hard limit on open files (ulimit -Hn) is low";
@@ -54,7 +54,7 @@ fn fit(wanted: Limits, open_files: Option<u64>) -> Limits {
     Limits { total, per_address: share(wanted.per_address), new: share(wanted.new) }
 }
 
-fn shown(limit: Option<u64>) -> String {
+fn describe_limit(limit: Option<u64>) -> String {
     limit.map_or_else(|| "unlimited".to_owned(), |limit| limit.to_string())
 }
 

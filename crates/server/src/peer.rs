@@ -2,6 +2,6 @@
 
 use std::net::SocketAddr;
 
-/// The address of whoever connected.
+/// The address of the client.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Peer(pub(crate) SocketAddr);

@@ -32,7 +32,7 @@ pub(crate) struct ProblemJson {
     title: String,
     /// The HTTP status.
     status: u16,
-    /// The error kind, which tells the caller what to do.
+    /// The error kind, by which a program decides what to do.
     kind: ErrorKind,
     /// What is wrong.
     detail: String,

@@ -147,9 +147,9 @@ async fn readyz(Shared(state): Shared<Arc<State>>) -> Response {
         let error = Error::new(ErrorKind::Unavailable, what).remedy("restart the server");
         return Problem::of(StatusCode::SERVICE_UNAVAILABLE, error).into_response();
     }
-    let asked = Arc::clone(&state);
+    let shared = Arc::clone(&state);
     let checked = state.readiness.check(move || {
-        let space = asked.spaces.space(asked.spaces.first(), SpaceUse::MustExist)?;
+        let space = shared.spaces.space(shared.spaces.first(), SpaceUse::MustExist)?;
         space.oneiro()?.settings().list().map(|_| ())
     });
     match checked.await {
@@ -158,8 +158,8 @@ async fn readyz(Shared(state): Shared<Arc<State>>) -> Response {
             tracing::warn!(error = ?error, "the store cannot be read");
             // The endpoint is public, so the location of the store is only in the log.
             let what = format!("not ready: {}", public_reason(&error));
-            let told = Error::new(ErrorKind::Unavailable, what);
-            Problem::of(StatusCode::SERVICE_UNAVAILABLE, told).into_response()
+            let error = Error::new(ErrorKind::Unavailable, what);
+            Problem::of(StatusCode::SERVICE_UNAVAILABLE, error).into_response()
         }
     }
 }
@@ -168,17 +168,17 @@ async fn readyz(Shared(state): Shared<Arc<State>>) -> Response {
 async fn metrics(Shared(state): Shared<Arc<State>>, request: Request) -> Response {
     let (parts, _) = request.into_parts();
     let credentials = Credentials::read(&parts.headers, peer(&parts));
-    let told = blocking(move || {
+    let text = blocking(move || {
         let visitor = state.auth.authenticate(&state.spaces, &credentials?)?;
         visitor.role.require(TokenRole::Read)?;
-        let told = match visitor.token {
+        let spaces = match visitor.token {
             Some(token) => vec![(token.space().clone(), visitor.space)],
             None => state.spaces.all(),
         };
         let background = state.background.get().map(BackgroundMonitor::status);
-        state.metrics.text(&told, &background.unwrap_or_default())
+        state.metrics.text(&spaces, &background.unwrap_or_default())
     });
-    match told.await {
+    match text.await {
         Ok(text) => {
             let kind = "application/openmetrics-text; version=1.0.0; charset=utf-8";
             ([(header::CONTENT_TYPE, HeaderValue::from_static(kind))], text).into_response()
@@ -195,7 +195,7 @@ async fn openapi_json() -> Response {
 async fn nothing_here(request: Request) -> Response {
     let path: String = request.uri().path().chars().take(200).collect();
     let error = Error::not_found(format!("there is nothing at {path}"))
-        .remedy("/openapi.json tells what there is");
+        .remedy("/openapi.json describes every endpoint");
     if page::wants_page(request.headers()) && !path.starts_with("/v1/") {
         page::problem(&error.into())
     } else {

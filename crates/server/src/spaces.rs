@@ -3,7 +3,7 @@
 
 use crate::auth::Authenticated;
 use crate::watch::Watch;
-use oneiro::{Error, Oneiro, Result, SpaceInfo, SpaceName, SpaceUse};
+use oneiro::{Error, Oneiro, Options, Result, ScratchSpace, SpaceInfo, SpaceName, SpaceUse};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Maximum number of open spaces.
@@ -19,12 +19,22 @@ pub type ListSpaces = Box<dyn Fn() -> Result<Vec<SpaceInfo>> + Send + Sync>;
 pub(crate) struct Space {
     oneiro: Option<Oneiro>,
     pub(crate) watch: Watch,
+    /// The files of a space that is not of the store; removed after it is closed.
+    scratch: Option<ScratchSpace>,
 }
 
 impl Space {
     fn new(oneiro: Oneiro) -> Result<Space> {
         let watch = Watch::new(oneiro.clone())?;
-        Ok(Space { oneiro: Some(oneiro), watch })
+        Ok(Space { oneiro: Some(oneiro), watch, scratch: None })
+    }
+
+    /// An empty space that is removed when it is closed.
+    pub(crate) fn scratch() -> Result<Space> {
+        let scratch = ScratchSpace::new(Options::default())?;
+        let mut space = Space::new(scratch.clone())?;
+        space.scratch = Some(scratch);
+        Ok(space)
     }
 
     /// The handle. It must be used and dropped where blocking is allowed.
@@ -37,10 +47,11 @@ impl Drop for Space {
     /// The last owner may be an async thread, where the PostgreSQL client must not be dropped.
     fn drop(&mut self) {
         self.watch.stop();
-        if let Some(oneiro) = self.oneiro.take() {
+        let closing = (self.oneiro.take(), self.scratch.take());
+        if closing.0.is_some() {
             let thread = std::thread::Builder::new().name("oneiro-close".to_owned());
             // If no thread can be started, the closure is dropped here, and the space with it.
-            if let Err(error) = thread.spawn(move || drop(oneiro)) {
+            if let Err(error) = thread.spawn(move || drop(closing)) {
                 tracing::warn!(%error, "a space was closed on the thread that used it last");
             }
         }
@@ -56,11 +67,13 @@ pub(crate) struct Spaces {
 }
 
 impl Spaces {
-    /// Opens the default space.
-    pub(crate) fn new(open: OpenSpace, list: ListSpaces, first: SpaceName) -> Result<Spaces> {
-        let spaces = Spaces { open, list, first, used: Mutex::default() };
-        spaces.space(&spaces.first, SpaceUse::CreateMissing)?;
-        Ok(spaces)
+    pub(crate) fn new(open: OpenSpace, list: ListSpaces, first: SpaceName) -> Spaces {
+        Spaces { open, list, first, used: Mutex::default() }
+    }
+
+    /// Opens the default space, creating it if it does not exist.
+    pub(crate) fn create_first(&self) -> Result<()> {
+        self.space(&self.first, SpaceUse::CreateMissing).map(|_| ())
     }
 
     /// The name of the default space.
@@ -75,7 +88,8 @@ impl Spaces {
         }
         let stats = caller.oneiro()?.stats()?;
         let name = SpaceName::new(&stats.space)?;
-        Ok(vec![SpaceInfo { name, bytes: u64::try_from(stats.bytes).unwrap_or(0) }])
+        let bytes = u64::try_from(stats.bytes).unwrap_or(0);
+        Ok(vec![SpaceInfo { name, bytes, damaged: false }])
     }
 
     /// A space, opened on demand.

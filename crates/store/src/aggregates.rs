@@ -2,9 +2,10 @@
 //! an erasure and the test that prepares every statement use it.
 
 use crate::{
-    Tx, backups, capture, changes, contexts, costs, digests, jobs, lineage, message_rows, messages,
-    open_sessions, payloads, segments, sequence, session_groups, session_updates, sessions,
-    settings, slots, summaries, titles, tokens, transcripts, usage, visibility,
+    Tx, backups, capture, changes, contexts, costs, digests, erased_messages, jobs, lineage,
+    message_rows, messages, open_sessions, payloads, segments, sequence, session_groups,
+    session_updates, sessions, settings, slots, summaries, titles, tokens, transcripts, usage,
+    visibility,
 };
 use oneiro_model::Result;
 
@@ -61,6 +62,7 @@ const AGGREGATES: &[Aggregate] = &[
     aggregate!(tokens with tables),
     aggregate!(changes with tables),
     aggregate!(transcripts with tables),
+    aggregate!(erased_messages with tables),
     aggregate!(capture with tables and texts),
     aggregate!(summaries with tables and texts),
     aggregate!(contexts with tables),

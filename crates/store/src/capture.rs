@@ -10,6 +10,7 @@ statements! {
               ON CONFLICT (folder) DO UPDATE SET capture = excluded.capture, \
               chosen_at = excluded.chosen_at WHERE capture_projects.capture <> excluded.capture";
     FORGET = "DELETE FROM capture_projects WHERE folder = ?1";
+    FORGET_ON = "DELETE FROM capture_projects WHERE folder = ?1 AND capture = ?2";
     PAUSES = "SELECT started_at, ended_at FROM capture_pauses ORDER BY started_at";
     PAUSE = "INSERT INTO capture_pauses (started_at, ended_at) VALUES (?1, ?2) \
              ON CONFLICT (started_at) DO UPDATE SET ended_at = excluded.ended_at";
@@ -85,9 +86,16 @@ pub fn choose(
     tx.execute(CHOOSE, &[folder.into(), capture.as_str().into(), now.micros().into()]).map(|_| ())
 }
 
-/// Removes the choice for a project, or with `None` for those without one.
-pub fn forget(tx: &Tx<'_>, folder: Option<&str>) -> Result<bool> {
-    Ok(tx.execute(FORGET, &[folder.unwrap_or(OTHER_PROJECTS).into()])? > 0)
+/// Removes the choice for a project.
+pub fn forget(tx: &Tx<'_>, folder: &str) -> Result<()> {
+    tx.execute(FORGET, &[folder.into()]).map(|_| ())
+}
+
+/// Removes the choice for a project, or with `None` for those without one, if it is `on`. Returns
+/// whether it was.
+pub fn forget_on(tx: &Tx<'_>, folder: Option<&str>) -> Result<bool> {
+    let folder = folder.unwrap_or(OTHER_PROJECTS);
+    Ok(tx.execute(FORGET_ON, &[folder.into(), CaptureSwitch::On.as_str().into()])? > 0)
 }
 
 /// Ends the pauses that are not over, and begins one if it is given.

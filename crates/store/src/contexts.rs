@@ -23,12 +23,18 @@ statements! {
                WHERE session_key = ?1 AND holder = ?2";
     LEASE_HOLDER = "SELECT holder FROM contexts WHERE session_key = ?1";
     HOLDS_LEASE = "SELECT COUNT(*) FROM contexts WHERE session_key = ?1 AND holder = ?2";
-    WINDOW = "SELECT epoch, step, first_seq, full_seq, hash FROM windows WHERE session_key = ?1 AND budget = ?2 \
-              AND format = ?3";
-    SET_WINDOW = "INSERT INTO windows (session_key, budget, format, epoch, step, first_seq, \
-              full_seq, hash, at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9) \
-              ON CONFLICT (session_key, budget, format) DO UPDATE SET epoch = ?4, step = ?5, \
-              first_seq = ?6, full_seq = ?7, hash = ?8, at = ?9";
+    WINDOW = "SELECT epoch, history, first_seq, full_seq, frontier, omits, hash FROM windows \
+              WHERE session_key = ?1 AND format = ?2 AND budget >= CAST(?3 AS BIGINT) \
+              AND budget <= CAST(?4 AS BIGINT) ORDER BY at DESC, ABS(budget - CAST(?5 AS BIGINT)) \
+              LIMIT 1";
+    // The last window is found by its time, also when the clock stands still.
+    SET_WINDOW = "INSERT INTO windows (session_key, budget, format, epoch, history, first_seq, \
+              full_seq, frontier, omits, hash, at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, \
+              COALESCE((SELECT MAX(w.at) + 1 FROM windows w WHERE w.session_key = ?1 \
+              AND w.at >= CAST(?11 AS BIGINT)), ?11)) \
+              ON CONFLICT (session_key, budget, format) DO UPDATE SET epoch = ?4, history = ?5, \
+              first_seq = ?6, full_seq = ?7, frontier = ?8, omits = ?9, hash = ?10, at = excluded.at";
+    FRONTIERS = "SELECT frontier FROM windows WHERE session_key = ?1";
     PIN = "INSERT INTO pins (seq, session_key, at) VALUES (?1, ?2, ?3) \
            ON CONFLICT (session_key, seq) DO NOTHING";
     UNPIN = "DELETE FROM pins WHERE seq = ?1 AND session_key = ?2";
@@ -48,7 +54,8 @@ pub(crate) const TABLES: &[Table] = &[
     },
     Table {
         name: "windows",
-        columns: "session_key, budget, format, epoch, step, first_seq, full_seq, hash, at",
+        columns: "session_key, budget, format, epoch, history, first_seq, full_seq, frontier, \
+                  omits, hash, at",
     },
     Table { name: "pins", columns: "session_key, seq, at" },
 ];
@@ -58,6 +65,9 @@ pub const LEASE_DURATION: Span = Span::seconds(120);
 
 /// The longest valid lease; a later one was set by a wrong clock.
 const MAX_LEASE: Span = Span::seconds(900);
+
+/// Budgets that differ by less than one part in so many are of the same window.
+const SAME_WINDOW_PARTS: i64 = 16;
 
 /// Counts the changes of a context.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -118,12 +128,16 @@ pub fn holds_lease(tx: &Tx<'_>, session_key: i64, holder: &str) -> Result<bool> 
 pub struct WindowMark {
     /// The epoch of the context.
     pub epoch: i64,
-    /// How often the cut had moved.
-    pub step: i64,
+    /// How many of the changes before it were of history.
+    pub history: i64,
     /// The first message it showed.
     pub first_seq: i64,
     /// The first message it showed in full.
     pub full_seq: i64,
+    /// The keys of the summaries it showed, oldest first; negative for those without their text.
+    pub frontier: Vec<i64>,
+    /// Whether messages were left out that no summary covers.
+    pub omits: bool,
     /// The hash of its stable beginning.
     pub hash: String,
 }
@@ -131,15 +145,25 @@ pub struct WindowMark {
 /// The budget and the format of a window.
 pub type WindowKey<'a> = (i64, &'a str);
 
-/// The mark of the last window.
-pub fn window(tx: &Tx<'_>, session_key: i64, of: WindowKey<'_>) -> Result<Option<WindowMark>> {
-    tx.first(WINDOW, &[session_key.into(), of.0.into(), of.1.into()], |row| {
+/// The mark of the last window of this budget or one very near: hosts compute what they reserve anew
+/// for every prompt.
+pub fn window(
+    tx: &Tx<'_>,
+    session_key: i64,
+    (budget, format): WindowKey<'_>,
+) -> Result<Option<WindowMark>> {
+    let near = budget / SAME_WINDOW_PARTS;
+    let (least, most) = (budget - near, budget + near);
+    let values = [session_key.into(), format.into(), least.into(), most.into(), budget.into()];
+    tx.first(WINDOW, &values, |row| {
         Ok(WindowMark {
             epoch: row.int(0)?,
-            step: row.int(1)?,
+            history: row.int(1)?,
             first_seq: row.int(2)?,
             full_seq: row.int(3)?,
-            hash: row.text(4)?.to_owned(),
+            frontier: keys_from_text(row.text(4)?),
+            omits: row.int(5)? != 0,
+            hash: row.text(6)?.to_owned(),
         })
     })
 }
@@ -151,18 +175,34 @@ pub fn set_window(
     (of, mark): (WindowKey<'_>, &WindowMark),
     now: Timestamp,
 ) -> Result<()> {
+    let frontier: Vec<String> = mark.frontier.iter().map(i64::to_string).collect();
+    let frontier = frontier.join(" ");
     let values = [
         session_key.into(),
         of.0.into(),
         of.1.into(),
         mark.epoch.into(),
-        mark.step.into(),
+        mark.history.into(),
         mark.first_seq.into(),
         mark.full_seq.into(),
+        frontier.as_str().into(),
+        i64::from(mark.omits).into(),
         mark.hash.as_str().into(),
         now.micros().into(),
     ];
     tx.execute(SET_WINDOW, &values).map(|_| ())
+}
+
+/// The keys of the summaries that the last windows of a session showed.
+pub fn marked_summaries(tx: &Tx<'_>, session_key: i64) -> Result<Vec<i64>> {
+    let frontiers =
+        tx.all(FRONTIERS, &[session_key.into()], |row| Ok(keys_from_text(row.text(0)?)))?;
+    Ok(frontiers.into_iter().flatten().map(i64::abs).collect())
+}
+
+/// Keys as a mark stores them, separated by spaces.
+fn keys_from_text(text: &str) -> Vec<i64> {
+    text.split(' ').filter_map(|key| key.parse().ok()).collect()
 }
 
 /// Pins a message; false if it was already pinned.

@@ -18,6 +18,7 @@ mod copy;
 pub mod costs;
 mod damage;
 pub mod digests;
+pub mod erased_messages;
 mod group_commit;
 pub mod jobs;
 pub mod lineage;

@@ -62,6 +62,16 @@ pub const CURRENT: SchemaSet = &[
         sqlite: include_str!("schema/0008_capture.sqlite.sql"),
         postgres: include_str!("schema/0008_capture.postgres.sql"),
     },
+    Migration {
+        name: "frontiers",
+        sqlite: include_str!("schema/0009_frontiers.sqlite.sql"),
+        postgres: include_str!("schema/0009_frontiers.postgres.sql"),
+    },
+    Migration {
+        name: "erased_messages",
+        sqlite: include_str!("schema/0010_erased_messages.sqlite.sql"),
+        postgres: include_str!("schema/0010_erased_messages.postgres.sql"),
+    },
 ];
 
 /// Statements that create the missing tables of the text index.

@@ -2,7 +2,7 @@
 
 use crate::store::new_backend;
 use crate::target::is_single_space;
-use crate::{Options, Store, Target, backups};
+use crate::{FileKind, Options, Store, Target, backups, kind_of_file};
 use oneiro_model::{DeletedSpace, Error, ErrorKind, Remedy, Result, SpaceInfo, Timestamp};
 
 /// The spaces of a store, by name. `store` is a folder, a file or a PostgreSQL address.
@@ -18,7 +18,8 @@ pub fn list(store: &str, options: &Options) -> Result<Vec<SpaceInfo>> {
         );
     }
     if is_single {
-        return Ok(vec![SpaceInfo { name: space.clone(), bytes: backend.bytes()? }]);
+        let damaged = kind_of_file(path) == FileKind::Damaged;
+        return Ok(vec![SpaceInfo { name: space.clone(), bytes: backend.bytes()?, damaged }]);
     }
     backend.spaces()
 }
@@ -27,14 +28,22 @@ pub fn list(store: &str, options: &Options) -> Result<Vec<SpaceInfo>> {
 pub fn delete(target: &Target, options: &Options, now: Timestamp) -> Result<DeletedSpace> {
     let target = target.resolved();
     let existing = Options { must_exist: true, ..options.clone() };
-    let backups = match Store::open(&target, &existing, now) {
-        Ok(store) => store.read(backups::all)?,
-        // A space of a newer version cannot be read here, but it can be removed.
+    let backups = Store::open(&target, &existing, now).and_then(|store| store.read(backups::all));
+    let backups = match backups {
+        Ok(backups) => backups,
+        // What cannot be read here can still be removed, if it is a space at all.
         Err(error) if error.kind() == ErrorKind::NewerSchema => Vec::new(),
+        Err(error) if error.kind() == ErrorKind::Corrupt && !is_foreign(&target) => Vec::new(),
         Err(error) => return Err(error),
     };
     new_backend(&target, options)?.delete()?;
     let backups = backups.into_iter().map(|copy| copy.path);
     let left = backups.filter(|path| std::path::Path::new(path).exists());
     Ok(DeletedSpace { name: target.space().clone(), backups: left.collect() })
+}
+
+/// Whether a file is not a space of ours, or can no longer be told to be one.
+fn is_foreign(target: &Target) -> bool {
+    let Target::File { path, .. } = target else { return false };
+    !matches!(kind_of_file(path), FileKind::Ours | FileKind::Damaged)
 }

@@ -1,5 +1,5 @@
-//! Summaries: the nodes of the summary DAG, what each covers, and which of them are in the context of a
-//! session. The primary key of `summary_messages` puts a message under at most one leaf.
+//! Summaries: the nodes of the summary DAG, what each covers, and which of them are roots of a session.
+//! The primary key of `summary_messages` puts a message under at most one leaf.
 
 use crate::aggregates::Table;
 use crate::backend::Row;
@@ -11,10 +11,16 @@ use std::collections::BTreeSet;
 
 macro_rules! columns {
     () => {
-        "SELECT n.key, n.id, s.id, n.session_key, n.kind, n.depth, n.level, n.model, n.content, \
-         n.tokens, n.source_tokens, n.message_count, n.message_tokens, n.first_seq, n.last_seq, \
-         n.earliest_at, n.latest_at, n.created_at FROM summaries n \
-         JOIN sessions s ON s.key = n.session_key "
+        columns!("n.content")
+    };
+    ($content:literal) => {
+        concat!(
+            "SELECT n.key, n.id, s.id, n.session_key, n.kind, n.depth, n.level, n.model, ",
+            $content,
+            ", n.tokens, n.source_tokens, n.message_count, n.message_tokens, n.first_seq, \
+             n.last_seq, n.earliest_at, n.latest_at, n.created_at, n.overview FROM summaries n \
+             JOIN sessions s ON s.key = n.session_key "
+        )
     };
 }
 /// The nodes under the first parameter, itself included.
@@ -28,35 +34,34 @@ macro_rules! under {
 statements! {
     INSERT = "INSERT INTO summaries (key, id, session_key, kind, depth, level, model, content, \
               tokens, source_tokens, message_count, message_tokens, first_seq, last_seq, \
-              earliest_at, latest_at, created_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, \
-              ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17)";
+              earliest_at, latest_at, created_at, overview) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, \
+              ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18)";
     COVER_MESSAGE = "INSERT INTO summary_messages (seq, summary_key) VALUES (?1, ?2)";
     COVER_CHILD = "INSERT INTO summary_children (parent_key, child_key) VALUES (?1, ?2)";
-    ADD_TO_CONTEXT = "INSERT INTO context_items (session_key, summary_key) VALUES (?1, ?2) \
+    ADD_ROOT = "INSERT INTO root_summaries (session_key, summary_key) VALUES (?1, ?2) \
             ON CONFLICT (session_key, summary_key) DO NOTHING";
-    REMOVE_FROM_CONTEXT = "DELETE FROM context_items WHERE session_key = ?1 AND summary_key = ?2";
-    CLEAR_CONTEXT = "DELETE FROM context_items WHERE session_key = ?1";
-    IN_CONTEXT = concat!(columns!(), "JOIN context_items i ON i.summary_key = n.key \
+    REMOVE_ROOT = "DELETE FROM root_summaries WHERE session_key = ?1 AND summary_key = ?2";
+    CLEAR_ROOTS = "DELETE FROM root_summaries WHERE session_key = ?1";
+    ROOTS = concat!(columns!(), "JOIN root_summaries i ON i.summary_key = n.key \
             WHERE i.session_key = ?1 ORDER BY n.first_seq, n.key");
-    IN_CONTEXT_WITHOUT_CONTENT = "SELECT n.key, n.id, s.id, n.session_key, n.kind, n.depth, n.level, n.model, '', \
-            n.tokens, n.source_tokens, n.message_count, n.message_tokens, n.first_seq, n.last_seq, \
-            n.earliest_at, n.latest_at, n.created_at FROM summaries n \
-            JOIN sessions s ON s.key = n.session_key JOIN context_items i ON i.summary_key = n.key \
-            WHERE i.session_key = ?1 ORDER BY n.first_seq, n.key";
-    KEYS_IN_CONTEXT = "SELECT summary_key FROM context_items WHERE session_key = ?1";
+    ROOTS_WITHOUT_CONTENT = concat!(columns!("''"), "JOIN root_summaries i ON i.summary_key = n.key \
+            WHERE i.session_key = ?1 ORDER BY n.first_seq, n.key");
+    ROOT_KEYS = "SELECT summary_key FROM root_summaries WHERE session_key = ?1";
     OF_SESSION = concat!(columns!(), "WHERE n.session_key = ?1 ORDER BY n.first_seq, n.depth, n.key");
     BY_KEY = concat!(columns!(), "WHERE n.key = ?1");
     BY_ID_PREFIX = concat!(columns!(), "WHERE n.id >= ?1 AND n.id < ?2 ORDER BY n.id LIMIT 2");
     NEWEST = concat!(columns!(), "ORDER BY n.latest_at DESC, n.key DESC LIMIT CAST(?1 AS BIGINT)");
     CHILDREN = concat!(columns!(), "JOIN summary_children c ON c.child_key = n.key \
                WHERE c.parent_key = ?1 ORDER BY n.first_seq, n.key");
+    CHILDREN_WITHOUT_CONTENT = concat!(columns!("''"), "JOIN summary_children c \
+               ON c.child_key = n.key WHERE c.parent_key = ?1 ORDER BY n.first_seq, n.key");
     CHILD_KEYS = "SELECT child_key FROM summary_children WHERE parent_key = ?1 ORDER BY child_key";
     PARENT_KEYS = "SELECT parent_key FROM summary_children WHERE child_key = ?1 ORDER BY parent_key";
     CHILD_IDS = "SELECT n.id FROM summaries n JOIN summary_children c ON c.child_key = n.key \
                  WHERE c.parent_key = ?1 ORDER BY n.first_seq, n.key";
     PARENT_IDS = "SELECT n.id FROM summaries n JOIN summary_children c ON c.parent_key = n.key \
                   WHERE c.child_key = ?1 ORDER BY n.first_seq, n.key";
-    CONTEXTS_WITH = "SELECT session_key FROM context_items WHERE summary_key = ?1 ORDER BY session_key";
+    SESSIONS_WITH_ROOT = "SELECT session_key FROM root_summaries WHERE summary_key = ?1 ORDER BY session_key";
     SEQS_UNDER = concat!(under!(), "SELECT m.seq FROM summary_messages m JOIN under u \
                  ON m.summary_key = u.key WHERE m.seq > CAST(?2 AS BIGINT) ORDER BY m.seq \
                  LIMIT CAST(?3 AS BIGINT)");
@@ -72,11 +77,15 @@ statements! {
     REWRITE = "UPDATE summaries SET content = ?2, level = ?3, model = ?4, tokens = ?5, \
                created_at = ?6 WHERE key = ?1 AND tokens >= CAST(?5 AS BIGINT)";
     EXTRACTS = "SELECT n.key FROM summaries n WHERE n.session_key = ?1 AND n.level = 'extract' \
-                ORDER BY n.depth, n.first_seq LIMIT CAST(?2 AS BIGINT)";
+                AND n.overview = 0 AND n.message_tokens >= CAST(?2 AS BIGINT) \
+                ORDER BY n.depth, n.first_seq LIMIT CAST(?3 AS BIGINT)";
+    OVERVIEWS = concat!(columns!(), "WHERE n.session_key = ?1 AND n.overview = 1 ORDER BY n.key");
     WRITTEN = "SELECT key FROM summaries WHERE session_key = ?1 AND kind = 'written' ORDER BY key";
+    WRITTEN_ROOTS = "SELECT n.key FROM root_summaries i JOIN summaries n ON n.key = i.summary_key \
+               WHERE i.session_key = ?1 AND n.kind = 'written' ORDER BY n.key";
     STORED = "SELECT content FROM summaries";
     COUNT = "SELECT COUNT(*) FROM summaries";
-    SUMMARISED_SESSIONS = "SELECT DISTINCT session_key FROM context_items UNION \
+    SUMMARISED_SESSIONS = "SELECT DISTINCT session_key FROM root_summaries UNION \
                            SELECT DISTINCT session_key FROM summaries";
 }
 
@@ -85,11 +94,11 @@ pub(crate) const TABLES: &[Table] = &[
         name: "summaries",
         columns: "key, id, session_key, kind, depth, level, model, content, tokens, source_tokens, \
                   message_count, message_tokens, first_seq, last_seq, earliest_at, latest_at, \
-                  created_at",
+                  created_at, overview",
     },
     Table { name: "summary_messages", columns: "seq, summary_key" },
     Table { name: "summary_children", columns: "parent_key, child_key" },
-    Table { name: "context_items", columns: "session_key, summary_key" },
+    Table { name: "root_summaries", columns: "session_key, summary_key" },
 ];
 
 /// A stored summary.
@@ -131,13 +140,16 @@ pub struct Node {
     pub latest_at: Timestamp,
     /// When it was made.
     pub created_at: Timestamp,
+    /// Whether it is an overview: it stands in for the oldest roots where even these do not fit. It
+    /// is never a root.
+    pub is_overview: bool,
 }
 
 impl Node {
     /// The summary with its links to others.
     pub fn into_summary(self, tx: &Tx<'_>) -> Result<Summary> {
         let message = |seq: i64| (seq > 0).then_some(MessageId(seq));
-        let contexts = contexts_with(tx, self.key)?;
+        let contexts = sessions_with_root(tx, self.key)?;
         Ok(Summary {
             children: tx
                 .all(CHILD_IDS, &[self.key.into()], |row| SummaryId::parse(row.text(0)?))?,
@@ -185,6 +197,7 @@ pub fn insert(tx: &Tx<'_>, node: &Node) -> Result<i64> {
         node.earliest_at.micros().into(),
         node.latest_at.micros().into(),
         node.created_at.micros().into(),
+        i64::from(node.is_overview).into(),
     ];
     tx.execute(INSERT, &values)?;
     Ok(key)
@@ -203,39 +216,39 @@ pub fn cover_children(tx: &Tx<'_>, parent: i64, children: &[i64]) -> Result<()> 
     children.iter().try_for_each(cover)
 }
 
-/// Adds a node to the context of a session.
-pub fn add_to_context(tx: &Tx<'_>, session_key: i64, node: i64) -> Result<()> {
-    tx.execute(ADD_TO_CONTEXT, &[session_key.into(), node.into()]).map(|_| ())
+/// Makes a node a root of a session.
+pub fn add_root(tx: &Tx<'_>, session_key: i64, node: i64) -> Result<()> {
+    tx.execute(ADD_ROOT, &[session_key.into(), node.into()]).map(|_| ())
 }
 
-/// Removes a node from the context of a session; false if it was not in it.
-pub fn remove_from_context(tx: &Tx<'_>, session_key: i64, node: i64) -> Result<bool> {
-    Ok(tx.execute(REMOVE_FROM_CONTEXT, &[session_key.into(), node.into()])? > 0)
+/// Takes a node from the roots of a session; false if it was none of them.
+pub fn remove_root(tx: &Tx<'_>, session_key: i64, node: i64) -> Result<bool> {
+    Ok(tx.execute(REMOVE_ROOT, &[session_key.into(), node.into()])? > 0)
 }
 
-/// Removes every node from the context of a session.
-pub fn clear_context(tx: &Tx<'_>, session_key: i64) -> Result<()> {
-    tx.execute(CLEAR_CONTEXT, &[session_key.into()]).map(|_| ())
+/// Removes all roots of a session; the nodes stay.
+pub fn clear_roots(tx: &Tx<'_>, session_key: i64) -> Result<()> {
+    tx.execute(CLEAR_ROOTS, &[session_key.into()]).map(|_| ())
 }
 
-/// The nodes in the context of a session, oldest first.
-pub fn in_context(tx: &Tx<'_>, session_key: i64) -> Result<Vec<Node>> {
-    tx.all(IN_CONTEXT, &[session_key.into()], read)
+/// The roots of a session, oldest first: the nodes that no other of it covers, but for overviews.
+pub fn roots(tx: &Tx<'_>, session_key: i64) -> Result<Vec<Node>> {
+    tx.all(ROOTS, &[session_key.into()], read)
 }
 
-/// The nodes in the context of a session with empty content, oldest first.
-pub fn in_context_without_content(tx: &Tx<'_>, session_key: i64) -> Result<Vec<Node>> {
-    tx.all(IN_CONTEXT_WITHOUT_CONTENT, &[session_key.into()], read)
+/// The roots of a session with empty content, oldest first.
+pub fn roots_without_content(tx: &Tx<'_>, session_key: i64) -> Result<Vec<Node>> {
+    tx.all(ROOTS_WITHOUT_CONTENT, &[session_key.into()], read)
 }
 
-/// The keys of the nodes in the context of a session.
-pub fn keys_in_context(tx: &Tx<'_>, session_key: i64) -> Result<BTreeSet<i64>> {
-    Ok(keys(tx, KEYS_IN_CONTEXT, session_key)?.into_iter().collect())
+/// The keys of the roots of a session.
+pub fn root_keys(tx: &Tx<'_>, session_key: i64) -> Result<BTreeSet<i64>> {
+    Ok(keys(tx, ROOT_KEYS, session_key)?.into_iter().collect())
 }
 
-/// The sessions whose context contains a node.
-pub fn contexts_with(tx: &Tx<'_>, node: i64) -> Result<Vec<i64>> {
-    keys(tx, CONTEXTS_WITH, node)
+/// The sessions that have a node as a root.
+pub fn sessions_with_root(tx: &Tx<'_>, node: i64) -> Result<Vec<i64>> {
+    keys(tx, SESSIONS_WITH_ROOT, node)
 }
 
 /// Every node of a session, by the messages they cover.
@@ -263,6 +276,11 @@ pub fn newest(tx: &Tx<'_>, limit: usize) -> Result<Vec<Node>> {
 /// The nodes under a condensed one, oldest first.
 pub fn children(tx: &Tx<'_>, node: i64) -> Result<Vec<Node>> {
     tx.all(CHILDREN, &[node.into()], read)
+}
+
+/// The nodes under a condensed one with empty content, oldest first.
+pub fn children_without_content(tx: &Tx<'_>, node: i64) -> Result<Vec<Node>> {
+    tx.all(CHILDREN_WITHOUT_CONTENT, &[node.into()], read)
 }
 
 /// The keys of the nodes right under one.
@@ -308,7 +326,7 @@ pub fn by_models_after(tx: &Tx<'_>, session_key: i64, seq: i64) -> Result<Vec<i6
     tx.all(BY_MODELS_AFTER, &[session_key.into(), seq.into()], |row| row.int(0))
 }
 
-/// Removes a node, its links, and its places in contexts.
+/// Removes a node and its links.
 pub fn remove(tx: &Tx<'_>, node: i64) -> Result<()> {
     tx.execute(REMOVE, &[node.into()]).map(|_| ())
 }
@@ -338,14 +356,31 @@ pub fn rewrite(tx: &Tx<'_>, node: i64, to: &Rewriting<'_>, now: Timestamp) -> Re
     Ok(tx.execute(REWRITE, &values)? > 0)
 }
 
-/// The nodes of a session that are extracts, the lowest first.
-pub fn extracts(tx: &Tx<'_>, session_key: i64, limit: usize) -> Result<Vec<i64>> {
-    tx.all(EXTRACTS, &[session_key.into(), (limit as i64).into()], |row| row.int(0))
+/// The nodes of a session that are extracts over at least so many tokens of messages, the lowest
+/// first, without overviews.
+pub fn extracts(
+    tx: &Tx<'_>,
+    session_key: i64,
+    message_tokens: i64,
+    limit: usize,
+) -> Result<Vec<i64>> {
+    let values = [session_key.into(), message_tokens.into(), (limit as i64).into()];
+    tx.all(EXTRACTS, &values, |row| row.int(0))
+}
+
+/// The overviews of a session.
+pub fn overviews(tx: &Tx<'_>, session_key: i64) -> Result<Vec<Node>> {
+    tx.all(OVERVIEWS, &[session_key.into()], read)
 }
 
 /// The nodes of a session that were written by hand.
 pub fn written(tx: &Tx<'_>, session_key: i64) -> Result<Vec<i64>> {
     keys(tx, WRITTEN, session_key)
+}
+
+/// The roots of a session that were written by hand, its own or those of the session before it.
+pub fn written_roots(tx: &Tx<'_>, session_key: i64) -> Result<Vec<i64>> {
+    keys(tx, WRITTEN_ROOTS, session_key)
 }
 
 /// Calls `each` with the text of every node.
@@ -361,7 +396,7 @@ pub fn count(tx: &Tx<'_>) -> Result<i64> {
     tx.one(COUNT, &[], |row| row.int(0))
 }
 
-/// The sessions that have nodes of their own or in their context.
+/// The sessions that have nodes of their own or roots of others.
 pub fn summarised_sessions(tx: &Tx<'_>) -> Result<Vec<i64>> {
     tx.all(SUMMARISED_SESSIONS, &[], |row| row.int(0))
 }
@@ -390,5 +425,6 @@ fn read(row: &dyn Row) -> Result<Node> {
         earliest_at: Timestamp::from_micros(row.int(15)?),
         latest_at: Timestamp::from_micros(row.int(16)?),
         created_at: Timestamp::from_micros(row.int(17)?),
+        is_overview: row.int(18)? != 0,
     })
 }

@@ -1,7 +1,7 @@
 //! The location of a space: a SQLite file or a PostgreSQL schema.
 
 use crate::backend::files::resolve;
-use oneiro_model::{Error, Remedy, Result, SpaceInfo, SpaceName, nearest_names};
+use oneiro_model::{Error, Remedy, Result, SpaceInfo, SpaceName, suggest_names};
 use std::fmt;
 use std::path::{Path, PathBuf};
 
@@ -78,18 +78,20 @@ impl Target {
     /// The error of a space that does not exist in a store with these spaces.
     pub(crate) fn not_found(&self, spaces: &[SpaceInfo]) -> Error {
         let names = spaces.iter().map(|space| space.name.as_str());
-        let nearest = nearest_names(self.space().as_str(), names);
-        if nearest.is_empty() || !self.is_named_by_space() {
+        if spaces.is_empty() || !self.is_named_by_space() {
             return Error::not_found(format!("there is no store at {self}"))
                 .remedy(Remedy::CheckStore);
         }
-        let nearest: Vec<&str> = nearest.into_iter().take(NEAREST_NAMES).collect();
+        let suggestion = suggest_names(self.space().as_str(), names);
+        let suggestion = suggestion.map_or(String::new(), |text| {
+            if text.ends_with('?') { format!("{text} ") } else { format!("{text}; ") }
+        });
         let place = match self {
             Target::File { path, .. } => path.parent().unwrap_or(path).display().to_string(),
             Target::Postgres { .. } => self.to_string(),
         };
         Error::not_found(format!("there is no space {} in {place}", self.space()))
-            .remedy(Remedy::CheckSpace { nearest: nearest.join(", ") })
+            .remedy(Remedy::CheckSpace { suggestion })
     }
 
     /// Whether the space's name says where in its store it is; a single file may have any name.
@@ -102,9 +104,6 @@ impl Target {
         }
     }
 }
-
-/// Names of spaces that an error suggests.
-const NEAREST_NAMES: usize = 5;
 
 /// Whether a store as people write it has one space only: a path that is a file, or has the
 /// extension of one.

@@ -23,7 +23,7 @@ pub fn words(seed: u64, count: usize) -> String {
 pub fn awkward_messages() -> Vec<Value> {
     let deep = (0..100).fold(json!("bottom"), |inner, _| json!([inner]));
     vec![
-        json!({"role": "assistant", "content": ""}),
+        json!({"role": "tool", "tool_call_id": "c0", "content": ""}),
         json!({"role": "assistant", "content": null, "tool_calls": [
             {"id": "c1", "type": "function", "function": {"name": "ls", "arguments": "{\"p\":\"/\"}"}},
             {"id": "c2", "type": "function", "function": {"name": "pwd", "arguments": ""}},

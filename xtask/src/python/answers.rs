@@ -4,8 +4,9 @@ use super::{comment, docstring};
 use oneiro_model::contract::schema::Schemas;
 use oneiro_model::host::FoundByKind;
 use oneiro_model::{
-    Appended, Compacted, Conversation, Deleted, Expanded, Hit, Imported, Job, Neighbour, Omitted,
-    Pruned, Rewound, Session, Summary, SummaryHit, UsageRow, Window,
+    Appended, CapturePause, CaptureProject, CaptureStatus, Compacted, Conversation, Deleted,
+    Expanded, Hit, Imported, Job, Neighbour, Omitted, Pruned, Rewound, Session, Summary,
+    SummaryHit, UsageRow, Window,
 };
 use schemars::JsonSchema;
 use serde_json::Value;
@@ -46,9 +47,12 @@ fn class<A: JsonSchema>() -> Class {
     Class { name: schema.clone(), schema, ask: Schemas::answer::<A>, base: "", given: &[] }
 }
 
-fn classes() -> [Class; 18] {
+fn classes() -> [Class; 21] {
     [
         class::<Appended>(),
+        class::<CapturePause>(),
+        class::<CaptureProject>(),
+        class::<CaptureStatus>(),
         class::<Compacted>(),
         // Sessions in answers to searches are shown, not worked with.
         Class { given: &[("session", "dict[str, Any]")], ..class::<Conversation>() },

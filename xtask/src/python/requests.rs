@@ -8,8 +8,8 @@ use oneiro_model::host::{
 };
 use oneiro_model::{
     BranchRequest, CompactRequest, Ending, ListSessions, NewSession, NewUsage, PageOf,
-    PruneRequest, RestoreRequest, RewindRequest, SearchRequest, SessionPatch, SessionSearchRequest,
-    SplitRequest, WindowRequest,
+    PauseRequest, ProjectChoice, PruneRequest, RestoreRequest, RewindRequest, SearchRequest,
+    SessionPatch, SessionSearchRequest, SplitRequest, WindowRequest,
 };
 use serde_json::Value;
 
@@ -55,6 +55,8 @@ fn all() -> Vec<RequestType> {
         request_type::<OpenRequest>(),
         request_type::<PageOf>(),
         request_type::<PageRequest>(),
+        request_type::<PauseRequest>(),
+        request_type::<ProjectChoice>(),
         request_type::<PruneRequest>(),
         request_type::<RestoreRequest>(),
         request_type::<RewindRequest>(),

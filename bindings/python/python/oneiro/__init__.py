@@ -30,6 +30,9 @@ from oneiro.errors import (
 from oneiro.handle import ModelServer, Oneiro, default_store, open
 from oneiro.types import (
     Appended,
+    CapturePause,
+    CaptureProject,
+    CaptureStatus,
     Compacted,
     Conversation,
     Deleted,
@@ -54,6 +57,9 @@ from oneiro.types import (
 __all__ = [
     "Appended",
     "BusyError",
+    "CapturePause",
+    "CaptureProject",
+    "CaptureStatus",
     "Compacted",
     "ConflictError",
     "Conversation",

@@ -18,6 +18,7 @@ from oneiro.parts import ARCHIVED
 from oneiro.times import Moment, to_micros
 from oneiro.types import (
     Appended,
+    CaptureStatus,
     Compacted,
     Conversation,
     Deleted,
@@ -581,6 +582,37 @@ class Oneiro:
     def pins(self, session: str) -> list[Message]:
         """The pinned messages of a session."""
         return [message_from(one) for one in self._native.pins(session)]
+
+    # --- capture ------------------------------------------------------------------------------
+
+    def capture_status(self) -> CaptureStatus:
+        """Which projects are captured, and whether capture is paused."""
+        return CaptureStatus._from(self._native.capture_status())
+
+    def include_project(self, folder: str | os.PathLike[str] | None = None) -> CaptureStatus:
+        """Captures new turns of a project while ``oneiro serve`` or ``oneiro mcp`` runs; without a
+        folder, those of every project without a choice of its own."""
+        return self._choose_capture("on", folder)
+
+    def exclude_project(self, folder: str | os.PathLike[str] | None = None) -> CaptureStatus:
+        """Captures nothing in a folder and the folders below it; without a folder, nothing of
+        projects without a choice of their own."""
+        return self._choose_capture("off" if folder is None else "excluded", folder)
+
+    def _choose_capture(
+        self, capture: Literal["on", "off", "excluded"], folder: str | os.PathLike[str] | None
+    ) -> CaptureStatus:
+        name = None if folder is None else os.path.abspath(os.fspath(folder))
+        return CaptureStatus._from(self._native.choose_capture(_given(folder=name, capture=capture)))
+
+    def pause_capture(self, *, until: Moment | None = None) -> CaptureStatus:
+        """Pauses capture in every process, until a time or until :meth:`resume_capture`."""
+        moment = None if until is None else to_micros(until)
+        return CaptureStatus._from(self._native.pause_capture(_given(until=moment)))
+
+    def resume_capture(self) -> CaptureStatus:
+        """Ends the pause."""
+        return CaptureStatus._from(self._native.resume_capture())
 
     # --- jobs and the space -------------------------------------------------------------------
 

@@ -21,6 +21,8 @@ __all__ = [
     "OpenRequest",
     "PageOf",
     "PageRequest",
+    "PauseRequest",
+    "ProjectChoice",
     "PruneRequest",
     "RestoreRequest",
     "RewindRequest",
@@ -276,6 +278,27 @@ class PageRequest(TypedDict, total=False):
     hidden: bool | None
     #: Maximum number of messages.
     limit: int | None
+
+
+class PauseRequest(TypedDict, total=False):
+    """A pause to begin now."""
+
+    #: When capture resumes by itself; only on request when absent.
+    until: int | str | None
+
+
+class _ProjectChoiceRequired(TypedDict):
+    #: Whether its new turns are captured.
+    capture: Literal["on", "off", "excluded"]
+
+
+class ProjectChoice(_ProjectChoiceRequired, total=False):
+    """A choice for one project, or for every project without a choice of its own."""
+
+    #: The working folder of the project, absolute. ``on`` and ``off`` are for this folder alone,
+    #: ``excluded`` also for the folders below it. When absent, the choice is for every project
+    #: without one of its own.
+    folder: str | None
 
 
 class _PruneRequestRequired(TypedDict):

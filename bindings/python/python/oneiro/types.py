@@ -13,6 +13,9 @@ from oneiro.parts import Marked, Message, Page, known, message_from, moments
 
 __all__ = [
     "Appended",
+    "CapturePause",
+    "CaptureProject",
+    "CaptureStatus",
     "Compacted",
     "Conversation",
     "Deleted",
@@ -53,6 +56,59 @@ class Appended:
 
     @classmethod
     def _from(cls, native: dict[str, Any]) -> Appended:
+        return cls(**known(cls, native))
+
+
+@dataclass(slots=True)
+class CapturePause:
+    """A time in which nothing is captured."""
+
+    #: When it began.
+    started_at: datetime
+    #: When it ended or ends by itself; null until somebody resumes.
+    ended_at: datetime | None = None
+
+    @classmethod
+    def _from(cls, native: dict[str, Any]) -> CapturePause:
+        moments(native, ["started_at", "ended_at"])
+        return cls(**known(cls, native))
+
+
+@dataclass(slots=True)
+class CaptureProject:
+    """The choice that was made for a project."""
+
+    #: The working folder of the project, with links resolved.
+    folder: str
+    #: Whether its new turns are captured.
+    capture: str
+    #: When that was chosen. Transcripts that were last written to before are not read.
+    chosen_at: datetime
+
+    @classmethod
+    def _from(cls, native: dict[str, Any]) -> CaptureProject:
+        moments(native, ["chosen_at"])
+        return cls(**known(cls, native))
+
+
+@dataclass(slots=True)
+class CaptureStatus:
+    """What is captured."""
+
+    #: The pause that holds now, if any.
+    pause: CapturePause | None = None
+    #: The choice for projects without one of their own; null when nobody chose, and then only hooks
+    #: capture them.
+    other_projects: str | None = None
+    #: The choices for projects, by folder.
+    projects: list[CaptureProject] = field(default_factory=list)
+
+    @classmethod
+    def _from(cls, native: dict[str, Any]) -> CaptureStatus:
+        if native.get("pause") is not None:
+            native["pause"] = CapturePause._from(native["pause"])
+        if native.get("projects") is not None:
+            native["projects"] = [CaptureProject._from(one) for one in native["projects"]]
         return cls(**known(cls, native))
 
 

@@ -11,8 +11,8 @@ use std::io::{IsTerminal, Write};
 ///
 /// A message is an OpenAI chat message on one line: {"role":"user","content":"..."}. Any field is
 /// kept as it is. `external_id` makes an append idempotent within the session, `at` is the time of
-/// the message. Either all messages are stored, or none. Unknown roles are refused, and so are
-/// messages of the user or the system without content.
+/// the message. Either all messages are stored, or none. Unknown roles and empty messages are
+/// refused.
 #[derive(Debug, Args)]
 pub struct AppendArgs {
     /// Complete id of the session
@@ -44,11 +44,17 @@ impl AppendArgs {
     pub fn run(self, context: &Context) -> anyhow::Result<()> {
         let session = SessionId::new(self.session.clone())?;
         if self.text.is_none() && std::io::stdin().is_terminal() {
-            context.output.say("Reading JSONL messages from the terminal; end with Ctrl-D.");
+            context.output.note("Reading JSONL messages from the terminal; end with Ctrl-D.");
         }
-        let oneiro = context.open()?;
+        let source = self.create.then(|| self.source.clone());
+        let create =
+            source.map(|source| NewSession { source: Some(source), ..NewSession::default() });
+        // Without --create the space must exist before anything is read; with it, the space is created
+        // only after the first messages were read and checked.
+        let oneiro = if self.create { None } else { Some(context.open()?) };
+        let mut destination = Destination { context, oneiro, session, create };
         if self.stream {
-            return self.stream(&oneiro, &session);
+            return stream(&mut destination);
         }
         let messages = match &self.text {
             Some(text) => vec![NewMessage::text(Role::parse(&self.role)?, text.clone())],
@@ -61,46 +67,63 @@ impl AppendArgs {
                 messages
             }
         };
-        let appended = self.append(&oneiro, &session, messages)?;
+        let appended = destination.append(messages)?;
         context.output.show(&appended, describe)?;
-        context.after(&oneiro);
+        destination.oneiro.iter().for_each(|oneiro| context.after(oneiro));
         Ok(())
     }
+}
 
-    fn append(
-        &self,
-        oneiro: &Oneiro,
-        session: &SessionId,
-        messages: Vec<NewMessage>,
-    ) -> anyhow::Result<Appended> {
-        Ok(if self.create {
-            let create = NewSession { source: Some(self.source.clone()), ..NewSession::default() };
-            oneiro.messages().append_or_create(session, messages, create)?
-        } else {
-            oneiro.messages().append(session, messages)?
-        })
+/// Where messages are appended.
+struct Destination<'c> {
+    context: &'c Context,
+    /// The space, once it is open.
+    oneiro: Option<Oneiro>,
+    session: SessionId,
+    /// The session to create if it does not exist.
+    create: Option<NewSession>,
+}
+
+impl Destination<'_> {
+    fn append(&mut self, messages: Vec<NewMessage>) -> anyhow::Result<Appended> {
+        if let Some(oneiro) = &self.oneiro {
+            return self.append_to(oneiro, messages);
+        }
+        let work = |oneiro: &Oneiro| self.append_to(oneiro, messages.clone());
+        let (oneiro, appended) = self.context.open_to_add(work)?;
+        self.oneiro = Some(oneiro);
+        Ok(appended)
     }
 
-    fn stream(&self, oneiro: &Oneiro, session: &SessionId) -> anyhow::Result<()> {
-        let mut lines = Lines::new(std::io::stdin());
-        let mut out = std::io::BufWriter::new(std::io::stdout().lock());
-        loop {
-            let (batch, rest) = lines.batch();
-            if !batch.is_empty() {
-                let count = batch.len();
-                let appended = self.append(oneiro, session, batch)?;
-                for id in &appended.ids {
-                    writeln!(out, "{id}")?;
-                }
-                // A line that a pattern keeps out is answered too: its sender waits.
-                for _ in appended.ids.len()..count {
-                    writeln!(out, "null")?;
-                }
-                out.flush()?;
+    fn append_to(&self, oneiro: &Oneiro, messages: Vec<NewMessage>) -> anyhow::Result<Appended> {
+        Ok(match &self.create {
+            Some(create) => {
+                oneiro.messages().append_or_create(&self.session, messages, create.clone())?
             }
-            if !rest? {
-                return Ok(());
+            None => oneiro.messages().append(&self.session, messages)?,
+        })
+    }
+}
+
+fn stream(destination: &mut Destination<'_>) -> anyhow::Result<()> {
+    let mut lines = Lines::new(std::io::stdin());
+    let mut out = std::io::BufWriter::new(std::io::stdout().lock());
+    loop {
+        let (batch, rest) = lines.batch();
+        if !batch.is_empty() {
+            let count = batch.len();
+            let appended = destination.append(batch)?;
+            for id in &appended.ids {
+                writeln!(out, "{id}")?;
             }
+            // A line that a pattern keeps out is answered too: its sender waits.
+            for _ in appended.ids.len()..count {
+                writeln!(out, "null")?;
+            }
+            out.flush()?;
+        }
+        if !rest? {
+            return Ok(());
         }
     }
 }

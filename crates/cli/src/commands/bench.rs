@@ -158,7 +158,7 @@ impl BenchCommand {
                     program: std::env::current_exe()?,
                     options: context.options(),
                 };
-                let say = &mut |step: &str| context.output.say(step);
+                let say = &mut |step: &str| context.output.note(step);
                 if args.only_search {
                     let measured = load::search_alone(&request, say)?;
                     return context.output.show(&measured, report::describe_search);
@@ -182,7 +182,7 @@ impl BenchCommand {
                     distractors: args.distractors,
                     options,
                 };
-                let measured = recall::run(&request, &mut |step| context.output.say(step))?;
+                let measured = recall::run(&request, &mut |step| context.output.note(step))?;
                 context.output.show(&measured, recall::describe)
             }
             BenchCommand::Http(args) => {
@@ -196,7 +196,7 @@ impl BenchCommand {
                     program: std::env::current_exe()?,
                     options: context.options(),
                 };
-                let measured = http::run(&request, &mut |step| context.output.say(step))?;
+                let measured = http::run(&request, &mut |step| context.output.note(step))?;
                 context.output.show(&measured, http::describe)
             }
             BenchCommand::Context(args) => args.run(context),
@@ -216,7 +216,7 @@ impl BenchCommand {
 
 impl ContextArgs {
     fn run(self, context: &Context) -> anyhow::Result<()> {
-        let say = &mut |step: &str| context.output.say(step);
+        let say = &mut |step: &str| context.output.note(step);
         let options = context.options();
         let part = usize::try_from(self.part)?;
         if let Some(data) = self.work {

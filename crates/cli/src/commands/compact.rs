@@ -21,7 +21,7 @@ const ROWS: usize = 20;
 #[command(after_help = "Examples:
   oneiro compact monday                 what is worth it
   oneiro compact monday --until 8k      until it fits
-  oneiro compact monday --redo          have a model write anew what was extracted
+  oneiro compact monday --redo          let a model rewrite extracted summaries
   oneiro session tree monday            what came of it")]
 pub struct CompactArgs {
     /// The session
@@ -49,7 +49,7 @@ impl CompactArgs {
         };
         context.output.show(&compacted, |compacted| describe(compacted, &made, self.until))?;
         if self.redo && context.config.llm.is_none() {
-            context.output.say(
+            context.output.note(
                 "note: no model is configured, so extracts are kept\nhint: `oneiro config set llm_url http://localhost:11434/v1`, and llm_model",
             );
         }
@@ -147,10 +147,10 @@ mod tests {
     #[test]
     fn every_reason_to_stop_is_told_in_words() {
         let codes = ["under", "nothing_left", "newest_turn", "time", "changed", "passes"];
-        let told: Vec<String> = codes.iter().map(|code| stopped(code, None)).collect();
-        for (at, one) in told.iter().enumerate() {
+        let texts: Vec<String> = codes.iter().map(|code| stopped(code, None)).collect();
+        for (at, one) in texts.iter().enumerate() {
             assert!(!one.starts_with("It stopped: "), "{one}");
-            assert!(!told.iter().skip(at + 1).any(|other| other == one), "{one}");
+            assert!(!texts.iter().skip(at + 1).any(|other| other == one), "{one}");
         }
         assert_eq!(stopped("under", Some(8_000)), "Now within 8,000 tokens.");
     }
@@ -164,7 +164,7 @@ mod tests {
             tokens_after: 1_200,
             stopped: "nothing_left".to_owned(),
         };
-        let told = describe(&compacted, &[], None);
-        assert!(told.starts_with("Nothing compacted: the context has 1,200 tokens\n"), "{told}");
+        let texts = describe(&compacted, &[], None);
+        assert!(texts.starts_with("Nothing compacted: the context has 1,200 tokens\n"), "{texts}");
     }
 }

@@ -5,7 +5,7 @@ use crate::context::Context;
 use crate::output::{data, table};
 use anyhow::Context as _;
 use clap::Subcommand;
-use oneiro::{Error, ErrorKind, SETTINGS, Setting, SettingValue, SpaceUse};
+use oneiro::{Error, ErrorKind, Oneiro, SETTINGS, Setting, SettingValue, SpaceUse};
 use serde_json::{Value, json};
 
 /// Show and change the configuration
@@ -41,11 +41,11 @@ pub enum ConfigCommand {
     Path,
 }
 
-/// What is shown of a value that is secret.
+/// Printed instead of a secret.
 const HIDDEN: &str = "***";
 
-/// One value, as it is shown.
-struct Shown {
+/// A key with its value, as printed.
+struct ConfigEntry {
     name: &'static str,
     value: Value,
     origin: &'static str,
@@ -78,8 +78,8 @@ impl ConfigCommand {
     }
 }
 
-fn all(context: &Context) -> anyhow::Result<Vec<Shown>> {
-    let mut shown: Vec<Shown> = context
+fn all(context: &Context) -> anyhow::Result<Vec<ConfigEntry>> {
+    let mut entries: Vec<ConfigEntry> = context
         .config
         .values
         .iter()
@@ -91,46 +91,46 @@ fn all(context: &Context) -> anyhow::Result<Vec<Shown>> {
                 }
                 _ => value.value.clone(),
             };
-            Shown { name, value: Value::String(text), origin: value.origin.as_str() }
+            ConfigEntry { name, value: Value::String(text), origin: value.origin.as_str() }
         })
         .collect();
-    let of_space = |setting: SettingValue| Shown {
+    let of_space = |setting: SettingValue| ConfigEntry {
         name: setting.name,
         value: setting.value,
         origin: if setting.is_set { "space" } else { "default" },
     };
     match context.open() {
-        Ok(oneiro) => shown.extend(oneiro.settings().list()?.into_iter().map(of_space)),
+        Ok(oneiro) => entries.extend(oneiro.settings().list()?.into_iter().map(of_space)),
         // A space that does not exist yet has the default settings.
-        Err(error) if is_not_found(&error) => shown.extend(SETTINGS.iter().map(default_setting)),
+        Err(error) if is_not_found(&error) => entries.extend(SETTINGS.iter().map(default_setting)),
         Err(error) => return Err(error),
     }
-    Ok(shown)
+    Ok(entries)
 }
 
 fn is_not_found(error: &anyhow::Error) -> bool {
     error.downcast_ref::<Error>().is_some_and(|error| error.kind() == ErrorKind::NotFound)
 }
 
-fn default_setting(setting: &Setting) -> Shown {
+fn default_setting(setting: &Setting) -> ConfigEntry {
     let value = serde_json::from_str(setting.default).unwrap_or(Value::Null);
-    Shown { name: setting.name, value, origin: "default" }
+    ConfigEntry { name: setting.name, value, origin: "default" }
 }
 
 fn show(context: &Context, origin: bool) -> anyhow::Result<()> {
-    let shown = all(context)?;
+    let entries = all(context)?;
     if context.output.json {
-        let entry = |item: &Shown| {
+        let entry = |item: &ConfigEntry| {
             if origin {
                 (item.name.to_owned(), json!({"value": item.value, "origin": item.origin}))
             } else {
                 (item.name.to_owned(), item.value.clone())
             }
         };
-        let map: serde_json::Map<String, Value> = shown.iter().map(entry).collect();
+        let map: serde_json::Map<String, Value> = entries.iter().map(entry).collect();
         return data(&Value::Object(map).to_string());
     }
-    let rows: Vec<Vec<String>> = shown
+    let rows: Vec<Vec<String>> = entries
         .iter()
         .map(|item| {
             let mut row = vec![item.name.to_owned(), text(&item.value)];
@@ -162,7 +162,14 @@ fn set(context: &Context, key: &str, value: Option<&str>) -> anyhow::Result<()> 
                     .remedy(r#"write ["cron:*"]"#)
             }),
         });
-        let set = context.open()?.settings().set(key, value.transpose()?)?;
+        let value = value.transpose()?;
+        let set = match value {
+            Some(value) => {
+                let set = |oneiro: &Oneiro| Ok(oneiro.settings().set(key, Some(value.clone()))?);
+                context.open_to_add(set)?.1
+            }
+            None => context.open()?.settings().set(key, None)?,
+        };
         return context.output.show(&json!({key: set.value}), |_| {
             format!("{key} = {} (in space {})", text(&set.value), space(context))
         });

@@ -89,7 +89,7 @@ impl ContextArgs {
             (false, Some(items)) => data(&explained(items))?,
             (false, None) => data(&content(&window)?)?,
         }
-        context.output.say(&figures(&window));
+        context.output.note(&stats_line(&window));
         if !self.peek {
             context.after(&oneiro);
         }
@@ -108,10 +108,10 @@ fn content(window: &Window) -> anyhow::Result<String> {
     })
 }
 
-/// The window in figures, on one line.
-fn figures(window: &Window) -> String {
+/// The size of the window, on one line.
+fn stats_line(window: &Window) -> String {
     let omitted = &window.omitted;
-    let mut said = vec![format!(
+    let mut parts = vec![format!(
         "{} of {} tokens{}",
         thousands(window.tokens),
         thousands(window.budget),
@@ -122,13 +122,13 @@ fn figures(window: &Window) -> String {
     )];
     if let Some(over) = window.over_budget {
         let over = thousands(over);
-        said.push(format!("over budget by {over}, because the newest turn is never split"));
+        parts.push(format!("over budget by {over}, because the newest turn is never split"));
     }
-    said.push(match window.summaries.len() {
+    parts.push(match window.summaries.len() {
         0 => "no summaries".to_owned(),
         many => count(many, "summary"),
     });
-    said.push(match (omitted.first, omitted.last) {
+    parts.push(match (omitted.first, omitted.last) {
         (Some(first), Some(last)) => format!(
             "{} left out ({}, `oneiro expand {first}-{last}`)",
             count(omitted.messages, "message"),
@@ -142,7 +142,7 @@ fn figures(window: &Window) -> String {
         (omitted.unpaired.len(), "left out: tool results without a call"),
     ];
     for (number, what) in some.into_iter().filter(|(number, _)| *number > 0) {
-        said.push(format!("{} {what}", count(number, "message")));
+        parts.push(format!("{} {what}", count(number, "message")));
     }
     if let Some(broke) = &window.broke {
         let why = match broke.reason {
@@ -153,9 +153,9 @@ fn figures(window: &Window) -> String {
             BreakReason::Prompt => "the system prompt changed",
         };
         let tokens = thousands(broke.tokens);
-        said.push(format!("prompt cache invalidated ({tokens} tokens): {why}"));
+        parts.push(format!("prompt cache invalidated ({tokens} tokens): {why}"));
     }
-    said.join("; ")
+    parts.join("; ")
 }
 
 /// Every item as a row; messages that stand side by side for one reason share one.

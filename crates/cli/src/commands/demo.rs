@@ -1,4 +1,4 @@
-//! `oneiro demo`: a month of somebody else's conversations, to look around in.
+//! `oneiro demo`: a month of sample conversations.
 
 use crate::context::Context;
 use crate::output::count;

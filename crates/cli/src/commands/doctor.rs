@@ -24,13 +24,13 @@ impl DoctorArgs {
         let oneiro = context.open()?;
         if self.fix {
             for path in oneiro.transfer().remove_abandoned_backups()? {
-                context.output.say(&format!("Removed the unfinished backup {}.", plain(&path)));
+                context.output.note(&format!("Removed the unfinished backup {}.", plain(&path)));
             }
         }
         let mut checked = oneiro.check()?;
         if self.fix && checked.integrity.is_empty() && !checked.lost_writes.is_empty() {
             oneiro.raise_counters()?;
-            context.output.say(
+            context.output.note(
                 "Raised the counters, so that no id is used twice. Lost messages are not restored: \
                  restore the newest backup if you need them.",
             );
@@ -40,16 +40,16 @@ impl DoctorArgs {
             let recounted = oneiro.recount_sessions(&checked.miscounted)?;
             context
                 .output
-                .say(&format!("Recomputed the counters of {}.", count(recounted, "session")));
+                .note(&format!("Recomputed the counters of {}.", count(recounted, "session")));
             checked = oneiro.check()?;
         }
         if self.fix && checked.integrity.is_empty() && !checked.contexts.is_empty() {
             let problems = checked.contexts.len();
             let mended = oneiro.context().repair_all()?;
             checked = oneiro.check()?;
-            let gone = problems.saturating_sub(checked.contexts.len());
-            context.output.say(&format!(
-                "Rebuilt the contexts of {}; fixed {gone} of {}.",
+            let fixed = problems.saturating_sub(checked.contexts.len());
+            context.output.note(&format!(
+                "Rebuilt the contexts of {}; fixed {fixed} of {}.",
                 count(mended, "session"),
                 count(problems, "problem")
             ));
@@ -61,7 +61,7 @@ impl DoctorArgs {
                 bar.set_position(done.max(0) as u64);
             })?;
             bar.finish_and_clear();
-            context.output.say("Rebuilt the text index.");
+            context.output.note("Rebuilt the text index.");
             checked = oneiro.check()?;
         }
         context.output.show(&checked, describe)?;

@@ -1,6 +1,6 @@
 //! `oneiro erase`: remove for good, and prove it.
 
-use super::session::delete::with_counts;
+use super::session::delete;
 use crate::context::Context;
 use crate::output::{bytes, count};
 use crate::request::request;
@@ -65,7 +65,7 @@ pub fn show(context: &Context, erased: &Erased) -> anyhow::Result<()> {
 /// What is about to be erased, in words; `None` when it does not exist.
 fn what_goes(oneiro: &Oneiro, target: &EraseTarget) -> oneiro::Result<Option<String>> {
     Ok(match target {
-        EraseTarget::Session(id) => oneiro.sessions().find(id)?.as_ref().map(with_counts),
+        EraseTarget::Session(id) => delete::what_goes(oneiro, id)?,
         EraseTarget::Message(id) => {
             let message = oneiro.messages().find_many(&[*id])?.into_iter().next().flatten();
             message.map(|message| {
@@ -92,7 +92,7 @@ fn describe(erased: &Erased) -> String {
             proof.found,
             match proof.said_elsewhere {
                 0 => String::new(),
-                said => format!(" ({said} also appear in other sessions)"),
+                elsewhere => format!(" ({elsewhere} also appear in other sessions)"),
             }
         )
     } else {

@@ -13,7 +13,7 @@ use oneiro::{
 };
 use serde_json::json;
 
-/// Tokens that are read at a time on the way to the end, unless fewer are asked for.
+/// Tokens that are read at a time on the way to the end, unless fewer are requested.
 const ALL_TOKENS: usize = 64_000;
 
 /// Print the messages that a summary covers, a range of messages, or one message
@@ -74,7 +74,7 @@ impl ExpandArgs {
                 let places = Places::new(&oneiro, ids)?;
                 let texts = page.messages.iter().map(|message| {
                     let label = places.full_label(message);
-                    message_text(&label, message, Length::Whole, context.ink)
+                    message_text(&label, message, Length::Whole, context.style)
                 });
                 let text = texts.collect::<Vec<_>>().join("\n\n");
                 let gap = if before > 0 && !text.is_empty() { "\n" } else { "" };
@@ -91,7 +91,7 @@ impl ExpandArgs {
             return context.output.show(&all, |_| String::new());
         }
         let totals = format!("{}, {}", count(seen, "message"), count(all.tokens, "token"));
-        context.output.say(&match all.next {
+        context.output.note(&match all.next {
             Some(next) => format!("{totals}; more: --cursor {next}, or --all"),
             None => totals,
         });

@@ -9,14 +9,15 @@ use crate::output::{count, data, plain};
 use crate::progress;
 use clap::Args;
 use oneiro::{
-    Agent, CaptureRequest, Captured, Error, Oneiro, SpaceUse, TranscriptFile, find_transcripts,
+    Agent, CaptureRequest, CaptureTrigger, Captured, Error, Oneiro, ReadFrom, ScratchSpace,
+    SpaceUse, TranscriptFile, find_transcripts,
 };
 use serde_json::json;
 use std::path::PathBuf;
 
 /// Import the sessions of another agent: transcripts, or the state.db of hermes
 ///
-/// Each line or message is stored once, however often this is run. Sessions that were erased do not
+/// Each line or message is stored once, however often this is run. Messages that were erased do not
 /// come back. Files and lines that cannot be read are named, and the rest is imported.
 ///
 /// The state.db of hermes is only read, and may be in use. Re-running picks up changes made in
@@ -32,6 +33,32 @@ pub struct ImportArgs {
     /// Count new messages without storing anything
     #[arg(long)]
     dry_run: bool,
+    /// Read transcripts from their start, not from where they were last read to
+    ///
+    /// Also imports lines that were written during a pause or in an excluded folder. Lines that are
+    /// stored already are not stored again. hermes is always read from its start.
+    #[arg(long)]
+    from_start: bool,
+}
+
+/// How files are imported.
+#[derive(Debug, Clone, Copy)]
+pub struct ImportMode {
+    /// Whether choices for projects and pauses hold.
+    pub choices: ImportChoices,
+    /// Where each file is read from.
+    pub from: ReadFrom,
+    /// Count, and store nothing.
+    pub dry_run: bool,
+}
+
+/// Whether an import keeps to what people chose to capture.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ImportChoices {
+    /// Everything is imported: somebody asked for it by name.
+    Ignore,
+    /// Excluded folders and lines that were written during a pause are left out.
+    Keep,
 }
 
 /// The files to import, each with the folder it must stay in.
@@ -79,7 +106,7 @@ impl TranscriptSet {
     }
 
     /// Imports every file. One that cannot be read is named and the others are imported.
-    pub fn import(&self, context: &Context, oneiro: &Oneiro, dry_run: bool) -> ImportReport {
+    pub fn import(&self, context: &Context, oneiro: &Oneiro, mode: ImportMode) -> ImportReport {
         let bar = progress::bar(self.bytes(), "import", context.output.json);
         let mut report =
             ImportReport { failed: self.unreadable.clone(), ..ImportReport::default() };
@@ -88,14 +115,22 @@ impl TranscriptSet {
         for (file, within) in &self.files {
             let request = CaptureRequest {
                 within: within.as_deref(),
-                dry_run,
+                from: mode.from,
+                dry_run: mode.dry_run,
                 ..CaptureRequest::new(&file.path, self.agent)
             };
-            let captured = oneiro
-                .transfer()
-                .capture_transcript(&request, &mut |at| bar.set_position(before + at));
+            let captured = match mode.choices {
+                ImportChoices::Ignore => oneiro
+                    .transfer()
+                    .capture_transcript(&request, &mut |at| bar.set_position(before + at))
+                    .map(Some),
+                ImportChoices::Keep => {
+                    oneiro.capture().transcript(&request, CaptureTrigger::Import)
+                }
+            };
             match captured {
-                Ok(captured) => report.captured.add(captured),
+                Ok(Some(captured)) => report.captured.add(captured),
+                Ok(None) => report.excluded += 1,
                 Err(error) => {
                     let is_ours = !matches!(
                         error.kind(),
@@ -114,7 +149,7 @@ impl TranscriptSet {
             bar.set_position(before);
         }
         bar.finish_and_clear();
-        report.files = self.files.len();
+        report.files = self.files.len() - report.excluded;
         report
     }
 }
@@ -122,8 +157,10 @@ impl TranscriptSet {
 /// What was imported.
 #[derive(Debug, Default)]
 pub struct ImportReport {
-    /// How many there were.
+    /// How many were read.
     pub files: usize,
+    /// How many were not, because their projects are excluded.
+    pub excluded: usize,
     /// What they held.
     pub captured: Captured,
     /// Why some could not be imported.
@@ -140,6 +177,7 @@ impl ImportReport {
         let mut value = json!(self.captured);
         if let serde_json::Value::Object(fields) = &mut value {
             fields.insert("files".to_owned(), self.files.into());
+            fields.insert("excluded".to_owned(), self.excluded.into());
             fields.insert("failed".to_owned(), json!(failed));
         }
         value
@@ -166,6 +204,10 @@ impl ImportReport {
                 count(captured.delegates, "delegate")
             ));
         }
+        if self.excluded > 0 {
+            let files = count(self.excluded, "transcript");
+            lines.push(format!("  {files} skipped: the project is excluded"));
+        }
         let there = captured.duplicates.saturating_sub(captured.copies);
         // How many, and the words for one and for more.
         let notes = [
@@ -176,7 +218,7 @@ impl ImportReport {
             ),
             (
                 captured.left_out,
-                ["skipped: an ignore pattern matches, or the session was removed"; 2],
+                ["skipped: erased, the session was removed, or an ignore pattern matches"; 2],
             ),
             (captured.withheld, ["private span withheld", "private spans withheld"]),
             (
@@ -238,11 +280,20 @@ impl ImportArgs {
             .remedy(format!("name a file or a folder; looked in {}", home.display()))
             .into());
         }
-        let space = ImportSpace::open(context, self.dry_run)?;
-        let report = found.import(context, &space.oneiro, self.dry_run);
-        if let Some(path) = report.captured.not_transcripts.first().filter(|_| is_one) {
-            return Err(not_a_transcript(path, agent).into());
-        }
+        let from = if self.from_start { ReadFrom::Start } else { ReadFrom::Reached };
+        let run = |oneiro: &Oneiro, dry_run: bool| {
+            let mode = ImportMode { choices: ImportChoices::Ignore, from, dry_run };
+            let report = found.import(context, oneiro, mode);
+            match report.captured.not_transcripts.first().filter(|_| is_one) {
+                Some(path) => Err(not_a_transcript(path, agent)),
+                None => Ok(report),
+            }
+        };
+        let space = ImportSpace::open_to_add(context, self.dry_run, |scratch| {
+            // Several files are imported as far as they can be read.
+            if is_one { run(scratch, true).map(|_| ()) } else { Ok(()) }
+        })?;
+        let report = run(&space.oneiro, self.dry_run)?;
         if context.output.json {
             data(&report.json().to_string())?;
         } else {
@@ -268,9 +319,9 @@ impl ImportArgs {
                 .remedy("write claude-code, codex, hermes, or the path of an export")
                 .into());
         }
-        if self.dry_run || self.path.is_some() {
+        if self.dry_run || self.from_start || self.path.is_some() {
             return Err(Error::invalid(
-                "an export is imported as a whole, without PATH or --dry-run",
+                "an export is imported as a whole, without PATH, --dry-run or --from-start",
             )
             .remedy(
                 "write `oneiro import FILE`, or `oneiro import claude-code FILE` for a transcript",
@@ -286,7 +337,9 @@ impl ImportArgs {
             Some(path) => path,
             None => hermes::default_file()?,
         };
-        let space = ImportSpace::open(context, self.dry_run)?;
+        let space = ImportSpace::open_to_add(context, self.dry_run, |scratch| {
+            hermes::import(context, scratch, (&path, true)).map(|_| ())
+        })?;
         let report = hermes::import(context, &space.oneiro, (&path, self.dry_run))?;
         if context.output.json {
             data(&report.json().to_string())?;
@@ -324,27 +377,30 @@ fn not_a_transcript(path: &str, agent: Agent) -> Error {
 pub struct ImportSpace {
     /// The space.
     pub oneiro: Oneiro,
-    _folder: Option<tempfile::TempDir>,
+    // Removed when it is dropped.
+    _scratch: Option<ScratchSpace>,
 }
 
 impl ImportSpace {
     /// Opens the space.
     pub fn open(context: &Context, dry_run: bool) -> anyhow::Result<ImportSpace> {
-        if !dry_run {
-            return Ok(ImportSpace { oneiro: context.open()?, _folder: None });
+        ImportSpace::open_to_add(context, dry_run, |_| Ok(()))
+    }
+
+    /// Opens the space. One that does not exist is created only if a dry run on an empty one succeeds.
+    fn open_to_add(
+        context: &Context,
+        dry_run: bool,
+        check: impl FnOnce(&Oneiro) -> oneiro::Result<()>,
+    ) -> anyhow::Result<ImportSpace> {
+        if let Some(oneiro) = context.open_if_exists()? {
+            return Ok(ImportSpace { oneiro, _scratch: None });
         }
-        match context.open_existing() {
-            Ok(oneiro) => Ok(ImportSpace { oneiro, _folder: None }),
-            Err(error) => {
-                let known = error.downcast_ref::<Error>().map(Error::kind);
-                if known != Some(oneiro::ErrorKind::NotFound) {
-                    return Err(error);
-                }
-                let folder = tempfile::tempdir()?;
-                let target = oneiro::Target::parse(&folder.path().to_string_lossy(), None)?;
-                let oneiro = Oneiro::open(&target, context.options())?;
-                Ok(ImportSpace { oneiro, _folder: Some(folder) })
-            }
+        let scratch = ScratchSpace::new(context.options())?;
+        if dry_run {
+            return Ok(ImportSpace { oneiro: scratch.clone(), _scratch: Some(scratch) });
         }
+        check(&scratch)?;
+        Ok(ImportSpace { oneiro: context.open()?, _scratch: None })
     }
 }

@@ -29,7 +29,7 @@ impl McpArgs {
     pub fn run(self, context: &Context) -> anyhow::Result<()> {
         let oneiro = context.open()?;
         if std::io::stdin().is_terminal() {
-            context.output.say(&introduction(&oneiro.target().to_string(), self.read_only));
+            context.output.note(&introduction(&oneiro.target().to_string(), self.read_only));
         }
         let role = if self.read_only { TokenRole::Read } else { TokenRole::Admin };
         Ok(oneiro_mcp::serve_stdio(Caller::local(oneiro, role), agents::capture_sources())?)

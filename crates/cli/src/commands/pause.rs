@@ -8,8 +8,9 @@ use serde_json::json;
 
 /// Pause capture in this space, in every process and for hooks
 ///
-/// What is written to transcripts meanwhile is not captured after the pause either. hermes is the
-/// exception: its database is imported as a whole. `oneiro import` and `oneiro append` still work.
+/// What is written to transcripts meanwhile is not captured after the pause either; `oneiro import
+/// AGENT --from-start` imports it. hermes is the exception: its database is imported as a whole.
+/// `oneiro import` and `oneiro append` still work.
 #[derive(Debug, Args)]
 pub struct PauseArgs {
     /// How long, such as 30m, 2h or 1d [default: until `oneiro resume`]
@@ -24,11 +25,13 @@ pub struct ResumeArgs {}
 impl PauseArgs {
     /// Pauses.
     pub fn run(self, context: &Context) -> anyhow::Result<()> {
-        let oneiro = context.open()?;
-        let until = self.duration.map(|text| after(&text, oneiro.now())).transpose()?;
-        let request: PauseRequest =
-            request(&oneiro, json!({"until": until.map(|until| until.to_string())}))?;
-        show(context, &oneiro.capture().pause(request)?)
+        let (_, status) = context.open_to_add(|oneiro| {
+            let until = self.duration.as_ref().map(|text| after(text, oneiro.now())).transpose()?;
+            let request: PauseRequest =
+                request(oneiro, json!({"until": until.map(|until| until.to_string())}))?;
+            Ok(oneiro.capture().pause(request)?)
+        })?;
+        show(context, &status)
     }
 }
 

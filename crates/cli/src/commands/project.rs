@@ -6,7 +6,7 @@ use crate::output::{ago, count, one_line, table};
 use crate::request::request;
 use clap::{Args, Subcommand};
 use oneiro::{
-    CaptureStatus, CaptureSwitch, Error, Oneiro, Project, ProjectChoice, SpaceUse, Timestamp,
+    CaptureStatus, CaptureSwitch, Error, Project, ProjectChoice, ProjectFolder, SpaceUse, Timestamp,
 };
 use serde_json::json;
 use std::path::{Path, PathBuf};
@@ -68,7 +68,8 @@ impl ProjectCommand {
         match self {
             ProjectCommand::List => list(context),
             ProjectCommand::Include(args) => choose(context, args.folder, CaptureSwitch::On),
-            ProjectCommand::Exclude(args) => choose(context, args.folder, CaptureSwitch::Off),
+            ProjectCommand::Exclude(args) if args.all => choose(context, None, CaptureSwitch::Off),
+            ProjectCommand::Exclude(args) => choose(context, args.folder, CaptureSwitch::Excluded),
         }
     }
 }
@@ -101,7 +102,9 @@ fn describe(projects: &[Project], status: &CaptureStatus, now: Timestamp) -> Str
     };
     text.push_str(match status.other_projects {
         Some(CaptureSwitch::On) => "\n\nOther projects are captured.",
-        Some(CaptureSwitch::Off) => "\n\nOther projects are not captured.",
+        Some(CaptureSwitch::Off | CaptureSwitch::Excluded) => {
+            "\n\nOther projects are not captured."
+        }
         None => "\n\nOther projects are captured only by hooks.",
     });
     if let Some(pause) = status.pause {
@@ -114,6 +117,7 @@ fn describe_choice(capture: Option<CaptureSwitch>) -> &'static str {
     match capture {
         Some(CaptureSwitch::On) => "on",
         Some(CaptureSwitch::Off) => "off",
+        Some(CaptureSwitch::Excluded) => "excluded",
         None => "not chosen",
     }
 }
@@ -123,11 +127,12 @@ fn choose(
     folder: Option<PathBuf>,
     capture: CaptureSwitch,
 ) -> anyhow::Result<()> {
-    let oneiro: Oneiro = context.open()?;
-    let folder = folder.map(|folder| absolute(&folder)).transpose()?;
-    let choice: ProjectChoice =
-        request(&oneiro, json!({"folder": folder, "capture": capture.as_str()}))?;
-    let status = oneiro.capture().choose(vec![choice])?;
+    let folder = folder.map(|folder| resolve(&folder)).transpose()?;
+    let (_, status) = context.open_to_add(|oneiro| {
+        let choice: ProjectChoice =
+            request(oneiro, json!({"folder": folder, "capture": capture.as_str()}))?;
+        Ok(oneiro.capture().choose(vec![choice])?)
+    })?;
     context.output.show(&status, |status| {
         let what = folder.as_deref().unwrap_or("Every project without a choice of its own");
         let mut text = match capture {
@@ -135,6 +140,9 @@ fn choose(
                 "{what} is captured from now on, while `oneiro serve` or `oneiro mcp` runs."
             ),
             CaptureSwitch::Off => format!("{what} is no longer captured. Stored sessions stay."),
+            CaptureSwitch::Excluded => format!(
+                "{what} and the folders below it are no longer captured. Stored sessions stay."
+            ),
         };
         if let Some(pause) = status.pause {
             text.push_str(&format!("\n{}", super::pause::describe_pause(&pause)));
@@ -143,9 +151,9 @@ fn choose(
     })
 }
 
-/// The folder as agents name it: absolute, with links resolved if it exists.
-fn absolute(folder: &Path) -> anyhow::Result<String> {
-    let whole = std::fs::canonicalize(folder).or_else(|_| std::path::absolute(folder));
-    let whole = whole.map_err(|error| Error::field("folder", error.to_string()))?;
-    Ok(whole.to_string_lossy().into_owned())
+/// The real name of a folder.
+fn resolve(folder: &Path) -> anyhow::Result<String> {
+    let absolute =
+        std::path::absolute(folder).map_err(|error| Error::field("folder", error.to_string()))?;
+    Ok(ProjectFolder::resolve(absolute).name())
 }

@@ -3,12 +3,15 @@
 pub mod show;
 
 use crate::commands::expand::resolved;
+use crate::commands::session::search as session_search;
 use crate::context::Context;
 use crate::places::Places;
 use crate::progress;
 use crate::request::request;
 use clap::{Args, ValueEnum};
-use oneiro::{Error, HitKind, Oneiro, SEARCH_LIMIT, SearchRequest, Sort};
+use oneiro::{
+    Error, HitKind, Oneiro, SEARCH_LIMIT, SearchRequest, SessionSearchRequest, Sort, WINDOW,
+};
 use serde_json::json;
 use show::{NeighboursOf, Results};
 use std::io::Read;
@@ -37,7 +40,9 @@ const QUERY_BYTES_MAX: u64 = 16 << 20;
 #[command(after_help = "Examples:
   oneiro search why did we drop the queue
   oneiro search '\"red apple\" -pie since:7d' --role user
-  oneiro search '/ap+le/i' --in-summaries --session monday")]
+  oneiro search '/ap+le/i' --in-summaries --session monday
+  oneiro search --around monday#3
+  oneiro search --summarise why did we drop the queue")]
 pub struct SearchArgs {
     /// What to search for; several arguments are one query. With filters only, the newest messages
     query: Vec<String>,
@@ -71,19 +76,30 @@ pub struct SearchArgs {
     /// Only the best hit of each lineage
     #[arg(long)]
     one_per_lineage: bool,
-    /// Maximum number of hits
-    #[arg(long, value_name = "N", default_value_t = SEARCH_LIMIT)]
-    limit: usize,
+    /// Maximum number of hits, or of conversations with --summarise [default: 10, or 3]
+    #[arg(long, value_name = "N")]
+    limit: Option<usize>,
     /// The `next` of the page before
     #[arg(long)]
     cursor: Option<String>,
-    /// Messages to show before and after each hit (0 to 20) [default: 1 around the best hit of each
-    /// session, 0 with --json]
+    /// Messages to show before and after each hit or --around (0 to 20) [default: 1 around the best
+    /// hit of each session, 0 with --json, 5 with --around or --summarise]
     #[arg(long, visible_alias = "neighbors", value_name = "N")]
     neighbours: Option<usize>,
     /// Explain the rank of each hit
     #[arg(long)]
     explain: bool,
+    /// Show the messages around this one instead of searching: its id with --session, or its place
+    /// (monday#3)
+    #[arg(long, value_name = "MESSAGE", conflicts_with_all = ["query", "exclude_lineage", "source",
+        "exclude_source", "role", "project", "since", "until", "sort", "one_per_lineage", "limit",
+        "cursor", "explain", "summarise", "in_summaries"])]
+    around: Option<String>,
+    /// Summarise each conversation that is found around the query: by the model, if one is
+    /// configured, or as an extract
+    #[arg(long, visible_alias = "summarize", requires = "query", conflicts_with_all = ["session",
+        "since", "until", "one_per_lineage", "cursor", "explain", "in_summaries"])]
+    summarise: bool,
     /// Search summaries instead of messages; with --session, the summaries of its lineage
     #[arg(long, conflicts_with_all = ["exclude_lineage", "source", "exclude_source", "role",
         "sort", "one_per_lineage", "cursor", "neighbours", "explain"])]
@@ -115,6 +131,10 @@ impl SearchArgs {
     /// Searches.
     pub fn run(self, context: &Context) -> anyhow::Result<()> {
         let oneiro = context.open()?;
+        if self.around.is_some() || self.summarise {
+            let request = self.session_request(&oneiro)?;
+            return session_search::run(context, &oneiro, &request);
+        }
         let in_summaries = self.in_summaries;
         let neighbours_of = match self.neighbours {
             Some(_) => NeighboursOf::EveryHit,
@@ -127,27 +147,50 @@ impl SearchArgs {
         let found = found?;
         let is_empty = found.hits.is_empty() && found.summaries.is_empty();
         if is_empty && !context.output.json {
-            context.output.say("Nothing found.");
+            context.output.note("Nothing found.");
         } else {
             let sessions = oneiro.search().sessions_of(&found)?;
             let messages = found.hits.iter().map(|hit| (&hit.session_id, hit.id));
             let places = Places::new(&oneiro, messages)?;
             context.output.show(&found, |found| {
-                let ink = context.ink;
-                Results { found, sessions: &sessions, places: &places, neighbours_of, ink }.render()
+                let style = context.style;
+                Results { found, sessions: &sessions, places: &places, neighbours_of, style }
+                    .render()
             })?;
         }
         if let Some(note) = &found.note {
-            context.output.say(&format!("note: {note}"));
+            context.output.note(&format!("note: {note}"));
         } else if is_empty {
-            context.output.say(if in_summaries {
+            context.output.note(if in_summaries {
                 "hint: only compacted messages have summaries; leave out --in-summaries to search messages"
             } else {
-                "hint: try other words or fewer filters; `oneiro session search` shows recent conversations"
+                "hint: try other words or fewer filters; `oneiro session list` lists conversations"
             });
         }
         context.after(&oneiro);
         Ok(())
+    }
+
+    /// The request for the messages around one, or for summarised conversations.
+    fn session_request(self, oneiro: &Oneiro) -> anyhow::Result<SessionSearchRequest> {
+        let query = (!self.query.is_empty()).then(|| query(&self.query)).transpose()?;
+        Ok(request(
+            oneiro,
+            json!({
+                "query": query,
+                "session": self.session,
+                "around": self.around,
+                "window": self.neighbours.unwrap_or(WINDOW.0),
+                "limit": self.limit,
+                "exclude_lineage": self.exclude_lineage,
+                "sort": Sort::from(self.sort),
+                "roles": self.role,
+                "sources": self.source,
+                "exclude_sources": self.exclude_source,
+                "project": self.project,
+                "summarise": self.summarise,
+            }),
+        )?)
     }
 
     fn request(self, oneiro: &Oneiro, json: bool) -> anyhow::Result<SearchRequest> {
@@ -180,7 +223,7 @@ impl SearchArgs {
                 "until": self.until,
                 "one_per_lineage": self.one_per_lineage,
                 "sort": Sort::from(self.sort),
-                "limit": self.limit,
+                "limit": self.limit.unwrap_or(SEARCH_LIMIT),
                 "cursor": self.cursor,
                 "neighbours": neighbours,
                 "explain": self.explain,

@@ -37,7 +37,7 @@ impl SecretsArgs {
             let answer = json!({"secrets": secrets, "messages": messages.len()});
             return context.output.show(&answer, |_| describe(&secrets, messages.len()));
         }
-        context.output.say(&describe(&secrets, messages.len()));
+        context.output.note(&describe(&secrets, messages.len()));
         let what = format!("{} without a trace", count(messages.len(), "message"));
         if !context.output.confirm_removal(&what, self.yes)? {
             return Ok(());

@@ -29,11 +29,11 @@ pub struct ServeArgs {
     require_token: bool,
     /// How long a client is waited for at most, in milliseconds; for tests, which cannot wait long
     #[arg(long, hide = true)]
-    patience_ms: Option<u64>,
+    client_timeout_ms: Option<u64>,
 }
 
 impl ServeArgs {
-    /// Serves until told to stop.
+    /// Serves until a signal.
     pub fn run(self, context: &Context) -> anyhow::Result<()> {
         let target = if self.demo {
             demo::open(context, false)?.0.target().clone()
@@ -59,7 +59,7 @@ impl ServeArgs {
             listen: self.listen.unwrap_or_else(|| context.config.listen.clone()),
             rules,
             max_body: context.config.max_body,
-            timeouts: timeouts(self.patience_ms),
+            timeouts: timeouts(self.client_timeout_ms),
             backups: backups(&target),
             capture: agents::capture_sources(),
         };
@@ -71,7 +71,7 @@ impl ServeArgs {
             );
             output.show(&ready, |_| text).map_err(|error| Error::internal(error.to_string()))
         })?;
-        context.output.say("Stopped.");
+        context.output.note("Stopped.");
         Ok(())
     }
 }
@@ -86,7 +86,7 @@ fn timeouts(millis: Option<u64>) -> Timeouts {
     }
 }
 
-/// Copies that are asked for over HTTP go into a folder beside the store.
+/// The folder for backups requested over HTTP, beside the store.
 fn backups(target: &Target) -> PathBuf {
     match target {
         Target::File { path, .. } => path.parent().unwrap_or(Path::new(".")).join("oneiro-backups"),

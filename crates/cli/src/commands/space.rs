@@ -3,7 +3,9 @@
 use crate::context::Context;
 use crate::output::{bytes, count, plain, table};
 use clap::{Args, Subcommand};
-use oneiro::{DeletedSpace, Oneiro, Options, Page, SpaceInfo, SpaceName, Target, list_spaces};
+use oneiro::{
+    DeletedSpace, ErrorKind, Oneiro, Options, Page, SpaceInfo, SpaceName, Target, list_spaces,
+};
 
 /// List and delete spaces
 ///
@@ -22,7 +24,8 @@ pub struct ListArgs {}
 
 /// Delete a space with all its sessions
 ///
-/// Refused while another process uses the space. Backups are kept, and the answer names them.
+/// Refused while another process uses the space. Backups are kept, and the answer names them. A
+/// damaged space can be deleted, too.
 #[derive(Debug, Args)]
 pub struct DeleteArgs {
     /// Name of the space
@@ -54,8 +57,10 @@ fn describe_list(spaces: &[SpaceInfo], current: &SpaceName) -> String {
     }
     let row = |space: &SpaceInfo| {
         let size = bytes(i64::try_from(space.bytes).unwrap_or(i64::MAX));
-        let note = if space.name == *current { "current" } else { "" };
-        vec![space.name.to_string(), size, note.to_owned()]
+        let is_current = space.name == *current;
+        let notes = [(is_current, "current"), (space.damaged, "damaged")];
+        let notes: Vec<&str> = notes.iter().filter(|note| note.0).map(|note| note.1).collect();
+        vec![space.name.to_string(), size, notes.join(", ")]
     };
     table(&["space", "size", ""], &spaces.iter().map(row).collect::<Vec<_>>())
 }
@@ -82,7 +87,10 @@ fn what_goes(target: &Target, options: Options) -> oneiro::Result<String> {
             let sessions = count(number(stats.sessions), "session");
             format!(" with {sessions} and {}", count(number(stats.messages), "message"))
         }
-        Err(error) if error.kind() == oneiro::ErrorKind::NewerSchema => String::new(),
+        Err(error) if error.kind() == ErrorKind::NewerSchema => String::new(),
+        Err(error) if error.kind() == ErrorKind::Corrupt => {
+            ", which is damaged: its sessions and the list of its backups cannot be read".to_owned()
+        }
         Err(error) => return Err(error),
     };
     Ok(format!("space {} ({target}){counts}", target.space()))

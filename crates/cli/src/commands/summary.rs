@@ -3,8 +3,8 @@
 use super::expand::scope;
 use super::search::show::when;
 use crate::context::Context;
-use crate::ink::Ink;
 use crate::output::{one_line, plain, thousands};
+use crate::style::Style;
 use clap::Args;
 use oneiro::{Summary, SummaryId, SummaryLevel};
 
@@ -29,21 +29,21 @@ impl SummaryArgs {
         let oneiro = context.open()?;
         let summary =
             oneiro.context().summary(&self.id, &scope(&oneiro, self.session.as_deref())?)?;
-        context.output.show(&summary, |summary| describe(summary, context.ink))
+        context.output.show(&summary, |summary| describe(summary, context.style))
     }
 }
 
 /// A summary as people read it: one field to a line, then its words.
-pub fn describe(summary: &Summary, ink: Ink) -> String {
+pub fn describe(summary: &Summary, style: Style) -> String {
     let number = |number: i64| thousands(usize::try_from(number).unwrap_or(0));
-    let mut lines = vec![format!("summary   {}", ink.bold(summary.id.as_str()))];
+    let mut lines = vec![format!("summary   {}", style.bold(summary.id.as_str()))];
     let mut add = |name: &str, value: String| lines.push(format!("{name:<9} {value}"));
     add("session", one_line(summary.session_id.as_str(), 90));
     add("kind", format!("{}, depth {}", summary.kind.as_str(), summary.depth));
     add("level", level(summary));
     if let (Some(first), Some(last)) = (summary.first_message, summary.last_message) {
         add("messages", format!("{}, from {first} to {last}", number(summary.message_count)));
-        add("said", format!("{} to {}", when(summary.earliest_at), when(summary.latest_at)));
+        add("period", format!("{} to {}", when(summary.earliest_at), when(summary.latest_at)));
     }
     add(
         "tokens",
@@ -72,7 +72,7 @@ pub fn level(summary: &Summary) -> String {
     let model = summary.model.as_deref().map_or("a model".to_owned(), |model| one_line(model, 60));
     match summary.level {
         SummaryLevel::Model => format!("written by {model}"),
-        SummaryLevel::Strict => format!("written by {model}, asked more strictly"),
+        SummaryLevel::Strict => format!("written by {model}, with the strict prompt"),
         SummaryLevel::Extract => "an extract, made without a model".to_owned(),
         SummaryLevel::Hand => "written by hand".to_owned(),
     }

@@ -104,23 +104,27 @@ impl TokenCommand {
 
 impl CreateArgs {
     fn run(self, context: &Context) -> anyhow::Result<()> {
-        let oneiro = context.open()?;
         let role = match self.role {
             RoleArg::Read => TokenRole::Read,
             RoleArg::Write => TokenRole::Write,
             RoleArg::Admin => TokenRole::Admin,
         };
-        let expires_at = self.expires.map(|text| from_now(&text, oneiro.now()).unwrap_or(text));
         let actor = match self.actor {
             ActorArg::Agent => ActorKind::Agent,
             ActorArg::Person => ActorKind::Person,
         };
-        let (name, actor) = (self.name, actor.as_str());
-        let fields = json!({"role": role, "name": name, "expires_at": expires_at, "actor": actor});
-        let token: NewToken = request(&oneiro, fields)?;
-        let token = oneiro.tokens().create(token)?;
+        let (_, token) = context.open_to_add(|oneiro| {
+            let expires_at = self.expires.as_ref();
+            let expires_at =
+                expires_at.map(|text| from_now(text, oneiro.now()).unwrap_or(text.clone()));
+            let fields = json!({
+                "role": role, "name": self.name, "expires_at": expires_at, "actor": actor.as_str(),
+            });
+            let token: NewToken = request(oneiro, fields)?;
+            Ok(oneiro.tokens().create(token)?)
+        })?;
         context.output.show(&token, |token| token.token.clone().unwrap_or_default())?;
-        context.output.say(&format!(
+        context.output.note(&format!(
             "The token is shown only this once. It gives access to space {space} with the role {}; \
              `oneiro token revoke {} --space {space}` revokes it.",
             token.role.as_str(),

@@ -79,7 +79,7 @@ pub const KEYS: &[Key] = &[
     Key {
         name: "require_token",
         default: "false",
-        doc: "Whether `oneiro serve` asks for a token on loopback too, as behind a proxy it must.",
+        doc: "Require a token on loopback too; needed behind a proxy.",
         kind: KeyKind::Text,
     },
     Key {

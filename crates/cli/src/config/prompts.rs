@@ -10,7 +10,7 @@ use std::path::Path;
 const MOST: u64 = 64 << 10;
 
 /// Each file `NAME.md` of the folder as text, by name. Whatever is not a Markdown file is passed
-/// over; a name that is not `known` is an error, since nobody would ever use what it says.
+/// over; a name that is not `known` is an error, since it would never be used.
 pub fn read(folder: &Path, known: &[&str]) -> Result<BTreeMap<String, String>> {
     let unreadable = |error: std::io::Error| {
         Error::field("prompts", format!("{} cannot be read: {error}", folder.display()))
@@ -98,8 +98,8 @@ mod tests {
             ("laef.md", b"Be brief.", "is not the name of a prompt"),
         ] {
             let error = read(folder(&[(name, text)]).path(), &KNOWN).unwrap_err();
-            let said = error.to_string();
-            assert!(said.contains(name) && said.contains(problem), "{said}");
+            let text = error.to_string();
+            assert!(text.contains(name) && text.contains(problem), "{text}");
             assert_eq!(error.field_name(), Some("prompts"));
         }
     }

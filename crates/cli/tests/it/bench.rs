@@ -11,7 +11,7 @@ fn the_way_over_http_is_measured() {
     let size = ["--clients", "2", "--each", "3", "--messages", "120"];
     let rounds = ["--questions", "3", "--rounds", "1"];
     let dir = ["--dir", folder.to_str().unwrap(), "--json"];
-    let figures =
+    let stats =
         run(&space, &[&["bench", "http"], &size[..], &rounds[..], &dir[..]].concat()).json();
     for figure in [
         "/append/per_s",
@@ -22,8 +22,8 @@ fn the_way_over_http_is_measured() {
         "/idle_rss_mb",
         "/used_rss_mb",
     ] {
-        let value = figures.pointer(figure).and_then(serde_json::Value::as_f64).unwrap_or_default();
-        assert!(value > 0.0, "{figure} of {figures}");
+        let value = stats.pointer(figure).and_then(serde_json::Value::as_f64).unwrap_or_default();
+        assert!(value > 0.0, "{figure} of {stats}");
     }
     // What was acknowledged is in the store that was served.
     let served = folder.join("served.db");

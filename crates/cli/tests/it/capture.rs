@@ -66,6 +66,18 @@ on_both_backends! {
         run(space, &home, &["resume"]);
         add_turn(&home, "turn one");
         hook(space, &home);
+        // Setup and an import that goes on from there leave out the pause too.
+        run(space, &home, &["setup", "claude-code", "--yes"]);
+        run(space, &home, &["import", "claude-code"]);
+        assert_eq!(added_turns(space), ["turn one"]);
+        for new in [1, 0] {
+            let imported = run(space, &home, &["import", "claude-code", "--from-start", "--json"]).json();
+            assert_eq!(imported["messages"], new);
+            assert_eq!(added_turns(space), ["turn one", "turn in the pause"]);
+        }
+        let message = json(space, &["search", "\"turn in the pause\""])["hits"][0]["id"].to_string();
+        run(space, &home, &["erase", &message, "--yes"]);
+        run(space, &home, &["import", "claude-code", "--from-start"]);
         assert_eq!(added_turns(space), ["turn one"]);
         run(space, &home, &["project", "exclude", "/srv/ann"]);
         run(space, &home, &["project", "exclude", "/srv/ann/garden"]);
@@ -115,6 +127,46 @@ fn setup_stores_the_choice_for_each_project_and_undo_takes_back_what_is_on() {
             choices(&space, &home).iter().all(|(name, choice)| name == "others" || *choice == left)
         );
     }
+}
+
+#[test]
+fn a_no_in_setup_is_for_that_folder_and_an_exclusion_for_those_below_too() {
+    for (is_excluded, captured) in [(false, &["turn one"][..]), (true, &[])] {
+        let space = TestSpace::new(Backend::Sqlite);
+        let home = Home::of_ann(&space);
+        // Ann's home folder is a project too.
+        let text = home.read(&format!(".claude/projects/-srv-ann-garden/{GARDEN}.jsonl"));
+        let other = "5b3f1a52-6c1d-4f0e-9a37-0d2f6f6e1cff";
+        let above = text.replace("/srv/ann/garden", "/srv/ann").replace(GARDEN, other);
+        std::fs::write(home.at(&format!(".claude/projects/-srv-ann-garden/{other}.jsonl")), above)
+            .unwrap();
+        run(&space, &home, &["setup", "claude-code", "--yes", "--capture", "none"]);
+        assert_eq!(choices(&space, &home)[0], ("/srv/ann".to_owned(), value!("off")));
+        run(&space, &home, &["project", "include", "/srv/ann/garden"]);
+        run(&space, &home, &["setup", "--undo", "--yes"]);
+        if is_excluded {
+            run(&space, &home, &["project", "exclude", "/srv/ann"]);
+        }
+        add_turn(&home, "turn one");
+        hook(&space, &home);
+        assert_eq!(added_turns(&space), captured);
+    }
+}
+
+#[test]
+fn setup_imports_nothing_of_an_excluded_folder() {
+    let space = TestSpace::new(Backend::Sqlite);
+    let home = Home::of_ann(&space);
+    run(&space, &home, &["project", "exclude", "/srv/ann/garden"]);
+    let imported = run(&space, &home, &["setup", "claude-code", "--yes", "--json"]).json();
+    let agents = imported["agents"].as_array().unwrap();
+    let claude = agents.iter().find(|agent| agent["agent"] == "claude-code").unwrap();
+    assert!(claude["imported"]["excluded"].as_u64().unwrap() > 0, "{claude}");
+    let shown = run_with(home.oneiro(&space), &["session", "show", GARDEN], b"");
+    assert_eq!(shown.code, 3, "{}", shown.out);
+    // Somebody who asks for it gets it.
+    run(&space, &home, &["import", "claude-code"]);
+    run(&space, &home, &["session", "show", GARDEN]);
 }
 
 #[test]

@@ -17,7 +17,7 @@ on_both_backends! {
 
         let again = json(space, &["compact", "long", "--until", "4k"]);
         assert_eq!(again["created"].to_string(), "[]");
-        assert_eq!(again["tokens_before"], made["tokens_after"]);
+        assert_eq!(again["tokens_after"], made["tokens_after"]);
         let told = run(space, &["compact", "long", "--until", "4k"]);
         assert!(told.out.starts_with("Nothing compacted: the context has "), "{}", told.out);
         assert!(told.out.ends_with("Now within 4,000 tokens.\n"), "{}", told.out);
@@ -85,7 +85,7 @@ fn the_doctor_finds_a_broken_context_and_mends_it() {
         .unwrap()
         .to_owned();
     let store = rusqlite::Connection::open(space.file()).unwrap();
-    let hidden = "DELETE FROM context_items WHERE summary_key = \
+    let hidden = "DELETE FROM root_summaries WHERE summary_key = \
                   (SELECT key FROM summaries WHERE id = ?1)";
     assert_eq!(store.execute(hidden, [&orphan]).unwrap(), 1);
 

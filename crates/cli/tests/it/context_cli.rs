@@ -56,11 +56,15 @@ fn a_format_for_programs_is_json_that_can_be_sent() {
     let space = TestSpace::new(Backend::Sqlite);
     talk(&space, "long", 300);
     run(&space, &["compact", "long", "--until", "4k"]);
-    let openai = run(&space, &["context", "long", "--format", "openai"]).json();
-    assert_eq!(openai, window(&space, "long", &[])["messages"]);
+    let budget = ["--budget", "4k"];
+    let in_format = |format: &str| {
+        run(&space, &["context", "long", "--budget", "4k", "--format", format]).json()
+    };
+    let openai = in_format("openai");
+    assert_eq!(openai, window(&space, "long", &budget)["messages"]);
     assert_eq!(openai[0]["role"], "system");
-    let anthropic = run(&space, &["context", "long", "--format", "anthropic"]).json();
-    let whole = window(&space, "long", &["--format", "anthropic"]);
+    let anthropic = in_format("anthropic");
+    let whole = window(&space, "long", &["--budget", "4k", "--format", "anthropic"]);
     assert_eq!(
         (&anthropic["system"], &anthropic["messages"]),
         (&whole["system"], &whole["messages"])
@@ -131,8 +135,7 @@ fn a_window_that_begins_anew_says_why_and_what_it_costs() {
     talk(&space, "long", 200);
     assert!(window(&space, "long", &[]).get("broke").is_none());
     assert!(window(&space, "long", &[]).get("broke").is_none());
-    run(&space, &["session", "pin", "long", "3"]);
-    run(&space, &["compact", "long", "--until", "4k"]);
+    run(&space, &["session", "summary", "long", "--set", "We move house in May."]);
     let told = run(&space, &["context", "long", "--peek", "--format", "openai"]);
     assert!(told.err.contains("prompt cache invalidated ("), "{}", told.err);
     assert!(told.err.contains("summaries changed"), "{}", told.err);

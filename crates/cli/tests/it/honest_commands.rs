@@ -43,6 +43,52 @@ fn a_read_from_a_folder_without_a_store_creates_nothing() {
     }
 }
 
+/// Commands that add something and are refused, with what they read from standard input.
+const REFUSED_WRITES: &[(&[&str], &str)] = &[
+    (&["session", "import", "no-such-file"], ""),
+    (&["session", "import", "-"], "nonsense"),
+    (&["session", "new", "--parent", "nobody"], ""),
+    (&["session", "new", "--started-at", "soon"], ""),
+    (&["append", "s", "--create", "--text", "x", "--role", "usr"], ""),
+    (&["append", "s", "--create", "--text", ""], ""),
+    (&["append", "s", "--create"], "nonsense"),
+    (&["append", "s", "--create", "--stream"], "nonsense"),
+    (&["import", "-"], "nonsense"),
+    (&["import", "claude-code", "notes.txt"], ""),
+    (&["import", "hermes", "no-such-file"], ""),
+    (&["token", "create", "--expires", "soon"], ""),
+    (&["config", "set", "ignore_session_patterns", "5"], ""),
+    (&["pause", "soon"], ""),
+    (&["serve", "--listen", "0.0.0.0:0"], ""),
+];
+
+#[test]
+fn a_refused_write_creates_no_store() {
+    let space = TestSpace::new(Backend::Sqlite);
+    let folder = space.folder().join("nothing").join("here");
+    std::fs::write(space.folder().join("notes.txt"), "not a transcript").unwrap();
+    for (args, input) in REFUSED_WRITES {
+        let mut command = bare();
+        command.current_dir(space.folder()).args(["--store", folder.to_str().unwrap()]);
+        let answer = run_with(command, args, input.as_bytes());
+        assert!(answer.code > 1, "{args:?}: {} {}", answer.code, answer.err);
+        assert!(!folder.parent().unwrap().exists(), "{args:?}: {}", answer.err);
+    }
+}
+
+#[test]
+fn a_server_that_cannot_listen_creates_no_store() {
+    let space = TestSpace::new(Backend::Sqlite);
+    let folder = space.folder().join("nothing");
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = taken.local_addr().unwrap().to_string();
+    let mut command = bare();
+    command.args(["--store", folder.to_str().unwrap()]);
+    let answer = run_with(command, &["serve", "--listen", &address], b"");
+    assert_eq!(answer.code, 5, "{}", answer.err);
+    assert!(!folder.exists());
+}
+
 fn names(space: &TestSpace) -> Vec<String> {
     let list = json(space, &["space", "list"]);
     let items = list["items"].as_array().unwrap();
@@ -64,6 +110,48 @@ on_both_backends! {
         let shown = run_with(in_space(space, &mistyped), &["config", "show"], b"");
         assert_eq!(shown.code, 0, "{}", shown.err);
         assert!(!names(space).contains(&mistyped));
+    }
+
+    fn a_refused_write_creates_no_space(space) {
+        run(space, &["session", "new", "--id", "s"]);
+        std::fs::write(space.folder().join("notes.txt"), "not a transcript").unwrap();
+        let missing = format!("{}x", space.space);
+        for (args, input) in REFUSED_WRITES {
+            let mut command = in_space(space, &missing);
+            command.current_dir(space.folder());
+            let answer = run_with(command, args, input.as_bytes());
+            assert!(answer.code > 1, "{args:?}: {} {}", answer.code, answer.err);
+            assert!(!names(space).contains(&missing), "{args:?}: {}", answer.err);
+        }
+    }
+
+    fn a_refused_request_creates_no_space(space) {
+        let server = Server::start(space, &[]);
+        let missing = format!("{}x", space.space);
+        let call = |path: &str, body: serde_json::Value| {
+            let mut client = server.client().with("Oneiro-Space", &missing);
+            client.call("POST", path, Some(&body)).unwrap()
+        };
+        let hello = value!({"role": "user", "content": "hello"});
+        let refused = [
+            ("/v1/sessions/s/messages", hello.clone(), 404),
+            ("/v1/sessions/s/messages?create=true", value!({"role": "usr"}), 422),
+            ("/v1/sessions/s/messages?create=true", value!({"role": "user", "content": ""}), 422),
+            ("/v1/sessions/s/messages?create=true&more=1", hello.clone(), 404),
+            ("/v1/sessions", value!({"parent_id": "nobody"}), 404),
+            ("/v1/sessions", value!({"unknown": 1}), 422),
+            ("/v1/tokens", value!({"role": "god"}), 422),
+            ("/v1/tokens", value!({"role": "read", "actor": "person"}), 403),
+        ];
+        for (path, body, status) in refused {
+            call(path, body).is(status);
+            assert!(!names(space).contains(&missing), "{path}");
+        }
+        let appended = call("/v1/sessions/s/messages?create=true", hello).is(200);
+        assert_eq!(appended["ids"].as_array().unwrap().len(), 1);
+        assert!(names(space).contains(&missing));
+        server.stop();
+        run_with(in_space(space, &missing), &["space", "delete", &missing, "--yes"], b"");
     }
 
     fn a_space_is_listed_and_deleted_with_confirmation(space) {
@@ -94,14 +182,17 @@ on_both_backends! {
     fn without_a_terminal_removal_needs_yes_and_says_what_goes(space) {
         run(space, &["session", "new", "--id", "s", "--title", "Monday"]);
         append(space, "s", "{\"role\":\"user\",\"content\":\"a\"}\n{\"role\":\"user\",\"content\":\"b\"}");
+        run(space, &["session", "rewind", "s", "--turns", "1"]);
+        run(space, &["session", "new", "--id", "d", "--parent", "s", "--lineage", "delegate"]);
+        append(space, "d", r#"{"role":"user","content":"c"}"#);
         run(space, &["session", "end", "s"]);
-        let what = "session s \"Monday\" with 2 messages and with its rewound messages and subagent sessions";
+        let what = "session s \"Monday\" and 1 subagent session with 3 messages (1 rewound)";
         let commands: [(&[&str], &str); 5] = [
             (&["session", "delete", "s"], what),
             (&["erase", "s"], what),
             (&["erase", "1", "--message"], "message 1 (user) of session s"),
-            (&["session", "delete", "--older-than", "0s"], "1 ended session with 2 messages"),
-            (&["session", "prune", "--older-than", "0s"], "1 ended session with 2 messages"),
+            (&["session", "delete", "--older-than", "0s"], "2 sessions with 3 messages"),
+            (&["session", "prune", "--older-than", "0s"], "2 sessions with 3 messages"),
         ];
         for (args, what) in commands {
             let refused = run(space, args);
@@ -109,16 +200,35 @@ on_both_backends! {
             assert!(refused.err.contains(what), "{args:?}: {}", refused.err);
             assert!(refused.err.contains("--yes"), "{args:?}: {}", refused.err);
         }
-        assert_eq!(json(space, &["stats"])["messages"], 2);
+        assert_eq!(json(space, &["session", "list", "--all"])["items"].as_array().unwrap().len(), 2);
         let deleted = json(space, &["session", "delete", "--older-than", "0s", "--yes"]);
-        assert_eq!(deleted["sessions"], value!(["s"]));
+        assert_eq!(deleted["sessions"], value!(["s", "d"]));
+    }
+
+    fn search_shows_what_is_around_a_message_and_summarises_as_session_search_does(space) {
+        run(space, &["session", "new", "--id", "monday"]);
+        append(space, "monday", "{\"role\":\"user\",\"content\":\"tea\"}\n{\"role\":\"user\",\"content\":\"milk\"}");
+        for (args, old) in [
+            (&["search", "--around", "monday#2"][..], &["session", "search", "--around", "monday#2"][..]),
+            (&["search", "--around", "#2", "--session", "monday", "--neighbours", "1"],
+             &["session", "search", "--around", "#2", "--session", "monday", "--window", "1"]),
+            (&["search", "--summarise", "tea"], &["session", "search", "--summarise", "tea"]),
+        ] {
+            let answer = json(space, args);
+            assert_eq!(answer, json(space, old), "{args:?}");
+            assert!(answer.to_string().contains("milk"), "{args:?}: {answer}");
+        }
+        let help = run(space, &["search", "--help"]).out;
+        assert!(help.contains("--around") && help.contains("--summarise"), "{help}");
     }
 
     fn unknown_roles_and_empty_texts_are_refused_at_append(space) {
         run(space, &["session", "new", "--id", "s"]);
         for (args, input, says) in [
             (&["append", "s", "--text", ""][..], "", "is empty"),
-            (&["append", "s", "--text", "hi", "--role", "usr"], "", "did you mean \"user\"?"),
+            (&["append", "s", "--text", "", "--role", "assistant"], "", "is empty"),
+            (&["append", "s", "--text", "hi", "--role", "zebra"], "", "known: system, developer, user"),
+            (&["append", "s", "--text", "hi", "--role", "usr"], "", "did you mean user?"),
             (&["append", "s"], r#"{"role":"user"}"#, "is empty"),
             (&["append", "s"], r#"{"role":"user","content":"","name":"bob"}"#, "is empty"),
             (&["append", "s"], r#"{"role":"user","content":[{"type":"text","text":" "}]}"#, "is empty"),
@@ -178,8 +288,9 @@ fn the_page_switches_between_spaces_by_a_cookie() {
     let mut client = server.client();
     let body = "space=other";
     let head = format!(
-        "POST /space HTTP/1.1\r\nHost: localhost\r\nContent-Type: \
+        "POST /space HTTP/1.1\r\nHost: {}\r\nContent-Type: \
          application/x-www-form-urlencoded\r\nContent-Length: {}\r\n\r\n{body}",
+        server.address,
         body.len()
     );
     client.send(head.as_bytes()).unwrap();
@@ -190,11 +301,46 @@ fn the_page_switches_between_spaces_by_a_cookie() {
     let shown = |cookie: &str| {
         server.client().with("Cookie", cookie).call("GET", "/sessions", None).unwrap()
     };
-    assert!(shown("oneiro_space=other").text().contains("In the other space"));
-    assert!(!shown("a=b").text().contains("In the other space"));
-    // One that was deleted since is forgotten.
-    let gone = shown("oneiro_space=gone");
-    assert_eq!(gone.status, 303, "{}", gone.head);
-    assert!(gone.header("set-cookie").unwrap().contains("Max-Age=0"));
+    assert!(cookie.starts_with(&server.cookie("oneiro_space", "other")), "{cookie}");
+    assert!(shown(cookie.split(';').next().unwrap()).text().contains("In the other space"));
+    // Browsers send the cookies of all ports of a host.
+    for foreign in ["oneiro_space=other", "oneiro_space_1=other"] {
+        assert!(!shown(foreign).text().contains("In the other space"), "{foreign}");
+    }
+    server.stop();
+}
+
+#[test]
+fn a_damaged_space_is_listed_and_deleted_with_confirmation() {
+    let space = TestSpace::new(Backend::Sqlite);
+    run(&space, &["session", "new", "--id", "s"]);
+    let path = std::path::Path::new(&space.store).join(format!("{}.db", space.space));
+    let mut bytes = std::fs::read(&path).unwrap();
+    bytes[100..4_000].fill(0xAA);
+    std::fs::write(&path, bytes).unwrap();
+    let listed = run(&space, &["space", "list"]);
+    assert!(listed.out.contains("damaged"), "{}{}", listed.out, listed.err);
+    let refused = run(&space, &["space", "delete", space.space.as_str()]);
+    assert_eq!(refused.code, 2, "{}", refused.err);
+    assert!(refused.err.contains("which is damaged"), "{}", refused.err);
+    assert!(path.exists());
+    let deleted = run(&space, &["space", "delete", space.space.as_str(), "--yes"]);
+    assert_eq!(deleted.code, 0, "{}", deleted.err);
+    assert!(!path.exists());
+}
+
+#[test]
+fn a_chosen_space_that_cannot_be_shown_is_forgotten_with_a_notice() {
+    let space = TestSpace::new(Backend::Sqlite);
+    let server = Server::start(&space, &[]);
+    for (chosen, reason) in [("gone", "there is no space gone"), ("No", "is not a space name")] {
+        let cookie = server.cookie("oneiro_space", chosen);
+        let shown = server.client().with("Cookie", &cookie).call("GET", "/sessions", None).unwrap();
+        assert_eq!(shown.status, 200, "{}", shown.head);
+        assert!(shown.header("set-cookie").unwrap().contains("Max-Age=0"), "{}", shown.head);
+        let text = shown.text();
+        assert!(text.contains(reason), "{text}");
+        assert!(text.contains(&format!("This is space {}.", space.space)), "{text}");
+    }
     server.stop();
 }

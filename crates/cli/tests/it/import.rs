@@ -1,8 +1,8 @@
 //! `oneiro import`: transcripts of other agents, once.
 
 use crate::fake_home::{GARDEN, HIVE, Home};
-use crate::support::{Answer, json, run_with};
-use oneiro_testkit::{TestSpace, on_both_backends};
+use crate::support::{Answer, json, oneiro, run_with};
+use oneiro_testkit::{Backend, TestSpace, on_both_backends};
 use serde_json::{Value, json as value};
 use std::io::Write;
 use std::process::Stdio;
@@ -133,6 +133,26 @@ fn bad_input_gets_a_clear_error() {
     assert_eq!(answer.code, 2, "{}", answer.err);
     assert!(answer.err.contains("x.jsonl is not a transcript of Codex"), "{}", answer.err);
     assert!(!space.file().exists());
+}
+
+#[test]
+fn a_transcript_given_as_an_export_is_refused_with_the_command_that_imports_it() {
+    let space = TestSpace::new(Backend::Sqlite);
+    let home = Home::of_ann(&space);
+    let codex = format!(".codex/sessions/2026/02/20/rollout-2026-02-20T14-00-00-{HIVE}.jsonl");
+    for (agent, file) in [("claude-code", home.garden()), ("codex", home.at(&codex))] {
+        let lines = std::fs::read(file).unwrap();
+        let copy = space.folder().join("backup.txt");
+        std::fs::write(&copy, &lines).unwrap();
+        for (args, input) in
+            [(["import", "-"], lines.as_slice()), (["import", copy.to_str().unwrap()], b"")]
+        {
+            let answer = run_with(oneiro(&space), &args, input);
+            assert_eq!(answer.code, 2, "{args:?}: {}", answer.err);
+            let command = format!("oneiro import {agent} FILE");
+            assert!(answer.err.contains(&command), "{args:?}: {}", answer.err);
+        }
+    }
 }
 
 #[test]

@@ -27,7 +27,7 @@ on_both_backends! {
         }
         let told: usize = acknowledged.iter().map(Vec::len).sum();
         let kills = round * WRITERS;
-        println!("figures: {:?} rounds={round} kills={kills} acknowledged={told} lost=0", space.backend);
+        println!("stats: {:?} rounds={round} kills={kills} acknowledged={told} lost=0", space.backend);
     }
 }
 

@@ -29,7 +29,7 @@ impl Client {
     /// Starts and shakes hands.
     fn connected(space: &TestSpace) -> Client {
         let mut client = Client::start(space);
-        assert_eq!(client.ask(initialize("2025-06-18"))["id"], "init");
+        assert_eq!(client.call(initialize("2025-06-18"))["id"], "init");
         client
     }
 
@@ -43,7 +43,7 @@ impl Client {
         serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error}: {line:?}"))
     }
 
-    fn ask(&mut self, message: Value) -> Value {
+    fn call(&mut self, message: Value) -> Value {
         self.line(&message.to_string());
         self.answer()
     }
@@ -67,7 +67,7 @@ fn call(id: impl Into<Value>, tool: &str, arguments: Value) -> Value {
     request(id, "tools/call", json!({"name": tool, "arguments": arguments}))
 }
 
-fn said(space: &TestSpace) {
+fn append_tea(space: &TestSpace) {
     let made = run_with(oneiro(space), &["session", "new", "--id", "monday"], b"");
     assert_eq!(made.code, 0, "{}", made.err);
     append(space, "monday", "{\"role\":\"user\",\"content\":\"the tea is in the blue tin\"}");
@@ -75,9 +75,9 @@ fn said(space: &TestSpace) {
 
 on_both_backends! {
     fn it_answers_and_ends_with_its_input(space) {
-        said(space);
+        append_tea(space);
         let mut client = Client::connected(space);
-        let found = client.ask(call(7, "session_search", json!({"query": "tea"})));
+        let found = client.call(call(7, "session_search", json!({"query": "tea"})));
         let sessions = &found["result"]["structuredContent"]["sessions"];
         assert_eq!(sessions[0]["session_id"], "monday", "{found}");
         // What was asked before the input ended is answered.
@@ -100,7 +100,7 @@ on_both_backends! {
 #[test]
 fn a_client_that_vanishes_is_not_waited_for() {
     let space = TestSpace::new(Backend::Sqlite);
-    said(&space);
+    append_tea(&space);
     let Client { mut child, stdin, stdout } = Client::connected(&space);
     drop(stdout);
     // Its input stays open: that nobody reads must be enough.
@@ -142,26 +142,26 @@ fn lines_that_are_no_messages_are_answered_and_forgotten() {
         let shown: String = line.chars().take(60).collect();
         assert_eq!(answer["error"]["code"], code, "{shown}: {answer}");
     }
-    assert_eq!(client.ask(request(1, "ping", json!({})))["result"], json!({}));
-    assert_eq!(client.ask(initialize("2025-06-18"))["id"], "init");
+    assert_eq!(client.call(request(1, "ping", json!({})))["result"], json!({}));
+    assert_eq!(client.call(initialize("2025-06-18"))["id"], "init");
     for (message, code) in [
         (request("a", "nope", json!({})), -32601),
         (request(-5, "tools/call", json!({"name": 5})), -32602),
         (request(i64::MAX, "tools/call", json!({"name": "no_such_tool"})), -32602),
         (request("", "tools/list", json!({"cursor": "x"})), -32602),
     ] {
-        let answer = client.ask(message.clone());
+        let answer = client.call(message.clone());
         assert_eq!(answer["error"]["code"], code, "{answer}");
         assert_eq!(answer["id"], message["id"], "{answer}");
     }
-    assert!(client.ask(request(2, "tools/list", json!({})))["result"]["tools"].is_array());
+    assert!(client.call(request(2, "tools/list", json!({})))["result"]["tools"].is_array());
 }
 
 #[test]
 fn a_batch_is_answered_in_one_line() {
     let space = TestSpace::new(Backend::Sqlite);
     let mut client = Client::start(&space);
-    assert_eq!(client.ask(initialize("2025-03-26"))["result"]["protocolVersion"], "2025-03-26");
+    assert_eq!(client.call(initialize("2025-03-26"))["result"]["protocolVersion"], "2025-03-26");
     client.line("[{\"jsonrpc\":\"2.0\",\"method\":\"notifications/initialized\"}]");
     let batch = json!([
         request(1, "ping", json!({})),
@@ -169,7 +169,7 @@ fn a_batch_is_answered_in_one_line() {
         {"jsonrpc": "2.0", "method": "notifications/progress", "params": {"progressToken": 1, "progress": 1}},
         "nonsense",
     ]);
-    let answers = client.ask(batch);
+    let answers = client.call(batch);
     let mut ids: Vec<String> =
         answers.as_array().unwrap().iter().map(|answer| answer["id"].to_string()).collect();
     ids.sort();
@@ -179,7 +179,7 @@ fn a_batch_is_answered_in_one_line() {
 #[test]
 fn what_is_cancelled_holds_up_nothing() {
     let space = TestSpace::new(Backend::Sqlite);
-    said(&space);
+    append_tea(&space);
     let mut client = Client::connected(&space);
     for id in 0..20 {
         client.line(&call(id, "session_search", json!({"query": "tea"})).to_string());

@@ -50,11 +50,12 @@ on_both_backends! {
     }
 
     fn a_bad_line_imports_nothing(space) {
+        run(space, &["session", "new", "--id", "before"]);
         let lines = "{\"id\":\"x\",\"messages\":[]}\n{\"id\":\"y\",\"messages\":[{\"content\":1}]}\n";
         let answer = run_with(oneiro(space), &["session", "import", "-"], lines.as_bytes());
         assert_eq!(answer.code, 2);
         assert!(answer.err.contains("line 2: message 1: role: is missing"), "{}", answer.err);
-        assert_eq!(json(space, &["session", "list", "--all"])["items"], value!([]));
+        assert_eq!(json(space, &["session", "list", "--all"])["items"].as_array().unwrap().len(), 1);
         let limited = run_with(oneiro(space), &["session", "import", "-", "--max-sessions", "0"], b"{\"id\":\"x\"}\n");
         assert_eq!(limited.code, 2);
     }

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 /// A server that does not wait long for the rest of what will never be whole.
 fn start(space: &TestSpace) -> Server {
-    Server::start(space, &["--patience-ms", "1500"])
+    Server::start(space, &["--client-timeout-ms", "1500"])
 }
 
 /// Sends bytes as they are and reads whatever comes back until the end.

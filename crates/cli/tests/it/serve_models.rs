@@ -27,6 +27,7 @@ fn marker(n: usize) -> String {
 fn talk_in_sessions(space: &TestSpace, count: usize) {
     let target = oneiro::Target::parse(&space.store, Some(&space.space)).unwrap();
     let opened = oneiro::Oneiro::open(&target, oneiro::Options::default()).unwrap();
+    opened.settings().set("model_chunk_tokens", Some(json!(1))).unwrap();
     for n in 0..count {
         let id = oneiro::SessionId::new(format!("s{n}")).unwrap();
         opened.sessions().create(oneiro::NewSession::with_id(id.clone())).unwrap();

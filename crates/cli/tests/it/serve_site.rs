@@ -4,7 +4,7 @@ use crate::serve_support::{Reply, Server};
 use crate::support::{config, json};
 use oneiro_testkit::{Backend, TestSpace};
 
-fn ask(server: &Server, host: &str, more: &str) -> Reply {
+fn get_stats(server: &Server, host: &str, more: &str) -> Reply {
     let mut client = server.client();
     let head = format!("GET /v1/stats HTTP/1.1\r\nHost: {host}\r\n{more}\r\n");
     client.send(head.as_bytes()).unwrap();
@@ -32,7 +32,7 @@ fn only_our_own_names_and_pages_are_answered() {
         ("localhost, evil.example", 400),
     ];
     for (host, status) in hosts {
-        let reply = ask(&server, host, "");
+        let reply = get_stats(&server, host, "");
         assert_eq!(reply.status, status, "{host}: {}", reply.text());
     }
     let origins = [
@@ -48,7 +48,7 @@ fn only_our_own_names_and_pages_are_answered() {
         (String::new(), 403),
     ];
     for (origin, status) in origins {
-        let reply = ask(&server, &here, &format!("Origin: {origin}\r\n"));
+        let reply = get_stats(&server, &here, &format!("Origin: {origin}\r\n"));
         assert_eq!(reply.status, status, "{origin}: {}", reply.text());
         let lower = reply.head.to_ascii_lowercase();
         assert!(!lower.contains("access-control"), "{}", reply.head);
@@ -68,7 +68,7 @@ fn no_cookie_can_be_read_by_a_script_or_sent_by_another_site() {
         ["/", "/login", "/logout", "/v1/stats", "/healthz", "/mcp", "/sessions", "/search?q=x"]
     {
         for method in ["GET", "POST"] {
-            let mut client = server.client().with("Cookie", &format!("oneiro_token={text}"));
+            let mut client = server.client().with("Cookie", &server.cookie("oneiro_token", text));
             let reply = client.call(method, path, None).unwrap();
             for line in reply
                 .head
@@ -92,22 +92,25 @@ fn a_cookie_that_opens_nothing_any_more_is_not_in_the_way() {
     let space = TestSpace::new(Backend::Sqlite);
     let token = json(&space, &["token", "create"]);
     json(&space, &["token", "revoke", token["id"].as_str().unwrap()]);
-    let cookie = format!("oneiro_token={}", token["token"].as_str().unwrap());
+    let text = token["token"].as_str().unwrap();
     let asked = |server: &Server, name: &str, value: &str| {
         let reply = server.client().with(name, value).call("GET", "/sessions?all=1", None).unwrap();
         (reply.status, reply.head.to_ascii_lowercase())
     };
     let open = Server::start(&space, &[]);
-    let (status, head) = asked(&open, "Cookie", &cookie);
+    let (status, head) = asked(&open, "Cookie", &open.cookie("oneiro_token", text));
     assert_eq!(status, 303, "{head}");
     assert!(head.contains("location: /sessions?all=1"), "{head}");
-    assert!(head.contains("oneiro_token=;") && head.contains("max-age=0"), "{head}");
+    assert!(
+        head.contains(&open.cookie("oneiro_token", ";")) && head.contains("max-age=0"),
+        "{head}"
+    );
     // One that is sent with every request would go round for ever.
     let bearer = format!("Bearer {}", token["token"].as_str().unwrap());
     assert!(asked(&open, "Authorization", &bearer).1.contains("location: /login?next="));
     open.stop();
     let closed = Server::start(&space, &["--require-token"]);
-    let (_, head) = asked(&closed, "Cookie", &cookie);
+    let (_, head) = asked(&closed, "Cookie", &closed.cookie("oneiro_token", text));
     assert!(head.contains("location: /login?next=") && head.contains("max-age=0"), "{head}");
     closed.stop();
 }

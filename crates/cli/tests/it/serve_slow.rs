@@ -7,10 +7,10 @@ use serde_json::json;
 use std::io::Read;
 use std::time::{Duration, Instant};
 
-const PATIENCE: Duration = Duration::from_millis(1_500);
+const CLIENT_TIMEOUT: Duration = Duration::from_millis(1_500);
 
 fn start(space: &TestSpace) -> Server {
-    Server::start(space, &["--patience-ms", "1500"])
+    Server::start(space, &["--client-timeout-ms", "1500"])
 }
 
 /// Sends a byte now and then until the server hangs up; answers how long that took and what it said.
@@ -53,7 +53,7 @@ fn heads_and_bodies_that_dribble_are_cut_off() {
             let client = server.client();
             scope.spawn(move || {
                 let (took, said) = dribble(client, begin, byte.as_bytes());
-                assert!(took >= PATIENCE / 2, "{begin}: cut off after {took:?}");
+                assert!(took >= CLIENT_TIMEOUT / 2, "{begin}: cut off after {took:?}");
                 assert!(said.contains(status), "{begin}: {said}");
             });
         }
@@ -86,7 +86,7 @@ fn send_unfinished_bodies(server: &Server) -> Vec<Client> {
 #[test]
 fn many_slow_bodies_keep_nobody_else_out() {
     let space = TestSpace::new(Backend::Sqlite);
-    let server = Server::start(&space, &["--patience-ms", "600000"]);
+    let server = Server::start(&space, &["--client-timeout-ms", "600000"]);
     let held = send_unfinished_bodies(&server);
     let body = json!({"role": "user", "content": "x"});
     server.call("POST", "/v1/sessions/s/messages?create=true", Some(&body)).is(200);

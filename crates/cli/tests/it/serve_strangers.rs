@@ -7,7 +7,7 @@ use serde_json::json;
 use std::io::{ErrorKind, Read};
 
 /// Nothing times out while a test runs, so that only bounds other than time can help.
-const NO_TIMEOUT: [&str; 2] = ["--patience-ms", "600000"];
+const NO_TIMEOUT: [&str; 2] = ["--client-timeout-ms", "600000"];
 
 /// More connections than the server takes at once.
 const FLOOD: usize = 1_100;

@@ -52,6 +52,12 @@ impl Server {
         Server { child, address, log }
     }
 
+    /// The cookie of the page with this name, whose port is that of the server.
+    pub fn cookie(&self, name: &str, value: &str) -> String {
+        let (_, port) = self.address.rsplit_once(':').unwrap();
+        format!("{name}_{port}={value}")
+    }
+
     pub fn client(&self) -> Client {
         Client::connect(&self.address).unwrap()
     }

@@ -101,7 +101,7 @@ on_both_backends! {
             let bearer = format!("Bearer {text}");
             let right = |endpoint: &Endpoint, status: u16| if endpoint.role <= role { !matches!(status, 401 | 403 | 500..) } else { status == 403 };
             walk.every(&[("Authorization", &bearer)], right);
-            walk.every(&[("Cookie", &format!("x=y; oneiro_token={text}"))], right);
+            walk.every(&[("Cookie", &format!("x=y; {}", server.cookie("oneiro_token", text)))], right);
             let elsewhere = [("Authorization", bearer.as_str()), ("Oneiro-Space", a)];
             walk.every(&elsewhere, |_, status| status == 403);
         }
@@ -141,7 +141,7 @@ on_both_backends! {
             let bearer = format!("Bearer {bad}");
             let refused = |_: &Endpoint, status: u16| matches!(status, 400 | 401 | 429);
             walk.every(&[("Authorization", &bearer)], refused);
-            walk.every(&[("Cookie", &format!("oneiro_token={bad}"))], refused);
+            walk.every(&[("Cookie", &server.cookie("oneiro_token", bad))], refused);
         }
         for scheme in ["Basic", "Digest", "oneiro"] {
             let reply = walk.call(&[("Authorization", &format!("{scheme} {good}"))], ("GET", "/v1/stats"), None);

@@ -66,7 +66,7 @@ on_both_backends! {
         }
         let ended = json(space, &["session", "show", "s"]);
         assert_eq!(ended["end_reason"], "compression");
-        let window = json(space, &["context", "s2", "--peek"]);
+        let window = json(space, &["context", "s2", "--peek", "--budget", "4400"]);
         assert!(window["tokens"].as_u64() <= Some(4_400), "{}", window["tokens"]);
         assert!(!window["summaries"].as_array().unwrap().is_empty());
         let summary = window["summaries"][0].as_str().unwrap();

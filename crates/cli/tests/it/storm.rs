@@ -37,11 +37,11 @@ on_both_backends! {
             storm.run_round(round, &mut rng);
             storm.assert_nothing_lost();
             round += 1;
-            count(&storm.trouble.figures.rounds);
+            count(&storm.trouble.stats.rounds);
         }
         let told = storm.acknowledged.lock().unwrap().len();
-        storm.trouble.figures.acknowledged.store(told, Ordering::Relaxed);
-        storm.trouble.figures.print(space.backend);
+        storm.trouble.stats.acknowledged.store(told, Ordering::Relaxed);
+        storm.trouble.stats.print(space.backend);
     }
 }
 
@@ -156,7 +156,7 @@ impl Storm<'_> {
             && self.trouble.run(self.command(&erase), rng).is_some()
         {
             self.erased.lock().unwrap().insert(session);
-            count(&self.trouble.figures.erasures);
+            count(&self.trouble.stats.erasures);
         }
     }
 
@@ -187,7 +187,7 @@ impl Storm<'_> {
         assert_eq!(in_copy(&["doctor", "--json"]).json()["ok"], true, "backup {turn}");
         let copied = messages_of(&sessions_of(&in_copy(&["session", "export"]).out));
         assert_holds(&copied, &before);
-        count(&self.trouble.figures.backups);
+        count(&self.trouble.stats.backups);
         std::fs::remove_file(path).unwrap();
     }
 

@@ -1,5 +1,5 @@
 //! Processes that end at any moment: killed, with system calls that fail or with a clock that
-//! jumps; and the figures of what was done to them.
+//! jumps; and the stats of what was done to them.
 
 use fastrand::Rng;
 use oneiro_testkit::{Backend, Faults, JumpingClock, TestSpace};
@@ -26,7 +26,7 @@ const FAULTS: [(&str, &str, &str); 9] = [
 
 /// What happened in a storm. `scripts/torture` adds up the printed lines.
 #[derive(Debug, Default)]
-pub struct Figures {
+pub struct StormStats {
     pub rounds: AtomicUsize,
     pub kills: AtomicUsize,
     pub faults: AtomicUsize,
@@ -36,10 +36,11 @@ pub struct Figures {
     pub acknowledged: AtomicUsize,
 }
 
-impl Figures {
+impl StormStats {
     /// One line, printed only after every check has passed: nothing was lost.
     pub fn print(&self, backend: Backend) {
-        let Figures { rounds, kills, faults, clock_jumps, backups, erasures, acknowledged } = self;
+        let StormStats { rounds, kills, faults, clock_jumps, backups, erasures, acknowledged } =
+            self;
         let counts = [
             ("rounds", rounds),
             ("kills", kills),
@@ -51,7 +52,7 @@ impl Figures {
         ];
         let counts =
             counts.map(|(name, count)| format!("{name}={}", count.load(Ordering::Relaxed)));
-        println!("figures: {backend:?} {} lost=0", counts.join(" "));
+        println!("stats: {backend:?} {} lost=0", counts.join(" "));
     }
 }
 
@@ -62,7 +63,7 @@ pub fn count(figure: &AtomicUsize) {
 
 /// What is done to processes, and how often it was.
 pub struct Trouble {
-    pub figures: Figures,
+    pub stats: StormStats,
     faults: Faults,
     clock: JumpingClock,
     backend: Backend,
@@ -97,7 +98,7 @@ impl Trouble {
         let faults = Faults::new();
         faults.arm();
         let backend = space.backend;
-        Trouble { figures: Figures::default(), faults, clock: JumpingClock::new(), backend }
+        Trouble { stats: StormStats::default(), faults, clock: JumpingClock::new(), backend }
     }
 
     /// Starts a command, which may get a call that fails or a clock that jumps.
@@ -112,7 +113,7 @@ impl Trouble {
         } else if rng.u8(..4) == 0 {
             let years = rng.i64(-20..20);
             self.clock.apply(&mut command, years * 365 * 86_400, rng.u32(1..20));
-            count(&self.figures.clock_jumps);
+            count(&self.stats.clock_jumps);
         }
         Troubled { child: command.spawn().unwrap(), has_faults }
     }
@@ -140,12 +141,12 @@ impl Trouble {
         match (output.status.signal(), output.status.code()) {
             (Some(_), _) if !has_faults || output.status.signal() == Some(9) => {
                 assert_eq!(output.status.signal(), Some(9), "{errors}");
-                count(&self.figures.kills);
+                count(&self.stats.kills);
                 false
             }
             (None, Some(0)) => true,
             _ if has_faults => {
-                count(&self.figures.faults);
+                count(&self.stats.faults);
                 false
             }
             _ if is_retryable => false,

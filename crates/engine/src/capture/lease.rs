@@ -6,7 +6,7 @@ use crate::lease_holder::has_exited;
 use oneiro_model::Result;
 use oneiro_store::capture;
 
-/// The lease, given back when dropped, after a panic too.
+/// The lease, released when dropped, after a panic too.
 pub(super) struct CaptureLease<'a> {
     oneiro: &'a Oneiro,
     holder: String,
@@ -41,7 +41,7 @@ impl Drop for CaptureLease<'_> {
     fn drop(&mut self) {
         let released = self.oneiro.store.write_derived(|tx| capture::release(tx, &self.holder));
         if let Err(error) = released {
-            tracing::info!(%error, "the lease on transcripts was not given back; it runs out");
+            tracing::info!(%error, "the lease on transcripts was not released; it expires");
         }
     }
 }

@@ -11,14 +11,13 @@ pub use decide::CaptureTrigger;
 pub use projects::found_projects;
 pub(crate) use watch::Watcher;
 
-use crate::transcripts::{Agent, CaptureRequest, Captured, working_folder};
+use crate::transcripts::{Agent, CaptureRequest, Captured, ProjectFolder, project_of};
 use crate::views::{Capture, Transfer};
-use decide::Transcript;
-use oneiro_model::{
-    CapturePause, CaptureStatus, CaptureSwitch, Error, PauseRequest, ProjectChoice, Result,
-};
+use decide::{Decisions, Transcript};
+use oneiro_model::contract::Request;
+use oneiro_model::{CapturePause, CaptureStatus, Error, PauseRequest, ProjectChoice, Result};
 use oneiro_store::capture;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// Where an agent keeps what it writes.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -40,50 +39,71 @@ pub enum CaptureSource {
 impl Capture<'_> {
     /// What is captured now.
     pub fn status(&self) -> Result<CaptureStatus> {
-        let choices = self.oneiro.store.read(capture::choices)?;
+        let decisions = self.decisions()?;
         Ok(CaptureStatus {
-            pause: decide::current_pause(&choices, self.oneiro.now()),
-            other_projects: choices.other_projects.map(|other| other.capture),
-            projects: choices.projects,
+            pause: decisions.current_pause(self.oneiro.now()),
+            other_projects: decisions.other_projects(),
+            projects: decisions.projects(),
         })
     }
 
-    /// Stores choices; what was chosen before for the same project gives way.
+    fn decisions(&self) -> Result<Decisions> {
+        self.oneiro.store.read(capture::choices).map(Decisions::of)
+    }
+
+    /// Stores choices. Each replaces what was chosen before for the same project, by whichever of its
+    /// names.
     pub fn choose(&self, choices: Vec<ProjectChoice>) -> Result<CaptureStatus> {
+        choices.iter().try_for_each(Request::check)?;
         let now = self.oneiro.now();
+        let known = self.oneiro.store.read(capture::choices)?.projects;
+        let known: Vec<_> = known
+            .into_iter()
+            .map(|chosen| (ProjectFolder::resolve(&chosen.folder), chosen.folder))
+            .collect();
+        let choices: Vec<_> = choices
+            .into_iter()
+            .map(|choice| (choice.folder.map(ProjectFolder::resolve), choice.capture))
+            .collect();
         self.oneiro.store.write(move |tx| {
-            choices.iter().try_for_each(|choice| {
-                capture::choose(tx, choice.folder.as_deref(), choice.capture, now)
-            })
+            for (folder, capture) in &choices {
+                let name = folder.as_ref().map(ProjectFolder::name);
+                for (_, other) in known.iter().filter(|(known, other)| {
+                    Some(known) == folder.as_ref() && Some(other) != name.as_ref()
+                }) {
+                    capture::forget(tx, other)?;
+                }
+                capture::choose(tx, name.as_deref(), *capture, now)?;
+            }
+            Ok(())
         })?;
         self.status()
     }
 
-    /// Takes back what was switched on for these projects, or for all. What is switched off stays.
+    /// Removes the choice for these projects, or all, where it is `on`. What is off stays off.
     pub fn forget_switched_on(&self, only: Option<&[String]>) -> Result<usize> {
-        let only = only.map(<[String]>::to_vec);
+        let is_meant = |folder: &str| {
+            only.is_none_or(|only| only.contains(&ProjectFolder::resolve(folder).name()))
+        };
+        let known = self.oneiro.store.read(capture::choices)?.projects;
+        let mut named: Vec<Option<String>> = known
+            .into_iter()
+            .map(|chosen| chosen.folder)
+            .filter(|folder| is_meant(folder))
+            .map(Some)
+            .collect();
+        named.extend(only.is_none().then_some(None));
         self.oneiro.store.write(move |tx| {
-            let choices = capture::choices(tx)?;
-            let is_meant = |folder: &str| {
-                only.as_ref().is_none_or(|only| only.iter().any(|one| one == folder))
-            };
             let mut forgotten = 0;
-            for project in choices.projects {
-                if project.capture == CaptureSwitch::On && is_meant(&project.folder) {
-                    forgotten += usize::from(capture::forget(tx, Some(&project.folder))?);
-                }
-            }
-            let other =
-                choices.other_projects.is_some_and(|other| other.capture == CaptureSwitch::On);
-            if other && only.is_none() {
-                forgotten += usize::from(capture::forget(tx, None)?);
+            for folder in &named {
+                forgotten += usize::from(capture::forget_on(tx, folder.as_deref())?);
             }
             Ok(forgotten)
         })
     }
 
     /// Pauses capture in every process. What is written to transcripts meanwhile is not captured
-    /// later either.
+    /// later either; an import from the start of a transcript stores it.
     pub fn pause(&self, request: PauseRequest) -> Result<CaptureStatus> {
         let now = self.oneiro.now();
         if request.until.is_some_and(|until| until <= now) {
@@ -107,32 +127,22 @@ impl Capture<'_> {
         request: &CaptureRequest<'_>,
         trigger: CaptureTrigger,
     ) -> Result<Option<Captured>> {
-        let choices = self.oneiro.store.read(capture::choices)?;
-        if decide::current_pause(&choices, self.oneiro.now()).is_some() {
+        let decisions = self.decisions()?;
+        let is_paused = decisions.current_pause(self.oneiro.now()).is_some();
+        if is_paused && trigger != CaptureTrigger::Import {
             return Ok(None);
         }
-        let folders = project_folders(request.path, request.agent)?;
-        let transcript = Transcript { folders: &folders, modified: None };
-        if !decide::is_captured(&choices, &transcript, trigger) {
+        let project = project_of(request.path, request.agent)?;
+        let transcript = Transcript { project: project.as_ref(), modified: None };
+        if !decisions.is_captured(&transcript, trigger) {
             return Ok(None);
         }
-        let excluded = decide::excluded_elsewhere(&choices, &folders);
-        let request = CaptureRequest { pauses: &choices.pauses, excluded: &excluded, ..*request };
+        let mut excluded = decisions.excluded_elsewhere(project.as_ref());
+        if trigger == CaptureTrigger::Import {
+            excluded.alone.clear();
+        }
+        let request = CaptureRequest { pauses: &decisions.pauses, excluded: &excluded, ..*request };
         let transfer = Transfer { oneiro: self.oneiro };
         transfer.capture_transcript(&request, &mut |_| {}).map(Some)
     }
-}
-
-/// The names of the working folder that a transcript begins in: as the agent wrote it, and with links
-/// resolved where that differs.
-fn project_folders(path: &Path, agent: Agent) -> Result<Vec<String>> {
-    Ok(working_folder(path, agent)?
-        .map(|folder| folder_names(Path::new(&folder)))
-        .unwrap_or_default())
-}
-
-fn folder_names(folder: &Path) -> Vec<String> {
-    let resolved = std::fs::canonicalize(folder).ok().filter(|resolved| resolved != folder);
-    let names = [Some(folder.to_owned()), resolved].into_iter().flatten();
-    names.map(|name| name.to_string_lossy().into_owned()).collect()
 }

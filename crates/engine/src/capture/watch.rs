@@ -1,14 +1,17 @@
-//! Watches the files of agents: compares sizes and times with those of the last look, and captures
+//! Watches the files of agents: compares sizes and times with those of the last listing, and captures
 //! what changed in projects that are switched on. One thread per process watches; of several
 //! processes one reads at a time.
 
-use super::decide::{self, Transcript};
+use super::decide::{self, Decisions, Transcript};
 use super::lease::CaptureLease;
 use super::projects::modified;
-use super::{CaptureSource, CaptureTrigger, folder_names, project_folders};
+use super::{CaptureSource, CaptureTrigger};
 use crate::Oneiro;
 use crate::jobs::with_heartbeat;
-use crate::transcripts::{Agent, CaptureRequest, ListedTranscript, list_transcripts};
+use crate::transcripts::{
+    Agent, CaptureRequest, ListedTranscript, ProjectFolder, is_read_to_end, list_transcripts,
+    working_folder,
+};
 use crate::transfer::{ForeignStore, foreign_store};
 use oneiro_model::{Actor, ActorKind, ActorSurface, ErrorKind, Result, Timestamp};
 use oneiro_store::capture::Choices;
@@ -20,11 +23,12 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// How often files are looked at.
-const LOOK_INTERVAL: Duration = Duration::from_secs(1);
+/// How often files are listed.
+const LIST_INTERVAL: Duration = Duration::from_secs(1);
 
-/// A look takes at most this share of the time: after a slow one the next comes later.
-const LOOK_SHARE: u32 = 50;
+/// Listing files takes at most one part in so many of the time: after a slow listing the next comes
+/// later. What is read of files that changed does not count, since it is read once.
+const LIST_TIME_SHARE: u32 = 50;
 
 /// How long one file is read before the choices are read again.
 const READ_SLICE: Duration = Duration::from_millis(250);
@@ -43,10 +47,19 @@ pub(crate) struct Watcher {
 #[derive(Default)]
 struct WatchedSpace {
     choices: Choices,
+    decisions: Decisions,
     /// Files that need no reading until they change.
     seen: HashMap<PathBuf, Stamp>,
-    next_look: Option<Instant>,
-    next_hermes: Option<Instant>,
+    /// The working folders of transcripts, as they are named there. Finding one may take a long line.
+    folders: HashMap<PathBuf, NamedFolder>,
+    next_listing: Option<Instant>,
+    next_hermes_import: Option<Instant>,
+}
+
+/// The working folder that a transcript names.
+struct NamedFolder {
+    inode: u64,
+    name: String,
 }
 
 /// What tells that a file changed.
@@ -107,20 +120,23 @@ impl Watcher {
         !self.sources.is_empty()
     }
 
-    /// Looks at the files if it is time, and captures what is new into a space.
+    /// Lists the files if it is time, and captures what is new into a space.
     pub(crate) fn run(&self, oneiro: &Oneiro, is_enough: &dyn Fn() -> bool) -> Result<()> {
         let mut spaces = self.spaces.lock().unwrap_or_else(PoisonError::into_inner);
         let space = spaces.entry(oneiro.target().to_string()).or_default();
         let started = Instant::now();
-        if space.next_look.is_some_and(|next| started < next) {
+        if space.next_listing.is_some_and(|next| started < next) {
             return Ok(());
         }
-        space.next_look = Some(started + LOOK_INTERVAL);
+        space.next_listing = Some(started + LIST_INTERVAL);
         if !space.read_choices(oneiro)? {
             return Ok(());
         }
-        let changed = space.changed_files(oneiro, &self.sources)?;
-        space.next_look = Some(Instant::now() + LOOK_INTERVAL.max(started.elapsed() * LOOK_SHARE));
+        let listing = Instant::now();
+        let found = self.sources.iter().flat_map(files).collect();
+        let pause = LIST_INTERVAL.max(listing.elapsed() * LIST_TIME_SHARE);
+        space.next_listing = Some(Instant::now() + pause);
+        let changed = space.changed_files(oneiro, found)?;
         if changed.is_empty() {
             return Ok(());
         }
@@ -135,57 +151,46 @@ impl WatchedSpace {
         let choices = oneiro.store.read(capture::choices)?;
         if choices != self.choices {
             self.seen.clear();
+            self.decisions = Decisions::of(choices.clone());
             self.choices = choices;
         }
-        Ok(!decide::is_idle(&self.choices, oneiro.now()))
+        Ok(!self.decisions.is_idle(oneiro.now()))
     }
 
     /// The files that changed since they were last seen and are wanted, sessions before their
     /// subagents. Those that are not wanted, or were read to their end by another process, count as
     /// seen.
-    fn changed_files(
-        &mut self,
-        oneiro: &Oneiro,
-        sources: &[CaptureSource],
-    ) -> Result<Vec<Changed>> {
-        let Some(first) = decide::switched_on_first(&self.choices) else { return Ok(Vec::new()) };
-        let hermes_waits = self.next_hermes.is_some_and(|next| Instant::now() < next);
+    fn changed_files(&mut self, oneiro: &Oneiro, found: Vec<Changed>) -> Result<Vec<Changed>> {
+        let Some(first) = self.decisions.switched_on_first() else { return Ok(Vec::new()) };
+        let hermes_waits = self.next_hermes_import.is_some_and(|next| Instant::now() < next);
         let mut changed = Vec::new();
-        for found in sources.iter().flat_map(files) {
+        for found in found {
             let is_old = !found.stamp.last_modified().is_some_and(|at| decide::is_since(at, first));
             let is_waiting = hermes_waits && matches!(found.kind, ChangedKind::Hermes);
             if !is_old && !is_waiting && self.seen.get(&found.path) != Some(&found.stamp) {
                 changed.push(found);
             }
         }
-        changed.retain(|found| {
-            let is_wanted = self.is_wanted(found);
-            if !is_wanted {
-                self.seen.insert(found.path.clone(), found.stamp.clone());
+        let mut wanted = Vec::new();
+        for found in changed {
+            if self.is_wanted(&found) {
+                wanted.push(found);
+            } else {
+                self.seen.insert(found.path, found.stamp);
             }
-            is_wanted
-        });
-        let is_read = oneiro.store.read(|tx| {
+        }
+        let reached = oneiro.store.read(|tx| {
             let reached = |found: &Changed| match found.kind {
                 ChangedKind::Hermes => Ok(None),
                 ChangedKind::Transcript { agent, .. } => {
                     transcripts::reached(tx, agent.as_str(), &found.path.to_string_lossy())
                 }
             };
-            let is_read = |found: &Changed| {
-                let position =
-                    reached(found)?.and_then(|reached| u64::try_from(reached.position).ok());
-                Ok(position == Some(found.stamp.bytes))
-            };
-            changed.iter().map(is_read).collect::<Result<Vec<bool>>>()
+            wanted.iter().map(reached).collect::<Result<Vec<_>>>()
         })?;
         let mut left = Vec::new();
-        for (found, is_read) in changed.into_iter().zip(is_read) {
-            // One that was replaced may be as long as what was read of it.
-            let has_grown = |before: &Stamp| {
-                before.inode == found.stamp.inode && before.bytes < found.stamp.bytes
-            };
-            if is_read && self.seen.get(&found.path).is_none_or(has_grown) {
+        for (found, reached) in wanted.into_iter().zip(reached) {
+            if reached.is_some_and(|reached| is_read_to_end(&found.path, &reached)) {
                 self.seen.insert(found.path, found.stamp);
             } else {
                 left.push(found);
@@ -195,16 +200,27 @@ impl WatchedSpace {
         Ok(left)
     }
 
-    fn is_wanted(&self, found: &Changed) -> bool {
-        let folders = match found.kind {
-            ChangedKind::Hermes => folder_names(&found.path),
-            // A file that cannot be read has no project; the reader reports it if it is wanted.
-            ChangedKind::Transcript { agent, .. } => {
-                project_folders(&found.path, agent).unwrap_or_default()
-            }
+    fn is_wanted(&mut self, found: &Changed) -> bool {
+        let project = self.project(found);
+        let modified = found.stamp.last_modified();
+        let transcript = Transcript { project: project.as_ref(), modified };
+        self.decisions.is_captured(&transcript, CaptureTrigger::Watcher)
+    }
+
+    fn project(&mut self, found: &Changed) -> Option<ProjectFolder> {
+        let ChangedKind::Transcript { agent, .. } = found.kind else {
+            return Some(ProjectFolder::resolve(&found.path));
         };
-        let transcript = Transcript { folders: &folders, modified: found.stamp.last_modified() };
-        decide::is_captured(&self.choices, &transcript, CaptureTrigger::Watcher)
+        let inode = found.stamp.inode;
+        let known = self.folders.get(&found.path).filter(|known| known.inode == inode);
+        if let Some(known) = known {
+            return Some(ProjectFolder::resolve(&known.name));
+        }
+        // A file that cannot be read has no project; the reader reports it if it is wanted.
+        let name = working_folder(&found.path, agent).unwrap_or_default()?;
+        let project = ProjectFolder::resolve(&name);
+        self.folders.insert(found.path.clone(), NamedFolder { inode, name });
+        Some(project)
     }
 
     fn capture(
@@ -219,12 +235,20 @@ impl WatchedSpace {
                 // A pause or an exclusion holds at once.
                 let before = self.choices.clone();
                 if is_enough() || !self.read_choices(oneiro)? || self.choices != before {
-                    self.next_look = None;
+                    self.next_listing = None;
                     return Ok(());
                 }
                 let outcome = match found.kind {
                     ChangedKind::Transcript { agent, .. } => {
-                        read_transcript(oneiro, (&found.path, agent), &self.choices)?
+                        let project = self.project(&found);
+                        let excluded = self.decisions.excluded_elsewhere(project.as_ref());
+                        let request = CaptureRequest {
+                            limit: Some(READ_SLICE),
+                            pauses: &self.decisions.pauses,
+                            excluded: &excluded,
+                            ..CaptureRequest::new(&found.path, agent)
+                        };
+                        read_transcript(oneiro, &request)?
                     }
                     ChangedKind::Hermes => self.import_hermes(oneiro, &found.path, &lease)?,
                 };
@@ -250,8 +274,8 @@ impl WatchedSpace {
         }
         let import = || oneiro.transfer().import_hermes(file, &mut |_| {});
         let imported = with_heartbeat(|| lease.extend().map(|_| ()), import);
-        let pause = HERMES_INTERVAL.max(started.elapsed() * LOOK_SHARE);
-        self.next_hermes = Some(Instant::now() + pause);
+        let pause = HERMES_INTERVAL.max(started.elapsed() * LIST_TIME_SHARE);
+        self.next_hermes_import = Some(Instant::now() + pause);
         imported.map(|_| Outcome::Finished)
     }
 }
@@ -290,20 +314,8 @@ fn files(source: &CaptureSource) -> Vec<Changed> {
     }
 }
 
-fn read_transcript(
-    oneiro: &Oneiro,
-    (path, agent): (&Path, Agent),
-    choices: &Choices,
-) -> Result<Outcome> {
-    let folders = project_folders(path, agent).unwrap_or_default();
-    let excluded = decide::excluded_elsewhere(choices, &folders);
-    let request = CaptureRequest {
-        limit: Some(READ_SLICE),
-        pauses: &choices.pauses,
-        excluded: &excluded,
-        ..CaptureRequest::new(path, agent)
-    };
-    match oneiro.transfer().capture_transcript(&request, &mut |_| {}) {
+fn read_transcript(oneiro: &Oneiro, request: &CaptureRequest<'_>) -> Result<Outcome> {
+    match oneiro.transfer().capture_transcript(request, &mut |_| {}) {
         Ok(captured) => {
             for line in &captured.damaged {
                 tracing::warn!(path = line.path, line = line.line, "{}", line.problem);
@@ -321,5 +333,25 @@ fn read_transcript(
             Ok(Outcome::Finished)
         }
         Err(error) => Err(error),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_database_has_changed_when_its_log_has() {
+        let folder = tempfile::tempdir().unwrap();
+        let (file, log) = (folder.path().join("state.db"), folder.path().join("state.db-wal"));
+        assert_eq!(Stamp::of_database(&file), None);
+        std::fs::write(&file, "rows").unwrap();
+        let without = Stamp::of_database(&file);
+        std::fs::write(&log, "more").unwrap();
+        let with = Stamp::of_database(&file);
+        assert_ne!(without, with);
+        assert_eq!(with, Stamp::of_database(&file));
+        std::fs::write(&log, "more rows").unwrap();
+        assert_ne!(with, Stamp::of_database(&file));
     }
 }

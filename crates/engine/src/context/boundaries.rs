@@ -176,7 +176,7 @@ fn over_open_call(tx: &Tx<'_>, step: &[(i64, Ties)]) -> Result<BTreeSet<i64>> {
 /// Whether the context of another session shows a leaf, or something above it.
 fn is_shown_in_other_session(tx: &Tx<'_>, session_key: i64, leaf: i64) -> Result<bool> {
     for node in with_ancestors(tx, BTreeSet::from([leaf]))? {
-        if summaries::contexts_with(tx, node)?.iter().any(|context| *context != session_key) {
+        if summaries::sessions_with_root(tx, node)?.iter().any(|context| *context != session_key) {
             return Ok(true);
         }
     }

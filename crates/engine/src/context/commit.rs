@@ -20,12 +20,13 @@ pub(super) struct NewNode<'a> {
 
 /// Whether a node was inserted.
 pub(super) enum Committed {
-    Yes,
+    /// It was, under this key.
+    Yes(i64),
     /// It was not, because it would separate a tool call from its result.
     PartsCall,
 }
 
-/// Inserts a node into its context in place of what it covers.
+/// Inserts a node over what it covers.
 pub(super) fn commit(tx: &Tx<'_>, new: &NewNode<'_>, now: Timestamp) -> Result<Committed> {
     let (node, (key, id)) = (new.node, new.context);
     if !contexts::holds_lease(tx, key, new.holder)? {
@@ -37,12 +38,12 @@ pub(super) fn commit(tx: &Tx<'_>, new: &NewNode<'_>, now: Timestamp) -> Result<C
     if node.tokens >= node.source_tokens {
         return Err(Error::internal("a summary is not smaller than what it covers"));
     }
-    match new.covered {
+    let inserted = match new.covered {
         Covered::Messages(seqs) => {
             check_messages(tx, (key, id), (node, seqs))?;
             let leaf = summaries::insert(tx, node)?;
             summaries::cover_messages(tx, leaf, seqs)?;
-            summaries::add_to_context(tx, key, leaf)?;
+            summaries::add_root(tx, key, leaf)?;
             // History may have changed next to these messages since they were read. Where steps
             // begin is updated by this look, so the next plan has other edges.
             for edge in [node.first_seq, node.last_seq] {
@@ -51,24 +52,26 @@ pub(super) fn commit(tx: &Tx<'_>, new: &NewNode<'_>, now: Timestamp) -> Result<C
                     return Ok(Committed::PartsCall);
                 }
             }
+            leaf
         }
         Covered::Summaries(children) => {
             if children.len() < 2 {
                 return Err(Error::internal("a summary would condense one alone"));
             }
             for child in children {
-                if !summaries::remove_from_context(tx, key, *child)? {
-                    return Err(Error::conflict("a summary is no longer in the context"));
+                if !summaries::remove_root(tx, key, *child)? {
+                    return Err(Error::conflict("a summary is no longer a root of the session"));
                 }
             }
             let parent = summaries::insert(tx, node)?;
             summaries::cover_children(tx, parent, children)?;
-            summaries::add_to_context(tx, key, parent)?;
+            summaries::add_root(tx, key, parent)?;
+            parent
         }
-    }
+    };
     contexts::record_change(tx, key, "compaction")?;
     changes::record(tx, ChangeKind::Compacted, Some(id), now)?;
-    Ok(Committed::Yes)
+    Ok(Committed::Yes(inserted))
 }
 
 /// Fails if the messages are no longer a contiguous uncovered run.
@@ -84,9 +87,8 @@ fn check_messages(
             id.as_str()
         )));
     }
-    for shown in summaries::in_context_without_content(tx, key)?
-        .iter()
-        .filter(|shown| shown.session_key == key)
+    for shown in
+        summaries::roots_without_content(tx, key)?.iter().filter(|shown| shown.session_key == key)
     {
         if shown.first_seq <= node.last_seq && shown.last_seq >= node.first_seq {
             return Err(Error::conflict("another summary covers these messages"));

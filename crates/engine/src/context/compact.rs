@@ -1,27 +1,27 @@
-//! Compaction: passes that replace messages or summaries by a new summary, one transaction each,
-//! until the goal is met. A lease keeps other processes from compacting the same session; new
-//! messages are not affected.
+//! Compaction: prepares the summaries of a session, one transaction each. It takes nothing away: a
+//! window shows a summary only in place of what does not fit. A lease keeps other processes from
+//! compacting the same session; new messages are not affected.
 
+use super::assemble::{Assembled, Marks};
+use super::cells::{condensed_target, leaf_target};
 use super::commit::Committed;
 use super::lines::line;
 use super::markup;
 use super::outline::Outline;
-use super::plan::Plan;
+use super::plan::{Plan, Reach, Task};
 use super::preamble::system_head;
-use super::select::Pressure;
 use super::summarise::Line;
 use crate::Oneiro;
-use crate::sessions::{key_of, whole};
-use crate::settings::Settings;
+use crate::sessions::{fetch_session, key_of};
+use crate::settings::{MODEL_SOURCE_TOKENS, Settings};
 use crate::views::Context;
 use oneiro_model::{
-    CompactRequest, Compacted, Error, ErrorKind, Result, SessionId, SummaryId, SummaryKind,
-    SummaryLevel,
+    CompactRequest, Compacted, Error, ErrorKind, MessageId, Result, SessionId, SummaryId,
+    SummaryKind, SummaryLevel, WindowRequest,
 };
 use oneiro_store::costs::Cost;
 use oneiro_store::summaries::Node;
-use oneiro_store::{contexts, messages, segments, summaries};
-use std::collections::HashSet;
+use oneiro_store::{Tx, messages, summaries};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -31,20 +31,18 @@ const LEASE_WAIT: Duration = Duration::from_secs(10);
 /// Age at which the lease is renewed, well before it expires.
 const LEASE_RENEW_AFTER: Duration = Duration::from_secs(20);
 
-/// Maximum number of passes. Every pass makes the context smaller, so more would be a bug.
-const PASSES_MAX: usize = 100_000;
+/// Maximum number of passes. Every pass covers messages or roots that were not covered, so more
+/// would be a bug.
+const PASSES_MAX: usize = 1_000_000;
 
 /// Consecutive passes that may find the context changed.
 const RETRIES_MAX: usize = 8;
 
-/// Minimum tokens of a leaf under pressure: as much as one expansion returns.
-pub(super) const LEAF_TOKENS_MIN: i64 = 4_000;
-
 /// The goal of a compaction.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Goal {
-    /// Maximum tokens of the context; without it, whatever is eligible is compacted.
-    pub(super) until: Option<i64>,
+    /// How far it goes.
+    pub(super) reach: Reach,
     /// Whether a model may be called.
     pub(super) model: bool,
     /// The deadline.
@@ -63,48 +61,43 @@ pub(super) struct Compaction<'a> {
     /// When the lease was last taken or renewed.
     leased: Instant,
     /// Tokens of a window before the context.
-    pub(super) prompt_tokens: i64,
+    prompt_tokens: i64,
     created: Vec<SummaryId>,
-    /// The erasure count when the current pass read its source.
+    /// The erasure count when the plan was read.
     generation: i64,
-    /// The counts of history changes at the previous pass and now.
-    history: Option<i64>,
-    changes: usize,
-    /// First messages of leaves and condensed nodes that would not have been smaller.
-    pub(super) not_smaller: HashSet<i64>,
 }
 
 /// The outcome of a pass.
 enum Pass {
-    Made,
+    Made(Node),
     /// The context has changed; plan again.
-    Again,
-    Stopped(&'static str),
+    Changed,
+    /// The summary would not be smaller than what it covers.
+    NotSmaller,
 }
 
 impl Context<'_> {
-    /// Compacts the context of a session: eligible messages without `until`; with it, until the
-    /// context has at most that many tokens or nothing can become smaller.
+    /// Prepares the summaries of a session: without `until` of everything before the fresh tail;
+    /// with it until a window of that many tokens leaves nothing uncovered.
     pub fn compact(&self, id: &SessionId, request: &CompactRequest) -> Result<Compacted> {
-        self.oneiro.compact_by(id, request, true)
+        let reach = if request.until.is_some() { Reach::NewestTurn } else { Reach::FreshTail };
+        self.oneiro.compact_by(id, request, Goal { reach, model: true, deadline: None })
     }
 }
 
 impl Oneiro {
-    /// The same, with or without the model.
+    /// Compacts a session when no other process does.
     pub(super) fn compact_by(
         &self,
         id: &SessionId,
         request: &CompactRequest,
-        model: bool,
+        goal: Goal,
     ) -> Result<Compacted> {
         if request.until == Some(0) {
             return Err(Error::field("until", "is zero").remedy("give a number of tokens"));
         }
         let key = self.store.read(|tx| key_of(tx, id))?;
         self.count_session((key, id))?;
-        let until = request.until.map(|until| i64::try_from(until).unwrap_or(i64::MAX));
-        let goal = Goal { until, model, deadline: None };
         let (started, holder) = (Instant::now(), self.compactor());
         let compacting = Compaction::begin(self, (key, id), (goal, &holder))?;
         loop {
@@ -122,7 +115,7 @@ impl Oneiro {
             self.cancel.sleep(Duration::from_millis(50));
         }
         let mut lease = self.release_on_drop(key, &holder);
-        let compacted = compacting.finish(request.redo)?;
+        let compacted = compacting.finish(request)?;
         lease.is_finished = true;
         Ok(compacted)
     }
@@ -136,7 +129,7 @@ impl Oneiro {
             return Ok(0);
         }
         let mut lease = self.release_on_drop(session.0, &holder);
-        let made = compacting.finish(false)?.created.len();
+        let made = compacting.prepare()?.len();
         lease.is_finished = true;
         Ok(made)
     }
@@ -149,7 +142,7 @@ impl<'a> Compaction<'a> {
         (goal, holder): (Goal, &str),
     ) -> Result<Compaction<'a>> {
         let (session, settings) =
-            oneiro.store.read(|tx| Ok((whole(tx, key)?, oneiro.settings_in(tx)?)))?;
+            oneiro.store.read(|tx| Ok((fetch_session(tx, key)?, oneiro.settings_in(tx)?)))?;
         let head = system_head(&session, |text| oneiro.prompt_tokens(text));
         Ok(Compaction {
             oneiro,
@@ -162,24 +155,64 @@ impl<'a> Compaction<'a> {
             prompt_tokens: head.prompt_tokens + head.tools_tokens,
             created: Vec::new(),
             generation: 0,
-            history: None,
-            changes: 0,
-            not_smaller: HashSet::new(),
         })
     }
 
-    /// Compacts until there is nothing left to do, and reports the result.
-    fn finish(mut self, redo: bool) -> Result<Compacted> {
-        let tokens_before = self.tokens()?;
-        let redone = if redo {
+    /// Makes the summaries of the goal; returns their ids.
+    fn prepare(mut self) -> Result<Vec<SummaryId>> {
+        self.run()?;
+        Ok(self.created)
+    }
+
+    /// Compacts as requested, and reports the result.
+    fn finish(mut self, request: &CompactRequest) -> Result<Compacted> {
+        let (tokens_before, _) = self.tokens()?;
+        let redone = if request.redo {
             self.while_held(|| self.oneiro.redo_extracts((self.key, self.id), usize::MAX))?
         } else {
             Vec::new()
         };
-        let stopped = self.run()?;
-        let tokens_after = self.tokens()?;
+        let (stopped, tokens_after) = match request.until {
+            None => (self.run()?, self.tokens()?.1),
+            Some(until) => self.run_until(until)?,
+        };
         let stopped = stopped.to_owned();
         Ok(Compacted { created: self.created, redone, tokens_before, tokens_after, stopped })
+    }
+
+    /// Prepares summaries until a window of `until` tokens leaves nothing uncovered; returns why it
+    /// stopped, and the tokens of that window.
+    fn run_until(&mut self, until: usize) -> Result<(&'static str, usize)> {
+        let whole = self.unmarked_window(until)?;
+        if whole.is_complete {
+            let tokens = whole.window.tokens;
+            return Ok((if tokens <= until { "under" } else { "newest_turn" }, tokens));
+        }
+        let mut stopped = self.run()?;
+        let mut assembled = self.unmarked_window(until)?;
+        if assembled.window.omitted.messages > 0 {
+            self.goal.reach = Reach::Everything;
+            stopped = self.run()?;
+            assembled = self.unmarked_window(until)?;
+        }
+        if let Some(children) = &assembled.wants_overview
+            && self.oneiro.add_overview((self.key, self.id), children)
+        {
+            assembled = self.unmarked_window(until)?;
+        }
+        let tokens = assembled.window.tokens;
+        if stopped == "nothing_left" {
+            stopped = if tokens <= until { "under" } else { "newest_turn" };
+        }
+        Ok((stopped, tokens))
+    }
+
+    /// The window of a budget as history alone makes it.
+    fn unmarked_window(&self, budget: usize) -> Result<Assembled> {
+        let request = WindowRequest { budget, ..WindowRequest::default() };
+        self.oneiro
+            .store
+            .read(|tx| self.oneiro.assemble(tx, (self.key, self.id), (&request, Marks::Ignored)))
     }
 
     /// Runs long work while another thread renews the lease.
@@ -187,15 +220,21 @@ impl<'a> Compaction<'a> {
         crate::jobs::with_heartbeat(|| self.keep_lease(), work)
     }
 
-    fn tokens(&self) -> Result<usize> {
-        let tokens = self.oneiro.store.read(|tx| {
-            Ok(Outline::read(tx, (self.key, self.id), false)?.tokens() + self.prompt_tokens)
+    /// Tokens of the prompt with every message in full, and with nothing but roots and what they do
+    /// not cover.
+    fn tokens(&self) -> Result<(usize, usize)> {
+        let (whole, coarsest) = self.oneiro.store.read(|tx| {
+            let outline = Outline::read(tx, (self.key, self.id))?;
+            Ok((outline.together(tx, (0, i64::MAX))?.tokens, outline.tokens()))
         })?;
-        Ok(usize::try_from(tokens).unwrap_or(0))
+        let tokens = |context: i64| usize::try_from(context + self.prompt_tokens).unwrap_or(0);
+        Ok((tokens(whole), tokens(coarsest)))
     }
 
+    /// Makes summaries until the goal is met; returns why it stopped.
     fn run(&mut self) -> Result<&'static str> {
-        let mut again = 0;
+        let mut plan = self.plan()?;
+        let (mut retries, mut changes) = (0, 0);
         for pass in 0..PASSES_MAX {
             // Always make one pass, however short the time: otherwise a busy caller would never
             // begin.
@@ -204,54 +243,51 @@ impl<'a> Compaction<'a> {
             if late && pass > 0 {
                 return Ok("time");
             }
-            match self.pass()? {
-                Pass::Made => again = 0,
-                Pass::Again if again < RETRIES_MAX => again += 1,
-                Pass::Again => return Ok("changed"),
-                Pass::Stopped(why) => return Ok(why),
+            let Some(task) = self.oneiro.store.read(|tx| plan.next(tx, &self.rules))? else {
+                return Ok("nothing_left");
+            };
+            self.generation = plan.generation;
+            match self.make(&task)? {
+                Pass::Made(node) => {
+                    retries = 0;
+                    match &task {
+                        Task::Leaf(items) => plan.add_leaf(node, items),
+                        Task::Condense(children) => plan.add_condensed(node, children),
+                    }
+                }
+                Pass::NotSmaller => plan.skip(&task),
+                Pass::Changed if retries < RETRIES_MAX => {
+                    retries += 1;
+                    let mut fresh = self.plan()?;
+                    // A constantly changing history would undo every pass.
+                    changes += usize::from(fresh.history() != plan.history());
+                    if changes > RETRIES_MAX {
+                        return Ok("changed");
+                    }
+                    fresh.keep_skipped(plan);
+                    plan = fresh;
+                }
+                Pass::Changed => return Ok("changed"),
             }
         }
         Ok("passes")
     }
 
-    /// One pass towards the goal, with the least pressure that helps.
-    fn pass(&mut self) -> Result<Pass> {
-        let mut pressure = Pressure::None;
-        loop {
-            let (plan, generation, history) = self.oneiro.store.read(|tx| {
-                let outline = Outline::read(tx, (self.key, self.id), false)?;
-                let generation = segments::state(tx)?.generation;
-                Ok((self.plan(tx, &outline, pressure)?, generation, outline.epoch.history))
-            })?;
-            self.generation = generation;
-            // A constantly changing history would undo every pass.
-            let before = self.history.replace(history);
-            self.changes += usize::from(before.is_some_and(|before| before != history));
-            if self.changes > RETRIES_MAX {
-                return Ok(Pass::Stopped("changed"));
-            }
-            match (plan, self.goal.until) {
-                (Plan::Enough, _) => return Ok(Pass::Stopped("under")),
-                (Plan::Leaf { items, target }, _) => return self.make_leaf(&items, target),
-                (Plan::Condense { nodes, target }, _) => {
-                    return self.condense(&self.with_words(nodes)?, target);
-                }
-                (Plan::Shrink { node, target }, _) => {
-                    let nodes = self.with_words(vec![*node])?;
-                    let Some(node) = nodes.first() else { return Ok(Pass::Again) };
-                    return self.shrink(node, target);
-                }
-                (Plan::Nothing, None) => return Ok(Pass::Stopped("nothing_left")),
-                (Plan::Nothing, Some(_)) => match pressure.harder() {
-                    Some(harder) => pressure = harder,
-                    None => return Ok(Pass::Stopped("newest_turn")),
-                },
-            }
+    fn plan(&self) -> Result<Plan> {
+        let session = (self.key, self.id);
+        self.oneiro.store.read(|tx| Plan::read(tx, session, (self.goal.reach, &self.rules)))
+    }
+
+    fn make(&mut self, task: &Task) -> Result<Pass> {
+        self.keep_lease_between_passes()?;
+        match task {
+            Task::Leaf(items) => self.make_leaf(items),
+            Task::Condense(nodes) => self.condense(&self.with_text(nodes)?),
         }
     }
 
     /// The current nodes with their text; deleted ones are left out.
-    fn with_words(&self, nodes: Vec<Node>) -> Result<Vec<Node>> {
+    fn with_text(&self, nodes: &[Node]) -> Result<Vec<Node>> {
         self.oneiro.store.read(|tx| {
             let found = nodes.iter().map(|node| summaries::get(tx, node.key));
             Ok(found.collect::<Result<Vec<_>>>()?.into_iter().flatten().collect())
@@ -276,26 +312,25 @@ impl<'a> Compaction<'a> {
         }
     }
 
-    fn make_leaf(&mut self, items: &[Cost], target: i64) -> Result<Pass> {
+    fn make_leaf(&mut self, items: &[Cost]) -> Result<Pass> {
         let (Some(first), Some(last)) = (items.first(), items.last()) else {
-            return Ok(Pass::Again);
+            return Ok(Pass::Changed);
         };
-        self.keep_lease_between_passes()?;
+        let source_tokens: i64 = items.iter().map(|cost| cost.tokens).sum();
         let (said, prior) = self.oneiro.store.read(|tx| {
             let said = messages::between(tx, (self.key, self.id), (first.seq - 1, last.seq + 1))?;
             // Only a model uses the previous summary; a long context has hundreds.
-            let asks = self.goal.model && self.oneiro.llm.is_some();
-            let shown = if asks { summaries::in_context(tx, self.key)? } else { Vec::new() };
-            let before = shown.iter().rev().filter(|node| node.last_seq < first.seq);
+            let asks = self.goal.model && self.is_for_model(source_tokens);
+            let roots = if asks { summaries::roots(tx, self.key)? } else { Vec::new() };
+            let before = roots.iter().rev().filter(|node| node.last_seq < first.seq);
             let mut prior: Vec<String> = before.take(2).map(|node| node.content.clone()).collect();
             prior.reverse();
             Ok((said, prior))
         })?;
         let seqs: Vec<i64> = said.iter().map(|message| message.id.0).collect();
         if seqs != items.iter().map(|cost| cost.seq).collect::<Vec<_>>() {
-            return Ok(Pass::Again);
+            return Ok(Pass::Changed);
         }
-        let source_tokens: i64 = items.iter().map(|cost| cost.tokens).sum();
         let lines: Vec<Line> = said.iter().map(line).collect();
         let mut node = self.node(SummaryKind::Leaf, source_tokens);
         node.message_count = seqs.len() as i64;
@@ -304,107 +339,42 @@ impl<'a> Compaction<'a> {
         let times = || said.iter().map(|message| message.at);
         node.earliest_at = times().min().unwrap_or(node.created_at);
         node.latest_at = times().max().unwrap_or(node.created_at);
+        let target = leaf_target(source_tokens, &self.rules);
         if !self.write_node_text(&mut node, &lines, (&prior, target)) {
-            self.not_smaller.insert(first.seq);
-            return Ok(Pass::Again);
+            return Ok(Pass::NotSmaller);
         }
         self.commit(node, Covered::Messages(seqs))
     }
 
-    fn condense(&mut self, nodes: &[Node], target: i64) -> Result<Pass> {
-        let (Some(first), Some(last), true) = (nodes.first(), nodes.last(), nodes.len() > 1) else {
-            return Ok(Pass::Again);
+    fn condense(&mut self, nodes: &[Node]) -> Result<Pass> {
+        if nodes.len() < 2 {
+            return Ok(Pass::Changed);
+        }
+        let mut node = self.node_over(nodes);
+        let lines = if self.goal.model && self.is_for_model(node.message_tokens) {
+            self.oneiro.store.read(|tx| self.oneiro.model_lines(tx, nodes, &node))?
+        } else {
+            summary_lines(nodes)
         };
-        self.keep_lease_between_passes()?;
-        let sum = |of: fn(&Node) -> i64| nodes.iter().map(of).sum::<i64>();
-        let lines: Vec<Line> = nodes
-            .iter()
-            .map(|node| Line {
-                when: format!(
-                    "{} to {}",
-                    markup::minute(node.earliest_at),
-                    markup::minute(node.latest_at)
-                ),
-                day: None,
-                speaker: String::new(),
-                text: node.content.clone(),
-            })
-            .collect();
-        let mut node = self.node(SummaryKind::Condensed, sum(|node| node.tokens));
-        node.depth = nodes.iter().map(|node| node.depth).max().unwrap_or(0) + 1;
-        node.message_count = sum(|node| node.message_count);
-        node.message_tokens = sum(|node| node.message_tokens);
-        (node.first_seq, node.last_seq) = (first.first_seq, last.last_seq);
-        node.earliest_at =
-            nodes.iter().map(|node| node.earliest_at).min().unwrap_or(node.created_at);
-        node.latest_at = nodes.iter().map(|node| node.latest_at).max().unwrap_or(node.created_at);
+        let target = condensed_target(node.source_tokens, node.message_tokens, &self.rules);
         if !self.write_node_text(&mut node, &lines, (&[], target)) {
-            self.not_smaller.insert(-first.key);
-            return Ok(Pass::Again);
+            return Ok(Pass::NotSmaller);
         }
         self.commit(node, Covered::Summaries(nodes.iter().map(|node| node.key).collect()))
     }
 
-    /// Shortens a single summary.
-    fn shrink(&mut self, node: &Node, target: i64) -> Result<Pass> {
-        let lines = [Line {
-            when: String::new(),
-            day: None,
-            speaker: String::new(),
-            text: node.content.clone(),
-        }];
-        let mut shorter = node.clone();
-        shorter.source_tokens = node.tokens;
-        if !self.write_node_text(&mut shorter, &lines, (&[], target)) {
-            self.not_smaller.insert(-node.key);
-            return Ok(Pass::Again);
-        }
-        // An extract that only stands in for an interrupted model call is not kept.
-        self.oneiro.cancel.check()?;
-        let (key, context, now) = (node.key, self.key, self.oneiro.now());
-        let generation = self.generation;
-        self.oneiro.store.write(move |tx| {
-            if segments::state(tx)?.generation != generation {
-                return Ok(());
-            }
-            let rewriting = summaries::Rewriting {
-                content: &shorter.content,
-                level: shorter.level,
-                model: shorter.model.as_deref(),
-                tokens: shorter.tokens,
-            };
-            if summaries::rewrite(tx, key, &rewriting, now)? {
-                contexts::record_change(tx, context, "compaction")?;
-            }
-            Ok(())
-        })?;
-        self.not_smaller.insert(-node.key);
-        Ok(Pass::Made)
+    /// Whether the model writes a summary over so many tokens of messages.
+    pub(super) fn is_for_model(&self, message_tokens: i64) -> bool {
+        self.oneiro.llm.is_some() && message_tokens >= self.rules.model_chunk_tokens as i64
     }
 
-    /// A node without coverage.
+    /// A condensed node without text.
+    fn node_over(&self, nodes: &[Node]) -> Node {
+        self.oneiro.node_over((self.key, self.id), nodes)
+    }
+
     fn node(&self, kind: SummaryKind, source_tokens: i64) -> Node {
-        let now = self.oneiro.now();
-        Node {
-            key: 0,
-            id: SummaryId::from_random(self.oneiro.ids.random()),
-            session_id: self.id.clone(),
-            session_key: self.key,
-            kind,
-            depth: 0,
-            level: SummaryLevel::Extract,
-            model: None,
-            content: String::new(),
-            tokens: 0,
-            source_tokens,
-            message_count: 0,
-            message_tokens: 0,
-            first_seq: 0,
-            last_seq: 0,
-            earliest_at: now,
-            latest_at: now,
-            created_at: now,
-        }
+        self.oneiro.node((self.key, self.id), kind, source_tokens)
     }
 
     /// One transaction: the node, its coverage, and its position in the context.
@@ -430,18 +400,103 @@ impl<'a> Compaction<'a> {
             )
         });
         match committed {
-            Ok(Committed::Yes) => {
+            Ok(Committed::Yes(key)) => {
                 self.created.push(id);
-                Ok(Pass::Made)
+                Ok(Pass::Made(Node { key, content: String::new(), ..node }))
             }
-            Ok(Committed::PartsCall) => Ok(Pass::Again),
+            Ok(Committed::PartsCall) => Ok(Pass::Changed),
             Err(error) if error.kind() == ErrorKind::Conflict => {
-                tracing::debug!(%error, "a compaction looks again");
-                Ok(Pass::Again)
+                tracing::debug!(%error, "a compaction plans again");
+                Ok(Pass::Changed)
             }
             Err(error) => Err(error),
         }
     }
+}
+
+impl Oneiro {
+    /// A node that covers nothing yet.
+    pub(super) fn node(
+        &self,
+        (key, id): (i64, &SessionId),
+        kind: SummaryKind,
+        source_tokens: i64,
+    ) -> Node {
+        let now = self.now();
+        Node {
+            key: 0,
+            id: SummaryId::from_random(self.ids.random()),
+            session_id: id.clone(),
+            session_key: key,
+            kind,
+            depth: 0,
+            level: SummaryLevel::Extract,
+            model: None,
+            content: String::new(),
+            tokens: 0,
+            source_tokens,
+            message_count: 0,
+            message_tokens: 0,
+            first_seq: 0,
+            last_seq: 0,
+            earliest_at: now,
+            latest_at: now,
+            created_at: now,
+            is_overview: false,
+        }
+    }
+
+    /// A condensed node over others, without text.
+    pub(super) fn node_over(&self, session: (i64, &SessionId), nodes: &[Node]) -> Node {
+        let sum = |of: fn(&Node) -> i64| nodes.iter().map(of).sum::<i64>();
+        let mut node = self.node(session, SummaryKind::Condensed, sum(|node| node.tokens));
+        node.depth = nodes.iter().map(|node| node.depth).max().unwrap_or(0) + 1;
+        node.message_count = sum(|node| node.message_count);
+        node.message_tokens = sum(|node| node.message_tokens);
+        node.first_seq = nodes.first().map_or(0, |node| node.first_seq);
+        node.last_seq = nodes.last().map_or(0, |node| node.last_seq);
+        let earliest = nodes.iter().map(|node| node.earliest_at).min();
+        node.earliest_at = earliest.unwrap_or(node.created_at);
+        let latest = nodes.iter().map(|node| node.latest_at).max();
+        node.latest_at = latest.unwrap_or(node.created_at);
+        node
+    }
+
+    /// What a model reads for a condensed summary: the summaries below if models wrote them or the
+    /// messages are too many, otherwise the messages.
+    pub(super) fn model_lines(
+        &self,
+        tx: &Tx<'_>,
+        nodes: &[Node],
+        node: &Node,
+    ) -> Result<Vec<Line>> {
+        let by_models = nodes.iter().all(|child| child.level != SummaryLevel::Extract);
+        if by_models || node.message_tokens > MODEL_SOURCE_TOKENS as i64 {
+            return Ok(summary_lines(nodes));
+        }
+        let mut lines = Vec::new();
+        for child in nodes {
+            for seq in summaries::seqs_under(tx, child.key, 0, usize::MAX)? {
+                let message = messages::get(tx, MessageId(seq))?;
+                lines.extend(message.map(|(_, message)| line(&message)));
+            }
+        }
+        Ok(lines)
+    }
+}
+
+/// Summaries as the source of another.
+pub(super) fn summary_lines(nodes: &[Node]) -> Vec<Line> {
+    let when = |node: &Node| {
+        format!("{} to {}", markup::minute(node.earliest_at), markup::minute(node.latest_at))
+    };
+    let line = |node: &Node| Line {
+        when: when(node),
+        day: None,
+        speaker: String::new(),
+        text: node.content.clone(),
+    };
+    nodes.iter().map(line).collect()
 }
 
 /// What a new node covers.

@@ -96,11 +96,11 @@ impl Context<'_> {
         self.oneiro.store.read(|tx| {
             let key = key_of(tx, id)?;
             let mut nodes = summaries::of_session(tx, key)?;
-            let shown = summaries::in_context(tx, key)?;
+            let shown = summaries::roots(tx, key)?;
             let there: Vec<i64> = nodes.iter().map(|node| node.key).collect();
             nodes.extend(shown.into_iter().filter(|node| !there.contains(&node.key)));
             nodes.sort_by_key(|node| (node.first_seq, -node.depth, node.key));
-            let shown = summaries::keys_in_context(tx, key)?;
+            let shown = summaries::root_keys(tx, key)?;
             nodes
                 .into_iter()
                 .map(|node| {

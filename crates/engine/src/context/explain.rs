@@ -1,24 +1,29 @@
-//! Why a window is what it is, item by item. Pure: it tells what assembly decided.
+//! Why a window is what it is, item by item: reports what assembly decided.
 
-use super::cut::Cut;
-use super::outline::Outline;
-use super::preamble::{Head, Preamble};
-use oneiro_model::{ItemPlace, MessageId, SummaryKind, WindowItem};
+use super::preamble::{Head, Preamble, ShownSummary};
+use oneiro_model::{ItemPlace, MessageId, Result, SummaryKind, WindowItem};
+use oneiro_store::Tx;
 use oneiro_store::costs::{Cost, RangeTotals};
+use oneiro_store::message_rows::{self, Include, Position};
+use oneiro_store::summaries::Node;
 use serde_json::Value;
 
 /// What assembly decided.
-pub(super) struct Explained<'a> {
-    pub(super) outline: &'a Outline,
+pub(super) struct Explained<'a, 't> {
+    pub(super) tx: &'a Tx<'t>,
+    /// The key of the session.
+    pub(super) key: i64,
     pub(super) preamble: &'a Preamble,
+    /// The messages that are shown, oldest first.
     pub(super) shown: &'a [Cost],
-    pub(super) cut: Cut,
+    /// How many of them, the oldest, are in their short form.
+    pub(super) short: usize,
     pub(super) left_out: RangeTotals,
     pub(super) head: &'a Head,
 }
 
 /// Every item, in the order of the window.
-pub(super) fn explain(of: &Explained<'_>) -> Vec<WindowItem> {
+pub(super) fn explain(of: &Explained<'_, '_>) -> Result<Vec<WindowItem>> {
     let mut items = Vec::new();
     if of.head.prompt_tokens > 0 {
         items.push(item("system", None, of.head.prompt_tokens, "the system prompt comes first"));
@@ -26,37 +31,18 @@ pub(super) fn explain(of: &Explained<'_>) -> Vec<WindowItem> {
     if of.head.tools_tokens > 0 {
         items.push(item("tools", None, of.head.tools_tokens, "the caller sends its tools"));
     }
-    for (node, piece) in of.outline.shown.iter().zip(&of.preamble.summaries) {
-        let id = Some(Value::from(node.id.as_str()));
-        let why = match (node.kind, piece.words) {
-            (_, false) => "shown as a handle: summaries would fill the window".to_owned(),
-            (SummaryKind::Written, true) => "written by hand".to_owned(),
-            (SummaryKind::Leaf, true) => format!("covers {} messages", node.message_count),
-            (SummaryKind::Condensed, true) => {
-                format!("condenses summaries over {} messages", node.message_count)
-            }
-        };
-        items.push(item("summary", id, piece.tokens, why));
-        if node.message_count > 0 {
-            items.push(WindowItem {
-                last: Some(MessageId(node.last_seq)),
-                place: ItemPlace::Summarised,
-                ..item(
-                    "messages",
-                    Some(node.first_seq.into()),
-                    node.message_tokens,
-                    format!("{} messages under {}", node.message_count, node.id),
-                )
-            });
-        }
+    for summary in &of.preamble.summaries {
+        let id = Some(Value::from(summary.node.id.as_str()));
+        items.push(item("summary", id, summary.tokens, why_summary(summary)));
+        items.extend(of.summarised(&summary.node)?);
     }
-    for (id, piece) in &of.preamble.pins {
-        let why = if piece.words {
+    for pin in &of.preamble.pins {
+        let why = if pin.has_text {
             "pinned into every window"
         } else {
             "pinned, but shown as a handle: pinned messages would fill the window"
         };
-        items.push(item("message", Some(id.0.into()), piece.tokens, why));
+        items.push(item("message", Some(pin.id.0.into()), pin.tokens, why));
     }
     if of.left_out.messages > 0 {
         items.push(WindowItem {
@@ -73,16 +59,61 @@ pub(super) fn explain(of: &Explained<'_>) -> Vec<WindowItem> {
             )
         });
     }
-    let short = of.cut.full - of.cut.first;
     for (index, cost) in of.shown.iter().enumerate() {
-        let (tokens, why) = if index < short && cost.short_tokens < cost.tokens {
+        let (tokens, why) = if index < of.short && cost.short_tokens < cost.tokens {
             (cost.short_tokens, format!("short: {} tokens in full", cost.tokens))
         } else {
             (cost.tokens, "among the newest that fit".to_owned())
         };
         items.push(item("message", Some(cost.seq.into()), tokens, why));
     }
-    items
+    Ok(items)
+}
+
+fn why_summary(summary: &ShownSummary) -> String {
+    let node = &summary.node;
+    match node.kind {
+        _ if !summary.has_text => "shown as a handle: its text does not fit".to_owned(),
+        SummaryKind::Written => "written by hand".to_owned(),
+        SummaryKind::Leaf => format!("covers {} messages", node.message_count),
+        SummaryKind::Condensed if node.is_overview => {
+            format!("overview of the oldest {} messages", node.message_count)
+        }
+        SummaryKind::Condensed => {
+            format!("condenses summaries over {} messages", node.message_count)
+        }
+    }
+}
+
+impl Explained<'_, '_> {
+    /// The messages that a summary stands in for: those under it that are not shown themselves.
+    fn summarised(&self, node: &Node) -> Result<Option<WindowItem>> {
+        if node.message_count == 0 {
+            return Ok(None);
+        }
+        let under = |cost: &&Cost| (node.first_seq..=node.last_seq).contains(&cost.seq);
+        let shown: Vec<&Cost> = if node.session_key == self.key {
+            self.shown.iter().filter(under).collect()
+        } else {
+            Vec::new()
+        };
+        let messages = node.message_count - shown.len() as i64;
+        let last = match shown.first() {
+            None => node.last_seq,
+            Some(first) => {
+                let edge = Position { session_key: self.key, seq: first.seq };
+                let before = message_rows::session_ids_before(self.tx, edge, Include::Live, 1)?;
+                before.first().copied().unwrap_or(node.first_seq)
+            }
+        };
+        let tokens = node.message_tokens - shown.iter().map(|cost| cost.tokens).sum::<i64>();
+        let why = format!("{messages} messages under {}", node.id);
+        Ok(Some(WindowItem {
+            last: Some(MessageId(last)),
+            place: ItemPlace::Summarised,
+            ..item("messages", Some(node.first_seq.into()), tokens.max(0), why)
+        }))
+    }
 }
 
 fn item(kind: &'static str, id: Option<Value>, tokens: i64, why: impl Into<String>) -> WindowItem {

@@ -85,7 +85,7 @@ fn affected_leaves(tx: &Tx<'_>, (dead, seq): (&BTreeSet<i64>, i64)) -> Result<Ve
         seqs.retain(|covered| *covered != seq);
         let mut shown = BTreeSet::new();
         for above in with_ancestors(tx, BTreeSet::from([*key]))? {
-            shown.extend(summaries::contexts_with(tx, above)?);
+            shown.extend(summaries::sessions_with_root(tx, above)?);
         }
         affected_leaves.push(AffectedLeaf { node, seqs, contexts: shown.into_iter().collect() });
     }
@@ -120,14 +120,14 @@ pub(super) fn with_ancestors(tx: &Tx<'_>, mut nodes: BTreeSet<i64>) -> Result<BT
 pub(super) fn remove_nodes(tx: &Tx<'_>, dead: BTreeSet<i64>) -> Result<()> {
     let dead = with_ancestors(tx, dead)?;
     for node in &dead {
-        for context in summaries::contexts_with(tx, *node)? {
+        for context in summaries::sessions_with_root(tx, *node)? {
             let mut under = vec![*node];
             while let Some(node) = under.pop() {
                 for child in summaries::child_keys(tx, node)? {
                     if dead.contains(&child) {
                         under.push(child)
                     } else {
-                        summaries::add_to_context(tx, context, child)?
+                        summaries::add_root(tx, context, child)?
                     }
                 }
             }

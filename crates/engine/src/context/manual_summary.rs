@@ -13,7 +13,7 @@ impl Context<'_> {
     /// The summary of a session as one text: the manual one, then those of its context.
     pub fn summary_text(&self, id: &SessionId) -> Result<String> {
         self.oneiro.store.read(|tx| {
-            let shown = summaries::in_context(tx, key_of(tx, id)?)?;
+            let shown = summaries::roots(tx, key_of(tx, id)?)?;
             let texts: Vec<String> = shown.into_iter().map(|node| node.content).collect();
             Ok(texts.join("\n\n"))
         })
@@ -35,9 +35,9 @@ impl Context<'_> {
                 summaries::remove(tx, node)?;
             }
             // One that came from the session before this one stays there.
-            for node in summaries::in_context(tx, key)? {
+            for node in summaries::roots(tx, key)? {
                 if node.kind == SummaryKind::Written {
-                    summaries::remove_from_context(tx, key, node.key)?;
+                    summaries::remove_root(tx, key, node.key)?;
                 }
             }
             contexts::record_change(tx, key, "compaction")?;
@@ -53,6 +53,6 @@ impl Context<'_> {
 
 fn put(tx: &Tx<'_>, session_key: i64, node: summaries::Node) -> Result<Summary> {
     let key = summaries::insert(tx, &node)?;
-    summaries::add_to_context(tx, session_key, key)?;
+    summaries::add_root(tx, session_key, key)?;
     summaries::Node { key, ..node }.into_summary(tx)
 }

@@ -5,8 +5,8 @@ use oneiro_model::{Message, SessionId, Timestamp, searchable};
 use oneiro_store::summaries::Node;
 use std::fmt::Write;
 
-/// Tokens kept free for telling what is left out, and how to read it.
-pub(super) const NOTICE_TOKENS: i64 = 260;
+/// Tokens of the notice of what is left out, at most: two numbers of 19 digits, and a count.
+pub(super) const NOTICE_TOKENS: i64 = 40;
 
 /// The tags that stand around recalled text.
 const TAGS: &[&str] = &["summary", "pinned", "omitted", "earlier"];

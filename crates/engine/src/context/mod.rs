@@ -3,14 +3,15 @@
 
 mod assemble;
 mod boundaries;
+mod cells;
 mod commit;
 mod compact;
 mod counting;
-mod cut;
 mod digest;
 mod expand;
 mod explain;
 mod form;
+mod frontier;
 mod invalidate;
 mod lease;
 mod lines;
@@ -20,6 +21,7 @@ mod media;
 mod node_text;
 mod outline;
 mod over_budget;
+mod overview;
 mod pairs;
 mod part;
 mod pins;
@@ -35,6 +37,7 @@ mod samples;
 mod scope;
 mod select;
 mod summarise;
+mod window;
 
 pub(crate) use boundaries::rejoin_calls;
 pub(crate) use invalidate::{

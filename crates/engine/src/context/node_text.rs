@@ -27,9 +27,10 @@ impl Compaction<'_> {
             prior,
             question: None,
             target: usize::try_from(room).unwrap_or(8),
-            input_tokens: self.rules.leaf_chunk_tokens * 3 / 2,
+            input_tokens: self.rules.model_input_tokens(),
         };
-        let model = self.oneiro.model().filter(|_| self.goal.model);
+        let asks = self.goal.model && self.is_for_model(node.message_tokens);
+        let model = self.oneiro.model().filter(|_| asks);
         let model = model.as_ref().map(|llm| (llm as &dyn Llm, self.oneiro.prompts.as_ref()));
         let mut condensed = match model {
             Some(_) => self.while_held(|| summarise(&source, model)),

@@ -1,10 +1,8 @@
-//! The context of a session in one snapshot: the summaries it shows, and the messages between and
-//! after them that no summary covers, ordered by message.
+//! The context of a session in one snapshot: its root summaries, and the messages between and after
+//! them that no summary covers, ordered by message.
 
 use super::counting::{Uncounted, uncounted};
-use super::markup;
-use oneiro_count::tokens;
-use oneiro_model::{Result, SessionId, SummaryKind, Visibility};
+use oneiro_model::{Result, SessionId, Visibility};
 use oneiro_store::contexts::{self, Epoch};
 use oneiro_store::costs::{self, Begins, Cost, RangeTotals};
 use oneiro_store::summaries::{self, Node};
@@ -16,14 +14,10 @@ const BATCH: usize = 256;
 /// The context of a session.
 pub(super) struct Outline {
     pub(super) key: i64,
-    /// Tokens of the explanation of summaries, if there are any.
-    pub(super) guidance_tokens: i64,
     /// The stored state of the context.
     pub(super) epoch: Epoch,
-    /// The summaries it shows, oldest first.
-    pub(super) shown: Vec<Node>,
-    /// The pinned messages.
-    pub(super) pinned: Vec<i64>,
+    /// The summaries that no other covers, oldest first, without their text.
+    pub(super) roots: Vec<Node>,
     /// Live messages whose tokens are not stored yet, oldest first.
     pub(super) tail: Vec<Uncounted>,
     /// Whether any message of the session is hidden.
@@ -41,23 +35,12 @@ pub(super) struct Gap {
 }
 
 impl Outline {
-    /// Reads a context; without `words` the summaries have no text, which may be megabytes.
-    pub(super) fn read(tx: &Tx<'_>, session: (i64, &SessionId), words: bool) -> Result<Outline> {
-        let mut tail = uncounted(tx, session, (usize::MAX, usize::MAX))?;
-        tail.retain(|one| one.message.visibility == Visibility::Live);
-        let shown = if words {
-            summaries::in_context(tx, session.0)?
-        } else {
-            summaries::in_context_without_content(tx, session.0)?
-        };
-        let depth = shown.iter().map(|node| node.depth).max().unwrap_or(0);
+    pub(super) fn read(tx: &Tx<'_>, session: (i64, &SessionId)) -> Result<Outline> {
         let mut outline = Outline {
             key: session.0,
-            guidance_tokens: tokens(&markup::guidance(session.1, depth)) as i64 + 12,
             epoch: contexts::epoch(tx, session.0)?,
-            shown,
-            pinned: contexts::pinned(tx, session.0)?,
-            tail,
+            roots: summaries::roots_without_content(tx, session.0)?,
+            tail: live_uncounted(tx, session)?,
             hides: costs::has_hidden(tx, session.0)?,
             gaps: Vec::new(),
         };
@@ -80,39 +63,9 @@ impl Outline {
     }
 
     /// The summaries over the session's own messages.
-    fn own(&self) -> impl Iterator<Item = &Node> {
+    pub(super) fn own(&self) -> impl Iterator<Item = &Node> {
         let is_own = |node: &&Node| node.session_key == self.key && node.last_seq > 0;
-        self.shown.iter().filter(is_own)
-    }
-
-    /// Live uncovered messages, newest first, until `wanted` returns false.
-    pub(super) fn each_back(
-        &self,
-        tx: &Tx<'_>,
-        mut wanted: impl FnMut(Cost) -> bool,
-    ) -> Result<()> {
-        for gap in self.gaps.iter().rev().map(|gap| gap.between) {
-            let (after, mut before) = gap;
-            for one in self.tail_within(gap).rev() {
-                if !wanted(one) {
-                    return Ok(());
-                }
-            }
-            loop {
-                let batch = costs::newest_between(tx, self.key, (after, before), BATCH)?;
-                let last = batch.last().map(|one| one.seq);
-                for one in &batch {
-                    if !wanted(*one) {
-                        return Ok(());
-                    }
-                }
-                match last {
-                    Some(last) if batch.len() == BATCH => before = last,
-                    _ => break,
-                }
-            }
-        }
-        Ok(())
+        self.roots.iter().filter(is_own)
     }
 
     /// Live messages of one gap, oldest first, until `wanted` returns false.
@@ -160,65 +113,110 @@ impl Outline {
         Ok(all)
     }
 
-    /// Tokens of the summaries.
-    pub(super) fn summary_tokens(&self) -> i64 {
-        self.shown.iter().map(|node| node.tokens).sum()
+    /// The position of a message on the axis of tokens: where it begins.
+    pub(super) fn position(&self, tx: &Tx<'_>, seq: i64) -> Result<Option<i64>> {
+        let in_tail = self.tail.iter().map(|one| one.cost).find(|cost| cost.seq == seq);
+        let cost = match in_tail {
+            Some(cost) => Some(cost),
+            None => costs::get(tx, self.key, seq)?,
+        };
+        Ok(cost.map(|cost| cost.total - cost.tokens))
     }
 
-    /// Tokens of the whole context, without the system prompt.
+    /// Tokens of the coarsest form of the context, without the system prompt: the roots, and what
+    /// none of them covers.
     pub(super) fn tokens(&self) -> i64 {
-        let guidance = if self.shown.is_empty() { 0 } else { self.guidance_tokens };
+        let roots: i64 = self.roots.iter().map(|node| node.tokens).sum();
         let uncovered: i64 = self.gaps.iter().map(|gap| gap.all.tokens).sum();
-        self.summary_tokens() + guidance + uncovered
+        roots + uncovered
     }
 
-    /// The beginning of the fresh tail, which compaction leaves unchanged: the newest turns within
-    /// the limits on turns and tokens, but at least one.
+    /// The first message of the fresh tail, which compaction leaves unchanged: the newest turns
+    /// within the limits on turns and tokens, but at least one.
     pub(super) fn fresh_from(&self, tx: &Tx<'_>, turns: usize, tokens: i64) -> Result<i64> {
         let (mut from, mut seen, mut sum) = (i64::MAX, 0, 0);
         let mut newest_step = None;
-        self.each_back(tx, |cost| {
+        let mut newest_first = NewestFirst::new(tx, self.key, &self.tail);
+        while let Some(cost) = newest_first.next()? {
             sum += cost.tokens;
             if cost.begins == Begins::Step && newest_step.is_none() {
                 newest_step = Some(cost.seq);
             }
             if seen > 0 && sum > tokens {
-                return false;
+                break;
             }
             if cost.begins == Begins::Turn {
                 from = cost.seq;
                 seen += 1;
             }
             // A session without user messages has no turns: its tail is the newest step.
-            seen < turns && (seen > 0 || sum <= tokens.saturating_mul(8).max(1_000_000))
-        })?;
-        Ok(if seen > 0 { from } else { newest_step.unwrap_or(i64::MAX) })
-    }
-
-    /// Runs of adjacent summaries without a message between them, oldest first. Manual summaries
-    /// are never part of a run.
-    pub(super) fn runs(&self) -> Vec<Vec<&Node>> {
-        let mut runs: Vec<Vec<&Node>> = Vec::new();
-        for node in self.shown.iter().filter(|node| node.kind != SummaryKind::Written) {
-            let joined = runs.last().and_then(|run| run.last()).is_some_and(|before| {
-                let between =
-                    |gap: &Gap| gap.all.first > before.last_seq && gap.all.last < node.first_seq;
-                !self.gaps.iter().any(between)
-            });
-            match runs.last_mut().filter(|_| joined) {
-                Some(run) => run.push(node),
-                None => runs.push(vec![node]),
+            if seen >= turns || (seen == 0 && sum > tokens.saturating_mul(8).max(1_000_000)) {
+                break;
             }
         }
-        runs
+        Ok(if seen > 0 { from } else { newest_step.unwrap_or(i64::MAX) })
     }
 }
 
-/// The live messages of a session that no summary of its context covers, in order.
+/// Reads the live messages of a session, newest first, in batches.
+pub(super) struct NewestFirst<'a, 't> {
+    tx: &'a Tx<'t>,
+    key: i64,
+    tail: std::iter::Rev<std::slice::Iter<'a, Uncounted>>,
+    batch: std::vec::IntoIter<Cost>,
+    before: i64,
+    is_complete: bool,
+}
+
+impl<'a, 't> NewestFirst<'a, 't> {
+    /// `tail` are the messages whose tokens are not stored.
+    pub(super) fn new(tx: &'a Tx<'t>, key: i64, tail: &'a [Uncounted]) -> NewestFirst<'a, 't> {
+        let batch = Vec::new().into_iter();
+        NewestFirst {
+            tx,
+            key,
+            tail: tail.iter().rev(),
+            batch,
+            before: i64::MAX,
+            is_complete: false,
+        }
+    }
+
+    pub(super) fn next(&mut self) -> Result<Option<Cost>> {
+        if let Some(one) = self.tail.next() {
+            return Ok(Some(one.cost));
+        }
+        if self.batch.len() == 0 && !self.is_complete {
+            let batch = costs::newest_between(self.tx, self.key, (0, self.before), BATCH)?;
+            self.is_complete = batch.len() < BATCH;
+            self.before = batch.last().map_or(0, |cost| cost.seq);
+            self.batch = batch.into_iter();
+        }
+        Ok(self.batch.next())
+    }
+}
+
+/// The live messages whose tokens are not stored.
+pub(super) fn live_uncounted(tx: &Tx<'_>, session: (i64, &SessionId)) -> Result<Vec<Uncounted>> {
+    let mut tail = uncounted(tx, session, (usize::MAX, usize::MAX))?;
+    tail.retain(|one| one.message.visibility == Visibility::Live);
+    Ok(tail)
+}
+
+/// The first message of the newest turn.
+pub(super) fn newest_turn(tx: &Tx<'_>, key: i64, tail: &[Uncounted]) -> Result<Option<i64>> {
+    let in_tail = tail.iter().rev().find(|one| one.cost.begins == Begins::Turn);
+    match in_tail {
+        Some(one) => Ok(Some(one.cost.seq)),
+        None => costs::last_turn(tx, key),
+    }
+}
+
+/// The live messages of a session that no summary covers, in order.
 pub(crate) fn uncovered(tx: &Tx<'_>, session_key: i64) -> Result<Vec<i64>> {
     let live = messages::live_seqs_between(tx, session_key, (0, i64::MAX))?;
-    let shown = summaries::in_context(tx, session_key)?;
-    let own: Vec<&Node> = shown.iter().filter(|node| node.session_key == session_key).collect();
+    let roots = summaries::roots_without_content(tx, session_key)?;
+    let own: Vec<&Node> = roots.iter().filter(|node| node.session_key == session_key).collect();
     let covers = |seq: i64| own.iter().any(|node| node.first_seq <= seq && seq <= node.last_seq);
     Ok(live.into_iter().filter(|seq| !covers(*seq)).collect())
 }

@@ -1,142 +1,217 @@
-//! Plans the next step of a compaction: a leaf over the oldest eligible messages, a condensed node
-//! over adjacent summaries, or a shorter version of a single summary. Reads a context and changes
-//! nothing.
+//! Plans a compaction: which summary to make next. Reads a context once, and again only when it has
+//! changed; what the compaction makes itself is entered here.
 
-use super::compact::{Compaction, LEAF_TOKENS_MIN};
-use super::outline::Outline;
-use super::select::{self, Pressure};
-use oneiro_model::Result;
-use oneiro_store::Tx;
-use oneiro_store::costs::{Begins, Cost};
+use super::cells::{LeafBuilder, Next, Placed, next_to_condense, position};
+use super::outline::{Outline, newest_turn};
+use crate::settings::Settings;
+use oneiro_model::{Result, SessionId};
+use oneiro_store::costs::{self, Cost};
 use oneiro_store::summaries::Node;
+use oneiro_store::{Tx, segments};
+use std::collections::HashSet;
 
-/// The next step.
-pub(super) enum Plan {
-    Enough,
-    Leaf { items: Vec<Cost>, target: i64 },
-    Condense { nodes: Vec<Node>, target: i64 },
-    Shrink { node: Box<Node>, target: i64 },
-    Nothing,
+/// How far a compaction goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Reach {
+    /// Up to the fresh tail: what windows of the usual size show anyway is left alone.
+    FreshTail,
+    /// Up to the newest turn.
+    NewestTurn,
+    /// Up to the newest turn, and what is not enough for a leaf yet is covered too.
+    Everything,
 }
 
-impl Compaction<'_> {
-    /// The next step at a given pressure.
-    pub(super) fn plan(&self, tx: &Tx<'_>, outline: &Outline, pressure: Pressure) -> Result<Plan> {
-        let total = outline.tokens() + self.prompt_tokens;
-        let until = self.goal.until.unwrap_or(0);
-        if self.goal.until.is_some_and(|until| total <= until) {
-            return Ok(Plan::Enough);
-        }
-        let (turns, tail_tokens) = match (pressure, self.goal.until) {
-            (Pressure::None, None) => {
-                (self.rules.fresh_tail_turns, self.rules.fresh_tail_tokens as i64)
+/// The next summary to make.
+pub(super) enum Task {
+    /// A leaf over these messages.
+    Leaf(Vec<Cost>),
+    /// A condensed summary over these.
+    Condense(Vec<Node>),
+}
+
+/// The summaries and the uncovered messages of a session, along the axis of tokens.
+pub(super) struct Plan {
+    outline: Outline,
+    /// The roots over the session's own messages, oldest first.
+    roots: Vec<Root>,
+    /// Messages from this one on are left alone.
+    before: i64,
+    reach: Reach,
+    /// First messages of leaves, and first children of condensed summaries, that would not be
+    /// smaller than what they cover.
+    not_smaller: HashSet<i64>,
+    /// The erasure count of the snapshot.
+    pub(super) generation: i64,
+}
+
+struct Root {
+    node: Node,
+    ends: (i64, i64),
+}
+
+impl Plan {
+    pub(super) fn read(
+        tx: &Tx<'_>,
+        session: (i64, &SessionId),
+        (reach, rules): (Reach, &Settings),
+    ) -> Result<Plan> {
+        let outline = Outline::read(tx, session)?;
+        let newest = newest_turn(tx, session.0, &outline.tail)?;
+        let before = match reach {
+            Reach::FreshTail => {
+                outline.fresh_from(tx, rules.fresh_tail_turns, rules.fresh_tail_tokens as i64)?
             }
-            (Pressure::None, Some(until)) => {
-                let most = (self.rules.fresh_tail_tokens as i64).min(until / 3);
-                (self.rules.fresh_tail_turns, most)
-            }
-            _ => (1, 0),
+            Reach::NewestTurn | Reach::Everything => match newest {
+                Some(newest) => newest,
+                None => outline.fresh_from(tx, 1, 0)?,
+            },
         };
-        let fresh = outline.fresh_from(tx, turns, tail_tokens)?;
-        let chunk = match self.goal.until {
-            None => self.rules.leaf_chunk_tokens as i64,
-            Some(_) => (total / 8)
-                .clamp(LEAF_TOKENS_MIN, LEAF_TOKENS_MIN.max(self.rules.leaf_chunk_tokens as i64)),
-        };
-        let chunk = chunk.min(self.rules.leaf_chunk_tokens as i64);
-        let mut aged = 0;
-        for gap in &outline.gaps {
-            let (after, before) = gap.between;
-            aged += if before <= fresh {
-                gap.all.tokens
-            } else {
-                outline.together(tx, (after, fresh))?.tokens
-            };
+        let mut roots = Vec::new();
+        for node in outline.own() {
+            roots.push(Root { ends: ends(tx, &outline, node)?, node: node.clone() });
         }
-        // A small leaf loses less detail than condensing summaries again.
-        let choosy = match (pressure, self.goal.until) {
-            (Pressure::None, Some(_)) => vec![Pressure::None, Pressure::Some],
-            (pressure, _) => vec![pressure],
-        };
-        let gaps: Vec<(i64, i64)> = outline.gaps.iter().map(|gap| gap.between).collect();
-        for (pressure, (after, before)) in
-            choosy.iter().flat_map(|pressure| gaps.iter().map(move |gap| (*pressure, *gap)))
-        {
-            let gap = (after, before.min(fresh));
-            if gap.0 >= gap.1 {
-                continue;
-            }
-            let (mut items, mut sum) = (Vec::new(), 0);
-            outline.each_on(tx, gap, |cost| {
-                // Calls and their results are covered together or not at all.
-                if sum > chunk * 2 && cost.begins != Begins::Nothing {
-                    return false;
-                }
-                items.push(cost);
-                sum += cost.tokens;
-                true
-            })?;
-            while items.first().is_some_and(|first| self.not_smaller.contains(&first.seq)) {
-                let next = items.iter().skip(1).position(|cost| cost.begins != Begins::Nothing);
-                items.drain(..next.map_or(items.len(), |next| next + 1));
-            }
-            let taken = select::leaf(&items, chunk, pressure, &self.rules);
-            if taken > 0 {
-                items.truncate(taken);
-                let source: i64 = items.iter().map(|cost| cost.tokens).sum();
-                let most = (self.rules.leaf_target_tokens as i64).min(source * 35 / 100);
-                let target = match self.goal.until {
-                    None => most,
-                    Some(_) => {
-                        // What remains of the goal beside the tail and the existing summaries,
-                        // divided among the messages still to be summarised. A reserve is kept for
-                        // the last leaf, which cannot be as small as its share.
-                        let guidance =
-                            if outline.shown.is_empty() { outline.guidance_tokens } else { 0 };
-                        let stands = total - aged + guidance + 160.min(until / 12);
-                        let share = (until - stands).max(0) * source / aged.max(1);
-                        most.min(share)
-                    }
-                };
-                return Ok(Plan::Leaf { items, target: target.max(96) });
-            }
-        }
-        Ok(self.plan_summaries(outline, (pressure, total)))
+        let generation = segments::state(tx)?.generation;
+        Ok(Plan { outline, roots, before, reach, not_smaller: HashSet::new(), generation })
     }
 
-    fn plan_summaries(&self, outline: &Outline, (pressure, total): (Pressure, i64)) -> Plan {
-        let runs = outline.runs();
-        let open: Vec<Vec<&Node>> = runs
-            .iter()
-            .map(|run| {
-                let open = run.iter().filter(|node| !self.not_smaller.contains(&-node.key));
-                open.copied().collect()
-            })
-            .collect();
-        let mut chosen = select::condense(&open, pressure, &self.rules);
-        let over = self.goal.until.map_or(0, |until| total - until);
-        // No more than needed: each summary keeps more of its text alone.
-        let mut sum = 0;
-        let enough = chosen.iter().position(|node| {
-            sum += node.tokens;
-            over > 0 && sum * 2 / 5 > over
-        });
-        let fewest = if pressure == Pressure::None { self.rules.condensed_min_fanout } else { 2 };
-        chosen.truncate(enough.map_or(usize::MAX, |last| (last + 1).max(fewest)));
-        if chosen.len() > 1 {
-            let source: i64 = chosen.iter().map(|node| node.tokens).sum();
-            let most = (self.rules.condensed_target_tokens as i64).min(source * 60 / 100);
-            let target = if over > 0 { most.min((source - over).max(96)) } else { most };
-            let nodes = chosen.into_iter().cloned().collect();
-            return Plan::Condense { nodes, target: target.max(96) };
+    /// The count of history changes in the snapshot.
+    pub(super) fn history(&self) -> i64 {
+        self.outline.epoch.history
+    }
+
+    /// What is to be done next. Condensing comes first, so that roots stay few.
+    pub(super) fn next(&self, tx: &Tx<'_>, rules: &Settings) -> Result<Option<Task>> {
+        let placed = self.placed(tx)?;
+        if let Some(range) = next_to_condense(&placed, rules) {
+            let nodes = self.roots.get(range).unwrap_or_default();
+            return Ok(Some(Task::Condense(nodes.iter().map(|root| root.node.clone()).collect())));
         }
-        if pressure == Pressure::All && over > 0 {
-            let alone = open.iter().flatten().max_by_key(|node| node.tokens);
-            if let Some(node) = alone.filter(|node| node.tokens > 96) {
-                let target = (node.tokens - over).max(80);
-                return Plan::Shrink { node: Box::new((*node).clone()), target };
+        for gap in &self.outline.gaps {
+            if gap.between.0 >= self.before {
+                break;
+            }
+            if let Some(items) = self.next_leaf(tx, gap.between, rules)? {
+                return Ok(Some(Task::Leaf(items)));
             }
         }
-        Plan::Nothing
+        Ok(None)
     }
+
+    /// Enters a leaf that was made.
+    pub(super) fn add_leaf(&mut self, node: Node, items: &[Cost]) {
+        let (Some(first), Some(last)) = (items.first(), items.last()) else { return };
+        let step = items.iter().rev().find(|cost| {
+            cost.begins != oneiro_store::costs::Begins::Nothing || cost.seq == first.seq
+        });
+        let ends = (position(first), position(step.unwrap_or(first)));
+        let at = self.roots.partition_point(|root| root.node.first_seq < node.first_seq);
+        self.roots.insert(at, Root { node, ends });
+        for gap in &mut self.outline.gaps {
+            let (after, before) = gap.between;
+            if after < first.seq && last.seq < before {
+                // What is before the leaf in its gap was found not to be worth one.
+                gap.between.0 = last.seq;
+            }
+        }
+    }
+
+    /// Enters a condensed summary that was made.
+    pub(super) fn add_condensed(&mut self, node: Node, children: &[Node]) {
+        let is_child = |root: &Root| children.iter().any(|child| child.key == root.node.key);
+        let ends: Vec<(i64, i64)> =
+            self.roots.iter().filter(|root| is_child(root)).map(|root| root.ends).collect();
+        self.roots.retain(|root| !is_child(root));
+        let at = self.roots.partition_point(|root| root.node.first_seq < node.first_seq);
+        let from = ends.first().map_or(0, |ends| ends.0);
+        let to = ends.last().map_or(0, |ends| ends.1);
+        self.roots.insert(at, Root { node, ends: (from, to) });
+    }
+
+    /// Enters that a summary would not be smaller than what it covers.
+    pub(super) fn skip(&mut self, task: &Task) {
+        self.not_smaller.extend(match task {
+            Task::Leaf(items) => items.first().map(|cost| cost.seq),
+            Task::Condense(nodes) => nodes.first().map(|node| -node.key),
+        });
+    }
+
+    /// What was found not to be smaller stays so when the context is read again.
+    pub(super) fn keep_skipped(&mut self, before: Plan) {
+        self.not_smaller = before.not_smaller;
+    }
+
+    fn placed(&self, tx: &Tx<'_>) -> Result<Vec<Placed>> {
+        let mut placed = Vec::with_capacity(self.roots.len());
+        for (at, root) in self.roots.iter().enumerate() {
+            let next_root = self.roots.get(at + 1);
+            let until = next_root.map_or(i64::MAX, |next| next.node.first_seq);
+            let next = match self.first_in_gap(tx, (root.node.last_seq, until))? {
+                Some(at) => Next::Message(at),
+                None if next_root.is_some() => Next::Summary,
+                None => Next::Nothing,
+            };
+            let is_final = self.not_smaller.contains(&-root.node.key);
+            placed.push(Placed { ends: root.ends, next, is_final });
+        }
+        Ok(placed)
+    }
+
+    /// Where the first uncovered message between two summaries begins.
+    fn first_in_gap(&self, tx: &Tx<'_>, between: (i64, i64)) -> Result<Option<i64>> {
+        let overlaps = |gap: &(i64, i64)| gap.0 < between.1 && between.0 < gap.1;
+        if !self.outline.gaps.iter().map(|gap| gap.between).any(|gap| overlaps(&gap)) {
+            return Ok(None);
+        }
+        let mut first = None;
+        self.outline.each_on(tx, between, |cost| {
+            first = Some(position(&cost));
+            false
+        })?;
+        Ok(first)
+    }
+
+    /// The messages of the next leaf in a gap.
+    fn next_leaf(
+        &self,
+        tx: &Tx<'_>,
+        gap: (i64, i64),
+        rules: &Settings,
+    ) -> Result<Option<Vec<Cost>>> {
+        let mut after = gap.0;
+        loop {
+            let mut leaf = LeafBuilder::new(rules);
+            let (mut ended, mut first) = (false, 0);
+            self.outline.each_on(tx, (after, gap.1), |cost| {
+                ended = leaf.ends_before(&cost);
+                if ended || cost.seq >= self.before {
+                    return false;
+                }
+                first = if first == 0 { cost.seq } else { first };
+                leaf.push(cost);
+                true
+            })?;
+            let is_closed = gap.1 <= self.before && gap.1 != i64::MAX;
+            let items = if ended {
+                Some(leaf.into_items())
+            } else if is_closed || self.reach == Reach::Everything {
+                leaf.into_closed()
+            } else {
+                None
+            };
+            let Some(items) = items else { return Ok(None) };
+            let Some(last) = items.last() else { return Ok(None) };
+            if !self.not_smaller.contains(&first) {
+                return Ok(Some(items));
+            }
+            after = last.seq;
+        }
+    }
+}
+
+/// Where the first and the last step of a summary begin.
+fn ends(tx: &Tx<'_>, outline: &Outline, node: &Node) -> Result<(i64, i64)> {
+    let first = outline.position(tx, node.first_seq)?.unwrap_or(0);
+    let step = costs::step_before(tx, outline.key, node.last_seq)?.unwrap_or(node.last_seq);
+    let last = outline.position(tx, step.max(node.first_seq))?.unwrap_or(first);
+    Ok((first, last.max(first)))
 }

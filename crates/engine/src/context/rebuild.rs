@@ -66,7 +66,7 @@ pub(crate) fn rebuild_leaves(
         let key = summaries::insert(tx, &node)?;
         summaries::cover_messages(tx, key, &seqs)?;
         for context in leaf.contexts {
-            summaries::add_to_context(tx, context, key)?;
+            summaries::add_root(tx, context, key)?;
         }
     }
     Ok(())
@@ -74,27 +74,9 @@ pub(crate) fn rebuild_leaves(
 
 /// A manual summary.
 pub(crate) fn written(oneiro: &Oneiro, (key, id): (i64, &SessionId), text: &str) -> Node {
-    let now = oneiro.now();
-    let mut node = Node {
-        key: 0,
-        id: SummaryId::from_random(oneiro.ids.random()),
-        session_id: id.clone(),
-        session_key: key,
-        kind: SummaryKind::Written,
-        depth: 0,
-        level: SummaryLevel::Hand,
-        model: None,
-        content: text.to_owned(),
-        tokens: 0,
-        source_tokens: 0,
-        message_count: 0,
-        message_tokens: 0,
-        first_seq: 0,
-        last_seq: 0,
-        earliest_at: now,
-        latest_at: now,
-        created_at: now,
-    };
+    let mut node = oneiro.node((key, id), SummaryKind::Written, 0);
+    node.level = SummaryLevel::Hand;
+    node.content = text.to_owned();
     node.tokens = oneiro_count::tokens(&markup::summary(&node, true)) as i64 + 1;
     node
 }

@@ -7,7 +7,7 @@ use super::summarise::{Line, Source, summarise};
 use crate::Oneiro;
 use oneiro_model::{Error, MessageId, Result, SessionId, SummaryId, SummaryKind, SummaryLevel};
 use oneiro_store::summaries::{self, Node, Rewriting};
-use oneiro_store::{contexts, messages, segments};
+use oneiro_store::{Tx, contexts, messages, segments};
 
 /// Extracts read at a time.
 const BATCH: usize = 256;
@@ -25,11 +25,13 @@ impl Oneiro {
         };
         let mut redone = Vec::new();
         let rules = self.store.read(|tx| self.settings_in(tx))?;
-        for node in self.store.read(|tx| summaries::extracts(tx, key, limit.min(BATCH)))? {
+        let least = rules.model_chunk_tokens as i64;
+        let extracts = |tx: &Tx<'_>| summaries::extracts(tx, key, least, limit.min(BATCH));
+        for node in self.store.read(extracts)? {
             self.cancel.check()?;
             let Some((node, lines, generation)) = self.store.read(|tx| {
                 let Some(node) = summaries::get(tx, node)? else { return Ok(None) };
-                let lines = sources(tx, &node)?;
+                let lines = sources(self, tx, &node)?;
                 Ok(Some((node, lines, segments::state(tx)?.generation)))
             })?
             else {
@@ -47,7 +49,7 @@ impl Oneiro {
                 question: None,
                 // The new text must not be longer than the old one: the window has no more room.
                 target: room * 4 / 5,
-                input_tokens: rules.leaf_chunk_tokens * 3 / 2,
+                input_tokens: rules.model_input_tokens(),
             };
             let condensed = summarise(&source, Some((&llm, self.prompts.as_ref())));
             if condensed.level == SummaryLevel::Extract {
@@ -82,18 +84,9 @@ impl Oneiro {
 }
 
 /// The source of a node, as lines.
-fn sources(tx: &oneiro_store::Tx<'_>, node: &Node) -> Result<Vec<Line>> {
+fn sources(oneiro: &Oneiro, tx: &Tx<'_>, node: &Node) -> Result<Vec<Line>> {
     if node.kind == SummaryKind::Condensed {
-        let children = summaries::children(tx, node.key)?;
-        return Ok(children
-            .into_iter()
-            .map(|child| Line {
-                when: markup::minute(child.earliest_at),
-                day: None,
-                speaker: String::new(),
-                text: child.content,
-            })
-            .collect());
+        return oneiro.model_lines(tx, &summaries::children(tx, node.key)?, node);
     }
     let mut lines = Vec::new();
     for seq in summaries::seqs_under(tx, node.key, 0, usize::MAX)? {

@@ -74,19 +74,24 @@ impl Oneiro {
 /// of others that it showed or that none of its own covers.
 fn roots(tx: &Tx<'_>, key: i64) -> Result<BTreeSet<i64>> {
     let mut roots = BTreeSet::new();
-    for node in summaries::of_session(tx, key)? {
+    for node in summaries::of_session(tx, key)?.into_iter().filter(|node| !node.is_overview) {
         let mut above = false;
         for parent in summaries::parent_keys(tx, node.key)? {
-            above |= summaries::get(tx, parent)?.is_some_and(|parent| parent.session_key == key);
+            let covers = |parent: Node| parent.session_key == key && !parent.is_overview;
+            above |= summaries::get(tx, parent)?.is_some_and(covers);
         }
         if !above {
             roots.insert(node.key);
         }
     }
     let own: BTreeSet<i64> = summaries::keys_of_session(tx, key)?.into_iter().collect();
-    for node in summaries::keys_in_context(tx, key)?.difference(&own) {
+    for node in summaries::root_keys(tx, key)?.difference(&own) {
         let parents = summaries::parent_keys(tx, *node)?;
-        if !parents.iter().any(|parent| own.contains(parent)) {
+        let mut above = false;
+        for parent in parents.iter().filter(|parent| own.contains(parent)) {
+            above |= summaries::get(tx, *parent)?.is_some_and(|parent| !parent.is_overview);
+        }
+        if !above {
             roots.insert(*node);
         }
     }
@@ -95,8 +100,8 @@ fn roots(tx: &Tx<'_>, key: i64) -> Result<BTreeSet<i64>> {
 
 fn rebuild(tx: &Tx<'_>, key: i64) -> Result<()> {
     let roots = roots(tx, key)?;
-    summaries::clear_context(tx, key)?;
-    roots.iter().try_for_each(|node| summaries::add_to_context(tx, key, *node))?;
+    summaries::clear_roots(tx, key)?;
+    roots.iter().try_for_each(|node| summaries::add_root(tx, key, *node))?;
     contexts::record_change(tx, key, "compaction")
 }
 
@@ -119,7 +124,7 @@ fn inspect(tx: &Tx<'_>, key: i64) -> Result<Problems> {
     for (seq, _) in &wrong.calls.miscounted {
         wrong.problems.push(format!("{name}: message {seq} is counted into the wrong step"));
     }
-    let (shown, roots) = (summaries::keys_in_context(tx, key)?, roots(tx, key)?);
+    let (shown, roots) = (summaries::root_keys(tx, key)?, roots(tx, key)?);
     for orphan in roots.difference(&shown) {
         let id = summaries::get(tx, *orphan)?.map(|node| node.id.to_string()).unwrap_or_default();
         wrong.problems.push(format!("{name}: {id} is an orphan: no window shows it"));
@@ -131,7 +136,7 @@ fn inspect(tx: &Tx<'_>, key: i64) -> Result<Problems> {
         wrong.items = true;
     }
     let mut last: Option<Node> = None;
-    let own = summaries::in_context(tx, key)?.into_iter();
+    let own = summaries::roots(tx, key)?.into_iter();
     for node in own.filter(|node| node.session_key == key && node.last_seq > 0) {
         if let Some(last) = last.filter(|last| last.last_seq >= node.first_seq) {
             wrong.problems.push(format!("{name}: {} and {} overlap", last.id, node.id));
@@ -157,7 +162,9 @@ fn node_problem(tx: &Tx<'_>, node: &Node) -> Result<Option<&'static str>> {
         let deeper = children.iter().any(|child| child.depth >= node.depth);
         let own = summaries::sessions_under(tx, node.key)? == [node.session_key];
         let range = (node.first_seq, node.last_seq);
+        // Between the roots that an overview stands in for, messages may be uncovered.
         let gap = own
+            && !node.is_overview
             && messages::live_seqs_between(tx, node.session_key, range)?
                 != summaries::seqs_under(tx, node.key, 0, usize::MAX)?;
         return Ok(match children.len() {

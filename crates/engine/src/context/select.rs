@@ -1,118 +1,237 @@
-//! Chooses what a compaction does next: the oldest messages worth a leaf, or adjacent summaries
-//! worth condensing. Pure rules over tokens; higher pressure relaxes them.
+//! Selects the summaries and messages of a window from a stored session: as the window before had
+//! them, or as the history alone makes them.
 
-use crate::settings::Settings;
-use oneiro_store::costs::{Begins, Cost};
-use oneiro_store::summaries::Node;
+use super::counting::Uncounted;
+use super::frontier::{Covered, Frontier, History, Piece, Room, choose};
+use super::outline::{NewestFirst, Outline, live_uncounted, newest_turn};
+use super::preamble::ShownSummary;
+use oneiro_model::{Result, SessionId, SummaryKind};
+use oneiro_store::Tx;
+use oneiro_store::contexts::{Epoch, WindowMark};
+use oneiro_store::costs::{Cost, RangeTotals};
+use oneiro_store::summaries::{self, Node};
 
-/// How urgently space is needed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Pressure {
-    /// Only what is worthwhile anyway.
-    None,
-    /// Also small leaves and pairs of summaries; of the tail only the newest turn is kept.
-    Some,
-    /// Summaries of mixed depth; single summaries are shortened.
-    All,
+/// What a window shows.
+pub(super) struct Selection {
+    /// The messages, oldest first.
+    pub(super) messages: Vec<Cost>,
+    /// How many of them, the oldest, are in their short form.
+    pub(super) short: usize,
+    /// Tokens of the messages in these forms.
+    pub(super) message_tokens: i64,
+    /// The summaries, oldest first.
+    pub(super) summaries: Vec<ShownSummary>,
+    /// The messages that are neither shown nor covered.
+    pub(super) left_out: RangeTotals,
+    /// Whether every message is shown.
+    pub(super) is_complete: bool,
+    /// The summaries that should be shown as one overview, which does not exist yet.
+    pub(super) wants_overview: Option<Vec<i64>>,
 }
 
-impl Pressure {
-    /// The next higher pressure.
-    pub(super) fn harder(self) -> Option<Pressure> {
-        match self {
-            Pressure::None => Some(Pressure::Some),
-            Pressure::Some => Some(Pressure::All),
-            Pressure::All => None,
-        }
+/// Selects from one snapshot of a session.
+pub(super) struct Selector<'a, 't> {
+    tx: &'a Tx<'t>,
+    session: (i64, &'a SessionId),
+    /// Messages whose tokens are not stored, oldest first.
+    tail: Vec<Uncounted>,
+    /// Tokens that each message costs beside its own.
+    extra: i64,
+}
+
+impl<'a, 't> Selector<'a, 't> {
+    pub(super) fn read(
+        tx: &'a Tx<'t>,
+        session: (i64, &'a SessionId),
+        extra: i64,
+    ) -> Result<Selector<'a, 't>> {
+        Ok(Selector { tx, session, tail: live_uncounted(tx, session)?, extra })
     }
-}
 
-/// Minimum tokens that can be compacted: the markup of a summary alone has about forty.
-const COMPACT_TOKENS_MIN: i64 = 160;
+    /// The beginning of the window before with what came since; `None` if it no longer fits, if a
+    /// summary of it was removed, or if summaries were made for what it left out.
+    pub(super) fn keep(
+        &self,
+        mark: &WindowMark,
+        epoch: &Epoch,
+        room: Room,
+    ) -> Result<Option<Selection>> {
+        if mark.omits && mark.epoch != epoch.number {
+            return Ok(None);
+        }
+        let mut summaries = Vec::with_capacity(mark.frontier.len());
+        for in_mark in &mark.frontier {
+            let Some(summary) = ShownSummary::from_mark(self.tx, *in_mark)? else {
+                return Ok(None);
+            };
+            summaries.push(summary);
+        }
+        let left_out = if mark.omits {
+            self.left_out(&Outline::read(self.tx, self.session)?, mark.first_seq)?
+        } else {
+            RangeTotals::default()
+        };
+        let around = if summaries.is_empty() && !mark.omits { 0 } else { room.guidance }
+            + if mark.omits { room.notice } else { 0 };
+        let rest =
+            room.tokens - around - summaries.iter().map(|summary| summary.tokens).sum::<i64>();
+        let (mut messages, mut message_tokens) = (Vec::new(), 0);
+        let mut history = self.history();
+        while let Some(cost) = history.older()?.filter(|cost| cost.seq >= mark.first_seq) {
+            let is_short = cost.seq < mark.full_seq;
+            message_tokens += if is_short { cost.short_tokens } else { cost.tokens };
+            if message_tokens > rest {
+                return Ok(None);
+            }
+            messages.push(cost);
+        }
+        messages.reverse();
+        let short = messages.partition_point(|cost: &Cost| cost.seq < mark.full_seq);
+        Ok(Some(Selection {
+            is_complete: summaries.is_empty() && !mark.omits,
+            messages,
+            short,
+            message_tokens,
+            summaries,
+            left_out,
+            wants_overview: None,
+        }))
+    }
 
-/// How many of these messages, oldest first, one leaf should cover; 0 if they are not worth one.
-/// Calls stay with their results, and if possible a leaf ends with a turn.
-pub(super) fn leaf(items: &[Cost], chunk: i64, pressure: Pressure, rules: &Settings) -> usize {
-    let (mut end, mut sum) = (0, 0);
-    for (index, cost) in items.iter().enumerate() {
-        if index > 0 && cost.begins != Begins::Nothing {
-            end = index;
-            if sum + group(items, index) > chunk {
+    /// The best that fits the room.
+    pub(super) fn choose(&self, room: Room) -> Result<Selection> {
+        let outline = Outline::read(self.tx, self.session)?;
+        let roots = outline.roots.iter().filter(|node| node.kind != SummaryKind::Written);
+        let covered = Covered {
+            roots: roots.map(|node| self.piece(node)).collect(),
+            uncovered: outline.gaps.first().map(|gap| gap.all.first),
+            open: outline
+                .gaps
+                .last()
+                .filter(|gap| gap.between.1 == i64::MAX)
+                .map(|gap| gap.all.first),
+            newest_turn: newest_turn(self.tx, self.session.0, &self.tail)?,
+        };
+        let frontier = choose(&mut self.history(), covered, room)?;
+        let first = frontier.messages.first().map_or(i64::MAX, |cost| cost.seq);
+        let left_out = self.left_out(&outline, first)?;
+        let (summaries, wants_overview) = self.summaries(&frontier)?;
+        Ok(Selection {
+            messages: frontier.messages,
+            short: frontier.short,
+            message_tokens: frontier.message_tokens,
+            summaries,
+            left_out,
+            is_complete: frontier.is_complete,
+            wants_overview,
+        })
+    }
+
+    /// The summaries of a frontier with their text, and what an overview is wanted for.
+    fn summaries(&self, frontier: &Frontier) -> Result<(Vec<ShownSummary>, Option<Vec<i64>>)> {
+        let keys: Vec<i64> = frontier.pieces.iter().map(|piece| piece.key).collect();
+        let (collapsed, apart) = keys.split_at(frontier.collapsed.min(keys.len()));
+        let (mut shown, mut wants_overview) = (Vec::new(), None);
+        if !collapsed.is_empty() {
+            match overview_of(self.tx, self.session.0, collapsed)? {
+                Some(overview) => shown.push(overview),
+                None => wants_overview = Some(collapsed.to_vec()),
+            }
+        }
+        if wants_overview.is_some() {
+            shown.extend(self.nodes(collapsed)?);
+        }
+        let named = if wants_overview.is_some() { shown.len() } else { 0 };
+        shown.extend(self.nodes(apart)?);
+        // Where not even the coarsest state fits, summaries are named without their text.
+        let without_text = if frontier.is_over { shown.len() } else { named };
+        let shown = shown.into_iter().enumerate().map(|(at, node)| {
+            if at < without_text {
+                ShownSummary::handle(node)
+            } else {
+                ShownSummary::with_text(node)
+            }
+        });
+        Ok((shown.collect(), wants_overview))
+    }
+
+    fn nodes(&self, keys: &[i64]) -> Result<Vec<Node>> {
+        let nodes = keys.iter().map(|key| summaries::get(self.tx, *key));
+        Ok(nodes.collect::<Result<Vec<_>>>()?.into_iter().flatten().collect())
+    }
+
+    /// What no summary covers and the window does not show: everything uncovered before `first`.
+    fn left_out(&self, outline: &Outline, first: i64) -> Result<RangeTotals> {
+        let mut all = RangeTotals::default();
+        for gap in &outline.gaps {
+            let (after, before) = gap.between;
+            if after >= first {
                 break;
             }
-        }
-        sum += cost.tokens;
-        if index + 1 == items.len() {
-            end = items.len();
-        }
-    }
-    let tokens = |end: usize| -> i64 {
-        items.get(..end).unwrap_or_default().iter().map(|cost| cost.tokens).sum()
-    };
-    if end < items.len() {
-        let turn = items.iter().take(end + 1).rposition(|cost| cost.begins == Begins::Turn);
-        end = turn.filter(|turn| tokens(*turn) * 2 >= chunk).unwrap_or(end);
-    }
-    let worth = |end: usize| {
-        let sum = tokens(end);
-        match pressure {
-            Pressure::None => {
-                sum >= COMPACT_TOKENS_MIN * 4 && (end >= rules.leaf_min_fanout || sum * 2 >= chunk)
-            }
-            Pressure::Some => sum >= COMPACT_TOKENS_MIN,
-            Pressure::All => sum * 5 >= COMPACT_TOKENS_MIN * 2,
-        }
-    };
-    // A short remainder before a group that exceeds the chunk is covered together with the group;
-    // otherwise compaction would never get past it.
-    while end < items.len() && !worth(end) {
-        let next = items.iter().skip(end + 1).position(|cost| cost.begins != Begins::Nothing);
-        end = next.map_or(items.len(), |next| end + 1 + next);
-    }
-    if worth(end) { end } else { 0 }
-}
-
-/// The tokens of the group that begins at an index.
-fn group(items: &[Cost], start: usize) -> i64 {
-    let rest = items.get(start..).unwrap_or_default();
-    let members = rest.iter().enumerate();
-    let members = members.take_while(|(at, cost)| *at == 0 || cost.begins == Begins::Nothing);
-    members.map(|(_, cost)| cost.tokens).sum()
-}
-
-/// The adjacent summaries to condense, from runs without a message in between. Lower depths come
-/// first, because deep ones were condensed before. Never a single one.
-pub(super) fn condense<'a>(
-    runs: &[Vec<&'a Node>],
-    pressure: Pressure,
-    rules: &Settings,
-) -> Vec<&'a Node> {
-    let input = rules.leaf_chunk_tokens as i64;
-    let fanout = match pressure {
-        Pressure::None => rules.condensed_min_fanout,
-        Pressure::Some | Pressure::All => 2,
-    };
-    let mut best: Vec<&Node> = Vec::new();
-    for run in runs {
-        let mut rest = run.as_slice();
-        while let Some(first) = rest.first() {
-            let same = |node: &&&Node| pressure == Pressure::All || node.depth == first.depth;
-            let mut sum = 0;
-            let fits = |node: &&&Node| {
-                sum += node.tokens;
-                sum <= input.max(first.tokens + 1)
+            let some = if before <= first {
+                gap.all
+            } else {
+                outline.together(self.tx, (after, first))?
             };
-            let alike = rest.iter().take_while(same).count();
-            let taken = rest.iter().take(alike).take_while(fits).count();
-            let shallower = best.first().is_none_or(|best| first.depth < best.depth);
-            if taken >= fanout.max(2) && shallower {
-                best = rest.get(..taken).unwrap_or_default().to_vec();
+            if some.messages > 0 {
+                all.first = if all.messages == 0 { some.first } else { all.first };
+                all.last = some.last;
+                all.messages += some.messages;
+                all.tokens += some.tokens;
             }
-            rest = rest.get(alike.max(1)..).unwrap_or_default();
+        }
+        Ok(all)
+    }
+
+    fn history(&self) -> StoredHistory<'_, 't> {
+        let newest_first = NewestFirst::new(self.tx, self.session.0, &self.tail);
+        StoredHistory { selector: self, newest_first }
+    }
+
+    fn piece(&self, node: &Node) -> Piece {
+        Piece {
+            key: node.key,
+            range: (node.first_seq, node.last_seq),
+            tokens: node.tokens,
+            source_tokens: node.source_tokens,
+            message_tokens: node.message_tokens,
+            is_own: node.session_key == self.session.0,
+            is_condensed: node.kind == SummaryKind::Condensed,
         }
     }
-    best
 }
 
-#[cfg(test)]
-mod tests;
+/// The overview of these summaries, if there is one.
+pub(super) fn overview_of(tx: &Tx<'_>, session_key: i64, children: &[i64]) -> Result<Option<Node>> {
+    let mut wanted = children.to_vec();
+    wanted.sort_unstable();
+    for overview in summaries::overviews(tx, session_key)? {
+        if summaries::child_keys(tx, overview.key)? == wanted {
+            return Ok(Some(overview));
+        }
+    }
+    Ok(None)
+}
+
+/// A session in the store, as a choice reads it.
+struct StoredHistory<'a, 't> {
+    selector: &'a Selector<'a, 't>,
+    newest_first: NewestFirst<'a, 't>,
+}
+
+impl History for StoredHistory<'_, '_> {
+    fn older(&mut self) -> Result<Option<Cost>> {
+        let extra = self.selector.extra;
+        let cost = self.newest_first.next()?;
+        Ok(cost.map(|cost| Cost {
+            tokens: cost.tokens + extra,
+            short_tokens: cost.short_tokens + extra,
+            ..cost
+        }))
+    }
+
+    fn children(&mut self, key: i64) -> Result<Vec<Piece>> {
+        let children = summaries::children_without_content(self.selector.tx, key)?;
+        Ok(children.iter().map(|node| self.selector.piece(node)).collect())
+    }
+}

@@ -2,7 +2,7 @@
 //! that know better than the clock did. Words are never amended.
 
 use crate::context::change_visibility;
-use crate::sessions::{key_of, no_message, refuse_continued, whole};
+use crate::sessions::{fetch_session, key_of, no_message, refuse_continued};
 use crate::views::Host;
 use oneiro_model::host::{MessageAmend, SessionTimes};
 use oneiro_model::{ChangeKind, Result, Session, SessionId, Visibility};
@@ -32,7 +32,7 @@ impl Host<'_> {
                 }
             }
             sessions::recount(tx, key)?;
-            session_updates::set_started_at(tx, key, whole(tx, key)?.started_at)?;
+            session_updates::set_started_at(tx, key, fetch_session(tx, key)?.started_at)?;
             changes::record(tx, ChangeKind::Changed, Some(&id), now)
         })?;
         if is_timed {
@@ -63,7 +63,7 @@ impl Host<'_> {
                 session_updates::set_started_at(tx, key, started_at)?;
             }
             changes::record(tx, ChangeKind::Changed, Some(&id), now)?;
-            whole(tx, key)
+            fetch_session(tx, key)
         })
     }
 }

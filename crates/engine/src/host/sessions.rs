@@ -1,7 +1,7 @@
 //! Sessions by the rules of a host: begun only if they are new, found by title, and deleted many
 //! at once.
 
-use crate::sessions::{delete_and_record, key_of_title, whole};
+use crate::sessions::{delete_and_record, fetch_session, key_of_title};
 use crate::views::Host;
 use oneiro_model::host::DeleteRequest;
 use oneiro_model::{Deleted, NewSession, Result, Session, SessionId};
@@ -37,7 +37,7 @@ impl Host<'_> {
     /// The session that has exactly this title.
     pub fn find_title(&self, title: &str) -> Result<Option<SessionId>> {
         self.oneiro.store.read(|tx| match titles::session_with(tx, title)? {
-            Some(key) => Ok(Some(whole(tx, key)?.id)),
+            Some(key) => Ok(Some(fetch_session(tx, key)?.id)),
             None => Ok(None),
         })
     }
@@ -45,7 +45,7 @@ impl Host<'_> {
     /// Of the sessions with this title or a numbered one of this base, the most recently started.
     pub fn resolve_title(&self, title: &str) -> Result<Option<SessionId>> {
         self.oneiro.store.read(|tx| match key_of_title(tx, title)? {
-            Some(key) => Ok(Some(whole(tx, key)?.id)),
+            Some(key) => Ok(Some(fetch_session(tx, key)?.id)),
             None => Ok(None),
         })
     }
@@ -53,7 +53,7 @@ impl Host<'_> {
 
 /// Whether a session is one of those to delete.
 fn is_meant(tx: &Tx<'_>, request: &DeleteRequest, key: i64) -> Result<bool> {
-    let session = whole(tx, key)?;
+    let session = fetch_session(tx, key)?;
     if request.only_ended && session.ended_at.is_none() {
         return Ok(false);
     }

@@ -6,7 +6,7 @@ mod discover;
 
 use super::hits::name;
 use super::snippet::beginning;
-use crate::sessions::{message_in, resolve_in, whole};
+use crate::sessions::{fetch_session, message_in, resolve_in};
 use crate::views::Search;
 use oneiro_model::{
     BROWSED, Error, HIDDEN_SOURCES, ListSessions, MessageId, MessageRef, Remedy, Result, Role,
@@ -117,7 +117,7 @@ fn scroll(
         ));
         session_id = there;
     }
-    let total = whole(tx, anchor.session_key)?.message_count;
+    let total = fetch_session(tx, anchor.session_key)?.message_count;
     let shown = MessageWindow::of(tx, anchor, window, total)?;
     Ok(SessionFound::Scroll {
         session_id,
@@ -147,7 +147,7 @@ fn read(tx: &Tx<'_>, session: &SessionId) -> Result<SessionFound> {
 
 /// A session without its system prompt, which is not part of the conversation.
 fn without_system_prompt(tx: &Tx<'_>, key: i64) -> Result<Session> {
-    Ok(Session { system_prompt: None, ..whole(tx, key)? })
+    Ok(Session { system_prompt: None, ..fetch_session(tx, key)? })
 }
 
 fn shown(said: &MessageRow, chars: usize) -> ShownMessage {

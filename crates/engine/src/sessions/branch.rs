@@ -1,7 +1,7 @@
 //! Branch: a new session that begins with the conversation so far, and goes another way.
 
 use super::create::{child_of, refuse_ignored};
-use super::{Draft, create_in, key_of, message_in, show::no_message, whole};
+use super::{Draft, create_in, fetch_session, key_of, message_in, show::no_message};
 use crate::views::Sessions;
 use oneiro_model::{
     BranchRequest, ChangeKind, Error, Lineage, NewSession, Result, Session, SessionId,
@@ -43,7 +43,7 @@ impl Sessions<'_> {
             }
             sessions::recount(tx, key)?;
             changes::record(tx, ChangeKind::Created, Some(&draft.id), oneiro.now())?;
-            whole(tx, key)
+            fetch_session(tx, key)
         })
     }
 }

@@ -1,6 +1,6 @@
 //! Change a session explicitly: what is given overwrites.
 
-use super::{key_of, titles, whole};
+use super::{fetch_session, key_of, titles};
 use crate::views::Sessions;
 use oneiro_model::{ChangeKind, Error, Lineage, Result, Session, SessionId, SessionPatch, Title};
 use oneiro_store::{Tx, changes, lineage, session_updates, sessions};
@@ -34,7 +34,7 @@ impl Sessions<'_> {
         let (id, now) = (id.clone(), self.oneiro.now());
         self.oneiro.store.write(move |tx| {
             let key = key_of(tx, &id)?;
-            let stored = whole(tx, key)?;
+            let stored = fetch_session(tx, key)?;
             expect(&stored.metadata, &patch.metadata_is)?;
             let mut fields = fields.clone();
             fields.metadata = changed(&stored.metadata, &patch.metadata);
@@ -57,7 +57,7 @@ impl Sessions<'_> {
                 archive_chain(tx, key, archived)?;
             }
             changes::record(tx, ChangeKind::Changed, Some(&id), now)?;
-            whole(tx, key)
+            fetch_session(tx, key)
         })
     }
 }

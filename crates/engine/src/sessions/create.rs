@@ -1,6 +1,6 @@
 //! Create a session, or fill in what is unset of one that exists.
 
-use super::{titles, whole};
+use super::{fetch_session, titles};
 use crate::Oneiro;
 use crate::views::Sessions;
 use oneiro_model::{
@@ -105,7 +105,7 @@ impl Oneiro {
             let key = create_in(tx, &draft)?;
             let kind = if is_new { ChangeKind::Created } else { ChangeKind::Changed };
             changes::record(tx, kind, Some(&draft.id), oneiro.now())?;
-            whole(tx, key)
+            fetch_session(tx, key)
         })
     }
 }
@@ -129,7 +129,7 @@ pub(crate) fn create_in(tx: &Tx<'_>, draft: &Draft) -> Result<i64> {
         Some(key) => key,
         None => sessions::insert(tx, &draft.id, &draft.source, draft.started_at)?,
     };
-    let stored = whole(tx, key)?;
+    let stored = fetch_session(tx, key)?;
     let mut fields = draft.fields.clone();
     fields.metadata = merged(&stored.metadata, &draft.metadata);
     sessions::fill(tx, key, &fields)?;
@@ -166,7 +166,7 @@ fn adopt(tx: &Tx<'_>, key: i64, parent_id: &SessionId, kind: Option<Lineage>) ->
         return Err(Error::field("parent_id", "descends from the session itself")
             .remedy("name a parent that is not a descendant"));
     }
-    let compressed = whole(tx, parent)?.end_reason.as_deref() == Some("compression");
+    let compressed = fetch_session(tx, parent)?.end_reason.as_deref() == Some("compression");
     let default = if compressed { Lineage::Continuation } else { Lineage::Branch };
     lineage::attach(tx, key, parent, kind.unwrap_or(default))
 }
@@ -180,7 +180,7 @@ fn give_title(tx: &Tx<'_>, key: i64, title: Option<&Title>) -> Result<()> {
     let (Some(Lineage::Continuation), Some(parent)) = (link.lineage, link.parent_key) else {
         return Ok(());
     };
-    match whole(tx, parent)?.title {
+    match fetch_session(tx, parent)?.title {
         Some(title) => {
             let next = oneiro_store::titles::next(tx, &title)?;
             oneiro_store::titles::set(tx, key, Some(&next))

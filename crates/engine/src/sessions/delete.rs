@@ -10,6 +10,11 @@ use oneiro_store::{Tx, changes, lineage, messages, segments, sessions};
 use std::collections::HashSet;
 
 impl Sessions<'_> {
+    /// What [`Sessions::delete`] would delete.
+    pub fn preview_delete(&self, id: &SessionId) -> Result<Deleted> {
+        self.oneiro.store.read(|tx| Ok(plan(tx, &[key_of(tx, id)?])?.1))
+    }
+
     /// Deletes a session and the delegates under it.
     pub fn delete(&self, id: &SessionId) -> Result<Deleted> {
         let (id, oneiro) = (id.clone(), self.oneiro.clone());

@@ -1,6 +1,6 @@
 //! End a session, and take the end back.
 
-use super::{key_of, whole};
+use super::{fetch_session, key_of};
 use crate::views::Sessions;
 use oneiro_model::{ChangeKind, Ending, Result, Session, SessionId};
 use oneiro_store::{changes, session_updates};
@@ -12,7 +12,7 @@ impl Sessions<'_> {
         self.oneiro.store.write(move |tx| {
             let key = key_of(tx, &id)?;
             let at = ending.at.unwrap_or(now);
-            let before = whole(tx, key)?;
+            let before = fetch_session(tx, key)?;
             match before.ended_at {
                 Some(_) if ending.over.takes(before.end_reason.as_deref().unwrap_or_default()) => {
                     session_updates::end(tx, key, &ending.reason, at)?;
@@ -20,7 +20,7 @@ impl Sessions<'_> {
                 _ => session_updates::end_if_open(tx, key, &ending.reason, at)?,
             }
             changes::record(tx, ChangeKind::Ended, Some(&id), now)?;
-            whole(tx, key)
+            fetch_session(tx, key)
         })
     }
 
@@ -31,7 +31,7 @@ impl Sessions<'_> {
             let key = key_of(tx, &id)?;
             session_updates::reopen(tx, key)?;
             changes::record(tx, ChangeKind::Reopened, Some(&id), now)?;
-            whole(tx, key)
+            fetch_session(tx, key)
         })
     }
 }

@@ -48,7 +48,7 @@ fn page(tx: &Tx<'_>, request: &ListSessions) -> Result<Page<Session>> {
                 continue;
             }
             let at = place(&listed, request.order);
-            let Some(session) = shown(tx, request, listed)? else { continue };
+            let Some(session) = listed_session(tx, request, listed)? else { continue };
             if items.len() == request.limit {
                 return Ok(Page {
                     items,
@@ -74,7 +74,7 @@ fn place(listed: &Listed, order: ListOrder) -> (i64, i64) {
 }
 
 /// The session as the list shows it; `None` for the tip of a delegate's chain.
-fn shown(tx: &Tx<'_>, request: &ListSessions, listed: Listed) -> Result<Option<Session>> {
+fn listed_session(tx: &Tx<'_>, request: &ListSessions, listed: Listed) -> Result<Option<Session>> {
     let key = listed.key;
     let listed = if request.with_prompts { sessions::with_prompt(tx, listed)? } else { listed };
     let mut session = sessions::with_preview(tx, listed)?;

@@ -19,7 +19,7 @@ mod usage;
 pub(crate) use create::{Draft, create_in};
 pub(crate) use delete::{delete_and_record, delete_in};
 pub(crate) use place::{message_at, message_in};
-pub(crate) use resolve::{key_of, key_of_title, no_session, resolve_in, whole};
+pub(crate) use resolve::{fetch_session, key_of, key_of_title, no_session, resolve_in};
 pub(crate) use rewind::{hide, refuse_continued, rewind_target};
 pub(crate) use show::{PAGE_BYTES, no_message};
 pub use show::{Stretch, StretchFrom, StretchRequest};

@@ -1,6 +1,6 @@
 //! Where a session stands among its relatives.
 
-use super::{key_of, whole};
+use super::{fetch_session, key_of};
 use crate::views::Sessions;
 use oneiro_model::{Result, Session, SessionId};
 use oneiro_store::lineage;
@@ -31,7 +31,7 @@ impl Sessions<'_> {
             keys.sort_unstable();
             keys.truncate(limit);
             let bare = |session| Session { system_prompt: None, ..session };
-            keys.into_iter().map(|key| whole(tx, key).map(bare)).collect()
+            keys.into_iter().map(|key| fetch_session(tx, key).map(bare)).collect()
         })
     }
 

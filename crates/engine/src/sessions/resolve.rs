@@ -12,7 +12,7 @@ impl Sessions<'_> {
     }
 
     /// Those of these sessions that are there, in one snapshot, in the order asked for.
-    /// Unless they are wanted whole, prompts and previews are left out.
+    /// Unless they are wanted fetch_session, prompts and previews are left out.
     pub fn find_many(&self, ids: &[SessionId], wanted_whole: bool) -> Result<Vec<Option<Session>>> {
         self.oneiro.store.read(|tx| {
             let find = |id| match sessions::key(tx, id)? {
@@ -49,7 +49,7 @@ pub(crate) fn resolve_in(tx: &Tx<'_>, text: &str) -> Result<(i64, SessionId)> {
         [only] => Ok(only.clone()),
         [_, _, ..] => Err(ambiguous(text, &begun)),
         [] => match key_of_title(tx, text)? {
-            Some(key) => Ok((key, whole(tx, key)?.id)),
+            Some(key) => Ok((key, fetch_session(tx, key)?.id)),
             None => Err(no_session(text)),
         },
     }
@@ -84,7 +84,7 @@ pub(crate) fn key_of(tx: &Tx<'_>, id: &SessionId) -> Result<i64> {
 }
 
 /// A session that must exist, whole.
-pub(crate) fn whole(tx: &Tx<'_>, key: i64) -> Result<Session> {
+pub(crate) fn fetch_session(tx: &Tx<'_>, key: i64) -> Result<Session> {
     sessions::get(tx, key)?
         .ok_or_else(|| Error::internal("a session vanished inside a transaction"))
 }

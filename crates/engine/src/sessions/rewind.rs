@@ -125,7 +125,7 @@ pub(crate) fn hide(tx: &Tx<'_>, (key, id): (i64, &SessionId), target: Message) -
 /// they cover must stay as it was.
 pub(crate) fn refuse_continued(tx: &Tx<'_>, (key, id): (i64, &SessionId)) -> Result<()> {
     for node in summaries::keys_of_session(tx, key)? {
-        let mut elsewhere = summaries::contexts_with(tx, node)?;
+        let mut elsewhere = summaries::sessions_with_root(tx, node)?;
         for above in summaries::parent_keys(tx, node)? {
             elsewhere.extend(summaries::get(tx, above)?.map(|above| above.session_key));
         }

@@ -1,6 +1,6 @@
 //! Read a session's messages.
 
-use super::{key_of, message_in, whole};
+use super::{fetch_session, key_of, message_in};
 use crate::views::{Messages, Sessions};
 use oneiro_model::{
     Cursor, Error, Message, MessageId, MessageRef, Page, Remedy, Result, SessionId, SessionView,
@@ -54,7 +54,7 @@ impl Sessions<'_> {
             let key = key_of(tx, id)?;
             let all = PageRequest { after: 0, hidden, limit: usize::MAX };
             let messages = messages::page(tx, (key, id), all)?;
-            Ok(SessionView { session: whole(tx, key)?, messages })
+            Ok(SessionView { session: fetch_session(tx, key)?, messages })
         })
     }
 }

@@ -2,7 +2,7 @@
 //! transaction. Whatever has arrived by then goes along.
 
 use super::create::{child_of, refuse_ignored};
-use super::{Draft, create_in, key_of, no_session, whole};
+use super::{Draft, create_in, fetch_session, key_of, no_session};
 use crate::context::uncovered;
 use crate::views::Sessions;
 use oneiro_model::{
@@ -45,7 +45,7 @@ impl Sessions<'_> {
             session_updates::end_if_open(tx, parent, COMPRESSION, now)?;
             changes::record(tx, ChangeKind::Ended, Some(&from), now)?;
             changes::record(tx, ChangeKind::Created, Some(&draft.id), now)?;
-            whole(tx, key)
+            fetch_session(tx, key)
         })?;
         self.oneiro.schedule_indexing()?;
         Ok(child)
@@ -55,8 +55,8 @@ impl Sessions<'_> {
 /// Carries the window of one session into another: it shows the same summaries, and has copies of
 /// the messages that none covers.
 fn carry(tx: &Tx<'_>, (from, to): (i64, i64), now: oneiro_model::Timestamp) -> Result<()> {
-    for node in summaries::keys_in_context(tx, from)? {
-        summaries::add_to_context(tx, to, node)?;
+    for node in summaries::root_keys(tx, from)? {
+        summaries::add_root(tx, to, node)?;
     }
     let pinned = contexts::pinned(tx, from)?;
     let rest = uncovered(tx, from)?;
@@ -80,7 +80,7 @@ fn refuse_split(tx: &Tx<'_>, (key, id): (i64, &SessionId)) -> Result<()> {
         return Err(Error::conflict(format!("session {:?} was split already", id.as_str()))
             .remedy(format!("it goes on as {:?}", tip.id.as_str())));
     }
-    let session = whole(tx, key)?;
+    let session = fetch_session(tx, key)?;
     match session.end_reason {
         Some(reason) if session.ended_at.is_some() => {
             Err(Error::conflict(format!("session {:?} has ended: {reason}", id.as_str()))

@@ -1,6 +1,6 @@
 //! Token and cost accounts.
 
-use super::{key_of, whole};
+use super::{fetch_session, key_of};
 use crate::views::Sessions;
 use oneiro_model::{Result, Session, SessionId, Usage, UsageKey, UsageRow};
 use oneiro_store::usage;
@@ -14,7 +14,7 @@ impl Sessions<'_> {
         self.oneiro.store.write(move |tx| {
             let session = key_of(tx, &id)?;
             usage::add(tx, session, (&key, &used), now)?;
-            whole(tx, session)
+            fetch_session(tx, session)
         })
     }
 
@@ -25,7 +25,7 @@ impl Sessions<'_> {
         self.oneiro.store.write(move |tx| {
             let session = key_of(tx, &id)?;
             usage::set_totals(tx, session, &used)?;
-            whole(tx, session)
+            fetch_session(tx, session)
         })
     }
 

@@ -6,7 +6,7 @@ use super::harness;
 use super::lines::{Damage, Line, Lines, cannot_read, number};
 use super::reader::{Facts, ParsedLine, Reader};
 use super::write::{Batch, Group};
-use super::{Agent, CaptureRequest, Captured};
+use super::{CaptureRequest, Captured, ReadFrom};
 use crate::Oneiro;
 use crate::sessions::Draft;
 use crate::views::Transfer;
@@ -36,9 +36,8 @@ const SHORT_BATCH: ReadLimits = ReadLimits { count: 128, bytes: 512 << 10 };
 /// How much of the beginning of a file is read again before going on in the middle of it.
 const HEAD: ReadLimits = ReadLimits { count: 64, bytes: 256 << 10 };
 
-/// How much of the beginning of a file is searched for its working folder: agents write lines
-/// without one first, such as snapshots of files.
-const FOLDER_SEARCH: ReadLimits = ReadLimits { count: 4_096, bytes: 4 << 20 };
+/// How much before a place is searched first for the folder and the time that hold there.
+const FIRST_BYTES_BEFORE: u64 = 64 << 10;
 
 impl Transfer<'_> {
     /// Stores what is new in a transcript. It may be growing, and any number of processes may
@@ -96,43 +95,9 @@ impl Transfer<'_> {
     }
 }
 
-/// Whether a file begins with lines that an agent writes.
-pub(super) fn begins_as_transcript_of(path: &Path, agent: Agent) -> Result<bool> {
-    let known = find_in_head(path, agent, |reader, _| reader.is_known.then_some(()))?;
-    Ok(known.is_some())
-}
-
-/// The working folder that a transcript begins in, as far as its first lines tell.
-pub(crate) fn working_folder(path: &Path, agent: Agent) -> Result<Option<String>> {
-    find_in_head(path, agent, |_, parsed| parsed.facts.cwd)
-}
-
-/// The first thing that `find` makes of one of the first lines.
-fn find_in_head<T>(
-    path: &Path,
-    agent: Agent,
-    find: impl Fn(&Reader, ParsedLine) -> Option<T>,
-) -> Result<Option<T>> {
-    let mut lines = Lines::open(path)?;
-    let mut reader = Reader::new(agent, "");
-    for _ in 0..FOLDER_SEARCH.count {
-        let Some(line) = lines.next()?.filter(|line| line.at < FOLDER_SEARCH.bytes) else { break };
-        let value = line.bytes.as_deref().and_then(|bytes| oneiro_model::json::parse(bytes).ok());
-        let Some(value) = value else { continue };
-        let parsed = reader.read(value.value, line.at);
-        if let Some(found) = find(&reader, parsed) {
-            return Ok(Some(found));
-        }
-    }
-    Ok(None)
-}
-
-/// Whether a folder is one of these or below one, by its name or with links resolved.
-fn is_within(folder: &Path, excluded: &[PathBuf]) -> bool {
-    let is_below = |folder: &Path| excluded.iter().any(|excluded| folder.starts_with(excluded));
-    // Most requests exclude nothing, and then no link is resolved.
-    !excluded.is_empty()
-        && (is_below(folder) || std::fs::canonicalize(folder).is_ok_and(|folder| is_below(&folder)))
+/// When a line was written, if it says.
+fn line_time(line: &Value) -> Option<Timestamp> {
+    line.get("timestamp").and_then(Value::as_str).and_then(|at| Timestamp::parse(at).ok())
 }
 
 /// The file itself, whatever name it was given by.
@@ -173,6 +138,8 @@ struct Pass<'a> {
     base: Option<Reached>,
     /// How far the file is read.
     position: u64,
+    /// How far the file was read before, while lines before that place are read again.
+    furthest: Option<Reached>,
     /// Whether the file was read before and is read from its start again.
     is_reread: bool,
     /// The time that the last line with one gives.
@@ -191,7 +158,14 @@ impl<'a> Pass<'a> {
         base: Option<Reached>,
     ) -> Result<Pass<'a>> {
         let mut lines = Lines::open(path)?;
-        let start = lines.resume(base.as_ref())?;
+        let resumed = lines.resume(base.as_ref())?;
+        let (start, furthest) = match request.from {
+            ReadFrom::Reached => (resumed, None),
+            ReadFrom::Start => {
+                lines.seek(0)?;
+                (0, base.clone().filter(|_| resumed > 0))
+            }
+        };
         let was_read = base.as_ref().is_some_and(|base| base.position > 0);
         let stem = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         let mut pass = Pass {
@@ -205,6 +179,7 @@ impl<'a> Pass<'a> {
             charged: ChargedUsage::default(),
             base,
             position: start,
+            furthest,
             is_reread: was_read && start == 0,
             last_time: None,
             is_excluded: false,
@@ -212,6 +187,9 @@ impl<'a> Pass<'a> {
         };
         if start > 0 {
             pass.read_head(start)?;
+            if !request.pauses.is_empty() || !request.excluded.is_empty() {
+                pass.read_before(start)?;
+            }
             // A position was remembered, so some line before it was known.
             pass.reader.is_known = true;
         }
@@ -234,6 +212,33 @@ impl<'a> Pass<'a> {
             }
         }
         self.lines.seek(until)
+    }
+
+    /// Finds the folder and the time that hold at a place: those of the last line before it that has
+    /// them. Codex names the folder of many lines once.
+    fn read_before(&mut self, until: u64) -> Result<()> {
+        let mut bytes = FIRST_BYTES_BEFORE;
+        loop {
+            let start = until.saturating_sub(bytes);
+            self.lines.seek(start)?;
+            let mut reader = Reader::new(self.request.agent, &self.stem);
+            let (mut folder, mut time) = (None, None);
+            // The first line is one of which the beginning is missing, unless it is that of the file.
+            while let Some(line) = self.lines.next()?.filter(|line| line.end <= until) {
+                let value =
+                    line.bytes.as_deref().and_then(|bytes| oneiro_model::json::parse(bytes).ok());
+                let Some(value) = value else { continue };
+                time = line_time(&value.value).or(time);
+                folder = reader.read(value.value, line.at).facts.cwd.or(folder);
+            }
+            if folder.is_some() && time.is_some() || start == 0 {
+                self.last_time = time;
+                self.is_excluded =
+                    folder.is_some_and(|folder| self.request.excluded.contain(&folder));
+                return self.lines.seek(until);
+            }
+            bytes *= 4;
+        }
     }
 
     /// Whether a file without a known line is something else, rather than one whose first line is
@@ -295,13 +300,12 @@ impl<'a> Pass<'a> {
         let words = String::from_utf8_lossy(&bytes);
         read.counts.repaired += usize::from(matches!(words, std::borrow::Cow::Owned(_)));
         let value = oneiro_model::json::parse_text(&words)?;
-        let time = value.value.get("timestamp").and_then(Value::as_str);
-        self.last_time = time.and_then(|at| Timestamp::parse(at).ok()).or(self.last_time);
+        self.last_time = line_time(&value.value).or(self.last_time);
         let parsed = self.reader.read(value.value, line.at);
         // A line without a time, such as a title, belongs to the one before it.
         let is_in = |pause: &CapturePause| self.last_time.is_some_and(|at| pause.contains(at));
         if let Some(folder) = &parsed.facts.cwd {
-            self.is_excluded = is_within(Path::new(folder), self.request.excluded);
+            self.is_excluded = self.request.excluded.contain(folder);
         }
         if self.is_excluded || self.request.pauses.iter().any(is_in) {
             read.counts.left_out += parsed.messages.len();
@@ -371,6 +375,8 @@ impl<'a> Pass<'a> {
     fn store(&mut self, groups: Vec<Group>) -> Result<Option<Captured>> {
         let path = self.path.to_string_lossy();
         let end = self.lines.reached(self.position)?;
+        // Lines that are read again are no reason to read others again.
+        let end = self.furthest.clone().filter(|far| far.position > end.position).unwrap_or(end);
         let batch = Batch {
             oneiro: self.oneiro,
             agent: self.request.agent,

@@ -32,6 +32,7 @@ const CLAUDE_CODE: &[(Shape, &str)] = &[
     (Tag("command-message"), "command"),
     (Tag("command-contents"), "command"),
     (TagAround("command-args"), "command"),
+    (TagAround("user-memory-input"), "command"),
     (Tag("bash-input"), "command"),
     (Tag("local-command-stdout"), "command_output"),
     (Tag("local-command-stderr"), "command_output"),
@@ -50,6 +51,7 @@ const CLAUDE_CODE: &[(Shape, &str)] = &[
     (Tag("ide_diagnostics"), "environment"),
     (Tag("task-notification"), "notification"),
     (Tag("agent-notification"), "notification"),
+    (Tag("teammate-message"), "notification"),
     (Line("[Request interrupted by user", "]"), "interrupted"),
     (
         Rest("This session is being continued from a previous conversation that ran out of"),
@@ -69,9 +71,18 @@ const CODEX: &[(Shape, &str)] = &[
     (Tag("skill"), "instructions"),
     (Tag("turn_aborted"), "interrupted"),
     (Tag("subagent_notification"), "notification"),
+    (Tag("user_action"), "notification"),
     (Tag("user_shell_command"), "command_output"),
     (Rest("Another language model started to solve this problem"), "compact_summary"),
+    (
+        Rest("You were originally given instructions from a user over one or more turns."),
+        "compact_summary",
+    ),
 ];
+
+/// How the text of a command of Claude Code itself begins, such as `/model opus`: its arguments are no
+/// words to the agent. Commands that are prompts begin with their message.
+const LOCAL_COMMAND: &str = "<command-name>";
 
 /// Whose words a message of one kind of harness text holds, where they are not the harness's own.
 fn trust_of(kind: &str) -> Option<&'static str> {
@@ -228,6 +239,7 @@ fn blocks(agent: Agent, text: &str) -> Vec<Block> {
     // What is not closed from one place on is not closed from a later one: a text full of opening
     // tags is searched for each closing tag once.
     let mut is_unclosed = vec![false; shapes.len()];
+    let is_local_command = text.trim_start().starts_with(LOCAL_COMMAND);
     let mut at = 0;
     while let Some(rest) = text.get(at..) {
         let blank = rest.len() - rest.trim_start().len();
@@ -240,6 +252,7 @@ fn blocks(agent: Agent, text: &str) -> Vec<Block> {
             let closed = shape.close(rest, open);
             *is_unclosed = closed.is_none();
             let (length, typed) = closed?;
+            let typed = typed.filter(|_| !is_local_command);
             let typed = typed.map(|typed| start + typed.start..start + typed.end);
             Some(Block { kind, range: start..start + length, typed })
         });
@@ -428,6 +441,12 @@ mod tests {
                 Agent::ClaudeCode,
                 "<command-name>/clear</command-name>\n            <command-message>clear\
                  </command-message>\n            <command-args></command-args>",
+                "command",
+            ),
+            (
+                Agent::ClaudeCode,
+                "<command-name>/model</command-name>\n            <command-message>model\
+                 </command-message>\n            <command-args>opus</command-args>",
                 "command",
             ),
             (Agent::ClaudeCode, "<bash-input>ls</bash-input>", "command"),

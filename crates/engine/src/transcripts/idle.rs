@@ -53,7 +53,7 @@ impl Oneiro {
             self.store.write_bulk(|tx| {
                 for session in &idle {
                     if let Some(agent) = agent_of(tx, session)? {
-                        Titled { key: session.key, id: &session.id, agent }.give_sentence(tx)?;
+                        Titled { key: session.key, id: &session.id, agent }.set_sentence(tx)?;
                         end_if_idle(tx, session.key, now)?;
                     }
                 }
@@ -65,7 +65,7 @@ impl Oneiro {
 
 /// Reopens a session that has ended and got new messages since, unless it goes on elsewhere; and
 /// ends it again if these are old too.
-pub(super) fn go_on(tx: &Tx<'_>, key: i64, now: Timestamp) -> Result<()> {
+pub(super) fn reopen_or_end(tx: &Tx<'_>, key: i64, now: Timestamp) -> Result<()> {
     let Some(session) = sessions::get_without_prompt(tx, key)? else { return Ok(()) };
     if let Some(ended_at) = session.ended_at {
         let reason = session.end_reason.as_deref();

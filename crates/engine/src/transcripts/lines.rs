@@ -10,7 +10,7 @@ use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
 /// The longest line that is read: what the store takes as one message.
-const LINE_BYTES: u64 = 256 << 20;
+const MAX_LINE_BYTES: u64 = 256 << 20;
 
 /// The bytes before a place by which it is known again: a line of an agent, with its id and time.
 const FINGERPRINT_BYTES: u64 = 1_024;
@@ -32,7 +32,7 @@ pub(super) struct Lines {
     path: PathBuf,
     input: BufReader<File>,
     at: u64,
-    longest: u64,
+    max_line_bytes: u64,
 }
 
 impl Lines {
@@ -46,7 +46,7 @@ impl Lines {
         }
         let file = File::open(path).map_err(|error| cannot_read(path, error))?;
         let input = BufReader::with_capacity(1 << 16, file);
-        Ok(Lines { path: path.to_owned(), input, at: 0, longest: LINE_BYTES })
+        Ok(Lines { path: path.to_owned(), input, at: 0, max_line_bytes: MAX_LINE_BYTES })
     }
 
     /// Where to go on after a place that was reached before: there, or at the start when the file is
@@ -92,15 +92,15 @@ impl Lines {
     pub(super) fn next(&mut self) -> Result<Option<Line>> {
         let at = self.at;
         let mut bytes = Vec::new();
-        let mut bounded = (&mut self.input).take(self.longest);
+        let mut bounded = (&mut self.input).take(self.max_line_bytes);
         let mut read = bounded
             .read_until(b'\n', &mut bytes)
             .map_err(|error| cannot_read(&self.path, error))? as u64;
         let mut is_whole = bytes.last() == Some(&b'\n');
-        let is_long = !is_whole && read == self.longest;
+        let is_long = !is_whole && read == self.max_line_bytes;
         if is_long {
             bytes = Vec::new();
-            (read, is_whole) = self.pass_over(read)?;
+            (read, is_whole) = self.skip_line(read)?;
         }
         if !is_whole {
             return Ok(None);
@@ -117,7 +117,7 @@ impl Lines {
     }
 
     /// Reads on to the end of the line without keeping it; answers its length and whether it ends.
-    fn pass_over(&mut self, mut read: u64) -> Result<(u64, bool)> {
+    fn skip_line(&mut self, mut read: u64) -> Result<(u64, bool)> {
         loop {
             let buffer = self.input.fill_buf().map_err(|error| cannot_read(&self.path, error))?;
             if buffer.is_empty() {
@@ -219,7 +219,7 @@ mod tests {
     #[test]
     fn a_line_that_is_too_long_is_passed_over_and_the_next_is_read() {
         let (_folder, mut lines) = lines(b"ab\n0123456789\ncd\n0123456789");
-        lines.longest = 4;
+        lines.max_line_bytes = 4;
         let found = all(&mut lines);
         assert_eq!(found, [(0, 3, Some("ab".into())), (3, 14, None), (14, 17, Some("cd".into()))]);
     }

@@ -7,22 +7,26 @@ mod claude_code;
 mod codex;
 mod find;
 mod harness;
+mod head;
 mod idle;
 mod lines;
+mod project_folder;
 mod reader;
 mod title;
-
-pub(crate) use title::remove_title_of_message;
 mod write;
 
-pub(crate) use capture::working_folder;
 pub(crate) use find::{ListedTranscript, list_transcripts};
 pub use find::{TranscriptFile, Transcripts, find_transcripts};
+pub(crate) use head::{is_read_to_end, project_of, working_folder};
+pub use project_folder::{ExcludedFolders, ProjectFolder};
+pub(crate) use title::remove_title_of_message;
 
 use oneiro_model::{CapturePause, Error, Result};
+use reader::Reader;
 use serde::Serialize;
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::io::BufRead;
+use std::path::Path;
 use std::time::Duration;
 
 /// An agent whose transcripts are read.
@@ -59,8 +63,36 @@ impl Agent {
     pub fn of_transcript(path: &Path) -> Option<Agent> {
         Agent::ALL
             .into_iter()
-            .find(|agent| capture::begins_as_transcript_of(path, *agent).unwrap_or(false))
+            .find(|agent| head::begins_as_transcript_of(path, *agent).unwrap_or(false))
     }
+
+    /// Who wrote these lines, if they are of a transcript.
+    pub(crate) fn of_lines(input: impl BufRead) -> Option<Agent> {
+        /// Lines that are read, and the bytes of all of them.
+        const LINES: usize = 64;
+        const BYTES: u64 = 1 << 20;
+        let lines = input.take(BYTES).split(b'\n').take(LINES).map_while(std::result::Result::ok);
+        let mut readers = Agent::ALL.map(|agent| (agent, Reader::new(agent, "")));
+        for line in lines {
+            let Ok(value) = oneiro_model::json::parse(&line) else { continue };
+            for (agent, reader) in &mut readers {
+                reader.read(value.value.clone(), 0);
+                if reader.is_known {
+                    return Some(*agent);
+                }
+            }
+        }
+        None
+    }
+}
+
+/// Where the reading of a file begins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ReadFrom {
+    /// After what was read before.
+    Reached,
+    /// At the start: lines that were left out before are stored now. None is stored twice.
+    Start,
 }
 
 /// One file to capture.
@@ -74,12 +106,14 @@ pub struct CaptureRequest<'a> {
     pub within: Option<&'a Path>,
     /// Start no further batch after this long; the rest is captured next time.
     pub limit: Option<Duration>,
+    /// Where to begin.
+    pub from: ReadFrom,
     /// Count what is new, and store nothing.
     pub dry_run: bool,
-    /// Lines that were written in these times are passed over for good.
+    /// Lines that were written in these times are left out.
     pub pauses: &'a [CapturePause],
-    /// Lines that were written in these folders, or below them, are skipped for good.
-    pub excluded: &'a [PathBuf],
+    /// Lines that were written in these folders are left out.
+    pub excluded: &'a ExcludedFolders,
 }
 
 impl<'a> CaptureRequest<'a> {
@@ -90,9 +124,10 @@ impl<'a> CaptureRequest<'a> {
             agent,
             within: None,
             limit: None,
+            from: ReadFrom::Reached,
             dry_run: false,
             pauses: &[],
-            excluded: &[],
+            excluded: ExcludedFolders::NONE,
         }
     }
 }
@@ -110,7 +145,8 @@ pub struct Captured {
     pub duplicates: usize,
     /// How many of those are copies of what another session holds.
     pub copies: usize,
-    /// Messages not stored because of a pattern or a pause, or because their session was removed.
+    /// Messages not stored because of a pattern, a pause or an exclusion, or because they were erased
+    /// or their session was removed.
     pub left_out: usize,
     /// Lines without a message, by type.
     pub skipped: BTreeMap<String, usize>,

@@ -5,7 +5,7 @@ use super::Agent;
 use super::harness;
 use super::reader::{TitleFact, TitledBy};
 use crate::secrets::redact_secrets;
-use crate::sessions::whole;
+use crate::sessions::fetch_session;
 use oneiro_model::host::PageRequest;
 use oneiro_model::{Lineage, Message, Part, Result, Role, SessionId, Title, parts};
 use oneiro_store::{Tx, messages, sessions, titles};
@@ -30,7 +30,7 @@ pub(super) struct Titled<'a> {
 impl Titled<'_> {
     /// Gives the session the best title its transcript has for it. One that a person gave it here
     /// stays: only a title that came from a transcript is replaced by a better one.
-    pub(super) fn give_best(&self, tx: &Tx<'_>, given: &[TitleFact]) -> Result<()> {
+    pub(super) fn set_best(&self, tx: &Tx<'_>, given: &[TitleFact]) -> Result<()> {
         let mut best: Option<(Title, TitledBy)> = None;
         for title in given.iter().filter(|title| !harness::is_harness(self.agent, &title.text)) {
             let is_of_session = match &title.of_message {
@@ -45,14 +45,14 @@ impl Titled<'_> {
             }
         }
         match best {
-            Some((title, by)) => self.give(tx, &title, by),
-            None => self.give_sentence(tx),
+            Some((title, by)) => self.set(tx, &title, by),
+            None => self.set_sentence(tx),
         }
     }
 
     /// Gives a session without a title the first sentence of the person. What a subagent is told is
     /// not the person's.
-    pub(super) fn give_sentence(&self, tx: &Tx<'_>) -> Result<()> {
+    pub(super) fn set_sentence(&self, tx: &Tx<'_>) -> Result<()> {
         let Some(session) = sessions::get_without_prompt(tx, self.key)? else { return Ok(()) };
         if session.title.is_some() || session.lineage == Some(Lineage::Delegate) {
             return Ok(());
@@ -62,14 +62,14 @@ impl Titled<'_> {
             let title = sentence_of(self.agent, message);
             let title = title.as_deref().map(redact_secrets);
             if let Some(title) = title.as_deref().and_then(Title::shorten) {
-                return self.give(tx, &title, TitledBy::Sentence);
+                return self.set(tx, &title, TitledBy::Sentence);
             }
         }
         Ok(())
     }
 
-    fn give(&self, tx: &Tx<'_>, title: &Title, by: TitledBy) -> Result<()> {
-        let session = whole(tx, self.key)?;
+    fn set(&self, tx: &Tx<'_>, title: &Title, by: TitledBy) -> Result<()> {
+        let session = fetch_session(tx, self.key)?;
         let last = session.metadata.get("titled");
         let last_text = |name: &str| last.and_then(|last| last.get(name)).and_then(Value::as_str);
         if last_text("text") == Some(title.as_str()) {
@@ -96,19 +96,12 @@ impl Titled<'_> {
     }
 }
 
-/// Removes the title of a session if it is the first sentence of a message that is being erased.
-pub(crate) fn remove_title_of_message(tx: &Tx<'_>, key: i64, message: Message) -> Result<()> {
-    let session = whole(tx, key)?;
+/// Removes the title of a session if it comes from a message that is being erased.
+pub(crate) fn remove_title_of_message(tx: &Tx<'_>, key: i64, message: &Message) -> Result<()> {
+    let session = fetch_session(tx, key)?;
     let text_of = |name: &str| session.metadata.get("titled")?.get(name)?.as_str();
     let is_sentence = text_of("by") == Some(TitledBy::Sentence.as_str());
-    let (Some(text), Ok(agent), true) =
-        (text_of("text"), Agent::parse(&session.source), is_sentence)
-    else {
-        return Ok(());
-    };
-    let sentence = sentence_of(agent, message);
-    let title = sentence.as_deref().map(redact_secrets).as_deref().and_then(Title::shorten);
-    if title.is_none_or(|title| title.as_str() != text) {
+    if !text_of("text").is_some_and(|text| is_sentence && has_words(message, text)) {
         return Ok(());
     }
     if session.title.as_deref() == text_of("title") {
@@ -118,6 +111,20 @@ pub(crate) fn remove_title_of_message(tx: &Tx<'_>, key: i64, message: Message) -
     metadata.shift_remove("titled");
     let metadata = Some(Value::Object(metadata).to_string());
     sessions::overwrite(tx, key, &sessions::Fields { metadata, ..sessions::Fields::default() })
+}
+
+/// Whether a message has every word of a title. Earlier versions took other sentences for titles, so
+/// the sentence is not compared.
+fn has_words(message: &Message, title: &str) -> bool {
+    let texts = parts(&message.role, &message.body).into_iter().filter_map(|part| match part {
+        Part::Text(text) => Some(text),
+        Part::Harness { text, .. } => Some(text),
+        _ => None,
+    });
+    let texts: Vec<&str> = texts.collect();
+    // A word that is cut short or stands in place of a secret is not in the message.
+    let words = title.split_whitespace().filter(|word| !word.contains(['…', '[']));
+    words.into_iter().all(|word| texts.iter().any(|text| text.contains(word)))
 }
 
 /// The first sentence of the person in a message. Messages that were captured before harness text
@@ -144,14 +151,25 @@ fn sentence_of(agent: Agent, mut message: Message) -> Option<String> {
     })
 }
 
-/// The first sentence of a text that is prose: not a command, not code, not something pasted.
+/// The first sentence of a text that is prose: not a command, not code, not something pasted. Of a
+/// list, the first item.
 fn first_sentence(text: &str) -> Option<String> {
     for paragraph in paragraphs(text) {
-        let prose: Vec<&str> = paragraph.iter().filter_map(|line| prose(line)).collect();
+        let prose: Vec<ProseLine<'_>> = paragraph.iter().filter_map(|line| prose(line)).collect();
         if paragraph.len() > TYPED_LINES && prose.len() * 2 <= paragraph.len() {
             continue;
         }
-        let sentence = cut_sentence(&prose.join(" "));
+        let mut first = String::new();
+        let mut is_in_list = false;
+        for line in prose {
+            if line.is_item && is_in_list && first.chars().count() >= SHORT_SENTENCE_CHARS {
+                break;
+            }
+            is_in_list |= line.is_item;
+            first.push_str(if first.is_empty() { "" } else { " " });
+            first.push_str(line.text);
+        }
+        let sentence = cut_sentence(&first);
         if !sentence.is_empty() {
             return Some(sentence);
         }
@@ -175,22 +193,51 @@ fn paragraphs(text: &str) -> Vec<Vec<&str>> {
 }
 
 /// What of a line is prose.
-fn prose(line: &str) -> Option<&str> {
+struct ProseLine<'a> {
+    text: &'a str,
+    /// Whether it begins an item of a list.
+    is_item: bool,
+}
+
+fn prose(line: &str) -> Option<ProseLine<'_>> {
     // Text that was pasted or dropped into the prompt stands there by its number.
     let is_placeholder = line.starts_with("[Pasted text #") || line.starts_with("[Image #");
     let line =
         if is_placeholder { line.split_once(']').map_or("", |(_, rest)| rest) } else { line };
-    let line = match line.strip_prefix("- ").or(line.strip_prefix("* ")) {
-        Some(item) => item,
-        None if line.starts_with("  ") || line.starts_with('\t') => return None,
-        None => line.trim(),
-    };
-    let letters = line.chars().filter(|letter| letter.is_alphabetic()).count();
-    let signs = line.chars().filter(|letter| !letter.is_whitespace()).count();
-    let is_markup = line.starts_with(['<', '{', '[', '|', '>', '+', '='])
-        || ["$ ", "# ", "## ", "### ", "@@"].iter().any(|mark| line.starts_with(mark));
-    let is_prose = letters * 2 > signs && !is_markup && !is_command(line) && !is_timed(line);
-    is_prose.then_some(line)
+    let is_indented = line.starts_with("  ") || line.starts_with('\t');
+    let line = line.trim();
+    let item = list_item(line);
+    let text = item.unwrap_or(line);
+    if is_indented && item.is_none() && looks_like_code(text) {
+        return None;
+    }
+    let letters = text.chars().filter(|letter| letter.is_alphabetic()).count();
+    let signs = text.chars().filter(|letter| !letter.is_whitespace()).count();
+    let is_markup = text.starts_with(['<', '{', '[', '|', '>', '+', '='])
+        || ["$ ", "# ", "## ", "### ", "@@"].iter().any(|mark| text.starts_with(mark));
+    let is_prose = letters * 2 > signs && !is_markup && !is_command(text) && !is_timed(text);
+    is_prose.then_some(ProseLine { text, is_item: item.is_some() })
+}
+
+/// The first item of the list that a line begins: `- x`, or `1. x` without the `2. y` after it.
+fn list_item(line: &str) -> Option<&str> {
+    if let Some(item) = ["- ", "* ", "• "].iter().find_map(|mark| line.strip_prefix(mark)) {
+        return Some(item.trim_start());
+    }
+    let digits = line.bytes().take_while(u8::is_ascii_digit).count();
+    let number: u32 = line.get(..digits)?.parse().ok()?;
+    let rest = line.get(digits..)?;
+    let mark = ['.', ')'].into_iter().find(|mark| rest.starts_with(*mark))?;
+    let item = rest.get(1..)?.strip_prefix(' ')?;
+    let next = format!(" {}{mark} ", number.checked_add(1)?);
+    Some(item.split_once(&next).map_or(item, |(item, _)| item).trim())
+}
+
+/// Whether an indented line is code rather than words: it has few words, or signs of a program.
+fn looks_like_code(line: &str) -> bool {
+    line.split_whitespace().count() < 3
+        || line.contains([';', '{', '}', '=', '(', '<', '`', '|'])
+        || line.ends_with(':')
 }
 
 /// Whether a line is a slash command, and not a path.
@@ -252,7 +299,24 @@ mod tests {
             ("почему небо синее? я не знаю", Some("почему небо синее?")),
             ("لماذا السماء زرقاء؟ لا أعرف", Some("لماذا السماء زرقاء؟")),
             ("पार्सर को ठीक करो। यह टूटा है।", Some("पार्सर को ठीक करो।")),
-            ("- fix the parser\n- then the tests", Some("fix the parser then the tests")),
+            ("- fix the parser\n- then the tests", Some("fix the parser")),
+            ("1. fix the parser\n2. then the tests", Some("fix the parser")),
+            ("1. fix the parser 2. then the tests", Some("fix the parser")),
+            (
+                "1) fix the parser\n   which fails on tabs\n2) test it",
+                Some("fix the parser which fails on tabs"),
+            ),
+            (
+                "Please do this:\n1. fix the parser\n2. test it",
+                Some("Please do this: fix the parser"),
+            ),
+            ("1. tea\n2. bread\n3. milk", Some("tea bread")),
+            ("    fix the parser please", Some("fix the parser please")),
+            ("  fix the parser\nplease. Now", Some("fix the parser please")),
+            ("\tlet a = b;\nwhat is this?", Some("what is this?")),
+            ("    return x\n\nwhat is this?", Some("what is this?")),
+            ("It was 1999. What now?", Some("It was 1999")),
+            ("3.5 is the version, why?", Some("3.5 is the version, why?")),
             ("", None),
         ] {
             assert_eq!(first_sentence(text).as_deref(), want, "{text:?}");

@@ -11,7 +11,7 @@ use crate::sessions::{Draft, create_in};
 use oneiro_model::{Lineage, Result, SessionId};
 use oneiro_store::messages::Prepared;
 use oneiro_store::transcripts::{Advance, Reached};
-use oneiro_store::{Tx, lineage, messages, sequence, sessions, transcripts};
+use oneiro_store::{Tx, erased_messages, lineage, messages, sequence, sessions, transcripts};
 
 /// What a batch holds for one session.
 pub(super) struct Group {
@@ -40,6 +40,17 @@ pub(super) struct Batch<'a> {
     pub(super) groups: Vec<Group>,
     /// How far the file is read with this batch.
     pub(super) end: Reached,
+}
+
+/// What is done with a line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum LineFate {
+    /// It is stored unless it is there.
+    Store,
+    /// A session that this one descends from has it.
+    Copy,
+    /// It was erased.
+    Erased,
 }
 
 impl Batch<'_> {
@@ -77,12 +88,18 @@ impl Batch<'_> {
                 None => Ok(Ok(None)),
             };
             let parent: Vec<i64> = parent.ok().transpose()?.flatten().into_iter().collect();
+            let fates = self.fates(tx, group, &parent)?;
+            if key.is_none() && self.is_erased(tx, group)? {
+                done.left_out += fates.len();
+                continue;
+            }
             begun.extend(key.is_none().then(|| group.id.clone()));
-            for (external_id, _) in &group.lines {
-                let is_there = self.is_in(tx, key.as_slice(), external_id)?;
-                let is_copy = !is_there && self.is_in(tx, &parent, external_id)?;
-                done.copies += usize::from(is_copy);
-                if is_there || is_copy { done.duplicates += 1 } else { done.messages += 1 }
+            for ((external_id, _), fate) in group.lines.iter().zip(fates) {
+                if self.is_in(tx, key.as_slice(), external_id)? {
+                    done.duplicates += 1;
+                } else {
+                    done.count(fate, true);
+                }
             }
         }
         Ok((done, begun))
@@ -116,6 +133,10 @@ impl Batch<'_> {
             done.left_out += group.messages.len();
             return Ok(());
         }
+        if there.is_none() && self.is_erased(tx, group)? {
+            done.left_out += group.messages.len();
+            return Ok(());
+        }
         let key = create_in(tx, &group.draft)?;
         done.sessions += usize::from(there.is_none());
         self.attach_parent(tx, group, (key, there.is_none()))?;
@@ -124,26 +145,23 @@ impl Batch<'_> {
             done.delegates += usize::from(lineage == Some(Lineage::Delegate));
         }
         charged.load(tx, (key, &group.id))?;
-        let copies = self.find_copies(tx, group, key)?;
+        let fates = self.fates(tx, group, &self.ancestors(tx, key)?)?;
         let taken = sequence::next_messages(tx)?;
-        let appended = if !copies.iter().any(|is_copy| *is_copy) {
+        let appended = if fates.iter().all(|fate| *fate == LineFate::Store) {
             append_prepared(tx, key, taken.first, &group.messages)?
         } else {
-            let kept = group.messages.iter().zip(&copies).filter(|(_, is_copy)| !**is_copy);
+            let kept = group.messages.iter().zip(&fates);
+            let kept = kept.filter(|(_, fate)| **fate == LineFate::Store);
             let kept: Vec<Prepared> = kept.map(|(message, _)| message.clone()).collect();
             append_prepared(tx, key, taken.first, &kept)?
         };
         let now = self.oneiro.now();
         let before = done.messages;
         let mut ids = appended.ids.iter();
-        for ((_, used), is_copy) in group.lines.iter().zip(&copies) {
-            done.copies += usize::from(*is_copy);
-            let is_new = !is_copy && ids.next().is_some_and(|id| id.0 >= taken.first);
-            if is_new {
-                done.messages += 1
-            } else {
-                done.duplicates += 1
-            }
+        for ((_, used), fate) in group.lines.iter().zip(fates) {
+            let is_new =
+                fate == LineFate::Store && ids.next().is_some_and(|id| id.0 >= taken.first);
+            done.count(fate, is_new);
             if let Some(used) = used {
                 charged.charge(tx, (key, now), (used, is_new))?;
             }
@@ -152,25 +170,41 @@ impl Batch<'_> {
             charged.charge(tx, (key, now), (total, true))?;
         }
         if done.messages > before {
-            idle::go_on(tx, key, now)?;
+            idle::reopen_or_end(tx, key, now)?;
         }
         let titled = Titled { key, id: &group.id, agent: self.agent };
-        titled.give_best(tx, &group.facts.titles)
+        titled.set_best(tx, &group.facts.titles)
     }
 
-    /// Which messages are copies of what is stored in a session this one descends from. Only Claude
-    /// Code keeps the id of a message when it copies it.
-    fn find_copies(&self, tx: &Tx<'_>, group: &Group, key: i64) -> Result<Vec<bool>> {
-        let none = vec![false; group.messages.len()];
+    /// The sessions that this one descends from and may have copies of lines of. Only Claude Code
+    /// keeps the id of a message when it copies it.
+    fn ancestors(&self, tx: &Tx<'_>, key: i64) -> Result<Vec<i64>> {
         if self.agent != Agent::ClaudeCode {
-            return Ok(none);
+            return Ok(Vec::new());
         }
         let above = lineage::ancestors(tx, key, |link| link.lineage != Some(Lineage::Delegate))?;
-        let above: Vec<i64> = above.iter().map(|link| link.key).filter(|at| *at != key).collect();
-        if above.is_empty() {
-            return Ok(none);
-        }
-        group.lines.iter().map(|(external_id, _)| self.is_in(tx, &above, external_id)).collect()
+        Ok(above.iter().map(|link| link.key).filter(|at| *at != key).collect())
+    }
+
+    /// What is done with each line of a session that may have copies of lines of others.
+    fn fates(&self, tx: &Tx<'_>, group: &Group, origins: &[i64]) -> Result<Vec<LineFate>> {
+        let any_erased = erased_messages::any(tx)?;
+        let fate = |(external_id, _): &(String, Option<ReportedUsage>)| {
+            if any_erased && erased_messages::is_erased(tx, &group.id, external_id)? {
+                Ok(LineFate::Erased)
+            } else if self.is_in(tx, origins, external_id)? {
+                Ok(LineFate::Copy)
+            } else {
+                Ok(LineFate::Store)
+            }
+        };
+        group.lines.iter().map(fate).collect()
+    }
+
+    /// Whether every line of a session was erased.
+    fn is_erased(&self, tx: &Tx<'_>, group: &Group) -> Result<bool> {
+        let fates = self.fates(tx, group, &[])?;
+        Ok(fates.iter().all(|fate| *fate == LineFate::Erased))
     }
 
     fn is_in(&self, tx: &Tx<'_>, sessions: &[i64], external_id: &str) -> Result<bool> {
@@ -208,13 +242,14 @@ impl Batch<'_> {
         }
     }
 
-    /// The session that a new one begins as a copy of: one of the same project that holds its first
-    /// message. Older versions of Claude Code copied what they resumed under a new id and said
-    /// nothing of it.
+    /// The session that a new one begins as a copy of: one of the same project that has its first
+    /// message. Older versions of Claude Code copied what they resumed under a new id, without naming
+    /// the old one.
     fn find_origin(&self, tx: &Tx<'_>, group: &Group, key: i64) -> Result<Option<(i64, Lineage)>> {
         let project = group.facts.project();
-        let (Some((first, _)), Some(project), Agent::ClaudeCode) =
-            (group.lines.first(), project, self.agent)
+        let mut kept = group.lines.iter().zip(self.fates(tx, group, &[])?);
+        let first = kept.find(|(_, fate)| *fate == LineFate::Store).map(|(line, _)| line);
+        let (Some((first, _)), Some(project), Agent::ClaudeCode) = (first, project, self.agent)
         else {
             return Ok(None);
         };
@@ -224,5 +259,20 @@ impl Batch<'_> {
             }
         }
         Ok(None)
+    }
+}
+
+impl Captured {
+    /// Counts a line; `is_new` when it was not there.
+    fn count(&mut self, fate: LineFate, is_new: bool) {
+        match fate {
+            LineFate::Erased => self.left_out += 1,
+            LineFate::Copy => {
+                self.copies += 1;
+                self.duplicates += 1;
+            }
+            LineFate::Store if is_new => self.messages += 1,
+            LineFate::Store => self.duplicates += 1,
+        }
     }
 }

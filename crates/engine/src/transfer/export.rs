@@ -1,7 +1,7 @@
 //! Export sessions, whole, in one snapshot.
 
 use super::TransferProgress;
-use crate::sessions::{key_of, whole};
+use crate::sessions::{fetch_session, key_of};
 use crate::views::Transfer;
 use oneiro_model::{Error, ErrorKind, ExportRequest, Message, Result, Session, UsageRow};
 use oneiro_store::messages::{self, PageRequest};
@@ -28,7 +28,7 @@ impl Transfer<'_> {
         let mut done = TransferProgress::default();
         self.oneiro.store.read(|tx| {
             let mut export = |key: i64| -> Result<()> {
-                let session = whole(tx, key)?;
+                let session = fetch_session(tx, key)?;
                 if request.source.as_ref().is_some_and(|source| *source != session.source) {
                     return Ok(());
                 }

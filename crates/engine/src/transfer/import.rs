@@ -5,11 +5,12 @@ use super::lines::{LINES_AHEAD, ReadSession, read_lines};
 use super::{ImportFile, TransferProgress};
 use crate::append::append_prepared;
 use crate::sessions::{Draft, create_in};
+use crate::transcripts::Agent;
 use crate::views::Transfer;
 use crate::{Oneiro, sessions::key_of};
 use oneiro_model::{
-    ChangeKind, Error, Imported, Lineage, NewSession, Remedy, Result, SessionId, Timestamp, Title,
-    Usage, UsageKey,
+    ChangeKind, Error, ErrorKind, Imported, Lineage, NewSession, Remedy, Result, SessionId,
+    Timestamp, Title, Usage, UsageKey,
 };
 use oneiro_store::messages::Prepared;
 use oneiro_store::session_updates::{self, ImportedState};
@@ -53,11 +54,21 @@ impl Transfer<'_> {
     /// Imports one file. See [`Transfer::import`].
     pub fn import_file(
         &self,
-        file: ImportFile,
+        file: &ImportFile,
         limits: ImportLimits,
         progress: &mut dyn FnMut(TransferProgress),
     ) -> Result<Imported> {
-        self.import(&mut file.into_reader(), limits, progress)
+        self.import(&mut file.reader()?, limits, progress).map_err(|error| {
+            let agent = file.reader().ok().and_then(Agent::of_lines);
+            match agent.filter(|_| error.kind() == ErrorKind::Invalid).map(Agent::as_str) {
+                Some(agent) => {
+                    let what = format!("this is a transcript of {agent}, not an export");
+                    let remedy = Remedy::ImportTranscript { agent: agent.to_owned() };
+                    Error::invalid(what).remedy(remedy).because(error)
+                }
+                None => error,
+            }
+        })
     }
 
     /// Imports JSONL. Any line that cannot be taken rejects all of it. `input` is read while the

@@ -75,8 +75,14 @@ impl ImportFile {
         self.bytes
     }
 
-    pub(super) fn into_reader(self) -> BufReader<File> {
-        BufReader::with_capacity(READ_BUFFER_BYTES, self.file)
+    /// Reads the file from its beginning.
+    pub(super) fn reader(&self) -> Result<impl BufRead + Send + '_> {
+        let mut file = &self.file;
+        file.rewind().map_err(|error| {
+            let what = format!("reading the import failed: {error}");
+            Error::new(ErrorKind::Unavailable, what).because(error)
+        })?;
+        Ok(BufReader::with_capacity(READ_BUFFER_BYTES, file))
     }
 }
 

@@ -1,13 +1,15 @@
 //! Capture by the background: new lines of chosen projects are stored once, whoever else reads the
 //! file; exclusions and pauses hold for all; files that tear, shrink or are replaced lose nothing.
 
+use crate::hermes_files::Hermes;
 use crate::support::{id, target};
 use oneiro::{
-    Agent, Background, CaptureRequest, CaptureSource, CaptureSwitch, CaptureTrigger, Oneiro,
-    Options, PauseRequest, ProjectChoice, SystemClock,
+    Agent, Background, CaptureRequest, CaptureSource, CaptureSwitch, CaptureTrigger, ErrorKind,
+    Oneiro, Options, PauseRequest, ProjectChoice, SystemClock,
 };
 use oneiro_store::capture;
 use oneiro_testkit::{TestSpace, on_both_backends};
+use rusqlite::config::DbConfig;
 use serde_json::json;
 use std::fs::OpenOptions;
 use std::io::Write;
@@ -243,18 +245,75 @@ on_both_backends! {
             oneiro.capture().transcript(&request, CaptureTrigger::Hook).unwrap().map(|captured| captured.messages)
         };
         assert_eq!(hook(), Some(1));
-        choose(&oneiro, Some("/srv"), CaptureSwitch::Off);
+        choose(&oneiro, Some("/srv"), CaptureSwitch::Excluded);
         files.add("garden", "two");
         assert_eq!(hook(), None);
         choose(&oneiro, Some("/srv/garden"), CaptureSwitch::On);
         assert_eq!(hook(), Some(1));
+        // Off is for one folder.
+        choose(&oneiro, Some("/srv/garden"), CaptureSwitch::Off);
+        files.add("garden", "three");
+        assert_eq!(hook(), None);
+        oneiro.capture().choose(vec![ProjectChoice { folder: Some("/srv".into()), capture: CaptureSwitch::Off }]).unwrap();
+        choose(&oneiro, Some("/srv/garden"), CaptureSwitch::On);
+        assert_eq!(hook(), Some(1));
+    }
+
+    fn a_project_is_included_again_by_any_of_its_names(space) {
+        let (oneiro, files) = (open(space), Transcripts::new(space));
+        let [real, link] = ["real", "link"].map(|name| space.folder().join(name));
+        std::fs::create_dir(&real).unwrap();
+        std::os::unix::fs::symlink(&real, &link).unwrap();
+        let [real, link] = [real, link].map(|path| path.to_string_lossy().into_owned());
+        let resolved = std::fs::canonicalize(&real).unwrap().to_string_lossy().into_owned();
+        // The agent knows the project by the link, and so did setup of an earlier version.
+        let said = line("garden", "one").replace("/srv/garden", &link);
+        files.write("garden", &said);
+        let now = oneiro::Clock::now(&SystemClock);
+        let legacy = link.clone();
+        oneiro.store().write(move |tx| capture::choose(tx, Some(&legacy), CaptureSwitch::Off, now)).unwrap();
+        for (number, name) in [&link, &real].into_iter().enumerate() {
+            let path = files.path("garden");
+            let hook = || {
+                let request = CaptureRequest::new(&path, Agent::ClaudeCode);
+                oneiro.capture().transcript(&request, CaptureTrigger::Hook).unwrap().map(|captured| captured.messages)
+            };
+            assert_eq!(hook(), None, "{name}");
+            choose(&oneiro, Some(name), CaptureSwitch::On);
+            let status = oneiro.capture().status().unwrap();
+            assert_eq!(status.projects.iter().map(|project| project.folder.as_str()).collect::<Vec<_>>(), [&resolved]);
+            assert!(hook().is_some(), "{name}");
+            files.write("garden", &line("garden", &format!("turn {number}")).replace("/srv/garden", &link));
+            choose(&oneiro, Some(&link), CaptureSwitch::Off);
+        }
+        let projects = oneiro.capture().projects(&files.sources()).unwrap();
+        assert_eq!((projects.len(), projects[0].folder.as_str(), projects[0].capture), (1, resolved.as_str(), Some(CaptureSwitch::Off)));
+        choose(&oneiro, Some(&link), CaptureSwitch::On);
+        assert_eq!(oneiro.capture().forget_switched_on(Some(std::slice::from_ref(&resolved))).unwrap(), 1);
+        assert!(oneiro.capture().status().unwrap().projects.is_empty());
+    }
+
+    fn a_file_that_was_replaced_by_one_of_the_same_length_while_nobody_watched_is_read(space) {
+        let (oneiro, files) = (open(space), Transcripts::new(space));
+        choose(&oneiro, Some("/srv/garden"), CaptureSwitch::On);
+        let first = line("garden", "one");
+        let second = first.replace("one", "new");
+        files.write("garden", &first);
+        let background = Background::of(oneiro.clone(), files.sources());
+        assert_captured(&oneiro, "garden", &["one"]);
+        assert!(background.stop(HANG));
+        let other = files.folder.join("other");
+        std::fs::write(&other, &second).unwrap();
+        std::fs::rename(&other, files.path("garden")).unwrap();
+        let _background = Background::of(oneiro.clone(), files.sources());
+        assert_captured(&oneiro, "garden", &["one", "new"]);
     }
 
     fn lines_of_an_excluded_folder_are_left_out_of_a_session_that_began_elsewhere(space) {
         let (oneiro, files) = (open(space), Transcripts::new(space));
         files.add("garden", "one");
         let path = files.path("garden");
-        choose(&oneiro, Some("/srv/secret"), CaptureSwitch::Off);
+        choose(&oneiro, Some("/srv/secret"), CaptureSwitch::Excluded);
         files.add("garden", "two");
         let text = std::fs::read_to_string(&path).unwrap();
         let (first, second) = text.trim_end().split_once('\n').unwrap();
@@ -264,6 +323,21 @@ on_both_backends! {
         let request = CaptureRequest::new(&path, Agent::ClaudeCode);
         let captured = oneiro.capture().transcript(&request, CaptureTrigger::Hook).unwrap().unwrap();
         assert_eq!((captured.messages, captured.left_out), (1, 1));
+    }
+
+    /// The choice for other projects is not taken for that of a project without a name.
+    fn a_transcript_without_a_proper_folder_is_of_no_project(space) {
+        let (oneiro, files) = (open(space), Transcripts::new(space));
+        for (session, folder) in [("empty", String::new()), ("long", format!("/{}", "x".repeat(5_000))), ("nul", "/a\\u0000".to_owned())] {
+            files.write(session, &line(session, "one").replace(&format!("/srv/{session}"), &folder));
+        }
+        assert!(oneiro.capture().projects(&files.sources()).unwrap().is_empty());
+        let unnamed = ProjectChoice { folder: Some(String::new()), capture: CaptureSwitch::On };
+        assert_eq!(oneiro.capture().choose(vec![unnamed]).unwrap_err().kind(), ErrorKind::Invalid);
+        choose(&oneiro, None, CaptureSwitch::On);
+        let _background = Background::of(oneiro.clone(), files.sources());
+        assert_captured(&oneiro, "empty", &["one"]);
+        assert_captured(&oneiro, "long", &["one"]);
     }
 
     fn projects_are_listed_with_the_choice_that_holds(space) {
@@ -282,6 +356,74 @@ on_both_backends! {
         ]);
         assert_eq!(oneiro.capture().forget_switched_on(None).unwrap(), 1);
         assert_eq!(oneiro.capture().status().unwrap().projects.len(), 1);
+    }
+
+    /// Each watcher is new: one waits a while before it imports the same database again.
+    fn hermes_is_captured_by_its_file_while_it_is_switched_on(space) {
+        let oneiro = open(space);
+        let hermes = Hermes::new(space, 30);
+        let sources = vec![CaptureSource::Hermes { file: hermes.path.clone() }];
+        let watch = || Background::of(oneiro.clone(), sources.clone());
+        let folder = hermes.path.to_str().unwrap();
+        hermes.session("garden", 1_700_000_000.0);
+        hermes.say("garden", "user", "one");
+        for choice in [None, Some(CaptureSwitch::Excluded)] {
+            if let Some(choice) = choice {
+                choose(&oneiro, Some(folder), choice);
+            }
+            let background = watch();
+            wait_for_a_look(&background);
+            assert!(stored(&oneiro, "garden").is_empty(), "{choice:?}");
+        }
+        choose(&oneiro, Some(folder), CaptureSwitch::On);
+        // What hermes writes stays in the log beside the file for a while. Its roles are kept.
+        let said = "<memory-context>rain</memory-context>\ntwo";
+        let db = hermes.db();
+        db.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true).unwrap();
+        let before = std::fs::read(&hermes.path).unwrap();
+        db.execute(
+            "INSERT INTO messages (session_id, role, content, timestamp) VALUES ('garden', 'user', ?1, 1700000001)",
+            [said],
+        )
+        .unwrap();
+        drop(db);
+        assert_eq!(std::fs::read(&hermes.path).unwrap(), before);
+        {
+            let _background = watch();
+            assert_captured(&oneiro, "garden", &["one", said]);
+        }
+        oneiro.capture().pause(PauseRequest::default()).unwrap();
+        hermes.say("garden", "user", "three");
+        {
+            let background = watch();
+            wait_for_a_look(&background);
+            assert_eq!(stored(&oneiro, "garden").len(), 2);
+        }
+        // Its database is imported as a whole, with what was said during the pause.
+        oneiro.capture().resume().unwrap();
+        let _background = watch();
+        assert_captured(&oneiro, "garden", &["one", said, "three"]);
+        let projects = oneiro.capture().projects(&sources).unwrap();
+        assert_eq!((projects.len(), &projects[0].agents[..]), (1, &["hermes".to_owned()][..]));
+    }
+
+    fn a_database_of_hermes_last_written_before_the_choice_is_not_read(space) {
+        let oneiro = open(space);
+        let hermes = Hermes::new(space, 30);
+        hermes.session("garden", 1_700_000_000.0);
+        hermes.say("garden", "user", "old");
+        let file = OpenOptions::new().append(true).open(&hermes.path).unwrap();
+        let modified = file.metadata().unwrap().modified().unwrap();
+        file.set_modified(modified - Duration::from_secs(3_600)).unwrap();
+        // An import refuses a file that its own process has open.
+        drop(file);
+        choose(&oneiro, None, CaptureSwitch::On);
+        let sources = vec![CaptureSource::Hermes { file: hermes.path.clone() }];
+        let background = Background::of(oneiro.clone(), sources);
+        wait_for_a_look(&background);
+        assert!(stored(&oneiro, "garden").is_empty());
+        hermes.say("garden", "user", "new");
+        assert_captured(&oneiro, "garden", &["old", "new"]);
     }
 
     fn secrets_are_found_by_pattern_and_erased_in_one_step(space) {

@@ -22,6 +22,9 @@ on_both_backends! {
             (json!({"role": "user", "content": []}), "content"),
             (json!({"role": "system"}), "content"),
             (json!({"role": "developer", "content": ""}), "content"),
+            (json!({"role": "assistant", "content": ""}), "content"),
+            (json!({"role": "assistant", "content": null, "tool_calls": []}), "content"),
+            (json!({"role": "assistant", "content": " ", "tokens": 0, "model": "m"}), "content"),
         ];
         for (message, field) in &refused {
             let error = append(&oneiro, message).unwrap_err();
@@ -40,7 +43,8 @@ on_both_backends! {
         let call = json!([{"id": "c", "type": "function", "function": {"name": "ls", "arguments": "{}"}}]);
         for message in [
             json!({"role": "assistant", "content": null, "tool_calls": call}),
-            json!({"role": "assistant", "content": ""}),
+            json!({"role": "assistant", "content": "", "reasoning": "a thought"}),
+            json!({"role": "assistant", "content": [{"type": "refusal", "refusal": "no"}]}),
             json!({"role": "tool", "tool_call_id": "c", "content": ""}),
             json!({"role": "function", "name": "ls", "content": ""}),
             json!({"role": "user", "content": [{"type": "image_url", "image_url": {"url": "data:,x"}}]}),
@@ -56,5 +60,5 @@ on_both_backends! {
 fn a_mistyped_role_is_answered_with_the_nearest() {
     let message = NewMessage::from_json(json!({"role": "asistant", "content": "x"})).unwrap();
     let error = message.check_client().unwrap_err();
-    assert!(error.remedy_text().unwrap().starts_with("did you mean \"assistant\"?"), "{error:?}");
+    assert!(error.remedy_text().unwrap().starts_with("did you mean assistant?"), "{error:?}");
 }

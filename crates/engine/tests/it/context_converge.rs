@@ -127,7 +127,7 @@ on_both_backends! {
         let oneiro = open(space);
         let mut said: Vec<NewMessage> = (0..40).flat_map(|at| [user(prose(at, 300)), agent(prose(at + 50, 300))]).collect();
         said.push(user("the newest turn"));
-        said.push(agent(prose(9, 9_000)));
+        said.extend((0..60).map(|at| agent(prose(at, 150))));
         let id = begin(&oneiro, "s", said);
         let done = until(&oneiro, &id, 3_000);
         assert_eq!(done.stopped, "newest_turn");

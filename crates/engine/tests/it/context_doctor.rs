@@ -18,22 +18,34 @@ struct Broken {
     other: Vec<String>,
 }
 
-/// Two sessions with leaves and condensed summaries; the second must come through unharmed.
-fn furnish(space: &oneiro_testkit::TestSpace, deep: bool) -> Broken {
+/// Which summaries a session has.
+#[derive(PartialEq)]
+enum Shape {
+    /// Leaves alone.
+    Leaves,
+    /// Leaves under condensed summaries.
+    Condensed,
+    /// What a small window needs.
+    ForGoal,
+}
+
+/// Two sessions with summaries; the second must come through unharmed.
+fn furnish(space: &oneiro_testkit::TestSpace, shape: Shape) -> Broken {
     let oneiro = open(space);
     let compact = |id: &SessionId| {
-        if deep {
-            oneiro.context().compact(id, &CompactRequest::default()).unwrap()
-        } else {
+        if shape == Shape::ForGoal {
             until(&oneiro, id, 4_000)
+        } else {
+            oneiro.context().compact(id, &CompactRequest::default()).unwrap()
         }
     };
-    if deep {
+    if shape != Shape::ForGoal {
+        let fanout = if shape == Shape::Leaves { 1_000 } else { 4 };
         let settings = [
             ("leaf_chunk_tokens", 1_500),
             ("leaf_target_tokens", 200),
             ("fresh_tail_turns", 2),
-            ("condensed_min_fanout", 4),
+            ("condensed_min_fanout", fanout),
         ];
         for (name, value) in settings {
             oneiro.settings().set(name, Some(value.into())).unwrap();
@@ -96,7 +108,7 @@ impl Broken {
 
 on_both_backends! {
     fn a_link_to_a_message_is_gone(space) {
-        let broken = furnish(space, false);
+        let broken = furnish(space, Shape::ForGoal);
         let leaf = broken.key(&broken.of_kind(SummaryKind::Leaf));
         by_hand(&broken.oneiro, &format!(
             "DELETE FROM summary_messages WHERE seq = (SELECT seq FROM summary_messages WHERE summary_key = {leaf} ORDER BY seq LIMIT 1 OFFSET 2) RETURNING 1"));
@@ -104,7 +116,7 @@ on_both_backends! {
     }
 
     fn every_link_to_messages_is_gone(space) {
-        let broken = furnish(space, false);
+        let broken = furnish(space, Shape::ForGoal);
         let leaf = broken.key(&broken.of_kind(SummaryKind::Leaf));
         by_hand(&broken.oneiro, &format!("DELETE FROM summary_messages WHERE summary_key = {leaf} RETURNING 1"));
         broken.assert_found_and_repaired("covers no message");
@@ -140,30 +152,30 @@ on_both_backends! {
     }
 
     fn a_message_is_counted_into_the_wrong_step(space) {
-        let broken = furnish(space, false);
+        let broken = furnish(space, Shape::ForGoal);
         let seq = broken.of_kind(SummaryKind::Leaf).first_message.unwrap().0;
         by_hand(&broken.oneiro, &format!("UPDATE message_costs SET begins = 0 WHERE seq = {seq} RETURNING 1"));
         broken.assert_found_and_repaired("wrong step");
     }
 
     fn a_place_in_the_context_is_gone(space) {
-        let broken = furnish(space, false);
-        by_hand(&broken.oneiro, "DELETE FROM context_items WHERE session_key = (SELECT key FROM sessions WHERE id = 's') RETURNING 1");
+        let broken = furnish(space, Shape::ForGoal);
+        by_hand(&broken.oneiro, "DELETE FROM root_summaries WHERE session_key = (SELECT key FROM sessions WHERE id = 's') RETURNING 1");
         broken.assert_found_and_repaired("orphan");
     }
 
     fn a_summary_is_shown_beside_the_one_that_covers_it(space) {
-        let broken = furnish(space, true);
+        let broken = furnish(space, Shape::Condensed);
         let condensed = broken.of_kind(SummaryKind::Condensed);
         let child = broken.oneiro.context().summaries(&broken.id).unwrap().into_iter().find(|s| s.id == condensed.children[0]).unwrap();
         let child = broken.key(&child);
         by_hand(&broken.oneiro, &format!(
-            "INSERT INTO context_items (session_key, summary_key) SELECT session_key, key FROM summaries WHERE key = {child} RETURNING 1"));
+            "INSERT INTO root_summaries (session_key, summary_key) SELECT session_key, key FROM summaries WHERE key = {child} RETURNING 1"));
         broken.assert_found_and_repaired("beside");
     }
 
     fn a_link_between_summaries_is_gone(space) {
-        let broken = furnish(space, true);
+        let broken = furnish(space, Shape::Condensed);
         let condensed = broken.key(&broken.of_kind(SummaryKind::Condensed));
         by_hand(&broken.oneiro, &format!(
             "DELETE FROM summary_children WHERE parent_key = {condensed} AND child_key = (SELECT MAX(child_key) FROM summary_children WHERE parent_key = {condensed}) RETURNING 1"));
@@ -171,14 +183,14 @@ on_both_backends! {
     }
 
     fn every_link_between_summaries_is_gone(space) {
-        let broken = furnish(space, true);
+        let broken = furnish(space, Shape::Condensed);
         let condensed = broken.key(&broken.of_kind(SummaryKind::Condensed));
         by_hand(&broken.oneiro, &format!("DELETE FROM summary_children WHERE parent_key = {condensed} RETURNING 1"));
         broken.assert_found_and_repaired("fewer than two");
     }
 
     fn two_leaves_overlap(space) {
-        let broken = furnish(space, false);
+        let broken = furnish(space, Shape::Leaves);
         let leaves: Vec<Summary> = broken.oneiro.context().summaries(&broken.id).unwrap().into_iter().filter(|s| s.kind == SummaryKind::Leaf && s.in_context).collect();
         assert!(leaves.len() > 1);
         let (first, second) = (broken.key(&leaves[0]), broken.key(&leaves[1]));
@@ -188,7 +200,7 @@ on_both_backends! {
     }
 
     fn a_covered_message_is_hidden(space) {
-        let broken = furnish(space, false);
+        let broken = furnish(space, Shape::ForGoal);
         let seq = broken.of_kind(SummaryKind::Leaf).first_message.unwrap().0 + 1;
         by_hand(&broken.oneiro, &format!("UPDATE messages SET rewind = 1 WHERE seq = {seq} RETURNING 1"));
         let checked = broken.oneiro.check().unwrap();
@@ -198,7 +210,7 @@ on_both_backends! {
     }
 
     fn a_summary_is_as_large_as_what_it_covers(space) {
-        let broken = furnish(space, false);
+        let broken = furnish(space, Shape::ForGoal);
         let leaf = broken.key(&broken.of_kind(SummaryKind::Leaf));
         by_hand(&broken.oneiro, &format!("UPDATE summaries SET tokens = source_tokens WHERE key = {leaf} RETURNING 1"));
         broken.assert_found_and_repaired("not smaller");
@@ -206,7 +218,7 @@ on_both_backends! {
 
     // What a condensed summary spans but does not cover is in nobody's reach.
     fn a_message_lies_inside_a_condensed_summary_that_does_not_cover_it(space) {
-        let broken = furnish(space, true);
+        let broken = furnish(space, Shape::Condensed);
         let condensed = broken.of_kind(SummaryKind::Condensed);
         let child = broken.oneiro.context().summaries(&broken.id).unwrap().into_iter().find(|s| s.id == condensed.children[0]).unwrap();
         let (child, parent) = (broken.key(&child), broken.key(&condensed));
@@ -216,7 +228,7 @@ on_both_backends! {
     }
 
     fn a_rebuild_of_a_sound_context_changes_nothing_it_shows(space) {
-        let broken = furnish(space, true);
+        let broken = furnish(space, Shape::Condensed);
         let before = told(&broken.oneiro, &broken.id);
         broken.oneiro.context().rebuild(&broken.id).unwrap();
         assert_eq!(told(&broken.oneiro, &broken.id), before);

@@ -82,7 +82,7 @@ fn assert_holds(space: &TestSpace, what: &str) {
     let orphans = by_hand(
         &oneiro,
         "SELECT COUNT(*) FROM summaries n WHERE n.kind <> 'written' AND NOT EXISTS \
-        (SELECT 1 FROM context_items i WHERE i.summary_key = n.key) AND NOT EXISTS (SELECT 1 FROM summary_children c WHERE c.child_key = n.key)",
+        (SELECT 1 FROM root_summaries i WHERE i.summary_key = n.key) AND NOT EXISTS (SELECT 1 FROM summary_children c WHERE c.child_key = n.key) AND n.overview = 0",
     );
     assert_eq!(orphans, [0], "{what}: summaries that nothing shows");
     let parent = oneiro.sessions().find(&sid("s")).unwrap().unwrap();
@@ -105,7 +105,7 @@ fn assert_holds(space: &TestSpace, what: &str) {
 fn state(space: &TestSpace) -> Vec<i64> {
     let oneiro = sound(space);
     by_hand(&oneiro, "UPDATE contexts SET holder = NULL, lease_until = NULL RETURNING 1");
-    let tables = ["summaries", "sessions", "messages WHERE rewind = 0", "context_items"];
+    let tables = ["summaries", "sessions", "messages WHERE rewind = 0", "root_summaries"];
     let count = |table: &&str| by_hand(&oneiro, &format!("SELECT COUNT(*) FROM {table}"))[0];
     let epochs = by_hand(&oneiro, "SELECT epoch FROM contexts ORDER BY session_key");
     tables.iter().map(count).chain(epochs).collect()

@@ -137,7 +137,7 @@ on_both_backends! {
         let before = all(&oneiro, &other);
         oneiro.context().digest(&id, "what was said").unwrap();
         oneiro.sessions().delete(&id).unwrap();
-        for table in ["summary_messages", "summary_children", "context_items", "contexts", "windows", "digests", "message_costs"] {
+        for table in ["summary_messages", "summary_children", "root_summaries", "contexts", "windows", "digests", "message_costs"] {
             let left = match table {
                 "summary_messages" => by_hand(&oneiro, "SELECT COUNT(*) FROM summary_messages l WHERE NOT EXISTS (SELECT 1 FROM summaries s WHERE s.key = l.summary_key)"),
                 "summary_children" => by_hand(&oneiro, "SELECT COUNT(*) FROM summary_children l WHERE NOT EXISTS (SELECT 1 FROM summaries s WHERE s.key = l.parent_key)"),

@@ -6,7 +6,9 @@ use crate::context_support::{
     until, user,
 };
 use crate::support::{Fixed, open};
-use oneiro::{CompactRequest, ErrorKind, NewMessage, SessionId, Window, WindowRequest};
+use oneiro::{
+    CompactRequest, ErrorKind, NewMessage, SessionId, SummaryLevel, Window, WindowRequest,
+};
 use oneiro_testkit::on_both_backends;
 use serde_json::json;
 use std::sync::mpsc::channel;
@@ -57,7 +59,8 @@ on_both_backends! {
             }
         });
         assert_context_rules(&one, &id);
-        assert_eq!(llm.calls(), one.context().summaries(&id).unwrap().len(), "the same was written twice");
+        let by_model = one.context().summaries(&id).unwrap().into_iter().filter(|s| s.level == SummaryLevel::Model).count();
+        assert_eq!(llm.calls(), by_model, "the same was written twice");
     }
 
     fn while_one_compacts_another_does_not(space) {
@@ -129,8 +132,9 @@ on_both_backends! {
         oneiro.context().window(&id, &request).unwrap();
         assert_eq!(oneiro.jobs().list(None, 10).unwrap().items.len(), 1, "one job to a session");
         assert_eq!(oneiro.jobs().run(LONG).unwrap().failed, 0);
-        let window = oneiro.context().window(&id, &request).unwrap();
-        assert!(!window.summaries.is_empty() && window.tokens <= budget * 60 / 100, "{} of {budget}", window.tokens);
+        assert!(!oneiro.context().summaries(&id).unwrap().is_empty());
+        // What is prepared takes nothing away.
+        assert_eq!(oneiro.context().window(&id, &request).unwrap().messages, window.messages);
         assert_context_rules(&oneiro, &id);
     }
 

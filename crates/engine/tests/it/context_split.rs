@@ -72,15 +72,15 @@ on_both_backends! {
         assert_eq!(oneiro.sessions().resolve("the move").unwrap(), third.id);
     }
 
-    fn the_window_of_the_parent_is_the_window_of_the_child(space) {
+    fn the_child_goes_on_with_the_newest_messages_of_the_parent(space) {
         let oneiro = open(space);
         let id = begin(&oneiro, "s", turns(0, 60));
         until(&oneiro, &id, 3_000);
-        let before = peek(&oneiro, &id, 100_000);
+        let before = peek(&oneiro, &id, 3_000);
         let child = oneiro.sessions().split(&id, SplitRequest { until: Some(3_000), ..SplitRequest::default() }).unwrap().id;
-        let after = peek(&oneiro, &child, 100_000);
-        assert_eq!(after.messages[1..], before.messages[1..]);
-        assert_eq!(after.summaries, before.summaries);
+        let after = peek(&oneiro, &child, 3_000);
+        assert!(after.messages.len() > 2 && before.messages.ends_with(&after.messages[1..]));
+        assert_eq!(after.omitted.messages, 0);
     }
 
     fn a_continuation_compacts_further_and_splits_again(space) {

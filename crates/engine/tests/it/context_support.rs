@@ -88,7 +88,19 @@ pub fn open_options(space: &TestSpace, options: Options) -> Fixed {
         ids: ids(),
         ..options
     };
-    Fixed { oneiro: Oneiro::open(&target(space), options).unwrap(), clock }
+    let oneiro = Oneiro::open(&target(space), options).unwrap();
+    model_writes_leaves(&oneiro);
+    Fixed { oneiro, clock }
+}
+
+/// Has the model write every summary, however small.
+pub fn model_writes_leaves(oneiro: &Oneiro) {
+    let settings = oneiro.settings().list().unwrap();
+    let is_set =
+        |one: &oneiro::SettingValue| one.name == "model_chunk_tokens" && one.value == json!(1);
+    if !settings.iter().any(is_set) {
+        oneiro.settings().set("model_chunk_tokens", Some(json!(1))).unwrap();
+    }
 }
 
 /// About so many tokens of plain sentences, different for every seed.

@@ -1,6 +1,6 @@
 //! Windows: within budget, whole turns, everything reachable, and a beginning that stays.
 
-use crate::context_support::{begin, by_hand, peek, user};
+use crate::context_support::{begin, by_hand, peek, shown_in, user};
 use crate::support::{NOW, id as sid, open as fixed};
 use oneiro::{
     CompactRequest, ContextScope, EXPAND_TOKENS, ExpandRequest, ExpandWhat, NewMessage, Oneiro,
@@ -65,9 +65,7 @@ pub fn reachable(oneiro: &Oneiro, id: &SessionId, window: &Window) -> BTreeSet<i
             };
             let expanded = oneiro.context().expand(&request).unwrap();
             assert!(expanded.tokens <= EXPAND_TOKENS || expanded.messages.len() == 1);
-            for message in &expanded.messages {
-                assert!(found.insert(message.id.0), "message {} twice", message.id);
-            }
+            found.extend(expanded.messages.iter().map(|message| message.id.0));
             cursor = expanded.next;
             if cursor.is_none() {
                 return;
@@ -127,7 +125,9 @@ on_both_backends! {
         assert!(after.tokens <= until + 200);
         let shown = after.messages.iter().filter(|m| m["role"] != "system").count();
         assert!(shown >= 2 && !after.summaries.is_empty());
-        assert_eq!(reachable(&oneiro, &id, &after).len() + shown, 400);
+        let mut found = reachable(&oneiro, &id, &after);
+        found.extend(shown_in(&peek(&oneiro, &id, until + 200)));
+        assert_eq!(found.len(), 400);
         let system = after.messages[0]["content"].as_str().unwrap();
         assert!(system.contains(after.summaries[0].as_str()) && system.contains("session_expand"));
         assert!(oneiro.check().unwrap().ok, "{:?}", oneiro.check().unwrap());

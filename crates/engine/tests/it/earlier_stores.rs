@@ -4,13 +4,13 @@
 
 use crate::search_support::{all_segments, ask, find, open_with_words, reach, request};
 use crate::support::{assert_sound, export, id, shown, target};
-use oneiro::{MessageId, Oneiro, Timestamp};
+use oneiro::{CaptureSwitch, MessageId, Oneiro, Timestamp};
 use oneiro_store::{CURRENT, Options, Store};
 use oneiro_testkit::{Backend, TestSpace, on_both_backends};
 use std::path::PathBuf;
 
 /// The newest schema that has a fixture.
-const NEWEST: usize = 7;
+const NEWEST: usize = 9;
 
 /// Messages in each fixture, one of them rewound.
 const MESSAGES: usize = 49;
@@ -67,6 +67,16 @@ fn assert_everything_is_there(oneiro: &Oneiro, schema: usize) {
     assert_eq!(oneiro.context().summaries(&id("garden")).unwrap().len(), from(4));
     assert_eq!(oneiro.messages().pinned(&id("garden")).unwrap().len(), from(4));
     assert_eq!(oneiro.host().slots("routes").unwrap().len(), from(5));
+    // A folder that was off was so with the folders below it.
+    let captured = oneiro.capture().status().unwrap();
+    let choices: Vec<_> = captured
+        .projects
+        .iter()
+        .map(|project| (project.folder.as_str(), project.capture))
+        .collect();
+    let chosen = [("/srv/garden", CaptureSwitch::On), ("/srv/office", CaptureSwitch::Excluded)];
+    assert_eq!(choices, chosen[..2 * from(8)]);
+    assert_eq!(captured.other_projects.is_some(), schema >= 8);
 }
 
 /// Every message that is shown is found by its words, in a segment or in the tail.

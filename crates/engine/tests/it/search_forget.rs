@@ -353,7 +353,7 @@ on_both_backends! {
         begin(&oneiro, "t");
         // Six folds, so that they are merged.
         for turn in 0..6 {
-            let empty = || NewMessage::from_json(json!({"role": "assistant", "content": null})).unwrap();
+            let empty = || NewMessage::from_json(json!({"role": "tool", "content": null})).unwrap();
             oneiro.messages().append(&id("t"), vec![empty(), user("an ordinary message"), empty()]).unwrap();
             if turn == 2 {
                 oneiro.messages().append(&id("s"), vec![rare()]).unwrap();

@@ -184,7 +184,7 @@ on_both_backends! {
         server.set(8, 0);
         let message = furnish(&oneiro);
         let _ = oneiro.index().catch_up(&mut |_, _| {});
-        let empty = json!({"role": "assistant", "content": null});
+        let empty = json!({"role": "tool", "content": null});
         oneiro.messages().append(&id("s"), vec![NewMessage::from_json(empty).unwrap()]).unwrap();
         server.set(8, MANY);
         fold(&oneiro);

@@ -2,7 +2,8 @@
 
 use crate::support::{begin, open, say};
 use oneiro::{ErrorKind, Oneiro, Options, SpaceName, Surface, Target, list_spaces};
-use oneiro_testkit::{TestSpace, on_both_backends};
+use oneiro_testkit::{Backend, TestSpace, on_both_backends};
+use std::io::{Seek, SeekFrom, Write};
 
 fn target(space: &TestSpace, name: &SpaceName) -> Target {
     Target::parse(&space.store, Some(name)).unwrap()
@@ -67,6 +68,45 @@ on_both_backends! {
         assert_eq!(deleted.backups.len(), 1);
         assert!(copy.exists());
     }
+}
+
+/// Overwrites bytes of a space's file.
+fn damage(place: &Target, at: u64, bytes: &[u8]) {
+    let Target::File { path, .. } = place else { panic!("{place} is not a file") };
+    let mut file = std::fs::OpenOptions::new().write(true).open(path).unwrap();
+    file.seek(SeekFrom::Start(at)).unwrap();
+    file.write_all(bytes).unwrap();
+}
+
+#[test]
+fn a_damaged_space_is_listed_as_damaged_and_can_be_deleted() {
+    let space = TestSpace::new(Backend::Sqlite);
+    let good = SpaceName::new("good").unwrap();
+    for name in [&space.space, &good] {
+        drop(Oneiro::open(&target(&space, name), Options::default()).unwrap());
+    }
+    let place = target(&space, &space.space);
+    // The schema begins after the header of 100 bytes.
+    damage(&place, 100, &[0xAA; 3_000]);
+    let error = Oneiro::open(&place, existing()).err().unwrap();
+    assert_eq!(error.kind(), ErrorKind::Corrupt);
+    let spaces = list_spaces(&space.store, &Options::default()).unwrap();
+    let found = |name: &SpaceName| spaces.iter().find(|found| found.name == *name).unwrap().damaged;
+    assert_eq!((found(&space.space), found(&good)), (true, false));
+    Oneiro::delete_space(&place, &Options::default()).unwrap();
+    assert_eq!(names(&space), ["good"]);
+}
+
+#[test]
+fn a_file_that_cannot_be_told_to_be_a_space_is_neither_listed_nor_deleted() {
+    let space = TestSpace::new(Backend::Sqlite);
+    let place = target(&space, &space.space);
+    drop(Oneiro::open(&place, Options::default()).unwrap());
+    damage(&place, 0, &[0xAA; 100]);
+    assert!(names(&space).is_empty());
+    let error = Oneiro::delete_space(&place, &Options::default()).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Corrupt);
+    assert!(matches!(&place, Target::File { path, .. } if path.exists()));
 }
 
 #[test]

@@ -2,7 +2,10 @@
 
 use crate::support::{assert_sound, content, id, open, shown};
 use crate::transcript_files::{File, OWN, answer_line, capture, line_uuid, user_line};
-use oneiro::{Agent, CaptureRequest, EraseTarget, ErrorKind, Lineage, Role, find_transcripts};
+use oneiro::{
+    Agent, CapturePause, CaptureRequest, EraseTarget, ErrorKind, ExcludedFolders, Lineage,
+    ProjectFolder, ReadFrom, Role, Timestamp, find_transcripts,
+};
 use oneiro_testkit::{Backend, on_both_backends};
 use serde_json::json;
 use std::time::Duration;
@@ -70,24 +73,67 @@ on_both_backends! {
         assert_sound(&oneiro);
     }
 
-    fn what_was_erased_does_not_come_back(space) {
+    fn lines_that_were_left_out_are_stored_when_the_file_is_read_from_its_start(space) {
         let oneiro = open(space);
         let file = File::new(space, OWN);
-        file.add(&user_line(1, "the secret of the blue tin"));
-        file.add(&user_line(2, "and of the red one"));
-        capture(&oneiro, &file);
-        oneiro.erase(&EraseTarget::Session(id(OWN))).unwrap();
-        assert_eq!(capture(&oneiro, &file).messages, 0);
-        assert!(oneiro.sessions().find(&id(OWN)).unwrap().is_none());
-        file.replace(&[user_line(1, "the secret of the blue tin")]);
-        let captured = capture(&oneiro, &file);
-        assert_eq!((captured.messages, captured.left_out), (0, 1));
-        assert!(oneiro.sessions().find(&id(OWN)).unwrap().is_none());
-        if space.backend == Backend::Sqlite {
-            drop(oneiro);
-            let raw = std::fs::read(space.file()).unwrap();
-            assert!(!raw.windows(8).any(|part| part == b"blue tin"));
+        for n in 1..=5 {
+            let mut line = user_line(n, &format!("number {n}"));
+            line["timestamp"] = format!("2026-03-02T09:0{n}:00Z").into();
+            line["cwd"] = if n == 5 { "/srv/secret".into() } else { line["cwd"].clone() };
+            file.add(&line);
         }
+        let at = |time: &str| Timestamp::parse(time).unwrap();
+        let pauses = [CapturePause { started_at: at("2026-03-02T09:02:00Z"), ended_at: Some(at("2026-03-02T09:04:00Z")) }];
+        let excluded = ExcludedFolders { trees: vec![ProjectFolder::resolve("/srv/secret")], ..ExcludedFolders::default() };
+        let request = CaptureRequest { pauses: &pauses, excluded: &excluded, ..CaptureRequest::new(&file.path, Agent::ClaudeCode) };
+        let captured = oneiro.transfer().capture_transcript(&request, &mut |_| {}).unwrap();
+        assert_eq!((captured.messages, captured.left_out), (2, 3));
+        assert_eq!(capture(&oneiro, &file).messages, 0);
+        let request = CaptureRequest { from: ReadFrom::Start, ..CaptureRequest::new(&file.path, Agent::ClaudeCode) };
+        for (dry_run, counts) in [(true, (3, 2)), (false, (3, 2)), (false, (0, 5))] {
+            let request = CaptureRequest { dry_run, ..request };
+            let captured = oneiro.transfer().capture_transcript(&request, &mut |_| {}).unwrap();
+            assert_eq!((captured.messages, captured.duplicates), counts, "{dry_run}");
+        }
+        let mut all = shown(&oneiro, OWN, true);
+        all.sort();
+        assert_eq!(all, ["number 1", "number 2", "number 3", "number 4", "number 5"]);
+        // What comes after is read as before.
+        file.add(&user_line(6, "number 6"));
+        let captured = capture(&oneiro, &file);
+        assert_eq!((captured.messages, captured.duplicates), (1, 0));
+        assert_sound(&oneiro);
+    }
+
+    /// Codex names the folder of a turn once: what follows in it is read later, by others.
+    fn lines_of_an_excluded_folder_stay_left_out_when_reading_resumes_among_them(space) {
+        let oneiro = open(space);
+        let file = File::new(space, "rollout");
+        let excluded = ExcludedFolders { trees: vec![ProjectFolder::resolve("/srv/secret")], ..ExcludedFolders::default() };
+        let read = || {
+            let request = CaptureRequest { excluded: &excluded, ..CaptureRequest::new(&file.path, Agent::Codex) };
+            let captured = oneiro.transfer().capture_transcript(&request, &mut |_| {}).unwrap();
+            (captured.messages, captured.left_out)
+        };
+        let turn = |cwd: &str| json!({"timestamp": "2026-03-02T09:00:00Z", "type": "turn_context", "payload": {"cwd": cwd}});
+        let message = |words: &str| json!({"timestamp": "2026-03-02T09:00:01Z", "type": "response_item", "payload":
+            {"type": "message", "role": "user", "content": [{"type": "input_text", "text": words}]}});
+        file.add(&json!({"timestamp": "2026-03-02T09:00:00Z", "type": "session_meta", "payload":
+            {"id": "rollout", "timestamp": "2026-03-02T09:00:00Z", "cwd": "/srv/ann/hive"}}));
+        file.add(&message("open"));
+        assert_eq!(read(), (1, 0));
+        file.add(&turn("/srv/secret/plans"));
+        assert_eq!(read(), (0, 0));
+        // More than is looked at first.
+        file.add(&message(&"long ".repeat(40_000)));
+        assert_eq!(read(), (0, 1));
+        file.add(&message("secret"));
+        assert_eq!(read(), (0, 1));
+        file.add(&turn("/srv/ann/hive"));
+        file.add(&message("open again"));
+        assert_eq!(read(), (1, 0));
+        file.add(&message("still open"));
+        assert_eq!(read(), (1, 0));
     }
 
     fn the_use_of_an_answer_is_counted_once_however_its_lines_are_read(space) {

@@ -241,7 +241,7 @@ fn a_pipe_is_imported_to_its_end_and_another_handle_appends_while_it_waits() {
             let importing = scope.spawn(|| {
                 let path = format!("/dev/fd/{}", std::os::fd::AsRawFd::as_raw_fd(&input));
                 let file = ImportFile::open(std::path::Path::new(&path), limits)?;
-                oneiro.transfer().import_file(file, limits, &mut |_| {})
+                oneiro.transfer().import_file(&file, limits, &mut |_| {})
             });
             // More than a pipe holds: the write ends only when the import has begun to read.
             let blank = vec![b'\n'; 256 << 10];
@@ -264,7 +264,7 @@ fn an_endless_pipe_is_refused_at_the_limit_of_bytes() {
     let limits = ImportLimits { bytes: 1 << 20, ..ImportLimits::default() };
     let file = ImportFile::spool(std::io::repeat(b'\n'), limits).unwrap();
     assert_eq!(file.bytes(), limits.bytes + 1);
-    let error = oneiro.transfer().import_file(file, limits, &mut |_| {}).unwrap_err();
+    let error = oneiro.transfer().import_file(&file, limits, &mut |_| {}).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::TooLarge, "{error:?}");
     let folder = ImportFile::open(space.folder(), limits).unwrap_err();
     assert_eq!(folder.kind(), ErrorKind::Invalid, "{folder:?}");

@@ -8,13 +8,13 @@ use tokio::sync::{mpsc, watch};
 const BEHIND: usize = 64;
 
 /// How long the last lines may take to be written.
-const LAST_WORDS: Duration = Duration::from_secs(2);
+const FLUSH_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// The sender of lines.
 #[derive(Clone)]
 pub(super) struct Writer {
     lines: mpsc::Sender<String>,
-    gone: watch::Receiver<bool>,
+    is_closed: watch::Receiver<bool>,
 }
 
 impl Writer {
@@ -23,7 +23,7 @@ impl Writer {
         mut output: impl Write + Send + 'static,
     ) -> std::io::Result<(Writer, watch::Receiver<bool>)> {
         let (lines, mut waiting) = mpsc::channel::<String>(BEHIND);
-        let (ended, gone) = watch::channel(false);
+        let (ended, is_closed) = watch::channel(false);
         let write = move || {
             while let Some(mut line) = waiting.blocking_recv() {
                 line.push('\n');
@@ -34,7 +34,7 @@ impl Writer {
             ended.send_replace(true);
         };
         std::thread::Builder::new().name("oneiro-mcp-out".to_owned()).spawn(write)?;
-        Ok((Writer { lines, gone: gone.clone() }, gone))
+        Ok((Writer { lines, is_closed: is_closed.clone() }, is_closed))
     }
 
     /// Waits until there is room for a line.
@@ -49,9 +49,10 @@ impl Writer {
 
     /// Waits until all lines are written.
     pub(super) async fn finish(self) {
-        let Writer { lines, mut gone } = self;
+        let Writer { lines, mut is_closed } = self;
         drop(lines);
         // Do not wait for a client that does not read.
-        let _ = tokio::time::timeout(LAST_WORDS, gone.wait_for(|gone| *gone)).await;
+        let _ =
+            tokio::time::timeout(FLUSH_TIMEOUT, is_closed.wait_for(|is_closed| *is_closed)).await;
     }
 }

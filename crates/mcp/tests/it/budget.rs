@@ -1,7 +1,7 @@
 //! No answer is larger than its budget, in either part, a cut is noted, and structured content holds
 //! no copy of the text.
 
-use crate::support::{call, note, open, recalled, say, search};
+use crate::support::{append_texts, call, note, open, search, split_at_tags};
 use oneiro::count::tokens;
 use oneiro_mcp::Answer;
 use oneiro_testkit::{Backend, TestSpace, words};
@@ -42,7 +42,7 @@ fn texts() -> Vec<String> {
 fn no_answer_is_over_its_budget() {
     let space = TestSpace::new(Backend::Sqlite);
     let oneiro = open(&space);
-    let mut said = Vec::new();
+    let mut message_ids = Vec::new();
     // Ids go into the calls that are proposed, which share what is set aside for the end.
     let ids = [20, 45, 90, 500].map(|length| "\"長".repeat(length / 2));
     let mut sessions = vec!["a", "漢字\n\"id\"", "c"];
@@ -55,7 +55,7 @@ fn no_answer_is_over_its_budget() {
             *text = format!("needle {text}");
         }
         let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
-        said.push(say(&oneiro, session, &texts));
+        message_ids.push(append_texts(&oneiro, session, &texts));
     }
     for budget in [200, 201, 333, 700, 2_000, 5_000, 20_000] {
         let mut asked = vec![
@@ -63,10 +63,11 @@ fn no_answer_is_over_its_budget() {
             json!({"limit": 100}),
             json!({}),
         ];
-        for (session, said) in sessions.iter().zip(&said) {
+        for (session, message_ids) in sessions.iter().zip(&message_ids) {
             asked.push(json!({"session": session}));
             asked.extend(
-                said.iter()
+                message_ids
+                    .iter()
                     .step_by(2)
                     .map(|id| json!({"session": session, "around": id, "window": 20})),
             );
@@ -93,17 +94,17 @@ fn a_larger_budget_shows_more_messages_and_every_one_shows_the_hit() {
     let mut texts: Vec<String> = (0..20).map(|seed| words(seed, 60)).collect();
     texts[10] = "the needle is here".to_owned();
     let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
-    let said = say(&oneiro, "a", &texts);
+    let message_ids = append_texts(&oneiro, "a", &texts);
     let mut before = 0;
     for budget in [200, 600, 2_000] {
         let arguments = json!({"query": "needle", "window": 5, "max_tokens": budget});
         let answer = search(&oneiro, arguments.clone());
         assert_within_budget(&answer, budget, &arguments);
         let messages = answer.structured["sessions"][0]["message_ids"].as_array().unwrap();
-        assert!(messages.iter().any(|id| *id == said[10]), "{answer:?}");
+        assert!(messages.iter().any(|id| *id == message_ids[10]), "{answer:?}");
         assert!(messages.len() > before, "{budget}: {}", messages.len());
         before = messages.len();
-        assert!(recalled(&answer.text).0.contains("the needle is here"));
+        assert!(split_at_tags(&answer.text).0.contains("the needle is here"));
     }
 }
 
@@ -116,7 +117,7 @@ fn a_budget_that_is_used_up_is_not_overdrawn() {
     for session in ["an id of some length, as hosts make them", "another one, a little longer"] {
         let texts: Vec<String> = (0..40).map(|seed| format!("needle {}", words(seed, 6))).collect();
         let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
-        say(&oneiro, session, &texts);
+        append_texts(&oneiro, session, &texts);
     }
     let mut least = usize::MAX;
     for budget in 200..700 {
@@ -145,7 +146,7 @@ fn the_text_is_short_and_the_structured_content_holds_ids_alone() {
             .map(|number| format!("The lantern of {session} number {number} hangs by the pier."))
             .collect();
         let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
-        ids.push(say(&oneiro, session, &texts));
+        ids.push(append_texts(&oneiro, session, &texts));
     }
     let found = search(&oneiro, json!({"query": "lantern tuesday 4", "limit": 1}));
     assert!(found.text.chars().count() <= 600, "{}", found.text);
@@ -164,7 +165,7 @@ fn the_text_is_short_and_the_structured_content_holds_ids_alone() {
         assert!(rest <= ENVELOPE_CHARS_MAX, "{}", answer.structured);
     }
     // A message is shown once, however many hits are near it.
-    let inside = recalled(&all.text).0;
+    let inside = split_at_tags(&all.text).0;
     for id in ids.iter().flatten() {
         assert!(inside.matches(&format!(" #{id} ")).count() <= 1, "{inside}");
     }

@@ -1,7 +1,7 @@
 //! memory_context: a session within a budget, named by id, prefix or title, and left unchanged for
 //! callers who may only read.
 
-use crate::support::{call, call_as, compacted, note, open, proposed, recalled, say};
+use crate::support::{append_texts, call, call_as, compacted, note, open, proposed, split_at_tags};
 use oneiro::count::tokens;
 use oneiro::{ErrorKind, NewMessage, Oneiro, SessionId, SessionPatch};
 use oneiro_mcp::{Answer, Payload, TokenRole};
@@ -22,7 +22,7 @@ on_both_backends! {
         assert!(fields["tokens"].as_u64().unwrap() <= 8_000, "{fields}");
         let named = fields["summaries"].as_array().unwrap();
         assert!(named.iter().all(|id| summaries.contains(&id.as_str().unwrap().to_owned())));
-        let (inside, outside) = recalled(&answer.text);
+        let (inside, outside) = split_at_tags(&answer.text);
         assert!(inside.contains("Number 299:") && !outside.contains("Number 299:"));
         assert!(inside.contains(named[0].as_str().unwrap()));
         assert!(!fields.to_string().contains("Number 299:"), "{fields}");
@@ -40,25 +40,25 @@ on_both_backends! {
 
     fn a_session_is_named_by_prefix_or_title(space) {
         let oneiro = open(space);
-        let said = say(&oneiro, "monday-7f3a", &["the tea is in the blue tin"]);
-        say(&oneiro, "tuesday-1", &["coffee"]);
-        say(&oneiro, "tuesday-2", &["coffee"]);
+        let message_ids = append_texts(&oneiro, "monday-7f3a", &["the tea is in the blue tin"]);
+        append_texts(&oneiro, "tuesday-1", &["coffee"]);
+        append_texts(&oneiro, "tuesday-2", &["coffee"]);
         let id = SessionId::new("monday-7f3a").unwrap();
         let title = Some(Some("Tea tins".to_owned()));
         oneiro.sessions().change(&id, SessionPatch { title, ..SessionPatch::default() }).unwrap();
         for name in ["monday-7f3a", "mon", "Tea tins"] {
             let window = context(&oneiro, json!({"session": name}));
             assert_eq!(window.structured["session_id"], "monday-7f3a", "{name}");
-            let arguments = json!({"session": name, "id": said[0]});
+            let arguments = json!({"session": name, "id": message_ids[0]});
             let expanded = call(&oneiro, "session_expand", arguments).unwrap();
             assert!(expanded.text.contains("blue tin"), "{name}: {}", expanded.text);
             let arguments = json!({"session": name, "grep": "tea"});
             let grep = call(&oneiro, "session_expand", arguments).unwrap();
-            assert_eq!(grep.structured["hits"][0]["id"], said[0], "{name}");
+            assert_eq!(grep.structured["hits"][0]["id"], message_ids[0], "{name}");
         }
         for (tool, arguments) in [
             ("session_search", json!({"session": "tue"})),
-            ("session_expand", json!({"session": "tue", "id": said[0]})),
+            ("session_expand", json!({"session": "tue", "id": message_ids[0]})),
             ("memory_context", json!({"session": "tue"})),
         ] {
             let error = call(&oneiro, tool, arguments).unwrap_err();
@@ -73,7 +73,7 @@ on_both_backends! {
         let oneiro = open(space);
         let texts: Vec<String> = (0..400).map(|seed| words(seed, 60)).collect();
         let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
-        say(&oneiro, "s", &texts);
+        append_texts(&oneiro, "s", &texts);
         let id = SessionId::new("s").unwrap();
         let arguments = json!({"session": "s"});
         context(&oneiro, arguments.clone());
@@ -87,7 +87,7 @@ on_both_backends! {
 
     fn invalid_arguments_are_refused_with_a_remedy(space) {
         let oneiro = open(space);
-        say(&oneiro, "s", &["tea"]);
+        append_texts(&oneiro, "s", &["tea"]);
         for (arguments, kind) in [
             (json!({}), ErrorKind::Invalid),
             (json!({"session": "nowhere"}), ErrorKind::NotFound),
@@ -112,7 +112,7 @@ on_both_backends! {
 fn a_turn_larger_than_the_budget_is_cut_and_noted() {
     let space = TestSpace::new(Backend::Sqlite);
     let oneiro = open(&space);
-    say(&oneiro, "s", &["begin to look through all of it"]);
+    append_texts(&oneiro, "s", &["begin to look through all of it"]);
     let id = SessionId::new("s").unwrap();
     // No part of a turn is left out, and none of these is long enough to have a short form.
     let name = |number: usize| format!("call{number}");
@@ -135,7 +135,7 @@ fn a_turn_larger_than_the_budget_is_cut_and_noted() {
         assert!(tokens(&answer.structured.to_string()) <= budget + 200);
         assert!(note(&answer.text).contains("larger than the budget"), "{}", answer.text);
         assert!(answer.structured["tokens"].as_u64().unwrap() > budget as u64);
-        let text = recalled(&answer.text).0;
+        let text = split_at_tags(&answer.text).0;
         assert!(text.ends_with("seen 59") && text.contains("begin to look"), "{text}");
         assert!(text.contains("characters left out]"), "{text}");
         let arguments = json!({"session": "s", "budget": budget, "format": "openai"});

@@ -1,8 +1,8 @@
 //! Ids of sessions are free text. Wherever a tool, a resource or an error names one outside the
 //! delimiters, it is one escaped word: no line of its own, no tag, no sentence.
 
-use crate::http::{ask, post};
-use crate::support::{call_as, compacted, open, proposed, recalled, say};
+use crate::http::{post, rpc};
+use crate::support::{append_texts, call_as, compacted, open, proposed, split_at_tags};
 use oneiro::{NewSession, Oneiro, SessionId, TokenRole};
 use oneiro_testkit::on_both_backends;
 use serde_json::{Value, json};
@@ -40,7 +40,7 @@ fn assert_no_hostile_words(what: &str, text: &str) {
 }
 
 fn assert_only_our_lines(what: &str, text: &str) {
-    let outside = if text.contains("<recalled-") { recalled(text).1 } else { text.to_owned() };
+    let outside = if text.contains("<recalled-") { split_at_tags(text).1 } else { text.to_owned() };
     for line in outside.lines().filter(|line| !line.is_empty()) {
         assert!(OURS.iter().any(|ours| line.starts_with(ours)), "{what}: {line:?}");
     }
@@ -54,7 +54,7 @@ fn answer(oneiro: &Oneiro, tool: &str, arguments: Value) -> String {
 /// The text of a tool's answer or error, as a host hands it to a model.
 fn over_http(oneiro: &Oneiro, tool: &str, arguments: &Value) -> String {
     let params = json!({"name": tool, "arguments": arguments});
-    let (_, answer) = post(oneiro, "2025-06-18", ask(json!(1), "tools/call", params));
+    let (_, answer) = post(oneiro, "2025-06-18", rpc(json!(1), "tools/call", params));
     let text = &answer["result"]["content"][0]["text"];
     text.as_str().map_or_else(|| answer["error"].to_string(), str::to_owned)
 }
@@ -63,17 +63,17 @@ on_both_backends! {
     fn the_calls_that_tools_propose_have_no_words_of_an_id_and_can_be_made(space) {
         let oneiro = open(space);
         for id in HOSTILE {
-            let said = say(&oneiro, id, &["tea", "and milk", "and sugar"]);
+            let message_ids = append_texts(&oneiro, id, &["tea", "and milk", "and sugar"]);
             for arguments in [
                 json!({"query": "tea"}),
                 json!({"session": id}),
-                json!({"session": id, "around": said[1], "window": 1}),
+                json!({"session": id, "around": message_ids[1], "window": 1}),
                 json!({}),
             ] {
                 assert_only_our_lines(&arguments.to_string(), &answer(&oneiro, "session_search", arguments));
             }
             for arguments in [
-                json!({"session": id, "id": said[0]}),
+                json!({"session": id, "id": message_ids[0]}),
                 json!({"session": id, "grep": "tea"}),
             ] {
                 assert_only_our_lines(&arguments.to_string(), &answer(&oneiro, "session_expand", arguments));
@@ -87,13 +87,13 @@ on_both_backends! {
 
     fn a_note_about_two_sessions_is_inside_the_delimiters(space) {
         let oneiro = open(space);
-        let said = say(&oneiro, HOSTILE[1], &["tea"]);
+        let message_ids = append_texts(&oneiro, HOSTILE[1], &["tea"]);
         let child = SessionId::new("child").unwrap();
         let parent = SessionId::new(HOSTILE[1]).ok();
         oneiro.sessions().create(NewSession { parent_id: parent, ..NewSession::with_id(child) }).unwrap();
         let scrolled = answer(&oneiro, "session_search",
-            json!({"session": "child", "around": said[0]}));
-        assert!(recalled(&scrolled).0.contains("note: "), "{scrolled}");
+            json!({"session": "child", "around": message_ids[0]}));
+        assert!(split_at_tags(&scrolled).0.contains("note: "), "{scrolled}");
         assert_only_our_lines("scroll", &scrolled);
     }
 
@@ -105,25 +105,25 @@ on_both_backends! {
         assert_only_our_lines("window", &window);
         let expanded = answer(&oneiro, "session_expand",
             json!({"session": HOSTILE[2], "id": made[0], "tokens": 200}));
-        assert_no_hostile_words("expand", &recalled(&expanded).1);
-        let (_, listed) = post(&oneiro, "2025-06-18", ask(json!(1), "resources/list", json!({})));
+        assert_no_hostile_words("expand", &split_at_tags(&expanded).1);
+        let (_, listed) = post(&oneiro, "2025-06-18", rpc(json!(1), "resources/list", json!({})));
         let resources = listed["result"]["resources"].as_array().unwrap();
         assert!(!resources.is_empty());
         for one in resources {
             assert_no_hostile_words("list", one["description"].as_str().unwrap());
         }
         let uri = format!("oneiro://summary/{}", made[0]);
-        let (_, read) = post(&oneiro, "2025-06-18", ask(json!(1), "resources/read", json!({"uri": uri})));
+        let (_, read) = post(&oneiro, "2025-06-18", rpc(json!(1), "resources/read", json!({"uri": uri})));
         let text = read["result"]["contents"][0]["text"].as_str().unwrap();
         assert!(text.contains("- session: \"x"), "{text}");
-        assert_no_hostile_words("read", &recalled(text).1);
+        assert_no_hostile_words("read", &split_at_tags(text).1);
     }
 
     fn errors_that_repeat_input_or_stored_ids_have_no_words_of_them(space) {
         let oneiro = open(space);
         // Two stored ids that an error names as examples.
         for end in ["1", "2"] {
-            say(&oneiro, &format!("{}{end}", HOSTILE[1]), &["tea"]);
+            append_texts(&oneiro, &format!("{}{end}", HOSTILE[1]), &["tea"]);
         }
         let mut errors = vec![over_http(&oneiro, "session_search", &json!({"session": "x\nSYS"}))];
         assert!(errors[0].starts_with("conflict: "), "{errors:?}");
@@ -145,7 +145,7 @@ on_both_backends! {
                 ("tools/list", json!({"cursor": evil})),
                 ("resources/read", json!({"uri": evil})),
             ] {
-                let (_, refused) = post(&oneiro, "2025-06-18", ask(json!(1), method, params));
+                let (_, refused) = post(&oneiro, "2025-06-18", rpc(json!(1), method, params));
                 errors.push(refused["error"]["message"].as_str().unwrap().to_owned());
             }
         }

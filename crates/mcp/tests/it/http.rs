@@ -1,7 +1,7 @@
 //! The HTTP service as a server mounts it: every protocol version, each request by itself, and
 //! nobody without a space.
 
-use crate::support::{open, say};
+use crate::support::{append_texts, open};
 use http::{Request, StatusCode, header};
 use http_body_util::{BodyExt, Full};
 use oneiro::Oneiro;
@@ -72,47 +72,47 @@ fn post_from(
     (status, serde_json::from_str(&answer).unwrap_or(Value::String(answer)))
 }
 
-pub fn ask(id: Value, method: &str, params: Value) -> Value {
+pub fn rpc(id: Value, method: &str, params: Value) -> Value {
     json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params})
 }
 
 on_both_backends! {
     fn every_version_is_answered(space) {
         let oneiro = open(space);
-        let said = say(&oneiro, "monday", &["the tea is in the blue tin"]);
+        let message_ids = append_texts(&oneiro, "monday", &["the tea is in the blue tin"]);
         for version in ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28"] {
             if version < "2026-07-28" {
                 let client = json!({
                     "protocolVersion": version, "capabilities": {},
                     "clientInfo": {"name": "test", "version": "1"},
                 });
-                let (status, answer) = post(&oneiro, version, ask(json!(1), "initialize", client));
+                let (status, answer) = post(&oneiro, version, rpc(json!(1), "initialize", client));
                 assert_eq!(status, StatusCode::OK, "{answer}");
                 assert_eq!(answer["result"]["protocolVersion"], version, "{answer}");
                 assert!(answer["result"]["instructions"].is_string());
             } else {
-                let (_, answer) = post(&oneiro, version, ask(json!(1), "server/discover", json!({})));
+                let (_, answer) = post(&oneiro, version, rpc(json!(1), "server/discover", json!({})));
                 let versions = answer["result"]["supportedVersions"].as_array().unwrap();
                 assert!(versions.contains(&json!(version)), "{answer}");
             }
-            let (_, list) = post(&oneiro, version, ask(json!("l"), "tools/list", json!({})));
+            let (_, list) = post(&oneiro, version, rpc(json!("l"), "tools/list", json!({})));
             assert_eq!(list["id"], "l");
             assert_eq!(list["result"]["tools"][0]["name"], "session_search", "{list}");
             let params = json!({"name": "session_search", "arguments": {"query": "tea"}});
-            let (_, found) = post(&oneiro, version, ask(json!(2), "tools/call", params));
+            let (_, found) = post(&oneiro, version, rpc(json!(2), "tools/call", params));
             let sessions = &found["result"]["structuredContent"]["sessions"];
-            assert_eq!(sessions[0]["hit"]["message_id"], said[0], "{found}");
+            assert_eq!(sessions[0]["hit"]["message_id"], message_ids[0], "{found}");
         }
     }
 
     fn the_space_is_that_of_the_request(space) {
         let other = TestSpace::new(space.backend);
         let (mine, theirs) = (open(space), open(&other));
-        say(&mine, "mine", &["tea"]);
-        say(&theirs, "theirs", &["tea"]);
+        append_texts(&mine, "mine", &["tea"]);
+        append_texts(&theirs, "theirs", &["tea"]);
         for (oneiro, want) in [(&mine, "mine"), (&theirs, "theirs")] {
             let params = json!({"name": "session_search", "arguments": {"query": "tea"}});
-            let (_, found) = post(oneiro, "2025-06-18", ask(json!(1), "tools/call", params));
+            let (_, found) = post(oneiro, "2025-06-18", rpc(json!(1), "tools/call", params));
             let sessions = found["result"]["structuredContent"]["sessions"].as_array().unwrap();
             assert_eq!((sessions.len(), &sessions[0]["session_id"]), (1, &json!(want)));
         }
@@ -122,8 +122,8 @@ on_both_backends! {
 on_both_backends! {
     fn a_handle_that_only_the_request_holds_goes_away_quietly(space) {
         let oneiro = open(space);
-        say(&oneiro, "monday", &["tea"]);
-        let body = ask(json!(1), "tools/list", json!({}));
+        append_texts(&oneiro, "monday", &["tea"]);
+        let body = rpc(json!(1), "tools/list", json!({}));
         let mut request = request(&body).body(Full::from(body.to_string())).unwrap();
         request.extensions_mut().insert(Caller::local(oneiro, TokenRole::Read));
         // A client that is dropped on the wrong thread hangs the runtime, and must not hang us.
@@ -145,9 +145,9 @@ on_both_backends! {
 fn a_client_that_shows_structured_content_to_its_model_gets_text_alone() {
     let space = TestSpace::new(Backend::Sqlite);
     let oneiro = open(&space);
-    say(&oneiro, "monday", &["the tea is in the blue tin"]);
+    append_texts(&oneiro, "monday", &["the tea is in the blue tin"]);
     let call = |agent: &str, name: &str, arguments: Value| {
-        let body = ask(json!(1), "tools/call", json!({"name": name, "arguments": arguments}));
+        let body = rpc(json!(1), "tools/call", json!({"name": name, "arguments": arguments}));
         post_from(agent, &oneiro, "2025-06-18", body).1["result"].clone()
     };
     let search = |agent: &str| call(agent, "session_search", json!({"query": "tea"}));
@@ -159,7 +159,7 @@ fn a_client_that_shows_structured_content_to_its_model_gets_text_alone() {
         let window = call(agent, "memory_context", arguments);
         assert!(window["structuredContent"]["messages"].is_array(), "{agent}: {window}");
     }
-    let (_, list) = post(&oneiro, "2025-06-18", ask(json!(1), "tools/list", json!({})));
+    let (_, list) = post(&oneiro, "2025-06-18", rpc(json!(1), "tools/list", json!({})));
     for tool in list["result"]["tools"].as_array().unwrap() {
         assert!(tool["outputSchema"].is_null(), "{tool}");
     }
@@ -167,7 +167,7 @@ fn a_client_that_shows_structured_content_to_its_model_gets_text_alone() {
 
 #[test]
 fn nobody_comes_in_without_a_space() {
-    let body = ask(json!(1), "tools/list", json!({}));
+    let body = rpc(json!(1), "tools/list", json!({}));
     let request = request(&body).body(Full::from(body.to_string())).unwrap();
     let (status, answer) = runtime().block_on(send(request));
     assert_eq!(status, StatusCode::UNAUTHORIZED);
@@ -192,9 +192,9 @@ fn what_is_no_request_is_refused() {
         let (status, answer) = runtime().block_on(send(request));
         assert_eq!(status, want, "{method}: {answer}");
     }
-    let unknown = ask(json!(1), "tools/call", json!({"name": "session_serch"}));
+    let unknown = rpc(json!(1), "tools/call", json!({"name": "session_serch"}));
     let (_, answer) = post(&oneiro, "2025-06-18", unknown);
     assert_eq!(answer["error"]["code"], -32602, "{answer}");
-    let (_, answer) = post(&oneiro, "2025-06-18", ask(json!(1), "nope", json!({})));
+    let (_, answer) = post(&oneiro, "2025-06-18", rpc(json!(1), "nope", json!({})));
     assert_eq!(answer["error"]["code"], -32601, "{answer}");
 }

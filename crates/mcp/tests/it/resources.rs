@@ -1,7 +1,7 @@
 //! Summaries as resources: listed by name, read as Markdown, and not there where they are not.
 
-use crate::http::{ask, post};
-use crate::support::{compacted, open, recalled, say};
+use crate::http::{post, rpc};
+use crate::support::{append_texts, compacted, open, split_at_tags};
 use oneiro::{Oneiro, SessionId};
 use oneiro_testkit::on_both_backends;
 use serde_json::{Value, json};
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 const VERSIONS: [&str; 3] = ["2025-03-26", "2025-11-25", "2026-07-28"];
 
 fn asked(oneiro: &Oneiro, version: &str, method: &str, params: Value) -> Value {
-    post(oneiro, version, ask(json!(1), method, params)).1
+    post(oneiro, version, rpc(json!(1), method, params)).1
 }
 
 on_both_backends! {
@@ -35,7 +35,7 @@ on_both_backends! {
                 assert_eq!((&content["uri"], &content["mimeType"]), (&json!(uri), &json!("text/markdown")));
                 let text = content["text"].as_str().unwrap();
                 assert!(text.starts_with(&format!("# {name}\n")), "{text}");
-                assert_eq!(recalled(text).0, summary.content.trim_end_matches('\n'));
+                assert_eq!(split_at_tags(text).0, summary.content.trim_end_matches('\n'));
                 for child in &summary.children {
                     assert!(text.contains(&format!("[{child}](oneiro://summary/{child})")), "{text}");
                 }
@@ -48,7 +48,7 @@ on_both_backends! {
 
     fn what_is_not_there_is_not_found(space) {
         let oneiro = open(space);
-        say(&oneiro, "s", &["tea"]);
+        append_texts(&oneiro, "s", &["tea"]);
         for version in VERSIONS {
             // The newest version has no code of its own for it.
             let code = if version < "2026-07-28" { -32002 } else { -32602 };

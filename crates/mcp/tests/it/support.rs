@@ -15,7 +15,7 @@ pub fn open(space: &TestSpace) -> Oneiro {
 }
 
 /// Appends texts to a session, alternately of the user and the assistant; returns the ids.
-pub fn say(oneiro: &Oneiro, session: &str, texts: &[&str]) -> Vec<i64> {
+pub fn append_texts(oneiro: &Oneiro, session: &str, texts: &[&str]) -> Vec<i64> {
     let id = SessionId::new(session).unwrap();
     oneiro.sessions().create(NewSession::with_id(id.clone())).unwrap();
     let message = |(number, text): (usize, &&str)| match number % 2 {
@@ -49,11 +49,11 @@ pub fn compacted(oneiro: &Oneiro, session: &str, word: &str) -> (Vec<i64>, Vec<S
     };
     let texts: Vec<String> = (0..300).map(text).collect();
     let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
-    let said = say(oneiro, session, &texts);
+    let message_ids = append_texts(oneiro, session, &texts);
     let request = CompactRequest { until: Some(3_000), redo: false };
     let compacted = oneiro.context().compact(&SessionId::new(session).unwrap(), &request).unwrap();
     assert!(!compacted.created.is_empty(), "{compacted:?}");
-    (said, compacted.created.iter().map(ToString::to_string).collect())
+    (message_ids, compacted.created.iter().map(ToString::to_string).collect())
 }
 
 pub fn search(oneiro: &Oneiro, arguments: Value) -> Answer {
@@ -61,7 +61,7 @@ pub fn search(oneiro: &Oneiro, arguments: Value) -> Answer {
 }
 
 /// The text inside the tags, and the text without it.
-pub fn recalled(text: &str) -> (String, String) {
+pub fn split_at_tags(text: &str) -> (String, String) {
     let tag = text.split_once("Text inside the ").unwrap().1.split_once(" tags").unwrap().0;
     let (before, rest) = text.split_once(&format!("<{tag}>\n")).unwrap();
     let (inside, after) = rest.split_once(&format!("\n</{tag}>")).unwrap();

@@ -97,8 +97,8 @@ pub fn unknown_name<'k>(name: &str, known: impl Iterator<Item = &'k str>) -> Err
     if known.peek().is_none() {
         return error.remedy("nothing can be given here");
     }
-    match crate::nearest_names(name, known).first() {
-        Some(nearest) => error.remedy(format!("did you mean {nearest:?}?")),
+    match crate::suggest_names(name, known) {
+        Some(suggestion) => error.remedy(suggestion),
         None => error,
     }
 }

@@ -4,7 +4,7 @@ use crate::call::{Answer, Call};
 use oneiro::{CompactRequest, Compacted, Result, TokenRole, Window, WindowRequest};
 
 /// A window may compact a context that is over its budget, and leaves a mark for the next one:
-/// whoever may only read gets the same content and leaves everything as it is.
+/// a client that may only read gets the same content and changes nothing.
 pub(super) fn window(call: &Call, request: WindowRequest) -> Result<Answer<Window>> {
     let peek = request.peek || call.visitor.role == TokenRole::Read;
     let request = WindowRequest { peek, ..request };

@@ -41,7 +41,7 @@ pub(crate) async fn events(call: Call, headers: &HeaderMap) -> Result<Response, 
     let call = Arc::new(call);
     let seen = match since {
         Some(mark) => mark,
-        None => asked(&call, |call| call.oneiro()?.change_mark()).await?,
+        None => run_blocking(&call, |call| call.oneiro()?.change_mark()).await?,
     };
     let (sender, receiver) = mpsc::channel(QUEUED_EVENTS_MAX);
     tokio::spawn(async move {
@@ -49,7 +49,7 @@ pub(crate) async fn events(call: Call, headers: &HeaderMap) -> Result<Response, 
         // Whatever the stream waits for, a listener who does not listen included, it ends with the
         // server.
         tokio::select! {
-            () = tell(&call, sender, seen) => {}
+            () = send_changes(&call, sender, seen) => {}
             _ = stopping.wait_for(|stopping| *stopping) => {}
         }
         drop(place);
@@ -58,20 +58,20 @@ pub(crate) async fn events(call: Call, headers: &HeaderMap) -> Result<Response, 
     Ok(Sse::new(ReceiverStream::new(receiver)).keep_alive(alive).into_response())
 }
 
-/// Tells what happens until the listener is gone or may not listen any more. What cannot be told
-/// now ends the stream; the listener comes back with the last id.
-async fn tell(call: &Arc<Call>, sender: Sender, mut seen: ChangeMark) {
+/// Sends changes until the client disconnects or its token is no longer valid. An error ends the
+/// stream; the client reconnects with the last id.
+async fn send_changes(call: &Arc<Call>, sender: Sender, mut seen: ChangeMark) {
     let Ok(Some(mut marks)) = call.visitor.space.watch.listen() else { return };
     loop {
         let from = seen;
-        let Ok(changes) = asked(call, move |call| changes(call, from)).await else { return };
+        let Ok(changes) = run_blocking(call, move |call| changes(call, from)).await else { return };
         for change in changes {
             let sending =
                 tokio::time::timeout(TOKEN_CHECK_INTERVAL, sender.send(Ok(event(&change)))).await;
             match sending {
                 Ok(Ok(())) => seen = change.id,
                 Ok(Err(_)) => return,
-                // A slow listener: the rest is asked for again, and with it who asks.
+                // A slow client: the changes are read again, and the token is checked again.
                 Err(_) => break,
             }
         }
@@ -83,7 +83,7 @@ async fn tell(call: &Arc<Call>, sender: Sender, mut seen: ChangeMark) {
     }
 }
 
-async fn asked<T: Send + 'static>(
+async fn run_blocking<T: Send + 'static>(
     call: &Arc<Call>,
     ask: impl FnOnce(&Call) -> Result<T> + Send + 'static,
 ) -> Result<T> {

@@ -206,7 +206,7 @@ mod tests {
             let permits = Arc::new(Semaphore::new(1));
             let permit = Arc::clone(&permits).acquire_owned().await.unwrap();
             let receiving = start(permit, move |cancel, out| {
-                // It fails if whoever receives is gone already.
+                // It fails if the receiver was dropped.
                 let _ = out.write_all(&vec![b'x'; CHUNK_BYTES]);
                 cancel.sleep(Duration::from_secs(3_600));
                 ended.send(cancel.is_cancelled()).unwrap();

@@ -43,17 +43,17 @@ pub(super) fn set(call: &Call, _: super::NoFields) -> Result<Answer<Page<Message
 }
 
 pub(super) fn summary(call: &Call) -> Result<Answer<SessionSummary>> {
-    shown(call.oneiro()?, &call.session()?)
+    session_summary(call.oneiro()?, &call.session()?)
 }
 
 pub(super) fn set_summary(call: &Call, request: NewSummary) -> Result<Answer<SessionSummary>> {
     let (oneiro, id) = (call.oneiro()?, call.session()?);
     oneiro.context().set_summary(&id, &request.content)?;
-    shown(oneiro, &id)
+    session_summary(oneiro, &id)
 }
 
 /// The whole summary as one text, and of it the part that was written by hand.
-fn shown(oneiro: &Oneiro, id: &SessionId) -> Result<Answer<SessionSummary>> {
+fn session_summary(oneiro: &Oneiro, id: &SessionId) -> Result<Answer<SessionSummary>> {
     let content = oneiro.context().summary_text(id)?;
     let by_hand = |summary: &Summary| summary.kind == SummaryKind::Written && summary.in_context;
     let summary = oneiro.context().summaries(id)?.into_iter().find(by_hand);

@@ -1,9 +1,10 @@
 //! Messages over HTTP.
 
 use crate::call::{Answer, Call};
+use crate::decode;
 use oneiro::{
-    AppendOptions, Appended, BATCH_MAX, Error, ListMessages, LookupRequest, Message, NewMessage,
-    NewSession, Page, PageRequest, Result, json,
+    AppendOptions, Appended, BATCH_MAX, Clock, Error, ListMessages, LookupRequest, Message,
+    NewMessage, NewSession, Page, PageRequest, Result, SystemClock, json,
 };
 use schemars::JsonSchema;
 use serde_json::Value;
@@ -41,6 +42,11 @@ pub(super) fn append(call: &Call, options: AppendOptions) -> Result<Answer<Appen
     })
 }
 
+/// Whether an append creates the session, and with it the space.
+pub(super) fn creates_session(query: &str) -> bool {
+    decode::query(query, SystemClock.now()).is_ok_and(|options: AppendOptions| options.create)
+}
+
 /// One message, or an array of them.
 fn read(body: &[u8]) -> Result<Vec<NewMessage>> {
     let read = json::parse(body)?;
@@ -67,7 +73,7 @@ pub(super) fn take_apart(items: Vec<Value>, surrogates: usize) -> Result<Vec<New
         messages.push(message.map_err(|error| error.at(format!("message {}", index + 1)))?);
     }
     if let Some(first) = messages.first_mut() {
-        // Which of them held the lone surrogates is not told apart.
+        // Which of them held the lone surrogates is not known.
         first.repaired = surrogates;
     }
     Ok(messages)

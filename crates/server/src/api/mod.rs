@@ -63,6 +63,26 @@ impl ModelUse {
     }
 }
 
+/// Whether an endpoint creates the space that a request names, if it does not exist.
+#[derive(Clone, Copy)]
+pub(crate) enum CreatesSpace {
+    Never,
+    Always,
+    /// If the query string says so.
+    If(fn(&str) -> bool),
+}
+
+impl CreatesSpace {
+    pub(crate) fn space_use(self, query: &str) -> SpaceUse {
+        let creates = match self {
+            CreatesSpace::Never => false,
+            CreatesSpace::Always => true,
+            CreatesSpace::If(says_so) => says_so(query),
+        };
+        if creates { SpaceUse::CreateMissing } else { SpaceUse::MustExist }
+    }
+}
+
 /// A method of HTTP.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Verb {
@@ -110,7 +130,7 @@ pub(crate) struct Endpoint {
     pub(crate) path: &'static str,
     /// The least role that may call it.
     pub(crate) role: TokenRole,
-    pub(crate) space_use: SpaceUse,
+    pub(crate) creates_space: CreatesSpace,
     pub(crate) summary: &'static str,
     /// The schema of the query string.
     pub(crate) query: fn() -> Value,
@@ -131,18 +151,27 @@ impl Endpoint {
             Verb::Delete => TokenRole::Admin,
         };
         let Handler { run, query, body, answer } = handler;
-        let (statuses, model): (&[u16], _) = (&[200], ModelUse::Never);
-        let (summary, space_use) = ("", SpaceUse::MustExist);
-        Endpoint { verb, path, role, space_use, summary, query, body, statuses, answer, model, run }
+        Endpoint {
+            verb,
+            path,
+            role,
+            creates_space: CreatesSpace::Never,
+            summary: "",
+            query,
+            body,
+            statuses: &[200],
+            answer,
+            model: ModelUse::Never,
+            run,
+        }
     }
 
     fn summary(self, summary: &'static str) -> Endpoint {
         Endpoint { summary, ..self }
     }
 
-    /// Creates the space that a request names, if it does not exist.
-    fn creates_space(self) -> Endpoint {
-        Endpoint { space_use: SpaceUse::CreateMissing, ..self }
+    fn creates_space(self, creates_space: CreatesSpace) -> Endpoint {
+        Endpoint { creates_space, ..self }
     }
 
     fn model(self, model: ModelUse) -> Endpoint {
@@ -266,26 +295,26 @@ pub(crate) static ENDPOINTS: LazyLock<Vec<Endpoint>> = LazyLock::new(|| {
         get("/v1/sessions", query(sessions::list))
             .summary("List conversations, or with `all` every session, newest first"),
         post("/v1/sessions", body(sessions::create))
-            .creates_space()
+            .creates_space(CreatesSpace::Always)
             .statuses(&[200, 201])
-            .summary("Create a session; one with this id is filled in where it is unset"),
+            .summary("Create a session, or fill missing fields of the one with this id"),
         get("/v1/sessions/{id}", query(sessions::show))
             .summary("A session with its messages, page by page"),
         patch("/v1/sessions/{id}", body(sessions::change))
-            .summary("Change a session: what is given overwrites, null takes a value away"),
+            .summary("Change a session: given fields are overwritten, null removes a value"),
         delete("/v1/sessions/{id}", plain(sessions::delete))
             .summary("Delete a session and the delegates under it"),
         post("/v1/sessions/{id}/end", body(sessions::end))
-            .summary("End a session; the first reason stays"),
+            .summary("End a session; an existing end reason is kept"),
         post("/v1/sessions/{id}/reopen", action(sessions::reopen))
             .summary("Reopen an ended session"),
         post("/v1/sessions/{id}/rewind", body(sessions::rewind))
-            .summary("Take back a user message and everything after it"),
+            .summary("Hide a user message and everything after it"),
         post("/v1/sessions/{id}/restore", body(sessions::restore))
-            .summary("Bring back what the latest rewind hid, or all of them"),
+            .summary("Restore what the latest rewind hid, or all rewinds"),
         post("/v1/sessions/{id}/branch", body(sessions::branch))
             .statuses(&[201])
-            .summary("Create another session that begins with the conversation so far"),
+            .summary("Create a session that starts with the conversation so far"),
         post("/v1/sessions/{id}/split", body(sessions::split))
             .model(ModelUse::Always)
             .statuses(&[201])
@@ -293,55 +322,55 @@ pub(crate) static ENDPOINTS: LazyLock<Vec<Endpoint>> = LazyLock::new(|| {
         get("/v1/sessions/{id}/family", plain(sessions::family))
             .summary("Every session that shares its first ancestor with this one"),
         get("/v1/sessions/{id}/usage", plain(usage::list))
-            .summary("What a session used, by account"),
-        post("/v1/sessions/{id}/usage", body(usage::add)).summary("Add to an account of a session"),
+            .summary("Token usage and cost of a session, by account"),
+        post("/v1/sessions/{id}/usage", body(usage::add)).summary("Add to the usage of a session"),
         get("/v1/sessions/{id}/messages", query(messages::list))
-            .summary("Messages of a session, in the order they came"),
+            .summary("Messages of a session, in order"),
         post(
             "/v1/sessions/{id}/messages",
             messages_body::<messages::NewMessages, _, _>(messages::append),
         )
-        .creates_space()
+        .creates_space(CreatesSpace::If(messages::creates_session))
         .summary("Append one message or an array of them; answered once all are durable"),
         get("/v1/sessions/{id}/context", query(context::window))
             .summary("The content of a prompt within a budget; with the role read, always a peek"),
         post("/v1/sessions/{id}/compact", body(context::compact))
             .model(ModelUse::Always)
-            .summary("Put what is old under summaries; nothing said is lost"),
+            .summary("Summarise older messages; no message is removed"),
         get("/v1/sessions/{id}/summaries", plain(summaries::list))
             .summary("Every summary of a session, by the messages they cover"),
-        get("/v1/sessions/{id}/expand", query(summaries::expand_within))
-            .summary("The exact messages under a summary, in a range, or one, within a lineage"),
+        get("/v1/sessions/{id}/expand", query(summaries::expand_within)).summary(
+            "The messages that a summary covers, a range of messages, or one, within a lineage",
+        ),
         put("/v1/sessions/{id}/history", messages_body::<history::NewHistory, _, _>(history::set))
             .summary(
                 "Make a session show exactly these messages, or its newest; the rest is hidden",
             ),
         get("/v1/sessions/{id}/summary", plain(history::summary))
-            .summary("What stands for the beginning of a session, as one text"),
+            .summary("The summary of a session, as one text"),
         put("/v1/sessions/{id}/summary", body(history::set_summary))
             .summary("Write a summary by hand before a session's windows; an empty one clears it"),
         get("/v1/sessions/{id}/pins", plain(pins::list))
             .summary("The messages that every window of a session shows"),
         put("/v1/sessions/{id}/pins/{message}", action(pins::pin))
-            .summary("Pin a message into every window of its session; answers all that are pinned"),
+            .summary("Pin a message into every window of its session; returns all pins"),
         delete("/v1/sessions/{id}/pins/{message}", plain(pins::unpin))
             .role(TokenRole::Write)
-            .summary("Unpin a message; answers all that are pinned"),
+            .summary("Unpin a message; returns all pins"),
         get("/v1/summaries/{id}", query(summaries::show))
-            .summary("A summary: its words, what it covers, what is above and below it"),
+            .summary("A summary: its text, what it covers, its parents and its children"),
         get("/v1/summaries/{id}/expand", query(summaries::expand))
-            .summary("The exact messages under a summary, each whole, as many as fit"),
-        get("/v1/messages/{id}", query(messages::show))
-            .summary("One message, whole; with `session`, only if it is of that session's lineage"),
-        post("/v1/search", body(search::search))
-            .role(TokenRole::Read)
-            .summary("Search what was said"),
+            .summary("The messages that a summary covers, as many as fit"),
+        get("/v1/messages/{id}", query(messages::show)).summary(
+            "One message; with `session`, only if it belongs to the lineage of that session",
+        ),
+        post("/v1/search", body(search::search)).role(TokenRole::Read).summary("Search messages"),
         post("/v1/session-search", body(search::sessions))
             .role(TokenRole::Read)
             .model(ModelUse::If(search::wants_digests))
-            .summary("Discover conversations, scroll in one, read one, or browse"),
+            .summary("Find conversations, scroll in one, read one, or list recent ones"),
         get("/v1/events", stream::<EventsRequest>(Run::Events, Schemas::answer::<Change>))
-            .summary("What happens in the space, as server-sent events"),
+            .summary("Changes in the space, as server-sent events"),
         get("/v1/capture", plain(capture::status))
             .summary("Which projects are captured, and whether capture is paused"),
         put("/v1/capture/projects", body(capture::choose))
@@ -354,16 +383,15 @@ pub(crate) static ENDPOINTS: LazyLock<Vec<Endpoint>> = LazyLock::new(|| {
             .role(TokenRole::Admin)
             .summary("Resume capture"),
         get("/v1/jobs", query(jobs::list)).summary("Background work, newest first"),
-        post("/v1/jobs/run", action(jobs::run))
-            .summary("Run what is due, for a few seconds at most"),
+        post("/v1/jobs/run", action(jobs::run)).summary("Run due jobs, for a few seconds at most"),
         get("/v1/tokens", query(tokens::list))
             .role(TokenRole::Admin)
             .summary("Tokens of the space, newest first"),
         post("/v1/tokens", body(tokens::create))
-            .creates_space()
+            .creates_space(CreatesSpace::Always)
             .role(TokenRole::Admin)
             .statuses(&[201])
-            .summary("Create a token; its text is in this answer and never again"),
+            .summary("Create a token; only this answer contains its text"),
         delete("/v1/tokens/{id}", plain(tokens::revoke)).summary("Revoke a token"),
         get("/v1/spaces", plain(spaces::list))
             .summary("Spaces of the store; with a token, only the space that it opens"),
@@ -379,7 +407,7 @@ pub(crate) static ENDPOINTS: LazyLock<Vec<Endpoint>> = LazyLock::new(|| {
             .summary("Every session with its messages, one to a line"),
         post("/v1/erasures", body(erasures::erase))
             .role(TokenRole::Admin)
-            .summary("Erase a session or a message for good, and prove it"),
+            .summary("Erase a session or a message without a trace, and verify it"),
         post("/v1/prune", body(sessions::prune))
             .role(TokenRole::Admin)
             .summary("Delete ended sessions by age and filters"),

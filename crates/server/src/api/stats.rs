@@ -32,7 +32,7 @@ pub(super) fn latency(call: &Call) -> Result<Answer<Latency>> {
     })
 }
 
-/// Copies only into the server's own folder: whoever holds a token is not to choose places.
+/// Copies only into the server's own folder: a client must not choose paths on the server.
 pub(super) fn backup(call: &Call, request: BackupRequest) -> Result<Answer<BackupMade>> {
     let oneiro = call.oneiro()?;
     let name = match request.name {

@@ -137,7 +137,7 @@ fn loose(
     let mut found = Vec::new();
     let mut after = 0;
     for (first, last) in covered {
-        // Most summaries meet, which one message tells.
+        // Most summaries are adjacent, which one message shows.
         let mut limit = 1;
         while found.len() < LOOSE {
             let page = oneiro.messages().list(id, PageRequest { after, hidden: false, limit })?;

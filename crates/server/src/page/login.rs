@@ -2,7 +2,7 @@
 //! send.
 
 use super::{frame_without_space, html};
-use crate::auth::{COOKIE, Credentials};
+use crate::auth::{Cookie, Credentials};
 use crate::body::read_form;
 use crate::decode::unescape;
 use crate::dispatch::{blocking, peer};
@@ -19,19 +19,20 @@ use std::sync::Arc;
 const LOGIN_SECONDS: u64 = 2_592_000;
 
 /// Redirects to the login form, and from there back.
-pub(super) fn redirect_to_login(next: &str) -> Response {
-    without_cookie(redirect(&format!("/login?next={}", crate::call::segment(next))))
+pub(super) fn redirect_to_login(next: &str, headers: &HeaderMap) -> Response {
+    without_cookie(redirect(&format!("/login?next={}", crate::call::segment(next))), headers)
 }
 
 /// Redirects to the same page without the cookie.
-pub(super) fn redirect_without_cookie(place: &str) -> Response {
+pub(super) fn redirect_without_cookie(place: &str, headers: &HeaderMap) -> Response {
     let place = LocalPath::parse(place).unwrap_or_default();
-    without_cookie(redirect(place.as_str()))
+    without_cookie(redirect(place.as_str()), headers)
 }
 
 /// Removes the cookie.
-fn without_cookie(mut response: Response) -> Response {
-    if let Ok(cookie) = cookie("", 0, false) {
+fn without_cookie(mut response: Response, headers: &HeaderMap) -> Response {
+    let name = Cookie::Token.name(headers);
+    if let Ok(cookie) = cookie((&name, ""), 0, false) {
         response.headers_mut().insert(header::SET_COOKIE, cookie);
     }
     response
@@ -69,7 +70,8 @@ pub(super) async fn login(Shared(state): Shared<Arc<State>>, request: Request) -
     let next = next_path(field(&body, "next"));
     let token = field(&body, "token").unwrap_or_default().trim().to_owned();
     let is_secure = parts.uri.scheme() == Some(&Scheme::HTTPS) || is_forwarded_tls(&parts.headers);
-    let Ok(cookie) = cookie(&token, LOGIN_SECONDS, is_secure) else {
+    let name = Cookie::Token.name(&parts.headers);
+    let Ok(cookie) = cookie((&name, &token), LOGIN_SECONDS, is_secure) else {
         return render_form(
             StatusCode::UNAUTHORIZED,
             Some("This is not a token.".to_owned()),
@@ -103,8 +105,8 @@ pub(super) async fn login(Shared(state): Shared<Arc<State>>, request: Request) -
 }
 
 /// Removes the cookie.
-pub(super) async fn logout() -> Response {
-    without_cookie(redirect("/login"))
+pub(super) async fn logout(headers: HeaderMap) -> Response {
+    without_cookie(redirect("/login"), &headers)
 }
 
 /// Whether a proxy says that the request came over TLS.
@@ -112,14 +114,14 @@ fn is_forwarded_tls(headers: &HeaderMap) -> bool {
     headers.get("x-forwarded-proto").is_some_and(|proto| proto == "https")
 }
 
-fn cookie(token: &str, seconds: u64, is_secure: bool) -> Result<HeaderValue> {
+fn cookie((name, token): (&str, &str), seconds: u64, is_secure: bool) -> Result<HeaderValue> {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
     if !token.bytes().all(plain) || (token.is_empty() && seconds > 0) {
         return Err(Error::field("token", "is not a token"));
     }
     let secure = if is_secure { "; Secure" } else { "" };
     let text =
-        format!("{COOKIE}={token}; Path=/; Max-Age={seconds}; HttpOnly; SameSite=Strict{secure}");
+        format!("{name}={token}; Path=/; Max-Age={seconds}; HttpOnly; SameSite=Strict{secure}");
     HeaderValue::from_str(&text).map_err(|_| Error::field("token", "is not a token"))
 }
 
@@ -137,13 +139,13 @@ mod tests {
 
     #[test]
     fn a_cookie_holds_a_token_and_nothing_else() {
-        let text = cookie("oneiro_default_abc", 5, false).unwrap();
+        let text = cookie(("t", "oneiro_default_abc"), 5, false).unwrap();
         let text = text.to_str().unwrap();
         assert!(text.contains("HttpOnly") && text.contains("SameSite=Strict"), "{text}");
         assert!(!text.contains("Secure"));
-        assert!(cookie("x", 5, true).unwrap().to_str().unwrap().contains("; Secure"));
+        assert!(cookie(("t", "x"), 5, true).unwrap().to_str().unwrap().contains("; Secure"));
         for bad in ["", "a;b", "a b", "a\nb", "é"] {
-            assert!(cookie(bad, 5, false).is_err(), "{bad:?}");
+            assert!(cookie(("t", bad), 5, false).is_err(), "{bad:?}");
         }
     }
 }

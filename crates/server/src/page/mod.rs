@@ -10,7 +10,7 @@ mod sessions;
 mod spaces;
 mod view_request;
 
-use crate::auth::{Credentials, has_chosen_space};
+use crate::auth::{Authenticated, Credentials};
 use crate::dispatch::peer;
 use crate::problem::Problem;
 use crate::state::State;
@@ -93,35 +93,62 @@ async fn show(view: View, state: Arc<State>, path: RawPathParams, request: Reque
     };
     // Where no token is needed, a cookie with an invalid token is dropped instead of refused.
     let is_open = state.auth.is_open() && !parts.headers.contains_key(header::AUTHORIZATION);
-    let has_chosen_space = has_chosen_space(&parts.headers);
     let rendered = run_cancellable(move |cancel| {
         let credentials = credentials?.at(ActorSurface::Page);
-        let visitor = state.auth.authenticate(&state.spaces, &credentials)?.cancelled_by(cancel)?;
+        let (visitor, notice) = authenticate(&state, credentials, is_fragment)?;
         visitor.role.require(TokenRole::Read)?;
-        let request = ViewRequest::new(state, visitor, address, is_fragment)?;
+        let visitor = visitor.cancelled_by(cancel)?;
+        let forgets_space = notice.is_some();
+        let request = ViewRequest::new(state, visitor, address, is_fragment)?.with_notice(notice);
         // Errors of a view are shown inside the frame of the space.
         Ok(match view(&request) {
-            Ok(text) => (StatusCode::OK, text),
+            Ok(text) => (StatusCode::OK, text, forgets_space),
             Err(error) => {
                 let problem = Problem::from(error);
-                (problem.status, request.problem(problem.error))
+                (problem.status, request.problem(problem.error), forgets_space)
             }
         })
     });
     match rendered.await {
-        Ok((status, text)) => html(status, text),
+        Ok((status, text, forgets_space)) => {
+            let mut response = html(status, text);
+            if forgets_space {
+                spaces::forget(&mut response, &parts.headers);
+            }
+            response
+        }
         Err(error) if error.kind() == ErrorKind::Unauthorized && !is_fragment => {
             if is_open {
-                login::redirect_without_cookie(&path_and_query)
+                login::redirect_without_cookie(&path_and_query, &parts.headers)
             } else {
-                login::redirect_to_login(&path_and_query)
+                login::redirect_to_login(&path_and_query, &parts.headers)
             }
         }
-        // The chosen space was deleted.
-        Err(error) if error.kind() == ErrorKind::NotFound && has_chosen_space && !is_fragment => {
-            spaces::forget(&path_and_query)
-        }
         Err(error) => problem(&error.into()),
+    }
+}
+
+/// The visitor of a page. If the space that was chosen there cannot be opened, the default space is
+/// shown with a notice that says so.
+fn authenticate(
+    state: &State,
+    credentials: Credentials,
+    is_fragment: bool,
+) -> Result<(Authenticated, Option<String>)> {
+    let unusable =
+        [ErrorKind::NotFound, ErrorKind::Invalid, ErrorKind::Corrupt, ErrorKind::NewerSchema];
+    let error = match state.auth.authenticate(&state.spaces, &credentials) {
+        Ok(visitor) => return Ok((visitor, None)),
+        Err(error) => error,
+    };
+    match credentials.without_chosen_space() {
+        Some(default) if !is_fragment && unusable.contains(&error.kind()) => {
+            let visitor = state.auth.authenticate(&state.spaces, &default)?;
+            let shown = state.spaces.first();
+            let notice = format!("{}. This is space {shown}.", error.message());
+            Ok((visitor, Some(notice)))
+        }
+        _ => Err(error),
     }
 }
 
@@ -155,7 +182,7 @@ pub(crate) fn problem(problem: &Problem) -> Response {
 
 /// The frame of a page that belongs to no space.
 fn frame_without_space() -> Frame {
-    Frame { space: String::new(), signed_in: false, now: SystemClock.now() }
+    Frame { space: String::new(), notice: None, signed_in: false, now: SystemClock.now() }
 }
 
 /// The error for a path that names nothing.

@@ -2,14 +2,13 @@
 
 use super::login::{field, redirect};
 use super::view_request::ViewRequest;
-use crate::auth::SPACE_COOKIE;
+use crate::auth::Cookie;
 use crate::body::read_form;
 use crate::state::State;
 use axum::extract::{Request, State as Shared};
-use axum::http::{HeaderValue, header};
+use axum::http::{HeaderMap, HeaderValue, header};
 use axum::response::{IntoResponse, Response};
 use oneiro::{Result, SpaceName};
-use oneiro_page::LocalPath;
 use oneiro_page::spaces::SpacesView;
 use std::sync::Arc;
 
@@ -31,23 +30,24 @@ pub(super) async fn switch(Shared(state): Shared<Arc<State>>, request: Request) 
         Err(problem) => return problem.into_response(),
     };
     match SpaceName::new(&field(&body, "space").unwrap_or_default()) {
-        Ok(space) => with_cookie("/", space.as_str(), CHOSEN_SECONDS),
+        Ok(space) => {
+            let mut response = redirect("/");
+            set_cookie(&mut response, &parts.headers, space.as_str(), CHOSEN_SECONDS);
+            response
+        }
         Err(error) => super::problem(&error.into()),
     }
 }
 
-/// Sends a browser to the same place in the space that is shown when none is chosen.
-pub(super) fn forget(place: &str) -> Response {
-    let place = LocalPath::parse(place).unwrap_or_default();
-    with_cookie(place.as_str(), "", 0)
+/// Removes the choice from a browser.
+pub(super) fn forget(response: &mut Response, headers: &HeaderMap) {
+    set_cookie(response, headers, "", 0);
 }
 
-fn with_cookie(place: &str, space: &str, seconds: u64) -> Response {
-    let mut response = redirect(place);
-    let cookie =
-        format!("{SPACE_COOKIE}={space}; Path=/; Max-Age={seconds}; HttpOnly; SameSite=Strict");
+fn set_cookie(response: &mut Response, headers: &HeaderMap, space: &str, seconds: u64) {
+    let name = Cookie::Space.name(headers);
+    let cookie = format!("{name}={space}; Path=/; Max-Age={seconds}; HttpOnly; SameSite=Strict");
     if let Ok(cookie) = HeaderValue::from_str(&cookie) {
         response.headers_mut().insert(header::SET_COOKIE, cookie);
     }
-    response
 }

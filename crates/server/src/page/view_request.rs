@@ -41,12 +41,19 @@ impl ViewRequest {
         let oneiro = visitor.oneiro()?;
         let frame = Frame {
             space: oneiro.target().space().to_string(),
+            notice: None,
             signed_in: visitor.token.is_some(),
             now: oneiro.now(),
         };
         let params = pairs.collect();
         let path_parts = address.path_parts;
         Ok(ViewRequest { state, visitor, path_parts, params, is_fragment, frame })
+    }
+
+    /// The same with a notice above the view.
+    pub(super) fn with_notice(mut self, notice: Option<String>) -> ViewRequest {
+        self.frame.notice = notice;
+        self
     }
 
     pub(super) fn oneiro(&self) -> Result<&Oneiro> {

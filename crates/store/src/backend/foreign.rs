@@ -8,6 +8,7 @@ use oneiro_model::{Error, ErrorKind, Remedy, Result};
 use rusqlite::types::ValueRef;
 use rusqlite::{OpenFlags, params_from_iter};
 use std::collections::HashMap;
+use std::io::Read;
 use std::ops::ControlFlow;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -105,6 +106,8 @@ pub enum FileKind {
     Nothing,
     /// A store of Oneiro.
     Ours,
+    /// A store of Oneiro by its header, which SQLite cannot read.
+    Damaged,
     /// A SQLite database with these tables.
     Sqlite(Vec<String>),
     /// Something else.
@@ -122,8 +125,23 @@ pub fn kind_of_file(path: &Path) -> FileKind {
     let lies = look(path, true);
     match lies {
         FileKind::Sqlite(tables) if tables.is_empty() && is_written_to(path) => look(path, false),
+        // One that is written to at this moment may only seem damaged.
+        FileKind::Other if has_our_header(path) => match look(path, false) {
+            FileKind::Other => FileKind::Damaged,
+            kind => kind,
+        },
         kind => kind,
     }
+}
+
+/// Whether the header is that of a SQLite database with our application id, at the places where
+/// SQLite's file format has them.
+fn has_our_header(path: &Path) -> bool {
+    let mut header = [0; 72];
+    let read = std::fs::File::open(path).and_then(|mut file| file.read_exact(&mut header));
+    read.is_ok()
+        && header.starts_with(b"SQLite format 3\0")
+        && header.ends_with(&(APPLICATION_ID as u32).to_be_bytes())
 }
 
 fn look(path: &Path, as_it_lies: bool) -> FileKind {

@@ -4,7 +4,7 @@ use super::files::{file_bytes, with_suffix};
 use super::foreign::{FileKind, kind_of_file};
 use super::in_use;
 use super::sqlite_errors::{explain, io_error, is_busy};
-use oneiro_model::{Result, SpaceInfo, SpaceName};
+use oneiro_model::{ErrorKind, Result, SpaceInfo, SpaceName};
 use rusqlite::OpenFlags;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -30,7 +30,12 @@ fn space(file: &std::fs::DirEntry) -> Option<SpaceInfo> {
     let path = file.path();
     let name = path.file_name()?.to_str()?.strip_suffix(".db")?;
     let name = SpaceName::new(name).ok()?;
-    (kind_of_file(&path) == FileKind::Ours).then(|| SpaceInfo { name, bytes: bytes(&path) })
+    let damaged = match kind_of_file(&path) {
+        FileKind::Ours => false,
+        FileKind::Damaged => true,
+        FileKind::Nothing | FileKind::Sqlite(_) | FileKind::Other => return None,
+    };
+    Some(SpaceInfo { name, bytes: bytes(&path), damaged })
 }
 
 /// Bytes of a database and its log.
@@ -40,8 +45,12 @@ pub(super) fn bytes(path: &Path) -> u64 {
 
 /// Removes a database, what SQLite keeps beside it, and the copies made before migrations.
 pub(super) fn delete(path: &Path) -> Result<()> {
-    // Held until the files are gone, so that nobody opens a store that is half removed.
-    let lock = lock_alone(path)?;
+    // Held until the files are gone, so that nobody opens a store that is half removed. A store that
+    // is too damaged to be locked is of no use to others either.
+    let lock = match lock_alone(path) {
+        Err(error) if error.kind() == ErrorKind::Corrupt => None,
+        lock => Some(lock?),
+    };
     for copy in migration_copies(path)? {
         remove(&copy)?;
     }
@@ -54,13 +63,13 @@ pub(super) fn delete(path: &Path) -> Result<()> {
 }
 
 /// A connection that is the only one. A connection in WAL mode keeps a shared lock for as long as it
-/// is open, and the journal mode can only be changed by whoever gets the exclusive one.
+/// is open, and one in exclusive mode needs the exclusive lock, which it then keeps.
 fn lock_alone(path: &Path) -> Result<rusqlite::Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection =
         rusqlite::Connection::open_with_flags(path, flags).map_err(|error| explain(path, error))?;
     let alone = connection
-        .execute_batch("PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = DELETE;")
+        .execute_batch("PRAGMA locking_mode = EXCLUSIVE")
         .and_then(|()| connection.execute_batch("BEGIN EXCLUSIVE"));
     match alone {
         Ok(()) => Ok(connection),

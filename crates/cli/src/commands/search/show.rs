@@ -1,8 +1,8 @@
 //! Prints what a search found: hits under the session they are in, with their neighbours.
 
-use crate::ink::Ink;
 use crate::output::{count, one_line, plain, table};
 use crate::places::Places;
+use crate::style::Style;
 use oneiro::{
     Found, Hit, HitGroup, Neighbour, Passage, PassageMessage, Role, Session, SessionId, SummaryHit,
     Tier, Timestamp, Trace, group_hits,
@@ -33,7 +33,7 @@ pub struct Results<'a> {
     /// Which hits are shown with their neighbours.
     pub neighbours_of: NeighboursOf,
     /// Colours.
-    pub ink: Ink,
+    pub style: Style,
 }
 
 impl Results<'_> {
@@ -54,7 +54,7 @@ impl Results<'_> {
         let best = group.passages.first().map(|passage| passage.best.at);
         let mut head = self.session_head(group.session_id, best);
         if hits > 1 {
-            head.push_str(&format!("  {}", self.ink.dim(&count(hits, "hit"))));
+            head.push_str(&format!("  {}", self.style.dim(&count(hits, "hit"))));
         }
         let passage = |(place, passage): (usize, &Passage<'_>)| {
             let is_open = self.neighbours_of == NeighboursOf::EveryHit || place == 0;
@@ -68,7 +68,7 @@ impl Results<'_> {
     fn session_head(&self, id: &SessionId, at: Option<Timestamp>) -> String {
         let session = self.sessions.get(id);
         let name = session.map_or(id.as_str(), Session::display_name);
-        session_head(name, at, id, self.ink)
+        session_head(name, at, id, self.style)
     }
 
     fn passage(&self, passage: &Passage<'_>, is_open: bool) -> String {
@@ -83,9 +83,9 @@ impl Results<'_> {
         let who = who(&hit.role, hit.name.as_deref());
         let mut text = format!(
             "> {}  {}\n    {}",
-            head(&self.label(hit), who, hit.at, self.ink),
-            self.ink.dim(tier(hit.tier)),
-            self.ink.marked(&hit.snippet, &hit.highlights)
+            head(&self.label(hit), who, hit.at, self.style),
+            self.style.dim(tier(hit.tier)),
+            self.style.marked(&hit.snippet, &hit.highlights)
         );
         if let Some(trace) = &hit.trace {
             text.push_str(&format!("\n{}", explained(hit.score, trace)));
@@ -106,7 +106,7 @@ impl Results<'_> {
     fn neighbour(&self, near: &Neighbour) -> String {
         let who = who(&near.role, near.name.as_deref());
         let text = format!("{who}: {}", near.text);
-        format!("  {}", self.ink.dim(&one_line(&text, NEIGHBOUR_WIDTH)))
+        format!("  {}", self.style.dim(&one_line(&text, NEIGHBOUR_WIDTH)))
     }
 
     fn summary(&self, hit: &SummaryHit) -> String {
@@ -118,26 +118,26 @@ impl Results<'_> {
             hit.summary_kind.as_str(),
             hit.depth,
             hit.id.as_str(),
-            self.ink.marked(&hit.snippet, &[]),
+            self.style.marked(&hit.snippet, &[]),
         )
     }
 }
 
 /// The head line of a session: its name, a time, and its id.
-pub fn session_head(name: &str, at: Option<Timestamp>, id: &SessionId, ink: Ink) -> String {
-    let mut head = ink.bold(&one_line(name, 60));
+pub fn session_head(name: &str, at: Option<Timestamp>, id: &SessionId, style: Style) -> String {
+    let mut head = style.bold(&one_line(name, 60));
     if let Some(at) = at {
         head.push_str(&format!("  {}", when(at)));
     }
     if name != id.as_str() {
-        head.push_str(&format!("  {}", ink.dim(&one_line(id.as_str(), 48))));
+        head.push_str(&format!("  {}", style.dim(&one_line(id.as_str(), 48))));
     }
     head
 }
 
 /// The beginning of a message's head line: when, who, and its place.
-pub fn head(label: &str, who: String, at: Timestamp, ink: Ink) -> String {
-    format!("{}  {who}  {}", when(at), ink.bold(label))
+pub fn head(label: &str, who: String, at: Timestamp, style: Style) -> String {
+    format!("{}  {who}  {}", when(at), style.bold(label))
 }
 
 /// Who spoke, by role and name.

@@ -4,7 +4,7 @@ use crate::context::Context;
 use crate::output::{count, one_line};
 use crate::request::request;
 use clap::{ArgGroup, Args};
-use oneiro::{Deleted, Error, Oneiro, PruneRequest, Pruned, Session, SessionId};
+use oneiro::{Deleted, Error, Oneiro, PruneRequest, Pruned, SessionId};
 use serde_json::json;
 
 /// Delete a session and its subagent sessions, or old sessions by filters
@@ -68,7 +68,7 @@ pub struct EndedFilters {
     archived: Option<bool>,
 }
 
-/// Whether sessions are deleted, and whether somebody is asked first.
+/// Whether sessions are deleted, and whether that must be confirmed.
 pub(super) enum Removal {
     /// List what would go.
     DryRun,
@@ -91,8 +91,8 @@ impl DeleteArgs {
         let id = SessionId::new(self.session.unwrap_or_default())?;
         let oneiro = context.open()?;
         // One that does not exist is refused by the engine, with what to do about it.
-        if let Some(session) = oneiro.sessions().find(&id)?
-            && !context.output.confirm_removal(&with_counts(&session), self.yes)?
+        if let Some(what) = what_goes(&oneiro, &id)?
+            && !context.output.confirm_removal(&what, self.yes)?
         {
             return Ok(());
         }
@@ -116,7 +116,7 @@ impl EndedFilters {
         };
         let what = format!(
             "{} with {}",
-            count(would.deleted.sessions.len(), "ended session"),
+            count(would.deleted.sessions.len(), "session"),
             count(would.deleted.messages as usize, "message")
         );
         let is_confirmed = yes || would.deleted.sessions.is_empty();
@@ -147,13 +147,24 @@ impl EndedFilters {
     }
 }
 
-/// A session that is about to be removed, in words.
-pub fn with_counts(session: &Session) -> String {
-    let title = session.title.as_ref().map_or(String::new(), |title| format!(" {title:?}"));
-    let messages = usize::try_from(session.message_count).unwrap_or(0);
-    let messages = count(messages, "message");
-    let rest = "and with its rewound messages and subagent sessions";
-    one_line(&format!("session {}{title} with {messages} {rest}", session.id), 200)
+/// A session that is about to be removed, with everything that goes with it; `None` if it does not
+/// exist.
+pub fn what_goes(oneiro: &Oneiro, id: &SessionId) -> oneiro::Result<Option<String>> {
+    let Some(session) = oneiro.sessions().find(id)? else { return Ok(None) };
+    let going = oneiro.sessions().preview_delete(id)?;
+    let number = |number: i64| usize::try_from(number).unwrap_or(0);
+    let mut rewound = 0;
+    for id in &going.sessions {
+        rewound += number(oneiro.messages().counts(id)?.rewound);
+    }
+    let title = session.title.map_or(String::new(), |title| format!(" {title:?}"));
+    let subagents = match going.sessions.len() {
+        0 | 1 => String::new(),
+        sessions => format!(" and {}", count(sessions - 1, "subagent session")),
+    };
+    let messages = count(number(going.messages), "message");
+    let rewound = if rewound > 0 { format!(" ({rewound} rewound)") } else { String::new() };
+    Ok(Some(one_line(&format!("session {id}{title}{subagents} with {messages}{rewound}"), 200)))
 }
 
 fn describe(deleted: &Deleted) -> String {

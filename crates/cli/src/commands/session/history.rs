@@ -3,10 +3,10 @@
 
 use super::show::{Length, message_text};
 use crate::context::Context;
-use crate::ink::Ink;
 use crate::input::Lines;
 use crate::output::count;
 use crate::places::Places;
+use crate::style::Style;
 use clap::Args;
 use oneiro::{Error, Message, NewMessage, Page};
 use serde_json::{Value, json};
@@ -66,14 +66,14 @@ impl HistoryArgs {
         let shown = Page { items: oneiro.sessions().show(&id, false)?.messages, next: None };
         let ids = shown.items.iter().map(|message| message.id);
         let places = Places::in_session(&oneiro, &id, ids)?;
-        context.output.show(&shown, |shown| texts(&shown.items, &places, context.ink))
+        context.output.show(&shown, |shown| texts(&shown.items, &places, context.style))
     }
 }
 
 /// Messages of one session, one below the other.
-pub(super) fn texts(messages: &[Message], places: &Places, ink: Ink) -> String {
+pub(super) fn texts(messages: &[Message], places: &Places, style: Style) -> String {
     let text =
-        |message: &Message| message_text(&places.label(message.id), message, Length::Short, ink);
+        |message: &Message| message_text(&places.label(message.id), message, Length::Short, style);
     messages.iter().map(text).collect::<Vec<_>>().join("\n\n")
 }
 

@@ -4,7 +4,7 @@ use crate::context::Context;
 use crate::output::count;
 use crate::progress;
 use clap::Args;
-use oneiro::{ImportFile, ImportLimits, Imported};
+use oneiro::{ImportFile, ImportLimits, Imported, TransferProgress};
 use std::path::PathBuf;
 
 /// Import sessions from JSONL; same as `oneiro import FILE`
@@ -44,7 +44,6 @@ impl ImportArgs {
 
     /// Imports.
     pub fn run(self, context: &Context) -> anyhow::Result<()> {
-        let oneiro = context.open()?;
         let limits = ImportLimits {
             sessions: self.max_sessions,
             messages: self.max_messages,
@@ -57,10 +56,13 @@ impl ImportArgs {
             ImportFile::open(&self.file, limits)?
         };
         let bar = progress::bar(file.bytes(), "import", context.output.json);
-        let imported =
-            oneiro.transfer().import_file(file, limits, &mut |at| bar.set_position(at.bytes));
+        let imported = context.open_to_add(|oneiro| {
+            let mut show_progress = |at: TransferProgress| bar.set_position(at.bytes);
+            Ok(oneiro.transfer().import_file(&file, limits, &mut show_progress)?)
+        });
         bar.finish_and_clear();
-        context.output.show(&imported?, describe)?;
+        let (oneiro, imported) = imported?;
+        context.output.show(&imported, describe)?;
         context.index(&oneiro);
         context.after(&oneiro);
         Ok(())

@@ -12,7 +12,7 @@ mod new;
 mod pin;
 mod prune;
 mod rewind;
-mod search;
+pub mod search;
 pub mod show;
 mod split;
 mod summary;

@@ -53,28 +53,27 @@ pub struct NewArgs {
 impl NewArgs {
     /// Creates the session.
     pub fn run(self, context: &Context) -> anyhow::Result<()> {
-        let oneiro = context.open()?;
         let config = self.model_config.as_deref().map(|text| json("model-config", text));
         let metadata = self.metadata.as_deref().map(|text| json("metadata", text));
-        let session: NewSession = request(
-            &oneiro,
-            serde_json::json!({
-                "id": self.id,
-                "source": self.source,
-                "user_id": self.user_id,
-                "model": self.model,
-                "model_config": config.transpose()?,
-                "system_prompt": self.system_prompt.map(text_or_file).transpose()?,
-                "parent_id": self.parent,
-                "lineage": self.lineage,
-                "title": self.title,
-                "project": self.project,
-                "cwd": self.cwd,
-                "metadata": metadata.transpose()?,
-                "started_at": self.started_at,
-            }),
-        )?;
-        let session = oneiro.sessions().create(session)?;
+        let fields = serde_json::json!({
+            "id": self.id,
+            "source": self.source,
+            "user_id": self.user_id,
+            "model": self.model,
+            "model_config": config.transpose()?,
+            "system_prompt": self.system_prompt.map(text_or_file).transpose()?,
+            "parent_id": self.parent,
+            "lineage": self.lineage,
+            "title": self.title,
+            "project": self.project,
+            "cwd": self.cwd,
+            "metadata": metadata.transpose()?,
+            "started_at": self.started_at,
+        });
+        let (oneiro, session) = context.open_to_add(|oneiro| {
+            let session: NewSession = request(oneiro, fields.clone())?;
+            Ok(oneiro.sessions().create(session)?)
+        })?;
         context.output.show(&session, super::describe)?;
         context.after(&oneiro);
         Ok(())

@@ -95,12 +95,12 @@ impl PinsArgs {
         let id = oneiro.sessions().resolve(&self.session)?;
         let page = Page { items: oneiro.messages().pinned(&id)?, next: None };
         if page.items.is_empty() {
-            context.output.say("No pinned messages.");
+            context.output.note("No pinned messages.");
             if !context.output.json {
                 return Ok(());
             }
         }
         let places = Places::in_session(&oneiro, &id, page.items.iter().map(|one| one.id))?;
-        context.output.show(&page, |page| texts(&page.items, &places, context.ink))
+        context.output.show(&page, |page| texts(&page.items, &places, context.style))
     }
 }

@@ -4,10 +4,10 @@ use super::list;
 use crate::commands::search::show::{head, session_head, tier, who};
 use crate::commands::search::{Order, query};
 use crate::context::Context;
-use crate::ink::Ink;
 use crate::output::{one_line, plain};
 use crate::places::Places;
 use crate::request::request;
+use crate::style::Style;
 use clap::Args;
 use oneiro::{
     Conversation, Oneiro, SessionDigest, SessionFound, SessionSearchRequest, ShownMessage, Sort,
@@ -18,12 +18,13 @@ use serde_json::json;
 /// Columns of a message of which only the beginning is shown.
 const LINE_WIDTH: usize = 96;
 
-/// Find conversations, scroll in one, read one, or see which were active lately
+/// Find conversations, scroll in one, read one, or see which were active lately; same as `oneiro
+/// search --around`, `oneiro search --summarise`, `oneiro session show` and `oneiro session list`
 ///
-/// With a query: the best hit of each conversation, with what was said around it and how the
+/// With a query: the best hit of each conversation, with the messages around it and how the
 /// session opened and ended; a conversation whose title has every word of the query comes first.
 /// Sessions of the sources cron and heartbeat come after those of people, and those of tool and
-/// subagent are left out unless --source names them. With --around: what was said around a
+/// subagent are left out unless --source names them. With --around: the messages around a
 /// message. With --read: a session, of a long one the beginning and the end. With nothing:
 /// the conversations that were active lately.
 #[derive(Debug, Args)]
@@ -61,7 +62,7 @@ pub struct SearchArgs {
     /// The order of conversations
     #[arg(long, value_enum, default_value_t = Order::Relevance)]
     sort: Order,
-    /// At most so many [default: 3 conversations with a query, 10 without]
+    /// Maximum number of conversations [default: 3 conversations with a query, 10 without]
     #[arg(long, value_name = "N")]
     limit: Option<usize>,
     /// Condense each conversation around the query: by the model, where one is configured, or as an
@@ -74,32 +75,8 @@ impl SearchArgs {
     /// Searches.
     pub fn run(self, context: &Context) -> anyhow::Result<()> {
         let oneiro = context.open()?;
-        let now = oneiro.now();
-        let found = oneiro.search().sessions(&self.request(&oneiro)?)?;
-        let is_empty = match &found {
-            SessionFound::Discover { conversations, .. } => conversations.is_empty(),
-            SessionFound::Browse { sessions } => sessions.is_empty(),
-            SessionFound::Scroll { .. } | SessionFound::Read { .. } => false,
-        };
-        let note = match &found {
-            SessionFound::Discover { note, .. } | SessionFound::Scroll { note, .. } => note.clone(),
-            _ => None,
-        };
-        if !is_empty || context.output.json {
-            let places = places(&oneiro, &found)?;
-            context.output.show(&found, |found| describe(found, &places, now, context.ink))?;
-        } else {
-            context.output.say("Nothing found.");
-        }
-        match note {
-            Some(note) => context.output.say(&format!("note: {note}")),
-            None if is_empty => context.output.say(
-                "hint: try other words or fewer filters, or no query for what was active lately",
-            ),
-            None => {}
-        }
-        context.after(&oneiro);
-        Ok(())
+        let request = self.request(&oneiro)?;
+        run(context, &oneiro, &request)
     }
 
     fn request(self, oneiro: &Oneiro) -> anyhow::Result<SessionSearchRequest> {
@@ -124,6 +101,40 @@ impl SearchArgs {
     }
 }
 
+/// Runs a request and prints what is found.
+pub fn run(
+    context: &Context,
+    oneiro: &Oneiro,
+    request: &SessionSearchRequest,
+) -> anyhow::Result<()> {
+    let now = oneiro.now();
+    let found = oneiro.search().sessions(request)?;
+    let is_empty = match &found {
+        SessionFound::Discover { conversations, .. } => conversations.is_empty(),
+        SessionFound::Browse { sessions } => sessions.is_empty(),
+        SessionFound::Scroll { .. } | SessionFound::Read { .. } => false,
+    };
+    let note = match &found {
+        SessionFound::Discover { note, .. } | SessionFound::Scroll { note, .. } => note.clone(),
+        _ => None,
+    };
+    if !is_empty || context.output.json {
+        let places = places(oneiro, &found)?;
+        context.output.show(&found, |found| describe(found, &places, now, context.style))?;
+    } else {
+        context.output.note("Nothing found.");
+    }
+    match note {
+        Some(note) => context.output.note(&format!("note: {note}")),
+        None if is_empty => context.output.note(
+            "hint: try other words or fewer filters; `oneiro session list` lists conversations",
+        ),
+        None => {}
+    }
+    context.after(oneiro);
+    Ok(())
+}
+
 /// The places of all messages that are shown.
 fn places(oneiro: &Oneiro, found: &SessionFound) -> oneiro::Result<Places> {
     let ids = |messages: &[ShownMessage]| messages.iter().map(|one| one.id).collect::<Vec<_>>();
@@ -145,25 +156,25 @@ fn places(oneiro: &Oneiro, found: &SessionFound) -> oneiro::Result<Places> {
     }
 }
 
-fn describe(found: &SessionFound, places: &Places, now: Timestamp, ink: Ink) -> String {
+fn describe(found: &SessionFound, places: &Places, now: Timestamp, style: Style) -> String {
     match found {
         SessionFound::Discover { conversations, .. } => {
             let texts: Vec<String> =
-                conversations.iter().map(|found| conversation(found, places, ink)).collect();
+                conversations.iter().map(|found| conversation(found, places, style)).collect();
             texts.join("\n\n\n")
         }
         SessionFound::Scroll { session_id, messages, before, after, .. } => {
-            let mut parts = vec![ink.bold(&one_line(session_id.as_str(), 80))];
-            parts.extend(left_out(*before, "earlier", ink));
-            parts.extend(messages.iter().map(|message| whole(message, places, ink)));
-            parts.extend(left_out(*after, "later", ink));
+            let mut parts = vec![style.bold(&one_line(session_id.as_str(), 80))];
+            parts.extend(left_out(*before, "earlier", style));
+            parts.extend(messages.iter().map(|message| message_block(message, places, style)));
+            parts.extend(left_out(*after, "later", style));
             parts.join("\n\n")
         }
         SessionFound::Read { session, messages, omitted } => {
             let mut parts = vec![super::describe(session)];
-            parts.extend(messages.iter().map(|message| whole(message, places, ink)));
+            parts.extend(messages.iter().map(|message| message_block(message, places, style)));
             // The gap is where the ids jump: after the first twenty of a long session.
-            if let Some(gap) = left_out(*omitted, "in between", ink) {
+            if let Some(gap) = left_out(*omitted, "in between", style) {
                 parts.insert(parts.len().min(21), gap);
             }
             parts.join("\n\n")
@@ -172,36 +183,36 @@ fn describe(found: &SessionFound, places: &Places, now: Timestamp, ink: Ink) -> 
     }
 }
 
-fn conversation(found: &Conversation, places: &Places, ink: Ink) -> String {
+fn conversation(found: &Conversation, places: &Places, style: Style) -> String {
     let session = &found.session;
     let title =
-        session_head(session.display_name(), Some(session.last_active_at), &session.id, ink);
+        session_head(session.display_name(), Some(session.last_active_at), &session.id, style);
     let how = match (&found.hit, found.titled) {
         (_, true) => "title",
         (Some(hit), false) => tier(hit.tier),
         (None, false) => "",
     };
     let source = one_line(&session.source, 16);
-    let mut lines = vec![format!("{title}  {source}  {}", ink.dim(how))];
+    let mut lines = vec![format!("{title}  {source}  {}", style.dim(how))];
     if let Some(root) = &found.root_id {
-        lines.push(ink.dim(&format!("  began as {}", one_line(root.as_str(), 48))));
+        lines.push(style.dim(&format!("  began as {}", one_line(root.as_str(), 48))));
     }
     if let Some(digest) = &found.digest {
-        lines.extend(condensed(digest, ink));
+        lines.extend(condensed(digest, style));
     }
-    let short = |message: &ShownMessage| format!("  {}", ink.dim(&line(message, places)));
+    let short = |message: &ShownMessage| format!("  {}", style.dim(&line(message, places)));
     lines.extend(found.opening.iter().map(short));
     let gap = |outside: i64, shown: usize, place: &str| {
-        left_out(outside - shown as i64, place, ink).map(|text| format!("  {text}"))
+        left_out(outside - shown as i64, place, style).map(|text| format!("  {text}"))
     };
     lines.extend(gap(found.before, found.opening.len(), "earlier"));
     for message in &found.window {
         match (&found.hit, message.anchor) {
             (Some(hit), true) => {
                 let head =
-                    head(&places.label(hit.id), who(&hit.role, hit.name.as_deref()), hit.at, ink);
+                    head(&places.label(hit.id), who(&hit.role, hit.name.as_deref()), hit.at, style);
                 lines.push(format!("> {head}"));
-                lines.push(format!("    {}", ink.marked(&hit.snippet, &hit.highlights)));
+                lines.push(format!("    {}", style.marked(&hit.snippet, &hit.highlights)));
             }
             _ => lines.push(format!("  {}", line(message, places))),
         }
@@ -212,14 +223,14 @@ fn conversation(found: &Conversation, places: &Places, ink: Ink) -> String {
 }
 
 /// A conversation condensed around the query, and by whom.
-fn condensed(digest: &SessionDigest, ink: Ink) -> Vec<String> {
+fn condensed(digest: &SessionDigest, style: Style) -> Vec<String> {
     let by = match (&digest.model, digest.level) {
         (Some(model), _) => format!("condensed by {}", one_line(model, 60)),
         (None, SummaryLevel::Extract) => "condensed, as an extract".to_owned(),
         (None, _) => "condensed".to_owned(),
     };
     let words = plain(digest.content.trim());
-    let mut lines = vec![format!("  {}", ink.dim(&by))];
+    let mut lines = vec![format!("  {}", style.dim(&by))];
     lines.extend(words.lines().map(|line| format!("  | {line}").trim_end().to_owned()));
     lines
 }
@@ -231,14 +242,14 @@ fn line(message: &ShownMessage, places: &Places) -> String {
     one_line(&format!("{label}  {who}: {}", message.text), LINE_WIDTH)
 }
 
-/// A message as it was said.
-fn whole(message: &ShownMessage, places: &Places, ink: Ink) -> String {
+/// A message with its complete text.
+fn message_block(message: &ShownMessage, places: &Places, style: Style) -> String {
     let who = who(&message.role, message.name.as_deref());
     let mark = if message.anchor { "> " } else { "" };
-    let head = head(&places.label(message.id), who, message.at, ink);
+    let head = head(&places.label(message.id), who, message.at, style);
     format!("{mark}{head}\n{}", plain(&message.text))
 }
 
-fn left_out(count: i64, place: &str, ink: Ink) -> Option<String> {
-    (count > 0).then(|| ink.dim(&format!("... {count} more {place}")))
+fn left_out(count: i64, place: &str, style: Style) -> Option<String> {
+    (count > 0).then(|| style.dim(&format!("... {count} more {place}")))
 }

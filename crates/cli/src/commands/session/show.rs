@@ -1,9 +1,9 @@
 //! `oneiro session show`.
 
 use crate::context::Context;
-use crate::ink::Ink;
 use crate::output::{count, one_line, plain};
 use crate::places::Places;
+use crate::style::Style;
 use clap::Args;
 use oneiro::{Message, Part, SessionView, Visibility, parts};
 use serde_json::Value;
@@ -32,20 +32,20 @@ impl ShowArgs {
         let view = oneiro.sessions().show(&id, self.all)?;
         let ids = view.messages.iter().map(|message| message.id);
         let places = Places::in_session(&oneiro, &id, ids)?;
-        context.output.show(&view, |view| describe(view, &places, context.ink))
+        context.output.show(&view, |view| describe(view, &places, context.style))
     }
 }
 
-fn describe(view: &SessionView, places: &Places, ink: Ink) -> String {
+fn describe(view: &SessionView, places: &Places, style: Style) -> String {
     let mut text = super::describe(&view.session);
     for message in &view.messages {
-        let message = message_text(&places.label(message.id), message, Length::Short, ink);
+        let message = message_text(&places.label(message.id), message, Length::Short, style);
         text.push_str(&format!("\n\n{message}"));
     }
     text
 }
 
-/// How much of what a model and its tools said to each other is shown.
+/// How much of tool calls and their results is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Length {
     /// The beginning of it.
@@ -55,7 +55,7 @@ pub enum Length {
 }
 
 /// A message as people read it: a head line that begins with `label`, then its parts.
-pub fn message_text(label: &str, message: &Message, length: Length, ink: Ink) -> String {
+pub fn message_text(label: &str, message: &Message, length: Length, style: Style) -> String {
     let state = match message.visibility {
         Visibility::Live => "",
         Visibility::Compacted => "  (compacted)",
@@ -66,7 +66,7 @@ pub fn message_text(label: &str, message: &Message, length: Length, ink: Ink) ->
         || message.role.as_str().to_owned(),
         |name| format!("{} {name}", message.role.as_str()),
     );
-    let (who, id) = (ink.role(&message.role, &plain(&who)), message.id);
+    let (who, id) = (style.role(&message.role, &plain(&who)), message.id);
     let mut text = format!("{label} {who}  {}  id {id}{state}", message.at);
     for part in parts(&message.role, &message.body) {
         text.push_str(&format!("\n{}", show_part(&part, length)));

@@ -52,7 +52,7 @@ impl SummaryArgs {
             let id = oneiro.sessions().resolve(&self.session)?;
             let answer = answer(&oneiro, &id, None)?;
             if answer.summary.is_empty() {
-                context.output.say("The session has no summary.");
+                context.output.note("The session has no summary.");
                 if !context.output.json {
                     return Ok(());
                 }

@@ -3,8 +3,8 @@
 
 use crate::commands::search::show::when;
 use crate::context::Context;
-use crate::ink::Ink;
 use crate::output::{count, one_line, thousands};
+use crate::style::Style;
 use clap::Args;
 use oneiro::{
     Oneiro, Page, Session, SessionId, Summary, SummaryId, SummaryKind, Window, WindowRequest,
@@ -44,7 +44,7 @@ impl TreeArgs {
         let state = State::of(&oneiro, &id, &page.items)?;
         context.output.show(&page, |page| {
             let most = self.depth.unwrap_or(usize::MAX);
-            describe(&page.items, &state, (most, context.ink))
+            describe(&page.items, &state, (most, context.style))
         })
     }
 }
@@ -86,25 +86,25 @@ fn uncovered(window: &Window, summaries: &[Summary], id: &SessionId) -> usize {
     window.omitted.messages + ids.iter().filter(bare).count()
 }
 
-fn describe(summaries: &[Summary], state: &State, (most, ink): (usize, Ink)) -> String {
+fn describe(summaries: &[Summary], state: &State, (most, style): (usize, Style)) -> String {
     let session = &state.session;
     let title = session.title.as_ref().map(|title| format!("  {}", one_line(title, 60)));
     let mut lines = vec![format!(
         "{}{}  {}",
-        ink.bold(&one_line(session.id.as_str(), 60)),
+        style.bold(&one_line(session.id.as_str(), 60)),
         title.unwrap_or_default(),
         count(usize::try_from(session.message_count).unwrap_or(0), "message"),
     )];
     let mut tree = Tree {
         nodes: summaries.iter().map(|summary| (&summary.id, summary)).collect(),
-        told: BTreeSet::new(),
+        rendered: BTreeSet::new(),
         lines: Vec::new(),
         most,
-        ink,
+        style,
     };
     let roots: Vec<&Summary> = summaries.iter().filter(|summary| tree.is_root(summary)).collect();
     for root in roots {
-        tree.tell(root, &Place { before: String::new(), is_last: true, depth: 0 });
+        tree.render_summary(root, &Place { before: String::new(), is_last: true, depth: 0 });
     }
     lines.append(&mut tree.lines);
     let shown: Vec<&Summary> = summaries.iter().filter(|summary| summary.in_context).collect();
@@ -118,16 +118,16 @@ fn describe(summaries: &[Summary], state: &State, (most, ink): (usize, Ink)) -> 
         1 => "1 message not summarised".to_owned(),
         many => format!("{} not summarised", count(many, "message")),
     };
-    lines.push(ink.dim(&format!("{summarised}; {uncovered}")));
+    lines.push(style.dim(&format!("{summarised}; {uncovered}")));
     lines.join("\n")
 }
 
 struct Tree<'a> {
     nodes: BTreeMap<&'a SummaryId, &'a Summary>,
-    told: BTreeSet<&'a SummaryId>,
+    rendered: BTreeSet<&'a SummaryId>,
     lines: Vec<String>,
     most: usize,
-    ink: Ink,
+    style: Style,
 }
 
 /// Where a summary stands in the picture.
@@ -144,18 +144,18 @@ impl<'a> Tree<'a> {
         summary.in_context || !summary.parents.iter().any(|id| self.nodes.contains_key(id))
     }
 
-    fn tell(&mut self, summary: &'a Summary, place: &Place) {
+    fn render_summary(&mut self, summary: &'a Summary, place: &Place) {
         let (branch, below) = match (place.depth, place.is_last) {
             (0, _) => ("", String::new()),
             (_, true) => ("└─ ", format!("{}   ", place.before)),
             (_, false) => ("├─ ", format!("{}│  ", place.before)),
         };
-        let again = !self.told.insert(&summary.id);
+        let again = !self.rendered.insert(&summary.id);
         let mark = if summary.in_context { "●" } else { "○" };
-        let id = self.ink.bold(summary.id.as_str());
+        let id = self.style.bold(summary.id.as_str());
         let head = format!("{}{branch}{mark} {id}", place.before);
         if again {
-            self.lines.push(format!("{head}  {}", self.ink.dim("as above")));
+            self.lines.push(format!("{head}  {}", self.style.dim("as above")));
             return;
         }
         self.lines.push(format!("{head}  {}", facts(summary)));
@@ -165,22 +165,25 @@ impl<'a> Tree<'a> {
         let goes_on = !summary.children.is_empty();
         let stem = if goes_on && place.depth < self.most { "│ " } else { "  " };
         let words = one_line(first_line(&summary.content), WORDS_WIDTH);
-        self.lines.push(format!("{below}{stem}{}", self.ink.dim(&words)));
+        self.lines.push(format!("{below}{stem}{}", self.style.dim(&words)));
         if place.depth >= self.most {
             if goes_on {
                 let deeper = format!("... {} below", count(summary.children.len(), "summary"));
-                self.lines.push(format!("{below}  {}", self.ink.dim(&deeper)));
+                self.lines.push(format!("{below}  {}", self.style.dim(&deeper)));
             }
             return;
         }
         for (at, child) in children.iter().enumerate() {
             let is_last = at + 1 == children.len() && missing == 0;
-            self.tell(child, &Place { before: below.clone(), is_last, depth: place.depth + 1 });
+            self.render_summary(
+                child,
+                &Place { before: below.clone(), is_last, depth: place.depth + 1 },
+            );
         }
         if missing > 0 {
             let of = one_line(summary.session_id.as_str(), 60);
             let elsewhere = format!("└─ {} in the tree of {of}", count(missing, "summary"));
-            self.lines.push(format!("{below}{}", self.ink.dim(&elsewhere)));
+            self.lines.push(format!("{below}{}", self.style.dim(&elsewhere)));
         }
     }
 }
@@ -189,7 +192,7 @@ fn tokens_text(tokens: i64) -> String {
     count(usize::try_from(tokens).unwrap_or(0), "token")
 }
 
-/// A summary in figures: what it is, when and how much was said, and how it was made.
+/// A summary on one line: what it is, what it covers, and how it was made.
 fn facts(summary: &Summary) -> String {
     let made = summary.level.as_str();
     if summary.kind == SummaryKind::Written {

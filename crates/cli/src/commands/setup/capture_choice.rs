@@ -7,7 +7,7 @@ use crate::commands::import::ImportSpace;
 use crate::context::Context;
 use crate::output::{ago, count, data, one_line, table};
 use clap::ValueEnum;
-use oneiro::{CaptureSource, CaptureSwitch, ErrorKind, Oneiro, Project, ProjectChoice, Timestamp};
+use oneiro::{CaptureSource, CaptureSwitch, Project, ProjectChoice, Timestamp};
 use serde_json::{Value, json};
 
 /// Which projects are captured without asking.
@@ -78,7 +78,7 @@ impl SetupArgs {
             data(&describe(&unasked, now))?;
         }
         let choices = if self.is_asking(context) {
-            ask(&unasked, is_other_unasked)?
+            prompt_for_choices(&unasked, is_other_unasked)?
         } else {
             self.preselected(&unasked, is_other_unasked)
         };
@@ -91,13 +91,13 @@ impl SetupArgs {
         Ok(CaptureOutcome { choices, forgotten: 0 })
     }
 
-    /// Takes back what was switched on; what is excluded stays so.
+    /// Switches off what was switched on; what is excluded stays excluded.
     pub fn forget_capture(
         &self,
         context: &Context,
         agents: &[&'static AgentRow],
     ) -> anyhow::Result<CaptureOutcome> {
-        let Some(oneiro) = open_if_there(context)? else { return Ok(CaptureOutcome::default()) };
+        let Some(oneiro) = context.open_if_exists()? else { return Ok(CaptureOutcome::default()) };
         let folders: Option<Vec<String>> = (!self.agents.is_empty()).then(|| {
             let found = oneiro::found_projects(&sources(agents));
             found.into_iter().map(|project| project.folder).collect()
@@ -116,10 +116,10 @@ impl SetupArgs {
         }
         let question = "Stop capturing new turns?";
         if self.dry_run {
-            context.output.say(&format!("\n{question} Not done in a dry run."));
+            context.output.note(&format!("\n{question} Not done in a dry run."));
         } else if self.agrees(context, question)? {
             oneiro.capture().forget_switched_on(folders.as_deref())?;
-            context.output.say("New turns are no longer captured.");
+            context.output.note("New turns are no longer captured.");
         }
         Ok(CaptureOutcome { choices: Vec::new(), forgotten })
     }
@@ -144,17 +144,10 @@ impl SetupArgs {
     }
 }
 
-fn open_if_there(context: &Context) -> anyhow::Result<Option<Oneiro>> {
-    match context.open_existing() {
-        Ok(oneiro) => Ok(Some(oneiro)),
-        Err(error) => match error.downcast_ref::<oneiro::Error>().map(oneiro::Error::kind) {
-            Some(ErrorKind::NotFound) => Ok(None),
-            _ => Err(error),
-        },
-    }
-}
-
-fn ask(unasked: &[Project], is_other_unasked: bool) -> anyhow::Result<Vec<ProjectChoice>> {
+fn prompt_for_choices(
+    unasked: &[Project],
+    is_other_unasked: bool,
+) -> anyhow::Result<Vec<ProjectChoice>> {
     let (mut input, mut output) = (std::io::stdin().lock(), std::io::stderr());
     let mut terminal = Terminal { input: &mut input, output: &mut output };
     let mut choices = Vec::new();
@@ -202,8 +195,8 @@ fn describe(unasked: &[Project], now: Timestamp) -> String {
     let rows: Vec<_> = unasked.iter().map(row).collect();
     format!(
         "\nCapture: while `oneiro serve` or `oneiro mcp` runs, new turns in these projects are \
-         stored as they are written.\n`oneiro project exclude DIR` and `oneiro pause` stop it at \
-         any time.\n\n{}\n",
+         stored as they are written.\nA no is for that folder alone. `oneiro project exclude DIR` \
+         (with the folders below it) and `oneiro pause` stop capture at any time.\n\n{}\n",
         table(&["project", "agent", "has", "last active"], &rows)
     )
 }
@@ -217,7 +210,7 @@ fn summary(choices: &[ProjectChoice], dry_run: bool) -> String {
     let other = choices.iter().find(|choice| choice.folder.is_none());
     let other = match other.map(|choice| choice.capture) {
         Some(CaptureSwitch::On) => "Projects that you start later are captured too.",
-        Some(CaptureSwitch::Off) | None => {
+        Some(CaptureSwitch::Off | CaptureSwitch::Excluded) | None => {
             "Projects that you start later are not captured unless you include them: `oneiro \
              project include --all`."
         }

@@ -2,10 +2,10 @@
 
 use crate::agents::AgentRow;
 use crate::commands::import::hermes::{self, HermesReport};
-use crate::commands::import::{ImportReport, TranscriptSet};
+use crate::commands::import::{ImportChoices, ImportMode, ImportReport, TranscriptSet};
 use crate::context::Context;
 use crate::output::count;
-use oneiro::{Error, Oneiro};
+use oneiro::{Error, Oneiro, ReadFrom};
 use serde_json::Value;
 use std::path::PathBuf;
 
@@ -49,7 +49,9 @@ impl ImportOffer {
     pub fn import(&self, context: &Context, oneiro: &Oneiro, dry_run: bool) -> ImportOutcome {
         match self {
             ImportOffer::Transcripts(set) => {
-                ImportOutcome::Transcripts(set.import(context, oneiro, dry_run))
+                let (choices, from) = (ImportChoices::Keep, ReadFrom::Reached);
+                let mode = ImportMode { choices, from, dry_run };
+                ImportOutcome::Transcripts(set.import(context, oneiro, mode))
             }
             ImportOffer::Hermes(path) => match hermes::import(context, oneiro, (path, dry_run)) {
                 Ok(report) => ImportOutcome::Hermes(report),

@@ -183,7 +183,7 @@ impl SetupArgs {
         if !context.output.json {
             let shown = self.describe(&plan);
             if !shown.is_empty() {
-                data(&context.ink.diff(&plain(&shown)))?;
+                data(&context.style.diff(&plain(&shown)))?;
             }
         }
         let mut changed = Changed { plan, is_written: false, error: None };
@@ -227,7 +227,7 @@ impl SetupArgs {
         let (mut input, mut output) = (std::io::stdin().lock(), std::io::stderr());
         let agrees = Terminal { input: &mut input, output: &mut output }.confirm(question)?;
         if !agrees {
-            context.output.say("Skipped.");
+            context.output.note("Skipped.");
         }
         Ok(agrees)
     }

@@ -33,7 +33,7 @@ impl Terminal<'_> {
             "" | "n" | "no" => Some(false),
             _ => None,
         };
-        let answer = self.ask(&format!("{question} [y/N] "), "Please answer y or n.", &parse)?;
+        let answer = self.prompt(&format!("{question} [y/N] "), "Please answer y or n.", &parse)?;
         Ok(answer.unwrap_or(false))
     }
 
@@ -48,7 +48,7 @@ impl Terminal<'_> {
             _ => None,
         };
         let help = format!("Please answer {EACH_ANSWERS}.");
-        self.ask(&format!("{question} [Y/n/a/s] "), &help, &parse)
+        self.prompt(&format!("{question} [Y/n/a/s] "), &help, &parse)
     }
 
     /// Explains the answers to [`Terminal::confirm_each`].
@@ -56,7 +56,7 @@ impl Terminal<'_> {
         writeln!(self.output, "For each project, answer {EACH_ANSWERS}.")
     }
 
-    fn ask<T>(
+    fn prompt<T>(
         &mut self,
         question: &str,
         help: &str,

@@ -53,7 +53,7 @@ pub fn foreign_store(path: &Path) -> Option<ForeignStore> {
     match kind_of_file(path) {
         FileKind::Sqlite(tables) if layout::are_of_hermes(&tables) => Some(ForeignStore::Hermes),
         FileKind::Sqlite(_) => Some(ForeignStore::Sqlite),
-        FileKind::Nothing | FileKind::Ours | FileKind::Other => None,
+        FileKind::Nothing | FileKind::Ours | FileKind::Damaged | FileKind::Other => None,
     }
 }
 

@@ -5,7 +5,7 @@ use super::message_row;
 use super::note::{Note, Runs};
 use super::pass::{Pass, Seen, Standing};
 use crate::context::change_visibility;
-use crate::sessions::{refuse_continued, whole};
+use crate::sessions::{fetch_session, refuse_continued};
 use oneiro_model::{ChangeKind, ErrorKind, Result, SessionId, Timestamp, Visibility};
 use oneiro_store::sessions::Fields;
 use oneiro_store::visibility::{self, ExternalIds, ExternalMessage};
@@ -134,7 +134,7 @@ fn move_messages(
     let seqs = moves.iter().chain(replaced).map(|(seq, _)| *seq);
     let (Some(first), Some(last)) = (seqs.clone().min(), seqs.max()) else { return Ok(()) };
     change_visibility(tx, (key, id), (first, last), || {
-        let rewind = whole(tx, key)?.rewind_count;
+        let rewind = fetch_session(tx, key)?.rewind_count;
         for (seq, wanted) in moves {
             visibility::set(tx, *seq, *wanted, rewind)?;
         }
@@ -145,7 +145,7 @@ fn move_messages(
     })?;
     sessions::recount(tx, key)?;
     if let Some(last) = replaced.iter().map(|(seq, _)| *seq).max() {
-        let mut metadata = whole(tx, key)?.metadata;
+        let mut metadata = fetch_session(tx, key)?.metadata;
         metadata.insert("replaced_until".to_owned(), last.into());
         if replaced.iter().any(|(_, held)| *held == Visibility::Compacted) {
             metadata.insert("replaced_all_until".to_owned(), last.into());

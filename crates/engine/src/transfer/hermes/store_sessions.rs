@@ -7,7 +7,7 @@ use super::session_row::SessionRow;
 use super::usage_row::{beyond, numbers};
 use super::{store_titles, usage_row};
 use crate::Oneiro;
-use crate::sessions::{Draft, create_in, whole};
+use crate::sessions::{Draft, create_in, fetch_session};
 use oneiro_model::{Result, Session, Timestamp, Usage};
 use oneiro_store::session_updates::{self, ImportedState};
 use oneiro_store::sessions::Fields;
@@ -112,7 +112,7 @@ impl Writing<'_, '_> {
     fn begin(&self, standing: Standing) -> Result<Stored> {
         let (tx, row) = (self.tx, self.row);
         let key = create_in(tx, self.draft)?;
-        let stored = whole(tx, key)?;
+        let stored = fetch_session(tx, key)?;
         let is_fresh = standing == Standing::New;
         if is_fresh || stored.ended_at.is_none() {
             self.set_state(key, &stored, (row.ended_at, row.end_reason.clone()))?;
@@ -137,7 +137,7 @@ impl Writing<'_, '_> {
 
     fn update(&self, key: i64, mut note: Note) -> Result<Stored> {
         let (tx, row) = (self.tx, self.row);
-        let stored = whole(tx, key)?;
+        let stored = fetch_session(tx, key)?;
         let (there, here) = (fields_of_row(row), fields_of(&stored));
         let mut changes = Changes::default();
         let names: BTreeSet<&String> = there.keys().chain(note.fields.keys()).collect();

@@ -3,7 +3,7 @@
 
 use super::note::{Note, mark_of};
 use super::session_row::SessionRow;
-use crate::sessions::whole;
+use crate::sessions::fetch_session;
 use oneiro_model::{Result, Session, Timestamp, Title};
 use oneiro_store::{Tx, titles};
 
@@ -21,8 +21,8 @@ pub(super) fn give(
         titles::set(tx, key, Some(title))?;
         return Ok(0);
     };
-    let other = whole(tx, holder)?;
-    let mine = whole(tx, key)?;
+    let other = fetch_session(tx, holder)?;
+    let mine = fetch_session(tx, key)?;
     let other_id = other.id.as_str().as_bytes();
     let its_note = Note::read(tx, other_id)?.filter(|other| other.title_given == note.title_told);
     match its_note {

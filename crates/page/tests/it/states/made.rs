@@ -16,7 +16,7 @@ pub fn ago(minutes: i64) -> Timestamp {
 }
 
 pub fn frame() -> Frame {
-    Frame { space: "default".to_owned(), signed_in: false, now: now() }
+    Frame { space: "default".to_owned(), notice: None, signed_in: false, now: now() }
 }
 
 pub fn id(text: &str) -> SessionId {

@@ -6,7 +6,7 @@
 use super::errors::explain;
 use super::{Postgres, PostgresConnection};
 use crate::backend::in_use;
-use oneiro_model::{Result, SpaceInfo, SpaceName};
+use oneiro_model::{ErrorKind, Result, SpaceInfo, SpaceName};
 
 /// What the schemas of spaces begin with.
 pub(super) const SCHEMA_PREFIX: &str = "oneiro_";
@@ -36,7 +36,8 @@ pub(super) fn list(postgres: &Postgres) -> Result<Vec<SpaceInfo>> {
             read.map_err(|error| explain(&postgres.place, error.into()))?;
         let name = schema.strip_prefix(SCHEMA_PREFIX).unwrap_or_default();
         if let Ok(name) = SpaceName::new(name) {
-            spaces.push(SpaceInfo { name, bytes: u64::try_from(bytes).unwrap_or(0) });
+            let bytes = u64::try_from(bytes).unwrap_or(0);
+            spaces.push(SpaceInfo { name, bytes, damaged: false });
         }
     }
     spaces.sort_by(|a, b| a.name.cmp(&b.name));
@@ -45,14 +46,19 @@ pub(super) fn list(postgres: &Postgres) -> Result<Vec<SpaceInfo>> {
 
 pub(super) fn delete(postgres: &Postgres) -> Result<()> {
     let mut connection = postgres.open()?;
-    if !try_lock_alone(&mut connection, postgres)? {
-        return Err(in_use(&postgres.place));
-    }
+    lock_alone(&mut connection, postgres)?;
     connection.batch(&format!("DROP SCHEMA \"{}\" CASCADE", postgres.schema))
 }
 
-fn try_lock_alone(connection: &mut PostgresConnection, postgres: &Postgres) -> Result<bool> {
-    let sql = format!("SELECT pg_try_advisory_lock({})", lock_key(&postgres.schema));
-    let row = connection.call(async |client| client.query_one(&sql, &[]).await)?;
-    row.try_get(0).map_err(|error| explain(&postgres.place, error.into()))
+/// How long the server may take to notice that a connection was closed, in milliseconds. Until then
+/// the connection holds its lock, and often it is one that this very process has just closed.
+const CLOSE_MILLIS: u32 = 2_000;
+
+fn lock_alone(connection: &mut PostgresConnection, postgres: &Postgres) -> Result<()> {
+    let key = lock_key(&postgres.schema);
+    let sql = format!("SET lock_timeout = {CLOSE_MILLIS}; SELECT pg_advisory_lock({key})");
+    connection.batch(&sql).map_err(|error| match error.kind() {
+        ErrorKind::Busy => in_use(&postgres.place).because(error),
+        _ => error,
+    })
 }

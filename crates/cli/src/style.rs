@@ -1,5 +1,4 @@
-//! Bold, dim and coloured text for a terminal; for anything else, the text alone. It must not know
-//! where the text goes.
+//! Bold, dim and coloured text for a terminal; for anything else, the text alone.
 
 use crate::config::{ColourChoice, colour_choice};
 use crate::output::plain;
@@ -8,26 +7,26 @@ use std::io::IsTerminal;
 
 /// Whether text is coloured.
 #[derive(Debug, Clone, Copy)]
-pub struct Ink {
+pub struct Style {
     colours: bool,
 }
 
-impl Ink {
-    /// Ink with colours, or without any.
-    pub const fn new(colours: bool) -> Ink {
-        Ink { colours }
+impl Style {
+    /// A style with colours, or without any.
+    pub const fn new(colours: bool) -> Style {
+        Style { colours }
     }
 
-    /// Ink for a stream: with colours at a terminal, unless the environment says otherwise.
-    pub fn of_stream(stream: &impl IsTerminal) -> Ink {
-        Ink::new(match colour_choice() {
+    /// The style for a stream: with colours at a terminal, unless the environment says otherwise.
+    pub fn of_stream(stream: &impl IsTerminal) -> Style {
+        Style::new(match colour_choice() {
             ColourChoice::Always => true,
             ColourChoice::Never => false,
             ColourChoice::AtTerminal => stream.is_terminal(),
         })
     }
 
-    /// Whether it colours.
+    /// Whether text is coloured.
     pub fn has_colours(self) -> bool {
         self.colours
     }
@@ -42,7 +41,7 @@ impl Ink {
         self.paint("36", text)
     }
 
-    /// The name of somebody with a role.
+    /// The name of a speaker, by role.
     pub fn role(self, role: &Role, name: &str) -> String {
         let code = match role {
             Role::User => "1;32",
@@ -68,12 +67,12 @@ impl Ink {
         text.split('\n').map(line).collect::<Vec<_>>().join("\n")
     }
 
-    /// Text that stands out.
+    /// Important text.
     pub fn bold(self, text: &str) -> String {
         self.paint("1", text)
     }
 
-    /// Text that stands back.
+    /// Less important text.
     pub fn dim(self, text: &str) -> String {
         self.paint("2", text)
     }
@@ -113,26 +112,26 @@ mod tests {
 
     #[test]
     fn marks_are_put_by_characters() {
-        let ink = Ink::new(true);
-        assert_eq!(ink.marked("ä 漢字\nb", &[(2, 4)]), "ä \u{1b}[1;33m漢字\u{1b}[0m b");
-        assert_eq!(Ink::new(false).marked("ä 漢字\nb", &[(2, 4)]), "ä 漢字 b");
-        assert_eq!(ink.marked("ab", &[(1, 9), (0, 1)]), "a\u{1b}[1;33mb\u{1b}[0m");
+        let style = Style::new(true);
+        assert_eq!(style.marked("ä 漢字\nb", &[(2, 4)]), "ä \u{1b}[1;33m漢字\u{1b}[0m b");
+        assert_eq!(Style::new(false).marked("ä 漢字\nb", &[(2, 4)]), "ä 漢字 b");
+        assert_eq!(style.marked("ab", &[(1, 9), (0, 1)]), "a\u{1b}[1;33mb\u{1b}[0m");
     }
 
     #[test]
     fn a_diff_is_coloured_by_line_and_is_the_same_text_without_colours() {
         let diff = "--- a\n+++ b\n@@ -1 +1 @@\n same\n-old\n+new\n";
-        let coloured = Ink::new(true).diff(diff);
+        let coloured = Style::new(true).diff(diff);
         assert!(
             coloured.contains("\u{1b}[31m-old\u{1b}[0m\n\u{1b}[32m+new\u{1b}[0m\n"),
             "{coloured}"
         );
         assert!(coloured.contains("\n same\n"), "{coloured}");
-        assert_eq!(Ink::new(false).diff(diff), diff);
+        assert_eq!(Style::new(false).diff(diff), diff);
     }
 
     #[test]
     fn stored_text_cannot_bring_colours_of_its_own() {
-        assert_eq!(Ink::new(true).marked("a\u{1b}[31mb", &[]), "a\u{FFFD}[31mb");
+        assert_eq!(Style::new(true).marked("a\u{1b}[31mb", &[]), "a\u{FFFD}[31mb");
     }
 }

@@ -1,0 +1,438 @@
+//! Chooses what a window shows: the newest messages, and summaries in place of what does not fit. A
+//! pure rule over tokens.
+//!
+//! A history has one chain of states, from the coarsest to the finest: each shows one more step of
+//! messages or unfolds one more summary into those it covers. The chain does not depend on the
+//! budget, and a window is the last state of it that fits. So a larger budget shows every message
+//! that a smaller one shows, and a window does not depend on the windows before it.
+
+use oneiro_model::Result;
+use oneiro_store::costs::{Begins, Cost};
+use std::collections::HashSet;
+use std::rc::Rc;
+
+/// An unfolding adds at most one part in so many of what a window shows. Otherwise a budget just
+/// below the next state would leave a large part of the window empty.
+const UNFOLD_PARTS: i64 = 6;
+
+/// Tokens of a summary that is shown as a handle, without its text.
+const HANDLE_TOKENS: i64 = 60;
+
+/// Length of an overview, in percent of the summaries it stands in for.
+const OVERVIEW_PERCENT: i64 = 60;
+
+/// A summary that a window may show.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Piece {
+    pub(super) key: i64,
+    /// The first and the last message under it.
+    pub(super) range: (i64, i64),
+    /// Its tokens in a window.
+    pub(super) tokens: i64,
+    /// Tokens of the summaries or messages right under it.
+    pub(super) source_tokens: i64,
+    /// Tokens of all messages under it.
+    pub(super) message_tokens: i64,
+    /// Whether the messages under it are in the session itself, so that its windows can show them.
+    pub(super) is_own: bool,
+    /// Whether it covers other summaries.
+    pub(super) is_condensed: bool,
+}
+
+/// Where a choice reads from, no further than the budget reaches.
+pub(super) trait History {
+    /// The next older live message, from the newest on.
+    fn older(&mut self) -> Result<Option<Cost>>;
+    /// The summaries right under one, oldest first.
+    fn children(&mut self, key: i64) -> Result<Vec<Piece>>;
+}
+
+/// The room of a window, and how it is shared.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Room {
+    /// Tokens for summaries and messages.
+    pub(super) tokens: i64,
+    /// Tokens of the text around summaries, if there are any.
+    pub(super) guidance: i64,
+    /// Tokens that name what is left out, if anything is.
+    pub(super) notice: i64,
+    /// Percentage of messages below which they go before finer summaries.
+    pub(super) fresh_share: i64,
+    /// Tokens of an overview.
+    pub(super) overview: i64,
+}
+
+/// The summaries of a session and what they leave uncovered.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Covered {
+    /// The roots, oldest first.
+    pub(super) roots: Vec<Piece>,
+    /// The first message that none of them covers.
+    pub(super) uncovered: Option<i64>,
+    /// The first message after the newest summary.
+    pub(super) open: Option<i64>,
+    /// Where the newest turn begins; without it the newest step is shown in any case.
+    pub(super) newest_turn: Option<i64>,
+}
+
+/// What a window shows.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Frontier {
+    /// The messages, oldest first.
+    pub(super) messages: Vec<Cost>,
+    /// How many of them, the oldest, are in their short form.
+    pub(super) short: usize,
+    /// Tokens of the messages in these forms.
+    pub(super) message_tokens: i64,
+    /// The summaries, oldest first.
+    pub(super) pieces: Vec<Piece>,
+    /// How many of these, the oldest, one overview stands in for; 0 or at least 2.
+    pub(super) collapsed: usize,
+    /// Whether even the coarsest state does not fit.
+    pub(super) is_over: bool,
+    /// Whether every message is shown.
+    pub(super) is_complete: bool,
+}
+
+/// The last state of the chain that fits the room; the first if none does.
+pub(super) fn choose(history: &mut dyn History, covered: Covered, room: Room) -> Result<Frontier> {
+    let mut chain = Chain::begin(history, covered, room)?;
+    let mut best = chain.fits().then(|| chain.state.clone());
+    let coarsest = chain.state.clone();
+    while chain.message_tokens() <= room.tokens && chain.advance()? {
+        if chain.fits() {
+            best = Some(chain.state.clone());
+        }
+    }
+    let is_over = best.is_none();
+    chain.state = best.unwrap_or(coarsest);
+    if !is_over {
+        chain.unfold_into_rest()?;
+    }
+    // Whether the oldest message shown is the oldest there is.
+    chain.message_at(chain.state.count)?;
+    Ok(chain.into_frontier(is_over))
+}
+
+/// Tokens of messages, newest first, with the oldest part in short form.
+#[derive(Default)]
+struct Messages {
+    costs: Vec<Cost>,
+    /// Tokens of the newest so many messages, in full and in short form; one more than costs.
+    full: Vec<i64>,
+    short: Vec<i64>,
+    /// Whether there are no older ones.
+    is_complete: bool,
+}
+
+impl Messages {
+    fn push(&mut self, cost: Cost) {
+        let last = |sums: &[i64]| sums.last().copied().unwrap_or(0);
+        self.full.push(last(&self.full) + cost.tokens);
+        self.short.push(last(&self.short) + cost.short_tokens);
+        self.costs.push(cost);
+    }
+
+    /// Tokens of the newest `count` messages in full.
+    fn full_tokens(&self, count: usize) -> i64 {
+        count.checked_sub(1).and_then(|last| self.full.get(last)).copied().unwrap_or(0)
+    }
+
+    fn short_tokens(&self, count: usize) -> i64 {
+        count.checked_sub(1).and_then(|last| self.short.get(last)).copied().unwrap_or(0)
+    }
+
+    /// How many of the newest `count` messages are in full: the newer half, by their tokens.
+    fn in_full(&self, count: usize) -> usize {
+        let half = self.full_tokens(count) / 2;
+        self.full.partition_point(|sum| *sum <= half).clamp(count.min(1), count)
+    }
+
+    /// Tokens of the newest `count` messages if `in_full` of them are in full.
+    fn tokens(&self, count: usize, in_full: usize) -> i64 {
+        self.full_tokens(in_full) + self.short_tokens(count) - self.short_tokens(in_full)
+    }
+}
+
+/// A state of the chain.
+#[derive(Clone)]
+struct State {
+    /// How many messages it shows.
+    count: usize,
+    /// The summaries of what it does not show.
+    pieces: Rc<Vec<Piece>>,
+    /// How many of these, the oldest, an overview stands in for.
+    collapsed: usize,
+    /// Tokens of messages under the newest summary that are shown.
+    shown_under_newest: i64,
+}
+
+/// An unfolding that may come next.
+#[derive(Clone, Copy)]
+struct Unfolding {
+    what: Unfold,
+    /// Tokens that it adds at most.
+    added: i64,
+    /// Tokens of messages under the summary per token of distance from the newest message, in
+    /// millionths: what is large and near comes first.
+    priority: i128,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+enum Unfold {
+    /// The newest summary of the overview is shown by itself.
+    Overview(usize),
+    /// A summary is replaced by those under it.
+    Piece(i64),
+}
+
+struct Chain<'a> {
+    history: &'a mut dyn History,
+    uncovered: Option<i64>,
+    open: Option<i64>,
+    room: Room,
+    messages: Messages,
+    state: State,
+}
+
+impl<'a> Chain<'a> {
+    /// The coarsest state: the newest turn, and an overview of everything before it.
+    fn begin(history: &'a mut dyn History, covered: Covered, room: Room) -> Result<Chain<'a>> {
+        let collapsed = if covered.roots.len() > 1 { covered.roots.len() } else { 0 };
+        let state =
+            State { count: 0, pieces: Rc::new(covered.roots), collapsed, shown_under_newest: 0 };
+        let Covered { uncovered, open, .. } = covered;
+        let messages = Messages::default();
+        let mut chain = Chain { history, uncovered, open, room, messages, state };
+        while chain.show_step()? {
+            let oldest = chain.messages.costs.last().map_or(0, |cost| cost.seq);
+            if covered.newest_turn.is_none_or(|turn| oldest <= turn) {
+                break;
+            }
+        }
+        Ok(chain)
+    }
+
+    /// Moves to the next state; false at the finest.
+    fn advance(&mut self) -> Result<bool> {
+        // What has no summary yet goes before finer summaries.
+        if self.open.is_some_and(|open| open < self.first_shown()) {
+            return self.show_step();
+        }
+        let total = self.message_tokens() + self.piece_tokens();
+        let eligible = |unfolding: &Unfolding| unfolding.added * UNFOLD_PARTS <= total;
+        let next = self.best_unfolding(eligible);
+        let share = self.room.fresh_share;
+        let is_due = |unfolding: &Unfolding| {
+            let finer = self.piece_tokens() + unfolding.added;
+            self.message_tokens() * (100 - share) >= finer * share
+        };
+        match next {
+            Some(unfolding) if is_due(&unfolding) => self.unfold(unfolding.what).map(|()| true),
+            Some(unfolding) => Ok(self.show_step()? || self.unfold(unfolding.what).map(|()| true)?),
+            None => self.show_step(),
+        }
+    }
+
+    /// Shows the next older step; false if all are shown.
+    fn show_step(&mut self) -> Result<bool> {
+        let mut shown = false;
+        while let Some(cost) = self.message_at(self.state.count)? {
+            shown = true;
+            self.state.count += 1;
+            self.show_message(cost);
+            if cost.begins != Begins::Nothing {
+                break;
+            }
+        }
+        Ok(shown)
+    }
+
+    /// The message at a place, from the newest on. States are left and entered again, so it may have
+    /// been read before.
+    fn message_at(&mut self, place: usize) -> Result<Option<Cost>> {
+        if place == self.messages.costs.len() && !self.messages.is_complete {
+            match self.history.older()? {
+                Some(cost) => self.messages.push(cost),
+                None => self.messages.is_complete = true,
+            }
+        }
+        Ok(self.messages.costs.get(place).copied())
+    }
+
+    /// Drops the summaries of which every message is shown.
+    fn show_message(&mut self, cost: Cost) {
+        let is_shown = |piece: &Piece| piece.is_own && piece.range.0 >= cost.seq;
+        if let Some(newest) = self.state.pieces.last() {
+            if newest.is_own && newest.range.1 >= cost.seq {
+                self.state.shown_under_newest += cost.tokens;
+            }
+            if is_shown(newest) {
+                let pieces = Rc::make_mut(&mut self.state.pieces);
+                while pieces.last().is_some_and(is_shown) {
+                    pieces.pop();
+                }
+                self.state.shown_under_newest = 0;
+                self.limit_collapsed();
+            }
+        }
+    }
+
+    /// An overview stands in for two summaries or more, or for none.
+    fn limit_collapsed(&mut self) {
+        let collapsed = self.state.collapsed.min(self.state.pieces.len());
+        self.state.collapsed = if collapsed < 2 { 0 } else { collapsed };
+    }
+
+    /// The unfolding that comes first among those wanted.
+    fn best_unfolding(&self, wanted: impl Fn(&Unfolding) -> bool) -> Option<Unfolding> {
+        let (pieces, collapsed) = (&self.state.pieces, self.state.collapsed);
+        let mut distance = i128::from(self.messages.full_tokens(self.state.count));
+        let mut shown = self.state.shown_under_newest;
+        let mut best: Option<Unfolding> = None;
+        let mut consider = |unfolding: Unfolding| {
+            let is_better = best.is_none_or(|best| unfolding.priority > best.priority);
+            if is_better && wanted(&unfolding) {
+                best = Some(unfolding);
+            }
+        };
+        let priority =
+            |tokens: i64, distance: i128| i128::from(tokens) * 1_000_000 / (distance + 1);
+        for piece in pieces.iter().skip(collapsed).rev() {
+            let left = (piece.message_tokens - shown).max(0);
+            shown = 0;
+            if piece.is_condensed {
+                consider(Unfolding {
+                    what: Unfold::Piece(piece.key),
+                    added: piece.source_tokens - piece.tokens,
+                    priority: priority(left, distance),
+                });
+            }
+            distance += i128::from(left);
+        }
+        if let Some(newest) = collapsed.checked_sub(1).and_then(|last| pieces.get(last)) {
+            let under = pieces.iter().take(collapsed).map(|piece| piece.message_tokens).sum();
+            let fewer = if collapsed == 2 { 0 } else { collapsed - 1 };
+            let rest = pieces.iter().take(collapsed - 1).skip(fewer).map(|piece| piece.tokens);
+            let added = newest.tokens + rest.sum::<i64>() + self.overview_tokens(fewer)
+                - self.overview_tokens(collapsed);
+            let what = Unfold::Overview(collapsed);
+            consider(Unfolding { what, added, priority: priority(under, distance) });
+        }
+        best
+    }
+
+    fn unfold(&mut self, what: Unfold) -> Result<()> {
+        let key = match what {
+            Unfold::Overview(_) => {
+                self.state.collapsed = self.state.collapsed.saturating_sub(1);
+                self.limit_collapsed();
+                return Ok(());
+            }
+            Unfold::Piece(key) => key,
+        };
+        let children = self.history.children(key)?;
+        let first = self.first_shown();
+        let pieces = Rc::make_mut(&mut self.state.pieces);
+        let Some(at) = pieces.iter().position(|piece| piece.key == key) else { return Ok(()) };
+        let is_newest = at + 1 == pieces.len();
+        let (dropped, kept): (Vec<Piece>, Vec<Piece>) =
+            children.into_iter().partition(|child| child.is_own && child.range.0 >= first);
+        pieces.splice(at..=at, kept);
+        if is_newest {
+            let dropped: i64 = dropped.iter().map(|child| child.message_tokens).sum();
+            self.state.shown_under_newest = (self.state.shown_under_newest - dropped).max(0);
+        }
+        Ok(())
+    }
+
+    /// Spends what is left of the room on finer summaries.
+    fn unfold_into_rest(&mut self) -> Result<()> {
+        let mut tried = HashSet::new();
+        loop {
+            let left = self.room.tokens - self.cost();
+            let next = self.best_unfolding(|unfolding| {
+                unfolding.added <= left && !tried.contains(&unfolding.what)
+            });
+            let Some(unfolding) = next else { return Ok(()) };
+            tried.insert(unfolding.what);
+            let before = self.state.clone();
+            self.unfold(unfolding.what)?;
+            if !self.fits() {
+                self.state = before;
+            }
+        }
+    }
+
+    /// The oldest message that is shown.
+    fn first_shown(&self) -> i64 {
+        let oldest = self.state.count.checked_sub(1).and_then(|at| self.messages.costs.get(at));
+        oldest.map_or(i64::MAX, |cost| cost.seq)
+    }
+
+    fn message_tokens(&self) -> i64 {
+        let count = self.state.count;
+        self.messages.tokens(count, self.messages.in_full(count))
+    }
+
+    fn piece_tokens(&self) -> i64 {
+        let apart = self.state.pieces.iter().skip(self.state.collapsed);
+        self.overview_tokens(self.state.collapsed) + apart.map(|piece| piece.tokens).sum::<i64>()
+    }
+
+    /// Tokens of the overview of the oldest summaries. It is made after the choice, so its length
+    /// is fixed by what it covers.
+    fn overview_tokens(&self, collapsed: usize) -> i64 {
+        let covered: i64 = self.state.pieces.iter().take(collapsed).map(|piece| piece.tokens).sum();
+        overview_tokens(covered, collapsed, self.room.overview)
+    }
+
+    fn cost(&self) -> i64 {
+        let is_omitting = self.uncovered.is_some_and(|seq| seq < self.first_shown());
+        let guidance = is_omitting || !self.state.pieces.is_empty();
+        self.message_tokens()
+            + self.piece_tokens()
+            + if guidance { self.room.guidance } else { 0 }
+            + if is_omitting { self.room.notice } else { 0 }
+    }
+
+    fn fits(&self) -> bool {
+        self.cost() <= self.room.tokens
+    }
+
+    fn into_frontier(self, is_over: bool) -> Frontier {
+        let count = self.state.count;
+        let is_complete = self.messages.is_complete && count == self.messages.costs.len();
+        let rest = self.room.tokens - (self.cost() - self.message_tokens());
+        // Where everything is shown, or nothing but the newest turn, the forms take what fits.
+        let in_full = if is_complete || is_over {
+            let fits = |in_full: &usize| self.messages.tokens(count, *in_full) <= rest;
+            (0..=count).rev().find(fits).unwrap_or(0)
+        } else {
+            self.messages.in_full(count)
+        };
+        let mut messages: Vec<Cost> = self.messages.costs.iter().take(count).copied().collect();
+        messages.reverse();
+        Frontier {
+            message_tokens: self.messages.tokens(count, in_full),
+            messages,
+            short: count - in_full,
+            pieces: self.state.pieces.as_ref().clone(),
+            collapsed: self.state.collapsed,
+            is_over,
+            is_complete,
+        }
+    }
+}
+
+/// The length of an overview over so many summaries with so many tokens together. Never shorter
+/// than their handles, which are shown where the overview cannot be made.
+pub(super) fn overview_tokens(covered: i64, pieces: usize, target: i64) -> i64 {
+    if pieces == 0 {
+        return 0;
+    }
+    (covered * OVERVIEW_PERCENT / 100).min(target).max(HANDLE_TOKENS * pieces as i64)
+}
+
+#[cfg(test)]
+mod tests;

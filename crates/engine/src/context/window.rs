@@ -1,0 +1,49 @@
+//! The window of a session: assembles it, prepares the summaries that it lacks, and remembers how it
+//! began.
+
+use super::assemble::{Assembled, Marks, window_budget};
+use crate::sessions::key_of;
+use crate::views::Context;
+use oneiro_model::{Result, SessionId, Window, WindowRequest};
+use oneiro_store::contexts;
+
+impl Context<'_> {
+    /// The prompt content of a session within a budget. Summaries that a window needs are made at
+    /// once as far as the time limit allows, the rest in the background. They and the mark of the
+    /// window are caches: no other window depends on them.
+    pub fn window(&self, id: &SessionId, request: &WindowRequest) -> Result<Window> {
+        request.check()?;
+        let key = self.oneiro.store.read(|tx| key_of(tx, id))?;
+        self.oneiro.count_session((key, id))?;
+        let assemble = || -> Result<Assembled> {
+            self.oneiro.store.read(|tx| self.oneiro.assemble(tx, (key, id), (request, Marks::Kept)))
+        };
+        let mut assembled = assemble()?;
+        if request.peek {
+            return Ok(assembled.window);
+        }
+        if !assembled.is_kept && !assembled.is_complete {
+            if self.oneiro.prepare_at_once((key, id)) {
+                assembled = assemble()?;
+            }
+            if let Some(children) = &assembled.wants_overview
+                && self.oneiro.add_overview((key, id), children)
+            {
+                assembled = assemble()?;
+            }
+        }
+        self.oneiro.prepare_later((key, id), (request, assembled.window.tokens));
+        if assembled.before.as_ref() != Some(&assembled.mark) {
+            let (mark, now) = (assembled.mark, self.oneiro.now());
+            let kept = self.oneiro.store.write_derived(|tx| {
+                let of = (window_budget(request), request.format.as_str());
+                contexts::set_window(tx, key, (of, &mark), now)
+            });
+            if let Err(error) = kept {
+                // A store that cannot be written does without: the next window is chosen anew.
+                tracing::info!(%error, "a window was not marked");
+            }
+        }
+        Ok(assembled.window)
+    }
+}
