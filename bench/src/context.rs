@@ -9,7 +9,7 @@ mod workloads;
 
 use crate::load::Folder;
 use crate::machine;
-use crate::search::share;
+use crate::search::percentile as share;
 use oneiro::{Durability, Options, Result};
 use serde::Serialize;
 use std::collections::BTreeMap;

@@ -1,16 +1,16 @@
-//! Messages that are in the way: made of the words of the data, as frequent as they are there, so
-//! that every list of postings grows with them.
+//! Distractors: generated messages with the words and word frequencies of the data, so that all
+//! posting lists grow.
 
 use crate::locomo::Conversation;
 use oneiro::{ImportLimits, Oneiro, Result, Timestamp};
 
-/// Messages in a session.
-const SESSION: usize = 24;
+/// Messages per session.
+const SESSION_MESSAGES: usize = 24;
 
-/// Messages imported at once.
-const BATCH: usize = 48_000;
+/// Messages per import.
+const BATCH_MESSAGES: usize = 48_000;
 
-/// Puts `count` made-up messages into a space.
+/// Adds `count` generated messages to a space.
 pub(crate) fn add(oneiro: &Oneiro, data: &[Conversation], count: usize) -> Result<()> {
     let turns = || data.iter().flat_map(|talk| &talk.sessions).flat_map(|talk| &talk.turns);
     let words: Vec<&str> = turns().flat_map(|turn| turn.text.split_whitespace()).collect();
@@ -19,10 +19,10 @@ pub(crate) fn add(oneiro: &Oneiro, data: &[Conversation], count: usize) -> Resul
     let mut made = 0;
     while made < count {
         let mut lines = String::new();
-        for _ in 0..(count - made).min(BATCH).div_ceil(SESSION) {
+        for _ in 0..(count - made).min(BATCH_MESSAGES).div_ceil(SESSION_MESSAGES) {
             let pair = [random.choice(&speakers), random.choice(&speakers)];
             let day = 19_000 + random.i64(0..700);
-            let messages: Vec<serde_json::Value> = (0..SESSION)
+            let messages: Vec<serde_json::Value> = (0..SESSION_MESSAGES)
                 .map(|n| {
                     let length = random.usize(6..40);
                     let text: Vec<&str> =
@@ -37,7 +37,7 @@ pub(crate) fn add(oneiro: &Oneiro, data: &[Conversation], count: usize) -> Resul
             let id = format!("distractor-{made}");
             lines.push_str(&serde_json::json!({"id": id, "messages": messages}).to_string());
             lines.push('\n');
-            made += SESSION;
+            made += SESSION_MESSAGES;
         }
         oneiro.transfer().import(&mut lines.as_bytes(), ImportLimits::default(), &mut |_| {})?;
         oneiro.index().catch_up(&mut |_, _| {})?;

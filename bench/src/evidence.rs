@@ -1,16 +1,16 @@
-//! `oneiro bench context --data`: conversations are compacted to a part of their size, and for every
-//! question it is looked up whether the turns that answer it are still in the window, or reached by
-//! expanding what the window names, and in how many steps.
+//! `oneiro bench context --data`: compacts conversations to a fraction of their size and measures
+//! for every question whether the turns that answer it are still in the window, or how many
+//! expansions reach them.
 
-mod figures;
 mod guide;
+mod metrics;
 mod view;
 
 use crate::junk::Junk;
 use crate::locomo::{self, Conversation};
 use crate::machine;
-use crate::search::share;
-use figures::{Asked, Traced};
+use crate::search::percentile;
+use metrics::{TracedEvidence, TracedQuestion};
 use oneiro::{
     CompactRequest, Durability, Error, NewMessage, NewSession, Oneiro, Options, Result, Role,
     SessionId, SpaceName, Target, Window, WindowRequest,
@@ -19,54 +19,54 @@ use serde::Serialize;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::PathBuf;
 use std::time::Instant;
-use view::{Stored, View};
+use view::{StoredTurn, WindowView};
 
-pub use figures::{Figures, Steps, describe};
+pub use metrics::{EvidenceMetrics, Steps, describe};
 
-/// What to measure.
+/// The configuration.
 pub struct EvidenceRequest {
     /// The file of conversations.
     pub data: PathBuf,
-    /// A conversation is compacted to one part in so many of its tokens.
+    /// A conversation is compacted to its size divided by this.
     pub part: usize,
-    /// How the engine opens its stores; durability and models are as the benchmark needs them.
+    /// How the engine opens its stores; the benchmark sets durability and models.
     pub options: Options,
 }
 
-/// What was measured.
+/// The results.
 #[derive(Debug, Clone, Serialize)]
 pub struct Evidence {
-    /// On what.
+    /// The machine.
     pub machine: String,
-    /// Conversations read.
+    /// The number of conversations.
     pub conversations: usize,
-    /// Of their tokens, one part in so many was left.
+    /// The divisor of the size.
     pub part: usize,
     /// Tokens of all conversations.
     pub tokens: usize,
     /// Tokens of all windows.
     pub window_tokens: usize,
-    /// Summaries that the windows show.
+    /// Summaries in the windows.
     pub summaries: usize,
-    /// How deep the deepest of them is.
+    /// The depth of the deepest summary.
     pub depth: i64,
-    /// Text compacted per second, in millions of bytes.
+    /// Megabytes of text compacted per second.
     pub compact_mb_per_s: f64,
-    /// Half of the windows took no longer.
+    /// The median time of a window.
     pub window_p50_ms: f64,
     /// What the summaries say that they should not.
     pub junk: Junk,
     /// Over categories 1 to 4.
     #[serde(flatten)]
-    pub figures: Figures,
-    /// The same by category; 5 holds the questions that have no answer.
-    pub by_category: BTreeMap<u64, Figures>,
+    pub metrics: EvidenceMetrics,
+    /// By category; 5 has the questions without an answer.
+    pub by_category: BTreeMap<u64, EvidenceMetrics>,
 }
 
-/// A budget that any conversation fits.
-const EVERYTHING: usize = 10_000_000;
+/// A budget that every conversation fits in.
+const UNLIMITED_BUDGET: usize = 10_000_000;
 
-/// Measures.
+/// Runs the benchmark.
 pub fn run(request: &EvidenceRequest, say: &mut dyn FnMut(&str)) -> Result<Evidence> {
     let folder = tempfile::tempdir().map_err(|error| Error::internal(error.to_string()))?;
     let store = folder.path().to_string_lossy().into_owned();
@@ -78,11 +78,12 @@ pub fn run(request: &EvidenceRequest, say: &mut dyn FnMut(&str)) -> Result<Evide
         say(&format!("conversation {number}"));
         let space = SpaceName::new(&format!("evidence-{number}"))?;
         let oneiro = Oneiro::open(&Target::parse(&store, Some(&space))?, options.clone())?;
-        let held = Held::load(&oneiro, conversation)?;
-        asked.extend(held.ask(conversation, request.part, &mut sums)?);
+        let held = LoadedConversation::load(&oneiro, conversation)?;
+        asked.extend(held.trace_questions(conversation, request.part, &mut sums)?);
     }
-    let of =
-        |wanted: &dyn Fn(u64) -> bool| Figures::of(asked.iter().filter(|one| wanted(one.category)));
+    let of = |wanted: &dyn Fn(u64) -> bool| {
+        EvidenceMetrics::of(asked.iter().filter(|one| wanted(one.category)))
+    };
     let categories: HashSet<u64> = asked.iter().map(|one| one.category).collect();
     Ok(Evidence {
         machine: machine::describe(),
@@ -93,14 +94,14 @@ pub fn run(request: &EvidenceRequest, say: &mut dyn FnMut(&str)) -> Result<Evide
         summaries: sums.summaries,
         depth: sums.depth,
         compact_mb_per_s: (sums.bytes as f64 / 1e4 / sums.seconds.max(1e-9)).round() / 100.0,
-        window_p50_ms: share(&mut sums.windows, 0.5),
+        window_p50_ms: percentile(&mut sums.windows, 0.5),
         junk: sums.junk,
-        figures: of(&|category| (1..=4).contains(&category)),
+        metrics: of(&|category| (1..=4).contains(&category)),
         by_category: categories.into_iter().map(|one| (one, of(&|other| other == one))).collect(),
     })
 }
 
-/// What is summed up over conversations.
+/// Sums over conversations.
 #[derive(Default)]
 struct Sums {
     tokens: usize,
@@ -113,17 +114,17 @@ struct Sums {
     junk: Junk,
 }
 
-/// A conversation in a space of its own, all sittings in one session.
-struct Held<'a> {
+/// A conversation in its own space, with all sittings in one session.
+struct LoadedConversation<'a> {
     oneiro: &'a Oneiro,
     id: SessionId,
-    /// What was stored, in order.
-    stored: Vec<Stored>,
+    /// The stored turns, in order.
+    stored: Vec<StoredTurn>,
 }
 
-impl<'a> Held<'a> {
-    /// Who speaks first is the person, the other the agent: a window has to be one of a chat.
-    fn load(oneiro: &'a Oneiro, conversation: &Conversation) -> Result<Held<'a>> {
+impl<'a> LoadedConversation<'a> {
+    /// The first speaker is the user, the other the assistant, because a window is a chat.
+    fn load(oneiro: &'a Oneiro, conversation: &Conversation) -> Result<LoadedConversation<'a>> {
         let id = SessionId::new("conversation")?;
         oneiro.sessions().create(NewSession::with_id(id.clone()))?;
         let mut stored = Vec::new();
@@ -140,7 +141,7 @@ impl<'a> Held<'a> {
             let appended =
                 oneiro.messages().append(&id, talk.turns.iter().map(message).collect())?;
             for (turn, message) in talk.turns.iter().zip(appended.ids) {
-                stored.push(Stored {
+                stored.push(StoredTurn {
                     message,
                     turn: turn.id.clone(),
                     text: turn.text.clone(),
@@ -150,12 +151,17 @@ impl<'a> Held<'a> {
             }
         }
         view::count(oneiro, &id, &mut stored)?;
-        Ok(Held { oneiro, id, stored })
+        Ok(LoadedConversation { oneiro, id, stored })
     }
 
-    /// Compacts, assembles the window, and follows every piece of evidence.
-    fn ask(&self, conversation: &Conversation, part: usize, sums: &mut Sums) -> Result<Vec<Asked>> {
-        let all = self.window(EVERYTHING)?;
+    /// Compacts, assembles the window, and traces every piece of evidence.
+    fn trace_questions(
+        &self,
+        conversation: &Conversation,
+        part: usize,
+        sums: &mut Sums,
+    ) -> Result<Vec<TracedQuestion>> {
+        let all = self.window(UNLIMITED_BUDGET)?;
         let budget = (all.tokens / part.max(1)).max(1);
         let started = Instant::now();
         let request = CompactRequest { until: Some(budget), redo: false };
@@ -168,13 +174,13 @@ impl<'a> Held<'a> {
         sums.tokens += all.tokens;
         sums.window_tokens += window.tokens;
         sums.summaries += window.summaries.len();
-        let view = View::of(self.oneiro, &self.id, (&window, &self.stored))?;
+        let view = WindowView::of(self.oneiro, &self.id, &window, &self.stored)?;
         sums.depth = sums.depth.max(view.depth);
         view.named.iter().for_each(|named| sums.junk.add(&named.content));
-        let newest = view::truncated(&self.stored, (0, budget));
-        let both_ends = view::truncated(&self.stored, (budget / 2, budget - budget / 2));
+        let newest = view::truncate(&self.stored, 0, budget);
+        let both_ends = view::truncate(&self.stored, budget / 2, budget - budget / 2);
         let mut guide = guide::Guide::of(&view, &[&newest, &both_ends]);
-        let by_turn: HashMap<&str, &Stored> =
+        let by_turn: HashMap<&str, &StoredTurn> =
             self.stored.iter().map(|one| (one.turn.as_str(), one)).collect();
         let trace = |question: &locomo::Asked| {
             let order = guide.order(&question.text);
@@ -182,7 +188,7 @@ impl<'a> Held<'a> {
             let traced = evidence.map(|stored| {
                 let shown = view.shows(stored);
                 let pages = if shown { Some(0) } else { view.pages_until(&stored.turn) };
-                Traced {
+                TracedEvidence {
                     shown,
                     pages,
                     guided: if shown { Some(0) } else { view.guided(&order, &stored.turn) },
@@ -191,7 +197,11 @@ impl<'a> Held<'a> {
                 }
             });
             let evidence = traced.collect();
-            Asked { category: question.category, evidence, answer: guide.answer(&question.answer) }
+            TracedQuestion {
+                category: question.category,
+                evidence,
+                answer: guide.answer(&question.answer),
+            }
         };
         Ok(conversation.questions.iter().map(trace).collect())
     }

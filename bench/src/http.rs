@@ -1,12 +1,12 @@
-//! `oneiro bench http`: what the way over HTTP costs. Appends by many clients and questions of one,
-//! each beside the engine called directly, and how much memory a server takes that does nothing.
+//! `oneiro bench http`: the cost of HTTP. Concurrent appends and sequential searches, each compared
+//! with direct calls of the engine, and the memory of an idle server.
 
 mod client;
-mod serving;
+mod server_process;
 
 use crate::processes::target;
-use crate::search::{Questions, share};
-use crate::text::{SESSION, Text, import_lines};
+use crate::search::{Questions, percentile};
+use crate::text::{SESSION_MESSAGES, Text, import_lines};
 use crate::{load, machine};
 use client::Client;
 use oneiro::{
@@ -15,78 +15,78 @@ use oneiro::{
 };
 use serde::Serialize;
 use serde_json::json;
-use serving::Serving;
+use server_process::ServerProcess;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// What to measure.
+/// The configuration.
 pub struct HttpRequest {
-    /// Clients that append at once.
+    /// Concurrent clients.
     pub clients: usize,
-    /// Messages that each of them appends in a round.
+    /// Messages per client and round.
     pub each: usize,
     /// Messages in the store that is searched.
     pub messages: usize,
-    /// Questions that are asked in a round, up to 200.
+    /// Searches per round, up to 200.
     pub questions: usize,
-    /// Rounds of each measurement; the median counts.
+    /// Rounds of each measurement; the median is reported.
     pub rounds: usize,
-    /// Where to put the stores; a temporary folder when absent.
+    /// The folder of the stores; temporary if absent.
     pub folder: Option<PathBuf>,
-    /// The program to serve with.
+    /// The server program.
     pub program: PathBuf,
     /// How the engine opens its store.
     pub options: Options,
 }
 
-/// Durable appends over HTTP, one message to a request.
+/// Durable appends over HTTP, one message per request.
 #[derive(Debug, Clone, Serialize)]
 pub struct Appends {
-    /// Messages per second, acknowledged.
+    /// Acknowledged messages per second.
     pub per_s: f64,
-    /// Half of the requests took no longer.
+    /// Median latency.
     pub p50_ms: f64,
-    /// All but one of a hundred took no longer.
+    /// 99th percentile latency.
     pub p99_ms: f64,
-    /// Messages per second of as many threads that call the engine.
+    /// Messages per second of the same number of threads that call the engine.
     pub engine_per_s: f64,
-    /// The first over the last.
+    /// HTTP divided by the engine.
     pub ratio: f64,
 }
 
-/// Questions over HTTP, one after another on one connection.
+/// Searches over HTTP, one after another on one connection.
 #[derive(Debug, Clone, Serialize)]
-pub struct Questioned {
+pub struct SearchLatency {
     /// Messages in the store.
     pub messages: usize,
-    /// Half of the questions took no longer.
+    /// Median latency.
     pub p50_ms: f64,
-    /// Nineteen of twenty took no longer.
+    /// 95th percentile latency.
     pub p95_ms: f64,
-    /// Half of the same questions to the engine took no longer.
+    /// Median latency of the same searches in the engine.
     pub engine_p50_ms: f64,
-    /// What HTTP adds: the median of the differences, question by question.
+    /// The median overhead of HTTP, search by search.
     pub added_p50_ms: f64,
 }
 
-/// What was measured.
+/// The results.
 #[derive(Debug, Clone, Serialize)]
 pub struct Http {
-    /// On what.
+    /// The machine.
     pub machine: String,
-    /// Clients that appended at once.
+    /// Concurrent clients.
     pub clients: usize,
     /// Appends.
     pub append: Appends,
-    /// Questions.
-    pub search: Questioned,
-    /// Resident memory of a server on an empty store that nobody asked anything.
+    /// Searches.
+    pub search: SearchLatency,
+    /// Resident memory of an idle server on an empty store.
     pub idle_rss_mb: f64,
-    /// The same after the appends and the questions.
+    /// Resident memory after the appends and searches.
     pub used_rss_mb: f64,
 }
 
-/// Measures.
+/// Runs the benchmark.
 pub fn run(request: &HttpRequest, say: &mut dyn FnMut(&str)) -> Result<Http> {
     let folder = load::Folder::of(request.folder.as_deref())?;
     say("a server that does nothing");
@@ -95,9 +95,9 @@ pub fn run(request: &HttpRequest, say: &mut dyn FnMut(&str)) -> Result<Http> {
     let engine = Oneiro::open(&target(&file)?, request.options.clone())?;
     let mut questions = fill(&engine, request.messages, say)?;
     questions.truncate(request.questions.max(1));
-    let server = Serving::start(&request.program, &file)?;
+    let server = ServerProcess::start(&request.program, &file)?;
     say("search");
-    let search = search(&server, &engine, (request, &questions))?;
+    let search = search(&server, &engine, request, &questions)?;
     drop(engine);
     say("append");
     let append = append(&server, folder.path(), request)?;
@@ -112,18 +112,18 @@ pub fn run(request: &HttpRequest, say: &mut dyn FnMut(&str)) -> Result<Http> {
 }
 
 fn idle(request: &HttpRequest, folder: &Path) -> Result<f64> {
-    let server = Serving::start(&request.program, &folder.join("idle.db"))?;
-    // What it does to begin with is over by then.
+    let server = ServerProcess::start(&request.program, &folder.join("idle.db"))?;
+    // Startup work is done by then.
     std::thread::sleep(Duration::from_secs(2));
     Ok(server.resident_mb())
 }
 
-/// Fills the store that is searched, and answers questions about it.
+/// Fills the store that is searched, and returns queries for it.
 fn fill(oneiro: &Oneiro, messages: usize, say: &mut dyn FnMut(&str)) -> Result<Vec<String>> {
     say(&format!("{messages} messages to search"));
     let mut text = Text::new(3);
     let mut asked = Questions::default();
-    let sessions = messages.div_ceil(SESSION).max(1);
+    let sessions = messages.div_ceil(SESSION_MESSAGES).max(1);
     let (lines, rows) = import_lines(&mut text, "held", sessions, |n, m| {
         1_600_000_000_000_000 + (n * 420 + m * 3) as i64 * 1_000_000
     });
@@ -134,36 +134,37 @@ fn fill(oneiro: &Oneiro, messages: usize, say: &mut dyn FnMut(&str)) -> Result<V
 }
 
 fn search(
-    server: &Serving,
+    server: &ServerProcess,
     engine: &Oneiro,
-    (request, questions): (&HttpRequest, &[String]),
-) -> Result<Questioned> {
+    request: &HttpRequest,
+    questions: &[String],
+) -> Result<SearchLatency> {
     let mut client = Client::connect(server.address())?;
-    let (mut over, mut direct, mut added) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut http, mut engine_only, mut added) = (Vec::new(), Vec::new(), Vec::new());
     for round in 0..=request.rounds.max(1) {
         for question in questions {
             let body = json!({ "query": question }).to_string();
-            let ours = timed(|| client.post("/v1/search", &body).map(|_| ()))?;
-            let theirs =
+            let http_ms = timed(|| client.post("/v1/search", &body).map(|_| ()))?;
+            let engine_ms =
                 timed(|| engine.search().run(&SearchRequest::new(question.as_str())).map(|_| ()))?;
-            // The first round warms both sides.
+            // The first round is a warm-up.
             if round > 0 {
-                over.push(ours);
-                direct.push(theirs);
-                added.push(ours - theirs);
+                http.push(http_ms);
+                engine_only.push(engine_ms);
+                added.push(http_ms - engine_ms);
             }
         }
     }
-    Ok(Questioned {
+    Ok(SearchLatency {
         messages: request.messages,
-        p50_ms: share(&mut over, 0.5),
-        p95_ms: share(&mut over, 0.95),
-        engine_p50_ms: share(&mut direct, 0.5),
-        added_p50_ms: share(&mut added, 0.5),
+        p50_ms: percentile(&mut http, 0.5),
+        p95_ms: percentile(&mut http, 0.95),
+        engine_p50_ms: percentile(&mut engine_only, 0.5),
+        added_p50_ms: percentile(&mut added, 0.5),
     })
 }
 
-fn append(server: &Serving, folder: &Path, request: &HttpRequest) -> Result<Appends> {
+fn append(server: &ServerProcess, folder: &Path, request: &HttpRequest) -> Result<Appends> {
     let engine = Oneiro::open(&target(&folder.join("direct.db"))?, request.options.clone())?;
     let texts: Vec<Vec<String>> = (0..request.clients.max(1))
         .map(|client| {
@@ -175,28 +176,32 @@ fn append(server: &Serving, folder: &Path, request: &HttpRequest) -> Result<Appe
     let (mut over, mut direct, mut times) = (Vec::new(), Vec::new(), Vec::new());
     for round in 0..request.rounds.max(1) {
         let started = Instant::now();
-        let took = at_once(&texts, &|client, texts| by_http(server, (round, client), texts))?;
+        let latencies = append_concurrently(&texts, &|client, texts| {
+            append_by_http(server, &format!("load-{round}-{client}"), texts)
+        })?;
         over.push(count / started.elapsed().as_secs_f64());
-        times.extend(took);
+        times.extend(latencies);
         let started = Instant::now();
-        at_once(&texts, &|client, texts| by_engine(&engine, (round, client), texts))?;
+        append_concurrently(&texts, &|client, texts| {
+            append_by_engine(&engine, &format!("load-{round}-{client}"), texts)
+        })?;
         direct.push(count / started.elapsed().as_secs_f64());
     }
     let (per_s, engine_per_s) = (load::median(over), load::median(direct));
     Ok(Appends {
         per_s: per_s.round(),
-        p50_ms: share(&mut times, 0.5),
-        p99_ms: share(&mut times, 0.99),
+        p50_ms: percentile(&mut times, 0.5),
+        p99_ms: percentile(&mut times, 0.99),
         engine_per_s: engine_per_s.round(),
         ratio: (per_s / engine_per_s * 100.0).round() / 100.0,
     })
 }
 
-/// How one client appends its texts; answers how long each took.
+/// Appends the texts of one client and returns the latencies.
 type Append<'a> = dyn Fn(usize, &[String]) -> Result<Vec<f64>> + Sync + 'a;
 
-/// Appends by every client at once; answers how long each request took.
-fn at_once(texts: &[Vec<String>], append: &Append<'_>) -> Result<Vec<f64>> {
+/// Appends by all clients at once and returns the latencies.
+fn append_concurrently(texts: &[Vec<String>], append: &Append<'_>) -> Result<Vec<f64>> {
     std::thread::scope(|scope| {
         let clients: Vec<_> = texts
             .iter()
@@ -211,13 +216,9 @@ fn at_once(texts: &[Vec<String>], append: &Append<'_>) -> Result<Vec<f64>> {
     })
 }
 
-fn by_http(
-    server: &Serving,
-    (round, client): (usize, usize),
-    texts: &[String],
-) -> Result<Vec<f64>> {
+fn append_by_http(server: &ServerProcess, session: &str, texts: &[String]) -> Result<Vec<f64>> {
     let mut connection = Client::connect(server.address())?;
-    let path = format!("/v1/sessions/load-{round}-{client}/messages?create=true");
+    let path = format!("/v1/sessions/{session}/messages?create=true");
     let message = |(n, text): (usize, &String)| {
         let body = json!({"role": "user", "content": text, "external_id": format!("e{n}")});
         timed(|| connection.post(&path, &body.to_string()).map(|_| ()))
@@ -225,12 +226,8 @@ fn by_http(
     texts.iter().enumerate().map(message).collect()
 }
 
-fn by_engine(
-    engine: &Oneiro,
-    (round, client): (usize, usize),
-    texts: &[String],
-) -> Result<Vec<f64>> {
-    let session = SessionId::new(format!("load-{round}-{client}"))?;
+fn append_by_engine(engine: &Oneiro, session: &str, texts: &[String]) -> Result<Vec<f64>> {
+    let session = SessionId::new(session)?;
     engine.sessions().create(NewSession::with_id(session.clone()))?;
     let message = |(n, text): (usize, &String)| {
         let message = NewMessage::text(Role::User, text.as_str()).external_id(format!("e{n}"));
@@ -239,14 +236,14 @@ fn by_engine(
     texts.iter().enumerate().map(message).collect()
 }
 
-/// Milliseconds that something took.
+/// The milliseconds that a call takes.
 fn timed(work: impl FnOnce() -> Result<()>) -> Result<f64> {
     let started = Instant::now();
     work()?;
     Ok(started.elapsed().as_secs_f64() * 1_000.0)
 }
 
-/// The figures as people read them.
+/// Formats the metrics for people.
 pub fn describe(http: &Http) -> String {
     let (append, search) = (&http.append, &http.search);
     [

@@ -1,5 +1,5 @@
-//! What `oneiro bench` measures: the engine beside the barest raw SQLite loop that does the same
-//! work on the same machine in the same run. It must not be needed by anything else.
+//! The benchmarks of `oneiro bench`: the engine compared with a minimal SQLite loop that does the
+//! same work on the same machine in the same run.
 
 pub mod context;
 mod distractors;

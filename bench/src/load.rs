@@ -1,9 +1,9 @@
-//! `oneiro bench load`: write, read, list and open, interleaved with the raw loop round by round;
-//! the median of the rounds counts.
+//! `oneiro bench load`: writes, reads, lists and opens, interleaved with the raw loop; reports the
+//! median of the rounds.
 
-use crate::processes::{race, target};
+use crate::processes::{run_writers, target};
 use crate::raw::{Raw, RawRow};
-use crate::text::{SESSION, Text, import_lines};
+use crate::text::{SESSION_MESSAGES, Text, import_lines};
 use crate::{machine, processes, raw, search};
 use oneiro::{
     ImportLimits, ListSessions, NewMessage, NewSession, Oneiro, Options, Result, Role, SessionId,
@@ -18,49 +18,49 @@ use crate::search::SearchTimes;
 
 pub use processes::Writer;
 
-/// What to measure.
+/// The configuration.
 pub struct LoadRequest {
-    /// How many messages the store holds in the end, about.
+    /// The approximate number of messages in the store at the end.
     pub messages: usize,
     /// Rounds of each measurement.
     pub rounds: usize,
-    /// Where to put the stores; a temporary folder when absent.
+    /// The folder of the stores; temporary if absent.
     pub folder: Option<PathBuf>,
-    /// A store for the searches, of any engine; beside the others when absent.
+    /// The store for the searches; in the folder if absent.
     pub into: Option<String>,
-    /// The program to start writers with.
+    /// The program of the writer processes.
     pub program: PathBuf,
     /// How the engine opens its store.
     pub options: Options,
 }
 
-/// A rate beside the raw loop's.
+/// A rate compared with that of the raw loop.
 #[derive(Debug, Clone, Copy, Serialize)]
 pub struct Rate {
     /// Messages per second.
     pub per_s: f64,
     /// Messages per second of the raw loop.
     pub raw_per_s: f64,
-    /// The first over the second.
+    /// The first divided by the second.
     pub ratio: f64,
 }
 
-/// What was measured.
+/// The results.
 #[derive(Debug, Clone, Serialize)]
 pub struct Load {
-    /// On what.
+    /// The machine.
     pub machine: String,
     /// Messages in the store at the end.
     pub messages: usize,
-    /// Durable appends by one writer, beside autocommit inserts.
+    /// Durable appends by one writer; raw: autocommit inserts.
     pub append_single: Rate,
-    /// Durable appends by 16 threads, beside commits of 16 inserts.
+    /// Durable appends by 16 threads; raw: commits of 16 inserts.
     pub append_16: Rate,
-    /// Durable appends by 4 processes, beside 4 processes of autocommit inserts.
+    /// Durable appends by 4 processes; raw: 4 processes of autocommit inserts.
     pub append_4_processes: Rate,
-    /// Import of JSONL and its index, beside inserts with FTS5 in one transaction.
+    /// Import of JSONL with its index; raw: inserts with FTS5 in one transaction.
     pub bulk: Rate,
-    /// Turns of 16 messages with their index, beside inserts with FTS5 in the same batches.
+    /// Turns of 16 messages with their index; raw: inserts with FTS5 in the same batches.
     pub ingest: Rate,
     /// Reading a conversation of 120 messages.
     pub read_120_ms: f64,
@@ -72,19 +72,19 @@ pub struct Load {
     pub list_raw_ms: f64,
     /// Opening the store and answering a first read.
     pub open_ms: f64,
-    /// The same by the raw loop.
+    /// The same with the raw loop.
     pub open_raw_ms: f64,
-    /// Bytes on disk to a byte of text.
+    /// Bytes on disk per byte of text.
     pub size_ratio: f64,
-    /// The same of the raw tables.
+    /// The same for the raw tables.
     pub size_raw_ratio: f64,
     /// Resident memory at the end.
     pub rss_mb: f64,
-    /// How long questions take, by the size of the store.
+    /// Search latency by the size of the store.
     pub search: BTreeMap<&'static str, SearchTimes>,
 }
 
-/// Measures.
+/// Runs the benchmark.
 pub fn run(request: &LoadRequest, say: &mut dyn FnMut(&str)) -> Result<Load> {
     let folder = Folder::of(request.folder.as_deref())?;
     let folder = folder.path();
@@ -128,7 +128,7 @@ pub fn run(request: &LoadRequest, say: &mut dyn FnMut(&str)) -> Result<Load> {
     })
 }
 
-/// Where the stores are.
+/// The folder of the stores.
 pub(crate) enum Folder<'r> {
     Given(&'r Path),
     Temporary(tempfile::TempDir),
@@ -152,7 +152,7 @@ impl Folder<'_> {
     }
 }
 
-/// Measures searches alone.
+/// Measures only searches.
 pub fn search_alone(
     request: &LoadRequest,
     say: &mut dyn FnMut(&str),
@@ -160,7 +160,7 @@ pub fn search_alone(
     search(request, Folder::of(request.folder.as_deref())?.path(), say)
 }
 
-/// Measures searches in stores of their own.
+/// Measures searches in their own stores.
 fn search(
     request: &LoadRequest,
     folder: &Path,
@@ -193,7 +193,7 @@ struct Bench<'r> {
     raw_session: i64,
 }
 
-/// Messages per second of the engine and of the raw loop, in one round.
+/// Messages per second of the engine and of the raw loop in one round.
 type Pair = (f64, f64);
 
 impl<'r> Bench<'r> {
@@ -218,7 +218,7 @@ impl<'r> Bench<'r> {
         Ok(Rate { per_s: per_s.round(), raw_per_s: raw_per_s.round(), ratio })
     }
 
-    /// The medians of both sides over all rounds.
+    /// The medians of both over all rounds.
     fn pairs(&mut self, measure: fn(&mut Self) -> Result<Pair>) -> Result<Pair> {
         let mut ours = Vec::new();
         let mut raws = Vec::new();
@@ -242,15 +242,16 @@ impl<'r> Bench<'r> {
         Ok(session)
     }
 
-    /// Import and index, beside rows and the same tokens in FTS5 in one transaction.
+    /// Import and index; raw: rows and the same tokens in FTS5 in one transaction.
     fn bulk(&mut self) -> Result<Pair> {
-        let sessions = (self.request.messages / self.request.rounds.max(1) / SESSION).max(1);
+        let sessions =
+            (self.request.messages / self.request.rounds.max(1) / SESSION_MESSAGES).max(1);
         let round = self.round;
-        let at = |n: usize, m: usize| said_at(round, n, m).micros();
+        let at = |n: usize, m: usize| message_time(round, n, m).micros();
         let (lines, rows) = import_lines(&mut self.text, &format!("bulk-{round}"), sessions, at);
         let bytes = rows.iter().flat_map(|(_, texts)| texts).map(String::len).sum::<usize>();
         self.text_bytes += bytes;
-        let count = (sessions * SESSION) as f64;
+        let count = (sessions * SESSION_MESSAGES) as f64;
         let started = Instant::now();
         self.oneiro.transfer().import(
             &mut lines.as_bytes(),
@@ -260,9 +261,8 @@ impl<'r> Bench<'r> {
         self.oneiro.index().catch_up(&mut |_, _| {})?;
         let ours = count / started.elapsed().as_secs_f64();
         drop(lines);
-        // Bodies as they are stored and tokens as they are indexed, made before the clock runs:
-        // the raw loop only inserts.
-        let externals: Vec<String> = (0..SESSION).map(|m| format!("e{m}")).collect();
+        // Bodies and tokens are prepared before the measurement: the raw loop only inserts.
+        let externals: Vec<String> = (0..SESSION_MESSAGES).map(|m| format!("e{m}")).collect();
         let mut made: Vec<(i64, Vec<(String, String)>)> = Vec::with_capacity(rows.len());
         for (id, texts) in rows {
             let one = |text: &String| (body(text), raw::tokens(text));
@@ -284,18 +284,17 @@ impl<'r> Bench<'r> {
         Ok((ours, count / started.elapsed().as_secs_f64()))
     }
 
-    /// Batches of messages as an agent's turns come, and the index kept up, beside rows and FTS5 in
-    /// the same batches.
+    /// Turns of an agent with index updates; raw: rows and FTS5 in the same batches.
     fn ingest(&mut self) -> Result<Pair> {
-        const TURN: usize = 16;
-        const TURNS: usize = 500;
+        const TURN_MESSAGES: usize = 16;
+        const TURN_COUNT: usize = 500;
         let session = self.new_session("ingest")?;
-        let texts = self.texts(TURN * TURNS);
+        let texts = self.texts(TURN_MESSAGES * TURN_COUNT);
         let made: Vec<(String, String)> =
             texts.iter().map(|text| (body(text), raw::tokens(text))).collect();
         let externals: Vec<String> = (0..texts.len()).map(|n| format!("e{n}")).collect();
         let started = Instant::now();
-        for (texts, externals) in texts.chunks(TURN).zip(externals.chunks(TURN)) {
+        for (texts, externals) in texts.chunks(TURN_MESSAGES).zip(externals.chunks(TURN_MESSAGES)) {
             let messages = texts.iter().zip(externals).map(|(text, external_id)| {
                 NewMessage::text(Role::User, text).external_id(external_id.clone())
             });
@@ -314,26 +313,26 @@ impl<'r> Bench<'r> {
             })
             .collect();
         let started = Instant::now();
-        self.raw.insert(&rows, TURN)?;
+        self.raw.insert(&rows, TURN_MESSAGES)?;
         Ok((ours, rows.len() as f64 / started.elapsed().as_secs_f64()))
     }
 
     fn single(&mut self) -> Result<Pair> {
-        const COUNT: usize = 2_000;
+        const MESSAGE_COUNT: usize = 2_000;
         let session = self.new_session("single")?;
-        let texts = self.texts(COUNT);
+        let texts = self.texts(MESSAGE_COUNT);
         let bodies: Vec<String> = texts.iter().map(|text| body(text)).collect();
-        let externals: Vec<String> = (0..COUNT).map(|n| format!("e{n}")).collect();
+        let externals: Vec<String> = (0..MESSAGE_COUNT).map(|n| format!("e{n}")).collect();
         let started = Instant::now();
         for (text, external_id) in texts.into_iter().zip(&externals) {
             let message = NewMessage::text(Role::User, text).external_id(external_id.clone());
             self.oneiro.messages().append(&session, vec![message])?;
         }
-        let ours = COUNT as f64 / started.elapsed().as_secs_f64();
+        let ours = MESSAGE_COUNT as f64 / started.elapsed().as_secs_f64();
         Ok((ours, self.insert_raw(&bodies, &externals, 1)?))
     }
 
-    /// Messages per second of the raw loop, `group` to a commit.
+    /// Messages per second of the raw loop with commits of `group` rows.
     fn insert_raw(&self, bodies: &[String], externals: &[String], group: usize) -> Result<f64> {
         let rows: Vec<RawRow<'_>> = bodies
             .iter()
@@ -351,10 +350,11 @@ impl<'r> Bench<'r> {
     }
 
     fn sixteen(&mut self) -> Result<Pair> {
-        const THREADS: usize = 16;
-        const EACH: usize = 1_000;
+        const THREAD_COUNT: usize = 16;
+        const MESSAGES_EACH: usize = 1_000;
         let session = self.new_session("sixteen")?;
-        let texts: Vec<Vec<String>> = (0..THREADS).map(|_| self.texts(EACH)).collect();
+        let texts: Vec<Vec<String>> =
+            (0..THREAD_COUNT).map(|_| self.texts(MESSAGES_EACH)).collect();
         let bodies: Vec<String> = texts.iter().flatten().map(|text| body(text)).collect();
         let started = Instant::now();
         let append = |(thread, texts): (usize, Vec<String>)| -> Result<()> {
@@ -376,18 +376,18 @@ impl<'r> Bench<'r> {
                 thread.join().unwrap_or_else(|_| Err(oneiro::Error::internal("a writer panicked")))
             })
         })?;
-        let ours = (THREADS * EACH) as f64 / started.elapsed().as_secs_f64();
-        // The same ids in the order the threads interleave: the index has as much to do.
-        let externals: Vec<String> = (0..EACH)
-            .flat_map(|n| (0..THREADS).map(move |thread| format!("{thread}-{n}")))
+        let ours = (THREAD_COUNT * MESSAGES_EACH) as f64 / started.elapsed().as_secs_f64();
+        // The same ids in the order of interleaved threads, so that the index has as much work.
+        let externals: Vec<String> = (0..MESSAGES_EACH)
+            .flat_map(|n| (0..THREAD_COUNT).map(move |thread| format!("{thread}-{n}")))
             .collect();
-        Ok((ours, self.insert_raw(&bodies, &externals, THREADS)?))
+        Ok((ours, self.insert_raw(&bodies, &externals, THREAD_COUNT)?))
     }
 
     fn four_processes(&mut self) -> Result<Pair> {
-        const EACH: usize = 1_000;
-        let ours = race(&self.request.program, &self.file, false, EACH)?;
-        Ok((ours, race(&self.request.program, &self.raw_file, true, EACH)?))
+        const MESSAGES_EACH: usize = 1_000;
+        let ours = run_writers(&self.request.program, &self.file, false, MESSAGES_EACH)?;
+        Ok((ours, run_writers(&self.request.program, &self.raw_file, true, MESSAGES_EACH)?))
     }
 
     fn read(&mut self) -> Result<Pair> {
@@ -416,7 +416,7 @@ impl<'r> Bench<'r> {
         Ok((ours, per_call(5, || Raw::open(&self.raw_file)?.list())?))
     }
 
-    /// Bytes to a byte of text after the bulk import, logs emptied.
+    /// Bytes per byte of text after the bulk import, with empty logs.
     fn sizes(&self) -> Result<(f64, f64)> {
         let bytes = |file: &Path| -> Result<f64> {
             let raw = rusqlite::Connection::open(file)
@@ -429,20 +429,20 @@ impl<'r> Bench<'r> {
     }
 }
 
-/// Conversations one after another, as a history has them.
-fn said_at(round: usize, session: usize, message: usize) -> Timestamp {
+/// Conversations one after another, as in a history.
+fn message_time(round: usize, session: usize, message: usize) -> Timestamp {
     let minutes = (round * 100_000 + session) as i64 * 7;
     Timestamp::from_micros(
         1_700_000_000_000_000 + minutes * 60_000_000 + message as i64 * 3_000_000,
     )
 }
 
-/// A body as the store keeps it.
+/// A body as it is stored.
 fn body(text: &str) -> String {
     serde_json::json!({"content": text}).to_string()
 }
 
-/// Milliseconds of the median call.
+/// The milliseconds of the median call.
 fn per_call<T>(count: usize, mut call: impl FnMut() -> Result<T>) -> Result<f64> {
     let mut times = Vec::with_capacity(count);
     for _ in 0..count {

@@ -1,5 +1,5 @@
-//! LoCoMo: long conversations of two people, with questions and the turns that answer them. Used to
-//! measure recall; it is handed in as a file, never shipped.
+//! LoCoMo: long conversations of two people, with questions and the turns that answer them. Passed
+//! as a file, never shipped.
 
 use oneiro::{Error, Result, Timestamp};
 use serde_json::Value;
@@ -26,10 +26,10 @@ pub(crate) struct Turn {
     pub(crate) text: String,
 }
 
-/// One question, and the turns that hold its answer.
+/// One question, and the turns with its answer.
 pub(crate) struct Asked {
     pub(crate) text: String,
-    /// The answer; of a question that has none, what it leads to believe.
+    /// The answer; for a question without one, the wrong answer that it suggests.
     pub(crate) answer: String,
     pub(crate) category: u64,
     pub(crate) evidence: Vec<String>,
@@ -94,7 +94,7 @@ fn turn(turn: &Value) -> Option<Turn> {
     })
 }
 
-/// The turns that a piece of evidence names. Some hold several, some stray characters.
+/// The turns that a piece of evidence names. Some name several, some have stray characters.
 fn turns_named(evidence: &str) -> Vec<String> {
     let mut found = Vec::new();
     for piece in evidence.split('D').skip(1) {
@@ -107,7 +107,7 @@ fn turns_named(evidence: &str) -> Vec<String> {
     found
 }
 
-/// Reads "1:56 pm on 8 May, 2023".
+/// Parses "1:56 pm on 8 May, 2023".
 fn date(text: &str) -> Option<Timestamp> {
     const MONTHS: [&str; 12] = [
         "January",

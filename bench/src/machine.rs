@@ -1,6 +1,6 @@
-//! What the figures were measured on.
+//! Describes the machine of a benchmark.
 
-/// The processor, its cores and the system, in one line.
+/// The processor, its cores and the operating system in one line.
 pub(crate) fn describe() -> String {
     let cpus = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let model = cpus.lines().find_map(|line| line.strip_prefix("model name")?.split(": ").nth(1));
@@ -22,13 +22,13 @@ pub(crate) fn resident_mb_of(process: &str) -> f64 {
     (kilobytes / 1024.0 * 10.0).round() / 10.0
 }
 
-/// How many wanted a processor at once, over the last minute.
+/// The load average of the last minute.
 pub(crate) fn load_average() -> f64 {
     let text = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
     text.split_whitespace().next().and_then(|first| first.parse().ok()).unwrap_or(0.0)
 }
 
-/// Seconds that this thread has had a processor: what others do to the machine is not in them.
+/// The CPU seconds of this thread, which do not depend on other processes.
 pub(crate) fn thread_cpu_s() -> f64 {
     let text = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
     let nanos = text.split_whitespace().next().and_then(|first| first.parse::<f64>().ok());

@@ -1,4 +1,4 @@
-//! One of several processes that write to one store at once.
+//! Writer processes that append to one store concurrently.
 
 use crate::raw::{Raw, RawRow};
 use crate::text::Text;
@@ -7,22 +7,22 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Instant;
 
-/// A process that appends, one durable message at a time.
+/// A process that appends one durable message at a time.
 pub struct Writer {
     /// The store.
     pub file: PathBuf,
-    /// By the raw loop instead of the engine.
+    /// Use the raw loop instead of the engine.
     pub raw: bool,
-    /// Which of the processes it is.
+    /// The number of this process.
     pub number: usize,
-    /// How many messages it appends.
+    /// The number of messages it appends.
     pub messages: usize,
     /// How the engine opens the store.
     pub options: Options,
 }
 
 impl Writer {
-    /// Waits for a line on standard input, so that all begin together, then appends.
+    /// Waits for a line on standard input, so that all start together, then appends.
     pub fn run(self) -> Result<()> {
         let mut text = Text::new(1_000 + self.number as u64);
         let bodies: Vec<String> = (0..self.messages).map(|_| text.message()).collect();
@@ -62,9 +62,9 @@ fn io_failed(error: std::io::Error) -> Error {
     Error::internal(format!("a process of the benchmark: {error}")).because(error)
 }
 
-/// Runs `count` writers at once and answers messages per second over all of them.
-pub(crate) fn race(program: &Path, file: &Path, raw: bool, messages: usize) -> Result<f64> {
-    const COUNT: usize = 4;
+/// Runs concurrent writers and returns messages per second over all of them.
+pub(crate) fn run_writers(program: &Path, file: &Path, raw: bool, messages: usize) -> Result<f64> {
+    const WRITER_COUNT: usize = 4;
     let start = |number: usize| -> Result<Child> {
         let mut command = Command::new(program);
         command.args(["bench", "writer", "--file"]).arg(file);
@@ -74,8 +74,8 @@ pub(crate) fn race(program: &Path, file: &Path, raw: bool, messages: usize) -> R
         }
         command.stdin(Stdio::piped()).spawn().map_err(io_failed)
     };
-    let mut writers = (0..COUNT).map(start).collect::<Result<Vec<_>>>()?;
-    // Opening and making text is not what is measured.
+    let mut writers = (0..WRITER_COUNT).map(start).collect::<Result<Vec<_>>>()?;
+    // Opening and generating text are not measured.
     std::thread::sleep(std::time::Duration::from_millis(400));
     let started = Instant::now();
     for writer in &mut writers {
@@ -89,5 +89,5 @@ pub(crate) fn race(program: &Path, file: &Path, raw: bool, messages: usize) -> R
             return Err(Error::internal(format!("a writer of the benchmark failed: {status}")));
         }
     }
-    Ok((COUNT * messages) as f64 / started.elapsed().as_secs_f64())
+    Ok((WRITER_COUNT * messages) as f64 / started.elapsed().as_secs_f64())
 }

@@ -1,11 +1,11 @@
-//! The barest SQLite could do: the same columns, indexes, page size and durability, prepared
-//! statements, one connection, and no feature at all.
+//! The baseline: SQLite with the same columns, indexes, page size and durability, prepared
+//! statements and one connection, without any feature.
 
 use oneiro::{Error, Result};
 use rusqlite::{Connection, params};
 use std::path::Path;
 
-/// The tables and indexes that a message touches in the store.
+/// The tables and indexes that an append to the store touches.
 const SCHEMA: &str = "
 CREATE TABLE IF NOT EXISTS sessions (key INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE,
     source TEXT NOT NULL, last_active_at INTEGER NOT NULL) STRICT;
@@ -21,7 +21,7 @@ CREATE VIRTUAL TABLE IF NOT EXISTS messages_text USING fts5(tokens, content='', 
 
 const INSERT_TOKENS: &str = "INSERT INTO messages_text (rowid, tokens) VALUES (?1, ?2)";
 
-const INSERT: &str = "INSERT INTO messages (session_key, at, role, external_id, compacted, rewind, \
+const INSERT_MESSAGE: &str = "INSERT INTO messages (session_key, at, role, external_id, compacted, rewind, \
                       tool_calls, payloads, body) VALUES (?1, ?2, 'user', ?3, 0, 0, 0, 0, ?4)";
 
 /// A row of the raw loop.
@@ -29,11 +29,11 @@ pub(crate) struct RawRow<'a> {
     pub(crate) session: i64,
     pub(crate) external_id: Option<&'a str>,
     pub(crate) body: &'a str,
-    /// The analysed tokens, when the text is indexed as well.
+    /// The analysed tokens, if the text is indexed.
     pub(crate) tokens: Option<&'a str>,
 }
 
-/// The tokens that the store indexes of a text.
+/// The tokens of a text as the store indexes them.
 pub(crate) fn tokens(text: &str) -> String {
     let mut joined = String::with_capacity(text.len());
     oneiro_text::Analyzer::default().tokens(text, |token| {
@@ -67,13 +67,13 @@ impl Raw {
         Ok(self.0.last_insert_rowid())
     }
 
-    /// Inserts rows, `group` to a commit; 1 is SQLite's own autocommit.
+    /// Inserts rows with commits of `group` rows; 1 is autocommit.
     pub(crate) fn insert(&self, rows: &[RawRow<'_>], group: usize) -> Result<()> {
         for chunk in rows.chunks(group.max(1)) {
             if group > 1 {
                 self.0.execute_batch("BEGIN IMMEDIATE").map_err(failed)?;
             }
-            let mut insert = self.0.prepare_cached(INSERT).map_err(failed)?;
+            let mut insert = self.0.prepare_cached(INSERT_MESSAGE).map_err(failed)?;
             let mut index = self.0.prepare_cached(INSERT_TOKENS).map_err(failed)?;
             for row in chunk {
                 insert
@@ -107,7 +107,7 @@ impl Raw {
         Ok(bytes)
     }
 
-    /// What plain FTS5 finds with any of the words of a question, best first.
+    /// Searches with FTS5 for any word of a question, best first.
     pub(crate) fn search_any(&self, question: &str) -> Result<usize> {
         let words: Vec<String> =
             tokens(question).split_whitespace().map(|word| format!("\"{word}\"")).collect();
@@ -126,7 +126,7 @@ impl Raw {
         Ok(found)
     }
 
-    /// The newest messages of a session, taken apart as JSON: the least that a window needs.
+    /// The newest messages of a session, parsed as JSON: the minimum work for a window.
     pub(crate) fn newest(&self, session: i64, limit: usize) -> Result<usize> {
         let sql = "SELECT body FROM messages WHERE session_key = ?1 ORDER BY seq DESC LIMIT ?2";
         let mut query = self.0.prepare_cached(sql).map_err(failed)?;
@@ -142,14 +142,14 @@ impl Raw {
         Ok(fields)
     }
 
-    /// What plain FTS5 finds with every one of some words, best first.
+    /// Searches with FTS5 for all words, best first.
     pub(crate) fn search_all(&self, words: &str) -> Result<usize> {
         let words: Vec<String> =
             tokens(words).split_whitespace().map(|word| format!("\"{word}\"")).collect();
         self.matching(&words.join(" AND "))
     }
 
-    /// How many bodies of a session meet a pattern.
+    /// The number of bodies of a session that match a pattern.
     pub(crate) fn scan(&self, session: i64, pattern: &regex::Regex) -> Result<usize> {
         let sql = "SELECT body FROM messages WHERE session_key = ?1";
         let mut query = self.0.prepare_cached(sql).map_err(failed)?;
@@ -166,7 +166,7 @@ impl Raw {
     pub(crate) fn session_with(&self, id: &str, bodies: &[String]) -> Result<i64> {
         self.0.execute_batch("BEGIN IMMEDIATE").map_err(failed)?;
         let session = self.session(id)?;
-        let mut insert = self.0.prepare_cached(INSERT).map_err(failed)?;
+        let mut insert = self.0.prepare_cached(INSERT_MESSAGE).map_err(failed)?;
         for body in bodies {
             insert
                 .execute(params![session, 1_700_000_000_000_000_i64, None::<&str>, body])

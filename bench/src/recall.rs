@@ -1,5 +1,5 @@
-//! `oneiro bench recall`: loads conversations through the normal append path, asks their questions
-//! through the normal search, and counts how much of the evidence is found.
+//! `oneiro bench recall`: appends conversations, searches for their questions, and measures how
+//! much of the evidence is found.
 
 use crate::distractors;
 use crate::locomo::{self, Asked, Conversation};
@@ -12,81 +12,81 @@ use std::collections::{BTreeMap, HashSet};
 use std::path::PathBuf;
 use std::time::Instant;
 
-/// Which conversations to ask about.
+/// The conversations to use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Split {
-    /// Those that weights may be tuned on: 0, 2, 4, 6, 8.
+    /// For tuning weights: 0, 2, 4, 6, 8.
     Dev,
-    /// Those that nothing may be tuned on: 1, 3, 5, 7, 9.
+    /// For reporting; nothing may be tuned on them: 1, 3, 5, 7, 9.
     Test,
     /// All of them.
     All,
 }
 
-/// What to measure.
+/// The configuration.
 pub struct RecallRequest {
     /// The file of conversations.
     pub data: PathBuf,
-    /// Which of them.
+    /// The conversations to use.
     pub split: Split,
-    /// Where to put the spaces, one to a conversation; a temporary folder when absent.
+    /// The folder of the spaces, one per conversation; temporary if absent.
     pub store: Option<String>,
-    /// Score everything that matches, to see what the plan leaves out.
+    /// Score everything that matches, to see what the limits cost.
     pub exhaustive: bool,
-    /// Made-up messages to put in the way; with any, all conversations share one space.
+    /// Generated messages to add; with any, all conversations share one space.
     pub distractors: usize,
     /// How the engine opens its stores.
     pub options: Options,
 }
 
-/// How much was found, in percent.
+/// Recall in percent.
 #[derive(Debug, Clone, Default, Serialize)]
-pub struct Figures {
+pub struct RecallMetrics {
     /// Questions asked.
     pub questions: usize,
     /// Evidence among the first five hits.
     #[serde(rename = "recall@5")]
     pub recall_5: f64,
-    /// Evidence among the first ten.
+    /// Evidence among the first ten hits.
     #[serde(rename = "recall@10")]
     pub recall_10: f64,
-    /// Evidence among the first twenty.
+    /// Evidence among the first twenty hits.
     #[serde(rename = "recall@20")]
     pub recall_20: f64,
     /// The mean reciprocal rank of the first piece of evidence.
     pub mrr: f64,
-    /// The discounted gain of the first ten hits.
+    /// NDCG of the first ten hits.
     #[serde(rename = "ndcg@10")]
     pub ndcg_10: f64,
-    /// Sessions with evidence among the first five different sessions.
+    /// Sessions with evidence among the first five distinct sessions.
     #[serde(rename = "session_recall@5")]
     pub session_recall_5: f64,
 }
 
-/// What was measured.
+/// The results.
 #[derive(Debug, Clone, Serialize)]
 pub struct Recall {
     /// Over categories 1 to 4.
     #[serde(flatten)]
-    pub figures: Figures,
-    /// The same by category; 5 holds the questions that have no answer.
-    pub by_category: BTreeMap<u64, Figures>,
-    /// Half of the searches took no longer.
+    pub figures: RecallMetrics,
+    /// By category; 5 has the questions without an answer.
+    pub by_category: BTreeMap<u64, RecallMetrics>,
+    /// Median latency.
     pub p50_ms: f64,
-    /// Nineteen of twenty took no longer.
+    /// 95th percentile latency.
     pub p95_ms: f64,
 }
 
-const HITS: usize = 20;
+const HIT_LIMIT: usize = 20;
 
-/// Measures.
+/// Runs the benchmark.
 pub fn run(request: &RecallRequest, say: &mut dyn FnMut(&str)) -> Result<Recall> {
     let temporary = tempfile::tempdir().map_err(|error| Error::internal(error.to_string()))?;
     let store = match &request.store {
         Some(store) => store.clone(),
         None => temporary.path().to_string_lossy().into_owned(),
     };
-    let mut asked: Vec<(u64, Figures)> = Vec::new();
+    let mut asked: Vec<(u64, RecallMetrics)> = Vec::new();
     let mut times = Vec::new();
     let data = locomo::read(&request.data)?;
     let shared = match request.distractors {
@@ -95,7 +95,7 @@ pub fn run(request: &RecallRequest, say: &mut dyn FnMut(&str)) -> Result<Recall>
             let space = SpaceName::new("locomo-all")?;
             let target = Target::parse(&store, Some(&space))?;
             let oneiro = Oneiro::open(&target, request.options.clone())?;
-            // A space that was filled before is taken as it is.
+            // A space that was filled before is reused.
             if oneiro.stats()?.messages == 0 {
                 say("distractors");
                 distractors::add(&oneiro, &data, count)?;
@@ -124,7 +124,7 @@ pub fn run(request: &RecallRequest, say: &mut dyn FnMut(&str)) -> Result<Recall>
         load(&oneiro, conversation, &prefix)?;
         for question in &conversation.questions {
             let search = SearchRequest {
-                limit: HITS,
+                limit: HIT_LIMIT,
                 exhaustive: request.exhaustive,
                 ..SearchRequest::new(&question.text)
             };
@@ -135,11 +135,11 @@ pub fn run(request: &RecallRequest, say: &mut dyn FnMut(&str)) -> Result<Recall>
         }
     }
     times.sort_by(f64::total_cmp);
-    let at = |share: f64| {
-        let index = (times.len() as f64 * share) as usize;
+    let at = |percentile: f64| {
+        let index = (times.len() as f64 * percentile) as usize;
         times.get(index.min(times.len().saturating_sub(1))).copied().unwrap_or(0.0)
     };
-    let mut by_category: BTreeMap<u64, Vec<&Figures>> = BTreeMap::new();
+    let mut by_category: BTreeMap<u64, Vec<&RecallMetrics>> = BTreeMap::new();
     for (category, figures) in &asked {
         by_category.entry(*category).or_default().push(figures);
     }
@@ -155,8 +155,8 @@ pub fn run(request: &RecallRequest, say: &mut dyn FnMut(&str)) -> Result<Recall>
     })
 }
 
-/// Appends a conversation: one session to a sitting, the speaker as `name`. Loaded twice, it is
-/// there once.
+/// Appends a conversation: one session per sitting, the speaker as `name`. Repeated loads add
+/// nothing.
 fn load(oneiro: &Oneiro, conversation: &Conversation, prefix: &str) -> Result<()> {
     for talk in &conversation.sessions {
         let id = SessionId::new(format!("{prefix}session-{}", talk.number))?;
@@ -171,7 +171,7 @@ fn load(oneiro: &Oneiro, conversation: &Conversation, prefix: &str) -> Result<()
     oneiro.index().catch_up(&mut |_, _| {})
 }
 
-fn measure(asked: &Asked, prefix: &str, found: &Found) -> Figures {
+fn measure(asked: &Asked, prefix: &str, found: &Found) -> RecallMetrics {
     let id = |id: Option<&String>| id.and_then(|id| id.strip_prefix(prefix).map(str::to_owned));
     let ids: Vec<String> =
         (found.hits.iter()).map(|hit| id(hit.external_id.as_ref()).unwrap_or_default()).collect();
@@ -196,7 +196,7 @@ fn measure(asked: &Asked, prefix: &str, found: &Found) -> Figures {
     }
     let of: HashSet<&str> = wanted.iter().filter_map(|id| id.split(':').next()).collect();
     let there = sessions.iter().take(5).filter(|session| of.contains(**session)).count();
-    Figures {
+    RecallMetrics {
         questions: 1,
         recall_5: recall(5),
         recall_10: recall(10),
@@ -207,8 +207,8 @@ fn measure(asked: &Asked, prefix: &str, found: &Found) -> Figures {
     }
 }
 
-fn mean<'f>(all: impl Iterator<Item = &'f Figures>) -> Figures {
-    let mut sum = Figures::default();
+fn mean<'f>(all: impl Iterator<Item = &'f RecallMetrics>) -> RecallMetrics {
+    let mut sum = RecallMetrics::default();
     for one in all {
         sum.questions += one.questions;
         sum.recall_5 += one.recall_5;
@@ -219,7 +219,7 @@ fn mean<'f>(all: impl Iterator<Item = &'f Figures>) -> Figures {
         sum.session_recall_5 += one.session_recall_5;
     }
     let percent = |value: f64| (10_000.0 * value / sum.questions.max(1) as f64).round() / 100.0;
-    Figures {
+    RecallMetrics {
         questions: sum.questions,
         recall_5: percent(sum.recall_5),
         recall_10: percent(sum.recall_10),
@@ -230,9 +230,9 @@ fn mean<'f>(all: impl Iterator<Item = &'f Figures>) -> Figures {
     }
 }
 
-/// The figures for people.
+/// Formats the metrics for people.
 pub fn describe(recall: &Recall) -> String {
-    let line = |name: &str, f: &Figures| {
+    let line = |name: &str, f: &RecallMetrics| {
         format!(
             "{name:<12} {:>5} {:>7.2} {:>7.2} {:>7.2} {:>7.2} {:>7.2} {:>7.2}",
             f.questions, f.recall_5, f.recall_10, f.recall_20, f.mrr, f.ndcg_10, f.session_recall_5

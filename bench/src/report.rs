@@ -1,10 +1,10 @@
-//! The figures of `bench load` as people read them.
+//! Formats the metrics of `bench load` for people.
 
 use crate::load::{Load, Rate};
 use crate::search::SearchTimes;
 use std::collections::BTreeMap;
 
-/// The figures as people read them.
+/// Formats the metrics of `bench load`.
 pub fn describe(load: &Load) -> String {
     let rate = |name: &str, rate: &Rate| {
         format!(
@@ -34,7 +34,7 @@ pub fn describe(load: &Load) -> String {
     .join("\n")
 }
 
-/// How long questions take, as people read it.
+/// Formats search latencies.
 pub fn describe_search(search: &BTreeMap<&'static str, SearchTimes>) -> String {
     let line = |(size, times): (&&str, &SearchTimes)| {
         let beside = times.fts_p50_ms.map(|fts| {

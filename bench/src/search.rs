@@ -1,33 +1,33 @@
-//! Search as the store grows: questions in plain words at 10,000, 100,000 and a million messages,
-//! beside the plain FTS5 query that ORs the same words over the same data.
+//! Search latency by store size: questions in plain words at 10,000, 100,000 and a million
+//! messages, compared with an FTS5 query for any of the words.
 
 use crate::raw::{Raw, RawRow};
-use crate::text::{SESSION, Text, import_lines};
+use crate::text::{SESSION_MESSAGES, Text, import_lines};
 use oneiro::{ImportLimits, Oneiro, Result, SearchRequest};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::time::Instant;
 
-/// How long searches took at one size.
+/// Search latencies at one size.
 #[derive(Debug, Clone, Serialize)]
 pub struct SearchTimes {
-    /// Half of the questions took no longer.
+    /// Median.
     pub p50_ms: f64,
-    /// Nineteen of twenty took no longer.
+    /// 95th percentile.
     pub p95_ms: f64,
-    /// Half of the plain FTS5 queries took no longer; absent when only one engine was measured.
+    /// Median of the FTS5 queries; absent if only one engine was measured.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fts_p50_ms: Option<f64>,
 }
 
-/// The sizes, and what they are called.
-const SIZES: [(usize, &str); 3] = [(10_000, "10k"), (100_000, "100k"), (1_000_000, "1m")];
+/// Sizes and their names.
+const STORE_SIZES: [(usize, &str); 3] = [(10_000, "10k"), (100_000, "100k"), (1_000_000, "1m")];
 
-/// Questions asked at each size.
-const QUESTIONS: usize = 200;
+/// Searches at each size.
+const QUERY_COUNT: usize = 200;
 
-/// Queries of plain FTS5 at each size: they take seconds.
-const FTS_QUESTIONS: usize = 25;
+/// FTS5 queries at each size: they take seconds.
+const FTS_QUERY_COUNT: usize = 25;
 
 /// Measures at every size up to `messages`.
 pub(crate) fn run(
@@ -40,13 +40,14 @@ pub(crate) fn run(
     let mut raw = raw;
     let mut stored = 0;
     let mut found = BTreeMap::new();
-    for (size, name) in SIZES.iter().filter(|(size, _)| *size <= messages) {
+    for (size, name) in STORE_SIZES.iter().filter(|(size, _)| *size <= messages) {
         say(&format!("search, {name} messages"));
         let mut asked = Questions::default();
         while stored < *size {
-            let sessions = (size - stored).min(60_000).div_ceil(SESSION);
+            let sessions = (size - stored).min(60_000).div_ceil(SESSION_MESSAGES);
             let (lines, rows) = import_lines(&mut text, &format!("s{stored}"), sessions, |n, m| {
-                1_600_000_000_000_000 + ((stored / SESSION + n) * 420 + m * 3) as i64 * 1_000_000
+                1_600_000_000_000_000
+                    + ((stored / SESSION_MESSAGES + n) * 420 + m * 3) as i64 * 1_000_000
             });
             oneiro.transfer().import(
                 &mut lines.as_bytes(),
@@ -72,7 +73,7 @@ pub(crate) fn run(
                     .collect();
                 raw.insert(&rows, usize::MAX)?;
             }
-            stored += sessions * SESSION;
+            stored += sessions * SESSION_MESSAGES;
         }
         oneiro.index().catch_up(&mut |_, _| {})?;
         let questions = asked.done();
@@ -81,7 +82,7 @@ pub(crate) fn run(
             for question in &questions {
                 let started = Instant::now();
                 std::hint::black_box(oneiro.search().run(&SearchRequest::new(question.as_str()))?);
-                // The first round warms both sides.
+                // The first round is a warm-up.
                 if round == 1 {
                     ours.push(started.elapsed().as_secs_f64() * 1_000.0);
                 }
@@ -91,19 +92,19 @@ pub(crate) fn run(
             None => None,
             Some(raw) => {
                 let mut times = Vec::new();
-                for question in questions.iter().take(FTS_QUESTIONS) {
+                for question in questions.iter().take(FTS_QUERY_COUNT) {
                     let started = Instant::now();
                     std::hint::black_box(raw.search_any(question)?);
                     times.push(started.elapsed().as_secs_f64() * 1_000.0);
                 }
-                Some(share(&mut times, 0.5))
+                Some(percentile(&mut times, 0.5))
             }
         };
         found.insert(
             *name,
             SearchTimes {
-                p50_ms: share(&mut ours, 0.5),
-                p95_ms: share(&mut ours, 0.95),
+                p50_ms: percentile(&mut ours, 0.5),
+                p95_ms: percentile(&mut ours, 0.95),
                 fts_p50_ms: fts,
             },
         );
@@ -111,14 +112,15 @@ pub(crate) fn run(
     Ok(found)
 }
 
-pub(crate) fn share(times: &mut [f64], share: f64) -> f64 {
+pub(crate) fn percentile(times: &mut [f64], percentile: f64) -> f64 {
     times.sort_by(f64::total_cmp);
-    let index = (times.len() as f64 * share) as usize;
+    let index = (times.len() as f64 * percentile) as usize;
     let found = times.get(index.min(times.len().saturating_sub(1))).copied().unwrap_or(0.0);
     (found * 1_000.0).round() / 1_000.0
 }
 
-/// Questions about messages that exist: some of their words, frequent and rare, in a sentence.
+/// Generates questions about existing messages: some of their words, frequent and rare, in a
+/// sentence.
 pub(crate) struct Questions {
     found: Vec<String>,
     seen: usize,
@@ -132,24 +134,24 @@ impl Default for Questions {
 }
 
 impl Questions {
-    /// Takes a message as a subject, each as likely as any other.
+    /// Considers a message as a subject, with equal probability for all (reservoir sampling).
     pub(crate) fn maybe_about(&mut self, text: &str) {
         self.seen += 1;
-        if self.found.len() < QUESTIONS {
-            let question = self.ask(text);
+        if self.found.len() < QUERY_COUNT {
+            let question = self.question_about(text);
             self.found.push(question);
             return;
         }
         let at = self.random.usize(..self.seen);
-        if at < QUESTIONS {
-            let question = self.ask(text);
+        if at < QUERY_COUNT {
+            let question = self.question_about(text);
             if let Some(slot) = self.found.get_mut(at) {
                 *slot = question;
             }
         }
     }
 
-    fn ask(&mut self, text: &str) -> String {
+    fn question_about(&mut self, text: &str) -> String {
         let words: Vec<&str> = text.split(' ').collect();
         let count = self.random.usize(3..=6);
         let some: Vec<&str> =

@@ -1,26 +1,26 @@
-//! Made-up messages: words of a seeded vocabulary, as frequent as words are (Zipf).
+//! Generates messages: words of a seeded vocabulary with a Zipf distribution.
 
 use oneiro::Timestamp;
 
-/// A source of text, the same for the same seed.
+/// A generator of text, deterministic by its seed.
 pub(crate) struct Text {
     words: Vec<String>,
     cumulative: Vec<f64>,
     random: fastrand::Rng,
 }
 
-/// Messages in a session of the load.
-pub(crate) const SESSION: usize = 120;
+/// Messages per session in the load benchmark.
+pub(crate) const SESSION_MESSAGES: usize = 120;
 
-/// Words in a message.
-pub(crate) const WORDS: usize = 60;
+/// Words per message.
+pub(crate) const MESSAGE_WORDS: usize = 60;
 
 impl Text {
     pub(crate) fn new(seed: u64) -> Text {
         Text::beginning_with(&[], seed)
     }
 
-    /// A source whose most frequent words are these.
+    /// A generator whose most frequent words are these.
     pub(crate) fn beginning_with(first: &[&str], seed: u64) -> Text {
         let mut random = fastrand::Rng::with_seed(7);
         let made = (0..20_000).map(|_| word(&mut random));
@@ -36,10 +36,10 @@ impl Text {
         Text { words, cumulative, random: fastrand::Rng::with_seed(seed) }
     }
 
-    /// A message of [`WORDS`] words.
+    /// A message of [`MESSAGE_WORDS`] words.
     pub(crate) fn message(&mut self) -> String {
-        let mut text = String::with_capacity(WORDS * 7);
-        for index in 0..WORDS {
+        let mut text = String::with_capacity(MESSAGE_WORDS * 7);
+        for index in 0..MESSAGE_WORDS {
             if index > 0 {
                 text.push(' ');
             }
@@ -56,7 +56,7 @@ impl Text {
         self.words.get(rank).map_or("word", String::as_str)
     }
 
-    /// A number below another.
+    /// A random number below `limit`.
     pub(crate) fn below(&mut self, limit: usize) -> usize {
         self.random.usize(..limit.max(1))
     }
@@ -67,8 +67,7 @@ fn word(random: &mut fastrand::Rng) -> String {
     (0..length).map(|_| random.lowercase()).collect()
 }
 
-/// The lines of an import, and the texts in them by session. `at` tells when a message of a
-/// session was said.
+/// The lines of an import, and their texts by session. `at` returns the time of a message.
 pub(crate) fn import_lines(
     text: &mut Text,
     name: &str,
@@ -79,7 +78,7 @@ pub(crate) fn import_lines(
     let mut rows = Vec::with_capacity(sessions);
     for n in 0..sessions {
         let id = format!("{name}-{n}");
-        let texts: Vec<String> = (0..SESSION).map(|_| text.message()).collect();
+        let texts: Vec<String> = (0..SESSION_MESSAGES).map(|_| text.message()).collect();
         let message = |(m, text): (usize, &String)| {
             serde_json::json!({
                 "role": "user", "content": text, "external_id": format!("e{m}"),

@@ -1,7 +1,7 @@
 //! Made-up conversations of an agent at work: somebody asks, the agent calls a tool, reads what it
 //! answers, and answers. It must not know stores.
 
-use crate::text::{Text, WORDS};
+use crate::text::{MESSAGE_WORDS as WORDS, Text};
 use oneiro::{NewMessage, Result, Timestamp};
 use serde_json::{Value, json};
 

@@ -7,7 +7,7 @@ use super::{options, timed};
 use crate::load::Folder;
 use crate::machine;
 use crate::processes::target;
-use crate::search::share;
+use crate::search::percentile as share;
 use oneiro::{Error, NewSession, Oneiro, Options, Result, SessionId, WindowRequest};
 use serde::Serialize;
 use std::path::PathBuf;
@@ -163,7 +163,7 @@ fn stretch(oneiro: &Oneiro, number: usize, background: bool) -> Result<(Vec<f64>
         let mut said = Said::new((number * WRITERS + writer) as u64);
         let mut times = Vec::new();
         while !over.load(Ordering::Relaxed) {
-            let message = said.words(crate::text::WORDS).message()?;
+            let message = said.words(crate::text::MESSAGE_WORDS).message()?;
             times.push(timed(|| oneiro.messages().append(&id, vec![message]).map(|_| ()))?);
         }
         Ok(times)

@@ -1,25 +1,24 @@
-//! In what order an agent with a question would expand what a window names: by the words that a
-//! summary shares with the question, rare ones before frequent ones. And whether the words of an
-//! answer are in a text.
+//! The order in which an agent would expand the items of a window: by the words that an item shares
+//! with the question, weighted by rarity. Also computes which words of an answer are in a text.
 
-use super::view::{Truncated, View};
+use super::view::{Truncated, WindowView};
 use oneiro_text::Analyzer;
 use std::collections::HashSet;
 
-/// The words of a window and of what truncations keep.
+/// The words of a window and of the truncations.
 pub(super) struct Guide {
     analyzer: Analyzer,
-    /// Terms of each thing that the window names.
+    /// Terms of each item of the window.
     named: Vec<HashSet<String>>,
     /// Terms of the window, and of each truncation.
     texts: Vec<HashSet<String>>,
 }
 
-/// How much of an answer is in the window and in each truncation: shares of its words.
+/// The share of an answer's words in the window and in each truncation.
 pub(super) type Answer = Option<Vec<f64>>;
 
 impl Guide {
-    pub(super) fn of(view: &View, truncations: &[&Truncated]) -> Guide {
+    pub(super) fn of(view: &WindowView, truncations: &[&Truncated]) -> Guide {
         let mut analyzer = Analyzer::default();
         let named = view.named.iter().map(|one| terms(&mut analyzer, &one.content)).collect();
         let texts = std::iter::once(&view.text).chain(truncations.iter().map(|one| &one.text));
@@ -27,7 +26,7 @@ impl Guide {
         Guide { analyzer, named, texts }
     }
 
-    /// What is named, the likeliest first; what is as likely in the order of time.
+    /// The items, most likely first, then in order of time.
     pub(super) fn order(&mut self, question: &str) -> Vec<usize> {
         let words = self.words(question);
         let has = |terms: &HashSet<String>, word: &Vec<String>| {
@@ -47,20 +46,20 @@ impl Guide {
         order.into_iter().map(|(index, _)| index).collect()
     }
 
-    /// What share of an answer's words each text has; nothing for an answer without words.
+    /// The share of an answer's words in each text; `None` for an answer without words.
     pub(super) fn answer(&mut self, answer: &str) -> Answer {
         let words = self.words(answer);
         if words.is_empty() {
             return None;
         }
-        let share = |terms: &HashSet<String>| {
+        let percentile = |terms: &HashSet<String>| {
             let met = words.iter().filter(|word| word.iter().any(|term| terms.contains(term)));
             met.count() as f64 / words.len() as f64
         };
-        Some(self.texts.iter().map(share).collect())
+        Some(self.texts.iter().map(percentile).collect())
     }
 
-    /// Words that say something, each with the terms that it may be indexed under.
+    /// Content words, each with the terms it may be indexed under.
     fn words(&mut self, text: &str) -> Vec<Vec<String>> {
         let words = self.analyzer.query_words(text).into_iter();
         words.filter(|word| !word.stop).map(|word| word.terms).collect()

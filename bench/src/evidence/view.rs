@@ -1,5 +1,5 @@
-//! What a window shows of a conversation, what it names to be expanded, and what two kinds of
-//! truncation would have kept of it.
+//! What a window shows of a conversation, which items it offers to expand, and what two kinds of
+//! truncation would keep.
 
 use oneiro::{
     ContextScope, EXPAND_TOKENS, ExpandRequest, ExpandWhat, MessageId, Oneiro, Result, SessionId,
@@ -8,18 +8,18 @@ use oneiro::{
 use serde_json::Value;
 use std::collections::{HashMap, HashSet};
 
-/// A turn of a conversation as it is stored.
-pub(super) struct Stored {
+/// A stored turn of a conversation.
+pub(super) struct StoredTurn {
     pub(super) message: MessageId,
     pub(super) turn: String,
     pub(super) text: String,
     pub(super) speaker: String,
-    /// What it costs in a window.
+    /// Its tokens in a window.
     pub(super) tokens: usize,
 }
 
-/// Fills in what messages cost, as the engine counts them.
-pub(super) fn count(oneiro: &Oneiro, id: &SessionId, stored: &mut [Stored]) -> Result<()> {
+/// Sets the token counts of messages, as the engine counts them.
+pub(super) fn count(oneiro: &Oneiro, id: &SessionId, stored: &mut [StoredTurn]) -> Result<()> {
     for one in stored {
         let request = ExpandRequest {
             what: ExpandWhat::Message(one.message.into()),
@@ -32,34 +32,35 @@ pub(super) fn count(oneiro: &Oneiro, id: &SessionId, stored: &mut [Stored]) -> R
     Ok(())
 }
 
-/// Something that a window names, and that can be expanded.
-pub(super) struct Named {
-    /// Its words in the window.
+/// An item of a window that can be expanded.
+pub(super) struct ExpandableItem {
+    /// Its text in the window.
     pub(super) content: String,
-    /// The turns under it, as its pages have them.
+    /// The turns under it, in the order of its pages.
     pages: Vec<Vec<String>>,
 }
 
-/// A window, taken apart.
-pub(super) struct View {
-    /// Turns that are shown as messages, whole.
+/// A parsed window.
+pub(super) struct WindowView {
+    /// Turns that are shown as complete messages.
     messages: HashSet<String>,
-    /// What stands before the messages: the summaries.
+    /// The text before the messages: the summaries.
     head: String,
-    /// Every word of it.
+    /// The complete text.
     pub(super) text: String,
-    /// What it names, in order.
-    pub(super) named: Vec<Named>,
-    /// How deep its deepest summary is.
+    /// The items that can be expanded, in order.
+    pub(super) named: Vec<ExpandableItem>,
+    /// The depth of its deepest summary.
     pub(super) depth: i64,
 }
 
-impl View {
+impl WindowView {
     pub(super) fn of(
         oneiro: &Oneiro,
         id: &SessionId,
-        (window, stored): (&Window, &[Stored]),
-    ) -> Result<View> {
+        window: &Window,
+        stored: &[StoredTurn],
+    ) -> Result<WindowView> {
         let turns: HashMap<i64, &str> =
             stored.iter().map(|one| (one.message.0, one.turn.as_str())).collect();
         let short: HashSet<i64> = window.omitted.shortened.iter().map(|id| id.0).collect();
@@ -70,7 +71,7 @@ impl View {
             .filter_map(|id| turns.get(&id).map(|turn| (*turn).to_owned()))
             .collect();
         let scope = ContextScope::Lineage(id.clone());
-        let mut view = View {
+        let mut view = WindowView {
             messages,
             head: head(window),
             text: window.messages.iter().map(words).collect::<Vec<_>>().join("\n"),
@@ -94,31 +95,31 @@ impl View {
         for id in &window.summaries {
             let summary = oneiro.context().summary(id.as_str(), &scope)?;
             view.depth = view.depth.max(summary.depth);
-            view.named.push(Named {
+            view.named.push(ExpandableItem {
                 content: summary.content,
                 pages: pages(ExpandWhat::Summary(id.as_str().to_owned()))?,
             });
         }
         if let (Some(first), Some(last)) = (window.omitted.first, window.omitted.last) {
             let pages = pages(ExpandWhat::Range(first.into(), last.into()))?;
-            view.named.push(Named { content: String::new(), pages });
+            view.named.push(ExpandableItem { content: String::new(), pages });
         }
         Ok(view)
     }
 
     /// Whether every word of a turn is in the window: as a message, or line for line in a summary.
-    pub(super) fn shows(&self, stored: &Stored) -> bool {
+    pub(super) fn shows(&self, stored: &StoredTurn) -> bool {
         self.messages.contains(&stored.turn)
             || stored.text.lines().all(|line| self.head.contains(line.trim()))
     }
 
-    /// Expansions until a turn is read, when the right thing is expanded.
+    /// Expansions until a turn is read, if the right item is expanded.
     pub(super) fn pages_until(&self, turn: &str) -> Option<usize> {
         let at = self.named.iter().filter_map(|named| named.page_of(turn));
         at.min().map(|page| page + 1)
     }
 
-    /// Expansions until a turn is read, when what is named is expanded in an order, each whole.
+    /// Expansions until a turn is read, if items are expanded completely in an order.
     pub(super) fn guided(&self, order: &[usize], turn: &str) -> Option<usize> {
         let mut read = 0;
         for named in order.iter().filter_map(|index| self.named.get(*index)) {
@@ -131,7 +132,7 @@ impl View {
     }
 }
 
-impl Named {
+impl ExpandableItem {
     fn page_of(&self, turn: &str) -> Option<usize> {
         self.pages.iter().position(|page| page.iter().any(|read| read == turn))
     }
@@ -143,7 +144,7 @@ fn head(window: &Window) -> String {
     window.messages.first().filter(is_system).map(words).unwrap_or_default()
 }
 
-/// Who speaks in a message of a window, and the words.
+/// The speaker and the text of a message of a window.
 fn words(message: &Value) -> String {
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     let name = message.get("name").map(text).unwrap_or_default();
@@ -158,16 +159,16 @@ fn words(message: &Value) -> String {
     format!("{name}: {content}")
 }
 
-/// What a truncation keeps.
+/// The turns that a truncation keeps.
 pub(super) struct Truncated {
     pub(super) turns: HashSet<String>,
     pub(super) text: String,
 }
 
-/// The oldest and the newest turns that fit so many tokens each, and nothing around them.
-pub(super) fn truncated(stored: &[Stored], (oldest, newest): (usize, usize)) -> Truncated {
-    let fitting = |all: &mut dyn Iterator<Item = &Stored>, room: usize| {
-        let mut left = room;
+/// The oldest and the newest turns that fit into so many tokens each.
+pub(super) fn truncate(stored: &[StoredTurn], oldest: usize, newest: usize) -> Truncated {
+    let fitting = |all: &mut dyn Iterator<Item = &StoredTurn>, limit: usize| {
+        let mut left = limit;
         all.take_while(|one| match left.checked_sub(one.tokens) {
             Some(rest) => {
                 left = rest;
@@ -193,8 +194,8 @@ pub(super) fn truncated(stored: &[Stored], (oldest, newest): (usize, usize)) -> 
 mod tests {
     use super::*;
 
-    fn stored(number: i64) -> Stored {
-        Stored {
+    fn stored(number: i64) -> StoredTurn {
+        StoredTurn {
             message: MessageId(number),
             turn: format!("D1:{number}"),
             text: format!("turn {number}"),
@@ -204,29 +205,29 @@ mod tests {
     }
 
     #[test]
-    fn a_truncation_keeps_what_fits_at_its_ends() {
-        let all: Vec<Stored> = (1..=9).map(stored).collect();
-        let kept = |ends| {
-            let kept = truncated(&all, ends).turns;
+    fn a_truncation_keeps_the_turns_that_fit_at_both_ends() {
+        let all: Vec<StoredTurn> = (1..=9).map(stored).collect();
+        let kept = |oldest, newest| {
+            let kept = truncate(&all, oldest, newest).turns;
             let mut kept: Vec<String> = kept.into_iter().collect();
             kept.sort();
             kept
         };
-        assert_eq!(kept((0, 29)), ["D1:8", "D1:9"]);
-        assert_eq!(kept((10, 20)), ["D1:1", "D1:8", "D1:9"]);
-        assert_eq!(kept((500, 500)).len(), 9);
+        assert_eq!(kept(0, 29), ["D1:8", "D1:9"]);
+        assert_eq!(kept(10, 20), ["D1:1", "D1:8", "D1:9"]);
+        assert_eq!(kept(500, 500).len(), 9);
     }
 
     #[test]
-    fn steps_are_pages_of_the_right_thing_or_of_all_before_it() {
-        let named = |pages: &[&[&str]]| Named {
+    fn expansions_are_pages_of_the_right_item_or_of_all_items_before_it() {
+        let named = |pages: &[&[&str]]| ExpandableItem {
             content: String::new(),
             pages: pages
                 .iter()
                 .map(|page| page.iter().map(|id| (*id).to_owned()).collect())
                 .collect(),
         };
-        let view = View {
+        let view = WindowView {
             messages: HashSet::from(["D9:9".to_owned()]),
             head: "<summary>\nMira: turn 3\n</summary>".to_owned(),
             text: String::new(),

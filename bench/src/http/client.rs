@@ -1,15 +1,13 @@
-//! A client that costs next to nothing: one connection, one request at a time, no more of HTTP than
-//! this server answers with. It must not know what it asks for.
+//! A minimal HTTP client: one connection, one request at a time.
 
 use oneiro::{Error, Result};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::time::Duration;
 
-/// Longer than any answer takes.
-const PATIENCE: Duration = Duration::from_secs(60);
+const RESPONSE_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// A connection that is kept.
+/// A persistent connection.
 pub(super) struct Client {
     stream: BufReader<TcpStream>,
     host: String,
@@ -21,14 +19,14 @@ impl Client {
         let connect = || {
             let stream = TcpStream::connect(host)?;
             stream.set_nodelay(true)?;
-            stream.set_read_timeout(Some(PATIENCE))?;
+            stream.set_read_timeout(Some(RESPONSE_TIMEOUT))?;
             Ok(stream)
         };
         let stream = connect().map_err(lost)?;
         Ok(Client { stream: BufReader::new(stream), host: host.to_owned() })
     }
 
-    /// Sends a JSON body; answers what came back. Any answer but a good one is an error.
+    /// Sends a JSON body and returns the body of the response. Any status but success is an error.
     pub(super) fn post(&mut self, path: &str, body: &str) -> Result<Vec<u8>> {
         let request = format!(
             "POST {path} HTTP/1.1\r\nHost: {}\r\nContent-Type: application/json\r\n\
@@ -49,7 +47,7 @@ impl Client {
         }
     }
 
-    /// The status of an answer and the length of its body.
+    /// Reads the status and the length of the body.
     fn head(&mut self) -> Result<(u16, usize)> {
         let strange = || Error::internal("the server's answer is not HTTP with a length");
         let mut line = self.line()?;

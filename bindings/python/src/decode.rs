@@ -8,7 +8,7 @@ use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};
 use serde_json::{Map, Number, Value};
 
 /// Deeper values are refused by the engine; this keeps the reading of them off the stack's end.
-const DEPTH: usize = 400;
+const MAX_DEPTH: usize = 400;
 
 /// A message by its id (an int) or its place in a session (a str such as `monday#3`).
 pub(crate) fn message_ref(message: &Bound<'_, PyAny>) -> PyResult<MessageRef> {
@@ -27,7 +27,7 @@ pub(crate) struct Reader {
 impl Reader {
     /// Any value that JSON can say.
     pub(crate) fn value(&mut self, value: &Bound<'_, PyAny>, depth: usize) -> PyResult<Value> {
-        if depth > DEPTH {
+        if depth > MAX_DEPTH {
             return Err(refused(value.py(), "a value is nested too deeply"));
         }
         if value.is_none() {

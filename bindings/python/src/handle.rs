@@ -8,7 +8,7 @@ use oneiro::{
     Actor, ActorKind, ActorSurface, Background, Error, ErrorKind, Oneiro, Options, SpaceName,
     Target,
 };
-use oneiro_inference::{ChatConfig, OpenAiConfig};
+use oneiro_inference::{ChatConfig, EmbeddingConfig};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::path::PathBuf;
@@ -81,12 +81,14 @@ fn target_of(target: &str, request: &OpenRequest) -> oneiro::Result<Target> {
 fn options_of(request: OpenRequest) -> oneiro::Result<Options> {
     let plain = Options::default();
     let llm = request.llm.map(|server| {
-        let config = ChatConfig::new(server.url, server.model);
-        oneiro_inference::openai_chat(ChatConfig { key: server.key, ..config })
+        let mut config = ChatConfig::new(server.url, server.model);
+        config.server.key = server.key;
+        oneiro_inference::openai_chat(config)
     });
     let embedder = request.embedder.map(|server| {
-        let config = OpenAiConfig::new(server.url, server.model);
-        oneiro_inference::openai_embedder(OpenAiConfig { key: server.key, ..config })
+        let mut config = EmbeddingConfig::new(server.url, server.model);
+        config.server.key = server.key;
+        oneiro_inference::openai_embedder(config)
     });
     Ok(Options {
         durability: request.durability,

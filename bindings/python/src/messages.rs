@@ -129,7 +129,7 @@ impl Handle {
         value: &Bound<'_, PyAny>,
     ) -> PyResult<Option<i64>> {
         let (id, value) = (session_id(py, session)?, Reader::default().value(value, 0)?);
-        let found = self.call(py, |oneiro| oneiro.host().find_message(&id, (field, &value)))?;
+        let found = self.call(py, |oneiro| oneiro.host().find_message(&id, field, &value))?;
         Ok(found.map(|id| id.0))
     }
 

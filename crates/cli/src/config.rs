@@ -9,7 +9,7 @@ pub use keys::{KEYS, Key, KeyKind, is_kind};
 
 use crate::args::Global;
 use oneiro::{Durability, Error, Result, SETTINGS, SpaceName};
-use oneiro_inference::{ChatConfig, Limits, OpenAiConfig};
+use oneiro_inference::{ChatConfig, EmbeddingConfig, Limits};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -76,7 +76,7 @@ pub struct Config {
     /// What is logged.
     pub log: String,
     /// The embedding server, if one is configured.
-    pub embedder: Option<OpenAiConfig>,
+    pub embedder: Option<EmbeddingConfig>,
     /// The server with the model that writes, if one is named.
     pub llm: Option<ChatConfig>,
     /// The folder of prompts that take the place of the built-in ones, if one is named.
@@ -130,16 +130,18 @@ impl Config {
             },
             max_body: (whole("max_body_mb")? as usize) << 20,
             log: text("log"),
-            embedder: named("embedder_url").map(|url| OpenAiConfig {
-                key: named("embedder_key"),
-                ..OpenAiConfig::new(url, text("embedder_model"))
+            embedder: named("embedder_url").map(|url| {
+                let mut embedder = EmbeddingConfig::new(url, text("embedder_model"));
+                embedder.server.key = named("embedder_key");
+                embedder
             }),
-            llm: named("llm_url").map(|url| ChatConfig {
-                key: named("llm_key"),
-                timeout: llm_timeout,
-                total_timeout: llm_timeout * 3,
-                limits: llm_limits,
-                ..ChatConfig::new(url, named("llm_model").unwrap_or_default())
+            llm: named("llm_url").map(|url| {
+                let mut llm = ChatConfig::new(url, named("llm_model").unwrap_or_default());
+                llm.server.key = named("llm_key");
+                llm.server.timeout = llm_timeout;
+                llm.server.total_timeout = llm_timeout * 3;
+                llm.limits = llm_limits;
+                llm
             }),
             prompts: named("prompts").map(|folder| at_home(&folder).into()),
             store,

@@ -11,7 +11,7 @@
 use std::collections::HashMap;
 use std::error::Error;
 
-const SINGLE: usize = 256;
+const SINGLE_BYTES: usize = 256;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let mut arguments = std::env::args().skip(1);
@@ -65,7 +65,7 @@ fn planes(tokens: &[Vec<u8>]) -> Result<Vec<u8>, Box<dyn Error>> {
     let mut planes = vec![Vec::new(); 6];
     let mut single = Vec::new();
     for (rank, token) in (0_u32..).zip(tokens) {
-        if rank < SINGLE as u32 {
+        if rank < SINGLE_BYTES as u32 {
             let [byte] = **token else { return Err(format!("rank {rank} is no byte").into()) };
             single.push(byte);
         } else {

@@ -1,36 +1,36 @@
-//! What the pattern of o200k asks of a character, in one byte. It owns the table of characters; it
-//! must not know what a piece is.
+//! Classes of characters in the pattern of o200k.
 //!
-//! The table is our own, and not that of a package of Unicode's properties, because counts must
-//! not change with the next version of Unicode: it is the one that tiktoken counts by.
+//! The table is our own and not that of a Unicode crate, because counts must not change with new
+//! versions of Unicode: it is the one that tiktoken uses.
 
 use std::sync::LazyLock;
 
-/// Which of the pattern's classes a character is in.
+/// The classes of the pattern that contain a character, as bits.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Class(u8);
 
-/// `[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]`: what a word begins with.
+/// `[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]`: the start of a word.
 const HEAD: u8 = 1;
-/// `[\p{Ll}\p{Lm}\p{Lo}\p{M}]`: what a word goes on with.
+/// `[\p{Ll}\p{Lm}\p{Lo}\p{M}]`: the rest of a word.
 const BODY: u8 = 2;
-/// `\p{L}`. Marks are in `HEAD` and `BODY`, but are no letters.
+/// `\p{L}`. Marks are in `HEAD` and `BODY`, but are not letters.
 const LETTER: u8 = 4;
 /// `\p{N}`.
 const NUMBER: u8 = 8;
 /// `\s`.
 const SPACE: u8 = 16;
-/// `[\r\n]`, which are spaces too.
+/// `[\r
+/// ]`, which are also in `SPACE`.
 const NEWLINE: u8 = 32;
-/// Only in [`ASCII`]: the byte belongs to a longer character.
-const LONGER: u8 = 128;
+/// Only in [`BYTE_CLASSES`]: the byte is part of a longer character.
+const MULTI_BYTE: u8 = 128;
 
-/// Most text needs this table alone. By the first byte of a character.
-const ASCII: [Class; 256] = {
-    let mut table = [Class(LONGER); 256];
+/// By byte. Sufficient for ASCII text.
+const BYTE_CLASSES: [Class; 256] = {
+    let mut table = [Class(MULTI_BYTE); 256];
     let mut byte = 0;
     while byte < 128 {
-        // Constant evaluation knows no `get_mut`; the bound is the loop's.
+        // Constant evaluation does not support `get_mut`.
         #[allow(clippy::indexing_slicing)]
         let slot = &mut table[byte];
         *slot = Class(match byte as u8 {
@@ -46,12 +46,12 @@ const ASCII: [Class; 256] = {
     table
 };
 
-/// Written by `examples/make_classes.rs`: runs of characters, each a class and a length of seven
-/// bits to a byte, the lowest first.
-const RUNS: &[u8] = include_bytes!("../assets/classes.bin");
+/// Written by `examples/make_classes.rs`: runs of characters, each a class and a length as a
+/// varint.
+const CLASS_RUNS: &[u8] = include_bytes!("../assets/classes.bin");
 
-/// By code point. What is not written to, which is most of it, takes no memory.
-static ALL: LazyLock<Vec<u8>> = LazyLock::new(|| unpack(RUNS));
+/// By code point. Pages of zeros, which are most of it, take no memory.
+static CLASSES: LazyLock<Vec<u8>> = LazyLock::new(|| unpack(CLASS_RUNS));
 
 fn unpack(runs: &[u8]) -> Vec<u8> {
     let mut classes = vec![0; char::MAX as usize + 1];
@@ -76,14 +76,14 @@ fn unpack(runs: &[u8]) -> Vec<u8> {
 }
 
 impl Class {
-    /// The class of the character that begins with this byte, if the byte is all of it.
+    /// The class of an ASCII character; `None` if the byte is part of a longer character.
     #[inline]
     pub(crate) fn of_byte(byte: u8) -> Option<Self> {
-        ASCII.get(usize::from(byte)).copied().filter(|class| !class.has(LONGER))
+        BYTE_CLASSES.get(usize::from(byte)).copied().filter(|class| !class.has(MULTI_BYTE))
     }
 
     pub(crate) fn of(c: char) -> Self {
-        Class(ALL.get(c as usize).copied().unwrap_or_default())
+        Class(CLASSES.get(c as usize).copied().unwrap_or_default())
     }
 
     #[inline]
@@ -101,7 +101,7 @@ impl Class {
         self.has(BODY)
     }
 
-    /// `\p{M}`: an accent that stands by itself.
+    /// `\p{M}`: a combining mark.
     #[inline]
     pub(crate) fn is_mark(self) -> bool {
         self.0 == HEAD | BODY
@@ -122,15 +122,16 @@ impl Class {
         self.has(NEWLINE)
     }
 
-    /// `[^\r\n\p{L}\p{N}]`: what a word may carry in front.
+    /// `[^\r
+    /// \p{L}\p{N}]`: may precede a word.
     #[inline]
-    pub(crate) fn is_lead(self) -> bool {
+    pub(crate) fn may_precede_word(self) -> bool {
         !self.has(LETTER | NUMBER | NEWLINE)
     }
 
-    /// `[^\s\p{L}\p{N}]`: punctuation, symbols, and all else, marks among them.
+    /// `[^\s\p{L}\p{N}]`: punctuation, symbols, marks and the rest.
     #[inline]
-    pub(crate) fn is_sign(self) -> bool {
+    pub(crate) fn is_symbol(self) -> bool {
         !self.has(SPACE | LETTER | NUMBER)
     }
 }
@@ -149,21 +150,21 @@ mod tests {
     }
 
     #[test]
-    fn every_character_begins_some_piece() {
+    fn every_character_can_start_a_piece() {
         for c in '\0'..=char::MAX {
             let class = Class::of(c);
             let kinds = [
                 class.has(LETTER) && (class.is_head() || class.is_body()),
                 class.is_number(),
                 class.is_space(),
-                class.is_sign(),
+                class.is_symbol(),
             ];
             assert_eq!(kinds.iter().filter(|kind| **kind).count(), 1, "{c:?}");
         }
     }
 
-    /// Later versions of Unicode say more of characters that 16.0 has not, and have changed their
-    /// mind on a few: the first are left out, the second allowed for.
+    /// Characters that Unicode 16.0 does not have are skipped, and a few whose class changed later
+    /// may differ.
     #[test]
     fn characters_are_in_the_classes_of_the_pattern() {
         let has = |pattern: &str| Regex::new(&format!("^{pattern}$")).unwrap();

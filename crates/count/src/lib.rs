@@ -1,5 +1,4 @@
-//! What a text costs a model, in tokens of o200k, the vocabulary of OpenAI's models since GPT-4o.
-//! It owns the counting; it must not know what a message is or what is done with the number.
+//! Counts the tokens of texts in o200k, the vocabulary of OpenAI's models since GPT-4o.
 
 mod class;
 mod merge;
@@ -9,24 +8,22 @@ mod vocabulary;
 use merge::Merge;
 use vocabulary::Vocabulary;
 
-/// How many tokens a text is: exactly what o200k makes of it as ordinary text, in which the names
-/// of special tokens mean nothing. Only where more than 64 KiB stand without any break may it be a
-/// few more: such a run is counted in parts.
+/// The number of tokens of a text: exactly those of o200k for ordinary text, without special
+/// tokens. A run of more than 64 KiB without any break is counted in parts, which may add a few
+/// tokens.
 ///
-/// The time grows with the length, whatever the text, and the memory does not. The first call
-/// unpacks the vocabulary.
+/// The time is linear in the length and the memory constant. The first call unpacks the vocabulary.
 pub fn tokens(text: &str) -> usize {
     counts(text).sum()
 }
 
-/// Whether a text has more than `limit` tokens. It reads no more than it must, and nothing of a text
-/// so long that it has more in any case.
+/// Whether a text has more than `limit` tokens. Stops counting at the limit.
 pub fn exceeds(text: &str, limit: usize) -> bool {
     if text.len() <= limit {
-        // No token is shorter than a byte.
+        // A token has at least one byte.
         return false;
     }
-    if text.len() > limit.saturating_mul(vocabulary::LONGEST) {
+    if text.len() > limit.saturating_mul(vocabulary::MAX_TOKEN_BYTES) {
         return true;
     }
     let mut sum: usize = 0;
@@ -36,19 +33,18 @@ pub fn exceeds(text: &str, limit: usize) -> bool {
     })
 }
 
-/// Where a text is cut, a piece of more tokens than this is cut too: no word is as long.
-const LONG_PIECE: usize = 16;
+/// Longer pieces are not words and may be cut inside.
+const LONG_PIECE_TOKENS: usize = 16;
 
-/// The beginning of a text, of at most `limit` tokens, to the end of a word where there is one near.
-/// It reads no more than it must.
+/// The start of a text, up to `limit` tokens, preferably to the end of a word.
 pub fn prefix(text: &str, limit: usize) -> &str {
-    let most = text.floor_char_boundary(limit.saturating_mul(vocabulary::LONGEST));
-    let text = text.get(..most).unwrap_or(text);
+    let end = text.floor_char_boundary(limit.saturating_mul(vocabulary::MAX_TOKEN_BYTES));
+    let text = text.get(..end).unwrap_or(text);
     let (mut end, mut left) = (0, limit);
-    for (piece, count) in counted(text) {
+    for (piece, count) in pieces_with_counts(text) {
         if count > left {
-            let is_cut = end == 0 || count > LONG_PIECE;
-            end += if is_cut { fitting(piece, left, Side::Start).len() } else { 0 };
+            let is_cut = end == 0 || count > LONG_PIECE_TOKENS;
+            end += if is_cut { truncate_piece(piece, left, Side::Start).len() } else { 0 };
             break;
         }
         end += piece.len();
@@ -57,20 +53,19 @@ pub fn prefix(text: &str, limit: usize) -> &str {
     text.get(..end).unwrap_or_default()
 }
 
-/// The end of a text, of at most `limit` tokens, from the beginning of a word where there is one
-/// near.
+/// The end of a text, up to `limit` tokens, preferably from the start of a word.
 pub fn suffix(text: &str, limit: usize) -> &str {
-    let least = text.len().saturating_sub(limit.saturating_mul(vocabulary::LONGEST));
-    let text = text.get(text.ceil_char_boundary(least)..).unwrap_or(text);
+    let start = text.len().saturating_sub(limit.saturating_mul(vocabulary::MAX_TOKEN_BYTES));
+    let text = text.get(text.ceil_char_boundary(start)..).unwrap_or(text);
     let mut over = tokens(text).saturating_sub(limit);
     let mut start = 0;
-    for (piece, count) in counted(text) {
+    for (piece, count) in pieces_with_counts(text) {
         if over == 0 {
             break;
         }
         start += piece.len();
-        if count > over && (start == text.len() || count > LONG_PIECE) {
-            start -= fitting(piece, count - over, Side::End).len();
+        if count > over && (start == text.len() || count > LONG_PIECE_TOKENS) {
+            start -= truncate_piece(piece, count - over, Side::End).len();
         }
         over = over.saturating_sub(count);
     }
@@ -83,8 +78,8 @@ enum Side {
     End,
 }
 
-/// As much of one side of a piece as has at most `limit` tokens, or a little less.
-fn fitting(piece: &str, limit: usize, side: Side) -> &str {
+/// One side of a piece with at most `limit` tokens.
+fn truncate_piece(piece: &str, limit: usize, side: Side) -> &str {
     let mut bytes = piece.len();
     loop {
         let part = match side {
@@ -100,13 +95,12 @@ fn fitting(piece: &str, limit: usize, side: Side) -> &str {
     }
 }
 
-/// The tokens of each piece of a text.
 fn counts(text: &str) -> impl Iterator<Item = usize> {
-    counted(text).map(|(_, count)| count)
+    pieces_with_counts(text).map(|(_, count)| count)
 }
 
-/// The pieces of a text, each with its tokens.
-fn counted(text: &str) -> impl Iterator<Item = (&str, usize)> {
+/// The pieces of a text with their numbers of tokens.
+fn pieces_with_counts(text: &str) -> impl Iterator<Item = (&str, usize)> {
     let vocabulary = Vocabulary::built_in();
     let mut merge = Merge::default();
     pieces::pieces(text).map(move |piece| match vocabulary.rank(piece.as_bytes()) {

@@ -1,9 +1,8 @@
-//! A text cut into pieces, which are turned into tokens one by one. It owns the pattern of o200k;
-//! it must not know tokens.
+//! Splits a text into pieces by the pattern of o200k. Pieces are tokenised separately.
 //!
-//! The pattern is a regular expression of seven alternatives; the first that matches wins, and
-//! each gives back characters until it does. What they come to is written out below, and every
-//! character is looked at a bounded number of times.
+//! The pattern is a regular expression of seven alternatives; the first one that matches is used,
+//! with backtracking. The functions below match the same without backtracking: every character is
+//! read a bounded number of times.
 //!
 //! ```text
 //! [^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+(?i:'s|'t|'re|'ve|'m|'ll|'d)?
@@ -17,7 +16,7 @@
 
 use crate::class::Class;
 
-/// The pieces of a text, in order; together they are the text.
+/// The pieces of a text; their concatenation is the text.
 pub(crate) fn pieces(text: &str) -> impl Iterator<Item = &str> {
     let mut rest = text;
     std::iter::from_fn(move || {
@@ -27,18 +26,18 @@ pub(crate) fn pieces(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Where the first piece ends; `None` when there is none.
+/// The end of the first piece.
 fn end_of_first(text: &str) -> Option<usize> {
     let (first, width) = class_at(text, 0)?;
     let end = match word(text, first, width) {
         Some(end) => Some(end),
         None if first.is_number() => Some(number(text)),
-        None => signs(text),
+        None => symbols(text),
     };
     Some(end.unwrap_or_else(|| spaces(text)))
 }
 
-/// The character at a place: its class and its bytes.
+/// The class and the length of the character at `at`.
 #[inline]
 fn class_at(text: &str, at: usize) -> Option<(Class, usize)> {
     let byte = *text.as_bytes().get(at)?;
@@ -51,7 +50,7 @@ fn class_at(text: &str, at: usize) -> Option<(Class, usize)> {
     }
 }
 
-/// Where a run of such characters ends that begins here.
+/// The end of the run of characters of a class.
 #[inline]
 fn run(text: &str, mut at: usize, is_in: impl Fn(Class) -> bool) -> usize {
     while let Some((class, width)) = class_at(text, at)
@@ -62,13 +61,13 @@ fn run(text: &str, mut at: usize, is_in: impl Fn(Class) -> bool) -> usize {
     at
 }
 
-/// The first two alternatives: a word, with at most one character in front that is no letter.
+/// The first two alternatives: a word, with at most one preceding non-letter.
 #[inline]
 fn word(text: &str, first: Class, width: usize) -> Option<usize> {
-    let start = if first.is_lead() { width } else { 0 };
+    let start = if first.may_precede_word() { width } else { 0 };
     let end = match letters(text, start) {
         Some(Letters::WithBody(end)) => end,
-        // A mark in front of what the first alternative refuses is a word to it by itself.
+        // A mark that does not precede a word is a word of its own in the first alternative.
         _ if first.is_mark() => width,
         Some(Letters::HeadsOnly(end)) => end,
         None => return None,
@@ -77,16 +76,16 @@ fn word(text: &str, first: Class, width: usize) -> Option<usize> {
 }
 
 enum Letters {
-    /// As the first alternative has it.
+    /// As in the first alternative.
     WithBody(usize),
-    /// Upper case alone: as the second has it.
+    /// As in the second alternative: upper case only.
     HeadsOnly(usize),
 }
 
 #[inline]
 fn letters(text: &str, start: usize) -> Option<Letters> {
     let mut end = start;
-    // The first alternative gives heads back until one is a body as well.
+    // The first alternative backtracks to the last head that is also a body.
     let mut last_of_both = None;
     while let Some((class, width)) = class_at(text, end)
         && class.is_head()
@@ -107,7 +106,7 @@ fn letters(text: &str, start: usize) -> Option<Letters> {
     }
 }
 
-/// How many bytes of `'s`, `'ll` and the like follow a word.
+/// The length of `'s`, `'ll` and the like after a word.
 #[inline]
 fn contraction(text: &str, at: usize) -> usize {
     let Some([b'\'', rest @ ..]) = text.as_bytes().get(at..) else { return 0 };
@@ -115,13 +114,13 @@ fn contraction(text: &str, at: usize) -> usize {
         [b's' | b'S' | b't' | b'T' | b'm' | b'M' | b'd' | b'D', ..] => 2,
         [b'r' | b'R' | b'v' | b'V', b'e' | b'E', ..] => 3,
         [b'l' | b'L', b'l' | b'L', ..] => 3,
-        // The long s, which is an s in another case.
+        // The long s is an s in another case.
         [0xc5, 0xbf, ..] => 3,
         _ => 0,
     }
 }
 
-/// At most three digits.
+/// Up to three digits.
 fn number(text: &str) -> usize {
     let mut end = 0;
     for _ in 0..3 {
@@ -133,10 +132,10 @@ fn number(text: &str) -> usize {
     end
 }
 
-/// Signs, with a space in front and ends of lines and slashes behind.
-fn signs(text: &str) -> Option<usize> {
+/// Punctuation and symbols, with a preceding space and following newlines and slashes.
+fn symbols(text: &str) -> Option<usize> {
     let start = usize::from(text.starts_with(' '));
-    let end = run(text, start, Class::is_sign);
+    let end = run(text, start, Class::is_symbol);
     if end == start {
         return None;
     }
@@ -145,8 +144,8 @@ fn signs(text: &str) -> Option<usize> {
     Some(end + slashes)
 }
 
-/// The last three alternatives: spaces up to the last end of a line among them; else all but the
-/// last, which is left to the word behind it; else the one that there is.
+/// The last three alternatives: spaces up to the last newline; else all but the last, which belongs
+/// to the next word; else a single one.
 fn spaces(text: &str) -> usize {
     let (mut end, mut before_last, mut end_of_lines) = (0, 0, 0);
     while let Some((class, width)) = class_at(text, end)
@@ -172,44 +171,44 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn cut(text: &str) -> Vec<&str> {
+    fn split(text: &str) -> Vec<&str> {
         pieces(text).collect()
     }
 
     #[test]
-    fn words_carry_one_sign_in_front_and_a_contraction_behind() {
-        assert_eq!(cut(" she's (she'LL it'ſ"), [" she's", " (", "she'LL", " it'ſ"]);
-        assert_eq!(cut("camelCaseHTTPServer"), ["camel", "Case", "HTTPServer"]);
-        assert_eq!(cut("HTTP'S x''s x'r"), ["HTTP'S", " x", "''", "s", " x", "'r"]);
-        assert_eq!(cut("\tтак\u{a0}ТАК"), ["\tтак", "\u{a0}ТАК"]);
+    fn a_word_includes_a_preceding_symbol_and_a_contraction() {
+        assert_eq!(split(" she's (she'LL it'ſ"), [" she's", " (", "she'LL", " it'ſ"]);
+        assert_eq!(split("camelCaseHTTPServer"), ["camel", "Case", "HTTPServer"]);
+        assert_eq!(split("HTTP'S x''s x'r"), ["HTTP'S", " x", "''", "s", " x", "'r"]);
+        assert_eq!(split("\tтак\u{a0}ТАК"), ["\tтак", "\u{a0}ТАК"]);
     }
 
     #[test]
-    fn a_word_of_capitals_ends_behind_the_last_letter_without_case() {
-        assert_eq!(cut("AあB"), ["Aあ", "B"]);
-        assert_eq!(cut("AあBc"), ["AあBc"]);
-        assert_eq!(cut(".AあBあCD'm"), [".AあBあ", "CD'm"]);
+    fn a_word_of_capitals_ends_after_the_last_letter_without_case() {
+        assert_eq!(split("AあB"), ["Aあ", "B"]);
+        assert_eq!(split("AあBc"), ["AあBc"]);
+        assert_eq!(split(".AあBあCD'm"), [".AあBあ", "CD'm"]);
     }
 
     #[test]
-    fn a_mark_goes_with_what_is_before_it_or_stands_alone() {
-        assert_eq!(cut("e\u{301}a !\u{301}"), ["e\u{301}a", " !\u{301}"]);
-        assert_eq!(cut("\u{301}AB"), ["\u{301}", "AB"]);
-        assert_eq!(cut("\u{301}ab"), ["\u{301}ab"]);
-        assert_eq!(cut("\u{301}'s"), ["\u{301}'s"]);
+    fn a_mark_joins_the_preceding_character_or_is_a_word() {
+        assert_eq!(split("e\u{301}a !\u{301}"), ["e\u{301}a", " !\u{301}"]);
+        assert_eq!(split("\u{301}AB"), ["\u{301}", "AB"]);
+        assert_eq!(split("\u{301}ab"), ["\u{301}ab"]);
+        assert_eq!(split("\u{301}'s"), ["\u{301}'s"]);
     }
 
     #[test]
-    fn numbers_have_three_digits_and_signs_take_ends_of_lines() {
-        assert_eq!(cut("1234567 8"), ["123", "456", "7", " ", "8"]);
-        assert_eq!(cut("a ==\n/\n!b"), ["a", " ==\n/\n", "!b"]);
+    fn numbers_have_three_digits_and_symbols_include_newlines() {
+        assert_eq!(split("1234567 8"), ["123", "456", "7", " ", "8"]);
+        assert_eq!(split("a ==\n/\n!b"), ["a", " ==\n/\n", "!b"]);
     }
 
     #[test]
-    fn spaces_end_with_the_last_line_or_leave_one_to_the_word_behind() {
-        assert_eq!(cut(" \n \r\n  a"), [" \n \r\n", " ", " a"]);
-        assert_eq!(cut("a   b  "), ["a", "  ", " b", "  "]);
-        assert_eq!(cut("\t\t1 "), ["\t", "\t", "1", " "]);
+    fn spaces_end_with_a_newline_or_leave_one_to_the_next_word() {
+        assert_eq!(split(" \n \r\n  a"), [" \n \r\n", " ", " a"]);
+        assert_eq!(split("a   b  "), ["a", "  ", " b", "  "]);
+        assert_eq!(split("\t\t1 "), ["\t", "\t", "1", " "]);
     }
 
     proptest! {
@@ -218,7 +217,7 @@ mod tests {
         #[test]
         fn pieces_are_not_empty_and_together_are_the_text(text in any::<String>()) {
             prop_assert!(pieces(&text).all(|piece| !piece.is_empty()));
-            prop_assert_eq!(cut(&text).concat(), text);
+            prop_assert_eq!(split(&text).concat(), text);
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The days of the month, counted from now, and how people write them. It must not know sessions.
+//! The days of the month relative to now, and their notation in several languages.
 
 use crate::scene::Start;
 use jiff::ToSpan;
@@ -12,7 +12,7 @@ pub(crate) struct Calendar {
     today: Date,
 }
 
-const MINUTE: i64 = 60;
+const SECONDS_PER_MINUTE: i64 = 60;
 
 impl Calendar {
     /// The month that ends at `now`.
@@ -22,7 +22,7 @@ impl Calendar {
         Ok(Calendar { now, today: time.to_zoned(jiff::tz::TimeZone::UTC).date() })
     }
 
-    /// When it ends.
+    /// The end of the month.
     pub(crate) fn now(&self) -> Timestamp {
         self.now
     }
@@ -30,28 +30,28 @@ impl Calendar {
     /// A moment of the month.
     pub(crate) fn at(&self, start: Start) -> Timestamp {
         match start {
-            Start::Ago(minutes) => self.now.minus(Span::seconds(minutes * MINUTE)),
+            Start::Ago(minutes) => self.now.minus(Span::seconds(minutes * SECONDS_PER_MINUTE)),
             Start::Day { before, minute } => {
                 let day = 86_400 * 1_000_000;
                 let midnight = Timestamp::from_micros(self.now.micros().div_euclid(day) * day);
-                midnight.minus(Span::days(before)).plus(Span::seconds(minute * MINUTE))
+                midnight.minus(Span::days(before)).plus(Span::seconds(minute * SECONDS_PER_MINUTE))
             }
         }
     }
 
-    /// Whether this minute of that day is over.
+    /// Whether a minute of a day is over.
     pub(crate) fn is_over(&self, before: i64, minute: i64) -> bool {
         self.at(Start::Day { before, minute }) < self.now
     }
 
-    /// The day `days` after today, or before it.
+    /// The day `days` after today.
     pub(crate) fn day(&self, days: i64) -> Date {
         self.today.saturating_add(days.days())
     }
 
-    /// Puts dates in the place of `[[+5]]`, `[[th +5]]`, `[[wd +5]]`, `[[iso +5]]`, `[[pt +5]]`,
-    /// `[[de +5]]`, `[[ja +5]]`, `[[ar +5]]`: so many days after today. Any other brackets stay.
-    pub(crate) fn dated(&self, text: &str) -> String {
+    /// Replaces `[[+5]]`, `[[th +5]]`, `[[wd +5]]`, `[[iso +5]]`, `[[pt +5]]`, `[[de +5]]`, `[[ja
+    /// +5]]` and `[[ar +5]]` by the date so many days after today. Other brackets are kept.
+    pub(crate) fn expand_dates(&self, text: &str) -> String {
         let mut out = String::with_capacity(text.len());
         let mut rest = text;
         while let Some((before, after)) = rest.split_once("[[") {
@@ -60,7 +60,7 @@ impl Calendar {
                 let (form, days) = inside.rsplit_once(' ').unwrap_or(("", inside));
                 let is_signed = days.starts_with(['+', '-']);
                 let days = days.parse().ok().filter(|_| is_signed)?;
-                Some((written(self.day(days), form)?, after))
+                Some((format_date(self.day(days), form)?, after))
             });
             match found {
                 Some((date, after)) => {
@@ -78,22 +78,22 @@ impl Calendar {
     }
 }
 
-/// A day as people write it.
-fn written(date: Date, form: &str) -> Option<String> {
+/// A day in the notation of a language.
+fn format_date(date: Date, form: &str) -> Option<String> {
     let day = date.day();
     let month = |names: [&'static str; 12]| {
         let index = usize::try_from(date.month() - 1).unwrap_or_default();
         names.get(index).copied().unwrap_or_default()
     };
     Some(match form {
-        "" => format!("{day} {}", month(ENGLISH)),
+        "" => format!("{day} {}", month(ENGLISH_MONTHS)),
         "th" => format!("{day}{}", ordinal(day)),
         "wd" => date.strftime("%A").to_string(),
         "iso" => date.to_string(),
-        "pt" => format!("{day} de {}", month(PORTUGUESE)),
-        "de" => format!("{day}. {}", month(GERMAN)),
+        "pt" => format!("{day} de {}", month(PORTUGUESE_MONTHS)),
+        "de" => format!("{day}. {}", month(GERMAN_MONTHS)),
         "ja" => format!("{}月{day}日", date.month()),
-        "ar" => format!("{day} {}", month(ARABIC)),
+        "ar" => format!("{day} {}", month(ARABIC_MONTHS)),
         _ => return None,
     })
 }
@@ -110,7 +110,7 @@ fn ordinal(day: i8) -> &'static str {
     }
 }
 
-const ENGLISH: [&str; 12] = [
+const ENGLISH_MONTHS: [&str; 12] = [
     "January",
     "February",
     "March",
@@ -125,7 +125,7 @@ const ENGLISH: [&str; 12] = [
     "December",
 ];
 
-const PORTUGUESE: [&str; 12] = [
+const PORTUGUESE_MONTHS: [&str; 12] = [
     "janeiro",
     "fevereiro",
     "março",
@@ -140,7 +140,7 @@ const PORTUGUESE: [&str; 12] = [
     "dezembro",
 ];
 
-const GERMAN: [&str; 12] = [
+const GERMAN_MONTHS: [&str; 12] = [
     "Januar",
     "Februar",
     "März",
@@ -155,7 +155,7 @@ const GERMAN: [&str; 12] = [
     "Dezember",
 ];
 
-const ARABIC: [&str; 12] = [
+const ARABIC_MONTHS: [&str; 12] = [
     "يناير",
     "فبراير",
     "مارس",
@@ -187,7 +187,7 @@ mod tests {
             ("[[pt +1]] [[de +1]] [[ja +1]]", "16 de novembro 16. November 11月16日"),
             ("[[bin]] [[x +1]] [[5]] [[", "[[bin]] [[x +1]] [[5]] [["),
         ] {
-            assert_eq!(calendar().dated(text), want);
+            assert_eq!(calendar().expand_dates(text), want);
         }
     }
 

@@ -1,22 +1,22 @@
-//! Fill a space with the month, exactly once: what is there stays as it is, what is missing comes.
+//! Fills a space with a month of conversations. Existing sessions are kept, missing ones are added.
 
 use crate::calendar::Calendar;
-use crate::condense::condense;
-use crate::holding::{held, written_for};
+use crate::existing::{existing_sessions, generated_for};
 use crate::scene::Scene;
 use crate::stage::{Staged, stage};
+use crate::summaries::summarise;
 use crate::{routine, script};
 use oneiro::{Error, ImportLimits, NewMessage, NewSession, Oneiro, Result, Timestamp};
 use serde::Serialize;
 use serde_json::Value;
 use std::collections::{HashMap, HashSet};
 
-/// Which month to write.
+/// The month to generate.
 #[derive(Debug, Clone, Copy)]
 pub struct Request {
-    /// When the month ends. A space that holds a part of a month keeps the end that it has.
+    /// The end of the month. A space with a part of a month keeps its end.
     pub now: Timestamp,
-    /// What the chance in it is drawn from.
+    /// The seed of the random generator.
     pub seed: u64,
 }
 
@@ -27,7 +27,7 @@ impl Request {
     }
 }
 
-/// How far a fill has come.
+/// The progress of a fill.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Progress {
     /// Sessions written.
@@ -36,7 +36,7 @@ pub struct Progress {
     pub of: usize,
 }
 
-/// What is new, and what the whole month has.
+/// What was added, and what the whole month has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct Filled {
     /// New sessions.
@@ -49,18 +49,19 @@ pub struct Filled {
     pub all_messages: usize,
 }
 
-/// Fills a space. Done again it changes nothing; a space that lacks a part gets that part.
+/// Fills a space. A repeated fill changes nothing; missing parts are added.
 pub fn fill(
     oneiro: &Oneiro,
     request: Request,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<Filled> {
-    let held = held(oneiro)?;
-    let (now, seed) = held.iter().find_map(written_for).unwrap_or((request.now, request.seed));
+    let existing = existing_sessions(oneiro)?;
+    let (now, seed) =
+        existing.iter().find_map(generated_for).unwrap_or((request.now, request.seed));
     let staged = month(now, seed)?;
-    let there: HashSet<_> = held.iter().map(|session| &session.id).collect();
+    let existing_ids: HashSet<_> = existing.iter().map(|session| &session.id).collect();
     let (old, new): (Vec<_>, Vec<_>) =
-        staged.iter().partition(|session| there.contains(&session.id));
+        staged.iter().partition(|session| existing_ids.contains(&session.id));
     let mut filled = Filled {
         sessions: 0,
         messages: 0,
@@ -71,16 +72,16 @@ pub fn fill(
         write(oneiro, &new, &mut filled, progress)?;
     }
     let orphans: HashMap<_, _> =
-        held.iter().map(|session| (&session.id, session.parent_id.is_none())).collect();
+        existing.iter().map(|session| (&session.id, session.parent_id.is_none())).collect();
     for session in old {
         let is_orphan = orphans.get(&session.id).copied().unwrap_or(false);
         filled.messages += complete(oneiro, session, is_orphan)?;
     }
-    condense(oneiro, &staged)?;
+    summarise(oneiro, &staged)?;
     Ok(filled)
 }
 
-/// The whole month, in the order in which it comes into a space.
+/// The whole month, in the order of import.
 fn month(now: Timestamp, seed: u64) -> Result<Vec<Staged>> {
     let calendar = Calendar::until(now)?;
     stage(&scenes(&calendar, seed)?, &calendar, seed)
@@ -92,13 +93,13 @@ fn scenes(calendar: &Calendar, seed: u64) -> Result<Vec<Scene>> {
     Ok(scenes)
 }
 
-/// The id of every session of the month, whenever it ends.
+/// The ids of all sessions of the month.
 pub(crate) fn every_id() -> Result<Vec<String>> {
     let calendar = Calendar::until(Timestamp::from_micros(0))?;
     Ok(scenes(&calendar, 0)?.into_iter().map(|scene| scene.id).collect())
 }
 
-/// Sessions that are not there come by one import: all of them or none.
+/// Imports missing sessions, all of them or none.
 fn write(
     oneiro: &Oneiro,
     new: &[&Staged],
@@ -115,7 +116,7 @@ fn write(
         }
         line.insert("messages".to_owned(), Value::Array(session.messages.clone()));
         serde_json::to_writer(&mut lines, &line)
-            .map_err(|error| Error::internal("a session is no JSON").because(error))?;
+            .map_err(|error| Error::internal("cannot encode a session as JSON").because(error))?;
         lines.push(b'\n');
     }
     let mut input = lines.as_slice();
@@ -128,7 +129,7 @@ fn write(
     Ok(())
 }
 
-/// Gives a session that is there what it lacks: messages, and the parent it lost.
+/// Adds missing messages and a lost parent to an existing session.
 fn complete(oneiro: &Oneiro, session: &Staged, is_orphan: bool) -> Result<usize> {
     if let Some((parent, lineage)) = session.parent.as_ref().filter(|_| is_orphan) {
         oneiro.sessions().create(NewSession {
@@ -142,7 +143,7 @@ fn complete(oneiro: &Oneiro, session: &Staged, is_orphan: bool) -> Result<usize>
     let mut missing = Vec::new();
     for message in &session.messages {
         let id = message.get("external_id").and_then(Value::as_str).unwrap_or_default();
-        // What was taken back in the script is of use only where it was taken back.
+        // Rewound messages are useful only in their original position.
         if !there.contains(id) && message.get("visibility").is_none() {
             missing.push(NewMessage::from_json(message.clone())?);
         }

@@ -1,23 +1,22 @@
 //! The demonstration: a seeded month of conversations, written into a space through the engine.
-//! It must not know surfaces, or how anything is stored.
 
+mod bulk_text;
 mod calendar;
-mod condense;
+mod existing;
 mod fill;
-mod holding;
 mod prompts;
 mod routine;
 mod scene;
 mod script;
 mod stage;
-mod texture;
+mod summaries;
 
+pub use existing::{Removed, SessionCounts, count_sessions, remove};
 pub use fill::{Filled, Progress, Request, fill};
-pub use holding::{Holding, Removed, holding, remove};
 
-/// The space that the demonstration is kept in unless somebody says otherwise.
-pub const SPACE: &str = "demo";
+/// The default space of the demonstration.
+pub const DEMO_SPACE: &str = "demo";
 
-/// Questions that the month answers, for whoever does not know yet what to ask.
-pub const QUESTIONS: [&str; 3] =
+/// Questions that the month answers, as examples.
+pub const EXAMPLE_QUESTIONS: [&str; 3] =
     ["what did the tiler quote", "which ferry to Naoshima", "why did we drop async-std"];

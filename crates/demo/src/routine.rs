@@ -1,5 +1,5 @@
-//! What recurs: the morning brief, the nightly test run, the running log. Drawn from the seed,
-//! because the thirtieth of them is read by nobody. It must not know times beyond the calendar.
+//! Recurring sessions: the morning brief, the nightly test run, the running log. Generated from the
+//! seed.
 
 use crate::calendar::Calendar;
 use crate::scene::{Call, Gap, Line, Scene, Start};
@@ -7,23 +7,23 @@ use fastrand::Rng;
 use oneiro::Role;
 use serde_json::json;
 
-/// Days of the month that have a routine: the days before today.
-const DAYS: i64 = 28;
+/// Days before today that have routines.
+const ROUTINE_DAYS: i64 = 28;
 
-/// Days that share a session.
-const STRETCH: i64 = 14;
+/// Days per session.
+const DAYS_PER_SESSION: i64 = 14;
 
 /// Days of a week.
-const WEEK: i64 = 7;
+const DAYS_PER_WEEK: i64 = 7;
 
-/// When the morning brief comes, in minutes after midnight.
+/// The time of the morning brief, in minutes after midnight.
 const BRIEF_AT: i64 = 6 * 60 + 45;
 
-/// When the nightly run begins.
+/// The time of the nightly run, in minutes after midnight.
 const NIGHTLY_AT: i64 = 3 * 60 + 10;
 
-/// What is in Mira's calendar, so many days after today. The conversations tell the same.
-const ENTRIES: [(i64, &str); 30] = [
+/// Calendar entries by days after today, consistent with the conversations.
+const CALENDAR_ENTRIES: [(i64, &str); 30] = [
     (-27, "18:30 Sr. Joaquim (tiler) comes to measure the bathroom"),
     (-25, "11:00 Azulejos Prata, second quote"),
     (-24, "15:00 Nordlicht: kickoff call with Katrin Vogel"),
@@ -56,8 +56,8 @@ const ENTRIES: [(i64, &str); 30] = [
     (60, "Flight to Osaka"),
 ];
 
-/// What came by mail, so many days before today: from whom, about what, and what to do about it.
-const MAIL: [(i64, &str, &str, &str); 22] = [
+/// Mails by days before today: sender, subject and action.
+const MAILS: [(i64, &str, &str, &str); 22] = [
     (27, "Joaquim Farinha", "Orçamento casa de banho", "the quote, 2,850 € + VAT"),
     (26, "Maratona de Lisboa", "Your start number", "4711; keep it, the bib needs it"),
     (25, "Azulejos Prata", "Proposta", "2,240 €, without VAT or rubble"),
@@ -82,15 +82,15 @@ const MAIL: [(i64, &str, &str, &str); 22] = [
     (2, "Hana", "transferência", "812 € for the flight have come"),
 ];
 
-/// Every session that recurs.
+/// All recurring sessions.
 pub(crate) fn scenes(calendar: &Calendar, seed: u64) -> Vec<Scene> {
     let mut rng = Rng::with_seed(seed);
     let mut scenes = Vec::new();
-    for part in 1..=DAYS / STRETCH {
-        let first = DAYS - (part - 1) * STRETCH;
-        let is_last = part == DAYS / STRETCH;
-        // What runs early has run today as well, unless the day has only begun.
-        let last = if is_last { 0 } else { first - STRETCH + 1 };
+    for part in 1..=ROUTINE_DAYS / DAYS_PER_SESSION {
+        let first = ROUTINE_DAYS - (part - 1) * DAYS_PER_SESSION;
+        let is_last = part == ROUTINE_DAYS / DAYS_PER_SESSION;
+        // Early routines have run today as well, unless the day has just begun.
+        let last = if is_last { 0 } else { first - DAYS_PER_SESSION + 1 };
         let mut lines: [Vec<Line>; 4] = Default::default();
         let [briefs, nights, runs, mails] = &mut lines;
         for before in (last..=first).rev() {
@@ -112,7 +112,7 @@ pub(crate) fn scenes(calendar: &Calendar, seed: u64) -> Vec<Scene> {
     scenes
 }
 
-/// What the sessions of one routine share.
+/// What the sessions of a routine have in common.
 struct Routine {
     id: &'static str,
     source: &'static str,
@@ -172,7 +172,7 @@ fn session(routine: &Routine, part: i64, lines: Vec<Line>) -> Scene {
             _ => Start::Ago(1),
         },
         parent: None,
-        end: (part < DAYS / STRETCH).then(|| "rotated".to_owned()),
+        end: (part < ROUTINE_DAYS / DAYS_PER_SESSION).then(|| "rotated".to_owned()),
         archived: false,
         lines,
     }
@@ -194,7 +194,7 @@ fn brief(calendar: &Calendar, before: i64, rng: &mut Rng) -> Vec<Line> {
     let (low, wind) = (rng.u8(9..14), rng.u8(4..31));
     let high = low + rng.u8(4..9);
     let today = |wanted: i64| {
-        let found = ENTRIES.iter().filter(move |(at, _)| *at == wanted);
+        let found = CALENDAR_ENTRIES.iter().filter(move |(at, _)| *at == wanted);
         found.map(|(_, what)| *what).collect::<Vec<_>>()
     };
     let entries = today(-before);
@@ -285,11 +285,11 @@ fn nightly(calendar: &Calendar, before: i64, rng: &mut Rng) -> Vec<Line> {
 }
 
 fn run(before: i64, rng: &mut Rng) -> Vec<Line> {
-    // Five days of seven; since the knee gave out four, after three days of none.
+    // Five days of seven; four since the knee injury, after three days off.
     let rests = match before {
         12..=14 => true,
-        15.. => matches!(before % WEEK, 0 | 3),
-        _ => matches!(before % WEEK, 0 | 3 | 5),
+        15.. => matches!(before % DAYS_PER_WEEK, 0 | 3),
+        _ => matches!(before % DAYS_PER_WEEK, 0 | 3 | 5),
     };
     if rests {
         return Vec::new();
@@ -312,7 +312,7 @@ fn run(before: i64, rng: &mut Rng) -> Vec<Line> {
     let felt = if before == 15 { "the right knee hurts on the outside, since km 7" } else { felt };
     let where_to =
         pick(rng, &["along the river", "Monsanto loop", "Alameda hills", "to Belém and back"]);
-    // Mornings until the stand-ups began, evenings since.
+    // In the morning until the stand-ups began, in the evening since.
     let minute = if before > 19 { 7 * 60 + 40 } else { 19 * 60 + 20 };
     vec![
         at(
@@ -336,7 +336,7 @@ fn run(before: i64, rng: &mut Rng) -> Vec<Line> {
 }
 
 fn mail(before: i64, rng: &mut Rng) -> Vec<Line> {
-    let found: Vec<_> = MAIL.iter().filter(|(day, ..)| *day == before).collect();
+    let found: Vec<_> = MAILS.iter().filter(|(day, ..)| *day == before).collect();
     let noise = rng.u8(3..19);
     let list: Vec<_> = found
         .iter()

@@ -1,5 +1,4 @@
-//! A session as it is written in the script, before it has a time and ids. It must not know the
-//! format it is written in.
+//! A session as the script describes it, before it has times and ids.
 
 use oneiro::{Lineage, Role, Visibility};
 
@@ -8,7 +7,7 @@ use oneiro::{Lineage, Role, Visibility};
 pub(crate) struct Scene {
     /// Its id, the same in every space.
     pub(crate) id: String,
-    /// Where it happened.
+    /// The channel.
     pub(crate) source: String,
     /// The project it belongs to.
     pub(crate) project: Option<String>,
@@ -16,68 +15,60 @@ pub(crate) struct Scene {
     pub(crate) title: Option<String>,
     /// The model.
     pub(crate) model: String,
-    /// Which system prompt it ran under.
+    /// The name of its system prompt.
     pub(crate) prompt: String,
     /// The working directory.
     pub(crate) cwd: Option<String>,
     /// When it began.
     pub(crate) start: Start,
-    /// What it descends from.
+    /// Its parent.
     pub(crate) parent: Option<Parent>,
-    /// Why it ended; open when absent.
+    /// The end reason; open if absent.
     pub(crate) end: Option<String>,
-    /// Whether it is put away.
     pub(crate) archived: bool,
-    /// What was said.
     pub(crate) lines: Vec<Line>,
 }
 
 /// When a session began.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Start {
-    /// So many days before today, so many minutes after midnight.
     Day {
         /// Days before today.
         before: i64,
         /// Minutes after midnight.
         minute: i64,
     },
-    /// So many minutes ago.
+    /// Minutes ago.
     Ago(i64),
 }
 
-/// What a session descends from.
+/// The parent of a session.
 #[derive(Debug, Clone)]
 pub(crate) struct Parent {
     /// The session.
     pub(crate) id: String,
-    /// How.
     pub(crate) lineage: Lineage,
-    /// How many of its messages a branch begins with.
+    /// The number of messages that a branch shares.
     pub(crate) shared: usize,
 }
 
 /// One message of the script.
 #[derive(Debug, Clone)]
 pub(crate) struct Line {
-    /// Who speaks.
     pub(crate) role: Role,
-    /// The speaker's name, where several speak.
+    /// The speaker's name, if there are several.
     pub(crate) name: Option<String>,
-    /// What is said.
     pub(crate) text: String,
-    /// What the agent thought before it spoke.
+    /// The reasoning before the text.
     pub(crate) reasoning: Option<String>,
-    /// The tools that it calls.
     pub(crate) calls: Vec<Call>,
-    /// How long after the line before it.
+    /// The time since the previous line.
     pub(crate) gap: Gap,
-    /// Where it stands.
     pub(crate) visibility: Visibility,
 }
 
 impl Line {
-    /// Something said, without anything else.
+    /// A line with text only.
     pub(crate) fn new(role: Role, text: impl Into<String>) -> Line {
         Line {
             role,
@@ -90,22 +81,22 @@ impl Line {
         }
     }
 
-    /// An agent that calls one tool.
+    /// An answer with one tool call.
     pub(crate) fn call(tool: &str, arguments: serde_json::Value) -> Line {
         let call = Call { tool: tool.to_owned(), arguments: arguments.to_string() };
         Line { calls: vec![call], ..Line::new(Role::Assistant, "") }
     }
 }
 
-/// How long after the line before it something is said.
+/// The time between a line and the previous one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum Gap {
-    /// As long as reading, thinking and typing take.
+    /// The time that reading, thinking and typing take.
     #[default]
     Soon,
-    /// So many minutes of silence.
+    /// Minutes of silence.
     Pause(i64),
-    /// At this time.
+    /// An absolute time.
     At(Start),
 }
 

@@ -1,5 +1,4 @@
-//! Reads the script: conversations in a plain text that is pleasant to write and to review. It
-//! must not know times or ids. A session is a header and lines:
+//! Parses the script: conversations as plain text. A session is a header and lines:
 //!
 //! ```text
 //! == demo-id
@@ -7,12 +6,12 @@
 //! when -12 18:40          or: ago 3h20m
 //! parent demo-other continuation
 //! --
-//! U what the person says; `U(Rui)` gives a name, `S` is the host
-//!   and goes on, indented by two spaces
-//! ? what the agent thinks before the next line
-//! A what it answers
+//! U a user message; `U(Rui)` names the user, `S` is the system
+//!   continued, indented by two spaces
+//! ? reasoning before the next line
+//! A an answer of the agent
 //! > tool {"arguments": "as JSON"}
-//! < what the tool answers
+//! < the result of the tool
 //! ~ 2h                    a pause, or `~ -11 08:30`: the next day
 //! ( rewound               or compacted, up to the closing bracket
 //! )
@@ -22,7 +21,7 @@ use crate::scene::{Call, Gap, Line, Parent, Scene, Start};
 use oneiro::{Error, Lineage, Result, Role, Visibility};
 
 /// The files of the script.
-const FILES: [(&str, &str); 8] = [
+const SCRIPT_FILES: [(&str, &str); 8] = [
     ("flat.talk", include_str!("../assets/flat.talk")),
     ("sluice.talk", include_str!("../assets/sluice.talk")),
     ("nordlicht.talk", include_str!("../assets/nordlicht.talk")),
@@ -33,10 +32,10 @@ const FILES: [(&str, &str); 8] = [
     ("today.talk", include_str!("../assets/today.talk")),
 ];
 
-/// Every session that is written by hand.
+/// All sessions of the script.
 pub(crate) fn scenes() -> Result<Vec<Scene>> {
     let mut scenes = Vec::new();
-    for (file, text) in FILES {
+    for (file, text) in SCRIPT_FILES {
         scenes.extend(read(text).map_err(|error| error.at(file))?);
     }
     Ok(scenes)
@@ -61,7 +60,7 @@ fn wrong(what: impl Into<String>) -> Error {
     Error::invalid(what).remedy("the format is explained at the top of crates/demo/src/script.rs")
 }
 
-/// A session that is being read.
+/// A session that is being parsed.
 struct Reader {
     scene: Scene,
     has_start: bool,
@@ -104,7 +103,7 @@ impl Reader {
                 self.in_lines = true;
                 Ok(())
             }
-            (line, true) => self.said(line),
+            (line, true) => self.message_line(line),
             ("", false) => Ok(()),
             (line, false) => self.header(line),
         }
@@ -136,9 +135,9 @@ impl Reader {
         Ok(())
     }
 
-    fn said(&mut self, line: &str) -> Result<()> {
+    fn message_line(&mut self, line: &str) -> Result<()> {
         if line.is_empty() || line.starts_with("  ") {
-            return self.goes_on(line.get(2..).unwrap_or_default());
+            return self.continuation(line.get(2..).unwrap_or_default());
         }
         self.in_reasoning = false;
         let (mark, text) = line.split_once(' ').unwrap_or((line, ""));
@@ -170,12 +169,12 @@ impl Reader {
         Ok(())
     }
 
-    /// The next line of what was being said.
-    fn goes_on(&mut self, line: &str) -> Result<()> {
+    /// A continuation of the previous line.
+    fn continuation(&mut self, line: &str) -> Result<()> {
         let text = match (&mut self.reasoning, self.in_reasoning, self.scene.lines.last_mut()) {
             (Some(reasoning), true, _) => reasoning,
             (_, _, Some(last)) if last.calls.is_empty() => &mut last.text,
-            // A blank line after a call only sets it apart.
+            // Blank lines after a call are ignored.
             _ if line.is_empty() => return Ok(()),
             _ => return Err(wrong("nothing is being said that could go on")),
         };
@@ -193,7 +192,7 @@ impl Reader {
         });
     }
 
-    /// A call belongs to what the agent just said; without that, it says nothing beside.
+    /// A call belongs to the preceding answer, or to an answer without text.
     fn call(&mut self, text: &str) -> Result<()> {
         let (tool, arguments) = text.split_once(' ').unwrap_or((text, "{}"));
         serde_json::from_str::<serde_json::Map<String, serde_json::Value>>(arguments)
@@ -218,7 +217,7 @@ impl Reader {
     }
 }
 
-/// What a session cannot do without.
+/// Fails if a required field is missing.
 fn check(reader: &Reader) -> Result<()> {
     let scene = &reader.scene;
     if !scene.id.starts_with("demo-") {
@@ -239,7 +238,7 @@ fn check(reader: &Reader) -> Result<()> {
             _ => return Err(wrong(format!("a call is not answered before: {}", line.text))),
         };
     }
-    // A session that broke off may have died in the middle of a call.
+    // A session that was interrupted may end with a call.
     if waiting == 0 || scene.end.as_deref() == Some("error") {
         Ok(())
     } else {
@@ -290,12 +289,12 @@ fn minutes(text: &str) -> Option<i64> {
 mod tests {
     use super::*;
 
-    const HEAD: &str = "== demo-a\nsource cli\nago 3h20m\n";
+    const HEADER: &str = "== demo-a\nsource cli\nago 3h20m\n";
 
     #[test]
-    fn lines_calls_and_thoughts_are_told_apart() {
+    fn lines_calls_and_reasoning_are_parsed() {
         let text = format!(
-            "{HEAD}--\nU(Rui) hello\n  > there\n\n  end\n? hm\n  hmm\nA look\n> ls {{\"p\":1}}\n\
+            "{HEADER}--\nU(Rui) hello\n  > there\n\n  end\n? hm\n  hmm\nA look\n> ls {{\"p\":1}}\n\
              > pwd\n< a\n  b\n< c\n~ 1h\nA done\n"
         );
         let scenes = read(&text).unwrap();
@@ -310,7 +309,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_refused() {
+    fn invalid_scripts_are_refused() {
         for bad in [
             "--\nU a\n< no call\n".to_owned(),
             "--\nA a\n> ls {}\nU not answered\n".to_owned(),
@@ -323,7 +322,7 @@ mod tests {
             "when 12 3\n--\nU a\n".to_owned(),
             "--\n".to_owned(),
         ] {
-            assert!(read(&format!("{HEAD}{bad}")).is_err(), "{bad}");
+            assert!(read(&format!("{HEADER}{bad}")).is_err(), "{bad}");
         }
         assert!(read("== other\nsource cli\nago 1h\n--\nU a\n").is_err());
         assert!(read("U a\n").is_err());

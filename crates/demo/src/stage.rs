@@ -1,43 +1,43 @@
-//! Puts a scene on the calendar: times, external ids, tool calls in the shape of OpenAI, tokens
-//! and costs. What comes out is what an import reads. It must not know the store.
+//! Converts scenes into sessions for an import, with times, external ids, OpenAI tool calls, tokens and
+//! costs.
 
+use crate::bulk_text;
 use crate::calendar::Calendar;
 use crate::prompts;
 use crate::scene::{Call, Gap, Line, Scene};
-use crate::texture;
 use oneiro::{Error, Lineage, Result, Role, SessionId, Span, Timestamp, Visibility};
 use serde_json::{Map, Value, json};
 use std::collections::HashMap;
 
-/// The key of a session's metadata that says it belongs to the demonstration.
-pub(crate) const MARK: &str = "demo";
+/// The metadata key that marks sessions of the demonstration.
+pub(crate) const DEMO_KEY: &str = "demo";
 
 /// A session, ready to be imported.
 #[derive(Debug, Clone)]
 pub(crate) struct Staged {
     /// Its id.
     pub(crate) id: SessionId,
-    /// What it descends from.
+    /// Its parent.
     pub(crate) parent: Option<(SessionId, Lineage)>,
     /// Every field but its messages.
     pub(crate) fields: Map<String, Value>,
     /// Its messages, in order.
     pub(crate) messages: Vec<Value>,
-    /// When something was last said in it.
+    /// The time of its last message.
     pub(crate) last_at: Timestamp,
 }
 
-/// Stages every scene, the one that was active last at the end.
+/// Stages all scenes, the most recently active last.
 pub(crate) fn stage(scenes: &[Scene], calendar: &Calendar, seed: u64) -> Result<Vec<Staged>> {
     let mut spoken: HashMap<&str, Vec<Value>> = HashMap::new();
     let mut staged = Vec::new();
     for scene in scenes {
         let shared = match &scene.parent {
             Some(parent) => {
-                let said = spoken.get(parent.id.as_str()).ok_or_else(|| {
+                let add_line = spoken.get(parent.id.as_str()).ok_or_else(|| {
                     Error::internal(format!("{} comes before its parent {}", scene.id, parent.id))
                 })?;
-                said.iter().take(parent.shared).cloned().collect()
+                add_line.iter().take(parent.shared).cloned().collect()
             }
             None => Vec::new(),
         };
@@ -56,18 +56,26 @@ struct Stage<'s> {
     seed: u64,
     calls: usize,
     waiting: Vec<(String, String)>,
-    used: Used,
+    used: UsageCounter,
 }
 
 impl<'s> Stage<'s> {
     fn new(scene: &'s Scene, calendar: &'s Calendar, seed: u64) -> Stage<'s> {
-        // Each session draws from its own numbers: a new session changes no other.
+        // Each session has its own random numbers, so that a new session changes no other.
         let own = scene
             .id
             .bytes()
             .fold(seed, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3));
         let rng = fastrand::Rng::with_seed(own);
-        Stage { scene, calendar, rng, seed, calls: 0, waiting: Vec::new(), used: Used::default() }
+        Stage {
+            scene,
+            calendar,
+            rng,
+            seed,
+            calls: 0,
+            waiting: Vec::new(),
+            used: UsageCounter::default(),
+        }
     }
 
     fn session(mut self, shared: Vec<Value>) -> Result<Staged> {
@@ -85,11 +93,11 @@ impl<'s> Stage<'s> {
         let parent = scene.parent.as_ref();
         let parent = parent.map(|parent| Ok((SessionId::new(parent.id.clone())?, parent.lineage)));
         let parent = parent.transpose()?;
-        let fields = self.fields(prompt, (started_at, last_at));
+        let fields = self.fields(prompt, started_at, last_at);
         Ok(Staged { id, parent, fields, messages, last_at })
     }
 
-    /// When each line is said. A session that would run into the future began earlier.
+    /// The time of each line. A session that would reach into the future starts earlier.
     fn times(&mut self) -> (Timestamp, Vec<Timestamp>) {
         let start = self.calendar.at(self.scene.start);
         let mut at = start;
@@ -100,7 +108,7 @@ impl<'s> Stage<'s> {
                 Gap::Pause(minutes) => at.plus(Span::seconds(minutes * 60)),
                 Gap::Soon => at,
             };
-            at = at.plus(Span::millis(self.takes(line)));
+            at = at.plus(Span::millis(self.writing_time(line)));
             times.push(at);
         }
         let latest = self.calendar.now().minus(Span::seconds(60));
@@ -109,8 +117,8 @@ impl<'s> Stage<'s> {
         (start.minus(over), times)
     }
 
-    /// Milliseconds that saying a line takes.
-    fn takes(&mut self, line: &Line) -> i64 {
+    /// The milliseconds that a line takes to write.
+    fn writing_time(&mut self, line: &Line) -> i64 {
         let letters = i64::try_from(line.text.chars().count()).unwrap_or_default();
         match line.role {
             Role::User => self.rng.i64(15_000..90_000) + letters * 120,
@@ -127,11 +135,11 @@ impl<'s> Stage<'s> {
         if let Some(name) = &line.name {
             put("name", json!(name));
         }
-        let text = texture::woven(&self.calendar.dated(&line.text), &mut self.rng);
+        let text = bulk_text::expand_bulk(&self.calendar.expand_dates(&line.text), &mut self.rng);
         let content =
             if text.is_empty() && !line.calls.is_empty() { Value::Null } else { json!(text) };
         put("content", content);
-        let reasoning = line.reasoning.as_deref().map(|text| self.calendar.dated(text));
+        let reasoning = line.reasoning.as_deref().map(|text| self.calendar.expand_dates(text));
         if let Some(reasoning) = &reasoning {
             put("reasoning", json!(reasoning));
         }
@@ -148,7 +156,7 @@ impl<'s> Stage<'s> {
         if line.visibility != Visibility::Live {
             put("visibility", json!(line.visibility));
         }
-        self.used.said(line, &text, reasoning.as_deref());
+        self.used.add_line(line, &text, reasoning.as_deref());
         Value::Object(message)
     }
 
@@ -157,7 +165,7 @@ impl<'s> Stage<'s> {
         for call in calls {
             self.calls += 1;
             let id = format!("call_{}_{}", self.scene.id, self.calls);
-            let arguments = self.calendar.dated(&call.arguments);
+            let arguments = self.calendar.expand_dates(&call.arguments);
             made.push(json!({
                 "id": id, "type": "function",
                 "function": {"name": call.tool, "arguments": arguments},
@@ -170,7 +178,8 @@ impl<'s> Stage<'s> {
     fn fields(
         &self,
         prompt: &str,
-        (started_at, last_at): (Timestamp, Timestamp),
+        started_at: Timestamp,
+        last_at: Timestamp,
     ) -> Map<String, Value> {
         let scene = self.scene;
         let price = Price::of(&scene.model);
@@ -186,7 +195,7 @@ impl<'s> Stage<'s> {
         put("title", json!(scene.title));
         put("project", json!(scene.project));
         put("cwd", json!(scene.cwd));
-        put("metadata", json!({MARK: {"until": self.calendar.now(), "seed": self.seed}}));
+        put("metadata", json!({DEMO_KEY: {"until": self.calendar.now(), "seed": self.seed}}));
         put("started_at", json!(started_at));
         put("last_active_at", json!(last_at));
         if let Some(reason) = &scene.end {
@@ -210,7 +219,7 @@ impl<'s> Stage<'s> {
             "first_at": started_at, "last_at": last_at,
         });
         account.extend(key.as_object().cloned().unwrap_or_default());
-        // Titles are made by a small model, on an account of their own.
+        // Titles are made by a small model with its own account.
         let title = json!({
             "model": "claude-haiku-4-5", "provider": "anthropic", "billing_mode": "api",
             "task": "title", "api_calls": 1, "input_tokens": 420, "output_tokens": 11,
@@ -222,14 +231,14 @@ impl<'s> Stage<'s> {
     }
 }
 
-/// About how many tokens a text has.
+/// The approximate number of tokens of a text.
 fn tokens(text: &str) -> i64 {
     i64::try_from(text.chars().count().div_ceil(4)).unwrap_or(i64::MAX)
 }
 
-/// What a session has used so far.
+/// The usage of a session so far.
 #[derive(Default)]
-struct Used {
+struct UsageCounter {
     calls: i64,
     context: i64,
     cached: i64,
@@ -239,9 +248,9 @@ struct Used {
     reasoning: i64,
 }
 
-impl Used {
-    /// Every answer reads all that was said before it; what the answer before it read is cached.
-    fn said(&mut self, line: &Line, text: &str, reasoning: Option<&str>) {
+impl UsageCounter {
+    /// Every answer reads all previous messages; those of the previous answer are cached.
+    fn add_line(&mut self, line: &Line, text: &str, reasoning: Option<&str>) {
         let calls: i64 = line.calls.iter().map(|call| tokens(&call.arguments) + 12).sum();
         let spoken = tokens(text) + calls;
         if line.role == Role::Assistant {
@@ -261,7 +270,7 @@ impl Used {
         let cost = dollars(self.input, price.input)
             + dollars(self.read, price.input / 10.0)
             + dollars(self.output, price.output);
-        // Whole micro-dollars: sums look like sums.
+        // Rounded to micro-dollars, so that sums add up.
         let cost = (cost * 1e6).round() / 1e6;
         let account = json!({
             "api_calls": self.calls,
@@ -277,7 +286,7 @@ impl Used {
     }
 }
 
-/// What a model costs, in dollars to a million tokens.
+/// The price of a model, in dollars per million tokens.
 struct Price {
     provider: &'static str,
     input: f64,

@@ -3,7 +3,7 @@
 
 use crate::index::{Segments, texts};
 use crate::{EmbedderChoice, Oneiro};
-use oneiro_index::{Kind, role};
+use oneiro_index::{Kind, Snapshot, role};
 use oneiro_model::{Activity, DayActivity, Error, Result, Timestamp};
 
 /// Maximum number of days.
@@ -23,8 +23,8 @@ impl Oneiro {
         let mut reader = self.index.reader(EmbedderChoice::Static);
         self.store.read(|tx| {
             let segments = Segments::answering(tx)?;
-            let from = (&segments as _, &texts(tx) as _);
-            let view = self.index.cache.view(from, &mut reader, None)?;
+            let (storage, texts) = (&segments, &texts(tx));
+            let view = self.index.cache.view(Snapshot { storage, texts }, &mut reader, None)?;
             let mut last = 0;
             view.each_doc(|doc| {
                 // A long message has several documents.

@@ -6,7 +6,7 @@ use oneiro_model::{Change, ChangeKind, ChangeMark, Result};
 use oneiro_store::changes;
 
 /// Messages reported at once; a watcher that is further behind reloads.
-const TOLD: i64 = 10_000;
+const MAX_REPORTED_CHANGES: i64 = 10_000;
 
 impl Oneiro {
     /// The current mark.
@@ -24,8 +24,8 @@ impl Oneiro {
             // Changes are kept for a limited time, and the store may have been replaced.
             let swept =
                 changes::oldest(tx)?.is_some_and(|oldest| seen.change.saturating_add(1) < oldest);
-            let behind =
-                now.message.saturating_sub(seen.message) > TOLD || (swept && seen.change > 0);
+            let behind = now.message.saturating_sub(seen.message) > MAX_REPORTED_CHANGES
+                || (swept && seen.change > 0);
             if behind || now.change < seen.change {
                 return Ok(vec![Change::new(now, ChangeKind::Missed, None)]);
             }

@@ -15,8 +15,8 @@ use oneiro_model::{
     MessageRef, NewJob, Remedy, Result, SessionId, Span,
 };
 use oneiro_store::{
-    Finder, Tx, backups, changes, costs, each_text, erased_messages, is_missing_table, lineage,
-    messages, payloads, sessions, slots, summaries,
+    Finder, SessionRef, Tx, backups, changes, costs, each_text, erased_messages, is_missing_table,
+    lineage, messages, payloads, sessions, slots, summaries,
 };
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -264,7 +264,7 @@ fn remove_session(
 fn message_to_erase(tx: &Tx<'_>, message: &MessageRef) -> Result<MessageId> {
     match message {
         MessageRef::Place { session: Some(session), place } => {
-            message_at(tx, (key_of(tx, session)?, session), *place)
+            message_at(tx, SessionRef { key: key_of(tx, session)?, id: session }, *place)
         }
         message => message_in(tx, message, None),
     }

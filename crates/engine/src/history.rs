@@ -8,7 +8,7 @@ use crate::views::Messages;
 use oneiro_model::{ChangeKind, Error, Message, MessageId, NewMessage, Result, SessionId};
 use oneiro_store::message_rows::{self, Include, Position};
 use oneiro_store::messages::{self, PageRequest};
-use oneiro_store::{changes, sequence, sessions, visibility};
+use oneiro_store::{SessionRef, changes, sequence, sessions, visibility};
 use std::collections::HashSet;
 
 /// The error for a session whose messages are not stored.
@@ -37,7 +37,7 @@ impl Messages<'_> {
                 keep.saturating_add(1),
             )?;
             let Some(last) = newest.get(keep).copied() else { return Ok(0) };
-            refuse_continued(tx, (key, &id))?;
+            refuse_continued(tx, SessionRef { key, id: &id })?;
             let aside = change_visibility(tx, (key, &id), (0, last), || {
                 visibility::compact(tx, key, MessageId(last))
             })?;
@@ -66,11 +66,15 @@ impl Oneiro {
                 return Err(not_stored_error(&id));
             }
             let live = PageRequest { after: 0, hidden: false, limit: usize::MAX };
-            let there = messages::page(tx, (key, &id), PageRequest { hidden: all, ..live })?;
+            let there = messages::page(
+                tx,
+                SessionRef { key, id: &id },
+                PageRequest { hidden: all, ..live },
+            )?;
             let stays = there.iter().zip(&history).take_while(|(old, new)| is_same(old, new));
             let same = if all { 0 } else { stays.count() };
             if let Some(first) = there.get(same) {
-                refuse_continued(tx, (key, &id))?;
+                refuse_continued(tx, SessionRef { key, id: &id })?;
                 change_visibility(tx, (key, &id), (first.id.0, i64::MAX), || {
                     let number = sessions::count_rewind(tx, key)?;
                     visibility::rewind(tx, key, first.id, number)
@@ -96,7 +100,7 @@ impl Oneiro {
             let taken = sequence::next_messages(tx)?;
             append_prepared(tx, key, taken.first, &prepared)?;
             sessions::recount(tx, key)?;
-            messages::page(tx, (key, &id), live)
+            messages::page(tx, SessionRef { key, id: &id }, live)
         })?;
         if let Some(last) = shown.last() {
             self.index.schedule_indexing(last.id.0);

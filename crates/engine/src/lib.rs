@@ -59,7 +59,7 @@ pub use oneiro_model::host::{Durability, PageRequest};
 pub use oneiro_model::*;
 pub use oneiro_store::{CommitStats, Engine, Target, is_single_space};
 pub use ports::{
-    Clock, Embedder, Ids, Llm, LlmAnswer, LlmRequest, RandomIds, SystemClock, WordModel,
+    Clock, Embedder, Ids, Llm, LlmRequest, LlmResponse, RandomIds, SystemClock, WordModel,
 };
 pub use secrets::redact_secrets;
 pub use sessions::{Stretch, StretchFrom, StretchRequest};

@@ -1,21 +1,21 @@
-//! Calls to models elsewhere: a few at a time, each on a thread of its own, so that whoever waits
-//! for an answer can stop waiting while the model stays silent.
+//! Calls to remote models: a limited number at a time, each on its own thread, so that a caller can be
+//! cancelled while the model does not respond.
 
-use crate::{Cancel, Embedder, Llm, LlmAnswer, LlmRequest, Oneiro};
+use crate::{Cancel, Embedder, Llm, LlmRequest, LlmResponse, Oneiro};
 use oneiro_model::{Error, ErrorKind, Result};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
-/// Calls under way at once in one handle and its clones. A silent model then holds this many
-/// threads until its time-outs end them, and no more.
-const CONCURRENT_CALLS: usize = 4;
+/// Concurrent calls of one handle and its clones. A model that does not respond blocks at most this many
+/// threads until its timeout.
+const MAX_CONCURRENT_CALLS: usize = 4;
 
-/// How often whoever waits looks whether it was cancelled.
-const CANCEL_POLL: Duration = Duration::from_millis(20);
+/// How often a waiting caller checks whether it was cancelled.
+const CANCEL_POLL_INTERVAL: Duration = Duration::from_millis(20);
 
-/// The permits of one handle and its clones.
+/// The running calls of one handle and its clones.
 #[derive(Default)]
 pub(crate) struct ModelCalls {
     running: Arc<Running>,
@@ -28,7 +28,7 @@ struct Running {
     ended: Condvar,
 }
 
-/// The right to make one call, given back when dropped.
+/// Permission for one call, released on drop.
 struct Permit(Arc<Running>);
 
 impl Drop for Permit {
@@ -39,24 +39,24 @@ impl Drop for Permit {
 }
 
 impl ModelCalls {
-    /// How often a model that writes gave no answer, since the handle was opened.
+    /// Failed calls to the language model since the handle was opened.
     pub(crate) fn failures(&self) -> u64 {
         self.failures.load(Ordering::Relaxed)
     }
 
-    /// Runs `call` on another thread and waits for what it answers, or until cancelled. A call that
-    /// nobody waits for any more keeps its permit until it ends.
+    /// Runs `call` on another thread and waits for its result or for cancellation. A call whose caller
+    /// was cancelled keeps its permit until it ends.
     pub(crate) fn run<T: Send + 'static>(
         &self,
         cancel: &Cancel,
         call: impl FnOnce() -> Result<T> + Send + 'static,
     ) -> Result<T> {
         let permit = self.permit(cancel)?;
-        let (answer, answered) = channel();
+        let (sender, receiver) = channel();
         let work = move || {
             let _permit = permit;
-            // Nobody may be waiting any more.
-            let _ = answer.send(call());
+            // The caller may have been cancelled.
+            let _ = sender.send(call());
         };
         std::thread::Builder::new().name("oneiro-model".to_owned()).spawn(work).map_err(
             |error| {
@@ -65,14 +65,14 @@ impl ModelCalls {
                     .because(error)
             },
         )?;
-        wait(&answered, cancel)
+        wait(&receiver, cancel)
     }
 
     fn permit(&self, cancel: &Cancel) -> Result<Permit> {
         let mut calls = self.running.calls.lock().unwrap_or_else(PoisonError::into_inner);
-        while *calls >= CONCURRENT_CALLS {
+        while *calls >= MAX_CONCURRENT_CALLS {
             cancel.check()?;
-            let waited = self.running.ended.wait_timeout(calls, CANCEL_POLL);
+            let waited = self.running.ended.wait_timeout(calls, CANCEL_POLL_INTERVAL);
             calls = waited.unwrap_or_else(PoisonError::into_inner).0;
         }
         cancel.check()?;
@@ -81,10 +81,10 @@ impl ModelCalls {
     }
 }
 
-fn wait<T>(answered: &Receiver<Result<T>>, cancel: &Cancel) -> Result<T> {
+fn wait<T>(receiver: &Receiver<Result<T>>, cancel: &Cancel) -> Result<T> {
     loop {
-        match answered.recv_timeout(CANCEL_POLL) {
-            Ok(answer) => return answer,
+        match receiver.recv_timeout(CANCEL_POLL_INTERVAL) {
+            Ok(result) => return result,
             Err(RecvTimeoutError::Timeout) => cancel.check()?,
             Err(RecvTimeoutError::Disconnected) => {
                 return Err(Error::internal("the call to the model panicked"));
@@ -94,7 +94,7 @@ fn wait<T>(answered: &Receiver<Result<T>>, cancel: &Cancel) -> Result<T> {
 }
 
 impl Oneiro {
-    /// The model that writes, if there is one, asked so that this handle can be cancelled meanwhile.
+    /// The language model, if one is configured, with cancellable calls.
     pub(crate) fn model(&self) -> Option<CancellableModel> {
         let llm = Arc::clone(self.llm.as_ref()?);
         Some(CancellableModel {
@@ -104,7 +104,7 @@ impl Oneiro {
         })
     }
 
-    /// The model elsewhere that makes vectors, if there is one, asked in the same way.
+    /// The remote embedder, if one is configured, with cancellable calls.
     pub(crate) fn embedder(&self) -> Option<CancellableEmbedder> {
         let embedder = Arc::clone(self.index.embedder()?);
         Some(CancellableEmbedder {
@@ -115,7 +115,7 @@ impl Oneiro {
     }
 }
 
-/// A model that writes, asked through the permits of its handle.
+/// A language model whose calls can be cancelled.
 pub(crate) struct CancellableModel {
     llm: Arc<dyn Llm>,
     calls: Arc<ModelCalls>,
@@ -127,13 +127,13 @@ impl Llm for CancellableModel {
         self.llm.id()
     }
 
-    fn write(&self, request: &LlmRequest<'_>) -> Result<LlmAnswer> {
+    fn complete(&self, request: &LlmRequest<'_>) -> Result<LlmResponse> {
         let llm = Arc::clone(&self.llm);
         let (purpose, instructions) = (request.purpose.to_owned(), request.instructions.to_owned());
         let (input, max_tokens) = (request.input.to_owned(), request.max_tokens);
         let temperature = request.temperature;
         let answer = self.calls.run(&self.cancel, move || {
-            llm.write(&LlmRequest {
+            llm.complete(&LlmRequest {
                 purpose: &purpose,
                 instructions: &instructions,
                 input: &input,
@@ -142,7 +142,7 @@ impl Llm for CancellableModel {
             })
         });
         answer.inspect_err(|error| {
-            // What the model will not write about it will not write about later.
+            // A request that the model refuses is not a failure of the model.
             if !matches!(error.kind(), ErrorKind::Invalid | ErrorKind::TooLarge) {
                 self.calls.failures.fetch_add(1, Ordering::Relaxed);
             }
@@ -150,7 +150,7 @@ impl Llm for CancellableModel {
     }
 }
 
-/// A model that makes vectors, asked through the permits of its handle.
+/// An embedder whose calls can be cancelled.
 pub(crate) struct CancellableEmbedder {
     embedder: Arc<dyn Embedder>,
     calls: Arc<ModelCalls>,
@@ -170,10 +170,10 @@ impl Embedder for CancellableEmbedder {
         })
     }
 
-    /// On the caller's own thread: the time-out of a question is short, and a search that waits for
-    /// a permit held by a slow batch would wait longer.
-    fn ask(&self, text: &str) -> Result<Vec<f32>> {
-        self.embedder.ask(text)
+    /// On the caller's thread: the timeout of a query is short, and waiting for a permit of a slow batch
+    /// could take longer.
+    fn embed_query(&self, text: &str) -> Result<Vec<f32>> {
+        self.embedder.embed_query(text)
     }
 }
 
@@ -182,24 +182,24 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_answer_comes_back_and_a_panic_is_an_error() {
+    fn a_result_is_returned_and_a_panic_is_an_error() {
         let calls = ModelCalls::default();
         assert_eq!(calls.run(&Cancel::new(), || Ok(7)).unwrap(), 7);
-        for _ in 0..CONCURRENT_CALLS + 1 {
+        for _ in 0..MAX_CONCURRENT_CALLS + 1 {
             let panicked: Result<()> = calls.run(&Cancel::new(), || panic!("in the call"));
             assert_eq!(panicked.unwrap_err().kind(), ErrorKind::Internal);
         }
     }
 
     #[test]
-    fn silent_calls_are_few_and_whoever_waits_can_be_cancelled() {
+    fn concurrent_calls_are_limited_and_a_waiting_caller_can_be_cancelled() {
         let calls = ModelCalls::default();
         let (hang_up, silence) = channel::<()>();
         let silence = Arc::new(Mutex::new(silence));
         let begun = Arc::new(Mutex::new(0));
         let cancel = Cancel::new();
         std::thread::scope(|scope| {
-            let waiting: Vec<_> = (0..CONCURRENT_CALLS * 3)
+            let waiting: Vec<_> = (0..MAX_CONCURRENT_CALLS * 3)
                 .map(|_| {
                     let (silence, begun) = (Arc::clone(&silence), Arc::clone(&begun));
                     let (calls, cancel) = (&calls, cancel.clone());
@@ -212,7 +212,7 @@ mod tests {
                     })
                 })
                 .collect();
-            while *begun.lock().unwrap() < CONCURRENT_CALLS {
+            while *begun.lock().unwrap() < MAX_CONCURRENT_CALLS {
                 std::thread::yield_now();
             }
             cancel.cancel();
@@ -220,7 +220,7 @@ mod tests {
                 assert_eq!(waiter.join().unwrap().unwrap_err().kind(), ErrorKind::Unavailable);
             }
         });
-        assert_eq!(*begun.lock().unwrap(), CONCURRENT_CALLS);
+        assert_eq!(*begun.lock().unwrap(), MAX_CONCURRENT_CALLS);
         drop(hang_up);
         assert_eq!(calls.run(&Cancel::new(), || Ok(1)).unwrap(), 1);
     }

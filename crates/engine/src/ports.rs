@@ -62,7 +62,7 @@ pub trait Embedder: Send + Sync {
     /// The normalised vectors of texts, in order. Called in the background.
     fn embed(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>>;
     /// The normalised vector of a query, with a short timeout.
-    fn ask(&self, text: &str) -> Result<Vec<f32>>;
+    fn embed_query(&self, text: &str) -> Result<Vec<f32>>;
 }
 
 /// A language model. Calls may be slow, cost money, answer badly, or fail; every caller has a
@@ -71,7 +71,7 @@ pub trait Llm: Send + Sync {
     /// The name of the model, which is recorded with its output.
     fn id(&self) -> &str;
     /// Generates text, within the timeouts of the model. Never called inside a transaction.
-    fn write(&self, request: &LlmRequest<'_>) -> Result<LlmAnswer>;
+    fn complete(&self, request: &LlmRequest<'_>) -> Result<LlmResponse>;
 }
 
 /// A request to a language model.
@@ -91,7 +91,7 @@ pub struct LlmRequest<'a> {
 
 /// The output of a language model.
 #[derive(Debug, Clone, Default)]
-pub struct LlmAnswer {
+pub struct LlmResponse {
     /// The generated text.
     pub text: String,
     /// Input tokens, if reported.

@@ -6,7 +6,7 @@ use crate::Oneiro;
 use crate::views::Capture;
 use oneiro_model::host::PageRequest;
 use oneiro_model::{EraseTarget, Erased, Message, MessageId, Result, StoredSecret};
-use oneiro_store::{messages, sessions};
+use oneiro_store::{SessionRef, messages, sessions};
 use regex::{Regex, RegexSet};
 use serde_json::Value;
 use std::borrow::Cow;
@@ -112,7 +112,7 @@ fn each_message(oneiro: &Oneiro, key: i64, each: &mut dyn FnMut(&Message)) -> Re
     let mut page = PageRequest { after: 0, hidden: true, limit: READ_BATCH_ROWS };
     loop {
         let found = oneiro.store.read(|tx| match sessions::id_and_project(tx, key)? {
-            Some((id, _)) => messages::page(tx, (key, &id), page),
+            Some((id, _)) => messages::page(tx, SessionRef { key, id: &id }, page),
             None => Ok(Vec::new()),
         })?;
         let Some(last) = found.last() else { return Ok(()) };

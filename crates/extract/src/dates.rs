@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 use jiff::civil::{Date, Weekday};
 use oneiro_text::{
-    DateRole, DatedText, Precision, RelativeDate, date_role, names_a_date, relative_dates,
+    DateRole, DatedText, Precision, RelativeDate, date_role, find_dates, relative_dates,
 };
 
 const MONTHS: [&str; 12] = [
@@ -121,7 +121,7 @@ pub(crate) fn resolved(text: &str, said_on: Option<Date>) -> Cow<'_, str> {
 /// speaker.
 fn is_dated(rest: &str, said_on: Date) -> bool {
     let inside = rest.trim_start().strip_prefix('(').and_then(|rest| rest.split_once(')'));
-    inside.is_some_and(|(inside, _)| !names_a_date(inside, said_on).is_empty())
+    inside.is_some_and(|(inside, _)| !find_dates(inside, said_on).is_empty())
 }
 
 /// The days in words.

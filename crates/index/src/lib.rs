@@ -27,8 +27,10 @@ pub use kind::{Kind, Kinds};
 pub use merge::{Merge, rewrite, text_numbers};
 pub use read::{Reader, indexed, name_term};
 pub use source::{Source, Sources, Text};
-pub use storage::{Blocks, EachBlock, EachFound, Segment, Storage, TermBlock, Written};
-pub use view::{Cache, Prefixed, TermLists, View};
+pub use storage::{
+    Blocks, EachBlock, EachFound, ListParts, Segment, Storage, TermBlock, TermRange, Written,
+};
+pub use view::{Cache, Prefixed, Snapshot, TermLists, View};
 pub use word_model::WordModel;
 
 /// The version of the segment format, raised when it changes. Since 1, documents have a kind.

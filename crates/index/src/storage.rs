@@ -64,6 +64,30 @@ pub struct Written {
     pub vectors: i64,
 }
 
+/// Parts of the posting list of a term, for a list too long for one block.
+#[derive(Debug, Clone, Copy)]
+pub struct ListParts<'a> {
+    /// The segment.
+    pub segment: i64,
+    /// The term.
+    pub term: &'a [u8],
+    /// Only parts with a lower number.
+    pub before: i64,
+}
+
+/// A range of terms of a segment, without its ends.
+#[derive(Debug, Clone, Copy)]
+pub struct TermRange<'a> {
+    /// The segment.
+    pub segment: i64,
+    /// The lower end.
+    pub after: &'a [u8],
+    /// The upper end.
+    pub before: &'a [u8],
+    /// The maximum number of blocks.
+    pub limit: usize,
+}
+
 /// Stores segments.
 pub trait Storage {
     /// Changes when segments are replaced by those of another build, and after an erasure.
@@ -85,12 +109,11 @@ pub trait Storage {
     /// with the last part.
     fn lookup(&self, term: &[u8], each: EachFound<'_>) -> Result<()>;
 
-    /// Calls `each` with the parts of a term's list before part `before`, newest first.
-    fn parts(&self, of: (i64, &[u8]), before: i64, each: EachBlock<'_>) -> Result<()>;
+    /// Calls `each` with parts of a term's list, newest first.
+    fn parts(&self, list: ListParts<'_>, each: EachBlock<'_>) -> Result<()>;
 
-    /// Calls `each` with the blocks of a segment whose first term is strictly between two terms, up to a
-    /// limit.
-    fn between(&self, of: (i64, usize), range: (&[u8], &[u8]), each: EachBlock<'_>) -> Result<()>;
+    /// Calls `each` with the blocks of a segment whose first term is in a range.
+    fn between(&self, range: TermRange<'_>, each: EachBlock<'_>) -> Result<()>;
 
     /// Adds a segment without blocks and returns its new id.
     fn insert(&self, segment: &Segment) -> Result<i64>;

@@ -49,7 +49,7 @@ impl TermWriter {
             1 => 0,
             _ => term.iter().zip(last_term).take_while(|(a, b)| a == b).count(),
         };
-        put_entry(&mut block.data, (shared, term), list);
+        put_entry(&mut block.data, shared, term, list);
         self.last_term.clear();
         self.last_term.extend_from_slice(term);
     }
@@ -64,7 +64,7 @@ impl TermWriter {
         let mut emit = |open: &mut List| {
             let mut data = vec![LIST_PART];
             put(&mut data, u64::from(before));
-            put_entry(&mut data, (0, term), open.as_list_ref());
+            put_entry(&mut data, 0, term, open.as_list_ref());
             self.blocks.push(TermBlock { first_term: term.to_owned(), part: parts, data });
             before += open.count;
             parts += 1;
@@ -97,7 +97,7 @@ impl TermWriter {
     }
 }
 
-fn put_entry(out: &mut Vec<u8>, (shared, term): (usize, &[u8]), list: ListRef<'_>) {
+fn put_entry(out: &mut Vec<u8>, shared: usize, term: &[u8], list: ListRef<'_>) {
     let suffix = term.get(shared..).unwrap_or_default();
     put(out, shared as u64);
     put(out, suffix.len() as u64);

@@ -9,7 +9,7 @@ use crate::docs::{Doc, Docs};
 use crate::merge::read_docs;
 use crate::read::Reader;
 use crate::source::{Source, Text};
-use crate::storage::{Segment, Storage};
+use crate::storage::{ListParts, Segment, Storage, TermRange};
 use crate::terms::{TermReader, find};
 use oneiro_model::Result;
 use std::collections::{BTreeMap, HashMap};
@@ -127,6 +127,14 @@ fn is_before(one: &str, other: &str) -> bool {
     }
 }
 
+/// The segments and the texts as one transaction sees them.
+pub struct Snapshot<'s, 't> {
+    /// The segments.
+    pub storage: &'s dyn Storage,
+    /// The texts, of which those after the segments are read.
+    pub texts: &'t dyn Source,
+}
+
 impl Cache {
     /// Removes everything.
     pub fn clear(&self) {
@@ -139,10 +147,11 @@ impl Cache {
     /// the one `elsewhere` names.
     pub fn view<'s>(
         &self,
-        (storage, texts): (&'s dyn Storage, &dyn Source),
+        snapshot: Snapshot<'s, '_>,
         reader: &mut Reader,
         elsewhere: Option<&str>,
     ) -> Result<View<'s>> {
+        let Snapshot { storage, texts } = snapshot;
         let live = storage.segments()?;
         let reach = live.iter().map(|segment| segment.last).max().unwrap_or(0);
         let model = reader.model();
@@ -365,7 +374,8 @@ impl View<'_> {
             }
             let term = lists.term.clone();
             let mut read = Vec::new();
-            storage.parts((segment, &term), part, &mut |data| {
+            let earlier = ListParts { segment, term: &term, before: part };
+            storage.parts(earlier, &mut |data| {
                 if left > 0
                     && let Some(list) = find(data, &term)?
                 {
@@ -398,7 +408,9 @@ impl View<'_> {
             storage.lookup(prefix, &mut |_, _, data| add(data))?;
             for (segment, _) in self.stored() {
                 let mut blocks = 0;
-                storage.between((segment, MAX_PREFIX_BLOCKS), (prefix, &beyond), &mut |data| {
+                let (after, before, limit) = (prefix, beyond.as_slice(), MAX_PREFIX_BLOCKS);
+                let range = TermRange { segment, after, before, limit };
+                storage.between(range, &mut |data| {
                     blocks += 1;
                     add(data)
                 })?;

@@ -1,13 +1,14 @@
-//! Prints what the static model costs on this machine: `cargo run --profile dist -p oneiro-inference
+//! Prints the speed of the static model: `cargo run --profile dist -p oneiro-inference
 //! --example speed`.
 
 #![allow(clippy::print_stdout)]
 
+use oneiro::WordModel;
 use oneiro_inference::StaticModel;
 use std::hint::black_box;
 use std::time::Instant;
 
-const SIXTY: &str = "I went to the lake with my sister last Saturday and we rented a small blue \
+const SIXTY_WORDS: &str = "I went to the lake with my sister last Saturday and we rented a small blue \
     canoe, which was more fun than I expected. The weather was warm, the water quite cold, and we \
     saw two herons near the old bridge. Afterwards we had pancakes at the diner on Main Street and \
     talked about her new job at the hospital until it got dark outside.";
@@ -37,9 +38,9 @@ fn main() {
     let model = StaticModel::built_in();
     println!("open                    {:9.2} us", start.elapsed().as_secs_f64() * 1e6);
     let mut out = vec![0.0; model.dims()];
-    println!("{} words, {} bytes", SIXTY.split_whitespace().count(), SIXTY.len());
+    println!("{} words, {} bytes", SIXTY_WORDS.split_whitespace().count(), SIXTY_WORDS.len());
     let cost = micros(100_000, |_| {
-        black_box(model.embed(black_box(SIXTY), &mut out));
+        black_box(model.embed(black_box(SIXTY_WORDS), &mut out));
     });
     println!("embed, 60 words         {cost}");
     let rare = "Thymoquinone übertrifft die Erwartungen; naïve café déjà-vu 東京 Привет".repeat(4);

@@ -1,47 +1,32 @@
-//! Text from any server that speaks the OpenAI protocol: `POST {base_url}/chat/completions`. It
-//! owns what is asked, in the spelling that the model takes; it must not know why it is asked, what
-//! becomes of the answer, or how a request is sent.
+//! A chat model on a server with an OpenAI-compatible API: `POST {base_url}/chat/completions`.
 
-mod answer;
-mod tidy;
+mod response;
+mod unwrap_text;
 
-use crate::endpoint::{Access, Endpoint, Failure, Refusal, Verdict};
+use crate::endpoint::{Api, Endpoint, ErrorResponse, ServerConfig};
 use crate::guard::Limits;
-use answer::Problem;
-use oneiro::{Error, ErrorKind, Llm, LlmAnswer, LlmRequest, Result};
+use oneiro::{Error, ErrorKind, Llm, LlmRequest, LlmResponse, Result};
+use response::Problem;
 use serde::Serialize;
-use std::fmt;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-/// An answer larger than this is not read: the longest that models write is below 1 MB.
-const MAX_ANSWER: u64 = 8 << 20;
+/// The longest output of a model is below 1 MB.
+const MAX_RESPONSE_BYTES: u64 = 8 << 20;
 
-/// Where the server is and how it is asked.
-#[derive(Clone)]
+/// A chat model and its limits.
+#[derive(Debug, Clone)]
 pub struct ChatConfig {
-    /// Up to and without `/chat/completions`, for example `http://localhost:11434/v1`.
-    pub base_url: String,
-    /// The name the server knows the model by.
-    pub model: String,
-    /// Sent as a bearer token.
-    pub key: Option<String>,
-    /// The longest one request may take.
-    pub timeout: Duration,
-    /// The longest an answer may take, retries and waits included.
-    pub total_timeout: Duration,
-    /// How often a request is tried again.
-    pub retries: u32,
-    /// The wait before the first retry, give or take a half; it doubles.
-    pub backoff: Duration,
-    /// When it is left alone; [`OpenAiChat`] itself knows no limits.
+    /// Where the model is served.
+    pub server: ServerConfig,
+    /// Limits on calls. [`OpenAiChat`] itself has none.
     pub limits: Limits,
 }
 
 impl ChatConfig {
-    /// The usual values for a server and a model.
+    /// The default timeouts and limits for a model on a server.
     pub fn new(base_url: impl Into<String>, model: impl Into<String>) -> Self {
-        ChatConfig {
+        let server = ServerConfig {
             base_url: base_url.into(),
             model: model.into(),
             key: None,
@@ -49,18 +34,8 @@ impl ChatConfig {
             total_timeout: Duration::from_secs(180),
             retries: 2,
             backoff: Duration::from_secs(1),
-            limits: Limits::default(),
-        }
-    }
-}
-
-impl fmt::Debug for ChatConfig {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ChatConfig")
-            .field("base_url", &self.base_url)
-            .field("model", &self.model)
-            .field("key", &self.key.as_ref().map(|_| "..."))
-            .finish_non_exhaustive()
+        };
+        ChatConfig { server, limits: Limits::default() }
     }
 }
 
@@ -69,7 +44,7 @@ pub struct OpenAiChat {
     id: String,
     model: String,
     endpoint: Endpoint,
-    /// What the model was found to take.
+    /// The parameters that the last successful request had.
     dialect: Mutex<Dialect>,
 }
 
@@ -92,30 +67,56 @@ struct Message<'a> {
     content: &'a str,
 }
 
-/// The fields that models differ in.
+/// The parameters that not every model accepts.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 struct Dialect {
-    /// OpenAI's reasoning models have another name for the limit.
-    completion_tokens: bool,
-    /// Some models write at one temperature and refuse to be told any.
-    no_temperature: bool,
+    token_limit: TokenLimit,
+    temperature: Temperature,
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+enum TokenLimit {
+    #[default]
+    MaxTokens,
+    /// OpenAI's reasoning models refuse `max_tokens`.
+    MaxCompletionTokens,
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+enum Temperature {
+    #[default]
+    Requested,
+    /// Some models have one temperature and refuse the parameter.
+    Omitted,
+}
+
+impl TokenLimit {
+    fn parameter(self) -> &'static str {
+        match self {
+            TokenLimit::MaxTokens => "max_tokens",
+            TokenLimit::MaxCompletionTokens => "max_completion_tokens",
+        }
+    }
+
+    fn other(self) -> Self {
+        match self {
+            TokenLimit::MaxTokens => TokenLimit::MaxCompletionTokens,
+            TokenLimit::MaxCompletionTokens => TokenLimit::MaxTokens,
+        }
+    }
 }
 
 impl Dialect {
-    fn limit(self) -> &'static str {
-        if self.completion_tokens { "max_completion_tokens" } else { "max_tokens" }
-    }
-
-    /// The dialect that a refusal asks for, if it is about a field that was not yet changed.
-    fn corrected(self, first: Dialect, refusal: &Refusal) -> Option<Dialect> {
-        if !matches!(refusal.status, 400 | 422) || is_about_size(&refusal.complaint) {
+    /// The dialect to try after an error about a parameter that was not changed since `first`.
+    fn corrected(self, first: Dialect, response: &ErrorResponse) -> Option<Dialect> {
+        if !matches!(response.status, 400 | 422) || is_about_size(&response.message) {
             return None;
         }
-        let names = |field: &str| refusal.complaint.contains(field);
-        if !self.no_temperature && names("temperature") {
-            Some(Dialect { no_temperature: true, ..self })
-        } else if self.completion_tokens == first.completion_tokens && names(self.limit()) {
-            Some(Dialect { completion_tokens: !self.completion_tokens, ..self })
+        let names = |parameter: &str| response.message.contains(parameter);
+        if self.temperature == Temperature::Requested && names("temperature") {
+            Some(Dialect { temperature: Temperature::Omitted, ..self })
+        } else if self.token_limit == first.token_limit && names(self.token_limit.parameter()) {
+            Some(Dialect { token_limit: self.token_limit.other(), ..self })
         } else {
             None
         }
@@ -123,65 +124,56 @@ impl Dialect {
 }
 
 impl OpenAiChat {
-    /// Checks the configuration. Nothing is sent yet.
+    /// Validates the configuration. Sends nothing.
     pub fn new(config: ChatConfig) -> Result<Self> {
-        let endpoint = Endpoint::new(Access {
-            base_url: config.base_url,
+        let model = config.server.model.clone();
+        let api = Api {
             path: "/chat/completions",
-            model: config.model.clone(),
-            key: config.key,
-            timeout: config.timeout,
-            total_timeout: config.total_timeout,
-            retries: config.retries,
-            backoff: config.backoff,
-            max_answer: MAX_ANSWER,
-            judge,
-            other_kind: "check that it is a chat model behind an OpenAI-compatible address",
-        })?;
-        Ok(OpenAiChat {
-            id: format!("openai:{}", config.model),
-            model: config.model,
-            endpoint,
-            dialect: Mutex::default(),
-        })
+            max_response_bytes: MAX_RESPONSE_BYTES,
+            classify,
+            malformed_remedy: "check that it is a chat model behind an OpenAI-compatible address",
+        };
+        let endpoint = Endpoint::new(config.server, api)?;
+        Ok(OpenAiChat { id: format!("openai:{model}"), model, endpoint, dialect: Mutex::default() })
     }
 
-    /// The body of an answer, asked for in the dialect that the model takes.
-    fn ask(&self, request: &LlmRequest<'_>) -> Result<Vec<u8>> {
-        let end = self.endpoint.end();
+    /// Sends a request, and sends it again with other parameters if the model refuses some.
+    fn send(&self, request: &LlmRequest<'_>) -> Result<Vec<u8>> {
+        let deadline = self.endpoint.deadline();
         let first = *self.dialect.lock().unwrap_or_else(PoisonError::into_inner);
         let mut dialect = first;
         loop {
-            match self.endpoint.post(&self.body(request, dialect)?, end) {
+            let failure = match self.endpoint.post(&self.body(request, dialect), deadline) {
                 Ok(bytes) => {
-                    // Only what was taken is worth remembering.
                     if dialect != first {
                         *self.dialect.lock().unwrap_or_else(PoisonError::into_inner) = dialect;
                     }
                     return Ok(bytes);
                 }
-                Err(Failure { error, refusal }) => {
-                    let corrected = refusal.and_then(|said| dialect.corrected(first, &said));
-                    dialect = corrected.ok_or(error)?;
-                }
+                Err(failure) => failure,
+            };
+            let response = failure.response.as_ref();
+            match response.and_then(|response| dialect.corrected(first, response)) {
+                Some(corrected) => dialect = corrected,
+                None => return Err(failure.error),
             }
         }
     }
 
-    fn body(&self, request: &LlmRequest<'_>, dialect: Dialect) -> Result<Vec<u8>> {
-        let body = Request {
+    fn body<'a>(&'a self, request: &LlmRequest<'a>, dialect: Dialect) -> Request<'a> {
+        let limit = |name| (dialect.token_limit == name).then_some(request.max_tokens);
+        Request {
             model: &self.model,
             messages: [
                 Message { role: "system", content: request.instructions },
                 Message { role: "user", content: request.input },
             ],
-            max_tokens: (!dialect.completion_tokens).then_some(request.max_tokens),
-            max_completion_tokens: dialect.completion_tokens.then_some(request.max_tokens),
-            temperature: (!dialect.no_temperature).then_some(request.temperature),
+            max_tokens: limit(TokenLimit::MaxTokens),
+            max_completion_tokens: limit(TokenLimit::MaxCompletionTokens),
+            temperature: (dialect.temperature == Temperature::Requested)
+                .then_some(request.temperature),
             stream: false,
-        };
-        serde_json::to_vec(&body)
-            .map_err(|e| Error::internal("a request could not be written").because(e))
+        }
     }
 }
 
@@ -190,42 +182,41 @@ impl Llm for OpenAiChat {
         &self.id
     }
 
-    /// A key that is refused is `unauthorized` or `forbidden`; what the model will not or cannot
-    /// write about is `invalid` or `too_large`; everything else may pass later.
-    fn write(&self, request: &LlmRequest<'_>) -> Result<LlmAnswer> {
-        let bytes = self.ask(request)?;
-        answer::read(&bytes).map_err(|problem| match problem {
-            Problem::Unusable(what) => self.endpoint.wrong_answer(&what),
-            Problem::Refused(what) => Error::invalid(format!("{} {what}", self.id))
-                .remedy("do without it for this text, or ask another model"),
+    /// A refused key is `unauthorized` or `forbidden`; a request that the model cannot or will not
+    /// answer is `invalid` or `too_large`; every other error may be temporary.
+    fn complete(&self, request: &LlmRequest<'_>) -> Result<LlmResponse> {
+        let bytes = self.send(request)?;
+        response::parse(&bytes).map_err(|problem| match problem {
+            Problem::Malformed(problem) => self.endpoint.malformed(&problem),
+            Problem::Refused(problem) => Error::invalid(format!("{} {problem}", self.id))
+                .remedy("do without it for this text, or use another model"),
         })
     }
 }
 
-fn judge(refusal: &Refusal) -> Verdict {
-    match refusal.status {
-        401 => (ErrorKind::Unauthorized, "check the key for this server"),
-        403 => (ErrorKind::Forbidden, "check the key for this server, and what it may do"),
-        404 => (
-            ErrorKind::Unavailable,
-            "check that the address ends before /chat/completions and that the server has the \
-             model",
-        ),
-        408 | 429 => (ErrorKind::RateLimited, "wait, or ask for less at once"),
-        413 => (ErrorKind::TooLarge, "give the model less to read"),
-        400 | 422 if is_about_size(&refusal.complaint) => {
-            (ErrorKind::TooLarge, "give the model less to read, or less to write")
+fn classify(response: &ErrorResponse) -> Option<(ErrorKind, &'static str)> {
+    match response.status {
+        401 => Some((ErrorKind::Unauthorized, "check the key for this server")),
+        403 => Some((ErrorKind::Forbidden, "check the key for this server and its permissions")),
+        413 => Some((ErrorKind::TooLarge, "give the model less to read")),
+        400 | 422 if is_about_size(&response.message) => {
+            Some((ErrorKind::TooLarge, "give the model less to read, or less to write"))
         }
-        300..400 => (ErrorKind::Unavailable, "give the address the server redirects to"),
-        400..500 => (ErrorKind::Unavailable, "check the model's name"),
-        _ => (ErrorKind::Unavailable, "see the log of that server"),
+        _ => None,
     }
 }
 
-/// Whether a server complains of the size of a request. Servers have no code for it in common, and
-/// such a complaint often names the limit of tokens as well.
-fn is_about_size(complaint: &str) -> bool {
-    let said = complaint.to_lowercase();
-    let window = ["context length", "context size", "context window", "context_length"];
-    window.iter().chain(&["too large", "too long"]).any(|words| said.contains(words))
+/// Whether an error is about the size of the request. Servers share no code for it, and the message
+/// often names the token limit as well.
+fn is_about_size(message: &str) -> bool {
+    const PHRASES: [&str; 6] = [
+        "context length",
+        "context size",
+        "context window",
+        "context_length",
+        "too large",
+        "too long",
+    ];
+    let message = message.to_lowercase();
+    PHRASES.iter().any(|phrase| message.contains(phrase))
 }

@@ -1,58 +1,77 @@
-//! One address of a server that speaks the OpenAI protocol: time-outs, retries, refusals. It owns
-//! how a request is sent and must not know what is asked or what the answer means. The key is sent
-//! and never shown.
+//! HTTP requests to a server with an OpenAI-compatible API: timeouts, retries and errors. The key is
+//! sent, and never appears in an error.
 
 use oneiro::{Error, ErrorKind, Result};
+use serde::Serialize;
+use std::fmt;
 use std::time::{Duration, Instant};
 
-/// How much of a server's complaint is repeated in an error.
-pub(crate) const MAX_COMPLAINT: usize = 300;
-/// Longer times are meant as "for ever", and would pass what a clock can hold.
-const LONGEST: Duration = Duration::from_secs(86_400);
+/// How much of an error message of a server is repeated in ours.
+pub(crate) const MAX_MESSAGE_CHARS: usize = 300;
+/// Longer timeouts mean "for ever", and would overflow the clock.
+const MAX_TIMEOUT: Duration = Duration::from_secs(86_400);
 
-/// Where the server is and how patiently it is asked.
-pub(crate) struct Access {
-    /// Up to and without the path of what is asked.
+/// Where a model is served, and how long requests may take.
+#[derive(Clone)]
+pub struct ServerConfig {
+    /// Without the path of the endpoint, for example `http://localhost:11434/v1`.
     pub base_url: String,
-    /// What follows the base, with its slash.
-    pub path: &'static str,
-    /// The name the server knows the model by; it must have one.
+    /// The name of the model on the server.
     pub model: String,
     /// Sent as a bearer token.
     pub key: Option<String>,
-    /// The longest one request may take.
+    /// The timeout of one attempt.
     pub timeout: Duration,
-    /// The longest all of them may take, waits included.
+    /// The timeout of all attempts and of the delays between them.
     pub total_timeout: Duration,
-    /// How often a request is tried again.
+    /// The maximum number of attempts after the first.
     pub retries: u32,
-    /// The wait before the first retry, give or take a half; it doubles.
+    /// The delay before the first retry, plus or minus half; it doubles with each retry.
     pub backoff: Duration,
-    /// A larger answer is not read.
-    pub max_answer: u64,
-    /// What a refusal means to whoever asks.
-    pub judge: fn(&Refusal) -> Verdict,
-    /// What to do when the answer is none of the kind asked for.
-    pub other_kind: &'static str,
 }
 
-/// A server's no.
-pub(crate) struct Refusal {
-    /// The HTTP status.
+impl fmt::Debug for ServerConfig {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ServerConfig")
+            .field("base_url", &self.base_url)
+            .field("model", &self.model)
+            .field("key", &self.key.as_ref().map(|_| "..."))
+            .finish_non_exhaustive()
+    }
+}
+
+/// What differs between the endpoints of a server.
+pub(crate) struct Api {
+    /// Appended to the base address.
+    pub path: &'static str,
+    /// A larger response is not read.
+    pub max_response_bytes: u64,
+    /// The kind and the remedy of an error response, where this endpoint has its own.
+    pub classify: fn(&ErrorResponse) -> Option<(ErrorKind, &'static str)>,
+    /// The remedy for a response that this endpoint would not send.
+    pub malformed_remedy: &'static str,
+}
+
+/// A response with an error status.
+pub(crate) struct ErrorResponse {
     pub status: u16,
-    /// What the server says went wrong, in one line, without the key; may be empty.
-    pub complaint: String,
+    /// The server's explanation in one line, without the key; may be empty.
+    pub message: String,
 }
 
-/// What a refusal means: the kind of the error, and what can be done.
-pub(crate) type Verdict = (ErrorKind, &'static str);
-
-/// Why a request failed for good.
+/// Why a request failed.
 pub(crate) struct Failure {
-    /// As it is told.
     pub error: Error,
-    /// What the server said, if it was the server that refused.
-    pub refusal: Option<Refusal>,
+    /// What the server sent, if it responded.
+    pub response: Option<ErrorResponse>,
+    retry: Retry,
+}
+
+enum Retry {
+    Never,
+    WithBackoff,
+    /// As the server demands.
+    After(Duration),
 }
 
 impl From<Failure> for Error {
@@ -61,30 +80,20 @@ impl From<Failure> for Error {
     }
 }
 
-/// Why one try failed, and whether another may not.
-struct Miss {
-    failure: Failure,
-    again: Again,
-}
-
-enum Again {
-    Never,
-    After(Option<Duration>),
-}
-
-/// A client of one address.
+/// A client of one endpoint.
 pub(crate) struct Endpoint {
-    access: Access,
+    config: ServerConfig,
+    api: Api,
     url: String,
     agent: ureq::Agent,
 }
 
 impl Endpoint {
-    /// Checks where the server is. Nothing is sent yet.
-    pub(crate) fn new(access: Access) -> Result<Self> {
-        let base = access.base_url.trim().trim_end_matches('/');
+    /// Validates the configuration. Sends nothing.
+    pub(crate) fn new(config: ServerConfig, api: Api) -> Result<Self> {
+        let base = config.base_url.trim().trim_end_matches('/');
         let host = base.strip_prefix("https://").or_else(|| base.strip_prefix("http://"));
-        let Some(host) = host.filter(|h| !h.is_empty()) else {
+        let Some(host) = host.filter(|host| !host.is_empty()) else {
             return Err(Error::field("base_url", "is not an http:// or https:// address")
                 .remedy("give one such as http://localhost:11434/v1"));
         };
@@ -93,151 +102,174 @@ impl Endpoint {
             return Err(Error::field("base_url", "has a user, a query or a fragment")
                 .remedy("give the plain address, and the key as the key"));
         }
-        if access.model.trim().is_empty() {
+        if config.model.trim().is_empty() {
             return Err(Error::field("model", "is empty").remedy("name a model the server has"));
         }
-        if access.key.as_ref().is_some_and(|key| !key.bytes().all(|b| b.is_ascii_graphic())) {
+        if config.key.as_ref().is_some_and(|key| !key.bytes().all(|b| b.is_ascii_graphic())) {
             return Err(Error::field("key", "has spaces or characters that cannot be sent")
-                .remedy("check that it was copied whole and without a line end"));
+                .remedy("check that it was copied completely and without a line end"));
         }
-        let url = format!("{base}{}", access.path);
+        let url = format!("{base}{}", api.path);
         let agent = ureq::Agent::config_builder()
-            .timeout_global(Some(access.timeout))
             .http_status_as_error(false)
-            // A redirected POST loses its body, and the key must not follow to another host.
+            // A redirected POST loses its body, and the key must not be sent to another host.
             .max_redirects(0)
             .max_redirects_will_error(false)
             .user_agent("oneiro")
             .build()
             .into();
-        Ok(Endpoint { access, url, agent })
+        Ok(Endpoint { config, api, url, agent })
     }
 
-    /// When everything that begins now must have ended.
-    pub(crate) fn end(&self) -> Instant {
-        Instant::now() + self.access.total_timeout.min(LONGEST)
+    /// The deadline of requests that start now.
+    pub(crate) fn deadline(&self) -> Instant {
+        Instant::now() + self.config.total_timeout.min(MAX_TIMEOUT)
     }
 
-    /// The body of the answer to one request, tried again until `end` where that may help.
-    pub(crate) fn post(&self, body: &[u8], end: Instant) -> Result<Vec<u8>, Failure> {
-        let mut backoff = self.access.backoff.min(LONGEST);
-        let mut tries = 0;
+    /// Sends a request, with retries until `deadline`, and returns the body of the response.
+    pub(crate) fn post(
+        &self,
+        request: &impl Serialize,
+        deadline: Instant,
+    ) -> Result<Vec<u8>, Failure> {
+        let body = serde_json::to_vec(request).map_err(|e| {
+            let error = Error::internal("cannot encode a request").because(e);
+            Failure { error, response: None, retry: Retry::Never }
+        })?;
+        let mut backoff = self.config.backoff.min(MAX_TIMEOUT);
+        let mut attempts = 0;
         loop {
-            let left = end.saturating_duration_since(Instant::now());
-            let miss = match self.send(body, left) {
-                Ok(answer) => return Ok(answer),
-                Err(miss) => miss,
+            let failure = match self.send(&body, deadline) {
+                Ok(response) => return Ok(response),
+                Err(failure) => failure,
             };
-            let Again::After(wait) = miss.again else { return Err(miss.failure) };
-            // Clients that failed together must not come back together.
-            let wait = wait.unwrap_or_else(|| backoff.mul_f64(0.5 + fastrand::f64()));
-            backoff = backoff.saturating_mul(2).min(LONGEST);
-            tries += 1;
-            if tries > self.access.retries || wait >= end.saturating_duration_since(Instant::now())
-            {
-                return Err(miss.failure);
+            attempts += 1;
+            let delay = match failure.retry {
+                Retry::Never => return Err(failure),
+                // Random, so that clients that failed together do not retry together.
+                Retry::WithBackoff => backoff.mul_f64(0.5 + fastrand::f64()),
+                Retry::After(delay) => delay,
+            };
+            let remaining = deadline.saturating_duration_since(Instant::now());
+            if attempts > self.config.retries || delay >= remaining {
+                return Err(failure);
             }
-            std::thread::sleep(wait);
+            backoff = backoff.saturating_mul(2).min(MAX_TIMEOUT);
+            std::thread::sleep(delay);
         }
     }
 
-    /// One request, within `left`.
-    fn send(&self, body: &[u8], left: Duration) -> Result<Vec<u8>, Miss> {
+    /// One attempt.
+    fn send(&self, body: &[u8], deadline: Instant) -> Result<Vec<u8>, Failure> {
+        let remaining = deadline.saturating_duration_since(Instant::now());
+        let timeout = self.config.timeout.min(remaining.max(Duration::from_millis(1)));
         let mut request = self
             .agent
             .post(&self.url)
+            .config()
+            .timeout_global(Some(timeout))
+            .build()
             .header("content-type", "application/json")
             .header("accept", "application/json");
-        if let Some(key) = &self.access.key {
+        if let Some(key) = &self.config.key {
             request = request.header("authorization", format!("Bearer {key}"));
         }
-        let timeout = self.access.timeout.min(left.max(Duration::from_millis(1)));
-        let request = request.config().timeout_global(Some(timeout)).build();
         let mut response = request.send(body).map_err(|e| self.unreachable(e))?;
-        let status = response.status().as_u16();
-        let wait = response
+        let status = response.status();
+        let retry_after = response
             .headers()
             .get("retry-after")
             .and_then(|value| value.to_str().ok()?.trim().parse().ok())
             .map(Duration::from_secs);
-        let read = response.body_mut().with_config().limit(self.access.max_answer).read_to_vec();
-        let bytes = match read {
-            Ok(bytes) => bytes,
-            // A refusal stays the news even when its text cannot be read.
-            Err(_) if status != 200 => Vec::new(),
-            Err(ureq::Error::BodyExceedsLimit(_)) => return Err(self.too_large()),
-            Err(e) => return Err(self.unreachable(e)),
-        };
-        if (200..300).contains(&status) {
-            Ok(bytes)
-        } else {
-            Err(self.refused(status, wait, &bytes))
+        let body = response.body_mut().with_config().limit(self.api.max_response_bytes);
+        match body.read_to_vec() {
+            Ok(bytes) if status.is_success() => Ok(bytes),
+            Ok(bytes) => Err(self.error_response(status.as_u16(), retry_after, &bytes)),
+            // The status matters even if the body cannot be read.
+            Err(_) if !status.is_success() => {
+                Err(self.error_response(status.as_u16(), retry_after, &[]))
+            }
+            Err(ureq::Error::BodyExceedsLimit(_)) => {
+                let limit = self.api.max_response_bytes >> 20;
+                let error = self.malformed(&format!("it is larger than {limit} MB"));
+                Err(Failure { error, response: None, retry: Retry::Never })
+            }
+            Err(e) => Err(self.unreachable(e)),
         }
     }
 
-    fn unreachable(&self, cause: ureq::Error) -> Miss {
-        let slow = matches!(cause, ureq::Error::Timeout(_));
-        let problem = if slow { "did not answer in time" } else { "cannot be reached" };
-        let remedy = if slow {
-            "see whether the server is loading the model, or raise the time-out"
+    fn unreachable(&self, cause: ureq::Error) -> Failure {
+        let (problem, remedy) = if matches!(cause, ureq::Error::Timeout(_)) {
+            (
+                "did not answer in time",
+                "see whether the server is loading the model, or raise the timeout",
+            )
         } else {
-            "check the address and that the server runs"
+            ("cannot be reached", "check the address and that the server runs")
         };
-        // What makes a request wrong in itself stays wrong.
-        let again = match cause {
-            ureq::Error::BadUri(_) | ureq::Error::Http(_) => Again::Never,
-            _ => Again::After(None),
+        let retry = match cause {
+            // The request itself is invalid.
+            ureq::Error::BadUri(_) | ureq::Error::Http(_) => Retry::Never,
+            _ => Retry::WithBackoff,
         };
-        let error = Error::new(ErrorKind::Unavailable, format!("{} {problem}: {cause}", self.url));
-        Miss { failure: Failure { error: error.remedy(remedy), refusal: None }, again }
+        let message = format!("{} {problem}: {cause}", self.url);
+        let error = Error::new(ErrorKind::Unavailable, message).remedy(remedy);
+        Failure { error, response: None, retry }
     }
 
-    fn too_large(&self) -> Miss {
-        let most = self.access.max_answer >> 20;
-        let error = self.wrong_answer(&format!("it is larger than {most} MB"));
-        Miss { failure: Failure { error, refusal: None }, again: Again::Never }
-    }
-
-    fn refused(&self, status: u16, wait: Option<Duration>, body: &[u8]) -> Miss {
-        let refusal = Refusal { status, complaint: self.without_key(&complaint(body)) };
-        let said: String = refusal.complaint.chars().take(MAX_COMPLAINT).collect();
-        let colon = if said.is_empty() { "" } else { ": " };
-        let message = format!("{} answered {status}{colon}{said}", self.url);
-        let (kind, remedy) = (self.access.judge)(&refusal);
-        let again = match status {
-            408 | 409 | 425 | 429 | 500.. => Again::After(wait),
-            _ => Again::Never,
+    fn error_response(&self, status: u16, retry_after: Option<Duration>, body: &[u8]) -> Failure {
+        let response = ErrorResponse { status, message: self.hide_key(&error_message(body)) };
+        let (kind, remedy) =
+            (self.api.classify)(&response).unwrap_or_else(|| classify_status(status));
+        let explanation: String = response.message.chars().take(MAX_MESSAGE_CHARS).collect();
+        let separator = if explanation.is_empty() { "" } else { ": " };
+        let message = format!("{} answered {status}{separator}{explanation}", self.url);
+        let retry = match status {
+            408 | 409 | 425 | 429 | 500.. => retry_after.map_or(Retry::WithBackoff, Retry::After),
+            _ => Retry::Never,
         };
-        let error = Error::new(kind, message).remedy(remedy);
-        Miss { failure: Failure { error, refusal: Some(refusal) }, again }
+        Failure { error: Error::new(kind, message).remedy(remedy), response: Some(response), retry }
     }
 
-    /// The error of an answer that came and is not what was asked for.
-    pub(crate) fn wrong_answer(&self, problem: &str) -> Error {
-        let problem = self.without_key(problem);
+    /// The error of a successful response whose body cannot be used.
+    pub(crate) fn malformed(&self, problem: &str) -> Error {
+        let problem = self.hide_key(problem);
         let message = format!("{} gave an answer that cannot be used: {problem}", self.url);
-        Error::new(ErrorKind::Unavailable, message).remedy(self.access.other_kind)
+        Error::new(ErrorKind::Unavailable, message).remedy(self.api.malformed_remedy)
     }
 
     /// Some servers repeat the key when they refuse it.
-    pub(crate) fn without_key(&self, text: &str) -> String {
-        match &self.access.key {
+    fn hide_key(&self, text: &str) -> String {
+        match &self.config.key {
             Some(key) if !key.is_empty() => text.replace(key.as_str(), "..."),
             _ => text.to_owned(),
         }
     }
 }
 
-/// What a server says went wrong, in one line; empty when it says nothing.
-pub(crate) fn complaint(body: &[u8]) -> String {
-    let parsed: Option<serde_json::Value> = serde_json::from_slice(body).ok();
-    let text = match &parsed {
-        Some(value) => [&["error", "message"][..], &["error"], &["message"], &["detail"]]
+fn classify_status(status: u16) -> (ErrorKind, &'static str) {
+    match status {
+        404 => (
+            ErrorKind::Unavailable,
+            "check that the address ends before the path of the endpoint and that the server has \
+             the model",
+        ),
+        408 | 429 => (ErrorKind::RateLimited, "wait, or send less at once"),
+        300..400 => (ErrorKind::Unavailable, "give the address the server redirects to"),
+        400..500 => (ErrorKind::Unavailable, "check the model's name"),
+        _ => (ErrorKind::Unavailable, "see the log of that server"),
+    }
+}
+
+/// The explanation in the body of an error response, in one line; empty if there is none.
+pub(crate) fn error_message(body: &[u8]) -> String {
+    let text = match serde_json::from_slice::<serde_json::Value>(body) {
+        Ok(value) => ["/error/message", "/error", "/message", "/detail"]
             .iter()
-            .find_map(|path| path.iter().try_fold(value, |v, key| v.get(key))?.as_str())
+            .find_map(|pointer| value.pointer(pointer)?.as_str())
             .unwrap_or_default()
             .to_owned(),
-        None => String::from_utf8_lossy(body).into_owned(),
+        Err(_) => String::from_utf8_lossy(body).into_owned(),
     };
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
     line.chars().filter(|c| !c.is_control()).collect()

@@ -4,8 +4,9 @@
 mod breaker;
 mod rate_limit;
 
+use crate::{ChatConfig, OpenAiChat};
 use breaker::{Admission, CircuitBreaker};
-use oneiro::{Error, ErrorKind, Llm, LlmAnswer, LlmRequest, Result};
+use oneiro::{Error, ErrorKind, Llm, LlmRequest, LlmResponse, Result};
 use rate_limit::RateLimit;
 use std::borrow::Cow;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -57,6 +58,12 @@ enum CallOutcome {
     Failed(Error),
 }
 
+/// A chat model on a server with an OpenAI-compatible API, with limits.
+pub fn openai_chat(config: ChatConfig) -> Result<Arc<dyn Llm>> {
+    let limits = config.limits;
+    Ok(Arc::new(Guarded::new(Arc::new(OpenAiChat::new(config)?), limits)))
+}
+
 impl Guarded {
     /// Limits calls to a model.
     pub fn new(model: Arc<dyn Llm>, limits: Limits) -> Self {
@@ -65,7 +72,7 @@ impl Guarded {
         Guarded { model, now: Box::new(Instant::now), state: Mutex::new(state) }
     }
 
-    /// Uses another clock, for tests.
+    /// Uses another clock.
     #[must_use]
     pub fn with_clock(self, now: impl Fn() -> Instant + Send + Sync + 'static) -> Self {
         Guarded { now: Box::new(now), ..self }
@@ -105,7 +112,7 @@ impl Guarded {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn log(&self, request: &LlmRequest<'_>, since: Instant, result: &Result<LlmAnswer>) {
+    fn log(&self, request: &LlmRequest<'_>, since: Instant, result: &Result<LlmResponse>) {
         let (purpose, model) = (request.purpose, self.model.id());
         let elapsed = (self.now)().saturating_duration_since(since).as_millis();
         let milliseconds = u64::try_from(elapsed).unwrap_or(u64::MAX);
@@ -137,20 +144,23 @@ impl Llm for Guarded {
         self.model.id()
     }
 
-    fn write(&self, request: &LlmRequest<'_>) -> Result<LlmAnswer> {
-        let read = estimate_tokens(request.instructions) + estimate_tokens(request.input);
-        let admitted = self.admit(read.saturating_add(request.max_tokens as u64));
+    fn complete(&self, request: &LlmRequest<'_>) -> Result<LlmResponse> {
+        let input_tokens = estimate_tokens(request.instructions) + estimate_tokens(request.input);
+        let admitted = self.admit(input_tokens.saturating_add(request.max_tokens as u64));
         let mut permit = admitted.inspect_err(|error| {
             let (purpose, model, outcome) = (request.purpose, self.id(), error.kind().name());
             tracing::debug!(purpose, model, outcome, "a call to the chat model was refused");
         })?;
         let since = (self.now)();
-        let result = self.model.write(request);
+        let result = self.model.complete(request);
         self.log(request, since, &result);
         permit.outcome = Some(match &result {
             Ok(answer) => {
-                let wrote = answer.output_tokens.unwrap_or_else(|| estimate_tokens(&answer.text));
-                CallOutcome::Succeeded(answer.input_tokens.unwrap_or(read).saturating_add(wrote))
+                let output_tokens =
+                    answer.output_tokens.unwrap_or_else(|| estimate_tokens(&answer.text));
+                CallOutcome::Succeeded(
+                    answer.input_tokens.unwrap_or(input_tokens).saturating_add(output_tokens),
+                )
             }
             Err(error) if is_request_error(error.kind()) => CallOutcome::Rejected,
             Err(error) => CallOutcome::Failed(error.clone()),

@@ -1,17 +1,14 @@
-//! Models behind the engine's ports: static embeddings compiled into the binary, and servers that
-//! speak the OpenAI protocol. It must not know stores, sessions or ranking.
+//! Models behind the engine's ports: static embeddings compiled into the binary, and servers with an
+//! OpenAI-compatible API.
 
-pub mod chat;
+mod chat;
+mod embeddings;
 mod endpoint;
-pub mod guard;
-pub mod openai;
-pub mod static_model;
+mod guard;
+mod static_model;
 
 pub use chat::{ChatConfig, OpenAiChat};
-pub use guard::{Guarded, Limits};
-pub use openai::{OpenAiConfig, OpenAiEmbedder};
-pub use static_model::StaticModel;
-
-mod ports;
-
-pub use ports::{openai_chat, openai_embedder, static_words};
+pub use embeddings::{EmbeddingConfig, OpenAiEmbedder, openai_embedder};
+pub use endpoint::ServerConfig;
+pub use guard::{Guarded, Limits, openai_chat};
+pub use static_model::{StaticModel, static_words};

@@ -5,7 +5,7 @@
 use serde_json::{Map, Value, json};
 
 /// The field of a message that lists its harness text.
-const FIELD: &str = "harness";
+const HARNESS_FIELD: &str = "harness";
 
 /// A stretch of harness text. It counts characters, as the highlights of a search do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -24,7 +24,7 @@ impl<'a> HarnessSpan<'a> {
     /// The spans that a message lists. A field of another shape belongs to somebody else and lists
     /// none.
     pub fn all(body: &'a Map<String, Value>) -> Vec<HarnessSpan<'a>> {
-        let listed = body.get(FIELD).and_then(Value::as_array);
+        let listed = body.get(HARNESS_FIELD).and_then(Value::as_array);
         listed.into_iter().flatten().filter_map(HarnessSpan::read).collect()
     }
 
@@ -44,12 +44,12 @@ impl<'a> HarnessSpan<'a> {
             0 => json!({"kind": span.kind, "from": span.from, "to": span.to}),
             block => json!({"kind": span.kind, "block": block, "from": span.from, "to": span.to}),
         });
-        body.insert(FIELD.to_owned(), spans.collect());
+        body.insert(HARNESS_FIELD.to_owned(), spans.collect());
     }
 
     /// Takes the list away, where the content it counts in is cut.
     pub fn remove_all(body: &mut Map<String, Value>) {
-        body.shift_remove(FIELD);
+        body.shift_remove(HARNESS_FIELD);
     }
 }
 
@@ -114,7 +114,7 @@ mod tests {
     #[test]
     fn a_field_of_another_shape_lists_no_spans() {
         for other in [json!("claude"), json!(["x"]), json!([{"kind": 5, "from": 0, "to": 1}])] {
-            let body = Map::from_iter([(FIELD.to_owned(), other)]);
+            let body = Map::from_iter([(HARNESS_FIELD.to_owned(), other)]);
             assert!(HarnessSpan::all(&body).is_empty());
         }
     }

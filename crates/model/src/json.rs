@@ -1,5 +1,5 @@
-//! Reading JSON from outside: lone surrogates become U+FFFD and are counted, nesting is bounded,
-//! and errors say where. It must not know what the values mean.
+//! Parses JSON from outside: lone surrogates are replaced by U+FFFD and counted, nesting is
+//! limited, and errors have a position.
 
 mod parser;
 
@@ -7,16 +7,16 @@ use self::parser::Parser;
 use crate::{Error, Result};
 use serde_json::Value;
 
-/// A JSON text whose lone surrogates were replaced.
+/// A JSON value whose lone surrogates were replaced.
 #[derive(Debug)]
 pub struct Repaired {
     /// The value.
     pub value: Value,
-    /// How many lone surrogates became U+FFFD.
+    /// The number of replaced surrogates.
     pub surrogates: usize,
 }
 
-/// Reads one JSON value from bytes.
+/// Parses one JSON value from bytes.
 pub fn parse(bytes: &[u8]) -> Result<Repaired> {
     let text = std::str::from_utf8(bytes).map_err(|error| {
         Error::invalid(format!("not UTF-8 at byte {}", error.valid_up_to()))
@@ -25,7 +25,7 @@ pub fn parse(bytes: &[u8]) -> Result<Repaired> {
     parse_text(text)
 }
 
-/// Reads one JSON value from text.
+/// Parses one JSON value from text.
 pub fn parse_text(text: &str) -> Result<Repaired> {
     let text = text.strip_prefix('\u{FEFF}').unwrap_or(text);
     let mut parser = Parser { text, at: 0, surrogates: 0 };
@@ -33,15 +33,15 @@ pub fn parse_text(text: &str) -> Result<Repaired> {
     Ok(Repaired { value, surrogates: parser.surrogates })
 }
 
-/// The deepest nesting that is stored: an export wraps it once more, and must still be readable.
-pub const DEPTH: usize = 120;
+/// The maximum nesting that is stored. An export nests it once more and must still be readable.
+pub const MAX_STORED_DEPTH: usize = 120;
 
-/// Refuses a value that is nested too deeply to be read back.
+/// Fails for a value that is nested too deeply to be read back.
 pub fn check_depth(field: &'static str, value: &Value) -> Result<()> {
-    if is_within(value, DEPTH) {
+    if is_within(value, MAX_STORED_DEPTH) {
         Ok(())
     } else {
-        Err(Error::field(field, format!("is nested deeper than {DEPTH} levels"))
+        Err(Error::field(field, format!("is nested deeper than {MAX_STORED_DEPTH} levels"))
             .remedy("flatten it, or send the inner part as a string"))
     }
 }
@@ -147,7 +147,7 @@ mod tests {
             let theirs: Option<Value> = serde_json::from_str(&text).ok();
             let ours = parse_text(&text).ok().map(|repaired| repaired.value);
             proptest::prop_assert_eq!(ours.is_some(), theirs.is_some());
-            // Exponents are spelled differently, so values are compared as the library reads them.
+            // Exponents are spelled differently, so the parsed values are compared.
             let again = ours.map(|value| serde_json::from_str::<Value>(&value.to_string()).unwrap());
             proptest::prop_assert_eq!(again, theirs);
         }

@@ -1,5 +1,5 @@
 //! The words of Oneiro: ids, time, roles, sessions, messages, jobs, requests and answers, and the
-//! one public [`Error`]. It owns meaning and validation; it must not know SQL, files, or any engine.
+//! one public [`Error`].
 
 #[macro_use]
 mod named;
@@ -87,8 +87,9 @@ pub use session::{
     Session, SessionPatch, SessionView,
 };
 pub use session_search::{
-    BROWSED, CONVERSATIONS, Conversation, Discover, HIDDEN_SOURCES, MACHINE_SOURCES, SessionFound,
-    SessionSearch, SessionSearchRequest, ShownMessage, WINDOW,
+    BROWSE_LIMIT, CONVERSATION_LIMIT, Conversation, Discover, HIDDEN_SOURCES, LimitRange,
+    MACHINE_SOURCES, MESSAGE_WINDOW, SessionFound, SessionSearch, SessionSearchRequest,
+    ShownMessage,
 };
 pub use slot::{Slot, SlotName, SlotSwap};
 pub use space::{DeletedSpace, SpaceInfo, SpaceName, SpaceUse};

@@ -23,9 +23,10 @@ pub enum MessageRef {
 }
 
 /// What separates a session from a place in it.
-const SEPARATOR: char = '#';
+const PLACE_SEPARATOR: char = '#';
 
-const FORMS: &str = "write a message id (12) or a session and the message's place in it (monday#3)";
+const ACCEPTED_FORMS: &str =
+    "write a message id (12) or a session and the message's place in it (monday#3)";
 
 impl MessageRef {
     /// Reads `12`, `monday#3` or `#3`.
@@ -34,11 +35,13 @@ impl MessageRef {
         if let Some(id) = positive(text) {
             return Ok(MessageRef::Id(MessageId(id)));
         }
-        let place = text.rsplit_once(SEPARATOR);
+        let place = text.rsplit_once(PLACE_SEPARATOR);
         let place = place.and_then(|(session, place)| Some((session, positive(place)?)));
         let Some((session, place)) = place else {
             let shown: String = text.chars().take(60).collect();
-            return Err(Error::invalid(format!("{shown:?} does not name a message")).remedy(FORMS));
+            return Err(
+                Error::invalid(format!("{shown:?} does not name a message")).remedy(ACCEPTED_FORMS)
+            );
         };
         let session = (!session.is_empty()).then(|| SessionId::new(session)).transpose()?;
         Ok(MessageRef::Place { session, place })
@@ -63,9 +66,9 @@ impl fmt::Display for MessageRef {
         match self {
             MessageRef::Id(id) => id.fmt(f),
             MessageRef::Place { session: Some(session), place } => {
-                write!(f, "{session}{SEPARATOR}{place}")
+                write!(f, "{session}{PLACE_SEPARATOR}{place}")
             }
-            MessageRef::Place { session: None, place } => write!(f, "{SEPARATOR}{place}"),
+            MessageRef::Place { session: None, place } => write!(f, "{PLACE_SEPARATOR}{place}"),
         }
     }
 }
@@ -158,7 +161,7 @@ mod tests {
         for text in ["", "0", "-1", "+1", "01", "#", "#0", "monday", "monday#", "monday#x", "a#-1"]
         {
             let error = MessageRef::parse(text).unwrap_err();
-            assert_eq!(error.remedy_text().as_deref(), Some(FORMS), "{text:?}");
+            assert_eq!(error.remedy_text().as_deref(), Some(ACCEPTED_FORMS), "{text:?}");
         }
         assert!(MessageRef::parse(&EXACT_INTEGER_MAX.to_string()).is_ok());
         assert!(MessageRef::parse(&(EXACT_INTEGER_MAX + 1).to_string()).is_err());

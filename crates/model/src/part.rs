@@ -42,12 +42,12 @@ pub fn parts<'a>(role: &Role, body: &'a Map<String, Value>) -> Vec<Part<'a>> {
     }
     match body.get("content") {
         Some(content) if *role == Role::Tool => found.push(Part::ToolResult(content)),
-        Some(Value::String(text)) => push_text(&mut found, text, (&HarnessSpan::all(body), 0)),
+        Some(Value::String(text)) => push_text(&mut found, text, &HarnessSpan::all(body), 0),
         Some(Value::Array(blocks)) => {
             let spans = HarnessSpan::all(body);
             for (number, part) in blocks.iter().map(block).enumerate() {
                 match part {
-                    Part::Text(text) => push_text(&mut found, text, (&spans, number)),
+                    Part::Text(text) => push_text(&mut found, text, &spans, number),
                     other => found.push(other),
                 }
             }
@@ -70,7 +70,8 @@ pub fn parts<'a>(role: &Role, body: &'a Map<String, Value>) -> Vec<Part<'a>> {
 fn push_text<'a>(
     found: &mut Vec<Part<'a>>,
     text: &'a str,
-    (spans, block): (&[HarnessSpan<'a>], usize),
+    spans: &[HarnessSpan<'a>],
+    block: usize,
 ) {
     let spans = spans.iter().copied().filter(|span| span.block == block);
     found.extend(pieces(text, spans).into_iter().map(|(kind, text)| match kind {

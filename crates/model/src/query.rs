@@ -1,5 +1,4 @@
-//! The query language of a search: text in, tree and filters out. It owns the structure of what
-//! is asked; it must not know stemming, stop words, engines or the clock.
+//! The query language: text in, expression tree and filters out.
 
 mod clean;
 mod filter;
@@ -13,11 +12,11 @@ pub use filter::Filters;
 
 use crate::{Error, Result, Timestamp};
 
-/// The most bytes of a query.
-const BYTES: usize = 64 * 1024;
+/// The maximum length of a query.
+const MAX_QUERY_BYTES: usize = 64 * 1024;
 
-/// The most terms kept of a query, and the most filters.
-const TERMS: usize = 512;
+/// The maximum number of terms in a query, and of filters.
+const MAX_TERMS: usize = 512;
 
 /// What is asked.
 ///
@@ -89,8 +88,9 @@ pub enum Expr {
 impl Query {
     /// Reads a query; `now` is what ages count from.
     pub fn parse(text: &str, now: Timestamp) -> Result<Query> {
-        if text.len() > BYTES {
-            let message = format!("a query of {} bytes is longer than {BYTES} bytes", text.len());
+        if text.len() > MAX_QUERY_BYTES {
+            let message =
+                format!("a query of {} bytes is longer than {MAX_QUERY_BYTES} bytes", text.len());
             return Err(Error::too_large(message)
                 .remedy("search for the words that matter, or for one sentence of the text"));
         }
@@ -548,10 +548,10 @@ mod tests {
 
     #[test]
     fn limits_are_named_or_told() {
-        let error = Query::parse(&"x".repeat(BYTES + 1), now()).unwrap_err();
+        let error = Query::parse(&"x".repeat(MAX_QUERY_BYTES + 1), now()).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::TooLarge);
         assert!(error.message().contains("65536") && error.remedy_text().is_some());
-        assert!(!parse(&"x".repeat(BYTES)).truncated);
+        assert!(!parse(&"x".repeat(MAX_QUERY_BYTES)).truncated);
 
         let pattern = |length: usize| format!("/{}/", "x".repeat(length));
         assert!(Query::parse(&pattern(1_000), now()).is_ok());
@@ -561,13 +561,13 @@ mod tests {
 
         let many = parse(&"x ".repeat(600));
         assert!(many.truncated);
-        assert_eq!(many.words().count(), TERMS);
-        assert!(!parse(&"x ".repeat(TERMS)).truncated);
+        assert_eq!(many.words().count(), MAX_TERMS);
+        assert!(!parse(&"x ".repeat(MAX_TERMS)).truncated);
         // Filters have a count of their own: those after a long text still hold.
         let filtered = parse(&format!("{} role:user", "x ".repeat(600)));
         assert_eq!(filtered.filters.roles, [Role::User]);
         let names: String = (0..600).map(|name| format!("name:n{name} ")).collect();
-        assert_eq!(parse(&names).filters.names.len(), TERMS);
+        assert_eq!(parse(&names).filters.names.len(), MAX_TERMS);
         assert!(parse(&names).truncated);
     }
 
@@ -579,11 +579,11 @@ mod tests {
             let query = parse(&nested(depth));
             assert_eq!(parse(&query.to_string()).expr, query.expr, "{depth}");
         }
-        parse(&"(".repeat(BYTES));
-        parse(&format!("{}{}", "(".repeat(BYTES / 2), ")".repeat(BYTES / 2)));
+        parse(&"(".repeat(MAX_QUERY_BYTES));
+        parse(&format!("{}{}", "(".repeat(MAX_QUERY_BYTES / 2), ")".repeat(MAX_QUERY_BYTES / 2)));
         assert_eq!(parse(&format!("{}a{}", "(".repeat(999), ")".repeat(999))).text, "a");
-        parse(&"-(".repeat(BYTES / 2));
-        parse(&"NOT ".repeat(BYTES / 4));
+        parse(&"-(".repeat(MAX_QUERY_BYTES / 2));
+        parse(&"NOT ".repeat(MAX_QUERY_BYTES / 4));
     }
 
     /// Everything that means something to the lexer, so that random texts hit its rules.

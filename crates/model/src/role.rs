@@ -8,7 +8,7 @@ use serde::{Serialize, Serializer};
 const ROLE_CHARS_MAX: usize = 64;
 
 /// The result of a call, in the first form of OpenAI's tool calls.
-const FUNCTION: &str = "function";
+const FUNCTION_ROLE: &str = "function";
 
 /// Who speaks in a message. Roles that no provider defines are kept as they came.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -53,12 +53,13 @@ impl Role {
     }
 
     /// The roles that chat APIs define, which is what clients may append with.
-    pub const KNOWN: [&str; 6] = ["system", "developer", "user", "assistant", "tool", FUNCTION];
+    pub const KNOWN: [&str; 6] =
+        ["system", "developer", "user", "assistant", "tool", FUNCTION_ROLE];
 
     /// Whether a chat API defines the role. Others are kept where they are imported.
     pub fn is_known(&self) -> bool {
         match self {
-            Role::Other(name) => &**name == FUNCTION,
+            Role::Other(name) => &**name == FUNCTION_ROLE,
             _ => true,
         }
     }
@@ -77,7 +78,7 @@ impl Role {
 
     /// Whether a message of this role is what a tool answered.
     pub fn is_tool_result(&self) -> bool {
-        matches!(self, Role::Tool) || self.as_str() == FUNCTION
+        matches!(self, Role::Tool) || self.as_str() == FUNCTION_ROLE
     }
 
     /// Whether a message of this role carries the host's instructions, which repeat across sessions.

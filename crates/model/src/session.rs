@@ -375,10 +375,10 @@ impl Session {
 
     /// The beginning of a message, as lists show it.
     pub fn preview_of(role: &Role, body: &Map<String, Value>) -> String {
-        const CHARS: usize = 60;
+        const PREVIEW_CHARS: usize = 60;
         let text = words(role, body);
         let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
-        match text.char_indices().nth(CHARS) {
+        match text.char_indices().nth(PREVIEW_CHARS) {
             Some((end, _)) => format!("{}...", text.get(..end).unwrap_or_default()),
             None => text,
         }

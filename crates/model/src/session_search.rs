@@ -15,14 +15,23 @@ pub const HIDDEN_SOURCES: [&str; 2] = ["tool", "subagent"];
 /// Sources whose sessions a machine began: found, but below those of people.
 pub const MACHINE_SOURCES: [&str; 2] = ["cron", "heartbeat"];
 
-/// Conversations of a session search, unless asked otherwise, and at most.
-pub const CONVERSATIONS: (usize, usize) = (3, 10);
+/// The default and the maximum of a limit.
+#[derive(Debug, Clone, Copy)]
+pub struct LimitRange {
+    /// Used if the request has none.
+    pub default: usize,
+    /// A higher limit is refused.
+    pub max: usize,
+}
 
-/// Messages to each side of the one found or asked for, unless asked otherwise, and at most.
-pub const WINDOW: (usize, usize) = (5, 20);
+/// Conversations in the result of a session search.
+pub const CONVERSATION_LIMIT: LimitRange = LimitRange { default: 3, max: 10 };
 
-/// Sessions that browsing shows, unless asked otherwise, and at most.
-pub const BROWSED: (usize, usize) = (10, 100);
+/// Messages before and after a hit or a given message.
+pub const MESSAGE_WINDOW: LimitRange = LimitRange { default: 5, max: 20 };
+
+/// Sessions in a list without a query.
+pub const BROWSE_LIMIT: LimitRange = LimitRange { default: 10, max: 100 };
 
 /// A search for conversations, told apart by what is given: a query discovers, a session with a
 /// message scrolls, a session alone is read, nothing at all browses what was active lately.
@@ -39,10 +48,10 @@ pub struct SessionSearchRequest {
     #[schemars(extend("x-older-names" = ["around_message_id"]))]
     pub around: Option<MessageRef>,
     /// Messages to each side of the hit or of the message asked for; 5 by default.
-    #[schemars(range(min = 1, max = WINDOW.1))]
+    #[schemars(range(min = 1, max = MESSAGE_WINDOW.max))]
     pub window: Option<usize>,
     /// Maximum number of conversations, 3 by default and 10 at most; when browsing, 10 and 100.
-    #[schemars(range(min = 1, max = BROWSED.1))]
+    #[schemars(range(min = 1, max = BROWSE_LIMIT.max))]
     pub limit: Option<usize>,
     /// Leave out this session and its lineage: what an agent has before it already.
     #[schemars(extend("x-older-names" = ["current", "current_session_id"]))]
@@ -78,7 +87,7 @@ fn session_search_modes(schema: &mut schemars::Schema) {
             fields.insert("around".to_owned(), place);
         }
         if let (["query"], Some(limit)) = (*given, fields.get_mut("limit")) {
-            limit["maximum"] = serde_json::json!(CONVERSATIONS.1);
+            limit["maximum"] = serde_json::json!(CONVERSATION_LIMIT.max);
         }
     }
 }
@@ -97,12 +106,12 @@ impl SessionSearchRequest {
 
     /// What is asked for.
     pub fn mode(&self) -> Result<SessionSearch, Error> {
-        let window = self.window.unwrap_or(WINDOW.0);
+        let window = self.window.unwrap_or(MESSAGE_WINDOW.default);
         match (&self.query, &self.session, &self.around) {
             (Some(query), None, None) => {
-                let limit = self.limit.unwrap_or(CONVERSATIONS.0);
-                if limit > CONVERSATIONS.1 {
-                    let problem = format!("is more than {} conversations", CONVERSATIONS.1);
+                let limit = self.limit.unwrap_or(CONVERSATION_LIMIT.default);
+                if limit > CONVERSATION_LIMIT.max {
+                    let problem = format!("is more than {} conversations", CONVERSATION_LIMIT.max);
                     return Err(Error::field("limit", problem));
                 }
                 Ok(SessionSearch::Discover(Discover {
@@ -128,7 +137,7 @@ impl SessionSearchRequest {
             }
             (None, Some(session), None) => Ok(SessionSearch::Read(session.clone())),
             (None, None, None) => Ok(SessionSearch::Browse {
-                limit: self.limit.unwrap_or(BROWSED.0),
+                limit: self.limit.unwrap_or(BROWSE_LIMIT.default),
                 project: self.project.clone(),
                 exclude_lineage: self.exclude_lineage.clone(),
             }),

@@ -1,4 +1,4 @@
-//! Time as UTC microseconds; jiff only reads and prints it. It must not know the clock.
+//! Time as UTC microseconds.
 
 use crate::{Error, Result};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};

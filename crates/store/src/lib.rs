@@ -32,6 +32,7 @@ mod schema;
 pub mod segments;
 pub mod sequence;
 pub mod session_groups;
+mod session_ref;
 pub mod session_updates;
 pub mod sessions;
 pub mod settings;
@@ -52,13 +53,15 @@ pub use aggregates::{Table, all_statements, all_tables, each_text};
 pub use backend::Engine;
 pub use backend::fault::{Fault, FaultPlan};
 pub use backend::foreign::{
-    FileKind, ForeignColumn, ForeignFile, ForeignRow, ForeignRows, ForeignValue, kind_of_file,
+    ColumnText, FileKind, ForeignColumn, ForeignFile, ForeignLocking, ForeignRow, ForeignRows,
+    ForeignValue, kind_of_file,
 };
 pub use backend::raw_search::Finder;
 pub use damage::{is_missing_table, is_unreadable};
 pub use group_commit::CommitStats;
 pub use options::{Durability, Options};
 pub use schema::{CURRENT, Migration, SchemaSet};
+pub use session_ref::SessionRef;
 pub use store::{Progress, Scrubbed, Store};
 pub use target::{Target, is_single_space};
 pub use tx::Tx;

@@ -72,6 +72,11 @@ pub fn ancestors(tx: &Tx<'_>, key: i64, follow: impl Fn(&Link) -> bool) -> Resul
     Ok(found)
 }
 
+/// Whether a session is another one or descends from it.
+pub fn is_descendant(tx: &Tx<'_>, key: i64, ancestor: i64) -> Result<bool> {
+    Ok(ancestors(tx, key, |_| true)?.iter().any(|link| link.key == ancestor))
+}
+
 /// The first session of the chain of continuations that contains this one.
 pub fn chain_root(tx: &Tx<'_>, key: i64) -> Result<Option<Link>> {
     let chain = ancestors(tx, key, |link| link.lineage == Some(Lineage::Continuation))?;

@@ -3,7 +3,7 @@
 
 use crate::aggregates::Table;
 use crate::backend::{Row, Value};
-use crate::{Tx, payloads, sequence};
+use crate::{SessionRef, Tx, payloads, sequence};
 pub use oneiro_model::host::PageRequest;
 use oneiro_model::{
     Error, ErrorKind, Message, MessageId, NewMessage, Result, Role, SessionId, Timestamp,
@@ -264,28 +264,29 @@ fn row(session_key: i64, seq: i64, message: &Prepared) -> [Value<'_>; 10] {
 }
 
 /// Messages of a session, oldest first.
-pub fn page(tx: &Tx<'_>, session: (i64, &SessionId), request: PageRequest) -> Result<Vec<Message>> {
+pub fn page(tx: &Tx<'_>, session: SessionRef<'_>, request: PageRequest) -> Result<Vec<Message>> {
     let limit = i64::try_from(request.limit).unwrap_or(i64::MAX);
     let values =
-        [session.0.into(), request.after.into(), i64::from(request.hidden).into(), limit.into()];
-    let rows = tx.all(PAGE, &values, |row| read(row, session.1))?;
+        [session.key.into(), request.after.into(), i64::from(request.hidden).into(), limit.into()];
+    let rows = tx.all(PAGE, &values, |row| read(row, session.id))?;
     rows.into_iter().map(|row| complete(tx, row)).collect()
 }
 
 /// The live messages of a session strictly between two ids, oldest first.
 pub fn between(
     tx: &Tx<'_>,
-    session: (i64, &SessionId),
-    (after, before): (i64, i64),
+    session: SessionRef<'_>,
+    after: i64,
+    before: i64,
 ) -> Result<Vec<Message>> {
-    let values = [session.0.into(), after.into(), before.into()];
-    let rows = tx.all(BETWEEN, &values, |row| read(row, session.1))?;
+    let values = [session.key.into(), after.into(), before.into()];
+    let rows = tx.all(BETWEEN, &values, |row| read(row, session.id))?;
     rows.into_iter().map(|row| complete(tx, row)).collect()
 }
 
 /// The ids of the live messages of a session from one to another.
-pub fn live_seqs_between(tx: &Tx<'_>, session_key: i64, range: (i64, i64)) -> Result<Vec<i64>> {
-    let values = [session_key.into(), range.0.into(), range.1.into()];
+pub fn live_seqs_between(tx: &Tx<'_>, session_key: i64, first: i64, last: i64) -> Result<Vec<i64>> {
+    let values = [session_key.into(), first.into(), last.into()];
     tx.all(LIVE_BETWEEN, &values, |row| row.int(0))
 }
 
@@ -293,14 +294,14 @@ pub fn live_seqs_between(tx: &Tx<'_>, session_key: i64, range: (i64, i64)) -> Re
 /// in every message. Returns at least one message, and whether there are more.
 pub fn page_within(
     tx: &Tx<'_>,
-    session: (i64, &SessionId),
+    session: SessionRef<'_>,
     request: PageRequest,
     bytes: usize,
 ) -> Result<(Vec<Message>, bool)> {
     let limit = i64::try_from(request.limit.saturating_add(1)).unwrap_or(i64::MAX);
     let values =
-        [session.0.into(), request.after.into(), i64::from(request.hidden).into(), limit.into()];
-    let rows = tx.all(PAGE, &values, |row| read(row, session.1))?;
+        [session.key.into(), request.after.into(), i64::from(request.hidden).into(), limit.into()];
+    let rows = tx.all(PAGE, &values, |row| read(row, session.id))?;
     let (row_count, mut size) = (rows.len(), 0);
     let mut messages = Vec::with_capacity(row_count.min(request.limit));
     for (mut message, payload_count) in rows.into_iter().take(request.limit) {
@@ -317,20 +318,20 @@ pub fn page_within(
 }
 
 /// The newest live user messages, newest first.
-pub fn recent_user(tx: &Tx<'_>, session: (i64, &SessionId), limit: usize) -> Result<Vec<Message>> {
-    let values = [session.0.into(), (limit as i64).into()];
-    let rows = tx.all(RECENT_USER, &values, |row| read(row, session.1))?;
+pub fn recent_user(tx: &Tx<'_>, session: SessionRef<'_>, limit: usize) -> Result<Vec<Message>> {
+    let values = [session.key.into(), (limit as i64).into()];
+    let rows = tx.all(RECENT_USER, &values, |row| read(row, session.id))?;
     rows.into_iter().map(|row| complete(tx, row)).collect()
 }
 
 /// The newest assistant messages, rewound or not, newest first.
 pub fn recent_assistant(
     tx: &Tx<'_>,
-    session: (i64, &SessionId),
+    session: SessionRef<'_>,
     limit: usize,
 ) -> Result<Vec<Message>> {
-    let values = [session.0.into(), (limit as i64).into()];
-    let rows = tx.all(RECENT_ASSISTANT, &values, |row| read(row, session.1))?;
+    let values = [session.key.into(), (limit as i64).into()];
+    let rows = tx.all(RECENT_ASSISTANT, &values, |row| read(row, session.id))?;
     rows.into_iter().map(|row| complete(tx, row)).collect()
 }
 

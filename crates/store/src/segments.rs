@@ -5,6 +5,7 @@ use crate::aggregates::Table;
 use crate::backend::Row;
 use crate::{Tx, sequence};
 use oneiro_model::{Result, Timestamp};
+use std::ops::{Range, RangeInclusive};
 
 macro_rules! columns {
     () => {
@@ -298,36 +299,65 @@ pub fn lookup(
     })
 }
 
-/// Calls `each` with the parts of a long list before part `before`, newest first.
-pub fn parts(
-    tx: &Tx<'_>,
-    (segment, term): (i64, &[u8]),
-    before: i64,
-    mut each: impl FnMut(&[u8]) -> Result<()>,
-) -> Result<()> {
-    tx.each(PARTS, &[segment.into(), term.into(), before.into()], |row| each(row.bytes(0)?))
+/// The parts of the posting list of a term.
+#[derive(Debug, Clone, Copy)]
+pub struct ListParts<'a> {
+    /// The segment.
+    pub segment: i64,
+    /// The term.
+    pub term: &'a [u8],
+    /// Only parts with a lower number.
+    pub before: i64,
 }
 
-/// Calls `each` with the blocks of a segment whose first term is strictly between two terms.
-pub fn between(
+/// A range of terms of a segment, without its ends.
+#[derive(Debug, Clone, Copy)]
+pub struct TermRange<'a> {
+    /// The segment.
+    pub segment: i64,
+    /// The lower end.
+    pub after: &'a [u8],
+    /// The upper end.
+    pub before: &'a [u8],
+    /// The maximum number of blocks.
+    pub limit: usize,
+}
+
+/// Calls `each` with parts of a long list, newest first.
+pub fn parts(
     tx: &Tx<'_>,
-    (segment, limit): (i64, usize),
-    (after, before): (&[u8], &[u8]),
+    list: ListParts<'_>,
     mut each: impl FnMut(&[u8]) -> Result<()>,
 ) -> Result<()> {
-    let values = [segment.into(), after.into(), before.into(), (limit as i64).into()];
+    let values = [list.segment.into(), list.term.into(), list.before.into()];
+    tx.each(PARTS, &values, |row| each(row.bytes(0)?))
+}
+
+/// Calls `each` with the blocks whose first term is in a range.
+pub fn between(
+    tx: &Tx<'_>,
+    range: TermRange<'_>,
+    mut each: impl FnMut(&[u8]) -> Result<()>,
+) -> Result<()> {
+    let values = [
+        range.segment.into(),
+        range.after.into(),
+        range.before.into(),
+        (range.limit as i64).into(),
+    ];
     tx.each(BETWEEN, &values, |row| each(row.bytes(0)?))
 }
 
-/// Up to `limit` blocks of terms of a segment from block number `from` on, in order.
+/// Blocks of terms of a segment by their numbers, in order.
 pub fn term_blocks<T>(
     tx: &Tx<'_>,
-    (id, from): (i64, i64),
-    limit: usize,
+    id: i64,
+    blocks: Range<i64>,
     each: impl Fn(TermRow<'_>) -> T,
 ) -> Result<Vec<T>> {
     let base = id * BLOCKS_PER_SEGMENT;
-    let values = [(base + from).into(), (base + BLOCKS_PER_SEGMENT).into(), (limit as i64).into()];
+    let limit = blocks.end - blocks.start;
+    let values = [(base + blocks.start).into(), (base + BLOCKS_PER_SEGMENT).into(), limit.into()];
     tx.all(TERMS, &values, |row| {
         Ok(each(TermRow { first_term: row.bytes(0)?, part: row.int(1)?, data: row.bytes(2)? }))
     })
@@ -345,21 +375,31 @@ pub fn vectors(tx: &Tx<'_>, id: i64, mut each: impl FnMut(&[u8]) -> Result<()>) 
     tx.each(VECTORS, &range, |row| each(row.bytes(0)?))
 }
 
+/// A chunk of a message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct ChunkRef {
+    /// The number of the message.
+    pub seq: i64,
+    /// The number of the chunk in the message.
+    pub chunk: i64,
+}
+
 /// Stores the exact vector of a chunk.
-pub fn put_embedding(tx: &Tx<'_>, place: (i64, i64), model: &str, data: &[u8]) -> Result<()> {
-    let values = [place.0.into(), place.1.into(), model.into(), data.into()];
+pub fn put_embedding(tx: &Tx<'_>, chunk: ChunkRef, model: &str, data: &[u8]) -> Result<()> {
+    let values = [chunk.seq.into(), chunk.chunk.into(), model.into(), data.into()];
     tx.execute(PUT_EMBEDDING, &values).map(|_| ())
 }
 
-/// Calls `each` with the exact vectors of a range of messages: message, chunk, vector.
+/// Calls `each` with the exact vectors of the chunks of a range of messages.
 pub fn embeddings(
     tx: &Tx<'_>,
-    (first, last): (i64, i64),
+    seqs: RangeInclusive<i64>,
     model: &str,
-    mut each: impl FnMut(i64, i64, &[u8]) -> Result<()>,
+    mut each: impl FnMut(ChunkRef, &[u8]) -> Result<()>,
 ) -> Result<()> {
-    tx.each(EMBEDDINGS, &[first.into(), last.into(), model.into()], |row| {
-        each(row.int(0)?, row.int(1)?, row.bytes(2)?)
+    let values = [(*seqs.start()).into(), (*seqs.end()).into(), model.into()];
+    tx.each(EMBEDDINGS, &values, |row| {
+        each(ChunkRef { seq: row.int(0)?, chunk: row.int(1)? }, row.bytes(2)?)
     })
 }
 

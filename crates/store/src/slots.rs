@@ -40,18 +40,22 @@ pub fn scopes(tx: &Tx<'_>, prefix: &str) -> Result<Vec<String>> {
     Ok(found)
 }
 
-/// Sets a slot; with `session_key` it is deleted with that session.
-pub fn put(
-    tx: &Tx<'_>,
-    slot: &SlotName,
-    (value, session_key): (&Value, Option<i64>),
-    now: Timestamp,
-) -> Result<()> {
-    let text = value.to_string();
+/// The value of a slot.
+#[derive(Debug, Clone, Copy)]
+pub struct SlotValue<'a> {
+    /// Any JSON.
+    pub value: &'a Value,
+    /// The slot is deleted with this session.
+    pub session_key: Option<i64>,
+}
+
+/// Sets a slot.
+pub fn put(tx: &Tx<'_>, slot: &SlotName, slot_value: SlotValue<'_>, now: Timestamp) -> Result<()> {
+    let text = slot_value.value.to_string();
     let values = [
         slot.scope().into(),
         slot.name().into(),
-        session_key.into(),
+        slot_value.session_key.into(),
         text.as_str().into(),
         now.micros().into(),
     ];

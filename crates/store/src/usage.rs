@@ -46,29 +46,34 @@ pub(crate) const TABLES: &[Table] = &[Table {
                   estimated_cost_nanousd, actual_cost_nanousd, first_at, last_at",
 }];
 
+/// What a session used on an account.
+#[derive(Debug, Clone, Copy)]
+pub struct Charge<'a> {
+    /// The account.
+    pub account: &'a UsageKey,
+    /// Tokens, calls and costs.
+    pub used: &'a Usage,
+    /// The time of the first use.
+    pub first_at: Timestamp,
+    /// The time of the last use.
+    pub last_at: Timestamp,
+}
+
 /// Adds to an account. The conversation's own use (no task) is also added to the session's
 /// totals; work on the side is not, and never changes the session's model.
-pub fn add(
-    tx: &Tx<'_>,
-    session_key: i64,
-    (key, used): (&UsageKey, &Usage),
-    now: Timestamp,
-) -> Result<()> {
-    charge(tx, session_key, (key, used), (now, now))?;
-    if key.task.is_empty() {
+pub fn add(tx: &Tx<'_>, session_key: i64, charge: Charge<'_>) -> Result<()> {
+    add_to_account(tx, session_key, charge)?;
+    let Charge { account, used, .. } = charge;
+    if account.task.is_empty() {
         totals(tx, ADD_TO_SESSION, session_key, used)?;
-        tx.execute(FILL_MODEL, &[session_key.into(), (&key.model).into()])?;
+        tx.execute(FILL_MODEL, &[session_key.into(), (&account.model).into()])?;
     }
     Ok(())
 }
 
-/// Adds to an account alone, first and last charged at the times given.
-pub fn charge(
-    tx: &Tx<'_>,
-    session_key: i64,
-    (key, used): (&UsageKey, &Usage),
-    (first_at, last_at): (Timestamp, Timestamp),
-) -> Result<()> {
+/// Adds to an account, and not to the totals of the session.
+pub fn add_to_account(tx: &Tx<'_>, session_key: i64, charge: Charge<'_>) -> Result<()> {
+    let Charge { account: key, used, first_at, last_at } = charge;
     let values = [
         session_key.into(),
         (&key.model).into(),

@@ -1,18 +1,18 @@
-//! A wall clock that jumps back and forth, for a process under test.
+//! Makes the wall clock of a process under test jump.
 
 use std::path::PathBuf;
 use std::process::Command;
 
-/// The library that answers for the clock; its head describes the variables.
-const SOURCE: &str = include_str!("../../../tests/faults/clock_shim.c");
+/// A preloaded library that replaces the clock; its header describes the variables.
+const LIBRARY_SOURCE: &str = include_str!("../../../tests/faults/clock_shim.c");
 
-/// A built library, gone with its test.
+/// The compiled library, removed on drop.
 pub struct JumpingClock {
     folder: tempfile::TempDir,
 }
 
 impl JumpingClock {
-    /// Builds the library with the C compiler that SQLite was built with.
+    /// Compiles the library.
     #[expect(clippy::panic, reason = "tests may fail")]
     pub fn new() -> JumpingClock {
         let folder = match tempfile::tempdir() {
@@ -21,7 +21,7 @@ impl JumpingClock {
         };
         let clock = JumpingClock { folder };
         let source = clock.folder.path().join("clock_shim.c");
-        let built = std::fs::write(&source, SOURCE).and_then(|()| {
+        let built = std::fs::write(&source, LIBRARY_SOURCE).and_then(|()| {
             let mut compiler = Command::new("cc");
             compiler.args(["-shared", "-fPIC", "-O1", "-o"]).arg(clock.library());
             compiler.arg(&source).arg("-ldl").status()
@@ -32,8 +32,7 @@ impl JumpingClock {
         }
     }
 
-    /// Lets the clock of `command` jump by so many seconds, and back, after every `readings`
-    /// readings.
+    /// Makes the clock of `command` jump by `seconds`, or back, after every `readings` readings.
     pub fn apply<'c>(
         &self,
         command: &'c mut Command,

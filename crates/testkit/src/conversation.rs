@@ -1,8 +1,8 @@
-//! Messages to feed a store: plain, and awkward on purpose.
+//! Messages for tests.
 
 use serde_json::{Value, json};
 
-/// `count` words of a small made-up vocabulary, the same for the same seed.
+/// `count` generated words, deterministic by the seed.
 pub fn words(seed: u64, count: usize) -> String {
     const SYLLABLES: [&str; 16] = [
         "ka", "lo", "mi", "ren", "sta", "ur", "vel", "no", "pi", "qua", "tor", "en", "ba", "shi",
@@ -19,7 +19,7 @@ pub fn words(seed: u64, count: usize) -> String {
     words.join(" ")
 }
 
-/// Messages that have broken stores before, as their senders write them.
+/// Messages with edge cases, as clients send them.
 pub fn awkward_messages() -> Vec<Value> {
     let deep = (0..100).fold(json!("bottom"), |inner, _| json!([inner]));
     vec![

@@ -1,18 +1,18 @@
-//! System calls that fail on purpose, and simulated power cuts, for a process under test.
+//! Injects failing system calls into a process under test, and simulates power cuts.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The library that makes calls fail; its head describes the rules.
-const SOURCE: &str = include_str!("../../../tests/faults/fault_shim.c");
+/// A preloaded library that makes calls fail; its header describes the rules.
+const LIBRARY_SOURCE: &str = include_str!("../../../tests/faults/fault_shim.c");
 
-/// A built library, a switch that arms its rules, and a folder that plays the disk.
+/// The compiled library, the file that arms its rules, and a folder that simulates the disk.
 pub struct Faults {
     folder: tempfile::TempDir,
 }
 
 impl Faults {
-    /// Builds the library with the C compiler that SQLite was built with.
+    /// Compiles the library.
     #[expect(clippy::panic, reason = "tests may fail")]
     pub fn new() -> Faults {
         let folder = match tempfile::tempdir() {
@@ -21,7 +21,7 @@ impl Faults {
         };
         let faults = Faults { folder };
         let source = faults.path("fault_shim.c");
-        let made = std::fs::write(&source, SOURCE)
+        let made = std::fs::write(&source, LIBRARY_SOURCE)
             .and_then(|()| std::fs::create_dir(faults.path("disk")))
             .and_then(|()| {
                 Command::new("cc")
@@ -37,8 +37,8 @@ impl Faults {
         }
     }
 
-    /// Lets calls of `command` fail by `rules`, once [`Faults::arm`] was called here or a file was
-    /// put at the path in its variable `FAULT_ARM`.
+    /// Makes calls of `command` fail by `rules`, after [`Faults::arm`] or once a file exists at the path
+    /// in its variable `FAULT_ARM`.
     pub fn apply<'c>(&self, command: &'c mut Command, rules: &str) -> &'c mut Command {
         command
             .env("LD_PRELOAD", self.path("fault_shim.so"))
@@ -55,14 +55,14 @@ impl Faults {
         }
     }
 
-    /// Leaves of the store at `path` what a power cut would have left. Nobody may have it open.
+    /// Reduces the store at `path` to what would survive a power cut. It must not be open.
     #[expect(clippy::panic, reason = "tests may fail")]
     pub fn cut_power(&self, path: &Path) {
         for suffix in ["", "-wal"] {
             let file = PathBuf::from(format!("{}{suffix}", path.display()));
             let disk = self.path("disk").join(file.file_name().unwrap_or_default());
             let cut = std::fs::copy(&disk, &file);
-            // A log that was never synced is not on the disk.
+            // A log that was never synced is lost.
             let gone = cut.is_err() && !disk.exists() && suffix == "-wal";
             if !gone && let Err(error) = cut {
                 panic!("{}: {error}", disk.display());

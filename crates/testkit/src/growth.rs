@@ -1,20 +1,20 @@
-//! Compares the CPU time of a large piece of work with that of a small one measured beside it, so
-//! that a test can tell linear from quadratic on any machine under any load.
+//! Compares the CPU time of large and small inputs, so that a test can tell linear from quadratic time
+//! on any machine under any load.
 
 use std::time::Duration;
 
-/// Caches that others have emptied slow one attempt, hardly all of them.
-const ATTEMPTS: usize = 5;
+/// Other processes may slow down one attempt, but hardly all.
+const MAX_ATTEMPTS: usize = 5;
 
-/// The kernel counts CPU time at its ticks, of up to ten milliseconds: work is repeated until it
-/// took several of them.
-const MEASURED: Duration = Duration::from_millis(60);
+/// Work is repeated for at least this long, because the kernel counts CPU time in ticks of up to ten
+/// milliseconds.
+const MIN_MEASURED_TIME: Duration = Duration::from_millis(60);
 
-/// Whether `large` takes at most `factor` times the CPU time of `small`, each at the best of a few
-/// attempts. Both must do their work on the thread that calls them.
+/// Whether `large` takes at most `factor` times the CPU time of `small`, in the best of a few attempts.
+/// Both must work on the calling thread.
 pub fn takes_at_most<T>(factor: u32, small: impl Fn() -> T, large: impl Fn() -> T) -> bool {
     let unit = time_of(&small);
-    (0..ATTEMPTS).any(|_| time_of(&large) <= unit * factor)
+    (0..MAX_ATTEMPTS).any(|_| time_of(&large) <= unit * factor)
 }
 
 fn time_of<T>(work: impl Fn() -> T) -> Duration {
@@ -23,21 +23,20 @@ fn time_of<T>(work: impl Fn() -> T) -> Duration {
         std::hint::black_box(work());
         runs += 1;
         let spent = cpu_time().saturating_sub(start);
-        if spent >= MEASURED {
+        if spent >= MIN_MEASURED_TIME {
             return spent / runs;
         }
     }
 }
 
-/// The time that this thread has spent on a core; the first figure of the kernel's statistics, in
-/// nanoseconds.
+/// The CPU time of this thread: the first number in the kernel's statistics, in nanoseconds.
 #[expect(clippy::panic, reason = "tests may fail")]
 fn cpu_time() -> Duration {
     let path = "/proc/thread-self/schedstat";
     let text = std::fs::read_to_string(path).unwrap_or_default();
-    match text.split_whitespace().next().and_then(|figure| figure.parse().ok()) {
+    match text.split_whitespace().next().and_then(|number| number.parse().ok()) {
         Some(nanoseconds) => Duration::from_nanos(nanoseconds),
-        None => panic!("{path} does not tell the CPU time of this thread"),
+        None => panic!("{path} does not contain the CPU time of this thread"),
     }
 }
 

@@ -1,5 +1,4 @@
-//! For tests only: the back-end matrix, messages to feed it and the seed of random tests. It knows
-//! the model and how to reach a PostgreSQL server, and nothing of the store.
+//! Support for tests: spaces on both engines, faults, clocks, servers and seeds of random tests.
 
 mod clock;
 mod conversation;

@@ -1,5 +1,4 @@
-//! A throw-away space on each engine. A missing PostgreSQL fails the test: a skipped back end is
-//! a failure.
+//! Temporary spaces on each engine. Without a PostgreSQL server the tests of that engine fail.
 
 use oneiro_model::SpaceName;
 use std::path::{Path, PathBuf};
@@ -14,18 +13,18 @@ pub enum Backend {
     Postgres,
 }
 
-/// A space that is removed with its test.
+/// A space that is removed on drop.
 pub struct TestSpace {
     /// Which engine it is on.
     pub backend: Backend,
-    /// What `--store` would be.
+    /// The value for `--store`.
     pub store: String,
     /// The name of the space.
     pub space: SpaceName,
     folder: tempfile::TempDir,
 }
 
-static NEXT: AtomicU64 = AtomicU64::new(0);
+static NEXT_NUMBER: AtomicU64 = AtomicU64::new(0);
 
 impl TestSpace {
     /// An empty space.
@@ -35,7 +34,7 @@ impl TestSpace {
             Ok(folder) => folder,
             Err(error) => panic!("no temporary folder: {error}"),
         };
-        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        let number = NEXT_NUMBER.fetch_add(1, Ordering::Relaxed);
         let name = format!("t{}_{number}_{}", std::process::id(), unique());
         let store = match backend {
             Backend::Sqlite => folder.path().to_string_lossy().into_owned(),

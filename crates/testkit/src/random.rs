@@ -1,26 +1,26 @@
-//! The seed of random tests: the same on every run unless `ONEIRO_TEST_SEED` names another, and
-//! printed with a command that replays the test when it fails.
+//! The seed of random tests: fixed, unless `ONEIRO_TEST_SEED` sets another. A failing test prints it with
+//! a command that replays the test.
 
 use proptest::test_runner::{Config, RngSeed};
 use std::cell::Cell;
 use std::sync::Once;
 
-/// Names another seed: an unsigned number. `scripts/torture` sets a new one each round.
+/// Sets the seed, an unsigned number. `scripts/torture` sets a new one each round.
 pub const SEED_VARIABLE: &str = "ONEIRO_TEST_SEED";
 
 /// Multiplies the number of cases of every random test.
 pub const CASES_VARIABLE: &str = "ONEIRO_TEST_CASES";
 
-/// Any number would do; what matters is that it stays the same.
+/// Arbitrary, but fixed.
 const DEFAULT_SEED: u64 = 20_260_713;
 
 thread_local! {
-    /// Whether the test on this thread is random, and a failure of it has to name the seed.
+    /// Whether the test on this thread is random, so that its failure prints the seed.
     static IS_RANDOM: Cell<bool> = const { Cell::new(false) };
 }
 
-/// The seed for a random test on this thread. When the test fails, the seed and a command to replay
-/// it are printed after the failure.
+/// The seed for a random test on this thread. If the test fails, prints the seed and a command to
+/// replay it.
 pub fn test_seed() -> u64 {
     static HOOK: Once = Once::new();
     HOOK.call_once(print_seed_on_panic);
@@ -28,8 +28,8 @@ pub fn test_seed() -> u64 {
     number_from(SEED_VARIABLE).unwrap_or(DEFAULT_SEED)
 }
 
-/// A configuration for `proptest!` with the seed of [`test_seed`] and so many cases, times
-/// `ONEIRO_TEST_CASES`.
+/// A configuration for `proptest!` with the seed of [`test_seed`] and `cases` times `ONEIRO_TEST_CASES`
+/// cases.
 pub fn proptest_config(cases: u32) -> Config {
     let factor = number_from(CASES_VARIABLE).and_then(|factor| u32::try_from(factor).ok());
     Config {
@@ -39,19 +39,18 @@ pub fn proptest_config(cases: u32) -> Config {
     }
 }
 
-/// A number from the environment; nothing where the variable is not set.
+/// A number from the environment, if the variable is set.
 #[expect(clippy::panic, clippy::disallowed_methods, reason = "tests may read and fail")]
 fn number_from(variable: &str) -> Option<u64> {
     let text = std::env::var(variable).ok()?;
     match text.parse() {
         Ok(number) => Some(number),
-        // A seed that is silently not used would replay another test.
+        // Ignoring an invalid seed would replay another test.
         Err(_) => panic!("{variable} is not an unsigned number: {text:?}"),
     }
 }
 
-/// Adds a line about the seed to the message of the first panic of a random test. Later ones are
-/// proptest's, on the way to a smaller failing case.
+/// Prints the seed after the first panic of a random test. Later panics are from proptest's shrinking.
 fn print_seed_on_panic() {
     let print_panic = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |panic| {
@@ -67,8 +66,8 @@ fn print_line(line: &str) {
     eprintln!("{line}");
 }
 
-/// How to run the test of this thread again. Cargo names the package to the tests it runs, and
-/// libtest names the thread after the test.
+/// The command that runs the test of this thread again. Cargo sets the name of the package, and libtest
+/// names the thread after the test.
 #[expect(clippy::disallowed_methods, reason = "tests may read the environment")]
 fn replay_command() -> String {
     let seed = number_from(SEED_VARIABLE).unwrap_or(DEFAULT_SEED);
@@ -102,18 +101,18 @@ mod tests {
         assert_eq!(first_values(), first_values());
     }
 
-    /// Runs this very test again as a child that fails, and reads what is printed.
+    /// Runs this test again in a child process that fails, and reads its output.
     #[test]
     #[expect(clippy::disallowed_methods, reason = "tells the child from the parent")]
     fn a_failure_prints_the_seed_and_how_to_replay_it() {
-        const CHILD: &str = "ONEIRO_TESTKIT_FAIL";
-        if std::env::var(CHILD).is_ok() {
+        const CHILD_VARIABLE: &str = "ONEIRO_TESTKIT_FAIL";
+        if std::env::var(CHILD_VARIABLE).is_ok() {
             assert_eq!(test_seed(), 0);
         }
         let test = "random::tests::a_failure_prints_the_seed_and_how_to_replay_it";
         let child = std::process::Command::new(std::env::current_exe().unwrap())
             .args([test, "--exact"])
-            .env(CHILD, "1")
+            .env(CHILD_VARIABLE, "1")
             .env(SEED_VARIABLE, "4711")
             .env(CASES_VARIABLE, "3")
             .env("CARGO_PKG_NAME", "oneiro-testkit")

@@ -1,4 +1,4 @@
-//! A PostgreSQL server of a test's own, to be stopped hard, frozen and started again.
+//! A PostgreSQL server for one test, which can be killed, frozen and restarted.
 
 use std::fs::{File, Permissions};
 use std::io::Write;
@@ -7,7 +7,7 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-/// A server in a folder of its own, gone with its test.
+/// A server in a temporary folder, stopped and removed on drop.
 pub struct OwnServer {
     bin: PathBuf,
     folder: tempfile::TempDir,
@@ -15,23 +15,23 @@ pub struct OwnServer {
 }
 
 impl OwnServer {
-    /// Makes and starts a server with the programs in `ONEIRO_TEST_POSTGRES_BIN`.
+    /// Creates and starts a server with the programs in `ONEIRO_TEST_POSTGRES_BIN`.
     pub fn start() -> OwnServer {
         OwnServer::start_with(&[], &[])
     }
 
-    /// The same with TLS, offering this certificate and key, both PEM.
+    /// The same with TLS, with a certificate and a key in PEM.
     pub fn start_with_tls(certificate: &str, key: &str) -> OwnServer {
         OwnServer::start_with(&[("server.crt", certificate), ("server.key", key)], &["ssl=on"])
     }
 
-    /// Makes and starts a server with these files in its data folder and these settings.
+    /// Creates and starts a server with files in its data folder and settings.
     #[expect(clippy::panic, clippy::disallowed_methods, reason = "tests may read and fail")]
     fn start_with(files: &[(&str, &str)], settings: &[&str]) -> OwnServer {
         let Ok(bin) = std::env::var("ONEIRO_TEST_POSTGRES_BIN") else {
             panic!("ONEIRO_TEST_POSTGRES_BIN is not set: run scripts/test, which sets it");
         };
-        // Under /tmp whatever TMPDIR says: the path of a unix socket may have 107 bytes, no more.
+        // Always in /tmp, because the path of a unix socket is limited to 107 bytes.
         let folder = match tempfile::Builder::new().prefix("oneiro-pg").tempdir_in("/tmp") {
             Ok(folder) => folder,
             Err(error) => panic!("no temporary folder: {error}"),
@@ -44,7 +44,7 @@ impl OwnServer {
         run(server.tool("initdb").arg("-D").arg(&data).args(["-U", "postgres", "-A", "trust"]));
         for (name, contents) in files {
             let path = data.join(name);
-            // Nobody but the server may read a key, or it refuses to start.
+            // The server refuses a key that others can read.
             let written = std::fs::write(&path, contents)
                 .and_then(|()| std::fs::set_permissions(&path, Permissions::from_mode(0o600)));
             if let Err(error) = written {
@@ -59,11 +59,11 @@ impl OwnServer {
         if let Err(error) = config.and_then(|mut config| config.write_all(lines.as_bytes())) {
             panic!("postgresql.conf: {error}");
         }
-        server.again();
+        server.restart();
         server
     }
 
-    /// What `--store` would be.
+    /// The value for `--store`.
     pub fn url(&self) -> String {
         format!("postgres://postgres@127.0.0.1:{}/postgres", self.port)
     }
@@ -73,8 +73,8 @@ impl OwnServer {
         self.port
     }
 
-    /// Starts the server once more, after [`OwnServer::kill`]; returns when it answers.
-    pub fn again(&self) {
+    /// Starts the server after [`OwnServer::kill`]; returns when it accepts connections.
+    pub fn restart(&self) {
         let options = format!(
             "-c listen_addresses=127.0.0.1 -c port={} -c unix_socket_directories={} \
              -c shared_buffers=16MB",
@@ -85,19 +85,19 @@ impl OwnServer {
         run(self.control().arg("-l").arg(log).args(["-w", "-o", &options, "start"]));
     }
 
-    /// Stops the server as a crash would: no checkpoint, no goodbye.
+    /// Stops the server like a crash, without a checkpoint.
     pub fn kill(&self) {
         run(self.control().args(["-w", "-m", "immediate", "stop"]));
     }
 
-    /// Stops every process of the server where it stands, as a machine that hangs does: the
-    /// kernel still accepts and acknowledges for them.
+    /// Suspends every process of the server, like a hung machine whose kernel still acknowledges
+    /// packets.
     pub fn freeze(&self) {
-        // The first process starts the others, so it is stopped before they are listed.
+        // The first process starts the others, so it is suspended before they are listed.
         self.signal("-STOP");
     }
 
-    /// Lets a frozen server run on.
+    /// Resumes a frozen server.
     pub fn thaw(&self) {
         self.signal("-CONT");
     }
@@ -105,7 +105,7 @@ impl OwnServer {
     fn signal(&self, signal: &str) {
         let Some(first) = self.first_process() else { return };
         let send = |id: u32| {
-            // One that has ended in the meantime needs no signal.
+            // The process may have ended.
             let _ = Command::new("kill").args([signal, &id.to_string()]).output();
         };
         send(first);
@@ -127,7 +127,7 @@ impl OwnServer {
         command
     }
 
-    /// A program of the server, run as somebody it agrees to run as: not root.
+    /// A program of the server, run as a user other than root, which it refuses.
     fn tool(&self, name: &str) -> Command {
         let program = self.bin.join(name);
         let mut command = if is_root(Path::new("/proc/self")) {
@@ -149,20 +149,20 @@ impl Drop for OwnServer {
     }
 }
 
-/// The processes that a process has started.
+/// The child processes of a process.
 fn children(parent: u32) -> Vec<u32> {
     let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();
     let ids = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
     let is_child = |id: &u32| {
         let stat = std::fs::read_to_string(format!("/proc/{id}/stat")).unwrap_or_default();
-        // After the name in brackets: the state, then the parent.
+        // After the name in parentheses: the state, then the parent.
         let after_name = stat.rsplit_once(')').map_or("", |(_, rest)| rest);
         after_name.split_whitespace().nth(1) == Some(parent.to_string().as_str())
     };
     ids.filter(is_child).collect()
 }
 
-/// Whether a path that this process made is root's.
+/// Whether a path belongs to root.
 fn is_root(path: &Path) -> bool {
     std::fs::metadata(path).is_ok_and(|data| data.uid() == 0)
 }
@@ -178,7 +178,7 @@ fn free_port() -> u16 {
 
 #[expect(clippy::panic, reason = "tests may fail")]
 fn run(command: &mut Command) {
-    // Output goes nowhere: a server that inherits a pipe keeps its reader waiting.
+    // Without output: a server that inherits a pipe keeps it open.
     command.stdout(std::process::Stdio::null()).stderr(std::process::Stdio::null());
     match command.output() {
         Ok(Output { status, .. }) if status.success() => {}

@@ -1,50 +1,44 @@
-//! Units to tokens. It owns what a text is indexed under; it must not know questions.
+//! Turns the units of a text into the tokens it is indexed under.
 
-use crate::cache::{UNKNOWN, Words};
 use crate::language::{Language, Vote, language_of};
 use crate::scan::Scanner;
 use crate::token::{Kind, Token};
-use crate::unit::{Joint, Shape, Span, Unit};
+use crate::unit::{Link, Shape, Span, Unit};
+use crate::word_cache::{NOT_CACHED, WordCache};
 
-/// The longest identifier that is kept whole.
-pub(crate) const LONGEST_WHOLE: usize = 96;
+/// Longer identifiers are indexed by their parts only.
+pub(crate) const MAX_IDENTIFIER_BYTES: usize = 96;
 
-/// Units read at a time. The first so many decide the language of a text.
-const BLOCK: usize = 4096;
+/// Units scanned at a time. The first block decides the language of a text.
+const BLOCK_UNITS: usize = 4096;
 
-/// Turns texts into tokens, over buffers and a cache of stems that it keeps.
+/// Turns texts into tokens. Reuse one: it keeps buffers and a cache of stems.
 #[derive(Debug, Default)]
 pub struct Analyzer {
     pub(crate) scanner: Scanner,
-    words: Words,
-    spare: String,
+    words: WordCache,
 }
 
 impl Analyzer {
-    /// Hands every token of a text to `each`, in order. The language is guessed from the text, so
-    /// that stems and stop words fit.
+    /// Calls `each` with every token of a text, in order. The language is detected, for stems and
+    /// stop words.
     pub fn tokens(&mut self, text: &str, mut each: impl FnMut(Token<'_>)) {
         let mut at = 0;
         let mut position = 0;
         let mut language = None;
-        self.words.make_room();
+        self.words.evict_if_full();
         while at < text.len() {
-            at = self.scanner.scan(text, at, BLOCK);
+            at = self.scanner.scan(text, at, BLOCK_UNITS);
             let vote = self.look_up();
             let language = *language.get_or_insert_with(|| vote.winner());
-            let mut writer = Writer {
-                norm: &self.scanner.norm,
-                words: &mut self.words,
-                spare: &mut self.spare,
-                language,
-                position,
-            };
-            writer.write(&self.scanner.units, &self.scanner.humps, &mut each);
+            let mut writer =
+                Writer { norm: &self.scanner.norm, words: &mut self.words, language, position };
+            writer.write(&self.scanner.units, &self.scanner.subwords, &mut each);
             position = writer.position;
         }
     }
 
-    /// Notes for every word what the cache knows of it, and counts the votes.
+    /// Looks every word up in the cache and counts stop words by language.
     pub(crate) fn look_up(&mut self) -> Vote {
         let mut vote = Vote::default();
         let mut units = self.scanner.units.iter_mut().peekable();
@@ -55,10 +49,10 @@ impl Analyzer {
             let norm = slice(&self.scanner.norm, unit.span);
             let (id, stop_set) = self.words.look_up(norm);
             unit.entry = id;
-            // Parts of identifiers are in no language: the com of an address is not Portuguese.
-            let alone = unit.joint == Joint::Open
-                && units.peek().is_none_or(|next| next.joint == Joint::Open);
-            if stop_set != 0 && alone && norm.len() > 1 {
+            // Parts of identifiers belong to no language: the com of a domain is not Portuguese.
+            let is_separate =
+                unit.link == Link::None && units.peek().is_none_or(|next| next.link == Link::None);
+            if stop_set != 0 && is_separate && norm.len() > 1 {
                 vote.count(stop_set);
             }
         }
@@ -71,21 +65,21 @@ pub(crate) fn slice(norm: &str, span: Span) -> &str {
     norm.get(span.norm as usize..span.norm_end as usize).unwrap_or_default()
 }
 
-/// The units from the first on that make one identifier, and the rest.
+/// Splits off the units of the first identifier.
 pub(crate) fn split_group(units: &[Unit]) -> (&[Unit], &[Unit]) {
-    let joined = |unit: &&Unit| unit.joint != Joint::Open;
+    let joined = |unit: &&Unit| unit.link != Link::None;
     let count = 1 + units.iter().skip(1).take_while(joined).count();
     units.split_at_checked(count).unwrap_or((units, &[]))
 }
 
-/// The components of an identifier.
+/// Splits off the first component of an identifier.
 pub(crate) fn split_component(units: &[Unit]) -> (&[Unit], &[Unit]) {
-    let joined = |unit: &&Unit| unit.joint == Joint::Run;
+    let joined = |unit: &&Unit| unit.link == Link::Run;
     let count = 1 + units.iter().skip(1).take_while(joined).count();
     units.split_at_checked(count).unwrap_or((units, &[]))
 }
 
-/// What an identifier or a component of one is found by as a whole; nothing if it is too long.
+/// The span of an identifier or a component as one token; `None` if it is too long.
 pub(crate) fn joined(group: &[Unit], norm: &str) -> Option<Span> {
     let (first, last) = (group.first()?, group.last()?);
     let mut span = Span {
@@ -101,7 +95,7 @@ pub(crate) fn joined(group: &[Unit], norm: &str) -> Option<Span> {
         return None;
     }
     let mut text = slice(norm, span);
-    // The same place, page or release, whichever way it is written.
+    // Equal URLs and versions are written in several ways.
     if let Some((_, rest)) = text.split_once("://") {
         text = rest;
     }
@@ -114,41 +108,66 @@ pub(crate) fn joined(group: &[Unit], norm: &str) -> Option<Span> {
         text = rest;
     }
     span.norm = span.norm_end - text.len() as u32;
-    (text.len() <= LONGEST_WHOLE).then_some(span)
+    (text.len() <= MAX_IDENTIFIER_BYTES).then_some(span)
 }
 
 /// Whether a group is one plain word or number.
 pub(crate) fn is_plain(group: &[Unit]) -> bool {
     matches!(group, [unit] if unit.shape != Shape::Mixed
-        && unit.humps.0 == unit.humps.1
+        && unit.subwords.0 == unit.subwords.1
         && unit.outer == unit.span)
+}
+
+/// The kinds of single units and of pairs.
+#[derive(Clone, Copy)]
+struct PairKinds {
+    single: Kind,
+    pair: Kind,
+}
+
+/// A token that is stemmed if it is a word.
+struct WordToken {
+    span: Span,
+    kind: Kind,
+    shape: Shape,
+    /// The id of the word in the cache.
+    id: u32,
+}
+
+impl WordToken {
+    fn of(unit: &Unit, kind: Kind) -> Self {
+        WordToken { span: unit.span, kind, shape: unit.shape, id: unit.entry }
+    }
 }
 
 struct Writer<'a> {
     norm: &'a str,
-    words: &'a mut Words,
-    spare: &'a mut String,
+    words: &'a mut WordCache,
     language: Language,
     position: u32,
 }
 
 impl Writer<'_> {
-    fn write(&mut self, units: &[Unit], humps: &[Span], each: &mut impl FnMut(Token<'_>)) {
+    fn write(&mut self, units: &[Unit], subwords: &[Span], each: &mut impl FnMut(Token<'_>)) {
         let mut rest = units;
         while let [unit, ..] = rest {
             let (group, after) = split_group(rest);
             match unit.shape {
-                Shape::Cjk => self.pairs(group, (Kind::Cjk, Kind::CjkPair), each),
-                Shape::Gram => self.pairs(group, (Kind::Gram, Kind::Gram), each),
+                Shape::Cjk => {
+                    self.pairs(group, PairKinds { single: Kind::Cjk, pair: Kind::CjkPair }, each)
+                }
+                Shape::Gram => {
+                    self.pairs(group, PairKinds { single: Kind::Gram, pair: Kind::Gram }, each)
+                }
                 Shape::Emoji => {
                     group.iter().for_each(|unit| self.exact(unit.span, Kind::Emoji, each));
                     self.position += 1;
                 }
                 _ => {
                     if is_plain(group) {
-                        self.word(unit.span, (Kind::Word, unit.shape), (unit.entry, each));
+                        self.word(WordToken::of(unit, Kind::Word), each);
                     } else {
-                        self.identifier(group, humps, each);
+                        self.identifier(group, subwords, each);
                     }
                     self.position += 1;
                 }
@@ -157,23 +176,24 @@ impl Writer<'_> {
         }
     }
 
-    fn pairs(&mut self, group: &[Unit], kinds: (Kind, Kind), each: &mut impl FnMut(Token<'_>)) {
+    /// Every unit alone and with the next one.
+    fn pairs(&mut self, group: &[Unit], kinds: PairKinds, each: &mut impl FnMut(Token<'_>)) {
         for (at, unit) in group.iter().enumerate() {
-            self.exact(unit.span, kinds.0, each);
+            self.exact(unit.span, kinds.single, each);
             if let Some(next) = group.get(at + 1) {
-                let pair = Span { end: next.span.end, norm_end: next.span.norm_end, ..unit.span };
-                self.exact(pair, kinds.1, each);
+                let span = Span { end: next.span.end, norm_end: next.span.norm_end, ..unit.span };
+                self.exact(span, kinds.pair, each);
             }
             self.position += 1;
         }
     }
 
-    fn identifier(&mut self, group: &[Unit], humps: &[Span], each: &mut impl FnMut(Token<'_>)) {
+    fn identifier(&mut self, group: &[Unit], subwords: &[Span], each: &mut impl FnMut(Token<'_>)) {
         let whole = joined(group, self.norm);
         let single = group.len() == 1;
         if let ([unit], Some(whole)) = (group, whole) {
             if unit.outer == unit.span {
-                self.word(whole, (Kind::Whole, unit.shape), (unit.entry, each));
+                self.word(WordToken { span: whole, ..WordToken::of(unit, Kind::Whole) }, each);
             } else {
                 self.exact(whole, Kind::Whole, each);
             }
@@ -192,16 +212,16 @@ impl Writer<'_> {
             }
             for unit in component {
                 if !single || first.outer != first.span {
-                    self.word(unit.span, (Kind::Part, unit.shape), (unit.entry, each));
+                    self.word(WordToken::of(unit, Kind::Part), each);
                 }
-                let range = unit.humps.0 as usize..unit.humps.1 as usize;
-                for hump in humps.get(range).unwrap_or_default() {
-                    let shape = shape_of(slice(self.norm, *hump));
+                let range = unit.subwords.0 as usize..unit.subwords.1 as usize;
+                for subword in subwords.get(range).unwrap_or_default() {
+                    let shape = shape_of(slice(self.norm, *subword));
                     let id = match shape {
-                        Shape::Word => self.words.look_up(slice(self.norm, *hump)).0,
-                        _ => UNKNOWN,
+                        Shape::Word => self.words.look_up(slice(self.norm, *subword)).0,
+                        _ => NOT_CACHED,
                     };
-                    self.word(*hump, (Kind::Part, shape), (id, each));
+                    self.word(WordToken { span: *subword, kind: Kind::Part, shape, id }, each);
                 }
             }
             rest = after;
@@ -214,12 +234,8 @@ impl Writer<'_> {
         each(Token { term: norm, norm, start, end, position, kind, stop: false });
     }
 
-    fn word<F: FnMut(Token<'_>)>(
-        &mut self,
-        span: Span,
-        (kind, shape): (Kind, Shape),
-        (id, each): (u32, &mut F),
-    ) {
+    fn word(&mut self, word: WordToken, each: &mut impl FnMut(Token<'_>)) {
+        let WordToken { span, kind, shape, id } = word;
         let norm = slice(self.norm, span);
         let language = match shape {
             Shape::Word => language_of(norm, self.language),
@@ -229,13 +245,13 @@ impl Writer<'_> {
             return self.exact(span, kind, each);
         };
         let stop = self.words.stop_set(id, norm) & language.bit() != 0;
-        let term = self.words.stem(id, (norm, language), self.spare);
+        let term = self.words.stem(id, norm, language);
         let (start, end, position) = (span.start, span.end, self.position);
         each(Token { term, norm, start, end, position, kind, stop });
     }
 }
 
-/// The shape of a piece of a run.
+/// The shape of a subword.
 pub(crate) fn shape_of(norm: &str) -> Shape {
     if norm.starts_with(char::is_numeric) { Shape::Number } else { Shape::Word }
 }

@@ -1,22 +1,22 @@
-//! Texts cut to the size that is indexed. It owns where a cut may be; it must not know tokens.
+//! Splits texts into chunks for the index.
 
 use std::ops::Range;
 
 use crate::script::{ZERO_WIDTH_JOINER, is_cjk, is_emoji, is_gram};
 
 /// Sizes are counted in half words, since a word of Chinese or Thai is about two characters.
-const HALF_WORDS: usize = 2;
+const HALF_WORDS_PER_WORD: usize = 2;
 
-/// A text of so many words stays whole.
-const LONGEST: usize = 78 * HALF_WORDS;
+/// A text of at most this size is one chunk.
+const MAX_CHUNK_SIZE: usize = 78 * HALF_WORDS_PER_WORD;
 
-/// What a chunk should have.
-const TARGET: usize = 60 * HALF_WORDS;
+/// The size of a chunk in a longer text.
+const TARGET_CHUNK_SIZE: usize = 60 * HALF_WORDS_PER_WORD;
 
-/// Letters that count as one word more where no space ever comes.
-const LONG_WORD: usize = 24;
+/// Every so many letters without a space count as a word.
+const LONG_WORD_CHARS: usize = 24;
 
-/// A place where the text may be cut, and what was counted up to there.
+/// A position where the text may be split, and the size of the text before it.
 #[derive(Debug, Clone, Copy)]
 struct Cut {
     at: usize,
@@ -24,7 +24,7 @@ struct Cut {
     quality: Quality,
 }
 
-/// The better the place, the greater.
+/// In ascending order of preference.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Quality {
     Letter,
@@ -33,16 +33,16 @@ enum Quality {
     Sentence,
 }
 
-/// Cuts a text into ranges that cover it without gaps: one if it has at most some 78 words, else
-/// chunks of about 60, at ends of sentences, else of lines, else of words.
+/// Splits a text into ranges that cover it without gaps: one range up to about 78 words, else
+/// chunks of about 60, preferably at the ends of sentences, then lines, then words.
 pub fn chunks(text: &str) -> Vec<Range<usize>> {
-    // Two bytes are the least that a word takes, three for half a word of one character.
-    if !text.is_empty() && text.len() <= LONGEST {
+    // A half word takes at least one byte.
+    if !text.is_empty() && text.len() <= MAX_CHUNK_SIZE {
         return std::iter::once(0..text.len()).collect();
     }
     let mut chunks = Vec::new();
-    // The places seen since the last cut. Cutting as soon as there are two chunks' worth of them
-    // keeps this short.
+    // The positions since the last split. Splitting as soon as there are two chunks of text keeps
+    // this short.
     let mut open: Vec<Cut> = Vec::new();
     let mut start = 0;
     let mut base = 0;
@@ -58,22 +58,26 @@ pub fn chunks(text: &str) -> Vec<Range<usize>> {
         };
         counter.undivided = 0;
         match open.last_mut() {
-            // Nothing but space in between.
+            // Only spaces in between.
             Some(last) if last.size == counter.size && letter.is_whitespace() => {
                 *last = Cut { at: end, quality: quality.max(last.quality), ..*last };
             }
             _ => open.push(Cut { at: end, size: counter.size, quality }),
         }
-        if counter.size - base > 2 * LONGEST {
-            let cut = choose(&mut open, base, TARGET);
+        if counter.size - base > 2 * MAX_CHUNK_SIZE {
+            let cut = choose(&mut open, base, TARGET_CHUNK_SIZE);
             chunks.push(start..cut.at);
             (start, base) = (cut.at, cut.size);
         }
     }
-    while counter.size - base > LONGEST && !open.is_empty() {
+    while counter.size - base > MAX_CHUNK_SIZE && !open.is_empty() {
         let left = counter.size - base;
-        // Two halves rather than a chunk and a remnant.
-        let cut = choose(&mut open, base, if left < 2 * TARGET { left / 2 } else { TARGET });
+        // Two halves rather than a chunk and a short remainder.
+        let cut = choose(
+            &mut open,
+            base,
+            if left < 2 * TARGET_CHUNK_SIZE { left / 2 } else { TARGET_CHUNK_SIZE },
+        );
         chunks.push(start..cut.at);
         (start, base) = (cut.at, cut.size);
     }
@@ -83,9 +87,9 @@ pub fn chunks(text: &str) -> Vec<Range<usize>> {
     chunks
 }
 
-/// The best place near the target; what lies before it is forgotten.
+/// The best position near the target. Removes the positions up to it.
 fn choose(open: &mut Vec<Cut>, base: usize, target: usize) -> Cut {
-    let near = target - target / 3..=(target + target / 3).min(LONGEST);
+    let near = target - target / 3..=(target + target / 3).min(MAX_CHUNK_SIZE);
     let distance = |cut: &Cut| (cut.size - base).abs_diff(target);
     let mut best: Option<(usize, &Cut)> = None;
     for (index, cut) in open.iter().enumerate() {
@@ -117,14 +121,14 @@ struct Counter {
     size: usize,
     /// Characters since the last space or counted word.
     run: usize,
-    /// Characters since the last place to cut.
+    /// Characters since the last position.
     undivided: usize,
     ended_sentence: bool,
 }
 
 impl Counter {
     fn count(&mut self, letter: char) {
-        if letter.is_ascii_alphanumeric() && self.run > 0 && self.run < LONG_WORD {
+        if letter.is_ascii_alphanumeric() && self.run > 0 && self.run < LONG_WORD_CHARS {
             self.run += 1;
         } else if letter.is_whitespace() {
             self.run = 0;
@@ -132,16 +136,16 @@ impl Counter {
             self.size += 1;
             self.run = 0;
         } else {
-            if self.run.is_multiple_of(LONG_WORD) {
-                self.size += HALF_WORDS;
+            if self.run.is_multiple_of(LONG_WORD_CHARS) {
+                self.size += HALF_WORDS_PER_WORD;
             }
             self.run += 1;
         }
     }
 
-    /// How good it would be to cut after a letter.
+    /// How good a split after a letter is.
     fn quality(&mut self, letter: char, next: char) -> Option<Quality> {
-        if letter.is_ascii_alphanumeric() && self.undivided < LONG_WORD {
+        if letter.is_ascii_alphanumeric() && self.undivided < LONG_WORD_CHARS {
             self.ended_sentence = false;
             return None;
         }
@@ -153,7 +157,7 @@ impl Counter {
         self.ended_sentence =
             ends_sentence || (self.ended_sentence && (closes || letter.is_whitespace()));
         if letter.is_whitespace() {
-            // After the last of several spaces.
+            // Split after the last of several spaces.
             if next.is_whitespace() && !(letter == '\n' && next != '\n') {
                 self.ended_sentence |= letter == '\n' && next == '\n';
                 return None;
@@ -176,8 +180,8 @@ impl Counter {
             && next != ZERO_WIDTH_JOINER
             && !unicode_normalization::char::is_combining_mark(next);
         let dense = is_cjk(letter) || is_gram(letter) || is_emoji(letter);
-        // Within letters only where they go on and on, and even among marks at some point.
-        let long = self.undivided >= 4 * LONG_WORD;
+        // Split inside words only if they are very long, then even between combining marks.
+        let long = self.undivided >= 4 * LONG_WORD_CHARS;
         ((dense && divides) || long).then_some(Quality::Letter)
     }
 }

@@ -1,18 +1,18 @@
-//! Dates that a question names. It owns how words make up a date; it must not know what time it
-//! is, which the caller says.
+//! Recognises dates in queries.
 
 use jiff::civil::{Date, Weekday};
+use std::ops::Range;
 
 use crate::analyzer::slice;
-use crate::calendar::{checked, number, whole_month, whole_season, whole_year};
-use crate::date_words::{Concept, Length, concepts, is_ambiguous};
+use crate::calendar::{date_number, day_number, days_of_month, days_of_season, days_of_year};
+use crate::date_words::{DateWord, Period, is_ambiguous, meanings};
 use crate::scan::Scanner;
-use crate::unit::{Joint, Shape, Unit};
+use crate::unit::{Link, Shape, Unit};
 
-/// Units of a question that are looked at.
-const LONGEST_QUESTION: usize = 512;
+/// Later units of a query are ignored.
+const MAX_QUERY_UNITS: usize = 512;
 
-/// Some days, and the words that named them.
+/// A range of days, and the words that name it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DateSpan {
     /// The first day, counted from 1970-01-01.
@@ -25,44 +25,46 @@ pub struct DateSpan {
     pub end: u32,
 }
 
-/// The dates that a text names, in order, as seen on the day `now`: a month or day without a year
-/// is the latest that is not in the future. A date that can be read in two ways comes twice.
-pub fn names_a_date(text: &str, now: Date) -> Vec<DateSpan> {
+/// The dates in a text, in order. A month or day without a year is the latest one that is not after
+/// `now`. An ambiguous date is returned once for each reading.
+pub fn find_dates(text: &str, now: Date) -> Vec<DateSpan> {
     let mut scanner = Scanner::default();
-    let words = words(&mut scanner, text);
+    let words = query_units(&mut scanner, text);
     let reader = Reader::new(&words, now);
     let mut spans = Vec::new();
     let mut at = 0;
     while at < words.len() {
-        let Some(found) = reader.read(at) else {
+        let Some(recognised) = reader.read(at) else {
             at += 1;
             continue;
         };
-        let (first, last) = (words.get(at), words.get(at + found.words - 1));
+        let (first, last) = (words.get(at), words.get(at + recognised.words - 1));
         if let (Some(first), Some(last)) = (first, last) {
-            for (from, until) in [Some(found.days), found.otherwise].into_iter().flatten() {
+            for (from, until) in
+                [Some(recognised.days), recognised.alternative].into_iter().flatten()
+            {
                 spans.push(DateSpan { from, until, start: first.start, end: last.end });
             }
         }
-        at += found.words;
+        at += recognised.words;
     }
     spans
 }
 
-/// The words of a text that dates are read from.
-pub(crate) fn words<'a>(scanner: &'a mut Scanner, text: &str) -> Vec<Word<'a>> {
-    scanner.scan(text, 0, LONGEST_QUESTION);
-    let word = |unit: &Unit| Word {
+/// The units of a text that dates are recognised in.
+pub(crate) fn query_units<'a>(scanner: &'a mut Scanner, text: &str) -> Vec<QueryUnit<'a>> {
+    scanner.scan(text, 0, MAX_QUERY_UNITS);
+    let query_unit = |unit: &Unit| QueryUnit {
         norm: slice(&scanner.norm, unit.span),
         start: unit.span.start,
         end: unit.span.end,
-        joined: unit.joint != Joint::Open && unit.shape != Shape::Cjk,
+        joined: unit.link != Link::None && unit.shape != Shape::Cjk,
         sign: scanner.norm.as_bytes().get((unit.span.norm as usize).wrapping_sub(1)).copied(),
     };
-    scanner.units.iter().map(word).collect()
+    scanner.units.iter().map(query_unit).collect()
 }
 
-pub(crate) struct Word<'a> {
+pub(crate) struct QueryUnit<'a> {
     pub norm: &'a str,
     pub start: u32,
     pub end: u32,
@@ -70,21 +72,21 @@ pub(crate) struct Word<'a> {
     sign: Option<u8>,
 }
 
-pub(crate) struct Found {
+pub(crate) struct DateMatch {
     pub days: (i64, i64),
-    otherwise: Option<(i64, i64)>,
+    alternative: Option<(i64, i64)>,
     pub words: usize,
 }
 
-impl Found {
+impl DateMatch {
     /// One day, named by one word.
-    pub fn day(day: i64) -> Found {
-        Found { days: one_day(day), otherwise: None, words: 1 }
+    pub fn day(day: i64) -> DateMatch {
+        DateMatch { days: one_day(day), alternative: None, words: 1 }
     }
 }
 
-fn found(days: (i64, i64), words: usize) -> Option<Found> {
-    Some(Found { days, otherwise: None, words })
+fn recognised(days: (i64, i64), words: usize) -> Option<DateMatch> {
+    Some(DateMatch { days, alternative: None, words })
 }
 
 fn one_day(day: i64) -> (i64, i64) {
@@ -92,30 +94,30 @@ fn one_day(day: i64) -> (i64, i64) {
 }
 
 pub(crate) struct Reader<'a> {
-    words: &'a [Word<'a>],
+    words: &'a [QueryUnit<'a>],
     today: Date,
-    /// The number of today.
+    /// Today as a day number.
     now: i64,
     year: i64,
     month: i64,
 }
 
 impl<'a> Reader<'a> {
-    pub fn new(words: &'a [Word<'a>], now: Date) -> Reader<'a> {
+    pub fn new(words: &'a [QueryUnit<'a>], now: Date) -> Reader<'a> {
         let (year, month) = (now.year().into(), now.month().into());
-        Reader { words, today: now, now: number(now), year, month }
+        Reader { words, today: now, now: day_number(now), year, month }
     }
 }
 
 impl Reader<'_> {
-    fn read(&self, at: usize) -> Option<Found> {
+    fn read(&self, at: usize) -> Option<DateMatch> {
         self.digits(at)
             .or_else(|| self.characters(at))
             .or_else(|| self.day_month(at))
             .or_else(|| self.month_first(at))
             .or_else(|| self.ago(at))
             .or_else(|| self.relative(at))
-            .or_else(|| self.length_then_relative(at))
+            .or_else(|| self.period_then_relative(at))
             .or_else(|| self.season(at))
             .or_else(|| self.single(at))
     }
@@ -124,31 +126,31 @@ impl Reader<'_> {
         self.words.get(at).map_or("", |word| word.norm)
     }
 
-    pub fn pick<T>(&self, at: usize, wanted: impl Fn(Concept) -> Option<T>) -> Option<T> {
-        concepts(self.norm(at)).iter().copied().find_map(wanted)
+    pub fn find_meaning<T>(&self, at: usize, wanted: impl Fn(DateWord) -> Option<T>) -> Option<T> {
+        meanings(self.norm(at)).iter().copied().find_map(wanted)
     }
 
-    pub fn is(&self, at: usize, wanted: Concept) -> bool {
-        concepts(self.norm(at)).contains(&wanted)
+    pub fn is(&self, at: usize, wanted: DateWord) -> bool {
+        meanings(self.norm(at)).contains(&wanted)
     }
 
     pub fn month(&self, at: usize) -> Option<i64> {
-        self.pick(at, |concept| match concept {
-            Concept::Month(month) => Some(month),
+        self.find_meaning(at, |meaning| match meaning {
+            DateWord::Month(month) => Some(month),
             _ => None,
         })
     }
 
     fn season_at(&self, at: usize) -> Option<i64> {
-        self.pick(at, |concept| match concept {
-            Concept::Season(season) => Some(season),
+        self.find_meaning(at, |meaning| match meaning {
+            DateWord::Season(season) => Some(season),
             _ => None,
         })
     }
 
-    pub fn length(&self, at: usize) -> Option<Length> {
-        self.pick(at, |concept| match concept {
-            Concept::Length(length) => Some(length),
+    pub fn length(&self, at: usize) -> Option<Period> {
+        self.find_meaning(at, |meaning| match meaning {
+            DateWord::Period(length) => Some(length),
             _ => None,
         })
     }
@@ -165,8 +167,8 @@ impl Reader<'_> {
 
     fn count(&self, at: usize) -> Option<i64> {
         self.value(at).or_else(|| {
-            self.pick(at, |concept| match concept {
-                Concept::Count(count) => Some(count),
+            self.find_meaning(at, |meaning| match meaning {
+                DateWord::Count(count) => Some(count),
                 _ => None,
             })
         })
@@ -197,7 +199,7 @@ impl Reader<'_> {
     }
 
     /// 2023-05-07, 7.5.2023, 5/7/2023, 2023-05.
-    fn digits(&self, at: usize) -> Option<Found> {
+    fn digits(&self, at: usize) -> Option<DateMatch> {
         let first = self.value(at)?;
         if self.joined(at) || !self.joined(at + 1) {
             return None;
@@ -209,86 +211,88 @@ impl Reader<'_> {
                 && (1..=12).contains(&second)
                 && self.norm(at + 1).len() == 2
                 && self.words.get(at + 1).is_some_and(|word| word.sign != Some(b':'));
-            return if is_month { found(whole_month(first, second)?, 2) } else { None };
+            return if is_month { recognised(days_of_month(first, second)?, 2) } else { None };
         };
         if year_first {
-            return found(one_day(checked((first, second, third))?), 3);
+            return recognised(one_day(date_number(first, second, third)?), 3);
         }
         if self.norm(at + 2).len() != 4 {
             return None;
         }
-        let day_first = checked((third, second, first)).map(one_day);
-        let month_first = checked((third, first, second)).map(one_day);
+        let day_first = date_number(third, second, first).map(one_day);
+        let month_first = date_number(third, first, second).map(one_day);
         let is_dotted = self.words.get(at + 1).is_some_and(|word| word.sign == Some(b'.'));
-        let otherwise = month_first.filter(|_| !is_dotted);
-        let days = day_first.or(otherwise)?;
-        let otherwise = otherwise.filter(|other| *other != days);
-        Some(Found { days, otherwise, words: 3 })
+        let alternative = month_first.filter(|_| !is_dotted);
+        let days = day_first.or(alternative)?;
+        let alternative = alternative.filter(|other| *other != days);
+        Some(DateMatch { days, alternative, words: 3 })
     }
 
     /// 2023年5月7日, and the same in Korean.
-    fn characters(&self, at: usize) -> Option<Found> {
+    fn characters(&self, at: usize) -> Option<DateMatch> {
         let marks = |at: usize, signs: [&str; 2]| signs.contains(&self.norm(at));
         let year = self.value(at).filter(|_| marks(at + 1, ["年", "년"]))?;
         let Some(month) = self.value(at + 2).filter(|_| marks(at + 3, ["月", "월"])) else {
-            return found(whole_year(year)?, 2);
+            return recognised(days_of_year(year)?, 2);
         };
         match self.value(at + 4).filter(|_| marks(at + 5, ["日", "일"])) {
-            Some(day) => found(one_day(checked((year, month, day))?), 6),
-            None if (1..=12).contains(&month) => found(whole_month(year, month)?, 4),
+            Some(day) => recognised(one_day(date_number(year, month, day)?), 6),
+            None if (1..=12).contains(&month) => recognised(days_of_month(year, month)?, 4),
             None => None,
         }
     }
 
     /// 7 May 2023, 7th of May.
-    fn day_month(&self, at: usize) -> Option<Found> {
+    fn day_month(&self, at: usize) -> Option<DateMatch> {
         let day = self.day(at)?;
         let month_at = self.skip(at + 1);
         let month = self.month(month_at)?;
-        self.day_of(month, day, (at, month_at + 1))
+        self.day_of(month, day, at..month_at + 1)
     }
 
-    fn day_of(&self, month: i64, day: i64, (at, next): (usize, usize)) -> Option<Found> {
+    /// A day of a month that `words` name, in the year that follows or else the latest one.
+    fn day_of(&self, month: i64, day: i64, words: Range<usize>) -> Option<DateMatch> {
+        let (at, next) = (words.start, words.end);
         let year_at = self.skip(next);
         if let Some(year) = self.year(year_at) {
-            return found(one_day(checked((year, month, day))?), year_at + 1 - at);
+            return recognised(one_day(date_number(year, month, day)?), year_at + 1 - at);
         }
-        let latest = |year: i64| checked((year, month, day)).filter(|day| *day <= self.now);
+        let latest = |year: i64| date_number(year, month, day).filter(|day| *day <= self.now);
         let day = (0..9).find_map(|back| latest(self.year - back))?;
-        found(one_day(day), next - at)
+        recognised(one_day(day), next - at)
     }
 
     /// May 7, 2023; May 2023; in May; last May.
-    pub fn month_first(&self, at: usize) -> Option<Found> {
-        let relation = [Concept::Last, Concept::This, Concept::Next]
+    pub fn month_first(&self, at: usize) -> Option<DateMatch> {
+        let relation = [DateWord::Last, DateWord::This, DateWord::Next]
             .into_iter()
             .find(|relation| self.is(at, *relation) && self.month(at + 1).is_some());
         if let Some(relation) = relation {
             let month = self.month(at + 1)?;
             let year = match relation {
-                Concept::Last if month >= self.month => self.year - 1,
-                Concept::Next if month <= self.month => self.year + 1,
+                DateWord::Last if month >= self.month => self.year - 1,
+                DateWord::Next if month <= self.month => self.year + 1,
                 _ => self.year,
             };
-            return found(whole_month(year, month)?, 2);
+            return recognised(days_of_month(year, month)?, 2);
         }
         let month = self.month(at)?;
         if let Some(day) = self.day(at + 1).filter(|_| !self.joined(at + 2)) {
-            return self.day_of(month, day, (at, at + 2));
+            return self.day_of(month, day, at..at + 2);
         }
         let year_at = self.skip(at + 1);
         if let Some(year) = self.year(year_at) {
-            return found(whole_month(year, month)?, year_at + 1 - at);
+            return recognised(days_of_month(year, month)?, year_at + 1 - at);
         }
         let after_on = at > 0 && self.norm(at - 1) == "on";
         if is_ambiguous(self.norm(at)) && (after_on || !self.is_introduced(at)) {
             return None;
         }
         let year = if month > self.month { self.year - 1 } else { self.year };
-        found(whole_month(year, month)?, 1)
+        recognised(days_of_month(year, month)?, 1)
     }
 
-    /// Whether the word before leads one to expect a time.
+    /// Whether the preceding word introduces a time.
     fn is_introduced(&self, at: usize) -> bool {
         let before = at.checked_sub(1).map_or("", |before| self.norm(before));
         let leads = [
@@ -299,33 +303,33 @@ impl Reader<'_> {
     }
 
     /// 3 days ago, a week ago, vor 3 Tagen, hace tres semanas.
-    pub fn ago(&self, at: usize) -> Option<Found> {
-        let (count_at, after, before) = if self.is(at, Concept::Ago) {
+    pub fn ago(&self, at: usize) -> Option<DateMatch> {
+        let (count_at, after, before) = if self.is(at, DateWord::Ago) {
             (at + 1, None, true)
         } else if self.norm(at) == "il" && self.norm(at + 1) == "y" && self.norm(at + 2) == "a" {
             (at + 3, None, true)
         } else {
-            (at, Some(Concept::Ago), false)
+            (at, Some(DateWord::Ago), false)
         };
         let count = self.count(count_at)?;
         let length_at = self.skip(count_at + 1);
         let length = self.length(length_at)?;
         let words = length_at + 1 - at + usize::from(!before);
         let is_past = after.is_none_or(|after| self.is(length_at + 1, after));
-        if is_past { found(self.back(length, count)?, words) } else { None }
+        if is_past { recognised(self.back(length, count)?, words) } else { None }
     }
 
-    /// The day, week, month or year so many ago.
-    fn back(&self, length: Length, count: i64) -> Option<(i64, i64)> {
+    /// The day, week, month or year `count` ago.
+    fn back(&self, length: Period, count: i64) -> Option<(i64, i64)> {
         match length {
-            Length::Day => Some(one_day(self.now - count)),
-            Length::Week => {
+            Period::Day => Some(one_day(self.now - count)),
+            Period::Week => {
                 let day = self.now - 7 * count;
                 Some((day - 3, day + 4))
             }
-            Length::Weekend => Some(self.weekend(-count)),
-            Length::Month => whole_month(self.year, self.month - count),
-            Length::Year => whole_year(self.year - count),
+            Period::Weekend => Some(self.weekend(-count)),
+            Period::Month => days_of_month(self.year, self.month - count),
+            Period::Year => days_of_year(self.year - count),
         }
     }
 
@@ -339,34 +343,34 @@ impl Reader<'_> {
         (saturday, saturday + 2)
     }
 
-    fn shifted(&self, length: Length, steps: i64) -> Option<(i64, i64)> {
+    fn shifted(&self, length: Period, steps: i64) -> Option<(i64, i64)> {
         match length {
-            Length::Day => Some(one_day(self.now + steps)),
-            Length::Week => {
+            Period::Day => Some(one_day(self.now + steps)),
+            Period::Week => {
                 let monday = self.monday() + 7 * steps;
                 Some((monday, monday + 7))
             }
-            Length::Weekend => Some(self.weekend(steps)),
-            Length::Month => whole_month(self.year, self.month + steps),
-            Length::Year => whole_year(self.year + steps),
+            Period::Weekend => Some(self.weekend(steps)),
+            Period::Month => days_of_month(self.year, self.month + steps),
+            Period::Year => days_of_year(self.year + steps),
         }
     }
 
     pub fn steps(&self, at: usize) -> Option<i64> {
-        self.pick(at, |concept| match concept {
-            Concept::Last => Some(-1),
-            Concept::This => Some(0),
-            Concept::Next => Some(1),
+        self.find_meaning(at, |meaning| match meaning {
+            DateWord::Last => Some(-1),
+            DateWord::This => Some(0),
+            DateWord::Next => Some(1),
             _ => None,
         })
     }
 
     /// Last week, last 3 days, last Monday, last summer.
-    pub fn relative(&self, at: usize) -> Option<Found> {
+    pub fn relative(&self, at: usize) -> Option<DateMatch> {
         let steps = self.steps(at)?;
         let next = at + 1;
         if let Some(length) = self.length(next) {
-            return found(self.shifted(length, steps)?, 2);
+            return recognised(self.shifted(length, steps)?, 2);
         }
         if let Some(day) = self.weekday_at(next) {
             let days = match steps {
@@ -374,87 +378,87 @@ impl Reader<'_> {
                 -1 => self.nearest(day, -1)?,
                 _ => self.nearest(day, 1)?,
             };
-            return found(one_day(days), 2);
+            return recognised(one_day(days), 2);
         }
         if let Some(season) = self.season_at(next) {
-            return found(self.season_by(season, steps)?, 2);
+            return recognised(self.season_by(season, steps)?, 2);
         }
         let (count, length) = (self.count(next)?, self.length(next + 1)?);
         if steps != -1 {
             return None;
         }
         let from = match length {
-            Length::Day => self.now - count,
-            Length::Week | Length::Weekend => self.now - 7 * count,
-            Length::Month => self.now - 31 * count,
-            Length::Year => self.now - 366 * count,
+            Period::Day => self.now - count,
+            Period::Week | Period::Weekend => self.now - 7 * count,
+            Period::Month => self.now - 31 * count,
+            Period::Year => self.now - 366 * count,
         };
-        found((from, self.now + 1), 3)
+        recognised((from, self.now + 1), 3)
     }
 
     /// La semaine dernière, el mes pasado.
-    pub fn length_then_relative(&self, at: usize) -> Option<Found> {
+    pub fn period_then_relative(&self, at: usize) -> Option<DateMatch> {
         let length = self.length(at)?;
-        if matches!(self.norm(at + 1), "before") && self.is(at + 2, Concept::Offset(-1)) {
-            return found(one_day(self.now - 2), 3);
+        if matches!(self.norm(at + 1), "before") && self.is(at + 2, DateWord::Offset(-1)) {
+            return recognised(one_day(self.now - 2), 3);
         }
         let steps = self.steps(at + 1)?;
-        // English has it the other way round: "the day this happened" names no date.
+        // Not in English: "the day this happened" names no date.
         let foreign = !matches!(self.norm(at + 1), "last" | "past" | "this" | "next" | "previous");
-        if foreign { found(self.shifted(length, steps)?, 2) } else { None }
+        if foreign { recognised(self.shifted(length, steps)?, 2) } else { None }
     }
 
     pub fn weekday_at(&self, at: usize) -> Option<Weekday> {
-        self.pick(at, |concept| match concept {
-            Concept::Weekday(day) => Some(day),
+        self.find_meaning(at, |meaning| match meaning {
+            DateWord::Weekday(day) => Some(day),
             _ => None,
         })
     }
 
-    /// The first such day after today, or with -1 the last one before.
+    /// The first such weekday after today, or the last one before today if `nth` is -1.
     fn nearest(&self, day: Weekday, nth: i32) -> Option<i64> {
-        self.today.nth_weekday(nth, day).ok().map(number)
+        self.today.nth_weekday(nth, day).ok().map(day_number)
     }
 
     fn season_by(&self, season: i64, steps: i64) -> Option<(i64, i64)> {
-        let started = |year: i64| whole_season(year, season).is_some_and(|at| at.0 <= self.now);
+        let started = |year: i64| days_of_season(year, season).is_some_and(|at| at.0 <= self.now);
         let latest = if started(self.year) { self.year } else { self.year - 1 };
-        let is_running = whole_season(latest, season)?.1 > self.now;
+        let is_running = days_of_season(latest, season)?.1 > self.now;
         match steps {
-            -1 if is_running => whole_season(latest - 1, season),
-            0 if !is_running && !started(self.year) => whole_season(self.year, season),
-            1 => whole_season(latest + 1, season),
-            _ => whole_season(latest, season),
+            -1 if is_running => days_of_season(latest - 1, season),
+            0 if !is_running && !started(self.year) => days_of_season(self.year, season),
+            1 => days_of_season(latest + 1, season),
+            _ => days_of_season(latest, season),
         }
     }
 
     /// Summer 2022, in the summer.
-    fn season(&self, at: usize) -> Option<Found> {
+    fn season(&self, at: usize) -> Option<DateMatch> {
         let season = self.season_at(at)?;
         let year_at = self.skip(at + 1);
         if let Some(year) = self.year(year_at) {
-            return found(whole_season(year, season)?, year_at + 1 - at);
+            return recognised(days_of_season(year, season)?, year_at + 1 - at);
         }
         let introduced = self.is_introduced(at) || self.norm(at.wrapping_sub(1)) == "the";
         let certain = !is_ambiguous(self.norm(at)) || self.is_introduced(at);
-        if introduced && certain { found(self.season_by(season, 2)?, 1) } else { None }
+        if introduced && certain { recognised(self.season_by(season, 2)?, 1) } else { None }
     }
 
     /// Yesterday, Monday, 2022.
-    fn single(&self, at: usize) -> Option<Found> {
+    fn single(&self, at: usize) -> Option<DateMatch> {
         let certain = !is_ambiguous(self.norm(at));
-        let offset = self.pick(at, |concept| match concept {
-            Concept::Offset(days) => Some(days),
+        let offset = self.find_meaning(at, |meaning| match meaning {
+            DateWord::Offset(days) => Some(days),
             _ => None,
         });
         if let Some(days) = offset.filter(|_| certain) {
-            return found(one_day(self.now + days), 1);
+            return recognised(one_day(self.now + days), 1);
         }
         if let Some(day) = self.weekday_at(at).filter(|_| certain || self.is_introduced(at)) {
-            return found(one_day(self.nearest(day, -1)?), 1);
+            return recognised(one_day(self.nearest(day, -1)?), 1);
         }
         let year = self.year(at).filter(|_| self.length(at + 1).is_none())?;
-        found(whole_year(year)?, 1)
+        recognised(days_of_year(year)?, 1)
     }
 }
 
@@ -466,7 +470,7 @@ mod tests {
     const NOW: Date = Date::constant(2023, 5, 20);
 
     fn day(text: &str) -> i64 {
-        number(text.parse().unwrap())
+        day_number(text.parse().unwrap())
     }
 
     #[test]
@@ -515,14 +519,14 @@ mod tests {
             ("вчера", "2023-05-19", "2023-05-20"),
         ] {
             let spans: Vec<(i64, i64)> =
-                names_a_date(text, NOW).iter().map(|span| (span.from, span.until)).collect();
+                find_dates(text, NOW).iter().map(|span| (span.from, span.until)).collect();
             assert_eq!(spans, [(day(from), day(until))], "{text}");
         }
     }
 
     #[test]
     fn a_date_may_be_read_in_two_ways() {
-        let spans = names_a_date("5/7/2023", NOW);
+        let spans = find_dates("5/7/2023", NOW);
         let days: Vec<i64> = spans.iter().map(|span| span.from).collect();
         assert_eq!(days, [day("2023-07-05"), day("2023-05-07")]);
     }
@@ -540,7 +544,7 @@ mod tests {
             "this is the last thing",
             "I had to go hier",
         ] {
-            let spans = names_a_date(text, NOW);
+            let spans = find_dates(text, NOW);
             assert!(spans.is_empty(), "{text} {spans:?}");
         }
     }
@@ -548,7 +552,7 @@ mod tests {
     #[test]
     fn the_words_are_marked() {
         let text = "Where was Anna on 7 May 2023 and in 2021?";
-        let marked: Vec<&str> = names_a_date(text, NOW)
+        let marked: Vec<&str> = find_dates(text, NOW)
             .iter()
             .map(|span| &text[span.start as usize..span.end as usize])
             .collect();

@@ -1,5 +1,4 @@
-//! What single words mean in a date, in all languages at once. It owns the vocabulary of time; it
-//! must not know how words make up a date.
+//! The meaning of single words in dates, in all supported languages.
 
 use std::sync::LazyLock;
 
@@ -9,9 +8,8 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::fold::normalise;
 use crate::lists::sections;
 
-/// What a word contributes to a date.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Concept {
+pub(crate) enum DateWord {
     /// A month, from 1.
     Month(i64),
     /// A day of the week.
@@ -19,7 +17,7 @@ pub(crate) enum Concept {
     /// A season, spring being 0.
     Season(i64),
     /// A length of time.
-    Length(Length),
+    Period(Period),
     /// A day counted from today.
     Offset(i64),
     /// A small number.
@@ -30,44 +28,44 @@ pub(crate) enum Concept {
     This,
     /// The one after.
     Next,
-    /// Makes the length before it, or after it, lie in the past.
+    /// Moves the adjacent period into the past.
     Ago,
 }
 
-impl Concept {
-    /// What the words of a section mean; `None` for those that only accompany a date.
-    fn of(section: &str) -> Option<Concept> {
+impl DateWord {
+    /// The meaning of the words in a section; `None` for words that only accompany a date.
+    fn of(section: &str) -> Option<DateWord> {
         let (kind, value) = section.split_once(' ').unwrap_or((section, ""));
         let number = || value.parse::<i64>().ok();
         Some(match kind {
-            "month" => Concept::Month(number()?),
+            "month" => DateWord::Month(number()?),
             "weekday" => {
-                Concept::Weekday(Weekday::from_monday_zero_offset(value.parse().ok()?).ok()?)
+                DateWord::Weekday(Weekday::from_monday_zero_offset(value.parse().ok()?).ok()?)
             }
-            "season" => Concept::Season(number()?),
-            "length" => Concept::Length(match value {
-                "day" => Length::Day,
-                "week" => Length::Week,
-                "weekend" => Length::Weekend,
-                "month" => Length::Month,
-                "year" => Length::Year,
+            "season" => DateWord::Season(number()?),
+            "length" => DateWord::Period(match value {
+                "day" => Period::Day,
+                "week" => Period::Week,
+                "weekend" => Period::Weekend,
+                "month" => Period::Month,
+                "year" => Period::Year,
                 _ => return None,
             }),
-            "offset" => Concept::Offset(number()?),
-            "count" => Concept::Count(number()?),
-            "last" => Concept::Last,
-            "this" => Concept::This,
-            "next" => Concept::Next,
-            "ago" => Concept::Ago,
+            "offset" => DateWord::Offset(number()?),
+            "count" => DateWord::Count(number()?),
+            "last" => DateWord::Last,
+            "this" => DateWord::This,
+            "next" => DateWord::Next,
+            "ago" => DateWord::Ago,
             _ => return None,
         })
     }
 }
 
-/// A length of time that a date is counted in.
+/// A period that dates are counted in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Length {
-    /// Also for its parts: this morning is today.
+pub(crate) enum Period {
+    /// Also for parts of a day: "this morning" is today.
     Day,
     /// From Monday.
     Week,
@@ -79,33 +77,33 @@ pub(crate) enum Length {
     Year,
 }
 
-/// The vocabulary, a section for each meaning.
-const WORDS: &str = include_str!("../assets/dates.txt");
+/// One section per meaning.
+const DATE_WORDS: &str = include_str!("../assets/dates.txt");
 
-static CONCEPTS: LazyLock<FxHashMap<String, Vec<Concept>>> = LazyLock::new(|| {
-    let mut concepts: FxHashMap<String, Vec<Concept>> = FxHashMap::default();
-    for (section, word) in sections(WORDS) {
-        if let Some(concept) = Concept::of(section) {
-            concepts.entry(normalise(word)).or_default().push(concept);
+static MEANINGS: LazyLock<FxHashMap<String, Vec<DateWord>>> = LazyLock::new(|| {
+    let mut meanings: FxHashMap<String, Vec<DateWord>> = FxHashMap::default();
+    for (section, word) in sections(DATE_WORDS) {
+        if let Some(meaning) = DateWord::of(section) {
+            meanings.entry(normalise(word)).or_default().push(meaning);
         }
     }
-    concepts
+    meanings
 });
 
 static AMBIGUOUS_SET: LazyLock<FxHashSet<String>> = LazyLock::new(|| set_of("ambiguous"));
-static MORE_TIME_SET: LazyLock<FxHashSet<String>> = LazyLock::new(|| set_of("time"));
+static TIME_WORD_SET: LazyLock<FxHashSet<String>> = LazyLock::new(|| set_of("time"));
 
 fn set_of(wanted: &str) -> FxHashSet<String> {
-    let words = sections(WORDS).filter(|(section, _)| *section == wanted);
+    let words = sections(DATE_WORDS).filter(|(section, _)| *section == wanted);
     words.map(|(_, word)| normalise(word)).collect()
 }
 
-/// What a normalised word may mean. Across languages it may be more than one thing.
-pub(crate) fn concepts(norm: &str) -> &'static [Concept] {
-    CONCEPTS.get(norm).map_or(&[], Vec::as_slice)
+/// The meanings of a normalised word; several if it occurs in several languages.
+pub(crate) fn meanings(norm: &str) -> &'static [DateWord] {
+    MEANINGS.get(norm).map_or(&[], Vec::as_slice)
 }
 
-/// Whether a word needs others around it to be a date.
+/// Whether a word is part of a date only next to other date words.
 pub(crate) fn is_ambiguous(norm: &str) -> bool {
     AMBIGUOUS_SET.contains(norm)
 }
@@ -124,32 +122,31 @@ pub enum DateRole {
 /// What a normalised word may do in a date.
 pub fn date_role(norm: &str) -> Option<DateRole> {
     let is_certain = !is_ambiguous(norm);
-    concepts(norm).iter().find_map(|concept| match concept {
-        Concept::Month(_) | Concept::Weekday(_) if is_certain => Some(DateRole::Day),
-        Concept::Offset(days) if *days != 0 && is_certain => Some(DateRole::Day),
-        Concept::Length(_) if is_certain => Some(DateRole::Length),
-        Concept::Last | Concept::Next | Concept::Ago => Some(DateRole::Direction),
+    meanings(norm).iter().find_map(|meaning| match meaning {
+        DateWord::Month(_) | DateWord::Weekday(_) if is_certain => Some(DateRole::Day),
+        DateWord::Offset(days) if *days != 0 && is_certain => Some(DateRole::Day),
+        DateWord::Period(_) if is_certain => Some(DateRole::Length),
+        DateWord::Last | DateWord::Next | DateWord::Ago => Some(DateRole::Direction),
         _ => None,
     })
 }
 
 /// Whether a normalised word may be part of a relative date: also hier, which is mostly here.
 pub fn may_name_date(norm: &str) -> bool {
-    let names = |concept: &Concept| !matches!(concept, Concept::Count(_) | Concept::This);
-    concepts(norm).iter().any(names)
+    let names = |meaning: &DateWord| !matches!(meaning, DateWord::Count(_) | DateWord::This);
+    meanings(norm).iter().any(names)
 }
 
-/// Whether a normalised word speaks of time.
 pub(crate) fn is_time_word(norm: &str) -> bool {
-    let names_time = |concept: &Concept| match concept {
-        Concept::Count(_) | Concept::This | Concept::Ago => false,
-        // Words of other languages that are spelled like common ones.
-        Concept::Offset(_) | Concept::Length(_) | Concept::Season(_) => {
+    let names_time = |meaning: &DateWord| match meaning {
+        DateWord::Count(_) | DateWord::This | DateWord::Ago => false,
+        // Homographs of common words in other languages.
+        DateWord::Offset(_) | DateWord::Period(_) | DateWord::Season(_) => {
             !is_ambiguous(norm) || matches!(norm, "spring" | "fall" | "ete")
         }
         _ => true,
     };
-    concepts(norm).iter().any(names_time) || MORE_TIME_SET.contains(norm)
+    meanings(norm).iter().any(names_time) || TIME_WORD_SET.contains(norm)
 }
 
 #[cfg(test)]
@@ -158,9 +155,9 @@ mod tests {
 
     #[test]
     fn every_section_has_a_meaning() {
-        for (section, word) in sections(WORDS) {
+        for (section, word) in sections(DATE_WORDS) {
             let accompanies = matches!(section, "ambiguous" | "time");
-            assert!(accompanies || Concept::of(section).is_some(), "{word} in [{section}]");
+            assert!(accompanies || DateWord::of(section).is_some(), "{word} in [{section}]");
         }
     }
 }

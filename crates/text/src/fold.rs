@@ -1,7 +1,7 @@
-//! Characters to the form they are compared in. It owns normalisation; it must not know words.
+//! Unicode normalisation for comparison.
 //!
-//! Marks are dropped where readers leave them out (Latin, Greek, Hebrew points, Arabic vowels) and
-//! kept where they are letters (the scripts of India, Thai, kana, Cyrillic й).
+//! Drops marks that writers omit (Latin and Greek accents, Hebrew points, Arabic vowels) and keeps
+//! marks that are letters (Indic scripts, Thai, kana, Cyrillic й).
 
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::{canonical_combining_class, decompose_canonical};
@@ -9,14 +9,15 @@ use unicode_normalization::{IsNormalized, is_nfkc_quick};
 
 use crate::script::{is_cjk, is_gram};
 
-/// A text in the form for literal comparison: NFKC, lower case, without the marks that readers
-/// leave out and without characters that cannot be seen.
+/// A text for literal comparison: NFKC, lower case, without marks that writers omit and without
+/// invisible characters.
 pub fn normalise(text: &str) -> String {
     if text.is_ascii() {
         return text.to_ascii_lowercase();
     }
     let mut folded = lowered(text);
-    // Dropping a mark may bring together what then composes. It settles at once in any real text.
+    // Without a mark, characters may compose that did not before. One more pass is enough for real
+    // text.
     for _ in 0..3 {
         let again = lowered(&folded);
         if again == folded {
@@ -37,8 +38,8 @@ fn lowered(text: &str) -> String {
     out
 }
 
-/// Hands out a text in NFKC, in the smallest pieces that can be normalised alone, each with the
-/// range it came from.
+/// Calls `each` with the parts of a text in NFKC, as small as can be normalised alone, and the
+/// ranges they came from.
 pub(crate) fn segments(text: &str, mut each: impl FnMut(&str, usize, usize)) {
     let mut letters = text.char_indices().peekable();
     while let Some((start, letter)) = letters.next() {
@@ -62,7 +63,7 @@ pub(crate) fn segments(text: &str, mut each: impl FnMut(&str, usize, usize)) {
         let whole: String = source.nfkc().collect();
         let alone = |letter: char| std::iter::once(letter).nfkc();
         if source.chars().flat_map(alone).eq(whole.chars()) {
-            // Nothing composed, so every character keeps its own place.
+            // Nothing composed, so every character keeps its own range.
             for (at, letter) in source.char_indices() {
                 let segment: String = alone(letter).collect();
                 each(&segment, start + at, start + at + letter.len_utf8());
@@ -73,7 +74,7 @@ pub(crate) fn segments(text: &str, mut each: impl FnMut(&str, usize, usize)) {
     }
 }
 
-/// Characters in wide use that NFKC leaves alone and that never compose with what is before.
+/// Common characters that NFKC does not change and that never compose with the preceding one.
 fn is_stable(letter: char) -> bool {
     letter.is_ascii()
         || matches!(letter, 'А'..='я')
@@ -86,7 +87,7 @@ fn is_stable(letter: char) -> bool {
             | '\u{ac00}'..='\u{d7a3}' | '\u{1f300}'..='\u{1faff}' | '\u{2120}' | '\u{2122}' | '\u{e01}'..='\u{e2f}')
 }
 
-/// Whether normalising may start anew at this character.
+/// Whether normalisation can restart at this character.
 fn starts_segment(letter: char) -> bool {
     if is_stable(letter) {
         return true;
@@ -100,8 +101,8 @@ fn decomposed(letter: char) -> char {
     std::iter::once(letter).nfkd().next().unwrap_or(letter)
 }
 
-/// Whether a character belongs to another token than the one before in any case, so that nothing
-/// is lost by normalising them apart, and each keeps its place.
+/// Whether a character is in another token than the preceding one in any case, so that both can be
+/// normalised separately and keep their own ranges.
 fn changes_script(before: char, letter: char) -> bool {
     let script = |letter: char| {
         let letter = decomposed(letter);
@@ -111,7 +112,8 @@ fn changes_script(before: char, letter: char) -> bool {
     script_after != (false, false) && script_after != script(before)
 }
 
-/// A character of NFKC text without its marks, in the case it had; nothing if it cannot be seen.
+/// Removes the marks of a character of NFKC text and keeps its case. Invisible characters are
+/// dropped.
 pub(crate) fn fold(letter: char, mut out: impl FnMut(char)) {
     if letter.is_ascii() {
         return out(letter);
@@ -174,7 +176,7 @@ fn fold_base(letter: char, mut out: impl FnMut(char)) {
     });
 }
 
-/// Marks that readers leave out, and characters without width or meaning of their own.
+/// Marks that writers omit, and characters without a width or meaning.
 fn is_dropped(letter: char) -> bool {
     matches!(letter,
         '\u{300}'..='\u{36f}' | '\u{1ab0}'..='\u{1aff}' | '\u{1dc0}'..='\u{1dff}'
@@ -189,7 +191,7 @@ fn is_dropped(letter: char) -> bool {
         | '\u{e0000}'..='\u{e0fff}' | '\u{2122}' | '\u{2120}')
 }
 
-/// A folded character in lower case, such that upper and lower case of a text come out alike.
+/// Lower-cases a folded character so that upper and lower case of a text are equal.
 pub(crate) fn lower(letter: char, mut out: impl FnMut(char)) {
     if letter.is_ascii() {
         return out(letter.to_ascii_lowercase());
@@ -203,7 +205,7 @@ pub(crate) fn lower(letter: char, mut out: impl FnMut(char)) {
         _ if !letter.is_alphabetic() => return out(letter),
         _ => {}
     }
-    // By way of upper case, since some letters share theirs: σ and ς, и others with a lost mark.
+    // Via upper case, since some letters share one: σ and ς.
     for upper in letter.to_uppercase() {
         for low in upper.to_lowercase() {
             match low {

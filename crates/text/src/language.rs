@@ -1,5 +1,4 @@
-//! Languages: which one a text is in, its stop words, its stems. It owns the vote and the
-//! stemmers; it must not know how words were found.
+//! Detects the language of a text by its stop words, and stems words.
 
 use std::borrow::Cow;
 use std::sync::LazyLock;
@@ -13,7 +12,7 @@ use crate::lists::entries;
 /// A language with stop words and stems.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Language {
-    /// What is assumed of a text in Latin letters that says nothing else.
+    /// The default for texts in Latin letters.
     English,
     /// German.
     German,
@@ -35,12 +34,12 @@ pub(crate) enum Language {
     Norwegian,
     /// Finnish.
     Finnish,
-    /// The one language here in Cyrillic letters: told by its script, without a vote.
+    /// Detected by its script.
     Russian,
 }
 
-/// The languages that a vote decides between.
-pub(crate) const LATIN: [Language; 11] = [
+/// The languages that are detected by stop words.
+pub(crate) const LATIN_LANGUAGES: [Language; 11] = [
     Language::English,
     Language::German,
     Language::French,
@@ -94,7 +93,7 @@ impl Language {
         }
     }
 
-    /// Endings that its stemmer knows only with their marks, which were folded away.
+    /// Endings that the stemmer knows only with marks, which folding has removed.
     fn marked_endings(self) -> &'static [(&'static str, &'static str)] {
         match self {
             Language::Spanish => &[("ion", "ión"), ("logia", "logía"), ("logias", "logías")],
@@ -108,15 +107,15 @@ impl Language {
     }
 }
 
-/// Marks a stop word of another language that is an English word of another meaning.
-const WEAK: u16 = 1 << 15;
+/// Marks stop words of other languages that are English words with another meaning.
+const WEAK_BIT: u16 = 1 << 15;
 
-/// What a language needs to be more than a coincidence in an English text.
-const LEAST_VOTES: u32 = 30;
+/// Fewer votes for another language are a coincidence in an English text.
+const MIN_VOTES: u32 = 30;
 
 static STOP_WORDS: LazyLock<FxHashMap<String, u16>> = LazyLock::new(|| {
     let mut sets: FxHashMap<String, u16> = FxHashMap::default();
-    for language in LATIN.into_iter().chain([Language::Russian]) {
+    for language in LATIN_LANGUAGES.into_iter().chain([Language::Russian]) {
         for word in entries(language.stop_words()) {
             *sets.entry(normalise(word)).or_insert(0) |= language.bit();
         }
@@ -125,13 +124,13 @@ static STOP_WORDS: LazyLock<FxHashMap<String, u16>> = LazyLock::new(|| {
         if let Some(set) = sets.get_mut(word)
             && *set & Language::English.bit() == 0
         {
-            *set |= WEAK;
+            *set |= WEAK_BIT;
         }
     }
     sets
 });
 
-/// English forms with their base, in the order of the list.
+/// English inflected forms with their base form.
 fn irregular_forms() -> impl Iterator<Item = (&'static str, &'static str)> {
     entries(include_str!("../assets/irregular_english.txt")).flat_map(|line| {
         let (base, forms) = line.split_once(' ').unwrap_or((line, ""));
@@ -139,44 +138,44 @@ fn irregular_forms() -> impl Iterator<Item = (&'static str, &'static str)> {
     })
 }
 
-static IRREGULAR: LazyLock<FxHashMap<&'static str, &'static str>> =
+static IRREGULAR_FORMS: LazyLock<FxHashMap<&'static str, &'static str>> =
     LazyLock::new(|| irregular_forms().collect());
 
-/// The English forms that no rule leads back to their base, and that begin with a prefix.
+/// Irregular English forms that start with a prefix.
 pub fn irregular_words(prefix: &str) -> Vec<&'static str> {
     irregular_forms().map(|(form, _)| form).filter(|form| form.starts_with(prefix)).collect()
 }
 
-/// The languages that a normalised word is a stop word in, as a set of bits.
+/// The languages in which a normalised word is a stop word, as a set of bits.
 pub(crate) fn stop_set(norm: &str) -> u16 {
     STOP_WORDS.get(norm).copied().unwrap_or(0)
 }
 
-/// The vote on the language of a text.
+/// Votes for the language of a text.
 #[derive(Debug, Default, Clone, Copy)]
-pub(crate) struct Vote([u32; LATIN.len()]);
+pub(crate) struct Vote([u32; LATIN_LANGUAGES.len()]);
 
 impl Vote {
-    /// Counts a word by the languages it is a stop word in: the fewer, the more it says.
+    /// Counts a stop word. It is worth more in fewer languages.
     pub fn count(&mut self, stop_set: u16) {
-        let latin = stop_set & !Language::Russian.bit() & !WEAK;
+        let latin = stop_set & !Language::Russian.bit() & !WEAK_BIT;
         if latin == 0 {
             return;
         }
-        let full = if stop_set & WEAK == 0 { 60 } else { 10 };
+        let full = if stop_set & WEAK_BIT == 0 { 60 } else { 10 };
         let weight = full / latin.count_ones();
-        for (votes, language) in self.0.iter_mut().zip(LATIN) {
+        for (votes, language) in self.0.iter_mut().zip(LATIN_LANGUAGES) {
             if latin & language.bit() != 0 {
                 *votes += weight;
             }
         }
     }
 
-    /// The language with the most votes; the first in order where they are equal.
+    /// The language with the most votes; the first one if several have as many.
     pub fn winner(&self) -> Language {
         let mut best = (Language::English, 0);
-        for (votes, language) in self.0.iter().zip(LATIN) {
-            if *votes > best.1 && (*votes >= LEAST_VOTES || language == Language::English) {
+        for (votes, language) in self.0.iter().zip(LATIN_LANGUAGES) {
+            if *votes > best.1 && (*votes >= MIN_VOTES || language == Language::English) {
                 best = (language, *votes);
             }
         }
@@ -184,7 +183,7 @@ impl Vote {
     }
 }
 
-/// The language whose stems a normalised word gets in a text; none for a script without any.
+/// The language in which a normalised word is stemmed; `None` if its script has no stemmer.
 pub(crate) fn language_of(norm: &str, latin: Language) -> Option<Language> {
     match norm.as_bytes().first()? {
         b'a'..=b'z' => Some(latin),
@@ -201,7 +200,7 @@ pub(crate) fn stem(norm: &str, language: Language) -> Cow<'_, str> {
     }
     let mut word = norm;
     if language == Language::English
-        && let Some(base) = IRREGULAR.get(norm)
+        && let Some(base) = IRREGULAR_FORMS.get(norm)
     {
         word = base;
     }

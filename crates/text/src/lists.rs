@@ -1,7 +1,7 @@
-//! Reads lists of words from the crates' assets: an entry a line, `#` before a comment, `[name]`
-//! before the entries of a section.
+//! Reads word lists: one entry per line, `#` before a comment, `[name]` before the entries of a
+//! section.
 
-/// The entries of a list, in order, each with the name of its section; `""` before the first.
+/// The entries of a list with the names of their sections; `""` before the first section.
 pub fn sections(list: &'static str) -> impl Iterator<Item = (&'static str, &'static str)> {
     let mut section = "";
     list.lines().map(str::trim).filter_map(move |line| {
@@ -18,7 +18,7 @@ pub fn sections(list: &'static str) -> impl Iterator<Item = (&'static str, &'sta
     })
 }
 
-/// The entries of a list, in order, whatever their section.
+/// The entries of all sections of a list.
 pub fn entries(list: &'static str) -> impl Iterator<Item = &'static str> {
     sections(list).map(|(_, entry)| entry)
 }

@@ -1,67 +1,67 @@
-//! Phrases, verified on the text itself. It owns what counts as the same words in a row; it must
-//! not know how the text was found.
+//! Finds phrases in texts.
 
 use std::collections::VecDeque;
 use std::ops::Range;
 
 use crate::analyzer::slice;
 use crate::scan::Scanner;
-use crate::unit::{Joint, Shape, Unit};
+use crate::unit::{Link, Shape, Unit};
 
-const BLOCK: usize = 1024;
+const BLOCK_UNITS: usize = 1024;
 
-/// Words that have to stand side by side, in order, whatever punctuation is between them. Stems do
-/// not count; stop words do.
+/// Adjacent words in order, with any punctuation between them. Words are compared unstemmed, stop
+/// words included.
 #[derive(Debug, Clone, Default)]
 pub struct Phrase {
     words: Vec<String>,
-    /// For every word, how much of the phrase has been seen if the word after it is another one.
+    /// The failure function of Knuth, Morris and Pratt: by number of matched words, how many still
+    /// match after a mismatch.
     fallback: Vec<usize>,
 }
 
 impl Phrase {
-    /// Reads a phrase.
+    /// Splits a phrase into words.
     pub fn new(text: &str) -> Phrase {
         let mut scanner = Scanner::default();
-        scanner.scan(text, 0, BLOCK);
+        scanner.scan(text, 0, BLOCK_UNITS);
         let compared = scanner.units.iter().filter(|unit| is_compared(unit));
         let words: Vec<String> =
             compared.map(|unit| slice(&scanner.norm, unit.span).to_owned()).collect();
         let mut phrase = Phrase { words, fallback: Vec::new() };
-        let mut seen = 0;
+        let mut matched = 0;
         for at in 0..phrase.words.len() {
             if at > 0 {
                 let word = phrase.words.get(at).map(String::as_str).unwrap_or_default();
-                seen = phrase.advance(seen, word);
+                matched = phrase.advance(matched, word);
             }
-            phrase.fallback.push(seen);
+            phrase.fallback.push(matched);
         }
         phrase
     }
 
-    /// Whether there is no word in it, so that it can be found nowhere.
+    /// Whether there is no word in it, so that it matches nothing.
     pub fn is_empty(&self) -> bool {
         self.words.is_empty()
     }
 
-    /// Where the phrase is first in a text, in bytes.
+    /// The first match in a text, in bytes.
     pub fn find(&self, text: &str) -> Option<Range<usize>> {
         if self.words.is_empty() {
             return None;
         }
         let mut scanner = Scanner::default();
         let mut starts = VecDeque::with_capacity(self.words.len() + 1);
-        let mut seen = 0;
+        let mut matched = 0;
         let mut at = 0;
         while at < text.len() {
-            at = scanner.scan(text, at, BLOCK);
+            at = scanner.scan(text, at, BLOCK_UNITS);
             for unit in scanner.units.iter().filter(|unit| is_compared(unit)) {
                 starts.push_back(unit.span.start as usize);
                 if starts.len() > self.words.len() {
                     starts.pop_front();
                 }
-                seen = self.advance(seen, slice(&scanner.norm, unit.span));
-                if seen == self.words.len() {
+                matched = self.advance(matched, slice(&scanner.norm, unit.span));
+                if matched == self.words.len() {
                     return Some(*starts.front()?..unit.span.end as usize);
                 }
             }
@@ -69,23 +69,23 @@ impl Phrase {
         None
     }
 
-    /// How much of the phrase is seen once `word` follows `seen` words of it.
-    fn advance(&self, mut seen: usize, word: &str) -> usize {
+    /// The number of matched words after `word`, if `matched` words matched before it.
+    fn advance(&self, mut matched: usize, word: &str) -> usize {
         loop {
-            if self.words.get(seen).is_some_and(|wanted| wanted == word) {
-                return seen + 1;
+            if self.words.get(matched).is_some_and(|wanted| wanted == word) {
+                return matched + 1;
             }
-            match seen.checked_sub(1) {
-                Some(last) => seen = self.fallback.get(last).copied().unwrap_or(0),
+            match matched.checked_sub(1) {
+                Some(last) => matched = self.fallback.get(last).copied().unwrap_or(0),
                 None => return 0,
             }
         }
     }
 }
 
-/// An emoji with a colour comes a second time without; once is enough to compare.
+/// An emoji with a skin tone is followed by a unit without it, which is not compared.
 fn is_compared(unit: &Unit) -> bool {
-    unit.shape != Shape::Emoji || unit.joint == Joint::Open
+    unit.shape != Shape::Emoji || unit.link == Link::None
 }
 
 #[cfg(test)]
@@ -112,15 +112,15 @@ mod tests {
             ("...", "a ... b", None),
             ("", "", None),
         ] {
-            let found = Phrase::new(phrase).find(text);
-            assert_eq!(found.map(|range| &text[range]), want, "{phrase} in {text}");
+            let recognised = Phrase::new(phrase).find(text);
+            assert_eq!(recognised.map(|range| &text[range]), want, "{phrase} in {text}");
         }
     }
 
     #[test]
     fn a_phrase_is_found_across_blocks() {
-        let text = format!("{}needle here{}", "hay ".repeat(BLOCK - 1), " hay".repeat(9));
-        let found = Phrase::new("Needle here").find(&text);
-        assert_eq!(found.map(|range| &text[range]), Some("needle here"));
+        let text = format!("{}needle here{}", "hay ".repeat(BLOCK_UNITS - 1), " hay".repeat(9));
+        let recognised = Phrase::new("Needle here").find(&text);
+        assert_eq!(recognised.map(|range| &text[range]), Some("needle here"));
     }
 }

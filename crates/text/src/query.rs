@@ -1,41 +1,40 @@
-//! The words of a question, each with every term that a row may hold it under. It owns what a
-//! question asks for; it must not know how rows are searched or ranked.
+//! Splits queries into words, each with the terms under which texts may be indexed.
 
 use crate::analyzer::{Analyzer, is_plain, joined, shape_of, slice, split_group};
-use crate::language::{LATIN, Language, language_of, stem, stop_set};
+use crate::language::{LATIN_LANGUAGES, Language, language_of, stem, stop_set};
 use crate::script::{CjkScript, cjk_script};
 use crate::unit::{Shape, Span, Unit};
 
-/// Units of a question that are looked at. Nobody asks longer ones, but somebody will paste one.
-const LONGEST_QUESTION: usize = 4096;
+/// Later units of a query are ignored.
+const MAX_QUERY_UNITS: usize = 4096;
 
-/// A word of a question.
+/// A word of a query.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct QueryWord {
     /// Normalised and not stemmed.
     pub norm: String,
-    /// Terms that it may be indexed under, without repetition, the likeliest first.
+    /// The terms under which it may be indexed, without duplicates, most likely first.
     pub terms: Vec<String>,
-    /// Whether all of the terms have to occur (a run of characters, cut in pairs), or any one.
+    /// Whether all terms must occur (a run of characters, split into pairs), or any of them.
     pub all: bool,
-    /// What to look for if the terms are not there, all of it: the parts of an identifier, the
-    /// pairs of a run.
+    /// Matched together if the terms do not match: the parts of an identifier, the pairs of a run.
     pub parts: Vec<QueryWord>,
-    /// Whether it is a stop word in the language of the question.
+    /// Whether it is a stop word in the language of the query.
     pub stop: bool,
-    /// Where it starts in the question, in bytes.
+    /// The start in the query, in bytes.
     pub start: u32,
-    /// Where it ends in the question, in bytes.
+    /// The end in the query, in bytes.
     pub end: u32,
 }
 
 impl Analyzer {
-    /// The words of a question, in order. Rows had their languages guessed one by one, so a word
-    /// comes with its stems in every language.
+    /// The words of a query, in order. The language of each indexed text is detected separately, so
+    /// a word has its stems in all languages.
     pub fn query_words(&mut self, text: &str) -> Vec<QueryWord> {
-        self.scanner.scan(text, 0, LONGEST_QUESTION);
+        self.scanner.scan(text, 0, MAX_QUERY_UNITS);
         let language = self.look_up().winner();
-        let reader = Reader { norm: &self.scanner.norm, humps: &self.scanner.humps, language };
+        let reader =
+            Reader { norm: &self.scanner.norm, subwords: &self.scanner.subwords, language };
         let mut words = Vec::new();
         let mut rest = self.scanner.units.as_slice();
         while let [unit, ..] = rest {
@@ -54,7 +53,7 @@ impl Analyzer {
 
 struct Reader<'a> {
     norm: &'a str,
-    humps: &'a [Span],
+    subwords: &'a [Span],
     language: Language,
 }
 
@@ -85,9 +84,9 @@ impl Reader<'_> {
 
     fn unit(&self, unit: &Unit) -> QueryWord {
         let mut word = self.word(unit.span, unit.shape);
-        let humps = self.humps.get(unit.humps.0 as usize..unit.humps.1 as usize);
-        for hump in humps.unwrap_or_default() {
-            word.parts.push(self.word(*hump, shape_of(slice(self.norm, *hump))));
+        let subwords = self.subwords.get(unit.subwords.0 as usize..unit.subwords.1 as usize);
+        for subword in subwords.unwrap_or_default() {
+            word.parts.push(self.word(*subword, shape_of(slice(self.norm, *subword))));
         }
         word
     }
@@ -104,7 +103,7 @@ impl Reader<'_> {
         };
         let mut word = self.exact(span);
         word.stop = parts.iter().all(|part| part.stop);
-        // E-mail is also written email, but a row is not indexed under both.
+        // E-mail is also written email, but a text is indexed under one of them.
         let hyphenated = group.iter().all(|unit| unit.shape == Shape::Word)
             && word.norm.bytes().all(|byte| byte == b'-' || byte.is_ascii_alphabetic());
         if hyphenated {
@@ -121,7 +120,7 @@ impl Reader<'_> {
         word
     }
 
-    /// A run of characters, divided where the script changes, which is mostly where words end.
+    /// Splits a run of CJK characters where the script changes, which is usually a word boundary.
     fn scripts(&self, group: &[Unit], words: &mut Vec<QueryWord>) {
         let mut start = 0;
         let mut current = None;
@@ -169,11 +168,11 @@ fn is_particle(run: &[Unit], script: Option<CjkScript>) -> bool {
     run.len() <= 2 && script == Some(CjkScript::Hiragana)
 }
 
-/// The stem in the language of the question, then in all others.
+/// The stem in the language of the query, then in all others.
 fn stems(norm: &str, language: Language) -> Vec<String> {
     let mut terms = vec![stem(norm, language).into_owned()];
     if language != Language::Russian {
-        for other in LATIN {
+        for other in LATIN_LANGUAGES {
             let stem = stem(norm, other);
             if !terms.iter().any(|term| *term == stem) {
                 terms.push(stem.into_owned());

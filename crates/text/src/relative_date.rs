@@ -4,9 +4,9 @@
 
 use jiff::civil::Date;
 
-use crate::calendar::{date, number};
-use crate::date::{Found, Reader, words};
-use crate::date_words::{Concept, Length, is_ambiguous};
+use crate::calendar::{date_of, day_number};
+use crate::date::{DateMatch, Reader, query_units};
+use crate::date_words::{DateWord, Period, is_ambiguous};
 use crate::language::{Language, Vote, stop_set};
 use crate::scan::Scanner;
 
@@ -50,13 +50,13 @@ pub struct DatedText<'a> {
 pub fn relative_dates(dated: &DatedText<'_>) -> Vec<RelativeDate> {
     let &DatedText { text, around, written_on } = dated;
     let (mut scanner, mut scanner_around) = (Scanner::default(), Scanner::default());
-    let words_around = words(&mut scanner_around, around);
-    let words = words(&mut scanner, text);
+    let words_around = query_units(&mut scanner_around, around);
+    let words = query_units(&mut scanner, text);
     let mut vote = Vote::default();
     words.iter().chain(&words_around).for_each(|word| vote.count(stop_set(word.norm)));
     let reading = Reading {
         reader: Reader::new(&words, written_on),
-        today: number(written_on),
+        today: day_number(written_on),
         language: vote.winner(),
     };
     let mut dates = Vec::new();
@@ -70,7 +70,7 @@ pub fn relative_dates(dated: &DatedText<'_>) -> Vec<RelativeDate> {
             continue;
         };
         let last = words.get(at + found.words - 1).unwrap_or(first);
-        let days = (date(found.days.0), date(found.days.1 - 1));
+        let days = (date_of(found.days.0), date_of(found.days.1 - 1));
         if let (Some(first_day), Some(last_day)) = days {
             let (start, end) = (first.start as usize, last.end as usize);
             dates.push(RelativeDate { first: first_day, last: last_day, precision, start, end });
@@ -87,8 +87,8 @@ struct Reading<'a> {
 }
 
 impl Reading<'_> {
-    fn read(&self, at: usize, may_be_adverb: bool) -> Option<(Found, Precision)> {
-        let exact = |found: Found| (found, Precision::Exact);
+    fn read(&self, at: usize, may_be_adverb: bool) -> Option<(DateMatch, Precision)> {
+        let exact = |found: DateMatch| (found, Precision::Exact);
         self.ago(at)
             .or_else(|| self.day_before(at).map(exact))
             .or_else(|| self.before_or_after(at).map(exact))
@@ -96,7 +96,7 @@ impl Reading<'_> {
     }
 
     /// Three days ago, vor drei Tagen, il y a un an.
-    fn ago(&self, at: usize) -> Option<(Found, Precision)> {
+    fn ago(&self, at: usize) -> Option<(DateMatch, Precision)> {
         let found = self.reader.ago(at)?;
         let norms = (at..at + found.words).map(|at| self.reader.norm(at));
         let is_vague = norms.clone().any(|norm| matches!(norm, "few" | "couple"));
@@ -107,13 +107,13 @@ impl Reading<'_> {
     }
 
     /// The day before yesterday.
-    fn day_before(&self, at: usize) -> Option<Found> {
-        let is_offset = self.reader.is(at + 2, Concept::Offset(-1));
-        self.reader.length_then_relative(at).filter(|found| found.words == 3 && is_offset)
+    fn day_before(&self, at: usize) -> Option<DateMatch> {
+        let is_offset = self.reader.is(at + 2, DateWord::Offset(-1));
+        self.reader.period_then_relative(at).filter(|found| found.words == 3 && is_offset)
     }
 
     /// Last week, next Friday, la semaine dernière, last May.
-    fn before_or_after(&self, at: usize) -> Option<Found> {
+    fn before_or_after(&self, at: usize) -> Option<DateMatch> {
         let leads = self.reader.steps(at).map(|steps| (steps, at + 1));
         let follows = || {
             self.reader.length(at)?;
@@ -132,13 +132,13 @@ impl Reading<'_> {
         let found = self
             .reader
             .relative(at)
-            .or_else(|| self.reader.length_then_relative(at))
+            .or_else(|| self.reader.period_then_relative(at))
             .or_else(|| self.reader.month(at + 1).and_then(|_| self.reader.month_first(at)))
             .filter(|found| found.words == 2)?;
         let is_weekday = self.reader.weekday_at(named_at).is_some();
         match self.reader.length(named_at).filter(|_| !is_weekday) {
             // The next day and the last one are days of a story; last night was yesterday.
-            Some(Length::Day) => {
+            Some(Period::Day) => {
                 let is_night = matches!(
                     self.reader.norm(named_at),
                     "night" | "evening" | "nacht" | "nuit" | "noche" | "notte" | "noite"
@@ -151,9 +151,9 @@ impl Reading<'_> {
     }
 
     /// Yesterday, vorgestern, завтра.
-    fn offset(&self, at: usize, may_be_adverb: bool) -> Option<Found> {
-        let days = self.reader.pick(at, |concept| match concept {
-            Concept::Offset(days) if days != 0 => Some(days),
+    fn offset(&self, at: usize, may_be_adverb: bool) -> Option<DateMatch> {
+        let days = self.reader.find_meaning(at, |meaning| match meaning {
+            DateWord::Offset(days) if days != 0 => Some(days),
             _ => None,
         })?;
         let norm = self.reader.norm(at);
@@ -172,7 +172,7 @@ impl Reading<'_> {
             "manana" => !matches!(before, "la" | "esta" | "una" | "cada" | "de"),
             _ => !is_ambiguous(norm),
         };
-        is_certain.then(|| Found::day(self.today + days))
+        is_certain.then(|| DateMatch::day(self.today + days))
     }
 }
 

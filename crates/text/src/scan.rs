@@ -1,36 +1,37 @@
-//! Text to units: runs of letters and digits, single characters, clusters, emoji. It owns where
-//! they start and end and what holds them together; it must not know languages or stems.
+//! Scans text into units: runs of letters and digits, single characters, clusters and emoji.
 
 use crate::fold::lower;
-use crate::joints::{Source, clitic, cluster_end, ends_word, groups_digits, is_address, separator};
-use crate::piece::{Piece, stretch};
+use crate::folded_text::{FoldedText, end_of_stretch};
+use crate::identifier::{
+    Source, clitic, cluster_end, ends_word, groups_digits, is_address, separator,
+};
 use crate::script::{Class, ZERO_WIDTH_JOINER, class, is_emoji, is_regional, is_skin_tone, is_tag};
-use crate::unit::{Joint, Shape, Span, Unit};
+use crate::unit::{Link, Shape, Span, Unit};
+use std::ops::Range;
 
-/// The longest run that is kept whole; what is beyond is cut off.
-pub(crate) const LONGEST_RUN: usize = 64;
+/// Longer runs are cut.
+pub(crate) const MAX_RUN_BYTES: usize = 64;
 
-/// Characters in one cluster or emoji, so that nothing grows without end.
-pub(crate) const LONGEST_CLUSTER: usize = 12;
+/// A bound on the characters in one cluster or emoji.
+pub(crate) const MAX_CLUSTER_CHARS: usize = 12;
 
-/// What may stand before an apostrophe as a word of its own, in French and Italian.
-const ELIDED: [&str; 27] = [
+/// French and Italian words that lose their vowel before an apostrophe.
+const ELIDED_WORDS: [&str; 27] = [
     "l", "d", "j", "m", "t", "s", "c", "n", "qu", "jusqu", "lorsqu", "puisqu", "quoiqu", "dell",
     "all", "nell", "sull", "dall", "un", "quest", "quell", "bell", "sant", "gl", "coll", "dov",
     "com",
 ];
 
-/// Reads texts into units, over buffers that it keeps.
+/// Scans texts into units. Keeps its buffers.
 #[derive(Debug, Default)]
 pub(crate) struct Scanner {
-    /// The units, in order.
     pub units: Vec<Unit>,
-    /// The pieces of camelCase and of letters mixed with digits.
-    pub humps: Vec<Span>,
-    /// Normalised text. Units of one identifier lie side by side, with their separators.
+    /// The parts of camelCase and of letters mixed with digits.
+    pub subwords: Vec<Span>,
+    /// Normalised text. The units of an identifier are adjacent, with their separators.
     pub norm: String,
     letters: Vec<Letter>,
-    piece: Piece,
+    folded: FoldedText,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -47,12 +48,20 @@ enum Case {
     Digit,
 }
 
+/// The end of a run.
+struct RunEnd {
+    /// Where scanning continues.
+    at: usize,
+    /// Whether the run is a word before an apostrophe, so that the identifier ends.
+    is_elided: bool,
+}
+
 impl Scanner {
-    /// Reads from `at` until the end or until there are about `limit` units; returns where it
-    /// stopped. No identifier is divided by the limit.
+    /// Scans from `at` to the end of the text or until there are about `limit` units, and returns
+    /// where it stopped. An identifier is never split.
     pub fn scan(&mut self, text: &str, mut at: usize, limit: usize) -> usize {
         self.units.clear();
-        self.humps.clear();
+        self.subwords.clear();
         self.norm.clear();
         let bytes = text.as_bytes();
         while self.units.len() < limit
@@ -61,24 +70,24 @@ impl Scanner {
             at = match byte {
                 b'a'..=b'z' | b'A'..=b'Z' => match self.plain_word(text, at) {
                     Some(end) => end,
-                    None => self.stretch(text, at),
+                    None => self.end_of_stretch(text, at),
                 },
-                b'0'..=b'9' | b'#' | b'@' | 0x80.. => self.stretch(text, at),
+                b'0'..=b'9' | b'#' | b'@' | 0x80.. => self.end_of_stretch(text, at),
                 _ => at + 1,
             };
         }
         at
     }
 
-    /// The short way for most words of most texts: ASCII letters that nothing is attached to.
+    /// The fast path for most words: ASCII letters with nothing attached.
     fn plain_word(&mut self, text: &str, at: usize) -> Option<usize> {
         let bytes = text.as_bytes().get(at..)?;
-        let letters = bytes.iter().take(LONGEST_RUN + 1);
+        let letters = bytes.iter().take(MAX_RUN_BYTES + 1);
         let length = letters.take_while(|byte| byte.is_ascii_alphabetic()).count();
         let word = bytes.get(..length)?;
         let is_upper = word.first()?.is_ascii_uppercase();
         let rest = word.get(1..)?;
-        let is_plain = length <= LONGEST_RUN
+        let is_plain = length <= MAX_RUN_BYTES
             && (rest.iter().all(u8::is_ascii_lowercase)
                 || (is_upper && rest.iter().all(u8::is_ascii_uppercase)));
         if !is_plain || !ends_word(bytes.get(length).copied(), bytes.get(length + 1).copied()) {
@@ -95,28 +104,28 @@ impl Scanner {
             norm: norm as u32,
             norm_end: self.norm.len() as u32,
         };
-        self.push(span, Shape::Word, Joint::Open);
+        self.push(span, Shape::Word, Link::None);
         Some(at + length)
     }
 
-    fn stretch(&mut self, text: &str, at: usize) -> usize {
-        let end = stretch(text, at).max(at + 1);
+    fn end_of_stretch(&mut self, text: &str, at: usize) -> usize {
+        let end = end_of_stretch(text, at).max(at + 1);
         let slice = text.get(at..end).unwrap_or_default();
         if slice.is_ascii() {
-            self.scan_source(Source { text: slice, offset: at, piece: None });
+            self.scan_source(Source { text: slice, offset: at, folded: None });
         } else {
-            let mut piece = std::mem::take(&mut self.piece);
-            piece.fill(slice, at);
-            self.scan_source(Source { text: &piece.text, offset: 0, piece: Some(&piece) });
-            self.piece = piece;
+            let mut folded = std::mem::take(&mut self.folded);
+            folded.fill(slice, at);
+            self.scan_source(Source { text: &folded.text, offset: 0, folded: Some(&folded) });
+            self.folded = folded;
         }
         end
     }
 
     fn scan_source(&mut self, source: Source<'_>) {
         let mut at = 0;
-        // Where the last single character or cluster ended, to know what stands beside it.
-        let mut beside = (0, Shape::Word);
+        // The end of the previous character or cluster, to see whether the next one is adjacent.
+        let mut previous_end = (0, Shape::Word);
         while let Some(letter) = source.letter(at) {
             let next = at + letter.len_utf8();
             let shape = match class(letter) {
@@ -140,30 +149,30 @@ impl Scanner {
                 Class::Gram => Shape::Gram,
             };
             let end = if shape == Shape::Gram { cluster_end(source, at) } else { next };
-            let joint = if beside == (at, shape) { Joint::Run } else { Joint::Open };
+            let link = if previous_end == (at, shape) { Link::Run } else { Link::None };
             let norm = self.norm.len();
             for letter in source.text.get(at..end).unwrap_or_default().chars() {
                 lower(letter, |low| self.norm.push(low));
             }
-            let span = self.span(source, (at, end), norm);
-            self.push(span, shape, joint);
-            beside = (end, shape);
+            let span = self.span(source, at..end, norm);
+            self.push(span, shape, link);
+            previous_end = (end, shape);
             at = end;
         }
     }
 
-    fn span(&self, source: Source<'_>, (start, end): (usize, usize), norm: usize) -> Span {
+    fn span(&self, source: Source<'_>, range: Range<usize>, norm: usize) -> Span {
         Span {
-            start: source.start(start),
-            end: source.end(end),
+            start: source.start(range.start),
+            end: source.end(range.end),
             norm: norm as u32,
             norm_end: self.norm.len() as u32,
         }
     }
 
-    fn push(&mut self, span: Span, shape: Shape, joint: Joint) {
+    fn push(&mut self, span: Span, shape: Shape, link: Link) {
         let unit =
-            Unit { span, outer: span, shape, joint, cut: false, humps: (0, 0), entry: u32::MAX };
+            Unit { span, outer: span, shape, link, cut: false, subwords: (0, 0), entry: u32::MAX };
         self.units.push(unit);
     }
 
@@ -172,7 +181,7 @@ impl Scanner {
         let mut end = at;
         let mut previous = None;
         let mut toned = false;
-        for letter in source.text.get(at..).unwrap_or_default().chars().take(LONGEST_CLUSTER) {
+        for letter in source.text.get(at..).unwrap_or_default().chars().take(MAX_CLUSTER_CHARS) {
             let belongs = match previous {
                 None => true,
                 Some(ZERO_WIDTH_JOINER) => is_emoji(letter),
@@ -193,20 +202,20 @@ impl Scanner {
             self.norm.pop();
             end -= ZERO_WIDTH_JOINER.len_utf8();
         }
-        let span = self.span(source, (at, end), norm);
-        self.push(span, Shape::Emoji, Joint::Open);
+        let span = self.span(source, at..end, norm);
+        self.push(span, Shape::Emoji, Link::None);
         if toned && !source.letter(at).is_some_and(is_skin_tone) {
             let norm = self.norm.len();
             let plain = |letter: &char| !is_skin_tone(*letter);
             let sequence = source.text.get(at..end).unwrap_or_default();
             self.norm.extend(sequence.chars().filter(plain));
-            let span = self.span(source, (at, end), norm);
-            self.push(span, Shape::Emoji, Joint::Run);
+            let span = self.span(source, at..end, norm);
+            self.push(span, Shape::Emoji, Link::Run);
         }
         end
     }
 
-    /// A run of letters and digits with all that hangs on it.
+    /// A run of letters and digits with everything attached to it.
     fn identifier(&mut self, source: Source<'_>, mut at: usize) -> usize {
         let outer_start = at;
         let outer_norm = self.norm.len();
@@ -215,13 +224,13 @@ impl Scanner {
             at += 1;
         }
         let is_address = is_address(source.text.get(at..).unwrap_or_default());
-        let mut joint = Joint::Open;
+        let mut link = Link::None;
         let mut bracket = false;
         let first = self.units.len();
         loop {
-            let (end, elided) = self.run(source, at, joint);
-            at = end;
-            if elided {
+            let run = self.run(source, at, link);
+            at = run.at;
+            if run.is_elided {
                 break;
             }
             let tail = self.tail(source, at, bracket);
@@ -229,15 +238,12 @@ impl Scanner {
             if tail > 0 && !bracket {
                 break;
             }
-            let (separator, component) = separator(source, at, is_address);
-            if separator == 0 {
-                break;
-            }
-            let text = source.text.get(at..at + separator).unwrap_or_default();
+            let Some(separator) = separator(source, at, is_address) else { break };
+            let text = source.text.get(at..at + separator.length).unwrap_or_default();
             bracket = text == "[";
             self.norm.extend(text.chars().map(|sign| if sign == '\\' { '/' } else { sign }));
-            at += separator;
-            joint = if component || tail > 0 { Joint::Component } else { Joint::Run };
+            at += separator.length;
+            link = if tail > 0 { Link::Component } else { separator.link };
         }
         let start = source.start(outer_start);
         if let Some(unit) = self.units.get_mut(first) {
@@ -247,7 +253,7 @@ impl Scanner {
         at
     }
 
-    /// The signs after the last run that belong to the name, such as those of C++.
+    /// Trailing signs that belong to a name, as in C++.
     fn tail(&mut self, source: Source<'_>, at: usize, bracket: bool) -> usize {
         let rest = source.text.get(at..).unwrap_or_default();
         let short = self.units.last().is_some_and(|unit| {
@@ -272,13 +278,13 @@ impl Scanner {
         tail.len()
     }
 
-    /// One run of letters and digits. Says where to go on, and whether an elided word ended it.
-    fn run(&mut self, source: Source<'_>, start: usize, joint: Joint) -> (usize, bool) {
+    /// One run of letters and digits.
+    fn run(&mut self, source: Source<'_>, start: usize, link: Link) -> RunEnd {
         let norm = self.norm.len();
         let mut at = start;
         let mut end = start;
         let mut resume = None;
-        let mut elided = false;
+        let mut is_elided = false;
         let mut contracted = false;
         let (mut has_letters, mut has_digits) = (false, false);
         self.letters.clear();
@@ -295,9 +301,9 @@ impl Scanner {
                         resume = Some(after + length);
                         break;
                     }
-                    if ELIDED.contains(&self.norm.get(norm..).unwrap_or_default()) {
+                    if ELIDED_WORDS.contains(&self.norm.get(norm..).unwrap_or_default()) {
                         resume = Some(after);
-                        elided = true;
+                        is_elided = true;
                         break;
                     }
                     at = after;
@@ -316,35 +322,35 @@ impl Scanner {
                 _ if letter.is_uppercase() => Case::Upper,
                 _ => Case::Lower,
             };
-            if !is_mark && self.letters.len() <= LONGEST_RUN {
+            if !is_mark && self.letters.len() <= MAX_RUN_BYTES {
                 self.letters.push(Letter { at, norm: self.norm.len(), case });
             }
-            if self.norm.len() <= norm + LONGEST_RUN {
+            if self.norm.len() <= norm + MAX_RUN_BYTES {
                 lower(letter, |low| self.norm.push(low));
             }
             at += letter.len_utf8();
             end = at;
         }
         let cut = self.cut_off(norm);
-        let span = self.span(source, (start, end), norm);
+        let span = self.span(source, start..end, norm);
         let shape = match (has_letters, has_digits) {
             (true, true) => Shape::Mixed,
             (false, true) => Shape::Number,
             _ => Shape::Word,
         };
-        self.push(span, shape, joint);
-        // With an apostrophe inside there are no humps: O'Brien is one name.
+        self.push(span, shape, link);
+        // Names with an apostrophe are not split: O'Brien is one name.
         if !cut && !contracted {
-            self.split_humps(source, span, end);
+            self.split_subwords(source, span, end);
         }
         if let Some(unit) = self.units.last_mut() {
             unit.cut = cut;
         }
-        (resume.unwrap_or(end), elided)
+        RunEnd { at: resume.unwrap_or(end), is_elided }
     }
 
     fn cut_off(&mut self, norm: usize) -> bool {
-        let mut longest = norm + LONGEST_RUN;
+        let mut longest = norm + MAX_RUN_BYTES;
         if self.norm.len() <= longest {
             return false;
         }
@@ -355,15 +361,15 @@ impl Scanner {
         true
     }
 
-    /// Divides a run at changes of case and between letters and digits. What changes at every
-    /// turn is no name but a hash or encoded data, and stays in one piece.
-    fn split_humps(&mut self, source: Source<'_>, span: Span, end: usize) {
-        let starts_hump = |window: &[Letter]| match window {
+    /// Splits a run at changes of case and between letters and digits. A run with many changes is a
+    /// hash or encoded data and is not split.
+    fn split_subwords(&mut self, source: Source<'_>, span: Span, end: usize) {
+        let starts_subword = |window: &[Letter]| match window {
             [previous, letter, rest @ ..] => match (previous.case, letter.case) {
                 (Case::Lower, Case::Upper) => true,
                 (Case::Digit, Case::Digit) => false,
                 (Case::Digit, _) | (_, Case::Digit) => true,
-                // The last capital of several opens the next word, but URLs are URLs.
+                // The last of several capitals starts the next word, but URLs is one word.
                 (Case::Upper, Case::Upper) => match rest {
                     [next, after @ ..] => {
                         next.case == Case::Lower
@@ -376,29 +382,29 @@ impl Scanner {
             },
             _ => false,
         };
-        let first = self.humps.len();
+        let first = self.subwords.len();
         let mut opened = (span.start, span.norm);
         for at in 0..self.letters.len() {
             let window = self.letters.get(at..).unwrap_or_default();
             if let [previous, letter, ..] = window
-                && starts_hump(window)
-                // Not within what is one character of the original.
+                && starts_subword(window)
+                // Both letters come from different characters of the original.
                 && source.start(previous.at) != source.start(letter.at)
             {
                 let norm_end = letter.norm as u32;
                 let (start, norm) = opened;
-                self.humps.push(Span { start, end: source.end(letter.at), norm, norm_end });
+                self.subwords.push(Span { start, end: source.end(letter.at), norm, norm_end });
                 opened = (source.start(letter.at), norm_end);
             }
         }
         let (start, norm) = opened;
-        self.humps.push(Span { start, end: source.end(end), norm, norm_end: span.norm_end });
-        let count = self.humps.len() - first;
+        self.subwords.push(Span { start, end: source.end(end), norm, norm_end: span.norm_end });
+        let count = self.subwords.len() - first;
         let is_opaque = count > 4 && self.letters.len() * 2 < count * 5;
         if count == 1 || is_opaque {
-            self.humps.truncate(first);
+            self.subwords.truncate(first);
         } else if let Some(unit) = self.units.last_mut() {
-            unit.humps = (first as u32, (first + count) as u32);
+            unit.subwords = (first as u32, (first + count) as u32);
         }
     }
 }

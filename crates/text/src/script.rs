@@ -1,24 +1,21 @@
-//! Which characters make up words, and how. It owns the classes of characters; it must not know
-//! what is done with a word.
+//! Classes of characters: which ones form words, and how.
 
-/// How a character takes part in a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Class {
     /// A letter of a script with spaces between words.
     Letter,
-    /// What goes on with the letter before it, and is nothing alone.
+    /// Continues the letter before it.
     Mark,
     /// A digit or another numeral.
     Digit,
-    /// A character that is a token by itself and in pairs.
+    /// Indexed alone and in pairs.
     Cjk,
-    /// A character of a script without spaces between words, taken in clusters.
+    /// A character of a script without spaces between words, indexed in clusters.
     Gram,
-    /// The start of an emoji.
     Emoji,
-    /// Anything that may hold an identifier together, and breaks words otherwise.
+    /// May join the parts of an identifier; separates words otherwise.
     Joiner,
-    /// Between letters it belongs to the word.
+    /// Part of a word if between letters.
     Apostrophe,
     /// Anything else: spaces, punctuation, symbols.
     Break,
@@ -42,7 +39,7 @@ pub(crate) fn class(letter: char) -> Class {
     {
         return ascii_class(byte);
     }
-    // Not needed, but most of what is not ASCII in most texts.
+    // A fast path for the most common letters outside ASCII.
     if matches!(letter, '\u{410}'..='\u{44f}' | '\u{3b1}'..='\u{3c9}') {
         Class::Letter
     } else if is_cjk(letter) {
@@ -74,7 +71,7 @@ pub(crate) fn is_cjk(letter: char) -> bool {
         | '\u{a960}'..='\u{a97c}' | '\u{d7b0}'..='\u{d7fb}')
 }
 
-/// The scripts within [`is_cjk`], told apart because a change between them often ends a word.
+/// The scripts of [`is_cjk`]: a change of script is often a word boundary.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum CjkScript {
     /// Chinese characters, wherever they are used.
@@ -83,11 +80,11 @@ pub(crate) enum CjkScript {
     Hiragana,
     /// Japanese loan words.
     Katakana,
-    /// Korean, and what is left.
+    /// Korean and the rest.
     Hangul,
 }
 
-/// Which of the scripts it is; nothing for the signs that follow any kana.
+/// `None` for signs that occur with several scripts.
 pub(crate) fn cjk_script(letter: char) -> Option<CjkScript> {
     match letter {
         'ー' | '々' => None,
@@ -110,12 +107,12 @@ pub(crate) fn is_gram(letter: char) -> bool {
         | '\u{1780}'..='\u{17d3}' | '\u{17d7}' | '\u{17dc}' | '\u{17dd}')
 }
 
-/// A vowel that is written before the consonant it belongs to.
+/// Whether a vowel is written before its consonant.
 pub(crate) fn leads_cluster(letter: char) -> bool {
     matches!(letter, '\u{e40}'..='\u{e44}' | '\u{ec0}'..='\u{ec4}')
 }
 
-/// Whether a character of [`is_gram`] belongs to the cluster before it.
+/// Whether a character of [`is_gram`] continues the cluster before it.
 pub(crate) fn extends_cluster(letter: char) -> bool {
     matches!(
         letter,
@@ -128,7 +125,7 @@ pub(crate) fn stacks_next(letter: char) -> bool {
     matches!(letter, '\u{17d2}' | '\u{1039}')
 }
 
-/// What an emoji may start with.
+/// Whether an emoji may start with a character.
 pub(crate) fn is_emoji(letter: char) -> bool {
     matches!(letter,
         '\u{1f300}'..='\u{1faff}' | '\u{1f1e6}'..='\u{1f1ff}' | '\u{2600}'..='\u{27bf}'
@@ -137,20 +134,18 @@ pub(crate) fn is_emoji(letter: char) -> bool {
         | '\u{2b50}' | '\u{2b55}')
 }
 
-/// Half of a flag.
 pub(crate) fn is_regional(letter: char) -> bool {
     matches!(letter, '\u{1f1e6}'..='\u{1f1ff}')
 }
 
-/// The five colours of skin.
 pub(crate) fn is_skin_tone(letter: char) -> bool {
     matches!(letter, '\u{1f3fb}'..='\u{1f3ff}')
 }
 
-/// The letters that spell the flag of a region after a black flag.
+/// Tag letters, which spell the flag of a region after a black flag.
 pub(crate) fn is_tag(letter: char) -> bool {
     matches!(letter, '\u{e0020}'..='\u{e007f}')
 }
 
-/// The zero-width joiner, which makes one emoji of several.
+/// Joins several emoji into one.
 pub(crate) const ZERO_WIDTH_JOINER: char = '\u{200d}';

@@ -1,34 +1,27 @@
-//! The units that a text is read into. It owns their shape; it must not know how they are read.
+//! The units that a text is scanned into.
 
-/// What a unit is made of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Shape {
-    /// Letters alone.
     Word,
-    /// Digits alone.
     Number,
-    /// Letters and digits.
     Mixed,
-    /// One character.
     Cjk,
-    /// One cluster.
     Gram,
-    /// One emoji.
     Emoji,
 }
 
-/// How a unit hangs together with the one before it.
+/// The connection of a unit to the preceding one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Joint {
+pub(crate) enum Link {
     /// Not at all.
-    Open,
-    /// Side by side, or by a hyphen, dot or underscore.
+    None,
+    /// Adjacent, or joined by a hyphen, dot or underscore.
     Run,
-    /// By what separates the components of a path or address.
+    /// Joined by a separator of paths or URLs.
     Component,
 }
 
-/// A range of the original with its range of normalised text.
+/// A range of the original text and of the normalised text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Span {
     /// In the original.
@@ -41,21 +34,18 @@ pub(crate) struct Span {
     pub norm_end: u32,
 }
 
-/// The smallest thing that a phrase is compared by.
+/// The smallest unit that phrases compare.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Unit {
-    /// Where it is.
     pub span: Span,
-    /// The same with the signs that belong to it: `#12`, `@name`, `c++`, `[E0277]`.
+    /// With the signs that belong to it: `#12`, `@name`, `c++`, `[E0277]`.
     pub outer: Span,
-    /// What it is made of.
     pub shape: Shape,
-    /// What holds it to the unit before.
-    pub joint: Joint,
-    /// Whether its end was cut off.
+    pub link: Link,
+    /// Whether it was cut at the maximum length.
     pub cut: bool,
-    /// Its pieces in [`Scanner::humps`], none if there is but one.
-    pub humps: (u32, u32),
-    /// Room for the reader's note on the word.
+    /// Its range in [`Scanner::subwords`]; empty if it has only one.
+    pub subwords: (u32, u32),
+    /// The id of the word in the cache.
     pub entry: u32,
 }

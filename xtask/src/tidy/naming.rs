@@ -11,25 +11,41 @@ use super::tree::{Tree, numbered};
 const EMPTY_WORDS: [&str; 6] = ["manager", "helper", "util", "common", "service", "v2"];
 
 /// Names that nothing declared has as a whole, in lower case, with examples of plain ones.
-const PRIVATE_NAMES: [(&str, Declared, &str); 36] = [
+const PRIVATE_NAMES: [(&str, Declared, &str); 59] = [
     ("again", Declared::AsConstant, "RETRY_DELAY"),
+    ("ahead", Declared::AsConstant, "MAX_WAITING_BATCHES"),
     ("answered", Declared::AsAnything, "PendingGuard, Response"),
     ("ask", Declared::AsAnything, "request, prompt, complete"),
+    ("beyond", Declared::AsAnything, "difference"),
     ("carefully", Declared::AsAnything, "run_with_savepoints"),
+    ("carried", Declared::AsAnything, "SlotTable"),
+    ("carry", Declared::AsAnything, "copy_window"),
     ("complain", Declared::AsAnything, "render_error"),
+    ("depth", Declared::AsConstant, "MAX_DEPTH"),
     ("durably", Declared::AsAnything, "sync_then_return"),
     ("fan", Declared::AsConstant, "MERGE_FAN_IN"),
     ("figures", Declared::AsAnything, "metrics, stats"),
+    ("furnish", Declared::AsAnything, "add_fixture"),
     ("gate", Declared::AsAnything, "auth"),
     ("gather", Declared::AsConstant, "GROUP_WAIT"),
+    ("goes", Declared::AsAnything, "matches"),
+    ("goes_on", Declared::AsAnything, "continuation"),
     ("gone", Declared::AsAnything, "missing, removed"),
+    ("holding", Declared::AsAnything, "existing_sessions"),
+    ("hump", Declared::AsAnything, "subword"),
     ("in_our_words", Declared::AsAnything, "render_error"),
+    ("joints", Declared::AsAnything, "identifier, links"),
     ("keeps_nothing_of", Declared::AsAnything, "is_stateless"),
     ("lead", Declared::AsAnything, "LeaderGuard, become_leader"),
     ("led", Declared::AsAnything, "has_leader"),
+    ("listed", Declared::AsConstant, "MAX_LISTED_IDS"),
+    ("longest", Declared::AsConstant, "MAX_ENTRY_BYTES"),
     ("look", Declared::AsAnything, "score_candidates, inspect"),
     ("many", Declared::AsConstant, "BATCH_ROWS"),
+    ("measured", Declared::AsConstant, "MIN_MEASURED_TIME"),
     ("mend", Declared::AsAnything, "repair"),
+    ("nameless", Declared::AsAnything, "derived_id"),
+    ("ours", Declared::AsConstant, "RESERVED_NAMES"),
     ("outgrown", Declared::AsAnything, "over_budget"),
     ("patience", Declared::AsAnything, "busy_timeout"),
     ("patient", Declared::AsAnything, "busy_timeout, may_call_model"),
@@ -38,15 +54,22 @@ const PRIVATE_NAMES: [(&str, Declared, &str); 36] = [
     ("read", Declared::AsConstant, "READ_BATCH_ROWS"),
     ("removed", Declared::AsConstant, "REMOVE_BATCH_ROWS"),
     ("said", Declared::AsAnything, "message_text"),
+    ("saw", Declared::AsAnything, "record_session"),
     ("says", Declared::AsAnything, "summary"),
     ("seat", Declared::AsAnything, "writer_slot"),
     ("shown", Declared::AsAnything, "visible_items"),
     ("some_go", Declared::AsAnything, "any_removed"),
+    ("standing", Declared::AsAnything, "status"),
+    ("stands", Declared::AsAnything, "visibilities"),
     ("tell", Declared::AsAnything, "render, report"),
+    ("tidied", Declared::AsAnything, "unwrap_text"),
+    ("told", Declared::AsConstant, "MAX_DIFFERENCES"),
     ("took", Declared::AsAnything, "imported"),
     ("turned", Declared::AsAnything, "changed"),
+    ("unfenced", Declared::AsAnything, "strip_fence"),
     ("ways", Declared::AsAnything, "candidates, tabs"),
     ("whole", Declared::AsAnything, "fetch_session"),
+    ("woven", Declared::AsAnything, "expand_bulk"),
     ("write", Declared::AsConstant, "WRITE_BATCH_ROWS"),
 ];
 
@@ -58,21 +81,11 @@ enum Declared {
 }
 
 /// Files and folders that still have private names. An entry goes when its last private name does.
-const NOT_YET_RENAMED: [&str; 14] = [
-    "bench/src/",
-    "crates/demo/src/",
+const NOT_YET_RENAMED: [&str; 4] = [
+    "bench/src/context",
     "crates/engine/src/context/",
-    "crates/engine/src/model_calls.rs",
-    "crates/engine/src/ports.rs",
-    "crates/engine/src/search/",
-    "crates/engine/src/transfer/hermes/",
-    "crates/engine/tests/it/",
+    "crates/engine/tests/it/context",
     "crates/extract/src/",
-    "crates/inference/src/",
-    "crates/inference/tests/it/",
-    "crates/model/src/contract/",
-    "crates/store/src/",
-    "crates/store/tests/it/",
 ];
 
 /// Keywords before the name of a type or a module.

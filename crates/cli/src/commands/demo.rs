@@ -5,7 +5,7 @@ use crate::output::count;
 use crate::progress;
 use clap::Args;
 use oneiro::{Error, Oneiro, Options, SpaceName, Target, is_single_space};
-use oneiro_demo::{Filled, QUESTIONS, Removed, Request, SPACE};
+use oneiro_demo::{DEMO_SPACE, EXAMPLE_QUESTIONS, Filled, Removed, Request};
 
 /// Fill a space with a month of sample conversations
 ///
@@ -39,12 +39,12 @@ impl DemoArgs {
 /// Opens the space of the demonstration, filled: what `oneiro demo` does before it prints.
 pub fn open(context: &Context, force: bool) -> anyhow::Result<(Oneiro, Filled)> {
     let oneiro = Oneiro::open(&target(context)?, context.options())?;
-    let holding = oneiro_demo::holding(&oneiro)?;
-    if holding.demo == 0 && holding.others > 0 && !force {
+    let sessions = oneiro_demo::count_sessions(&oneiro)?;
+    if sessions.demo == 0 && sessions.others > 0 && !force {
         return Err(Error::conflict(format!(
             "{} already has {}",
             oneiro.target(),
-            count(holding.others, "session")
+            count(sessions.others, "session")
         ))
         .remedy(
             "give another --space or --store, or --force to add the sample conversations anyway",
@@ -69,7 +69,7 @@ fn target(context: &Context) -> anyhow::Result<Target> {
     if config.space.is_some() || is_single_space(&config.store) {
         context.target()
     } else {
-        Ok(Target::parse(&config.store, Some(&SpaceName::new(SPACE)?))?)
+        Ok(Target::parse(&config.store, Some(&SpaceName::new(DEMO_SPACE)?))?)
     }
 }
 
@@ -98,7 +98,7 @@ impl Way {
             Way {
                 space: format!("{store} --space {}", target.space()),
                 store,
-                is_usual: target.space().as_str() == SPACE,
+                is_usual: target.space().as_str() == DEMO_SPACE,
             }
         }
     }
@@ -130,7 +130,7 @@ fn describe(filled: &Filled, way: &Way) -> String {
             format!("Completed: {} new, of {all}.", what(sessions, messages))
         }
     };
-    let [question, ..] = QUESTIONS;
+    let [question, ..] = EXAMPLE_QUESTIONS;
     let Way { store, space, is_usual } = way;
     let serve = if *is_usual { format!("{store} serve --demo") } else { format!("{space} serve") };
     format!("{first}\n\nTry:\n  {space} search \"{question}\"\n  {space} session list\n  {serve}")

@@ -10,7 +10,7 @@ use crate::progress;
 use crate::request::request;
 use clap::{Args, ValueEnum};
 use oneiro::{
-    Error, HitKind, Oneiro, SEARCH_LIMIT, SearchRequest, SessionSearchRequest, Sort, WINDOW,
+    Error, HitKind, MESSAGE_WINDOW, Oneiro, SEARCH_LIMIT, SearchRequest, SessionSearchRequest, Sort,
 };
 use serde_json::json;
 use show::{NeighboursOf, Results};
@@ -180,7 +180,7 @@ impl SearchArgs {
                 "query": query,
                 "session": self.session,
                 "around": self.around,
-                "window": self.neighbours.unwrap_or(WINDOW.0),
+                "window": self.neighbours.unwrap_or(MESSAGE_WINDOW.default),
                 "limit": self.limit,
                 "exclude_lineage": self.exclude_lineage,
                 "sort": Sort::from(self.sort),

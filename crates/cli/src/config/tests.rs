@@ -24,16 +24,22 @@ fn a_model_that_writes_is_off_until_a_server_is_named() {
 #[test]
 fn a_model_that_writes_is_asked_as_the_keys_say() {
     let llm = load("llm_url = \"http://localhost:1/v1\"\nllm_model = \"m\"").unwrap().llm.unwrap();
-    assert_eq!((llm.base_url.as_str(), llm.model.as_str()), ("http://localhost:1/v1", "m"));
-    assert_eq!((llm.key, llm.timeout), (None, Duration::from_secs(60)));
+    assert_eq!(
+        (llm.server.base_url.as_str(), llm.server.model.as_str()),
+        ("http://localhost:1/v1", "m")
+    );
+    assert_eq!((llm.server.key, llm.server.timeout), (None, Duration::from_secs(60)));
     assert_eq!(llm.limits, Limits::default(), "the defaults of the keys are those of the guard");
     let llm = load(
         "llm_url = \"http://localhost:1/v1\"\nllm_key = \"sk-secret\"\nllm_timeout_s = 5\n\
          llm_calls_per_hour = 0\nllm_tokens_per_hour = \"7\"",
     );
     let llm = llm.unwrap().llm.unwrap();
-    assert_eq!((llm.model.as_str(), llm.key.as_deref()), ("", Some("sk-secret")));
-    assert_eq!((llm.timeout, llm.total_timeout), (Duration::from_secs(5), Duration::from_secs(15)));
+    assert_eq!((llm.server.model.as_str(), llm.server.key.as_deref()), ("", Some("sk-secret")));
+    assert_eq!(
+        (llm.server.timeout, llm.server.total_timeout),
+        (Duration::from_secs(5), Duration::from_secs(15))
+    );
     assert_eq!((llm.limits.calls_per_hour, llm.limits.tokens_per_hour), (0, 7));
 }
 

@@ -123,8 +123,8 @@ fn what_is_not_of_hermes_is_refused_with_a_word_on_what_to_do() {
     let plain = home.at("plain.db");
     Connection::open(&plain).unwrap().execute_batch("CREATE TABLE t (x)").unwrap();
     for (path, code, words) in [
-        ("/nonexistent/state.db", 3, "is not there"),
-        (home.path.to_str().unwrap(), 3, "state.db is not there"),
+        ("/nonexistent/state.db", 3, "does not exist"),
+        (home.path.to_str().unwrap(), 3, "state.db does not exist"),
         (garbage.to_str().unwrap(), 2, "is not a SQLite database"),
         (plain.to_str().unwrap(), 2, "but not a state.db of hermes"),
     ] {

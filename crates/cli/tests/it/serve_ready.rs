@@ -63,7 +63,7 @@ fn a_database_that_hangs_or_is_gone_is_told_by_readyz_until_it_is_back() {
 
     database.kill();
     assert_becomes_unready(&server);
-    database.again();
+    database.restart();
     eventually("/readyz answers 200 when the database was started again", || is_ready(&server));
     server.call("POST", "/v1/sessions", Some(&json!({"id": "kept"}))).is(201);
     assert!(!server.log().contains("hunter2"), "{}", server.log());

@@ -1,5 +1,4 @@
-//! Counts that tiktoken made, by `encode_ordinary` of the package `tiktoken-rs` 0.12: a line to a
-//! text, its name, its count and itself.
+//! Counts of tiktoken, made by `encode_ordinary` of `tiktoken-rs` 0.12: one line per text.
 
 use serde_json::Value;
 
@@ -11,9 +10,9 @@ fn counts_are_those_of_tiktoken() {
     for line in COUNTS.lines() {
         let line: Value = serde_json::from_str(line).unwrap();
         let expected = line["tokens"].as_u64().unwrap() as usize;
-        let counted = oneiro_count::tokens(line["text"].as_str().unwrap());
-        if counted != expected {
-            wrong.push(format!("{}: {counted}, not {expected}", line["name"]));
+        let pieces_with_counts = oneiro_count::tokens(line["text"].as_str().unwrap());
+        if pieces_with_counts != expected {
+            wrong.push(format!("{}: {pieces_with_counts}, not {expected}", line["name"]));
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));

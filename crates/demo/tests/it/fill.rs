@@ -2,7 +2,7 @@
 
 use crate::support::{NOW, dump, fill, filled, open, request, sessions_by_id};
 use oneiro::{EraseTarget, SessionId};
-use oneiro_demo::{Holding, holding};
+use oneiro_demo::{SessionCounts, count_sessions};
 use oneiro_testkit::{Backend, TestSpace, on_both_backends};
 
 fn id(text: &str) -> SessionId {
@@ -68,9 +68,9 @@ on_both_backends! {
     fn others_are_told_apart_and_left_alone(space) {
         let oneiro = open(space);
         oneiro.sessions().create(oneiro::NewSession::with_id(id("demo-flat-1-mine"))).unwrap();
-        assert_eq!(holding(&oneiro).unwrap(), Holding { demo: 0, others: 1 });
+        assert_eq!(count_sessions(&oneiro).unwrap(), SessionCounts { demo: 0, others: 1 });
         let filled = fill(&oneiro, NOW);
-        assert_eq!(holding(&oneiro).unwrap(), Holding { demo: filled.sessions, others: 1 });
+        assert_eq!(count_sessions(&oneiro).unwrap(), SessionCounts { demo: filled.sessions, others: 1 });
     }
 }
 

@@ -65,7 +65,7 @@ fn what_was_taken_back_is_not_found() {
 fn the_questions_that_are_shown_have_answers() {
     let space = TestSpace::new(Backend::Sqlite);
     let oneiro = filled(&space, NOW);
-    for question in oneiro_demo::QUESTIONS {
+    for question in oneiro_demo::EXAMPLE_QUESTIONS {
         let found = oneiro.search().run(&SearchRequest::new(question)).unwrap();
         assert!(
             found.hits.iter().take(3).any(|hit| hit.tier == oneiro::Tier::Precise),

@@ -2,13 +2,13 @@
 
 use crate::support::{NOW, dump, filled};
 use oneiro::{BranchRequest, NewMessage, NewSession, Role, SessionId};
-use oneiro_demo::{Holding, Removed, holding, remove};
+use oneiro_demo::{Removed, SessionCounts, count_sessions, remove};
 use oneiro_testkit::on_both_backends;
 
 on_both_backends! {
     fn what_is_not_the_demonstrations_stays(space) {
         let oneiro = filled(space, NOW);
-        let there = holding(&oneiro).unwrap().demo;
+        let there = count_sessions(&oneiro).unwrap().demo;
         let messages = oneiro.stats().unwrap();
         let mine = SessionId::new("demo-of-mine").unwrap();
         oneiro.sessions().create(NewSession::with_id(mine.clone())).unwrap();
@@ -19,7 +19,7 @@ on_both_backends! {
 
         let removed = remove(&oneiro).unwrap();
         assert_eq!(removed, Removed { sessions: there, messages: messages.messages + messages.rewound });
-        assert_eq!(holding(&oneiro).unwrap(), Holding { demo: 0, others: 2 });
+        assert_eq!(count_sessions(&oneiro).unwrap(), SessionCounts { demo: 0, others: 2 });
         let left = oneiro.sessions().show(&branch, false).unwrap();
         assert!(left.messages.len() > 5 && left.session.parent_id.is_none());
         let before = dump(&oneiro);

@@ -175,7 +175,7 @@ impl Oneiro {
             return Ok(Vec::new());
         };
         let mut found: HashMap<i64, Message> = HashMap::with_capacity(shown.len());
-        for message in messages::between(tx, session, (first.seq - 1, last.seq + 1))? {
+        for message in messages::between(tx, session.into(), first.seq - 1, last.seq + 1)? {
             found.insert(message.id.0, message);
         }
         let entries = shown.iter().enumerate().filter_map(|(index, cost)| {

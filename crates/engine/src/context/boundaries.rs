@@ -90,7 +90,7 @@ fn walk(tx: &Tx<'_>, session: (i64, &SessionId), (from, last): (i64, i64)) -> Re
     let mut found = Boundaries::default();
     loop {
         let live = PageRequest { after, hidden: false, limit: BATCH };
-        let page = messages::page(tx, session, live)?;
+        let page = messages::page(tx, session.into(), live)?;
         for message in &page {
             let (seq, ties) = (message.id.0, Ties::of(message));
             let begins = steps.next(&ties);
@@ -127,7 +127,7 @@ fn start_before(tx: &Tx<'_>, session: (i64, &SessionId), mut before: i64) -> Res
             BATCH,
         )?;
         let Some(first) = seqs.last().copied() else { return Ok(0) };
-        for message in messages::between(tx, session, (first - 1, before))?.iter().rev() {
+        for message in messages::between(tx, session.into(), first - 1, before)?.iter().rev() {
             let counted = costs::get(tx, session.0, message.id.0)?;
             let begins = counted.is_some_and(|cost| cost.begins != Begins::Nothing);
             if begins || Ties::of(message).always_begins() {

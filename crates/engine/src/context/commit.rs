@@ -80,7 +80,7 @@ fn check_messages(
     (key, id): (i64, &SessionId),
     (node, seqs): (&Node, &[i64]),
 ) -> Result<()> {
-    let there = messages::live_seqs_between(tx, key, (node.first_seq, node.last_seq))?;
+    let there = messages::live_seqs_between(tx, key, node.first_seq, node.last_seq)?;
     if there != seqs || seqs.is_empty() {
         return Err(Error::conflict(format!(
             "the messages of {:?} are not what was summarised",

@@ -21,7 +21,7 @@ use oneiro_model::{
 };
 use oneiro_store::costs::Cost;
 use oneiro_store::summaries::Node;
-use oneiro_store::{Tx, messages, summaries};
+use oneiro_store::{SessionRef, Tx, messages, summaries};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -318,7 +318,12 @@ impl<'a> Compaction<'a> {
         };
         let source_tokens: i64 = items.iter().map(|cost| cost.tokens).sum();
         let (said, prior) = self.oneiro.store.read(|tx| {
-            let said = messages::between(tx, (self.key, self.id), (first.seq - 1, last.seq + 1))?;
+            let said = messages::between(
+                tx,
+                SessionRef { key: self.key, id: self.id },
+                first.seq - 1,
+                last.seq + 1,
+            )?;
             // Only a model uses the previous summary; a long context has hundreds.
             let asks = self.goal.model && self.is_for_model(source_tokens);
             let roots = if asks { summaries::roots(tx, self.key)? } else { Vec::new() };

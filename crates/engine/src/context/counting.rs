@@ -43,7 +43,7 @@ pub(super) fn uncounted(
 ) -> Result<Vec<Uncounted>> {
     let mut last = costs::last(tx, session.0)?.unwrap_or_default();
     let rest = PageRequest { after: last.seq, hidden: true, limit };
-    let (rest, _) = messages::page_within(tx, session, rest, bytes)?;
+    let (rest, _) = messages::page_within(tx, session.into(), rest, bytes)?;
     let Some(first) = rest.first().map(Ties::of) else { return Ok(Vec::new()) };
     let mut steps = Steps::default();
     if last.seq > 0 && !first.always_begins() {
@@ -55,7 +55,7 @@ pub(super) fn uncounted(
             OPEN_STEP_MESSAGES_MAX,
         )?;
         let start = step.max(nearest.last().copied().unwrap_or(0));
-        for message in messages::between(tx, session, (start - 1, last.seq + 1))? {
+        for message in messages::between(tx, session.into(), start - 1, last.seq + 1)? {
             steps.next(&Ties::of(&message));
         }
     }

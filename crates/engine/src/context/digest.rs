@@ -10,7 +10,7 @@ use oneiro_model::{Error, Result, SessionDigest, SessionId};
 use oneiro_store::digests::{self, Digest, DigestKey};
 use oneiro_store::message_rows::{self, Include, Position};
 use oneiro_store::messages::{self, PageRequest};
-use oneiro_store::{segments, visibility};
+use oneiro_store::{SessionRef, segments, visibility};
 
 /// The tokens a digest may have.
 const DIGEST_TOKENS: usize = 400;
@@ -101,7 +101,7 @@ impl Context<'_> {
                 0
             };
             let all = PageRequest { after, hidden: false, limit: usize::MAX };
-            let lines = messages::page(tx, (key, id), all)?.iter().map(line).collect();
+            let lines = messages::page(tx, SessionRef { key, id }, all)?.iter().map(line).collect();
             Ok((segments::state(tx)?.generation, lines))
         })
     }

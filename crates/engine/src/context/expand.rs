@@ -9,7 +9,7 @@ use oneiro_model::{
     MessageRef, Remedy, Result, SessionId, Summary,
 };
 use oneiro_store::message_rows::{self, Position};
-use oneiro_store::{Tx, messages, summaries};
+use oneiro_store::{SessionRef, Tx, messages, summaries};
 
 /// Message ids read at a time.
 const BATCH: usize = 512;
@@ -136,7 +136,7 @@ fn resolve(
         let found = resolve_in(tx, session.as_str()).ok().filter(|(key, _)| reach.holds(*key));
         found.ok_or_else(|| no_message(named))?;
     }
-    message_in(tx, named, Some((key_of(tx, own)?, own)))
+    message_in(tx, named, Some(SessionRef { key: key_of(tx, own)?, id: own }))
 }
 
 fn message(

@@ -214,7 +214,7 @@ pub(super) fn newest_turn(tx: &Tx<'_>, key: i64, tail: &[Uncounted]) -> Result<O
 
 /// The live messages of a session that no summary covers, in order.
 pub(crate) fn uncovered(tx: &Tx<'_>, session_key: i64) -> Result<Vec<i64>> {
-    let live = messages::live_seqs_between(tx, session_key, (0, i64::MAX))?;
+    let live = messages::live_seqs_between(tx, session_key, 0, i64::MAX)?;
     let roots = summaries::roots_without_content(tx, session_key)?;
     let own: Vec<&Node> = roots.iter().filter(|node| node.session_key == session_key).collect();
     let covers = |seq: i64| own.iter().any(|node| node.first_seq <= seq && seq <= node.last_seq);

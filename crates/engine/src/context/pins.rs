@@ -3,7 +3,7 @@
 use crate::sessions::{key_of, message_in};
 use crate::views::Messages;
 use oneiro_model::{Error, Message, MessageId, MessageRef, Remedy, Result, SessionId, Visibility};
-use oneiro_store::{Tx, contexts, messages};
+use oneiro_store::{SessionRef, Tx, contexts, messages};
 
 /// Maximum pins per session: more would leave no room for the conversation.
 const PINS_MAX: usize = 64;
@@ -14,7 +14,7 @@ impl Messages<'_> {
         let (id, message, now) = (id.clone(), message.into(), self.oneiro.now());
         self.oneiro.store.write(move |tx| {
             let key = key_of(tx, &id)?;
-            let message = message_in(tx, &message, Some((key, &id)))?;
+            let message = message_in(tx, &message, Some(SessionRef { key, id: &id }))?;
             check_can_pin(tx, (key, &id), message)?;
             if contexts::pinned(tx, key)?.len() >= PINS_MAX {
                 return Err(Error::conflict(format!("{PINS_MAX} messages are pinned already"))
@@ -33,7 +33,7 @@ impl Messages<'_> {
         let (id, message) = (id.clone(), message.into());
         self.oneiro.store.write(move |tx| {
             let key = key_of(tx, &id)?;
-            let message = message_in(tx, &message, Some((key, &id)))?;
+            let message = message_in(tx, &message, Some(SessionRef { key, id: &id }))?;
             let unpinned = contexts::unpin(tx, key, message)?;
             if unpinned {
                 contexts::record_change(tx, key, "pin")?;

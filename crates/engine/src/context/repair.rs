@@ -161,11 +161,10 @@ fn node_problem(tx: &Tx<'_>, node: &Node) -> Result<Option<&'static str>> {
         let children = summaries::children(tx, node.key)?;
         let deeper = children.iter().any(|child| child.depth >= node.depth);
         let own = summaries::sessions_under(tx, node.key)? == [node.session_key];
-        let range = (node.first_seq, node.last_seq);
         // Between the roots that an overview stands in for, messages may be uncovered.
         let gap = own
             && !node.is_overview
-            && messages::live_seqs_between(tx, node.session_key, range)?
+            && messages::live_seqs_between(tx, node.session_key, node.first_seq, node.last_seq)?
                 != summaries::seqs_under(tx, node.key, 0, usize::MAX)?;
         return Ok(match children.len() {
             0 | 1 => Some("covers fewer than two summaries"),
@@ -178,8 +177,7 @@ fn node_problem(tx: &Tx<'_>, node: &Node) -> Result<Option<&'static str>> {
     if covered.is_empty() {
         return Ok(Some("covers no message"));
     }
-    let range = (node.first_seq, node.last_seq);
-    let live = messages::live_seqs_between(tx, node.session_key, range)?;
+    let live = messages::live_seqs_between(tx, node.session_key, node.first_seq, node.last_seq)?;
     let mut counts: BTreeMap<i64, bool> = live.iter().map(|seq| (*seq, false)).collect();
     for seq in &covered {
         match counts.get_mut(seq) {

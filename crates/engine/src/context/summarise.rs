@@ -96,7 +96,7 @@ fn by_model(source: &Source<'_>, llm: &dyn Llm, prompts: &Prompts) -> Option<Con
             max_tokens: target * 2,
             temperature,
         };
-        let answer = match llm.write(&request) {
+        let answer = match llm.complete(&request) {
             Ok(answer) => answer,
             Err(error) => {
                 tracing::warn!(purpose = source.prompt, %error, "the model did not condense");

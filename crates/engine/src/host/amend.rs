@@ -1,21 +1,21 @@
-//! Amend when a session began and ended, and when messages were said and where they stand, for hosts
-//! that know better than the clock did. Words are never amended.
+//! Corrects the times of sessions and the times and visibility of messages, for hosts that know them
+//! better. The content of messages is never changed.
 
 use crate::context::change_visibility;
 use crate::sessions::{fetch_session, key_of, no_message, refuse_continued};
 use crate::views::Host;
 use oneiro_model::host::{MessageAmend, SessionTimes};
 use oneiro_model::{ChangeKind, Result, Session, SessionId, Visibility};
-use oneiro_store::{changes, lineage, messages, session_updates, sessions, visibility};
+use oneiro_store::{SessionRef, changes, lineage, messages, session_updates, sessions, visibility};
 
 impl Host<'_> {
-    /// Amends when messages of a session were said and where they stand, all of them or none.
+    /// Corrects the time and visibility of messages of a session, all of them or none.
     pub fn amend_messages(&self, id: &SessionId, amends: Vec<MessageAmend>) -> Result<()> {
         let (id, now) = (id.clone(), self.oneiro.now());
         let is_timed = amends.iter().any(|amend| amend.at.is_some());
         self.oneiro.store.write(move |tx| {
             let key = key_of(tx, &id)?;
-            refuse_continued(tx, (key, &id))?;
+            refuse_continued(tx, SessionRef { key, id: &id })?;
             let hides = amends.iter().any(|one| one.visibility == Some(Visibility::Rewound));
             let rewind = if hides { sessions::count_rewind(tx, key)? } else { 0 };
             for amend in &amends {
@@ -36,13 +36,13 @@ impl Host<'_> {
             changes::record(tx, ChangeKind::Changed, Some(&id), now)
         })?;
         if is_timed {
-            // The index knows in which minute a message was said.
+            // The index contains the minute of each message.
             self.oneiro.rebuild_index_soon();
         }
         Ok(())
     }
 
-    /// Amends the times of a session. It was last active when something was last said in it.
+    /// Corrects the times of a session.
     pub fn amend_session(&self, id: &SessionId, times: SessionTimes) -> Result<Session> {
         let (id, now) = (id.clone(), self.oneiro.now());
         self.oneiro.store.write(move |tx| {

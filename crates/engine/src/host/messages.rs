@@ -1,5 +1,5 @@
-//! Histories that a host keeps itself: replaced, compacted, taken back and brought back by its own
-//! rules, over rows that never change.
+//! Histories that a host manages by its own rules: replace, compact, rewind and restore. Rows never
+//! change.
 
 use crate::append::append_prepared;
 use crate::context::change_visibility;
@@ -11,15 +11,15 @@ use oneiro_model::{
     Visibility,
 };
 use oneiro_store::messages::{self, PageRequest};
-use oneiro_store::{changes, sequence, sessions, visibility};
+use oneiro_store::{SessionRef, changes, sequence, sessions, visibility};
 use serde_json::Value;
 
-/// Messages read at a time when one is looked for.
-const SCANNED: usize = 1_024;
+/// Messages read at a time by a search for a field.
+const SCAN_BATCH_MESSAGES: usize = 1_024;
 
 impl Host<'_> {
-    /// Makes what a session shows be exactly these messages, every one of them appended anew; what
-    /// it showed and what was set aside is hidden and can be restored. Answers what it shows now.
+    /// Replaces the live and compacted messages of a session by new ones. The old ones are rewound and
+    /// can be restored. Returns the live messages.
     pub fn replace_history(
         &self,
         id: &SessionId,
@@ -28,14 +28,14 @@ impl Host<'_> {
         self.oneiro.change_history(id, history, true)
     }
 
-    /// Sets aside all that a session shows, still stored and searchable, and appends what stands
-    /// for it, in one transaction: a compaction that the host has written itself.
+    /// Compacts all live messages of a session, which stay stored and searchable, and appends the
+    /// host's own summary of them, in one transaction.
     pub fn compact_into(&self, id: &SessionId, history: Vec<NewMessage>) -> Result<Appended> {
         let now = self.oneiro.now();
         let mut prepared = Vec::with_capacity(history.len());
         for (index, message) in history.into_iter().enumerate() {
             let place = |error: Error| error.at(format!("message {}", index + 1));
-            // Its caller's id may be that of a message it stands for.
+            // The external id may be that of a compacted message.
             let message = NewMessage { external_id: None, visibility: Visibility::Live, ..message };
             prepared.push(messages::prepare(message, now).map_err(place)?);
         }
@@ -45,7 +45,7 @@ impl Host<'_> {
             if self.oneiro.settings_in(tx)?.is_stateless(&id) {
                 return Err(not_stored_error(&id));
             }
-            refuse_continued(tx, (key, &id))?;
+            refuse_continued(tx, SessionRef { key, id: &id })?;
             change_visibility(tx, (key, &id), (0, i64::MAX), || {
                 visibility::compact(tx, key, MessageId(i64::MAX))
             })?;
@@ -61,12 +61,11 @@ impl Host<'_> {
         Ok(appended)
     }
 
-    /// Takes back whatever is still shown of a user message and everything after it, even if the
-    /// message itself is taken back already.
+    /// Rewinds to a user message, even if the message itself is rewound already.
     pub fn rewind_again(&self, id: &SessionId, to: MessageId) -> Result<Rewound> {
         let (id, now) = (id.clone(), self.oneiro.now());
         self.oneiro.store.write(move |tx| {
-            let session = (key_of(tx, &id)?, &id);
+            let session = SessionRef { key: key_of(tx, &id)?, id: &id };
             let target = rewind_target(tx, session, to)?;
             let rewound = hide(tx, session, target)?;
             changes::record(tx, ChangeKind::Rewound, Some(&id), now)?;
@@ -74,13 +73,12 @@ impl Host<'_> {
         })
     }
 
-    /// Shows again whatever was rewound from message `since` on; answers how many messages came
-    /// back.
+    /// Restores all rewound messages from `since` on, and returns how many.
     pub fn restore_since(&self, id: &SessionId, since: MessageId) -> Result<usize> {
         let (id, now) = (id.clone(), self.oneiro.now());
         self.oneiro.store.write(move |tx| {
             let key = key_of(tx, &id)?;
-            refuse_continued(tx, (key, &id))?;
+            refuse_continued(tx, SessionRef { key, id: &id })?;
             let restored = change_visibility(tx, (key, &id), (since.0, i64::MAX), || {
                 visibility::restore_since(tx, key, since)
             })?;
@@ -90,37 +88,39 @@ impl Host<'_> {
         })
     }
 
-    /// Covers all live messages up to `until`: they stay stored and searchable, but are no longer
+    /// Compacts all live messages up to `until`: they stay stored and searchable, but are no longer
     /// loaded.
     pub fn compact_messages(&self, id: &SessionId, until: MessageId) -> Result<usize> {
         let id = id.clone();
         self.oneiro.store.write(move |tx| {
             let key = key_of(tx, &id)?;
-            refuse_continued(tx, (key, &id))?;
+            refuse_continued(tx, SessionRef { key, id: &id })?;
             change_visibility(tx, (key, &id), (0, until.0), || visibility::compact(tx, key, until))
         })
     }
 
-    /// A session's messages, in the order they came, however large they are.
+    /// A session's messages, oldest first, without a limit on their size.
     pub fn all_messages(&self, id: &SessionId, request: PageRequest) -> Result<Vec<Message>> {
         self.oneiro.store.read(|tx| {
             let key = key_of(tx, id)?;
-            messages::page(tx, (key, id), request)
+            messages::page(tx, SessionRef { key, id }, request)
         })
     }
 
-    /// The newest message of a session whose field has this value, rewound ones left out.
+    /// The newest message of a session whose field has this value, except rewound ones.
     pub fn find_message(
         &self,
         id: &SessionId,
-        (field, value): (&str, &Value),
+        field: &str,
+        value: &Value,
     ) -> Result<Option<MessageId>> {
         self.oneiro.store.read(|tx| {
             let key = key_of(tx, id)?;
             let (mut after, mut found) = (0, None);
             loop {
-                let request = PageRequest { after, hidden: true, limit: SCANNED };
-                let (page, more) = messages::page_within(tx, (key, id), request, PAGE_BYTES)?;
+                let request = PageRequest { after, hidden: true, limit: SCAN_BATCH_MESSAGES };
+                let (page, more) =
+                    messages::page_within(tx, SessionRef { key, id }, request, PAGE_BYTES)?;
                 let mut shown =
                     page.iter().filter(|message| message.visibility != Visibility::Rewound);
                 let met = shown.rfind(|message| message.body.get(field) == Some(value));

@@ -1,5 +1,4 @@
-//! What only hosts need: programs that keep their own sessions in the space and know better than
-//! the clock and the engine what was said when and what is shown.
+//! Operations for hosts: programs that manage sessions in the space by their own rules.
 
 mod amend;
 mod messages;

@@ -1,5 +1,4 @@
-//! Sessions by the rules of a host: begun only if they are new, found by title, and deleted many
-//! at once.
+//! Sessions of a host: created only if they are new, found by title, deleted in bulk.
 
 use crate::sessions::{delete_and_record, fetch_session, key_of_title};
 use crate::views::Host;
@@ -8,19 +7,19 @@ use oneiro_model::{Deleted, NewSession, Result, Session, SessionId};
 use oneiro_store::{Tx, lineage, messages, sessions, titles};
 
 impl Host<'_> {
-    /// Creates a session; one that has its id already is a conflict.
+    /// Creates a session; an existing one with its id is a conflict.
     pub fn begin_session(&self, session: NewSession) -> Result<Session> {
         self.oneiro.create_checked(session, true)
     }
 
-    /// Deletes those of the sessions that are there and as asked for, in one transaction.
+    /// Deletes the sessions that exist and match the request, in one transaction.
     pub fn delete_sessions(&self, request: DeleteRequest) -> Result<Deleted> {
         let oneiro = self.oneiro.clone();
         self.oneiro.store.write(move |tx| {
             let mut keys = Vec::new();
             for id in &request.ids {
                 if let Some(key) = sessions::key(tx, id)?
-                    && is_meant(tx, &request, key)?
+                    && matches(tx, &request, key)?
                 {
                     keys.push(key);
                 }
@@ -42,7 +41,7 @@ impl Host<'_> {
         })
     }
 
-    /// Of the sessions with this title or a numbered one of this base, the most recently started.
+    /// The most recently started session with this title, with or without a number.
     pub fn resolve_title(&self, title: &str) -> Result<Option<SessionId>> {
         self.oneiro.store.read(|tx| match key_of_title(tx, title)? {
             Some(key) => Ok(Some(fetch_session(tx, key)?.id)),
@@ -51,8 +50,8 @@ impl Host<'_> {
     }
 }
 
-/// Whether a session is one of those to delete.
-fn is_meant(tx: &Tx<'_>, request: &DeleteRequest, key: i64) -> Result<bool> {
+/// Whether a session matches the request.
+fn matches(tx: &Tx<'_>, request: &DeleteRequest, key: i64) -> Result<bool> {
     let session = fetch_session(tx, key)?;
     if request.only_ended && session.ended_at.is_none() {
         return Ok(false);

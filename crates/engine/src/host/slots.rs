@@ -1,9 +1,9 @@
-//! Slots: values that a host keeps in the space, changed all at once or by compare-and-set. It must
-//! not know what they mean.
+//! Slots: values that a host stores in the space, changed together or by compare-and-set.
 
 use crate::sessions::key_of;
 use crate::views::Host;
 use oneiro_model::{Result, SessionId, Slot, SlotName, SlotSwap};
+use oneiro_store::slots::SlotValue;
 use oneiro_store::{Tx, sessions, slots};
 use serde_json::Value;
 
@@ -12,16 +12,16 @@ use serde_json::Value;
 pub struct SetSlots {
     /// The scope.
     pub scope: String,
-    /// Names and values; nothing empties a slot.
+    /// Names and values; `None` removes a slot.
     pub values: Vec<(String, Option<Value>)>,
-    /// Empty every other slot of the scope.
+    /// Remove every other slot of the scope.
     pub replace: bool,
-    /// The session they go with when that is deleted or erased; it must exist.
+    /// The slots are deleted with this session, which must exist.
     pub session: Option<SessionId>,
 }
 
 impl Host<'_> {
-    /// What a slot holds.
+    /// The value of a slot.
     pub fn slot(&self, slot: &SlotName) -> Result<Option<Slot>> {
         self.oneiro.store.read(|tx| slots::get(tx, slot))
     }
@@ -32,7 +32,7 @@ impl Host<'_> {
         self.oneiro.store.read(|tx| slots::of_scope(tx, scope.scope()))
     }
 
-    /// The scopes that begin so and have a slot.
+    /// The scopes with a prefix.
     pub fn slot_scopes(&self, prefix: &str) -> Result<Vec<String>> {
         let prefix = SlotName::new(prefix, "")?;
         self.oneiro.store.read(|tx| slots::scopes(tx, prefix.scope()))
@@ -56,13 +56,13 @@ impl Host<'_> {
                 slots::remove_scope(tx, scope.scope())?;
             }
             values.iter().try_for_each(|(slot, value)| match value {
-                Some(value) => slots::put(tx, slot, (value, session), now),
+                Some(value) => slots::put(tx, slot, SlotValue { value, session_key: session }, now),
                 None => slots::remove(tx, slot),
             })
         })
     }
 
-    /// Changes a slot if it holds what is expected; answers whether it did.
+    /// Compare-and-set: changes a slot if it has the expected value. Returns whether it had.
     pub fn swap_slot(&self, swap: SlotSwap) -> Result<bool> {
         swap.value.as_ref().map_or(Ok(()), Slot::check_value)?;
         let now = self.oneiro.now();
@@ -72,7 +72,10 @@ impl Host<'_> {
                 return Ok(false);
             }
             match &swap.value {
-                Some(value) => slots::put(tx, &swap.slot, (value, bound(tx, &swap)?), now)?,
+                Some(value) => {
+                    let session_key = session_key(tx, &swap)?;
+                    slots::put(tx, &swap.slot, SlotValue { value, session_key }, now)?;
+                }
                 None => slots::remove(tx, &swap.slot)?,
             }
             Ok(true)
@@ -80,9 +83,8 @@ impl Host<'_> {
     }
 }
 
-/// The session a swapped slot goes with, if there is one: a lock may be taken before its session
-/// begins.
-fn bound(tx: &Tx<'_>, swap: &SlotSwap) -> Result<Option<i64>> {
+/// The session of a slot, if it exists: a lock may be taken before its session is created.
+fn session_key(tx: &Tx<'_>, swap: &SlotSwap) -> Result<Option<i64>> {
     match &swap.session {
         Some(id) => sessions::key(tx, id),
         None => Ok(None),

@@ -41,16 +41,24 @@ pub(crate) fn extend(
     now: Timestamp,
 ) -> Result<Extended> {
     let build = store.read(|tx| Ok(segments::state(tx)?.build))?;
-    extend_build(store, readers, (build, limit), now)
+    extend_build(store, readers, BuildStep { build, limit }, now)
+}
+
+/// A build of the index, and the maximum number of texts to add to it.
+#[derive(Clone, Copy)]
+pub(crate) struct BuildStep {
+    pub(crate) build: i64,
+    pub(crate) limit: usize,
 }
 
 /// The same for a given build, which need not be the current one.
 pub(crate) fn extend_build(
     store: &Store,
     readers: &mut [Reader],
-    (build, limit): (i64, usize),
+    step: BuildStep,
     now: Timestamp,
 ) -> Result<Extended> {
+    let BuildStep { build, limit } = step;
     let (state, reach, read) = store.read(|tx| {
         let reach = segments::last_covered(tx, build)?;
         Ok((segments::state(tx)?, reach, texts(tx).after(reach, limit)?))
@@ -137,7 +145,7 @@ fn merge_segments(merger: Merger<'_>, build: i64, from: &[Segment]) -> Result<Me
         let merge = Merge::begin(&storage, from, |number| !deleted.contains(&number))?;
         let segment = merge.segment();
         let id = store.write_derived(|tx| {
-            storage::insert(tx, &segment, (build, Stage::Written), clock.now())
+            segments::insert(tx, &storage::new_row(&segment, build, Stage::Written, clock.now()))
         })?;
         let mut target = Target { store, id, state, written: Written::default() };
         let written = merge.write(&storage, |blocks| {

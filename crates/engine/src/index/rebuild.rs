@@ -2,7 +2,7 @@
 //! analyses texts or writes segments differently. Writes and searches continue; an interrupted
 //! build is resumed.
 
-use super::extend::{Merged, Merger, extend_build, merge, sweep};
+use super::extend::{BuildStep, Merged, Merger, extend_build, merge, sweep};
 use super::texts::texts;
 use crate::Clock;
 use oneiro_index::{Reader, Source};
@@ -34,8 +34,8 @@ impl Rebuild<'_> {
                 return Ok(false);
             }
             let now = self.clock.now();
-            let extended =
-                extend_build(self.store, std::slice::from_mut(reader), (build, STEP_TEXTS), now)?;
+            let step = BuildStep { build, limit: STEP_TEXTS };
+            let extended = extend_build(self.store, std::slice::from_mut(reader), step, now)?;
             on_progress(extended.reach, self.store.read(|tx| texts(tx).last())?);
             let merger = Merger { store: self.store, clock: self.clock, stopped: self.stopped };
             while !(self.stopped)() && merge(merger, build)? == Merged::Done {}

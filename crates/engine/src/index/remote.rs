@@ -8,12 +8,13 @@ use super::texts::texts;
 use crate::Embedder;
 use oneiro_index::{Bits, Segment, Source, Storage, encode_bits, indexed, signs, text_numbers};
 use oneiro_model::{Error, ErrorKind, Result};
+use oneiro_store::segments::ChunkRef;
 use oneiro_store::segments::{self, Stage};
 use oneiro_store::{Store, Tx};
 use rustc_hash::FxHashMap;
 
 /// Chunks per request.
-const BATCH: usize = 64;
+const BATCH_CHUNKS: usize = 64;
 
 /// The name under which the vectors of a model are stored. It includes the number of dimensions,
 /// because vectors of different lengths cannot be compared.
@@ -82,16 +83,16 @@ fn embed_segment(
     (mut kept, stopped): (Option<String>, &dyn Fn() -> bool),
 ) -> Result<Embedded> {
     let docs = store.read(|tx| text_numbers(&Segments::answering(tx)?, segment))?;
-    let mut places: Vec<(i64, i64)> = Vec::with_capacity(docs.len());
+    let mut places: Vec<ChunkRef> = Vec::with_capacity(docs.len());
     for number in docs {
         let chunk = match places.last() {
-            Some((last, chunk)) if *last == number => chunk + 1,
+            Some(last) if last.seq == number => last.chunk + 1,
             _ => 0,
         };
-        places.push((number, chunk));
+        places.push(ChunkRef { seq: number, chunk });
     }
     let mut bits: Vec<Bits> = Vec::with_capacity(places.len());
-    for some in places.chunks(BATCH) {
+    for some in places.chunks(BATCH_CHUNKS) {
         if stopped() {
             return Ok(Embedded::Stopped);
         }
@@ -99,7 +100,7 @@ fn embed_segment(
             Some(kept) => store.read(|tx| stored(tx, some, kept))?,
             None => FxHashMap::default(),
         };
-        let missing: Vec<(i64, i64)> =
+        let missing: Vec<ChunkRef> =
             some.iter().filter(|place| !known.contains_key(*place)).copied().collect();
         if !missing.is_empty() {
             let chunks = store.read(|tx| chunk_texts(tx, &missing))?;
@@ -109,13 +110,13 @@ fn embed_segment(
             if kept.as_ref().is_some_and(|kept| *kept != name) {
                 return Ok(Embedded::Changed(name));
             }
-            let packed: Vec<((i64, i64), Vec<u8>)> =
+            let packed: Vec<(ChunkRef, Vec<u8>)> =
                 missing.iter().copied().zip(vectors.iter().map(|vector| pack(vector))).collect();
             let key = name.clone();
             store.write(move |tx| {
                 for (place, data) in &packed {
                     // The text may have been deleted meanwhile, together with its vectors.
-                    if texts(tx).count(place.0, place.0)? > 0 {
+                    if texts(tx).count(place.seq, place.seq)? > 0 {
                         segments::put_embedding(tx, *place, &key, data)?;
                     }
                 }
@@ -142,16 +143,17 @@ fn embed_segment(
 }
 
 /// The texts of chunks. An empty chunk becomes a dash, because servers reject empty input.
-fn chunk_texts(tx: &Tx<'_>, places: &[(i64, i64)]) -> Result<Vec<String>> {
-    let mut numbers: Vec<i64> = places.iter().map(|(number, _)| *number).collect();
+fn chunk_texts(tx: &Tx<'_>, places: &[ChunkRef]) -> Result<Vec<String>> {
+    let mut numbers: Vec<i64> = places.iter().map(|place| place.seq).collect();
     numbers.dedup();
-    let mut chunks: FxHashMap<(i64, i64), String> = FxHashMap::default();
+    let mut chunks: FxHashMap<ChunkRef, String> = FxHashMap::default();
     for whole in texts(tx).by_numbers(&numbers)? {
         let text = indexed(&whole.text);
         for (chunk, range) in oneiro_text::chunks(text).into_iter().enumerate() {
             let words = text.get(range).unwrap_or_default().trim();
             if !words.is_empty() {
-                chunks.insert((whole.number, chunk as i64), words.to_owned());
+                let place = ChunkRef { seq: whole.number, chunk: chunk as i64 };
+                chunks.insert(place, words.to_owned());
             }
         }
     }
@@ -162,14 +164,14 @@ fn chunk_texts(tx: &Tx<'_>, places: &[(i64, i64)]) -> Result<Vec<String>> {
 /// The stored vectors of chunks.
 pub(crate) fn stored(
     tx: &Tx<'_>,
-    places: &[(i64, i64)],
+    places: &[ChunkRef],
     kept: &str,
-) -> Result<FxHashMap<(i64, i64), Vec<f32>>> {
+) -> Result<FxHashMap<ChunkRef, Vec<f32>>> {
     let mut found = FxHashMap::default();
-    let seqs = || places.iter().map(|(seq, _)| *seq);
+    let seqs = || places.iter().map(|place| place.seq);
     let (Some(first), Some(last)) = (seqs().min(), seqs().max()) else { return Ok(found) };
-    segments::embeddings(tx, (first, last), kept, |seq, chunk, data| {
-        found.insert((seq, chunk), unpack(data));
+    segments::embeddings(tx, first..=last, kept, |place, data| {
+        found.insert(place, unpack(data));
         Ok(())
     })?;
     Ok(found)
@@ -181,8 +183,8 @@ pub(crate) fn stored_vectors(
     seq: i64,
     kept: &str,
 ) -> Result<FxHashMap<i64, Vec<f32>>> {
-    let found = stored(tx, &[(seq, 0)], kept)?;
-    Ok(found.into_iter().map(|((_, chunk), vector)| (chunk, vector)).collect())
+    let found = stored(tx, &[ChunkRef { seq, chunk: 0 }], kept)?;
+    Ok(found.into_iter().map(|(place, vector)| (place.chunk, vector)).collect())
 }
 
 /// Packs a normalised vector into bytes: the largest value, then each value as a fraction of it.

@@ -1,6 +1,8 @@
 //! Stores the segments of the index as rows.
 
-use oneiro_index::{Blocks, EachBlock, EachFound, Segment, Storage, TermBlock, Written};
+use oneiro_index::{
+    Blocks, EachBlock, EachFound, ListParts, Segment, Storage, TermBlock, TermRange, Written,
+};
 use oneiro_model::{Result, Timestamp};
 use oneiro_store::Tx;
 use oneiro_store::segments::{self, IndexState, Stage, TermRow};
@@ -41,14 +43,14 @@ pub(super) fn segment(row: &segments::Segment) -> Segment {
     }
 }
 
-/// Inserts the row of a segment and returns its id.
-pub(super) fn insert(
-    tx: &Tx<'_>,
+/// The row of a new segment.
+pub(super) fn new_row(
     segment: &Segment,
-    (build, stage): (i64, Stage),
+    build: i64,
+    stage: Stage,
     now: Timestamp,
-) -> Result<i64> {
-    let row = segments::Segment {
+) -> segments::Segment {
+    segments::Segment {
         id: 0,
         build,
         stage,
@@ -61,8 +63,7 @@ pub(super) fn insert(
         analyzer: segment.version,
         embedder: segment.embedder.clone(),
         created_at: now,
-    };
-    segments::insert(tx, &row)
+    }
 }
 
 /// Appends blocks to a segment.
@@ -102,7 +103,8 @@ impl Storage for Segments<'_, '_> {
     }
 
     fn terms(&self, segment: i64, from: i64, limit: usize) -> Result<Vec<TermBlock>> {
-        segments::term_blocks(self.tx, (segment, from), limit, |row| TermBlock {
+        let blocks = from..from.saturating_add(limit as i64);
+        segments::term_blocks(self.tx, segment, blocks, |row| TermBlock {
             first_term: row.first_term.to_owned(),
             part: row.part,
             data: row.data.to_owned(),
@@ -113,16 +115,19 @@ impl Storage for Segments<'_, '_> {
         segments::lookup(self.tx, self.state.build, term, each)
     }
 
-    fn parts(&self, of: (i64, &[u8]), before: i64, each: EachBlock<'_>) -> Result<()> {
-        segments::parts(self.tx, of, before, each)
+    fn parts(&self, list: ListParts<'_>, each: EachBlock<'_>) -> Result<()> {
+        let ListParts { segment, term, before } = list;
+        segments::parts(self.tx, segments::ListParts { segment, term, before }, each)
     }
 
-    fn between(&self, of: (i64, usize), range: (&[u8], &[u8]), each: EachBlock<'_>) -> Result<()> {
-        segments::between(self.tx, of, range, each)
+    fn between(&self, range: TermRange<'_>, each: EachBlock<'_>) -> Result<()> {
+        let TermRange { segment, after, before, limit } = range;
+        segments::between(self.tx, segments::TermRange { segment, after, before, limit }, each)
     }
 
     fn insert(&self, segment: &Segment) -> Result<i64> {
-        insert(self.tx, segment, (self.state.build, Stage::Live), self.now)
+        let row = new_row(segment, self.state.build, Stage::Live, self.now);
+        segments::insert(self.tx, &row)
     }
 
     fn write(&self, segment: i64, blocks: &Blocks, after: Written) -> Result<Written> {

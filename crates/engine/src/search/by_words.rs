@@ -20,6 +20,7 @@ const PREFIX_READ_MESSAGES: usize = 256;
 /// Word scores of messages.
 #[derive(Clone, Copy)]
 pub(super) struct WordScores<'w> {
+    pub(super) scope: &'w Scope,
     /// Scores by the postings of whole words.
     pub(super) matches: &'w PostingScores,
     /// Prefixes of the query, which the postings do not count.
@@ -30,10 +31,11 @@ impl SearchRun<'_, '_> {
     /// The messages of a set by score; of equals the oldest first.
     pub(super) fn by_words(
         &self,
-        (scope, set): (&Scope, &DocSet),
+        set: &DocSet,
         scores_of_words: WordScores<'_>,
         analyzer: &mut Analyzer,
     ) -> Result<Vec<Ranked>> {
+        let scope = scores_of_words.scope;
         let low_priority_sessions = self.low_priority_sessions()?;
         let mut scores: FxHashMap<u32, f32> = FxHashMap::default();
         for doc in scores_of_words.matches.touched() {

@@ -9,12 +9,12 @@ use super::snippet::beginning;
 use crate::sessions::{fetch_session, message_in, resolve_in};
 use crate::views::Search;
 use oneiro_model::{
-    BROWSED, Error, HIDDEN_SOURCES, ListSessions, MessageId, MessageRef, Remedy, Result, Role,
-    Session, SessionFound, SessionId, SessionSearch, SessionSearchRequest, ShownMessage,
-    Visibility, WINDOW, searchable,
+    BROWSE_LIMIT, Error, HIDDEN_SOURCES, ListSessions, MESSAGE_WINDOW, MessageId, MessageRef,
+    Remedy, Result, Role, Session, SessionFound, SessionId, SessionSearch, SessionSearchRequest,
+    ShownMessage, Visibility, searchable,
 };
 use oneiro_store::message_rows::{self, MessageRow};
-use oneiro_store::{Tx, lineage, sessions};
+use oneiro_store::{SessionRef, Tx, lineage, sessions};
 use std::ops::RangeInclusive;
 
 /// Characters shown of a message in a window.
@@ -24,14 +24,14 @@ const WINDOW_CHARS: usize = 4_000;
 const BOOKEND_CHARS: usize = 1_200;
 
 /// Opening messages shown, and closing ones.
-const BOOKENDS: usize = 3;
+const BOOKEND_MESSAGES: usize = 3;
 
 /// Messages read per batch when looking for user and assistant messages, and the number of batches.
 const SPOKEN_SCAN: (usize, usize) = (8, 8);
 
 /// The longest session that is shown complete, and how many of the first and the last messages of a
 /// longer one are shown.
-const READ: (usize, usize, usize) = (30, 20, 10);
+const READ_BATCH_MESSAGES: (usize, usize, usize) = (30, 20, 10);
 
 impl Search<'_> {
     /// Searches for conversations, or shows one: see [`SessionSearchRequest`]. Rewound messages are
@@ -40,12 +40,12 @@ impl Search<'_> {
         match request.mode()? {
             SessionSearch::Discover(asked) => self.oneiro.discover(&asked),
             SessionSearch::Scroll { session, around, window } => {
-                within("window", window, 1..=WINDOW.1)?;
+                within("window", window, 1..=MESSAGE_WINDOW.max)?;
                 self.oneiro.store.read(|tx| scroll(tx, &session, &around, window))
             }
             SessionSearch::Read(session) => self.oneiro.store.read(|tx| read(tx, &session)),
             SessionSearch::Browse { limit, project, exclude_lineage } => {
-                within("limit", limit, 1..=BROWSED.1)?;
+                within("limit", limit, 1..=BROWSE_LIMIT.max)?;
                 self.browse(limit, project, exclude_lineage.as_ref())
             }
         }
@@ -90,7 +90,7 @@ fn scroll(
     window: usize,
 ) -> Result<SessionFound> {
     let (key, id) = resolve_in(tx, session.as_str())?;
-    let around = message_in(tx, around, Some((key, &id)))?;
+    let around = message_in(tx, around, Some(SessionRef { key, id: &id }))?;
     let anchor = message_rows::by_ids(tx, &[around.0])?.pop().ok_or_else(|| {
         Error::not_found(format!("there is no message {around}")).remedy(Remedy::ListMessages)
     })?;
@@ -118,12 +118,12 @@ fn scroll(
         session_id = there;
     }
     let total = fetch_session(tx, anchor.session_key)?.message_count;
-    let shown = MessageWindow::of(tx, anchor, window, total)?;
+    let shown_message = MessageWindow::of(tx, anchor, window, total)?;
     Ok(SessionFound::Scroll {
         session_id,
-        messages: shown.messages,
-        before: shown.before,
-        after: shown.after,
+        messages: shown_message.messages,
+        before: shown_message.before,
+        after: shown_message.after,
         note,
     })
 }
@@ -131,7 +131,7 @@ fn scroll(
 fn read(tx: &Tx<'_>, session: &SessionId) -> Result<SessionFound> {
     let (key, _) = resolve_in(tx, session.as_str())?;
     let session = without_system_prompt(tx, key)?;
-    let (most, first, last) = READ;
+    let (most, first, last) = READ_BATCH_MESSAGES;
     let mut found = message_rows::session_after(tx, key, 0, most + 1)?;
     let mut omitted = 0;
     if found.len() > most {
@@ -141,7 +141,7 @@ fn read(tx: &Tx<'_>, session: &SessionId) -> Result<SessionFound> {
         found.append(&mut end);
         omitted = (session.message_count - found.len() as i64).max(0);
     }
-    let messages = found.iter().map(|said| shown(said, WINDOW_CHARS)).collect();
+    let messages = found.iter().map(|row| shown_message(row, WINDOW_CHARS)).collect();
     Ok(SessionFound::Read { session: Box::new(session), messages, omitted })
 }
 
@@ -150,13 +150,13 @@ fn without_system_prompt(tx: &Tx<'_>, key: i64) -> Result<Session> {
     Ok(Session { system_prompt: None, ..fetch_session(tx, key)? })
 }
 
-fn shown(said: &MessageRow, chars: usize) -> ShownMessage {
+fn shown_message(row: &MessageRow, chars: usize) -> ShownMessage {
     ShownMessage {
-        id: MessageId(said.seq),
-        role: said.role.clone(),
-        name: name(said),
-        at: said.at,
-        text: beginning(&searchable(&said.role, &said.body), chars),
+        id: MessageId(row.seq),
+        role: row.role.clone(),
+        name: name(row),
+        at: row.at,
+        text: beginning(&searchable(&row.role, &row.body), chars),
         anchor: false,
     }
 }
@@ -189,7 +189,7 @@ impl MessageWindow {
         };
         let messages = earlier
             .iter()
-            .map(|said| ShownMessage { anchor: said.seq == seq, ..shown(said, WINDOW_CHARS) });
+            .map(|row| ShownMessage { anchor: row.seq == seq, ..shown_message(row, WINDOW_CHARS) });
         Ok(MessageWindow { messages: messages.collect(), before, after: (outside - before).max(0) })
     }
 
@@ -201,14 +201,14 @@ impl MessageWindow {
         let mut opening = Vec::new();
         if self.before > 0 || self.messages.is_empty() {
             let next = |at| message_rows::session_after(tx, key, at, SPOKEN_SCAN.0);
-            opening = first_spoken(0, next, |said| said.seq < first)?;
+            opening = first_spoken(0, next, |row| row.seq < first)?;
         }
         let mut closing = Vec::new();
         if self.after > 0 {
             // In a short session the opening may already include the last messages.
             let last = last.max(id(opening.last()).unwrap_or(0));
             let next = |at| message_rows::session_before(tx, key, at, SPOKEN_SCAN.0);
-            closing = first_spoken(i64::MAX, next, |said| said.seq > last)?;
+            closing = first_spoken(i64::MAX, next, |row| row.seq > last)?;
             closing.reverse();
         }
         Ok([opening, closing])
@@ -228,12 +228,12 @@ fn first_spoken(
         let Some(last) = some.last() else { break };
         at = last.seq;
         let ends = some.len() < SPOKEN_SCAN.0;
-        for said in &some {
-            if !accepts(said) || found.len() == BOOKENDS {
+        for row in &some {
+            if !accepts(row) || found.len() == BOOKEND_MESSAGES {
                 return Ok(found);
             }
-            if matches!(said.role, Role::User | Role::Assistant) {
-                let message = shown(said, BOOKEND_CHARS);
+            if matches!(row.role, Role::User | Role::Assistant) {
+                let message = shown_message(row, BOOKEND_CHARS);
                 // A message that only calls tools has their names as text; one with only media has
                 // no text.
                 if !message.text.trim().is_empty() {

@@ -3,11 +3,12 @@
 use super::matcher::Matcher;
 use super::page_start::PageStart;
 use super::query_terms::QueryTerms;
+use super::run::SearchInput;
 use super::scorer::Scored;
 use super::snippet::{self, HighlightTerms};
 use oneiro_model::{
-    Expr, Found, Hit, HitKind, MessageId, Neighbour, Query, Result, SearchRequest, SessionId, Tier,
-    Trace, TracePart, TraceWord, searchable, searchable_split,
+    Expr, Found, Hit, HitKind, MessageId, Neighbour, Result, SearchRequest, SessionId, Tier, Trace,
+    TracePart, TraceWord, searchable, searchable_split,
 };
 use oneiro_store::message_rows::{self, MessageRow};
 use oneiro_store::{Tx, lineage, sessions};
@@ -89,26 +90,26 @@ pub(super) struct Answer<'a, 'c> {
 impl<'a, 'c> Answer<'a, 'c> {
     pub(super) fn new(
         tx: &'a Tx<'c>,
-        (request, query): (&'a SearchRequest, &Query),
+        input: SearchInput<'a>,
         expr: Option<&Matcher>,
         query_terms: &QueryTerms,
     ) -> Answer<'a, 'c> {
         let mut answer = Answer {
             tx,
-            request,
+            request: input.request,
             terms: Vec::new(),
             weights: Vec::new(),
             prefixes: Vec::new(),
             phrases: Vec::new(),
             patterns: Vec::new(),
             stopped: None,
-            truncated: query.truncated,
+            truncated: input.query.truncated,
             sessions: FxHashMap::default(),
         };
         if let Some(expr) = expr {
             expr.patterns(&mut answer.patterns, &mut answer.prefixes);
         }
-        if let Some(expr) = &query.expr {
+        if let Some(expr) = &input.query.expr {
             phrases(expr, &mut answer.phrases);
         }
         answer.query_terms(query_terms);

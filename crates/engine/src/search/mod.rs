@@ -29,7 +29,7 @@ use crate::index::{Segments, texts};
 use crate::jobs::REBUILD_INDEX;
 use crate::views::Search;
 use crate::{EmbedderChoice, Oneiro};
-use oneiro_index::{Reader, View};
+use oneiro_index::{Reader, Snapshot, View};
 use oneiro_model::{
     Error, Found, NEIGHBOURS_MAX, Query, Result, SEARCH_LIMIT_MAX, SearchRequest, Session,
     SessionId,
@@ -100,14 +100,18 @@ impl Oneiro {
         let mut is_current = true;
         let found = self.store.read(|tx| {
             let segments = Segments::answering(tx)?;
-            let from = (&segments as _, &texts(tx) as _);
-            let view = self.index.cache.view(from, &mut reader, query_vector.remote_name())?;
+            let (storage, texts) = (&segments, &texts(tx));
+            let view = self.index.cache.view(
+                Snapshot { storage, texts },
+                &mut reader,
+                query_vector.remote_name(),
+            )?;
             is_current = view.is_current;
             search(tx, &view, &mut reader)
         });
         let (found, damage) = match found {
             Err(error) if is_index_damage(&error) => {
-                (self.search_without_index(error, search)?, Some(DAMAGED))
+                (self.search_without_index(error, search)?, Some(DAMAGED_INDEX_NOTE))
             }
             found => (found?, None),
         };
@@ -144,7 +148,7 @@ impl Oneiro {
 }
 
 /// The note on an answer that was found without the index.
-const DAMAGED: &str = "the text index is damaged, so only the newest 20000 messages were \
+const DAMAGED_INDEX_NOTE: &str = "the text index is damaged, so only the newest 20000 messages were \
                        searched; it is rebuilt in the background";
 
 fn join_notes(one: Option<String>, other: Option<String>) -> Option<String> {

@@ -5,10 +5,10 @@ use super::SCAN_MESSAGES_MAX;
 use super::doc_set::DocSet;
 use super::matcher::Matcher;
 use super::page_start::PageStart;
-use super::run::SearchRun;
+use super::run::{Restriction, SearchRun};
 use super::scope::Scope;
 use oneiro_index::Reader;
-use oneiro_model::{Result, Visibility, searchable};
+use oneiro_model::{Result, Tier, Visibility, searchable};
 use oneiro_store::message_rows;
 
 /// Matching messages after which a page stops reading.
@@ -20,6 +20,12 @@ pub(super) struct OperatorMatches {
     pub(super) set: Option<DocSet>,
     /// The message at which reading texts stopped, if it stopped before the end.
     pub(super) stopped: Option<i64>,
+}
+
+impl OperatorMatches {
+    pub(super) fn restriction(&self, tier: Tier) -> Restriction<'_> {
+        Restriction { within: self.set.as_ref(), tier: Some(tier) }
+    }
 }
 
 impl SearchRun<'_, '_> {

@@ -56,14 +56,21 @@ pub(super) struct QueryTerms {
     pub(super) vector: Option<(Vec<f32>, Bits)>,
 }
 
+/// The text of a query, and the time that its dates are relative to.
+pub(super) struct QueryText<'q> {
+    pub(super) text: &'q str,
+    pub(super) now: Timestamp,
+}
+
 impl QueryTerms {
     /// Analyses a query.
     pub(super) fn new(
-        (text, now): (&str, Timestamp),
+        query: QueryText<'_>,
         view: &View<'_>,
         analyzer: &mut Analyzer,
         vector_source: &VectorSource<'_>,
     ) -> Result<QueryTerms> {
+        let QueryText { text, now } = query;
         let model = vector_source.words;
         let asked = analyzer.query_words(text);
         let (speakers, names) = speakers(text, &asked, view)?;
@@ -133,7 +140,7 @@ impl QueryTerms {
             words,
             speakers,
             names,
-            dates: oneiro_text::names_a_date(text, utc_date(now)),
+            dates: oneiro_text::find_dates(text, utc_date(now)),
             asks_for_time: asks_for_time(&lowered),
             is_keywords,
             is_known,

@@ -88,7 +88,8 @@ impl Oneiro {
             );
             return Ok(query_vector);
         };
-        let asked = if self.breaker.is_open() { None } else { Some(embedder.ask(&query.text)) };
+        let asked =
+            if self.breaker.is_open() { None } else { Some(embedder.embed_query(&query.text)) };
         match asked {
             Some(Ok(vector)) => {
                 query_vector.remote = Some((vector_set_name(&embedder, vector.len()), vector));

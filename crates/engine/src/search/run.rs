@@ -9,10 +9,10 @@ use super::matcher::Matcher;
 use super::operators::OperatorMatches;
 use super::page_start::PageStart;
 use super::posting_scores::{PostingScores, SearchLimits};
-use super::query_terms::QueryTerms;
+use super::query_terms::{QueryTerms, QueryText};
 use super::query_vector::QueryVector;
 use super::scope::Scope;
-use super::scorer::{Scored, Scorer, Vectors};
+use super::scorer::{Scored, Scorer, Snapshot, Vectors};
 use crate::Oneiro;
 use oneiro_index::{Reader, View};
 use oneiro_model::{Found, Query, Result, SearchRequest, Sort, Tier};
@@ -51,6 +51,15 @@ struct Prepared<'r> {
     limits: SearchLimits,
 }
 
+/// What the operators of a query restrict the ranking to.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Restriction<'r> {
+    /// The matching documents; `None` allows all.
+    pub(super) within: Option<&'r DocSet>,
+    /// The tier of all hits; `None` decides by the words that they contain.
+    pub(super) tier: Option<Tier>,
+}
+
 impl SearchRun<'_, '_> {
     pub(super) fn run(&self, reader: &mut Reader) -> Result<Found> {
         let mut matches = self.oneiro.scratch.take();
@@ -68,10 +77,10 @@ impl SearchRun<'_, '_> {
             Some(expr) => Some(Matcher::new(expr, &mut reader.analyzer)?),
             None => None,
         };
-        let text = (query.text.as_str(), self.oneiro.now());
+        let text = QueryText { text: &query.text, now: self.oneiro.now() };
         let mut query_terms =
             QueryTerms::new(text, self.view, &mut reader.analyzer, &vector_source)?;
-        let mut answer = Answer::new(self.tx, (request, query), expr.as_ref(), &query_terms);
+        let mut answer = Answer::new(self.tx, self.asked, expr.as_ref(), &query_terms);
         let Some(expr) = expr else {
             if scope.is_everything() {
                 return Ok(answer.empty("the query has no words"));
@@ -96,9 +105,12 @@ impl SearchRun<'_, '_> {
                 Sort::Relevance => {
                     let (mut patterns, mut prefixes) = (Vec::new(), Vec::new());
                     expr.patterns(&mut patterns, &mut prefixes);
-                    let scores_of_words =
-                        WordScores { matches: prepared.matches, prefixes: &prefixes };
-                    self.by_words((&scope, &set), scores_of_words, &mut reader.analyzer)?
+                    let scores_of_words = WordScores {
+                        scope: &scope,
+                        matches: prepared.matches,
+                        prefixes: &prefixes,
+                    };
+                    self.by_words(&set, scores_of_words, &mut reader.analyzer)?
                 }
                 sort => self.by_time(&scope, &set, sort)?,
             };
@@ -110,7 +122,7 @@ impl SearchRun<'_, '_> {
         }
         let within = self.within(&expr, &scope, reader)?;
         answer.set_scan_end(within.stopped);
-        let ranked = self.ranked(&prepared, (&within, Tier::Precise), reader)?;
+        let ranked = self.ranked(&prepared, within.restriction(Tier::Precise), reader)?;
         let is_first = PageStart::of(request.cursor).before.is_none();
         if !ranked.is_empty() || within.stopped.is_some() || !is_first {
             return answer.finish(ranked, &mut reader.analyzer);
@@ -121,14 +133,14 @@ impl SearchRun<'_, '_> {
             None => OperatorMatches::default(),
         };
         answer.set_scan_end(within.stopped);
-        let ranked = self.ranked(&prepared, (&within, Tier::Relaxed), reader)?;
+        let ranked = self.ranked(&prepared, within.restriction(Tier::Relaxed), reader)?;
         answer.finish(ranked, &mut reader.analyzer)
     }
 
     /// Words without operators.
     fn plain(&self, prepared: &Prepared<'_>, reader: &mut Reader) -> Result<Vec<Ranked>> {
         match self.asked.request.sort {
-            Sort::Relevance => self.by_relevance(prepared, (None, None), reader),
+            Sort::Relevance => self.by_relevance(prepared, Restriction::default(), reader),
             sort => self.words_by_time(prepared, None, sort),
         }
     }
@@ -137,16 +149,16 @@ impl SearchRun<'_, '_> {
     fn ranked(
         &self,
         prepared: &Prepared<'_>,
-        (within, tier): (&OperatorMatches, Tier),
+        restriction: Restriction<'_>,
         reader: &mut Reader,
     ) -> Result<Vec<Ranked>> {
-        match (self.asked.request.sort, &within.set, tier) {
-            (Sort::Relevance, set, tier) => {
-                self.by_relevance(prepared, (set.as_ref(), Some(tier)), reader)
-            }
+        let Restriction { within, tier } = restriction;
+        let tier = tier.unwrap_or(Tier::Relaxed);
+        match (self.asked.request.sort, within, tier) {
+            (Sort::Relevance, ..) => self.by_relevance(prepared, restriction, reader),
             (sort, Some(set), Tier::Precise) => self.by_time(prepared.scope, set, sort),
             (sort, set, _) => {
-                let mut ranked = self.words_by_time(prepared, set.as_ref(), sort)?;
+                let mut ranked = self.words_by_time(prepared, set, sort)?;
                 ranked.iter_mut().for_each(|one| one.tier = one.tier.max(tier));
                 Ok(ranked)
             }
@@ -177,9 +189,10 @@ impl SearchRun<'_, '_> {
     fn by_relevance(
         &self,
         prepared: &Prepared<'_>,
-        (within, tier): (Option<&DocSet>, Option<Tier>),
+        restriction: Restriction<'_>,
         reader: &mut Reader,
     ) -> Result<Vec<Ranked>> {
+        let Restriction { within, tier } = restriction;
         let Prepared { query_terms, matches, scope, limits } = *prepared;
         let candidate_search = CandidateSearch {
             view: self.view,
@@ -226,8 +239,12 @@ impl SearchRun<'_, '_> {
             None if no_word || one.candidate.coverage == 0.0 => Tier::Semantic,
             None => Tier::Relaxed,
         };
-        let mut scorer =
-            Scorer::new((self.tx, self.view), query_terms, &mut reader.analyzer, vectors);
+        let mut scorer = Scorer::new(
+            Snapshot { tx: self.tx, view: self.view },
+            query_terms,
+            &mut reader.analyzer,
+            vectors,
+        );
         // Scores restart where the order changes for another reason than the score.
         let rank_changes = by_tier || !low_priority_sessions.is_empty();
         let mut ranked: Vec<Ranked> = Vec::new();

@@ -81,6 +81,12 @@ pub(super) enum Vectors<'v> {
     Kept(&'v str),
 }
 
+/// A transaction and the index as it sees it.
+pub(super) struct Snapshot<'l, 'c> {
+    pub(super) tx: &'l Tx<'c>,
+    pub(super) view: &'l View<'l>,
+}
+
 /// Reads texts and scores candidates.
 pub(super) struct Scorer<'l, 'c> {
     tx: &'l Tx<'c>,
@@ -97,7 +103,7 @@ pub(super) struct Scorer<'l, 'c> {
 
 impl<'l, 'c> Scorer<'l, 'c> {
     pub(super) fn new(
-        (tx, view): (&'l Tx<'c>, &'l View<'l>),
+        snapshot: Snapshot<'l, 'c>,
         query_terms: &'l QueryTerms,
         analyzer: &'l mut Analyzer,
         vectors: Vectors<'l>,
@@ -113,8 +119,8 @@ impl<'l, 'c> Scorer<'l, 'c> {
             }
         }
         Scorer {
-            tx,
-            view,
+            tx: snapshot.tx,
+            view: snapshot.view,
             query_terms,
             analyzer,
             vectors,

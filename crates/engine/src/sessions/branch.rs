@@ -1,4 +1,4 @@
-//! Branch: a new session that begins with the conversation so far, and goes another way.
+//! Branch: a new session that starts with a copy of the messages of another.
 
 use super::create::{child_of, refuse_ignored};
 use super::{Draft, create_in, fetch_session, key_of, message_in, show::no_message};
@@ -6,7 +6,7 @@ use crate::views::Sessions;
 use oneiro_model::{
     BranchRequest, ChangeKind, Error, Lineage, NewSession, Result, Session, SessionId,
 };
-use oneiro_store::{changes, messages, sequence, sessions};
+use oneiro_store::{SessionRef, changes, messages, sequence, sessions};
 
 impl Sessions<'_> {
     /// Branches a session. The shared messages are copied with new ids; their payloads are shared.
@@ -28,7 +28,10 @@ impl Sessions<'_> {
                 return Err(Error::conflict(format!("session {:?} exists", draft.id.as_str()))
                     .remedy("give the branch another id, or none"));
             }
-            let at = at.as_ref().map(|at| message_in(tx, at, Some((parent, &from)))).transpose()?;
+            let at = at
+                .as_ref()
+                .map(|at| message_in(tx, at, Some(SessionRef { key: parent, id: &from })))
+                .transpose()?;
             if let Some(at) = at {
                 let held = messages::get(tx, at)?.is_some_and(|(session, _)| session == parent);
                 if !held {

@@ -1,4 +1,4 @@
-//! Change a session explicitly: what is given overwrites.
+//! Change the fields of a session.
 
 use super::{fetch_session, key_of, titles};
 use crate::views::Sessions;
@@ -35,9 +35,9 @@ impl Sessions<'_> {
         self.oneiro.store.write(move |tx| {
             let key = key_of(tx, &id)?;
             let stored = fetch_session(tx, key)?;
-            expect(&stored.metadata, &patch.metadata_is)?;
+            check_expected(&stored.metadata, &patch.metadata_is)?;
             let mut fields = fields.clone();
-            fields.metadata = changed(&stored.metadata, &patch.metadata);
+            fields.metadata = patched(&stored.metadata, &patch.metadata);
             session_updates::clear(tx, key, &patch)?;
             sessions::overwrite(tx, key, &fields)?;
             if let Some(source) = &patch.source {
@@ -62,20 +62,20 @@ impl Sessions<'_> {
     }
 }
 
-/// Refuses a change of a session that is not as its caller believes.
-fn expect(stored: &Map<String, Value>, wanted: &Map<String, Value>) -> Result<()> {
+/// Fails unless the metadata has the expected values.
+fn check_expected(stored: &Map<String, Value>, wanted: &Map<String, Value>) -> Result<()> {
     for (name, value) in wanted {
         let held = stored.get(name).unwrap_or(&Value::Null);
         if held != value {
             return Err(Error::conflict(format!("metadata {name:?} is {held}, not {value}"))
-                .remedy("read the session again, and decide anew"));
+                .remedy("read the session again and retry"));
         }
     }
     Ok(())
 }
 
 /// The metadata after the change; null removes a key.
-fn changed(stored: &Map<String, Value>, patch: &Map<String, Value>) -> Option<String> {
+fn patched(stored: &Map<String, Value>, patch: &Map<String, Value>) -> Option<String> {
     if patch.is_empty() {
         return None;
     }

@@ -1,4 +1,4 @@
-//! Create a session, or fill in what is unset of one that exists.
+//! Create a session, or fill in missing fields of an existing one.
 
 use super::{fetch_session, titles};
 use crate::Oneiro;
@@ -62,7 +62,7 @@ impl Draft {
     }
 }
 
-/// A session that goes on from another, with all that the other was begun with but its title.
+/// A child with everything that its parent was created with, except the title.
 pub(crate) fn child_of(parent: Session, lineage: Lineage) -> NewSession {
     NewSession {
         id: None,
@@ -83,7 +83,7 @@ pub(crate) fn child_of(parent: Session, lineage: Lineage) -> NewSession {
 }
 
 impl Sessions<'_> {
-    /// Creates a session, or fills in what is unset of the one that has this id. Its source never
+    /// Creates a session, or fills in missing fields of the one that has this id. The source never
     /// changes.
     pub fn create(&self, session: NewSession) -> Result<Session> {
         self.oneiro.create_checked(session, false)
@@ -91,7 +91,7 @@ impl Sessions<'_> {
 }
 
 impl Oneiro {
-    /// Creates a session or fills it in; with `must_be_new`, one that is there is a conflict.
+    /// Creates a session or fills it in; with `must_be_new`, an existing one is a conflict.
     pub(crate) fn create_checked(&self, session: NewSession, must_be_new: bool) -> Result<Session> {
         let draft = Draft::new(self, session)?;
         let oneiro = self.clone();
@@ -100,7 +100,7 @@ impl Oneiro {
             let is_new = sessions::key(tx, &draft.id)?.is_none();
             if must_be_new && !is_new {
                 return Err(Error::conflict(format!("session {:?} exists", draft.id.as_str()))
-                    .remedy("give it another id, or fill in the one that is there"));
+                    .remedy("give it another id, or fill in the existing one"));
             }
             let key = create_in(tx, &draft)?;
             let kind = if is_new { ChangeKind::Created } else { ChangeKind::Changed };
@@ -110,20 +110,19 @@ impl Oneiro {
     }
 }
 
-/// Refuses to begin a session that must not be stored.
+/// Fails for a session that must not be stored.
 pub(crate) fn refuse_ignored(oneiro: &Oneiro, tx: &Tx<'_>, id: &SessionId) -> Result<()> {
-    if !oneiro.settings_in(tx)?.ignores(id) {
-        Ok(())
-    } else {
-        Err(Error::conflict(format!(
+    if oneiro.settings_in(tx)?.ignores(id) {
+        return Err(Error::conflict(format!(
             "session {:?} matches ignore_session_patterns, so nothing of it is stored",
             id.as_str()
         ))
-        .remedy(Remedy::ChangePatterns))
+        .remedy(Remedy::ChangePatterns));
     }
+    Ok(())
 }
 
-/// Creates or fills in a session inside a transaction; answers its key.
+/// Creates or fills in a session, and returns its key.
 pub(crate) fn create_in(tx: &Tx<'_>, draft: &Draft) -> Result<i64> {
     let key = match sessions::key(tx, &draft.id)? {
         Some(key) => key,
@@ -136,15 +135,15 @@ pub(crate) fn create_in(tx: &Tx<'_>, draft: &Draft) -> Result<i64> {
     if let Some(parent_id) = &draft.parent_id
         && stored.parent_id.is_none()
     {
-        adopt(tx, key, parent_id, draft.lineage)?;
+        set_parent(tx, key, parent_id, draft.lineage)?;
     }
     if stored.title.is_none() && !(draft.untitled && draft.title.is_none()) {
-        give_title(tx, key, draft.title.as_ref())?;
+        set_title(tx, key, draft.title.as_ref())?;
     }
     Ok(key)
 }
 
-/// Keys that are unset, added to those that are set; `None` when nothing is new.
+/// The stored metadata with missing keys added; `None` if nothing is missing.
 fn merged(stored: &Map<String, Value>, given: &Map<String, Value>) -> Option<String> {
     let mut all = stored.clone();
     for (name, value) in given {
@@ -155,24 +154,23 @@ fn merged(stored: &Map<String, Value>, given: &Map<String, Value>) -> Option<Str
     (all.len() > stored.len()).then(|| Value::Object(all).to_string())
 }
 
-/// Gives a session its parent, unless that would make it its own descendant.
-fn adopt(tx: &Tx<'_>, key: i64, parent_id: &SessionId, kind: Option<Lineage>) -> Result<()> {
+/// Sets the parent of a session, unless the parent descends from it.
+fn set_parent(tx: &Tx<'_>, key: i64, parent_id: &SessionId, kind: Option<Lineage>) -> Result<()> {
     let parent = sessions::key(tx, parent_id)?.ok_or_else(|| {
         Error::not_found(format!("there is no parent session {:?}", parent_id.as_str()))
             .remedy("create the parent first")
     })?;
-    let above = lineage::ancestors(tx, parent, |_| true)?;
-    if above.iter().any(|link| link.key == key) {
+    if lineage::is_descendant(tx, parent, key)? {
         return Err(Error::field("parent_id", "descends from the session itself")
             .remedy("name a parent that is not a descendant"));
     }
-    let compressed = fetch_session(tx, parent)?.end_reason.as_deref() == Some("compression");
+    let compressed = fetch_session(tx, parent)?.end_reason.as_deref() == Some(super::COMPRESSION);
     let default = if compressed { Lineage::Continuation } else { Lineage::Branch };
     lineage::attach(tx, key, parent, kind.unwrap_or(default))
 }
 
-/// The title asked for; a continuation without one takes its parent's with the next number.
-fn give_title(tx: &Tx<'_>, key: i64, title: Option<&Title>) -> Result<()> {
+/// Sets the title. A continuation without one gets its parent's with the next number.
+fn set_title(tx: &Tx<'_>, key: i64, title: Option<&Title>) -> Result<()> {
     if let Some(title) = title {
         return titles::set_in(tx, key, Some(title));
     }

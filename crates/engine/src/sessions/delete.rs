@@ -1,5 +1,4 @@
-//! Delete a session: its delegates go with it, its other children become roots, in one
-//! transaction.
+//! Delete a session with its delegates, in one transaction. Its other children become roots.
 
 use super::key_of;
 use crate::context::remove_summaries_of_session;
@@ -22,26 +21,26 @@ impl Sessions<'_> {
     }
 }
 
-/// Deletes sessions, notes that they are gone, and leaves the index to be purged.
+/// Deletes sessions, records the deletion and schedules the purge of the index.
 pub(crate) fn delete_and_record(oneiro: &Oneiro, tx: &Tx<'_>, keys: &[i64]) -> Result<Deleted> {
-    purge_later(oneiro, tx, keys)?;
+    schedule_purge(oneiro, tx, keys)?;
     let deleted = delete_in(tx, keys)?;
     record_deleted(tx, &deleted, oneiro.now())?;
     Ok(deleted)
 }
 
-/// Notes which sessions are gone.
+/// Records which sessions were deleted.
 pub(crate) fn record_deleted(tx: &Tx<'_>, deleted: &Deleted, now: Timestamp) -> Result<()> {
     let mut ids = deleted.sessions.iter();
     ids.try_for_each(|id| changes::record(tx, ChangeKind::Deleted, Some(id), now))
 }
 
-/// How long the words of what was deleted may stay in the index. They are never found, and to take
-/// out many at once costs as much as to take out one.
-const PURGED_WITHIN: Span = Span::seconds(30);
+/// How long deleted words may stay in the index. They are never found, and purging many sessions at once
+/// costs as much as purging one.
+const PURGE_DELAY: Span = Span::seconds(30);
 
-/// Leaves a job that takes the words of what is deleted out of the index, if they are in it.
-pub(crate) fn purge_later(oneiro: &Oneiro, tx: &Tx<'_>, keys: &[i64]) -> Result<()> {
+/// Schedules a job that removes the words of sessions from the index, if they are in it.
+pub(crate) fn schedule_purge(oneiro: &Oneiro, tx: &Tx<'_>, keys: &[i64]) -> Result<()> {
     let reach = segments::last_covered(tx, segments::state(tx)?.build)?;
     let mut is_indexed = false;
     for link in plan(tx, keys)?.0 {
@@ -51,40 +50,40 @@ pub(crate) fn purge_later(oneiro: &Oneiro, tx: &Tx<'_>, keys: &[i64]) -> Result<
         return Ok(());
     }
     let now = oneiro.now();
-    let job = oneiro.new_job(jobs::PURGE_INDEX, serde_json::Value::Null, now.plus(PURGED_WITHIN));
+    let job = oneiro.new_job(jobs::PURGE_INDEX, serde_json::Value::Null, now.plus(PURGE_DELAY));
     oneiro_store::jobs::add(tx, &job, now).map(|_| ())
 }
 
 /// Deletes sessions and the delegates under them.
 pub(crate) fn delete_in(tx: &Tx<'_>, keys: &[i64]) -> Result<Deleted> {
-    let (going, deleted) = plan(tx, keys)?;
-    for key in &going {
+    let (doomed, deleted) = plan(tx, keys)?;
+    for key in &doomed {
         remove_summaries_of_session(tx, *key)?;
         lineage::detach_children(tx, *key)?;
     }
-    for key in going {
+    for key in doomed {
         sessions::remove(tx, key)?;
     }
     Ok(deleted)
 }
 
-/// What deleting sessions would take with it: their keys, and the answer.
+/// The keys of all sessions that would be deleted with these, and the result.
 pub(crate) fn plan(tx: &Tx<'_>, keys: &[i64]) -> Result<(Vec<i64>, Deleted)> {
-    let mut going = Vec::new();
+    let mut doomed = Vec::new();
     let mut seen = HashSet::new();
     for key in keys {
         for link in lineage::descendants(tx, *key, Lineage::Delegate)? {
             if seen.insert(link.key) {
-                going.push(link);
+                doomed.push(link);
             }
         }
     }
     let mut deleted = Deleted::default();
-    for link in &going {
+    for link in &doomed {
         let left = lineage::children(tx, link.key)?.into_iter().filter(|c| !seen.contains(&c.key));
         deleted.orphaned.extend(left.map(|child| child.id));
         deleted.messages += messages::count_of_session(tx, link.key)?;
         deleted.sessions.push(link.id.clone());
     }
-    Ok((going.into_iter().map(|link| link.key).collect(), deleted))
+    Ok((doomed.into_iter().map(|link| link.key).collect(), deleted))
 }

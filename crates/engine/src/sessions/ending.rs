@@ -1,4 +1,4 @@
-//! End a session, and take the end back.
+//! End and reopen a session.
 
 use super::{fetch_session, key_of};
 use crate::views::Sessions;
@@ -6,7 +6,7 @@ use oneiro_model::{ChangeKind, Ending, Result, Session, SessionId};
 use oneiro_store::{changes, session_updates};
 
 impl Sessions<'_> {
-    /// Ends a session. The first reason wins, unless the new one may take its place.
+    /// Ends a session. An existing end reason is kept, unless the request may replace it.
     pub fn end(&self, id: &SessionId, ending: Ending) -> Result<Session> {
         let (id, now) = (id.clone(), self.oneiro.now());
         self.oneiro.store.write(move |tx| {
@@ -24,7 +24,7 @@ impl Sessions<'_> {
         })
     }
 
-    /// Takes back the end of a session.
+    /// Reopens an ended session.
     pub fn reopen(&self, id: &SessionId) -> Result<Session> {
         let (id, now) = (id.clone(), self.oneiro.now());
         self.oneiro.store.write(move |tx| {

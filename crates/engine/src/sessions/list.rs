@@ -1,4 +1,4 @@
-//! List sessions, newest first: conversations shown as their tip, or every row.
+//! List sessions, newest first: one row per conversation (its last continuation), or every session.
 
 use crate::views::Sessions;
 use oneiro_model::{
@@ -7,29 +7,32 @@ use oneiro_model::{
 use oneiro_store::sessions::Listed;
 use oneiro_store::{Tx, lineage, sessions};
 
-/// Rows read at a time; filters that SQL does not know may drop most of them.
-const BATCH: usize = 64;
+/// Rows read at a time. More than a page, because some filters are applied to the rows.
+const BATCH_ROWS: usize = 64;
 
 /// Rows read at a time when they are only counted.
-const COUNTED: usize = 1_024;
+const COUNT_BATCH_ROWS: usize = 1_024;
+
+/// Maximum number of sessions in a page.
+const MAX_LIMIT: usize = 1_000;
 
 impl Sessions<'_> {
     /// A page of sessions.
     pub fn list(&self, request: &ListSessions) -> Result<Page<Session>> {
-        if request.limit == 0 || request.limit > 1_000 {
-            return Err(Error::field("limit", "is not between 1 and 1000"));
+        if request.limit == 0 || request.limit > MAX_LIMIT {
+            return Err(Error::field("limit", format!("is not between 1 and {MAX_LIMIT}")));
         }
         self.oneiro.store.read(|tx| page(tx, request))
     }
 
-    /// How many sessions pass the filters.
+    /// The number of sessions that match the filters.
     pub fn count(&self, request: &ListSessions) -> Result<usize> {
         self.oneiro.store.read(|tx| {
             let (mut count, mut before) = (0, (i64::MAX, i64::MAX));
             loop {
-                let batch = sessions::list(tx, request, before, COUNTED)?;
+                let batch = sessions::list(tx, request, before, COUNT_BATCH_ROWS)?;
                 let Some(last) = batch.last() else { return Ok(count) };
-                before = place(last, request.order);
+                before = position(last, request.order);
                 count += batch.iter().filter(|listed| request.takes(&listed.session)).count();
             }
         })
@@ -40,15 +43,15 @@ fn page(tx: &Tx<'_>, request: &ListSessions) -> Result<Page<Session>> {
     let mut items = Vec::new();
     let mut before = request.cursor.map_or((i64::MAX, i64::MAX), |at| (at.order, at.key));
     loop {
-        let batch = sessions::list(tx, request, before, BATCH.max(request.limit + 1))?;
+        let batch = sessions::list(tx, request, before, BATCH_ROWS.max(request.limit + 1))?;
         let Some(last) = batch.last() else { return Ok(Page { items, next: None }) };
-        before = place(last, request.order);
+        before = position(last, request.order);
         for listed in batch {
             if !request.takes(&listed.session) {
                 continue;
             }
-            let at = place(&listed, request.order);
-            let Some(session) = listed_session(tx, request, listed)? else { continue };
+            let at = position(&listed, request.order);
+            let Some(session) = list_item(tx, request, listed)? else { continue };
             if items.len() == request.limit {
                 return Ok(Page {
                     items,
@@ -65,7 +68,7 @@ fn inclusive(cursor: Cursor) -> Cursor {
     Cursor { order: cursor.order, key: cursor.key.saturating_add(1) }
 }
 
-fn place(listed: &Listed, order: ListOrder) -> (i64, i64) {
+fn position(listed: &Listed, order: ListOrder) -> (i64, i64) {
     let time: Timestamp = match order {
         ListOrder::Active => listed.session.last_active_at,
         ListOrder::Started => listed.session.started_at,
@@ -73,8 +76,8 @@ fn place(listed: &Listed, order: ListOrder) -> (i64, i64) {
     (time.micros(), listed.key)
 }
 
-/// The session as the list shows it; `None` for the tip of a delegate's chain.
-fn listed_session(tx: &Tx<'_>, request: &ListSessions, listed: Listed) -> Result<Option<Session>> {
+/// The session as the list shows it; `None` for a continuation of a delegate.
+fn list_item(tx: &Tx<'_>, request: &ListSessions, listed: Listed) -> Result<Option<Session>> {
     let key = listed.key;
     let listed = if request.with_prompts { sessions::with_prompt(tx, listed)? } else { listed };
     let mut session = sessions::with_preview(tx, listed)?;

@@ -1,4 +1,4 @@
-//! Sessions: begin, find, change, end, list, hide, branch and remove. One use case per file.
+//! Use cases of sessions, one per file.
 
 mod branch;
 mod change;

@@ -1,21 +1,22 @@
-//! Places of messages in their session: from a place to an id, and from ids to places. A place
-//! counts all stored messages of the session, so rewinding and compacting move none.
+//! Converts between message ids and places in a session. A place counts all stored messages of the
+//! session, so rewinding and compacting do not change it.
 
 use super::{key_of, resolve_in};
 use crate::views::Messages;
 use oneiro_model::{Error, MessageId, MessageRef, Result, SessionId};
-use oneiro_store::{Tx, messages};
+use oneiro_store::{SessionRef, Tx, messages};
 
 impl Messages<'_> {
     /// The id of a message; a place without a session is one in `session`.
     pub fn resolve(&self, message: &MessageRef, session: Option<&SessionId>) -> Result<MessageId> {
         self.oneiro.store.read(|tx| {
-            let session = session.map(|id| Ok((key_of(tx, id)?, id))).transpose()?;
+            let session =
+                session.map(|id| Ok(SessionRef { key: key_of(tx, id)?, id })).transpose()?;
             message_in(tx, message, session)
         })
     }
 
-    /// The place of each of these messages of a session; none for a message that is not in it.
+    /// The places of messages in a session; `None` for a message of another session.
     pub fn places(&self, id: &SessionId, of: &[MessageId]) -> Result<Vec<Option<usize>>> {
         let mut seqs =
             self.oneiro.store.read(|tx| messages::seqs_of_session(tx, key_of(tx, id)?))?;
@@ -29,13 +30,13 @@ impl Messages<'_> {
 pub(crate) fn message_in(
     tx: &Tx<'_>,
     message: &MessageRef,
-    session: Option<(i64, &SessionId)>,
+    session: Option<SessionRef<'_>>,
 ) -> Result<MessageId> {
     match message {
         MessageRef::Id(id) => Ok(*id),
         MessageRef::Place { session: Some(named), place } => {
             let (key, id) = resolve_in(tx, named.as_str())?;
-            message_at(tx, (key, &id), *place)
+            message_at(tx, SessionRef { key, id: &id }, *place)
         }
         MessageRef::Place { session: None, place } => {
             let session = session.ok_or_else(|| {
@@ -48,11 +49,8 @@ pub(crate) fn message_in(
 }
 
 /// The id of the message at a place of a session.
-pub(crate) fn message_at(
-    tx: &Tx<'_>,
-    (key, id): (i64, &SessionId),
-    place: i64,
-) -> Result<MessageId> {
+pub(crate) fn message_at(tx: &Tx<'_>, session: SessionRef<'_>, place: i64) -> Result<MessageId> {
+    let SessionRef { key, id } = session;
     if let Some(seq) = messages::seq_at(tx, key, place)? {
         return Ok(MessageId(seq));
     }

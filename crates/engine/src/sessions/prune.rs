@@ -1,6 +1,6 @@
-//! Prune: delete ended sessions by age and filters, or say which would go.
+//! Prune: delete ended sessions by age and filters, or list those that would be deleted.
 
-use super::delete::{delete_in, plan, purge_later, record_deleted};
+use super::delete::{delete_in, plan, record_deleted, schedule_purge};
 use crate::views::Sessions;
 use oneiro_model::{PruneRequest, Pruned, Result, Session};
 use oneiro_store::{Tx, sessions};
@@ -14,7 +14,7 @@ impl Sessions<'_> {
         }
         let deleted = self.oneiro.store.write_bulk(|tx| {
             let keys = candidates(tx, &request)?;
-            purge_later(self.oneiro, tx, &keys)?;
+            schedule_purge(self.oneiro, tx, &keys)?;
             let deleted = delete_in(tx, &keys)?;
             record_deleted(tx, &deleted, self.oneiro.now())?;
             Ok(deleted)
@@ -25,14 +25,14 @@ impl Sessions<'_> {
 
 fn candidates(tx: &Tx<'_>, request: &PruneRequest) -> Result<Vec<i64>> {
     let found = sessions::ended_before(tx, request.ended_before)?.into_iter();
-    Ok(found.filter(|listed| goes(request, &listed.session)).map(|listed| listed.key).collect())
+    Ok(found.filter(|listed| matches(request, &listed.session)).map(|listed| listed.key).collect())
 }
 
-fn goes(request: &PruneRequest, session: &Session) -> bool {
+fn matches(request: &PruneRequest, session: &Session) -> bool {
     let same = |want: &Option<String>, have: Option<&str>| {
         want.as_deref().is_none_or(|want| have == Some(want))
     };
-    let holds = |want: &Option<String>, have: Option<&str>| {
+    let contains = |want: &Option<String>, have: Option<&str>| {
         let want = want.as_deref().map(str::to_lowercase);
         want.is_none_or(|want| have.is_some_and(|have| have.to_lowercase().contains(&want)))
     };
@@ -42,9 +42,9 @@ fn goes(request: &PruneRequest, session: &Session) -> bool {
         && same(&request.project, session.project.as_deref())
         && same(&request.user_id, session.user_id.as_deref())
         && same(&request.end_reason, session.end_reason.as_deref())
-        && holds(&request.model, session.model.as_deref())
-        && holds(&request.title, session.title.as_deref())
-        && request.min_messages.is_none_or(|least| session.message_count >= least)
-        && request.max_messages.is_none_or(|most| session.message_count <= most)
+        && contains(&request.model, session.model.as_deref())
+        && contains(&request.title, session.title.as_deref())
+        && request.min_messages.is_none_or(|min| session.message_count >= min)
+        && request.max_messages.is_none_or(|max| session.message_count <= max)
         && request.archived.is_none_or(|archived| session.archived == archived)
 }

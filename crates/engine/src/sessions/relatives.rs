@@ -1,4 +1,4 @@
-//! Where a session stands among its relatives.
+//! The lineage of a session.
 
 use super::{fetch_session, key_of};
 use crate::views::Sessions;
@@ -14,8 +14,7 @@ impl Sessions<'_> {
         })
     }
 
-    /// Where the conversation that this session belongs to has come to: the end of its chain of
-    /// continuations, which is what one resumes.
+    /// The last continuation of a session, which is the one to resume.
     pub fn tip(&self, id: &SessionId) -> Result<SessionId> {
         self.oneiro.store.read(|tx| {
             let tip = lineage::tip(tx, key_of(tx, id)?)?;
@@ -23,19 +22,19 @@ impl Sessions<'_> {
         })
     }
 
-    /// Every session that shares its first ancestor with this one, itself included, oldest first;
-    /// of a large family the first of them. System prompts are left out, as in lists.
+    /// The first `limit` sessions with the same root, this one included, oldest first. Without system
+    /// prompts, as in lists.
     pub fn family(&self, id: &SessionId, limit: usize) -> Result<Vec<Session>> {
         self.oneiro.store.read(|tx| {
             let mut keys = lineage::family(tx, key_of(tx, id)?)?;
             keys.sort_unstable();
             keys.truncate(limit);
-            let bare = |session| Session { system_prompt: None, ..session };
-            keys.into_iter().map(|key| fetch_session(tx, key).map(bare)).collect()
+            let without_prompt = |session| Session { system_prompt: None, ..session };
+            keys.into_iter().map(|key| fetch_session(tx, key).map(without_prompt)).collect()
         })
     }
 
-    /// The sessions that descend from one directly, oldest first.
+    /// The direct children of a session, oldest first.
     pub fn children(&self, id: &SessionId) -> Result<Vec<SessionId>> {
         self.oneiro.store.read(|tx| {
             let children = lineage::children(tx, key_of(tx, id)?)?;

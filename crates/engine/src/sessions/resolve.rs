@@ -1,4 +1,4 @@
-//! Find a session by what a person types: its id, the beginning of it, or its title.
+//! Find a session by its id, a prefix of its id, or its title.
 
 use crate::views::Sessions;
 use oneiro_model::{Error, Remedy, Result, Session, SessionId};
@@ -11,8 +11,8 @@ impl Sessions<'_> {
         self.oneiro.store.read(|tx| Ok(resolve_in(tx, text)?.1))
     }
 
-    /// Those of these sessions that are there, in one snapshot, in the order asked for.
-    /// Unless they are wanted fetch_session, prompts and previews are left out.
+    /// Finds several sessions in one snapshot; `None` for one that does not exist. Prompts and previews
+    /// are included if requested.
     pub fn find_many(&self, ids: &[SessionId], wanted_whole: bool) -> Result<Vec<Option<Session>>> {
         self.oneiro.store.read(|tx| {
             let find = |id| match sessions::key(tx, id)? {
@@ -40,14 +40,14 @@ pub(crate) fn resolve_in(tx: &Tx<'_>, text: &str) -> Result<(i64, SessionId)> {
     {
         return Ok((key, id));
     }
-    let begun = if text.is_empty() || text.contains('\0') {
+    let with_prefix = if text.is_empty() || text.contains('\0') {
         Vec::new()
     } else {
         sessions::by_prefix(tx, text)?
     };
-    match begun.as_slice() {
+    match with_prefix.as_slice() {
         [only] => Ok(only.clone()),
-        [_, _, ..] => Err(ambiguous(text, &begun)),
+        [_, _, ..] => Err(ambiguous(text, &with_prefix)),
         [] => match key_of_title(tx, text)? {
             Some(key) => Ok((key, fetch_session(tx, key)?.id)),
             None => Err(no_session(text)),
@@ -55,12 +55,12 @@ pub(crate) fn resolve_in(tx: &Tx<'_>, text: &str) -> Result<(i64, SessionId)> {
     }
 }
 
-/// The error of a prefix that several sessions have: it lists them, as many as there is room for.
+/// The error for a prefix of several sessions, which lists some of them.
 fn ambiguous(prefix: &str, candidates: &[(i64, SessionId)]) -> Error {
-    const LISTED: usize = 5;
-    let ids = candidates.iter().take(LISTED).map(|(_, id)| format!("{:?}", id.as_str()));
+    const MAX_LISTED_IDS: usize = 5;
+    let ids = candidates.iter().take(MAX_LISTED_IDS).map(|(_, id)| format!("{:?}", id.as_str()));
     let ids = ids.collect::<Vec<_>>().join(", ");
-    let more = if candidates.len() > LISTED { " and more" } else { "" };
+    let more = if candidates.len() > MAX_LISTED_IDS { " and more" } else { "" };
     Error::conflict(format!("several session ids begin with {prefix:?}: {ids}{more}"))
         .remedy("give one of these ids, or more of it")
 }

@@ -1,5 +1,5 @@
-//! Rewind a session to something the person said, and restore what was rewound. Rows stay; only
-//! what is shown changes.
+//! Rewind a session to a user message, and restore rewound messages. Only the visibility of messages
+//! changes.
 
 use super::{key_of, message_in, show::no_message};
 use crate::context::change_visibility;
@@ -9,35 +9,39 @@ use oneiro_model::{
     ChangeKind, Error, Message, MessageCounts, MessageId, Remedy, RestoreRequest, Restored, Result,
     RewindRequest, Rewound, Role, SessionId, Visibility,
 };
-use oneiro_store::{Tx, changes, messages, sessions, summaries, visibility};
+use oneiro_store::{SessionRef, Tx, changes, messages, sessions, summaries, visibility};
 
 impl Sessions<'_> {
-    /// Takes back a live user message and everything after it, so that it can be said again.
+    /// Hides a live user message and everything after it.
     pub fn rewind(&self, id: &SessionId, request: RewindRequest) -> Result<Rewound> {
         request.check()?;
         let (id, now) = (id.clone(), self.oneiro.now());
         self.oneiro.store.write(move |tx| {
             let key = key_of(tx, &id)?;
-            // Found in the same transaction: what is said meanwhile is not taken for these turns.
+            // In the same transaction, so that a message appended meanwhile is not counted as a turn.
             let to = match &request.to {
-                Some(to) => message_in(tx, to, Some((key, &id)))?,
-                None => nth_user_message(tx, (key, &id), request.turns.unwrap_or_default())?,
+                Some(to) => message_in(tx, to, Some(SessionRef { key, id: &id }))?,
+                None => nth_user_message(
+                    tx,
+                    SessionRef { key, id: &id },
+                    request.turns.unwrap_or_default(),
+                )?,
             };
-            let rewound = rewind_in(tx, (key, &id), to)?;
+            let rewound = rewind_in(tx, SessionRef { key, id: &id }, to)?;
             changes::record(tx, ChangeKind::Rewound, Some(&id), now)?;
             Ok(rewound)
         })
     }
 
-    /// The newest live things the person said, newest first: where a rewind may go.
+    /// The newest live user messages, newest first: the possible targets of a rewind.
     pub fn rewind_points(&self, id: &SessionId, limit: usize) -> Result<Vec<Message>> {
         self.oneiro.store.read(|tx| {
             let key = key_of(tx, id)?;
-            messages::recent_user(tx, (key, id), limit)
+            messages::recent_user(tx, SessionRef { key, id }, limit)
         })
     }
 
-    /// Shows again what the latest rewind hid, or with `all` every rewind. What was compacted stays
+    /// Restores what the latest rewind hid, or with `all` every rewind. Compacted messages stay
     /// compacted.
     pub fn restore(&self, id: &SessionId, request: RestoreRequest) -> Result<Restored> {
         let (id, now) = (id.clone(), self.oneiro.now());
@@ -47,7 +51,7 @@ impl Sessions<'_> {
             let restored = match from {
                 0 => 0,
                 from => {
-                    refuse_continued(tx, (key, &id))?;
+                    refuse_continued(tx, SessionRef { key, id: &id })?;
                     let range = visibility::rewound_range(tx, key, from)?;
                     change_visibility(tx, (key, &id), range, || visibility::restore(tx, key, from))?
                 }
@@ -60,25 +64,25 @@ impl Sessions<'_> {
 }
 
 impl Messages<'_> {
-    /// How many messages of a session stand where.
+    /// The number of messages of a session by visibility.
     pub fn counts(&self, id: &SessionId) -> Result<MessageCounts> {
         self.oneiro.store.read(|tx| visibility::counts(tx, key_of(tx, id)?))
     }
 }
 
-/// The user message that the last `turns` turns begin with.
-fn nth_user_message(tx: &Tx<'_>, session: (i64, &SessionId), turns: usize) -> Result<MessageId> {
-    let said = messages::recent_user(tx, session, turns)?;
-    let target = turns.checked_sub(1).and_then(|index| said.get(index));
+/// The user message that starts the last `turns` turns.
+fn nth_user_message(tx: &Tx<'_>, session: SessionRef<'_>, turns: usize) -> Result<MessageId> {
+    let recent = messages::recent_user(tx, session, turns)?;
+    let target = turns.checked_sub(1).and_then(|index| recent.get(index));
     target.map(|message| message.id).ok_or_else(|| {
-        let there = said.len();
-        Error::field("turns", format!("the session has {there} live user messages"))
+        let count = recent.len();
+        Error::field("turns", format!("the session has {count} live user messages"))
             .remedy("give a number between 1 and that")
     })
 }
 
 /// Hides `to` and everything after it.
-fn rewind_in(tx: &Tx<'_>, session: (i64, &SessionId), to: MessageId) -> Result<Rewound> {
+fn rewind_in(tx: &Tx<'_>, session: SessionRef<'_>, to: MessageId) -> Result<Rewound> {
     let target = rewind_target(tx, session, to)?;
     if target.visibility == Visibility::Rewound {
         return Err(Error::conflict(format!("message {to} is rewound already"))
@@ -87,12 +91,13 @@ fn rewind_in(tx: &Tx<'_>, session: (i64, &SessionId), to: MessageId) -> Result<R
     hide(tx, session, target)
 }
 
-/// The user message of a session that a rewind goes to.
+/// The target of a rewind, which must be a user message of the session.
 pub(crate) fn rewind_target(
     tx: &Tx<'_>,
-    (key, id): (i64, &SessionId),
+    session: SessionRef<'_>,
     to: MessageId,
 ) -> Result<Message> {
+    let SessionRef { key, id } = session;
     let target = messages::get(tx, to)?.filter(|(session, _)| *session == key);
     let (_, target) =
         target.ok_or_else(|| no_message(to).at(format!("session {:?}", id.as_str())))?;
@@ -110,9 +115,10 @@ pub(crate) fn rewind_target(
 }
 
 /// Hides a message and everything after it.
-pub(crate) fn hide(tx: &Tx<'_>, (key, id): (i64, &SessionId), target: Message) -> Result<Rewound> {
+pub(crate) fn hide(tx: &Tx<'_>, session: SessionRef<'_>, target: Message) -> Result<Rewound> {
+    let SessionRef { key, id } = session;
     let to = target.id;
-    refuse_continued(tx, (key, id))?;
+    refuse_continued(tx, session)?;
     let rewound = change_visibility(tx, (key, id), (to.0, i64::MAX), || {
         let number = sessions::count_rewind(tx, key)?;
         visibility::rewind(tx, key, to, number)
@@ -121,9 +127,10 @@ pub(crate) fn hide(tx: &Tx<'_>, (key, id): (i64, &SessionId), target: Message) -
     Ok(Rewound { rewound, target, head: visibility::head(tx, key)? })
 }
 
-/// A session that was split goes on in its continuation, whose window holds its summaries: what
-/// they cover must stay as it was.
-pub(crate) fn refuse_continued(tx: &Tx<'_>, (key, id): (i64, &SessionId)) -> Result<()> {
+/// Fails for a session whose summaries are in the window of another: what they summarise must not
+/// change.
+pub(crate) fn refuse_continued(tx: &Tx<'_>, session: SessionRef<'_>) -> Result<()> {
+    let SessionRef { key, id } = session;
     for node in summaries::keys_of_session(tx, key)? {
         let mut elsewhere = summaries::sessions_with_root(tx, node)?;
         for above in summaries::parent_keys(tx, node)? {

@@ -5,6 +5,7 @@ use crate::views::{Messages, Sessions};
 use oneiro_model::{
     Cursor, Error, Message, MessageId, MessageRef, Page, Remedy, Result, SessionId, SessionView,
 };
+use oneiro_store::SessionRef;
 use oneiro_store::message_rows::{self, Include, Position};
 use oneiro_store::messages::{self, PageRequest};
 
@@ -39,12 +40,12 @@ pub struct Stretch {
     pub later: Option<Cursor>,
 }
 
-/// The place after which `limit` of these messages are read; they come nearest first.
+/// The id after which `limit` of these messages are read; they are sorted newest first.
 fn start(before: &[i64], limit: usize) -> i64 {
     before.get(limit).copied().unwrap_or(0)
 }
 
-/// Bytes of large values after which a page ends, however few messages it has.
+/// A page ends after so many bytes of large values.
 pub(crate) const PAGE_BYTES: usize = 16 << 20;
 
 impl Sessions<'_> {
@@ -53,29 +54,29 @@ impl Sessions<'_> {
         self.oneiro.store.read(|tx| {
             let key = key_of(tx, id)?;
             let all = PageRequest { after: 0, hidden, limit: usize::MAX };
-            let messages = messages::page(tx, (key, id), all)?;
+            let messages = messages::page(tx, SessionRef { key, id }, all)?;
             Ok(SessionView { session: fetch_session(tx, key)?, messages })
         })
     }
 }
 
 impl Messages<'_> {
-    /// A page of a session's messages, in the order they came: as many as were asked for, or fewer
-    /// if they are large.
+    /// A page of a session's messages, oldest first, with fewer messages if they are large.
     pub fn list(&self, id: &SessionId, request: PageRequest) -> Result<Page<Message>> {
         if request.limit == 0 {
             return Err(Error::field("limit", "is zero"));
         }
         self.oneiro.store.read(|tx| {
             let key = key_of(tx, id)?;
-            let (items, more) = messages::page_within(tx, (key, id), request, PAGE_BYTES)?;
+            let (items, more) =
+                messages::page_within(tx, SessionRef { key, id }, request, PAGE_BYTES)?;
             let last = items.last().filter(|_| more);
             let next = last.map(|message| Cursor { order: message.id.0, key: message.id.0 });
             Ok(Page { items, next })
         })
     }
 
-    /// A stretch of a session's messages, and where the stretches beside it begin.
+    /// A range of a session's messages, with the cursors of the ranges before and after it.
     pub fn stretch(&self, id: &SessionId, request: StretchRequest) -> Result<Stretch> {
         self.oneiro.store.read(|tx| {
             let key = key_of(tx, id)?;
@@ -92,7 +93,7 @@ impl Messages<'_> {
                 }
             };
             let wanted = PageRequest { after, hidden, limit: limit.saturating_add(1) };
-            let mut messages = messages::page(tx, (key, id), wanted)?;
+            let mut messages = messages::page(tx, SessionRef { key, id }, wanted)?;
             let more = messages.len() > limit;
             messages.truncate(limit);
             let later = messages.last().filter(|_| more).map(|last| last.id.0);
@@ -104,7 +105,7 @@ impl Messages<'_> {
         })
     }
 
-    /// Those of these messages that are there, in one snapshot, in the order asked for.
+    /// Finds several messages in one snapshot; `None` for one that does not exist.
     pub fn find_many(&self, ids: &[MessageId]) -> Result<Vec<Option<Message>>> {
         self.oneiro.store.read(|tx| {
             let find = |id: &MessageId| Ok(messages::get(tx, *id)?.map(|(_, message)| message));
@@ -112,7 +113,7 @@ impl Messages<'_> {
         })
     }
 
-    /// One message, wherever it stands.
+    /// One message, of any visibility.
     pub fn get(&self, message: impl Into<MessageRef>) -> Result<Message> {
         let message = message.into();
         self.oneiro.store.read(|tx| {
@@ -123,7 +124,7 @@ impl Messages<'_> {
     }
 }
 
-/// The error of a message that is not there.
+/// The error for a message that does not exist.
 pub(crate) fn no_message(id: MessageId) -> Error {
     Error::not_found(format!("there is no message {id}")).remedy(Remedy::ListMessages)
 }

@@ -1,5 +1,4 @@
-//! Split a session: it ends, and a continuation goes on with its compacted window, in one
-//! transaction. Whatever has arrived by then goes along.
+//! Split a session: it ends, and a continuation starts with its compacted window, in one transaction.
 
 use super::create::{child_of, refuse_ignored};
 use super::{Draft, create_in, fetch_session, key_of, no_session};
@@ -7,32 +6,33 @@ use crate::context::uncovered;
 use crate::views::Sessions;
 use oneiro_model::{
     ChangeKind, CompactRequest, Error, Lineage, MessageId, NewSession, Result, Session, SessionId,
-    SplitRequest,
+    SplitRequest, Timestamp,
 };
 use oneiro_store::{
-    Tx, changes, contexts, lineage, messages, sequence, session_updates, sessions, summaries,
+    SessionRef, Tx, changes, contexts, lineage, messages, sequence, session_updates, sessions,
+    summaries,
 };
 
-/// The reason for which a session that was split has ended.
+/// The end reason of a session that was split.
 pub(crate) const COMPRESSION: &str = "compression";
 
 impl Sessions<'_> {
-    /// Ends a session with the reason `compression` and begins its continuation, which carries its
-    /// model, user, prompt and project, its title with the next number, and its compacted window.
+    /// Ends a session with the reason `compression` and creates its continuation, which gets its model,
+    /// user, prompt and project, its title with the next number, and its compacted window.
     pub fn split(&self, id: &SessionId, request: SplitRequest) -> Result<Session> {
         let parent = self.find(id)?.ok_or_else(|| no_session(id.as_str()))?;
         let draft = Draft::new(
             self.oneiro,
-            // A continuation takes its parent's title with the next number.
+            // A continuation gets its parent's title with the next number.
             NewSession { id: request.id, ..child_of(parent, Lineage::Continuation) },
         )?;
-        // Refused before anything is compacted; looked at again when it is done.
-        self.oneiro.store.read(|tx| refuse_split(tx, (key_of(tx, id)?, id)))?;
+        // Checked before compacting, and again in the transaction.
+        self.oneiro.store.read(|tx| refuse_split(tx, SessionRef { key: key_of(tx, id)?, id }))?;
         self.oneiro.context().compact(id, &CompactRequest { until: request.until, redo: false })?;
         let (oneiro, from) = (self.oneiro.clone(), id.clone());
         let child = self.oneiro.store.write(move |tx| {
             let parent = key_of(tx, &from)?;
-            refuse_split(tx, (parent, &from))?;
+            refuse_split(tx, SessionRef { key: parent, id: &from })?;
             refuse_ignored(&oneiro, tx, &draft.id)?;
             if sessions::key(tx, &draft.id)?.is_some() {
                 return Err(Error::conflict(format!("session {:?} exists", draft.id.as_str()))
@@ -40,7 +40,7 @@ impl Sessions<'_> {
             }
             let now = oneiro.now();
             let key = create_in(tx, &draft)?;
-            carry(tx, (parent, key), now)?;
+            copy_window(tx, parent, key, now)?;
             sessions::recount(tx, key)?;
             session_updates::end_if_open(tx, parent, COMPRESSION, now)?;
             changes::record(tx, ChangeKind::Ended, Some(&from), now)?;
@@ -52,9 +52,9 @@ impl Sessions<'_> {
     }
 }
 
-/// Carries the window of one session into another: it shows the same summaries, and has copies of
-/// the messages that none covers.
-fn carry(tx: &Tx<'_>, (from, to): (i64, i64), now: oneiro_model::Timestamp) -> Result<()> {
+/// Copies the window of a session to another: the summaries are shared, and messages that are not
+/// summarised are copied.
+fn copy_window(tx: &Tx<'_>, from: i64, to: i64, now: Timestamp) -> Result<()> {
     for node in summaries::root_keys(tx, from)? {
         summaries::add_root(tx, to, node)?;
     }
@@ -73,8 +73,9 @@ fn carry(tx: &Tx<'_>, (from, to): (i64, i64), now: oneiro_model::Timestamp) -> R
     Ok(())
 }
 
-/// Refuses a session that goes on elsewhere already, or has ended otherwise.
-fn refuse_split(tx: &Tx<'_>, (key, id): (i64, &SessionId)) -> Result<()> {
+/// Fails for a session that was split before or has ended.
+fn refuse_split(tx: &Tx<'_>, session: SessionRef<'_>) -> Result<()> {
+    let SessionRef { key, id } = session;
     let tip = lineage::tip(tx, key)?.filter(|tip| tip.key != key);
     if let Some(tip) = tip {
         return Err(Error::conflict(format!("session {:?} was split already", id.as_str()))

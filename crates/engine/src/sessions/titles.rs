@@ -1,11 +1,11 @@
-//! Titles: unique, and handed on along a chain of continuations.
+//! Titles are unique; a continuation may take over the title of the session it continues.
 
 use crate::views::Sessions;
 use oneiro_model::{Error, Lineage, Result, Title};
 use oneiro_store::{Tx, lineage, titles};
 
-/// Gives a session a title. One that an ancestor of its chain holds is handed on; one that any
-/// other session holds is refused.
+/// Sets the title of a session. It is taken from a session that this one continues; a title of any
+/// other session is refused.
 pub(crate) fn set_in(tx: &Tx<'_>, key: i64, title: Option<&Title>) -> Result<()> {
     let Some(title) = title else { return titles::set(tx, key, None) };
     match titles::session_with(tx, title.as_str())? {

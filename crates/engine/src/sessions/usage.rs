@@ -4,6 +4,7 @@ use super::{fetch_session, key_of};
 use crate::views::Sessions;
 use oneiro_model::{Result, Session, SessionId, Usage, UsageKey, UsageRow};
 use oneiro_store::usage;
+use oneiro_store::usage::Charge;
 
 impl Sessions<'_> {
     /// Adds to an account of a session.
@@ -13,7 +14,11 @@ impl Sessions<'_> {
         let (id, now) = (id.clone(), self.oneiro.now());
         self.oneiro.store.write(move |tx| {
             let session = key_of(tx, &id)?;
-            usage::add(tx, session, (&key, &used), now)?;
+            usage::add(
+                tx,
+                session,
+                Charge { account: &key, used: &used, first_at: now, last_at: now },
+            )?;
             fetch_session(tx, session)
         })
     }

@@ -3,6 +3,7 @@
 use super::claude_code::usage_of;
 use super::reader::ReportedUsage;
 use oneiro_model::{Result, SessionId, Timestamp, Usage, UsageKey};
+use oneiro_store::usage::Charge;
 use oneiro_store::{Tx, messages, usage};
 use serde_json::Value;
 use std::collections::HashMap;
@@ -21,7 +22,9 @@ impl ChargedUsage {
             return Ok(());
         }
         let charged = self.0.entry(session.0).or_default();
-        for message in messages::recent_assistant(tx, session, ANSWERS_PER_SESSION)?.iter().rev() {
+        for message in
+            messages::recent_assistant(tx, session.into(), ANSWERS_PER_SESSION)?.iter().rev()
+        {
             let id = message.body.get("message_id").and_then(Value::as_str);
             if let (Some(id), Some(Value::Object(used))) = (id, message.body.get("usage")) {
                 raise(charged, id, usage_of(used));
@@ -48,7 +51,7 @@ impl ChargedUsage {
         if added == Usage::default() {
             return Ok(());
         }
-        usage::add(tx, key, (&account, &added), at)
+        usage::add(tx, key, Charge { account: &account, used: &added, first_at: at, last_at: at })
     }
 }
 

@@ -8,7 +8,7 @@ use crate::secrets::redact_secrets;
 use crate::sessions::fetch_session;
 use oneiro_model::host::PageRequest;
 use oneiro_model::{Lineage, Message, Part, Result, Role, SessionId, Title, parts};
-use oneiro_store::{Tx, messages, sessions, titles};
+use oneiro_store::{SessionRef, Tx, messages, sessions, titles};
 use serde_json::{Value, json};
 
 /// Messages at the beginning of a session among which a sentence is looked for.
@@ -58,7 +58,7 @@ impl Titled<'_> {
             return Ok(());
         }
         let first = PageRequest { after: 0, limit: FIRST_MESSAGES, hidden: true };
-        for message in messages::page(tx, (self.key, self.id), first)? {
+        for message in messages::page(tx, SessionRef { key: self.key, id: self.id }, first)? {
             let title = sentence_of(self.agent, message);
             let title = title.as_deref().map(redact_secrets);
             if let Some(title) = title.as_deref().and_then(Title::shorten) {

@@ -1,18 +1,18 @@
-//! Export sessions, whole, in one snapshot.
+//! Exports sessions with all their messages as JSONL, in one snapshot.
 
 use super::TransferProgress;
 use crate::sessions::{fetch_session, key_of};
 use crate::views::Transfer;
 use oneiro_model::{Error, ErrorKind, ExportRequest, Message, Result, Session, UsageRow};
 use oneiro_store::messages::{self, PageRequest};
-use oneiro_store::{Tx, sessions, usage};
+use oneiro_store::{SessionRef, Tx, sessions, usage};
 use std::io::Write;
 
 /// Sessions read at a time.
-const BATCH: usize = 256;
+const BATCH_SESSIONS: usize = 256;
 
 /// Messages read at a time.
-const PAGE: usize = 1_024;
+const PAGE_MESSAGES: usize = 1_024;
 
 /// Bytes of large values that are read at once.
 const PAGE_BYTES: usize = 16 << 20;
@@ -32,7 +32,7 @@ impl Transfer<'_> {
                 if request.source.as_ref().is_some_and(|source| *source != session.source) {
                     return Ok(());
                 }
-                write_session(tx, (key, session), out, &mut done)?;
+                write_session(tx, StoredSession { key, session }, out, &mut done)?;
                 progress(done);
                 Ok(())
             };
@@ -42,7 +42,7 @@ impl Transfer<'_> {
             }
             let mut after = 0;
             loop {
-                let keys = sessions::keys_after(tx, after, BATCH)?;
+                let keys = sessions::keys_after(tx, after, BATCH_SESSIONS)?;
                 let Some(last) = keys.last() else { return Ok(()) };
                 after = *last;
                 keys.into_iter().try_for_each(&mut export)?;
@@ -53,13 +53,14 @@ impl Transfer<'_> {
     }
 }
 
-/// Writes one line, message by message, so that a long session is never whole in memory.
+/// Writes one session, message by message, so that a long session is never completely in memory.
 fn write_session(
     tx: &Tx<'_>,
-    (key, session): (i64, Session),
+    stored: StoredSession,
     out: &mut dyn Write,
     done: &mut TransferProgress,
 ) -> Result<()> {
+    let StoredSession { key, session } = stored;
     let mut line = Line { out, bytes: 0 };
     let accounts: Vec<UsageRow> = usage::of_session(tx, key)?;
     let head = serde_json::to_string(&session).map_err(cannot_encode)?;
@@ -75,9 +76,9 @@ fn write_session(
     let mut after = 0;
     let mut first = true;
     loop {
-        let request = PageRequest { after, hidden: true, limit: PAGE };
+        let request = PageRequest { after, hidden: true, limit: PAGE_MESSAGES };
         let page: Vec<Message> =
-            messages::page_within(tx, (key, &session.id), request, PAGE_BYTES)?.0;
+            messages::page_within(tx, SessionRef { key, id: &session.id }, request, PAGE_BYTES)?.0;
         let Some(last) = page.last() else { break };
         after = last.id.0;
         done.messages += page.len() as u64;
@@ -92,6 +93,11 @@ fn write_session(
     done.sessions += 1;
     done.bytes += line.bytes;
     Ok(())
+}
+
+struct StoredSession {
+    key: i64,
+    session: Session,
 }
 
 struct Line<'o> {
@@ -112,6 +118,6 @@ fn cannot_encode(error: serde_json::Error) -> Error {
 
 fn cannot_write(error: std::io::Error) -> Error {
     Error::new(ErrorKind::Unavailable, format!("writing the export failed: {error}"))
-        .remedy("check the disk, or whoever reads the output")
+        .remedy("check the disk, or the program that reads the output")
         .because(error)
 }

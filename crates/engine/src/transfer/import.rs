@@ -1,5 +1,5 @@
-//! Import sessions from JSONL: all of a file or nothing of it. Sessions that exist are skipped, so
-//! an import can be repeated; a parent that is missing, or that would make a cycle, is let go.
+//! Imports sessions from JSONL, all of a file or nothing. Existing sessions are skipped, so an import can
+//! be repeated. A parent that is missing or would make a cycle is not set.
 
 use super::lines::{LINES_AHEAD, ReadSession, read_lines};
 use super::{ImportFile, TransferProgress};
@@ -14,6 +14,7 @@ use oneiro_model::{
 };
 use oneiro_store::messages::Prepared;
 use oneiro_store::session_updates::{self, ImportedState};
+use oneiro_store::usage::Charge;
 use oneiro_store::{Tx, changes, lineage, sequence, sessions, titles, usage};
 use serde_json::{Map, Value};
 use std::cell::RefCell;
@@ -22,11 +23,11 @@ use std::sync::Mutex;
 use std::sync::mpsc::{RecvTimeoutError, sync_channel};
 use std::time::Duration;
 
-/// How often a server is told that an import goes on while the next line, which may have
-/// gigabytes, is read and prepared. Shorter than the pause that ends a write.
+/// How often the transaction is kept alive while the next line, which may have gigabytes, is read.
+/// Shorter than the idle timeout of transactions.
 const KEEP_ALIVE_INTERVAL: Duration = Duration::from_secs(1);
 
-/// How much one import may hold.
+/// Limits of one import.
 #[derive(Debug, Clone, Copy)]
 pub struct ImportLimits {
     /// Sessions in a file.
@@ -71,9 +72,8 @@ impl Transfer<'_> {
         })
     }
 
-    /// Imports JSONL. Any line that cannot be taken rejects all of it. `input` is read while the
-    /// write lock is held, so it must not wait for another process: what may wait is an
-    /// [`ImportFile`] first.
+    /// Imports JSONL. An invalid line rejects the whole import. `input` is read while the write lock is
+    /// held, so it must not wait for another process: copy such input to an [`ImportFile`] first.
     pub fn import(
         &self,
         input: &mut (dyn BufRead + Send),
@@ -123,8 +123,14 @@ struct Import<'t, 'c> {
     oneiro: &'t Oneiro,
     tx: &'t Tx<'c>,
     done: Imported,
-    /// Sessions whose parents are linked at the end, when all of them are there.
-    parents: Vec<(SessionId, SessionId, Option<Lineage>)>,
+    /// Parents are set at the end, when all sessions exist.
+    parents: Vec<ParentLink>,
+}
+
+struct ParentLink {
+    child: SessionId,
+    parent: SessionId,
+    kind: Option<Lineage>,
 }
 
 impl Import<'_, '_> {
@@ -138,8 +144,8 @@ impl Import<'_, '_> {
             return Err(Error::too_large(format!("more than {} sessions", limits.sessions))
                 .remedy(Remedy::RaiseLimit { limit: "sessions".to_owned() }));
         }
-        let keeps_nothing = settings.is_stateless(&read.id);
-        let messages = if keeps_nothing { Vec::new() } else { read.messages? };
+        let is_stateless = settings.is_stateless(&read.id);
+        let messages = if is_stateless { Vec::new() } else { read.messages? };
         self.session(read.id, read.fields, messages)
     }
 
@@ -164,10 +170,11 @@ impl Import<'_, '_> {
         };
         if let Some(parent) = text(&mut fields, "parent_id")? {
             let kind = text(&mut fields, "lineage")?.as_deref().map(Lineage::parse).transpose()?;
-            self.parents.push((id.clone(), SessionId::new(parent)?, kind));
+            let parent = SessionId::new(parent)?;
+            self.parents.push(ParentLink { child: id.clone(), parent, kind });
         }
         let title = text(&mut fields, "title")?.as_deref().map(Title::clean).transpose()?.flatten();
-        // A title that is taken here gets the next number: the session matters more than its name.
+        // A title that is in use gets the next number.
         let title = match title {
             Some(title) if titles::session_with(tx, title.as_str())?.is_some() => {
                 Some(titles::next(tx, title.as_str())?)
@@ -214,17 +221,13 @@ impl Import<'_, '_> {
     }
 
     fn link_parents(&mut self) -> Result<()> {
-        for (child, parent, kind) in std::mem::take(&mut self.parents) {
+        for ParentLink { child, parent, kind } in std::mem::take(&mut self.parents) {
             let child = key_of(self.tx, &child)?;
-            let parent = match sessions::key(self.tx, &parent)? {
-                Some(parent) => parent,
-                None => {
-                    self.done.detached += 1;
-                    continue;
-                }
+            let Some(parent) = sessions::key(self.tx, &parent)? else {
+                self.done.detached += 1;
+                continue;
             };
-            let above = lineage::ancestors(self.tx, parent, |_| true)?;
-            if above.iter().any(|link| link.key == child) {
+            if lineage::is_descendant(self.tx, parent, child)? {
                 self.done.detached += 1;
                 continue;
             }
@@ -251,7 +254,7 @@ fn money(fields: &Map<String, Value>, name: &'static str) -> Result<i64> {
     }
 }
 
-/// The totals of the session, then its accounts, which add to no totals here.
+/// Sets the totals of the session and its accounts, independently of each other.
 fn import_usage(tx: &Tx<'_>, key: i64, fields: &Map<String, Value>) -> Result<()> {
     if let Some(Value::Array(rows)) = fields.get("usage") {
         for row in rows {
@@ -275,7 +278,8 @@ fn import_usage(tx: &Tx<'_>, key: i64, fields: &Map<String, Value>) -> Result<()
             let first = if row.contains_key("first_at") { time("first_at")? } else { last };
             let used = used(row, "api_calls")?;
             used.check()?;
-            usage::charge(tx, key, (&account, &used), (first, last))?;
+            let charge = Charge { account: &account, used: &used, first_at: first, last_at: last };
+            usage::add_to_account(tx, key, charge)?;
         }
     }
     let totals = used(fields, "api_call_count")?;

@@ -1,4 +1,4 @@
-//! Moving sessions between spaces as JSONL, one session with all its messages to a line, and from
+//! Export and import of sessions as JSONL, one session per line with all its messages, and import from
 //! the database of hermes.
 
 mod export;
@@ -14,7 +14,7 @@ pub use hermes::{
 pub use import::ImportLimits;
 pub use spool::ImportFile;
 
-/// How far an export or import has come.
+/// The progress of an export or import.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct TransferProgress {
     /// Sessions done.

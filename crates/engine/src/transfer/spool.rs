@@ -1,5 +1,4 @@
-//! The file an import reads: a regular file as it is, and anything else (a pipe, a terminal, a
-//! socket) copied to a temporary file first. An import is one transaction, so input that waits for
+//! The file that an import reads. A pipe, a terminal or a socket is copied to a temporary file first. An import is one transaction, so input that waits for
 //! another process would make every other writer wait for it too.
 
 use super::ImportLimits;

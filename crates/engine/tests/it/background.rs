@@ -95,13 +95,13 @@ impl Embedder for SilentEmbedder {
         let _ = self.silence.lock().unwrap().recv();
         Ok(texts.iter().map(|_| vec![1.0, 0.0]).collect())
     }
-    fn ask(&self, _: &str) -> Result<Vec<f32>> {
+    fn embed_query(&self, _: &str) -> Result<Vec<f32>> {
         Ok(vec![1.0, 0.0])
     }
 }
 
 on_both_backends! {
-    fn the_background_asks_the_model_that_is_configured(space) {
+    fn the_background_calls_the_configured_model(space) {
         let llm = Scripted::new(|_, asked| Ok(gist(asked)));
         let oneiro = open_llm(space, Arc::clone(&llm) as _);
         let id = begin(&oneiro, "s", turns(40));
@@ -114,7 +114,7 @@ on_both_backends! {
         assert!(!levels.is_empty() && levels.iter().all(|level| *level == SummaryLevel::Model), "{levels:?}");
     }
 
-    fn a_process_without_the_model_leaves_its_jobs_alone(space) {
+    fn a_process_without_the_model_does_not_claim_its_jobs(space) {
         let llm = Scripted::new(|_, asked| Ok(gist(asked)));
         let with_model = open_llm(space, Arc::clone(&llm) as _);
         let id = begin(&with_model, "s", turns(40));
@@ -129,7 +129,7 @@ on_both_backends! {
         assert!(llm.calls() > 0);
     }
 
-    fn stopping_does_not_wait_for_a_silent_model_and_its_job_is_queued_again(space) {
+    fn stopping_does_not_wait_for_a_hung_model_and_requeues_its_job(space) {
         let (asked_tx, asked) = channel();
         let (hang_up, silence) = channel::<()>();
         let (asked_tx, silence) = (Mutex::new(asked_tx), Mutex::new(silence));
@@ -157,7 +157,7 @@ on_both_backends! {
         assert_eq!(until(&next, &id, 4_000).stopped, "under");
     }
 
-    fn a_slow_embedder_keeps_neither_the_fold_nor_the_jobs_waiting(space) {
+    fn a_slow_embedder_delays_neither_indexing_nor_jobs(space) {
         let (hang_up, silence) = channel::<()>();
         let embedder = Arc::new(SilentEmbedder { silence: Mutex::new(silence), is_asked: AtomicBool::new(false) });
         let options = Options {
@@ -181,7 +181,7 @@ on_both_backends! {
         drop(hang_up);
     }
 
-    fn a_panic_in_a_lane_ends_one_round_and_not_the_lane(space) {
+    fn a_panic_in_a_lane_ends_only_the_current_round(space) {
         let words = Arc::new(PanickingWords { words: FewWords::default(), panics: AtomicBool::new(true) });
         let oneiro = open_as(space, Options { words: Some(Arc::clone(&words) as _), ..Options::default() });
         begin_session(&oneiro, "s");
@@ -195,7 +195,7 @@ on_both_backends! {
         assert!(background.stop(HANG));
     }
 
-    fn a_cancelled_rebuild_says_so_and_the_next_one_finishes(space) {
+    fn a_cancelled_rebuild_fails_and_the_next_one_finishes(space) {
         let oneiro = open(space);
         begin_session(&oneiro, "s");
         for n in 0..40 {
@@ -210,7 +210,7 @@ on_both_backends! {
         assert_eq!(reach(&oneiro), 40);
     }
 
-    fn a_cancelled_compaction_gives_its_lease_back(space) {
+    fn a_cancelled_compaction_releases_its_lease(space) {
         let oneiro = open(space);
         let id = begin(&oneiro, "s", turns(40));
         let cancel = oneiro::Cancel::new();
@@ -220,7 +220,7 @@ on_both_backends! {
         assert_eq!(until(&oneiro, &id, 4_000).stopped, "under");
     }
 
-    fn a_job_whose_model_is_away_is_put_off_and_done_when_it_is_back(space) {
+    fn a_job_whose_model_is_unavailable_is_retried_later(space) {
         let is_away = Arc::new(AtomicBool::new(true));
         let away = Arc::clone(&is_away);
         let llm = Scripted::new(move |_, asked| if away.load(Ordering::SeqCst) { Err(oneiro::Error::new(oneiro::ErrorKind::Unavailable, "no model today")) } else { Ok(gist(asked)) });
@@ -238,7 +238,7 @@ on_both_backends! {
         assert!(!levels.is_empty() && levels.iter().all(|level| *level == SummaryLevel::Model), "{levels:?}");
     }
 
-    fn a_lost_table_of_the_index_is_made_again_by_the_background(space) {
+    fn the_background_recreates_a_missing_index_table(space) {
         let oneiro = open(space);
         begin_session(&oneiro, "s");
         for n in 0..40 {
@@ -258,7 +258,7 @@ on_both_backends! {
         oneiro.index().catch_up(&mut |_, _| {}).unwrap();
     }
 
-    fn a_handle_that_outlives_its_background_folds_by_itself(space) {
+    fn a_handle_that_outlives_its_background_indexes_itself(space) {
         let oneiro = open(space);
         begin_session(&oneiro, "s");
         let background = Background::of(oneiro.oneiro.clone(), Vec::new());

@@ -1,6 +1,6 @@
 //! Backups: a store of their own, made while others write.
 
-use crate::support::{assert_sound, begin, dump, export, id, open, open_at, say, shown};
+use crate::support::{assert_sound, begin, dump, export, id, message_texts, open, open_at, say};
 use oneiro::{ErrorKind, Target};
 use oneiro_testkit::{TestSpace, awkward_messages, on_both_backends};
 use std::path::Path;
@@ -11,7 +11,7 @@ fn target(space: &TestSpace, path: &Path) -> Target {
 }
 
 on_both_backends! {
-    fn a_copy_holds_everything_and_opens_anywhere(space) {
+    fn a_backup_contains_everything_and_can_be_opened(space) {
         let oneiro = open(space);
         begin(&oneiro, "a");
         let messages = awkward_messages().into_iter().map(|m| oneiro::NewMessage::from_json(m).unwrap());
@@ -50,7 +50,7 @@ on_both_backends! {
         assert_eq!(std::fs::read(&path).unwrap(), b"precious");
     }
 
-    fn a_copy_made_while_others_write_holds_what_was_acknowledged_before(space) {
+    fn a_backup_during_writes_contains_everything_acknowledged_before(space) {
         let oneiro = open(space);
         begin(&oneiro, "s");
         say(&oneiro, "s", &["x"; 200]);
@@ -76,7 +76,7 @@ on_both_backends! {
                 assert!(ids.contains(&acknowledged));
             }
         });
-        assert!(shown(&oneiro, "s", true).len() > 203);
+        assert!(message_texts(&oneiro, "s", true).len() > 203);
         let left = std::fs::read_dir(space.folder()).unwrap().map(|entry| entry.unwrap().file_name());
         assert_eq!(left.filter(|name| name.to_string_lossy().contains(".part")).count(), 0);
     }

@@ -22,7 +22,7 @@ fn of(kind: ChangeKind, session: &str) -> (ChangeKind, Option<String>) {
 }
 
 on_both_backends! {
-    fn everything_that_happens_to_a_session_is_told_in_order(space) {
+    fn changes_of_a_session_are_reported_in_order(space) {
         let oneiro = open(space);
         let mut seen = oneiro.change_mark().unwrap();
         assert_eq!(told(&oneiro, &mut seen), []);
@@ -50,7 +50,7 @@ on_both_backends! {
         assert_eq!(told(&oneiro, &mut seen), expected);
     }
 
-    fn a_change_tells_its_subject_and_who_made_it(space) {
+    fn a_change_has_its_subject_and_its_actor(space) {
         let oneiro = open(space);
         let mark = oneiro.change_mark().unwrap();
         let person = Actor::new(ActorKind::Person, ActorSurface::Page).with_client("Firefox");
@@ -63,7 +63,7 @@ on_both_backends! {
         assert_eq!(actors, [Some(person), Some(Actor::default())]);
     }
 
-    fn a_session_that_an_append_begins_is_told_of(space) {
+    fn a_session_created_by_an_append_is_reported(space) {
         let oneiro = open(space);
         let mut seen = oneiro.change_mark().unwrap();
         for _ in 0..2 {
@@ -74,7 +74,7 @@ on_both_backends! {
         assert_eq!(told(&oneiro, &mut seen), expected);
     }
 
-    fn messages_are_told_of_by_session_and_by_any_process(space) {
+    fn appended_messages_are_reported_by_session_and_across_processes(space) {
         let (oneiro, other) = (open(space), open(space));
         begin(&oneiro, "a");
         begin(&oneiro, "b");
@@ -107,7 +107,7 @@ on_both_backends! {
         }
     }
 
-    fn who_is_far_behind_is_told_to_read_again(space) {
+    fn a_reader_that_is_too_far_behind_is_told_to_reload(space) {
         let oneiro = open(space);
         begin(&oneiro, "s");
         let seen = oneiro.change_mark().unwrap();
@@ -126,7 +126,7 @@ on_both_backends! {
         }
     }
 
-    fn notes_are_swept_and_an_erased_session_is_in_none(space) {
+    fn old_changes_are_removed_and_an_erased_session_has_none(space) {
         let oneiro = open(space);
         begin(&oneiro, "secret-name");
         let seen = oneiro.change_mark().unwrap();
@@ -146,7 +146,7 @@ on_both_backends! {
         assert_eq!(kinds, [ChangeKind::Missed]);
     }
 
-    fn days_are_counted_by_who_spoke(space) {
+    fn messages_per_day_are_counted_by_role(space) {
         let oneiro = open(space);
         begin(&oneiro, "s");
         say(&oneiro, "s", &["today", "again"]);

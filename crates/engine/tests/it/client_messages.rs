@@ -10,7 +10,7 @@ fn append(oneiro: &Oneiro, message: &Value) -> Result<Appended> {
 }
 
 on_both_backends! {
-    fn unknown_roles_and_empty_texts_are_refused_and_a_host_may_keep_them(space) {
+    fn unknown_roles_and_empty_texts_are_refused_except_from_hosts(space) {
         let oneiro = open(space);
         begin(&oneiro, "s");
         let refused = [
@@ -37,7 +37,7 @@ on_both_backends! {
         }
     }
 
-    fn answers_without_text_may_be_appended(space) {
+    fn tool_calls_without_text_may_be_appended(space) {
         let oneiro = open(space);
         begin(&oneiro, "s");
         let call = json!([{"id": "c", "type": "function", "function": {"name": "ls", "arguments": "{}"}}]);
@@ -57,7 +57,7 @@ on_both_backends! {
 }
 
 #[test]
-fn a_mistyped_role_is_answered_with_the_nearest() {
+fn the_error_for_a_mistyped_role_suggests_the_nearest() {
     let message = NewMessage::from_json(json!({"role": "asistant", "content": "x"})).unwrap();
     let error = message.check_client().unwrap_err();
     assert!(error.remedy_text().unwrap().starts_with("did you mean assistant?"), "{error:?}");

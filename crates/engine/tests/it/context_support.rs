@@ -4,7 +4,7 @@
 use crate::support::{Fixed, assert_sound, clock, content, id as sid, ids, target};
 use oneiro::{
     CompactRequest, Compacted, ContextScope, Durability, EXPAND_TOKENS, ExpandRequest, ExpandWhat,
-    ItemPlace, Llm, LlmAnswer, LlmRequest, Message, NewMessage, Oneiro, Options, Result, Role,
+    ItemPlace, Llm, LlmRequest, LlmResponse, Message, NewMessage, Oneiro, Options, Result, Role,
     SessionId, Summary, SummaryKind, Window, WindowRequest,
 };
 use oneiro_testkit::{TestSpace, words};
@@ -58,7 +58,7 @@ impl Llm for Scripted {
         "scripted"
     }
 
-    fn write(&self, request: &LlmRequest<'_>) -> Result<LlmAnswer> {
+    fn complete(&self, request: &LlmRequest<'_>) -> Result<LlmResponse> {
         let asked = Asked {
             purpose: request.purpose.to_owned(),
             instructions: request.instructions.to_owned(),
@@ -70,7 +70,7 @@ impl Llm for Scripted {
             all.push(asked.clone());
             all.len()
         };
-        (self.answer)(number, &asked).map(|text| LlmAnswer { text, ..LlmAnswer::default() })
+        (self.answer)(number, &asked).map(|text| LlmResponse { text, ..LlmResponse::default() })
     }
 }
 

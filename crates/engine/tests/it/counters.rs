@@ -1,6 +1,6 @@
 //! Counters match rows whatever is hidden, shown, copied or removed; rewinding hides and restores.
 
-use crate::support::{Fixed, agent, assert_sound, begin, dump, id, open, say, shown, user};
+use crate::support::{Fixed, agent, assert_sound, begin, dump, id, message_texts, open, say, user};
 use oneiro::{BranchRequest, EraseTarget, ErrorKind, MessageId, NewMessage, Visibility};
 use oneiro_testkit::on_both_backends;
 use serde_json::json;
@@ -57,7 +57,7 @@ on_both_backends! {
         }
         let rewound = oneiro.sessions().rewind(&id("a"), ids[2].into()).unwrap();
         assert_eq!((rewound.rewound, rewound.target.id, rewound.head), (2, ids[2], Some(ids[1])));
-        assert_eq!((shown(&oneiro, "a", false).len(), shown(&oneiro, "a", true).len()), (2, 4));
+        assert_eq!((message_texts(&oneiro, "a", false).len(), message_texts(&oneiro, "a", true).len()), (2, 4));
         assert_eq!(oneiro.sessions().rewind(&id("a"), ids[2].into()).unwrap_err().kind(), ErrorKind::Conflict);
         let points: Vec<MessageId> = oneiro.sessions().rewind_points(&id("a"), 9).unwrap().iter().map(|m| m.id).collect();
         assert_eq!(points, [ids[0]]);
@@ -76,29 +76,29 @@ on_both_backends! {
             oneiro.sessions().rewind(&id("a"), MessageId(ids[3]).into()).unwrap();
             oneiro.sessions().rewind(&id("a"), MessageId(ids[1]).into()).unwrap();
             say(&oneiro, "a", &["5"]);
-            assert_eq!(shown(&oneiro, "a", false), ["1", "5"]);
+            assert_eq!(message_texts(&oneiro, "a", false), ["1", "5"]);
             if all {
                 assert_eq!(oneiro.sessions().restore(&id("a"), oneiro::RestoreRequest { all: true }).unwrap().restored, 3);
             } else {
                 assert_eq!(oneiro.sessions().restore(&id("a"), oneiro::RestoreRequest { all: false }).unwrap().restored, 2);
-                assert_eq!(shown(&oneiro, "a", false), ["1", "2", "3", "5"]);
+                assert_eq!(message_texts(&oneiro, "a", false), ["1", "2", "3", "5"]);
                 assert_eq!(oneiro.sessions().restore(&id("a"), oneiro::RestoreRequest { all: false }).unwrap().restored, 1);
             }
-            assert_eq!(shown(&oneiro, "a", false), ["1", "2", "3", "4", "5"]);
+            assert_eq!(message_texts(&oneiro, "a", false), ["1", "2", "3", "4", "5"]);
             assert_eq!(oneiro.sessions().restore(&id("a"), oneiro::RestoreRequest { all }).unwrap().restored, 0);
             assert_sound(&oneiro);
         }
     }
 
-    fn what_was_compacted_stays_compacted_after_a_restore(space) {
+    fn compacted_messages_stay_compacted_after_a_restore(space) {
         let oneiro = open(space);
         begin(&oneiro, "a");
         let ids = say(&oneiro, "a", &["1", "2", "3"]);
         assert_eq!(oneiro.host().compact_messages(&id("a"), MessageId(ids[1])).unwrap(), 2);
-        assert_eq!(shown(&oneiro, "a", false), ["3"]);
+        assert_eq!(message_texts(&oneiro, "a", false), ["3"]);
         oneiro.sessions().rewind(&id("a"), MessageId(ids[1]).into()).unwrap();
         assert_eq!(oneiro.sessions().restore(&id("a"), oneiro::RestoreRequest { all: true }).unwrap().restored, 2);
-        assert_eq!(shown(&oneiro, "a", false), ["3"]);
+        assert_eq!(message_texts(&oneiro, "a", false), ["3"]);
         let view = oneiro.sessions().show(&id("a"), true).unwrap();
         let seen: Vec<Visibility> = view.messages.iter().map(|message| message.visibility).collect();
         assert_eq!(seen, [Visibility::Compacted, Visibility::Compacted, Visibility::Live]);

@@ -142,7 +142,7 @@ fn lists(oneiro: &Fixed) -> String {
 }
 
 #[test]
-fn one_seeded_scenario_answers_and_leaves_the_same_on_both_engines() {
+fn a_seeded_scenario_has_the_same_results_and_state_on_both_engines() {
     for seed in [0x1234_5678_9ABC_DEF1, 42, 7_777_777] {
         let spaces = [TestSpace::new(Backend::Sqlite), TestSpace::new(Backend::Postgres)];
         let [here, there] = [open(&spaces[0]), open(&spaces[1])];

@@ -2,8 +2,8 @@
 //! what was put into it. `fixtures/schema-N.sql` has the tables and rows of such a store on SQLite:
 //! the newest was written by the engine of its day, the others hold what of it they had room for.
 
-use crate::search_support::{all_segments, ask, find, open_with_words, reach, request};
-use crate::support::{assert_sound, export, id, shown, target};
+use crate::search_support::{all_segments, find, open_with_words, reach, request, search};
+use crate::support::{assert_sound, export, id, message_texts, target};
 use oneiro::{CaptureSwitch, MessageId, Oneiro, Timestamp};
 use oneiro_store::{CURRENT, Options, Store};
 use oneiro_testkit::{Backend, TestSpace, on_both_backends};
@@ -46,10 +46,14 @@ fn restore(space: &TestSpace, schema: usize) {
 }
 
 fn assert_everything_is_there(oneiro: &Oneiro, schema: usize) {
-    let all = [shown(oneiro, "garden", true), shown(oneiro, "harbour", true)].concat();
+    let all =
+        [message_texts(oneiro, "garden", true), message_texts(oneiro, "harbour", true)].concat();
     assert_eq!(all.len(), MESSAGES);
     assert!(all[0].starts_with("note 0 about the serpent"), "{}", all[0]);
-    assert_eq!(shown(oneiro, "harbour", false).last().unwrap(), "the tail speaks of violins");
+    assert_eq!(
+        message_texts(oneiro, "harbour", false).last().unwrap(),
+        "the tail speaks of violins"
+    );
     // Kept apart from its row.
     assert!(all.iter().any(|text| text.len() > 1_024));
     let call = oneiro.messages().get(MessageId(42)).unwrap();
@@ -94,7 +98,7 @@ fn answers(oneiro: &Oneiro) -> Vec<String> {
     let queries =
         ["violin", "note 7", "rain", "where is the serpent by the lamp?", "role:tool", "harb*"];
     let answer = |query: &&str| {
-        let found = ask(oneiro, request(query));
+        let found = search(oneiro, request(query));
         let hits = found.hits.iter().map(|hit| (hit.id.0, hit.score, hit.snippet.clone()));
         assert!(found.note.is_none() && !found.hits.is_empty(), "{query}: {:?}", found.note);
         format!("{query} {:?} {:?}", found.tier, hits.collect::<Vec<_>>())
@@ -103,7 +107,7 @@ fn answers(oneiro: &Oneiro) -> Vec<String> {
 }
 
 on_both_backends! {
-    fn a_store_of_every_earlier_schema_opens_and_gives_everything_back(space) {
+    fn a_store_of_every_earlier_schema_opens_with_all_its_data(space) {
         assert!(CURRENT.len() <= NEWEST + 1, "keep a store of schema {} as well", CURRENT.len() - 1);
         let mut exports = Vec::new();
         for schema in 1..=NEWEST {
@@ -120,7 +124,7 @@ on_both_backends! {
     }
 
     /// open ... search: the old segments answer, a job is left ... jobs run: new segments answer alike
-    fn segments_without_kinds_answer_until_they_are_built_anew_in_the_background(space) {
+    fn segments_without_kinds_are_searched_until_they_are_rebuilt(space) {
         restore(space, NEWEST);
         let (oneiro, _) = open_with_words(space);
         let versions = || -> Vec<i64> {

@@ -1,6 +1,6 @@
 //! Erasure leaves nothing behind in the files, proves it, and names what it cannot reach.
 
-use crate::support::{Fixed, assert_sound, begin, id, new, open, say, shown, user};
+use crate::support::{Fixed, assert_sound, begin, id, message_texts, new, open, say, user};
 use oneiro::{EraseTarget, Lineage, MessageId, NewMessage, NewSession, Role};
 use oneiro_testkit::{Backend, TestSpace, on_both_backends, words};
 use std::path::PathBuf;
@@ -22,7 +22,7 @@ const TITLE: &str = "where the secret garden lies";
 const PROMPT: &str = "never tell them about the lighthouse keeper";
 
 /// A space in which session `s` holds secrets, and `t` does not.
-fn furnish(oneiro: &Fixed, large: &str) -> Vec<MessageId> {
+fn add_fixture(oneiro: &Fixed, large: &str) -> Vec<MessageId> {
     let session =
         NewSession { title: Some(TITLE.into()), system_prompt: Some(PROMPT.into()), ..new("s") };
     oneiro.sessions().create(session).unwrap();
@@ -34,22 +34,22 @@ fn furnish(oneiro: &Fixed, large: &str) -> Vec<MessageId> {
 }
 
 /// Sessions of one secret each.
-fn furnish_many(oneiro: &Fixed) -> Vec<EraseTarget> {
-    let furnish = |n: usize| {
+fn add_many_messages(oneiro: &Fixed) -> Vec<EraseTarget> {
+    let add_fixture = |n: usize| {
         let name = format!("s{n}");
         begin(oneiro, &name);
         say(oneiro, &name, &[&format!("secret number {n} is kept in the lighthouse")]);
         EraseTarget::Session(id(&name))
     };
-    (0..8).map(furnish).collect()
+    (0..8).map(add_fixture).collect()
 }
 
 on_both_backends! {
     /// The job that an erasure leaves for the case of a crash is not begun by somebody else while
     /// the erasure itself does its work.
-    fn nobody_else_scrubs_for_an_erasure_that_goes_on(space) {
+    fn a_running_erasure_is_not_taken_over(space) {
         let oneiro = open(space);
-        let targets = furnish_many(&oneiro);
+        let targets = add_many_messages(&oneiro);
         let is_over = AtomicBool::new(false);
         std::thread::scope(|scope| {
             let jobs = scope.spawn(|| {
@@ -68,9 +68,9 @@ on_both_backends! {
         assert_eq!(oneiro.stats().unwrap().jobs, 0);
     }
 
-    fn erasures_at_once_wait_for_each_other(space) {
+    fn concurrent_erasures_wait_for_each_other(space) {
         let oneiro = open(space);
-        let targets = furnish_many(&oneiro);
+        let targets = add_many_messages(&oneiro);
         std::thread::scope(|scope| {
             for target in &targets {
                 scope.spawn(|| assert_eq!(oneiro.erase(target).unwrap().proof.found, 0));
@@ -80,10 +80,10 @@ on_both_backends! {
         assert_sound(&oneiro);
     }
 
-    fn an_erased_session_leaves_no_byte_behind(space) {
+    fn no_byte_of_an_erased_session_is_left_in_the_files(space) {
         let oneiro = open(space);
         let large = words(7, 20_000);
-        furnish(&oneiro, &large);
+        add_fixture(&oneiro, &large);
         let delegate = NewSession { parent_id: Some(id("s")), lineage: Some(Lineage::Delegate), ..new("d") };
         oneiro.messages().append_or_create(&id("d"), vec![user("a delegate knows of the hidden staircase")], delegate).unwrap();
         // Deleted long ago, and still in a free page: a scrub takes that too.
@@ -94,7 +94,7 @@ on_both_backends! {
         assert_eq!((erased.messages, erased.payloads), (4, 2));
         assert_eq!((erased.proof.found, erased.proof.searched), (0, space.backend == Backend::Sqlite));
         assert!(erased.proof.pieces > 10);
-        assert_eq!(shown(&oneiro, "t", true).len(), 2);
+        assert_eq!(message_texts(&oneiro, "t", true).len(), 2);
         assert!(oneiro.sessions().find(&id("s")).unwrap().is_none());
         assert!(oneiro.sessions().find(&id("d")).unwrap().is_none());
         let stats = oneiro.stats().unwrap();
@@ -108,14 +108,14 @@ on_both_backends! {
         }
     }
 
-    fn an_erased_message_leaves_no_byte_behind_and_the_rest_stays(space) {
+    fn no_byte_of_an_erased_message_is_left_and_the_rest_is_kept(space) {
         let oneiro = open(space);
-        let ids = furnish(&oneiro, &words(8, 20_000));
+        let ids = add_fixture(&oneiro, &words(8, 20_000));
         for message in &ids[..2] {
             let erased = oneiro.erase(&EraseTarget::Message(*message)).unwrap();
             assert_eq!((erased.messages, erased.proof.found), (1, 0));
         }
-        assert_eq!(shown(&oneiro, "s", true), ["harmless words of some length"]);
+        assert_eq!(message_texts(&oneiro, "s", true), ["harmless words of some length"]);
         let session = oneiro.sessions().find(&id("s")).unwrap().unwrap();
         assert_eq!((session.message_count, session.preview.as_deref()), (1, Some("harmless words of some length")));
         assert_eq!((session.title.as_deref(), session.system_prompt.as_deref()), (Some(TITLE), Some(PROMPT)));
@@ -125,10 +125,10 @@ on_both_backends! {
         }
     }
 
-    fn a_payload_that_others_share_stays_and_is_no_trace(space) {
+    fn a_payload_shared_with_other_messages_is_kept_and_not_reported(space) {
         let oneiro = open(space);
         let large = words(9, 20_000);
-        let ids = furnish(&oneiro, &large);
+        let ids = add_fixture(&oneiro, &large);
         oneiro.messages().append(&id("t"), vec![user(&large)]).unwrap();
         let prompted = NewSession { system_prompt: Some(PROMPT.into()), ..new("u") };
         oneiro.sessions().create(prompted).unwrap();
@@ -136,23 +136,23 @@ on_both_backends! {
         assert_eq!((erased.payloads, erased.proof.found), (0, 0));
         let erased = oneiro.erase(&EraseTarget::Session(id("s"))).unwrap();
         assert_eq!((erased.payloads, erased.proof.found), (0, 0));
-        assert!(shown(&oneiro, "t", true).contains(&large));
+        assert!(message_texts(&oneiro, "t", true).contains(&large));
         let other = oneiro.sessions().find(&id("u")).unwrap().unwrap();
         assert_eq!(other.system_prompt.as_deref(), Some(PROMPT));
     }
 
-    fn text_that_is_also_said_elsewhere_is_reported_as_such(space) {
+    fn text_that_also_appears_elsewhere_is_reported(space) {
         let oneiro = open(space);
-        furnish(&oneiro, "short");
+        add_fixture(&oneiro, "short");
         say(&oneiro, "t", &[SECRET]);
         let erased = oneiro.erase(&EraseTarget::Session(id("s"))).unwrap();
         assert_eq!(erased.proof.found, 0);
         assert_eq!(erased.proof.said_elsewhere > 0, space.backend == Backend::Sqlite);
     }
 
-    fn copies_are_named_because_they_cannot_be_reached(space) {
+    fn an_erasure_lists_the_backups_that_it_cannot_reach(space) {
         let oneiro = open(space);
-        furnish(&oneiro, "short");
+        add_fixture(&oneiro, "short");
         let copy = space.folder().join("copy.db");
         oneiro.transfer().backup(&copy, &mut |_| {}).unwrap();
         let erased = oneiro.erase(&EraseTarget::Session(id("s"))).unwrap();
@@ -160,7 +160,7 @@ on_both_backends! {
         assert!(named, "{:?}", erased.out_of_reach);
     }
 
-    fn short_messages_are_looked_for_too(space) {
+    fn short_messages_are_searched_for_too(space) {
         let oneiro = open(space);
         begin(&oneiro, "s");
         let short = NewMessage::text(Role::User, "pin 1234");
@@ -169,7 +169,7 @@ on_both_backends! {
         assert!(erased.proof.pieces >= 1, "nothing was looked for");
     }
 
-    fn a_target_is_told_by_what_exists(space) {
+    fn an_erasure_target_is_resolved_to_a_session_or_a_message(space) {
         let oneiro = open(space);
         begin(&oneiro, "s");
         let message = say(&oneiro, "s", &["x"])[0];
@@ -194,7 +194,7 @@ fn an_erasure_through_a_link_searches_the_real_files() {
     std::os::unix::fs::symlink("real.db", &link).unwrap();
     let oneiro =
         crate::support::open_at(&oneiro::Target::File { path: link, space: space.space.clone() });
-    furnish(&oneiro, &words(9, 5_000));
+    add_fixture(&oneiro, &words(9, 5_000));
     let before = std::fs::metadata(&real).unwrap().len();
     let erased = oneiro.erase(&EraseTarget::Session(id("s"))).unwrap();
     assert_eq!((erased.proof.found, erased.proof.searched), (0, true));

@@ -126,7 +126,7 @@ fn dumps(backend: Backend) -> Vec<String> {
 }
 
 /// Lets the n-th call of every step fail as `plan` says, for every n there is.
-fn every_step_is_whole_or_absent(backend: Backend, plan: fn(u64) -> FaultPlan) {
+fn assert_every_step_is_atomic(backend: Backend, plan: fn(u64) -> FaultPlan) {
     let dumps = dumps(backend);
     let mut space = after(backend, 0);
     let mut tried = 0;
@@ -151,16 +151,16 @@ fn every_step_is_whole_or_absent(backend: Backend, plan: fn(u64) -> FaultPlan) {
 }
 
 on_both_backends! {
-    fn a_change_is_whole_or_absent_after_any_call_of_it_failed(space) {
-        every_step_is_whole_or_absent(space.backend, FaultPlan::FailAt);
+    fn a_change_is_atomic_if_any_call_of_it_fails(space) {
+        assert_every_step_is_atomic(space.backend, FaultPlan::FailAt);
     }
 
-    fn a_change_is_whole_or_absent_after_a_crash_before_any_call_of_it(space) {
-        every_step_is_whole_or_absent(space.backend, FaultPlan::CrashBefore);
+    fn a_change_is_atomic_after_a_crash_before_any_call_of_it(space) {
+        assert_every_step_is_atomic(space.backend, FaultPlan::CrashBefore);
     }
 
-    fn a_change_is_whole_or_absent_after_a_crash_after_any_call_of_it(space) {
-        every_step_is_whole_or_absent(space.backend, FaultPlan::CrashAfter);
+    fn a_change_is_atomic_after_a_crash_after_any_call_of_it(space) {
+        assert_every_step_is_atomic(space.backend, FaultPlan::CrashAfter);
     }
 
     fn after_a_fault_at_any_call_a_new_space_can_be_opened(space) {
@@ -182,7 +182,7 @@ on_both_backends! {
         }
     }
 
-    fn an_erasure_that_crashes_is_finished_by_whoever_runs_the_jobs(space) {
+    fn an_erasure_that_crashes_is_finished_by_its_job(space) {
         for plan in [FaultPlan::FailAt, FaultPlan::CrashBefore, FaultPlan::CrashAfter] {
             let mut at = 0;
             let mut fired = true;

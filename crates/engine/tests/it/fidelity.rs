@@ -13,7 +13,7 @@ fn append(oneiro: &Oneiro, text: &str) -> MessageId {
 }
 
 /// A stored message as it is answered, without what Oneiro adds.
-fn answered(oneiro: &Oneiro, message: MessageId) -> String {
+fn stored_json(oneiro: &Oneiro, message: MessageId) -> String {
     let text = serde_json::to_string(&oneiro.messages().get(message).unwrap()).unwrap();
     let Value::Object(mut fields) = json::parse_text(&text).unwrap().value else {
         panic!("{text}")
@@ -65,29 +65,29 @@ fn any_message() -> impl Strategy<Value = Value> {
 }
 
 on_both_backends! {
-    fn awkward_messages_come_out_as_they_went_in(space) {
+    fn awkward_messages_are_returned_unchanged(space) {
         let oneiro = open(space);
         begin(&oneiro, "s");
         for message in awkward_messages() {
             let stored = append(&oneiro, &message.to_string());
-            assert_eq!(answered(&oneiro, stored), message.to_string());
+            assert_eq!(stored_json(&oneiro, stored), message.to_string());
         }
     }
 
-    fn any_message_comes_out_as_it_went_in(space) {
+    fn any_message_is_returned_unchanged(space) {
         let oneiro = open(space);
         begin(&oneiro, "s");
         let mut config = oneiro_testkit::proptest_config(150);
         config.failure_persistence = None;
         let run = TestRunner::new(config).run(&any_message(), |message| {
             let stored = append(&oneiro, &message.to_string());
-            prop_assert_eq!(answered(&oneiro, stored), message.to_string());
+            prop_assert_eq!(stored_json(&oneiro, stored), message.to_string());
             Ok(())
         });
         assert!(run.is_ok(), "{run:?}");
     }
 
-    fn numbers_keys_and_nothing_are_told_apart(space) {
+    fn numbers_key_order_and_null_are_preserved(space) {
         let oneiro = open(space);
         begin(&oneiro, "s");
         for text in [
@@ -100,11 +100,11 @@ on_both_backends! {
             r#"{"role":"assistant","tool_calls":[],"reasoning":"","name":null}"#,
         ] {
             let stored = append(&oneiro, text);
-            assert_eq!(answered(&oneiro, stored), text);
+            assert_eq!(stored_json(&oneiro, stored), text);
         }
     }
 
-    fn the_time_and_the_external_id_come_back(space) {
+    fn the_time_and_the_external_id_are_returned(space) {
         let oneiro = open(space);
         begin(&oneiro, "s");
         let text = r#"{"role":"user","content":"x","at":"2020-02-03T04:05:06.789012+02:00","external_id":"ü/'1"}"#;
@@ -121,6 +121,6 @@ on_both_backends! {
         let appended = oneiro.messages().append(&id("s"), vec![message]).unwrap();
         assert_eq!((appended.repaired, oneiro.stats().unwrap().repaired), (2, 2));
         let want = "{\"role\":\"user\",\"content\":\"a\u{FFFD}b\u{FFFD}\",\"ok\":\"🦀\"}";
-        assert_eq!(answered(&oneiro, appended.ids[0]), want);
+        assert_eq!(stored_json(&oneiro, appended.ids[0]), want);
     }
 }

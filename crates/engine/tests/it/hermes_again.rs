@@ -2,7 +2,7 @@
 //! what was changed here stays.
 
 use crate::hermes_files::{Hermes, import, try_import};
-use crate::support::{Fixed, assert_sound, id, open, say, shown};
+use crate::support::{Fixed, assert_sound, id, message_texts, open, say};
 use oneiro::{Ending, EraseTarget, MessageId, Session, SessionPatch, Usage, UsageKey};
 use oneiro_testkit::{TestSpace, on_both_backends};
 use serde_json::json;
@@ -26,7 +26,7 @@ fn session(oneiro: &Fixed) -> Session {
 }
 
 on_both_backends! {
-    fn again_changes_nothing(space) {
+    fn a_repeated_import_changes_nothing(space) {
         let hermes = talk(space);
         let oneiro = open(space);
         assert_eq!(import(&oneiro, &hermes.path).messages, 4);
@@ -40,7 +40,7 @@ on_both_backends! {
         assert_eq!(crate::support::dump(&oneiro), before);
     }
 
-    fn what_hermes_did_since_is_taken_over(space) {
+    fn changes_of_hermes_since_the_last_import_are_applied(space) {
         let hermes = talk(space);
         let oneiro = open(space);
         import(&oneiro, &hermes.path);
@@ -61,7 +61,7 @@ on_both_backends! {
         assert_eq!((s.end_reason.as_deref(), s.archived, s.rewind_count), (Some("user_exit"), true, 1));
         assert_eq!(json!(s.metadata), json!({"display_name": "Ann"}));
         assert_eq!(oneiro.sessions().usage(&id("s")).unwrap()[0].input_tokens, 25);
-        assert_eq!(shown(&oneiro, "s", false), ["two", "three", "five"]);
+        assert_eq!(message_texts(&oneiro, "s", false), ["two", "three", "five"]);
         assert_eq!(s.message_count, 4);
         // Taken back by hermes: reopened, shown again, no longer named.
         hermes.run("UPDATE sessions SET ended_at = NULL, end_reason = NULL, display_name = NULL, \
@@ -70,11 +70,11 @@ on_both_backends! {
         assert_eq!((done.messages, done.messages_changed), (0, 2));
         let s = session(&oneiro);
         assert_eq!((s.ended_at, s.archived, s.metadata.len()), (None, false, 0));
-        assert_eq!(shown(&oneiro, "s", false), ["one", "two", "three", "four", "five"]);
+        assert_eq!(message_texts(&oneiro, "s", false), ["one", "two", "three", "four", "five"]);
         assert_sound(&oneiro);
     }
 
-    fn what_was_changed_here_stays(space) {
+    fn changes_made_here_are_kept(space) {
         let hermes = talk(space);
         let oneiro = open(space);
         import(&oneiro, &hermes.path);
@@ -106,13 +106,13 @@ on_both_backends! {
         // What both used adds up.
         assert_eq!(s.input_tokens, 37);
         assert_eq!(oneiro.sessions().usage(&id("s")).unwrap()[0].input_tokens, 37);
-        assert_eq!(shown(&oneiro, "s", false), ["two", "said there"]);
-        assert_eq!(shown(&oneiro, "s", true), ["one", "two", "three", "four", "said here", "said there"]);
+        assert_eq!(message_texts(&oneiro, "s", false), ["two", "said there"]);
+        assert_eq!(message_texts(&oneiro, "s", true), ["one", "two", "three", "four", "said here", "said there"]);
         assert_eq!(import(&oneiro, &hermes.path).kept_here, 0);
         assert_sound(&oneiro);
     }
 
-    fn what_was_removed_here_does_not_come_back(space) {
+    fn sessions_and_messages_deleted_here_are_not_imported_again(space) {
         let hermes = talk(space);
         hermes.session("gone", 1_700_000_100.0);
         hermes.say("gone", "user", "forget the seventh candle");
@@ -126,13 +126,13 @@ on_both_backends! {
         assert_eq!((done.sessions, done.messages, done.agrees), (0, 0, Some(true)));
         assert_eq!((done.left_out_sessions, done.left_out), (1, 3));
         assert!(oneiro.sessions().find(&id("gone")).unwrap().is_none());
-        assert_eq!(shown(&oneiro, "s", true), ["one", "three", "four"]);
+        assert_eq!(message_texts(&oneiro, "s", true), ["one", "three", "four"]);
         // The note that keeps it away tells nothing of it.
         let notes = json!(oneiro.host().slots("hermes/import").unwrap()).to_string();
         assert!(!notes.contains("gone") && !notes.contains("candle") && !notes.contains("Tea"), "{notes}");
     }
 
-    fn what_hermes_replaced_is_taken_back_and_not_destroyed(space) {
+    fn messages_that_hermes_replaced_are_rewound_and_not_deleted(space) {
         let hermes = talk(space);
         let oneiro = open(space);
         import(&oneiro, &hermes.path);
@@ -140,8 +140,8 @@ on_both_backends! {
         hermes.say("s", "user", "three, put better");
         let done = import(&oneiro, &hermes.path);
         assert_eq!((done.messages, done.replaced, done.file.live), (1, 2, 3));
-        assert_eq!(shown(&oneiro, "s", false), ["one", "two", "three, put better"]);
-        assert_eq!(shown(&oneiro, "s", true).len(), 5);
+        assert_eq!(message_texts(&oneiro, "s", false), ["one", "two", "three, put better"]);
+        assert_eq!(message_texts(&oneiro, "s", true).len(), 5);
         assert_eq!(session(&oneiro).metadata["replaced_until"], 4);
         assert_eq!(import(&oneiro, &hermes.path).replaced, 0);
         // A session that hermes deleted stays here.
@@ -152,7 +152,7 @@ on_both_backends! {
         assert_sound(&oneiro);
     }
 
-    fn another_file_in_the_place_of_the_first_is_read_whole(space) {
+    fn another_file_at_the_same_path_is_imported_completely(space) {
         let hermes = talk(space);
         let oneiro = open(space);
         let path = hermes.path;
@@ -165,10 +165,10 @@ on_both_backends! {
         }
         let done = import(&oneiro, &other.path);
         assert_eq!((done.sessions, done.messages), (1, 3));
-        assert_eq!(shown(&oneiro, "s", false).len(), 4);
+        assert_eq!(message_texts(&oneiro, "s", false).len(), 4);
     }
 
-    fn a_session_that_is_here_by_itself_is_filled_in(space) {
+    fn an_existing_session_without_an_import_is_filled_in(space) {
         let hermes = talk(space);
         let oneiro = open(space);
         crate::support::begin(&oneiro, "s");
@@ -177,10 +177,10 @@ on_both_backends! {
         assert_eq!((done.sessions, done.messages), (0, 4));
         let s = session(&oneiro);
         assert_eq!((s.title.as_deref(), s.model.as_deref(), s.input_tokens), (Some("Tea"), Some("m1"), 10));
-        assert_eq!(shown(&oneiro, "s", false).len(), 5);
+        assert_eq!(message_texts(&oneiro, "s", false).len(), 5);
     }
 
-    fn slots_that_were_changed_here_stay(space) {
+    fn slots_changed_here_are_kept(space) {
         let hermes = talk(space);
         hermes.run("INSERT INTO state_meta VALUES ('a', '1'), ('b', '1')");
         let oneiro = open(space);
@@ -198,7 +198,7 @@ on_both_backends! {
         assert_eq!(held, [json!("2"), json!("mine")]);
     }
 
-    fn sessions_that_patterns_name_are_left_out(space) {
+    fn sessions_that_match_a_pattern_are_skipped(space) {
         let hermes = talk(space);
         for session in ["cron:1", "scratch:1"] {
             hermes.session(session, 5.0);

@@ -27,7 +27,7 @@ fn put(hermes: &Hermes, column: &str, value: &Sql) -> i64 {
 }
 
 on_both_backends! {
-    fn odd_values_are_put_right_or_kept_beside(space) {
+    fn invalid_values_are_repaired_or_kept_as_metadata(space) {
         let hermes = loose(space);
         hermes.session("s", 1_700_000_000.0);
         let odd = [
@@ -94,7 +94,7 @@ on_both_backends! {
         assert_eq!(import(&oneiro, &hermes.path).messages, 0);
     }
 
-    fn odd_sessions_are_kept_with_all_their_messages(space) {
+    fn invalid_sessions_are_imported_with_all_their_messages(space) {
         let hermes = loose(space);
         let long = "i".repeat(600);
         hermes.set("INSERT INTO sessions (id, source, started_at) VALUES (?1, NULL, NULL)", params![long]);
@@ -127,7 +127,7 @@ on_both_backends! {
         assert_eq!((again.sessions, again.messages, again.sessions_changed), (0, 0, 0));
     }
 
-    fn ids_may_be_anything(space) {
+    fn ids_may_be_negative_or_huge(space) {
         let hermes = loose(space);
         hermes.session("s", 1.0);
         for number in [i64::MIN, -5, 0, 3, i64::MAX] {
@@ -141,7 +141,7 @@ on_both_backends! {
         assert_eq!(messages[0].external_id, Some(format!("hermes:{}", i64::MIN)));
     }
 
-    fn damage_is_passed_over_and_named(space) {
+    fn damaged_rows_are_skipped_and_reported(space) {
         let hermes = Hermes::new(space, 22);
         hermes.run("PRAGMA journal_mode = DELETE");
         hermes.session("s", 1.0);

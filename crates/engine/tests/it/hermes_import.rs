@@ -1,7 +1,7 @@
 //! Moving in from hermes: every version of its tables, whole, and without a trace in the file.
 
 use crate::hermes_files::{Hermes, import, try_import};
-use crate::support::{assert_sound, id, open, shown};
+use crate::support::{assert_sound, id, message_texts, open};
 use oneiro::{
     ErrorKind, ForeignStore, Lineage, Oneiro, Options, Target, Visibility, foreign_store,
 };
@@ -50,7 +50,7 @@ fn files(folder: &Path) -> BTreeMap<std::path::PathBuf, Vec<u8>> {
 }
 
 on_both_backends! {
-    fn every_version_is_carried(space) {
+    fn every_version_can_be_imported(space) {
         for version in VERSIONS {
             let space = TestSpace::new(space.backend);
             let path = filled(&space, version).path;
@@ -79,7 +79,7 @@ on_both_backends! {
         }
     }
 
-    fn every_column_of_the_newest_version_is_kept(space) {
+    fn every_column_of_the_newest_version_is_imported(space) {
         let hermes = filled(space, 30);
         hermes.run("UPDATE sessions SET title = 'Tins', cwd = '/srv', rewind_count = 2, archived = 1, \
             cache_read_tokens = 3, cache_write_tokens = 4, reasoning_tokens = 5, api_call_count = 6, \
@@ -144,7 +144,7 @@ on_both_backends! {
         assert_eq!(held("hermes/routing/tg"), json!({"entry_json": "{\"x\": 1}", "updated_at": 1700000000.5}));
     }
 
-    fn messages_stand_where_they_stood_in_the_order_of_their_ids(space) {
+    fn messages_keep_their_visibility_and_the_order_of_their_ids(space) {
         let hermes = Hermes::new(space, 22);
         hermes.session("s", 1_700_000_000.0);
         for (content, active, compacted) in [("old", 0, 1), ("summary", 1, 0), ("taken back", 0, 0), ("now", 1, 1)] {
@@ -156,8 +156,8 @@ on_both_backends! {
         let oneiro = open(space);
         let done = import(&oneiro, &path);
         assert_eq!((done.store.live, done.store.compacted, done.store.rewound), (2, 1, 1));
-        assert_eq!(shown(&oneiro, "s", false), ["summary", "now"]);
-        assert_eq!(shown(&oneiro, "s", true), ["old", "summary", "taken back", "now"]);
+        assert_eq!(message_texts(&oneiro, "s", false), ["summary", "now"]);
+        assert_eq!(message_texts(&oneiro, "s", true), ["old", "summary", "taken back", "now"]);
         let view = oneiro.sessions().show(&id("s"), true).unwrap();
         let stand: Vec<Visibility> = view.messages.iter().map(|message| message.visibility).collect();
         use Visibility::{Compacted, Live, Rewound};
@@ -166,7 +166,7 @@ on_both_backends! {
         assert_eq!(view.session.message_count, 3);
     }
 
-    fn sessions_descend_as_hermes_marks_them(space) {
+    fn the_lineage_of_sessions_is_that_of_hermes(space) {
         let hermes = Hermes::new(space, 22);
         hermes.session("root", 1.0);
         hermes.session("open", 2.0);
@@ -210,7 +210,7 @@ on_both_backends! {
         assert_eq!(import(&oneiro, &path).detached, 3);
     }
 
-    fn of_sessions_with_one_title_the_newest_keeps_it(space) {
+    fn the_newest_session_keeps_a_duplicate_title(space) {
         let hermes = Hermes::new(space, 3);
         for (name, started) in [("middle", 2.0), ("newest", 3.0), ("oldest", 1.0)] {
             hermes.session(name, started);
@@ -232,7 +232,7 @@ on_both_backends! {
         assert_eq!(title("newest"), "Tea");
     }
 
-    fn a_version_that_is_newer_is_taken_with_a_warning(space) {
+    fn a_newer_version_is_imported_with_a_warning(space) {
         let hermes = filled(space, 30);
         hermes.run("UPDATE schema_version SET version = 77; CREATE TABLE dreams (id INTEGER); \
             INSERT INTO dreams VALUES (1), (2)");
@@ -261,7 +261,7 @@ on_both_backends! {
 }
 
 #[test]
-fn the_file_is_left_as_it_was_and_nothing_is_put_beside_it() {
+fn the_imported_file_and_its_folder_are_unchanged() {
     let space = TestSpace::new(Backend::Sqlite);
     let oneiro = open(&space);
     // Closed: no log, no index of it.
@@ -289,11 +289,11 @@ fn the_file_is_left_as_it_was_and_nothing_is_put_beside_it() {
     assert_eq!((std::fs::read(&copy).unwrap(), std::fs::read(&log).unwrap()), bytes);
     // The file itself is open in this process, where locks cannot be told apart.
     let error = try_import(&oneiro, &left.path).unwrap_err();
-    assert!(error.message().contains("open in this very process"), "{error}");
+    assert!(error.message().contains("open in this process"), "{error}");
 }
 
 #[test]
-fn what_is_not_of_hermes_is_named() {
+fn files_that_are_not_of_hermes_are_refused() {
     let space = TestSpace::new(Backend::Sqlite);
     let oneiro = open(&space);
     let folder = space.folder();
@@ -314,7 +314,7 @@ fn what_is_not_of_hermes_is_named() {
     drop(db);
     let cut = named("cut.db", b"SQLite format 3\0and then nothing");
     for (path, kind, said) in [
-        (folder.join("nowhere.db"), ErrorKind::NotFound, "is not there"),
+        (folder.join("nowhere.db"), ErrorKind::NotFound, "does not exist"),
         (folder.to_owned(), ErrorKind::Invalid, "is a folder"),
         (named("empty.db", b""), ErrorKind::Invalid, "is empty"),
         (named("garbage.db", &[7; 5_000]), ErrorKind::Invalid, "not a SQLite database"),
@@ -342,7 +342,7 @@ fn what_is_not_of_hermes_is_named() {
 }
 
 #[test]
-fn a_state_db_given_as_a_store_is_named_and_not_touched() {
+fn a_state_db_opened_as_a_store_is_refused_and_unchanged() {
     let space = TestSpace::new(Backend::Sqlite);
     let hermes = filled(&space, 22);
     let target = Target::parse(&hermes.path.to_string_lossy(), None).unwrap();

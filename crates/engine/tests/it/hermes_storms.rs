@@ -74,14 +74,14 @@ const FILE: &str = "ONEIRO_TEST_HERMES_FILE";
 /// until its input ends.
 fn writer(path: &Path) -> Child {
     let mut command = Command::new(std::env::current_exe().unwrap());
-    command.args(["--exact", "hermes_storms::writes_until_its_parent_is_content", "--nocapture"]);
+    command.args(["--exact", "hermes_storms::writes_until_its_parent_stops_it", "--nocapture"]);
     command.env(FILE, path).stdin(Stdio::piped()).stdout(Stdio::piped());
     command.spawn().unwrap()
 }
 
 #[test]
 #[expect(clippy::disallowed_methods, reason = "how a test tells its child what to do")]
-fn writes_until_its_parent_is_content() {
+fn writes_until_its_parent_stops_it() {
     let Ok(path) = std::env::var(FILE) else { return };
     let is_over = Arc::new(AtomicBool::new(false));
     let told = Arc::clone(&is_over);
@@ -146,7 +146,7 @@ on_both_backends! {
         assert!(fired_in_all > 60, "only {fired_in_all} faults were tried");
     }
 
-    fn imports_at_once_store_each_message_once(space) {
+    fn concurrent_imports_store_each_message_once(space) {
         let path = space.folder().join("state.db");
         crowded(&path, 5, 6_000);
         drop(open(space));
@@ -166,7 +166,7 @@ on_both_backends! {
         assert_eq!(import(&oneiro, &path).messages, 0);
     }
 
-    fn a_file_that_is_written_to_is_imported_in_one_state_each_time(space) {
+    fn an_import_of_a_file_in_use_reads_one_snapshot(space) {
         let path = space.folder().join("state.db");
         crowded(&path, 3, 300);
         let oneiro = open(space);

@@ -1,6 +1,8 @@
 //! Hostile input: huge, deep, strange, and SQL in every field.
 
-use crate::support::{assert_sound, begin, dump, export, id, import, new, open, say, shown, user};
+use crate::support::{
+    assert_sound, begin, dump, export, id, import, message_texts, new, open, say, user,
+};
 use oneiro::{
     BranchRequest, Ending, ErrorKind, ListSessions, MessageId, NewMessage, NewSession,
     SessionPatch, Usage, UsageKey,
@@ -49,7 +51,7 @@ fn deep(levels: usize) -> Value {
 }
 
 on_both_backends! {
-    fn strange_text_is_only_text_in_every_field(space) {
+    fn strange_text_is_stored_as_text_in_every_field(space) {
         let oneiro = open(space);
         for text in STRANGE {
             let some = || Some((*text).to_owned());
@@ -67,7 +69,7 @@ on_both_backends! {
             let request = ListSessions { source: some(), project: some(), user_id: some(), cwd_prefix: some(), ..ListSessions::default() };
             let listed = oneiro.sessions().list(&request).unwrap().items;
             assert_eq!(listed.iter().map(|session| session.id.as_str()).collect::<Vec<_>>(), [*text]);
-            assert_eq!(shown(&oneiro, text, true), [*text, *text]);
+            assert_eq!(message_texts(&oneiro, text, true), [*text, *text]);
             assert_eq!(oneiro.sessions().usage(&id(text)).unwrap()[0].key.task, *text);
         }
         assert_eq!(oneiro.stats().unwrap().sessions, STRANGE.len() as i64);
@@ -82,7 +84,7 @@ on_both_backends! {
         assert_eq!(crate::support::without_ids(&export(&other)), crate::support::without_ids(&export(&oneiro)));
     }
 
-    fn text_that_no_engine_could_hold_is_refused(space) {
+    fn text_that_an_engine_cannot_store_is_refused(space) {
         let oneiro = open(space);
         begin(&oneiro, "s");
         let before = dump(&oneiro);
@@ -109,7 +111,7 @@ on_both_backends! {
         assert_eq!((session.system_prompt, session.title), (nul(), Some("a b".into())));
     }
 
-    fn json_that_is_too_deep_is_refused_before_it_is_stored(space) {
+    fn json_that_is_nested_too_deeply_is_refused(space) {
         let oneiro = open(space);
         begin(&oneiro, "s");
         let nested = |levels: usize| format!("{{\"role\":\"user\",\"content\":{}{}}}", "[".repeat(levels), "]".repeat(levels));
@@ -131,7 +133,7 @@ on_both_backends! {
         assert_eq!(oneiro.sessions().show(&id("s"), true).unwrap().messages.len(), 1);
     }
 
-    fn a_message_of_fifty_megabytes_comes_back_whole(space) {
+    fn a_message_of_fifty_megabytes_is_returned_unchanged(space) {
         let oneiro = open(space);
         begin(&oneiro, "s");
         let large = digits(50 << 20);
@@ -154,7 +156,7 @@ on_both_backends! {
         assert_sound(&oneiro);
     }
 
-    fn long_keys_and_many_large_values_survive(space) {
+    fn long_keys_and_many_large_values_are_returned_unchanged(space) {
         let oneiro = open(space);
         begin(&oneiro, "s");
         let large = "v".repeat(70_000);

@@ -1,6 +1,6 @@
 //! Exactly once: an external id makes an append idempotent within its session.
 
-use crate::support::{assert_sound, begin, id, open, shown, user};
+use crate::support::{assert_sound, begin, id, message_texts, open, user};
 use oneiro::NewMessage;
 use oneiro_testkit::on_both_backends;
 use std::sync::Barrier;
@@ -10,7 +10,7 @@ fn batch(from: usize, to: usize) -> Vec<NewMessage> {
 }
 
 on_both_backends! {
-    fn the_same_batch_twice_is_stored_once(space) {
+    fn a_repeated_batch_is_stored_once(space) {
         let oneiro = open(space);
         begin(&oneiro, "s");
         for size in [5, 80] {
@@ -19,11 +19,11 @@ on_both_backends! {
             assert_eq!((first.duplicates, again.duplicates), (0, size));
             assert_eq!(first.ids, again.ids);
         }
-        assert_eq!(shown(&oneiro, "s", true).len(), 85);
+        assert_eq!(message_texts(&oneiro, "s", true).len(), 85);
         assert_sound(&oneiro);
     }
 
-    fn what_is_new_in_a_mixed_batch_is_stored_in_order(space) {
+    fn the_new_messages_of_a_mixed_batch_are_stored_in_order(space) {
         let oneiro = open(space);
         begin(&oneiro, "s");
         oneiro.messages().append(&id("s"), batch(10, 20)).unwrap();
@@ -31,11 +31,11 @@ on_both_backends! {
         assert_eq!(mixed.duplicates, 10);
         let order: Vec<String> =
             (10..20).chain(0..10).chain(20..40).map(|n| format!("text {n}")).collect();
-        assert_eq!(shown(&oneiro, "s", true), order);
+        assert_eq!(message_texts(&oneiro, "s", true), order);
         assert_sound(&oneiro);
     }
 
-    fn duplicates_inside_one_batch_answer_with_the_first_id(space) {
+    fn duplicates_in_one_batch_get_the_first_id(space) {
         let oneiro = open(space);
         begin(&oneiro, "s");
         for count in [3, 64] {
@@ -45,11 +45,11 @@ on_both_backends! {
             assert_eq!(appended.duplicates, count - 1);
             assert!(appended.ids.iter().all(|id| *id == appended.ids[0]));
         }
-        assert_eq!(shown(&oneiro, "s", true), ["0", "0"]);
+        assert_eq!(message_texts(&oneiro, "s", true), ["0", "0"]);
         assert_sound(&oneiro);
     }
 
-    fn many_threads_that_send_the_same_store_it_once(space) {
+    fn concurrent_threads_with_the_same_messages_store_them_once(space) {
         let oneiro = open(space);
         begin(&oneiro, "s");
         let start = Barrier::new(8);
@@ -64,11 +64,11 @@ on_both_backends! {
             senders.into_iter().map(|sender| sender.join().unwrap()).collect()
         });
         assert!(ids.iter().all(|of_one| *of_one == ids[0]), "threads were given different ids");
-        assert_eq!(shown(&oneiro, "s", true).len(), 30);
+        assert_eq!(message_texts(&oneiro, "s", true).len(), 30);
         assert_sound(&oneiro);
     }
 
-    fn external_ids_count_within_their_session_only(space) {
+    fn external_ids_are_unique_within_their_session(space) {
         let oneiro = open(space);
         begin(&oneiro, "s");
         begin(&oneiro, "t");
@@ -77,6 +77,6 @@ on_both_backends! {
         }
         let without = oneiro.messages().append(&id("s"), vec![user("same"), user("same")]).unwrap();
         assert_eq!(without.duplicates, 0);
-        assert_eq!(shown(&oneiro, "s", true).len(), 5);
+        assert_eq!(message_texts(&oneiro, "s", true).len(), 5);
     }
 }

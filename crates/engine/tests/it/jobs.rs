@@ -46,7 +46,7 @@ fn at(seconds: i64) -> Timestamp {
 }
 
 on_both_backends! {
-    fn a_job_is_held_under_a_lease_and_taken_again_when_it_runs_out(space) {
+    fn a_job_can_be_claimed_again_when_its_lease_expires(space) {
         let oneiro = open(space);
         let id = add(&oneiro, job(1, None));
         assert!(claim(&oneiro, "early", at(-1)).is_none());
@@ -67,7 +67,7 @@ on_both_backends! {
         assert!(claim(&oneiro, "three", at(500)).is_none());
     }
 
-    fn a_job_whose_holders_all_die_is_given_up(space) {
+    fn a_job_whose_holders_all_die_fails(space) {
         let oneiro = open(space);
         add(&oneiro, job(1, None));
         let mut deaths = 0;
@@ -82,7 +82,7 @@ on_both_backends! {
         assert!(page.items[0].last_error.as_deref().unwrap().contains("died"));
     }
 
-    fn a_failing_job_is_repeated_later_and_later_and_then_given_up(space) {
+    fn a_failing_job_is_retried_with_growing_delays_and_then_fails(space) {
         let oneiro = open(space);
         add(&oneiro, job(1, None));
         let mut now = at(0);
@@ -105,7 +105,7 @@ on_both_backends! {
         assert_eq!(oneiro.stats().unwrap().jobs, 0);
     }
 
-    fn two_drainers_never_run_one_job_twice(space) {
+    fn two_drainers_run_each_job_once(space) {
         let oneiro = open(space);
         for number in 0..40 {
             add(&oneiro, job(number, None));
@@ -120,7 +120,7 @@ on_both_backends! {
         assert_eq!((taken.len(), taken.iter().collect::<BTreeSet<_>>().len()), (40, 40));
     }
 
-    fn at_most_one_job_is_queued_and_one_runs_for_each_unique_key(space) {
+    fn a_unique_key_has_at_most_one_queued_and_one_running_job(space) {
         let oneiro = open(space);
         let first = add(&oneiro, job(1, Some("k")));
         assert_eq!(add(&oneiro, job(2, Some("k"))), first);
@@ -134,7 +134,7 @@ on_both_backends! {
         assert_eq!(claim(&oneiro, "other", at(1)).unwrap().id, follow_up);
     }
 
-    fn a_job_that_fails_or_is_released_gives_way_to_its_follow_up(space) {
+    fn a_failed_or_released_job_is_replaced_by_its_follow_up(space) {
         let oneiro = open(space);
         for how in ["fail", "release"] {
             let held = add(&oneiro, job(if how == "fail" { 1 } else { 2 }, Some("k")));
@@ -151,7 +151,7 @@ on_both_backends! {
         }
     }
 
-    fn an_interrupted_job_is_taken_up_at_once_and_the_attempt_does_not_count(space) {
+    fn an_interrupted_job_is_claimed_at_once_and_its_attempt_is_not_counted(space) {
         let oneiro = open(space);
         add(&oneiro, job(1, Some("k")));
         let held = claim(&oneiro, "h", at(0)).unwrap();
@@ -159,7 +159,7 @@ on_both_backends! {
         assert_eq!(claim(&oneiro, "next", at(1)).unwrap().attempts, 1);
     }
 
-    fn only_a_process_that_has_what_a_job_needs_claims_it(space) {
+    fn a_job_is_claimed_only_by_a_process_with_the_required_model(space) {
         let oneiro = open(space);
         add(&oneiro, NewJob { needs: Some(JobNeed::Model), ..job(1, None) });
         assert!(claim(&oneiro, "plain", at(0)).is_none());
@@ -173,7 +173,7 @@ on_both_backends! {
         assert_eq!(claim_with(&oneiro, "model", at(0), &[JobNeed::Model]).unwrap().id, plain);
     }
 
-    fn a_job_whose_need_nobody_meets_is_done_without_after_an_hour(space) {
+    fn a_job_without_its_model_runs_without_it_after_an_hour(space) {
         let oneiro = open(space);
         let id = add(&oneiro, NewJob { needs: Some(JobNeed::Model), ..job(1, Some("k")) });
         assert!(claim(&oneiro, "plain", at(3_599)).is_none());
@@ -192,7 +192,7 @@ on_both_backends! {
         assert_eq!(claim_with(&oneiro, "model", at(64), &[JobNeed::Model]).unwrap().id, id);
     }
 
-    fn a_clock_that_was_days_ahead_blocks_no_job(space) {
+    fn a_clock_that_was_days_ahead_does_not_block_jobs(space) {
         let oneiro = open(space);
         let days = 2 * 86_400;
         let id = add(&oneiro, job(1, Some("k")));
@@ -204,7 +204,7 @@ on_both_backends! {
         assert_eq!(claim(&oneiro, "right", at(2)).unwrap().id, follow_up);
     }
 
-    fn draining_runs_what_is_due_and_keeps_what_it_cannot_do(space) {
+    fn draining_runs_due_jobs_and_keeps_unknown_ones(space) {
         let oneiro = open(space);
         add(&oneiro, job(1, None));
         add(&oneiro, NewJob { kind: "from the future".into(), payload: Value::Null, ..job(2, None) });

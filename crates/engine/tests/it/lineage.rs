@@ -51,7 +51,7 @@ on_both_backends! {
         assert_eq!((tip(&oneiro, "a"), tip(&oneiro, "c")), ("a".into(), "d".into()));
     }
 
-    fn of_several_continuations_the_continued_then_the_live_then_the_latest_is_the_tip(space) {
+    fn the_tip_is_the_continued_then_the_live_then_the_latest_continuation(space) {
         let oneiro = open(space);
         begin(&oneiro, "a");
         for (seconds, name) in [(1, "b1"), (2, "b2"), (3, "b3")] {
@@ -87,7 +87,7 @@ on_both_backends! {
         assert_eq!(oneiro.sessions().root(&id("c")).unwrap(), id("a"));
     }
 
-    fn archiving_takes_the_whole_chain_and_only_the_chain(space) {
+    fn archiving_applies_to_the_whole_chain_and_only_to_it(space) {
         let oneiro = open(space);
         begin(&oneiro, "a");
         child(&oneiro, "b", "a", CONTINUED);
@@ -101,14 +101,14 @@ on_both_backends! {
         }
     }
 
-    fn a_branch_begins_with_the_conversation_so_far(space) {
+    fn a_branch_starts_with_the_messages_of_its_parent(space) {
         let oneiro = open(space);
         begin(&oneiro, "a");
         let ids = say(&oneiro, "a", &["one", "two", "three"]);
         let request = |at| BranchRequest { at, id: None, title: None };
         let branch = oneiro.sessions().branch(&id("a"), request(Some(oneiro::MessageId(ids[1]).into()))).unwrap();
         assert_eq!((branch.message_count, branch.lineage, branch.parent_id), (2, Some(Lineage::Branch), Some(id("a"))));
-        assert_eq!(crate::support::shown(&oneiro, branch.id.as_str(), true), ["one", "two"]);
+        assert_eq!(crate::support::message_texts(&oneiro, branch.id.as_str(), true), ["one", "two"]);
         let whole = oneiro.sessions().branch(&id("a"), request(None)).unwrap();
         assert_eq!(whole.message_count, 3);
         begin(&oneiro, "there");

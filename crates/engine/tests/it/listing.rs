@@ -15,7 +15,7 @@ fn all() -> ListSessions {
     ListSessions { all: true, archived: oneiro::ArchivedFilter::Any, ..ListSessions::default() }
 }
 
-fn furnish(oneiro: &Fixed) {
+fn add_fixture(oneiro: &Fixed) {
     for (seconds, name, parent, kind) in [
         (1, "root", None, None),
         (2, "tip", Some("root"), Some(Lineage::Continuation)),
@@ -33,7 +33,7 @@ fn furnish(oneiro: &Fixed) {
 on_both_backends! {
     fn conversations_are_shown_as_their_tip_and_delegates_are_left_out(space) {
         let oneiro = open(space);
-        furnish(&oneiro);
+        add_fixture(&oneiro);
         assert_eq!(listed(&oneiro, &ListSessions::default()), ["other", "branch", "tip"]);
         assert_eq!(listed(&oneiro, &all()), ["other", "delegate-tip", "delegate", "branch", "tip", "root"]);
         let page = oneiro.sessions().list(&ListSessions::default()).unwrap();

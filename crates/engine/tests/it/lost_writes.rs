@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 on_both_backends! {
-    fn messages_that_are_older_than_the_index_are_noticed_and_no_id_comes_again(space) {
+    fn messages_older_than_the_index_are_reported_and_ids_are_not_reused(space) {
         let oneiro = open(space);
         begin(&oneiro, "s");
         say(&oneiro, "s", &["one", "two", "three", "four"]);
@@ -25,7 +25,7 @@ on_both_backends! {
         assert_eq!(say(&oneiro, "s", &["five"]), [5]);
     }
 
-    fn keys_that_were_never_given_are_noticed(space) {
+    fn keys_beyond_the_sequence_are_reported(space) {
         let oneiro = open(space);
         begin(&oneiro, "s");
         oneiro.store().write_bulk(|tx| tx.raw("UPDATE sequence SET key = 0 RETURNING key")).unwrap();
@@ -75,7 +75,7 @@ const SCRIPTS: &[&[Step]] = &[
 /// pages over newer ones. What a check then calls sound is a state that the store was once in, and
 /// what is said next is found.
 #[test]
-fn a_log_that_was_cut_while_the_store_was_closed_is_noticed() {
+fn a_log_truncated_while_the_store_was_closed_is_reported() {
     for script in SCRIPTS {
         let space = TestSpace::new(Backend::Sqlite);
         let oneiro = open(&space);

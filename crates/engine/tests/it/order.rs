@@ -1,6 +1,6 @@
 //! Order is the order of insertion, and what a reader sees has no gaps.
 
-use crate::support::{begin, id, open, say, shown, user};
+use crate::support::{begin, id, message_texts, open, say, user};
 use oneiro::Timestamp;
 use oneiro_testkit::on_both_backends;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -15,7 +15,7 @@ on_both_backends! {
         }
         let early = user("five").at(Timestamp::from_micros(-5));
         oneiro.messages().append(&id("s"), vec![early]).unwrap();
-        assert_eq!(shown(&oneiro, "s", false), ["one", "two", "three", "four", "five"]);
+        assert_eq!(message_texts(&oneiro, "s", false), ["one", "two", "three", "four", "five"]);
         let session = oneiro.sessions().find(&id("s")).unwrap().unwrap();
         oneiro.clock.set(200);
         assert_eq!(session.last_active_at, oneiro.now());
@@ -61,6 +61,6 @@ on_both_backends! {
             done.store(true, Ordering::SeqCst);
             reader.join().unwrap();
         });
-        assert_eq!(shown(&oneiro, "s", true).len(), 240);
+        assert_eq!(message_texts(&oneiro, "s", true).len(), 240);
     }
 }

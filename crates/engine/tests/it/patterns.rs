@@ -22,7 +22,7 @@ on_both_backends! {
         assert_eq!((stats.sessions, stats.messages), (1, 0));
     }
 
-    fn a_stateless_session_exists_and_keeps_nothing_said(space) {
+    fn a_stateless_session_exists_without_messages(space) {
         let oneiro = open(space);
         oneiro.settings().set("stateless_session_patterns", Some(json!(["cron:*"]))).unwrap();
         begin(&oneiro, "cron:daily");
@@ -50,7 +50,7 @@ on_both_backends! {
         assert_eq!(one.stats().unwrap().messages, 4);
     }
 
-    fn settings_have_defaults_and_refuse_what_they_cannot_be(space) {
+    fn settings_have_defaults_and_refuse_invalid_values(space) {
         let oneiro = open(space);
         let settings = oneiro.settings().list().unwrap();
         assert_eq!((settings[0].name, &settings[0].value, settings[0].is_set), ("ignore_session_patterns", &json!(["heartbeat"]), false));

@@ -46,7 +46,7 @@ on_both_backends! {
         assert_eq!(oneiro.messages().places(&id("other"), &all[..1]).unwrap(), [None]);
     }
 
-    fn every_request_that_takes_a_message_takes_its_place(space) {
+    fn every_request_with_a_message_accepts_its_place(space) {
         let oneiro = open(space);
         let ids = monday_among_others(&oneiro);
         let monday = id("monday");
@@ -78,7 +78,7 @@ on_both_backends! {
         assert_eq!(oneiro.erase_target("monday#1").unwrap(), target);
     }
 
-    fn a_place_beyond_the_end_says_how_many_messages_the_session_has(space) {
+    fn the_error_for_a_place_beyond_the_end_has_the_number_of_messages(space) {
         let oneiro = open(space);
         monday_among_others(&oneiro);
         begin(&oneiro, "empty");
@@ -107,7 +107,7 @@ on_both_backends! {
         assert!(session.message().contains("2 messages"), "{session}");
     }
 
-    fn an_erasure_takes_the_whole_id_of_the_session_and_a_read_the_beginning(space) {
+    fn an_erasure_needs_the_full_session_id_and_a_read_accepts_a_prefix(space) {
         let oneiro = open(space);
         let ids = monday_among_others(&oneiro);
         assert_eq!(oneiro.messages().get(named("mon#1")).unwrap().id.0, ids[0]);
@@ -116,7 +116,7 @@ on_both_backends! {
         assert_eq!(oneiro.erase_requested(&erase).unwrap_err().kind(), ErrorKind::NotFound);
     }
 
-    fn a_place_in_a_session_out_of_reach_tells_nothing_of_that_session(space) {
+    fn a_place_in_a_session_out_of_scope_reveals_nothing(space) {
         let oneiro = open(space);
         monday_among_others(&oneiro);
         let own = || ContextScope::Lineage(id("other"));

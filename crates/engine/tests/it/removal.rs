@@ -35,7 +35,7 @@ fn names(deleted: &Deleted) -> (Vec<&str>, Vec<&str>, i64) {
 }
 
 on_both_backends! {
-    fn deleting_takes_delegates_along_and_orphans_the_others(space) {
+    fn deleting_a_session_deletes_delegates_and_orphans_other_children(space) {
         let oneiro = open(space);
         begin(&oneiro, "a");
         let ids = say(&oneiro, "a", &["x", "y"]);
@@ -56,7 +56,7 @@ on_both_backends! {
         assert_sound(&oneiro);
     }
 
-    fn payloads_go_with_the_last_that_uses_them(space) {
+    fn payloads_are_deleted_with_their_last_message(space) {
         let oneiro = open(space);
         let (large, own) = (words(1, 20_000), words(2, 20_000));
         for name in ["a", "b"] {
@@ -68,12 +68,12 @@ on_both_backends! {
         assert_eq!(oneiro.stats().unwrap().payloads, 3);
         oneiro.sessions().delete(&id("a")).unwrap();
         assert_eq!(oneiro.stats().unwrap().payloads, 2);
-        assert_eq!(crate::support::shown(&oneiro, "b", true), [large.clone(), large]);
+        assert_eq!(crate::support::message_texts(&oneiro, "b", true), [large.clone(), large]);
         oneiro.sessions().delete(&id("b")).unwrap();
         assert_eq!(oneiro.stats().unwrap().payloads, 0);
     }
 
-    fn a_dry_run_says_what_a_prune_then_does(space) {
+    fn a_dry_run_reports_what_a_prune_deletes(space) {
         let oneiro = open(space);
         begin(&oneiro, "old");
         let ids = say(&oneiro, "old", &["1", "2"]);
@@ -92,7 +92,7 @@ on_both_backends! {
         assert_sound(&oneiro);
     }
 
-    fn only_ended_sessions_that_pass_every_filter_are_pruned(space) {
+    fn only_ended_sessions_that_match_every_filter_are_pruned(space) {
         let oneiro = open(space);
         for (seconds, name) in [(1, "a"), (2, "b"), (3, "c")] {
             oneiro.clock.set(seconds);

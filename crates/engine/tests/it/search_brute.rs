@@ -1,7 +1,7 @@
 //! The index against brute force: whatever was appended, folded, merged, taken back, deleted and
 //! erased, a query finds exactly what reading every message with the analyzer says it should.
 
-use crate::search_support::{Dice, ask, fold, ids, open, rebuild, request};
+use crate::search_support::{Dice, fold, ids, open, rebuild, request, search};
 use crate::support::{Fixed, assert_sound, id, new, user};
 use oneiro::{
     EraseTarget, Expr, ListSessions, MessageId, Oneiro, Query, SearchRequest, Sort, Tier,
@@ -217,8 +217,8 @@ fn compare(oneiro: &Fixed, dice: &mut Dice, count: usize, wrong: &mut Vec<String
         wanted.sort_unstable_by_key(|id| std::cmp::Reverse(*id));
         wanted.truncate(200);
         // What is relaxed because nothing matches is named so in the order of relevance.
-        let ranked = ask(oneiro, request(&text));
-        let found = ask(oneiro, SearchRequest { sort: Sort::Newest, ..request(&text) });
+        let ranked = search(oneiro, request(&text));
+        let found = search(oneiro, SearchRequest { sort: Sort::Newest, ..request(&text) });
         let relaxed = ranked.tier != Some(Tier::Precise);
         let precise = if relaxed { Vec::new() } else { ids(&found) };
         let mut best = if relaxed { Vec::new() } else { ids(&ranked) };
@@ -244,7 +244,7 @@ fn compare(oneiro: &Fixed, dice: &mut Dice, count: usize, wrong: &mut Vec<String
 }
 
 on_both_backends! {
-    fn the_index_finds_what_reading_everything_finds(space) {
+    fn a_search_finds_the_same_messages_as_a_full_scan(space) {
         let mut wrong = Vec::new();
         let seeds: &[u64] = match space.backend {
             Backend::Sqlite => &[0x5EED, 0xBEEF, 99_991, 0xABCD_EF01],

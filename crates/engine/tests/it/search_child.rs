@@ -38,7 +38,7 @@ impl Other {
 
     fn command(space: &TestSpace) -> Command {
         let mut command = Command::new(std::env::current_exe().unwrap());
-        command.args(["--exact", "search_child::does_what_its_parent_asks", "--nocapture"]);
+        command.args(["--exact", "search_child::runs_the_commands_of_its_parent", "--nocapture"]);
         command.env(STORE, format!("{} {}", space.space, space.store));
         command
     }
@@ -48,12 +48,12 @@ impl Other {
         let mut child = piped.spawn().unwrap();
         let output = BufReader::new(child.stdout.take().unwrap());
         let mut other = Other { input: child.stdin.take(), child, output };
-        assert_eq!(other.hear().as_deref(), Some("ready"));
+        assert_eq!(other.receive().as_deref(), Some("ready"));
         other
     }
 
     /// The next thing it says; `None` when it says nothing more.
-    pub fn hear(&mut self) -> Option<String> {
+    pub fn receive(&mut self) -> Option<String> {
         loop {
             let mut line = String::new();
             // What a killed process had not finished saying was not said.
@@ -66,23 +66,23 @@ impl Other {
         }
     }
 
-    pub fn tell(&mut self, line: &str) {
+    pub fn send(&mut self, line: &str) {
         writeln!(self.input.as_mut().unwrap(), "{line}").unwrap();
     }
 
-    pub fn ask(&mut self, line: &str) -> String {
-        self.tell(line);
-        self.hear().unwrap_or_else(|| panic!("no answer to {line:?}"))
+    pub fn request(&mut self, line: &str) -> String {
+        self.send(line);
+        self.receive().unwrap_or_else(|| panic!("no answer to {line:?}"))
     }
 
     /// Appends one text; answers its id.
     pub fn say(&mut self, session: &str, text: &str) -> i64 {
-        self.ask(&format!("say {session} {text}")).parse().unwrap()
+        self.request(&format!("say {session} {text}")).parse().unwrap()
     }
 
     /// What a query finds there.
     pub fn find(&mut self, query: &str) -> Vec<i64> {
-        let answer = self.ask(&format!("find {query}"));
+        let answer = self.request(&format!("find {query}"));
         answer.split(' ').filter(|id| !id.is_empty()).map(|id| id.parse().unwrap()).collect()
     }
 
@@ -108,7 +108,7 @@ fn answer(what: impl std::fmt::Display) {
 
 #[test]
 #[expect(clippy::disallowed_methods, reason = "a parent tells its child by the environment")]
-fn does_what_its_parent_asks() {
+fn runs_the_commands_of_its_parent() {
     let Ok(asked) = std::env::var(STORE) else { return };
     let (space, store) = asked.split_once(' ').unwrap();
     let space = oneiro::SpaceName::new(space).unwrap();

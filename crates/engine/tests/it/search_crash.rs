@@ -3,8 +3,8 @@
 
 use crate::search_child::Other;
 use crate::search_support::{
-    all_segments, ask, assert_swept, exists, find, fold, ids, newest, open, own_ids, rebuild,
-    request, without_segments,
+    all_segments, assert_swept, exists, find, fold, ids, newest, open, own_ids, rebuild, request,
+    search, without_segments,
 };
 use crate::support::{assert_sound, begin, clock, id, say, target};
 use oneiro::{Durability, EraseTarget, MessageId, Oneiro, Options, Result};
@@ -23,7 +23,7 @@ fn open_with(space: &TestSpace, fault: &Fault) -> Result<Oneiro> {
 }
 
 /// Five segments and a tail, so that the next fold also merges and sweeps.
-fn furnish(oneiro: &Oneiro, said: &mut Vec<i64>) {
+fn add_fixture(oneiro: &Oneiro, said: &mut Vec<i64>) {
     if said.len() > 40 {
         // Begin again, or the last of many attempts would take the longest.
         oneiro.sessions().delete(&id("s")).unwrap();
@@ -52,7 +52,11 @@ fn assert_all_found(oneiro: &Oneiro, said: &[i64], why: &str) {
 }
 
 /// Lets the n-th call of `work` fail, for every n there is and each way of failing.
-fn whatever_fails(space: &TestSpace, work: fn(&Oneiro, &mut Vec<i64>) -> Result<()>, least: u64) {
+fn assert_survives_faults(
+    space: &TestSpace,
+    work: fn(&Oneiro, &mut Vec<i64>) -> Result<()>,
+    least: u64,
+) {
     let opening = Fault::new(FaultPlan::Count);
     let oneiro = open_with(space, &opening).unwrap();
     begin(&oneiro, "s");
@@ -68,7 +72,7 @@ fn whatever_fails(space: &TestSpace, work: fn(&Oneiro, &mut Vec<i64>) -> Result<
             at += if space.backend == Backend::Postgres { 6 } else { 1 };
             let why = format!("{:?}", plan(at));
             let mended = open(space);
-            furnish(&mended, &mut said);
+            add_fixture(&mended, &mut said);
             drop(mended);
             let fault = Fault::new(plan(at));
             let faulty = open_with(space, &fault).unwrap();
@@ -99,27 +103,27 @@ fn whatever_fails(space: &TestSpace, work: fn(&Oneiro, &mut Vec<i64>) -> Result<
 }
 
 on_both_backends! {
-    fn a_fold_may_fail_anywhere(space) {
-        whatever_fails(space, |oneiro, _| oneiro.index().catch_up(&mut |_, _| {}), 15);
+    fn indexing_survives_a_fault_at_any_call(space) {
+        assert_survives_faults(space, |oneiro, _| oneiro.index().catch_up(&mut |_, _| {}), 15);
     }
 
-    fn a_rebuild_may_fail_anywhere(space) {
-        whatever_fails(space, |oneiro, _| oneiro.index().rebuild(&mut |_, _| {}), 15);
+    fn a_rebuild_survives_a_fault_at_any_call(space) {
+        assert_survives_faults(space, |oneiro, _| oneiro.index().rebuild(&mut |_, _| {}), 15);
     }
 
-    fn an_erasure_may_fail_anywhere(space) {
+    fn an_erasure_survives_a_fault_at_any_call(space) {
         // One in a segment, one in the tail.
-        whatever_fails(space, |oneiro, said| {
+        assert_survives_faults(space, |oneiro, said| {
             oneiro.erase(&EraseTarget::Message(MessageId(said[said.len() - 3])))?;
             oneiro.erase(&EraseTarget::Message(MessageId(said[said.len() - 1]))).map(drop)
         }, 15);
     }
 
-    fn a_search_may_fail_anywhere_and_the_next_is_whole(space) {
+    fn a_search_after_a_fault_at_any_call_is_complete(space) {
         let oneiro = open(space);
         begin(&oneiro, "s");
         let mut said = vec![say(&oneiro, "s", &["dunnock number0"])[0]];
-        furnish(&oneiro, &mut said);
+        add_fixture(&oneiro, &mut said);
         let opening = Fault::new(FaultPlan::Count);
         drop(open_with(space, &opening).unwrap());
         let mut at = opening.calls();
@@ -134,18 +138,18 @@ on_both_backends! {
                 break;
             }
             // Nothing of a failed search is kept that would make the next one wrong.
-            let again = ids(&ask(&faulty, request("dunnock number3")));
+            let again = ids(&search(&faulty, request("dunnock number3")));
             assert_eq!(again, find(&oneiro, "dunnock number3"), "{at}");
             assert_all_found(&faulty, &said, "after a failed search");
         }
         assert!(at > opening.calls() + 5);
     }
 
-    fn a_half_written_segment_never_answers_and_is_swept(space) {
+    fn a_partially_written_segment_is_never_searched_and_is_removed(space) {
         let oneiro = open(space);
         begin(&oneiro, "s");
         let mut said = vec![say(&oneiro, "s", &["dunnock number0"])[0]];
-        furnish(&oneiro, &mut said);
+        add_fixture(&oneiro, &mut said);
         drop(oneiro);
         // Somewhere on its way a merge leaves a segment that is being written.
         let mut found = false;
@@ -176,16 +180,16 @@ on_both_backends! {
         assert!(found, "no call of a merge leaves a half-written segment");
     }
 
-    fn what_was_acknowledged_before_a_kill_is_found_after_it(space) {
+    fn messages_acknowledged_before_a_kill_are_found_after_it(space) {
         let oneiro = open(space);
         begin(&oneiro, "s");
         let mut acknowledged: Vec<(String, i64)> = Vec::new();
         for round in 0..5 {
             let mut other = Other::on(space);
-            other.tell(&format!("hammer {round}"));
+            other.send(&format!("hammer {round}"));
             let patience = [1, 60, 7, 30, 90][round];
             for n in 0.. {
-                let Some(said) = other.hear() else { break };
+                let Some(said) = other.receive() else { break };
                 let [word, first, last] = said.split(' ').collect::<Vec<_>>()[..] else { panic!("{said}") };
                 let (first, last): (i64, i64) = (first.parse().unwrap(), last.parse().unwrap());
                 assert_eq!(last - first, 3, "a batch in one piece");
@@ -223,7 +227,7 @@ on_both_backends! {
 
 /// A space where nothing was ever folded has nothing to sweep, and a rebuild of it is one.
 #[test]
-fn an_empty_space_can_be_folded_rebuilt_and_searched() {
+fn an_empty_space_can_be_indexed_rebuilt_and_searched() {
     let space = TestSpace::new(Backend::Sqlite);
     let oneiro = open(&space);
     fold(&oneiro);

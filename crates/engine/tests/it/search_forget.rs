@@ -2,8 +2,8 @@
 //! compacted is; and an erasure leaves nothing in the index, whatever was running meanwhile.
 
 use crate::search_support::{
-    all_segments, ask, assert_swept, find, fold, in_files, in_segments, newest, oldest, open,
-    open_with_words, raw, rebuild, request,
+    all_segments, assert_swept, find, fold, in_files, in_segments, newest, oldest, open,
+    open_with_words, raw, rebuild, request, search,
 };
 use crate::support::{assert_sound, begin, id, new, say, user};
 use oneiro::{
@@ -85,7 +85,7 @@ fn assert_found(oneiro: &Oneiro, message: i64, expected: bool, why: &str) {
 
 /// Whether a message is found by what it means, with no word of it.
 fn assert_found_by_meaning(oneiro: &Oneiro, message: i64, expected: bool, why: &str) {
-    let found = ask(oneiro, request("python torch"));
+    let found = search(oneiro, request("python torch"));
     assert_eq!(found.hits.iter().any(|hit| hit.id.0 == message), expected, "{why}");
     if expected {
         assert_eq!(found.tier, Some(Tier::Semantic), "{why}");
@@ -93,7 +93,7 @@ fn assert_found_by_meaning(oneiro: &Oneiro, message: i64, expected: bool, why: &
 }
 
 /// A session with the message among others; the message is the third.
-fn furnish(oneiro: &Oneiro) -> i64 {
+fn add_fixture(oneiro: &Oneiro) -> i64 {
     oneiro.sessions().create(NewSession { source: Some("cli".into()), ..new("s") }).unwrap();
     begin(oneiro, "t");
     say(oneiro, "t", &["the bread of the baker is good", "so is that of his brother"]);
@@ -104,14 +104,14 @@ fn furnish(oneiro: &Oneiro) -> i64 {
     found
 }
 
-fn on_every_stand(space: &TestSpace, check: impl Fn(&Oneiro, &Oneiro, i64, &str)) {
+fn assert_at_every_index_state(space: &TestSpace, check: impl Fn(&Oneiro, &Oneiro, i64, &str)) {
     // Where the index stands when it happens, and when it is asked: a second handle has everything
     // in memory from before.
     for stand in ["tail", "folded", "rebuilt"] {
         let inner = TestSpace::new(space.backend);
         let (writer, _) = open_with_words(&inner);
         let (reader, _) = open_with_words(&inner);
-        let message = furnish(&writer);
+        let message = add_fixture(&writer);
         match stand {
             "folded" => fold(&writer),
             "rebuilt" => {
@@ -130,8 +130,8 @@ fn on_every_stand(space: &TestSpace, check: impl Fn(&Oneiro, &Oneiro, i64, &str)
 }
 
 on_both_backends! {
-    fn rewound_is_not_found_and_restored_is(space) {
-        on_every_stand(space, |writer, reader, message, stand| {
+    fn rewound_messages_are_not_found_and_restored_ones_are(space) {
+        assert_at_every_index_state(space, |writer, reader, message, stand| {
             for round in 0..2 {
                 writer.sessions().rewind(&id("s"), MessageId(message).into()).unwrap();
                 for handle in [reader, writer] {
@@ -154,8 +154,8 @@ on_both_backends! {
         });
     }
 
-    fn compacted_is_found(space) {
-        on_every_stand(space, |writer, reader, message, stand| {
+    fn compacted_messages_are_found(space) {
+        assert_at_every_index_state(space, |writer, reader, message, stand| {
             writer.host().compact_messages(&id("s"), MessageId(message)).unwrap();
             for handle in [reader, writer] {
                 assert_found(handle, message, true, stand);
@@ -164,8 +164,8 @@ on_both_backends! {
         });
     }
 
-    fn what_was_deleted_is_not_found(space) {
-        on_every_stand(space, |writer, reader, message, stand| {
+    fn deleted_messages_are_not_found(space) {
+        assert_at_every_index_state(space, |writer, reader, message, stand| {
             writer.sessions().delete(&id("s")).unwrap();
             for handle in [reader, writer] {
                 assert_found(handle, message, false, stand);
@@ -182,8 +182,8 @@ on_both_backends! {
         });
     }
 
-    fn what_was_pruned_is_not_found(space) {
-        on_every_stand(space, |writer, reader, message, stand| {
+    fn pruned_messages_are_not_found(space) {
+        assert_at_every_index_state(space, |writer, reader, message, stand| {
             writer.sessions().end(&id("s"), Ending::new("done").unwrap()).unwrap();
             let request = PruneRequest {
                 ended_before: Timestamp::from_micros(i64::MAX),
@@ -206,7 +206,7 @@ on_both_backends! {
     }
 
     fn an_erased_message_is_not_found_and_its_neighbours_are(space) {
-        on_every_stand(space, |writer, reader, message, stand| {
+        assert_at_every_index_state(space, |writer, reader, message, stand| {
             writer.erase(&EraseTarget::Message(MessageId(message))).unwrap();
             for handle in [reader, writer] {
                 assert_found(handle, message, false, stand);
@@ -220,7 +220,7 @@ on_both_backends! {
     }
 
     fn an_erased_session_is_not_found(space) {
-        on_every_stand(space, |writer, reader, message, stand| {
+        assert_at_every_index_state(space, |writer, reader, message, stand| {
             writer.erase(&EraseTarget::Session(id("s"))).unwrap();
             for handle in [reader, writer] {
                 assert_found(handle, message, false, stand);
@@ -233,11 +233,11 @@ on_both_backends! {
         });
     }
 
-    fn an_erased_word_leaves_no_byte_in_the_index(space) {
+    fn no_byte_of_an_erased_word_is_left_in_the_index(space) {
         for whole_session in [false, true] {
             let space = TestSpace::new(space.backend);
             let (oneiro, _) = open_with_words(&space);
-            let message = furnish_many(&oneiro);
+            let message = add_many_messages(&oneiro);
             assert!(in_segments(&oneiro, RARE_PART) > 0, "the proof looks for nothing");
             let target = if whole_session { EraseTarget::Session(id("s")) } else { EraseTarget::Message(MessageId(message)) };
             oneiro.erase(&target).unwrap();
@@ -251,7 +251,7 @@ on_both_backends! {
         }
     }
 
-    fn an_erasure_while_a_fold_has_read_the_message_leaves_nothing(space) {
+    fn an_erasure_during_indexing_leaves_nothing(space) {
         let (folding, words) = open_with_words(space);
         let erasing = open(space);
         begin(&folding, "s");
@@ -271,10 +271,10 @@ on_both_backends! {
         assert_sound(&folding);
     }
 
-    fn an_erasure_while_a_rebuild_has_read_the_message_leaves_nothing(space) {
+    fn an_erasure_during_a_rebuild_leaves_nothing(space) {
         let (rebuilding, words) = open_with_words(space);
         let erasing = open(space);
-        let message = furnish_many(&rebuilding);
+        let message = add_many_messages(&rebuilding);
         words.when_reading(RARE, move || {
             erasing.erase(&EraseTarget::Message(MessageId(message))).unwrap();
         });
@@ -289,7 +289,7 @@ on_both_backends! {
     fn an_erasure_between_the_steps_of_a_rebuild_leaves_nothing(space) {
         let (rebuilding, _) = open_with_words(space);
         let erasing = open(space);
-        let message = furnish_many(&rebuilding);
+        let message = add_many_messages(&rebuilding);
         let mut told = 0;
         rebuilding.index().rebuild(&mut |_, _| {
             told += 1;
@@ -305,10 +305,10 @@ on_both_backends! {
         assert_eq!(newest(&rebuilding, "ordinary").len(), 200);
     }
 
-    fn an_erasure_between_the_steps_of_a_fold_leaves_nothing(space) {
+    fn an_erasure_between_the_steps_of_indexing_leaves_nothing(space) {
         let (folding, _) = open_with_words(space);
         let erasing = open(space);
-        let message = furnish_many(&folding);
+        let message = add_many_messages(&folding);
         let mut told = 0;
         folding.index().catch_up(&mut |_, _| {
             told += 1;
@@ -320,9 +320,9 @@ on_both_backends! {
         assert_sound(&folding);
     }
 
-    fn an_erasure_takes_a_damaged_segment_as_a_whole(space) {
+    fn an_erasure_removes_a_damaged_segment_completely(space) {
         let oneiro = open(space);
-        let message = furnish_many(&oneiro);
+        let message = add_many_messages(&oneiro);
         let damaged = all_segments(&oneiro).iter().find(|one| one.last_seq >= message).unwrap().id;
         raw(&oneiro, &format!("UPDATE segment_terms SET data = substr(data, 1, length(data) / 2) WHERE segment = {damaged} RETURNING 1"));
         oneiro.erase(&EraseTarget::Message(MessageId(message))).unwrap();
@@ -333,9 +333,9 @@ on_both_backends! {
         assert_eq!(find(&oneiro, RARE), [0; 0]);
     }
 
-    fn words_of_what_was_deleted_leave_the_index_with_the_jobs(space) {
+    fn the_purge_job_removes_words_of_deleted_messages_from_the_index(space) {
         let oneiro = open(space);
-        furnish_many(&oneiro);
+        add_many_messages(&oneiro);
         assert!(in_segments(&oneiro, RARE_PART) > 0, "the proof looks for nothing");
         oneiro.sessions().delete(&id("s")).unwrap();
         assert_eq!(find(&oneiro, RARE), [0; 0]);
@@ -347,7 +347,7 @@ on_both_backends! {
         assert_eq!((newest(&oneiro, "ordinary").len(), oneiro.stats().unwrap().jobs), (200, 0));
     }
 
-    fn words_of_what_was_deleted_leave_the_index_beside_messages_without_words(space) {
+    fn the_purge_job_removes_words_next_to_messages_without_words(space) {
         let oneiro = open(space);
         begin(&oneiro, "s");
         begin(&oneiro, "t");
@@ -371,7 +371,7 @@ on_both_backends! {
 
     fn erasing_everything_leaves_a_space_that_works(space) {
         let oneiro = open(space);
-        furnish_many(&oneiro);
+        add_many_messages(&oneiro);
         for session in ["s", "t"] {
             oneiro.erase(&EraseTarget::Session(id(session))).unwrap();
         }
@@ -402,7 +402,7 @@ fn message_again() -> NewMessage {
 }
 
 /// Many ordinary messages around a rare one, folded in several segments.
-fn furnish_many(oneiro: &Oneiro) -> i64 {
+fn add_many_messages(oneiro: &Oneiro) -> i64 {
     begin(oneiro, "t");
     begin(oneiro, "s");
     let ordinary = |from: usize| {

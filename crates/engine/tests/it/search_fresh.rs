@@ -12,7 +12,7 @@ use std::sync::mpsc;
 use std::time::Duration;
 
 on_both_backends! {
-    fn what_was_acknowledged_is_found_by_every_handle_wherever_the_index_stands(space) {
+    fn acknowledged_messages_are_found_by_every_handle_in_every_index_state(space) {
         let (writer, reader) = (open(space), open(space));
         let mut other = Other::on(space);
         begin(&writer, "s");
@@ -41,7 +41,7 @@ on_both_backends! {
         assert_sound(&reader);
     }
 
-    fn a_process_that_opens_the_space_finds_what_others_said(space) {
+    fn a_process_that_opens_the_space_finds_messages_of_other_processes(space) {
         let writer = open(space);
         begin(&writer, "s");
         let first = say(&writer, "s", &["a heron at the pond"])[0];
@@ -53,7 +53,7 @@ on_both_backends! {
         assert_eq!(found, [first, second]);
     }
 
-    fn many_processes_append_fold_and_find_what_the_others_said(space) {
+    fn concurrent_processes_find_the_messages_of_each_other(space) {
         const PROCESSES: usize = 4;
         const ROUNDS: usize = 8;
         let acknowledged: Mutex<Vec<(String, i64)>> = Mutex::default();
@@ -65,12 +65,12 @@ on_both_backends! {
                     let session = format!("s{process}");
                     for round in 0..ROUNDS {
                         // Enough that the folds beside the writers begin by themselves.
-                        other.ask(&format!("many {session} crowd"));
+                        other.request(&format!("many {session} crowd"));
                         let word = format!("badger{process}x{round}");
                         let id = other.say(&session, &format!("one {word} only"));
                         acknowledged.lock().unwrap().push((word, id));
                         if round % 3 == process % 3 {
-                            assert_eq!(other.ask("fold"), "folded");
+                            assert_eq!(other.request("fold"), "folded");
                         }
                         let known = acknowledged.lock().unwrap().clone();
                         for (word, id) in known.iter().rev().take(6) {
@@ -90,7 +90,7 @@ on_both_backends! {
         assert_eq!(reach(&oneiro), (PROCESSES * ROUNDS * 201) as i64);
     }
 
-    fn threads_of_one_handle_find_what_the_others_said(space) {
+    fn concurrent_threads_find_the_messages_of_each_other(space) {
         let oneiro = open(space);
         begin(&oneiro, "s");
         let acknowledged: Mutex<Vec<(String, i64)>> = Mutex::default();
@@ -116,7 +116,7 @@ on_both_backends! {
         assert_sound(&oneiro);
     }
 
-    fn a_search_neither_waits_nor_fails_while_somebody_writes_for_long(space) {
+    fn a_search_neither_waits_nor_fails_during_a_long_write(space) {
         let writer = open(space);
         begin(&writer, "s");
         let many = (0..700).map(|n| user(&format!("kestrel {n} {}", words(n, 6)))).collect();
@@ -151,7 +151,7 @@ on_both_backends! {
         });
     }
 
-    fn a_space_without_segments_finds_everything_and_folds_again(space) {
+    fn a_space_without_segments_finds_everything_and_is_indexed_again(space) {
         let oneiro = open(space);
         begin(&oneiro, "s");
         for turn in 0..8 {
@@ -172,7 +172,7 @@ on_both_backends! {
         assert_sound(&oneiro);
     }
 
-    fn what_was_imported_is_found_at_once(space) {
+    fn imported_messages_are_found_at_once(space) {
         let oneiro = open(space);
         let mut other = Other::on(space);
         let lines: String = (0..600).map(|n| format!(
@@ -185,7 +185,7 @@ on_both_backends! {
         assert_sound(&oneiro);
     }
 
-    fn a_message_that_came_while_the_index_was_read_belongs_to_the_next_search(space) {
+    fn a_message_appended_during_a_search_is_found_by_the_next_one(space) {
         // One handle keeps the tail in memory from search to search; what another folds and adds
         // meanwhile must neither be missing nor found twice.
         let (one, two) = (open(space), open(space));
@@ -208,7 +208,7 @@ on_both_backends! {
 }
 
 #[test]
-fn who_may_only_read_the_file_finds_everything() {
+fn a_process_with_read_access_only_finds_everything() {
     use std::os::unix::fs::PermissionsExt;
     let space = TestSpace::new(Backend::Sqlite);
     let oneiro = open(&space);
@@ -229,11 +229,11 @@ fn who_may_only_read_the_file_finds_everything() {
     allow(space.folder(), 0o777);
     allow(&space.file(), 0o444);
     let mut other = Other::of_nobody(&space);
-    assert_eq!(other.ask("cannot-write"), "refused");
+    assert_eq!(other.request("cannot-write"), "refused");
     for _ in 0..3 {
         let mut found = other.find("curlew");
         found.sort_unstable();
         assert_eq!(found, [first, last]);
     }
-    assert_eq!(other.ask("newest plover").split(' ').count(), 200);
+    assert_eq!(other.request("newest plover").split(' ').count(), 200);
 }

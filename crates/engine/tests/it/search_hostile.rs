@@ -200,7 +200,7 @@ fn queries() -> Vec<String> {
 }
 
 /// Something of every kind to be found.
-fn furnish(oneiro: &Oneiro) {
+fn add_fixture(oneiro: &Oneiro) {
     begin(oneiro, "s");
     let messages =
         awkward_messages().into_iter().map(|one| oneiro::NewMessage::from_json(one).unwrap());
@@ -224,9 +224,9 @@ fn furnish(oneiro: &Oneiro) {
 }
 
 on_both_backends! {
-    fn whatever_is_asked_is_answered_or_refused_clearly(space) {
+    fn any_query_is_answered_or_refused_with_a_clear_error(space) {
         let (oneiro, _) = open_with_words(space);
-        furnish(&oneiro);
+        add_fixture(&oneiro);
         let ordinary = time_of_an_ordinary_query(&oneiro);
         for query in queries() {
             let shown: String = query.chars().take(40).collect();
@@ -257,14 +257,14 @@ on_both_backends! {
         }
     }
 
-    fn a_query_too_long_is_refused_with_its_size(space) {
+    fn the_error_for_a_too_long_query_has_its_size(space) {
         let oneiro = open(space);
         let error = oneiro.search().run(&request(&"a ".repeat(40_000))).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::TooLarge);
         assert!(error.message().contains("80000") && error.remedy_text().is_some(), "{error}");
     }
 
-    fn many_terms_are_cut_and_it_is_said(space) {
+    fn too_many_terms_are_dropped_and_reported(space) {
         let oneiro = open(space);
         begin(&oneiro, "s");
         let said = say(&oneiro, "s", &["term3 and term7"])[0];
@@ -274,7 +274,7 @@ on_both_backends! {
         assert!(found.note.is_some_and(|note| note.contains("512")));
     }
 
-    fn a_cursor_that_nobody_made_is_some_place(space) {
+    fn a_made_up_cursor_is_accepted(space) {
         let oneiro = open(space);
         begin(&oneiro, "s");
         say(&oneiro, "s", &["a cowslip", "another cowslip"]);
@@ -292,7 +292,7 @@ on_both_backends! {
         }
     }
 
-    fn numbers_in_a_request_may_be_absurd(space) {
+    fn extreme_numbers_in_a_request_are_refused_or_clamped(space) {
         let oneiro = open(space);
         begin(&oneiro, "s");
         say(&oneiro, "s", &["a cowslip", "another cowslip"]);

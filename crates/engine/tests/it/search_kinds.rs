@@ -2,7 +2,7 @@
 //! for any. And stores that come from elsewhere: an older schema, a copy.
 
 use crate::search_support::{
-    ask, find, fold, ids, newest, number, oldest, open, reach, rebuild, request,
+    find, fold, ids, newest, number, oldest, open, reach, rebuild, request, search,
 };
 use crate::support::{
     Fixed, NOW, assert_sound, begin, clock, id, ids as fake_ids, open_at, target, user,
@@ -97,7 +97,7 @@ on_both_backends! {
         for folded in [false, true] {
             for (message, queries) in &kinds {
                 for query in queries {
-                    let best = ask(&oneiro, request(query));
+                    let best = search(&oneiro, request(query));
                     if best.hits.first().map(|hit| hit.id.0) != Some(*message) {
                         wrong.push(format!("{query}, folded {folded}: {:?}, not {message}", ids(&best)));
                     }
@@ -109,7 +109,7 @@ on_both_backends! {
         assert_sound(&oneiro);
     }
 
-    fn what_is_no_words_is_not_found_as_words(space) {
+    fn binary_data_is_not_found_as_words(space) {
         let oneiro = open(space);
         begin(&oneiro, "s");
         let texts = kinds().len();
@@ -118,7 +118,7 @@ on_both_backends! {
         }
         for folded in [false, true] {
             for query in ["kangaroo", "iVBORw0KGgo", "base64", "image_url", "*kangaroo*", "/kangaroo/", "lemming"] {
-                let found = ask(&oneiro, request(query));
+                let found = search(&oneiro, request(query));
                 assert_eq!(ids(&found), [0; 0], "{query}, folded: {folded}");
             }
             fold(&oneiro);
@@ -128,7 +128,7 @@ on_both_backends! {
         assert!(texts == 15 && bytes < 200_000, "{bytes} bytes of terms");
     }
 
-    fn messages_without_words_harm_nothing(space) {
+    fn messages_without_words_do_not_affect_others(space) {
         let oneiro = open(space);
         begin(&oneiro, "s");
         let empty = [
@@ -167,7 +167,7 @@ on_both_backends! {
         assert_eq!(oldest(&oneiro, "word"), said);
     }
 
-    fn awkward_messages_can_be_folded_rebuilt_and_erased(space) {
+    fn awkward_messages_can_be_indexed_rebuilt_and_erased(space) {
         let oneiro = open(space);
         begin(&oneiro, "s");
         let mut said = Vec::new();
@@ -189,7 +189,7 @@ on_both_backends! {
         assert_eq!(newest(&oneiro, "careful OR emoji OR trust"), [0; 0]);
     }
 
-    fn a_store_of_the_first_schema_is_searched_and_folded(space) {
+    fn a_store_of_the_first_schema_is_searched_and_indexed(space) {
         let said = old_store(space, 400);
         // Whoever opens it next brings it up to date.
         let oneiro = open(space);
@@ -227,7 +227,7 @@ on_both_backends! {
         let answers = |oneiro: &Fixed| -> Vec<String> {
             let queries = kinds().into_iter().flat_map(|(_, queries)| queries).chain(["zorilla", "aardvark tail", "session:s", "role:tool"]);
             let answer = |query: &str| {
-                let found = ask(oneiro, request(query));
+                let found = search(oneiro, request(query));
                 let hits = found.hits.iter().map(|hit| (hit.id.0, (hit.score * 1e4).round(), hit.snippet.clone()));
                 format!("{query}: {:?} {:?}", found.tier, hits.collect::<Vec<_>>())
             };
@@ -249,7 +249,7 @@ on_both_backends! {
         assert_eq!(find(&oneiro, "zebu"), [0; 0]);
     }
 
-    fn what_was_imported_with_its_visibility_is_found_accordingly(space) {
+    fn imported_messages_are_found_by_their_visibility(space) {
         let oneiro = open(space);
         begin(&oneiro, "s");
         let said = oneiro.messages().append(&id("s"), ["one tapir", "two tapir", "three tapir", "four tapir"].map(user).into()).unwrap().ids;
@@ -266,7 +266,7 @@ on_both_backends! {
         assert_eq!(oldest(&copy, "tapir").len(), 4);
     }
 
-    fn a_branch_is_found_like_what_it_came_from(space) {
+    fn the_messages_of_a_branch_are_found_like_those_of_its_parent(space) {
         let oneiro = open(space);
         begin(&oneiro, "s");
         oneiro.messages().append(&id("s"), ["one tapir", "two tapir"].map(user).into()).unwrap();
@@ -276,7 +276,7 @@ on_both_backends! {
         let copied = oneiro.sessions().show(&id("b"), true).unwrap().messages.len();
         assert_eq!(newest(&oneiro, "tapir").len(), 2 + copied);
         let one = SearchRequest { one_per_lineage: true, sort: Sort::Newest, ..request("tapir") };
-        assert_eq!(ask(&oneiro, one).hits.len(), 1);
+        assert_eq!(search(&oneiro, one).hits.len(), 1);
     }
 }
 

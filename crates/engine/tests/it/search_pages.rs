@@ -1,7 +1,7 @@
 //! Orders and pages: each hit once, whatever the order, while messages arrive.
 
 use crate::search_support::{
-    ask, at, find, fold, ids, newest, oldest, open, open_with_words, pages, repeated, request,
+    at, find, fold, ids, newest, oldest, open, open_with_words, pages, repeated, request, search,
 };
 use crate::support::{Fixed, agent, begin, id, new, say, user};
 use oneiro::{Lineage, MessageId, NewSession, SearchRequest, Sort};
@@ -31,7 +31,7 @@ pub fn chatter(oneiro: &Fixed, count: usize) -> Vec<i64> {
 }
 
 on_both_backends! {
-    fn time_orders_by_when_it_was_said_and_then_by_id(space) {
+    fn sorting_by_time_uses_the_time_and_then_the_id(space) {
         let oneiro = open(space);
         begin(&oneiro, "s");
         // Said in one order, appended in another, many within one minute.
@@ -135,7 +135,7 @@ on_both_backends! {
         }
     }
 
-    fn a_lineage_has_one_hit_and_can_be_left_out(space) {
+    fn a_lineage_has_one_hit_and_can_be_excluded(space) {
         let oneiro = open(space);
         let child = |name: &str, parent: &str, lineage| {
             let session = NewSession { parent_id: Some(id(parent)), lineage: Some(lineage), ..new(name) };
@@ -152,7 +152,7 @@ on_both_backends! {
         }
         for sort in [Sort::Relevance, Sort::Newest, Sort::Oldest] {
             for query in ["crocus", "crocus AND grass", "\"crocus in\"", "croc*"] {
-                let found = ask(&oneiro, SearchRequest { sort, one_per_lineage: true, ..request(query) });
+                let found = search(&oneiro, SearchRequest { sort, one_per_lineage: true, ..request(query) });
                 let mut sessions: Vec<&str> = found.hits.iter().map(|hit| hit.session_id.as_str()).collect();
                 sessions.sort_unstable();
                 assert_eq!(sessions.len(), 2, "{query} {sort:?}: {sessions:?}");
@@ -161,17 +161,17 @@ on_both_backends! {
                 assert_eq!(paged, ids(&found), "{query} {sort:?}");
                 for inside in ["root", "tip", "limb", "twig"] {
                     let without = SearchRequest { sort, exclude_lineage: Some(id(inside)), ..request(query) };
-                    assert_eq!(ids(&ask(&oneiro, without)), [said[4]], "{query} {sort:?} {inside}");
+                    assert_eq!(ids(&search(&oneiro, without)), [said[4]], "{query} {sort:?} {inside}");
                 }
             }
         }
-        let newest = ask(&oneiro, SearchRequest { sort: Sort::Newest, one_per_lineage: true, ..request("crocus") });
+        let newest = search(&oneiro, SearchRequest { sort: Sort::Newest, one_per_lineage: true, ..request("crocus") });
         assert_eq!(ids(&newest), [said[6], said[4]]);
         let alone = SearchRequest { exclude_lineage: Some(id("other")), ..request("crocus") };
-        assert_eq!(ask(&oneiro, alone).hits.len(), 6);
+        assert_eq!(search(&oneiro, alone).hits.len(), 6);
     }
 
-    fn what_was_taken_back_does_not_hide_what_has_some_of_the_words(space) {
+    fn rewound_messages_do_not_hide_partial_matches(space) {
         let oneiro = open(space);
         begin(&oneiro, "s");
         let said = say(&oneiro, "s", &["a magpie", "a jackdaw", "a magpie and a jackdaw"]);

@@ -2,7 +2,7 @@
 
 use crate::search_pages::chatter;
 use crate::search_support::{
-    ask, find, fold, ids, newest, oldest, open, open_with_words, pages, request,
+    find, fold, ids, newest, oldest, open, open_with_words, pages, request, search,
 };
 use crate::support::{agent, begin, id, new, say};
 use oneiro::{
@@ -21,7 +21,7 @@ fn by(role: &str, name: Option<&str>, at: &str, text: &str) -> NewMessage {
 }
 
 /// Two projects, three sources, four roles, four names, four days. Ids are 1 to 8.
-fn furnish(oneiro: &Oneiro) {
+fn add_fixture(oneiro: &Oneiro) {
     let session = |name: &str, source: &str, project: Option<&str>| NewSession {
         source: Some(source.into()),
         project: project.map(str::to_owned),
@@ -108,9 +108,9 @@ fn highlights(found: &Found) -> Vec<Vec<String>> {
 }
 
 on_both_backends! {
-    fn filters_alone_and_with_words_leave_what_they_say(space) {
+    fn filters_alone_and_with_words_restrict_the_hits(space) {
         let oneiro = open(space);
-        furnish(&oneiro);
+        add_fixture(&oneiro);
         let mut wrong = Vec::new();
         for folded in [false, true] {
             for (filter, wanted) in FILTERS {
@@ -136,17 +136,17 @@ on_both_backends! {
         assert!(wrong.is_empty(), "{} wrong answers:\n{}", wrong.len(), wrong.join("\n"));
     }
 
-    fn a_part_of_a_name_is_enough(space) {
+    fn a_part_of_a_name_matches_the_speaker(space) {
         let oneiro = open(space);
-        furnish(&oneiro);
+        add_fixture(&oneiro);
         assert_eq!(newest(&oneiro, "name:mary"), [5]);
         assert_eq!(newest(&oneiro, "name:mary peony"), [5]);
         assert_eq!(newest(&oneiro, "-name:mary peony").len(), 7);
     }
 
-    fn a_request_narrows_like_a_query(space) {
+    fn filters_of_a_request_equal_those_of_a_query(space) {
         let oneiro = open(space);
-        furnish(&oneiro);
+        add_fixture(&oneiro);
         let all = SearchRequest { sort: Sort::Newest, ..request("peony") };
         let day = |text: &str| Some(Timestamp::parse(text).unwrap());
         for (request, wanted) in [
@@ -166,7 +166,7 @@ on_both_backends! {
             (SearchRequest { query: "peony since:2023-05-04".into(), since: day("2023-05-02T00:00:00Z"), ..all.clone() }, vec![8, 7, 6]),
         ] {
             let (query, roles) = (request.query.clone(), request.roles.clone());
-            assert_eq!(ids(&ask(&oneiro, request)), wanted, "{query} {roles:?}");
+            assert_eq!(ids(&search(&oneiro, request)), wanted, "{query} {roles:?}");
         }
         let nobody = SearchRequest { session: Some(id("nobody")), ..all.clone() };
         assert_eq!(oneiro.search().run(&nobody).unwrap_err().kind(), ErrorKind::NotFound);
@@ -176,7 +176,7 @@ on_both_backends! {
         }
     }
 
-    fn a_filter_does_not_make_words_vanish(space) {
+    fn a_filter_does_not_change_the_words_of_a_query(space) {
         // The only message with every word is out of scope: those with some of them are found.
         let oneiro = open(space);
         begin(&oneiro, "s");
@@ -206,7 +206,7 @@ on_both_backends! {
         }
         oneiro.sessions().rewind(&id("b"), oneiro::MessageId(said[11].1).into()).unwrap();
         for folded in [false, true] {
-            let found = ask(&oneiro, SearchRequest { neighbours: 2, ..request("gentian") });
+            let found = search(&oneiro, SearchRequest { neighbours: 2, ..request("gentian") });
             assert_eq!(found.hits.len(), 2);
             for hit in &found.hits {
                 let near: Vec<&str> = hit.neighbours.iter().map(|near| &near.text[..2]).collect();
@@ -216,7 +216,7 @@ on_both_backends! {
                     _ => assert_eq!(near, ["b2", "b3"], "folded: {folded}"),
                 }
             }
-            let none = ask(&oneiro, request("gentian"));
+            let none = search(&oneiro, request("gentian"));
             assert!(none.hits.iter().all(|hit| hit.neighbours.is_empty()));
             fold(&oneiro);
         }
@@ -250,7 +250,7 @@ on_both_backends! {
         for folded in [false, true] {
             for ((text, query, wanted), id) in cases.iter().zip(&said) {
                 for sort in [Sort::Relevance, Sort::Newest] {
-                    let found = ask(&oneiro, SearchRequest { sort, ..request(query) });
+                    let found = search(&oneiro, SearchRequest { sort, ..request(query) });
                     let marked = highlights(&found);
                     let Some(place) = found.hits.iter().position(|hit| hit.id.0 == *id) else {
                         wrong.push(format!("{query} {sort:?} folded {folded}: not found"));
@@ -279,7 +279,7 @@ on_both_backends! {
         let said = say(&oneiro, "s", &[&long])[0];
         for folded in [false, true] {
             for query in ["edelweiss", "\"edelweiss blooms\"", "edelw*", "*delweis*", "/edelw\\w+/", "edelweiss AND blooms"] {
-                let found = ask(&oneiro, request(query));
+                let found = search(&oneiro, request(query));
                 assert_eq!(ids(&found), [said], "{query}, folded: {folded}");
                 assert!(found.hits[0].snippet.contains("edelweiss"), "{query}: {}", found.hits[0].snippet);
                 assert!(!highlights(&found)[0].is_empty(), "{query}");
@@ -288,13 +288,13 @@ on_both_backends! {
         }
     }
 
-    fn reasons_add_up(space) {
+    fn the_parts_of_a_score_add_up(space) {
         let (oneiro, _) = open_with_words(space);
         chatter(&oneiro, 40);
-        furnish(&oneiro);
+        add_fixture(&oneiro);
         let mut told = 0;
         for query in ["fuchsia", "serpent in the storm", "what did Anna say of the peony in May 2023?", "\"peony\" OR fuch*", "python", "when was the peony watered?"] {
-            let found = ask(&oneiro, SearchRequest { explain: true, ..request(query) });
+            let found = search(&oneiro, SearchRequest { explain: true, ..request(query) });
             assert!(!found.hits.is_empty(), "{query}");
             for hit in &found.hits {
                 let trace = hit.trace.as_ref().unwrap_or_else(|| panic!("{query}: no trace"));
@@ -303,18 +303,18 @@ on_both_backends! {
                 assert!(trace.words.iter().all(|word| (0.0..=1.0).contains(&word.met) && word.weight >= 0.0), "{trace:?}");
                 told += 1;
             }
-            let silent = ask(&oneiro, request(query));
+            let silent = search(&oneiro, request(query));
             assert!(silent.hits.iter().all(|hit| hit.trace.is_none()));
             assert_eq!(ids(&silent), ids(&found), "{query}");
         }
         assert!(told > 50);
     }
 
-    fn scores_never_rise_along_the_hits(space) {
+    fn scores_never_increase_down_the_list(space) {
         let (oneiro, _) = open_with_words(space);
         chatter(&oneiro, 60);
         for query in ["fuchsia -absent", "where is the serpent in the storm?"] {
-            let found = ask(&oneiro, request(query));
+            let found = search(&oneiro, request(query));
             assert!(found.hits.windows(2).all(|pair| pair[0].score >= pair[1].score), "{query}");
         }
     }
@@ -331,16 +331,16 @@ on_both_backends! {
             ("python", Some(Tier::Semantic)),
             ("xyzzy", None),
         ] {
-            assert_eq!(ask(&oneiro, request(query)).tier, wanted, "{query}");
+            assert_eq!(search(&oneiro, request(query)).tier, wanted, "{query}");
         }
     }
 
-    fn an_exact_search_answers_what_meets_all_of_it_and_changes_no_other(space) {
+    fn an_exact_search_returns_only_full_matches_and_does_not_affect_others(space) {
         let (oneiro, _) = open_with_words(space);
         begin(&oneiro, "s");
         say(&oneiro, "s", &["the serpent sleeps", "256 and sha", "the sha256 of it", "sha256 sha256"]);
         let exact = |query: &str| {
-            let found = ask(&oneiro, SearchRequest { exact: true, ..request(query) });
+            let found = search(&oneiro, SearchRequest { exact: true, ..request(query) });
             found.hits.iter().map(|hit| hit.id.0).collect::<Vec<_>>()
         };
         for folded in [false, true] {
@@ -352,7 +352,7 @@ on_both_backends! {
             assert_eq!(exact("serpent sha256"), [0; 0], "{folded}");
             assert_eq!(exact("the NOT sha256"), [1], "{folded}");
             // What it keeps of the index serves those who ask by meaning, too.
-            assert_eq!(ask(&oneiro, request("python")).tier, Some(Tier::Semantic), "{folded}");
+            assert_eq!(search(&oneiro, request("python")).tier, Some(Tier::Semantic), "{folded}");
         }
     }
 
@@ -369,25 +369,25 @@ on_both_backends! {
             ("xyzzy", None),
         ] {
             for sort in [Sort::Newest, Sort::Oldest] {
-                assert_eq!(ask(&oneiro, SearchRequest { sort, ..request(query) }).tier, wanted, "{query} {sort:?}");
+                assert_eq!(search(&oneiro, SearchRequest { sort, ..request(query) }).tier, wanted, "{query} {sort:?}");
             }
         }
     }
 
-    fn words_are_found_by_their_beginning_even_where_it_is_not_in_the_stem(space) {
+    fn a_prefix_matches_words_even_if_it_is_longer_than_the_stem(space) {
         let oneiro = open(space);
         begin(&oneiro, "s");
         let said = say(&oneiro, "s", &["we were running for the happiest of ponies", "nothing else"])[0];
         for folded in [false, true] {
             for query in ["run*", "runn*", "runni*", "runnin*", "running*", "happi*", "happies*", "poni*", "ponies*"] {
-                let found = ask(&oneiro, request(query));
+                let found = search(&oneiro, request(query));
                 assert_eq!((ids(&found), found.tier), (vec![said], Some(Tier::Precise)), "{query}, folded: {folded}");
             }
             fold(&oneiro);
         }
     }
 
-    fn a_beginning_stands_for_every_word_that_has_it(space) {
+    fn a_prefix_matches_every_word_with_it(space) {
         let oneiro = open(space);
         begin(&oneiro, "s");
         let letter = |n: u32| char::from_u32(u32::from('a') + n % 26).unwrap();
@@ -407,14 +407,14 @@ on_both_backends! {
         begin(&oneiro, "s");
         let said = say(&oneiro, "s", &["to be or not to be", "a tulip"]);
         for query in ["to be or not to be", "the who", "\"to be or not\"", "it is"] {
-            let found = ask(&oneiro, request(query));
+            let found = search(&oneiro, request(query));
             if query.contains("not") {
                 assert_eq!(ids(&found)[0], said[0], "{query}");
             }
         }
     }
 
-    fn spaces_do_not_see_each_other(space) {
+    fn a_search_finds_nothing_of_other_spaces(space) {
         let other = oneiro_testkit::TestSpace::new(space.backend);
         let (here, there) = (open(space), open(&other));
         for oneiro in [&here, &there] {

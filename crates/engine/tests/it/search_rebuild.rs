@@ -1,8 +1,8 @@
 //! Damage in the index is found, said, and mended from the rows while others write and search.
 
 use crate::search_support::{
-    Dice, all_segments, ask, assert_swept, fold, newest, number, open, open_with_words, raw, reach,
-    rebuild, request, without_segments,
+    Dice, all_segments, assert_swept, fold, newest, number, open, open_with_words, raw, reach,
+    rebuild, request, search, without_segments,
 };
 use crate::support::{assert_sound, begin, id, say, user};
 use oneiro::{EraseTarget, MessageId, Oneiro, SearchRequest, Sort};
@@ -25,7 +25,7 @@ fn answers(oneiro: &Oneiro) -> Vec<String> {
     let mut answers = Vec::new();
     for query in queries {
         for sort in [Sort::Relevance, Sort::Newest, Sort::Oldest] {
-            let found = ask(oneiro, SearchRequest { sort, limit: 20, ..request(query) });
+            let found = search(oneiro, SearchRequest { sort, limit: 20, ..request(query) });
             let hits = found.hits.iter().map(|hit| (hit.id.0, hit.snippet.clone()));
             answers.push(format!(
                 "{query} {sort:?} {:?} {:?}",
@@ -38,7 +38,7 @@ fn answers(oneiro: &Oneiro) -> Vec<String> {
 }
 
 /// Several segments, several blocks of terms each, one of them large, and a tail.
-fn furnish(oneiro: &Oneiro) {
+fn add_fixture(oneiro: &Oneiro) {
     begin(oneiro, "s");
     for turn in 0..4u64 {
         let text = |n: u64| {
@@ -128,9 +128,9 @@ const DAMAGE: &[(&str, &str)] = &[
 ];
 
 on_both_backends! {
-    fn every_damage_is_found_and_mended(space) {
+    fn every_damage_is_detected_and_repaired(space) {
         let (oneiro, _) = open_with_words(space);
-        furnish(&oneiro);
+        add_fixture(&oneiro);
         assert_sound(&oneiro);
         let before = answers(&oneiro);
         let (mut unseen, mut unmended) = (Vec::new(), Vec::new());
@@ -162,16 +162,16 @@ on_both_backends! {
             // Several segments again.
             without_segments(&oneiro);
             for limit in [150, 300, 450] {
-                fold_until(&oneiro, limit);
+                index_until(&oneiro, limit);
             }
         }
         assert_eq!(unmended, [""; 0], "a rebuild does not mend it");
         assert_eq!(unseen, [""; 0], "a check finds nothing wrong");
     }
 
-    fn missing_tables_are_said_searched_without_and_made_again(space) {
+    fn missing_tables_are_reported_and_recreated(space) {
         let (oneiro, _) = open_with_words(space);
-        furnish(&oneiro);
+        add_fixture(&oneiro);
         for table in ["segment_terms", "segment_docs", "segment_vectors", "segments", "text_index"] {
             let drop = match space.backend {
                 Backend::Sqlite => format!("DROP TABLE {table}"),
@@ -198,7 +198,7 @@ on_both_backends! {
         }
     }
 
-    fn an_erasure_without_a_table_of_the_index_erases_or_says_what_to_do(space) {
+    fn an_erasure_without_an_index_table_erases_or_names_a_remedy(space) {
         for table in ["segment_terms", "segment_docs", "segments", "text_index"] {
             let space = oneiro_testkit::TestSpace::new(space.backend);
             let oneiro = open(&space);
@@ -213,13 +213,13 @@ on_both_backends! {
         }
     }
 
-    fn damage_is_mended_by_the_jobs_that_a_search_leaves(space) {
+    fn a_search_schedules_the_repair_of_a_damaged_index(space) {
         let (oneiro, _) = open_with_words(space);
-        furnish(&oneiro);
+        add_fixture(&oneiro);
         let before = answers(&oneiro);
         raw(&oneiro, "UPDATE segment_docs SET data = substr(data, 1, length(data) / 2) RETURNING 1");
         let (fresh, _) = open_with_words(space);
-        let found = ask(&fresh, request("rook 17"));
+        let found = search(&fresh, request("rook 17"));
         assert!(!found.hits.is_empty() && found.note.is_some_and(|note| note.contains("damaged")));
         fresh.jobs().run(std::time::Duration::from_secs(60)).unwrap();
         assert_sound(&fresh);
@@ -229,7 +229,7 @@ on_both_backends! {
 
     fn a_search_of_a_damaged_index_does_not_wait_for_a_writer(space) {
         let (oneiro, _) = open_with_words(space);
-        furnish(&oneiro);
+        add_fixture(&oneiro);
         for damage in ["UPDATE segments SET analyzer = analyzer - 1 RETURNING 1", "UPDATE segment_docs SET data = substr(data, 1, length(data) / 2) RETURNING 1"] {
             raw(&oneiro, damage);
             let (begun, has_begun) = std::sync::mpsc::channel();
@@ -258,9 +258,9 @@ on_both_backends! {
         }
     }
 
-    fn a_rebuild_goes_on_while_others_append_and_search(space) {
+    fn a_rebuild_finishes_during_appends_and_searches(space) {
         let (oneiro, other) = (open(space), open(space));
-        furnish(&oneiro);
+        add_fixture(&oneiro);
         let done = AtomicBool::new(false);
         std::thread::scope(|scope| {
             let writer = scope.spawn(|| {
@@ -299,7 +299,7 @@ on_both_backends! {
         assert!(newest(&open(space), "\"rook in between\"").len() >= 4);
     }
 
-    fn a_rebuild_that_was_interrupted_goes_on_where_it_was(space) {
+    fn an_interrupted_rebuild_resumes(space) {
         let oneiro = open(space);
         begin(&oneiro, "s");
         for part in 0..5 {
@@ -328,9 +328,9 @@ on_both_backends! {
         assert_eq!(newest(&oneiro, "rook0 7").len(), 1);
     }
 
-    fn two_may_rebuild_at_once(space) {
+    fn two_processes_may_rebuild_at_once(space) {
         let (one, two) = (open(space), open(space));
-        furnish(&one);
+        add_fixture(&one);
         let before = answers(&one);
         std::thread::scope(|scope| {
             for handle in [&one, &two] {
@@ -345,7 +345,7 @@ on_both_backends! {
         assert_swept(&one);
     }
 
-    fn an_index_whose_last_messages_are_gone_can_be_rebuilt(space) {
+    fn an_index_whose_last_messages_were_deleted_can_be_rebuilt(space) {
         for how in ["deleted", "erased", "all deleted"] {
             let inner = oneiro_testkit::TestSpace::new(space.backend);
             let oneiro = open(&inner);
@@ -378,9 +378,9 @@ on_both_backends! {
         }
     }
 
-    fn many_folds_in_any_order_are_one_index(space) {
+    fn indexing_in_any_batches_gives_the_same_index(space) {
         let (oneiro, _) = open_with_words(space);
-        furnish(&oneiro);
+        add_fixture(&oneiro);
         let before = answers(&oneiro);
         let mut dice = Dice(77);
         for _ in 0..6 {
@@ -388,7 +388,7 @@ on_both_backends! {
             let mut limit = 0;
             while limit < 600 {
                 limit += 1 + dice.roll(90) as i64;
-                fold_until(&oneiro, limit.min(600));
+                index_until(&oneiro, limit.min(600));
             }
             assert_sound(&oneiro);
             assert_eq!(reach(&oneiro), 600);
@@ -400,7 +400,7 @@ on_both_backends! {
 }
 
 /// Folds as if the messages after `limit` had not come yet.
-fn fold_until(oneiro: &Oneiro, limit: i64) {
+fn index_until(oneiro: &Oneiro, limit: i64) {
     raw(oneiro, &format!("UPDATE messages SET seq = -seq WHERE seq > {limit} RETURNING 1"));
     fold(oneiro);
     raw(oneiro, "UPDATE messages SET seq = -seq WHERE seq < 0 RETURNING 1");

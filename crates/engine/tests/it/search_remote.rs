@@ -2,7 +2,7 @@
 //! come to an end, and nothing erased stays behind in what is kept of it.
 
 use crate::search_support::{
-    FewWords, ask, find, fold, newest, number, open, open_as, reach, request,
+    FewWords, find, fold, newest, number, open, open_as, reach, request, search,
 };
 use crate::support::{Fixed, assert_sound, begin, id, say, user};
 use oneiro::{
@@ -67,19 +67,19 @@ impl Embedder for Server {
         Ok(texts.iter().map(|text| self.vector(text)).collect())
     }
 
-    fn ask(&self, text: &str) -> Result<Vec<f32>> {
+    fn embed_query(&self, text: &str) -> Result<Vec<f32>> {
         self.answer()?;
         Ok(self.vector(text))
     }
 }
 
-const MANY: usize = 1_000_000;
+const UNLIMITED_ANSWERS: usize = 1_000_000;
 
 /// A handle that knows the server, and the built-in words as every handle of the program does.
 fn open_with_server(space: &TestSpace) -> (Fixed, Arc<Server>) {
     let server = Arc::new(Server {
         dims: AtomicUsize::new(8),
-        answers: AtomicUsize::new(MANY),
+        answers: AtomicUsize::new(UNLIMITED_ANSWERS),
         asked: AtomicUsize::new(0),
         hook: Mutex::new(None),
     });
@@ -95,11 +95,11 @@ fn open_with_server(space: &TestSpace) -> (Fixed, Arc<Server>) {
 
 /// Whether something that has no word of the question is found by what it means.
 fn is_meant(oneiro: &Oneiro, message: i64) -> bool {
-    let found = ask(oneiro, request("python"));
+    let found = search(oneiro, request("python"));
     found.hits.first().is_some_and(|hit| hit.id.0 == message && hit.tier == Tier::Semantic)
 }
 
-fn furnish(oneiro: &Oneiro) -> i64 {
+fn add_fixture(oneiro: &Oneiro) -> i64 {
     begin(oneiro, "s");
     say(oneiro, "s", &["the bread of the baker", "rain tomorrow", "a violin"]);
     let found = say(oneiro, "s", &["a serpent in the grass"])[0];
@@ -108,9 +108,9 @@ fn furnish(oneiro: &Oneiro) -> i64 {
 }
 
 on_both_backends! {
-    fn meanings_of_a_server_are_found(space) {
+    fn a_remote_model_finds_messages_by_meaning(space) {
         let (oneiro, _) = open_with_server(space);
-        let message = furnish(&oneiro);
+        let message = add_fixture(&oneiro);
         // Before its vectors came, the words are enough for what has them.
         assert_eq!(find(&oneiro, "serpent"), [message]);
         fold(&oneiro);
@@ -121,37 +121,37 @@ on_both_backends! {
         assert_sound(&other);
         // Who knows no server searches by words, and says so.
         let without = open(space);
-        let found = ask(&without, request("serpent"));
+        let found = search(&without, request("serpent"));
         assert_eq!(found.hits[0].id.0, message);
         assert!(found.note.is_some_and(|note| note.contains("words alone")));
     }
 
-    fn a_server_that_is_gone_costs_its_vectors_and_nothing_else(space) {
+    fn a_search_without_the_embedder_finds_words_only(space) {
         let (oneiro, server) = open_with_server(space);
         server.set(8, 0);
-        let message = furnish(&oneiro);
+        let message = add_fixture(&oneiro);
         let _ = oneiro.index().catch_up(&mut |_, _| {});
         assert_eq!(reach(&oneiro), 5, "what is not embedded is folded all the same");
         for _ in 0..3 {
-            let found = ask(&oneiro, request("serpent"));
+            let found = search(&oneiro, request("serpent"));
             assert_eq!(found.hits[0].id.0, message);
             assert!(found.note.as_ref().is_some_and(|note| note.contains("words alone")), "{found:?}");
         }
         assert!(server.asked.load(Ordering::SeqCst) < 5, "a server that is gone is left alone");
         assert_sound(&oneiro);
         // When it is back, the next fold brings the vectors.
-        server.set(8, MANY);
+        server.set(8, UNLIMITED_ANSWERS);
         fold(&oneiro);
         let (fresh, _) = open_with_server(space);
         assert!(is_meant(&fresh, message));
     }
 
-    fn a_server_that_changes_its_dimensions_is_asked_anew(space) {
+    fn vectors_are_requested_again_when_the_dimensions_change(space) {
         let (oneiro, server) = open_with_server(space);
-        let message = furnish(&oneiro);
+        let message = add_fixture(&oneiro);
         fold(&oneiro);
         assert!(is_meant(&oneiro, message));
-        server.set(16, MANY);
+        server.set(16, UNLIMITED_ANSWERS);
         // Vectors of other dimensions do not compare; words still do.
         assert_eq!(find(&oneiro, "serpent")[0], message);
         say(&oneiro, "s", &["something else"]);
@@ -160,10 +160,10 @@ on_both_backends! {
         assert_sound(&oneiro);
     }
 
-    fn dimensions_that_change_halfway_come_to_an_end(space) {
+    fn an_embedder_with_changing_dimensions_is_rejected(space) {
         let (oneiro, server) = open_with_server(space);
         server.set(8, 0);
-        let message = furnish(&oneiro);
+        let message = add_fixture(&oneiro);
         let _ = oneiro.index().catch_up(&mut |_, _| {});
         say(&oneiro, "s", &["a lamp"]);
         // The newest segment gets its vectors, then the server goes away ...
@@ -171,30 +171,30 @@ on_both_backends! {
         let _ = oneiro.index().catch_up(&mut |_, _| {});
         assert_eq!(number(&oneiro, "SELECT COUNT(*) FROM segments WHERE embedder = 'server-1/8'"), 1);
         // ... and comes back as another.
-        server.set(16, MANY);
+        server.set(16, UNLIMITED_ANSWERS);
         fold(&oneiro);
         let (fresh, server) = open_with_server(space);
-        server.set(16, MANY);
+        server.set(16, UNLIMITED_ANSWERS);
         assert!(is_meant(&fresh, message));
         assert_sound(&fresh);
     }
 
-    fn a_segment_without_words_does_not_keep_the_others_from_their_vectors(space) {
+    fn a_segment_without_words_does_not_block_the_vectors_of_others(space) {
         let (oneiro, server) = open_with_server(space);
         server.set(8, 0);
-        let message = furnish(&oneiro);
+        let message = add_fixture(&oneiro);
         let _ = oneiro.index().catch_up(&mut |_, _| {});
         let empty = json!({"role": "tool", "content": null});
         oneiro.messages().append(&id("s"), vec![NewMessage::from_json(empty).unwrap()]).unwrap();
-        server.set(8, MANY);
+        server.set(8, UNLIMITED_ANSWERS);
         fold(&oneiro);
         let (fresh, _) = open_with_server(space);
         assert!(is_meant(&fresh, message));
     }
 
-    fn nothing_waits_while_a_server_thinks(space) {
+    fn nothing_waits_for_a_slow_embedder(space) {
         let (oneiro, server) = open_with_server(space);
-        let message = furnish(&oneiro);
+        let message = add_fixture(&oneiro);
         let other = open(space);
         *server.hook.lock().unwrap() = Some(Box::new(move || {
             // No transaction is open: others write and search.
@@ -206,9 +206,9 @@ on_both_backends! {
         assert!(is_meant(&oneiro, message));
     }
 
-    fn what_is_erased_while_a_server_thinks_leaves_no_vector(space) {
+    fn a_message_erased_during_an_embedder_call_gets_no_vector(space) {
         let (oneiro, server) = open_with_server(space);
-        let message = furnish(&oneiro);
+        let message = add_fixture(&oneiro);
         let other = open(space);
         *server.hook.lock().unwrap() = Some(Box::new(move || {
             other.erase(&EraseTarget::Message(MessageId(message))).unwrap();
@@ -222,9 +222,9 @@ on_both_backends! {
         assert!(number(&oneiro, "SELECT COUNT(*) FROM embeddings") >= 4);
     }
 
-    fn what_is_erased_or_deleted_has_no_vectors(space) {
+    fn erased_and_deleted_messages_have_no_vectors(space) {
         let (oneiro, _) = open_with_server(space);
-        let message = furnish(&oneiro);
+        let message = add_fixture(&oneiro);
         begin(&oneiro, "t");
         say(&oneiro, "t", &["a snake of another session"]);
         fold(&oneiro);
@@ -237,10 +237,10 @@ on_both_backends! {
         assert_sound(&oneiro);
     }
 
-    fn a_space_may_want_no_vectors_at_all(space) {
+    fn a_space_may_disable_vectors(space) {
         let (oneiro, server) = open_with_server(space);
         oneiro.settings().set("embedder", Some(json!("none"))).unwrap();
-        let message = furnish(&oneiro);
+        let message = add_fixture(&oneiro);
         fold(&oneiro);
         assert_eq!(find(&oneiro, "serpent"), [message]);
         assert_eq!(find(&oneiro, "python"), [0; 0]);

@@ -145,7 +145,7 @@ fn compare(here: &Fixed, there: &Fixed, why: &str) -> usize {
 }
 
 #[test]
-fn both_engines_answer_the_same() {
+fn both_engines_return_the_same_hits_and_scores() {
     for seed in [0x1234_5678, 424_242] {
         let spaces = [TestSpace::new(Backend::Sqlite), TestSpace::new(Backend::Postgres)];
         let [here, there] = [open_with_words(&spaces[0]).0, open_with_words(&spaces[1]).0];

@@ -15,7 +15,7 @@ pub fn request(query: &str) -> SearchRequest {
     SearchRequest { limit: 200, ..SearchRequest::new(query) }
 }
 
-pub fn ask(oneiro: &Oneiro, request: SearchRequest) -> Found {
+pub fn search(oneiro: &Oneiro, request: SearchRequest) -> Found {
     let query = request.query.clone();
     oneiro.search().run(&request).unwrap_or_else(|error| panic!("{query}: {error}"))
 }
@@ -27,17 +27,17 @@ pub fn ids(found: &Found) -> Vec<i64> {
 
 /// What a query finds, best first.
 pub fn find(oneiro: &Oneiro, query: &str) -> Vec<i64> {
-    ids(&ask(oneiro, request(query)))
+    ids(&search(oneiro, request(query)))
 }
 
 /// What a query finds, newest first.
 pub fn newest(oneiro: &Oneiro, query: &str) -> Vec<i64> {
-    ids(&ask(oneiro, SearchRequest { sort: Sort::Newest, ..request(query) }))
+    ids(&search(oneiro, SearchRequest { sort: Sort::Newest, ..request(query) }))
 }
 
 /// What a query finds, oldest first.
 pub fn oldest(oneiro: &Oneiro, query: &str) -> Vec<i64> {
-    ids(&ask(oneiro, SearchRequest { sort: Sort::Oldest, ..request(query) }))
+    ids(&search(oneiro, SearchRequest { sort: Sort::Oldest, ..request(query) }))
 }
 
 /// Every page of a search by its cursors, with something done between two of them.
@@ -45,7 +45,7 @@ pub fn pages(oneiro: &Oneiro, request: SearchRequest, mut between: impl FnMut())
     let mut seen = Vec::new();
     let mut next = None;
     for _ in 0..500 {
-        let page = ask(oneiro, SearchRequest { cursor: next, ..request.clone() });
+        let page = search(oneiro, SearchRequest { cursor: next, ..request.clone() });
         assert!(page.hits.len() <= request.limit);
         seen.extend(ids(&page));
         next = page.next;

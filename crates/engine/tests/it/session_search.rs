@@ -7,7 +7,7 @@ use oneiro::{
 };
 use oneiro_testkit::on_both_backends;
 
-fn ask(oneiro: &Fixed, discover: SessionSearchRequest) -> Vec<Conversation> {
+fn search(oneiro: &Fixed, discover: SessionSearchRequest) -> Vec<Conversation> {
     match oneiro.search().sessions(&discover).unwrap() {
         SessionFound::Discover { conversations, .. } => conversations,
         other => panic!("{other:?}"),
@@ -15,7 +15,7 @@ fn ask(oneiro: &Fixed, discover: SessionSearchRequest) -> Vec<Conversation> {
 }
 
 fn discover(oneiro: &Fixed, query: &str) -> Vec<Conversation> {
-    ask(oneiro, SessionSearchRequest::new(query))
+    search(oneiro, SessionSearchRequest::new(query))
 }
 
 fn ids(found: &[Conversation]) -> Vec<&str> {
@@ -86,7 +86,7 @@ on_both_backends! {
         assert_eq!(texts(&one.closing), ["answer 28", "answer 29", "answer 30"]);
         assert_eq!(one.window[0].id.0, seqs[9]);
         assert!(one.root_id.is_none() && one.session.system_prompt.is_none() && !one.titled);
-        let narrow = ask(&oneiro, SessionSearchRequest { window: Some(1), ..SessionSearchRequest::new("pomegranate") });
+        let narrow = search(&oneiro, SessionSearchRequest { window: Some(1), ..SessionSearchRequest::new("pomegranate") });
         assert_eq!((narrow[0].window.len(), narrow[0].before, narrow[0].after), (3, 13, 14));
     }
 
@@ -100,12 +100,12 @@ on_both_backends! {
         // Seven messages, a window of three: two are left on one side and two on the other.
         begin(&oneiro, "b");
         say(&oneiro, "b", &["1", "2", "3", "a quince", "5", "6", "7"]);
-        let found = ask(&oneiro, SessionSearchRequest { window: Some(1), ..SessionSearchRequest::new("quince") });
+        let found = search(&oneiro, SessionSearchRequest { window: Some(1), ..SessionSearchRequest::new("quince") });
         assert_eq!(texts(&found[0].opening), ["1", "2"]);
         assert_eq!(texts(&found[0].closing), ["6", "7"]);
     }
 
-    fn bookends_are_what_people_and_agents_said(space) {
+    fn bookends_are_user_and_assistant_messages(space) {
         let oneiro = open(space);
         begin(&oneiro, "a");
         let tool = |n: usize| NewMessage::text(Role::Tool, format!("tool output {n}"));
@@ -137,14 +137,14 @@ on_both_backends! {
         assert_eq!(found.len(), 2, "{:?}", ids(&found));
         assert_eq!(ids(&found)[0], "next");
         assert_eq!(found[0].root_id, Some(id("root")));
-        let others = ask(&oneiro, SessionSearchRequest { exclude_lineage: Some(id("way")), ..SessionSearchRequest::new("pomegranate") });
+        let others = search(&oneiro, SessionSearchRequest { exclude_lineage: Some(id("way")), ..SessionSearchRequest::new("pomegranate") });
         assert_eq!(ids(&others), ["other"]);
         // A session that is not stored yet has no lineage to leave out.
-        let all = ask(&oneiro, SessionSearchRequest { exclude_lineage: Some(id("unknown")), ..SessionSearchRequest::new("pomegranate") });
+        let all = search(&oneiro, SessionSearchRequest { exclude_lineage: Some(id("unknown")), ..SessionSearchRequest::new("pomegranate") });
         assert_eq!(all.len(), 2);
     }
 
-    fn people_come_before_machines_and_tools_stay_hidden(space) {
+    fn conversations_of_people_come_before_those_of_machines_and_tools_are_hidden(space) {
         let oneiro = open(space);
         for (name, source) in [("c", "cron"), ("h", "heartbeat"), ("t", "tool"), ("s", "subagent"), ("p", "telegram")] {
             of_source(&oneiro, name, source);
@@ -154,18 +154,18 @@ on_both_backends! {
         }
         say(&oneiro, "p", &["a long story in which, after many other things, somebody at last sells one pomegranate"]);
         let all = SessionSearchRequest { limit: Some(10), ..SessionSearchRequest::new("pomegranate report") };
-        let found = ask(&oneiro, all.clone());
+        let found = search(&oneiro, all.clone());
         assert_eq!(ids(&found)[0], "p");
         assert_eq!(found.len(), 3, "{:?}", ids(&found));
-        let tools = ask(&oneiro, SessionSearchRequest { sources: vec!["tool".into()], ..all.clone() });
+        let tools = search(&oneiro, SessionSearchRequest { sources: vec!["tool".into()], ..all.clone() });
         assert_eq!(ids(&tools), ["t"]);
-        let named = ask(&oneiro, SessionSearchRequest { query: Some("pomegranate source:subagent".into()), ..all.clone() });
+        let named = search(&oneiro, SessionSearchRequest { query: Some("pomegranate source:subagent".into()), ..all.clone() });
         assert_eq!(ids(&named), ["s"]);
-        let fewer = ask(&oneiro, SessionSearchRequest { exclude_sources: vec!["cron".into(), "heartbeat".into()], ..all });
+        let fewer = search(&oneiro, SessionSearchRequest { exclude_sources: vec!["cron".into(), "heartbeat".into()], ..all });
         assert_eq!(ids(&fewer), ["p"]);
     }
 
-    fn only_people_and_agents_are_found_unless_roles_are_named(space) {
+    fn only_user_and_assistant_messages_are_found_unless_roles_are_given(space) {
         let oneiro = open(space);
         begin(&oneiro, "a");
         begin(&oneiro, "b");
@@ -173,7 +173,7 @@ on_both_backends! {
         oneiro.messages().append(&id("b"), vec![agent("a pomegranate")]).unwrap();
         assert_eq!(ids(&discover(&oneiro, "pomegranate")), ["b"]);
         let tool = SessionSearchRequest { roles: vec![Role::Tool], ..SessionSearchRequest::new("pomegranate") };
-        assert_eq!(ids(&ask(&oneiro, tool)), ["a"]);
+        assert_eq!(ids(&search(&oneiro, tool)), ["a"]);
         assert_eq!(ids(&discover(&oneiro, "pomegranate role:tool")), ["a"]);
     }
 
@@ -184,7 +184,7 @@ on_both_backends! {
             begin(&oneiro, name);
             say(&oneiro, name, &["a pomegranate"]);
         }
-        let by = |sort| ask(&oneiro, SessionSearchRequest { sort, limit: Some(2), ..SessionSearchRequest::new("pomegranate") });
+        let by = |sort| search(&oneiro, SessionSearchRequest { sort, limit: Some(2), ..SessionSearchRequest::new("pomegranate") });
         assert_eq!(ids(&by(Sort::Newest)), ["d", "c"]);
         assert_eq!(ids(&by(Sort::Oldest)), ["a", "b"]);
         assert_eq!(discover(&oneiro, "pomegranate").len(), 3);
@@ -213,10 +213,10 @@ on_both_backends! {
         assert!(discover(&oneiro, "garden plan since:2099-01-01").is_empty());
         assert!(!discover(&oneiro, "garden plan of autumn").iter().any(|one| one.titled));
         let without = SessionSearchRequest { exclude_lineage: Some(id("t")), ..SessionSearchRequest::new("garden plan") };
-        assert!(!ids(&ask(&oneiro, without)).contains(&"t"));
+        assert!(!ids(&search(&oneiro, without)).contains(&"t"));
     }
 
-    fn what_was_rewound_is_not_shown_and_what_was_compacted_is(space) {
+    fn rewound_messages_are_hidden_and_compacted_ones_are_shown(space) {
         let oneiro = open(space);
         begin(&oneiro, "a");
         let seqs = say(&oneiro, "a", &["first thing", "the pomegranate", "third thing", "secret quince"]);
@@ -233,7 +233,7 @@ on_both_backends! {
         assert!(error.message().contains("rewound"), "{error}");
     }
 
-    fn scrolling_moves_a_window_and_counts_what_is_outside(space) {
+    fn scrolling_moves_the_window_and_counts_the_messages_outside(space) {
         let oneiro = open(space);
         let seqs = long(&oneiro, "a", 20);
         let at = |index: usize, window| match scroll(&oneiro, "a", seqs[index], window).unwrap() {
@@ -276,7 +276,7 @@ on_both_backends! {
         }
     }
 
-    fn a_session_is_read_whole_or_by_its_ends(space) {
+    fn a_long_session_is_shown_by_its_start_and_end(space) {
         let oneiro = open(space);
         long(&oneiro, "short", 30);
         long(&oneiro, "longer", 31);
@@ -296,7 +296,7 @@ on_both_backends! {
         assert_eq!(read(&oneiro, "nothing").unwrap_err().kind(), ErrorKind::NotFound);
     }
 
-    fn long_texts_are_cut_and_say_so(space) {
+    fn long_texts_are_cut_and_marked(space) {
         let oneiro = open(space);
         begin(&oneiro, "a");
         let long = |word: &str| format!("{word} {}", "é".repeat(9_000));
@@ -312,7 +312,7 @@ on_both_backends! {
         assert!(anchor.text.ends_with('…') && found[0].opening[0].text.ends_with('…'));
     }
 
-    fn browsing_shows_what_was_active_lately(space) {
+    fn browsing_lists_recently_active_sessions(space) {
         let oneiro = open(space);
         for (at, (name, source)) in [("a", "cli"), ("b", "cli"), ("t", "tool"), ("c", "cli")].iter().enumerate() {
             oneiro.clock.set(at as i64 * 60);
@@ -339,7 +339,7 @@ on_both_backends! {
         assert_eq!(oneiro.search().sessions(&zero).unwrap_err().kind(), ErrorKind::Invalid);
     }
 
-    fn a_query_without_words_is_no_wish_for_everything(space) {
+    fn a_query_without_words_is_refused(space) {
         let oneiro = open(space);
         begin(&oneiro, "a");
         say(&oneiro, "a", &["hello"]);
@@ -357,7 +357,7 @@ on_both_backends! {
         }
     }
 
-    fn a_talkative_conversation_does_not_hide_the_others(space) {
+    fn a_long_conversation_does_not_hide_others(space) {
         let oneiro = open(space);
         for name in ["a", "b", "c"] {
             begin(&oneiro, name);

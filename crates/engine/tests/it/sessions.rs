@@ -1,6 +1,6 @@
 //! Create, end, reopen, change and find sessions.
 
-use crate::support::{NOW, assert_sound, begin, id, new, open, say, shown, user};
+use crate::support::{NOW, assert_sound, begin, id, message_texts, new, open, say, user};
 use oneiro::host::{MessageAmend, SessionTimes};
 use oneiro::{
     Ending, EndingOver, ErrorKind, MessageId, NewSession, SessionPatch, Span, Visibility,
@@ -25,7 +25,7 @@ fn full(name: &str, text: &str) -> NewSession {
 }
 
 on_both_backends! {
-    fn creating_again_fills_only_what_is_unset(space) {
+    fn creating_an_existing_session_fills_only_missing_fields(space) {
         let oneiro = open(space);
         oneiro.clock.set(5);
         oneiro.sessions().create(NewSession { model: Some("first".into()), ..new("a") }).unwrap();
@@ -46,13 +46,13 @@ on_both_backends! {
         assert_eq!(oneiro.stats().unwrap().payloads, 1);
     }
 
-    fn a_session_without_an_id_is_given_one(space) {
+    fn a_session_without_an_id_gets_one(space) {
         let oneiro = open(space);
         let (one, two) = (oneiro.sessions().create(NewSession::default()).unwrap(), oneiro.sessions().create(NewSession::default()).unwrap());
         assert!(one.id.as_str().starts_with("ses_") && one.id != two.id);
     }
 
-    fn the_first_end_reason_wins_until_reopened(space) {
+    fn an_end_reason_is_kept_until_the_session_is_reopened(space) {
         let oneiro = open(space);
         begin(&oneiro, "a");
         oneiro.clock.set(5);
@@ -66,7 +66,7 @@ on_both_backends! {
         assert_eq!((third.end_reason.as_deref(), third.ended_at), (Some("third"), Some(oneiro.now())));
     }
 
-    fn an_end_takes_the_place_of_those_it_may(space) {
+    fn an_end_replaces_the_reasons_that_it_may_replace(space) {
         let oneiro = open(space);
         begin(&oneiro, "a");
         let end = |reason: &str, over| {
@@ -80,7 +80,7 @@ on_both_backends! {
         assert_eq!(end("last", EndingOver::Anything), "last");
     }
 
-    fn times_are_amended_and_activity_follows(space) {
+    fn corrected_times_change_the_last_activity(space) {
         let oneiro = open(space);
         begin(&oneiro, "a");
         let long_ago = NOW.minus(Span::days(100));
@@ -99,7 +99,7 @@ on_both_backends! {
         assert_eq!((session.last_active_at, session.ended_at), (NOW, None));
     }
 
-    fn messages_are_amended_in_time_and_place_and_never_in_words(space) {
+    fn the_time_and_visibility_of_messages_can_be_corrected_but_not_their_content(space) {
         let oneiro = open(space);
         begin(&oneiro, "a");
         begin(&oneiro, "b");
@@ -109,33 +109,33 @@ on_both_backends! {
         let both = vec![amend(said[0], Some(long_ago), None), amend(said[1], None, Some(Visibility::Rewound))];
         oneiro.host().amend_messages(&id("a"), both).unwrap();
         assert_eq!(oneiro.messages().get(MessageId(said[0])).unwrap().at, long_ago);
-        assert_eq!(shown(&oneiro, "a", false), ["one"]);
+        assert_eq!(message_texts(&oneiro, "a", false), ["one"]);
         assert_eq!(oneiro.sessions().find(&id("a")).unwrap().unwrap().last_active_at, long_ago);
         let live = amend(said[1], None, Some(Visibility::Live));
         let elsewhere = oneiro.host().amend_messages(&id("b"), vec![live]).unwrap_err();
         assert_eq!(elsewhere.kind(), ErrorKind::NotFound);
         oneiro.host().amend_messages(&id("a"), vec![live]).unwrap();
-        assert_eq!(shown(&oneiro, "a", false), ["one", "two"]);
+        assert_eq!(message_texts(&oneiro, "a", false), ["one", "two"]);
         assert_sound(&oneiro);
     }
 
-    fn a_session_that_must_be_new_is_a_conflict_when_it_is_there(space) {
+    fn creating_an_existing_session_as_new_is_a_conflict(space) {
         let oneiro = open(space);
         oneiro.host().begin_session(full("a", "old")).unwrap();
         let again = oneiro.host().begin_session(full("a", "new")).unwrap_err();
         assert_eq!(again.kind(), ErrorKind::Conflict);
     }
 
-    fn a_history_is_set_aside_for_what_stands_for_it(space) {
+    fn compacting_into_a_summary_replaces_the_live_messages(space) {
         let oneiro = open(space);
         begin(&oneiro, "a");
         let said = say(&oneiro, "a", &["one", "two"]);
         oneiro.sessions().rewind(&id("a"), MessageId(said[1]).into()).unwrap();
         let stands = vec![user("the gist").external_id("x"), user("go on")];
         oneiro.host().compact_into(&id("a"), stands.clone()).unwrap();
-        assert_eq!(shown(&oneiro, "a", false), ["the gist", "go on"]);
+        assert_eq!(message_texts(&oneiro, "a", false), ["the gist", "go on"]);
         oneiro.host().compact_into(&id("a"), stands).unwrap();
-        assert_eq!(shown(&oneiro, "a", true), ["one", "two", "the gist", "go on", "the gist", "go on"]);
+        assert_eq!(message_texts(&oneiro, "a", true), ["one", "two", "the gist", "go on", "the gist", "go on"]);
         let counts = oneiro.messages().counts(&id("a")).unwrap();
         assert_eq!((counts.live, counts.compacted, counts.rewound), (2, 3, 1));
         assert_eq!(oneiro.host().restore_since(&id("a"), MessageId(said[0])).unwrap(), 1);
@@ -143,7 +143,7 @@ on_both_backends! {
         assert_sound(&oneiro);
     }
 
-    fn a_change_overwrites_what_is_given_and_nothing_else(space) {
+    fn a_change_overwrites_only_the_given_fields(space) {
         let oneiro = open(space);
         oneiro.sessions().create(full("a", "old")).unwrap();
         let metadata = json!({"k": null, "new": [1]});
@@ -160,7 +160,7 @@ on_both_backends! {
         assert_eq!(oneiro.stats().unwrap().payloads, 1, "the old prompt is gone");
     }
 
-    fn what_does_not_exist_is_not_found(space) {
+    fn requests_for_missing_sessions_and_messages_are_not_found(space) {
         let oneiro = open(space);
         let nobody = id("nobody");
         let errors = [
@@ -208,7 +208,7 @@ on_both_backends! {
         }
     }
 
-    fn a_page_of_large_messages_ends_early_and_the_next_goes_on(space) {
+    fn a_page_of_large_messages_ends_early_and_the_next_continues(space) {
         let oneiro = open(space);
         begin(&oneiro, "a");
         let large = "large ".repeat(1 << 20);

@@ -40,7 +40,7 @@ on_both_backends! {
         assert_eq!(nameless.field_name(), Some("scope"));
     }
 
-    fn a_swap_holds_only_over_what_was_expected(space) {
+    fn a_swap_changes_a_slot_only_if_it_has_the_expected_value(space) {
         let oneiro = open(space);
         let mine = || Some(json!({"holder": "me"}));
         assert!(oneiro.host().swap_slot(swap("s", None, mine())).unwrap());
@@ -50,7 +50,7 @@ on_both_backends! {
         assert!(oneiro.host().slots("locks").unwrap().is_empty());
     }
 
-    fn slots_of_a_session_go_with_it_and_those_of_a_message_with_the_message(space) {
+    fn slots_are_deleted_with_their_session_or_message(space) {
         let oneiro = open(space);
         begin(&oneiro, "s");
         let said = say(&oneiro, "s", &["one", "two"]);
@@ -66,7 +66,7 @@ on_both_backends! {
         assert_eq!(nobody.kind(), ErrorKind::NotFound);
     }
 
-    fn a_session_is_changed_only_if_it_is_as_expected(space) {
+    fn a_session_is_changed_only_if_its_metadata_is_as_expected(space) {
         let oneiro = open(space);
         begin(&oneiro, "s");
         let to = |from: Value, to: &str| SessionPatch {

@@ -110,7 +110,7 @@ fn a_file_that_cannot_be_told_to_be_a_space_is_neither_listed_nor_deleted() {
 }
 
 #[test]
-fn a_folder_without_stores_has_no_spaces_and_is_left_as_it_is() {
+fn a_folder_without_stores_has_no_spaces_and_is_unchanged() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("notes.db"), "not a database").unwrap();
     let store = folder.path().to_string_lossy().into_owned();

@@ -17,7 +17,7 @@ fn after(cursor: Cursor) -> StretchFrom {
 }
 
 on_both_backends! {
-    fn stretches_fit_together_in_both_directions(space) {
+    fn consecutive_ranges_are_contiguous_in_both_directions(space) {
         let oneiro = open(space);
         begin(&oneiro, "s");
         begin(&oneiro, "other");

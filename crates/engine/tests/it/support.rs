@@ -135,8 +135,8 @@ pub fn content(message: &Message) -> String {
     message.body.get("content").and_then(Value::as_str).unwrap_or_default().to_owned()
 }
 
-/// What a session shows, or with `hidden` everything in it.
-pub fn shown(oneiro: &Oneiro, session: &str, hidden: bool) -> Vec<String> {
+/// The texts of the live messages of a session, or with `hidden` of all.
+pub fn message_texts(oneiro: &Oneiro, session: &str, hidden: bool) -> Vec<String> {
     let view = oneiro.sessions().show(&id(session), hidden).unwrap();
     view.messages.iter().map(content).collect()
 }

@@ -43,7 +43,7 @@ on_both_backends! {
         assert_eq!(rename(&oneiro, "b", Some(&"x".repeat(101))).unwrap_err().kind(), ErrorKind::Invalid);
     }
 
-    fn a_title_may_be_given_only_if_there_is_none(space) {
+    fn a_title_can_be_set_only_if_there_is_none(space) {
         let oneiro = open(space);
         begin(&oneiro, "a");
         for (text, want) in [("first", "first"), ("second", "first")] {
@@ -52,7 +52,7 @@ on_both_backends! {
         }
     }
 
-    fn continuations_take_the_next_number(space) {
+    fn continuations_get_the_next_number(space) {
         let oneiro = open(space);
         titled(&oneiro, "a", "plan").unwrap();
         assert_eq!(continued(&oneiro, "b", "a").title.as_deref(), Some("plan #2"));
@@ -64,7 +64,7 @@ on_both_backends! {
         }
     }
 
-    fn a_title_is_handed_on_along_its_chain_only(space) {
+    fn a_title_moves_only_along_its_chain(space) {
         let oneiro = open(space);
         titled(&oneiro, "a", "plan").unwrap();
         continued(&oneiro, "b", "a");
@@ -77,7 +77,7 @@ on_both_backends! {
         assert_eq!(oneiro.sessions().create(branch).unwrap_err().kind(), ErrorKind::Conflict);
     }
 
-    fn numbering_survives_long_titles_and_huge_numbers(space) {
+    fn long_titles_and_huge_numbers_can_be_numbered(space) {
         let oneiro = open(space);
         titled(&oneiro, "a", &"x".repeat(100)).unwrap();
         for name in ["b", "c", "d"] {

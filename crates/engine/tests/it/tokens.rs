@@ -18,7 +18,7 @@ fn assert_refused(oneiro: &Oneiro, text: &TokenText) {
 }
 
 on_both_backends! {
-    fn a_token_opens_its_space_until_it_is_taken_back(space) {
+    fn a_token_is_accepted_until_it_is_revoked(space) {
         let oneiro = open(space);
         assert!(!oneiro.tokens().any().unwrap());
         let (made, text) = make(&oneiro, TokenRole::Write, None);
@@ -37,7 +37,7 @@ on_both_backends! {
         assert!(listed[0].token.is_none());
     }
 
-    fn a_token_ends_when_its_time_is_over(space) {
+    fn a_token_is_refused_after_it_expires(space) {
         let oneiro = open(space);
         let (_, text) = make(&oneiro, TokenRole::Read, Some(60));
         oneiro.clock.set(59);
@@ -49,7 +49,7 @@ on_both_backends! {
         assert_eq!(oneiro.tokens().create(late).unwrap_err().field_name(), Some("expires_at"));
     }
 
-    fn a_token_of_another_space_or_with_another_secret_opens_nothing(space) {
+    fn a_token_of_another_space_or_with_another_secret_is_refused(space) {
         let oneiro = open(space);
         let (_, text) = make(&oneiro, TokenRole::Admin, None);
         let elsewhere = format!("oneiro_elsewhere_{}", text.secret());
@@ -57,7 +57,7 @@ on_both_backends! {
         assert_refused(&oneiro, &TokenText::new(text.space().clone(), [9; 32]));
     }
 
-    fn only_a_beginning_that_one_token_has_is_enough(space) {
+    fn only_an_unambiguous_prefix_names_a_token(space) {
         let oneiro = open(space);
         make(&oneiro, TokenRole::Read, None);
         make(&oneiro, TokenRole::Read, None);
@@ -82,7 +82,7 @@ on_both_backends! {
         assert_ne!(page.items[0].id, rest.items[0].id);
     }
 
-    fn the_secret_is_nowhere_in_the_store(space) {
+    fn the_secret_of_a_token_is_not_stored(space) {
         let oneiro = open(space);
         let (_, text) = make(&oneiro, TokenRole::Admin, None);
         let path = space.folder().join("copy.db");

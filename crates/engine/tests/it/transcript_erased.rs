@@ -1,6 +1,6 @@
 //! What was erased does not come back from a transcript, whatever happens to the file.
 
-use crate::support::{assert_sound, id, open, shown};
+use crate::support::{assert_sound, id, message_texts, open};
 use crate::transcript_files::{File, OWN, capture, line_uuid, user_line};
 use oneiro::{Agent, CaptureRequest, EraseTarget, ReadFrom};
 use oneiro_testkit::{Backend, on_both_backends};
@@ -59,7 +59,7 @@ on_both_backends! {
         }
         let captured = capture(&oneiro, &forked);
         assert_eq!((captured.messages, captured.copies, captured.left_out), (1, 1, 1));
-        assert_eq!(shown(&oneiro, OWN, true), ["and of the red one", "new"]);
+        assert_eq!(message_texts(&oneiro, OWN, true), ["and of the red one", "new"]);
         assert_sound(&oneiro);
         if space.backend == Backend::Sqlite {
             drop(oneiro);
@@ -83,7 +83,7 @@ on_both_backends! {
         assert!(oneiro.sessions().find(&id(OWN)).unwrap().is_none());
         copy.add(&user_line(2, "later"));
         assert_eq!(capture(&oneiro, &copy).messages, 1);
-        assert_eq!(shown(&oneiro, OWN, true), ["later"]);
+        assert_eq!(message_texts(&oneiro, OWN, true), ["later"]);
     }
 
     fn an_erased_message_of_codex_is_left_out_by_its_position_in_its_session_alone(space) {

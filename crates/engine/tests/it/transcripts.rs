@@ -1,6 +1,6 @@
 //! Transcripts are captured once, whatever happens to the file and to whoever reads it.
 
-use crate::support::{assert_sound, content, id, open, shown};
+use crate::support::{assert_sound, content, id, message_texts, open};
 use crate::transcript_files::{File, OWN, answer_line, capture, line_uuid, user_line};
 use oneiro::{
     Agent, CapturePause, CaptureRequest, EraseTarget, ErrorKind, ExcludedFolders, Lineage,
@@ -23,7 +23,7 @@ on_both_backends! {
         file.add(&answer_line(3, "m1", "third", 5));
         let captured = capture(&oneiro, &file);
         assert_eq!((captured.sessions, captured.messages, captured.duplicates), (0, 2, 0));
-        assert_eq!(shown(&oneiro, OWN, true), ["first", "second", "third"]);
+        assert_eq!(message_texts(&oneiro, OWN, true), ["first", "second", "third"]);
         let session = oneiro.sessions().find(&id(OWN)).unwrap().unwrap();
         assert_eq!((session.source.as_str(), session.project.as_deref()), ("claude-code", Some("garden")));
         assert_eq!(session.cwd.as_deref(), Some("/srv/ann/garden"));
@@ -48,7 +48,7 @@ on_both_backends! {
         let damaged: Vec<u64> = captured.damaged.iter().map(|line| line.line).collect();
         assert_eq!((damaged, captured.messages, captured.repaired), (vec![2, 5], 3, 1));
         assert_eq!(captured.skipped["not an object"], 1);
-        assert_eq!(shown(&oneiro, OWN, true), ["one", "two", "thr\u{FFFD}\u{FFFD}"]);
+        assert_eq!(message_texts(&oneiro, OWN, true), ["one", "two", "thr\u{FFFD}\u{FFFD}"]);
         // What is named once is not named again.
         assert!(capture(&oneiro, &file).damaged.is_empty());
         file.add_bytes(b"nonsense\n");
@@ -95,7 +95,7 @@ on_both_backends! {
             let captured = oneiro.transfer().capture_transcript(&request, &mut |_| {}).unwrap();
             assert_eq!((captured.messages, captured.duplicates), counts, "{dry_run}");
         }
-        let mut all = shown(&oneiro, OWN, true);
+        let mut all = message_texts(&oneiro, OWN, true);
         all.sort();
         assert_eq!(all, ["number 1", "number 2", "number 3", "number 4", "number 5"]);
         // What comes after is read as before.

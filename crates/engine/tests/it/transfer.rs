@@ -14,7 +14,7 @@ use std::io::Write;
 use std::time::Duration;
 
 /// A space with one of everything.
-fn furnish(oneiro: &Fixed) {
+fn add_fixture(oneiro: &Fixed) {
     let metadata = json!({"z": 1.50, "a": {"deep": [null, "\u{0}"]}});
     oneiro
         .sessions()
@@ -77,7 +77,7 @@ on_both_backends! {
     fn an_export_imported_into_the_other_engine_exports_the_same(space) {
         let (here, there) = (open(space), other(space.backend));
         let there = open(&there);
-        furnish(&here);
+        add_fixture(&here);
         let written = export(&here);
         // Ids are taken there already, so that equal ids prove nothing.
         begin(&there, "first");
@@ -122,7 +122,7 @@ on_both_backends! {
         assert_eq!(import(&copy, bad).unwrap_err().field_name(), Some("rewinds"));
     }
 
-    fn a_bad_line_leaves_nothing_of_the_file(space) {
+    fn an_invalid_line_rejects_the_whole_import(space) {
         let oneiro = open(space);
         let before = dump(&oneiro);
         let good = r#"{"id":"x","messages":[{"role":"user","content":"hi"}]}"#;
@@ -153,7 +153,7 @@ on_both_backends! {
         assert_eq!(dump(&oneiro), before);
     }
 
-    fn limits_are_kept_and_named(space) {
+    fn limits_of_an_import_are_enforced_and_named(space) {
         let oneiro = open(space);
         let line = |name: &str| format!("{{\"id\":\"{name}\",\"messages\":[{{\"role\":\"user\"}},{{\"role\":\"user\"}}]}}\n");
         let file = line("x") + &line("y");
@@ -173,7 +173,7 @@ on_both_backends! {
         assert_eq!(oneiro.transfer().import(&mut file.as_bytes(), exact, &mut |_| {}).unwrap().sessions, 2);
     }
 
-    fn missing_and_cyclic_parents_are_let_go(space) {
+    fn missing_and_cyclic_parents_are_not_set(space) {
         let oneiro = open(space);
         let file = r#"{"id":"orphan","parent_id":"nobody","lineage":"branch"}
             {"id":"a","parent_id":"c","lineage":"branch"}
@@ -189,7 +189,7 @@ on_both_backends! {
         assert_eq!(oneiro.sessions().root(&id("a")).unwrap(), oneiro.sessions().root(&id("c")).unwrap());
     }
 
-    fn taken_titles_are_numbered(space) {
+    fn titles_that_are_in_use_get_a_number(space) {
         let oneiro = open(space);
         oneiro.sessions().create(NewSession { title: Some("plan".into()), ..new("a") }).unwrap();
         let file = "{\"id\":\"b\",\"title\":\"plan\"}\n{\"id\":\"c\",\"title\":\" plan\\t\"}\n{\"id\":\"d\",\"title\":\"free\"}";
@@ -198,7 +198,7 @@ on_both_backends! {
         assert_eq!((title("b"), title("c"), title("d")), ("plan #2".into(), "plan #3".into(), "free".into()));
     }
 
-    fn an_export_may_be_narrowed(space) {
+    fn an_export_can_be_filtered(space) {
         let oneiro = open(space);
         for (name, source) in [("a", "cli"), ("b", "cron"), ("c", "cli")] {
             oneiro.sessions().create(NewSession { source: Some(source.into()), ..new(name) }).unwrap();
@@ -258,7 +258,7 @@ fn a_pipe_is_imported_to_its_end_and_another_handle_appends_while_it_waits() {
 }
 
 #[test]
-fn an_endless_pipe_is_refused_at_the_limit_of_bytes() {
+fn an_endless_pipe_is_refused_at_the_byte_limit() {
     let space = &TestSpace::new(Backend::Sqlite);
     let oneiro = open(space);
     let limits = ImportLimits { bytes: 1 << 20, ..ImportLimits::default() };

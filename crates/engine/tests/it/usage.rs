@@ -20,7 +20,7 @@ const USED: Usage = Usage {
 };
 
 on_both_backends! {
-    fn usage_is_added_per_account_and_work_on_the_side_is_not_in_the_totals(space) {
+    fn usage_is_added_per_account_and_usage_of_tasks_is_not_in_the_totals(space) {
         let oneiro = open(space);
         begin(&oneiro, "a");
         oneiro.sessions().add_usage(&id("a"), key("side", "title"), USED).unwrap();
@@ -39,7 +39,7 @@ on_both_backends! {
         assert_eq!((rows[0].last_at, rows[0].first_at < rows[0].last_at), (oneiro.now(), true));
     }
 
-    fn totals_that_are_set_replace_and_leave_the_accounts(space) {
+    fn setting_totals_replaces_them_and_keeps_the_accounts(space) {
         let oneiro = open(space);
         begin(&oneiro, "a");
         oneiro.sessions().add_usage(&id("a"), key("m", ""), USED).unwrap();
@@ -48,7 +48,7 @@ on_both_backends! {
         assert_eq!(oneiro.sessions().usage(&id("a")).unwrap()[0].input_tokens, 10);
     }
 
-    fn amounts_and_keys_that_no_engine_could_hold_are_refused(space) {
+    fn amounts_and_keys_that_cannot_be_stored_are_refused(space) {
         let oneiro = open(space);
         begin(&oneiro, "a");
         for (key, used) in [

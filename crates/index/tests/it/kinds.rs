@@ -2,8 +2,8 @@
 
 use crate::memory::{List, Memory};
 use oneiro_index::{
-    Cache, Kind, Kinds, Merge, Reader, Source, Sources, Storage, View, Written, build_segments,
-    inspect, rewrite,
+    Cache, Kind, Kinds, Merge, Reader, Snapshot, Source, Sources, Storage, View, Written,
+    build_segments, inspect, rewrite,
 };
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
@@ -42,7 +42,7 @@ const ROOKS: [(i64, Kind); 4] =
 /// Calls `check` with a view of the segments and the texts after them.
 fn with_view(storage: &Memory, check: impl FnOnce(&View<'_>)) {
     let (texts, mut reader) = (new_sources(), Reader::new(None));
-    check(&Cache::default().view((storage, &texts), &mut reader, None).unwrap());
+    check(&Cache::default().view(Snapshot { storage, texts: &texts }, &mut reader, None).unwrap());
 }
 
 #[test]

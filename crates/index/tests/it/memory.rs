@@ -1,7 +1,8 @@
 //! A storage in memory, and a source that is a list.
 
 use oneiro_index::{
-    Blocks, EachBlock, EachFound, Kind, Segment, Source, Storage, TermBlock, Text, Written, role,
+    Blocks, EachBlock, EachFound, Kind, ListParts, Segment, Source, Storage, TermBlock, TermRange,
+    Text, Written, role,
 };
 use oneiro_model::{Result, Timestamp};
 use std::cell::RefCell;
@@ -49,19 +50,21 @@ impl Storage for Memory {
         })
     }
 
-    fn parts(&self, of: (i64, &[u8]), before: i64, each: EachBlock<'_>) -> Result<()> {
-        self.blocks(of.0, |blocks| {
-            let is_earlier = |block: &&TermBlock| block.first_term == of.1 && block.part < before;
+    fn parts(&self, list: ListParts<'_>, each: EachBlock<'_>) -> Result<()> {
+        self.blocks(list.segment, |blocks| {
+            let is_earlier =
+                |block: &&TermBlock| block.first_term == list.term && block.part < list.before;
             blocks.terms.iter().rev().filter(is_earlier).try_for_each(|block| each(&block.data))
         })
     }
 
-    fn between(&self, of: (i64, usize), range: (&[u8], &[u8]), each: EachBlock<'_>) -> Result<()> {
-        self.blocks(of.0, |blocks| {
+    fn between(&self, range: TermRange<'_>, each: EachBlock<'_>) -> Result<()> {
+        self.blocks(range.segment, |blocks| {
             let is_between = |block: &&TermBlock| {
-                block.first_term.as_slice() > range.0 && block.first_term.as_slice() < range.1
+                let first = block.first_term.as_slice();
+                first > range.after && first < range.before
             };
-            let some = blocks.terms.iter().filter(is_between).take(of.1);
+            let some = blocks.terms.iter().filter(is_between).take(range.limit);
             some.map(|block| block.data.as_slice()).try_for_each(each)
         })
     }

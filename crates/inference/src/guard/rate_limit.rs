@@ -5,7 +5,7 @@ use oneiro::{Error, ErrorKind, Result};
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
-const WINDOW: Duration = Duration::from_secs(3_600);
+const WINDOW_LENGTH: Duration = Duration::from_secs(3_600);
 
 /// The calls of the last hour, oldest first.
 pub(super) struct RateLimit {
@@ -96,7 +96,7 @@ impl RateLimit {
 
 /// How long a call stays in the window.
 fn remaining(call: &Call, now: Instant) -> Duration {
-    WINDOW.saturating_sub(now.saturating_duration_since(call.at))
+    WINDOW_LENGTH.saturating_sub(now.saturating_duration_since(call.at))
 }
 
 fn limit_reached(what: &str, wait: Duration) -> Error {

@@ -1,7 +1,6 @@
-//! What the static model promises: the teacher's own cuts, the script's own sums, and no surprise
-//! on any text.
+//! The static model gives the pieces of BERT's tokenizer and the vectors of the script that made it.
 
-use super::arithmetic::cosine as of_rows;
+use super::vector_math::cosine as row_cosine;
 use super::*;
 use proptest::prelude::*;
 use serde::Deserialize;
@@ -20,7 +19,7 @@ fn golden() -> Vec<Golden> {
 fn pieces(model: &StaticModel, text: &str) -> Vec<String> {
     let mut found = Vec::new();
     let words = model.asset.words().count();
-    wordpiece::rows(&model.asset, text, &mut |row| {
+    wordpiece::for_each_row(&model.asset, text, &mut |row| {
         let row = usize::from(row);
         let mark = if row < words { "" } else { "##" };
         found.push(format!("{mark}{}", model.asset.entry(row).unwrap()));
@@ -40,15 +39,15 @@ fn cosine(a: &str, b: &str) -> f32 {
 }
 
 #[test]
-fn text_is_cut_as_the_teacher_cuts_it() {
+fn pieces_are_those_of_berts_tokenizer() {
     let model = StaticModel::built_in();
     for case in golden() {
-        assert_eq!(pieces(model, &case.text), case.pieces, "{:?}", case.text);
+        assert_eq!(pieces(&model, &case.text), case.pieces, "{:?}", case.text);
     }
 }
 
 #[test]
-fn vectors_are_the_ones_the_script_computes() {
+fn vectors_are_those_of_the_script_that_made_the_table() {
     for case in golden() {
         let (known, vector) = embed(&case.text);
         assert_eq!(known, !case.pieces.is_empty(), "{:?}", case.text);
@@ -66,26 +65,27 @@ fn a_new_table_has_a_new_id() {
 }
 
 #[test]
-fn what_means_the_same_is_near() {
+fn texts_and_words_of_similar_meaning_are_near() {
     assert!(cosine("my dog is ill", "the puppy feels sick") > 0.4);
     assert!(cosine("my dog is ill", "quarterly tax returns") < 0.2);
-    let near = StaticModel::built_in().nearest("sister", 8);
+    let model = StaticModel::built_in();
+    let near = model.nearest("sister", 8);
     let words: Vec<_> = near.iter().map(|(word, _)| *word).collect();
     assert!(words.contains(&"sisters") && words.contains(&"brother"), "{words:?}");
     assert!(!words.contains(&"sister"));
     assert!(near.is_sorted_by(|a, b| a.1 >= b.1));
 }
 
-/// The look at the first dimensions must not lose neighbours.
+/// The scan of the head dimensions may not lose neighbours.
 #[test]
-fn neighbours_are_the_true_ones() {
+fn at_least_995_of_1000_neighbours_are_exact() {
     let model = StaticModel::built_in();
     let (mut found, mut all) = (0, 0);
     for row in (2000..model.asset.words().count()).step_by(701) {
         let word = model.asset.entry(row).unwrap();
         let numbers = model.asset.row(row).unwrap();
         let mut exact: Vec<_> = (0..model.asset.words().count())
-            .map(|n| (of_rows(numbers, model.asset.row(n).unwrap()), n))
+            .map(|n| (row_cosine(numbers, model.asset.row(n).unwrap()), n))
             .filter(|(_, n)| model.is_neighbour(*n, word))
             .collect();
         exact.sort_by(|a, b| b.0.total_cmp(&a.0));
@@ -106,19 +106,20 @@ fn rarity_grows_from_common_to_unseen() {
     let rarity = order.map(|word| model.rarity(word));
     assert!(rarity.is_sorted(), "{rarity:?}");
     assert!(rarity[0] < 4.0 && rarity[3] <= 17.0, "{rarity:?}");
-    assert_eq!(model.rarity(""), UNSEEN);
+    assert_eq!(model.rarity(""), UNSEEN_RARITY);
 }
 
 #[test]
-fn typical_texts_have_a_mean() {
-    let mean = StaticModel::built_in().mean();
+fn the_mean_of_typical_texts_has_all_dimensions() {
+    let model = StaticModel::built_in();
+    let mean = model.center();
     assert_eq!(mean.len(), DIMS);
     let norm = mean.iter().map(|x| x * x).sum::<f32>().sqrt();
     assert!(norm > 0.01 && norm < 1.0, "{norm}");
 }
 
 #[test]
-fn nothing_known_is_all_zero_and_a_wrong_length_is_refused() {
+fn an_unknown_text_is_all_zero_and_a_wrong_length_is_refused() {
     for text in ["", " \n", "\u{10ffff}", &"x".repeat(101)] {
         let (known, vector) = embed(text);
         assert!(!known && vector.iter().all(|x| *x == 0.0), "{text:?}");
@@ -128,7 +129,7 @@ fn nothing_known_is_all_zero_and_a_wrong_length_is_refused() {
 }
 
 #[test]
-fn a_megabyte_without_a_space_ends() {
+fn a_megabyte_without_a_space_can_be_embedded() {
     for part in ["x", "é", "東", "\u{301}", "!", "한"] {
         embed(&part.repeat((1 << 20) / part.len()));
     }

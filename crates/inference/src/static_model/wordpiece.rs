@@ -1,35 +1,32 @@
-//! Text into rows of the model: BERT's uncased WordPiece, in one pass and without allocating. It
-//! owns what a word is; it must not know what the rows hold.
+//! BERT's uncased WordPiece tokenizer, in one pass and without allocating.
 
+use super::asset::{Asset, Hash, MAX_ENTRY_BYTES, PieceKind};
 use rustc_hash::FxHashMap;
 use std::cell::RefCell;
-
-use super::asset::{Asset, Hash, Kind, LONGEST};
 use unicode_normalization::char::{decompose_canonical, is_combining_mark};
 use unicode_properties::{GeneralCategory, GeneralCategoryGroup, UnicodeGeneralCategory};
 
-/// Longer words, in characters, are unknown, as the teacher's tokenizer has it.
-const MAX_CHARS: usize = 100;
-/// Room for the bytes of [`MAX_CHARS`] characters.
-const MAX_BYTES: usize = MAX_CHARS * 4;
+/// Longer words are unknown, as in BERT's tokenizer.
+const MAX_WORD_CHARS: usize = 100;
+/// The maximum length of so many characters in UTF-8.
+const MAX_WORD_BYTES: usize = MAX_WORD_CHARS * 4;
 
-/// What an ASCII byte is to the scanner: 0 ends a word, 1 is left out, 2 is a word of its own,
-/// anything else belongs to a word, in this lower-case form.
-const ENDS: u8 = 0;
-const SKIPPED: u8 = 1;
-const ALONE: u8 = 2;
-const ASCII: [u8; 128] = ascii();
+/// Classes of ASCII bytes. The class of a letter or digit is its lower-case form.
+const SEPARATOR: u8 = 0;
+const IGNORED: u8 = 1;
+const PUNCTUATION: u8 = 2;
+const ASCII_CLASSES: [u8; 128] = classify_ascii();
 
-const fn ascii() -> [u8; 128] {
-    let mut table = [SKIPPED; 128];
+const fn classify_ascii() -> [u8; 128] {
+    let mut table = [IGNORED; 128];
     let mut byte = 0;
     #[allow(clippy::indexing_slicing)]
     while byte < 128 {
         let b = byte as u8;
         if matches!(b, b' ' | b'\t' | b'\n' | b'\r') {
-            table[byte] = ENDS;
+            table[byte] = SEPARATOR;
         } else if b.is_ascii_punctuation() {
-            table[byte] = ALONE;
+            table[byte] = PUNCTUATION;
         } else if b.is_ascii_alphanumeric() {
             table[byte] = b.to_ascii_lowercase();
         }
@@ -38,16 +35,16 @@ const fn ascii() -> [u8; 128] {
     table
 }
 
-/// Calls `each` with the row of every piece of `text`. Words with a part no piece covers yield
-/// nothing, as `[UNK]` has no row.
-pub(super) fn rows(asset: &Asset, text: &str, each: &mut impl FnMut(u16)) {
+/// Calls `each` with the row of every piece of `text`. A word that is not covered by pieces has none,
+/// because `[UNK]` has no row.
+pub(super) fn for_each_row(asset: &Asset, text: &str, each: &mut impl FnMut(u16)) {
     let mut word = Word::new();
     let mut rest = text.as_bytes();
     let mut at = 0;
     while let Some((&byte, tail)) = rest.split_first() {
-        let Some(&class) = ASCII.get(usize::from(byte)) else {
+        let Some(&class) = ASCII_CLASSES.get(usize::from(byte)) else {
             let Some(c) = text.get(at..).and_then(|t| t.chars().next()) else { break };
-            word.other(c, asset, each);
+            word.push_unicode(c, asset, each);
             at += c.len_utf8();
             rest = rest.get(c.len_utf8()..).unwrap_or_default();
             continue;
@@ -55,9 +52,9 @@ pub(super) fn rows(asset: &Asset, text: &str, each: &mut impl FnMut(u16)) {
         rest = tail;
         at += 1;
         match class {
-            ENDS => word.end(asset, each),
-            SKIPPED => {}
-            ALONE => {
+            SEPARATOR => word.end(asset, each),
+            IGNORED => {}
+            PUNCTUATION => {
                 word.end(asset, each);
                 word.push_ascii(byte);
                 word.end(asset, each);
@@ -68,33 +65,33 @@ pub(super) fn rows(asset: &Asset, text: &str, each: &mut impl FnMut(u16)) {
     word.end(asset, each);
 }
 
-/// Words whose pieces are remembered.
-const REMEMBERED: usize = 32_768;
+/// The cache is cleared when it has so many words.
+const MAX_CACHED_WORDS: usize = 32_768;
 
 thread_local! {
-    /// The pieces of words that are in no table: names and terms come again and again, and to
-    /// split one takes longer than all else that is done with it.
-    static PIECES: RefCell<FxHashMap<Box<[u8]>, Vec<u16>>> = RefCell::default();
+    /// The pieces of words that are not in the vocabulary: names and terms are frequent, and splitting
+    /// one takes longer than everything else.
+    static PIECE_CACHE: RefCell<FxHashMap<Box<[u8]>, Vec<u16>>> = RefCell::default();
 }
 
-fn remembered_pieces(asset: &Asset, word: &[u8], each: &mut impl FnMut(u16)) {
-    PIECES.with_borrow_mut(|known| {
-        if let Some(pieces) = known.get(word) {
-            return pieces.iter().for_each(|row| each(*row));
+fn cached_pieces(asset: &Asset, word: &[u8], each: &mut impl FnMut(u16)) {
+    PIECE_CACHE.with_borrow_mut(|cache| {
+        if let Some(rows) = cache.get(word) {
+            return rows.iter().for_each(|row| each(*row));
         }
         let mut found = Vec::new();
-        pieces(asset, word, &mut |row| found.push(row));
+        split_word(asset, word, &mut |row| found.push(row));
         found.iter().for_each(|row| each(*row));
-        if known.len() >= REMEMBERED {
-            known.clear();
+        if cache.len() >= MAX_CACHED_WORDS {
+            cache.clear();
         }
-        known.insert(word.into(), found);
+        cache.insert(word.into(), found);
     });
 }
 
-/// The word being read.
+/// The word being scanned.
 struct Word {
-    bytes: [u8; MAX_BYTES],
+    bytes: [u8; MAX_WORD_BYTES],
     length: usize,
     chars: usize,
     hash: Hash,
@@ -102,7 +99,7 @@ struct Word {
 
 impl Word {
     fn new() -> Self {
-        Word { bytes: [0; MAX_BYTES], length: 0, chars: 0, hash: Hash::new(Kind::Word) }
+        Word { bytes: [0; MAX_WORD_BYTES], length: 0, chars: 0, hash: Hash::new(PieceKind::Word) }
     }
 
     #[inline]
@@ -113,7 +110,7 @@ impl Word {
 
     #[inline]
     fn push_byte(&mut self, byte: u8) {
-        // Beyond the room the word is over-long and will be dropped at its end.
+        // A word that does not fit is too long and is dropped at its end.
         if let Some(place) = self.bytes.get_mut(self.length) {
             *place = byte;
             self.length += 1;
@@ -128,18 +125,18 @@ impl Word {
         }
     }
 
-    /// A character outside ASCII, in BERT's order: control characters out, spaces, Chinese
-    /// characters on their own, accents off, lower case, punctuation on its own.
+    /// Normalises a character outside ASCII in BERT's order: drops control characters, splits at
+    /// spaces and around Chinese characters, strips accents, lower-cases, splits around punctuation.
     #[cold]
-    fn other(&mut self, c: char, asset: &Asset, each: &mut impl FnMut(u16)) {
+    fn push_unicode(&mut self, c: char, asset: &Asset, each: &mut impl FnMut(u16)) {
         if c == char::REPLACEMENT_CHARACTER || is_control(c) {
             return;
         }
         if c.is_whitespace() {
             return self.end(asset, each);
         }
-        let alone = is_chinese(c);
-        if alone {
+        let is_own_word = is_chinese(c);
+        if is_own_word {
             self.end(asset, each);
         }
         decompose_canonical(c, |part| {
@@ -157,7 +154,7 @@ impl Word {
                 }
             }
         });
-        if alone {
+        if is_own_word {
             self.end(asset, each);
         }
     }
@@ -167,35 +164,35 @@ impl Word {
         if self.chars == 0 {
             return;
         }
-        if self.chars <= MAX_CHARS
+        if self.chars <= MAX_WORD_CHARS
             && let Some(bytes) = self.bytes.get(..self.length)
         {
-            match asset.find(Kind::Word, bytes, self.hash) {
+            match asset.find(PieceKind::Word, bytes, self.hash) {
                 Some(row) => each(row),
-                None => remembered_pieces(asset, bytes, each),
+                None => cached_pieces(asset, bytes, each),
             }
         }
         self.length = 0;
         self.chars = 0;
-        self.hash = Hash::new(Kind::Word);
+        self.hash = Hash::new(PieceKind::Word);
     }
 }
 
-/// The longest piece first, again and again. A word has at most [`MAX_CHARS`] pieces.
-fn pieces(asset: &Asset, word: &[u8], each: &mut impl FnMut(u16)) {
-    let mut found = [0_u16; MAX_CHARS];
+/// Splits a word greedily, longest piece first. A word has at most [`MAX_WORD_CHARS`] pieces.
+fn split_word(asset: &Asset, word: &[u8], each: &mut impl FnMut(u16)) {
+    let mut found = [0_u16; MAX_WORD_CHARS];
     let mut count = 0;
     let mut rest = word;
-    let mut kind = Kind::Word;
+    let mut kind = PieceKind::Word;
     while !rest.is_empty() {
-        let mut hashes = [Hash::new(kind); LONGEST + 1];
+        let mut hashes = [Hash::new(kind); MAX_ENTRY_BYTES + 1];
         let mut hash = Hash::new(kind);
         for (place, byte) in hashes.iter_mut().skip(1).zip(rest) {
             hash = hash.push(*byte);
             *place = hash;
         }
-        // A length that cuts a character in two matches no entry, for entries are UTF-8.
-        let longest = rest.len().min(LONGEST);
+        // A prefix that ends inside a character matches no entry, because entries are UTF-8.
+        let longest = rest.len().min(MAX_ENTRY_BYTES);
         let piece = (1..=longest).rev().find_map(|length| {
             let hash = hashes.get(length)?;
             asset.find(kind, rest.get(..length)?, *hash).map(|row| (length, row))
@@ -204,14 +201,14 @@ fn pieces(asset: &Asset, word: &[u8], each: &mut impl FnMut(u16)) {
         *place = row;
         count += 1;
         rest = rest.get(length..).unwrap_or_default();
-        kind = Kind::Continuation;
+        kind = PieceKind::Continuation;
     }
     for row in found.iter().take(count) {
         each(*row);
     }
 }
 
-/// What is not text. Code points without a meaning yet are kept: they make a word unknown.
+/// Unassigned code points are kept: they make a word unknown.
 fn is_control(c: char) -> bool {
     use GeneralCategory::{Control, Format, PrivateUse};
     matches!(c.general_category(), Control | Format | PrivateUse)
@@ -221,7 +218,7 @@ fn is_punctuation(c: char) -> bool {
     c.is_ascii_punctuation() || c.general_category_group() == GeneralCategoryGroup::Punctuation
 }
 
-/// The blocks BERT calls Chinese: ideographs, neither kana nor hangul.
+/// The blocks that BERT calls Chinese: ideographs, but not kana and hangul.
 fn is_chinese(c: char) -> bool {
     matches!(c,
         '\u{4e00}'..='\u{9fff}' | '\u{3400}'..='\u{4dbf}' | '\u{20000}'..='\u{2a6df}'

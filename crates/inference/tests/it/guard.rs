@@ -1,7 +1,7 @@
-//! The guard before a model that writes, with a clock that only the test moves.
+//! The limits on calls to a chat model, with a clock that only the test advances.
 
 use crate::chat::request;
-use oneiro::{Error, ErrorKind, Llm, LlmAnswer, LlmRequest, Result};
+use oneiro::{Error, ErrorKind, Llm, LlmRequest, LlmResponse, Result};
 use oneiro_inference::{Guarded, Limits};
 use std::collections::VecDeque;
 use std::io::Write;
@@ -12,10 +12,10 @@ use std::time::{Duration, Instant};
 
 const MINUTE: Duration = Duration::from_secs(60);
 
-/// Answers from a script, and with "Tea." when there is nothing left of it.
+/// Sends scripted responses, then "Tea.".
 #[derive(Default)]
 struct Script {
-    answers: Mutex<VecDeque<Result<LlmAnswer>>>,
+    answers: Mutex<VecDeque<Result<LlmResponse>>>,
     calls: Mutex<usize>,
 }
 
@@ -24,14 +24,14 @@ impl Llm for Script {
         "script"
     }
 
-    fn write(&self, _: &LlmRequest<'_>) -> Result<LlmAnswer> {
+    fn complete(&self, _: &LlmRequest<'_>) -> Result<LlmResponse> {
         *self.calls.lock().unwrap() += 1;
         self.answers.lock().unwrap().pop_front().unwrap_or_else(|| Ok(tea(None)))
     }
 }
 
-fn tea(tokens: Option<u64>) -> LlmAnswer {
-    LlmAnswer {
+fn tea(tokens: Option<u64>) -> LlmResponse {
+    LlmResponse {
         text: "Tea.".to_owned(),
         input_tokens: tokens,
         output_tokens: tokens.map(|_| 0),
@@ -55,22 +55,22 @@ fn scene(limits: Limits) -> Scene {
 }
 
 impl Scene {
-    fn next(&self, answer: Result<LlmAnswer>) -> Result<LlmAnswer> {
+    fn call_with(&self, answer: Result<LlmResponse>) -> Result<LlmResponse> {
         self.script.answers.lock().unwrap().push_back(answer);
-        let result = self.ask();
+        let result = self.call();
         self.script.answers.lock().unwrap().clear();
         result
     }
 
     fn fail(&self, kind: ErrorKind) -> Error {
-        self.next(Err(Error::new(kind, "no luck"))).unwrap_err()
+        self.call_with(Err(Error::new(kind, "no luck"))).unwrap_err()
     }
 
-    fn ask(&self) -> Result<LlmAnswer> {
-        self.guarded.write(&request())
+    fn call(&self) -> Result<LlmResponse> {
+        self.guarded.complete(&request())
     }
 
-    fn pass(&self, time: Duration) {
+    fn advance(&self, time: Duration) {
         *self.time.lock().unwrap() += time;
     }
 
@@ -79,7 +79,7 @@ impl Scene {
     }
 }
 
-fn free() -> Limits {
+fn no_rate_limit() -> Limits {
     Limits { calls_per_hour: 0, tokens_per_hour: 0, ..Limits::default() }
 }
 
@@ -89,41 +89,41 @@ fn calls_are_suspended_for_half_an_hour_after_five_consecutive_failures() {
     for _ in 0..4 {
         scene.fail(ErrorKind::Unavailable);
     }
-    scene.ask().unwrap();
+    scene.call().unwrap();
     for _ in 0..5 {
         assert_eq!(scene.fail(ErrorKind::Unavailable).to_string(), "no luck");
     }
     assert_eq!(scene.calls(), 10);
-    scene.pass(MINUTE);
-    let error = scene.ask().unwrap_err();
+    scene.advance(MINUTE);
+    let error = scene.call().unwrap_err();
     assert_eq!((error.kind(), scene.calls()), (ErrorKind::Unavailable, 10));
     assert!(error.to_string().contains("in 29 minutes"), "{error}");
     assert!(format!("{error:?}").contains("no luck"), "{error:?}");
-    scene.pass(28 * MINUTE + Duration::from_secs(59));
-    assert!(scene.ask().unwrap_err().to_string().contains("in 1 s"));
-    scene.pass(Duration::from_secs(1));
-    assert_eq!(scene.ask().unwrap().text, "Tea.");
+    scene.advance(28 * MINUTE + Duration::from_secs(59));
+    assert!(scene.call().unwrap_err().to_string().contains("in 1 s"));
+    scene.advance(Duration::from_secs(1));
+    assert_eq!(scene.call().unwrap().text, "Tea.");
 }
 
 #[test]
 fn a_failed_trial_suspends_calls_again_and_a_successful_one_resumes_them() {
-    let scene = scene(free());
+    let scene = scene(no_rate_limit());
     for _ in 0..5 {
         scene.fail(ErrorKind::Unavailable);
     }
-    scene.pass(30 * MINUTE);
+    scene.advance(30 * MINUTE);
     scene.fail(ErrorKind::Unavailable);
-    assert!(scene.ask().unwrap_err().to_string().contains("in 30 minutes"));
+    assert!(scene.call().unwrap_err().to_string().contains("in 30 minutes"));
     assert_eq!(scene.calls(), 6);
-    scene.pass(30 * MINUTE);
-    scene.ask().unwrap();
+    scene.advance(30 * MINUTE);
+    scene.call().unwrap();
     for _ in 0..4 {
         scene.fail(ErrorKind::Unavailable);
     }
-    scene.ask().unwrap();
+    scene.call().unwrap();
 }
 
-/// Waits in its call until the test lets it go; only what is urgent fails at once.
+/// Blocks in a call until the test lets it return; a call with the purpose "urgent" fails at once.
 struct Slow {
     entered: mpsc::Sender<()>,
     go: Mutex<mpsc::Receiver<()>>,
@@ -134,60 +134,63 @@ impl Llm for Slow {
         "slow"
     }
 
-    fn write(&self, request: &LlmRequest<'_>) -> Result<LlmAnswer> {
+    fn complete(&self, request: &LlmRequest<'_>) -> Result<LlmResponse> {
         if request.purpose == "urgent" {
             return Err(Error::new(ErrorKind::Unavailable, "no luck"));
         }
         self.entered.send(()).unwrap();
-        // Not for ever, so that a guard which lets two calls in fails the test.
+        // With a timeout, so that the test fails rather than hangs if two calls are admitted.
         self.go.lock().unwrap().recv_timeout(Duration::from_secs(5)).unwrap();
         Ok(tea(None))
     }
 }
 
 #[test]
-fn only_one_call_tries_and_nobody_waits_for_another() {
+fn only_one_call_is_the_trial_and_others_fail_at_once() {
     let (entered, has_entered) = mpsc::channel();
     let (let_go, go) = mpsc::channel();
     let time = Arc::new(Mutex::new(Instant::now()));
     let clock = Arc::clone(&time);
-    let limits = Limits { failures: 1, ..free() };
+    let limits = Limits { failures: 1, ..no_rate_limit() };
     let guarded = Guarded::new(Arc::new(Slow { entered, go: Mutex::new(go) }), limits)
         .with_clock(move || *clock.lock().unwrap());
     let urgent = LlmRequest { purpose: "urgent", ..request() };
     std::thread::scope(|scope| {
-        let early = scope.spawn(|| guarded.write(&request()));
+        let early = scope.spawn(|| guarded.complete(&request()));
         has_entered.recv().unwrap();
-        guarded.write(&urgent).unwrap_err();
+        guarded.complete(&urgent).unwrap_err();
         let_go.send(()).unwrap();
         early.join().unwrap().unwrap();
-        let error = guarded.write(&request()).unwrap_err();
-        assert!(error.to_string().contains("in 30 minutes"), "what came before is no proof");
+        let error = guarded.complete(&request()).unwrap_err();
+        assert!(
+            error.to_string().contains("in 30 minutes"),
+            "a call admitted before the suspension does not end it"
+        );
         *time.lock().unwrap() += 30 * MINUTE;
-        let trial = scope.spawn(|| guarded.write(&request()));
+        let trial = scope.spawn(|| guarded.complete(&request()));
         has_entered.recv().unwrap();
-        let error = guarded.write(&request()).unwrap_err();
+        let error = guarded.complete(&request()).unwrap_err();
         assert!(error.to_string().contains("a trial call is running"), "{error}");
         let_go.send(()).unwrap();
         trial.join().unwrap().unwrap();
     });
     let_go.send(()).unwrap();
-    guarded.write(&request()).unwrap();
+    guarded.complete(&request()).unwrap();
 }
 
 #[test]
-fn a_key_that_is_refused_is_enough_by_itself() {
+fn one_refused_key_suspends_calls() {
     for kind in [ErrorKind::Unauthorized, ErrorKind::Forbidden] {
-        let scene = scene(free());
+        let scene = scene(no_rate_limit());
         assert_eq!(scene.fail(kind).kind(), ErrorKind::Unavailable);
-        assert!(scene.ask().unwrap_err().to_string().contains("its key was refused"));
+        assert!(scene.call().unwrap_err().to_string().contains("its key was refused"));
         assert_eq!(scene.calls(), 1);
     }
 }
 
 #[test]
-fn what_a_model_will_not_write_about_is_not_held_against_it() {
-    let scene = scene(free());
+fn a_rejected_request_does_not_count_as_a_failure() {
+    let scene = scene(no_rate_limit());
     for _ in 0..4 {
         scene.fail(ErrorKind::Unavailable);
     }
@@ -196,101 +199,101 @@ fn what_a_model_will_not_write_about_is_not_held_against_it() {
         assert_eq!(scene.fail(ErrorKind::TooLarge).kind(), ErrorKind::TooLarge);
     }
     assert_eq!(scene.fail(ErrorKind::RateLimited).kind(), ErrorKind::RateLimited);
-    assert_eq!(scene.ask().unwrap_err().kind(), ErrorKind::Unavailable, "that was the fifth");
-    scene.pass(30 * MINUTE);
+    assert_eq!(scene.call().unwrap_err().kind(), ErrorKind::Unavailable, "that was the fifth");
+    scene.advance(30 * MINUTE);
     scene.fail(ErrorKind::Invalid);
-    scene.ask().expect("a model that declines is there");
+    scene.call().expect("a rejected trial ends the suspension");
 }
 
 #[test]
-fn a_call_that_panics_is_a_failure_and_gives_its_place_back() {
+fn a_call_that_panics_counts_as_a_failure_and_ends_the_trial() {
     struct Panics;
     impl Llm for Panics {
         fn id(&self) -> &str {
             "panics"
         }
-        fn write(&self, _: &LlmRequest<'_>) -> Result<LlmAnswer> {
+        fn complete(&self, _: &LlmRequest<'_>) -> Result<LlmResponse> {
             panic!("as planned")
         }
     }
     let time = Arc::new(Mutex::new(Instant::now()));
     let clock = Arc::clone(&time);
-    let guarded = Guarded::new(Arc::new(Panics), Limits { failures: 1, ..free() })
+    let guarded = Guarded::new(Arc::new(Panics), Limits { failures: 1, ..no_rate_limit() })
         .with_clock(move || *clock.lock().unwrap());
-    let ask = || std::panic::catch_unwind(AssertUnwindSafe(|| guarded.write(&request())));
-    ask().unwrap_err();
-    assert!(ask().unwrap().unwrap_err().to_string().contains("in 30 minutes"));
+    let call = || std::panic::catch_unwind(AssertUnwindSafe(|| guarded.complete(&request())));
+    call().unwrap_err();
+    assert!(call().unwrap().unwrap_err().to_string().contains("in 30 minutes"));
     *time.lock().unwrap() += 30 * MINUTE;
-    ask().unwrap_err();
-    assert!(ask().unwrap().unwrap_err().to_string().contains("in 30 minutes"));
+    call().unwrap_err();
+    assert!(call().unwrap().unwrap_err().to_string().contains("in 30 minutes"));
 }
 
 #[test]
-fn calls_of_an_hour_are_counted_and_come_back_one_by_one() {
-    let scene = scene(Limits { calls_per_hour: 2, ..free() });
-    scene.ask().unwrap();
-    scene.pass(20 * MINUTE);
+fn calls_per_hour_are_limited_in_a_sliding_window() {
+    let scene = scene(Limits { calls_per_hour: 2, ..no_rate_limit() });
+    scene.call().unwrap();
+    scene.advance(20 * MINUTE);
     scene.fail(ErrorKind::Unavailable);
-    let error = scene.ask().unwrap_err();
+    let error = scene.call().unwrap_err();
     assert_eq!((error.kind(), scene.calls()), (ErrorKind::RateLimited, 2));
     assert!(error.to_string().contains("the limit of 2 calls per hour"), "{error}");
     assert!(error.to_string().contains("in 40 minutes"), "{error}");
-    scene.pass(40 * MINUTE);
-    scene.ask().unwrap();
-    assert!(scene.ask().unwrap_err().to_string().contains("in 20 minutes"));
+    scene.advance(40 * MINUTE);
+    scene.call().unwrap();
+    assert!(scene.call().unwrap_err().to_string().contains("in 20 minutes"));
 }
 
 #[test]
-fn tokens_of_an_hour_are_counted_as_the_server_counts_them() {
+fn tokens_per_hour_are_limited_by_what_the_server_reports() {
     // The request may cost at most 53: 13 read, rather more than less, and 40 to write.
-    let scene = scene(Limits { tokens_per_hour: 200, ..free() });
-    scene.next(Ok(tea(Some(100)))).unwrap();
-    scene.pass(10 * MINUTE);
-    scene.next(Ok(tea(Some(60)))).unwrap();
-    let error = scene.ask().unwrap_err();
+    let scene = scene(Limits { tokens_per_hour: 200, ..no_rate_limit() });
+    scene.call_with(Ok(tea(Some(100)))).unwrap();
+    scene.advance(10 * MINUTE);
+    scene.call_with(Ok(tea(Some(60)))).unwrap();
+    let error = scene.call().unwrap_err();
     assert_eq!((error.kind(), scene.calls()), (ErrorKind::RateLimited, 2));
     assert!(error.to_string().contains("the limit of 200 tokens per hour"), "{error}");
     assert!(error.to_string().contains("in 50 minutes"), "{error}");
-    scene.pass(50 * MINUTE);
-    scene.ask().unwrap();
+    scene.advance(50 * MINUTE);
+    scene.call().unwrap();
 }
 
 #[test]
-fn tokens_that_were_not_told_are_estimated() {
-    let scene = scene(Limits { tokens_per_hour: 100, ..free() });
+fn tokens_that_the_server_does_not_report_are_estimated() {
+    let scene = scene(Limits { tokens_per_hour: 100, ..no_rate_limit() });
     // 13 read and 2 written each, booked at 53 until that is known.
     for _ in 0..4 {
-        scene.ask().unwrap();
+        scene.call().unwrap();
     }
-    assert_eq!(scene.ask().unwrap_err().kind(), ErrorKind::RateLimited);
+    assert_eq!(scene.call().unwrap_err().kind(), ErrorKind::RateLimited);
     assert_eq!(scene.calls(), 4);
 }
 
 #[test]
-fn a_call_above_the_whole_cap_says_that_waiting_does_not_help() {
-    let scene = scene(Limits { tokens_per_hour: 52, ..free() });
-    let error = scene.ask().unwrap_err();
+fn a_call_above_the_token_limit_says_that_waiting_does_not_help() {
+    let scene = scene(Limits { tokens_per_hour: 52, ..no_rate_limit() });
+    let error = scene.call().unwrap_err();
     assert_eq!((error.kind(), scene.calls()), (ErrorKind::RateLimited, 0));
     assert!(error.remedy_text().unwrap().contains("raise the limit"), "{error:?}");
 }
 
 #[test]
 fn a_call_refused_by_the_rate_limit_does_not_use_up_the_trial() {
-    let limits = Limits { failures: 1, pause: MINUTE, calls_per_hour: 1, ..free() };
+    let limits = Limits { failures: 1, pause: MINUTE, calls_per_hour: 1, ..no_rate_limit() };
     let scene = scene(limits);
     scene.fail(ErrorKind::Unavailable);
-    scene.pass(MINUTE);
-    assert_eq!(scene.ask().unwrap_err().kind(), ErrorKind::RateLimited);
-    scene.pass(59 * MINUTE);
-    scene.ask().unwrap();
+    scene.advance(MINUTE);
+    assert_eq!(scene.call().unwrap_err().kind(), ErrorKind::RateLimited);
+    scene.advance(59 * MINUTE);
+    scene.call().unwrap();
 }
 
 #[test]
 fn zero_is_no_limit() {
-    let scene = scene(Limits { failures: 0, ..free() });
+    let scene = scene(Limits { failures: 0, ..no_rate_limit() });
     for _ in 0..300 {
         scene.fail(ErrorKind::Unauthorized);
-        scene.next(Ok(tea(Some(u64::MAX)))).unwrap();
+        scene.call_with(Ok(tea(Some(u64::MAX)))).unwrap();
     }
     assert_eq!(scene.calls(), 600);
 }
@@ -309,8 +312,8 @@ impl Write for Log {
 }
 
 #[test]
-fn the_log_tells_what_was_asked_of_whom_and_nothing_that_was_said() {
-    let (log, scene) = (Log::default(), scene(Limits { failures: 1, ..free() }));
+fn the_log_names_purpose_model_and_outcome_but_no_text() {
+    let (log, scene) = (Log::default(), scene(Limits { failures: 1, ..no_rate_limit() }));
     let writer = log.clone();
     let subscriber = tracing_subscriber::fmt()
         .with_max_level(tracing::Level::TRACE)
@@ -318,9 +321,9 @@ fn the_log_tells_what_was_asked_of_whom_and_nothing_that_was_said() {
         .with_writer(move || writer.clone())
         .finish();
     tracing::subscriber::with_default(subscriber, || {
-        scene.next(Ok(tea(Some(11)))).unwrap();
-        scene.next(Err(Error::new(ErrorKind::Unavailable, "blue tin? no!"))).unwrap_err();
-        scene.ask().unwrap_err();
+        scene.call_with(Ok(tea(Some(11)))).unwrap();
+        scene.call_with(Err(Error::new(ErrorKind::Unavailable, "blue tin? no!"))).unwrap_err();
+        scene.call().unwrap_err();
     });
     let log = String::from_utf8(log.0.lock().unwrap().clone()).unwrap();
     let lines: Vec<&str> = log.lines().collect();

@@ -10,7 +10,7 @@
 )]
 
 mod chat;
-mod chat_trouble;
+mod chat_errors;
+mod embeddings;
 mod guard;
-mod openai;
 mod server;

@@ -1,19 +1,19 @@
-//! A real HTTP server on loopback that answers from a script.
+//! An HTTP server on loopback that sends scripted replies.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::sync::mpsc;
 use std::time::Duration;
 
-/// What the server does with one request.
+/// How the server replies to one request.
 pub enum Reply {
-    /// Status, further header lines, body.
+    /// Status, additional header lines, body.
     Answer(u16, String, String),
-    /// Nothing, for as long as the server is there.
+    /// Keeps the connection open and sends nothing.
     Hang,
     /// Closes the connection.
     Close,
-    /// Begins an answer and sends a byte of it every 20 ms.
+    /// Sends one byte of a response every 20 ms.
     Trickle,
 }
 
@@ -21,17 +21,16 @@ pub fn raw(body: &str) -> Reply {
     Reply::Answer(200, String::new(), body.to_owned())
 }
 
-/// Runs `work` to its end. One that takes longer than a minute hangs: no test here allows a client
-/// to wait that long.
+/// Runs `work` and aborts the process if it takes longer than a minute, which no test allows a client.
 pub fn without_hanging<T: Send>(work: impl FnOnce() -> T + Send) -> T {
     let (done, is_done) = mpsc::channel();
     std::thread::scope(|scope| {
         scope.spawn(move || done.send(work()));
         match is_done.recv_timeout(Duration::from_secs(60)) {
             Ok(result) => result,
-            // Leaving the scope would wait for the thread.
+            // A panic would leave the scope, which waits for the thread.
             Err(mpsc::RecvTimeoutError::Timeout) => {
-                eprintln!("a client waits for ever");
+                eprintln!("a client hangs");
                 std::process::abort()
             }
             Err(mpsc::RecvTimeoutError::Disconnected) => panic!("the client panicked"),
@@ -39,53 +38,53 @@ pub fn without_hanging<T: Send>(work: impl FnOnce() -> T + Send) -> T {
     })
 }
 
-/// A refusal whose complaint repeats the key.
+/// An error whose message repeats the key.
 pub fn status(status: u16) -> Reply {
-    complains(status, "no luck with sk-secret")
+    error_reply(status, "no luck with sk-secret")
 }
 
-pub fn complains(status: u16, complaint: &str) -> Reply {
+pub fn error_reply(status: u16, message: &str) -> Reply {
     Reply::Answer(
         status,
         String::new(),
-        serde_json::json!({"error": {"message": complaint}}).to_string(),
+        serde_json::json!({"error": {"message": message}}).to_string(),
     )
 }
 
-/// A server that gives the replies in turn and then takes no more; and what it was asked.
+/// A server that sends the replies in order, one per request, and records the requests.
 pub struct Server {
     pub url: String,
-    asked: mpsc::Receiver<String>,
-    /// Dropped with the server; connections without an answer stay open until then.
-    _alive: mpsc::Sender<()>,
+    received: mpsc::Receiver<String>,
+    /// Dropped with the server; hanging connections stay open until then.
+    _running: mpsc::Sender<()>,
 }
 
 impl Server {
     pub fn new(replies: Vec<Reply>) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let url = format!("http://{}/v1", listener.local_addr().unwrap());
-        let (tell, asked) = mpsc::channel();
-        let (alive, gone) = mpsc::channel::<()>();
+        let (record, received) = mpsc::channel();
+        let (running, stopped) = mpsc::channel::<()>();
         std::thread::spawn(move || {
-            let mut held = Vec::new();
+            let mut hanging = Vec::new();
             for reply in replies {
                 let Ok((stream, _)) = listener.accept() else { return };
-                let Some(request) = read(&stream) else { return };
-                let _ = tell.send(request);
-                held.extend(answer(stream, reply, &gone));
+                let Some(request) = read_request(&stream) else { return };
+                let _ = record.send(request);
+                hanging.extend(send_reply(stream, reply, &stopped));
             }
-            let _ = gone.recv();
-            drop(held);
+            let _ = stopped.recv();
+            drop(hanging);
         });
-        Server { url, asked, _alive: alive }
+        Server { url, received, _running: running }
     }
 
-    /// Head and body of each request that was answered.
+    /// Head and body of each request that got a reply.
     pub fn requests(&self) -> Vec<String> {
-        self.asked.try_iter().collect()
+        self.received.try_iter().collect()
     }
 
-    /// The body of each request that was answered.
+    /// The body of each request that got a reply.
     pub fn bodies(&self) -> Vec<serde_json::Value> {
         let body = |text: &String| text.split("\r\n\r\n").nth(1).unwrap().to_owned();
         let bodies = self.requests().iter().map(body).collect::<Vec<_>>();
@@ -93,7 +92,7 @@ impl Server {
     }
 }
 
-fn read(stream: &TcpStream) -> Option<String> {
+fn read_request(stream: &TcpStream) -> Option<String> {
     stream.set_read_timeout(Some(Duration::from_secs(5))).ok()?;
     let mut reader = BufReader::new(stream);
     let (mut head, mut length) = (String::new(), 0);
@@ -113,7 +112,12 @@ fn read(stream: &TcpStream) -> Option<String> {
     Some(head + &String::from_utf8(body).ok()?)
 }
 
-fn answer(mut stream: TcpStream, reply: Reply, gone: &mpsc::Receiver<()>) -> Option<TcpStream> {
+/// Returns the connection if it must stay open.
+fn send_reply(
+    mut stream: TcpStream,
+    reply: Reply,
+    stopped: &mpsc::Receiver<()>,
+) -> Option<TcpStream> {
     match reply {
         Reply::Hang => Some(stream),
         Reply::Close => None,
@@ -128,8 +132,8 @@ fn answer(mut stream: TcpStream, reply: Reply, gone: &mpsc::Receiver<()>) -> Opt
         }
         Reply::Trickle => {
             let _ = write!(stream, "HTTP/1.1 200 X\r\ncontent-length: 100000\r\n\r\n");
-            // Until the client or the test has gone.
-            while gone.recv_timeout(Duration::from_millis(20))
+            // Until the client or the server stops.
+            while stopped.recv_timeout(Duration::from_millis(20))
                 == Err(mpsc::RecvTimeoutError::Timeout)
                 && stream.write_all(b" ").is_ok()
             {}

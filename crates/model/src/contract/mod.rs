@@ -1,7 +1,6 @@
-//! The contract: how a request of any surface becomes a typed value. A request is a type that
-//! derives `Deserialize` and `JsonSchema`; its schema alone says which fields there are, what they
-//! may hold and what they default to. Every surface hands its fields to [`decode`], and the
-//! published schemas come from [`schema`].
+//! Decodes requests of all surfaces. A request is a type that derives `Deserialize` and
+//! `JsonSchema`; its schema defines the fields, their types, bounds and defaults. Every surface
+//! passes its fields to [`decode`], and the published schemas come from [`schema`].
 
 mod read;
 pub mod schema;
@@ -20,31 +19,31 @@ use std::cell::Cell;
 
 /// A request of a surface.
 pub trait Request: DeserializeOwned + JsonSchema + 'static {
-    /// Refuses fields that contradict each other.
+    /// Checks combinations of fields.
     fn check(&self) -> Result<()> {
         Ok(())
     }
 }
 
-/// How fields are to be read.
+/// How fields are decoded.
 #[derive(Debug, Clone, Copy)]
 pub struct Reading {
-    /// How the surface writes values.
+    /// The form in which the surface passes values.
     pub form: Form,
-    /// What ages such as `3d` are counted from.
+    /// Ages such as `3d` are relative to this time.
     pub now: Timestamp,
 }
 
-/// A request, and what was not taken as it was given.
+/// A decoded request.
 #[derive(Debug)]
 pub struct Decoded<R> {
     /// The request.
     pub request: R,
-    /// Values that were brought within their bounds, for people to read.
+    /// Values that were clamped to their bounds, for people to read.
     pub notes: Vec<String>,
 }
 
-/// Reads a request: names, types, bounds and times are checked here and nowhere else.
+/// Decodes a request. Names, types, bounds and times are checked here and nowhere else.
 pub fn decode<R: Request>(given: Map<String, Value>, reading: Reading) -> Result<Decoded<R>> {
     let shape = shape_of::<R>();
     let mut notes = Vec::new();
@@ -53,7 +52,7 @@ pub fn decode<R: Request>(given: Map<String, Value>, reading: Reading) -> Result
     let request: R = serde_path_to_error::deserialize(Value::Object(fields)).map_err(|error| {
         let kept = PARSE_ERROR.take();
         let (place, problem) = (error.path().to_string(), error.inner().to_string());
-        // What a type says of a value it cannot be read from may begin with the field's name.
+        // The message of a type may start with the name of the field.
         let told = problem.strip_prefix(&format!("{place}: ")).unwrap_or(&problem).to_owned();
         let error = match place.as_str() {
             "." => Error::invalid(problem),
@@ -69,24 +68,24 @@ pub fn decode<R: Request>(given: Map<String, Value>, reading: Reading) -> Result
 }
 
 thread_local! {
-    /// The last error of a type that reads itself: serde's errors are only text, and its remedy would
-    /// be lost on the way through them.
+    /// The last error of a type that parses itself. Serde's errors are only text, so its remedy
+    /// would be lost.
     static PARSE_ERROR: Cell<Option<Error>> = const { Cell::new(None) };
 }
 
-/// The error of a type that reads itself, for serde; [`decode`] finds its remedy again.
+/// Passes the error of a type that parses itself through serde; [`decode`] restores its remedy.
 pub(crate) fn as_serde_error<E: serde::de::Error>(error: Error) -> E {
     let text = E::custom(&error);
     PARSE_ERROR.set(Some(error));
     text
 }
 
-/// A name that is not known, and the nearest one that is.
+/// The error for an unknown name, with the nearest known one.
 pub fn unknown_name<'k>(name: &str, known: impl Iterator<Item = &'k str>) -> Error {
-    /// Characters of an unknown name that are repeated to whoever sent it.
+    /// Characters of an unknown name that are repeated.
     const SHOWN_CHARS: usize = 64;
     let shown: String = name.chars().take(SHOWN_CHARS).collect();
-    // Whatever could be a sentence is quoted: surfaces for agents escape what is.
+    // Text that could be a sentence is quoted: surfaces for agents escape quotations.
     let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "_-.".contains(letter);
     let error = if shown.chars().all(is_plain) {
         Error::field(shown, "is not a known field")

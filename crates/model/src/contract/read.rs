@@ -1,5 +1,5 @@
-//! Reading the fields of a request by its shape: names, types, bounds and times. Each surface writes
-//! values in its own [`Form`]; what comes out is the same for all.
+//! Decodes the fields of a request by its shape: names, types, bounds and times. Each surface
+//! passes values in its own [`Form`]; the result is the same.
 
 use super::schema::EXACT_INTEGER_MAX;
 use super::{Field, FieldKind, Reading, Shape, TextBounds, unknown_name};
@@ -7,27 +7,27 @@ use crate::query::when::stretch;
 use crate::{Error, Result, Timestamp};
 use serde_json::{Map, Number, Value};
 
-/// How a surface writes values.
+/// The form in which a surface passes values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Form {
     /// JSON, exactly.
     Json,
     /// A query string: every value is a list of texts.
     Query,
-    /// A command line: values have their types already, and times may be ages such as `3d`.
+    /// A command line: values have their types, and times may be ages such as `3d`.
     CommandLine,
     /// The arguments of a tool as agents write them: numbers as text, lists with commas, empty
-    /// values for absent ones. A number out of bounds is brought back, with a note.
+    /// values for absent ones. A number out of bounds is clamped, with a note.
     Agent,
-    /// A host that embeds the library: times are microseconds or text, and fields for hosts alone
-    /// are accepted.
+    /// A host that embeds the library: times are microseconds or text, and fields for hosts are
+    /// accepted.
     Host,
 }
 
-/// The most values of a list that an agent may give.
+/// The maximum number of values in a list from an agent.
 const AGENT_LIST_MAX: usize = 50;
 
-/// The fields as their types are deserialized from.
+/// The fields in the form that their types deserialize from.
 pub(super) fn fields(
     shape: &Shape,
     given: Map<String, Value>,
@@ -38,7 +38,7 @@ pub(super) fn fields(
     let mut fields = Map::new();
     for (name, value) in given {
         let Some(field) = shape.field(&name).filter(visible) else {
-            // A host passes what it does not set as nothing.
+            // A host passes null for fields it does not set.
             if reading.form == Form::Host && value.is_null() {
                 continue;
             }
@@ -75,7 +75,7 @@ struct OneField<'f> {
 }
 
 impl OneField<'_> {
-    /// A value in the type of its field; none where it says nothing.
+    /// A value in the type of its field; `None` if it is empty.
     fn coerce(&mut self, kind: &FieldKind, value: Value) -> Result<Option<Value>> {
         match self.reading.form {
             _ if value.is_null() => Ok(None),
@@ -102,9 +102,9 @@ impl OneField<'_> {
             (FieldKind::Word(words), _) => {
                 Err(self.wrong(format!("is none of {}", words.join(", "))))
             }
-            // What cannot be read is refused by the type itself, which knows both forms.
-            (FieldKind::Message, value) => Ok(whole(&value).map_or(value, Value::from)),
-            (FieldKind::Int(min, max), value) => self.int(whole(&value), *min, *max),
+            // Other values are refused by the type itself, which knows both forms.
+            (FieldKind::Message, value) => Ok(parse_integer(&value).map_or(value, Value::from)),
+            (FieldKind::Int(min, max), value) => self.int(parse_integer(&value), *min, *max),
             (FieldKind::Number(min, max), value) => self.number(value, *min, *max),
             (FieldKind::Time { end_of_day }, Value::String(text)) => self.time(&text, *end_of_day),
             (FieldKind::Time { .. }, Value::Number(micros)) if self.reading.form == Form::Host => {
@@ -129,7 +129,7 @@ impl OneField<'_> {
         }
     }
 
-    /// A value of a query string: a list of the texts that were given.
+    /// A value of a query string: a list of texts.
     fn query_value(&mut self, kind: &FieldKind, value: Value) -> Result<Value> {
         let Value::Array(texts) = value else { return self.exact(kind, value) };
         if let FieldKind::List(of) = kind {
@@ -158,7 +158,7 @@ impl OneField<'_> {
         }
     }
 
-    /// A value as an agent writes it; none where it is empty.
+    /// A value as an agent writes it; `None` if it is empty.
     fn agent_value(&mut self, kind: &FieldKind, value: Value) -> Result<Option<Value>> {
         let value = match value {
             Value::String(text) if text.trim().is_empty() => return Ok(None),
@@ -171,9 +171,9 @@ impl OneField<'_> {
                 let number = match &value {
                     Value::String(text) => {
                         let text = text.trim_start_matches('#');
-                        text.parse().ok().or_else(|| whole_number(text.parse().ok()?))
+                        text.parse().ok().or_else(|| exact_integer(text.parse().ok()?))
                     }
-                    other => whole(other),
+                    other => parse_integer(other),
                 };
                 let Some(number) = number else {
                     let remedy = format!("give {} as a number, or leave it out", self.name);
@@ -226,7 +226,7 @@ impl OneField<'_> {
         }))
     }
 
-    /// Texts, as a list or with commas between them.
+    /// Texts, as a list or separated by commas.
     fn agent_list(&mut self, of: &FieldKind, value: Value) -> Result<Vec<Value>> {
         let items = match value {
             Value::Array(items) => items,
@@ -259,7 +259,7 @@ impl OneField<'_> {
         if text.contains('\0') {
             return Err(self.wrong("contains a NUL character").remedy("remove the NUL"));
         }
-        // Bytes are at least as many as characters, so that long texts are seldom counted.
+        // There are at least as many bytes as characters, so characters are rarely counted.
         if text.len() > *max && text.chars().count() > *max {
             return Err(self.wrong(format!("is longer than {max} characters")));
         }
@@ -302,7 +302,7 @@ impl OneField<'_> {
     }
 
     fn time(&self, text: &str, end_of_day: bool) -> Result<Value> {
-        // Machines write times; people also write ages, months and `yesterday`.
+        // Programs write times; people also write ages, months and `yesterday`.
         let by_people = matches!(self.reading.form, Form::CommandLine | Form::Agent);
         let time = match Timestamp::parse(text) {
             Ok(time) => Some(time),
@@ -330,15 +330,15 @@ fn is_date(text: &str) -> bool {
 const TIME_REMEDY: &str = "write a time (2026-01-31T09:30:00Z) or a date (2026-01-31)";
 const AGE_REMEDY: &str = "write a date (2026-01-31), a time (2026-01-31T09:30:00Z) or an age (3d)";
 
-/// A whole number however it is written: 5, 5.0 or 5e0.
-fn whole(value: &Value) -> Option<i64> {
-    value.as_i64().or_else(|| whole_number(value.as_f64()?))
+/// An integer in any notation: 5, 5.0 or 5e0.
+fn parse_integer(value: &Value) -> Option<i64> {
+    value.as_i64().or_else(|| exact_integer(value.as_f64()?))
 }
 
-fn whole_number(number: f64) -> Option<i64> {
-    /// Above this a float no longer tells neighbouring whole numbers apart.
-    const EXACT: f64 = 9_007_199_254_740_992.0;
-    (number.fract() == 0.0 && number.abs() <= EXACT).then_some(number as i64)
+fn exact_integer(number: f64) -> Option<i64> {
+    /// Above this a float cannot represent every integer.
+    const MAX_EXACT_FLOAT: f64 = 9_007_199_254_740_992.0;
+    (number.fract() == 0.0 && number.abs() <= MAX_EXACT_FLOAT).then_some(number as i64)
 }
 
 fn short(value: &Value) -> String {
@@ -346,8 +346,8 @@ fn short(value: &Value) -> String {
 }
 
 fn shorten(text: &str) -> String {
-    const SHOWN: usize = 40;
-    match text.char_indices().nth(SHOWN) {
+    const SHOWN_CHARS: usize = 40;
+    match text.char_indices().nth(SHOWN_CHARS) {
         Some((end, _)) => format!("{}...", text.get(..end).unwrap_or_default()),
         None => text.to_owned(),
     }

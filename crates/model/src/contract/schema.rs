@@ -1,5 +1,5 @@
-//! JSON schemas of requests and answers: what OpenAPI, the tools for agents and the Python types are
-//! made of.
+//! JSON schemas of requests and answers, from which OpenAPI, the tool schemas and the Python types
+//! are generated.
 
 use super::Request;
 use schemars::generate::SchemaSettings;
@@ -7,34 +7,34 @@ use schemars::transform::{RecursiveTransform, Transform};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde_json::{Map, Value, json};
 
-/// Marks a field with the earlier names that are still accepted.
+/// Marks a field with earlier names that are still accepted.
 pub const OLDER_NAMES: &str = "x-older-names";
 
-/// Marks a field that null takes away.
+/// Marks a field that null clears.
 pub const NULL_CLEARS: &str = "x-null-clears";
 
-/// Marks a field that only an embedding host may give.
+/// Marks a field that only an embedding host may set.
 pub const HOST_ONLY: &str = "x-host-only";
 
-/// Marks a time for which a bare date means the end of that day.
+/// Marks a time for which a date means the end of that day.
 pub const END_OF_DAY: &str = "x-end-of-day";
 
-/// Marks a field of an answer that is sometimes left out and sometimes null.
+/// Marks a field of an answer that may be absent or null.
 pub const MAY_BE_NULL: &str = "x-may-be-null";
 
-/// Marks a text whose length is judged after it was cleaned, and not as it is given.
+/// Marks a text whose length is checked after it was cleaned.
 pub const LOOSE_LENGTH: &str = "x-loose-length";
 
-/// Marks a text that its type reads itself, with better words for what is wrong than a pattern has.
+/// Marks a text that its type parses itself, with better errors than a pattern.
 pub const PARSED: &str = "x-parsed";
 
-/// Text without NUL, which PostgreSQL cannot hold.
+/// Text without NUL, which PostgreSQL cannot store.
 pub const WITHOUT_NUL: &str = "^[^\\u0000]*$";
 
-/// The largest number that every client of JSON reads exactly.
+/// The largest integer that every JSON client reads exactly.
 pub const EXACT_INTEGER_MAX: i64 = 9_007_199_254_740_991;
 
-/// The schema of a request with everything in place and every field, those for hosts included.
+/// The complete schema of a request with all definitions inlined, fields for hosts included.
 pub(super) fn inlined<R: Request>() -> Value {
     let settings = SchemaSettings::draft2020_12().for_deserialize().with(|settings| {
         settings.inline_subschemas = true;
@@ -50,7 +50,7 @@ pub struct Schemas {
 }
 
 impl Schemas {
-    /// Schemas that are referred to under `definitions`, such as `/components/schemas`.
+    /// The path of referenced schemas, such as `/components/schemas`.
     pub fn under(definitions: &'static str) -> Schemas {
         let settings = |settings: SchemaSettings| {
             settings.with(|settings| {
@@ -74,20 +74,20 @@ impl Schemas {
         self.answers.subschema_for::<A>().to_value()
     }
 
-    /// Every schema that was referred to, by name.
+    /// Every referenced schema by name.
     pub fn definitions(mut self) -> Map<String, Value> {
         let mut requests = self.requests.take_definitions(true);
         requests.values_mut().for_each(|schema| publish(schema, &mut Publish { is_request: true }));
         let mut answers = self.answers.take_definitions(true);
         answers.values_mut().for_each(|schema| publish(schema, &mut Publish { is_request: false }));
-        // A type that is both (a message) is described as it is answered.
+        // A type that is both (a message) is described as an answer.
         requests.extend(answers);
         requests.sort_keys();
         requests
     }
 }
 
-/// The published schema of a request, with everything in place.
+/// The published schema of a request, with all definitions inlined.
 pub fn published<R: Request>() -> Value {
     let mut schema = inlined::<R>();
     publish(&mut schema, &mut Publish { is_request: true });
@@ -100,7 +100,7 @@ fn publish(schema: &mut Value, how: &mut Publish) {
     }
 }
 
-/// Brings a derived schema into the form that is published.
+/// Converts a derived schema into the published form.
 struct Publish {
     is_request: bool,
 }
@@ -109,7 +109,7 @@ impl Transform for &mut Publish {
     fn transform(&mut self, schema: &mut Schema) {
         let is_request = self.is_request;
         let Some(object) = schema.as_object_mut() else { return };
-        // Rust's types of numbers mean nothing to a client.
+        // Rust's number formats mean nothing to a client.
         if matches!(object.get("format").and_then(Value::as_str), Some(format) if format != "date-time" && format != "uri")
         {
             object.remove("format");
@@ -129,12 +129,12 @@ impl Transform for &mut Publish {
             let is_required = required.iter().any(|one| one == name.as_str());
             match is_request {
                 true if !is_required => allow_null(field),
-                // An answer leaves out what it does not have.
+                // An answer omits absent values.
                 false if !is_required && field.get(MAY_BE_NULL).is_none() => refuse_null(field),
                 _ => {}
             }
             if let Some(field) = field.as_object_mut() {
-                // Nothing is not a value that a client should fill in.
+                // Null is not a value that a client should send.
                 if field.get("default").is_some_and(Value::is_null) {
                     field.remove("default");
                 }
@@ -159,7 +159,7 @@ fn is_plain_text(schema: &Map<String, Value>) -> bool {
     is_text && !["pattern", "enum", "const", "format"].iter().any(|key| schema.contains_key(*key))
 }
 
-/// A field that need not be given may also be null.
+/// An optional field may also be null.
 fn allow_null(schema: &mut Value) {
     let Some(object) = schema.as_object_mut() else { return };
     if let Some(Value::Array(words)) = object.get_mut("enum")
@@ -184,8 +184,8 @@ fn allow_null(schema: &mut Value) {
     }
 }
 
-/// Makes a schema of fields that exclude each other: each alternative names the fields that must be
-/// given; those of the others are null or absent.
+/// Makes a schema of mutually exclusive fields: each alternative lists the required fields; those
+/// of the others are null or absent.
 pub fn one_of(schema: &mut Schema, alternatives: &[&[&str]]) {
     let Some(object) = schema.as_object_mut() else { return };
     let all: Vec<&str> = alternatives.iter().flat_map(|names| names.iter().copied()).collect();
@@ -213,7 +213,7 @@ pub fn one_of(schema: &mut Schema, alternatives: &[&[&str]]) {
     object.insert("oneOf".to_owned(), Value::Array(branches));
 }
 
-/// A field that is there is not null.
+/// A field that is present is not null.
 fn refuse_null(schema: &mut Value) {
     let Some(object) = schema.as_object_mut() else { return };
     object.remove("default");

@@ -1,4 +1,4 @@
-//! The fields of a request, read off its JSON schema once and kept.
+//! The fields of a request, derived from its JSON schema once and cached.
 
 use super::Request;
 use super::schema;
@@ -8,10 +8,10 @@ use std::any::TypeId;
 use std::collections::HashMap;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
-/// What a request may hold.
+/// The shape of a request.
 #[derive(Debug)]
 pub struct Shape {
-    /// Its fields, in the order of their declaration.
+    /// In the order of their declaration.
     pub fields: Vec<Field>,
 }
 
@@ -22,50 +22,50 @@ pub struct Field {
     pub name: String,
     /// Earlier names that are still accepted.
     pub older_names: Vec<String>,
-    /// What it may hold.
+    /// Its type.
     pub kind: FieldKind,
-    /// Whether it must be given.
+    /// Whether it is required.
     pub required: bool,
-    /// Whether null takes the value away; otherwise null is the same as not given.
+    /// Whether null clears the value; otherwise null means not given.
     pub null_clears: bool,
-    /// Whether only an embedding host may give it, not a client of a server.
+    /// Whether only an embedding host may set it.
     pub host_only: bool,
-    /// What it means.
+    /// Its description.
     pub doc: String,
 }
 
-/// What a text may be.
+/// Constraints of a text.
 #[derive(Debug, Clone)]
 pub struct TextBounds {
-    /// The least number of characters.
+    /// Minimum number of characters.
     pub min: usize,
-    /// The largest number of characters.
+    /// Maximum number of characters.
     pub max: usize,
-    /// What it must look like.
+    /// A pattern.
     pub pattern: Option<Regex>,
 }
 
-/// What a field may hold.
+/// The type of a field.
 #[derive(Debug, Clone)]
 pub enum FieldKind {
     /// Text.
     Text(TextBounds),
-    /// One of these words.
+    /// One of these values.
     Word(Vec<String>),
-    /// A moment.
+    /// A time.
     Time {
-        /// A bare date means the end of that day rather than its beginning.
+        /// A date means the end of that day rather than its start.
         end_of_day: bool,
     },
-    /// A message: its id as a number, or text that its type reads.
+    /// A message: its id as a number, or text that its type parses.
     Message,
-    /// A whole number within bounds.
+    /// An integer within bounds.
     Int(i64, i64),
     /// A number within bounds.
     Number(f64, f64),
-    /// True or false.
+    /// A boolean.
     Bool,
-    /// A list of such values.
+    /// A list.
     List(Box<FieldKind>),
     /// A JSON object.
     Object,
@@ -74,7 +74,7 @@ pub enum FieldKind {
 }
 
 impl Shape {
-    /// The field of a name, old or new.
+    /// The field with a current or earlier name.
     pub fn field(&self, name: &str) -> Option<&Field> {
         let older = |field: &&Field| field.older_names.iter().any(|older| older == name);
         let exact = self.fields.iter().find(|field| field.name == name);
@@ -103,12 +103,12 @@ impl Shape {
     }
 }
 
-/// The shape of a request; computed on first use.
+/// The shape of a request, computed on first use.
 pub fn shape_of<R: Request>() -> &'static Shape {
     static SHAPES: OnceLock<Mutex<HashMap<TypeId, &'static Shape>>> = OnceLock::new();
     let shapes = SHAPES.get_or_init(Mutex::default);
     let mut shapes = shapes.lock().unwrap_or_else(PoisonError::into_inner);
-    // One per type of the program, so this does not grow.
+    // One entry per request type, so this does not grow.
     shapes
         .entry(TypeId::of::<R>())
         .or_insert_with(|| Box::leak(Box::new(Shape::of(&schema::inlined::<R>()))))
@@ -166,7 +166,7 @@ fn kind_of(schema: &Value) -> FieldKind {
     }
 }
 
-/// What a text must look like; that it has no NUL is checked of every text.
+/// The pattern of a text; NUL is checked for every text.
 fn pattern(text: &str) -> Option<Regex> {
     match text {
         schema::WITHOUT_NUL => None,
@@ -174,7 +174,7 @@ fn pattern(text: &str) -> Option<Regex> {
     }
 }
 
-/// Whether a schema is that of a message reference, the one type that is a number or text.
+/// Whether a schema is that of a message reference, the only type that is a number or text.
 fn is_number_or_text(schema: &Map<String, Value>) -> bool {
     let types = texts(schema.get("type"));
     ["integer", "string"].iter().all(|one| types.iter().any(|name| name == one))
@@ -191,7 +191,7 @@ fn type_of(schema: &Map<String, Value>) -> &str {
     }
 }
 
-/// The other branch of a schema that may also be null.
+/// The other branch of a nullable schema.
 fn not_null(schema: &Map<String, Value>) -> Option<&Value> {
     let branches = schema.get("anyOf")?.as_array()?;
     let is_null = |branch: &Value| branch.get("type").and_then(Value::as_str) == Some("null");

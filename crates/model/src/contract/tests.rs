@@ -1,4 +1,4 @@
-//! What every surface is promised: one request, however it is written.
+//! One request, decoded from the forms of all surfaces.
 
 use super::*;
 use crate::{

@@ -1,11 +1,11 @@
-//! The JSON parser. The library's own cannot serve here: it rewrites exponents, gives two keys a
-//! meaning of its own, and stops at a lone surrogate.
+//! A JSON parser. That of serde_json rewrites exponents, gives two keys a special meaning and fails
+//! at a lone surrogate.
 
 use crate::{Error, Result};
 use serde_json::{Map, Number, Value};
 
-/// The deepest nesting that is read.
-const DEPTH: usize = 127;
+/// The maximum nesting that is parsed.
+const MAX_PARSE_DEPTH: usize = 127;
 
 /// A text being read.
 pub(super) struct Parser<'t> {
@@ -17,7 +17,7 @@ pub(super) struct Parser<'t> {
 impl Parser<'_> {
     /// One value and nothing after it.
     pub(super) fn document(&mut self) -> Result<Value> {
-        let value = self.value(DEPTH)?;
+        let value = self.value(MAX_PARSE_DEPTH)?;
         self.skip_space();
         match self.peek() {
             None => Ok(value),
@@ -91,7 +91,7 @@ impl Parser<'_> {
     fn deeper(&self, depth: usize) -> Result<usize> {
         depth.checked_sub(1).ok_or_else(|| {
             Error::invalid(format!(
-                "JSON nested deeper than {DEPTH} levels at column {}",
+                "JSON nested deeper than {MAX_PARSE_DEPTH} levels at column {}",
                 self.at + 1
             ))
             .remedy("flatten it, or send the inner part as a string")
@@ -133,7 +133,8 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// The character of `\uXXXX`, or of a pair of them; half a pair becomes U+FFFD and is counted.
+    /// The character of `\uXXXX` or of a surrogate pair; a lone surrogate becomes U+FFFD and is
+    /// counted.
     fn unicode(&mut self) -> Result<char> {
         let first = self.unit()?;
         if let Some(letter) = char::from_u32(u32::from(first)) {
@@ -160,7 +161,7 @@ impl Parser<'_> {
         u16::from_str_radix(digits, 16).map_err(|_| self.bad("expected four hexadecimal digits"))
     }
 
-    /// A number, its text kept as it is.
+    /// A number, with its original text.
     fn number(&mut self) -> Result<Value> {
         let start = self.at;
         self.take(b'-');

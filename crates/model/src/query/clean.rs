@@ -1,10 +1,9 @@
-//! Takes out of a query what nobody sees: control, bidirectional and zero-width characters. It
-//! knows characters only; what counts as a word for the index is the analyzer's to say.
+//! Removes invisible characters from a query: control, bidirectional and zero-width characters.
 
 use super::quote::is_quote;
 
-/// The text with control characters as spaces and without invisible marks. A joiner inside a
-/// script that needs it (Persian, Indic scripts, emoji) stays: it is part of the spelling there.
+/// Replaces control characters by spaces and removes invisible marks. A joiner is kept in scripts
+/// that need it (Persian, Indic scripts, emoji).
 pub(super) fn clean(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut letters = text.chars().peekable();
@@ -28,7 +27,7 @@ pub(super) fn clean(text: &str) -> String {
     out
 }
 
-/// Whether this makes a word out of what would else be punctuation: letters, digits, pictographs.
+/// Whether a character makes a word of punctuation: letters, digits, pictographs.
 pub(super) fn is_wordy(letter: char) -> bool {
     letter.is_alphanumeric()
         || matches!(letter, '\u{2600}'..='\u{27BF}' | '\u{1F000}'..='\u{1FAFF}')
@@ -56,7 +55,7 @@ fn is_invisible(letter: char) -> bool {
     )
 }
 
-/// Characters that never end a token, so that a joiner between two of them stays inside a word.
+/// Characters that never end a token, so that a joiner between two of them is part of a word.
 fn joinable(letter: char) -> bool {
     !(letter.is_ascii()
         || letter.is_whitespace()

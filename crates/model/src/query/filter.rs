@@ -1,40 +1,39 @@
-//! What a query asks of the message's surroundings: its role, source, session, speaker, project
-//! and time. It owns how values are read; it must not know how they are stored or matched.
+//! Filters of a query by role, source, session, speaker, project and time.
 
 use super::when::stretch;
 use crate::{Error, Result, Role, Timestamp};
 
-/// Conditions beside the words. Values of one field are alternatives, fields hold together, and
-/// what is excluded wins.
+/// Conditions besides the words. The values of one field are alternatives, all fields must match,
+/// and exclusions take precedence.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Filters {
-    /// Roles wanted; any when empty.
+    /// Included roles; any if empty.
     pub roles: Vec<Role>,
-    /// Roles not wanted.
+    /// Excluded roles.
     pub exclude_roles: Vec<Role>,
-    /// Sources wanted; any when empty.
+    /// Included sources; any if empty.
     pub sources: Vec<String>,
-    /// Sources not wanted.
+    /// Excluded sources.
     pub exclude_sources: Vec<String>,
-    /// Session ids wanted; any when empty.
+    /// Included session ids; any if empty.
     pub sessions: Vec<String>,
-    /// Session ids not wanted.
+    /// Excluded session ids.
     pub exclude_sessions: Vec<String>,
-    /// Names of speakers wanted; any when empty.
+    /// Included names of speakers; any if empty.
     pub names: Vec<String>,
-    /// Names of speakers not wanted.
+    /// Excluded names of speakers.
     pub exclude_names: Vec<String>,
-    /// Projects wanted; any when empty.
+    /// Included projects; any if empty.
     pub projects: Vec<String>,
-    /// Projects not wanted.
+    /// Excluded projects.
     pub exclude_projects: Vec<String>,
-    /// Not before this moment.
+    /// At or after this time.
     pub since: Option<Timestamp>,
-    /// Before this moment, and not at it.
+    /// Before this time.
     pub until: Option<Timestamp>,
 }
 
-/// A field that a query can name.
+/// A field that a query can filter by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Field {
     Role,
@@ -46,7 +45,7 @@ pub(super) enum Field {
     Until,
 }
 
-/// Every field and its name, which is lower-case only: `Name:` begins many a plain line.
+/// Names are lower case only: `Name:` starts many ordinary lines.
 pub(super) const FIELDS: [(&str, Field); 7] = [
     ("role", Field::Role),
     ("source", Field::Source),
@@ -62,17 +61,17 @@ pub(super) const FIELDS: [(&str, Field); 7] = [
 pub(super) struct Condition {
     pub(super) field: Field,
     pub(super) value: String,
-    /// Whether the value stood in quotation marks.
+    /// Whether the value was quoted.
     pub(super) quoted: bool,
 }
 
 impl Filters {
-    /// Whether nothing is asked.
+    /// Whether there is no filter.
     pub fn is_empty(&self) -> bool {
         *self == Filters::default()
     }
 
-    /// Adds a condition, or its opposite. Of several times the narrowest hold.
+    /// Adds a condition or its negation. The narrowest time range applies.
     pub(super) fn add(&mut self, condition: Condition, not: bool, now: Timestamp) -> Result<()> {
         let Condition { field, value, quoted } = condition;
         match field {
@@ -98,7 +97,7 @@ impl Filters {
         Ok(())
     }
 
-    /// Not since a moment is until it, and the other way round.
+    /// The negation of `since` is `until`, and vice versa.
     fn bound(&mut self, moment: Timestamp, lower: bool) {
         if lower {
             self.since = Some(self.since.map_or(moment, |since| since.max(moment)));
@@ -114,8 +113,8 @@ fn keep<T: PartialEq>(values: &mut Vec<T>, value: T) {
     }
 }
 
-/// A role that providers define, in any case; others must be quoted, so that a slip of the pen
-/// is told from a host's own role.
+/// A role that providers define, in any case. Other roles must be quoted, so that a typing error is
+/// not taken for a host's own role.
 fn role(value: &str, quoted: bool) -> Result<Role> {
     let role = if quoted { Role::parse(value)? } else { Role::parse(&value.to_lowercase())? };
     match role {

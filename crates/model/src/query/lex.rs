@@ -1,5 +1,4 @@
-//! Cuts a query into tokens in one pass over the text. It owns what is a word, a phrase, a sign,
-//! an operator or a filter; it must not know precedence, nor what words mean to the index.
+//! Splits a query into tokens in one pass: words, phrases, signs, operators and filters.
 
 use super::Expr;
 use super::clean::{has_word, is_wordy};
@@ -8,27 +7,27 @@ use super::quote::{Quotes, is_quote, opens_inside};
 use crate::{Error, Result};
 use std::collections::HashMap;
 
-/// The most bytes of one regular expression.
+/// The maximum length of a regular expression.
 const REGEX_BYTES: usize = 1_000;
 
-/// A piece of a query.
+/// A token of a query.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Token {
     Term(Expr),
     Filter(Condition),
-    /// Punctuation: searches nothing, but takes what `NOT` before it would have excluded.
+    /// Punctuation: matches nothing, but is the operand of a preceding `NOT`.
     Nothing,
     And,
     Or,
     Not,
-    /// Whether it groups, or follows a word as in a call.
+    /// Whether it groups, or follows a word as in a function call.
     Open {
         groups: bool,
     },
     Close,
 }
 
-/// The tokens of a clean text.
+/// The tokens of a cleaned text.
 pub(super) fn lex(text: &str) -> Result<Vec<Token>> {
     let mut lexer =
         Lexer { text, at: 0, quotes: Quotes::new(text), calls: calls(text), tokens: Vec::new() };
@@ -44,9 +43,8 @@ pub(super) fn lex(text: &str) -> Result<Vec<Token>> {
     Ok(lexer.tokens)
 }
 
-/// Where each parenthesis closes that opens and closes within one run of characters, as in
-/// `main()` or a link: such a pair belongs to the word. Found for the whole text at once, so that
-/// no run is read twice.
+/// The closing parentheses of pairs inside one run of characters, as in `main()` or a link, which
+/// belong to the word. Computed once for the whole text, so that no run is read twice.
 fn calls(text: &str) -> HashMap<usize, usize> {
     let mut calls = HashMap::new();
     let mut open = Vec::new();
@@ -95,7 +93,7 @@ impl<'t> Lexer<'t> {
         self.at += 1;
     }
 
-    /// A quotation; a mark that quotes nothing is a space.
+    /// A quotation; an unpaired quotation mark is a space.
     fn phrase(&mut self, mark: char) {
         let may_open = opens_inside(mark) || !self.follows_word();
         match self.quotes.read(self.at).filter(|_| may_open) {
@@ -129,7 +127,7 @@ impl<'t> Lexer<'t> {
             Some(self.operand()?)
         };
         match operand {
-            // What is excluded must be something: `-__` before a word must not turn the word.
+            // The operand of a sign must be a term: `-__` before a word must not negate the word.
             Some(Token::Nothing) => self.tokens.push(Token::Nothing),
             operand => {
                 self.tokens.extend((signed && excludes).then_some(Token::Not));
@@ -139,8 +137,8 @@ impl<'t> Lexer<'t> {
         Ok(())
     }
 
-    /// Whether the `-` or `+` that begins `run` is a sign: something that makes a term follows at
-    /// once, and `-5` is a number. `--flag`, `->` and `-/usr` are words.
+    /// Whether the `-` or `+` at the start of `run` is a sign: a term follows immediately and it is
+    /// not a number such as `-5`. `--flag`, `->` and `-/usr` are words.
     fn is_sign(&self, run: &str) -> bool {
         let after = self.at + 1;
         match self.letter(after) {
@@ -152,7 +150,7 @@ impl<'t> Lexer<'t> {
         }
     }
 
-    /// What follows a sign; nothing here when it is a parenthesis, which comes as its own token.
+    /// The term after a sign; none if it is a parenthesis, which is a token of its own.
     fn signed(&mut self) -> Result<Option<Token>> {
         match self.letter(self.at) {
             Some('(') => Ok(None),
@@ -171,7 +169,7 @@ impl<'t> Lexer<'t> {
         }
     }
 
-    /// A regular expression, a filter or a word, whatever stands before it.
+    /// A regular expression, a filter or a word.
     fn operand(&mut self) -> Result<Token> {
         if let Some((pattern, end)) = regex(self.text, self.at) {
             self.at = end;
@@ -183,7 +181,7 @@ impl<'t> Lexer<'t> {
         }
         for (name, field) in FIELDS {
             let Some(Value { text, quoted, end }) = self.value(name) else { continue };
-            // A comma after a value is the sentence's.
+            // A comma after a value belongs to the sentence.
             let text = if quoted { text.trim() } else { text.trim_end_matches([',', ';']) };
             if text.is_empty() {
                 break;
@@ -196,8 +194,8 @@ impl<'t> Lexer<'t> {
         Ok(word(run))
     }
 
-    /// The value of the field `name`, when one begins here. `name:` before a space is a word, and
-    /// so are `name::path` and `name:=1`, which are code.
+    /// The value of the field `name`, if one starts here. `name:` before a space is a word, and so
+    /// are `name::path` and `name:=1`, which are code.
     fn value(&self, name: &str) -> Option<Value<'t>> {
         let rest = self.text.get(self.at..)?.strip_prefix(name)?.strip_prefix(':')?;
         if rest.starts_with([':', '=']) {
@@ -214,8 +212,8 @@ impl<'t> Lexer<'t> {
         (start < end).then(|| Value { text: self.slice(start, end), quoted: false, end })
     }
 
-    /// Where the run of characters at `from` ends: at a space, a quotation mark, or a parenthesis
-    /// that is not part of the word.
+    /// The end of the run of characters at `from`: a space, a quotation mark, or a parenthesis that
+    /// is not part of the word.
     fn run_end(&self, from: usize) -> usize {
         let mut at = from;
         while let Some(letter) = self.letter(at) {
@@ -252,15 +250,15 @@ fn phrase(quoted: &str) -> Token {
     Token::Term(Expr::Phrase(quoted.split_whitespace().collect::<Vec<_>>().join(" ")))
 }
 
-/// Whether this is a number with its signs of every day: `5`, `3.14`, `1,000`, `20%`.
+/// Whether a text is a number: `5`, `3.14`, `1,000`, `20%`.
 fn is_number(text: &str) -> bool {
     text.chars().any(char::is_numeric)
         && text.chars().all(|letter| letter.is_numeric() || matches!(letter, '.' | ',' | '%'))
 }
 
-/// The regular expression between slashes at `at`, and where the text goes on. It holds no space
-/// and no slash but `\/`, nothing of a word follows it, and it begins as one can and has a letter
-/// or digit: `/usr/local/bin`, `/**/` and `/` are not patterns. `/usr/` is.
+/// The regular expression between slashes at `at`, and its end. It contains no space and no slash
+/// but `\/`, is not followed by a letter, starts like an expression and has a letter or digit:
+/// `/usr/local/bin`, `/**/` and `/` are not expressions. `/usr/` is.
 fn regex(text: &str, at: usize) -> Option<(String, usize)> {
     let body = text.get(at..)?.strip_prefix('/')?;
     let mut pattern = String::new();

@@ -1,15 +1,15 @@
-//! Makes the tree of a query from its tokens: NOT binds closest, then AND, then OR. It forgives
-//! whatever does not fit, and must not know characters.
+//! Parses the tokens of a query into a tree: NOT binds closest, then AND, then OR. Tokens that do
+//! not fit are ignored.
 
 use super::lex::Token;
-use super::{Expr, Filters, Query, TERMS};
+use super::{Expr, Filters, MAX_TERMS, Query};
 use crate::{Result, Timestamp};
 use std::iter::Peekable;
 
-/// How deep parentheses may nest; deeper ones are ignored, as each costs a stack frame.
-const DEPTH: usize = 64;
+/// Deeper parentheses are ignored, because each takes a stack frame.
+const MAX_DEPTH: usize = 64;
 
-/// Reads tokens; `now` is what ages count from.
+/// Parses tokens. Ages are relative to `now`.
 pub(super) fn parse(tokens: Vec<Token>, now: Timestamp) -> Result<Query> {
     let mut parser = Parser {
         tokens: balance(tokens).into_iter().peekable(),
@@ -26,7 +26,7 @@ pub(super) fn parse(tokens: Vec<Token>, now: Timestamp) -> Result<Query> {
     Ok(Query { expr, filters, text, explicit, truncated })
 }
 
-/// Takes out the parentheses that have no partner or are too deep.
+/// Removes unpaired and too deep parentheses.
 fn balance(tokens: Vec<Token>) -> Vec<Token> {
     let mut keep = vec![true; tokens.len()];
     let mut drop = |at: usize| keep.get_mut(at).map(|keep| *keep = false);
@@ -35,7 +35,7 @@ fn balance(tokens: Vec<Token>) -> Vec<Token> {
         match token {
             Token::Open { .. } => open.push(at),
             Token::Close => match open.pop() {
-                Some(start) if open.len() >= DEPTH => {
+                Some(start) if open.len() >= MAX_DEPTH => {
                     drop(start);
                     drop(at);
                 }
@@ -64,8 +64,8 @@ struct Parser {
 }
 
 impl Parser {
-    /// Alternatives, up to the parenthesis that closes them. `excluded` is whether a NOT around
-    /// them turns the filters inside.
+    /// Alternatives up to the closing parenthesis. `excluded` is whether a surrounding NOT negates
+    /// the filters inside.
     fn any(&mut self, excluded: bool) -> Result<Option<Expr>> {
         let mut found = Vec::new();
         loop {
@@ -115,7 +115,7 @@ impl Parser {
         let expr = match operand {
             Some(Token::Term(expr)) => self.term(expr),
             Some(Token::Filter(condition)) => {
-                if self.conditions < TERMS {
+                if self.conditions < MAX_TERMS {
                     self.conditions += 1;
                     self.filters.add(condition, excluded != not, self.now)?;
                 } else {
@@ -136,7 +136,7 @@ impl Parser {
     }
 
     fn term(&mut self, expr: Expr) -> Option<Expr> {
-        if self.terms == TERMS {
+        if self.terms == MAX_TERMS {
             self.truncated = true;
             return None;
         }
@@ -157,7 +157,7 @@ fn negated(expr: Expr) -> Expr {
     }
 }
 
-/// What is wanted, in the words of the query; a pattern has none.
+/// The words of the query; a pattern has none.
 fn text(expr: &Expr) -> String {
     let mut words = Vec::new();
     expr.walk(&mut |term| match term {

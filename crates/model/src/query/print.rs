@@ -1,4 +1,4 @@
-//! Prints a query in its canonical form, which reads back as the same tree and filters.
+//! Prints a query in its canonical form, which parses to the same tree and filters.
 
 use super::quote::quoted;
 use super::{Expr, Filters, Query, clean::has_word};
@@ -16,7 +16,7 @@ impl Display for Query {
 fn conditions(filters: &Filters) -> Vec<String> {
     let Filters { roles, exclude_roles, since, until, .. } = filters;
     let mut out = Vec::new();
-    // A role of the host's own must be quoted to be one.
+    // A host's own role must be quoted.
     let role = |role: &crate::Role| match role {
         crate::Role::Other(name) => quoted(name),
         role => role.as_str().to_owned(),
@@ -44,7 +44,7 @@ fn value(text: &str) -> String {
     if begins && text.chars().all(plain) { text.to_owned() } else { quoted(text) }
 }
 
-/// How tightly what stands around an expression binds; looser expressions need parentheses.
+/// How tightly the surrounding operator binds; looser expressions need parentheses.
 #[derive(Clone, Copy, PartialEq, PartialOrd)]
 enum Inside {
     Nothing,
@@ -61,7 +61,7 @@ impl Display for Expr {
 
 fn write(expr: &Expr, f: &mut Formatter<'_>, around: Inside) -> fmt::Result {
     match expr {
-        // The sign makes a word of what would be an operator.
+        // The sign makes a word of an operator.
         Expr::Word(word) if matches!(word.as_str(), "AND" | "OR" | "NOT") => write!(f, "+{word}"),
         Expr::Word(word) => f.write_str(word),
         Expr::Phrase(text) => f.write_str(&quoted(text)),
@@ -71,10 +71,14 @@ fn write(expr: &Expr, f: &mut Formatter<'_>, around: Inside) -> fmt::Result {
             Some(text) => f.write_str(&text),
             None => write!(f, "regex:{}", quoted(pattern)),
         },
-        Expr::And(exprs) => list(exprs, f, (" ", Inside::And, around)),
-        Expr::Or(exprs) => list(exprs, f, (" OR ", Inside::Or, around)),
+        Expr::And(exprs) => {
+            list(exprs, f, Operator { separator: " ", inside: Inside::And }, around)
+        }
+        Expr::Or(exprs) => {
+            list(exprs, f, Operator { separator: " OR ", inside: Inside::Or }, around)
+        }
         Expr::Not(inner) => {
-            // Two NOTs in a row would be read as one.
+            // Two consecutive NOTs would parse as one.
             let parentheses = around == Inside::Not;
             f.write_str(if parentheses { "(NOT " } else { "NOT " })?;
             write(inner, f, Inside::Not)?;
@@ -83,18 +87,22 @@ fn write(expr: &Expr, f: &mut Formatter<'_>, around: Inside) -> fmt::Result {
     }
 }
 
-fn list(
-    exprs: &[Expr],
-    f: &mut Formatter<'_>,
-    (between, inside, around): (&str, Inside, Inside),
-) -> fmt::Result {
+/// A binary operator as it is printed.
+struct Operator {
+    separator: &'static str,
+    /// How tightly it binds.
+    inside: Inside,
+}
+
+fn list(exprs: &[Expr], f: &mut Formatter<'_>, operator: Operator, around: Inside) -> fmt::Result {
+    let Operator { separator, inside } = operator;
     let parentheses = around >= inside;
     if parentheses {
         f.write_char('(')?;
     }
     for (at, expr) in exprs.iter().enumerate() {
         if at > 0 {
-            f.write_str(between)?;
+            f.write_str(separator)?;
         }
         write(expr, f, inside)?;
     }
@@ -104,7 +112,7 @@ fn list(
     Ok(())
 }
 
-/// The short form of a pattern, where the lexer would read it back.
+/// The short form of a pattern, if it can be parsed again.
 fn between_slashes(pattern: &str) -> Option<String> {
     if !has_word(pattern) || pattern.starts_with(['*', '+', '?']) {
         return None;
@@ -115,7 +123,7 @@ fn between_slashes(pattern: &str) -> Option<String> {
         match letter {
             '/' => out.push_str("\\/"),
             '\\' => match letters.next()? {
-                // The short form has no way to say a backslash before a slash.
+                // The short form cannot express a backslash before a slash.
                 '/' => return None,
                 next if next.is_whitespace() => return None,
                 next => out.extend(['\\', next]),

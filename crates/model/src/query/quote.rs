@@ -1,13 +1,12 @@
-//! The quotation marks of a query, ASCII and typographic: which open, which close, which pair can
-//! hold a given text. It must not know what is quoted.
+//! Quotation marks of a query, ASCII and typographic.
 
 struct Pair {
     opens: &'static [char],
     closes: &'static [char],
 }
 
-/// Every kind of quotation. The first opening and the last closing mark are those we print.
-const PAIRS: [Pair; 7] = [
+/// Every kind of quotation. The first opening and the last closing mark are used for printing.
+const QUOTE_PAIRS: [Pair; 7] = [
     Pair { opens: &['"'], closes: &['"'] },
     // English “x”, German „x“, Swedish ”x”.
     Pair { opens: &['“', '”', '„', '‟'], closes: &['“', '”'] },
@@ -19,41 +18,41 @@ const PAIRS: [Pair; 7] = [
     Pair { opens: &['\u{FF02}'], closes: &['\u{FF02}'] },
 ];
 
-/// Whether `letter` is a quotation mark of any kind; no word of a query holds one.
+/// Whether `letter` is a quotation mark. No word contains one.
 pub(super) fn is_quote(letter: char) -> bool {
-    // Asked of every character, nearly all of which are ASCII.
+    // Called for every character, most of which are ASCII.
     letter == '"'
         || !letter.is_ascii()
-            && PAIRS
+            && QUOTE_PAIRS
                 .iter()
                 .any(|pair| pair.opens.contains(&letter) || pair.closes.contains(&letter))
 }
 
-/// Whether `letter` opens a quotation even right after a letter: marks that have a direction do,
-/// as scripts without spaces need; `5"` is five inches.
+/// Whether `letter` opens a quotation even after a letter: directed marks do, for scripts without
+/// spaces; `5"` is five inches.
 pub(super) fn opens_inside(letter: char) -> bool {
     matches!(letter, '“' | '„' | '«' | '「' | '『')
 }
 
-/// Finds quotations in one text. It knows where each kind closes for the last time, so that
-/// marks that never close cost no search each.
+/// Finds quotations in one text. Stores the last closing mark of each kind, so that unpaired marks
+/// cost no search.
 pub(super) struct Quotes<'t> {
     text: &'t str,
-    last: [Option<usize>; PAIRS.len()],
+    last: [Option<usize>; QUOTE_PAIRS.len()],
 }
 
 impl<'t> Quotes<'t> {
     pub(super) fn new(text: &'t str) -> Quotes<'t> {
-        Quotes { text, last: PAIRS.map(|pair| text.rfind(pair.closes)) }
+        Quotes { text, last: QUOTE_PAIRS.map(|pair| text.rfind(pair.closes)) }
     }
 
-    /// What is quoted by the mark at `at`, and where the text goes on after it.
+    /// The text quoted by the mark at `at`, and its end.
     pub(super) fn read(&self, at: usize) -> Option<(&'t str, usize)> {
         let mut letters = self.text.get(at..)?.chars();
         let mark = letters.next()?;
         let inside = letters.as_str();
         let start = at + mark.len_utf8();
-        PAIRS.iter().zip(self.last).find_map(|(pair, last)| {
+        QUOTE_PAIRS.iter().zip(self.last).find_map(|(pair, last)| {
             if !pair.opens.contains(&mark) || last? < start {
                 return None;
             }
@@ -64,10 +63,10 @@ impl<'t> Quotes<'t> {
     }
 }
 
-/// `text` in quotation marks that it does not hold. What a query quoted always has such a pair;
-/// in any other text ASCII marks become spaces.
+/// Quotes `text` with marks that it does not contain. A quotation of a query always has such a
+/// pair; in other texts ASCII marks become spaces.
 pub(super) fn quoted(text: &str) -> String {
-    let free = PAIRS.iter().find(|pair| !text.contains(pair.closes));
+    let free = QUOTE_PAIRS.iter().find(|pair| !text.contains(pair.closes));
     let marks = free.and_then(|pair| pair.opens.first().zip(pair.closes.last()));
     match marks {
         Some((open, close)) => format!("{open}{text}{close}"),

@@ -1,13 +1,11 @@
-//! Reads dates, times and ages, of `since:` and `until:` and of every request, in UTC. It must not know the clock:
-//! what is now comes in.
+//! Parses dates, times and ages in UTC. Ages are relative to a time that the caller passes.
 
 use crate::Timestamp;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use jiff::{Span, ToSpan};
 
-/// What a text means as a stretch of time: its first moment, and the first after it. A moment or
-/// an age is both at once.
+/// A time range: its start and its exclusive end. For a moment or an age both are equal.
 pub(crate) fn stretch(text: &str, now: Timestamp) -> Option<(Timestamp, Timestamp)> {
     if let Some(range) = day(text, now).or_else(|| date(text)) {
         return Some(range);
@@ -48,7 +46,7 @@ fn date(text: &str) -> Option<(Timestamp, Timestamp)> {
     days(Date::new(year, month, day).ok()?, length)
 }
 
-/// From the start of `first`, as long as `length`; the end of time is as far as it goes.
+/// The range from `first` of a length, cut at the end of time.
 fn days(first: Date, length: Span) -> Option<(Timestamp, Timestamp)> {
     let start = |date: Date| date.to_zoned(TimeZone::UTC).map(|zoned| zoned.timestamp());
     let end = first.checked_add(length).and_then(start).unwrap_or(jiff::Timestamp::MAX);
@@ -56,8 +54,8 @@ fn days(first: Date, length: Span) -> Option<(Timestamp, Timestamp)> {
     Some((from(start), from(end)))
 }
 
-/// `30s`, `15m` or `15min`, `12h`, `3d`, `2w`, `6mo`, `1y`: as elsewhere in Oneiro `m` is minutes
-/// and a bare number is days. An age that reaches before all time means all time.
+/// `30s`, `15m` or `15min`, `12h`, `3d`, `2w`, `6mo`, `1y`: `m` is minutes and a bare number is
+/// days. An age before the start of time means all time.
 fn age(text: &str, now: Timestamp) -> Option<Timestamp> {
     let digits = text.trim_end_matches(|letter: char| !letter.is_ascii_digit());
     if !digits.bytes().all(|byte| byte.is_ascii_digit()) {
@@ -75,12 +73,12 @@ fn age(text: &str, now: Timestamp) -> Option<Timestamp> {
         "y" => span.try_years(count),
         _ => return None,
     };
-    // Months and years need a calendar; UTC has no days of other than 24 hours.
+    // Months and years need a calendar; days in UTC have 24 hours.
     let then = span.and_then(|span| at(now).to_zoned(TimeZone::UTC).checked_sub(span));
     Some(from(then.map_or(jiff::Timestamp::MIN, |zoned| zoned.timestamp())))
 }
 
-/// RFC 3339; without a zone it is UTC.
+/// RFC 3339; UTC if there is no zone.
 fn moment(text: &str) -> Option<Timestamp> {
     Timestamp::parse(text).or_else(|_| Timestamp::parse(&format!("{text}Z"))).ok()
 }
@@ -90,7 +88,7 @@ fn at(time: Timestamp) -> jiff::Timestamp {
     jiff::Timestamp::from_microsecond(time.micros()).unwrap_or(edge)
 }
 
-/// The last second of jiff's time is cut to its start: past it a moment could not be printed.
+/// The last second of jiff's range is cut to its start, because later moments cannot be printed.
 fn from(time: jiff::Timestamp) -> Timestamp {
     let last = jiff::Timestamp::MAX.as_second().saturating_mul(1_000_000);
     Timestamp::from_micros(time.as_microsecond().min(last))

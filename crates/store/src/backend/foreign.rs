@@ -1,5 +1,5 @@
-//! SQLite files of other programs, read and never written: no table is made, no log is copied back,
-//! and where nobody has the file open nothing is put beside it. It must not know what rows mean.
+//! Reads SQLite files of other programs without ever writing: no checkpoint, and no `-wal` or `-shm` file
+//! beside a file that nobody has open.
 
 use super::files::{file_bytes, resolve, with_suffix};
 use super::sqlite::APPLICATION_ID;
@@ -16,30 +16,59 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 /// How long a reader waits for a log that another process is recovering.
-const WAIT: Duration = Duration::from_secs(10);
+const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// How many readers of this kind are open on a file, by device and inode.
-static OPEN: Mutex<Option<HashMap<FileId, usize>>> = Mutex::new(None);
+/// The number of open [`ForeignFile`]s by file.
+static OPEN_READERS: Mutex<Option<HashMap<FileId, usize>>> = Mutex::new(None);
 
-type FileId = (u64, u64);
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+struct FileId {
+    device: u64,
+    inode: u64,
+}
+
+impl FileId {
+    fn of(metadata: &std::fs::Metadata) -> Self {
+        FileId { device: metadata.dev(), inode: metadata.ino() }
+    }
+}
+
+/// How a file is protected against concurrent writers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ForeignLocking {
+    /// Without locks and files beside it, unless the file is in use. The caller checks
+    /// [`ForeignFile::is_unchanged`] after reading.
+    IfInUse,
+    /// With SQLite's locks.
+    Always,
+}
+
+/// How SQLite opens a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum OpenMode {
+    /// Without locks, ignoring the log.
+    Immutable,
+    /// With locks and the log.
+    ReadOnly,
+}
 
 /// A SQLite file of another program, open in one snapshot.
 pub struct ForeignFile {
     connection: rusqlite::Connection,
     path: PathBuf,
     id: FileId,
-    /// The file as it lay when it was opened, unless SQLite itself keeps the snapshot.
-    lay: Option<Stamp>,
+    /// The state of the file when it was opened, if there are no locks that keep the snapshot.
+    opened: Option<FileState>,
 }
 
-/// What tells whether a file that is read as it lies was written to meanwhile.
+/// Changes if the file is written.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Stamp {
+struct FileState {
     id: FileId,
     bytes: u64,
     modified: (i64, i64),
-    /// A log or a journal with something in it.
-    is_written_to: bool,
+    /// Whether there is a log or a journal with content.
+    has_log: bool,
 }
 
 /// A column of a table.
@@ -47,7 +76,7 @@ struct Stamp {
 pub struct ForeignColumn {
     /// Its name.
     pub name: String,
-    /// Its declared type in capitals; empty when it has none.
+    /// Its declared type in upper case; empty if it has none.
     pub declared: String,
 }
 
@@ -56,24 +85,33 @@ pub struct ForeignColumn {
 pub struct ForeignRows<'a> {
     /// The table.
     pub table: &'a str,
-    /// The columns, in the order they are answered.
+    /// The columns to read, in order.
     pub columns: &'a [String],
-    /// Only rows from this number on; all are answered in the order of their numbers.
+    /// The first rowid; rows are returned in the order of their rowids.
     pub from: Option<i64>,
-    /// Only rows that have this text in this column.
-    pub having: Option<(&'a str, &'a [u8])>,
+    /// Only rows with this text in this column.
+    pub equals: Option<ColumnText<'a>>,
 }
 
-/// A value as the file has it. Text need not be UTF-8.
+/// A condition on a column.
+#[derive(Debug, Clone, Copy)]
+pub struct ColumnText<'a> {
+    /// The column.
+    pub column: &'a str,
+    /// The text it must have.
+    pub text: &'a [u8],
+}
+
+/// A value of a row. Text may be invalid UTF-8.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum ForeignValue<'a> {
     /// NULL.
     Null,
-    /// A whole number.
+    /// An integer.
     Int(i64),
     /// A floating-point number.
     Real(f64),
-    /// Text, or what passes for it.
+    /// Text, possibly invalid UTF-8.
     Text(&'a [u8]),
     /// Bytes.
     Bytes(&'a [u8]),
@@ -81,13 +119,13 @@ pub enum ForeignValue<'a> {
 
 /// A row of a foreign file.
 pub struct ForeignRow<'r> {
-    /// Its number.
+    /// Its rowid.
     pub number: i64,
     row: &'r rusqlite::Row<'r>,
 }
 
 impl ForeignRow<'_> {
-    /// The value of a column that was asked for, by its place.
+    /// The value of a column, by its position in the request.
     pub fn value(&self, column: usize) -> ForeignValue<'_> {
         match self.row.get_ref(column + 1) {
             Ok(ValueRef::Integer(value)) => ForeignValue::Int(value),
@@ -99,10 +137,10 @@ impl ForeignRow<'_> {
     }
 }
 
-/// What a file is that is not a store of Oneiro.
+/// The kind of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FileKind {
-    /// There is no such file, or it is empty.
+    /// The file does not exist or is empty.
     Nothing,
     /// A store of Oneiro.
     Ours,
@@ -114,19 +152,20 @@ pub enum FileKind {
     Other,
 }
 
-/// What a file is, found out without writing to it or making a file beside it.
+/// The kind of a file, determined without writing to it or creating a file beside it.
 pub fn kind_of_file(path: &Path) -> FileKind {
     let path = &resolve(path);
-    // One that is empty is not opened whatever lies beside it: SQLite would take away its log.
+    // An empty file is not opened: SQLite would delete its log.
     if !path.is_file() || file_bytes(path) == 0 {
         return if path.exists() && !path.is_file() { FileKind::Other } else { FileKind::Nothing };
     }
-    // As it lies first, for that leaves no trace; what is not in the file yet is in its log.
-    let lies = look(path, true);
-    match lies {
-        FileKind::Sqlite(tables) if tables.is_empty() && is_written_to(path) => look(path, false),
-        // One that is written to at this moment may only seem damaged.
-        FileKind::Other if has_our_header(path) => match look(path, false) {
+    // First without locks, which leaves no trace. A new database may be in its log only.
+    match inspect_file(path, OpenMode::Immutable) {
+        FileKind::Sqlite(tables) if tables.is_empty() && has_log(path) => {
+            inspect_file(path, OpenMode::ReadOnly)
+        }
+        // A file that is being written may only seem damaged.
+        FileKind::Other if has_our_header(path) => match inspect_file(path, OpenMode::ReadOnly) {
             FileKind::Other => FileKind::Damaged,
             kind => kind,
         },
@@ -144,8 +183,8 @@ fn has_our_header(path: &Path) -> bool {
         && header.ends_with(&(APPLICATION_ID as u32).to_be_bytes())
 }
 
-fn look(path: &Path, as_it_lies: bool) -> FileKind {
-    let Ok(file) = ForeignFile::open_as(path, as_it_lies) else { return FileKind::Other };
+fn inspect_file(path: &Path, mode: OpenMode) -> FileKind {
+    let Ok(file) = ForeignFile::open_as(path, mode) else { return FileKind::Other };
     let owner = file.connection.query_row("PRAGMA application_id", [], |row| row.get::<_, i64>(0));
     let kind = match owner {
         Ok(APPLICATION_ID) => FileKind::Ours,
@@ -153,7 +192,7 @@ fn look(path: &Path, as_it_lies: bool) -> FileKind {
         Err(_) => FileKind::Other,
     };
     match kind {
-        // Only this library opens stores of ours, and it keeps count of its locks.
+        // Only this library opens our stores, and it tracks its locks.
         FileKind::Ours => drop(file),
         _ => file.close(),
     }
@@ -161,43 +200,46 @@ fn look(path: &Path, as_it_lies: bool) -> FileKind {
 }
 
 impl ForeignFile {
-    /// Opens a file for reading. One that nobody has open is read as it lies, and then
-    /// [`ForeignFile::is_unchanged`] says whether what was read still holds; one that is in use is
-    /// read through SQLite's own locks, in one snapshot.
-    pub fn open(path: &Path, may_read_as_it_lies: bool) -> Result<ForeignFile> {
-        refuse_what_is_no_file(path)?;
-        // Its log lies beside the file itself, not beside a link to it.
+    /// Opens a file for reading, in one snapshot.
+    pub fn open(path: &Path, locking: ForeignLocking) -> Result<ForeignFile> {
+        check_is_database_file(path)?;
+        // The log is beside the file itself, not beside a link to it.
         let path = &resolve(path);
         let id = file_id(path)?;
-        // Locks belong to the process: a second SQLite in it would drop those of the first.
-        if is_held_by_others(id) {
+        // POSIX locks belong to the process: closing a second SQLite would release those of the first.
+        if is_open_elsewhere(id) {
             return Err(Error::conflict(format!(
-                "{} is open in this very process, through another SQLite",
+                "{} is open in this process, through another SQLite",
                 path.display()
             ))
             .remedy(Remedy::ReadElsewhere));
         }
-        let is_idle = !is_written_to(path) && !with_suffix(path, "-shm").exists();
-        ForeignFile::open_as(path, may_read_as_it_lies && is_idle)
+        let is_idle = !has_log(path) && !with_suffix(path, "-shm").exists();
+        let is_immutable = locking == ForeignLocking::IfInUse && is_idle;
+        ForeignFile::open_as(
+            path,
+            if is_immutable { OpenMode::Immutable } else { OpenMode::ReadOnly },
+        )
     }
 
-    fn open_as(path: &Path, as_it_lies: bool) -> Result<ForeignFile> {
+    fn open_as(path: &Path, mode: OpenMode) -> Result<ForeignFile> {
         let id = file_id(path)?;
-        let lay = as_it_lies.then(|| stamp(path)).transpose()?;
-        let query = if as_it_lies { "?immutable=1" } else { "?mode=ro" };
+        let (opened, query) = match mode {
+            OpenMode::Immutable => (Some(file_state(path)?), "?immutable=1"),
+            OpenMode::ReadOnly => (None, "?mode=ro"),
+        };
         let place = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
-        let address = format!("file:{}{query}", escaped(&place));
+        let uri = format!("file:{}{query}", percent_encode(&place));
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY
             | OpenFlags::SQLITE_OPEN_NO_MUTEX
             | OpenFlags::SQLITE_OPEN_URI;
-        // Counted first, so that nobody takes it for somebody else's.
+        // Counted first, so that it is not taken for another SQLite's.
         count_reader(id, 1);
-        let connection =
-            rusqlite::Connection::open_with_flags(address, flags).map_err(|error| {
-                count_reader(id, -1);
-                explain(path, error)
-            })?;
-        let file = ForeignFile { connection, path: path.to_owned(), id, lay };
+        let connection = rusqlite::Connection::open_with_flags(uri, flags).map_err(|error| {
+            count_reader(id, -1);
+            explain(path, error)
+        })?;
+        let file = ForeignFile { connection, path: path.to_owned(), id, opened };
         file.prepare()?;
         Ok(file)
     }
@@ -206,10 +248,10 @@ impl ForeignFile {
         let explain = |error| self.explain(error);
         let set = |config, on| self.connection.set_db_config(config, on).map_err(explain);
         use rusqlite::config::DbConfig as Config;
-        // What a foreign schema defines (views, triggers, virtual tables) is not run.
+        // Views, triggers and virtual tables of a foreign schema are not executed.
         set(Config::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
         set(Config::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
-        self.connection.busy_timeout(WAIT).map_err(explain)?;
+        self.connection.busy_timeout(BUSY_TIMEOUT).map_err(explain)?;
         self.connection
             .execute_batch(
                 "PRAGMA query_only = ON; PRAGMA cache_size = -16000; PRAGMA temp_store = MEMORY; \
@@ -218,11 +260,11 @@ impl ForeignFile {
             .map_err(explain)
     }
 
-    /// Whether what was read so far is one state of the file.
+    /// Whether everything read so far is from one snapshot.
     pub fn is_unchanged(&self) -> bool {
-        match &self.lay {
+        match &self.opened {
             None => true,
-            Some(lay) => stamp(&self.path).is_ok_and(|now| now == *lay),
+            Some(opened) => file_state(&self.path).is_ok_and(|now| now == *opened),
         }
     }
 
@@ -235,7 +277,7 @@ impl ForeignFile {
         Ok(names.flatten().collect())
     }
 
-    /// The columns of a table; none when there is no such table.
+    /// The columns of a table; empty if it does not exist.
     pub fn columns(&self, table: &str) -> Result<Vec<ForeignColumn>> {
         let sql = format!("PRAGMA table_info({})", quoted(table));
         let mut statement = self.connection.prepare(&sql).map_err(|error| self.explain(error))?;
@@ -248,13 +290,13 @@ impl ForeignFile {
         columns.collect::<rusqlite::Result<_>>().map_err(|error| self.explain(error))
     }
 
-    /// How many rows a table has.
+    /// The number of rows of a table.
     pub fn count(&self, table: &str) -> Result<i64> {
         let sql = format!("SELECT COUNT(*) FROM {}", quoted(table));
         self.connection.query_row(&sql, [], |row| row.get(0)).map_err(|error| self.explain(error))
     }
 
-    /// Hands over rows until there are no more or `each` breaks off.
+    /// Calls `each` with the rows until it breaks.
     pub fn each(
         &self,
         rows: ForeignRows<'_>,
@@ -269,7 +311,7 @@ impl ForeignFile {
             values.push(ValueRef::Integer(from));
             conditions.push(format!("rowid >= ?{}", values.len()));
         }
-        if let Some((column, text)) = rows.having {
+        if let Some(ColumnText { column, text }) = rows.equals {
             values.push(ValueRef::Text(text));
             conditions.push(format!("{} = ?{}", quoted(column), values.len()));
         }
@@ -294,10 +336,10 @@ impl ForeignFile {
         explain(&self.path, error)
     }
 
-    /// Closes the file, unless that would drop the locks that another SQLite of this process holds
-    /// on it: then it stays open until the process ends.
+    /// Closes the file, unless that would release the locks of another SQLite in this process: then it
+    /// stays open until the process ends.
     fn close(self) {
-        if is_held_by_others(self.id) {
+        if is_open_elsewhere(self.id) {
             std::mem::forget(self);
         }
     }
@@ -309,12 +351,12 @@ impl Drop for ForeignFile {
     }
 }
 
-/// Refuses what cannot be a database, and says what it is.
-fn refuse_what_is_no_file(path: &Path) -> Result<()> {
+/// Fails for a path that cannot be a database.
+fn check_is_database_file(path: &Path) -> Result<()> {
     let place = path.display();
     let found = std::fs::metadata(path).map_err(|error| match error.kind() {
         std::io::ErrorKind::PermissionDenied => forbidden(path).because(error),
-        _ => Error::not_found(format!("{place} is not there")).because(error),
+        _ => Error::not_found(format!("{place} does not exist")).because(error),
     })?;
     if found.is_dir() {
         return Err(Error::invalid(format!("{place} is a folder")));
@@ -322,13 +364,13 @@ fn refuse_what_is_no_file(path: &Path) -> Result<()> {
     if !found.is_file() {
         return Err(Error::invalid(format!("{place} is not a file")));
     }
-    // Opened, it would lose the log that lies beside it.
+    // Opening it would delete its log.
     if found.len() == 0 && file_bytes(&with_suffix(path, "-wal")) > 0 {
         return Err(Error::new(
             ErrorKind::Corrupt,
             format!("{place} is empty, but its log is not: it was damaged"),
         )
-        .remedy("name a backup of it; neither of the two was touched"));
+        .remedy("name a backup of it; neither file was changed"));
     }
     if found.len() == 0 {
         return Err(Error::invalid(format!("{place} is empty")));
@@ -344,10 +386,10 @@ fn forbidden(path: &Path) -> Error {
 fn explain(path: &Path, error: rusqlite::Error) -> Error {
     use rusqlite::ffi::ErrorCode;
     let place = path.display();
-    let said = match error.sqlite_error_code() {
+    let explained = match error.sqlite_error_code() {
         _ if is_busy(&error) => Error::new(
             ErrorKind::Busy,
-            format!("another process has kept {place} locked for {WAIT:?}"),
+            format!("another process has kept {place} locked for {BUSY_TIMEOUT:?}"),
         )
         .remedy("try again"),
         Some(ErrorCode::NotADatabase) => {
@@ -355,26 +397,26 @@ fn explain(path: &Path, error: rusqlite::Error) -> Error {
         }
         Some(ErrorCode::DatabaseCorrupt) => {
             Error::new(ErrorKind::Corrupt, format!("{place} is damaged: {error}"))
-                .remedy("let the program that owns it mend it, or name a backup of it")
+                .remedy("let the program that owns it repair it, or name a backup of it")
         }
         Some(ErrorCode::CannotOpen | ErrorCode::PermissionDenied) => forbidden(path),
         Some(ErrorCode::ReadOnly) => Error::new(
             ErrorKind::Unavailable,
-            format!("{place} was left in the middle of a write, and reading must not mend it"),
+            format!("{place} was left in the middle of a write, and reading must not repair it"),
         )
         .remedy("start the program that owns it once, then try again"),
         _ => Error::new(ErrorKind::Unavailable, format!("{place} cannot be read: {error}"))
             .remedy("check the disk, or name a copy of the file"),
     };
-    said.because(error)
+    explained.because(error)
 }
 
 fn quoted(name: &str) -> String {
     format!("\"{}\"", name.replace('"', "\"\""))
 }
 
-/// A path as the address of a file: what has a meaning there is escaped.
-fn escaped(path: &Path) -> String {
+/// A path in the form of a URI.
+fn percent_encode(path: &Path) -> String {
     let bytes = std::os::unix::ffi::OsStrExt::as_bytes(path.as_os_str());
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/-_.~".contains(&byte);
     let escape = |byte: &u8| {
@@ -383,41 +425,40 @@ fn escaped(path: &Path) -> String {
     bytes.iter().map(escape).collect()
 }
 
-fn is_written_to(path: &Path) -> bool {
+fn has_log(path: &Path) -> bool {
     ["-wal", "-journal"].iter().any(|suffix| file_bytes(&with_suffix(path, suffix)) > 0)
 }
 
-fn stamp(path: &Path) -> Result<Stamp> {
+fn file_state(path: &Path) -> Result<FileState> {
     let found = std::fs::metadata(path).map_err(|error| forbidden(path).because(error))?;
-    Ok(Stamp {
-        id: (found.dev(), found.ino()),
+    Ok(FileState {
+        id: FileId::of(&found),
         bytes: found.len(),
         modified: (found.mtime(), found.mtime_nsec()),
-        is_written_to: is_written_to(path),
+        has_log: has_log(path),
     })
 }
 
 fn file_id(path: &Path) -> Result<FileId> {
-    stamp(path).map(|stamp| stamp.id)
+    file_state(path).map(|state| state.id)
 }
 
 fn count_reader(id: FileId, by: i32) {
-    let mut open = OPEN.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut open = OPEN_READERS.lock().unwrap_or_else(PoisonError::into_inner);
     let readers = open.get_or_insert_default().entry(id).or_default();
     *readers = readers.saturating_add_signed(by as isize);
 }
 
 fn open_readers(id: FileId) -> usize {
-    let open = OPEN.lock().unwrap_or_else(PoisonError::into_inner);
+    let open = OPEN_READERS.lock().unwrap_or_else(PoisonError::into_inner);
     open.as_ref().and_then(|open| open.get(&id).copied()).unwrap_or(0)
 }
 
-/// Whether this process has a file open by other means than this module; where the system does not
-/// tell, no.
-fn is_held_by_others(id: FileId) -> bool {
+/// Whether this process has a file open outside this module. False if the system has no `/proc`.
+fn is_open_elsewhere(id: FileId) -> bool {
     let descriptors = std::fs::read_dir("/proc/self/fd").into_iter().flatten().flatten();
     let on_file = descriptors.filter(|entry| {
-        std::fs::metadata(entry.path()).is_ok_and(|found| (found.dev(), found.ino()) == id)
+        std::fs::metadata(entry.path()).is_ok_and(|found| FileId::of(&found) == id)
     });
     on_file.count() > open_readers(id)
 }

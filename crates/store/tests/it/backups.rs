@@ -111,7 +111,7 @@ fn without_hard_links_a_backup_is_made_and_overwrites_nothing() {
 }
 
 #[test]
-fn what_a_killed_backup_left_is_removed_by_the_next_one() {
+fn files_of_a_killed_backup_are_removed_by_the_next_one() {
     let space = TestSpace::new(Backend::Sqlite);
     let path = space.folder().join("x.db");
     let store = open_copy(&path, &space);

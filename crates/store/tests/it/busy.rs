@@ -69,7 +69,7 @@ pub fn write_when_told(target: &Target) {
 /// On PostgreSQL the server ends the transaction of a writer that pauses; SQLite has nobody who
 /// could, so all the others can do is to say so and to go on afterwards.
 #[test]
-fn writers_of_other_processes_are_told_that_a_frozen_one_holds_the_lock_and_go_on_after_it() {
+fn writers_fail_while_a_frozen_process_holds_the_lock_and_succeed_afterwards() {
     let space = TestSpace::new(Backend::Sqlite);
     let store = open_with(&space, &with_busy_timeout(200)).unwrap();
     write(&store, "before").unwrap();
@@ -88,7 +88,7 @@ fn writers_of_other_processes_are_told_that_a_frozen_one_holds_the_lock_and_go_o
 }
 
 on_both_backends! {
-    fn a_writer_that_waits_too_long_is_told_so_in_time(space) {
+    fn a_writer_that_waits_too_long_fails_at_the_busy_timeout(space) {
         drop(open(space));
         let store = open_with(space, &with_busy_timeout(200)).unwrap();
         let holder = Holder::of(space);
@@ -101,7 +101,7 @@ on_both_backends! {
         assert_eq!(names(&store), ["again"]);
     }
 
-    fn a_writer_whose_wait_is_long_enough_succeeds(space) {
+    fn a_writer_that_gets_the_lock_within_the_busy_timeout_succeeds(space) {
         let store = open(space);
         let holder = Holder::of(space);
         let (done, is_done) = mpsc::channel();
@@ -116,7 +116,7 @@ on_both_backends! {
         assert_eq!(names(&store), ["patient"]);
     }
 
-    fn a_long_write_of_the_same_process_is_waited_for_no_longer(space) {
+    fn a_long_write_of_the_same_process_does_not_exceed_the_busy_timeout(space) {
         let store = open_with(space, &with_busy_timeout(200)).unwrap();
         let (began, has_begun) = mpsc::channel();
         let (go, may_go) = mpsc::channel::<()>();
@@ -145,7 +145,7 @@ on_both_backends! {
     }
 
     /// Writers of one process queue behind the first, whose wait counts for them too.
-    fn each_of_many_waiting_writers_is_told_so_when_its_own_time_is_over(space) {
+    fn each_of_many_waiting_writers_fails_at_its_own_busy_timeout(space) {
         const BUSY_TIMEOUT: Duration = Duration::from_millis(2_000);
         let store = open_with(space, &with_busy_timeout(BUSY_TIMEOUT.as_millis() as u64)).unwrap();
         write(&store, "before").unwrap();

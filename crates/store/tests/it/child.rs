@@ -13,7 +13,7 @@ const WORK: &str = "ONEIRO_TEST_CHILD";
 /// A command that runs `work` on the store at `path` in another process.
 pub fn command(work: &str, path: &Path) -> Command {
     let mut command = Command::new(std::env::current_exe().unwrap());
-    command.args(["--exact", "child::does_what_its_parent_asks", "--nocapture"]);
+    command.args(["--exact", "child::runs_the_commands_of_its_parent", "--nocapture"]);
     command.env(WORK, format!("{work} {}", path.display()));
     command
 }
@@ -29,7 +29,7 @@ pub fn command_of_nobody(work: &str, path: &Path) -> Command {
 }
 
 #[test]
-fn does_what_its_parent_asks() {
+fn runs_the_commands_of_its_parent() {
     let Some(asked) = std::env::var_os(WORK) else { return };
     let asked = asked.into_string().unwrap();
     let (work, path) = asked.split_once(' ').unwrap();
@@ -57,7 +57,7 @@ fn does_what_its_parent_asks() {
         "sync-fails-then-crash" => crate::sync_failure::write_until_a_sync_fails(&target),
         "backup" => crate::backups::back_up(&target, Path::new(path)),
         "backup-and-die" => crate::backups::back_up_and_die(&target, Path::new(path)),
-        "read-foreign" => crate::links::read_foreign(Path::new(path)),
+        "read-foreign" => crate::links::assert_foreign_row_is_read(Path::new(path)),
         "write-when-told" => crate::busy::write_when_told(&target),
         "write-again" => crate::sync_failure::write_again(&target),
         other => panic!("no such work: {other}"),

@@ -28,7 +28,7 @@ fn mode(path: &Path) -> u32 {
 }
 
 #[test]
-fn a_new_store_is_for_its_owner_alone() {
+fn a_new_store_is_readable_by_its_owner_only() {
     let space = sqlite();
     let path = space.folder().join("deep/er/x.db");
     let store = Store::open(&at(&space, &path), &Options::default(), NOW).unwrap();
@@ -80,7 +80,7 @@ fn the_database_of_another_program_is_refused_and_not_touched() {
 }
 
 #[test]
-fn a_file_that_was_cut_off_is_corrupt() {
+fn a_truncated_file_is_corrupt() {
     let space = sqlite();
     let store = open(&space);
     for turn in 0..200 {
@@ -151,7 +151,7 @@ fn a_read_only_file_is_read_and_writes_are_refused() {
 }
 
 #[test]
-fn a_file_that_is_moved_away_is_not_made_anew() {
+fn a_file_that_is_moved_away_is_not_created_again() {
     let space = sqlite();
     let store = open(&space);
     write(&store, "kept").unwrap();

@@ -12,9 +12,9 @@ type Work = Arc<dyn Fn(&Tx<'_>) -> Result<()> + Send + Sync>;
 
 /// Opened once; whoever waits then passes.
 #[derive(Default)]
-struct Gate(Mutex<bool>, Condvar);
+struct Signal(Mutex<bool>, Condvar);
 
-impl Gate {
+impl Signal {
     fn open(&self) {
         *self.0.lock().unwrap() = true;
         self.1.notify_all();
@@ -27,9 +27,9 @@ impl Gate {
 
 /// Runs `works` as one group, in this order: one writer holds the lead until all of them wait.
 fn group(store: &Store, works: &[Work]) -> Vec<Result<()>> {
-    let (led, go) = (Arc::new(Gate::default()), Arc::new(Gate::default()));
+    let (has_leader, may_continue) = (Arc::new(Signal::default()), Arc::new(Signal::default()));
     std::thread::scope(|scope| {
-        let (begun, held) = (Arc::clone(&led), Arc::clone(&go));
+        let (begun, held) = (Arc::clone(&has_leader), Arc::clone(&may_continue));
         let leader = scope.spawn(move || {
             let passed = Arc::clone(&begun);
             let _ = write_caught(store, move |_| {
@@ -40,7 +40,7 @@ fn group(store: &Store, works: &[Work]) -> Vec<Result<()>> {
             // A fault may have kept the leader from its write; then there is no group.
             passed.open();
         });
-        led.wait();
+        has_leader.wait();
         let mut writers = Vec::new();
         for (place, work) in works.iter().enumerate() {
             let work = Arc::clone(work);
@@ -49,7 +49,7 @@ fn group(store: &Store, works: &[Work]) -> Vec<Result<()>> {
                 std::thread::yield_now();
             }
         }
-        go.open();
+        may_continue.open();
         leader.join().unwrap();
         writers.into_iter().map(|writer| writer.join().unwrap()).collect()
     })
@@ -102,7 +102,7 @@ fn panics(name: &'static str) -> Work {
 }
 
 on_both_backends! {
-    fn many_threads_write_and_nothing_is_lost_or_taken_twice(space) {
+    fn concurrent_writes_are_neither_lost_nor_repeated(space) {
         let store = open(space);
         let mut taken: Vec<i64> = std::thread::scope(|scope| {
             let writers: Vec<_> = (0..16).map(|thread| {
@@ -123,7 +123,7 @@ on_both_backends! {
         assert_eq!(names(&open(space)).len(), 800);
     }
 
-    fn a_bad_write_a_refused_one_and_a_panic_each_fail_alone(space) {
+    fn a_failed_a_refused_and_a_panicking_write_of_a_group_each_fail_alone(space) {
         let store = open(space);
         let works = [good("a"), bad("b"), good("c"), refused("d"), panics("e"), good("f")];
         let kinds: Vec<_> = group(&store, &works)
@@ -147,7 +147,7 @@ on_both_backends! {
         assert_eq!(names(&store), ["later"]);
     }
 
-    fn a_fault_anywhere_in_a_group_takes_no_half_write_with_it(space) {
+    fn after_a_fault_at_any_call_of_a_group_every_write_is_atomic(space) {
         let works = [good("a"), bad("b"), good("c")];
         for plan in [FaultPlan::FailAt, FaultPlan::CrashBefore, FaultPlan::CrashAfter] {
             let mut fired = true;
@@ -179,7 +179,7 @@ on_both_backends! {
     }
 
     /// Every call of the engine panics once: while a leader opens, begins, runs, commits and syncs.
-    fn a_panic_of_the_engine_anywhere_answers_everybody_and_harms_nobody_later(space) {
+    fn after_a_panic_at_any_call_every_writer_gets_a_result_and_later_writes_succeed(space) {
         let works = [good("a"), bad("b"), good("c")];
         let (mut at, mut fired, mut syncs) = (0, true, 0);
         while fired {
@@ -245,7 +245,7 @@ on_both_backends! {
         assert_eq!(synced, 2, "a write and a bulk write are synced once each");
     }
 
-    fn a_generation_of_settings_that_was_rolled_back_never_comes_again(space) {
+    fn a_settings_generation_that_was_rolled_back_is_not_reused(space) {
         let store = open(space);
         let seen = Arc::new(Mutex::new(BTreeSet::new()));
         for turn in 0..4 {

@@ -3,7 +3,9 @@
 
 use crate::child;
 use crate::support::{NOW, names, put, write};
-use oneiro_store::{FileKind, ForeignFile, ForeignRows, Options, Store, Target, backups};
+use oneiro_store::{
+    FileKind, ForeignFile, ForeignLocking, ForeignRows, Options, Store, Target, backups,
+};
 use oneiro_testkit::{Backend, Faults, TestSpace};
 use std::fs;
 use std::ops::ControlFlow;
@@ -67,7 +69,7 @@ fn a_stale_log_beside_a_link_is_not_taken_for_the_log_of_the_store() {
 }
 
 #[test]
-fn a_link_that_is_turned_to_another_store_does_not_split_an_open_one() {
+fn retargeting_a_link_does_not_affect_an_open_store() {
     let space = TestSpace::new(Backend::Sqlite);
     let link = paths(&space)[0].clone();
     let store = open_path(&link, &space);
@@ -95,7 +97,7 @@ fn a_backup_through_a_link_is_recorded_under_its_real_path() {
 }
 
 #[test]
-fn what_another_program_has_in_its_log_is_read_through_a_link() {
+fn the_log_of_another_programs_database_is_read_through_a_link() {
     let space = TestSpace::new(Backend::Sqlite);
     paths(&space);
     let theirs = rusqlite::Connection::open(real(&space)).unwrap();
@@ -110,11 +112,11 @@ fn what_another_program_has_in_its_log_is_read_through_a_link() {
 }
 
 /// Child: reads the one row that is only in the log.
-pub fn read_foreign(path: &Path) {
-    let file = ForeignFile::open(path, true).unwrap();
+pub fn assert_foreign_row_is_read(path: &Path) {
+    let file = ForeignFile::open(path, ForeignLocking::IfInUse).unwrap();
     let mut rows = 0;
     let columns = ["x".to_owned()];
-    let asked = ForeignRows { table: "t", columns: &columns, from: None, having: None };
+    let asked = ForeignRows { table: "t", columns: &columns, from: None, equals: None };
     file.each(asked, |_| {
         rows += 1;
         Ok(ControlFlow::Continue(()))

@@ -132,7 +132,7 @@ fn both_catalogues_are_the_same() {
 }
 
 #[test]
-fn a_copy_by_rows_forgets_no_table_and_no_column() {
+fn a_copy_by_rows_contains_every_table_and_column() {
     let space = TestSpace::new(Backend::Sqlite);
     let _store = open(&space);
     let names = |columns: &str| columns.split(", ").map(str::to_owned).collect::<BTreeSet<_>>();

@@ -30,7 +30,7 @@ fn assert_unavailable(error: &Error) {
 }
 
 #[test]
-fn a_hung_server_is_given_up_and_used_again_when_it_runs_on() {
+fn a_hung_server_times_out_and_is_used_again_when_it_resumes() {
     let server = OwnServer::start();
     let target = with_short_connect_timeout(&server.url());
     let store = Store::open(&target, &with_busy_timeout(5_000), NOW).unwrap();
@@ -54,7 +54,7 @@ fn a_hung_server_is_given_up_and_used_again_when_it_runs_on() {
 }
 
 #[test]
-fn a_peer_that_accepts_and_never_answers_is_given_up() {
+fn a_peer_that_accepts_and_never_answers_times_out() {
     let silent = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = silent.local_addr().unwrap().port();
     let url = format!("postgres://u:hunter2@127.0.0.1:{port}/d");
@@ -88,7 +88,7 @@ fn a_server_after_hosts_that_are_dead_or_silent_is_reached() {
 }
 
 #[test]
-fn a_hung_server_is_given_up_although_another_host_answers() {
+fn a_hung_server_times_out_although_another_host_answers() {
     let (first, server) = (OwnServer::start(), OwnServer::start());
     let hosts = format!("127.0.0.1:{},127.0.0.1:{}", first.port(), server.port());
     let own = format!("127.0.0.1:{}", server.port());
@@ -99,7 +99,7 @@ fn a_hung_server_is_given_up_although_another_host_answers() {
     let store = Store::open(&target, &options, NOW).unwrap();
     write(&store, "before").unwrap();
     assert_eq!(names(&store), ["before"]);
-    first.again();
+    first.restart();
     let server = Arc::new(server);
     let freezing = Arc::clone(&server);
     let read = ended(move || {
@@ -145,7 +145,7 @@ fn a_statement_past_its_limit_is_ended_by_the_server_and_the_connection_lives_on
 /// The writer stands for one whose process is stopped, or whose machine was cut off: its
 /// transaction is open, and it says nothing more.
 #[test]
-fn a_writer_that_pauses_inside_its_transaction_loses_the_lock_and_keeps_nothing() {
+fn a_writer_that_pauses_in_its_transaction_loses_the_lock_and_is_rolled_back() {
     let space = TestSpace::new(Backend::Postgres);
     let (paused, other) =
         (open_with(&space, &with_busy_timeout(100)).unwrap(), with_busy_timeout(60_000));

@@ -7,7 +7,7 @@ use oneiro_testkit::{Backend, OwnServer, TestSpace};
 use std::sync::Barrier;
 
 #[test]
-fn connections_that_the_server_ended_are_replaced_unnoticed() {
+fn connections_that_the_server_closed_are_replaced() {
     let space = TestSpace::new(Backend::Postgres);
     let url = format!("{}?application_name={}", space.store, space.space);
     let target = Target::Postgres { url, space: space.space.clone() };
@@ -39,7 +39,7 @@ fn a_lost_server_is_unavailable_and_nothing_acknowledged_is_lost() {
             assert!(error.remedy_text().is_some() && error.is_retryable());
         }
     }
-    server.again();
+    server.restart();
     assert_eq!(names(&store), ["before"]);
     write(&store, "after").unwrap();
     assert_eq!(names(&store), ["after", "before"]);
@@ -73,7 +73,7 @@ fn a_lost_server_is_unavailable_and_nothing_acknowledged_is_lost() {
         server.kill();
         writers.into_iter().flat_map(|writer| writer.join().unwrap()).collect()
     });
-    server.again();
+    server.restart();
     let there = names(&store);
     assert!(kept.len() >= 40);
     assert!(kept.iter().all(|name| there.contains(name)), "an acknowledged write was lost");

@@ -15,7 +15,7 @@ fn statements() -> Vec<(String, &'static str)> {
 }
 
 on_both_backends! {
-    fn every_statement_is_understood(space) {
+    fn every_statement_can_be_prepared(space) {
         let _store = open(space);
         assert!(statements().len() > 60);
         for (name, sql) in statements() {
@@ -47,7 +47,7 @@ on_both_backends! {
 }
 
 #[test]
-fn every_statement_has_a_name_of_its_own() {
+fn every_statement_has_a_unique_name() {
     let mut names: Vec<String> = statements().into_iter().map(|(name, _)| name).collect();
     names.sort_unstable();
     let count = names.len();

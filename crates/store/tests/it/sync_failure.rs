@@ -114,7 +114,7 @@ fn assert_all_kept(outcome: &Outcome, kept: &[String]) {
 }
 
 #[test]
-fn what_is_acknowledged_after_a_failed_sync_survives_a_power_cut() {
+fn writes_acknowledged_after_a_failed_sync_survive_a_power_cut() {
     let (space, faults) = (TestSpace::new(Backend::Sqlite), Faults::new());
     let path = space.folder().join("x.db");
     let outcome = run(faults.apply(&mut child::command("sync-fails", &path), ONCE));
@@ -136,7 +136,7 @@ fn while_the_log_cannot_be_synced_every_write_is_refused() {
 }
 
 #[test]
-fn a_log_that_lost_its_pages_is_never_written_to_again_by_that_process() {
+fn a_process_never_writes_again_to_a_log_that_lost_pages() {
     let (space, faults) = (TestSpace::new(Backend::Sqlite), Faults::new());
     let path = space.folder().join("x.db");
     let mut command = child::command("sync-fails", &path);
@@ -153,7 +153,7 @@ fn a_log_that_lost_its_pages_is_never_written_to_again_by_that_process() {
 }
 
 #[test]
-fn a_later_process_does_not_acknowledge_what_only_the_cache_shows() {
+fn a_later_process_does_not_acknowledge_writes_that_are_only_in_the_page_cache() {
     let (space, faults) = (TestSpace::new(Backend::Sqlite), Faults::new());
     let path = space.folder().join("x.db");
     let first = run(faults.apply(&mut child::command("sync-fails-then-crash", &path), ONCE));

@@ -1,5 +1,4 @@
-//! The tokens of one text, kept. An index was written with them, so they change with the version
-//! or not at all.
+//! The tokens of fixed texts. Indexes contain them, so they may change only with the version.
 
 use std::fmt::Write;
 

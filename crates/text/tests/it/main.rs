@@ -1,5 +1,5 @@
-//! The analyzer from outside: rules by table, laws by random texts, and a fixed output.
+//! The analyzer: rules in tables, properties on random texts, and the tokens of fixed texts.
 
 mod golden;
-mod laws;
+mod properties;
 mod rules;

@@ -1,4 +1,4 @@
-//! The rules of the analyzer by table: a text, and what it is found by.
+//! The rules of the analyzer in tables: a text and its terms.
 
 use oneiro_text::{Analyzer, Kind, is_filler, is_first_person, is_time_word, normalise};
 
@@ -50,7 +50,7 @@ fn the_language_is_that_of_the_words_and_not_of_identifiers() {
 }
 
 #[test]
-fn marks_that_readers_leave_out() {
+fn optional_marks_are_dropped() {
     for (one, other) in [
         ("café", "cafe"),
         ("cafe\u{301}", "cafe"),
@@ -149,12 +149,12 @@ fn emoji() {
 }
 
 #[test]
-fn what_is_too_long_is_cut_or_dropped() {
+fn runs_that_are_too_long_are_cut_or_dropped() {
     let long = "x".repeat(300);
     assert_eq!(terms(&long), ["x".repeat(64)]);
     let path = format!("{}/end", vec!["abcdefgh"; 20].join("/"));
-    let found = terms(&path);
-    assert!(!found.contains(&path) && found.contains(&"end".to_owned()));
+    let recognised = terms(&path);
+    assert!(!recognised.contains(&path) && recognised.contains(&"end".to_owned()));
     assert_eq!(terms(&"aGVsbG8gd29ybGQhIQ".repeat(40)).len(), 1);
 }
 
@@ -178,7 +178,7 @@ fn positions_kinds_and_stop_words() {
 }
 
 #[test]
-fn the_words_of_a_question() {
+fn queries_are_split_into_words() {
     for (question, want) in [
         ("When did Caroline go to the LGBTQ support group?", "caroline lgbtq support group"),
         ("Wann ist Anna mit den Kindern in die Berge gefahren?", "anna kindern berge gefahren"),
@@ -193,7 +193,7 @@ fn the_words_of_a_question() {
 }
 
 #[test]
-fn a_word_is_asked_for_in_every_language() {
+fn a_query_word_has_its_stems_in_every_language() {
     let mut analyzer = Analyzer::default();
     for (row, question) in [
         ("Wir sind gestern mit den Kindern in die Berge gefahren", "Kinder"),

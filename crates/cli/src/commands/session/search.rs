@@ -10,8 +10,8 @@ use crate::request::request;
 use crate::style::Style;
 use clap::Args;
 use oneiro::{
-    Conversation, Oneiro, SessionDigest, SessionFound, SessionSearchRequest, ShownMessage, Sort,
-    SummaryLevel, Timestamp, WINDOW,
+    Conversation, MESSAGE_WINDOW, Oneiro, SessionDigest, SessionFound, SessionSearchRequest,
+    ShownMessage, Sort, SummaryLevel, Timestamp,
 };
 use serde_json::json;
 
@@ -45,7 +45,7 @@ pub struct SearchArgs {
     #[arg(long, value_name = "SESSION", conflicts_with_all = ["session", "read"])]
     current: Option<String>,
     /// Messages to each side of a hit or of --around
-    #[arg(long, value_name = "N", default_value_t = WINDOW.0)]
+    #[arg(long, value_name = "N", default_value_t = MESSAGE_WINDOW.default)]
     window: usize,
     /// Only hits of this role; may be repeated [default: user and assistant]
     #[arg(long)]

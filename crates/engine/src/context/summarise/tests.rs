@@ -1,7 +1,7 @@
 //! The levels, over any text and any answer.
 
 use super::*;
-use crate::LlmAnswer;
+use crate::LlmResponse;
 use oneiro_model::{Error, Result};
 use proptest::prelude::*;
 use std::sync::Mutex;
@@ -21,11 +21,11 @@ impl Llm for Answers {
         "answers"
     }
 
-    fn write(&self, request: &LlmRequest<'_>) -> Result<LlmAnswer> {
+    fn complete(&self, request: &LlmRequest<'_>) -> Result<LlmResponse> {
         self.1.lock().unwrap().push(request.temperature);
         let mut left = self.0.lock().unwrap();
         let answer = left.pop().unwrap_or_else(|| Ok(String::new()));
-        answer.map(|text| LlmAnswer { text, ..LlmAnswer::default() })
+        answer.map(|text| LlmResponse { text, ..LlmResponse::default() })
     }
 }
 

@@ -8,9 +8,9 @@ use super::{MessageWindow, within, without_system_prompt};
 use crate::Oneiro;
 use oneiro_index::{Reader, View};
 use oneiro_model::{
-    ArchivedFilter, CONVERSATIONS, Conversation, Discover, Found, HIDDEN_SOURCES, Hit,
-    ListSessions, MACHINE_SOURCES, Query, Result, Role, SearchRequest, Session, SessionFound, Sort,
-    Tier, WINDOW,
+    ArchivedFilter, CONVERSATION_LIMIT, Conversation, Discover, Found, HIDDEN_SOURCES, Hit,
+    ListSessions, MACHINE_SOURCES, MESSAGE_WINDOW, Query, Result, Role, SearchRequest, Session,
+    SessionFound, Sort, Tier,
 };
 use oneiro_store::{Tx, lineage, message_rows, sessions, titles};
 use oneiro_text::{Analyzer, QueryWord};
@@ -24,8 +24,8 @@ const TITLES_COMPARED_MAX: usize = 500;
 
 impl Oneiro {
     pub(super) fn discover(&self, asked: &Discover) -> Result<SessionFound> {
-        within("limit", asked.limit, 1..=CONVERSATIONS.1)?;
-        within("window", asked.window, 1..=WINDOW.1)?;
+        within("limit", asked.limit, 1..=CONVERSATION_LIMIT.max)?;
+        within("window", asked.window, 1..=MESSAGE_WINDOW.max)?;
         let query = Query::parse(&asked.query, self.now())?;
         if query.expr.is_none() && query.filters.is_empty() {
             // An empty query is not a request for the newest conversations: `Browse` is.

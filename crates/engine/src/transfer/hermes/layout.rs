@@ -1,5 +1,5 @@
-//! What a `state.db` has: its version, its tables and their columns. Columns are asked for and not
-//! assumed, because every version of hermes adds some.
+//! The version, tables and columns of a `state.db`. Columns are queried and not assumed, because every
+//! version of hermes adds some.
 
 use oneiro_model::{Error, Result};
 use oneiro_store::{ForeignFile, ForeignRow, ForeignRows, ForeignValue};
@@ -7,11 +7,11 @@ use std::collections::HashMap;
 use std::ops::ControlFlow;
 use std::path::Path;
 
-/// The newest version of the tables that was known when this was written.
-const NEWEST: i64 = 30;
+/// The newest schema version that was tested.
+const NEWEST_KNOWN_VERSION: i64 = 30;
 
 /// Whether tables are those of hermes.
-pub(super) fn are_of_hermes(tables: &[String]) -> bool {
+pub(super) fn is_hermes_schema(tables: &[String]) -> bool {
     let has = |name: &str| tables.iter().any(|table| table == name);
     has("sessions") && has("messages") && has("schema_version")
 }
@@ -21,7 +21,7 @@ pub(super) fn are_of_hermes(tables: &[String]) -> bool {
 pub(super) struct Columns {
     /// Their names, in the order they are read.
     pub(super) names: Vec<String>,
-    /// Which of them hold text, by place.
+    /// Whether each of them is declared as text.
     pub(super) are_text: Vec<bool>,
     places: HashMap<String, usize>,
 }
@@ -37,7 +37,7 @@ impl Columns {
         Ok(columns)
     }
 
-    /// Some of the columns, as far as they are there.
+    /// Those of `wanted` that exist.
     pub(super) fn only(&self, wanted: &[&str]) -> Columns {
         let mut columns = Columns::default();
         for name in wanted.iter().filter(|name| self.has(name)) {
@@ -58,10 +58,10 @@ impl Columns {
     }
 }
 
-/// What a `state.db` has.
+/// The schema of a `state.db`.
 #[derive(Debug, Clone)]
 pub(super) struct Layout {
-    /// Its version; 0 when it does not say.
+    /// 0 if the file does not have one.
     pub(super) version: i64,
     pub(super) tables: Vec<String>,
     pub(super) sessions: Columns,
@@ -76,9 +76,9 @@ impl Layout {
         let tables = file.tables()?;
         let sessions = Columns::read(file, "sessions")?;
         let messages = Columns::read(file, "messages")?;
-        let is_whole = ["id", "source", "started_at"].iter().all(|name| sessions.has(name))
+        let is_complete = ["id", "source", "started_at"].iter().all(|name| sessions.has(name))
             && ["session_id", "role", "content", "timestamp"].iter().all(|name| messages.has(name));
-        if !is_whole || !tables.iter().any(|table| table == "schema_version") {
+        if !is_complete || !tables.iter().any(|table| table == "schema_version") {
             return Err(Error::invalid(format!(
                 "{} is a SQLite database, but not a state.db of hermes",
                 path.display()
@@ -87,9 +87,9 @@ impl Layout {
         }
         let version = version(file)?;
         let mut warnings = Vec::new();
-        if version > NEWEST {
+        if version > NEWEST_KNOWN_VERSION {
             warnings.push(format!(
-                "the file has version {version}, and versions up to {NEWEST} are known: all of its \
+                "the file has version {version}, and versions up to {NEWEST_KNOWN_VERSION} are known: all of its \
                  columns are kept, tables that are new are not"
             ));
         }
@@ -120,7 +120,7 @@ impl Layout {
 
 fn version(file: &ForeignFile) -> Result<i64> {
     let columns = [String::from("version")];
-    let rows = ForeignRows { table: "schema_version", columns: &columns, from: None, having: None };
+    let rows = ForeignRows { table: "schema_version", columns: &columns, from: None, equals: None };
     let mut version = 0;
     file.each(rows, |row| {
         if let ForeignValue::Int(number) = row.value(0) {

@@ -1,49 +1,50 @@
-//! A row of hermes's messages as a message of ours. Every column that says something is kept.
+//! Converts rows of hermes's messages. Every column that is set is kept.
 
 use super::layout::Columns;
-use super::value::{self, Moment, NAME, Repairs, TIME};
+use super::value::{self, NAME_REPAIR, ParsedTime, Repairs, TIME_REPAIR};
 use oneiro_model::{NewMessage, Result, Role, Timestamp, Visibility, withhold};
 use oneiro_store::messages::{self, Prepared};
 use oneiro_store::{ForeignRow, ForeignValue};
 use serde_json::{Map, Value};
 
-/// A message as the file has it, made ready to be stored.
+/// A message of the file, ready to be stored.
 pub(super) struct MessageRow {
     pub(super) prepared: Result<Prepared>,
     pub(super) at: Timestamp,
     pub(super) withheld: usize,
     pub(super) repairs: Repairs,
-    /// About how large it is.
+    /// Its approximate size.
     pub(super) bytes: usize,
 }
 
-/// Structured content is stored as text with this before it.
-const STRUCTURED: &str = "\0json:";
+/// Precedes structured content, which hermes stores as text.
+const STRUCTURED_PREFIX: &str = "\0json:";
 
-/// What a column becomes.
+/// How a column is converted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Part {
-    /// It is read apart from the others.
+    /// Read separately.
     Own,
     Content,
     Json,
-    /// A number whose 0 says nothing.
+    /// A number whose 0 is not kept.
     Flag,
     ToolName,
     Tokens,
     Other,
 }
 
-/// How the columns of this file's messages are read, settled once for all rows.
+/// How the columns of messages in this file are read.
 #[derive(Debug, Clone)]
 pub(super) struct Reader {
     columns: Columns,
-    /// What each column becomes, and under which name.
+    /// The conversion and the new name of each column.
     parts: Vec<(Part, String)>,
 }
 
-/// Names that mean something of ours in a message.
-const OURS: [&str; 7] = ["at", "external_id", "visibility", "trust", "tokens", "name", "id"];
+/// Field names that have a meaning in our messages.
+const RESERVED_NAMES: [&str; 7] =
+    ["at", "external_id", "visibility", "trust", "tokens", "name", "id"];
 
 impl Reader {
     pub(super) fn new(columns: &Columns) -> Reader {
@@ -61,7 +62,7 @@ impl Reader {
                 "token_count" => Part::Tokens,
                 _ => Part::Other,
             };
-            let is_taken = part == Part::Other && OURS.contains(&name.as_str());
+            let is_taken = part == Part::Other && RESERVED_NAMES.contains(&name.as_str());
             (part, if is_taken { format!("hermes_{name}") } else { name.clone() })
         };
         Reader { columns: columns.clone(), parts: columns.names.iter().map(part).collect() }
@@ -79,7 +80,7 @@ impl Reader {
         visibility(&self.columns, row)
     }
 
-    /// Reads a row; `before` is the time of the row before it, for one that has none.
+    /// Reads a row. A row without a time gets `before`, the time of the previous row.
     pub(super) fn read(&self, row: &ForeignRow<'_>, before: Timestamp) -> MessageRow {
         let mut repairs = Repairs::default();
         let mut body = Map::new();
@@ -99,7 +100,7 @@ impl Reader {
                     body.insert(name.clone(), content(value, &mut repairs));
                 }
                 Part::Json => {
-                    body.insert(name.clone(), value::parsed(value, &mut repairs));
+                    body.insert(name.clone(), value::parse_json_text(value, &mut repairs));
                 }
                 Part::Flag if value::flag(value, false) => {
                     body.insert(name.clone(), Value::Bool(true));
@@ -107,14 +108,14 @@ impl Reader {
                 Part::Flag => {}
                 Part::ToolName => {
                     let name = if role == Role::Tool { "name" } else { name };
-                    body.insert(name.to_owned(), value::words(value, &mut repairs));
+                    body.insert(name.to_owned(), value::text_value(value, &mut repairs));
                 }
                 Part::Tokens => match value::whole_number(value) {
                     Some(count) => {
                         body.insert("tokens".to_owned(), count.into());
                     }
                     None => {
-                        body.insert(name.clone(), value::plain(value, &mut repairs));
+                        body.insert(name.clone(), value::to_json(value, &mut repairs));
                     }
                 },
                 Part::Other if value == ForeignValue::Int(0) => {}
@@ -122,9 +123,9 @@ impl Reader {
                     let is_text = self.columns.are_text.get(place).copied().unwrap_or(false);
                     let kept = match (is_text, value) {
                         (true, ForeignValue::Text(_) | ForeignValue::Bytes(_)) => {
-                            value::words(value, &mut repairs)
+                            value::text_value(value, &mut repairs)
                         }
-                        _ => value::plain(value, &mut repairs),
+                        _ => value::to_json(value, &mut repairs),
                     };
                     body.insert(name.clone(), kept);
                 }
@@ -154,7 +155,7 @@ impl Reader {
         match text.as_deref().map(Role::parse) {
             Some(Ok(role)) => role,
             _ => {
-                repairs.count(NAME);
+                repairs.count(NAME_REPAIR);
                 let was = text.filter(|text| !text.is_empty());
                 body.extend(was.map(|was| ("role_was".to_owned(), was.into())));
                 Role::Other("unknown".into())
@@ -169,22 +170,22 @@ impl Reader {
         repairs: &mut Repairs,
     ) -> Option<Timestamp> {
         let value = self.columns.get(row, "timestamp");
-        let Moment { at, exact, odd } = value::moment(value, repairs);
+        let ParsedTime { at, exact, invalid } = value::parse_time(value, repairs);
         if value == ForeignValue::Null {
-            repairs.count(TIME);
+            repairs.count(TIME_REPAIR);
         }
         body.extend(exact.map(|exact| ("timestamp".to_owned(), exact)));
-        body.extend(odd.map(|odd| ("timestamp_was".to_owned(), odd)));
+        body.extend(invalid.map(|invalid| ("timestamp_was".to_owned(), invalid)));
         at
     }
 }
 
-/// The id that a message of hermes has here.
+/// The external id of a message of hermes.
 pub(super) fn external_id(number: i64) -> String {
     format!("hermes:{number}")
 }
 
-/// Where a message stands. Rows of versions that did not know are all live.
+/// The visibility of a message. In old versions all messages are live.
 pub(super) fn visibility(columns: &Columns, row: &ForeignRow<'_>) -> Visibility {
     let is_active = value::flag(columns.get(row, "active"), true);
     let is_compacted = value::flag(columns.get(row, "compacted"), false);
@@ -196,9 +197,9 @@ pub(super) fn visibility(columns: &Columns, row: &ForeignRow<'_>) -> Visibility 
 }
 
 fn content(value: ForeignValue<'_>, repairs: &mut Repairs) -> Value {
-    match value::words(value, repairs) {
+    match value::text_value(value, repairs) {
         Value::String(text) => {
-            let structured = text.strip_prefix(STRUCTURED);
+            let structured = text.strip_prefix(STRUCTURED_PREFIX);
             let structured = structured.and_then(|json| value::read_json(json, repairs));
             structured.unwrap_or(Value::String(text))
         }

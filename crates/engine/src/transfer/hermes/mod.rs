@@ -1,15 +1,15 @@
-//! Moving in from hermes: the sessions of a `state.db` become sessions here, each message once,
-//! however often it is run and while hermes goes on writing. The file is only read.
+//! Imports the `state.db` of hermes. An import can be repeated while hermes keeps writing: it adds
+//! every message once. The file is only read.
 
-mod account;
+mod checkpoint;
 mod compare;
 mod layout;
 mod links;
 mod message_row;
-mod note;
 mod pass;
 mod preview;
 mod reconcile;
+mod report;
 mod session_row;
 mod store_messages;
 mod store_sessions;
@@ -18,12 +18,12 @@ mod tables;
 mod usage_row;
 mod value;
 
-pub use account::{HermesCounts, HermesDifference, HermesImported, NotKept};
+pub use report::{HermesCounts, HermesDifference, HermesImported, NotKept};
 
 use super::TransferProgress;
 use crate::views::Transfer;
 use oneiro_model::{Error, ErrorKind, Remedy, Result};
-use oneiro_store::{FileKind, ForeignFile, Target, kind_of_file};
+use oneiro_store::{FileKind, ForeignFile, ForeignLocking, Target, kind_of_file};
 use serde::Serialize;
 use std::path::Path;
 
@@ -47,17 +47,17 @@ impl ForeignStore {
     }
 }
 
-/// Whose database a file is, if it is one and not a store of Oneiro. Nothing is written, neither to
-/// the file nor beside it.
+/// The program that a database file belongs to, unless it is a store of Oneiro. Writes nothing, neither
+/// to the file nor beside it.
 pub fn foreign_store(path: &Path) -> Option<ForeignStore> {
     match kind_of_file(path) {
-        FileKind::Sqlite(tables) if layout::are_of_hermes(&tables) => Some(ForeignStore::Hermes),
+        FileKind::Sqlite(tables) if layout::is_hermes_schema(&tables) => Some(ForeignStore::Hermes),
         FileKind::Sqlite(_) => Some(ForeignStore::Sqlite),
         FileKind::Nothing | FileKind::Ours | FileKind::Damaged | FileKind::Other => None,
     }
 }
 
-/// Says of a file that cannot be opened as a store whose it is, where that can be told.
+/// Replaces the error for a file that is not a store if the file belongs to hermes.
 pub(crate) fn name_foreign(target: &Target, error: Error) -> Error {
     let Target::File { path, .. } = target else { return error };
     if error.kind() != ErrorKind::Invalid || foreign_store(path) != Some(ForeignStore::Hermes) {
@@ -68,12 +68,12 @@ pub(crate) fn name_foreign(target: &Target, error: Error) -> Error {
         .remedy(Remedy::ImportHermes { place: place.to_string() })
 }
 
-/// How often a file that nobody had open is read as it lies before SQLite's own locks are used.
-const QUIET_TRIES: usize = 2;
+/// Attempts to read the file without SQLite's locks, before they are used.
+const LOCK_FREE_ATTEMPTS: usize = 2;
 
 impl Transfer<'_> {
-    /// Imports the `state.db` of hermes. It is read in one snapshot; run again, it adds what is new
-    /// and brings up to date what hermes changed, and leaves what was changed here.
+    /// Imports the `state.db` of hermes, in one snapshot. A repeated import adds what is new and
+    /// applies the changes of hermes, except to what was changed here.
     pub fn import_hermes(
         &self,
         path: &Path,
@@ -81,13 +81,16 @@ impl Transfer<'_> {
     ) -> Result<HermesImported> {
         let mut done = HermesImported::default();
         for attempt in 0.. {
-            let file = open(path, attempt < QUIET_TRIES)?;
-            let pass = pass::Pass::new(self.oneiro, (path, &file))?;
+            let is_lock_free = attempt < LOCK_FREE_ATTEMPTS;
+            let locking =
+                if is_lock_free { ForeignLocking::IfInUse } else { ForeignLocking::Always };
+            let file = open(path, locking)?;
+            let pass = pass::Pass::new(self.oneiro, path, &file)?;
             let outcome = pass.run(file, progress)?;
-            // What an attempt stored before the file changed under it counts as well.
-            let is_whole = outcome.is_whole;
+            // An attempt counts what it stored even if the file changed during it.
+            let is_complete = outcome.is_complete;
             done = outcome.done.after(done);
-            if is_whole {
+            if is_complete {
                 break;
             }
         }
@@ -100,19 +103,19 @@ impl Transfer<'_> {
         path: &Path,
         progress: &mut dyn FnMut(TransferProgress),
     ) -> Result<HermesImported> {
-        let file = open(path, true)?;
-        preview::preview(self.oneiro, (path, &file), progress)
+        let file = open(path, ForeignLocking::IfInUse)?;
+        preview::preview(self.oneiro, path, &file, progress)
     }
 }
 
-fn open(path: &Path, may_read_as_it_lies: bool) -> Result<ForeignFile> {
+fn open(path: &Path, locking: ForeignLocking) -> Result<ForeignFile> {
     let remedy =
         "name the state.db of hermes; it is in ~/.hermes unless HERMES_HOME says otherwise";
     if kind_of_file(path) == FileKind::Ours {
         return Err(Error::invalid(format!("{} is a store of Oneiro itself", path.display()))
             .remedy(Remedy::OwnStore));
     }
-    ForeignFile::open(path, may_read_as_it_lies).map_err(|error| match error.remedy_text() {
+    ForeignFile::open(path, locking).map_err(|error| match error.remedy_text() {
         Some(_) => error,
         None => error.remedy(remedy),
     })

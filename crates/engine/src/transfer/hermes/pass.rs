@@ -1,11 +1,11 @@
-//! One way through a `state.db`: sessions, their messages, what changed of both, how they descend,
-//! the other tables, and at last the counts of both sides. Each step is many short transactions; one
-//! that is cut short is completed by the next import.
+//! One pass over a `state.db`: imports sessions, messages, changes of both, parents and other tables,
+//! then compares the counts. Every step is many short transactions; the next import completes an
+//! interrupted one.
 
-use super::account::{HermesImported, NotKept};
+use super::checkpoint::{self, VisibilityRuns};
 use super::layout::Layout;
 use super::message_row;
-use super::note::{self, Runs};
+use super::report::{HermesImported, NotKept};
 use super::session_row::{SessionRow, Source, bytes_of};
 use crate::Oneiro;
 use crate::transfer::TransferProgress;
@@ -15,59 +15,59 @@ use std::collections::HashMap;
 use std::ops::ControlFlow;
 use std::path::Path;
 
-/// Sessions to a transaction.
-const SESSIONS: usize = 128;
+/// Sessions per transaction.
+const BATCH_SESSIONS: usize = 128;
 
-/// What became of a session of the file.
+/// How a session of the file was handled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Standing {
-    /// It began with this import.
+pub(super) enum SessionStatus {
+    /// Created by this import.
     New,
-    /// An earlier import brought it, or it was here by itself.
+    /// It existed before.
     Known,
-    /// Nothing of it is stored.
-    LeftOut,
+    /// Not imported: deleted here, or excluded by a pattern.
+    Skipped,
 }
 
-/// A session of the file, as far as it is needed again.
+/// A session of the file, with what later steps need.
 #[derive(Debug, Clone)]
-pub(super) struct Seen {
+pub(super) struct SourceSession {
     pub(super) raw_id: Vec<u8>,
     pub(super) id: SessionId,
-    pub(super) standing: Standing,
-    /// The last message that earlier imports took.
+    pub(super) status: SessionStatus,
+    /// The last message that earlier imports stored.
     pub(super) until: Option<i64>,
-    /// Where its messages stood when they were last looked at.
-    pub(super) known: Runs,
-    /// Where they stand in the file.
-    pub(super) runs: Runs,
+    /// The visibility of its messages at the last import.
+    pub(super) known: VisibilityRuns,
+    /// The visibility of its messages in the file.
+    pub(super) runs: VisibilityRuns,
     pub(super) parent: Option<Vec<u8>>,
     pub(super) descends: Option<Lineage>,
     pub(super) is_of_tool: bool,
     pub(super) is_compressed: bool,
-    /// The mark of the link that earlier imports gave it.
+    /// The fingerprint of the parent that earlier imports set.
     pub(super) link: i64,
 }
 
-/// What a way through the file did.
+/// The result of a pass.
 pub(super) struct Outcome {
     pub(super) done: HermesImported,
-    /// Whether the file stayed as it was all the way.
-    pub(super) is_whole: bool,
+    /// Whether the file did not change during the pass.
+    pub(super) is_complete: bool,
 }
 
-/// One way through a file.
+/// A pass over a file.
 pub(super) struct Pass<'a> {
     pub(super) oneiro: &'a Oneiro,
     pub(super) layout: Layout,
     pub(super) path: String,
     pub(super) done: HermesImported,
-    pub(super) seen: Vec<Seen>,
+    pub(super) seen: Vec<SourceSession>,
     pub(super) by_id: HashMap<Vec<u8>, usize>,
     pub(super) at: Progress,
 }
 
-/// How far the pass has come.
+/// The progress of a pass.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Progress {
     pub(super) sessions: u64,
@@ -77,7 +77,7 @@ pub(super) struct Progress {
 }
 
 impl Progress {
-    pub(super) fn tell(&self, progress: &mut dyn FnMut(TransferProgress)) {
+    pub(super) fn report_to(&self, progress: &mut dyn FnMut(TransferProgress)) {
         let share = self.messages as f64 / self.total.max(1) as f64;
         let bytes = (self.bytes as f64 * share.min(1.0)) as u64;
         progress(TransferProgress { sessions: self.sessions, messages: self.messages, bytes });
@@ -85,7 +85,7 @@ impl Progress {
 }
 
 impl<'a> Pass<'a> {
-    pub(super) fn new(oneiro: &'a Oneiro, (path, file): (&Path, &ForeignFile)) -> Result<Pass<'a>> {
+    pub(super) fn new(oneiro: &'a Oneiro, path: &Path, file: &ForeignFile) -> Result<Pass<'a>> {
         let layout = Layout::read(file, path)?;
         let total = file.count("messages").unwrap_or(0);
         let at = Progress {
@@ -98,8 +98,8 @@ impl<'a> Pass<'a> {
             warnings: layout.warnings.clone(),
             ..HermesImported::default()
         };
-        let whole = std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-        let path = whole.to_string_lossy().into_owned();
+        let absolute = std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+        let path = absolute.to_string_lossy().into_owned();
         Ok(Pass { oneiro, layout, path, done, seen: Vec::new(), by_id: HashMap::new(), at })
     }
 
@@ -108,31 +108,32 @@ impl<'a> Pass<'a> {
         file: ForeignFile,
         progress: &mut dyn FnMut(TransferProgress),
     ) -> Result<Outcome> {
-        let is_whole = self.steps(file, progress)?;
+        let is_complete = self.steps(file, progress)?;
         if self.done.messages > 0 {
             self.oneiro.index.schedule_indexing(self.oneiro.store.read(message_rows::last_id)?);
         }
-        Ok(Outcome { done: self.done, is_whole })
+        Ok(Outcome { done: self.done, is_complete })
     }
 
+    /// Returns false if the file changed.
     fn steps(
         &mut self,
         file: ForeignFile,
         progress: &mut dyn FnMut(TransferProgress),
     ) -> Result<bool> {
-        if !self.take_sessions(&file, progress)? {
+        if !self.import_sessions(&file, progress)? {
             return Ok(false);
         }
-        let from = self.look_at_known(&file)?;
-        self.at.tell(progress);
-        let Some((file, last)) = self.take_messages((file, from), progress)? else {
+        let from = self.scan_known_messages(&file)?;
+        self.at.report_to(progress);
+        let Some((file, last)) = self.import_messages(file, from, progress)? else {
             return Ok(false);
         };
         if !self.reconcile(&file)? {
             return Ok(false);
         }
         self.link_parents()?;
-        self.take_tables(&file)?;
+        self.import_tables(&file)?;
         self.compare(&file)?;
         if !file.is_unchanged() {
             return Ok(false);
@@ -140,37 +141,37 @@ impl<'a> Pass<'a> {
         let now = self.oneiro.now();
         let path = self.path.as_str();
         self.oneiro.store.write_bulk(|tx| {
-            last.map_or(Ok(()), |last| note::write_until(tx, path, (last, now)))?;
+            last.map_or(Ok(()), |last| checkpoint::write_until(tx, path, last, now))?;
             changes::record(tx, ChangeKind::Imported, None, now)
         })?;
         Ok(true)
     }
 
-    /// Stores the sessions; false when the file changed.
-    fn take_sessions(
+    /// Imports the sessions. Returns false if the file changed.
+    fn import_sessions(
         &mut self,
         file: &ForeignFile,
         progress: &mut dyn FnMut(TransferProgress),
     ) -> Result<bool> {
         let layout = self.layout.clone();
         let mut before = self.oneiro.now();
-        let mut batch = Vec::with_capacity(SESSIONS);
-        let mut is_whole = true;
-        let lost = scan(file, ("sessions", &layout.sessions.names, None), |row| {
+        let mut batch = Vec::with_capacity(BATCH_SESSIONS);
+        let mut is_complete = true;
+        let lost = scan(file, ScanRange::all("sessions", &layout.sessions.names), |row| {
             let read = SessionRow::read(Source { file, layout: &layout }, row, before)?;
             before = read.new.started_at.unwrap_or(before);
             batch.push(read);
-            if batch.len() >= SESSIONS {
-                is_whole = file.is_unchanged();
-                if !is_whole {
+            if batch.len() >= BATCH_SESSIONS {
+                is_complete = file.is_unchanged();
+                if !is_complete {
                     return Ok(ControlFlow::Break(()));
                 }
                 self.store_sessions(std::mem::take(&mut batch))?;
-                self.at.tell(progress);
+                self.at.report_to(progress);
             }
             Ok(ControlFlow::Continue(()))
         })?;
-        if !is_whole || !file.is_unchanged() {
+        if !is_complete || !file.is_unchanged() {
             return Ok(false);
         }
         self.store_sessions(batch)?;
@@ -178,28 +179,28 @@ impl<'a> Pass<'a> {
         Ok(true)
     }
 
-    /// Looks where the messages stand that earlier imports took, without reading their words.
-    /// Answers the message after which everything is read.
-    fn look_at_known(&mut self, file: &ForeignFile) -> Result<Option<i64>> {
-        let until = self.oneiro.store.read(|tx| note::read_until(tx, &self.path))?;
+    /// Reads the visibility of the messages that earlier imports stored, without their content.
+    /// Returns the last of them; all later messages are read completely.
+    fn scan_known_messages(&mut self, file: &ForeignFile) -> Result<Option<i64>> {
+        let until = self.oneiro.store.read(|tx| checkpoint::read_until(tx, &self.path))?;
         if until.is_none() {
             return Ok(None);
         }
         let columns = self.layout.messages.only(&["session_id", "active", "compacted"]);
         let mut from = None;
-        let lost = scan(file, ("messages", &columns.names, None), |row| {
+        let lost = scan(file, ScanRange::all("messages", &columns.names), |row| {
             let place = self.by_id.get(&bytes_of(columns.get(row, "session_id")));
             let seen = place.and_then(|place| self.seen.get_mut(*place));
-            // One that is new among those that were read: another file is in the place of the
-            // one that was.
+            // An unknown message among known ones means that the file was replaced by another.
             let Some(seen) = seen.filter(|seen| {
-                let is_known = seen.standing == Standing::LeftOut || Some(row.number) <= seen.until;
+                let is_known =
+                    seen.status == SessionStatus::Skipped || Some(row.number) <= seen.until;
                 Some(row.number) <= until && is_known
             }) else {
                 return Ok(ControlFlow::Break(()));
             };
             seen.runs.push(row.number, message_row::visibility(&columns, row));
-            if seen.standing == Standing::LeftOut {
+            if seen.status == SessionStatus::Skipped {
                 self.done.left_out += 1;
             }
             self.at.messages += 1;
@@ -211,30 +212,41 @@ impl<'a> Pass<'a> {
     }
 }
 
-/// A table, its columns, and the row from which it is read.
-type Wanted<'w> = (&'static str, &'w [String], Option<i64>);
+/// What [`scan`] reads of a table.
+#[derive(Clone, Copy)]
+pub(super) struct ScanRange<'a> {
+    pub(super) table: &'static str,
+    pub(super) columns: &'a [String],
+    /// The first row, if not all rows are read.
+    pub(super) from: Option<i64>,
+}
 
-/// Hands over the rows of a table. What cannot be read for damage is passed over and named, and the
-/// first row after it that can be read is found.
+impl<'a> ScanRange<'a> {
+    pub(super) fn all(table: &'static str, columns: &'a [String]) -> Self {
+        ScanRange { table, columns, from: None }
+    }
+}
+
+/// Calls `each` with the rows of a table. Damaged rows are skipped and returned.
 pub(super) fn scan(
     file: &ForeignFile,
-    (table, columns, from): Wanted<'_>,
+    range: ScanRange<'_>,
     mut each: impl FnMut(&ForeignRow<'_>) -> Result<ControlFlow<()>>,
 ) -> Result<Vec<NotKept>> {
     let mut lost = Vec::new();
-    let mut from = from;
+    let ScanRange { table, columns, mut from } = range;
     loop {
-        // An error of whoever takes the rows is not one of the file.
-        let mut own: Option<Error> = None;
-        let rows = ForeignRows { table, columns, from, having: None };
+        // Kept apart from errors of the file.
+        let mut callback_error: Option<Error> = None;
+        let rows = ForeignRows { table, columns, from, equals: None };
         let read = file.each(rows, |row| {
             from = Some(row.number.saturating_add(1));
             each(row).or_else(|error| {
-                own = Some(error);
+                callback_error = Some(error);
                 Ok(ControlFlow::Break(()))
             })
         });
-        if let Some(error) = own {
+        if let Some(error) = callback_error {
             return Err(error);
         }
         match read {
@@ -242,7 +254,7 @@ pub(super) fn scan(
             Err(error) if error.kind() == ErrorKind::Corrupt => {
                 let first = from.unwrap_or(0);
                 let is_readable = |from: i64| {
-                    let rows = ForeignRows { table, columns, from: Some(from), having: None };
+                    let rows = ForeignRows { table, columns, from: Some(from), equals: None };
                     file.each(rows, |_| Ok(ControlFlow::Break(()))).is_ok()
                 };
                 let Some(next) = after_damage(first, is_readable) else { return Err(error) };
@@ -258,7 +270,8 @@ pub(super) fn scan(
     }
 }
 
-/// The first row after one from which a table can be read; the damage in between is in one piece.
+/// The first readable row after a damaged one, by exponential and binary search: damaged rows are
+/// assumed to be contiguous.
 fn after_damage(first: i64, is_readable: impl Fn(i64) -> bool) -> Option<i64> {
     let mut step = 1_i64;
     let (mut bad, mut good) = (first, first.checked_add(step)?);
@@ -279,7 +292,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_row_after_damage_is_passed_over() {
+    fn the_first_row_after_damage_is_found() {
         for (first, last) in [(1, 1), (5, 60), (5, 68), (5, 69), (-3, 1_000_000)] {
             assert_eq!(after_damage(first, |from| from > last), Some(last + 1));
         }

@@ -1,42 +1,46 @@
-//! Brings known messages to where hermes has put them since: taken back, shown again, compacted, or
-//! replaced. What was moved here meanwhile stays where it is.
+//! Applies changes of visibility in hermes to known messages: rewound, restored, compacted or replaced.
+//! Messages whose visibility was changed here are not touched.
 
+use super::checkpoint::{Checkpoint, VisibilityRuns};
 use super::message_row;
-use super::note::{Note, Runs};
-use super::pass::{Pass, Seen, Standing};
+use super::pass::{Pass, SessionStatus, SourceSession};
 use crate::context::change_visibility;
 use crate::sessions::{fetch_session, refuse_continued};
-use oneiro_model::{ChangeKind, ErrorKind, Result, SessionId, Timestamp, Visibility};
+use oneiro_model::{ChangeKind, ErrorKind, Result, Timestamp, Visibility};
 use oneiro_store::sessions::Fields;
 use oneiro_store::visibility::{self, ExternalIds, ExternalMessage};
-use oneiro_store::{ForeignFile, ForeignRows, Tx, changes, sessions};
+use oneiro_store::{ColumnText, ForeignFile, ForeignRows, SessionRef, Tx, changes, sessions};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
-/// The external ids of everything that comes from hermes.
-pub(super) const NAMES: ExternalIds<'_> = ExternalIds { from: "hermes:", to: "hermes;" };
+/// The range of external ids of messages from hermes.
+pub(super) const HERMES_IDS: ExternalIds<'_> = ExternalIds { from: "hermes:", to: "hermes;" };
 
-/// What changed in a session.
+/// What was changed in a session.
 #[derive(Default)]
-struct Moved {
+struct Reconciled {
     changed: usize,
     replaced: usize,
     kept_here: usize,
 }
 
 impl Pass<'_> {
-    /// Moves messages of known sessions; false when the file changed.
+    /// Updates the messages of known sessions. Returns false if the file changed.
     pub(super) fn reconcile(&mut self, file: &ForeignFile) -> Result<bool> {
-        let moved_on = |seen: &&Seen| seen.standing == Standing::Known && seen.runs != seen.known;
-        let places: Vec<Seen> = self.seen.iter().filter(moved_on).cloned().collect();
-        for seen in places {
-            let stands = self.stands(file, &seen.raw_id)?;
+        let is_changed =
+            |seen: &&SourceSession| seen.status == SessionStatus::Known && seen.runs != seen.known;
+        let changed: Vec<SourceSession> = self.seen.iter().filter(is_changed).cloned().collect();
+        for seen in changed {
+            let visibilities = self.visibilities(file, &seen.raw_id)?;
             if !file.is_unchanged() {
                 return Ok(false);
             }
             let now = self.oneiro.now();
-            let moved = self.oneiro.store.write_bulk(|tx| follow(tx, &seen, &stands, now))?;
+            let moved = self
+                .oneiro
+                .store
+                .write_bulk(|tx| reconcile_session(tx, &seen, &visibilities, now))?;
             self.done.messages_changed += moved.changed;
             self.done.replaced += moved.replaced;
             self.done.kept_here += moved.kept_here;
@@ -44,8 +48,8 @@ impl Pass<'_> {
         Ok(true)
     }
 
-    /// Where the messages of a session stand in the file.
-    pub(super) fn stands(
+    /// The visibility of the messages of a session in the file.
+    pub(super) fn visibilities(
         &self,
         file: &ForeignFile,
         session: &[u8],
@@ -55,87 +59,96 @@ impl Pass<'_> {
             table: "messages",
             columns: &columns.names,
             from: None,
-            having: Some(("session_id", session)),
+            equals: Some(ColumnText { column: "session_id", text: session }),
         };
-        let mut stands = BTreeMap::new();
+        let mut visibilities = BTreeMap::new();
         file.each(rows, |row| {
-            stands.insert(row.number, message_row::visibility(&columns, row));
+            visibilities.insert(row.number, message_row::visibility(&columns, row));
             Ok(ControlFlow::Continue(()))
         })?;
-        Ok(stands)
+        Ok(visibilities)
     }
 }
 
-/// The number that a message has in hermes.
-pub(super) fn number_of(external_id: &str) -> Option<i64> {
-    external_id.strip_prefix(NAMES.from)?.parse().ok()
+/// The id of a message in hermes.
+pub(super) fn hermes_id_of(external_id: &str) -> Option<i64> {
+    external_id.strip_prefix(HERMES_IDS.from)?.parse().ok()
 }
 
-fn follow(
+fn reconcile_session(
     tx: &Tx<'_>,
-    seen: &Seen,
-    stands: &BTreeMap<i64, Visibility>,
+    seen: &SourceSession,
+    visibilities: &BTreeMap<i64, Visibility>,
     now: Timestamp,
-) -> Result<Moved> {
-    let mut moved = Moved::default();
+) -> Result<Reconciled> {
+    let mut moved = Reconciled::default();
     let Some(key) = sessions::key(tx, &seen.id)? else { return Ok(moved) };
-    let mut note = Note::read(tx, &seen.raw_id)?.unwrap_or_default();
+    let mut checkpoint = Checkpoint::read(tx, &seen.raw_id)?.unwrap_or_default();
     let mut moves: Vec<(i64, Visibility)> = Vec::new();
     let mut replaced: Vec<(i64, Visibility)> = Vec::new();
     for ExternalMessage { seq, external_id, visibility: held } in
-        visibility::by_external_id(tx, key, NAMES)?
+        visibility::by_external_id(tx, key, HERMES_IDS)?
     {
-        let Some(number) = number_of(&external_id) else { continue };
-        let Some(known) = note.runs.at(number) else { continue };
-        let wanted = stands.get(&number).copied();
+        let Some(number) = hermes_id_of(&external_id) else { continue };
+        let Some(known) = checkpoint.runs.at(number) else { continue };
+        let wanted = visibilities.get(&number).copied();
         if wanted == Some(known) || wanted == Some(held) {
             continue;
         }
         match (held == known, wanted) {
             (false, _) => moved.kept_here += 1,
             (true, Some(wanted)) => moves.push((seq, wanted)),
-            // A row that is gone was replaced by others. Here nothing is destroyed.
+            // Hermes deletes rows that it replaces; here they are rewound.
             (true, None) if held != Visibility::Rewound => replaced.push((seq, held)),
             (true, None) => {}
         }
     }
-    if may_change(tx, (key, &seen.id))? {
+    let session = SessionRef { key, id: &seen.id };
+    if may_change(tx, session)? {
         (moved.changed, moved.replaced) = (moves.len(), replaced.len());
-        move_messages(tx, (key, &seen.id), (&moves, &replaced), now)?;
+        let changes = VisibilityChanges { changed: &moves, replaced: &replaced };
+        set_visibilities(tx, session, changes, now)?;
     } else {
         moved.kept_here += moves.len() + replaced.len();
     }
-    note.runs = Runs::default();
-    let taken = stands.iter().filter(|(number, _)| Some(**number) <= note.until);
-    for (number, stands) in taken {
-        note.runs.push(*number, *stands);
+    checkpoint.runs = VisibilityRuns::default();
+    let imported = visibilities.iter().filter(|(number, _)| Some(**number) <= checkpoint.until);
+    for (number, visibility) in imported {
+        checkpoint.runs.push(*number, *visibility);
     }
-    note.write(tx, &seen.raw_id, now)?;
+    checkpoint.write(tx, &seen.raw_id, now)?;
     Ok(moved)
 }
 
-/// Whether what a session shows may change: not when its summaries are in another's window.
-fn may_change(tx: &Tx<'_>, session: (i64, &SessionId)) -> Result<bool> {
+/// Whether the visibility of messages may change: not if another session shows their summaries.
+fn may_change(tx: &Tx<'_>, session: SessionRef<'_>) -> Result<bool> {
     match refuse_continued(tx, session) {
         Err(error) if error.kind() == ErrorKind::Conflict => Ok(false),
         other => other.map(|()| true),
     }
 }
 
-type Moves<'m> = (&'m [(i64, Visibility)], &'m [(i64, Visibility)]);
+/// Messages with the visibility they get, and messages that hermes replaced with the visibility they
+/// had.
+struct VisibilityChanges<'m> {
+    changed: &'m [(i64, Visibility)],
+    replaced: &'m [(i64, Visibility)],
+}
 
-/// Moves messages to where they stand, and lets counters, summaries and listeners know of it.
-fn move_messages(
+/// Changes the visibility of messages, with counters and summaries, and records the change.
+fn set_visibilities(
     tx: &Tx<'_>,
-    (key, id): (i64, &SessionId),
-    (moves, replaced): Moves<'_>,
+    session: SessionRef<'_>,
+    changes: VisibilityChanges<'_>,
     now: Timestamp,
 ) -> Result<()> {
-    let seqs = moves.iter().chain(replaced).map(|(seq, _)| *seq);
+    let VisibilityChanges { changed, replaced } = changes;
+    let SessionRef { key, id } = session;
+    let seqs = changed.iter().chain(replaced).map(|(seq, _)| *seq);
     let (Some(first), Some(last)) = (seqs.clone().min(), seqs.max()) else { return Ok(()) };
     change_visibility(tx, (key, id), (first, last), || {
         let rewind = fetch_session(tx, key)?.rewind_count;
-        for (seq, wanted) in moves {
+        for (seq, wanted) in changed {
             visibility::set(tx, *seq, *wanted, rewind)?;
         }
         for (seq, _) in replaced {

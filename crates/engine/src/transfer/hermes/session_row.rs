@@ -1,22 +1,21 @@
-//! A row of hermes's sessions as a session of ours. Every column is kept: those that a session has
-//! a field for in that field, all others in its metadata.
+//! Converts rows of hermes's sessions. Columns without a field of their own are kept in the metadata.
 
+use super::checkpoint::fingerprint;
 use super::layout::{Columns, Layout};
-use super::note::mark;
 use super::usage_row::{self, Account};
-use super::value::{self, Moment, NAME, NUMBER, Repairs};
+use super::value::{self, NAME_REPAIR, NUMBER_REPAIR, ParsedTime, Repairs};
 use oneiro_model::{Lineage, NewSession, Result, SessionId, Timestamp, Title, Usage};
-use oneiro_store::{ForeignFile, ForeignRow, ForeignRows, ForeignValue};
+use oneiro_store::{ColumnText, ForeignFile, ForeignRow, ForeignRows, ForeignValue};
 use serde_json::{Map, Value};
 use std::ops::ControlFlow;
 
-/// A session as the file has it, made ready to be stored.
+/// A session of the file, ready to be stored.
 #[derive(Debug, Clone)]
 pub(super) struct SessionRow {
-    /// The id that its messages know it by.
+    /// The id in the file, which its messages refer to.
     pub(super) raw_id: Vec<u8>,
     pub(super) id: SessionId,
-    /// What it is begun with, but its title and its parent.
+    /// Everything but its title and its parent.
     pub(super) new: NewSession,
     pub(super) title: Option<Title>,
     pub(super) ended_at: Option<Timestamp>,
@@ -25,17 +24,17 @@ pub(super) struct SessionRow {
     pub(super) rewind_count: i64,
     pub(super) totals: Usage,
     pub(super) accounts: Vec<Account>,
-    /// The id that its parent has in the file.
+    /// The id of its parent in the file.
     pub(super) parent: Option<Vec<u8>>,
-    /// How it descends, where it says so itself.
+    /// Its relation to its parent, if the row has it.
     pub(super) descends: Option<Lineage>,
     pub(super) repairs: Repairs,
-    /// Tells whether anything of this changed.
-    pub(super) mark: i64,
+    /// Changes with every value of the row.
+    pub(super) fingerprint: i64,
 }
 
-/// Columns that a session has a field for, or that are counted anew.
-const NATIVE: [&str; 27] = [
+/// Columns that have a field of their own or are recounted.
+const MAPPED_COLUMNS: [&str; 27] = [
     "id",
     "source",
     "user_id",
@@ -61,7 +60,7 @@ const NATIVE: [&str; 27] = [
     "cwd",
     "rewind_count",
     "archived",
-    // Names that only this import gives.
+    // Names that only this import uses.
     "estimated_cost_set",
     "actual_cost_set",
 ];
@@ -69,7 +68,7 @@ const NATIVE: [&str; 27] = [
 /// The most bytes of a short field.
 const FIELD_BYTES: usize = 4_096;
 
-/// A file that is being read, and what is in it.
+/// The file and its layout.
 #[derive(Clone, Copy)]
 pub(super) struct Source<'f> {
     pub(super) file: &'f ForeignFile,
@@ -77,57 +76,57 @@ pub(super) struct Source<'f> {
 }
 
 impl SessionRow {
-    /// Reads a row; `before` is the time of the row before it, for one that has none.
+    /// Reads a row. A row without a time gets `before`, the time of the previous row.
     pub(super) fn read(
         source: Source<'_>,
         row: &ForeignRow<'_>,
         before: Timestamp,
     ) -> Result<SessionRow> {
-        let mut reading = Reading {
+        let mut reader = RowReader {
             columns: &source.layout.sessions,
             row,
             metadata: Map::new(),
             repairs: Repairs::default(),
         };
-        let raw_id = bytes_of(reading.get("id"));
-        let accounts = usage_row::accounts(source, &raw_id, &mut reading.repairs)?;
-        let mark = reading.mark(&accounts);
-        let id = reading.id();
-        let model_config = reading.model_config();
+        let raw_id = bytes_of(reader.get("id"));
+        let accounts = usage_row::accounts(source, &raw_id, &mut reader.repairs)?;
+        let fingerprint = reader.fingerprint(&accounts);
+        let id = reader.id();
+        let model_config = reader.model_config();
         let descends = model_config.as_ref().and_then(descends);
-        let system_prompt = reading.system_prompt(source)?;
-        let started = reading.time("started_at");
+        let system_prompt = reader.system_prompt(source)?;
+        let started = reader.time("started_at");
         if started.is_none() {
-            reading.repairs.count(value::TIME);
+            reader.repairs.count(value::TIME_REPAIR);
         }
         let started_at = started.unwrap_or(before);
-        let title = reading.title();
-        let name = reading.short("source");
+        let title = reader.title();
+        let name = reader.short("source");
         if name.is_none() {
-            reading.repairs.count(NAME);
+            reader.repairs.count(NAME_REPAIR);
         }
         let mut new = NewSession {
             id: Some(id.clone()),
             source: name.or_else(|| Some("unknown".to_owned())),
-            user_id: reading.short("user_id"),
-            model: reading.short("model"),
-            cwd: reading.short("cwd"),
+            user_id: reader.short("user_id"),
+            model: reader.short("model"),
+            cwd: reader.short("cwd"),
             model_config,
             system_prompt,
             started_at: Some(started_at),
             ..NewSession::default()
         };
-        let ended_at = reading.time("ended_at");
-        let end_reason = reading.short("end_reason");
-        let rewind_count = reading.count("rewind_count");
-        let totals = reading.totals();
-        reading.others();
-        let parent = match reading.get("parent_session_id") {
+        let ended_at = reader.time("ended_at");
+        let end_reason = reader.short("end_reason");
+        let rewind_count = reader.count("rewind_count");
+        let totals = reader.totals();
+        reader.others();
+        let parent = match reader.get("parent_session_id") {
             ForeignValue::Null => None,
             parent => Some(bytes_of(parent)).filter(|parent| !parent.is_empty()),
         };
-        let archived = value::flag(reading.get("archived"), false);
-        new.metadata = reading.metadata;
+        let archived = value::flag(reader.get("archived"), false);
+        new.metadata = reader.metadata;
         new.withhold_private();
         Ok(SessionRow {
             raw_id,
@@ -142,17 +141,17 @@ impl SessionRow {
             accounts,
             parent,
             descends,
-            repairs: reading.repairs,
-            mark,
+            repairs: reader.repairs,
+            fingerprint,
         })
     }
 
-    /// A session that messages name and that has no row.
+    /// A session that messages refer to and that has no row.
     pub(super) fn without_row(raw_id: &[u8], started_at: Timestamp) -> SessionRow {
         let mut repairs = Repairs::default();
         repairs.count("session");
         let text = String::from_utf8_lossy(raw_id).into_owned();
-        let id = SessionId::new(text).unwrap_or_else(|_| nameless(raw_id));
+        let id = SessionId::new(text).unwrap_or_else(|_| derived_id(raw_id));
         let metadata = Map::from_iter([("without_row".to_owned(), Value::Bool(true))]);
         SessionRow {
             raw_id: raw_id.to_owned(),
@@ -174,12 +173,12 @@ impl SessionRow {
             parent: None,
             descends: None,
             repairs,
-            mark: 1,
+            fingerprint: 1,
         }
     }
 }
 
-/// What a session is found by: the bytes of its id.
+/// The bytes of an id.
 pub(super) fn bytes_of(value: ForeignValue<'_>) -> Vec<u8> {
     match value {
         ForeignValue::Null => Vec::new(),
@@ -189,34 +188,34 @@ pub(super) fn bytes_of(value: ForeignValue<'_>) -> Vec<u8> {
     }
 }
 
-/// An id for a session that has none that can be stored, the same each time.
-fn nameless(raw_id: &[u8]) -> SessionId {
+/// An id for a session whose own cannot be stored; always the same for the same session.
+fn derived_id(raw_id: &[u8]) -> SessionId {
     let hash = blake3::hash(raw_id);
     let mut random = [0; 10];
     random.iter_mut().zip(hash.as_bytes()).for_each(|(to, from)| *to = *from);
     SessionId::from_random(random)
 }
 
-/// How a child descends, by the marks that hermes leaves in its settings.
+/// The relation to the parent that hermes records in the model configuration.
 fn descends(config: &Value) -> Option<Lineage> {
     let has = |name: &str| config.get(name).is_some_and(|value| !value.is_null());
-    let marks = [
+    let fingerprints = [
         ("_delegate_from", Lineage::Delegate),
         ("_branched_from", Lineage::Branch),
         ("_reset_from", Lineage::Reset),
     ];
-    marks.into_iter().find(|(name, _)| has(name)).map(|(_, lineage)| lineage)
+    fingerprints.into_iter().find(|(name, _)| has(name)).map(|(_, lineage)| lineage)
 }
 
-/// One row while it is taken apart.
-struct Reading<'r> {
+/// Reads the columns of one row.
+struct RowReader<'r> {
     columns: &'r Columns,
     row: &'r ForeignRow<'r>,
     metadata: Map<String, Value>,
     repairs: Repairs,
 }
 
-impl<'r> Reading<'r> {
+impl<'r> RowReader<'r> {
     fn get(&self, name: &str) -> ForeignValue<'r> {
         self.columns.get(self.row, name)
     }
@@ -230,22 +229,22 @@ impl<'r> Reading<'r> {
         match text.clone().map(SessionId::new) {
             Some(Ok(id)) => id,
             _ => {
-                self.repairs.count(NAME);
+                self.repairs.count(NAME_REPAIR);
                 if let Some(text) = text.filter(|text| !text.is_empty()) {
                     self.metadata.insert("id".to_owned(), text.into());
                 }
-                nameless(&bytes_of(self.get("id")))
+                derived_id(&bytes_of(self.get("id")))
             }
         }
     }
 
-    /// A short text; one that no field can hold is cut there and whole in the metadata.
+    /// A short text. If it is too long, the metadata has all of it.
     fn short(&mut self, name: &str) -> Option<String> {
         let text = self.text(name)?;
         if text.len() <= FIELD_BYTES && !text.contains('\0') {
             return Some(text);
         }
-        self.repairs.count(NAME);
+        self.repairs.count(NAME_REPAIR);
         let mut cut = text.replace('\0', "");
         cut.truncate(cut.floor_char_boundary(FIELD_BYTES));
         self.metadata.insert(name.to_owned(), text.into());
@@ -253,11 +252,11 @@ impl<'r> Reading<'r> {
     }
 
     fn model_config(&mut self) -> Option<Value> {
-        let config = value::parsed(self.get("model_config"), &mut self.repairs);
+        let config = value::parse_json_text(self.get("model_config"), &mut self.repairs);
         Some(config).filter(|config| !config.is_null())
     }
 
-    /// The system prompt, or the one that the row names by its hash.
+    /// The system prompt, by value or by hash.
     fn system_prompt(&mut self, source: Source<'_>) -> Result<Option<String>> {
         if let Some(prompt) = self.text("system_prompt") {
             return Ok(Some(prompt));
@@ -268,16 +267,17 @@ impl<'r> Reading<'r> {
             _ => None,
         };
         if found.is_none() && hash != ForeignValue::Null {
-            let hash = value::plain(hash, &mut self.repairs);
+            let hash = value::to_json(hash, &mut self.repairs);
             self.metadata.insert("system_prompt_hash".to_owned(), hash);
         }
         Ok(found)
     }
 
     fn time(&mut self, name: &str) -> Option<Timestamp> {
-        let Moment { at, exact, odd } = value::moment(self.get(name), &mut self.repairs);
+        let ParsedTime { at, exact, invalid } =
+            value::parse_time(self.get(name), &mut self.repairs);
         self.metadata.extend(exact.map(|exact| (name.to_owned(), exact)));
-        self.metadata.extend(odd.map(|odd| (format!("{name}_was"), odd)));
+        self.metadata.extend(invalid.map(|invalid| (format!("{name}_was"), invalid)));
         at
     }
 
@@ -286,7 +286,7 @@ impl<'r> Reading<'r> {
         match Title::clean(&text) {
             Ok(title) => title,
             Err(_) => {
-                self.repairs.count(NAME);
+                self.repairs.count(NAME_REPAIR);
                 let short: String = text.chars().take(Title::MAX_CHARS).collect();
                 self.metadata.insert("title".to_owned(), text.into());
                 Title::clean(&short).ok().flatten()
@@ -294,30 +294,30 @@ impl<'r> Reading<'r> {
         }
     }
 
-    /// A count; what is none is 0 and kept as it was.
+    /// A count; 0 if it is invalid, with the original in the metadata.
     fn count(&mut self, name: &str) -> i64 {
         let value = self.get(name);
         if value == ForeignValue::Null {
             return 0;
         }
         usage_row::amount(value).unwrap_or_else(|| {
-            self.repairs.count(NUMBER);
-            let odd = value::plain(value, &mut self.repairs);
-            self.metadata.insert(name.to_owned(), odd);
+            self.repairs.count(NUMBER_REPAIR);
+            let invalid = value::to_json(value, &mut self.repairs);
+            self.metadata.insert(name.to_owned(), invalid);
             0
         })
     }
 
-    fn cost(&mut self, (name, is_set): (&'static str, &str)) -> i64 {
+    fn cost(&mut self, name: &'static str, is_set: &str) -> i64 {
         let value = self.get(name);
         if value == ForeignValue::Null {
             return 0;
         }
         self.metadata.insert(is_set.to_owned(), Value::Bool(true));
         usage_row::cost(name, value).unwrap_or_else(|| {
-            self.repairs.count(NUMBER);
-            let odd = value::plain(value, &mut self.repairs);
-            self.metadata.insert(name.to_owned(), odd);
+            self.repairs.count(NUMBER_REPAIR);
+            let invalid = value::to_json(value, &mut self.repairs);
+            self.metadata.insert(name.to_owned(), invalid);
             0
         })
     }
@@ -330,31 +330,31 @@ impl<'r> Reading<'r> {
             cache_read_tokens: self.count("cache_read_tokens"),
             cache_write_tokens: self.count("cache_write_tokens"),
             reasoning_tokens: self.count("reasoning_tokens"),
-            estimated_cost_nanousd: self.cost(("estimated_cost_usd", "estimated_cost_set")),
-            actual_cost_nanousd: self.cost(("actual_cost_usd", "actual_cost_set")),
+            estimated_cost_nanousd: self.cost("estimated_cost_usd", "estimated_cost_set"),
+            actual_cost_nanousd: self.cost("actual_cost_usd", "actual_cost_set"),
         }
     }
 
-    /// Every other column, as it is.
+    /// Keeps every other column in the metadata.
     fn others(&mut self) {
         for (place, name) in self.columns.names.iter().enumerate() {
             let value = self.row.value(place);
             let is_unset = matches!(value, ForeignValue::Null | ForeignValue::Int(0));
-            if is_unset || NATIVE.contains(&name.as_str()) {
+            if is_unset || MAPPED_COLUMNS.contains(&name.as_str()) {
                 continue;
             }
             let is_text = self.columns.are_text.get(place).copied().unwrap_or(false);
             let kept = if is_text && matches!(value, ForeignValue::Text(_)) {
-                value::words(value, &mut self.repairs)
+                value::text_value(value, &mut self.repairs)
             } else {
-                value::plain(value, &mut self.repairs)
+                value::to_json(value, &mut self.repairs)
             };
             self.metadata.insert(name.clone(), kept);
         }
     }
 
-    /// Tells whether anything that is kept of the row changed.
-    fn mark(&self, accounts: &[Account]) -> i64 {
+    /// The fingerprint of everything that is imported of the row.
+    fn fingerprint(&self, accounts: &[Account]) -> i64 {
         let mut all = String::new();
         for (place, name) in self.columns.names.iter().enumerate() {
             if !matches!(name.as_str(), "message_count" | "tool_call_count") {
@@ -362,7 +362,7 @@ impl<'r> Reading<'r> {
             }
         }
         all.push_str(&format!("{accounts:?}"));
-        mark(&all)
+        fingerprint(&all)
     }
 }
 
@@ -372,7 +372,7 @@ fn prompt(file: &ForeignFile, hash: &[u8]) -> Result<Option<String>> {
         table: "system_prompts",
         columns: &columns,
         from: None,
-        having: Some(("hash", hash)),
+        equals: Some(ColumnText { column: "hash", text: hash }),
     };
     let mut found = None;
     file.each(rows, |row| {

@@ -1,11 +1,11 @@
-//! Stores messages of hermes in the order of their ids. One thread reads rows and makes them ready,
-//! the other inserts them, batch by batch; with each batch the notes of its sessions say how far
-//! they are read, so that no message is stored twice and none that was erased comes back.
+//! Stores the messages of hermes in the order of their ids. One thread reads and prepares batches of
+//! rows, the other inserts them. Each batch updates the checkpoints of its sessions, so that no message
+//! is stored twice and erased messages are not imported again.
 
-use super::account::NotKept;
+use super::checkpoint::Checkpoint;
 use super::message_row::{MessageRow, Reader};
-use super::note::Note;
-use super::pass::{Pass, Standing, scan};
+use super::pass::{Pass, ScanRange, SessionStatus, scan};
+use super::report::NotKept;
 use super::session_row::{SessionRow, bytes_of};
 use crate::Oneiro;
 use crate::append::append_prepared;
@@ -17,11 +17,12 @@ use std::collections::HashMap;
 use std::ops::ControlFlow;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
-/// How much a batch holds: messages, and bytes of them.
-const BATCH: (usize, usize) = (2_048, 8 << 20);
+/// A batch is full at so many messages or bytes.
+const BATCH_MESSAGES: usize = 2_048;
+const BATCH_BYTES: usize = 8 << 20;
 
 /// Batches that may wait to be inserted.
-const AHEAD: usize = 2;
+const MAX_WAITING_BATCHES: usize = 2;
 
 /// A message of the file.
 struct Item {
@@ -36,40 +37,41 @@ struct Group {
     place: usize,
     id: SessionId,
     raw_id: Vec<u8>,
-    stand: Vec<(i64, Visibility)>,
-    numbers: Vec<i64>,
+    visibilities: Vec<(i64, Visibility)>,
+    usage_numbers: Vec<i64>,
     prepared: Vec<Prepared>,
     lost: Vec<i64>,
 }
 
-/// What became of a group.
-struct Put {
+/// How a group was stored.
+struct StoredGroup {
     stored: usize,
     left_out: usize,
 }
 
 impl Pass<'_> {
-    /// Stores the messages after one; answers the file and its last message, or nothing when the
-    /// file changed meanwhile.
-    pub(super) fn take_messages(
+    /// Stores the messages after `from`. Returns the file and its last message, or `None` if the file
+    /// changed.
+    pub(super) fn import_messages(
         &mut self,
-        (file, from): (ForeignFile, Option<i64>),
+        file: ForeignFile,
+        from: Option<i64>,
         progress: &mut dyn FnMut(TransferProgress),
     ) -> Result<Option<(ForeignFile, Option<i64>)>> {
         let reader = Reader::new(&self.layout.messages);
         let now = self.oneiro.now();
         std::thread::scope(|scope| {
-            let (send, batches) = sync_channel(AHEAD);
-            let reading = scope.spawn(move || {
-                let read = read(&file, (&reader, from, now), &send);
+            let (send, batches) = sync_channel(MAX_WAITING_BATCHES);
+            let reader = scope.spawn(move || {
+                let read = read_batches(&file, ReadRequest { reader: &reader, from, now }, &send);
                 (file, read)
             });
             let stored = self.store_batches(&batches, progress);
-            // A reader that nobody listens to any more ends.
+            // Ends the reader if it is still sending.
             drop(batches);
-            let (file, read) = reading
+            let (file, read) = reader
                 .join()
-                .map_err(|_| Error::internal("the thread that reads the file gave up"))?;
+                .map_err(|_| Error::internal("the thread that reads the file panicked"))?;
             let Some(last) = stored? else { return Ok(None) };
             self.done.not_kept.extend(read?);
             Ok(file.is_unchanged().then_some((file, last.max(from))))
@@ -87,13 +89,13 @@ impl Pass<'_> {
             last = batch.last().map(|item| item.number).or(last);
             self.at.messages += batch.len() as u64;
             self.store_batch(batch)?;
-            self.at.tell(progress);
+            self.at.report_to(progress);
         }
         Ok(Some(last))
     }
 
     fn store_batch(&mut self, batch: Vec<Item>) -> Result<()> {
-        self.begin_missing(&batch)?;
+        self.create_missing_sessions(&batch)?;
         let groups = self.grouped(batch);
         if groups.is_empty() {
             return Ok(());
@@ -106,14 +108,17 @@ impl Pass<'_> {
             self.done.messages += put.stored;
             self.done.left_out += put.left_out;
             if let Some(seen) = self.seen.get_mut(group.place).filter(|_| put.left_out == 0) {
-                group.stand.into_iter().for_each(|(id, stands)| seen.known.push(id, stands));
+                group
+                    .visibilities
+                    .into_iter()
+                    .for_each(|(id, visibility)| seen.known.push(id, visibility));
             }
         }
         Ok(())
     }
 
-    /// Begins sessions that messages name and that have no row.
-    fn begin_missing(&mut self, batch: &[Item]) -> Result<()> {
+    /// Creates sessions that messages refer to and that have no row.
+    fn create_missing_sessions(&mut self, batch: &[Item]) -> Result<()> {
         let mut missing: Vec<SessionRow> = Vec::new();
         for item in batch.iter().filter(|item| !self.by_id.contains_key(&item.session)) {
             if !missing.iter().any(|row| row.raw_id == item.session) {
@@ -123,7 +128,7 @@ impl Pass<'_> {
         self.store_sessions(missing)
     }
 
-    /// The messages that are new, by session.
+    /// The new messages by session.
     fn grouped(&mut self, batch: Vec<Item>) -> Vec<Group> {
         let mut groups: Vec<Group> = Vec::new();
         let mut places: HashMap<usize, usize> = HashMap::new();
@@ -131,7 +136,7 @@ impl Pass<'_> {
             let Some(place) = self.by_id.get(&item.session).copied() else { continue };
             let Some(seen) = self.seen.get_mut(place) else { continue };
             seen.runs.push(item.number, item.visibility);
-            if seen.standing == Standing::LeftOut {
+            if seen.status == SessionStatus::Skipped {
                 self.done.left_out += 1;
                 continue;
             }
@@ -143,20 +148,20 @@ impl Pass<'_> {
                     place,
                     id: seen.id.clone(),
                     raw_id: item.session.clone(),
-                    stand: Vec::new(),
-                    numbers: Vec::new(),
+                    visibilities: Vec::new(),
+                    usage_numbers: Vec::new(),
                     prepared: Vec::new(),
                     lost: Vec::new(),
                 });
                 groups.len() - 1
             });
             let Some(group) = groups.get_mut(at) else { continue };
-            group.stand.push((item.number, item.visibility));
+            group.visibilities.push((item.number, item.visibility));
             self.done.repaired(&item.row.repairs);
             self.done.withheld += item.row.withheld;
             match item.row.prepared {
                 Ok(prepared) => {
-                    group.numbers.push(item.number);
+                    group.usage_numbers.push(item.number);
                     group.prepared.push(prepared);
                 }
                 Err(error) => {
@@ -171,41 +176,52 @@ impl Pass<'_> {
 }
 
 impl Group {
-    fn put(&self, oneiro: &Oneiro, tx: &Tx<'_>) -> Result<Put> {
-        let all = Put { stored: 0, left_out: self.stand.len() };
+    fn put(&self, oneiro: &Oneiro, tx: &Tx<'_>) -> Result<StoredGroup> {
+        let all = StoredGroup { stored: 0, left_out: self.visibilities.len() };
         let Some(key) = sessions::key(tx, &self.id)? else { return Ok(all) };
         if oneiro.settings_in(tx)?.is_stateless(&self.id) {
             return Ok(all);
         }
-        let mut note = Note::read(tx, &self.raw_id)?.unwrap_or_default();
-        // Another import may have come first, with some of these or all.
-        let known = self.numbers.partition_point(|number| Some(*number) <= note.until);
+        let mut checkpoint = Checkpoint::read(tx, &self.raw_id)?.unwrap_or_default();
+        // A concurrent import may have stored some of them.
+        let known = self.usage_numbers.partition_point(|number| Some(*number) <= checkpoint.until);
         let new = self.prepared.get(known..).unwrap_or_default();
         let taken = sequence::next_messages(tx)?;
         let appended = append_prepared(tx, key, taken.first, new)?;
-        for (number, visibility) in &self.stand {
-            if Some(*number) > note.until {
-                note.runs.push(*number, *visibility);
+        for (number, visibility) in &self.visibilities {
+            if Some(*number) > checkpoint.until {
+                checkpoint.runs.push(*number, *visibility);
             }
         }
-        note.lost.extend(self.lost.iter().filter(|number| Some(**number) > note.until));
-        note.until = note.until.max(self.stand.last().map(|(number, _)| *number));
-        note.write(tx, &self.raw_id, oneiro.now())?;
-        Ok(Put { stored: new.len() - appended.duplicates, left_out: 0 })
+        checkpoint.lost.extend(self.lost.iter().filter(|number| Some(**number) > checkpoint.until));
+        checkpoint.until =
+            checkpoint.until.max(self.visibilities.last().map(|(number, _)| *number));
+        checkpoint.write(tx, &self.raw_id, oneiro.now())?;
+        Ok(StoredGroup { stored: new.len() - appended.duplicates, left_out: 0 })
     }
 }
 
-/// Reads rows into batches until the end, or until nobody wants more. A batch of a file that changed
-/// is not handed over.
-fn read(
+/// What [`read_batches`] reads.
+struct ReadRequest<'a> {
+    reader: &'a Reader,
+    /// The last message that was read before.
+    from: Option<i64>,
+    /// The time of a first row without one.
+    now: Timestamp,
+}
+
+/// Reads rows and sends them in batches, until the end or until the receiver stops. Sends `None` once
+/// the file has changed.
+fn read_batches(
     file: &ForeignFile,
-    (reader, from, now): (&Reader, Option<i64>, Timestamp),
+    request: ReadRequest<'_>,
     batches: &SyncSender<Option<Vec<Item>>>,
 ) -> Result<Vec<NotKept>> {
-    let mut batch = Vec::with_capacity(BATCH.0);
+    let ReadRequest { reader, from, now } = request;
+    let mut batch = Vec::with_capacity(BATCH_MESSAGES);
     let (mut bytes, mut before) = (0, now);
-    let hand_over = |batch: &mut Vec<Item>| {
-        let full = std::mem::replace(batch, Vec::with_capacity(BATCH.0));
+    let send_batch = |batch: &mut Vec<Item>| {
+        let full = std::mem::replace(batch, Vec::with_capacity(BATCH_MESSAGES));
         let full = file.is_unchanged().then_some(full);
         let is_over = full.is_none();
         if batches.send(full).is_err() || is_over {
@@ -217,7 +233,11 @@ fn read(
     let mut is_over = false;
     let lost = scan(
         file,
-        ("messages", reader.columns(), from.map(|from| from.saturating_add(1))),
+        ScanRange {
+            table: "messages",
+            columns: reader.columns(),
+            from: from.map(|from| from.saturating_add(1)),
+        },
         |found| {
             let row = reader.read(found, before);
             before = row.at;
@@ -228,17 +248,17 @@ fn read(
                 visibility: reader.visibility(found),
                 row,
             });
-            if batch.len() < BATCH.0 && bytes < BATCH.1 {
+            if batch.len() < BATCH_MESSAGES && bytes < BATCH_BYTES {
                 return Ok(ControlFlow::Continue(()));
             }
             bytes = 0;
-            let next = hand_over(&mut batch);
+            let next = send_batch(&mut batch);
             is_over = next.is_break();
             Ok(next)
         },
     )?;
     if !is_over && !batch.is_empty() {
-        let _ = hand_over(&mut batch);
+        let _ = send_batch(&mut batch);
     }
     Ok(lost)
 }

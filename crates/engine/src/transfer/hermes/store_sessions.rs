@@ -1,24 +1,26 @@
-//! Stores sessions of hermes: begins those that are new, and brings those that are known up to date
-//! where hermes moved on and nobody changed the same here.
+//! Stores the sessions of hermes: creates new ones, and applies the changes of hermes to known ones
+//! except to fields that were changed here.
 
-use super::note::{Note, mark_of};
-use super::pass::{Pass, Seen, Standing};
+use super::checkpoint::{Checkpoint, fingerprint_of};
+use super::pass::{Pass, SessionStatus, SourceSession};
 use super::session_row::SessionRow;
-use super::usage_row::{beyond, numbers};
-use super::{store_titles, usage_row};
+use super::store_titles::TitleWriter;
+use super::usage_row;
+use super::usage_row::{difference, usage_numbers};
 use crate::Oneiro;
 use crate::sessions::{Draft, create_in, fetch_session};
 use oneiro_model::{Result, Session, Timestamp, Usage};
 use oneiro_store::session_updates::{self, ImportedState};
 use oneiro_store::sessions::Fields;
+use oneiro_store::usage::Charge;
 use oneiro_store::{Tx, sessions, usage};
 use serde_json::{Map, Value};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What became of one session.
+/// How a session was stored.
 struct Stored {
-    standing: Standing,
-    note: Note,
+    status: SessionStatus,
+    checkpoint: Checkpoint,
     is_changed: bool,
     kept_here: usize,
     retitled: usize,
@@ -35,139 +37,140 @@ impl Pass<'_> {
             .collect::<Result<Vec<_>>>()?;
         let oneiro = self.oneiro;
         let stored = oneiro.store.write_bulk(|tx| {
-            let store = |(row, draft)| Writing { oneiro, tx, row, draft }.store();
+            let store = |(row, draft)| SessionWriter { oneiro, tx, row, draft }.store();
             rows.iter().zip(&drafts).map(store).collect::<Result<Vec<_>>>()
         })?;
         for (row, stored) in rows.into_iter().zip(stored) {
-            self.saw(row, stored);
+            self.record_session(row, stored);
         }
         Ok(())
     }
 
-    fn saw(&mut self, row: SessionRow, stored: Stored) {
+    fn record_session(&mut self, row: SessionRow, stored: Stored) {
         self.at.sessions += 1;
         self.done.kept_here += stored.kept_here;
         self.done.retitled += stored.retitled;
-        match stored.standing {
-            Standing::New => self.done.sessions += 1,
-            Standing::Known => self.done.sessions_changed += usize::from(stored.is_changed),
-            Standing::LeftOut => self.done.left_out_sessions += 1,
+        match stored.status {
+            SessionStatus::New => self.done.sessions += 1,
+            SessionStatus::Known => self.done.sessions_changed += usize::from(stored.is_changed),
+            SessionStatus::Skipped => self.done.left_out_sessions += 1,
         }
-        if stored.standing == Standing::New || stored.is_changed {
+        if stored.status == SessionStatus::New || stored.is_changed {
             self.done.repaired(&row.repairs);
         }
         self.by_id.insert(row.raw_id.clone(), self.seen.len());
-        self.seen.push(Seen {
+        self.seen.push(SourceSession {
             raw_id: row.raw_id,
             id: row.id,
-            standing: stored.standing,
-            until: stored.note.until,
-            known: stored.note.runs,
+            status: stored.status,
+            until: stored.checkpoint.until,
+            known: stored.checkpoint.runs,
             runs: Default::default(),
             parent: row.parent,
             descends: row.descends,
             is_of_tool: row.new.source.as_deref() == Some("tool"),
             is_compressed: row.end_reason.as_deref() == Some("compression"),
-            link: stored.note.link,
+            link: stored.checkpoint.link,
         });
     }
 }
 
-/// One session while it is stored.
-struct Writing<'w, 'c> {
+/// Stores one session.
+struct SessionWriter<'w, 'c> {
     oneiro: &'w Oneiro,
     tx: &'w Tx<'c>,
     row: &'w SessionRow,
     draft: &'w Draft,
 }
 
-impl Writing<'_, '_> {
+impl<'w, 'c> SessionWriter<'w, 'c> {
     fn store(&self) -> Result<Stored> {
         let key = sessions::key(self.tx, &self.row.id)?;
-        let note = Note::read(self.tx, &self.row.raw_id)?;
-        let unchanged = |standing, note| Stored {
-            standing,
-            note,
+        let checkpoint = Checkpoint::read(self.tx, &self.row.raw_id)?;
+        let unchanged = |status, checkpoint| Stored {
+            status,
+            checkpoint,
             is_changed: false,
             kept_here: 0,
             retitled: 0,
         };
         let settings = self.oneiro.settings_in(self.tx)?;
         if settings.ignores(&self.row.id) || settings.is_stateless(&self.row.id) {
-            return Ok(unchanged(Standing::LeftOut, note.unwrap_or_default()));
+            return Ok(unchanged(SessionStatus::Skipped, checkpoint.unwrap_or_default()));
         }
-        match (key, note) {
-            (None, None) => self.begin(Standing::New),
-            (Some(_), None) => self.begin(Standing::Known),
-            // It was imported and is not there any more: it must not come back.
-            (None, Some(note)) => Ok(unchanged(Standing::LeftOut, note)),
-            (Some(_), Some(note)) if note.row == self.row.mark => {
-                Ok(unchanged(Standing::Known, note))
+        match (key, checkpoint) {
+            (None, None) => self.create(SessionStatus::New),
+            (Some(_), None) => self.create(SessionStatus::Known),
+            // It was deleted after an import.
+            (None, Some(checkpoint)) => Ok(unchanged(SessionStatus::Skipped, checkpoint)),
+            (Some(_), Some(checkpoint)) if checkpoint.row == self.row.fingerprint => {
+                Ok(unchanged(SessionStatus::Known, checkpoint))
             }
-            (Some(key), Some(note)) => self.update(key, note),
+            (Some(key), Some(checkpoint)) => self.update(key, checkpoint),
         }
     }
 
-    /// Begins a session, or fills in one that is here by itself.
-    fn begin(&self, standing: Standing) -> Result<Stored> {
+    /// Creates a session, or fills in one that exists without a checkpoint.
+    fn create(&self, status: SessionStatus) -> Result<Stored> {
         let (tx, row) = (self.tx, self.row);
         let key = create_in(tx, self.draft)?;
         let stored = fetch_session(tx, key)?;
-        let is_fresh = standing == Standing::New;
-        if is_fresh || stored.ended_at.is_none() {
-            self.set_state(key, &stored, (row.ended_at, row.end_reason.clone()))?;
+        let is_new = status == SessionStatus::New;
+        if is_new || stored.ended_at.is_none() {
+            let end = SessionEnd { at: row.ended_at, reason: row.end_reason.clone() };
+            session_updates::set_imported(tx, key, &self.state(&stored, end))?;
         }
-        let mut note = Note { row: row.mark, ..Note::default() };
+        let mut checkpoint = Checkpoint { row: row.fingerprint, ..Checkpoint::default() };
         let unused = totals_of(&stored) == [0; 8];
         if unused {
             usage::set_totals(tx, key, &row.totals)?;
         }
-        note.totals = numbers(&row.totals);
-        if is_fresh || usage::of_session(tx, key)?.is_empty() {
-            self.charge(key, &mut note)?;
+        checkpoint.totals = usage_numbers(&row.totals);
+        if is_new || usage::of_session(tx, key)?.is_empty() {
+            self.charge(key, &mut checkpoint)?;
         }
         let retitled = match stored.title {
-            None => store_titles::give(tx, (key, row), (&mut note, self.oneiro.now()))?,
+            None => self.title_writer(key).assign(&mut checkpoint)?,
             Some(_) => 0,
         };
-        note.fields = marks(&fields_of_row(row));
-        note.write(tx, &row.raw_id, self.oneiro.now())?;
-        Ok(Stored { standing, note, is_changed: !is_fresh, kept_here: 0, retitled })
+        checkpoint.fields = fingerprints(&fields_of_row(row));
+        checkpoint.write(tx, &row.raw_id, self.oneiro.now())?;
+        Ok(Stored { status, checkpoint, is_changed: !is_new, kept_here: 0, retitled })
     }
 
-    fn update(&self, key: i64, mut note: Note) -> Result<Stored> {
+    fn update(&self, key: i64, mut checkpoint: Checkpoint) -> Result<Stored> {
         let (tx, row) = (self.tx, self.row);
         let stored = fetch_session(tx, key)?;
-        let (there, here) = (fields_of_row(row), fields_of(&stored));
+        let (source, here) = (fields_of_row(row), fields_of(&stored));
         let mut changes = Changes::default();
-        let names: BTreeSet<&String> = there.keys().chain(note.fields.keys()).collect();
+        let names: BTreeSet<&String> = source.keys().chain(checkpoint.fields.keys()).collect();
         for name in names {
-            let new = mark_of(there.get(name).map(String::as_str));
-            let known = note.fields.get(name).copied().unwrap_or(0);
-            let held = mark_of(here.get(name).map(String::as_str));
+            let new = fingerprint_of(source.get(name).map(String::as_str));
+            let known = checkpoint.fields.get(name).copied().unwrap_or(0);
+            let held = fingerprint_of(here.get(name).map(String::as_str));
             if new == known || held == new {
                 continue;
             }
             if held == known { changes.names.push(name.clone()) } else { changes.kept_here += 1 }
         }
         self.apply(key, &stored, &changes.names)?;
-        let more = beyond(&row.totals, note.totals);
+        let more = difference(&row.totals, checkpoint.totals);
         if more != Usage::default() {
             usage::add_totals(tx, key, &more)?;
-            note.totals = numbers(&row.totals);
+            checkpoint.totals = usage_numbers(&row.totals);
         }
-        self.charge(key, &mut note)?;
+        self.charge(key, &mut checkpoint)?;
         let now = self.oneiro.now();
-        let (retitled, is_kept) = store_titles::renew(tx, (key, row), &stored, (&mut note, now))?;
-        note.fields = marks(&there);
-        note.row = row.mark;
-        note.write(tx, &row.raw_id, now)?;
+        let title = self.title_writer(key).update(&stored, &mut checkpoint)?;
+        checkpoint.fields = fingerprints(&source);
+        checkpoint.row = row.fingerprint;
+        checkpoint.write(tx, &row.raw_id, now)?;
         Ok(Stored {
-            standing: Standing::Known,
-            note,
+            status: SessionStatus::Known,
+            checkpoint,
             is_changed: true,
-            kept_here: changes.kept_here + usize::from(is_kept),
-            retitled,
+            kept_here: changes.kept_here + usize::from(title.is_kept),
+            retitled: title.numbered,
         })
     }
 
@@ -194,9 +197,9 @@ impl Writing<'_, '_> {
         sessions::overwrite(self.tx, key, &fields)?;
         if has("ended") || has("archived") || has("rewind_count") {
             let end = if has("ended") {
-                (self.row.ended_at, self.row.end_reason.clone())
+                SessionEnd { at: self.row.ended_at, reason: self.row.end_reason.clone() }
             } else {
-                (stored.ended_at, stored.end_reason.clone())
+                SessionEnd { at: stored.ended_at, reason: stored.end_reason.clone() }
             };
             let mut state = self.state(stored, end);
             if !has("archived") {
@@ -211,7 +214,8 @@ impl Writing<'_, '_> {
     }
 
     fn metadata(&self, stored: &Map<String, Value>, names: &[String]) -> Option<String> {
-        let changed: Vec<&str> = names.iter().filter_map(|name| name.strip_prefix(META)).collect();
+        let changed: Vec<&str> =
+            names.iter().filter_map(|name| name.strip_prefix(METADATA_PREFIX)).collect();
         if changed.is_empty() {
             return None;
         }
@@ -225,46 +229,45 @@ impl Writing<'_, '_> {
         Some(Value::Object(all).to_string())
     }
 
-    fn set_state(
-        &self,
-        key: i64,
-        stored: &Session,
-        end: (Option<Timestamp>, Option<String>),
-    ) -> Result<()> {
-        session_updates::set_imported(self.tx, key, &self.state(stored, end))
-    }
-
-    fn state(
-        &self,
-        stored: &Session,
-        (ended_at, end_reason): (Option<Timestamp>, Option<String>),
-    ) -> ImportedState {
+    fn state(&self, stored: &Session, end: SessionEnd) -> ImportedState {
         ImportedState {
-            ended_at,
-            end_reason,
+            ended_at: end.at,
+            end_reason: end.reason,
             archived: self.row.archived,
             rewind_count: self.row.rewind_count,
             last_active_at: stored.last_active_at,
         }
     }
 
-    /// Charges each account what it used beyond what was known.
-    fn charge(&self, key: i64, note: &mut Note) -> Result<()> {
+    fn title_writer(&self, key: i64) -> TitleWriter<'w, 'c> {
+        TitleWriter { tx: self.tx, key, row: self.row, now: self.oneiro.now() }
+    }
+
+    /// Charges each account what it used since the last import.
+    fn charge(&self, key: i64, checkpoint: &mut Checkpoint) -> Result<()> {
         for account in &self.row.accounts {
             let name = account_name(account);
-            let known = note.accounts.get(&name).copied();
-            let more = beyond(&account.used, known.unwrap_or_default());
+            let known = checkpoint.accounts.get(&name).copied();
+            let more = difference(&account.used, known.unwrap_or_default());
             if known.is_some() && more == Usage::default() {
                 continue;
             }
             let now = self.oneiro.now();
             let last = account.last_at.or(account.first_at).unwrap_or(now);
             let first = account.first_at.unwrap_or(last);
-            usage::charge(self.tx, key, (&account.key, &more), (first, last))?;
-            note.accounts.insert(name, numbers(&account.used));
+            let charge =
+                Charge { account: &account.key, used: &more, first_at: first, last_at: last };
+            usage::add_to_account(self.tx, key, charge)?;
+            checkpoint.accounts.insert(name, usage_numbers(&account.used));
         }
         Ok(())
     }
+}
+
+/// When and why a session ended.
+struct SessionEnd {
+    at: Option<Timestamp>,
+    reason: Option<String>,
 }
 
 #[derive(Default)]
@@ -273,11 +276,11 @@ struct Changes {
     kept_here: usize,
 }
 
-/// What the fields of the metadata are called among all fields.
-const META: &str = "metadata ";
+/// Precedes the names of metadata fields.
+const METADATA_PREFIX: &str = "metadata ";
 
 fn account_name(account: &usage_row::Account) -> String {
-    format!("{:x}", super::note::mark(&format!("{:?}", account.key)))
+    format!("{:x}", super::checkpoint::fingerprint(&format!("{:?}", account.key)))
 }
 
 /// The fields that hermes may change, as text.
@@ -295,10 +298,10 @@ fn fields_of_row(row: &SessionRow) -> BTreeMap<String, String> {
         ("archived", Some(row.archived.to_string())),
         ("rewind_count", Some(row.rewind_count.to_string())),
     ];
-    together(fields, &new.metadata)
+    with_metadata(fields, &new.metadata)
 }
 
-/// The same fields as they are here.
+/// The same fields of the stored session.
 fn fields_of(stored: &Session) -> BTreeMap<String, String> {
     let config = stored.model_config.as_ref().map(Value::to_string);
     let ended = ended(stored.ended_at, stored.end_reason.as_deref());
@@ -312,16 +315,17 @@ fn fields_of(stored: &Session) -> BTreeMap<String, String> {
         ("archived", Some(stored.archived.to_string())),
         ("rewind_count", Some(stored.rewind_count.to_string())),
     ];
-    together(fields, &stored.metadata)
+    with_metadata(fields, &stored.metadata)
 }
 
-fn together(
+fn with_metadata(
     fields: [(&str, Option<String>); 8],
     metadata: &Map<String, Value>,
 ) -> BTreeMap<String, String> {
     let fields = fields.into_iter().filter_map(|(name, text)| Some((name.to_owned(), text?)));
-    let metadata =
-        metadata.iter().map(|(name, value)| (format!("{META}{name}"), value.to_string()));
+    let metadata = metadata
+        .iter()
+        .map(|(name, value)| (format!("{METADATA_PREFIX}{name}"), value.to_string()));
     fields.chain(metadata).collect()
 }
 
@@ -332,8 +336,8 @@ fn ended(at: Option<Timestamp>, reason: Option<&str>) -> Option<String> {
     }
 }
 
-fn marks(fields: &BTreeMap<String, String>) -> BTreeMap<String, i64> {
-    fields.iter().map(|(name, text)| (name.clone(), super::note::mark(text))).collect()
+fn fingerprints(fields: &BTreeMap<String, String>) -> BTreeMap<String, i64> {
+    fields.iter().map(|(name, text)| (name.clone(), super::checkpoint::fingerprint(text))).collect()
 }
 
 fn totals_of(stored: &Session) -> [i64; 8] {

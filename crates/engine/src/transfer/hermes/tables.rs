@@ -1,91 +1,93 @@
-//! The other tables of a `state.db`, kept as slots: what hermes remembers besides conversations. A
-//! value that was changed here stays.
+//! Imports the other tables of a `state.db` as slots. A slot that was changed since the last import
+//! is not overwritten.
 
+use super::checkpoint::{fingerprint, read_fingerprints, write_fingerprints};
 use super::layout::Columns;
-use super::note::{mark, read_marks, write_marks};
-use super::pass::{Pass, scan};
+use super::pass::{Pass, ScanRange, scan};
 use super::value::{self, Repairs};
 use oneiro_model::{Result, SessionId, Slot, SlotName};
+use oneiro_store::slots::SlotValue;
 use oneiro_store::{ForeignFile, ForeignRow, Tx, sessions, slots};
 use serde_json::{Map, Value};
 use std::ops::ControlFlow;
 
-/// A table, the scope of its slots, and the columns that make the name of each.
-struct Carried {
-    table: &'static str,
+/// A table whose rows become slots.
+struct SlotTable {
+    name: &'static str,
     scope: &'static str,
-    /// A column whose text is part of the scope.
-    within: Option<&'static str>,
+    /// Its text is appended to the scope.
+    scope_column: Option<&'static str>,
+    /// Their texts are the name of the slot.
     names: &'static [&'static str],
-    value: Kept,
-    /// The column that names the session that the value goes with.
+    value: SlotContent,
+    /// The slot is deleted with the session in this column.
     session: Option<&'static str>,
 }
 
-/// What of a row is the value.
+/// The part of a row that becomes the value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kept {
+enum SlotContent {
     /// One column.
     One(&'static str),
-    /// What the name does not say.
+    /// All columns that are not in the scope or the name.
     Rest,
     /// The whole row.
     Row,
 }
 
-const CARRIED: [Carried; 6] = [
-    Carried {
-        table: "state_meta",
+const SLOT_TABLES: [SlotTable; 6] = [
+    SlotTable {
+        name: "state_meta",
         scope: "hermes/meta",
-        within: None,
+        scope_column: None,
         names: &["key"],
-        value: Kept::One("value"),
+        value: SlotContent::One("value"),
         session: None,
     },
-    Carried {
-        table: "gateway_routing",
+    SlotTable {
+        name: "gateway_routing",
         scope: "hermes/routing/",
-        within: Some("scope"),
+        scope_column: Some("scope"),
         names: &["session_key"],
-        value: Kept::Rest,
+        value: SlotContent::Rest,
         session: None,
     },
-    Carried {
-        table: "telegram_dm_topic_mode",
+    SlotTable {
+        name: "telegram_dm_topic_mode",
         scope: "hermes/telegram/mode",
-        within: None,
+        scope_column: None,
         names: &["chat_id"],
-        value: Kept::Row,
+        value: SlotContent::Row,
         session: None,
     },
-    Carried {
-        table: "telegram_dm_topic_bindings",
+    SlotTable {
+        name: "telegram_dm_topic_bindings",
         scope: "hermes/telegram/bindings",
-        within: None,
+        scope_column: None,
         names: &["chat_id", "thread_id"],
-        value: Kept::Row,
+        value: SlotContent::Row,
         session: Some("session_id"),
     },
-    Carried {
-        table: "async_delegations",
+    SlotTable {
+        name: "async_delegations",
         scope: "hermes/async_delegations",
-        within: None,
+        scope_column: None,
         names: &["delegation_id"],
-        value: Kept::Row,
+        value: SlotContent::Row,
         session: None,
     },
-    Carried {
-        table: "conversation_generations",
+    SlotTable {
+        name: "conversation_generations",
         scope: "hermes/conversation_generations",
-        within: None,
+        scope_column: None,
         names: &["source", "session_key"],
-        value: Kept::Row,
+        value: SlotContent::Row,
         session: None,
     },
 ];
 
-/// Tables that are read elsewhere, or belong to SQLite.
-const READ: [&str; 6] = [
+/// Tables that other modules import, or that belong to SQLite.
+const OTHER_IMPORTED_TABLES: [&str; 6] = [
     "schema_version",
     "sessions",
     "messages",
@@ -94,20 +96,20 @@ const READ: [&str; 6] = [
     "sqlite_sequence",
 ];
 
-/// Values to a transaction.
-const BATCH: usize = 512;
+/// Slots per transaction.
+const BATCH_SLOTS: usize = 512;
 
 impl Pass<'_> {
-    pub(super) fn take_tables(&mut self, file: &ForeignFile) -> Result<()> {
-        for carried in &CARRIED {
-            if let Some(columns) = self.layout.columns(file, carried.table)? {
-                self.take_table(file, (carried, &columns))?;
+    pub(super) fn import_tables(&mut self, file: &ForeignFile) -> Result<()> {
+        for table in &SLOT_TABLES {
+            if let Some(columns) = self.layout.columns(file, table.name)? {
+                self.import_table(file, table, &columns)?;
             }
         }
         for table in &self.layout.tables {
-            let is_known = READ.contains(&table.as_str())
-                || CARRIED.iter().any(|carried| carried.table == table);
-            // What finds words is made anew here.
+            let is_known = OTHER_IMPORTED_TABLES.contains(&table.as_str())
+                || SLOT_TABLES.iter().any(|slots| slots.name == table);
+            // Full-text indexes are not imported.
             if is_known || table.starts_with("messages_fts") || table.starts_with("sqlite_") {
                 continue;
             }
@@ -119,51 +121,53 @@ impl Pass<'_> {
         Ok(())
     }
 
-    fn take_table(
+    fn import_table(
         &mut self,
         file: &ForeignFile,
-        (carried, columns): (&Carried, &Columns),
+        table: &SlotTable,
+        columns: &Columns,
     ) -> Result<()> {
-        if !carried.names.iter().all(|name| columns.has(name)) {
+        if !table.names.iter().all(|name| columns.has(name)) {
             return Ok(());
         }
-        let mut batch: Vec<Carry> = Vec::new();
+        let mut batch: Vec<SlotRow> = Vec::new();
         let mut repairs = Repairs::default();
-        let mut odd = Vec::new();
-        let lost = scan(file, (carried.table, &columns.names, None), |row| {
-            match carried.read((columns, row), &mut repairs) {
-                Ok(carry) => batch.extend(carry),
-                Err(error) => odd.push(super::NotKept {
-                    table: carried.table,
+        let mut invalid = Vec::new();
+        let lost = scan(file, ScanRange::all(table.name, &columns.names), |row| {
+            match table.read(columns, row, &mut repairs) {
+                Ok(slot) => batch.extend(slot),
+                Err(error) => invalid.push(super::NotKept {
+                    table: table.name,
                     id: row.number,
                     reason: error.message().to_owned(),
                 }),
             }
             Ok(ControlFlow::Continue(()))
         })?;
-        self.done.not_kept.extend(lost.into_iter().chain(odd));
-        for part in batch.chunks(BATCH) {
+        self.done.not_kept.extend(lost.into_iter().chain(invalid));
+        for part in batch.chunks(BATCH_SLOTS) {
             let now = self.oneiro.now();
             let (stored, kept_here) = self.oneiro.store.write_bulk(|tx| {
-                let mut marks = read_marks(tx, carried.table)?;
+                let mut fingerprints = read_fingerprints(tx, table.name)?;
                 let (mut stored, mut kept_here) = (0, 0);
-                for Carry { slot, value: new, session } in part {
-                    let name = format!("{:x}", mark(&format!("{} {}", slot.scope(), slot.name())));
-                    let mark = mark(&new.to_string());
-                    let known = marks.insert(name, mark);
-                    if known == Some(mark) {
+                for SlotRow { slot, value: new, session } in part {
+                    let name =
+                        format!("{:x}", fingerprint(&format!("{} {}", slot.scope(), slot.name())));
+                    let fingerprint = fingerprint(&new.to_string());
+                    let known = fingerprints.insert(name, fingerprint);
+                    if known == Some(fingerprint) {
                         continue;
                     }
                     if may_set(tx, slot, known)? {
                         let session = session.as_ref().map(|id| sessions::key(tx, id));
                         let session = session.transpose()?.flatten();
-                        slots::put(tx, slot, (new, session), now)?;
+                        slots::put(tx, slot, SlotValue { value: new, session_key: session }, now)?;
                         stored += 1;
                     } else {
                         kept_here += 1
                     }
                 }
-                write_marks(tx, carried.table, (&marks, now))?;
+                write_fingerprints(tx, table.name, &fingerprints, now)?;
                 Ok((stored, kept_here))
             })?;
             self.done.slots += stored;
@@ -173,54 +177,59 @@ impl Pass<'_> {
     }
 }
 
-/// Whether a slot is as the last import left it.
+/// Whether a slot is unchanged since the last import.
 fn may_set(tx: &Tx<'_>, slot: &SlotName, known: Option<i64>) -> Result<bool> {
-    let held = slots::get(tx, slot)?.map(|held| mark(&held.value.to_string()));
+    let held = slots::get(tx, slot)?.map(|held| fingerprint(&held.value.to_string()));
     Ok(held == known)
 }
 
-/// A value on its way.
-struct Carry {
+/// A row as a slot.
+struct SlotRow {
     slot: SlotName,
     value: Value,
     session: Option<SessionId>,
 }
 
-impl Carried {
-    /// Reads a row; nothing when it holds no value.
+impl SlotTable {
+    /// Reads a row; `None` if it has no value.
     fn read(
         &self,
-        (columns, row): (&Columns, &ForeignRow<'_>),
+        columns: &Columns,
+        row: &ForeignRow<'_>,
         repairs: &mut Repairs,
-    ) -> Result<Option<Carry>> {
+    ) -> Result<Option<SlotRow>> {
         let mut text = |name: &str| {
             value::text(columns.get(row, name), repairs).unwrap_or_default().into_owned()
         };
-        let scope = format!("{}{}", self.scope, self.within.map(&mut text).unwrap_or_default());
+        let scope =
+            format!("{}{}", self.scope, self.scope_column.map(&mut text).unwrap_or_default());
         let names: Vec<String> = self.names.iter().map(|name| text(name)).collect();
         let session = self.session.map(text).and_then(|id| SessionId::new(id).ok());
         let slot = SlotName::new(scope, names.join("/"))?;
         let value = match self.value {
-            Kept::One(column) => value::plain(columns.get(row, column), repairs),
-            Kept::Rest | Kept::Row => Value::Object(self.object((columns, row), repairs)),
+            SlotContent::One(column) => value::to_json(columns.get(row, column), repairs),
+            SlotContent::Rest | SlotContent::Row => {
+                Value::Object(self.object(columns, row, repairs))
+            }
         };
         if value.is_null() {
             return Ok(None);
         }
         Slot::check_value(&value)?;
-        Ok(Some(Carry { slot, value, session }))
+        Ok(Some(SlotRow { slot, value, session }))
     }
 
     fn object(
         &self,
-        (columns, row): (&Columns, &ForeignRow<'_>),
+        columns: &Columns,
+        row: &ForeignRow<'_>,
         repairs: &mut Repairs,
     ) -> Map<String, Value> {
-        let is_named = |name: &str| self.within == Some(name) || self.names.contains(&name);
+        let is_named = |name: &str| self.scope_column == Some(name) || self.names.contains(&name);
         let mut object = Map::new();
         for (place, name) in columns.names.iter().enumerate() {
-            if self.value == Kept::Row || !is_named(name) {
-                object.insert(name.clone(), value::plain(row.value(place), repairs));
+            if self.value == SlotContent::Row || !is_named(name) {
+                object.insert(name.clone(), value::to_json(row.value(place), repairs));
             }
         }
         object

@@ -1,9 +1,9 @@
-//! What hermes's models used, as accounts of ours.
+//! Converts rows of hermes's model usage.
 
 use super::session_row::Source;
-use super::value::{self, NUMBER, Repairs};
+use super::value::{self, NUMBER_REPAIR, Repairs};
 use oneiro_model::{Result, Timestamp, Usage, UsageKey};
-use oneiro_store::{ForeignRow, ForeignRows, ForeignValue};
+use oneiro_store::{ColumnText, ForeignRow, ForeignRows, ForeignValue};
 use std::ops::ControlFlow;
 
 /// One account of a session.
@@ -15,17 +15,17 @@ pub(super) struct Account {
     pub(super) last_at: Option<Timestamp>,
 }
 
-/// The most bytes of one part of an account's name.
+/// Maximum bytes of one field of a key.
 const KEY_BYTES: usize = 512;
 
-/// A count that can be added up; `None` when it is none.
+/// A valid count.
 pub(super) fn amount(value: ForeignValue<'_>) -> Option<i64> {
     let count = value::whole_number(value)?;
     let used = Usage { api_calls: count, ..Usage::default() };
     used.check().is_ok().then_some(count)
 }
 
-/// Dollars as billionths; `None` when it is no amount of dollars.
+/// Dollars in billionths, if they are valid.
 pub(super) fn cost(name: &'static str, value: ForeignValue<'_>) -> Option<i64> {
     let dollars = match value {
         ForeignValue::Int(dollars) => dollars as f64,
@@ -52,11 +52,11 @@ pub(super) fn accounts(
         table: "session_model_usage",
         columns: &columns.names,
         from: None,
-        having: Some(("session_id", session)),
+        equals: Some(ColumnText { column: "session_id", text: session }),
     };
     source.file.each(rows, |row| {
         let account = read(source, row, repairs);
-        // Names that differ only in what no name can hold are one account.
+        // Keys that differ only in removed characters are one account.
         match found.iter_mut().find(|other| other.key == account.key) {
             Some(other) => other.used = sum(other.used, account.used),
             None => found.push(account),
@@ -84,7 +84,7 @@ fn read(source: Source<'_>, row: &ForeignRow<'_>, repairs: &mut Repairs) -> Acco
     let mut number = |value: ForeignValue<'_>, read: Option<i64>| match value {
         ForeignValue::Null => 0,
         _ => read.unwrap_or_else(|| {
-            repairs.count(NUMBER);
+            repairs.count(NUMBER_REPAIR);
             0
         }),
     };
@@ -107,12 +107,12 @@ fn read(source: Source<'_>, row: &ForeignRow<'_>, repairs: &mut Repairs) -> Acco
     };
     used.estimated_cost_nanousd = dollars("estimated_cost_usd");
     used.actual_cost_nanousd = dollars("actual_cost_usd");
-    let mut time = |name: &str| value::moment(columns.get(row, name), repairs).at;
+    let mut time = |name: &str| value::parse_time(columns.get(row, name), repairs).at;
     Account { key, used, first_at: time("first_seen"), last_at: time("last_seen") }
 }
 
-/// What was used, as numbers in a row.
-pub(super) fn numbers(used: &Usage) -> [i64; 8] {
+/// Usage as an array.
+pub(super) fn usage_numbers(used: &Usage) -> [i64; 8] {
     [
         used.api_calls,
         used.input_tokens,
@@ -125,21 +125,21 @@ pub(super) fn numbers(used: &Usage) -> [i64; 8] {
     ]
 }
 
-/// What was used beyond what was known. It may be less than nothing: hermes may count anew.
-pub(super) fn beyond(used: &Usage, known: [i64; 8]) -> Usage {
-    let now = numbers(used);
+/// Usage since the last import. Negative if hermes reset its counters.
+pub(super) fn difference(used: &Usage, known: [i64; 8]) -> Usage {
+    let now = usage_numbers(used);
     let mut left = [0; 8];
     for (to, (now, known)) in left.iter_mut().zip(now.into_iter().zip(known)) {
         *to = now - known;
     }
-    of_numbers(left)
+    usage_from_numbers(left)
 }
 
 fn sum(one: Usage, other: Usage) -> Usage {
-    beyond(&one, numbers(&other).map(|number| -number))
+    difference(&one, usage_numbers(&other).map(|number| -number))
 }
 
-fn of_numbers(numbers: [i64; 8]) -> Usage {
+fn usage_from_numbers(usage_numbers: [i64; 8]) -> Usage {
     let [
         api_calls,
         input_tokens,
@@ -149,7 +149,7 @@ fn of_numbers(numbers: [i64; 8]) -> Usage {
         reasoning_tokens,
         estimated_cost_nanousd,
         actual_cost_nanousd,
-    ] = numbers;
+    ] = usage_numbers;
     Usage {
         api_calls,
         input_tokens,

@@ -1,13 +1,14 @@
-//! Values of a foreign row as ours: text that is not UTF-8, bytes where text belongs, numbers and
-//! times that cannot be are put right and counted, and what they were is kept beside.
+//! Converts values of hermes's database. Invalid text, numbers and times are repaired and counted, and
+//! the original value is kept.
 
+use base64::prelude::{BASE64_STANDARD, Engine};
 use oneiro_model::{Timestamp, json};
 use oneiro_store::ForeignValue;
 use serde_json::{Map, Number, Value};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-/// What had to be put right, by kind.
+/// The number of repaired values by kind.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Repairs(pub(super) BTreeMap<&'static str, usize>);
 
@@ -24,17 +25,17 @@ impl Repairs {
 }
 
 /// Text that was not UTF-8, or bytes that were text.
-pub(super) const TEXT: &str = "text";
-/// A time that cannot be.
-pub(super) const TIME: &str = "time";
-/// A count or an amount that cannot be.
-pub(super) const NUMBER: &str = "number";
+pub(super) const TEXT_REPAIR: &str = "text";
+/// An invalid time.
+pub(super) const TIME_REPAIR: &str = "time";
+/// An invalid count or amount.
+pub(super) const NUMBER_REPAIR: &str = "number";
 /// A name, role or id that is missing or too long.
-pub(super) const NAME: &str = "name";
-/// Half of a character of two.
-pub(super) const SURROGATE: &str = "surrogate";
+pub(super) const NAME_REPAIR: &str = "name";
+/// An unpaired surrogate.
+pub(super) const SURROGATE_REPAIR: &str = "surrogate";
 
-/// A value as text; `None` when there is none, or it is bytes that are no text.
+/// A value as text; `None` if it is NULL or bytes that are not UTF-8.
 pub(super) fn text<'v>(value: ForeignValue<'v>, repairs: &mut Repairs) -> Option<Cow<'v, str>> {
     Some(match value {
         ForeignValue::Null => return None,
@@ -43,97 +44,83 @@ pub(super) fn text<'v>(value: ForeignValue<'v>, repairs: &mut Repairs) -> Option
         ForeignValue::Text(bytes) => {
             let text = String::from_utf8_lossy(bytes);
             if matches!(text, Cow::Owned(_)) {
-                repairs.count(TEXT);
+                repairs.count(TEXT_REPAIR);
             }
             text
         }
         ForeignValue::Bytes(bytes) => {
             let text = std::str::from_utf8(bytes).ok()?;
-            repairs.count(TEXT);
+            repairs.count(TEXT_REPAIR);
             text.into()
         }
     })
 }
 
 /// A value as JSON; bytes as base64.
-pub(super) fn plain(value: ForeignValue<'_>, repairs: &mut Repairs) -> Value {
+pub(super) fn to_json(value: ForeignValue<'_>, repairs: &mut Repairs) -> Value {
     match value {
         ForeignValue::Null => Value::Null,
         ForeignValue::Int(number) => number.into(),
-        ForeignValue::Real(number) => real(number),
+        ForeignValue::Real(number) => number_value(number),
         ForeignValue::Bytes(bytes) => encoded(bytes),
         ForeignValue::Text(_) => text(value, repairs).map_or(Value::Null, |text| text.into()),
     }
 }
 
-/// A value of a column of text: bytes that are text are text.
-pub(super) fn words(value: ForeignValue<'_>, repairs: &mut Repairs) -> Value {
+/// A value of a text column; bytes that are not UTF-8 as base64.
+pub(super) fn text_value(value: ForeignValue<'_>, repairs: &mut Repairs) -> Value {
     match (value, text(value, repairs)) {
         (_, Some(text)) => text.into(),
         (ForeignValue::Bytes(bytes), None) => {
-            repairs.count(TEXT);
+            repairs.count(TEXT_REPAIR);
             encoded(bytes)
         }
         (_, None) => Value::Null,
     }
 }
 
-/// A value that holds JSON as text; text that is not JSON stays text.
-pub(super) fn parsed(value: ForeignValue<'_>, repairs: &mut Repairs) -> Value {
-    match words(value, repairs) {
+/// A value with JSON as text; other text is returned as text.
+pub(super) fn parse_json_text(value: ForeignValue<'_>, repairs: &mut Repairs) -> Value {
+    match text_value(value, repairs) {
         Value::String(text) => read_json(&text, repairs).unwrap_or(Value::String(text)),
         other => other,
     }
 }
 
-/// JSON that can be stored and read back.
+/// Parses JSON that can be stored.
 pub(super) fn read_json(text: &str, repairs: &mut Repairs) -> Option<Value> {
     let read = json::parse_text(text).ok()?;
     json::check_depth("message", &read.value).ok()?;
-    repairs.count_many(SURROGATE, read.surrogates);
+    repairs.count_many(SURROGATE_REPAIR, read.surrogates);
     Some(read.value)
 }
 
-/// A floating-point number; what JSON has no number for is text.
-pub(super) fn real(number: f64) -> Value {
+/// A number as JSON; infinite numbers as text.
+pub(super) fn number_value(number: f64) -> Value {
     Number::from_f64(number).map_or_else(|| Value::String(number.to_string()), Value::Number)
 }
 
 fn encoded(bytes: &[u8]) -> Value {
-    Value::Object(Map::from_iter([("base64".to_owned(), base64(bytes).into())]))
+    Value::Object(Map::from_iter([("base64".to_owned(), BASE64_STANDARD.encode(bytes).into())]))
 }
 
-fn base64(bytes: &[u8]) -> String {
-    const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    let mut out = String::with_capacity(bytes.len().div_ceil(3) * 4);
-    for chunk in bytes.chunks(3) {
-        let byte = |at: usize| u32::from(chunk.get(at).copied().unwrap_or(0));
-        let bits = byte(0) << 16 | byte(1) << 8 | byte(2);
-        for place in 0..4 {
-            let letter = LETTERS.get((bits >> (18 - 6 * place)) as usize & 63);
-            let is_there = place <= chunk.len();
-            out.push(letter.filter(|_| is_there).map_or('=', |letter| char::from(*letter)));
-        }
-    }
-    out
-}
-
-/// A moment as hermes wrote it.
-pub(super) struct Moment {
-    /// The moment as far as it can be told.
+/// A time as hermes wrote it.
+pub(super) struct ParsedTime {
+    /// In microseconds, if it is a time.
     pub(super) at: Option<Timestamp>,
-    /// The number as it was, where microseconds cannot tell it.
+    /// The original number, if microseconds cannot represent it.
     pub(super) exact: Option<Value>,
-    /// What stood there instead of a number.
-    pub(super) odd: Option<Value>,
+    /// The original value, if it is not a number.
+    pub(super) invalid: Option<Value>,
 }
 
-/// The years 2000 and 2100, between which a number that is no count of seconds is looked for.
-const YEARS: std::ops::Range<f64> = 946_684_800.0..4_102_444_800.0;
+/// The years 2000 to 2100, in seconds since the epoch.
+const PLAUSIBLE_SECONDS: std::ops::Range<f64> = 946_684_800.0..4_102_444_800.0;
 
-/// Reads seconds since the epoch. Milliseconds, microseconds and nanoseconds are told by their size.
-pub(super) fn moment(value: ForeignValue<'_>, repairs: &mut Repairs) -> Moment {
-    let none = Moment { at: None, exact: None, odd: None };
+/// Parses seconds since the epoch. Milliseconds, microseconds and nanoseconds are recognised by their
+/// size.
+pub(super) fn parse_time(value: ForeignValue<'_>, repairs: &mut Repairs) -> ParsedTime {
+    let none = ParsedTime { at: None, exact: None, invalid: None };
     let seconds = match value {
         ForeignValue::Null => {
             return none;
@@ -141,38 +128,40 @@ pub(super) fn moment(value: ForeignValue<'_>, repairs: &mut Repairs) -> Moment {
         ForeignValue::Int(number) => number as f64,
         ForeignValue::Real(number) => number,
         ForeignValue::Text(_) | ForeignValue::Bytes(_) => {
-            repairs.count(TIME);
-            let odd = words(value, &mut Repairs::default());
-            let read = odd.as_str().map(str::trim).and_then(|text| {
+            repairs.count(TIME_REPAIR);
+            let invalid = text_value(value, &mut Repairs::default());
+            let read = invalid.as_str().map(str::trim).and_then(|text| {
                 let number = text.parse::<f64>().ok().and_then(from_seconds);
                 number.or_else(|| Timestamp::parse(text).ok())
             });
-            return Moment { at: read, odd: Some(odd), ..none };
+            return ParsedTime { at: read, invalid: Some(invalid), ..none };
         }
     };
     let at = from_seconds(seconds);
-    let is_plain = (0.0..YEARS.end).contains(&seconds);
+    let is_plain = (0.0..PLAUSIBLE_SECONDS.end).contains(&seconds);
     if !is_plain {
-        repairs.count(TIME);
+        repairs.count(TIME_REPAIR);
     }
     let is_exact = is_plain && at.is_some_and(|at| at.micros() as f64 / 1e6 == seconds);
-    match seconds.is_finite() {
-        true if is_exact => Moment { at, ..none },
-        true => Moment { at, exact: Some(real(seconds)), odd: None },
-        false => Moment { at: None, exact: None, odd: Some(real(seconds)) },
+    if is_exact {
+        ParsedTime { at, ..none }
+    } else if seconds.is_finite() {
+        ParsedTime { at, exact: Some(number_value(seconds)), invalid: None }
+    } else {
+        ParsedTime { at: None, exact: None, invalid: Some(number_value(seconds)) }
     }
 }
 
 fn from_seconds(seconds: f64) -> Option<Timestamp> {
-    if (0.0..YEARS.end).contains(&seconds) {
+    if (0.0..PLAUSIBLE_SECONDS.end).contains(&seconds) {
         return Some(Timestamp::from_micros((seconds * 1e6).round() as i64));
     }
     let scaled = [1e3, 1e6, 1e9].map(|scale| seconds / scale);
-    let likely = scaled.into_iter().find(|seconds| YEARS.contains(seconds))?;
+    let likely = scaled.into_iter().find(|seconds| PLAUSIBLE_SECONDS.contains(seconds))?;
     Some(Timestamp::from_micros((likely * 1e6).round() as i64))
 }
 
-/// A whole number that is not negative; `None` when it is something else.
+/// A non-negative integer.
 pub(super) fn whole_number(value: ForeignValue<'_>) -> Option<i64> {
     match value {
         ForeignValue::Int(number) => Some(number).filter(|number| *number >= 0),
@@ -183,7 +172,7 @@ pub(super) fn whole_number(value: ForeignValue<'_>) -> Option<i64> {
     }
 }
 
-/// Whether a flag is set; text and the like count as unset.
+/// Whether a flag is set; `unset` if it is NULL.
 pub(super) fn flag(value: ForeignValue<'_>, unset: bool) -> bool {
     match value {
         ForeignValue::Null => unset,
@@ -200,36 +189,34 @@ mod tests {
     use super::*;
 
     #[test]
-    fn bytes_become_base64() {
-        for (bytes, want) in [
-            (&b""[..], ""),
-            (b"f", "Zg=="),
-            (b"fo", "Zm8="),
-            (b"foo", "Zm9v"),
-            (b"\xff\xfe\xfd\0", "//79AA=="),
-        ] {
-            assert_eq!(base64(bytes), want);
-        }
-    }
-
-    #[test]
-    fn times_of_any_size_are_told_or_kept() {
+    fn times_are_parsed_in_any_unit_and_kept_if_they_are_inexact() {
         let read = |value| {
             let mut repairs = Repairs::default();
-            let moment = moment(value, &mut repairs);
-            (moment.at.map(Timestamp::micros), moment.exact, moment.odd, repairs.0.len())
+            let parse_time = parse_time(value, &mut repairs);
+            (
+                parse_time.at.map(Timestamp::micros),
+                parse_time.exact,
+                parse_time.invalid,
+                repairs.0.len(),
+            )
         };
         let at = 1_700_000_000_000_000;
         assert_eq!(read(ForeignValue::Int(1_700_000_000)), (Some(at), None, None, 0));
         assert_eq!(read(ForeignValue::Real(0.5)), (Some(500_000), None, None, 0));
         // Finer than a microsecond: the float itself is kept beside.
         let fine = 1_794_789_806.589_084_9;
-        assert_eq!(read(ForeignValue::Real(fine)).1, Some(real(fine)));
-        for odd in [1.7e12, 1.7e15, 1.7e18] {
-            assert_eq!(read(ForeignValue::Real(odd)), (Some(at), Some(real(odd)), None, 1));
+        assert_eq!(read(ForeignValue::Real(fine)).1, Some(number_value(fine)));
+        for invalid in [1.7e12, 1.7e15, 1.7e18] {
+            assert_eq!(
+                read(ForeignValue::Real(invalid)),
+                (Some(at), Some(number_value(invalid)), None, 1)
+            );
         }
-        for odd in [-5.0, 1e30] {
-            assert_eq!(read(ForeignValue::Real(odd)), (None, Some(real(odd)), None, 1));
+        for invalid in [-5.0, 1e30] {
+            assert_eq!(
+                read(ForeignValue::Real(invalid)),
+                (None, Some(number_value(invalid)), None, 1)
+            );
         }
         assert_eq!(read(ForeignValue::Real(f64::INFINITY)), (None, None, Some("inf".into()), 1));
         assert_eq!(read(ForeignValue::Null), (None, None, None, 0));

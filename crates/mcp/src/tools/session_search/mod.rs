@@ -10,7 +10,7 @@ pub(super) use fit::{minute, second};
 use super::{Answer, Call, Hints, Tool};
 use crate::TokenRole;
 use crate::arguments::input_schema;
-use oneiro::{BROWSED, CONVERSATIONS, Result, WINDOW};
+use oneiro::{BROWSE_LIMIT, CONVERSATION_LIMIT, MESSAGE_WINDOW, Result};
 use request::Arguments;
 use serde_json::{Value, json};
 
@@ -40,8 +40,14 @@ pub(super) const TOOL: Tool = Tool {
 };
 
 fn input() -> Value {
-    let limit = format!("Sessions, default {} ({} without query)", CONVERSATIONS.0, BROWSED.0);
-    let window = format!("Messages each side, default {NEIGHBOURS} ({} with around)", WINDOW.0);
+    let limit = format!(
+        "Sessions, default {} ({} without query)",
+        CONVERSATION_LIMIT.default, BROWSE_LIMIT.default
+    );
+    let window = format!(
+        "Messages each side, default {NEIGHBOURS} ({} with around)",
+        MESSAGE_WINDOW.default
+    );
     input_schema::<Arguments>(&[
         ("query", "Words, \"a phrase\", OR, -not, since:7d, role:user, session:ID".to_owned()),
         ("session", "Id, unique prefix or title".to_owned()),

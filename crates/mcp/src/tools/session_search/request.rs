@@ -4,7 +4,7 @@
 use super::{NEIGHBOURS, TOKENS, TOKENS_MAX};
 use crate::arguments::Given;
 use oneiro::contract::Request;
-use oneiro::{CONVERSATIONS, Result, SessionSearch, SessionSearchRequest};
+use oneiro::{CONVERSATION_LIMIT, Result, SessionSearch, SessionSearchRequest};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
@@ -50,7 +50,7 @@ pub(super) fn read(given: &Map<String, Value>) -> Result<SearchCall> {
     let mut given = Given::<Arguments>::read(&with_known_order(given))?;
     let search = &mut given.request.search;
     // A list of recent sessions may be longer than a list of hits, so the schema allows more.
-    let max = CONVERSATIONS.1;
+    let max = CONVERSATION_LIMIT.max;
     if let (Some(_), Some(limit)) = (&search.query, search.limit.filter(|limit| *limit > max)) {
         search.limit = Some(max);
         given.notes.push(format!("limit is 1 to {max}: {limit} was taken as {max}"));

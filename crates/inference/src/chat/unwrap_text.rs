@@ -1,56 +1,60 @@
-//! Takes off what models put around the text they were asked for. It owns no words of its own and
-//! must not change any between the first and the last that are kept.
+//! Strips what models put around the text they were asked for: reasoning before it, a code fence
+//! around it. The text itself is not changed.
 
-const OPEN: &str = "<think>";
-const CLOSE: &str = "</think>";
+const THINK_START: &str = "<think>";
+const THINK_END: &str = "</think>";
+/// Shorter runs of backticks are inline code.
+const MIN_FENCE_TICKS: usize = 3;
 
-/// The text without thoughts before it, without a fence around the whole of it, trimmed.
-pub(super) fn tidied(text: &str) -> &str {
-    unfenced(without_thoughts(text.trim()).trim()).trim()
+/// The text without reasoning before it and without a code fence around all of it, trimmed.
+pub(super) fn unwrap_text(text: &str) -> &str {
+    strip_fence(strip_reasoning(text.trim()).trim()).trim()
 }
 
-fn without_thoughts(mut text: &str) -> &str {
-    while let Some(thoughts) = text.strip_prefix(OPEN) {
-        // Whoever was cut short while thinking has said nothing.
-        let Some((_, rest)) = thoughts.split_once(CLOSE) else { return "" };
+fn strip_reasoning(mut text: &str) -> &str {
+    while let Some(reasoning) = text.strip_prefix(THINK_START) {
+        // Without an end, the output was cut before the text began.
+        let Some((_, rest)) = reasoning.split_once(THINK_END) else { return "" };
         text = rest.trim_start();
     }
-    // Where a server's template opens the thoughts, the model only closes them. On a line of its
-    // own, since a text may well speak of the tag.
-    let mut at = 0;
+    // If the server's template starts the reasoning, the model only ends it. Only a line of its own
+    // counts, since the text may mention the tag.
+    let mut end = 0;
     for line in text.split_inclusive('\n') {
-        at += line.len();
+        end += line.len();
         match line.trim() {
-            OPEN => return text,
-            CLOSE => return text.get(at..).unwrap_or_default(),
+            THINK_START => return text,
+            THINK_END => return text.get(end..).unwrap_or_default(),
             _ => {}
         }
     }
     text
 }
 
-/// What stands inside a fence, if one fence holds the whole text.
-fn unfenced(text: &str) -> &str {
+/// The content of a code fence, if one fence contains the whole text.
+fn strip_fence(text: &str) -> &str {
     let (Some((first, _)), Some((inside, last))) = (text.split_once('\n'), text.rsplit_once('\n'))
     else {
         return text;
     };
     let ticks = leading_ticks(first);
-    // The rest of an opening line names a language; with a tick in it, it is text.
-    let opens = ticks >= 3 && !first.get(ticks..).unwrap_or_default().contains('`');
+    // After the ticks comes the name of a language; a tick in it makes the line inline code.
+    let opens = ticks >= MIN_FENCE_TICKS && !first.get(ticks..).unwrap_or_default().contains('`');
     if !opens || !is_closing(last, ticks) {
         return text;
     }
-    // A closing line right after the opening one leaves nothing between them.
+    // Out of range if the fence is empty.
     let inside = inside.get(first.len() + 1..).unwrap_or_default();
-    let mut depth = 0_usize;
+    let mut open_fences = 0_usize;
     for line in inside.lines().map(str::trim).filter(|line| leading_ticks(line) >= ticks) {
-        depth = match (is_closing(line, ticks), depth) {
-            (false, _) => depth + 1,
-            // The fence ends before the text does: it was one of several.
-            (true, 0) => return text,
-            (true, _) => depth - 1,
-        };
+        if !is_closing(line, ticks) {
+            open_fences += 1;
+        } else if open_fences > 0 {
+            open_fences -= 1;
+        } else {
+            // The first fence ends before the text does: it is one of several.
+            return text;
+        }
     }
     inside
 }
@@ -66,10 +70,10 @@ fn leading_ticks(line: &str) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::tidied;
+    use super::unwrap_text;
 
     #[test]
-    fn thoughts_before_the_text_are_taken_off() {
+    fn reasoning_before_the_text_is_stripped() {
         for (text, expected) in [
             ("  plain \n", "plain"),
             ("<think>hm\nhm</think>\n\nThe tea.", "The tea."),
@@ -81,12 +85,12 @@ mod tests {
             ("They spoke of </think> and of <think>.", "They spoke of </think> and of <think>."),
             ("It said:\n<think>\nhm\n</think>\nso.", "It said:\n<think>\nhm\n</think>\nso."),
         ] {
-            assert_eq!(tidied(text), expected, "{text:?}");
+            assert_eq!(unwrap_text(text), expected, "{text:?}");
         }
     }
 
     #[test]
-    fn a_fence_around_everything_is_taken_off_and_no_other() {
+    fn only_a_fence_around_the_whole_text_is_stripped() {
         for (text, expected) in [
             ("```\nThe tea.\n```", "The tea."),
             ("```markdown\n# Tea\n\nBlue tin.\n```\n", "# Tea\n\nBlue tin."),
@@ -101,7 +105,7 @@ mod tests {
             ("```", "```"),
             ("é\n```", "é\n```"),
         ] {
-            assert_eq!(tidied(text), expected, "{text:?}");
+            assert_eq!(unwrap_text(text), expected, "{text:?}");
         }
     }
 }

@@ -1,6 +1,4 @@
-//! Words that a question uses without asking for them, and those that speak of time or of the
-//! speaker. It must not know what a caller makes of
-//! them.
+//! Sets of words that are treated specially in queries.
 
 use std::sync::LazyLock;
 
@@ -19,17 +17,17 @@ fn set_of(list: &'static str) -> FxHashSet<String> {
     entries(list).map(normalise).collect()
 }
 
-/// Whether a normalised word only carries a question: tell, know, describe, kind, thing.
+/// Whether a normalised word only introduces a question: tell, know, describe, kind, thing.
 pub fn is_filler(norm: &str) -> bool {
     FILLER_SET.contains(norm)
 }
 
-/// Whether a normalised word speaks of time: yesterday, week, May, Monday, ago.
+/// Whether a normalised word is about time: yesterday, week, May, Monday, ago.
 pub fn is_time_word(norm: &str) -> bool {
     date_words::is_time_word(norm)
 }
 
-/// Whether a normalised word is the speaker's own: I, my, we, ich, je.
+/// Whether a normalised word refers to the speaker: I, my, we, ich, je.
 pub fn is_first_person(norm: &str) -> bool {
     FIRST_PERSON_SET.contains(norm)
 }

@@ -1,21 +1,21 @@
-//! What a space holds of the demonstration, and taking it out again.
+//! Finds and removes the demonstration in a space.
 
 use crate::fill::every_id;
-use crate::stage::MARK;
+use crate::stage::DEMO_KEY;
 use oneiro::{ErrorKind, Oneiro, Result, Session, SessionId, Timestamp};
 use serde::Serialize;
 use serde_json::Value;
 
-/// Sessions of a space, told apart.
+/// The sessions of a space.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-pub struct Holding {
+pub struct SessionCounts {
     /// Sessions of the demonstration.
     pub demo: usize,
     /// Every other session.
     pub others: usize,
 }
 
-/// What went.
+/// What was removed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct Removed {
     /// Sessions.
@@ -24,23 +24,24 @@ pub struct Removed {
     pub messages: i64,
 }
 
-/// What a space holds.
-pub fn holding(oneiro: &Oneiro) -> Result<Holding> {
-    let demo = held(oneiro)?.len();
+/// Counts the sessions of a space.
+pub fn count_sessions(oneiro: &Oneiro) -> Result<SessionCounts> {
+    let demo = existing_sessions(oneiro)?.len();
     let all = usize::try_from(oneiro.stats()?.sessions).unwrap_or_default();
-    Ok(Holding { demo, others: all.saturating_sub(demo) })
+    Ok(SessionCounts { demo, others: all.saturating_sub(demo) })
 }
 
-/// Deletes the sessions of the demonstration, and no other. What somebody branched off them stays.
+/// Deletes the sessions of the demonstration, and no others. Branches that somebody made of them are
+/// kept.
 pub fn remove(oneiro: &Oneiro) -> Result<Removed> {
     let mut removed = Removed::default();
-    for session in held(oneiro)? {
+    for session in existing_sessions(oneiro)? {
         match oneiro.sessions().delete(&session.id) {
             Ok(deleted) => {
                 removed.sessions += deleted.sessions.len();
                 removed.messages += deleted.messages;
             }
-            // It went with the session that it was a delegate of.
+            // It was deleted with the session that it is a delegate of.
             Err(error) if error.kind() == ErrorKind::NotFound => {}
             Err(error) => return Err(error),
         }
@@ -48,19 +49,19 @@ pub fn remove(oneiro: &Oneiro) -> Result<Removed> {
     Ok(removed)
 }
 
-/// The sessions of the demonstration that are there.
-pub(crate) fn held(oneiro: &Oneiro) -> Result<Vec<Session>> {
+/// The existing sessions of the demonstration.
+pub(crate) fn existing_sessions(oneiro: &Oneiro) -> Result<Vec<Session>> {
     let mut found = Vec::new();
     for id in every_id()? {
         let session = oneiro.sessions().find(&SessionId::new(id)?)?;
-        found.extend(session.filter(|session| session.metadata.contains_key(MARK)));
+        found.extend(session.filter(|session| session.metadata.contains_key(DEMO_KEY)));
     }
     Ok(found)
 }
 
-/// The month that a session was written for: when it ends, and its seed.
-pub(crate) fn written_for(session: &Session) -> Option<(Timestamp, u64)> {
-    let mark = session.metadata.get(MARK)?;
+/// The end and the seed of the month that a session was generated for.
+pub(crate) fn generated_for(session: &Session) -> Option<(Timestamp, u64)> {
+    let mark = session.metadata.get(DEMO_KEY)?;
     let until = mark.get("until").and_then(Value::as_str)?;
     let seed = mark.get("seed").and_then(Value::as_u64)?;
     Some((Timestamp::parse(until).ok()?, seed))

@@ -1,19 +1,19 @@
-//! What an import of hermes did, and whether both sides hold the same.
+//! The report of an import from hermes.
 
 use super::value::Repairs;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// Sessions, and messages by where they stand.
+/// Sessions, and messages by visibility.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct HermesCounts {
     /// Sessions.
     pub sessions: i64,
-    /// Messages of the conversation as it is.
+    /// Live messages.
     pub live: i64,
-    /// Messages that a summary took the place of.
+    /// Messages that were replaced by a summary.
     pub compacted: i64,
-    /// Messages that were taken back.
+    /// Rewound messages.
     pub rewound: i64,
 }
 
@@ -31,7 +31,7 @@ impl HermesCounts {
     }
 }
 
-/// A row that could not be kept.
+/// A row that could not be imported.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct NotKept {
     /// Its table.
@@ -42,62 +42,62 @@ pub struct NotKept {
     pub reason: String,
 }
 
-/// A session of which the two sides hold different messages.
+/// A session with different messages in the file and in the store.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct HermesDifference {
     /// The session.
     pub session: String,
     /// Messages of the file that are not stored.
     pub missing: usize,
-    /// Messages that stand elsewhere here.
+    /// Messages with another visibility.
     pub elsewhere: usize,
 }
 
-/// What an import of hermes did.
+/// The report of an import.
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct HermesImported {
     /// The version of the file.
     pub version: i64,
-    /// Sessions that began, or would begin.
+    /// Sessions that were created, or would be.
     pub sessions: usize,
     /// Messages that were stored, or would be.
     pub messages: usize,
-    /// Known sessions that were brought up to date.
+    /// Known sessions that were updated.
     pub sessions_changed: usize,
-    /// Known messages that stand elsewhere now.
+    /// Known messages whose visibility changed.
     pub messages_changed: usize,
-    /// What the file holds.
+    /// What is in the file.
     pub file: HermesCounts,
     /// What is stored of it.
     pub store: HermesCounts,
-    /// Whether everything in the file is stored, or was and was changed here; a dry run does not
-    /// tell.
+    /// Whether everything in the file is stored, or was changed here after it was stored; `None` in a
+    /// dry run.
     pub agrees: Option<bool>,
-    /// Sessions that do not agree, the first hundred.
+    /// The first hundred sessions that differ.
     pub differences: Vec<HermesDifference>,
-    /// Rows that could not be kept.
+    /// Rows that could not be imported.
     pub not_kept: Vec<NotKept>,
-    /// Sessions of the file that are left out: removed here, or a pattern matches.
+    /// Sessions of the file that were skipped: deleted here, or excluded by a pattern.
     pub left_out_sessions: usize,
-    /// Messages of the file that are left out with them, or were removed here.
+    /// Messages of skipped sessions, or deleted here.
     pub left_out: usize,
-    /// Changes of hermes that were not taken over, since the same was changed here.
+    /// Changes of hermes that were not applied, because the same was changed here.
     pub kept_here: usize,
-    /// Messages that hermes has replaced, and that are taken back here.
+    /// Messages that hermes replaced, and that are rewound here.
     pub replaced: usize,
-    /// Sessions whose parent is missing or descends from them: they have none here.
+    /// Sessions whose parent was not set, because it is missing or descends from them.
     pub detached: usize,
-    /// Titles that more than one session had: they are numbered.
+    /// Duplicate titles that got a number.
     pub retitled: usize,
-    /// What had to be put right, by kind.
+    /// Repaired values by kind.
     pub repaired: BTreeMap<&'static str, usize>,
-    /// `<private>` spans withheld.
+    /// `<private>` spans that were removed.
     pub withheld: usize,
-    /// Values of other tables, kept as slots.
+    /// Values of other tables, stored as slots.
     pub slots: usize,
-    /// Tables that are not taken over, with the number of their rows.
+    /// Tables that are not imported, with their numbers of rows.
     pub tables_left: BTreeMap<String, i64>,
-    /// What else is worth knowing.
+    /// Warnings.
     pub warnings: Vec<String>,
 }
 
@@ -108,7 +108,7 @@ impl HermesImported {
         }
     }
 
-    /// Adds what an attempt did before the file changed under it and it was begun anew.
+    /// Adds the report of an earlier attempt, which stopped when the file changed.
     pub(super) fn after(mut self, before: HermesImported) -> HermesImported {
         self.sessions += before.sessions;
         self.messages += before.messages;

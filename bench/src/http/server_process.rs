@@ -1,4 +1,4 @@
-//! A server as a process of its own, so that its memory is its own; it ends with the measurement.
+//! A server in its own process, so that its memory can be measured.
 
 use crate::machine;
 use oneiro::{Error, Result};
@@ -7,14 +7,14 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
 /// A running server.
-pub(super) struct Serving {
+pub(super) struct ServerProcess {
     child: Child,
     address: String,
 }
 
-impl Serving {
-    /// Serves a file on a free port of loopback; answers once it listens.
-    pub(super) fn start(program: &Path, file: &Path) -> Result<Serving> {
+impl ServerProcess {
+    /// Serves a file on a free port of loopback; returns once it listens.
+    pub(super) fn start(program: &Path, file: &Path) -> Result<ServerProcess> {
         let failed = |error: std::io::Error| {
             Error::internal(format!("cannot start {}: {error}", program.display())).because(error)
         };
@@ -25,19 +25,19 @@ impl Serving {
             .stdout(Stdio::piped())
             .spawn()
             .map_err(failed)?;
-        // From here on the process ends with this value, whatever comes.
-        let mut serving = Serving { child, address: String::new() };
+        // From here on dropping this value ends the process.
+        let mut server_process = ServerProcess { child, address: String::new() };
         let mut line = String::new();
-        if let Some(out) = serving.child.stdout.take() {
+        if let Some(out) = server_process.child.stdout.take() {
             BufReader::new(out).read_line(&mut line).map_err(failed)?;
         }
         let ready: serde_json::Value = serde_json::from_str(&line).unwrap_or_default();
         let url = ready.get("url").and_then(serde_json::Value::as_str);
         let address = url.and_then(|url| url.strip_prefix("http://"));
-        serving.address = address
+        server_process.address = address
             .ok_or_else(|| Error::internal(format!("the server did not start: {line}")))?
             .to_owned();
-        Ok(serving)
+        Ok(server_process)
     }
 
     /// `host:port`.
@@ -51,9 +51,9 @@ impl Serving {
     }
 }
 
-impl Drop for Serving {
+impl Drop for ServerProcess {
     fn drop(&mut self) {
-        // It may have ended by itself; then there is nothing to end.
+        // It may have ended already.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

@@ -1,9 +1,10 @@
-//! What an import leaves behind for the next one: how far a session was read, where each message
-//! stood, and marks of what its fields were, so that what hermes changed is told from what was
-//! changed here. Marks and not words: a note outlives the session, so that what was erased does not
-//! come back, and must tell nothing of it.
+//! What an import stores for the next one: how far each session was read, the visibility of its
+//! messages, and fingerprints of its fields, which tell changes of hermes from changes made here. A
+//! checkpoint outlives its session, so that erased sessions are not imported again; therefore it
+//! contains fingerprints and no text.
 
 use oneiro_model::{Error, ErrorKind, Result, SlotName, Timestamp, Visibility};
+use oneiro_store::slots::SlotValue;
 use oneiro_store::{Tx, slots};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -11,16 +12,16 @@ use std::collections::BTreeMap;
 
 const SCOPE: &str = "hermes/import";
 
-/// Messages that follow each other in a session and stand alike.
+/// Consecutive messages of the same visibility: first id, last id, visibility, count. Stored as an array.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Run(i64, i64, u8, i64);
 
-/// Where the messages of a session stood, in order of their ids.
+/// The visibility of the messages of a session, by id.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
-pub(super) struct Runs(Vec<Run>);
+pub(super) struct VisibilityRuns(Vec<Run>);
 
-impl Runs {
+impl VisibilityRuns {
     /// Adds the next message.
     pub(super) fn push(&mut self, id: i64, visibility: Visibility) {
         let code = code(visibility);
@@ -33,7 +34,7 @@ impl Runs {
         }
     }
 
-    /// Where a message stood.
+    /// The visibility of a message.
     pub(super) fn at(&self, id: i64) -> Option<Visibility> {
         let place = self.0.partition_point(|run| run.1 < id);
         let run = self.0.get(place).filter(|run| run.0 <= id)?;
@@ -44,7 +45,7 @@ impl Runs {
         })
     }
 
-    /// How many messages stood where: live, compacted, rewound.
+    /// The number of live, compacted and rewound messages.
     pub(super) fn counts(&self) -> [i64; 3] {
         let mut counts = [0; 3];
         for run in &self.0 {
@@ -64,92 +65,97 @@ fn code(visibility: Visibility) -> u8 {
     }
 }
 
-/// What the last import knew of a session.
+/// The state of a session at the last import.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(default)]
-pub(super) struct Note {
-    /// The mark of the whole row with its accounts.
+pub(super) struct Checkpoint {
+    /// The fingerprint of the row with its accounts.
     pub(super) row: i64,
-    /// Marks of the fields as they were stored.
+    /// Fingerprints of the fields.
     pub(super) fields: BTreeMap<String, i64>,
-    /// The mark of the title that hermes had.
+    /// The fingerprint of the title in hermes.
     pub(super) title_told: i64,
-    /// The mark of the title that was given here.
+    /// The fingerprint of the title that was stored.
     pub(super) title_given: i64,
-    /// What the session had used.
+    /// The usage of the session.
     pub(super) totals: [i64; 8],
-    /// What each account had used, by the mark of its name.
+    /// The usage of each account, by the fingerprint of its key.
     pub(super) accounts: BTreeMap<String, [i64; 8]>,
-    /// The mark of its parent and how it descends.
+    /// The fingerprint of its parent and lineage.
     pub(super) link: i64,
-    /// The last message that was taken; ids may be anything, so nothing is not 0.
+    /// The last message that was stored. `None` rather than 0, because ids may be negative.
     pub(super) until: Option<i64>,
-    /// Where its messages stood.
-    pub(super) runs: Runs,
-    /// Messages that could not be kept.
+    /// The visibility of its messages.
+    pub(super) runs: VisibilityRuns,
+    /// Messages that could not be stored.
     pub(super) lost: Vec<i64>,
 }
 
-impl Note {
-    /// The note of a session, by the id it has in the file.
-    pub(super) fn read(tx: &Tx<'_>, id: &[u8]) -> Result<Option<Note>> {
+impl Checkpoint {
+    /// The checkpoint of a session, by its id in the file.
+    pub(super) fn read(tx: &Tx<'_>, id: &[u8]) -> Result<Option<Checkpoint>> {
         let Some(slot) = slots::get(tx, &name_of(id)?)? else { return Ok(None) };
         serde_json::from_value(slot.value).map(Some).map_err(|error| {
-            Error::new(ErrorKind::Corrupt, "the note of an earlier import cannot be read")
+            Error::new(ErrorKind::Corrupt, "the state of an earlier import cannot be read")
                 .remedy("restore the newest backup")
                 .because(error)
         })
     }
 
     pub(super) fn write(&self, tx: &Tx<'_>, id: &[u8], now: Timestamp) -> Result<()> {
-        slots::put(tx, &name_of(id)?, (&json!(self), None), now)
+        put_slot(tx, &name_of(id)?, &json!(self), now)
     }
+}
+
+fn put_slot(tx: &Tx<'_>, slot: &SlotName, value: &Value, now: Timestamp) -> Result<()> {
+    slots::put(tx, slot, SlotValue { value, session_key: None }, now)
 }
 
 fn name_of(id: &[u8]) -> Result<SlotName> {
     SlotName::new(SCOPE, blake3::hash(id).to_hex().as_str())
 }
 
-/// How far a whole file was read, so that the next import reads less of it.
+/// The last message that was read of a file.
 pub(super) fn read_until(tx: &Tx<'_>, path: &str) -> Result<Option<i64>> {
     let slot = slots::get(tx, &file_name(path)?)?;
     Ok(slot.and_then(|slot| slot.value.as_i64()))
 }
 
-pub(super) fn write_until(tx: &Tx<'_>, path: &str, (until, now): (i64, Timestamp)) -> Result<()> {
-    slots::put(tx, &file_name(path)?, (&Value::from(until), None), now)
+pub(super) fn write_until(tx: &Tx<'_>, path: &str, until: i64, now: Timestamp) -> Result<()> {
+    put_slot(tx, &file_name(path)?, &Value::from(until), now)
 }
 
 fn file_name(path: &str) -> Result<SlotName> {
     SlotName::new(SCOPE, format!("file {}", blake3::hash(path.as_bytes()).to_hex()))
 }
 
-/// The marks of the values that one table left in slots.
-pub(super) fn read_marks(tx: &Tx<'_>, table: &str) -> Result<BTreeMap<String, i64>> {
+/// The fingerprints of the slots of a table.
+pub(super) fn read_fingerprints(tx: &Tx<'_>, table: &str) -> Result<BTreeMap<String, i64>> {
     let slot = slots::get(tx, &SlotName::new(SCOPE, format!("table {table}"))?)?;
     Ok(slot.and_then(|slot| serde_json::from_value(slot.value).ok()).unwrap_or_default())
 }
 
-pub(super) fn write_marks(
+pub(super) fn write_fingerprints(
     tx: &Tx<'_>,
     table: &str,
-    (marks, now): (&BTreeMap<String, i64>, Timestamp),
+    fingerprints: &BTreeMap<String, i64>,
+    now: Timestamp,
 ) -> Result<()> {
-    slots::put(tx, &SlotName::new(SCOPE, format!("table {table}"))?, (&json!(marks), None), now)
+    put_slot(tx, &SlotName::new(SCOPE, format!("table {table}"))?, &json!(fingerprints), now)
 }
 
-/// The mark of a text: enough to tell whether it changed.
-pub(super) fn mark(text: &str) -> i64 {
+/// A hash that changes with the text; never 0.
+pub(super) fn fingerprint(text: &str) -> i64 {
     let hash = blake3::hash(text.as_bytes());
     let mut first = [0; 8];
     first.iter_mut().zip(hash.as_bytes()).for_each(|(to, from)| *to = *from);
-    // One of them means that there is nothing.
+    // 0 means that there is no text.
     i64::from_le_bytes(first) | 1
 }
 
-/// The mark of a value that may be absent; 0 when it is.
-pub(super) fn mark_of(value: Option<&str>) -> i64 {
-    value.map_or(0, mark)
+/// The fingerprint of an optional text; 0 for `None`.
+pub(super) fn fingerprint_of(value: Option<&str>) -> i64 {
+    value.map_or(0, fingerprint)
 }
 
 #[cfg(test)]
@@ -157,8 +163,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn runs_tell_where_each_message_stood() {
-        let mut runs = Runs::default();
+    fn runs_return_the_visibility_of_each_message() {
+        let mut runs = VisibilityRuns::default();
         for (id, visibility) in [
             (2, Visibility::Compacted),
             (5, Visibility::Compacted),
@@ -171,7 +177,7 @@ mod tests {
         assert_eq!(runs.at(5), Some(Visibility::Compacted));
         assert_eq!(runs.at(9), Some(Visibility::Rewound));
         assert_eq!(runs.at(7), None);
-        let again: Runs = serde_json::from_value(json!(runs)).unwrap();
+        let again: VisibilityRuns = serde_json::from_value(json!(runs)).unwrap();
         assert_eq!(again, runs);
     }
 }

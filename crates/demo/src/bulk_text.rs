@@ -1,10 +1,10 @@
-//! Bulk that nobody writes by hand: test logs, listings, statements. It must not know sessions.
+//! Generates bulk text: test logs, listings, statements.
 
 use fastrand::Rng;
 use serde_json::json;
 
-/// Puts bulk in the place of lines such as `{{tests 200}}`; every other line stays.
-pub(crate) fn woven(text: &str, rng: &mut Rng) -> String {
+/// Replaces lines such as `{{tests 200}}` by generated text.
+pub(crate) fn expand_bulk(text: &str, rng: &mut Rng) -> String {
     if !text.contains("{{") {
         return text.to_owned();
     }
@@ -97,10 +97,11 @@ mod tests {
 
     #[test]
     fn bulk_is_the_same_for_the_same_seed() {
-        let woven = |seed| woven("a\n{{tests 3}}\n{{nothing 3}}\nb", &mut Rng::with_seed(seed));
-        assert_eq!(woven(1), woven(1));
-        assert_ne!(woven(1), woven(2));
-        assert_eq!(woven(1).lines().count(), 6);
-        assert!(woven(1).contains("{{nothing 3}}"));
+        let expand_bulk =
+            |seed| expand_bulk("a\n{{tests 3}}\n{{nothing 3}}\nb", &mut Rng::with_seed(seed));
+        assert_eq!(expand_bulk(1), expand_bulk(1));
+        assert_ne!(expand_bulk(1), expand_bulk(2));
+        assert_eq!(expand_bulk(1).lines().count(), 6);
+        assert!(expand_bulk(1).contains("{{nothing 3}}"));
     }
 }

@@ -1,4 +1,4 @@
-//! What holds for any text, and texts made to be slow.
+//! Properties of all texts, and texts that are slow to count.
 
 use oneiro_count::{exceeds, prefix, suffix, tokens};
 use oneiro_testkit::takes_at_most;
@@ -8,7 +8,7 @@ proptest! {
     #![proptest_config(oneiro_testkit::proptest_config(256))]
 
     #[test]
-    fn a_text_has_a_token_and_no_more_than_bytes(text in any::<String>()) {
+    fn a_text_has_between_one_token_and_one_per_byte(text in any::<String>()) {
         let count = tokens(&text);
         prop_assert!(count <= text.len());
         prop_assert_eq!(count == 0, text.is_empty());
@@ -21,14 +21,14 @@ proptest! {
     }
 
     #[test]
-    fn a_text_exceeds_less_than_its_tokens_and_no_more(text in "[a-zA-Z0-9é字 \\n-]{0,400}") {
+    fn a_text_exceeds_every_limit_below_its_count(text in "[a-zA-Z0-9é字 \\n-]{0,400}") {
         let count = tokens(&text);
         prop_assert!(!exceeds(&text, count));
         prop_assert!(count == 0 || exceeds(&text, count - 1));
     }
 
     #[test]
-    fn a_text_is_cut_to_its_tokens(text in "(?s)([a-z]{1,9}|[ -~]{0,9}|[字漢あ。]{0,60}|x{0,200}|.|\\s{0,4}){0,30}", limit in 0..200_usize) {
+    fn prefix_and_suffix_stay_within_the_limit_and_lose_no_more_than_a_word(text in "(?s)([a-z]{1,9}|[ -~]{0,9}|[字漢あ。]{0,60}|x{0,200}|.|\\s{0,4}){0,30}", limit in 0..200_usize) {
         for (part, is_side) in [
             (prefix(&text, limit), text.starts_with(prefix(&text, limit))),
             (suffix(&text, limit), text.ends_with(suffix(&text, limit))),
@@ -43,7 +43,7 @@ proptest! {
 
     /// A line that ends in a letter is cut from a line that begins with one.
     #[test]
-    fn lines_of_words_are_counted_by_themselves(
+    fn the_count_of_lines_of_words_is_the_sum(
         first in "[a-z]{1,8}( [a-z]{1,8}){0,9}",
         second in "[a-z]{1,8}( [a-z]{1,8}){0,9}",
     ) {
@@ -53,7 +53,7 @@ proptest! {
 }
 
 #[test]
-fn a_text_that_is_too_long_in_any_case_is_not_counted() {
+fn a_text_of_a_megabyte_exceeds_a_small_limit_but_not_its_length() {
     for unit in ["a", "-", " ", "\n", "字"] {
         let text = unit.repeat((1 << 20) / unit.len());
         assert!(exceeds(&text, 2_000) && !exceeds(&text, text.len()), "{unit:?}");

@@ -1,37 +1,36 @@
-//! A stretch of text made ready for scanning. It owns the map from folded text back to the
-//! original; it must not know what a word is.
+//! Folded text with a map to the original text.
 
 use crate::fold::{fold, segments};
 use crate::script::{Class, ZERO_WIDTH_JOINER, class, is_emoji, is_tag};
 
-/// Stretches without any space are cut about here, so that memory stays bounded.
-const SOFT: usize = 8 << 10;
-const HARD: usize = 16 << 10;
+/// Text without spaces is cut at the first non-letter after the soft limit, at the latest at the
+/// hard limit, to bound memory.
+const SOFT_LIMIT_BYTES: usize = 8 << 10;
+const HARD_LIMIT_BYTES: usize = 16 << 10;
 
-/// Folded text, not yet in lower case, with the place that each byte came from.
+/// Folded text that is not lower-cased yet, with the original range of each byte.
 #[derive(Debug, Default)]
-pub(crate) struct Piece {
-    /// The folded text.
+pub(crate) struct FoldedText {
     pub text: String,
     starts: Vec<u32>,
     ends: Vec<u32>,
 }
 
-impl Piece {
-    /// Folds a stretch that starts at `offset` of the original.
+impl FoldedText {
+    /// Folds a part of a text that starts at `offset`.
     pub fn fill(&mut self, source: &str, offset: usize) {
         self.text.clear();
         self.starts.clear();
         self.ends.clear();
         let mut after_emoji = false;
         segments(source, |segment, start, end| {
-            // What stands for several words must not run into its neighbours: 1½ is not 11⁄2.
-            let apart = stands_for_several(segment);
+            // A character that folds to several words must not join its neighbours: 1½ is not 11⁄2.
+            let apart = folds_to_several_words(segment);
             if apart {
                 self.push(' ', offset + start, offset + end);
             }
             for letter in segment.chars() {
-                // Within an emoji the joiner means something; the scanner takes it from here.
+                // Joiners are significant inside emoji; the scanner handles them.
                 if after_emoji && (letter == ZERO_WIDTH_JOINER || is_tag(letter)) {
                     self.push(letter, offset + start, offset + end);
                     continue;
@@ -51,18 +50,18 @@ impl Piece {
         self.ends.resize(self.text.len(), end as u32);
     }
 
-    /// Where the character at a byte of the folded text starts in the original.
+    /// The start in the original of the character at a byte of the folded text.
     pub fn start(&self, at: usize) -> u32 {
         self.starts.get(at).copied().unwrap_or_default()
     }
 
-    /// Where the character before a byte of the folded text ends in the original.
+    /// The end in the original of the character before a byte of the folded text.
     pub fn end(&self, at: usize) -> u32 {
         at.checked_sub(1).and_then(|last| self.ends.get(last)).copied().unwrap_or_default()
     }
 }
 
-fn stands_for_several(segment: &str) -> bool {
+fn folds_to_several_words(segment: &str) -> bool {
     let mut classes = segment.chars().map(class);
     let first = classes.next();
     let is_run = |class: Class| matches!(class, Class::Letter | Class::Digit | Class::Mark);
@@ -72,22 +71,23 @@ fn stands_for_several(segment: &str) -> bool {
     })
 }
 
-/// How far a stretch without ASCII space reaches from `from`.
-pub(crate) fn stretch(text: &str, from: usize) -> usize {
+/// The end of the text without ASCII spaces that starts at `from`.
+pub(crate) fn end_of_stretch(text: &str, from: usize) -> usize {
     let bytes = text.as_bytes().get(from..).unwrap_or_default();
     let length = bytes
         .iter()
-        .take(HARD)
+        .take(HARD_LIMIT_BYTES)
         .position(|byte| byte.is_ascii_whitespace() || *byte == 0)
-        .unwrap_or(bytes.len().min(HARD));
+        .unwrap_or(bytes.len().min(HARD_LIMIT_BYTES));
     let mut end = from + length;
-    if length > SOFT {
+    if length > SOFT_LIMIT_BYTES {
         while !text.is_char_boundary(end) {
             end -= 1;
         }
         let rest = text.get(from..end).unwrap_or_default();
         let breaks = |(at, letter): (usize, char)| {
-            (at >= SOFT && !letter.is_alphanumeric() && letter != ZERO_WIDTH_JOINER).then_some(at)
+            (at >= SOFT_LIMIT_BYTES && !letter.is_alphanumeric() && letter != ZERO_WIDTH_JOINER)
+                .then_some(at)
         };
         end = from + rest.char_indices().find_map(breaks).unwrap_or(rest.len());
     }

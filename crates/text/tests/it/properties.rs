@@ -1,13 +1,13 @@
-//! Laws that hold for every text. They own no examples; those are in the tables.
+//! Properties that hold for every text.
 
 use std::collections::HashSet;
 
-use oneiro_text::{Analyzer, Kind, Phrase, QueryWord, chunks, names_a_date, normalise};
+use oneiro_text::{Analyzer, Kind, Phrase, QueryWord, chunks, find_dates, normalise};
 use proptest::prelude::*;
 
-/// Texts of everything, and texts of pieces that the rules are about, in any order.
+/// Arbitrary texts, and texts of fragments that the rules are about.
 fn texts() -> impl Strategy<Value = String> {
-    let piece = prop::sample::select(vec![
+    let folded = prop::sample::select(vec![
         "the",
         "Caroline's",
         "don’t",
@@ -114,19 +114,19 @@ fn texts() -> impl Strategy<Value = String> {
     ]);
     prop_oneof![
         any::<String>(),
-        prop::collection::vec(piece, 0..24).prop_map(|pieces| pieces.concat()),
+        prop::collection::vec(folded, 0..24).prop_map(|pieces| pieces.concat()),
         prop::collection::vec(prop_oneof![any::<char>(), Just('a'), Just(' ')], 0..24)
             .prop_map(|letters| letters.into_iter().collect()),
     ]
 }
 
 fn is_found(word: &QueryWord, terms: &HashSet<String>) -> bool {
-    let found = if word.all {
+    let recognised = if word.all {
         word.terms.iter().all(|term| terms.contains(term))
     } else {
         word.terms.iter().any(|term| terms.contains(term))
     };
-    found || (!word.parts.is_empty() && word.parts.iter().all(|part| is_found(part, terms)))
+    recognised || (!word.parts.is_empty() && word.parts.iter().all(|part| is_found(part, terms)))
 }
 
 fn dump(analyzer: &mut Analyzer, text: &str) -> Vec<String> {
@@ -144,7 +144,7 @@ proptest! {
     #![proptest_config(oneiro_testkit::proptest_config(500))]
 
     #[test]
-    fn tokens_lie_in_the_text_in_order(text in texts()) {
+    fn tokens_are_ranges_of_the_text_in_order(text in texts()) {
         let mut last = (0, 0);
         let mut count = 0;
         Analyzer::default().tokens(&text, |token| {
@@ -161,7 +161,7 @@ proptest! {
     }
 
     #[test]
-    fn every_token_is_found_by_its_own_text(text in texts()) {
+    fn a_query_for_the_text_of_a_token_matches_it(text in texts()) {
         let mut analyzer = Analyzer::default();
         let mut terms = HashSet::new();
         let mut ranges = Vec::new();
@@ -180,7 +180,7 @@ proptest! {
     }
 
     #[test]
-    fn a_used_analyzer_answers_like_a_new_one(first in texts(), second in texts()) {
+    fn a_reused_analyzer_gives_the_same_tokens_as_a_new_one(first in texts(), second in texts()) {
         let mut used = Analyzer::default();
         dump(&mut used, &first);
         used.query_words(&first);
@@ -200,13 +200,13 @@ proptest! {
     }
 
     #[test]
-    fn normalising_twice_is_normalising_once(text in texts()) {
+    fn normalisation_is_idempotent(text in texts()) {
         let once = normalise(&text);
         prop_assert_eq!(normalise(&once), once);
     }
 
     #[test]
-    fn case_makes_no_difference_to_a_question(
+    fn queries_ignore_case(
         text in "([a-zäöüßéñçøåα-ωа-яё]{1,9}|[0-9]{1,4}|東京|ไทย|[ .,'’:/_-])*"
     ) {
         let mut analyzer = Analyzer::default();
@@ -217,7 +217,7 @@ proptest! {
     }
 
     #[test]
-    fn words_that_stand_together_are_a_phrase(text in texts(), from in 0_usize..9, count in 1_usize..4) {
+    fn adjacent_words_are_found_as_a_phrase(text in texts(), from in 0_usize..9, count in 1_usize..4) {
         let mut ranges = Vec::new();
         Analyzer::default().tokens(&text, |token| {
             // Humps are no words of a phrase.
@@ -228,15 +228,15 @@ proptest! {
         if let (Some(first), Some(last)) = (ranges.get(from), ranges.get(from + count - 1)) {
             let range = first.start..last.end.max(first.end);
             let slice = &text[range];
-            let found = Phrase::new(slice).find(&text);
-            prop_assert!(found.is_some(), "{slice:?}");
-            prop_assert!(text.get(found.unwrap()).is_some());
+            let recognised = Phrase::new(slice).find(&text);
+            prop_assert!(recognised.is_some(), "{slice:?}");
+            prop_assert!(text.get(recognised.unwrap()).is_some());
         }
     }
 
     #[test]
-    fn dates_lie_in_the_text(text in texts(), year in 1900..2100_i16, month in 1..=12_i8, day in 1..=28_i8) {
-        for span in names_a_date(&text, jiff::civil::date(year, month, day)) {
+    fn dates_are_ranges_of_the_text(text in texts(), year in 1900..2100_i16, month in 1..=12_i8, day in 1..=28_i8) {
+        for span in find_dates(&text, jiff::civil::date(year, month, day)) {
             prop_assert!(span.from < span.until);
             prop_assert!(text.get(span.start as usize..span.end as usize).is_some());
         }
@@ -244,7 +244,7 @@ proptest! {
 }
 
 #[test]
-fn every_character_is_harmless_and_normalises_once() {
+fn every_character_can_be_analysed_and_normalises_idempotently() {
     let mut analyzer = Analyzer::default();
     // Not the thousands of characters that are all alike, nor those that do not exist.
     let alike = |letter: &char| matches!(letter, '\u{3500}'..='\u{9f00}' | '\u{ad00}'..='\u{d600}' | '\u{17100}'..='\u{18c00}');
@@ -258,10 +258,10 @@ fn every_character_is_harmless_and_normalises_once() {
 }
 
 #[test]
-fn nothing_explodes() {
+fn extreme_texts_can_be_analysed() {
     let mut analyzer = Analyzer::default();
     let size = 1 << 18;
-    for piece in [
+    for folded in [
         "a",
         "aB",
         "a1",
@@ -286,15 +286,15 @@ fn nothing_explodes() {
         "\n ",
         "🇩",
     ] {
-        let text = piece.repeat(size / piece.len());
+        let text = folded.repeat(size / folded.len());
         let mut count = 0;
         analyzer.tokens(&text, |_| count += 1);
-        assert!(count <= 2 * size, "{piece:?}: {count}");
+        assert!(count <= 2 * size, "{folded:?}: {count}");
         let chunks = chunks(&text);
-        assert!(chunks.len() <= size / 32, "{piece:?}: {}", chunks.len());
+        assert!(chunks.len() <= size / 32, "{folded:?}: {}", chunks.len());
         let longest = chunks.iter().map(|chunk| chunk.len()).max().unwrap();
-        assert!(piece.trim().is_empty() || longest <= 1 << 14, "{piece:?}: {longest}");
-        assert!(Phrase::new(&text).find(&text).is_some() || count == 0, "{piece:?}");
+        assert!(folded.trim().is_empty() || longest <= 1 << 14, "{folded:?}: {longest}");
+        assert!(Phrase::new(&text).find(&text).is_some() || count == 0, "{folded:?}");
     }
 }
 

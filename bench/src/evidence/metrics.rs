@@ -1,55 +1,55 @@
-//! The figures of `bench context --data`: shares of evidence, steps to it, and how people read them.
+//! Metrics of `bench context --data`: shares of evidence and steps to it.
 
 use super::Evidence;
 use super::guide::Answer;
-use crate::search::share;
+use crate::search::percentile;
 use serde::Serialize;
 
-/// One question, followed.
-pub(super) struct Asked {
+/// One question with its evidence.
+pub(super) struct TracedQuestion {
     pub(super) category: u64,
-    pub(super) evidence: Vec<Traced>,
+    pub(super) evidence: Vec<TracedEvidence>,
     pub(super) answer: Answer,
 }
 
-/// One piece of evidence, followed.
-pub(super) struct Traced {
-    /// Every word of it is in the window.
+/// One piece of evidence.
+pub(super) struct TracedEvidence {
+    /// Whether every word of it is in the window.
     pub(super) shown: bool,
-    /// Expansions of the right thing until it is read; none when nothing leads to it.
+    /// Expansions until it is read, if the right item is expanded; `None` if it is unreachable.
     pub(super) pages: Option<usize>,
-    /// The same when the question alone says what to expand.
+    /// Expansions if the question alone decides what to expand.
     pub(super) guided: Option<usize>,
-    /// The newest messages have it.
+    /// Whether the newest messages contain it.
     pub(super) newest: bool,
-    /// The oldest and the newest have it.
+    /// Whether the oldest and the newest messages contain it.
     pub(super) both_ends: bool,
 }
 
-/// Expansions until a piece of evidence is read; none is needed for what the window shows.
+/// Expansions until a piece of evidence is read; 0 if the window shows it.
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct Steps {
-    /// Half of the pieces took no more.
+    /// Median.
     pub p50: f64,
-    /// Nineteen of twenty took no more.
+    /// 95th percentile.
     pub p95: f64,
-    /// How many they took on average.
+    /// Mean.
     pub mean: f64,
 }
 
-/// What is left of answers, in percent of the questions.
+/// Answers that are left, in percent of the questions.
 #[derive(Debug, Clone, Default, Serialize)]
-pub struct Words {
+pub struct AnswerWords {
     /// Every content word of the answer is in the text.
     pub all: f64,
-    /// Half of them at least.
+    /// At least half of them.
     pub half: f64,
 }
 
-/// What was found, in percent of the evidence, each question weighing the same.
+/// Percentages of the evidence; every question has the same weight.
 #[derive(Debug, Clone, Default, Serialize)]
-pub struct Figures {
-    /// Questions followed.
+pub struct EvidenceMetrics {
+    /// The number of questions.
     pub questions: usize,
     /// Pieces of evidence.
     pub evidence: usize,
@@ -63,27 +63,29 @@ pub struct Figures {
     pub truncation: f64,
     /// In the oldest and the newest messages that fit half of the budget each.
     pub both_ends: f64,
-    /// What is reachable over what truncation keeps, in points.
+    /// Reachable minus kept by truncation, in percentage points.
     pub points_over_truncation: f64,
-    /// What is in the window over what truncation keeps, in points.
+    /// In the window minus kept by truncation, in percentage points.
     pub in_window_over_truncation: f64,
-    /// Expansions when the right thing is expanded.
+    /// Expansions if the right item is expanded.
     pub steps: Steps,
-    /// Expansions when the question alone says what to expand.
+    /// Expansions if the question alone decides what to expand.
     pub guided: Steps,
     /// Words of answers in the window.
-    pub answer_in_window: Words,
+    pub answer_in_window: AnswerWords,
     /// In the newest messages.
-    pub answer_in_truncation: Words,
+    pub answer_in_truncation: AnswerWords,
     /// In the oldest and the newest.
-    pub answer_in_both_ends: Words,
+    pub answer_in_both_ends: AnswerWords,
 }
 
-impl Figures {
-    pub(super) fn of<'a>(asked: impl Iterator<Item = &'a Asked> + Clone) -> Figures {
+impl EvidenceMetrics {
+    pub(super) fn of<'a>(
+        asked: impl Iterator<Item = &'a TracedQuestion> + Clone,
+    ) -> EvidenceMetrics {
         let questions = asked.clone().count();
         let traced = || asked.clone().flat_map(|one| &one.evidence);
-        let percent = |is: &dyn Fn(&Traced) -> bool| {
+        let percent = |is: &dyn Fn(&TracedEvidence) -> bool| {
             let shares = asked.clone().map(|one| {
                 let met = one.evidence.iter().filter(|traced| is(traced)).count();
                 met as f64 / one.evidence.len().max(1) as f64
@@ -94,15 +96,15 @@ impl Figures {
             let shares = asked.clone().filter_map(|one| one.answer.as_ref()?.get(index).copied());
             let shares: Vec<f64> = shares.collect();
             let at_least = |least: f64| {
-                let met = shares.iter().filter(|share| **share >= least).count();
+                let met = shares.iter().filter(|percentile| **percentile >= least).count();
                 rounded(100.0 * met as f64 / shares.len().max(1) as f64)
             };
-            Words { all: at_least(1.0), half: at_least(0.5) }
+            AnswerWords { all: at_least(1.0), half: at_least(0.5) }
         };
         let reachable = percent(&|one| one.pages.is_some());
         let in_window = percent(&|one| one.shown);
         let truncation = percent(&|one| one.newest);
-        Figures {
+        EvidenceMetrics {
             questions,
             evidence: traced().count(),
             reachable,
@@ -125,7 +127,11 @@ impl Steps {
     fn of(steps: impl Iterator<Item = usize>) -> Steps {
         let mut steps: Vec<f64> = steps.map(|one| one as f64).collect();
         let mean = steps.iter().sum::<f64>() / steps.len().max(1) as f64;
-        Steps { p50: share(&mut steps, 0.5), p95: share(&mut steps, 0.95), mean: rounded(mean) }
+        Steps {
+            p50: percentile(&mut steps, 0.5),
+            p95: percentile(&mut steps, 0.95),
+            mean: rounded(mean),
+        }
     }
 }
 
@@ -133,7 +139,7 @@ fn rounded(value: f64) -> f64 {
     (value * 100.0).round() / 100.0
 }
 
-/// The figures as people read them.
+/// Formats the metrics for people.
 pub fn describe(evidence: &Evidence) -> String {
     let mut lines = vec![
         format!(
@@ -156,8 +162,8 @@ pub fn describe(evidence: &Evidence) -> String {
     ];
     let each = || {
         let categories = evidence.by_category.iter();
-        std::iter::once(("1 to 4".to_owned(), &evidence.figures))
-            .chain(categories.map(|(number, figures)| (number.to_string(), figures)))
+        std::iter::once(("1 to 4".to_owned(), &evidence.metrics))
+            .chain(categories.map(|(number, metrics)| (number.to_string(), metrics)))
     };
     lines.extend(each().map(|(name, f)| {
         let steps = |s: &Steps| format!("{:>7}/{}/{:.2}", s.p50, s.p95, s.mean);
@@ -178,7 +184,7 @@ pub fn describe(evidence: &Evidence) -> String {
     lines
         .push("answers, all/half of the words     window     truncation       two ends".to_owned());
     lines.extend(each().map(|(name, f)| {
-        let words = |words: &Words| format!("{:.1}/{:.1}", words.all, words.half);
+        let words = |words: &AnswerWords| format!("{:.1}/{:.1}", words.all, words.half);
         format!(
             "{name:<28} {:>12} {:>14} {:>14}",
             words(&f.answer_in_window),
