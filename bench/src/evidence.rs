@@ -6,6 +6,7 @@ mod guide;
 mod metrics;
 mod view;
 
+use crate::junk::Junk;
 use crate::locomo::{self, Conversation};
 use crate::machine;
 use crate::search::percentile;
@@ -53,6 +54,8 @@ pub struct Evidence {
     pub compact_mb_per_s: f64,
     /// The median time of a window.
     pub window_p50_ms: f64,
+    /// What the summaries say that they should not.
+    pub junk: Junk,
     /// Over categories 1 to 4.
     #[serde(flatten)]
     pub metrics: EvidenceMetrics,
@@ -92,6 +95,7 @@ pub fn run(request: &EvidenceRequest, say: &mut dyn FnMut(&str)) -> Result<Evide
         depth: sums.depth,
         compact_mb_per_s: (sums.bytes as f64 / 1e4 / sums.seconds.max(1e-9)).round() / 100.0,
         window_p50_ms: percentile(&mut sums.windows, 0.5),
+        junk: sums.junk,
         metrics: of(&|category| (1..=4).contains(&category)),
         by_category: categories.into_iter().map(|one| (one, of(&|other| other == one))).collect(),
     })
@@ -107,6 +111,7 @@ struct Sums {
     bytes: usize,
     seconds: f64,
     windows: Vec<f64>,
+    junk: Junk,
 }
 
 /// A conversation in its own space, with all sittings in one session.
@@ -171,6 +176,7 @@ impl<'a> LoadedConversation<'a> {
         sums.summaries += window.summaries.len();
         let view = WindowView::of(self.oneiro, &self.id, &window, &self.stored)?;
         sums.depth = sums.depth.max(view.depth);
+        view.named.iter().for_each(|named| sums.junk.add(&named.content));
         let newest = view::truncate(&self.stored, 0, budget);
         let both_ends = view::truncate(&self.stored, budget / 2, budget - budget / 2);
         let mut guide = guide::Guide::of(&view, &[&newest, &both_ends]);

@@ -5,6 +5,8 @@ pub mod context;
 mod distractors;
 pub mod evidence;
 pub mod http;
+pub mod junk;
+pub mod kept;
 pub mod load;
 mod locomo;
 mod machine;

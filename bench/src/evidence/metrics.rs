@@ -192,5 +192,6 @@ pub fn describe(evidence: &Evidence) -> String {
             words(&f.answer_in_both_ends)
         )
     }));
+    lines.extend([String::new(), evidence.junk.describe()]);
     lines.join("\n")
 }

@@ -6,6 +6,9 @@ use std::time::Instant;
 
 use oneiro_extract::{ExtractRequest, Said, extract};
 
+/// The day that everything was said on.
+const DAY: Option<jiff::civil::Date> = Some(jiff::civil::Date::constant(2023, 5, 8));
+
 /// Cheap, so that the figures are of the extract and not of the counter.
 fn count(text: &str) -> usize {
     text.len().div_ceil(4)
@@ -33,10 +36,10 @@ fn main() {
         let lines: Vec<Said<'_>> = text
             .lines()
             .zip(speakers.iter().cycle())
-            .map(|(text, speaker)| Said { speaker, text })
+            .map(|(text, speaker)| Said { speaker, text, day: DAY })
             .collect();
         time("lines of the file", &lines);
-        time("the file as one message", &[Said { speaker: "tool read", text: &text }]);
+        time("the file as one message", &[Said { speaker: "tool read", text: &text, day: DAY }]);
         for part in lines.chunks(400).take(3) {
             time("400 lines", part);
         }
@@ -58,13 +61,15 @@ fn main() {
         ("1 MB of lines", "a\n"),
         ("1 MB of questions", "why? "),
         ("1 MB of and", "and we "),
+        ("1 MB of yesterdays", "I saw Oslo yesterday. "),
+        ("1 MB of calls", "called bash {\"command\":\"ls\"}\n"),
     ] {
         let text = piece.repeat(size / piece.len());
-        time(name, &[Said { speaker: "user", text: &text }]);
+        time(name, &[Said { speaker: "user", text: &text, day: DAY }]);
     }
     let stops = format!("{}a", ".".repeat(size));
-    time("1 MB of stops and a letter", &[Said { speaker: "user", text: &stops }]);
+    time("1 MB of stops and a letter", &[Said { speaker: "user", text: &stops, day: DAY }]);
     let tiny: Vec<Said<'_>> =
-        (0..100_000).map(|_| Said { speaker: "user", text: "ok then" }).collect();
+        (0..100_000).map(|_| Said { speaker: "user", text: "ok then", day: DAY }).collect();
     time("100,000 tiny messages", &tiny);
 }

@@ -1,65 +1,93 @@
-//! Sentences to clauses: the pieces that an extract keeps or leaves out. It owns where a sentence
-//! may be taken apart; it must not know what the pieces are worth.
+//! Sentences to clauses: the pieces that an extract keeps or leaves out, and whether each can stand
+//! without the one before it.
 
-use oneiro_text::entries;
-use rustc_hash::FxHashSet;
-use std::sync::LazyLock;
+use crate::connectives::{begins_inside, has_subject, joins, needs_what_precedes};
 
 /// Sentences of so few bytes stay whole.
 const SHORTEST: usize = 40;
 
-/// Bytes of what stands before a colon, or between parentheses, for it to be a clause of its own.
+/// Bytes before a colon, or between parentheses, that make a clause of their own.
 const LEADS_ON: usize = 32;
 
-/// Whether a clause begins with the first word of a text: one that does wherever it stands, or one
-/// that does when a subject follows: "and we", not "salt and pepper".
-fn opens(text: &str) -> bool {
-    let Some((word, rest)) = text.split_once(' ') else { return false };
-    match word {
-        "because" | "which" | "when" | "while" | "although" | "weil" | "denn" | "parce"
-        | "porque" | "потому" => true,
-        "and" | "but" | "so" | "und" | "aber" | "et" | "mais" | "y" | "pero" | "но" => {
-            let next = rest.split(' ').next().unwrap_or_default();
-            SUBJECTS.contains(next) || next == "I" || next.starts_with("I'")
-        }
-        _ => false,
-    }
+/// Sentences of so many bytes may end at a comma: nobody reads them to their end for one word.
+const LONG_SENTENCE: usize = 200;
+
+/// How a clause is tied to what stands before it in its sentence.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Joint {
+    /// Not at all: it begins the sentence, or has a subject of its own.
+    Free,
+    /// It can be left out, but not be kept alone.
+    Tied,
+    /// It goes with what stands before it, unless that is only a word of address.
+    Comma,
 }
 
-/// Words after "and" or "but" that begin a clause of their own.
-static SUBJECTS: LazyLock<FxHashSet<&str>> =
-    LazyLock::new(|| entries(include_str!("../assets/subjects.txt")).collect());
-
 /// Hands out where each clause of a sentence begins, after its start, in order.
-pub(crate) fn cuts(sentence: &str, mut each: impl FnMut(usize)) {
+pub(crate) fn cuts(sentence: &str, mut each: impl FnMut(usize, Joint)) {
     if sentence.len() < SHORTEST {
         return;
     }
     let bytes = sentence.as_bytes();
+    let after = |at: usize| sentence.get(at..).unwrap_or_default().trim_start();
+    let own_subject = |at: usize| {
+        if has_subject(after(at)) { Joint::Free } else { Joint::Tied }
+    };
     for (at, byte) in bytes.iter().enumerate() {
         let follows = |offset: usize, wanted: u8| bytes.get(at + offset) == Some(&wanted);
         match byte {
-            b',' | b';' if follows(1, b' ') => each(at + 2),
+            b',' if follows(1, b' ') => each(at + 2, after_comma(after(at + 2), sentence.len())),
+            b';' if follows(1, b' ') => each(at + 2, own_subject(at + 2)),
             // What leads on with few words is nothing without what it leads to.
-            b':' if follows(1, b' ') && at >= LEADS_ON => each(at + 2),
+            b':' if follows(1, b' ') && at >= LEADS_ON => each(at + 2, Joint::Tied),
             b'(' if at > 0 => {
                 let inside = bytes.iter().skip(at).position(|byte| *byte == b')');
                 if let Some(length) = inside.filter(|length| *length >= LEADS_ON) {
-                    each(at);
-                    each(at + length + 1);
+                    each(at, Joint::Tied);
+                    each(at + length + 1, Joint::Comma);
                 }
             }
-            b'-' if follows(1, b' ') && at > 0 && bytes.get(at - 1) == Some(&b' ') => each(at + 2),
-            b' ' if sentence.get(at + 1..).is_some_and(opens) => each(at + 1),
-            // The first byte of what is beyond ASCII; the marks looked for begin with these three.
+            b'-' if follows(1, b' ') && at > 0 && bytes.get(at - 1) == Some(&b' ') => {
+                each(at + 2, own_subject(at + 2));
+            }
+            b' ' => {
+                // "and we" begins a clause; so does "because", but not one that stands alone.
+                let rest = sentence.get(at + 1..).unwrap_or_default();
+                let word = rest.split(' ').next().unwrap_or_default();
+                let is_after_mark = at > 0 && matches!(bytes.get(at - 1), Some(b',' | b';'));
+                if !is_after_mark && joins(word) && has_subject(rest) {
+                    each(at + 1, Joint::Free);
+                } else if !is_after_mark && begins_inside(word) {
+                    each(at + 1, Joint::Tied);
+                }
+            }
+            // The first byte of what is beyond ASCII; the marks looked for begin with these.
             0xd8 | 0xe2 | 0xe3 | 0xef => {
                 let letter = sentence.get(at..).and_then(|rest| rest.chars().next());
-                if let Some('،' | '؛' | '，' | '；' | '：' | '、' | '—' | '–') = letter {
-                    each(at + letter.map_or(1, char::len_utf8));
+                let next = at + letter.map_or(1, char::len_utf8);
+                match letter {
+                    // Clauses between wide commas mostly have what they need.
+                    Some('，' | '；') if needs_what_precedes(after(next)) => {
+                        each(next, Joint::Tied);
+                    }
+                    Some('，' | '；') => each(next, Joint::Free),
+                    Some('،' | '؛' | '：') => each(next, Joint::Tied),
+                    Some('—' | '–') => each(next, own_subject(next)),
+                    _ => {}
                 }
             }
             _ => {}
         }
+    }
+}
+
+fn after_comma(rest: &str, sentence_bytes: usize) -> Joint {
+    if has_subject(rest) {
+        Joint::Free
+    } else if needs_what_precedes(rest) || sentence_bytes >= LONG_SENTENCE {
+        Joint::Tied
+    } else {
+        Joint::Comma
     }
 }
 
@@ -80,28 +108,59 @@ pub(crate) fn bare(text: &str, (start, end): (usize, usize)) -> (usize, usize) {
 mod tests {
     use super::*;
 
-    fn clauses(sentence: &str) -> Vec<&str> {
-        let mut starts = vec![0];
-        cuts(sentence, |at| starts.push(at));
-        starts.push(sentence.len());
+    fn clauses(sentence: &str) -> Vec<(&str, Joint)> {
+        let mut starts = vec![(0, Joint::Free)];
+        cuts(sentence, |at, joint| starts.push((at, joint)));
+        starts.push((sentence.len(), Joint::Free));
         starts
             .windows(2)
-            .map(|pair| bare(sentence, (pair[0], pair[1])))
-            .map(|(start, end)| &sentence[start..end])
-            .filter(|clause| !clause.is_empty())
+            .map(|pair| (bare(sentence, (pair[0].0, pair[1].0)), pair[0].1))
+            .map(|((start, end), joint)| (&sentence[start..end], joint))
+            .filter(|(clause, _)| !clause.is_empty())
             .collect()
     }
 
     #[test]
     fn sentences_come_apart_at_their_joints() {
-        assert_eq!(
-            clauses("By the way, I signed up for a class (in Lisbon), but it costs 1,200 euros."),
-            ["By the way", "I signed up for a class (in Lisbon)", "but it costs 1,200 euros."]
-        );
-        assert_eq!(
-            clauses("我们昨天晚上去了山上的那个小村子，孩子们第一次看到了雪"),
-            ["我们昨天晚上去了山上的那个小村子", "孩子们第一次看到了雪"]
-        );
-        assert_eq!(clauses("Short, but whole"), ["Short, but whole"]);
+        use Joint::{Comma, Free, Tied};
+        for (sentence, expected) in [
+            (
+                "By the way, I signed up for a class (in Lisbon), but it costs 1,200 euros.",
+                vec![
+                    ("By the way", Free),
+                    ("I signed up for a class (in Lisbon)", Free),
+                    ("but it costs 1,200 euros.", Free),
+                ],
+            ),
+            (
+                "I keep things that remind me of home, like my hand-painted bowl.",
+                vec![
+                    ("I keep things that remind me of home", Free),
+                    ("like my hand-painted bowl.", Tied),
+                ],
+            ),
+            (
+                "We made it with coconut milk, vanilla extract, and a pinch of salt.",
+                vec![
+                    ("We made it with coconut milk", Free),
+                    ("vanilla extract", Comma),
+                    ("and a pinch of salt.", Comma),
+                ],
+            ),
+            (
+                "The train was late because the bridge at Olten was closed.",
+                vec![
+                    ("The train was late", Free),
+                    ("because the bridge at Olten was closed.", Tied),
+                ],
+            ),
+            (
+                "我们昨天晚上去了山上的那个小村子，孩子们第一次看到了雪",
+                vec![("我们昨天晚上去了山上的那个小村子", Free), ("孩子们第一次看到了雪", Free)],
+            ),
+            ("Short, but whole", vec![("Short, but whole", Free)]),
+        ] {
+            assert_eq!(clauses(sentence), expected);
+        }
     }
 }

@@ -18,7 +18,11 @@ pub(crate) enum Cue {
     Decision,
     /// Says what somebody will do, or why.
     Plan,
-    /// Says that something went wrong, or how it ended.
+    /// Takes back or replaces what was said or done before.
+    Correction,
+    /// Says what came of something: fixed, merged, 3 passed.
+    Outcome,
+    /// Says that something went wrong.
     Error,
     /// Is what a stack of frames ended with.
     Raised,
@@ -32,32 +36,50 @@ pub(crate) enum Cue {
     SmallTalk,
 }
 
-impl Cue {
-    /// Its bit in a set of cues.
-    pub fn bit(self) -> u8 {
-        1 << self as u8
+/// A set of what a sentence does.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Cues(u16);
+
+impl Cues {
+    pub fn add(&mut self, cue: Cue) {
+        self.0 |= 1 << cue as u16;
     }
 
+    pub fn has(self, cue: Cue) -> bool {
+        self.0 & (1 << cue as u16) != 0
+    }
+}
+
+impl Cue {
     /// What the phrases of a section do.
     fn of(section: &str) -> Option<Cue> {
         match section {
             "decision" => Some(Cue::Decision),
             "plan" => Some(Cue::Plan),
+            "correction" => Some(Cue::Correction),
+            "outcome" => Some(Cue::Outcome),
             "error" => Some(Cue::Error),
             "open" => Some(Cue::Open),
             "fact" => Some(Cue::Fact),
-            "courtesy" => Some(Cue::Courtesy),
             _ => None,
         }
     }
 }
 
+/// Bytes of a phrase that only leads on, at most.
+const LONGEST_LEAD: usize = 32;
+
 const CUES: &str = include_str!("../assets/cues.txt");
+
+/// What is said to be polite, in sections of a language each.
+const PLEASANTRIES: &str = include_str!("../assets/pleasantries.txt");
 
 static PHRASES: LazyLock<Vec<(String, Cue)>> = LazyLock::new(|| {
     let mut all = Vec::new();
-    for (section, phrase) in sections(CUES) {
-        let Some(cue) = Cue::of(section) else { continue };
+    let polite = entries(PLEASANTRIES).map(|phrase| (Some(Cue::Courtesy), phrase));
+    let cues = sections(CUES).map(|(section, phrase)| (Cue::of(section), phrase));
+    for (cue, phrase) in cues.chain(polite) {
+        let Some(cue) = cue else { continue };
         all.push((phrase.to_owned(), cue));
         if phrase.contains('\'') {
             all.push((phrase.replace('\'', "’"), cue));
@@ -131,9 +153,33 @@ pub(crate) fn is_plain(term: &str, norm: &str) -> bool {
 static LEADS: LazyLock<FxHashSet<&str>> =
     LazyLock::new(|| entries(include_str!("../assets/leads.txt")).collect());
 
+/// Whether a piece of a sentence only leads into the rest: "by the way".
+pub(crate) fn is_lead(piece: &str) -> bool {
+    let piece = piece.trim_matches([',', ' ']);
+    piece.len() <= LONGEST_LEAD && LEADS.contains(piece.to_lowercase().as_str())
+}
+
 /// Whether a word at the start of a sentence only leads into it.
 pub(crate) fn only_leads(norm: &str) -> bool {
     LEADS.contains(norm)
+}
+
+static PRAISE: LazyLock<FxHashSet<String>> = LazyLock::new(|| praise("praise"));
+static OTHERS: LazyLock<FxHashSet<String>> = LazyLock::new(|| praise("you"));
+
+fn praise(wanted: &str) -> FxHashSet<String> {
+    let list = sections(include_str!("../assets/praise.txt"));
+    list.filter(|(section, _)| *section == wanted).map(|(_, word)| normalise(word)).collect()
+}
+
+/// Whether a normalised word praises.
+pub(crate) fn praises(norm: &str) -> bool {
+    PRAISE.contains(norm)
+}
+
+/// Whether a normalised word is about the other person: you, your.
+pub(crate) fn is_second_person(norm: &str) -> bool {
+    OTHERS.contains(norm)
 }
 
 #[cfg(test)]

@@ -3,10 +3,13 @@
 
 use oneiro_text::Analyzer;
 
+use crate::calls::Calls;
 use crate::left_out::Missing;
-use crate::reading::{Clause, Reading};
+use crate::lines::Lines;
+use crate::reading::Reading;
+use crate::render::Page;
 use crate::select::{Choice, Selection};
-use crate::utterance::{LeftOut, Utterances, utterances};
+use crate::utterance::{LeftOut, Utterances, Voice, utterances};
 use crate::{ExtractRequest, left_out, render, worth};
 
 /// Below so many tokens there is room for one clause alone.
@@ -21,30 +24,42 @@ const TELLS_APART: usize = 100;
 /// Bytes to a token, at most, in a text that is worth counting before anything else.
 const DENSEST: usize = 16;
 
-/// The share of the target that the last line has, in hundredths.
+/// The share of the target that the last line has, in hundredths: of talk, and of work with tools,
+/// where what somebody looks for is more often in a line.
 const LAST_LINE: usize = 15;
+const LAST_LINE_OF_WORK: usize = 8;
+
+/// Tokens of the last line, about: more terms than that nobody reads.
+const LONGEST_LAST_LINE: usize = 120;
 
 /// Times that the choice is widened when the count of the whole left room.
 const ROUNDS: usize = 3;
 
-/// The sentences that matter most, in order, within the target: `speaker: text` in lines, ` … `
-/// where something was left out, and a last line that tells what.
+/// The sentences that matter most, in order, within the target: `8 May 2023 speaker: text` in lines,
+/// ` … ` where something was left out, and a last line that tells what. Relative dates are followed
+/// by what they meant: `yesterday (7 May 2023)`.
 ///
 /// It has at most `target` tokens by `count`, and at most those of what was said, written as lines.
 /// The same request gives the same extract.
 pub fn extract(request: &ExtractRequest<'_>) -> String {
-    let utterances = utterances(request.said);
+    let calls = Calls::of(request.said);
+    let utterances = utterances(request.said, &calls);
     let mut target = request.target;
     let bytes: usize = request.said.iter().map(|said| said.speaker.len() + said.text.len()).sum();
     if bytes <= target.saturating_mul(DENSEST) {
-        let whole = render::whole(request.said);
-        let tokens = (request.count)(&whole);
         let is_condensed = utterances.left_out != LeftOut::default();
-        if tokens <= target && !is_condensed {
-            return whole;
+        if is_condensed {
+            // Extracts that fit become one all the same, with one last line.
+            let texts: Vec<&str> = request.said.iter().map(|said| said.text).collect();
+            target = target.min((request.count)(&texts.join("\n")));
+        } else {
+            let whole = render::whole(&utterances.all);
+            let tokens = (request.count)(&whole);
+            if tokens <= target {
+                return whole;
+            }
+            target = target.min(tokens);
         }
-        // Extracts that fit become one all the same, with one last line.
-        target = target.min(tokens);
     }
     let fits = |text: &str| (request.count)(text) <= target;
     let mut analyzer = Analyzer::default();
@@ -54,33 +69,29 @@ pub fn extract(request: &ExtractRequest<'_>) -> String {
     if let Some(about) = request.about {
         worth::bend(&reading, (about, &mut analyzer), (&mut weights, &mut factors));
     }
-    let text_of = |clause: &Clause| {
-        let sentence = reading.sentence_of(clause)?;
-        let said = utterances.all.get(sentence.utterance as usize)?;
-        said.text.get(clause.start..clause.end)
-    };
-    let speaker = |utterance: u32| utterances.all.get(utterance as usize).map(|said| said.speaker);
+    let lines = Lines::of(&utterances.all, request.count);
+    let page = Page { reading: &reading, utterances: &utterances.all, lines: &lines };
     let choice = Choice {
         reading: &reading,
         weights: &weights,
         factors: &factors,
-        same_speaker: &|one, other| speaker(one) == speaker(other),
-        cost: &|clause| text_of(clause).map_or(0, request.count),
+        lines: &lines,
+        cost: &|clause| (request.count)(&page.text(clause)),
     };
     let mut selection = Selection::new(choice, target);
     if selection.best().is_none() {
-        selection.widen();
+        selection.widen_to_all();
     }
     let draft = Draft {
         count: request.count,
         target,
         told: request.target >= TELLS_LEFT_OUT,
         utterances: &utterances,
-        reading: &reading,
+        page: &page,
         weights: &weights,
     };
-    let best =
-        selection.best().and_then(|best| reading.clauses.get(best as usize)).and_then(text_of);
+    let best = selection.best().and_then(|best| reading.clauses.get(best as usize));
+    let best = best.map(|best| page.text(best));
     if target >= SMALLEST {
         let text = draft.fill(selection);
         if !text.is_empty() {
@@ -88,8 +99,8 @@ pub fn extract(request: &ExtractRequest<'_>) -> String {
         }
     }
     match best {
-        Some(best) if fits(best) => best.to_owned(),
-        Some(best) => render::clipped(best, fits),
+        Some(best) if fits(&best) => best.into_owned(),
+        Some(best) => render::clipped(&best, fits),
         None => String::new(),
     }
 }
@@ -100,7 +111,7 @@ struct Draft<'a> {
     /// Whether there is a last line.
     told: bool,
     utterances: &'a Utterances<'a>,
-    reading: &'a Reading,
+    page: &'a Page<'a>,
     weights: &'a [f32],
 }
 
@@ -108,10 +119,12 @@ impl Draft<'_> {
     /// Chooses and writes until the target is met, from below.
     fn fill(&self, mut selection: Selection<'_>) -> String {
         let target = self.target;
-        let all = Missing::of(self.reading, self.utterances, |_| false);
+        let all = Missing::of(self.page.reading, self.utterances, |_| false);
         let least = (self.count)(&all.told(target < TELLS_APART)) + 2;
+        let is_work = self.utterances.all.iter().any(|said| said.voice == Voice::Tool);
+        let share = if is_work { LAST_LINE_OF_WORK } else { LAST_LINE };
         let reserve = if self.told {
-            (target.saturating_mul(LAST_LINE) / 100).max(least).min(target / 3)
+            (target.saturating_mul(share) / 100).min(LONGEST_LAST_LINE).max(least).min(target / 3)
         } else {
             0
         };
@@ -147,16 +160,17 @@ impl Draft<'_> {
     }
 
     fn lines(&self, selection: &Selection<'_>) -> String {
-        render::lines(self.reading, &self.utterances.all, |clause| selection.is_chosen(clause))
+        self.page.lines(|clause| selection.is_chosen(clause))
     }
 
     fn with_left_out(&self, lines: String, selection: &Selection<'_>) -> String {
         let is_kept = |clause: u32| selection.is_chosen(clause);
-        let missing = Missing::of(self.reading, self.utterances, is_kept);
+        let missing = Missing::of(self.page.reading, self.utterances, is_kept);
         if !self.told || missing.is_nothing() {
             return lines;
         }
-        let terms = left_out::terms((self.reading, self.weights), &self.utterances.all, is_kept);
+        let terms =
+            left_out::terms((self.page.reading, self.weights), &self.utterances.all, is_kept);
         let room = self.target.saturating_sub((self.count)(&lines) + 1);
         match left_out::line(&missing, &terms, |line| (self.count)(line) <= room) {
             Some(line) if lines.is_empty() => line,

@@ -34,8 +34,8 @@ impl Missing {
             match said.voice {
                 _ if shown || said.text.trim().is_empty() => {}
                 Voice::Tool => missing.whole.tool_results += 1,
-                Voice::Terms => {}
-                Voice::Speaker | Voice::System => missing.whole.messages += 1,
+                Voice::Terms | Voice::Call { .. } => {}
+                Voice::Speaker | Voice::Agent | Voice::System => missing.whole.messages += 1,
             }
         }
         missing

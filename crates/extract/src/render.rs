@@ -1,10 +1,23 @@
-//! Chosen clauses as lines: `speaker: text`. It owns how an extract is written; it must not know
-//! why a clause was chosen.
+//! Chosen clauses as lines: `8 May 2023 Ana: text`. It owns how an extract is written; it must not
+//! know why a clause was chosen.
 
-use crate::Said;
-use crate::reading::Reading;
+use std::borrow::Cow;
+
+use jiff::civil::Date;
+use oneiro_text::DatedText;
+
+use crate::connectives::without_join;
+use crate::dates;
+use crate::lines::Lines;
+use crate::reading::{Clause, Reading};
 use crate::segment::joins_previous;
-use crate::utterance::{Utterance, first_line};
+use crate::utterance::Utterance;
+
+/// Bytes on either side of a sentence that show its language.
+const AROUND: usize = 160;
+
+/// What bold type is marked with.
+const BOLD: &str = "**";
 
 /// Between clauses where something was left out.
 const GAP: &str = " … ";
@@ -16,56 +29,103 @@ const CLOSEST: usize = 32;
 /// Characters of a name that are shown.
 const LONGEST_NAME: usize = 32;
 
-/// Writes the clauses for which `is_kept` holds, in order.
-pub(crate) fn lines(
-    reading: &Reading,
-    utterances: &[Utterance<'_>],
-    is_kept: impl Fn(u32) -> bool,
-) -> String {
-    let mut out = String::new();
-    let mut speaker = None;
-    // Of the clause before: its number, its utterance and line, and where it ends.
-    let mut last: Option<(u32, u32, u32, usize)> = None;
-    for (number, clause) in (0_u32..).zip(&reading.clauses) {
-        if !is_kept(number) {
-            continue;
-        }
-        let Some(sentence) = reading.sentence_of(clause) else { continue };
-        let Some(said) = utterances.get(sentence.utterance as usize) else { continue };
-        let mut from = clause.start;
-        if speaker != Some(said.speaker) {
-            if !out.is_empty() {
-                out.push('\n');
+/// A conversation, and how its clauses are written.
+pub(crate) struct Page<'a> {
+    pub reading: &'a Reading,
+    pub utterances: &'a [Utterance<'a>],
+    pub lines: &'a Lines,
+}
+
+impl<'a> Page<'a> {
+    /// Writes the clauses for which `is_kept` holds, line by line.
+    pub fn lines(&self, is_kept: impl Fn(u32) -> bool) -> String {
+        let mut kept: Vec<(usize, u32, &Clause)> = (0_u32..)
+            .zip(&self.reading.clauses)
+            .filter(|(number, _)| is_kept(*number))
+            .filter_map(|(number, clause)| {
+                let utterance = self.reading.sentence_of(clause)?.utterance;
+                Some((self.lines.of_utterance(utterance)?, number, clause))
+            })
+            .collect();
+        kept.sort_unstable_by_key(|(line, number, _)| (*line, *number));
+        let mut out = String::new();
+        let mut open_line = None;
+        // Of the clause before: its number, its utterance and line, and where it ends.
+        let mut last: Option<(u32, u32, u32, usize)> = None;
+        for (_, number, clause) in kept {
+            let Some(sentence) = self.reading.sentence_of(clause) else { continue };
+            let Some(said) = self.utterances.get(sentence.utterance as usize) else { continue };
+            let mut from = clause.start;
+            // Lines of one speaker that meet because what was between them is left out are one.
+            let key = (said.speaker, said.day);
+            if open_line != Some(key) {
+                if !out.is_empty() {
+                    out.push('\n');
+                }
+                out.push_str(&line_start(said.day, said.speaker));
+                open_line = Some(key);
+            } else if let Some((before, utterance, line, end)) = last {
+                let follows = before + 1 == number && utterance == sentence.utterance;
+                let between = clause.start.saturating_sub(end);
+                match (follows, line == sentence.line) {
+                    (true, true) if between <= CLOSEST => from = end,
+                    (true, false) => out.push(' '),
+                    // Also where a blob was between two sentences of a line.
+                    _ => out.push_str(GAP),
+                }
             }
-            write_speaker(&mut out, said.speaker);
-            speaker = Some(said.speaker);
-        } else if let Some((before, utterance, line, end)) = last {
-            let follows = before + 1 == number && utterance == sentence.utterance;
-            let between = clause.start.saturating_sub(end);
-            match (follows, line == sentence.line) {
-                (true, true) if between <= CLOSEST => from = end,
-                (true, false) => out.push(' '),
-                // Also where a blob was between two sentences of a line.
-                _ => out.push_str(GAP),
+            if from < clause.start {
+                out.push_str(said.text.get(from..clause.start).unwrap_or_default());
+                out.push_str(&self.text(clause));
+            } else {
+                out.push_str(without_join(&self.text(clause)));
             }
+            last = Some((number, sentence.utterance, sentence.line, clause.end));
         }
-        let shown = said.text.get(from..clause.end).unwrap_or_default();
-        out.push_str(if from == clause.start { without_join(shown) } else { shown });
-        last = Some((number, sentence.utterance, sentence.line, clause.end));
+        out
     }
+
+    /// A clause with what its relative dates meant.
+    pub fn text(&self, clause: &Clause) -> Cow<'a, str> {
+        let Some(sentence) = self.reading.sentence_of(clause) else { return Cow::Borrowed("") };
+        let Some(said) = self.utterances.get(sentence.utterance as usize) else {
+            return Cow::Borrowed("");
+        };
+        let shown = said.text.get(clause.start..clause.end).unwrap_or_default();
+        let Some(day) = said.day.filter(|_| clause.names_time) else {
+            return without_bold(Cow::Borrowed(shown));
+        };
+        let text = said.text.get(sentence.start..sentence.end).unwrap_or_default();
+        let from = said.text.floor_char_boundary(sentence.start.saturating_sub(AROUND));
+        let to = said.text.ceil_char_boundary((sentence.end + AROUND).min(said.text.len()));
+        let around = said.text.get(from..to).unwrap_or_default();
+        let dated = DatedText { text, around, written_on: day };
+        let (start, end) = (clause.start - sentence.start, clause.end - sentence.start);
+        let mut text = shown.to_owned();
+        for (at, meaning) in dates::meanings(&dated, (start, end)).iter().rev() {
+            text.insert_str(at - start, meaning);
+        }
+        without_bold(Cow::Owned(text))
+    }
+}
+
+/// A text without the marks of bold type, which a clause may have lost one of.
+fn without_bold(text: Cow<'_, str>) -> Cow<'_, str> {
+    if text.contains(BOLD) { Cow::Owned(text.replace(BOLD, "")) } else { text }
+}
+
+/// What a line begins with: `8 May 2023 Ana: `, as far as it is known.
+pub(crate) fn line_start(day: Option<Date>, speaker: &str) -> String {
+    let mut out = day.map(dates::day).unwrap_or_default();
+    if !out.is_empty() {
+        out.push_str(if speaker.is_empty() { ": " } else { " " });
+    }
+    write_speaker(&mut out, speaker);
     out
 }
 
-/// A clause without the word that joins it to one that was left out.
-fn without_join(clause: &str) -> &str {
-    match clause.split_once(' ') {
-        Some(("and" | "so" | "und" | "et" | "y" | "e" | "и", rest)) => rest,
-        _ => clause,
-    }
-}
-
 /// The name of a speaker and a colon; nothing where there is no name.
-pub(crate) fn write_speaker(out: &mut String, speaker: &str) {
+fn write_speaker(out: &mut String, speaker: &str) {
     if speaker.is_empty() {
         return;
     }
@@ -79,15 +139,17 @@ pub(crate) fn write_speaker(out: &mut String, speaker: &str) {
     out.push_str(": ");
 }
 
-/// Everything that was said, as an extract writes it.
-pub(crate) fn whole(said: &[Said<'_>]) -> String {
+/// Everything that was said, a line for each message.
+pub(crate) fn whole(utterances: &[Utterance<'_>]) -> String {
     let mut out = String::new();
-    for said in said.iter().filter(|said| !said.text.trim().is_empty()) {
+    for said in utterances.iter().filter(|said| !said.text.trim().is_empty()) {
         if !out.is_empty() {
             out.push('\n');
         }
-        write_speaker(&mut out, first_line(said.speaker));
-        out.push_str(said.text.trim());
+        out.push_str(&line_start(said.day, said.speaker));
+        let text = said.text.lines().map(str::trim).filter(|line| !line.is_empty());
+        let text = text.collect::<Vec<_>>().join(" ");
+        out.push_str(&dates::resolved(&text, said.day));
     }
     out
 }

@@ -6,17 +6,22 @@ use std::collections::BinaryHeap;
 
 use rustc_hash::FxHashSet;
 
-use crate::reading::{Clause, Reading, Sentence};
+use crate::lines::Lines;
+use crate::reading::{Clause, Reading, Sentence, Stands, Tier};
 use crate::terms::TermId;
 
 /// Clauses looked at in earnest for each token that may be spent; others have no chance.
 const SHORTLIST: usize = 6;
 
-/// Tokens before a clause that is alone: a speaker, a line, or a gap on both sides.
-const NEW_LINE: f32 = 3.4;
+/// Tokens of the gap before a clause in a line that has others.
+const GAP_TOKENS: f32 = 1.0;
 
-/// Tokens before a clause that stands beside one of the same speaker.
-const SAME_LINE: f32 = 1.0;
+/// The share of what a new line begins with that its first clause has to be worth: others follow.
+const FIRST_OF_LINE: f32 = 0.4;
+
+/// Clauses in a row that need the one before, at most: a sentence without end is not read back to
+/// its start.
+const LONGEST_CHAIN: u32 = 8;
 
 /// What is left of the worth of a term that is already in.
 const AGAIN: f32 = 0.1;
@@ -31,8 +36,8 @@ pub(crate) struct Choice<'a> {
     pub weights: &'a [f32],
     /// By sentence.
     pub factors: &'a [f32],
-    /// Whether two utterances have the same speaker.
-    pub same_speaker: &'a dyn Fn(u32, u32) -> bool,
+    /// Every line that may be written.
+    pub lines: &'a Lines,
     /// The tokens of a clause.
     pub cost: &'a dyn Fn(&Clause) -> usize,
 }
@@ -41,12 +46,16 @@ pub(crate) struct Choice<'a> {
 pub(crate) struct Selection<'a> {
     choice: Choice<'a>,
     heap: BinaryHeap<Offer>,
-    rest: Vec<Offer>,
+    filling: Vec<Offer>,
+    last: Vec<Offer>,
     costs: Vec<u32>,
     covered: Vec<bool>,
     chosen: Vec<bool>,
-    /// In the order they were chosen.
-    pub order: Vec<u32>,
+    /// In the order of choice.
+    order: Vec<u32>,
+    /// By line, what is offered of it, and how many are chosen.
+    offered: Vec<Vec<u32>>,
+    in_line: Vec<u32>,
     spent: f32,
 }
 
@@ -80,7 +89,10 @@ impl<'a> Selection<'a> {
             chosen: vec![false; count],
             order: Vec::new(),
             heap: BinaryHeap::new(),
-            rest: Vec::new(),
+            filling: Vec::new(),
+            last: Vec::new(),
+            offered: vec![Vec::new(); choice.lines.count()],
+            in_line: vec![0; choice.lines.count()],
             spent: 0.0,
             choice,
         };
@@ -91,37 +103,73 @@ impl<'a> Selection<'a> {
             .filter(|(_, clause)| met.insert(selection.choice.reading.terms_of(clause)))
             .filter_map(|(clause, _)| {
                 let bytes = selection.clause(clause).map_or(0, |clause| clause.end - clause.start);
-                let density = selection.gain(clause) / (bytes as f32 / 4.0 + NEW_LINE);
+                let density = selection.gain_of(clause) / (bytes as f32 / 4.0 + GAP_TOKENS);
                 (density > 0.0).then_some(Offer { density, clause })
             })
             .collect();
-        let (worth, rest): (Vec<Offer>, Vec<Offer>) = offers.into_iter().partition(|offer| {
-            selection
-                .clause(offer.clause)
-                .is_some_and(|clause| selection.choice.reading.tells(clause))
-        });
         let most = tokens.saturating_mul(SHORTLIST).max(512);
-        selection.rest = shortlist(rest, most);
-        for offer in shortlist(worth, most) {
-            selection.enter(offer.clause);
-        }
+        let of_tier = |wanted: Tier| {
+            let has = |offer: &&Offer| {
+                let clause = selection.clause(offer.clause);
+                clause.is_some_and(|clause| selection.choice.reading.tier(clause) == wanted)
+            };
+            shortlist(offers.iter().filter(has).copied().collect(), most)
+        };
+        let (telling, filling, last) =
+            (of_tier(Tier::Telling), of_tier(Tier::Filling), of_tier(Tier::Last));
+        (selection.filling, selection.last) = (filling, last);
+        selection.admit(telling);
         selection
     }
 
-    /// Lets in what does not say what is spoken of, and what machines print: better than nothing.
+    /// Lets in what does not say what is spoken of: better than nothing.
     pub fn widen(&mut self) {
-        for offer in std::mem::take(&mut self.rest) {
+        let filling = std::mem::take(&mut self.filling);
+        self.admit(filling);
+    }
+
+    /// Lets in pleasantries, fragments and what machines print by the hundred, where there is
+    /// nothing else.
+    pub fn widen_to_all(&mut self) {
+        self.widen();
+        if self.heap.is_empty() {
+            let last = std::mem::take(&mut self.last);
+            self.admit(last);
+        }
+    }
+
+    fn admit(&mut self, offers: Vec<Offer>) {
+        for offer in offers {
             self.enter(offer.clause);
         }
     }
 
-    /// Counts the tokens of a clause, and offers it.
+    /// Counts the tokens of a clause and of those that it needs, and offers it.
     fn enter(&mut self, clause: u32) {
-        let cost = self.clause(clause).map_or(0, |clause| (self.choice.cost)(clause));
-        if let Some(known) = self.costs.get_mut(clause as usize) {
-            *known = cost.max(1) as u32;
+        for needed in self.needed(clause) {
+            if self.cost_of(needed) == 0 {
+                let cost = self.clause(needed).map_or(0, |clause| (self.choice.cost)(clause));
+                if let Some(known) = self.costs.get_mut(needed as usize) {
+                    *known = cost.max(1) as u32;
+                }
+            }
+        }
+        if let Some(offered) = self.line_of(clause).and_then(|line| self.offered.get_mut(line)) {
+            offered.push(clause);
         }
         self.offer(clause);
+    }
+
+    /// The clauses that are chosen with one: itself, and before it those that it needs.
+    fn needed(&self, clause: u32) -> std::ops::RangeInclusive<u32> {
+        let mut first = clause;
+        while self.clause(first).is_some_and(|clause| clause.stands == Stands::AfterPrevious)
+            && clause - first < LONGEST_CHAIN
+            && let Some(before) = first.checked_sub(1)
+        {
+            first = before;
+        }
+        first..=clause
     }
 
     /// Chooses until so many tokens are spent.
@@ -156,6 +204,9 @@ impl<'a> Selection<'a> {
     /// Takes back what was chosen last.
     pub fn drop_last(&mut self) -> Option<u32> {
         let clause = self.order.pop()?;
+        if let Some(count) = self.line_of(clause).and_then(|line| self.in_line.get_mut(line)) {
+            *count = count.saturating_sub(1);
+        }
         if let Some(chosen) = self.chosen.get_mut(clause as usize) {
             *chosen = false;
         }
@@ -188,30 +239,43 @@ impl<'a> Selection<'a> {
     }
 
     fn choose(&mut self, clause: u32) {
-        let Some(&taken) = self.clause(clause) else { return };
-        if let Some(chosen) = self.chosen.get_mut(clause as usize) {
-            *chosen = true;
-        }
-        self.order.push(clause);
-        for id in self.choice.reading.terms_of(&taken) {
-            if let Some(covered) = self.covered.get_mut(*id as usize) {
-                *covered = true;
+        for needed in self.needed(clause) {
+            if self.is_chosen(needed) {
+                continue;
+            }
+            let Some(&taken) = self.clause(needed) else { continue };
+            if let Some(chosen) = self.chosen.get_mut(needed as usize) {
+                *chosen = true;
+            }
+            if let Some(count) = self.line_of(needed).and_then(|line| self.in_line.get_mut(line)) {
+                *count += 1;
+            }
+            self.order.push(needed);
+            for id in self.choice.reading.terms_of(&taken) {
+                if let Some(covered) = self.covered.get_mut(*id as usize) {
+                    *covered = true;
+                }
             }
         }
-        // Beside it, others have become cheaper.
-        for near in [clause.wrapping_sub(1), clause + 1] {
-            if self.cost_of(near) > 0 && !self.is_chosen(near) {
-                self.offer(near);
+        // Now that its line is there, others in it are cheaper.
+        let line = self.line_of(clause).and_then(|line| self.offered.get_mut(line));
+        let cheaper = line.map(std::mem::take).unwrap_or_default();
+        for other in cheaper.into_iter().chain(clause.checked_add(1)) {
+            if self.cost_of(other) > 0 && !self.is_chosen(other) {
+                self.offer(other);
             }
         }
     }
 
     fn density(&self, clause: u32, price: f32) -> f32 {
-        self.gain(clause) / price
+        let lead = self.lead(*self.needed(clause).start());
+        let price = price - lead * (1.0 - FIRST_OF_LINE);
+        let open = self.needed(clause).filter(|needed| !self.is_chosen(*needed));
+        open.map(|needed| self.gain_of(needed)).sum::<f32>() / price
     }
 
-    /// What a clause would add.
-    fn gain(&self, clause: u32) -> f32 {
+    /// What a clause alone would add.
+    fn gain_of(&self, clause: u32) -> f32 {
         let Some(clause) = self.clause(clause) else { return 0.0 };
         let factor = self.choice.factors.get(clause.sentence as usize).copied().unwrap_or_default();
         let (mut added, mut again) = (0.0, 0.0);
@@ -226,28 +290,33 @@ impl<'a> Selection<'a> {
         factor * (added + again * if settles { SETTLED_AGAIN } else { AGAIN })
     }
 
-    /// Its tokens, and those of what has to stand before it.
+    /// The tokens of a clause and of those that it needs, and of what has to stand before them.
     fn price(&self, clause: u32) -> f32 {
-        let own = self.cost_of(clause) as f32;
-        let Some(taken) = self.clause(clause) else { return own };
-        let by = |clause: &Clause| {
-            self.choice.reading.sentence_of(clause).map(|sentence| sentence.utterance)
-        };
-        let mut lead = NEW_LINE;
-        for near in [clause.checked_sub(1), clause.checked_add(1)].into_iter().flatten() {
-            let Some(neighbour) = self.clause(near).filter(|_| self.is_chosen(near)) else {
-                continue;
-            };
-            if neighbour.sentence == taken.sentence {
-                return own;
-            }
-            if let (Some(one), Some(other)) = (by(neighbour), by(taken))
-                && (one == other || (self.choice.same_speaker)(one, other))
-            {
-                lead = SAME_LINE;
-            }
+        let needed = self.needed(clause);
+        let own: usize = needed
+            .clone()
+            .filter(|needed| !self.is_chosen(*needed))
+            .map(|needed| self.cost_of(needed))
+            .sum();
+        own as f32 + self.lead(*needed.start())
+    }
+
+    /// The tokens of what has to stand before a clause: a gap, or the start of a line.
+    fn lead(&self, clause: u32) -> f32 {
+        let before = clause.checked_sub(1).filter(|before| self.is_chosen(*before));
+        let line = self.line_of(clause);
+        let is_beside = before.is_some_and(|before| self.line_of(before) == line);
+        let Some(line) = line.filter(|_| !is_beside && !self.is_chosen(clause)) else { return 0.0 };
+        if self.in_line.get(line).is_some_and(|count| *count > 0) {
+            GAP_TOKENS
+        } else {
+            self.choice.lines.start_tokens(line)
         }
-        own + lead
+    }
+
+    fn line_of(&self, clause: u32) -> Option<usize> {
+        let sentence = self.choice.reading.sentence_of(self.clause(clause)?)?;
+        self.choice.lines.of_utterance(sentence.utterance)
     }
 }
 

@@ -23,6 +23,8 @@ pub(crate) struct Term {
     sort: Sort,
     /// Whether it may be one who speaks.
     speaks: bool,
+    /// Whether anybody said it, and not only a tool.
+    said: bool,
     /// Where it was first met: the number of the utterance, and its place there.
     pub utterance: u32,
     pub start: u32,
@@ -82,6 +84,7 @@ impl Terms {
         };
         let term = self.all.get_mut(id as usize)?;
         term.count += sighting.voice;
+        term.said |= sighting.voice >= 1.0;
         if sighting.named {
             term.names += sighting.voice;
         }
@@ -104,6 +107,7 @@ impl Terms {
             last_sentence: u32::MAX,
             names: 0.0,
             sort: sort_of(token),
+            said: false,
             speaks: self.speakers.iter().any(|name| calls(token.norm, name)),
             utterance,
             start: token.start,
@@ -176,14 +180,14 @@ impl Term {
         self.names * 2.0 >= self.count.max(0.01)
     }
 
-    /// Whether it says little about what is spoken of.
-    pub fn is_plain(&self) -> bool {
-        self.sort == Sort::Plain
+    /// Whether it says what is spoken of: not a word that fits anywhere, nor one who speaks.
+    pub fn tells(&self) -> bool {
+        self.sort != Sort::Plain && !self.speaks
     }
 
     /// Whether it can stand alone in a list of what was spoken of.
     pub fn names_a_topic(&self) -> bool {
-        matches!(self.sort, Sort::Word | Sort::Whole)
+        self.said && matches!(self.sort, Sort::Word | Sort::Whole)
     }
 }
 

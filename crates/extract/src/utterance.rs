@@ -1,9 +1,13 @@
 //! Who said what: utterances, also those inside an earlier extract. It owns how the lines of one
 //! are read back; it must not know sentences.
 
+use jiff::civil::Date;
 use oneiro_text::normalise;
+use rustc_hash::FxHashSet;
 
 use crate::Said;
+use crate::calls::{Calls, ToldCall};
+use crate::dates::leading_day;
 
 /// What the last line of an extract begins with, when something was left out.
 pub(crate) const LEFT_OUT: &str = "(left out: ";
@@ -23,19 +27,31 @@ pub(crate) struct Utterance<'a> {
     pub speaker: &'a str,
     pub text: &'a str,
     pub voice: Voice,
+    pub day: Option<Date>,
 }
 
 /// Whose words these are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Voice {
-    /// A person or an agent.
+    /// A person, or an agent that only talks.
     Speaker,
+    /// An agent that works with tools.
+    Agent,
+    /// A call of a tool, in words; one that was made again and again, or once.
+    Call { is_repeated: bool },
     /// What a tool answered.
     Tool,
     /// Instructions that are the same in every conversation.
     System,
     /// Terms that an earlier extract could only name.
     Terms,
+}
+
+impl Voice {
+    /// Whether somebody speaks in their own words.
+    pub fn talks(self) -> bool {
+        matches!(self, Voice::Speaker | Voice::Agent)
+    }
 }
 
 /// What was said, and what earlier extracts had left out already.
@@ -53,15 +69,27 @@ pub(crate) struct LeftOut {
 }
 
 /// Reads what was said. A text without a speaker whose first line names one is an extract.
-pub(crate) fn utterances<'a>(said: &'a [Said<'a>]) -> Utterances<'a> {
+pub(crate) fn utterances<'a>(said: &'a [Said<'a>], calls: &'a Calls) -> Utterances<'a> {
     let mut read = Utterances::default();
-    for said in said {
+    for (place, said) in said.iter().enumerate() {
+        if let Some(message) = calls.at(place) {
+            let (speaker, day) = (first_line(said.speaker), said.day);
+            let words = Utterance { speaker, text: &message.words, voice: voice(speaker), day };
+            let call = |call: &'a ToldCall| {
+                let voice = Voice::Call { is_repeated: call.is_repeated };
+                Utterance { speaker, text: &call.text, voice, day }
+            };
+            read.all.push(words);
+            read.all.extend(message.calls.iter().map(call));
+            continue;
+        }
         let first = said.text.lines().next().unwrap_or_default();
-        let is_extract =
-            said.speaker.is_empty() && (name_of(first).is_some() || first.starts_with(LEFT_OUT));
+        let is_extract = said.speaker.is_empty()
+            && (!Header::of(first).is_empty() || first.starts_with(LEFT_OUT));
         if !is_extract {
             let speaker = first_line(said.speaker);
-            read.all.push(Utterance { speaker, text: said.text, voice: voice(speaker) });
+            let (text, voice, day) = (said.text, voice(speaker), said.day);
+            read.all.push(Utterance { speaker, text, voice, day });
             continue;
         }
         for line in said.text.lines() {
@@ -69,23 +97,36 @@ pub(crate) fn utterances<'a>(said: &'a [Said<'a>]) -> Utterances<'a> {
                 read.left_out.add(left_out);
                 if let Some((_, text)) = left_out.split_once(TERMS) {
                     let text = text.trim_end_matches([')', ' ', '…']);
-                    read.all.push(Utterance { speaker: "", text, voice: Voice::Terms });
+                    let voice = Voice::Terms;
+                    read.all.push(Utterance { speaker: "", text, voice, day: None });
                 }
                 continue;
             }
-            let speaker = name_of(line).unwrap_or_default();
-            let text = line.get(speaker.len()..).unwrap_or_default().trim_start_matches([':', ' ']);
-            read.all.push(Utterance { speaker, text, voice: voice(speaker) });
+            let Header { day, speaker, text } = Header::of(line);
+            read.all.push(Utterance { speaker, text, voice: voice(speaker), day });
+        }
+    }
+    let agents = agents(&read.all);
+    for said in read.all.iter_mut().filter(|said| agents.contains(said.speaker)) {
+        if said.voice == Voice::Speaker {
+            said.voice = Voice::Agent;
         }
     }
     read
+}
+
+/// Those who work with tools: they speak right before one answers.
+fn agents<'a>(utterances: &[Utterance<'a>]) -> FxHashSet<&'a str> {
+    let pairs = utterances.iter().zip(utterances.iter().skip(1));
+    let calls = pairs.filter(|(said, next)| next.voice == Voice::Tool && said.voice != Voice::Tool);
+    calls.map(|(said, _)| said.speaker).collect()
 }
 
 /// The names of those who speak, normalised, a word each.
 pub(crate) fn speakers(utterances: &[Utterance<'_>]) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     let mut last = "";
-    for said in utterances.iter().filter(|said| said.voice == Voice::Speaker) {
+    for said in utterances.iter().filter(|said| said.voice.talks()) {
         if said.speaker == last || names.len() >= MOST_NAMES {
             continue;
         }
@@ -119,11 +160,50 @@ pub(crate) fn first_line(text: &str) -> &str {
     text.lines().next().unwrap_or_default().trim()
 }
 
+/// Whether a speaker is a tool.
+pub(crate) fn is_tool(speaker: &str) -> bool {
+    let first = speaker.split([' ', ':', '(']).next();
+    matches!(first, Some("tool" | "function" | "Tool"))
+}
+
 fn voice(speaker: &str) -> Voice {
     match speaker.split([' ', ':', '(']).next() {
-        Some("tool" | "function" | "Tool") => Voice::Tool,
+        _ if is_tool(speaker) => Voice::Tool,
         Some("system" | "developer" | "System") => Voice::System,
         _ => Voice::Speaker,
+    }
+}
+
+/// What a line of an extract begins with: `8 May 2023 Ana: `, or a part of it.
+struct Header<'a> {
+    day: Option<Date>,
+    speaker: &'a str,
+    /// The rest of the line.
+    text: &'a str,
+}
+
+impl<'a> Header<'a> {
+    fn of(line: &'a str) -> Header<'a> {
+        let (day, rest) = match leading_day(line) {
+            Some((day, rest)) if rest.starts_with([' ', ':']) => (Some(day), rest),
+            _ => (None, line),
+        };
+        // A sentence may begin with a date, too.
+        let named = rest.strip_prefix(' ').unwrap_or(rest);
+        let (day, rest) = match name_of(named) {
+            Some(_) => (day, named),
+            None if rest.starts_with(": ") => (day, rest),
+            None => (None, line),
+        };
+        let speaker = name_of(rest).unwrap_or_default();
+        let text = rest.get(speaker.len()..).unwrap_or_default();
+        let is_headed = day.is_some() || !speaker.is_empty();
+        let text = if is_headed { text.trim_start_matches([':', ' ']) } else { text };
+        Header { day, speaker, text }
+    }
+
+    fn is_empty(&self) -> bool {
+        self.day.is_none() && self.speaker.is_empty()
     }
 }
 
@@ -145,22 +225,32 @@ mod tests {
 
     #[test]
     fn an_extract_is_read_back_by_its_lines() {
-        let text = "Ana: we go to Porto … on Friday\ntool bash: exit 1\nno name here\n\
+        let text = "8 May 2023 Ana: we go to Porto … on Friday\ntool bash: exit 1\n\
+            no name here\n9 May 2023: no speaker\n9 May 2023 was hot\n\
             (left out: 12 messages; 3 tool results; terms: kayak, visa)";
-        let said = [Said { speaker: "", text }, Said { speaker: "user", text: "Note: hello\nyou" }];
-        let read = utterances(&said);
+        let said = [
+            Said { speaker: "", text, day: None },
+            Said { speaker: "user", text: "Note: hello\nyou", day: None },
+        ];
+        let calls = Calls::default();
+        let read = utterances(&said, &calls);
         let shown: Vec<(&str, &str, Voice)> =
             read.all.iter().map(|said| (said.speaker, said.text, said.voice)).collect();
         assert_eq!(
             shown,
             [
-                ("Ana", "we go to Porto … on Friday", Voice::Speaker),
+                ("Ana", "we go to Porto … on Friday", Voice::Agent),
                 ("tool bash", "exit 1", Voice::Tool),
                 ("", "no name here", Voice::Speaker),
+                ("", "no speaker", Voice::Speaker),
+                ("", "9 May 2023 was hot", Voice::Speaker),
                 ("", "kayak, visa", Voice::Terms),
                 ("user", "Note: hello\nyou", Voice::Speaker),
             ]
         );
+        let days: Vec<Option<Date>> = read.all.iter().map(|said| said.day).collect();
+        let (eighth, ninth) = (Date::constant(2023, 5, 8), Date::constant(2023, 5, 9));
+        assert_eq!(days, [Some(eighth), None, None, Some(ninth), None, None, None]);
         assert_eq!(read.left_out, LeftOut { messages: 12, tool_results: 3 });
     }
 }

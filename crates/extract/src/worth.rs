@@ -13,16 +13,33 @@ use crate::utterance::{Utterance, Voice};
 /// What the terms of each sentence are multiplied with.
 pub(crate) fn factors(reading: &Reading, utterances: &[Utterance<'_>]) -> Vec<f32> {
     let open = open_questions(reading, utterances);
+    let is_work = utterances.iter().any(|said| said.voice == Voice::Tool);
     let last = reading.sentences.last().map_or(0, |sentence| sentence.utterance);
     let mut factors = Vec::with_capacity(reading.sentences.len());
     for (sentence, open) in reading.sentences.iter().zip(open) {
         let voice = utterances.get(sentence.utterance as usize).map(|said| said.voice);
         let mut factor = by_deed(sentence, open) * by_form(sentence);
-        if voice == Some(Voice::Tool) {
+        if let Some(Voice::Call { is_repeated }) = voice {
+            // That something was looked up says little; that it was tried eleven times says more.
+            factor *= if is_repeated { 1.0 } else { 0.2 };
+        } else if voice == Some(Voice::Tool) {
             // A tool says a hundred words for one that matters: mostly how it ended.
             let ended = sentence.last && sentence.machine.is_none();
-            let failed = sentence.cues & Cue::Error.bit() != 0;
-            factor *= if ended || failed { 0.9 } else { 0.35 };
+            // Whoever called it mostly says how it ended; what went wrong stands here alone.
+            factor *= if ended || sentence.cues.has(Cue::Outcome) {
+                0.6
+            } else if sentence.cues.has(Cue::Error) {
+                0.9
+            } else {
+                0.35
+            };
+        } else if voice == Some(Voice::Agent) && sentence.cues.has(Cue::Plan) && !sentence.settles()
+        {
+            // What an agent is about to do is in what came of it.
+            factor *= 0.3;
+        } else if is_work && voice == Some(Voice::Speaker) {
+            // Whom the work is done for says what is wanted.
+            factor *= 1.3;
         } else if voice == Some(Voice::System) {
             factor *= 0.4;
         }
@@ -38,25 +55,52 @@ pub(crate) fn factors(reading: &Reading, utterances: &[Utterance<'_>]) -> Vec<f3
     factors
 }
 
+/// What speakers say of themselves is worth more than what they say of others' words.
+const OWN: f32 = 1.2;
+
+/// What its speaker set in bold.
+const EMPHASISED: f32 = 1.3;
+
+/// Amounts, versions and tickets are not to be guessed.
+const NUMBERED: f32 = 1.2;
+
+/// What has a time is an event.
+const TIMED: f32 = 2.0;
+
 fn by_deed(sentence: &Sentence, open: bool) -> f32 {
-    let has = |cue: Cue| sentence.cues & cue.bit() != 0;
     let mut factor = 1.0;
     for (cue, value) in [
         // What was settled is what the next turn must not ask again.
-        (Cue::Decision, 1.5),
+        (Cue::Decision, 1.8),
+        // What replaced it, or came of it, is what is true now.
+        (Cue::Correction, 1.6),
+        (Cue::Outcome, 1.5),
         // Everybody announces everything: a little more than nothing.
         (Cue::Plan, 1.1),
         // What failed, and above all what a stack of frames came to.
         (Cue::Error, 1.6),
-        (Cue::Raised, 1.6),
-        (Cue::Open, 1.2),
+        (Cue::Raised, 2.0),
+        (Cue::Open, 1.4),
         // In talk between people nearly every sentence has one, so it can only tip the scales.
         (Cue::Fact, 1.15),
         (Cue::Courtesy, 0.85),
     ] {
-        if has(cue) {
+        if sentence.cues.has(cue) {
             factor *= value;
         }
+    }
+    // What somebody did, and when, is what others ask for later.
+    if sentence.is_own {
+        factor *= OWN;
+    }
+    if sentence.names_date() {
+        factor *= TIMED;
+    }
+    if sentence.is_emphasised {
+        factor *= EMPHASISED;
+    }
+    if sentence.has_number {
+        factor *= NUMBERED;
     }
     if sentence.is_question {
         // An answered question is in its answer.
@@ -88,7 +132,7 @@ fn by_form(sentence: &Sentence) -> f32 {
 fn open_questions(reading: &Reading, utterances: &[Utterance<'_>]) -> Vec<bool> {
     let speaker = |sentence: &Sentence| {
         let said = utterances.get(sentence.utterance as usize)?;
-        (said.voice == Voice::Speaker).then_some(said.speaker)
+        said.voice.talks().then_some(said.speaker)
     };
     let mut open = vec![false; reading.sentences.len()];
     // Who made a statement after the place that is looked at: one speaker, or more than one.

@@ -16,6 +16,10 @@ pub use matrix::{Backend, TestSpace};
 pub use random::{CASES_VARIABLE, SEED_VARIABLE, proptest_config, test_seed};
 pub use server::OwnServer;
 
+/// Transcripts of agents at work, each with the decisions, corrections and outcomes that a summary
+/// of it should keep, as `oneiro bench context --work` reads them.
+pub const AGENT_WORK: &str = include_str!("../assets/agent_work.json");
+
 /// Declares tests that run once on SQLite and once on PostgreSQL.
 ///
 /// ```ignore

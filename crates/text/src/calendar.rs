@@ -10,6 +10,11 @@ pub(crate) fn day_number(day: Date) -> i64 {
     day.duration_since(EPOCH).as_hours() / 24
 }
 
+/// The date of a day number, if the calendar has it.
+pub(crate) fn date_of(number: i64) -> Option<Date> {
+    EPOCH.checked_add(Span::new().try_days(number).ok()?).ok()
+}
+
 /// The number of a day, if that date exists.
 pub(crate) fn date_number(year: i64, month: i64, day: i64) -> Option<i64> {
     let part = |part: i64| i8::try_from(part).ok();

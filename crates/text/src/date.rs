@@ -7,7 +7,7 @@ use crate::analyzer::slice;
 use crate::calendar::{date_number, day_number, days_of_month, days_of_season, days_of_year};
 use crate::date_words::{DateWord, Period, is_ambiguous, meanings};
 use crate::scan::Scanner;
-use crate::unit::{Link, Shape};
+use crate::unit::{Link, Shape, Unit};
 
 /// Later units of a query are ignored.
 const MAX_QUERY_UNITS: usize = 512;
@@ -29,25 +29,8 @@ pub struct DateSpan {
 /// `now`. An ambiguous date is returned once for each reading.
 pub fn find_dates(text: &str, now: Date) -> Vec<DateSpan> {
     let mut scanner = Scanner::default();
-    scanner.scan(text, 0, MAX_QUERY_UNITS);
-    let words: Vec<QueryUnit<'_>> = scanner
-        .units
-        .iter()
-        .map(|unit| QueryUnit {
-            norm: slice(&scanner.norm, unit.span),
-            start: unit.span.start,
-            end: unit.span.end,
-            joined: unit.link != Link::None && unit.shape != Shape::Cjk,
-            sign: scanner.norm.as_bytes().get((unit.span.norm as usize).wrapping_sub(1)).copied(),
-        })
-        .collect();
-    let reader = Reader {
-        words: &words,
-        today: now,
-        now: day_number(now),
-        year: now.year().into(),
-        month: now.month().into(),
-    };
+    let words = query_units(&mut scanner, text);
+    let reader = Reader::new(&words, now);
     let mut spans = Vec::new();
     let mut at = 0;
     while at < words.len() {
@@ -68,18 +51,38 @@ pub fn find_dates(text: &str, now: Date) -> Vec<DateSpan> {
     spans
 }
 
-struct QueryUnit<'a> {
-    norm: &'a str,
-    start: u32,
-    end: u32,
+/// The units of a text that dates are recognised in.
+pub(crate) fn query_units<'a>(scanner: &'a mut Scanner, text: &str) -> Vec<QueryUnit<'a>> {
+    scanner.scan(text, 0, MAX_QUERY_UNITS);
+    let query_unit = |unit: &Unit| QueryUnit {
+        norm: slice(&scanner.norm, unit.span),
+        start: unit.span.start,
+        end: unit.span.end,
+        joined: unit.link != Link::None && unit.shape != Shape::Cjk,
+        sign: scanner.norm.as_bytes().get((unit.span.norm as usize).wrapping_sub(1)).copied(),
+    };
+    scanner.units.iter().map(query_unit).collect()
+}
+
+pub(crate) struct QueryUnit<'a> {
+    pub norm: &'a str,
+    pub start: u32,
+    pub end: u32,
     joined: bool,
     sign: Option<u8>,
 }
 
-struct DateMatch {
-    days: (i64, i64),
+pub(crate) struct DateMatch {
+    pub days: (i64, i64),
     alternative: Option<(i64, i64)>,
-    words: usize,
+    pub words: usize,
+}
+
+impl DateMatch {
+    /// One day, named by one word.
+    pub fn day(day: i64) -> DateMatch {
+        DateMatch { days: one_day(day), alternative: None, words: 1 }
+    }
 }
 
 fn recognised(days: (i64, i64), words: usize) -> Option<DateMatch> {
@@ -90,13 +93,20 @@ fn one_day(day: i64) -> (i64, i64) {
     (day, day + 1)
 }
 
-struct Reader<'a> {
+pub(crate) struct Reader<'a> {
     words: &'a [QueryUnit<'a>],
     today: Date,
     /// Today as a day number.
     now: i64,
     year: i64,
     month: i64,
+}
+
+impl<'a> Reader<'a> {
+    pub fn new(words: &'a [QueryUnit<'a>], now: Date) -> Reader<'a> {
+        let (year, month) = (now.year().into(), now.month().into());
+        Reader { words, today: now, now: day_number(now), year, month }
+    }
 }
 
 impl Reader<'_> {
@@ -112,19 +122,19 @@ impl Reader<'_> {
             .or_else(|| self.single(at))
     }
 
-    fn norm(&self, at: usize) -> &str {
+    pub fn norm(&self, at: usize) -> &str {
         self.words.get(at).map_or("", |word| word.norm)
     }
 
-    fn find_meaning<T>(&self, at: usize, wanted: impl Fn(DateWord) -> Option<T>) -> Option<T> {
+    pub fn find_meaning<T>(&self, at: usize, wanted: impl Fn(DateWord) -> Option<T>) -> Option<T> {
         meanings(self.norm(at)).iter().copied().find_map(wanted)
     }
 
-    fn is(&self, at: usize, wanted: DateWord) -> bool {
+    pub fn is(&self, at: usize, wanted: DateWord) -> bool {
         meanings(self.norm(at)).contains(&wanted)
     }
 
-    fn month(&self, at: usize) -> Option<i64> {
+    pub fn month(&self, at: usize) -> Option<i64> {
         self.find_meaning(at, |meaning| match meaning {
             DateWord::Month(month) => Some(month),
             _ => None,
@@ -138,7 +148,7 @@ impl Reader<'_> {
         })
     }
 
-    fn length(&self, at: usize) -> Option<Period> {
+    pub fn length(&self, at: usize) -> Option<Period> {
         self.find_meaning(at, |meaning| match meaning {
             DateWord::Period(length) => Some(length),
             _ => None,
@@ -253,7 +263,7 @@ impl Reader<'_> {
     }
 
     /// May 7, 2023; May 2023; in May; last May.
-    fn month_first(&self, at: usize) -> Option<DateMatch> {
+    pub fn month_first(&self, at: usize) -> Option<DateMatch> {
         let relation = [DateWord::Last, DateWord::This, DateWord::Next]
             .into_iter()
             .find(|relation| self.is(at, *relation) && self.month(at + 1).is_some());
@@ -293,7 +303,7 @@ impl Reader<'_> {
     }
 
     /// 3 days ago, a week ago, vor 3 Tagen, hace tres semanas.
-    fn ago(&self, at: usize) -> Option<DateMatch> {
+    pub fn ago(&self, at: usize) -> Option<DateMatch> {
         let (count_at, after, before) = if self.is(at, DateWord::Ago) {
             (at + 1, None, true)
         } else if self.norm(at) == "il" && self.norm(at + 1) == "y" && self.norm(at + 2) == "a" {
@@ -346,7 +356,7 @@ impl Reader<'_> {
         }
     }
 
-    fn steps(&self, at: usize) -> Option<i64> {
+    pub fn steps(&self, at: usize) -> Option<i64> {
         self.find_meaning(at, |meaning| match meaning {
             DateWord::Last => Some(-1),
             DateWord::This => Some(0),
@@ -356,7 +366,7 @@ impl Reader<'_> {
     }
 
     /// Last week, last 3 days, last Monday, last summer.
-    fn relative(&self, at: usize) -> Option<DateMatch> {
+    pub fn relative(&self, at: usize) -> Option<DateMatch> {
         let steps = self.steps(at)?;
         let next = at + 1;
         if let Some(length) = self.length(next) {
@@ -387,7 +397,7 @@ impl Reader<'_> {
     }
 
     /// La semaine dernière, el mes pasado.
-    fn period_then_relative(&self, at: usize) -> Option<DateMatch> {
+    pub fn period_then_relative(&self, at: usize) -> Option<DateMatch> {
         let length = self.length(at)?;
         if matches!(self.norm(at + 1), "before") && self.is(at + 2, DateWord::Offset(-1)) {
             return recognised(one_day(self.now - 2), 3);
@@ -398,7 +408,7 @@ impl Reader<'_> {
         if foreign { recognised(self.shifted(length, steps)?, 2) } else { None }
     }
 
-    fn weekday_at(&self, at: usize) -> Option<Weekday> {
+    pub fn weekday_at(&self, at: usize) -> Option<Weekday> {
         self.find_meaning(at, |meaning| match meaning {
             DateWord::Weekday(day) => Some(day),
             _ => None,

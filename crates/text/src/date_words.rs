@@ -108,6 +108,35 @@ pub(crate) fn is_ambiguous(norm: &str) -> bool {
     AMBIGUOUS_SET.contains(norm)
 }
 
+/// What a word may do in a date.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DateRole {
+    /// It names one alone: yesterday, Monday, June.
+    Day,
+    /// A length of time: week, year.
+    Length,
+    /// It counts a length from the day of the text: last, next, ago.
+    Direction,
+}
+
+/// What a normalised word may do in a date.
+pub fn date_role(norm: &str) -> Option<DateRole> {
+    let is_certain = !is_ambiguous(norm);
+    meanings(norm).iter().find_map(|meaning| match meaning {
+        DateWord::Month(_) | DateWord::Weekday(_) if is_certain => Some(DateRole::Day),
+        DateWord::Offset(days) if *days != 0 && is_certain => Some(DateRole::Day),
+        DateWord::Period(_) if is_certain => Some(DateRole::Length),
+        DateWord::Last | DateWord::Next | DateWord::Ago => Some(DateRole::Direction),
+        _ => None,
+    })
+}
+
+/// Whether a normalised word may be part of a relative date: also hier, which is mostly here.
+pub fn may_name_date(norm: &str) -> bool {
+    let names = |meaning: &DateWord| !matches!(meaning, DateWord::Count(_) | DateWord::This);
+    meanings(norm).iter().any(names)
+}
+
 pub(crate) fn is_time_word(norm: &str) -> bool {
     let names_time = |meaning: &DateWord| match meaning {
         DateWord::Count(_) | DateWord::This | DateWord::Ago => false,

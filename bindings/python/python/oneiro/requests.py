@@ -49,7 +49,7 @@ class BranchRequest(TypedDict, total=False):
 class CompactRequest(TypedDict, total=False):
     """How far to compact."""
 
-    #: Continue until the context has no more than this many tokens.
+    #: Prepare summaries until a window of this many tokens leaves nothing uncovered.
     until: int | None
     #: Have summaries that are extracts written again by the model.
     redo: bool | None
@@ -493,5 +493,5 @@ class WindowRequest(TypedDict, total=False):
     format: Literal["openai", "anthropic", "text"] | None
     #: Tell of every item why it is in or out.
     explain: bool | None
-    #: Only look: compact nothing, and leave no mark for the next window.
+    #: Only look: prepare no summaries, and leave no mark for the next window.
     peek: bool | None

@@ -118,9 +118,10 @@ class Compacted:
 
     #: The summaries it made, in order.
     created: list[str]
-    #: What the context cost before.
+    #: Tokens of a prompt with every message in full.
     tokens_before: int
-    #: What it costs now.
+    #: Tokens of the window of ``until`` tokens; without ``until`` those of the shortest form, with
+    #: summaries in place of all messages that have one.
     tokens_after: int
     #: Why it went no further.
     stopped: str
@@ -506,7 +507,7 @@ class Summary:
     children: list[str] = field(default_factory=list)
     #: The summaries that cover it.
     parents: list[str] = field(default_factory=list)
-    #: Whether a window of its session shows it now.
+    #: Whether it is a root: no other summary of its session covers it, but for overviews.
     in_context: bool = False
 
     @classmethod

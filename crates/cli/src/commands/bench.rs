@@ -2,8 +2,12 @@
 
 use crate::context::Context;
 use clap::{Args, Subcommand};
-use oneiro_bench::{context as windows, evidence, http, load, recall, report};
+use oneiro::{Oneiro, Timestamp};
+use oneiro_bench::{context as windows, evidence, http, kept, load, recall, report};
 use std::path::PathBuf;
+
+/// The end of the month of the demonstration that `bench context --work` reads.
+const DEMO_END: &str = "2026-06-30T12:00:00Z";
 
 /// Measure this machine, each figure beside raw SQLite
 #[derive(Debug, Subcommand)]
@@ -100,8 +104,12 @@ pub struct ContextArgs {
     /// reach after compaction
     #[arg(long, conflicts_with = "storm")]
     data: Option<PathBuf>,
-    /// With `--data`: a conversation is compacted to one part in so many of its tokens
-    #[arg(long, default_value_t = 8, requires = "data", value_parser = 1..=1_000)]
+    /// A file of transcripts and of what their summaries should keep: measure instead how much of
+    /// it is kept, and how much of the summaries is junk
+    #[arg(long, conflicts_with_all = ["storm", "data"])]
+    work: Option<PathBuf>,
+    /// With `--data` or `--work`: a conversation is compacted to one part in so many of its tokens
+    #[arg(long, default_value_t = 8, value_parser = 1..=1_000)]
     part: i64,
     /// Measure instead what 8 writers notice while sessions are compacted in the background
     #[arg(long)]
@@ -210,8 +218,15 @@ impl ContextArgs {
     fn run(self, context: &Context) -> anyhow::Result<()> {
         let say = &mut |step: &str| context.output.note(step);
         let options = context.options();
+        let part = usize::try_from(self.part)?;
+        if let Some(data) = self.work {
+            let month = oneiro_demo::Request::new(Timestamp::parse(DEMO_END)?);
+            let fill_demo =
+                &|oneiro: &Oneiro| oneiro_demo::fill(oneiro, month, &mut |_| {}).map(|_| ());
+            let request = kept::KeptRequest { data, part, options, fill_demo };
+            return context.output.show(&kept::run(&request, say)?, kept::describe);
+        }
         if let Some(data) = self.data {
-            let part = usize::try_from(self.part)?;
             let request = evidence::EvidenceRequest { data, part, options };
             return context.output.show(&evidence::run(&request, say)?, evidence::describe);
         }

@@ -495,8 +495,12 @@ pub(super) fn summary_lines(nodes: &[Node]) -> Vec<Line> {
     let when = |node: &Node| {
         format!("{} to {}", markup::minute(node.earliest_at), markup::minute(node.latest_at))
     };
-    let line =
-        |node: &Node| Line { when: when(node), speaker: String::new(), text: node.content.clone() };
+    let line = |node: &Node| Line {
+        when: when(node),
+        day: None,
+        speaker: String::new(),
+        text: node.content.clone(),
+    };
     nodes.iter().map(line).collect()
 }
 

@@ -3,6 +3,7 @@
 
 use super::markup::minute;
 use super::summarise::Line;
+use crate::search::utc_date;
 use oneiro_model::{Message, Part, Role, parts};
 use serde_json::Value;
 
@@ -12,13 +13,11 @@ const LONGEST: usize = 256 << 10;
 /// A message as a line.
 pub(super) fn line(message: &Message) -> Line {
     let name = message.body.get("name").and_then(Value::as_str).filter(|name| !name.is_empty());
-    let speaker = match (&message.role, name) {
-        (Role::Tool, Some(name)) => format!("tool {name}"),
-        (_, Some(name)) => name.to_owned(),
-        (role, None) => role.as_str().to_owned(),
-    };
     let (mut text, mut harness) = (String::new(), String::new());
-    for part in parts(&message.role, &message.body) {
+    let parts = parts(&message.role, &message.body);
+    let is_result =
+        !parts.is_empty() && parts.iter().all(|part| matches!(part, Part::ToolResult(_)));
+    for part in parts {
         match part {
             Part::Text(words) => push(&mut text, words),
             Part::ToolCall { name, arguments } => {
@@ -38,7 +37,14 @@ pub(super) fn line(message: &Message) -> Line {
     if text.is_empty() {
         text = harness;
     }
-    Line { when: minute(message.at), speaker, text }
+    let speaker = match (&message.role, name) {
+        (Role::Tool, Some(name)) => format!("tool {name}"),
+        (_, Some(name)) => name.to_owned(),
+        // Some providers hand results back in the name of the user.
+        (Role::User, None) if is_result => Role::Tool.as_str().to_owned(),
+        (role, None) => role.as_str().to_owned(),
+    };
+    Line { when: minute(message.at), day: Some(utc_date(message.at)), speaker, text }
 }
 
 fn words_of(value: &Value) -> String {
@@ -71,5 +77,34 @@ fn push(text: &mut String, more: &str) {
         text.push_str(tail.unwrap_or_default());
     } else {
         text.push_str(more)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use oneiro_model::{MessageId, SessionId, Timestamp, Visibility};
+    use serde_json::json;
+
+    fn line_of(content: Value) -> Line {
+        line(&Message {
+            id: MessageId(1),
+            session_id: SessionId::new("work").unwrap(),
+            role: Role::User,
+            body: serde_json::Map::from_iter([("content".to_owned(), content)]),
+            at: Timestamp::parse("2023-05-08T13:56:00Z").unwrap(),
+            external_id: None,
+            visibility: Visibility::Live,
+        })
+    }
+
+    #[test]
+    fn a_result_in_the_name_of_the_user_is_a_tools() {
+        let result = json!([{"type": "tool_result", "tool_use_id": "t1", "content": "3 failed"}]);
+        let result = line_of(result);
+        assert_eq!((result.speaker.as_str(), result.text.as_str()), ("tool", "3 failed"));
+        let words = line_of(json!("Why?"));
+        assert_eq!(words.speaker, "user");
+        assert_eq!(words.day, Some(jiff::civil::Date::constant(2023, 5, 8)));
     }
 }

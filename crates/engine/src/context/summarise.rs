@@ -4,6 +4,7 @@
 use super::prompts::Prompts;
 use crate::secrets::redact_secrets;
 use crate::{Llm, LlmRequest};
+use jiff::civil::Date;
 use oneiro_count::tokens;
 use oneiro_extract::{ExtractRequest, Said, extract};
 use oneiro_model::SummaryLevel;
@@ -15,6 +16,8 @@ use std::collections::HashSet;
 pub(super) struct Line {
     /// The time, to the minute; empty if the text contains it.
     pub(super) when: String,
+    /// The day; none if the text contains it.
+    pub(super) day: Option<Date>,
     /// The speaker; empty if the text contains it.
     pub(super) speaker: String,
     pub(super) text: String,
@@ -190,8 +193,11 @@ fn input(source: &Source<'_>) -> String {
 }
 
 fn extracted(source: &Source<'_>, target: usize) -> String {
-    let said: Vec<Said<'_>> =
-        source.lines.iter().map(|line| Said { speaker: &line.speaker, text: &line.text }).collect();
+    let said: Vec<Said<'_>> = source
+        .lines
+        .iter()
+        .map(|line| Said { speaker: &line.speaker, text: &line.text, day: line.day })
+        .collect();
     extract(&ExtractRequest { said: &said, target, about: source.question, count: &tokens })
 }
 

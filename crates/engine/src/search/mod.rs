@@ -36,7 +36,7 @@ use oneiro_model::{
 };
 use oneiro_store::{Tx, is_missing_table, is_unreadable};
 use posting_scores::PostingScores;
-pub(crate) use query_terms::SimilarWords;
+pub(crate) use query_terms::{SimilarWords, utc_date};
 pub(crate) use query_vector::Breaker;
 use query_vector::QueryVector;
 use run::{SearchInput, SearchRun};

@@ -293,7 +293,7 @@ fn asks_for_time(text: &str) -> bool {
         || inside.iter().any(|part| text.contains(part))
 }
 
-fn utc_date(now: Timestamp) -> jiff::civil::Date {
+pub(crate) fn utc_date(now: Timestamp) -> jiff::civil::Date {
     let at = jiff::Timestamp::from_microsecond(now.micros()).unwrap_or_default();
     at.to_zoned(jiff::tz::TimeZone::UTC).date()
 }

@@ -72,9 +72,9 @@ fn the_story_of_a_repair() {
 }
 
 #[test]
-fn the_same_in_less_than_half_the_room() {
+fn the_same_in_half_the_room() {
     assert_extracted(
-        &extract_of(SYNC, 130),
+        &extract_of(SYNC, 150),
         &["BatchTooLarge: batch has 10432 rows", "Never raise the limit", "worker-3"],
         &["INFO", "line 41", "drwxr", "import"],
     );

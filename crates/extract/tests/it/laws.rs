@@ -25,7 +25,8 @@ fn conversations() -> impl Strategy<Value = Vec<(String, String)>> {
 }
 
 fn run(said: &[(String, String)], target: usize, about: Option<&str>) -> String {
-    let said: Vec<Said<'_>> = said.iter().map(|(speaker, text)| Said { speaker, text }).collect();
+    let said: Vec<Said<'_>> =
+        said.iter().map(|(speaker, text)| Said { speaker, text, day: None }).collect();
     extract(&ExtractRequest { said: &said, target, about, count: &count })
 }
 
@@ -53,7 +54,7 @@ proptest! {
 
     #[test]
     fn every_counter_is_obeyed(said in conversations(), target in 0_usize..200) {
-        let said: Vec<Said<'_>> = said.iter().map(|(speaker, text)| Said { speaker, text }).collect();
+        let said: Vec<Said<'_>> = said.iter().map(|(speaker, text)| Said { speaker, text, day: None }).collect();
         for count in [str::len as fn(&str) -> usize, |text: &str| text.len().div_ceil(4), |text: &str| text.chars().count() * 3] {
             let text = extract(&ExtractRequest { said: &said, target, about: None, count: &count });
             prop_assert!(count(&text) <= target);
@@ -61,7 +62,7 @@ proptest! {
     }
 
     #[test]
-    fn what_it_says_was_said_in_that_order(words in prop::collection::vec("[a-z]{3,9}", 30..400), target in 20_usize..120) {
+    fn what_a_line_says_was_said_in_that_order(words in prop::collection::vec("[a-z]{3,9}", 30..400), target in 20_usize..120) {
         // Every word once, with its place: so that order can be read off the extract.
         let mut said = Vec::new();
         for (number, chunk) in words.chunks(7).enumerate() {
@@ -71,8 +72,8 @@ proptest! {
             said.push((name.to_owned(), format!("{}.", text.join(" "))));
         }
         let text = run(&said, target, None);
-        let mut last = None;
         for line in text.lines().filter(|line| !line.starts_with("(left out: ")) {
+            let mut last = None;
             let shown = line.strip_prefix("Ana: ").or(line.strip_prefix("Ben: ")).unwrap_or(line);
             for piece in pieces(shown) {
                 prop_assert!(said.iter().any(|(_, text)| text.contains(piece) || piece.contains(text.as_str())), "{piece:?}");
@@ -89,7 +90,7 @@ proptest! {
     fn every_clause_was_said(said in conversations(), target in 10_usize..120) {
         let text = run(&said, target, None);
         let all: String = said.iter().map(|(speaker, text)| format!("{speaker}: {text}\n")).collect();
-        let squeeze = |text: &str| text.split(|letter: char| letter.is_whitespace() || letter.is_control() || letter == '…').collect::<String>();
+        let squeeze = |text: &str| text.split(|letter: char| letter.is_whitespace() || letter.is_control() || matches!(letter, '…' | '*')).collect::<String>();
         let all = squeeze(&all);
         for line in text.lines().filter(|line| !line.starts_with("(left out: ")) {
             // Sentences of one speaker are joined by a space, where a line or a mark was between
@@ -106,11 +107,26 @@ proptest! {
 fn text_without_breaks_is_extracted_in_linear_time() {
     const SMALL_BYTES: usize = 1 << 13;
     const TIMES: usize = 16;
-    for unit in ["a", "-", "字", "ก", "😀", "\n", "[", "e\u{301}", "ab ", "a."] {
+    for unit in [
+        "a",
+        "-",
+        "字",
+        "ก",
+        "😀",
+        "\n",
+        "[",
+        "e\u{301}",
+        "ab ",
+        "a.",
+        "I left yesterday. ",
+        "because we, like ",
+        "called x {}\n",
+    ] {
         let small = unit.repeat(SMALL_BYTES / unit.len());
         let large = small.repeat(TIMES);
         let extracted = |text: &str| {
-            let said = [Said { speaker: "user", text }];
+            let day = Some(jiff::civil::Date::constant(2023, 5, 8));
+            let said = [Said { speaker: "user", text, day }];
             extract(&ExtractRequest { said: &said, target: 200, about: None, count: &count })
         };
         let is_linear = oneiro_testkit::takes_at_most(

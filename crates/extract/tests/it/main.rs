@@ -3,9 +3,11 @@
 mod agents;
 mod awkward;
 mod condensed;
+mod dated;
 mod languages;
 mod laws;
 mod people;
+mod work;
 
 use oneiro_extract::{ExtractRequest, Said, extract};
 
@@ -30,8 +32,23 @@ fn extract_of(said: &[(&str, &str)], target: usize) -> String {
 }
 
 fn extract_about(said: &[(&str, &str)], target: usize, about: Option<&str>) -> String {
-    let said: Vec<Said<'_>> = said.iter().map(|(speaker, text)| Said { speaker, text }).collect();
+    let said: Vec<Said<'_>> =
+        said.iter().map(|(speaker, text)| Said { speaker, text, day: None }).collect();
     let text = extract(&ExtractRequest { said: &said, target, about, count: &count });
+    assert!(count(&text) <= target, "{} over {target}: {text}", count(&text));
+    text
+}
+
+/// A day, a speaker and the words; without a day and a speaker, an earlier extract.
+type Told<'a> = (&'a str, &'a str, &'a str);
+
+fn extract_told(told: &[Told<'_>], target: usize) -> String {
+    let day = |day: &str| jiff::civil::Date::strptime("%d %B %Y", day).ok();
+    let said: Vec<Said<'_>> = told
+        .iter()
+        .map(|&(said_on, speaker, text)| Said { speaker, text, day: day(said_on) })
+        .collect();
+    let text = extract(&ExtractRequest { said: &said, target, about: None, count: &count });
     assert!(count(&text) <= target, "{} over {target}: {text}", count(&text));
     text
 }

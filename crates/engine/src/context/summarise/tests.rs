@@ -32,6 +32,7 @@ impl Llm for Answers {
 fn lines(texts: &[&str]) -> Vec<Line> {
     let line = |text: &&str| Line {
         when: "2024-05-01T10:00Z".to_owned(),
+        day: Some(Date::constant(2024, 5, 1)),
         speaker: "user".to_owned(),
         text: (*text).to_owned(),
     };
