@@ -75,12 +75,12 @@ settings! {
     /// `embedder_url`, `none` turns it off.
     embedder: EmbedderChoice = r#""static""#;
     /// Tokens of messages that one leaf summary covers; a larger message gets a leaf of its own.
-    leaf_chunk_tokens: Number<100, 1_000_000> = "2500";
+    leaf_chunk_tokens: Number<100, 1_000_000> = "3000";
     /// Minimum number of messages per leaf summary, unless they are large.
     leaf_min_fanout: Number<2, 1_000> = "8";
     /// Target length of a leaf summary, in tokens. A summary over four times as many messages is
     /// twice as long.
-    leaf_target_tokens: Number<64, 100_000> = "350";
+    leaf_target_tokens: Number<64, 100_000> = "400";
     /// Number of adjacent summaries that are condensed into one.
     condensed_min_fanout: Number<2, 1_000> = "2";
     /// Maximum length of a condensed summary, in tokens.
@@ -94,7 +94,7 @@ settings! {
     fresh_tail_tokens: Number<0, 10_000_000> = "12000";
     /// Share of a window, in percent, that the newest messages fill before summaries of older ones
     /// get more detailed.
-    fresh_share: Number<5, 95> = "40";
+    fresh_share: Number<5, 95> = "25";
     /// Share of a window's budget, in percent, above which the context is compacted in the
     /// background.
     context_threshold: Number<10, 100> = "75";

@@ -15,7 +15,7 @@ pub(crate) const TEMPLATE: &str = "oneiro://summary/{id}";
 pub(crate) const MARKDOWN: &str = "text/markdown";
 
 /// Maximum number of summaries in a list.
-pub(crate) const LISTED: usize = 50;
+pub(crate) const MAX_LISTED_IDS: usize = 50;
 
 /// An entry of the list.
 pub(crate) struct Listed {
@@ -40,7 +40,7 @@ pub(crate) fn list(oneiro: &Oneiro) -> Result<Vec<Listed>> {
             summary.depth
         ),
     };
-    Ok(oneiro.context().newest_summaries(LISTED)?.into_iter().map(listed).collect())
+    Ok(oneiro.context().newest_summaries(MAX_LISTED_IDS)?.into_iter().map(listed).collect())
 }
 
 /// A summary as Markdown.

@@ -8,7 +8,7 @@ use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag, TagEnd, TextMer
 
 /// Elements inside each other; what is deeper stands flat, so that no text can build a tree that
 /// browsers choke on.
-const DEPTH: usize = 12;
+const MAX_DEPTH: usize = 12;
 
 /// The longest web address that is made a link.
 const ADDRESS_BYTES: usize = 2_048;
@@ -121,7 +121,7 @@ impl Setting {
     }
 
     fn enter(&mut self, start: &str, end: &'static str) {
-        if self.open.len() < DEPTH {
+        if self.open.len() < MAX_DEPTH {
             self.html.push_str(start);
             self.open.push(end);
         } else {
@@ -272,7 +272,7 @@ mod tests {
     #[test]
     fn no_text_builds_a_deep_tree_or_takes_quadratic_time() {
         let deep = set(&format!("{}x", "> ".repeat(20_000))).0;
-        assert!(deep.matches("<blockquote>").count() <= DEPTH);
+        assert!(deep.matches("<blockquote>").count() <= MAX_DEPTH);
         assert!(deep.contains('x'));
         for pattern in ["[", "*a_ ", "http://)", "`", "| a ", "<a ", "![](", "http", "\n> - "] {
             let text = |length: usize| pattern.repeat(length / pattern.len());

@@ -61,7 +61,7 @@ fn main(view: &SummariesView) -> Markup {
                 p.note {
                     "Summaries delete nothing: each one links to its original messages. "
                     code { "oneiro compact " (plain(&shell_quoted(session))) }
-                    " summarises eligible messages now."
+                    " prepares them now."
                 }
             }
         }
@@ -84,14 +84,13 @@ fn nothing(view: &SummariesView) -> Markup {
     html! {
         div.empty {
             p {
-                "This conversation has no summaries. Its context window contains the newest messages \
-                 that fit the budget."
+                "This conversation has no summaries. They are prepared when a context window cannot \
+                 show every message."
             }
             ul {
-                li { "Created automatically when the conversation exceeds the budget." }
                 li {
                     code { "oneiro compact " (plain(&shell_quoted(session))) }
-                    " summarises eligible messages now."
+                    " prepares them now."
                 }
             }
         }
@@ -104,7 +103,8 @@ fn metrics(view: &SummariesView) -> Markup {
     let message_tokens: i64 = now().map(|node| node.message_tokens).sum();
     let summary_tokens: i64 = now().map(|node| node.tokens).sum();
     let deepest = view.summaries.iter().map(|node| node.depth).max().unwrap_or(0);
-    let depth = format!("{} in the context, maximum depth {deepest}", number(now().count() as i64));
+    let depth =
+        format!("{} at the top level, maximum depth {deepest}", number(now().count() as i64));
     let full = format!("{} tokens originally", short(message_tokens));
     let loose = number(view.loose.len() as i64) + if view.more_loose { " or more" } else { "" };
     html! {
@@ -198,7 +198,7 @@ pub(crate) fn row(session: &oneiro::SessionId, node: &Summary) -> Markup {
         p.preview { (line(&node.content, 120)) }
         p.facts {
             @if node.in_context {
-                span.badge.now { "in the context" }
+                span.badge.now { "top level" }
             }
             span { (kind(node.kind)) ", depth " (node.depth) }
             span { (counted(node.message_count, "message")) }

@@ -72,7 +72,7 @@ fn main(view: &SummaryView) -> Markup {
                 h1 { (name(view)) }
                 p.facts {
                     span.badge.now[summary.in_context] {
-                        @if summary.in_context { "in the context" } @else { "not in the context" }
+                        @if summary.in_context { "top level" } @else { "under another summary" }
                     }
                     span { (kind(summary.kind)) ", depth " (summary.depth) }
                     span {

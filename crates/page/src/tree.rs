@@ -88,8 +88,8 @@ pub(crate) fn tree(drawn: &Drawn<'_>) -> Markup {
             figcaption {
                 span.title { "Summary depth by " (against) }
                 ul.key {
-                    li.s-now { "in the context" }
-                    li.s-under { "not in the context" }
+                    li.s-now { "top level" }
+                    li.s-under { "under another" }
                     li.s-loose { "messages not summarised" }
                 }
             }
@@ -103,7 +103,7 @@ pub(crate) fn tree(drawn: &Drawn<'_>) -> Markup {
                 svg role="group"
                     aria-label={
                         "Tree of " (counted(drawn.nodes.len() as i64, "summary")) ", "
-                        (number(shown as i64)) " in the context"
+                        (number(shown as i64)) " at the top level"
                     }
                     height=(high)
                     viewBox={ "0 0 1000 " (high) }
@@ -175,7 +175,7 @@ fn bars<'a>(nodes: &[&'a Summary], axis: &Axis, least: f64) -> Vec<Bar<'a>> {
         let from = from.min(WIDE - least).max(0.0);
         match bars.last_mut().filter(|before| from < before.to) {
             // It begins where the one before ends, unless too little of it would be left; what is
-            // in the context stands apart from what is not.
+            // at the top level stands apart from what is not.
             Some(before) if to - before.to < least && (before.is_like(node) || least > APART) => {
                 before.nodes.push(node);
                 before.to = before.to.max(to);
@@ -216,9 +216,9 @@ pub(crate) fn from(session: &SessionId, first: &SummaryId) -> String {
 fn tooltip(nodes: &[&Summary]) -> String {
     let messages = counted(nodes.iter().map(|node| node.message_count).sum(), "message");
     let now = match nodes.iter().filter(|node| node.in_context).count() {
-        0 => "not in the context",
-        all if all == nodes.len() => "in the context",
-        _ => "some in the context",
+        0 => "under another",
+        all if all == nodes.len() => "top level",
+        _ => "some at the top level",
     };
     match nodes {
         [node] => format!(

@@ -13,20 +13,20 @@ const ROWS: usize = 20;
 /// Summarise older messages of a session
 ///
 /// Nothing is lost: messages are kept and can be searched, and `oneiro expand` prints those that a
-/// summary covers. The newest turns are not summarised. Without --until, eligible messages are
-/// summarised; with it, more and more until the context fits. A model writes the summaries if one is
-/// configured (`oneiro config set llm_url ..`); otherwise, or if it fails, they are extracts. `oneiro
+/// summary covers. Windows show a summary only in place of messages that do not fit their budget.
+/// The newest turns are not summarised. With --until, everything is prepared that a window of that
+/// size needs. A model writes the larger summaries if one is configured (`oneiro config set llm_url ..`); otherwise, or if it fails, they are extracts. `oneiro
 /// reference prompts` prints the prompts.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
-  oneiro compact monday                 what is worth it
-  oneiro compact monday --until 8k      until it fits
+  oneiro compact monday                 everything but the newest turns
+  oneiro compact monday --until 8k      what a window of 8k needs
   oneiro compact monday --redo          let a model rewrite extracted summaries
   oneiro session tree monday            what came of it")]
 pub struct CompactArgs {
     /// The session
     session: String,
-    /// Continue until the context has at most this many tokens: 8000, 8k, 1M
+    /// Prepare what a window of this many tokens needs: 8000, 8k, 1M
     #[arg(long, value_name = "TOKENS", value_parser = tokens::parse)]
     until: Option<usize>,
     /// Let the model rewrite the summaries that are extracts
@@ -119,7 +119,9 @@ fn row(summary: &Summary) -> Vec<String> {
 /// Why it went no further.
 fn stopped(code: &str, until: Option<usize>) -> String {
     match (code, until) {
-        ("under", Some(until)) => format!("Now within {} tokens.", thousands(until)),
+        ("under", Some(until)) => {
+            format!("A window of {} tokens now leaves nothing out.", thousands(until))
+        }
         ("under", None) => "Now within the budget.".to_owned(),
         ("nothing_left", _) => {
             "Nothing else is eligible: the messages that are not summarised are \
@@ -127,9 +129,7 @@ fn stopped(code: &str, until: Option<usize>) -> String {
                 .to_owned()
         }
         ("newest_turn", _) => {
-            "It cannot get smaller: the newest turn is never summarised, and the \
-             summaries cannot be shortened further."
-                .to_owned()
+            "The newest turn alone exceeds this budget, and it is never summarised.".to_owned()
         }
         ("time", _) => "The time limit was reached; compact again to continue.".to_owned(),
         ("changed", _) => "The session changed meanwhile; compact again to continue.".to_owned(),

@@ -58,7 +58,8 @@ pub fn describe(summary: &Summary, style: Style) -> String {
         },
     );
     add("made", when(summary.created_at));
-    add("window", if summary.in_context { "shows it" } else { "does not show it" }.to_owned());
+    let place = if summary.in_context { "top level" } else { "under another summary" };
+    add("place", place.to_owned());
     for (name, ids) in [("covers", &summary.children), ("under", &summary.parents)] {
         if !ids.is_empty() {
             add(name, ids.iter().map(SummaryId::as_str).collect::<Vec<_>>().join("\n          "));

@@ -13,7 +13,7 @@ use std::rc::Rc;
 
 /// An unfolding adds at most one part in so many of what a window shows. Otherwise a budget just
 /// below the next state would leave a large part of the window empty.
-const UNFOLD_PARTS: i64 = 6;
+const UNFOLD_PARTS: i64 = 2;
 
 /// Tokens of a summary that is shown as a handle, without its text.
 const HANDLE_TOKENS: i64 = 60;

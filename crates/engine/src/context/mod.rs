@@ -18,6 +18,7 @@ mod lines;
 mod manual_summary;
 mod markup;
 mod media;
+mod new_node;
 mod node_text;
 mod outline;
 mod over_budget;

@@ -2,9 +2,9 @@
 //! even for these. An overview is a cache like any other: it is made when a window wants it, always
 //! as an extract, and removed when no window shows it.
 
-use super::compact::summary_lines;
 use super::frontier::overview_tokens;
 use super::markup;
+use super::new_node::summary_lines;
 use super::node_text::fill;
 use super::select::overview_of;
 use super::summarise::{Source, summarise};

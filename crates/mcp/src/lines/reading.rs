@@ -7,7 +7,7 @@ use tokio::sync::mpsc;
 const LINE_MAX: u64 = 16 << 20;
 
 /// Capacity of the queue of lines; a client that sends more waits.
-const AHEAD: usize = 16;
+const MAX_WAITING_BATCHES: usize = 16;
 
 /// A line.
 #[derive(Debug, PartialEq, Eq)]
@@ -20,7 +20,7 @@ pub(super) enum Line {
 
 /// Starts the thread. It ends with the input, or when the receiver is dropped.
 pub(super) fn start(input: impl Read + Send + 'static) -> std::io::Result<mpsc::Receiver<Line>> {
-    let (sender, lines) = mpsc::channel(AHEAD);
+    let (sender, lines) = mpsc::channel(MAX_WAITING_BATCHES);
     let read = move || {
         let mut input = BufReader::with_capacity(64 << 10, input);
         loop {

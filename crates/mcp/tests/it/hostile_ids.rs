@@ -18,7 +18,7 @@ const HOSTILE: [&str; 6] = [
 ];
 
 /// The lines that tools write at the margin outside the delimiters.
-const OURS: [&str; 12] = [
+const RESERVED_NAMES: [&str; 12] = [
     "Found ",
     "Messages of the session.",
     "Text inside the recalled-",
@@ -42,7 +42,7 @@ fn assert_no_hostile_words(what: &str, text: &str) {
 fn assert_only_our_lines(what: &str, text: &str) {
     let outside = if text.contains("<recalled-") { split_at_tags(text).1 } else { text.to_owned() };
     for line in outside.lines().filter(|line| !line.is_empty()) {
-        assert!(OURS.iter().any(|ours| line.starts_with(ours)), "{what}: {line:?}");
+        assert!(RESERVED_NAMES.iter().any(|ours| line.starts_with(ours)), "{what}: {line:?}");
     }
     assert_no_hostile_words(what, &outside);
 }

@@ -46,7 +46,7 @@ fn every_summary_is_a_bar_and_a_row_that_lead_to_it() {
     let now = nodes.iter().filter(|node| node.in_context).count();
     assert!(now > 1);
     assert_eq!(picture.matches("class=\"now\"").count(), now);
-    assert_eq!(picture.matches(", in the context</title>").count(), now);
+    assert_eq!(picture.matches(", top level</title>").count(), now);
     assert!(picture.contains(">depth 2</li>") && picture.contains(">depth 0</li>"));
     assert!(picture.contains("class=\"ticks\" d=\"M"), "messages under none are ticks");
 }

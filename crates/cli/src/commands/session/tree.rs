@@ -1,4 +1,4 @@
-//! `oneiro session tree`: the summaries of a session, from what its windows show down to what
+//! `oneiro session tree`: the summaries of a session, from the top level down to what
 //! covers messages.
 
 use crate::commands::search::show::when;
@@ -27,7 +27,7 @@ const WORDS_WIDTH: usize = 96;
 pub struct TreeArgs {
     /// The session
     session: String,
-    /// Maximum depth below the summaries that windows show; 0 shows only those
+    /// Maximum depth below the top level; 0 shows only that
     #[arg(long, value_name = "N")]
     depth: Option<usize>,
 }
@@ -102,7 +102,8 @@ fn describe(summaries: &[Summary], state: &State, (most, style): (usize, Style))
         most,
         style,
     };
-    let roots: Vec<&Summary> = summaries.iter().filter(|summary| tree.is_root(summary)).collect();
+    let is_root = |summary: &&Summary| tree.is_root(summary) && !is_overview(summary, summaries);
+    let roots: Vec<&Summary> = summaries.iter().filter(is_root).collect();
     for root in roots {
         tree.render_summary(root, &Place { before: String::new(), is_last: true, depth: 0 });
     }
@@ -110,8 +111,8 @@ fn describe(summaries: &[Summary], state: &State, (most, style): (usize, Style))
     let shown: Vec<&Summary> = summaries.iter().filter(|summary| summary.in_context).collect();
     let tokens: i64 = shown.iter().map(|summary| summary.tokens).sum();
     let summarised = match shown.len() {
-        0 => "windows show no summaries".to_owned(),
-        many => format!("● windows show {} ({})", count(many, "summary"), tokens_text(tokens)),
+        0 => "no summaries".to_owned(),
+        many => format!("● {} at the top level ({})", count(many, "summary"), tokens_text(tokens)),
     };
     let uncovered = match state.uncovered {
         0 => "all messages summarised".to_owned(),
@@ -120,6 +121,12 @@ fn describe(summaries: &[Summary], state: &State, (most, style): (usize, Style))
     };
     lines.push(style.dim(&format!("{summarised}; {uncovered}")));
     lines.join("\n")
+}
+
+/// Whether a summary only stands in for the top level, where a window is too small for it.
+fn is_overview(summary: &Summary, all: &[Summary]) -> bool {
+    let is_top = |id: &SummaryId| all.iter().any(|one| one.id == *id && one.in_context);
+    !summary.in_context && !summary.children.is_empty() && summary.children.iter().all(is_top)
 }
 
 struct Tree<'a> {

@@ -35,9 +35,9 @@ fn leaves(costs: &[Cost], rules: &Settings) -> (Vec<usize>, usize) {
 
 #[test]
 fn a_leaf_covers_the_steps_that_begin_in_its_cell() {
-    // Cells of 2,500 tokens: 25 messages of 100 each.
-    let (found, waiting) = leaves(&costs(&[100; 60]), &rules());
-    assert_eq!((found, waiting), (vec![25, 25], 10));
+    // Cells of 3,000 tokens: 30 messages of 100 each.
+    let (found, waiting) = leaves(&costs(&[100; 70]), &rules());
+    assert_eq!((found, waiting), (vec![30, 30], 10));
 }
 
 #[test]
@@ -62,20 +62,20 @@ fn a_large_message_does_not_split_and_little_ones_are_put_together() {
 #[test]
 fn what_is_in_one_closed_cell_is_condensed() {
     let placed = |ends: (i64, i64), next: Next| Placed { ends, next, is_final: false };
-    let leaf = |at: i64, next: Next| placed((at * 2_500, at * 2_500 + 2_400), next);
-    let two = [leaf(0, Next::Summary), leaf(1, Next::Message(5_000))];
+    let leaf = |at: i64, next: Next| placed((at * 3_000, at * 3_000 + 2_900), next);
+    let two = [leaf(0, Next::Summary), leaf(1, Next::Message(6_000))];
     assert_eq!(next_to_condense(&two, &rules()), Some(0..2));
     // The cell of the first two may still get a message.
     let open = [leaf(0, Next::Summary), leaf(1, Next::Nothing)];
     assert_eq!(next_to_condense(&open, &rules()), None);
     // The second and the third are in different cells.
-    let apart = [leaf(1, Next::Summary), leaf(2, Next::Message(7_500))];
+    let apart = [leaf(1, Next::Summary), leaf(2, Next::Message(9_000))];
     assert_eq!(next_to_condense(&apart, &rules()), None);
 }
 
 #[test]
 fn a_summary_over_four_times_as_much_is_twice_as_long() {
-    let target = |leaves: i64| condensed_target(1_000_000, leaves * 2_500, &rules());
-    assert_eq!((target(1), target(4), target(16)), (350, 700, 1_400));
+    let target = |leaves: i64| condensed_target(1_000_000, leaves * 3_000, &rules());
+    assert_eq!((target(1), target(4), target(16)), (400, 800, 1_600));
     assert_eq!(target(1_000), 2_000);
 }

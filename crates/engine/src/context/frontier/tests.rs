@@ -106,7 +106,7 @@ impl History for Reading<'_> {
 }
 
 fn room(tokens: i64) -> Room {
-    Room { tokens, guidance: 100, notice: 40, fresh_share: 40, overview: 1_000 }
+    Room { tokens, guidance: 100, notice: 40, fresh_share: 25, overview: 1_000 }
 }
 
 fn cost(frontier: &Frontier, room: Room) -> i64 {
