@@ -2,7 +2,7 @@
 
 use crate::TOOLS;
 use crate::handler::INSTRUCTIONS;
-use crate::resources::{LISTED, MARKDOWN, TEMPLATE};
+use crate::resources::{MARKDOWN, MAX_LISTED_IDS, TEMPLATE};
 use serde_json::Value;
 use std::fmt::Write;
 
@@ -36,7 +36,7 @@ pub fn reference() -> String {
     }
     let _ = write!(
         text,
-        "\n## Resources\n\n`resources/list` lists the {LISTED} newest summaries with their dates and \
+        "\n## Resources\n\n`resources/list` lists the {MAX_LISTED_IDS} newest summaries with their dates and \
          sizes; `{TEMPLATE}` reads one as `{MARKDOWN}`: its facts, its text, and links to the \
          summaries below and above it.\n"
     );
