@@ -276,7 +276,7 @@ remedies! {
     /// A transcript where an export was expected.
     ImportTranscript(agent) {
         cli: "run `oneiro import {agent} FILE`, where FILE is the transcript",
-        http: "have `oneiro import {agent} FILE` run on the server's machine",
+        http: "import it as a {agent} transcript, on the machine of the server",
         tools: "have `oneiro import {agent} FILE` run",
         library: "run `oneiro import {agent} FILE`, where FILE is the transcript",
     }

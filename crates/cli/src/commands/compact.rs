@@ -152,7 +152,10 @@ mod tests {
             assert!(!one.starts_with("It stopped: "), "{one}");
             assert!(!texts.iter().skip(at + 1).any(|other| other == one), "{one}");
         }
-        assert_eq!(stopped("under", Some(8_000)), "Now within 8,000 tokens.");
+        assert_eq!(
+            stopped("under", Some(8_000)),
+            "A window of 8,000 tokens now leaves nothing out."
+        );
     }
 
     #[test]

@@ -225,7 +225,9 @@ impl<'a> Compaction<'a> {
     fn tokens(&self) -> Result<(usize, usize)> {
         let (whole, coarsest) = self.oneiro.store.read(|tx| {
             let outline = Outline::read(tx, (self.key, self.id))?;
-            Ok((outline.together(tx, (0, i64::MAX))?.tokens, outline.tokens()))
+            let others = outline.roots.iter().filter(|root| root.session_key != self.key);
+            let others: i64 = others.map(|root| root.tokens).sum();
+            Ok((outline.together(tx, (0, i64::MAX))?.tokens + others, outline.tokens()))
         })?;
         let tokens = |context: i64| usize::try_from(context + self.prompt_tokens).unwrap_or(0);
         Ok((tokens(whole), tokens(coarsest)))

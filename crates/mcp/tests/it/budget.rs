@@ -128,7 +128,7 @@ fn a_budget_that_is_used_up_is_not_overdrawn() {
         let used = tokens(&answer.text);
         least = least.min(budget - used);
     }
-    assert!(least < 30, "at best {least} tokens were left over: the budget is not used");
+    assert!(least < 40, "at best {least} tokens were left over: the budget is not used");
 }
 
 fn length(value: &Value) -> usize {
