@@ -156,7 +156,10 @@ impl NewMessage {
             let suggestion = suggest_names(role, Role::KNOWN.into_iter());
             return Err(error.remedy(suggestion.unwrap_or_default()));
         }
-        let needs_content = !self.role.is_tool_result();
+        // An assistant that says nothing has no content in some APIs; an empty text is a mistake.
+        let has_no_content = self.body.get("content").is_none_or(Value::is_null);
+        let may_be_empty = self.role == Role::Assistant && has_no_content;
+        let needs_content = !self.role.is_tool_result() && !may_be_empty;
         let is_content = |name: &str| !FIELDS_WITHOUT_CONTENT.contains(&name);
         let mut content = self.body.iter().filter(|(name, _)| is_content(name));
         if needs_content && content.all(|(_, value)| is_blank(value)) {

@@ -277,8 +277,8 @@ remedies! {
     ImportTranscript(agent) {
         cli: "run `oneiro import {agent} FILE`, where FILE is the transcript",
         http: "import it as a {agent} transcript, on the machine of the server",
-        tools: "have `oneiro import {agent} FILE` run",
-        library: "run `oneiro import {agent} FILE`, where FILE is the transcript",
+        tools: "ask the person to import it as a {agent} transcript",
+        library: "import it as a {agent} transcript, from the command line",
     }
     /// A file that export wrote is expected.
     ImportExported {
