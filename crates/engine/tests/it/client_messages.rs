@@ -23,7 +23,6 @@ on_both_backends! {
             (json!({"role": "system"}), "content"),
             (json!({"role": "developer", "content": ""}), "content"),
             (json!({"role": "assistant", "content": ""}), "content"),
-            (json!({"role": "assistant", "content": null, "tool_calls": []}), "content"),
             (json!({"role": "assistant", "content": " ", "tokens": 0, "model": "m"}), "content"),
         ];
         for (message, field) in &refused {
